@@ -10,7 +10,7 @@ SHELL := /bin/sh
 INSTALLED := node_modules/.installed
 TYPES := protos/types/.made
 BUILT := .build/.made
-PROTOS := $(wildcard protos/*.proto)
+PROTOS := $(wildcard protos/*.proto protos/causeway/*/v1/*.proto)
 SOURCES := $(shell find src actors gateway test -name '*.ts' 2>/dev/null)
 # Without `test`, which is also a target.
 FOLDERS := $(shell find src actors gateway test -mindepth 1 -type d 2>/dev/null)

@@ -43,6 +43,75 @@ void t.test('buf finds a bad name and a removed field', async (t) => {
   t.match(broken, 'changed name from "fee" to "Fee"')
 })
 
+interface ImageFile {
+  readonly name: string
+  readonly package: string
+  readonly dependency?: readonly string[]
+  readonly messageType?: readonly {
+    readonly name: string
+    readonly field?: readonly { readonly typeName?: string }[]
+    readonly options?: { readonly deprecated?: boolean }
+  }[]
+  readonly service?: readonly {
+    readonly method: readonly { readonly inputType: string; readonly outputType: string }[]
+  }[]
+}
+
+/** The messages that no rpc carries, by full name. */
+function unusedIn(files: readonly ImageFile[]): string[] {
+  const fields = new Map(
+    files.flatMap(({ package: scope, messageType = [] }) =>
+      messageType.map(({ name, field = [] }) => [
+        `.${scope}.${name}`,
+        field.flatMap(({ typeName }) => typeName ?? []),
+      ]),
+    ),
+  )
+  const used = new Set<string>()
+  const use = (name: string): void => {
+    if (used.has(name)) return
+    used.add(name)
+    fields.get(name)?.forEach(use)
+  }
+  const methods = files.flatMap(({ service = [] }) => service.flatMap(({ method }) => method))
+  for (const { inputType, outputType } of methods) [inputType, outputType].forEach(use)
+  return [...fields.keys()].filter((name) => !used.has(name))
+}
+
+const placeOf = ({ package: name, name: path }: ImageFile): string => `${name} in ${path}`
+
+void t.test('the public contracts keep their files and have no internal message', async (t) => {
+  const filesIn = async (source: string): Promise<ImageFile[]> => {
+    const json = await buf('build', source, '--exclude-source-info', '-o', '-#format=json')
+    return (JSON.parse(json) as { file: ImageFile[] }).file
+  }
+  const [files, released] = await Promise.all([filesIn(PROTOS), filesIn(RELEASE)])
+  const places = files.map(placeOf)
+  t.same(
+    released.map(placeOf).filter((place) => !places.includes(place)),
+    [],
+    'released files stay',
+  )
+
+  const inside = files.filter(({ package: name }) => name === 'causeway.v1')
+  const imported = inside.flatMap(({ dependency = [] }) => dependency)
+  t.same(
+    imported.filter((path) => !inside.some(({ name }) => name === path)),
+    [],
+    'public files import public files',
+  )
+  const messages = inside.flatMap(({ messageType = [] }) => messageType)
+  const deprecated = messages.filter(({ options }) => options?.deprecated === true)
+  const names = deprecated.map(({ name }) => name)
+  t.same(unusedIn(inside).sort(), names.map((name) => `.causeway.v1.${name}`).sort())
+  const known = released.flatMap(({ messageType = [] }) => messageType.map(({ name }) => name))
+  t.same(
+    names.filter((name) => !known.includes(name)),
+    [],
+    'only messages of the release stay unused',
+  )
+})
+
 /** The rpc and the client's method of each route; a text in parentheses says why there is none. */
 const PARITY: Readonly<Record<string, readonly [rpc: string, client: string]>> = {
   'POST /v1/payment_intents': ['PaymentIntents.Create', 'paymentIntents.create'],

@@ -70,9 +70,9 @@ const sender = createSender({
   clock,
   random,
 })
-const { Directory } = contracts<DirectoryTypes>().causeway.v1
-const { EventOutcomes } = contracts<WebhookTypes>().causeway.v1
-const { WebhookControl } = contracts<ControlTypes>().causeway.v1
+const { Directory } = contracts<DirectoryTypes>().causeway.internal.v1
+const { EventOutcomes } = contracts<WebhookTypes>().causeway.internal.v1
+const { WebhookControl } = contracts<ControlTypes>().causeway.internal.v1
 const processor = settings.PROCESSOR_ADDRESS
 const channel = openGrpcTls(settings, log).channelCredentials(processor)
 const directory = new Directory(processor, channel, CHANNEL)

@@ -11,7 +11,7 @@ import { createRetry } from '../../src/base/retry.js'
 import { CLEARTEXT } from '../../src/base/grpc_tls.js'
 import type { Logger } from '../../src/base/log.js'
 import type { ProtoGrpcType } from '../../protos/types/directory.js'
-import type { PartnerUpdate__Output } from '../../protos/types/causeway/v1/PartnerUpdate.js'
+import type { PartnerUpdate__Output } from '../../protos/types/causeway/internal/v1/PartnerUpdate.js'
 import { CHANNEL_OPTIONS, REOPEN } from '../upstream/channel.js'
 import { createPartners, type Partners } from './partners.js'
 
@@ -33,7 +33,7 @@ export function watchDirectory(
   log: Logger,
   tls = CLEARTEXT,
 ): WatchedDirectory {
-  const { Directory } = contracts<ProtoGrpcType>().causeway.v1
+  const { Directory } = contracts<ProtoGrpcType>().causeway.internal.v1
   const client = new Directory(address, tls.channelCredentials(address), CHANNEL_OPTIONS)
   let partners: Partners | undefined
   let fresh = false

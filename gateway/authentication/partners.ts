@@ -7,9 +7,9 @@ import { signingKey } from '../../src/auth/signature.js'
 import { createTokenKeys, type TokenKeys } from '../../src/auth/token.js'
 import type { KnownKey } from '../../src/auth/verify.js'
 import { instant } from '../../src/base/clock.js'
-import type { Partner__Output } from '../../protos/types/causeway/v1/Partner.js'
-import type { PartnerUpdate__Output } from '../../protos/types/causeway/v1/PartnerUpdate.js'
-import type { SigningKey__Output } from '../../protos/types/causeway/v1/SigningKey.js'
+import type { Partner__Output } from '../../protos/types/causeway/internal/v1/Partner.js'
+import type { PartnerUpdate__Output } from '../../protos/types/causeway/internal/v1/PartnerUpdate.js'
+import type { SigningKey__Output } from '../../protos/types/causeway/internal/v1/SigningKey.js'
 import { createAddressList, type AddressList } from './ip_allowlist.js'
 
 export interface KnownPartner {

@@ -7,7 +7,7 @@
  *   other paths.
  * - A path has at most one parameter, which is one whole, non-empty segment.
  */
-import type { Command } from '../../protos/types/causeway/v1/Command.js'
+import type { Command } from '../../protos/types/causeway/internal/v1/Command.js'
 import { BODY_MAX_BYTES } from '../../src/base/constants.js'
 import type { Instant } from '../../src/base/clock.js'
 import type { ErrorCode, Outcome } from '../../src/base/errors.js'

@@ -17,9 +17,9 @@
  *   client received a 504.
  */
 import type { ClientDuplexStream, Metadata } from '@grpc/grpc-js'
-import type { Command } from '../../protos/types/causeway/v1/Command.js'
-import type { CommandBatch } from '../../protos/types/causeway/v1/CommandBatch.js'
-import type { ReplyBatch__Output } from '../../protos/types/causeway/v1/ReplyBatch.js'
+import type { Command } from '../../protos/types/causeway/internal/v1/Command.js'
+import type { CommandBatch } from '../../protos/types/causeway/internal/v1/CommandBatch.js'
+import type { ReplyBatch__Output } from '../../protos/types/causeway/internal/v1/ReplyBatch.js'
 import type { ProtoGrpcType } from '../../protos/types/command_stream.js'
 import {
   ANSWER_WITHIN_MS,
@@ -81,7 +81,7 @@ export interface ProcessorClientOptions {
 
 export function createProcessorClient(options: ProcessorClientOptions): StreamClient {
   const { address, tls = CLEARTEXT, clock, log } = options
-  const { CommandStream } = contracts<ProtoGrpcType>().causeway.v1
+  const { CommandStream } = contracts<ProtoGrpcType>().causeway.internal.v1
   const client = new CommandStream(address, tls.channelCredentials(address), CHANNEL_OPTIONS)
   const inFlight = new Map<number, PendingCommand>()
   let stream: Stream | undefined

@@ -16,7 +16,7 @@
  *   what then remains. Requests with an unknown key id are rejected immediately instead of queued,
  *   so they cannot fill the queue. Token requests are not queued.
  */
-import type { Command } from '../../protos/types/causeway/v1/Command.js'
+import type { Command } from '../../protos/types/causeway/internal/v1/Command.js'
 import type { Clock, Instant } from '../../src/base/clock.js'
 import { refused, type Refusal, type Violation } from '../../src/base/errors.js'
 import type { Environment } from '../../src/base/ids.js'

@@ -24,20 +24,17 @@ import type { CallJudge } from '../base/grpc_server.js'
 import { rolesOf, setCaller, type Role } from './caller.js'
 import type { Callers } from './callers.js'
 
-type V1 = (AccountProto &
-  BeneficiariesProto &
-  CallersProto &
-  CommandStreamProto &
-  EventsProto &
-  FundingProto &
+type PublicV1 = (AccountProto & BeneficiariesProto & EventsProto & FundingProto)['causeway']['v1']
+type InternalV1 = (CommandStreamProto &
   DirectoryProto &
+  WebhookControlProto &
+  WebhooksProto)['causeway']['internal']['v1']
+type OperatorV1 = (CallersProto &
   OperatorProto &
   PartnersProto &
   ReconciliationProto &
   RecoveryProto &
-  WebhookAdminProto &
-  WebhookControlProto &
-  WebhooksProto)['causeway']['v1']
+  WebhookAdminProto)['causeway']['operator']['v1']
 type RailV1 = RailProto['causeway']['rail']['v1']
 
 /** The rpcs of a generated definition, without its index signature. */
@@ -63,10 +60,10 @@ const DECIDE = ['decide'] as const
 const PROCESSOR = ['processor'] as const
 
 export const RPC_ACCESS = {
-  'causeway.v1.CommandStream': { Open: GATEWAY },
-  'causeway.v1.Directory': { WatchPartners: GATEWAY, WatchEndpoints: WEBHOOKS },
-  'causeway.v1.EventOutcomes': { Record: WEBHOOKS, DisableEndpoint: WEBHOOKS },
-  'causeway.v1.WebhookControl': { Connect: WEBHOOKS },
+  'causeway.internal.v1.CommandStream': { Open: GATEWAY },
+  'causeway.internal.v1.Directory': { WatchPartners: GATEWAY, WatchEndpoints: WEBHOOKS },
+  'causeway.internal.v1.EventOutcomes': { Record: WEBHOOKS, DisableEndpoint: WEBHOOKS },
+  'causeway.internal.v1.WebhookControl': { Connect: WEBHOOKS },
   'causeway.v1.PaymentIntents': {
     Create: SERVICE,
     Get: SERVICE,
@@ -110,7 +107,7 @@ export const RPC_ACCESS = {
   },
   'causeway.v1.Events': { List: SERVICE, Resend: SERVICE, Watch: SERVICE },
   'causeway.v1.Accounts': { Get: SERVICE },
-  'causeway.v1.Operator': {
+  'causeway.operator.v1.Operator': {
     CreatePartner: OPERATE,
     IssueKey: OPERATE,
     Deposit: DECIDE,
@@ -135,7 +132,7 @@ export const RPC_ACCESS = {
     Find: READ,
     EnsureDemo: ['supervisor'],
   },
-  'causeway.v1.PartnerAdmin': {
+  'causeway.operator.v1.PartnerAdmin': {
     List: READ,
     Suspend: OPERATE,
     Resume: OPERATE,
@@ -148,9 +145,9 @@ export const RPC_ACCESS = {
     ListActions: READ,
     ReencryptSecrets: OPERATE,
   },
-  'causeway.v1.Callers': { List: READ, Create: DECIDE, Rotate: DECIDE, Revoke: DECIDE },
-  'causeway.v1.Reconciliation': { Movements: READ, MovementsOf: READ, Conclude: READ },
-  'causeway.v1.Recovery': {
+  'causeway.operator.v1.Callers': { List: READ, Create: DECIDE, Rotate: DECIDE, Revoke: DECIDE },
+  'causeway.operator.v1.Reconciliation': { Movements: READ, MovementsOf: READ, Conclude: READ },
+  'causeway.operator.v1.Recovery': {
     Show: READ,
     AddOrphans: DECIDE,
     Release: DECIDE,
@@ -159,7 +156,7 @@ export const RPC_ACCESS = {
     ApproveIntent: DECIDE,
     RejectIntent: DECIDE,
   },
-  'causeway.v1.WebhookAdmin': {
+  'causeway.operator.v1.WebhookAdmin': {
     Status: READ,
     ListEndpoints: READ,
     ListDead: READ,
@@ -169,7 +166,10 @@ export const RPC_ACCESS = {
     ListPoison: READ,
   },
   'causeway.rail.v1.Rail': { Describe: PROCESSOR, Link: PROCESSOR },
-} as const satisfies ServicesOf<V1, 'causeway.v1'> & ServicesOf<RailV1, 'causeway.rail.v1'>
+} as const satisfies ServicesOf<PublicV1, 'causeway.v1'> &
+  ServicesOf<InternalV1, 'causeway.internal.v1'> &
+  ServicesOf<OperatorV1, 'causeway.operator.v1'> &
+  ServicesOf<RailV1, 'causeway.rail.v1'>
 
 const ROLES_OF_PATH: ReadonlyMap<string, readonly Role[]> = new Map(
   Object.entries<Readonly<Record<string, readonly Role[]>>>(RPC_ACCESS).flatMap(([service, rpcs]) =>

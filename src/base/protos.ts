@@ -23,17 +23,17 @@ const PUBLIC_FILES = [
 
 const FILES = [
   ...PUBLIC_FILES,
-  'command_stream.proto',
-  'directory.proto',
-  'webhooks.proto',
-  'webhook_control.proto',
-  'webhook_admin.proto',
   'rail.proto',
-  'operator.proto',
-  'partners.proto',
-  'reconciliation.proto',
-  'recovery.proto',
-  'callers.proto',
+  'causeway/internal/v1/command_stream.proto',
+  'causeway/internal/v1/directory.proto',
+  'causeway/internal/v1/webhooks.proto',
+  'causeway/internal/v1/webhook_control.proto',
+  'causeway/operator/v1/operator.proto',
+  'causeway/operator/v1/partners.proto',
+  'causeway/operator/v1/callers.proto',
+  'causeway/operator/v1/reconciliation.proto',
+  'causeway/operator/v1/recovery.proto',
+  'causeway/operator/v1/webhook_admin.proto',
 ]
 
 /** The repository's root: compiled code runs from `.build/`, sources from the tree itself. */

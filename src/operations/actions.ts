@@ -1,5 +1,5 @@
 /** `actions`: the action log of operators, with reasons and evidence. */
-import type { Action__Output as Action } from '../../protos/types/causeway/v1/Action.js'
+import type { Action__Output as Action } from '../../protos/types/causeway/operator/v1/Action.js'
 import type { CliCommand } from './command.js'
 import { PAGE, page, pageLines } from './page.js'
 

@@ -4,8 +4,8 @@
  * - A token is shown once, or written to a file that only its owner can read.
  */
 import { chmodSync, renameSync, writeFileSync } from 'node:fs'
-import type { CallerRecord__Output as CallerRecord } from '../../protos/types/causeway/v1/CallerRecord.js'
-import type { CallerToken__Output as CallerToken } from '../../protos/types/causeway/v1/CallerToken.js'
+import type { CallerRecord__Output as CallerRecord } from '../../protos/types/causeway/operator/v1/CallerRecord.js'
+import type { CallerToken__Output as CallerToken } from '../../protos/types/causeway/operator/v1/CallerToken.js'
 import { deciderOf, CHANGE } from './actor.js'
 import type { CliCommand, Context, Report } from './command.js'
 import { table } from './terminal.js'

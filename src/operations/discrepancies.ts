@@ -1,5 +1,5 @@
 /** Commands about discrepancies: rail reports that contradict the ledger. */
-import type { Discrepancy__Output } from '../../protos/types/causeway/v1/Discrepancy.js'
+import type { Discrepancy__Output } from '../../protos/types/causeway/operator/v1/Discrepancy.js'
 import { CHANGE, deciderOf, evidenceOf } from './actor.js'
 import { formatWireAmount } from './amounts.js'
 import { choiceOf, type CliCommand } from './command.js'

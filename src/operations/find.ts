@@ -1,7 +1,7 @@
 /** `find`: what an id, a reference, an idempotency key or a partner's user stands for. */
-import type { FoundEntity__Output as FoundEntity } from '../../protos/types/causeway/v1/FoundEntity.js'
-import type { FoundEvent__Output as FoundEvent } from '../../protos/types/causeway/v1/FoundEvent.js'
-import type { FoundList__Output as FoundList } from '../../protos/types/causeway/v1/FoundList.js'
+import type { FoundEntity__Output as FoundEntity } from '../../protos/types/causeway/operator/v1/FoundEntity.js'
+import type { FoundEvent__Output as FoundEvent } from '../../protos/types/causeway/operator/v1/FoundEvent.js'
+import type { FoundList__Output as FoundList } from '../../protos/types/causeway/operator/v1/FoundList.js'
 import type { CliCommand } from './command.js'
 import { table } from './terminal.js'
 

@@ -1,7 +1,7 @@
 /** Commands about single intents, and the list of unknown outcomes. */
-import type { IntentRecord__Output as IntentRecord } from '../../protos/types/causeway/v1/IntentRecord.js'
+import type { IntentRecord__Output as IntentRecord } from '../../protos/types/causeway/operator/v1/IntentRecord.js'
 import type { PaymentIntent__Output as PaymentIntent } from '../../protos/types/causeway/v1/PaymentIntent.js'
-import type { UnknownOutcome__Output as UnknownOutcome } from '../../protos/types/causeway/v1/UnknownOutcome.js'
+import type { UnknownOutcome__Output as UnknownOutcome } from '../../protos/types/causeway/operator/v1/UnknownOutcome.js'
 import { CHANGE, deciderOf, evidenceOf } from './actor.js'
 import { formatWireAmount } from './amounts.js'
 import { choiceOf, type CliCommand, type Report } from './command.js'

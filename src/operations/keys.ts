@@ -3,7 +3,7 @@
  *
  * - Secrets are shown only when a key is issued, never here.
  */
-import type { KeyRecord__Output as Key } from '../../protos/types/causeway/v1/KeyRecord.js'
+import type { KeyRecord__Output as Key } from '../../protos/types/causeway/operator/v1/KeyRecord.js'
 import { parseKeyId } from '../auth/request_shape.js'
 import { actorOf, CHANGE } from './actor.js'
 import { CommandFault, type CliCommand } from './command.js'

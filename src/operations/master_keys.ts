@@ -3,7 +3,7 @@
  *
  * - Re-encryption runs page by page and can be interrupted and repeated at any time.
  */
-import type { MasterKeyRecord__Output as MasterKey } from '../../protos/types/causeway/v1/MasterKeyRecord.js'
+import type { MasterKeyRecord__Output as MasterKey } from '../../protos/types/causeway/operator/v1/MasterKeyRecord.js'
 import { actorOf, CHANGE, type Actor } from './actor.js'
 import type { CliCommand, Context, Report } from './command.js'
 import { page } from './page.js'

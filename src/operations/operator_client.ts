@@ -1,11 +1,11 @@
 /** Clients of the operators' gRPC services; each call is a promise with a deadline. */
 import { status, type ChannelCredentials, type Client, type ServiceError } from '@grpc/grpc-js'
 import type { MethodDefinition } from '@grpc/proto-loader'
-import type { CallersDefinition } from '../../protos/types/causeway/v1/Callers.js'
-import type { OperatorDefinition } from '../../protos/types/causeway/v1/Operator.js'
-import type { PartnerAdminDefinition } from '../../protos/types/causeway/v1/PartnerAdmin.js'
-import type { WebhookAdminDefinition } from '../../protos/types/causeway/v1/WebhookAdmin.js'
-import type { RecoveryDefinition } from '../../protos/types/causeway/v1/Recovery.js'
+import type { CallersDefinition } from '../../protos/types/causeway/operator/v1/Callers.js'
+import type { OperatorDefinition } from '../../protos/types/causeway/operator/v1/Operator.js'
+import type { PartnerAdminDefinition } from '../../protos/types/causeway/operator/v1/PartnerAdmin.js'
+import type { WebhookAdminDefinition } from '../../protos/types/causeway/operator/v1/WebhookAdmin.js'
+import type { RecoveryDefinition } from '../../protos/types/causeway/operator/v1/Recovery.js'
 import type { ProtoGrpcType as CallersProto } from '../../protos/types/callers.js'
 import type { ProtoGrpcType as OperatorProto } from '../../protos/types/operator.js'
 import type { ProtoGrpcType as PartnersProto } from '../../protos/types/partners.js'
@@ -120,16 +120,16 @@ export type RecoveryClient = Calls<RecoveryDefinition>
 export type WebhookAdminClient = Calls<WebhookAdminDefinition>
 
 export const connectOperator = (access: OperatorAccess, clock: Clock): OperatorClient =>
-  callsTo(contracts<OperatorProto>().causeway.v1.Operator, access, clock)
+  callsTo(contracts<OperatorProto>().causeway.operator.v1.Operator, access, clock)
 
 export const connectPartnerAdmin = (access: OperatorAccess, clock: Clock): PartnerAdminClient =>
-  callsTo(contracts<PartnersProto>().causeway.v1.PartnerAdmin, access, clock)
+  callsTo(contracts<PartnersProto>().causeway.operator.v1.PartnerAdmin, access, clock)
 
 export const connectWebhookAdmin = (access: OperatorAccess, clock: Clock): WebhookAdminClient =>
-  callsTo(contracts<WebhookAdminProto>().causeway.v1.WebhookAdmin, access, clock)
+  callsTo(contracts<WebhookAdminProto>().causeway.operator.v1.WebhookAdmin, access, clock)
 
 export const connectRecovery = (access: OperatorAccess, clock: Clock): RecoveryClient =>
-  callsTo(contracts<RecoveryProto>().causeway.v1.Recovery, access, clock)
+  callsTo(contracts<RecoveryProto>().causeway.operator.v1.Recovery, access, clock)
 
 export const connectCallers = (access: OperatorAccess, clock: Clock): CallersClient =>
-  callsTo(contracts<CallersProto>().causeway.v1.Callers, access, clock)
+  callsTo(contracts<CallersProto>().causeway.operator.v1.Callers, access, clock)

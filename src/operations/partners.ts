@@ -4,7 +4,7 @@
  * - A list replaces the previous one; `none` empties it.
  */
 import ipaddr from 'ipaddr.js'
-import type { PartnerRecord__Output as Partner } from '../../protos/types/causeway/v1/PartnerRecord.js'
+import type { PartnerRecord__Output as Partner } from '../../protos/types/causeway/operator/v1/PartnerRecord.js'
 import { PARTNER_RATE_MAX } from '../base/constants.js'
 import { CORRIDOR_NAMES, isCorridor } from '../qr/corridor.js'
 import { actorOf, CHANGE, type Actor } from './actor.js'

@@ -1,7 +1,7 @@
 /** Commands about single payouts: show, review, resolve, reverse. */
-import type { HeldPayout__Output as HeldPayout } from '../../protos/types/causeway/v1/HeldPayout.js'
+import type { HeldPayout__Output as HeldPayout } from '../../protos/types/causeway/operator/v1/HeldPayout.js'
 import type { Payout__Output as Payout } from '../../protos/types/causeway/v1/Payout.js'
-import type { PayoutRecord__Output as PayoutRecord } from '../../protos/types/causeway/v1/PayoutRecord.js'
+import type { PayoutRecord__Output as PayoutRecord } from '../../protos/types/causeway/operator/v1/PayoutRecord.js'
 import { CHANGE, deciderOf, evidenceOf } from './actor.js'
 import { formatWireAmount } from './amounts.js'
 import { choiceOf, type CliCommand, type Report } from './command.js'

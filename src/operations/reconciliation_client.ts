@@ -1,8 +1,8 @@
 /** Client of the Reconciliation service: streams the booked movements. */
 import type { ServiceError } from '@grpc/grpc-js'
-import type { ConcludeRequest } from '../../protos/types/causeway/v1/ConcludeRequest.js'
-import type { Movement__Output as Movement } from '../../protos/types/causeway/v1/Movement.js'
-import type { MovementPage__Output as MovementPage } from '../../protos/types/causeway/v1/MovementPage.js'
+import type { ConcludeRequest } from '../../protos/types/causeway/operator/v1/ConcludeRequest.js'
+import type { Movement__Output as Movement } from '../../protos/types/causeway/operator/v1/Movement.js'
+import type { MovementPage__Output as MovementPage } from '../../protos/types/causeway/operator/v1/MovementPage.js'
 import type { ProtoGrpcType } from '../../protos/types/reconciliation.js'
 import { instant, type Clock } from '../base/clock.js'
 import { bearer } from '../base/bearer.js'
@@ -24,7 +24,7 @@ export function connectReconciliation(
   actor: Actor,
   clock: Clock,
 ): ReconciliationClient {
-  const { Reconciliation } = contracts<ProtoGrpcType>().causeway.v1
+  const { Reconciliation } = contracts<ProtoGrpcType>().causeway.operator.v1
   const client = new Reconciliation(address, tls.channelCredentials(address))
   const metadata = bearer(token())
   const deadline = (): { deadline: number } => ({ deadline: clock.now() + CALL_TIMEOUT_MS })

@@ -1,7 +1,7 @@
 /** Commands of recovery mode, and decisions on orphan executions and held intents. */
-import type { OrphanExecution } from '../../protos/types/causeway/v1/OrphanExecution.js'
-import type { OrphanRecord__Output as Orphan } from '../../protos/types/causeway/v1/OrphanRecord.js'
-import type { ReviewedIntent__Output as ReviewedIntent } from '../../protos/types/causeway/v1/ReviewedIntent.js'
+import type { OrphanExecution } from '../../protos/types/causeway/operator/v1/OrphanExecution.js'
+import type { OrphanRecord__Output as Orphan } from '../../protos/types/causeway/operator/v1/OrphanRecord.js'
+import type { ReviewedIntent__Output as ReviewedIntent } from '../../protos/types/causeway/operator/v1/ReviewedIntent.js'
 import { instant, plus } from '../base/clock.js'
 import type { Finding } from '../reconciliation/compare.js'
 import type { Period, StatementLine } from '../reconciliation/movement.js'

@@ -5,7 +5,7 @@
  * - A file holds a whole route: only the tenant and the bounds are optional.
  */
 import { readFileSync } from 'node:fs'
-import type { Route } from '../../protos/types/causeway/v1/Route.js'
+import type { Route } from '../../protos/types/causeway/operator/v1/Route.js'
 import { FEE_BPS_MAX } from '../base/constants.js'
 import { isCountry } from '../money/country.js'
 import { currencyOf } from '../money/currency.js'

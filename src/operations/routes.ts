@@ -1,5 +1,5 @@
 /** Commands that list and set payout routes. */
-import type { Route__Output } from '../../protos/types/causeway/v1/Route.js'
+import type { Route__Output } from '../../protos/types/causeway/operator/v1/Route.js'
 import { actorOf, CHANGE } from './actor.js'
 import { formatWireAmount } from './amounts.js'
 import type { CliCommand } from './command.js'

@@ -3,7 +3,7 @@
  *
  * - Colors only on a terminal; NO_COLOR is honored.
  */
-import type { TimelineEntry__Output as TimelineEntry } from '../../protos/types/causeway/v1/TimelineEntry.js'
+import type { TimelineEntry__Output as TimelineEntry } from '../../protos/types/causeway/operator/v1/TimelineEntry.js'
 
 const CODES = { good: 32, bad: 31, dim: 2, strong: 1 } as const
 

@@ -1,5 +1,5 @@
 /** `trial-balance`: every account, and the sum of each currency. */
-import type { TrialBalanceLine__Output } from '../../protos/types/causeway/v1/TrialBalanceLine.js'
+import type { TrialBalanceLine__Output } from '../../protos/types/causeway/operator/v1/TrialBalanceLine.js'
 import { formatWireAmount } from './amounts.js'
 import { CommandFault, type CliCommand } from './command.js'
 import { tenantNamed } from './tenant.js'

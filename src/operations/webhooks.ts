@@ -1,7 +1,7 @@
 /** Commands about webhook endpoints, deliveries and dead letters. */
-import type { DeadLetter__Output as DeadLetter } from '../../protos/types/causeway/v1/DeadLetter.js'
-import type { EndpointOverview__Output as EndpointOverview } from '../../protos/types/causeway/v1/EndpointOverview.js'
-import type { PoisonMessage__Output as PoisonMessage } from '../../protos/types/causeway/v1/PoisonMessage.js'
+import type { DeadLetter__Output as DeadLetter } from '../../protos/types/causeway/operator/v1/DeadLetter.js'
+import type { EndpointOverview__Output as EndpointOverview } from '../../protos/types/causeway/operator/v1/EndpointOverview.js'
+import type { PoisonMessage__Output as PoisonMessage } from '../../protos/types/causeway/operator/v1/PoisonMessage.js'
 import { SECOND } from '../base/clock.js'
 import { CHANGE, deciderOf } from './actor.js'
 import { CommandFault, type CliCommand, type Context, type Report } from './command.js'

@@ -106,7 +106,7 @@ export function createServer(
     },
   })
   const { causeway } = contracts<Protos>()
-  const v1 = causeway.v1
+  const { v1, internal, operator } = causeway
   const add = (service: { service: ServiceDefinition }, handlers: object): void =>
     addService(
       service.service,
@@ -115,8 +115,8 @@ export function createServer(
   const pools = webhookControlService(onPool)
   const call = partnerCalls(dependencies, pools)
   const watch = eventWatch(dependencies, events)
-  add(v1.CommandStream, commandStreamService({ ...dependencies, pools }))
-  add(v1.Directory, directory.handlers)
+  add(internal.v1.CommandStream, commandStreamService({ ...dependencies, pools }))
+  add(internal.v1.Directory, directory.handlers)
   add(v1.PaymentIntents, intentCalls(call))
   add(v1.Payouts, payoutCalls(call))
   add(v1.Beneficiaries, beneficiaryCalls(call))
@@ -124,14 +124,14 @@ export function createServer(
   add(v1.WebhookEndpoints, endpointCalls(call))
   add(v1.Events, { ...eventCalls(call), Watch: watch.watch })
   add(v1.Accounts, accountCalls(call))
-  add(v1.Operator, operatorService(dependencies, pools))
-  add(v1.PartnerAdmin, partnerAdminService(dependencies))
-  add(v1.Reconciliation, reconciliationService(dependencies))
-  add(v1.Callers, callersService(dependencies, callers))
-  add(v1.Recovery, recoveryService(dependencies, recovery))
-  add(v1.EventOutcomes, eventOutcomesService(dependencies))
-  add(v1.WebhookControl, pools.handlers)
-  add(v1.WebhookAdmin, webhookAdminService(dependencies, pools))
+  add(operator.v1.Operator, operatorService(dependencies, pools))
+  add(operator.v1.PartnerAdmin, partnerAdminService(dependencies))
+  add(operator.v1.Reconciliation, reconciliationService(dependencies))
+  add(operator.v1.Callers, callersService(dependencies, callers))
+  add(operator.v1.Recovery, recoveryService(dependencies, recovery))
+  add(internal.v1.EventOutcomes, eventOutcomesService(dependencies))
+  add(internal.v1.WebhookControl, pools.handlers)
+  add(operator.v1.WebhookAdmin, webhookAdminService(dependencies, pools))
   addReflection(server)
 
   return {

@@ -3,8 +3,8 @@
 set -eu
 cd "$(dirname "$0")/../.."
 rm -rf protos/types
-# File names without the folder, as in the import statements of the protos.
+# File names relative to protos/, as in the import statements of the protos.
 # shellcheck disable=SC2046
 node_modules/.bin/proto-loader-gen-types --longs=String --enums=String --defaults --oneofs --keepCase \
   --grpcLib=@grpc/grpc-js --importFileExtension=.js -I=protos -O=protos/types \
-  $(cd protos && ls ./*.proto | sed 's#^\./##') >/dev/null
+  $(cd protos && find . -name '*.proto' | sed 's#^\./##' | sort) >/dev/null

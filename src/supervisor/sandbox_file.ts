@@ -6,7 +6,7 @@
 import { renameSync, writeFileSync } from 'node:fs'
 import { status, type ServiceError } from '@grpc/grpc-js'
 import type { ProtoGrpcType } from '../../protos/types/operator.js'
-import type { DemoCredentials } from '../../protos/types/causeway/v1/DemoCredentials.js'
+import type { DemoCredentials } from '../../protos/types/causeway/operator/v1/DemoCredentials.js'
 import { SECOND, type Clock } from '../base/clock.js'
 import { bearer } from '../base/bearer.js'
 import type { GrpcTls } from '../base/grpc_tls.js'
@@ -88,7 +88,7 @@ function callEnsureDemo(
   { address, token, tls }: ProcessorAccess,
   deadline: number,
 ): Promise<DemoCredentials | ServiceError> {
-  const { Operator } = contracts<ProtoGrpcType>().causeway.v1
+  const { Operator } = contracts<ProtoGrpcType>().causeway.operator.v1
   const operator = new Operator(address, tls.channelCredentials(address))
   return new Promise((resolve) => {
     operator.EnsureDemo({}, bearer(token), { deadline }, (error, demo) => {

@@ -6,7 +6,7 @@
  */
 import { createHmac } from 'node:crypto'
 import t from 'tap'
-import type { PartnerUpdate } from '../../protos/types/causeway/v1/PartnerUpdate.js'
+import type { PartnerUpdate } from '../../protos/types/causeway/internal/v1/PartnerUpdate.js'
 import type { TenantId } from '../../src/base/ids.js'
 import { ROUTES } from '../../gateway/app.js'
 import type { AnyRoute, Auth } from '../../gateway/routing/route.js'

@@ -9,12 +9,12 @@ import {
   type ServerWritableStream,
 } from '@grpc/grpc-js'
 import { contracts } from '../../src/base/protos.js'
-import type { Command__Output } from '../../protos/types/causeway/v1/Command.js'
-import type { CommandBatch__Output } from '../../protos/types/causeway/v1/CommandBatch.js'
-import type { PartnerUpdate } from '../../protos/types/causeway/v1/PartnerUpdate.js'
-import type { Reply } from '../../protos/types/causeway/v1/Reply.js'
-import type { ReplyBatch } from '../../protos/types/causeway/v1/ReplyBatch.js'
-import type { WatchRequest__Output } from '../../protos/types/causeway/v1/WatchRequest.js'
+import type { Command__Output } from '../../protos/types/causeway/internal/v1/Command.js'
+import type { CommandBatch__Output } from '../../protos/types/causeway/internal/v1/CommandBatch.js'
+import type { PartnerUpdate } from '../../protos/types/causeway/internal/v1/PartnerUpdate.js'
+import type { Reply } from '../../protos/types/causeway/internal/v1/Reply.js'
+import type { ReplyBatch } from '../../protos/types/causeway/internal/v1/ReplyBatch.js'
+import type { WatchRequest__Output } from '../../protos/types/causeway/internal/v1/WatchRequest.js'
 import type { ProtoGrpcType as DirectoryTypes } from '../../protos/types/directory.js'
 import type { ProtoGrpcType as CommandStreamTypes } from '../../protos/types/command_stream.js'
 
@@ -51,8 +51,8 @@ type CommandStreamCall = ServerDuplexStream<CommandBatch__Output, ReplyBatch>
 type DirectoryStream = ServerWritableStream<WatchRequest__Output, PartnerUpdate>
 
 export async function startProcessorStub(options: ProcessorStubOptions): Promise<ProcessorStub> {
-  const { CommandStream } = contracts<CommandStreamTypes>().causeway.v1
-  const { Directory } = contracts<DirectoryTypes>().causeway.v1
+  const { CommandStream } = contracts<CommandStreamTypes>().causeway.internal.v1
+  const { Directory } = contracts<DirectoryTypes>().causeway.internal.v1
   const subscribers = new Set<DirectoryStream>()
   const server = new Server()
   const processorStub: ProcessorStub = {

@@ -7,7 +7,7 @@ import { connect } from 'node:net'
 import { createTokenKeys, mintReceiptToken, mintSessionToken } from '../../src/auth/token.js'
 import type { TokenId } from '../../src/auth/secret_generation.js'
 import type { IntentId, TenantId } from '../../src/base/ids.js'
-import type { PartnerUpdate } from '../../protos/types/causeway/v1/PartnerUpdate.js'
+import type { PartnerUpdate } from '../../protos/types/causeway/internal/v1/PartnerUpdate.js'
 import { newNonce, signRequest } from '../../src/client/signing.js'
 import { patience } from '../support/patience.js'
 

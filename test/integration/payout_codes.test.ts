@@ -4,8 +4,8 @@
  */
 import { credentials, status, type ServiceError } from '@grpc/grpc-js'
 import t, { type Test } from 'tap'
-import type { PartnerCreated__Output as PartnerCreated } from '../../protos/types/causeway/v1/PartnerCreated.js'
-import type { RouteList__Output as RouteList } from '../../protos/types/causeway/v1/RouteList.js'
+import type { PartnerCreated__Output as PartnerCreated } from '../../protos/types/causeway/operator/v1/PartnerCreated.js'
+import type { RouteList__Output as RouteList } from '../../protos/types/causeway/operator/v1/RouteList.js'
 import type { ProtoGrpcType as OperatorProto } from '../../protos/types/operator.js'
 import type { ProtoGrpcType as PartnersProto } from '../../protos/types/partners.js'
 import type { ProtoGrpcType as PayoutsProto } from '../../protos/types/payouts.js'
@@ -27,11 +27,11 @@ const stack = await startStack({ settings: { RAIL_DELAY_MS: '20' } })
 t.teardown(() => stack.stop())
 const demo = partnerOf(stack.sandbox)
 
-const { v1 } = contracts<OperatorProto & PartnersProto & PayoutsProto>().causeway
+const { causeway } = contracts<OperatorProto & PartnersProto & PayoutsProto>()
 const address = stack.sandbox.grpc_address
-const operator = new v1.Operator(address, credentials.createInsecure())
-const admin = new v1.PartnerAdmin(address, credentials.createInsecure())
-const internal = new v1.Payouts(address, credentials.createInsecure())
+const operator = new causeway.operator.v1.Operator(address, credentials.createInsecure())
+const admin = new causeway.operator.v1.PartnerAdmin(address, credentials.createInsecure())
+const internal = new causeway.v1.Payouts(address, credentials.createInsecure())
 t.teardown(() => [operator, admin, internal].forEach((client) => client.close()))
 const token = bearer(stack.sandbox.internal_token)
 const asOperator = bearer(operatorAccessOf(stack).token())

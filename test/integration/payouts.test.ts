@@ -308,7 +308,7 @@ async function productionPartner(): Promise<Partner> {
 
 /** Sets a route and a prefund in production. */
 async function openProduction({ partner_id }: Sandbox) {
-  const { Operator } = contracts<ProtoGrpcType>().causeway.v1
+  const { Operator } = contracts<ProtoGrpcType>().causeway.operator.v1
   const { address, token } = operatorAccessOf(stack)
   const operator = new Operator(address, credentials.createInsecure())
   const metadata = bearer(token())

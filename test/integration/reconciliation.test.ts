@@ -8,7 +8,7 @@ import { credentials, status, type ServiceError } from '@grpc/grpc-js'
 import { parse } from 'csv-parse/sync'
 import t, { type Test } from 'tap'
 import type { ProtoGrpcType } from '../../protos/types/reconciliation.js'
-import type { MovementPage__Output as MovementPage } from '../../protos/types/causeway/v1/MovementPage.js'
+import type { MovementPage__Output as MovementPage } from '../../protos/types/causeway/operator/v1/MovementPage.js'
 import { bearer } from '../../src/base/bearer.js'
 import { contracts } from '../../src/base/protos.js'
 import { rawBooks } from '../support/books.js'
@@ -200,7 +200,7 @@ t.test('the operator log records the reader and the result', async (t) => {
 })
 
 t.test('movements are read over gRPC', async (t) => {
-  const { Reconciliation } = contracts<ProtoGrpcType>().causeway.v1
+  const { Reconciliation } = contracts<ProtoGrpcType>().causeway.operator.v1
   const client = new Reconciliation(stack.sandbox.grpc_address, credentials.createInsecure())
   t.teardown(() => client.close())
   const token = bearer(operatorAccessOf(stack).token())

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { connect as connectTls } from 'node:tls'
 import { status } from '@grpc/grpc-js'
 import t from 'tap'
-import type { DemoCredentials } from '../../protos/types/causeway/v1/DemoCredentials.js'
+import type { DemoCredentials } from '../../protos/types/causeway/operator/v1/DemoCredentials.js'
 import type { ProtoGrpcType } from '../../protos/types/operator.js'
 import { callerEntry } from '../../src/auth/callers.js'
 import { CLEARTEXT, NO_LOG, openGrpcTls } from '../../src/base/grpc_tls.js'
@@ -95,7 +95,7 @@ await Promise.all(Object.values(all).map((each) => each.untilReady()))
 
 /** The code of a call with the certificate, and the answer. */
 function ensureDemo(tls = openGrpcTls(tlsFiles('operator'), NO_LOG), address = processorAddress) {
-  const { Operator } = contracts<ProtoGrpcType>().causeway.v1
+  const { Operator } = contracts<ProtoGrpcType>().causeway.operator.v1
   const operator = new Operator(address, tls.channelCredentials(address))
   return new Promise<{ code: status; demo: DemoCredentials }>((resolve) => {
     operator.EnsureDemo({}, (fault, demo) => {

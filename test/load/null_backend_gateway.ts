@@ -4,7 +4,7 @@
  * It does all that the gateway does with a request, then answers every command at once with a fixed
  * body, so that no processor could make this gateway faster. It checks no nonce and moves no money.
  */
-import type { Command } from '../../protos/types/causeway/v1/Command.js'
+import type { Command } from '../../protos/types/causeway/internal/v1/Command.js'
 import { newTokenId } from '../../src/auth/secret_generation.js'
 import { createTokenKeys, mintSessionToken } from '../../src/auth/token.js'
 import { childProcess } from '../../src/base/child.js'

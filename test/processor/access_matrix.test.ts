@@ -159,13 +159,31 @@ void t.test('the table and the expectation name rpcs that exist, and all of them
   t.end()
 })
 
+void t.test('the package of a service tells who calls it', (t) => {
+  const expected: Readonly<Record<string, readonly string[]>> = {
+    'causeway.v1': ['service'],
+    'causeway.internal.v1': ['gateway', 'webhooks'],
+    'causeway.operator.v1': ['supervisor', 'read', 'operate', 'decide'],
+    'causeway.rail.v1': ['processor'],
+  }
+  const found: Record<string, string[]> = {}
+  for (const [service, rpcs] of Object.entries(RPC_ACCESS)) {
+    const inside = (found[service.slice(0, service.lastIndexOf('.'))] ??= [])
+    inside.push(...Object.values<readonly string[]>(rpcs).flat())
+  }
+  const sets = (roles: Readonly<Record<string, readonly string[]>>): object =>
+    Object.fromEntries(Object.entries(roles).map(([name, all]) => [name, [...new Set(all)].sort()]))
+  t.same(sets(found), sets(expected))
+  t.end()
+})
+
 void t.test('a server with an rpc that the table lacks does not start', (t) => {
   const end = { code: status.UNAUTHENTICATED, details: '' }
   const server = createGrpcServer({
     access: createRpcAccess(callers),
     ...{ unauthenticated: end, denied: end, tooSlow: end, malformed: end },
   })
-  const unlisted = { path: '/causeway.v1.Operator/PayMe' } as never
+  const unlisted = { path: '/causeway.operator.v1.Operator/PayMe' } as never
   t.throws(() => server.addService({ PayMe: unlisted }, {}), /no entry in the access/)
   t.end()
 })

@@ -1,9 +1,9 @@
 /** Callers that operators create, rotate and revoke, against a real server. */
 import { credentials, status, type ServiceError } from '@grpc/grpc-js'
 import t, { type Test } from 'tap'
-import type { CallerRecord } from '../../protos/types/causeway/v1/CallerRecord.js'
-import type { CallerToken } from '../../protos/types/causeway/v1/CallerToken.js'
-import type { CreateCallerRequest } from '../../protos/types/causeway/v1/CreateCallerRequest.js'
+import type { CallerRecord } from '../../protos/types/causeway/operator/v1/CallerRecord.js'
+import type { CallerToken } from '../../protos/types/causeway/operator/v1/CallerToken.js'
+import type { CreateCallerRequest } from '../../protos/types/causeway/operator/v1/CreateCallerRequest.js'
 import type { ProtoGrpcType as CallersProto } from '../../protos/types/callers.js'
 import type { ProtoGrpcType as CommandStreamProto } from '../../protos/types/command_stream.js'
 import type { ProtoGrpcType as PartnersProto } from '../../protos/types/partners.js'
@@ -50,7 +50,10 @@ async function openCallers(t: Test) {
     `127.0.0.1:${await server.bind('127.0.0.1:0')}`,
     credentials.createInsecure(),
   ] as const
-  const { Callers, CommandStream, PartnerAdmin, Payouts } = contracts<Protos>().causeway.v1
+  const { causeway } = contracts<Protos>()
+  const { Callers, PartnerAdmin } = causeway.operator.v1
+  const { CommandStream } = causeway.internal.v1
+  const { Payouts } = causeway.v1
   const [admin, partners, payouts] = [
     new Callers(...at),
     new PartnerAdmin(...at),

@@ -14,11 +14,11 @@ import { createPipeline } from '../../src/processor/cycle/pipeline.js'
 import { createReader } from '../../src/processor/queries/query.js'
 import { createServer } from '../../src/processor/server.js'
 import { directoryService } from '../../src/processor/servers/directory_stream.js'
-import type { Command } from '../../protos/types/causeway/v1/Command.js'
-import type { OperatorClient } from '../../protos/types/causeway/v1/Operator.js'
+import type { Command } from '../../protos/types/causeway/internal/v1/Command.js'
+import type { OperatorClient } from '../../protos/types/causeway/operator/v1/Operator.js'
 import type { PayoutsClient } from '../../protos/types/causeway/v1/Payouts.js'
-import type { Reply__Output as Reply } from '../../protos/types/causeway/v1/Reply.js'
-import type { ReplyBatch__Output as ReplyBatch } from '../../protos/types/causeway/v1/ReplyBatch.js'
+import type { Reply__Output as Reply } from '../../protos/types/causeway/internal/v1/Reply.js'
+import type { ReplyBatch__Output as ReplyBatch } from '../../protos/types/causeway/internal/v1/ReplyBatch.js'
 import type { ProtoGrpcType as CommandStreamProto } from '../../protos/types/command_stream.js'
 import type { ProtoGrpcType as OperatorProto } from '../../protos/types/operator.js'
 import type { ProtoGrpcType as PayoutsProto } from '../../protos/types/payouts.js'
@@ -76,7 +76,10 @@ async function openServers(t: Test): Promise<Servers> {
     directoryService(memory, world.vault),
   )
   const port = await server.bind('127.0.0.1:0')
-  const { CommandStream, Operator, Payouts } = contracts<Protos>().causeway.v1
+  const { causeway } = contracts<Protos>()
+  const { CommandStream } = causeway.internal.v1
+  const { Operator } = causeway.operator.v1
+  const { Payouts } = causeway.v1
   const at = [`127.0.0.1:${port}`, credentials.createInsecure()] as const
   const [commandStream, operator, payouts] = [
     new CommandStream(...at),

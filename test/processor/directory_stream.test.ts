@@ -4,7 +4,7 @@ import { listenGrpc } from '../support/grpc_listen.js'
 import t, { type Test } from 'tap'
 import { watchEndpoints } from '../../actors/webhook/endpoint/endpoint_directory.js'
 import { watchDirectory } from '../../gateway/authentication/partner_directory.js'
-import type { DirectoryClient } from '../../protos/types/causeway/v1/Directory.js'
+import type { DirectoryClient } from '../../protos/types/causeway/internal/v1/Directory.js'
 import type { ProtoGrpcType } from '../../protos/types/directory.js'
 import { GRPC_MESSAGE_MAX_BYTES } from '../../src/base/constants.js'
 import { instant } from '../../src/base/clock.js'
@@ -81,14 +81,17 @@ async function serve(t: Test): Promise<Served> {
   const vault = { tokenSecrets: [{ kid: 'k1', secret: Buffer.alloc(32, 1) }] } as unknown as Vault
   const directory = directoryService(memory, vault)
   const server = new Server()
-  server.addService(contracts<ProtoGrpcType>().causeway.v1.Directory.service, directory.handlers)
+  server.addService(
+    contracts<ProtoGrpcType>().causeway.internal.v1.Directory.service,
+    directory.handlers,
+  )
   const address = await listenGrpc(server)
   t.teardown(() => server.forceShutdown())
   return { memory, directory, address }
 }
 
 function clientOf(t: Test, address: string): DirectoryClient {
-  const { Directory } = contracts<ProtoGrpcType>().causeway.v1
+  const { Directory } = contracts<ProtoGrpcType>().causeway.internal.v1
   const client = new Directory(address, credentials.createInsecure(), {
     'grpc.max_receive_message_length': GRPC_MESSAGE_MAX_BYTES,
   })

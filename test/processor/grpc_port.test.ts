@@ -9,7 +9,7 @@ import { connect, type ClientHttp2Session, type ClientHttp2Stream } from 'node:h
 import { join } from 'node:path'
 import { credentials, status } from '@grpc/grpc-js'
 import t, { type Test } from 'tap'
-import type { ReplyBatch__Output as ReplyBatch } from '../../protos/types/causeway/v1/ReplyBatch.js'
+import type { ReplyBatch__Output as ReplyBatch } from '../../protos/types/causeway/internal/v1/ReplyBatch.js'
 import type { ProtoGrpcType as CommandStreamProto } from '../../protos/types/command_stream.js'
 import type { ProtoGrpcType as IntentsProto } from '../../protos/types/intents.js'
 import { GRPC_CONNECTIONS_MAX, GRPC_UNARY_MESSAGE_MAX_BYTES } from '../../src/base/constants.js'
@@ -158,7 +158,7 @@ void t.test('a request of each kind is ended when it does not finish in time', a
     unfinished(session, { path: CHECK, size: 10, sent }),
     unfinished(session, { path: '/grpc.health.v1.Health/Watch', size: 10, sent }),
     unfinished(session, {
-      ...{ path: '/causeway.v1.Reconciliation/Movements', token: TOKEN, size: 10, sent },
+      ...{ path: '/causeway.operator.v1.Reconciliation/Movements', token: TOKEN, size: 10, sent },
     }),
   ]
   for (const { answered, closed } of requests) {
@@ -185,7 +185,7 @@ void t.test('unary requests above the size bound are refused, others are served'
 
 void t.test("the gateways' stream accepts large batches, and only with the token", async (t) => {
   const port = await openPort(t)
-  const { CommandStream } = contracts<CommandStreamProto>().causeway.v1
+  const { CommandStream } = contracts<CommandStreamProto>().causeway.internal.v1
   const client = new CommandStream(port.address, credentials.createInsecure())
   t.teardown(() => client.close())
   const scan = { intent_id: 'pi_1', qr_payload: 'x'.repeat(7 * MIB), session_jti: 'j' }

@@ -11,7 +11,7 @@ import { systemRandom } from '../../src/base/random.js'
 import { createReader } from '../../src/processor/queries/query.js'
 import { createServer } from '../../src/processor/server.js'
 import { directoryService } from '../../src/processor/servers/directory_stream.js'
-import type { OperatorClient } from '../../protos/types/causeway/v1/Operator.js'
+import type { OperatorClient } from '../../protos/types/causeway/operator/v1/Operator.js'
 import type { PaymentIntentsClient } from '../../protos/types/causeway/v1/PaymentIntents.js'
 import type { ProtoGrpcType as IntentsProto } from '../../protos/types/intents.js'
 import type { ProtoGrpcType as OperatorProto } from '../../protos/types/operator.js'
@@ -50,7 +50,9 @@ async function openServers(t: Test): Promise<Servers> {
     directoryService(memory, world.vault),
   )
   const port = await server.bind('127.0.0.1:0')
-  const { PaymentIntents, Operator } = contracts<IntentsProto & OperatorProto>().causeway.v1
+  const { causeway } = contracts<IntentsProto & OperatorProto>()
+  const { PaymentIntents } = causeway.v1
+  const { Operator } = causeway.operator.v1
   const at = [`127.0.0.1:${port}`, credentials.createInsecure()] as const
   const [intents, operator] = [new PaymentIntents(...at), new Operator(...at)]
   t.teardown(async () => {

@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto'
 import t, { type Test } from 'tap'
-import type { PartnerUpdate } from '../../protos/types/causeway/v1/PartnerUpdate.js'
+import type { PartnerUpdate } from '../../protos/types/causeway/internal/v1/PartnerUpdate.js'
 import { PAGE_BYTES } from '../../src/base/constants.js'
 import { plus } from '../../src/base/clock.js'
 import { tenantOf, type KeyId, type PartnerId } from '../../src/base/ids.js'

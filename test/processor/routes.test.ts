@@ -4,7 +4,7 @@ import { createPartner } from '../../src/processor/commands/partners/partner_cre
 import { createPayout } from '../../src/processor/commands/payouts/payout_create.js'
 import { reversePayout } from '../../src/processor/commands/payouts/payout_resolve.js'
 import { listRoutes, setRoute } from '../../src/processor/commands/operators/route_set.js'
-import type { Route__Output as WireRoute } from '../../protos/types/causeway/v1/Route.js'
+import type { Route__Output as WireRoute } from '../../protos/types/causeway/operator/v1/Route.js'
 import { codeOf, DEMO, viewOf, type World } from '../support/world.js'
 import {
   aRoute,

@@ -14,7 +14,7 @@ import { listDiscrepancies } from '../../src/processor/queries/discrepancy_list.
 import { createReader, type Query } from '../../src/processor/queries/query.js'
 import { objectOf } from '../../src/processor/queries/raw_json.js'
 import type { CreatePayout__Output as CreatePayout } from '../../protos/types/causeway/v1/CreatePayout.js'
-import type { Route__Output as WireRoute } from '../../protos/types/causeway/v1/Route.js'
+import type { Route__Output as WireRoute } from '../../protos/types/causeway/operator/v1/Route.js'
 import { rawBooks } from '../support/books.js'
 import { aPayout } from '../support/requests.js'
 import { createWorld, DEMO, RULES, viewOf, type World } from '../support/world.js'

@@ -2,8 +2,8 @@
 import { credentials, Server, type ClientDuplexStream } from '@grpc/grpc-js'
 import { listenGrpc } from '../support/grpc_listen.js'
 import t, { type Test } from 'tap'
-import type { ControlResponse } from '../../protos/types/causeway/v1/ControlResponse.js'
-import type { ControlRequest__Output as ControlRequest } from '../../protos/types/causeway/v1/ControlRequest.js'
+import type { ControlResponse } from '../../protos/types/causeway/internal/v1/ControlResponse.js'
+import type { ControlRequest__Output as ControlRequest } from '../../protos/types/causeway/internal/v1/ControlRequest.js'
 import type { ProtoGrpcType } from '../../protos/types/webhook_control.js'
 import { CONTROL_REQUESTS_MAX } from '../../src/base/constants.js'
 import type { Outcome } from '../../src/base/errors.js'
@@ -19,7 +19,7 @@ async function aControlService(t: Test, answerWithinMs?: number) {
   const pools: (readonly [pool: number, newestEvent: string | null])[] = []
   const onPool = (pool: number, newest: string | null): void => void pools.push([pool, newest])
   const control = webhookControlService(onPool, answerWithinMs)
-  const { WebhookControl } = contracts<ProtoGrpcType>().causeway.v1
+  const { WebhookControl } = contracts<ProtoGrpcType>().causeway.internal.v1
   const server = new Server()
   server.addService(WebhookControl.service, control.handlers)
   const address = await listenGrpc(server)

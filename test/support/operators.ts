@@ -4,8 +4,8 @@ import type { Credentials } from '../../src/client/index.js'
 import type { Environment } from '../../src/base/ids.js'
 import { bearer } from '../../src/base/bearer.js'
 import { contracts } from '../../src/base/protos.js'
-import type { KeyIssued__Output as KeyIssued } from '../../protos/types/causeway/v1/KeyIssued.js'
-import type { PartnerCreated__Output as PartnerCreated } from '../../protos/types/causeway/v1/PartnerCreated.js'
+import type { KeyIssued__Output as KeyIssued } from '../../protos/types/causeway/operator/v1/KeyIssued.js'
+import type { PartnerCreated__Output as PartnerCreated } from '../../protos/types/causeway/operator/v1/PartnerCreated.js'
 import type { ProtoGrpcType as OperatorTypes } from '../../protos/types/operator.js'
 import type { ProtoGrpcType as PartnerTypes } from '../../protos/types/partners.js'
 import { operatorAccessOf } from './callers.js'
@@ -29,7 +29,7 @@ const actor = { reason: 'a test of the API' }
 
 export function operatorsOf(stack: Parameters<typeof operatorAccessOf>[0]): Operators {
   const { address, token } = operatorAccessOf(stack)
-  const v1 = { ...contracts<OperatorTypes>().causeway.v1, ...contracts<PartnerTypes>().causeway.v1 }
+  const { v1 } = contracts<OperatorTypes & PartnerTypes>().causeway.operator
   const operator = new v1.Operator(address, credentials.createInsecure())
   const admin = new v1.PartnerAdmin(address, credentials.createInsecure())
   const metadata = bearer(token())

@@ -14,14 +14,18 @@ export interface Package {
 }
 export type Rpc = MethodDefinition<object, object>
 
-const { v1, rail } = contracts<{ causeway: { v1: Package; rail: { v1: Package } } }>().causeway
+type Versions = Readonly<Record<'internal' | 'operator' | 'rail', { readonly v1: Package }>>
+
+const { v1, internal, operator, rail } = contracts<{
+  readonly causeway: Versions & { readonly v1: Package }
+}>().causeway
 
 const rpcsOf = (inside: Package): Rpc[] =>
   Object.values(inside).flatMap((found) =>
     found?.service === undefined ? [] : (Object.values(found.service) as Rpc[]),
   )
 
-export const PROCESSOR_RPCS = rpcsOf(v1)
+export const PROCESSOR_RPCS = [v1, internal.v1, operator.v1].flatMap(rpcsOf)
 export const RAIL_RPCS = rpcsOf(rail.v1)
 
 /** `Service/Rpc`. */

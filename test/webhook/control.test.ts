@@ -1,7 +1,7 @@
 /** Two pools on the control stream answer requests as one. */
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
-import type { DeliveryRecord__Output as DeliveryRecord } from '../../protos/types/causeway/v1/DeliveryRecord.js'
+import type { DeliveryRecord__Output as DeliveryRecord } from '../../protos/types/causeway/internal/v1/DeliveryRecord.js'
 import { PAGE_BYTES } from '../../src/base/constants.js'
 import { instant, plus, type Instant } from '../../src/base/clock.js'
 import type { EndpointId } from '../../src/base/ids.js'

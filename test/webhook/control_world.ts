@@ -180,7 +180,10 @@ export async function aControlWorld(t: Test): Promise<ControlWorld> {
 
 async function serve(t: Test, ctx: WebhookControlService): Promise<string> {
   const server = new Server()
-  server.addService(contracts<ControlTypes>().causeway.v1.WebhookControl.service, ctx.handlers)
+  server.addService(
+    contracts<ControlTypes>().causeway.internal.v1.WebhookControl.service,
+    ctx.handlers,
+  )
   const address = await listenGrpc(server)
   t.teardown(() => server.forceShutdown())
   return address
@@ -190,7 +193,7 @@ function connect(
   address: string,
   handleControl: ReturnType<typeof createControlHandler>,
 ): ControlStream {
-  const { WebhookControl } = contracts<ControlTypes>().causeway.v1
+  const { WebhookControl } = contracts<ControlTypes>().causeway.internal.v1
   // A separate connection, as of another process.
   const client = new WebhookControl(address, credentials.createInsecure(), {
     'grpc.use_local_subchannel_pool': 1,

@@ -1,11 +1,11 @@
 /** A stand-in for the processor: the directory of endpoints and the recorder of outcomes. */
 import { Server, type ServerWritableStream } from '@grpc/grpc-js'
 import { listenGrpc } from '../support/grpc_listen.js'
-import type { DirectoryHandlers } from '../../protos/types/causeway/v1/Directory.js'
-import type { Endpoint as WireEndpoint } from '../../protos/types/causeway/v1/Endpoint.js'
-import type { EndpointUpdate } from '../../protos/types/causeway/v1/EndpointUpdate.js'
-import type { EventOutcomesHandlers } from '../../protos/types/causeway/v1/EventOutcomes.js'
-import type { WatchRequest__Output as WatchRequest } from '../../protos/types/causeway/v1/WatchRequest.js'
+import type { DirectoryHandlers } from '../../protos/types/causeway/internal/v1/Directory.js'
+import type { Endpoint as WireEndpoint } from '../../protos/types/causeway/internal/v1/Endpoint.js'
+import type { EndpointUpdate } from '../../protos/types/causeway/internal/v1/EndpointUpdate.js'
+import type { EventOutcomesHandlers } from '../../protos/types/causeway/internal/v1/EventOutcomes.js'
+import type { WatchRequest__Output as WatchRequest } from '../../protos/types/causeway/internal/v1/WatchRequest.js'
 import type { ProtoGrpcType as DirectoryTypes } from '../../protos/types/directory.js'
 import type { ProtoGrpcType as WebhookTypes } from '../../protos/types/webhooks.js'
 import { tokenIn } from '../../src/auth/caller_token.js'
@@ -66,8 +66,8 @@ export async function openStandInProcessor(token: string): Promise<StandInProces
   }
 
   const server = new Server()
-  server.addService(contracts<DirectoryTypes>().causeway.v1.Directory.service, directory)
-  server.addService(contracts<WebhookTypes>().causeway.v1.EventOutcomes.service, recorder)
+  server.addService(contracts<DirectoryTypes>().causeway.internal.v1.Directory.service, directory)
+  server.addService(contracts<WebhookTypes>().causeway.internal.v1.EventOutcomes.service, recorder)
   const address = await listenGrpc(server)
   return {
     address,

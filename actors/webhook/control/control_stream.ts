@@ -7,9 +7,9 @@
  * - A response goes to the stream of its request, or nowhere once that stream is closed.
  */
 import type { ClientDuplexStream } from '@grpc/grpc-js'
-import type { WebhookControlClient } from '../../../protos/types/causeway/v1/WebhookControl.js'
-import type { ControlResponse } from '../../../protos/types/causeway/v1/ControlResponse.js'
-import type { ControlRequest__Output as ControlRequest } from '../../../protos/types/causeway/v1/ControlRequest.js'
+import type { WebhookControlClient } from '../../../protos/types/causeway/internal/v1/WebhookControl.js'
+import type { ControlResponse } from '../../../protos/types/causeway/internal/v1/ControlResponse.js'
+import type { ControlRequest__Output as ControlRequest } from '../../../protos/types/causeway/internal/v1/ControlRequest.js'
 import { bearer } from '../../../src/base/bearer.js'
 import type { Logger } from '../../../src/base/log.js'
 import { createRetry, RECONNECT } from '../../../src/base/retry.js'

@@ -10,9 +10,9 @@
  * - A deleted endpoint is passed to the handler and not stored.
  */
 import type { ClientReadableStream } from '@grpc/grpc-js'
-import type { DirectoryClient } from '../../../protos/types/causeway/v1/Directory.js'
-import type { Endpoint__Output as WireEndpoint } from '../../../protos/types/causeway/v1/Endpoint.js'
-import type { EndpointUpdate__Output as EndpointUpdate } from '../../../protos/types/causeway/v1/EndpointUpdate.js'
+import type { DirectoryClient } from '../../../protos/types/causeway/internal/v1/Directory.js'
+import type { Endpoint__Output as WireEndpoint } from '../../../protos/types/causeway/internal/v1/Endpoint.js'
+import type { EndpointUpdate__Output as EndpointUpdate } from '../../../protos/types/causeway/internal/v1/EndpointUpdate.js'
 import { signingKey } from '../../../src/auth/signature.js'
 import { instant } from '../../../src/base/clock.js'
 import type { EndpointId, TenantId } from '../../../src/base/ids.js'

@@ -8,7 +8,7 @@
  * - A request to disable an endpoint is in memory only; after a restart the endpoint's next failure
  *   creates it again.
  */
-import type { EventOutcomesClient } from '../../../protos/types/causeway/v1/EventOutcomes.js'
+import type { EventOutcomesClient } from '../../../protos/types/causeway/internal/v1/EventOutcomes.js'
 import { plus, SECOND, type Clock } from '../../../src/base/clock.js'
 import type { EndpointId, EventId } from '../../../src/base/ids.js'
 import { bearer } from '../../../src/base/bearer.js'

@@ -1,6 +1,6 @@
 /** Webhook deliveries of an endpoint with their attempts, newest event first. */
-import type { AttemptRecord__Output as AttemptRecord } from '../../../protos/types/causeway/v1/AttemptRecord.js'
-import type { DeliveryRecord__Output as DeliveryRecord } from '../../../protos/types/causeway/v1/DeliveryRecord.js'
+import type { AttemptRecord__Output as AttemptRecord } from '../../../protos/types/causeway/internal/v1/AttemptRecord.js'
+import type { DeliveryRecord__Output as DeliveryRecord } from '../../../protos/types/causeway/internal/v1/DeliveryRecord.js'
 import { instant, toRfc3339 } from '../../base/clock.js'
 import type { TenantId } from '../../base/ids.js'
 import { mergePages, placeIn, positionOf } from './delivery_pages.js'

@@ -9,7 +9,7 @@
  * - A delivery that two pools hold appears once, in its later version.
  */
 import { BEHIND_ALL_IDS } from '../../base/ids.js'
-import type { DeliveryRecord__Output as DeliveryRecord } from '../../../protos/types/causeway/v1/DeliveryRecord.js'
+import type { DeliveryRecord__Output as DeliveryRecord } from '../../../protos/types/causeway/internal/v1/DeliveryRecord.js'
 
 export interface DeliveryPage {
   readonly deliveries: readonly DeliveryRecord[]

@@ -5,8 +5,8 @@
  *   outbox.
  * - A delivery in flight or not yet attempted is left alone, so repeated requests send it once.
  */
-import type { ControlEvent } from '../../../protos/types/causeway/v1/ControlEvent.js'
-import type { Resent__Output as Resent } from '../../../protos/types/causeway/v1/Resent.js'
+import type { ControlEvent } from '../../../protos/types/causeway/internal/v1/ControlEvent.js'
+import type { Resent__Output as Resent } from '../../../protos/types/causeway/internal/v1/Resent.js'
 import type { ResendEvent__Output as ResendEvent } from '../../../protos/types/causeway/v1/ResendEvent.js'
 import { accepted, type Outcome } from '../../base/errors.js'
 import type { TenantId } from '../../base/ids.js'

@@ -7,7 +7,7 @@
  *   seconds in which a request is decided, then wider, for clocks that differ.
  * - The answer has ids, states, causes and codes only.
  */
-import type { DeliveryRecord__Output as DeliveryRecord } from '../../../protos/types/causeway/v1/DeliveryRecord.js'
+import type { DeliveryRecord__Output as DeliveryRecord } from '../../../protos/types/causeway/internal/v1/DeliveryRecord.js'
 import type { IntentContext } from '../../../actors/intent/context.js'
 import type { PayoutContext } from '../../../actors/payout/context.js'
 import { LIST_LIMIT_MAX } from '../../base/constants.js'

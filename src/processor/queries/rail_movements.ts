@@ -3,7 +3,7 @@
  *
  * - The posting number of an entry never changes, so it identifies the movement.
  */
-import type { Movement } from '../../../protos/types/causeway/v1/Movement.js'
+import type { Movement } from '../../../protos/types/causeway/operator/v1/Movement.js'
 import { INSTRUCTIONS_REQUESTED_MAX } from '../../base/constants.js'
 import { toWire } from '../../money/money.js'
 import type { MovementPlace, RailMovement } from '../../store/lists.js'

@@ -1,8 +1,8 @@
 /** Operators' queries to the webhook pools; counts of several pools are added up. */
-import type { EndpointHealth__Output as EndpointHealth } from '../../../protos/types/causeway/v1/EndpointHealth.js'
-import type { DeliveryRecord__Output as DeliveryRecord } from '../../../protos/types/causeway/v1/DeliveryRecord.js'
-import type { PoisonRecord__Output as PoisonRecord } from '../../../protos/types/causeway/v1/PoisonRecord.js'
-import type { RedriveRequest__Output as RedriveRequest } from '../../../protos/types/causeway/v1/RedriveRequest.js'
+import type { EndpointHealth__Output as EndpointHealth } from '../../../protos/types/causeway/internal/v1/EndpointHealth.js'
+import type { DeliveryRecord__Output as DeliveryRecord } from '../../../protos/types/causeway/internal/v1/DeliveryRecord.js'
+import type { PoisonRecord__Output as PoisonRecord } from '../../../protos/types/causeway/internal/v1/PoisonRecord.js'
+import type { RedriveRequest__Output as RedriveRequest } from '../../../protos/types/causeway/operator/v1/RedriveRequest.js'
 import { LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX, REDRIVE_MAX } from '../../base/constants.js'
 import { instant, toRfc3339 } from '../../base/clock.js'
 import { placeIn } from './delivery_pages.js'

@@ -1,6 +1,6 @@
 /** The port through which queries reach the webhook pools (servers/webhook_control). */
-import type { ControlResponse__Output as ControlResponse } from '../../../protos/types/causeway/v1/ControlResponse.js'
-import type { ControlRequest } from '../../../protos/types/causeway/v1/ControlRequest.js'
+import type { ControlResponse__Output as ControlResponse } from '../../../protos/types/causeway/internal/v1/ControlResponse.js'
+import type { ControlRequest } from '../../../protos/types/causeway/internal/v1/ControlRequest.js'
 import type { Outcome } from '../../base/errors.js'
 
 /** A request and its response have the same member name. */

@@ -1,5 +1,5 @@
 /** The operators' calls about callers of gRPC. */
-import type { CallersHandlers } from '../../../protos/types/causeway/v1/Callers.js'
+import type { CallersHandlers } from '../../../protos/types/causeway/operator/v1/Callers.js'
 import type { Callers } from '../../auth/callers.js'
 import { createCaller } from '../commands/callers/caller_create.js'
 import { listCallers, revokeCaller } from '../commands/callers/caller_revoke.js'

@@ -8,10 +8,10 @@
  * - When a stream ends, its pending replies are dropped; its commands are still decided.
  */
 import type { ServerDuplexStream } from '@grpc/grpc-js'
-import type { CommandBatch__Output as CommandBatch } from '../../../protos/types/causeway/v1/CommandBatch.js'
-import type { CommandStreamHandlers } from '../../../protos/types/causeway/v1/CommandStream.js'
-import type { Reply as WireReply } from '../../../protos/types/causeway/v1/Reply.js'
-import type { ReplyBatch } from '../../../protos/types/causeway/v1/ReplyBatch.js'
+import type { CommandBatch__Output as CommandBatch } from '../../../protos/types/causeway/internal/v1/CommandBatch.js'
+import type { CommandStreamHandlers } from '../../../protos/types/causeway/internal/v1/CommandStream.js'
+import type { Reply as WireReply } from '../../../protos/types/causeway/internal/v1/Reply.js'
+import type { ReplyBatch } from '../../../protos/types/causeway/internal/v1/ReplyBatch.js'
 import { STREAM_BATCH_MAX, STREAM_BATCH_MAX_BYTES } from '../../base/constants.js'
 import { plus, type Clock, type Instant } from '../../base/clock.js'
 import type { KeyId, TenantId } from '../../base/ids.js'

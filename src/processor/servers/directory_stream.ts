@@ -10,12 +10,12 @@
  *   has their deliveries to abandon. Creation of endpoints is rate-limited per tenant.
  */
 import type { ServerWritableStream } from '@grpc/grpc-js'
-import type { DirectoryHandlers } from '../../../protos/types/causeway/v1/Directory.js'
-import type { Endpoint as WireEndpoint } from '../../../protos/types/causeway/v1/Endpoint.js'
-import type { EndpointUpdate } from '../../../protos/types/causeway/v1/EndpointUpdate.js'
-import type { Partner as WirePartner } from '../../../protos/types/causeway/v1/Partner.js'
-import type { PartnerUpdate } from '../../../protos/types/causeway/v1/PartnerUpdate.js'
-import type { WatchRequest__Output as WatchRequest } from '../../../protos/types/causeway/v1/WatchRequest.js'
+import type { DirectoryHandlers } from '../../../protos/types/causeway/internal/v1/Directory.js'
+import type { Endpoint as WireEndpoint } from '../../../protos/types/causeway/internal/v1/Endpoint.js'
+import type { EndpointUpdate } from '../../../protos/types/causeway/internal/v1/EndpointUpdate.js'
+import type { Partner as WirePartner } from '../../../protos/types/causeway/internal/v1/Partner.js'
+import type { PartnerUpdate } from '../../../protos/types/causeway/internal/v1/PartnerUpdate.js'
+import type { WatchRequest__Output as WatchRequest } from '../../../protos/types/causeway/internal/v1/WatchRequest.js'
 import { partsOfTenant, type EndpointId, type PartnerId } from '../../base/ids.js'
 import type { EndpointEntry, PartnerEntry } from '../cache/tenant_directory.js'
 import type { Memory } from '../cache/memory.js'

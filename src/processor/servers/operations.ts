@@ -3,7 +3,7 @@
  *
  * - A signed list call first consumes its nonce in the cycle; its query runs after that commit.
  */
-import type { Command__Output as WireCommand } from '../../../protos/types/causeway/v1/Command.js'
+import type { Command__Output as WireCommand } from '../../../protos/types/causeway/internal/v1/Command.js'
 import type { Instant } from '../../base/clock.js'
 import type { TenantId } from '../../base/ids.js'
 import type { Command } from '../cycle/command.js'

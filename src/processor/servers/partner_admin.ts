@@ -1,6 +1,6 @@
 /** The operators' calls about partners and keys. */
-import type { PartnerAdminHandlers } from '../../../protos/types/causeway/v1/PartnerAdmin.js'
-import type { SetPartnerListRequest__Output as SetList } from '../../../protos/types/causeway/v1/SetPartnerListRequest.js'
+import type { PartnerAdminHandlers } from '../../../protos/types/causeway/operator/v1/PartnerAdmin.js'
+import type { SetPartnerListRequest__Output as SetList } from '../../../protos/types/causeway/operator/v1/SetPartnerListRequest.js'
 import { listKeys, revokeKey } from '../commands/partners/key_revoke.js'
 import { changePartner, listPartners } from '../commands/partners/partner_change.js'
 import { listActions } from '../queries/action_list.js'

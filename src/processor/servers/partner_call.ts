@@ -5,7 +5,7 @@
  * Does not own: the operations (operations.ts), the order of queues.
  */
 import type { handleUnaryCall } from '@grpc/grpc-js'
-import type { Command__Output as WireCommand } from '../../../protos/types/causeway/v1/Command.js'
+import type { Command__Output as WireCommand } from '../../../protos/types/causeway/internal/v1/Command.js'
 import type { Tenant__Output as Tenant } from '../../../protos/types/causeway/v1/Tenant.js'
 import { ANSWER_WITHIN_MS } from '../../base/constants.js'
 import { plus, type Instant } from '../../base/clock.js'

@@ -13,7 +13,7 @@ import type {
   ServiceDefinition,
   UntypedServiceImplementation,
 } from '@grpc/grpc-js'
-import type { Actor__Output as WireActor } from '../../../protos/types/causeway/v1/Actor.js'
+import type { Actor__Output as WireActor } from '../../../protos/types/causeway/operator/v1/Actor.js'
 import type { Tenant__Output as Tenant } from '../../../protos/types/causeway/v1/Tenant.js'
 import { callerOf } from '../../auth/caller.js'
 import { accepted, refused, type Outcome } from '../../base/errors.js'

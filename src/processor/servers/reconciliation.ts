@@ -8,10 +8,10 @@
  * - Each stream holds one page in memory; the next page is read when the client has received it.
  */
 import type { ServerWritableStream } from '@grpc/grpc-js'
-import type { ConcludeRequest__Output as Conclude } from '../../../protos/types/causeway/v1/ConcludeRequest.js'
-import type { MovementPage } from '../../../protos/types/causeway/v1/MovementPage.js'
-import type { MovementsRequest__Output as MovementsRequest } from '../../../protos/types/causeway/v1/MovementsRequest.js'
-import type { ReconciliationHandlers } from '../../../protos/types/causeway/v1/Reconciliation.js'
+import type { ConcludeRequest__Output as Conclude } from '../../../protos/types/causeway/operator/v1/ConcludeRequest.js'
+import type { MovementPage } from '../../../protos/types/causeway/operator/v1/MovementPage.js'
+import type { MovementsRequest__Output as MovementsRequest } from '../../../protos/types/causeway/operator/v1/MovementsRequest.js'
+import type { ReconciliationHandlers } from '../../../protos/types/causeway/operator/v1/Reconciliation.js'
 import { instant, toRfc3339 } from '../../base/clock.js'
 import type { ErrorCode } from '../../base/errors.js'
 import type { Command } from '../cycle/command.js'

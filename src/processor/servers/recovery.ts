@@ -1,7 +1,7 @@
 /** The operators' calls for recovery mode, orphan executions and the payments held for them. */
-import type { RecoveryHandlers } from '../../../protos/types/causeway/v1/Recovery.js'
-import type { Released } from '../../../protos/types/causeway/v1/Released.js'
-import type { ReleaseRequest__Output as ReleaseRequest } from '../../../protos/types/causeway/v1/ReleaseRequest.js'
+import type { RecoveryHandlers } from '../../../protos/types/causeway/operator/v1/Recovery.js'
+import type { Released } from '../../../protos/types/causeway/operator/v1/Released.js'
+import type { ReleaseRequest__Output as ReleaseRequest } from '../../../protos/types/causeway/operator/v1/ReleaseRequest.js'
 import { instant, toRfc3339 } from '../../base/clock.js'
 import { approveIntent, rejectIntent } from '../commands/intents/intent_review.js'
 import { addOrphans } from '../commands/operators/orphan_add.js'

@@ -3,8 +3,8 @@
  * it.
  */
 import type { handleUnaryCall } from '@grpc/grpc-js'
-import type { ReencryptSecretsRequest__Output as Request } from '../../../protos/types/causeway/v1/ReencryptSecretsRequest.js'
-import type { EncryptedRowsPage as WirePage } from '../../../protos/types/causeway/v1/EncryptedRowsPage.js'
+import type { ReencryptSecretsRequest__Output as Request } from '../../../protos/types/causeway/operator/v1/ReencryptSecretsRequest.js'
+import type { EncryptedRowsPage as WirePage } from '../../../protos/types/causeway/operator/v1/EncryptedRowsPage.js'
 import { countSealed, reencryptSecretRows } from '../commands/partners/secrets_reencrypt.js'
 import { encryptedRowsPage, type EncryptedRowsPage } from '../queries/encrypted_rows_page.js'
 import { grpcError } from './grpc_error.js'

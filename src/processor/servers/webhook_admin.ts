@@ -5,9 +5,9 @@
  *   even when the response is lost.
  */
 import type { handleUnaryCall } from '@grpc/grpc-js'
-import type { RedriveDone } from '../../../protos/types/causeway/v1/RedriveDone.js'
-import type { RedriveRequest__Output as RedriveRequest } from '../../../protos/types/causeway/v1/RedriveRequest.js'
-import type { WebhookAdminHandlers } from '../../../protos/types/causeway/v1/WebhookAdmin.js'
+import type { RedriveDone } from '../../../protos/types/causeway/operator/v1/RedriveDone.js'
+import type { RedriveRequest__Output as RedriveRequest } from '../../../protos/types/causeway/operator/v1/RedriveRequest.js'
+import type { WebhookAdminHandlers } from '../../../protos/types/causeway/operator/v1/WebhookAdmin.js'
 import { instant, toRfc3339 } from '../../base/clock.js'
 import type { EndpointId } from '../../base/ids.js'
 import { refusedInRecovery } from '../cycle/command.js'

@@ -10,9 +10,9 @@
  * - Requests in flight are bounded; further requests are refused at once.
  */
 import type { ServerDuplexStream } from '@grpc/grpc-js'
-import type { WebhookControlHandlers } from '../../../protos/types/causeway/v1/WebhookControl.js'
-import type { ControlResponse__Output as ControlResponse } from '../../../protos/types/causeway/v1/ControlResponse.js'
-import type { ControlRequest } from '../../../protos/types/causeway/v1/ControlRequest.js'
+import type { WebhookControlHandlers } from '../../../protos/types/causeway/internal/v1/WebhookControl.js'
+import type { ControlResponse__Output as ControlResponse } from '../../../protos/types/causeway/internal/v1/ControlResponse.js'
+import type { ControlRequest } from '../../../protos/types/causeway/internal/v1/ControlRequest.js'
 import { CONTROL_RESPONSE_WITHIN_MS, CONTROL_REQUESTS_MAX } from '../../base/constants.js'
 import { accepted, isErrorCode, refused, type ErrorCode, type Outcome } from '../../base/errors.js'
 import type { PoolRequest, PoolResponse, Subject, WebhookPools } from '../queries/webhook_pools.js'

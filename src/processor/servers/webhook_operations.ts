@@ -4,7 +4,7 @@
  * - A pool is queried only after the cycle has consumed the nonce and checked that the endpoint
  *   belongs to the caller.
  */
-import type { Command__Output as WireCommand } from '../../../protos/types/causeway/v1/Command.js'
+import type { Command__Output as WireCommand } from '../../../protos/types/causeway/internal/v1/Command.js'
 import type { TenantId } from '../../base/ids.js'
 import { refusedInRecovery, type Command } from '../cycle/command.js'
 import { consumeNonce, unknownOperation } from '../commands/partners/nonce_consume.js'

@@ -18,7 +18,7 @@ import { listHeldPayouts } from '../../../src/processor/queries/held_payout_list
 import { listOrphans } from '../../../src/processor/queries/orphan_list.js'
 import type { Answer } from '../../../src/processor/cycle/answer.js'
 import type { Command } from '../../../src/processor/cycle/command.js'
-import type { OrphanExecution__Output as Execution } from '../../../protos/types/causeway/v1/OrphanExecution.js'
+import type { OrphanExecution__Output as Execution } from '../../../protos/types/causeway/operator/v1/OrphanExecution.js'
 import { codeOf, DEMO, viewOf, type World } from '../../support/world.js'
 import { beginLifecycle, THAI } from '../intent_lifecycle.js'
 import {

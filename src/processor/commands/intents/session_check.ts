@@ -3,7 +3,7 @@
  * malformed scan or confirm, because a consumed token is reported first.
  */
 import type { TenantId } from '../../../base/ids.js'
-import type { CheckSession__Output as CheckSession } from '../../../../protos/types/causeway/v1/CheckSession.js'
+import type { CheckSession__Output as CheckSession } from '../../../../protos/types/causeway/internal/v1/CheckSession.js'
 import type { Command } from '../../cycle/command.js'
 import { answer, refuse } from '../../cycle/answer.js'
 

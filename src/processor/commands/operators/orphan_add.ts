@@ -10,7 +10,7 @@
 import { parsePositiveInt64 } from '../../../money/money.js'
 import { PREFIX } from '../../../base/ids.js'
 import { PURPOSES } from '../../../rails/rail.js'
-import type { OrphanExecution__Output as Execution } from '../../../../protos/types/causeway/v1/OrphanExecution.js'
+import type { OrphanExecution__Output as Execution } from '../../../../protos/types/causeway/operator/v1/OrphanExecution.js'
 import { logAction, type Actor } from '../../changes/operator_log.js'
 import { destinationDigest, stageOrphan } from '../../changes/orphans.js'
 import { answer, refuse } from '../../cycle/answer.js'

@@ -1,6 +1,6 @@
 /** The operators' service; every change except EnsureDemo carries an actor and a reason. */
-import type { EventOutcomesHandlers } from '../../../../protos/types/causeway/v1/EventOutcomes.js'
-import type { OperatorHandlers } from '../../../../protos/types/causeway/v1/Operator.js'
+import type { EventOutcomesHandlers } from '../../../../protos/types/causeway/internal/v1/EventOutcomes.js'
+import type { OperatorHandlers } from '../../../../protos/types/causeway/operator/v1/Operator.js'
 import type { EndpointId } from '../../../base/ids.js'
 import { setBalanceAlert } from '../../commands/funds/balance_alert_set.js'
 import { deposit } from '../../commands/funds/deposit.js'

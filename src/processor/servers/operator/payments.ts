@@ -1,5 +1,5 @@
 /** The operators' calls about payouts, intents, unknown outcomes and discrepancies. */
-import type { OperatorHandlers } from '../../../../protos/types/causeway/v1/Operator.js'
+import type { OperatorHandlers } from '../../../../protos/types/causeway/operator/v1/Operator.js'
 import { resolveIntent, reverseIntent } from '../../commands/intents/intent_resolve.js'
 import { showIntent } from '../../queries/intent_show.js'
 import { listUnknownOutcomes } from '../../queries/unknown_outcome_list.js'
