@@ -18,7 +18,7 @@ import { systemRandom } from '../../src/base/random.js'
 import { programOptions } from '../../src/base/program_options.js'
 import { RECONNECT } from '../../src/base/retry.js'
 import { dataFile, readSettings } from '../../src/base/settings.js'
-import { webhookDatabase } from '../../src/base/subjects.js'
+import { webhookDatabase, webhookSchema } from '../../src/base/subjects.js'
 import { busServer } from '../../src/bus/bus_server.js'
 import { connectBus } from '../../src/bus/nats.js'
 import { createControlHandler } from './control/control_handler.js'
@@ -32,12 +32,16 @@ import { createDeadLetterLog } from './delivery/dead_letter_log.js'
 import { createPool } from './pool.js'
 import { createRedriver } from './delivery/redrive.js'
 import { createSender } from './sending/sender.js'
+import { Deposed, lockHolder } from '../../src/store/postgres/owned_schema.js'
+import { openPostgresPool, type PostgresPool } from './store/postgres/store.js'
 import { openWebhookStore } from './store/store.js'
 import { nameServers, systemNames } from './sending/target_guard.js'
 import { openAdminQueries } from './store/admin_queries.js'
 
 /** Unknown commit outcome: the supervisor restarts the process, which recovers from disk. */
 const EXIT_RECOVER = 70
+/** Another process owns the pool: this one must start again as a candidate. */
+const EXIT_DEPOSED = 71
 const READY_CHECK_EVERY_MS = 20
 const CHANNEL = {
   'grpc.initial_reconnect_backoff_ms': RECONNECT.firstMs,
@@ -57,12 +61,7 @@ const random = systemRandom()
 const token = settings.PROCESSOR_TOKEN
 const allowPrivate = settings.WEBHOOK_ALLOW_PRIVATE
 
-const database = dataFile(settings, webhookDatabase(settings.WEBHOOK_POOL_NUMBER))
-const store = await openWebhookStore(database, (fault) => {
-  log.fatal({ error: fault }, 'webhook store failed')
-  log.flush(() => process.exit(EXIT_RECOVER))
-})
-const adminQueries = await openAdminQueries(database)
+const { store, adminQueries } = await openStore()
 const sender = createSender({
   brand: settings.BRAND,
   rules: { allowPrivate },
@@ -198,3 +197,27 @@ const child = childProcess({
     await ops?.close()
   },
 })
+
+async function openStore(): Promise<PostgresPool> {
+  const number = settings.WEBHOOK_POOL_NUMBER
+  if (settings.STORE_URL === '') {
+    const database = dataFile(settings, webhookDatabase(number))
+    const store = await openWebhookStore(database, storeFailed)
+    return { store, adminQueries: await openAdminQueries(database) }
+  }
+  const shard = webhookSchema(settings.WEBHOOK_POOL_SCHEMA, number)
+  const options = {
+    url: settings.STORE_URL,
+    shard,
+    holder: await lockHolder(settings.DATA_DIR, shard),
+    elapsed: () => performance.now(),
+    pause: (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms)),
+    log,
+  }
+  return openPostgresPool(options, storeFailed)
+}
+
+function storeFailed(fault: unknown): void {
+  log.fatal({ error: fault }, 'webhook store failed')
+  log.flush(() => process.exit(fault instanceof Deposed ? EXIT_DEPOSED : EXIT_RECOVER))
+}

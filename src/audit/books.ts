@@ -7,6 +7,7 @@
  * - One connection reads all files in one transaction, so each database stands still. Snapshots are
  *   taken in the order processor, rail, webhooks: whatever the processor records of the rail or a
  *   pool must then be there, however busy the stack is.
+ * - PostgreSQL is exported first, at one snapshot: the processor's books and the pools'.
  * - Connections and attached databases are read-only.
  * - One page of a table is in memory at a time.
  * - Amounts are read as text (CAST(… AS TEXT)) and summed as bigint, because numbers would be
@@ -92,8 +93,8 @@ export interface BookOptions {
   readonly page?: number
   /** See Books; epoch 0: never. */
   readonly poolsReplacedAt?: Instant
-  /** The processor's books outside of the folder: an export of PostgreSQL. */
-  readonly exported?: { readonly file: string; readonly asOf: Instant } | undefined
+  /** A folder with an export of PostgreSQL: the databases of processor and pools. */
+  readonly exported?: { readonly folder: string; readonly asOf: Instant } | undefined
 }
 
 export async function openBooks(
@@ -101,16 +102,16 @@ export async function openBooks(
   clock: Clock,
   { page = PAGE, poolsReplacedAt = instant(0), exported }: BookOptions = {},
 ): Promise<Books> {
-  const ofProcessor = exported?.file ?? join(folder, FILE_OF.processor)
-  const files = BOOK_FILES.filter(({ source, file }) =>
-    existsSync(source === 'processor' ? ofProcessor : join(folder, file)),
-  )
+  const pathOf = ({ source, file }: BookFile): string =>
+    join(source === 'rail' ? folder : (exported?.folder ?? folder), file)
+  const files = BOOK_FILES.filter((each) => existsSync(pathOf(each)))
   const has = (source: Source): boolean => files.some((each) => each.source === source)
   if (!has('processor')) throw new NothingToAudit(`there is no ${FILE_OF.processor} in ${folder}`)
+  const ofProcessor = pathOf(BOOK_FILES[0]!)
   const reader = await openDatabase(ofProcessor, { readOnly: true })
-  for (const { source, file, schema } of files) {
-    if (source === 'processor') continue
-    await reader.run(`ATTACH DATABASE ? AS ${schema}`, [join(folder, file)])
+  for (const each of files) {
+    if (each.source === 'processor') continue
+    await reader.run(`ATTACH DATABASE ? AS ${each.schema}`, [pathOf(each)])
   }
   const live = await openDatabase(ofProcessor, { readOnly: true })
   const asOf = exported?.asOf ?? clock.now()

@@ -1,7 +1,7 @@
 /**
  * The audit program: composition root.
  *
- * Books in PostgreSQL (STORE_URL) are exported to a temporary file, as one snapshot shows them.
+ * Databases in PostgreSQL (STORE_URL) are exported to temporary files, as one snapshot shows them.
  *
  * `[--data-dir DIR] [--json] [--live] [--webhooks-replaced-at TIME]`. Exit code 0: clean; 1: a
  * check is broken; 2: nothing to audit, or a bad argument. It reads the databases of DIR (default:
@@ -13,13 +13,16 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { instant, systemClock, type Instant } from '../base/clock.js'
+import { projectRoot } from '../base/protos.js'
 import { programOptions } from '../base/program_options.js'
 import { readSettings, storeUrl } from '../base/settings.js'
-import { exportBooks } from '../store/postgres/copy.js'
+import { FILES, webhookDatabase, WEBHOOK_POOLS_MAX, webhookSchema } from '../base/subjects.js'
+import { exportSchemas, PROCESSOR_SCHEMA } from '../store/postgres/copy.js'
 import { audit } from './audit.js'
 import { NothingToAudit, openBooks, type Books } from './books.js'
 import { checkLine, conclusion } from './report.js'
 
+const WEBHOOK_SCHEMA = join(projectRoot(), 'actors/webhook/store/schema')
 const BROKEN = 1
 const NOTHING_AUDITED = 2
 /** RFC 3339, e.g. 2026-11-21T04:35:00Z. */
@@ -79,11 +82,19 @@ async function open(folder: string): Promise<Books | undefined> {
   }
 }
 
-async function exported(folder: string): Promise<{ file: string; asOf: Instant } | undefined> {
+async function exported(folder: string): Promise<{ folder: string; asOf: Instant } | undefined> {
   const url = storeUrl(settings, folder)
   if (url === '') return undefined
   const asOf = systemClock.now()
-  const file = join(temporary, 'books.db')
-  await exportBooks(url, settings.SHARD, file)
-  return { file, asOf }
+  const pools = Array.from({ length: WEBHOOK_POOLS_MAX }, (_, index) => ({
+    schema: webhookSchema(settings.WEBHOOK_POOL_SCHEMA, index + 1),
+    file: join(temporary, webhookDatabase(index + 1)),
+    migrations: WEBHOOK_SCHEMA,
+  }))
+  const file = join(temporary, FILES.processorDatabase)
+  await exportSchemas(url, [
+    { schema: settings.SHARD, file, migrations: PROCESSOR_SCHEMA },
+    ...pools,
+  ])
+  return { folder: temporary, asOf }
 }

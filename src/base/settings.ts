@@ -212,6 +212,12 @@ export const SETTINGS = {
     'lower-case letters, digits and underscores',
     'schema of the books in PostgreSQL',
   ),
+  WEBHOOK_POOL_SCHEMA: text(
+    'pool',
+    /^[a-z][a-z0-9_]{0,38}$/,
+    'lower-case letters, digits and underscores',
+    'first part of the schema names of the webhook pools in PostgreSQL: pool_1, pool_2, …',
+  ),
   DATA_DIR: text('var', PATH, 'a path', 'directory of all state'),
   BRAND: text(
     'Service',

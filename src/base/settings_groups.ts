@@ -29,6 +29,7 @@ export const SETTINGS_GROUPS: Readonly<Record<string, readonly SettingName[]>> =
     'STORE',
     'STORE_URL',
     'SHARD',
+    'WEBHOOK_POOL_SCHEMA',
     'DATA_DIR',
     'DISK_RESERVE_MB',
     'MASTER_KEY_FILE',

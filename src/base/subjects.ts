@@ -44,3 +44,6 @@ export const WEBHOOK_POOLS_MAX = 8
 /** The database of a webhook pool; pools count from 1. */
 export const webhookDatabase = (pool: number): string =>
   pool === 1 ? FILES.webhookDatabase : `webhooks-${pool}.db`
+
+/** The schema of a webhook pool in PostgreSQL. */
+export const webhookSchema = (prefix: string, pool: number): string => `${prefix}_${pool}`

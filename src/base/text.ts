@@ -13,6 +13,12 @@ const LONE_SURROGATE = /[\ud800-\udfff]/u
 export const isCleanText = (text: string): boolean =>
   !text.includes('\0') && !LONE_SURROGATE.test(text)
 
+/** A replacement character for each NUL and lone surrogate. */
+export const toCleanText = (text: string): string =>
+  isCleanText(text)
+    ? text
+    : text.replaceAll('\0', '\ufffd').replaceAll(new RegExp(LONE_SURROGATE, 'gu'), '\ufffd')
+
 /** Whether every text of a message passes, member names included. */
 export function everyText(message: unknown, passes: (text: string) => boolean): boolean {
   if (typeof message === 'string') return passes(message)

@@ -6,8 +6,7 @@
  * - Stop: gRPC server, background work, rail, pipeline, relay, bus, books.
  */
 import { existsSync, rmSync } from 'node:fs'
-import { hostname } from 'node:os'
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { Registry } from 'prom-client'
 import { configuredCaller, createCallers } from '../auth/callers.js'
 import { loadMasterKeys, type MasterKeys } from '../auth/master_key.js'
@@ -25,7 +24,7 @@ import { FILES } from '../base/subjects.js'
 import { busServer } from '../bus/bus_server.js'
 import { connectBus } from '../bus/nats.js'
 import { connectRail } from '../rails/client.js'
-import { acquireLock } from '../store/database.js'
+import { lockHolder } from '../store/postgres/owned_schema.js'
 import { openPostgresStore } from '../store/postgres/store.js'
 import { Deposed, openStore, type Store } from '../store/store.js'
 import { createChangeLog } from './background/change_log.js'
@@ -230,12 +229,10 @@ async function openBooks(): Promise<{ readonly masters: MasterKeys; readonly boo
     const masters = masterKeys(!existsSync(file))
     return { masters, books: await openStore(file) }
   }
-  const folder = resolve(settings.DATA_DIR)
-  await acquireLock(join(folder, settings.SHARD))
   const books = await openPostgresStore({
     url: settings.STORE_URL,
     shard: settings.SHARD,
-    holder: `${hostname()}:${folder}`,
+    holder: await lockHolder(settings.DATA_DIR, settings.SHARD),
     elapsed: () => performance.now(),
     pause,
     log,

@@ -52,7 +52,7 @@ export const SETTINGS_READ_BY = {
     ...GRPC_TLS,
     ...OPS,
     ...(['DATA_DIR', 'BRAND', 'LOG_LEVEL', 'LOG_FORMAT', 'RATE_LIMIT'] as const),
-    ...(['LOG_TRANSITIONS_PER_SECOND'] as const),
+    ...(['LOG_TRANSITIONS_PER_SECOND', 'STORE_URL', 'WEBHOOK_POOL_SCHEMA'] as const),
     ...(['WEBHOOK_ALLOW_PRIVATE', 'WEBHOOK_RATE_PER_SECOND'] as const),
     ...(['WEBHOOK_MAX_ATTEMPTS', 'WEBHOOK_BACKOFF_SCALE_PCT'] as const),
   ],

@@ -9,11 +9,14 @@ export interface AuditResult {
   readonly report: string
 }
 
-export async function auditOf(dataDir: string): Promise<AuditResult> {
+export async function auditOf(
+  dataDir: string,
+  settings = storeSettings(dataDir),
+): Promise<AuditResult> {
   const { exitCode, out, err } = await startProgram(
     'audit/main.js',
     ['--data-dir', dataDir],
-    storeSettings(dataDir),
+    settings,
   ).ended
   return { clean: exitCode === 0, report: out + err }
 }

@@ -26,7 +26,13 @@ const shardOf = (folder: string): string =>
 
 /** Settings of a process whose DATA_DIR is this folder. */
 export const storeSettings = (dataDir: string): Readonly<Record<string, string>> =>
-  onPostgres ? { STORE_URL: SERVER, SHARD: shardOf(dataDir) } : {}
+  onPostgres
+    ? {
+        STORE_URL: SERVER,
+        SHARD: shardOf(dataDir),
+        WEBHOOK_POOL_SCHEMA: `${shardOf(dataDir)}_pool`,
+      }
+    : {}
 
 /** Opens the books of a processor inside the test's process; new ones unless it did before. */
 export async function openTestStore(file: string): Promise<Store> {

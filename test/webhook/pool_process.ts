@@ -56,6 +56,8 @@ export interface PoolWorld {
   start(settings?: Readonly<Record<string, string>>, pool?: number): Promise<void>
   stop(pool?: number): Promise<number | null>
   kill(pool?: number): Promise<void>
+  /** Resolves with the exit code when it exits by itself. */
+  exit(pool?: number): Promise<number | null>
   /** Registers an endpoint at the receiver. */
   endpoint(path: string, changes?: WireEndpoint): WireEndpoint & { readonly id: string }
   publish(events: readonly StoredEvent[]): Promise<void>
@@ -66,7 +68,10 @@ export interface PoolWorld {
   settled(events: readonly StoredEvent[]): boolean
 }
 
-export async function aPoolWorld(t: Test): Promise<PoolWorld> {
+export async function aPoolWorld(
+  t: Test,
+  common: Readonly<Record<string, string>> = {},
+): Promise<PoolWorld> {
   const folder = tempFolder(t)
   const nats = await createNatsServer(folder)
   await nats.start()
@@ -75,6 +80,7 @@ export async function aPoolWorld(t: Test): Promise<PoolWorld> {
     LOG_LEVEL: 'error',
     NATS_URL: nats.url,
     PROCESSOR_TOKEN: TOKEN,
+    ...common,
   }
   const processor = await openStandInProcessor(TOKEN)
   const receiver = await openReceiver()
@@ -111,6 +117,12 @@ export async function aPoolWorld(t: Test): Promise<PoolWorld> {
     return code
   }
 
+  const exit = async (pool: number): Promise<number | null> => {
+    const [code] = (await once(children.get(pool)!, 'exit')) as [number | null]
+    children.delete(pool)
+    return code
+  }
+
   t.teardown(async () => {
     await Promise.all([...children.keys()].map((pool) => end('SIGKILL', pool)))
     await bus.close()
@@ -127,6 +139,7 @@ export async function aPoolWorld(t: Test): Promise<PoolWorld> {
     answers: receiver.answers,
     start,
     stop: (pool = 1) => end('SIGTERM', pool),
+    exit: (pool = 1) => exit(pool),
     kill: async (pool = 1) => void (await end('SIGKILL', pool)),
     endpoint: (path, changes = {}) => {
       const endpoint = {

@@ -9,7 +9,7 @@
  */
 import type { Instant } from '../../../src/base/clock.js'
 import type { DeliveryId, EndpointId, TenantId } from '../../../src/base/ids.js'
-import { openDatabase, type Database } from '../../../src/store/database.js'
+import { openDatabase, type Reader } from '../../../src/store/database.js'
 import type { DeliveryContext } from '../delivery/machine.js'
 import type { AttemptRow, DeliveryRow } from './schema.js'
 
@@ -74,8 +74,8 @@ export interface AdminQueries {
 const ATTEMPTS_MAX = 24
 
 const DELIVERY = `
-  SELECT d.id, d.event_id AS eventId, d.endpoint_id AS endpointId, d.state, d.context,
-    e.tenant, e.type AS eventType, e.request_id AS requestId
+  SELECT d.id, d.event_id AS "eventId", d.endpoint_id AS "endpointId", d.state, d.context,
+    e.tenant, e.type AS "eventType", e.request_id AS "requestId"
   FROM deliveries AS d`
 const WITH_EVENT = 'JOIN events AS e ON e.id = d.event_id'
 const FAILED = "state IN ('waiting', 'dead')"
@@ -85,10 +85,17 @@ type StoredDelivery = Omit<DeliveryView, 'context'> & { readonly context: string
 
 export async function openAdminQueries(file: string): Promise<AdminQueries> {
   const reader = await openDatabase(file, { readOnly: true })
-  return { ...deliveriesIn(reader), ...countsIn(reader), close: () => reader.close() }
+  return createAdminQueries(reader, () => reader.close())
 }
 
-function deliveriesIn(reader: Database) {
+export const createAdminQueries = (reader: Reader, close: () => Promise<void>): AdminQueries => ({
+  ...deliveriesIn(reader),
+  ...countsIn(reader),
+  close,
+})
+
+function deliveriesIn(reader: Reader) {
+  const { indexedBy } = reader.dialect
   const deliveries = async (
     clauses: string,
     values: readonly (string | number)[],
@@ -100,7 +107,7 @@ function deliveriesIn(reader: Database) {
   return {
     ofEndpoint: (endpointId: string, belowEvent: string, deadOnly: boolean, limit: number) =>
       deliveries(
-        `INDEXED BY ${deadOnly ? 'deliveries_failed' : 'deliveries_of_endpoint'} ${WITH_EVENT}
+        `${indexedBy(deadOnly ? 'deliveries_failed' : 'deliveries_of_endpoint')} ${WITH_EVENT}
          WHERE d.endpoint_id = ? AND d.event_id < ?
            ${deadOnly ? `AND d.${FAILED} AND d.state = 'dead'` : ''}
          ORDER BY d.event_id DESC LIMIT ?`,
@@ -108,7 +115,7 @@ function deliveriesIn(reader: Database) {
       ),
     dead: ({ eventId, endpointId }: DeliveryPlace, limit: number) =>
       deliveries(
-        `INDEXED BY deliveries_dead ${WITH_EVENT}
+        `${indexedBy('deliveries_dead')} ${WITH_EVENT}
          WHERE d.state = 'dead' AND (d.event_id, d.endpoint_id) < (?, ?)
          ORDER BY d.event_id DESC, d.endpoint_id DESC LIMIT ?`,
         [eventId, endpointId, limit],
@@ -118,7 +125,7 @@ function deliveriesIn(reader: Database) {
       deliveries(`${WITH_EVENT} WHERE d.event_id = ? ORDER BY d.endpoint_id`, [eventId]),
     failed: (endpointId: string, aboveEvent: string, limit: number) =>
       deliveries(
-        `INDEXED BY deliveries_failed ${WITH_EVENT}
+        `${indexedBy('deliveries_failed')} ${WITH_EVENT}
          WHERE d.endpoint_id = ? AND d.event_id > ? AND d.${FAILED}
          ORDER BY d.event_id LIMIT ?`,
         [endpointId, aboveEvent, limit],
@@ -131,7 +138,7 @@ function deliveriesIn(reader: Database) {
     },
     attempts: async (id: DeliveryId) => {
       const rows = await reader.all<AttemptView>(
-        `SELECT number, at, status, reason, latency_ms AS latencyMs, reply FROM attempts
+        `SELECT number, at, status, reason, latency_ms AS "latencyMs", reply FROM attempts
          WHERE delivery_id = ? ORDER BY number DESC LIMIT ${ATTEMPTS_MAX}`,
         [id],
       )
@@ -142,23 +149,25 @@ function deliveriesIn(reader: Database) {
   }
 }
 
-function countsIn(reader: Database) {
+function countsIn(reader: Reader) {
+  const { indexedBy } = reader.dialect
   return {
     counts: () =>
       reader.all<EndpointCounts>(
-        `SELECT endpoint_id AS endpointId, sum(open) AS open, sum(dead) AS dead FROM (
+        `SELECT endpoint_id AS "endpointId", CAST(sum(open) AS bigint) AS open,
+           CAST(sum(dead) AS bigint) AS dead FROM (
            SELECT endpoint_id, count(*) AS open, 0 AS dead
-             FROM deliveries INDEXED BY deliveries_due
+             FROM deliveries ${indexedBy('deliveries_due')}
              WHERE due_at IS NOT NULL GROUP BY endpoint_id
            UNION ALL
-           SELECT endpoint_id, 0, count(*) FROM deliveries INDEXED BY deliveries_dead
-             WHERE state = 'dead' GROUP BY endpoint_id)
+           SELECT endpoint_id, 0, count(*) FROM deliveries ${indexedBy('deliveries_dead')}
+             WHERE state = 'dead' GROUP BY endpoint_id) AS counted
          GROUP BY endpoint_id`,
       ),
     oldestOpen: async () => {
       const [row] = await reader.all<{ at: Instant }>(
         `SELECT created_at AS at FROM events
-         WHERE id = (SELECT min(event_id) FROM deliveries INDEXED BY deliveries_due
+         WHERE id = (SELECT min(event_id) FROM deliveries ${indexedBy('deliveries_due')}
            WHERE due_at IS NOT NULL)`,
       )
       return row?.at ?? null
@@ -169,8 +178,8 @@ function countsIn(reader: Database) {
     },
     poison: (limit: number) =>
       reader.all<PoisonView>(
-        `SELECT digest, subject, reason, first_seen AS firstSeen, last_seen AS lastSeen, times,
-           payload_base64 AS payloadBase64
+        `SELECT digest, subject, reason, first_seen AS "firstSeen", last_seen AS "lastSeen", times,
+           payload_base64 AS "payloadBase64"
          FROM poison ORDER BY last_seen DESC, digest LIMIT ?`,
         [limit],
       ),

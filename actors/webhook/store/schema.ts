@@ -1,9 +1,10 @@
 /**
- * The rows that a commit of the pool changes, and their encoding as one SQL statement.
+ * The rows that a commit of the pool changes, and their encoding as one SQL statement of SQLite.
  *
- * Does not own: the tables (schema/*.sql), when to commit (store/store).
+ * Does not own: the tables (schema/*.sql), when to commit (store/store), PostgreSQL's encoding
+ * (store/postgres/commit).
  *
- * - A commit batch is one INSERT into the view `commit_batch` with one JSON array per table: one
+ * - On SQLite a commit batch is one INSERT into the view `commit_batch` with one JSON array per table: one
  *   driver call, one transaction and one fsync a batch.
  * - A delivery that changes several times within a batch is written once, in its last state.
  * - The count of open deliveries of an event is recomputed in the commit that changes one of them,
@@ -152,9 +153,10 @@ export function commitParameters(batch: readonly Changes[]): (string | null)[] {
   return [...NAMES.map((name) => asJson(encoded(all, name))), asJson(toRecount(all))]
 }
 
-type Gathered = { readonly [K in keyof Required<Changes>]: readonly Item<K>[] }
+/** All changes of a commit; each delivery in its last state. */
+export type Gathered = { readonly [K in keyof Required<Changes>]: readonly Item<K>[] }
 
-function gathered(batch: readonly Changes[]): Gathered {
+export function gathered(batch: readonly Changes[]): Gathered {
   const all = Object.fromEntries(NAMES.map((name) => [name, gather(batch, name)])) as unknown
   const { deliveries, ...others } = all as Gathered
   return { ...others, deliveries: [...new Map(deliveries.map((row) => [row.id, row])).values()] }
@@ -172,7 +174,7 @@ const encoded = <K extends keyof Changes>(all: Gathered, name: K): readonly unkn
   (all[name] as readonly Item<K>[]).map((row) => ENCODE[name](row))
 
 /** Events with a changed delivery, without new events that have no open one (`open` is 0). */
-function toRecount({ events, deliveries }: Gathered): readonly EventId[] {
+export function toRecount({ events, deliveries }: Gathered): readonly EventId[] {
   const settled = new Set(events.map(({ id }) => id))
   for (const { eventId, context } of deliveries) if (context.dueAt !== null) settled.delete(eventId)
   return [...new Set(deliveries.map(({ eventId }) => eventId))].filter((id) => !settled.has(id))

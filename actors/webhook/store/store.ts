@@ -1,8 +1,9 @@
 /**
- * The pool's SQLite file: events, deliveries, attempts.
+ * The pool's store of events, deliveries and attempts: a port, and its implementation on SQLite.
  *
  * Owns: group commit on the one writing connection, and the pool's queries. Does not own: row
- * shapes (store/schema), what to write (intake/event_consumer, webhook/pool).
+ * shapes (store/schema), PostgreSQL (store/postgres), what to write (intake/event_consumer,
+ * webhook/pool).
  *
  * - One commit at a time. Changes that arrive during a commit, or within GATHER_MS, form the next
  *   one: a commit costs as much as the rows of twenty deliveries, and no receiver waits for it.
@@ -15,7 +16,7 @@ import { join } from 'node:path'
 import type { Instant } from '../../../src/base/clock.js'
 import type { DeliveryId, EndpointId, EventId, TenantId } from '../../../src/base/ids.js'
 import { projectRoot } from '../../../src/base/protos.js'
-import { openDatabase, type Database } from '../../../src/store/database.js'
+import { openDatabase, type Reader } from '../../../src/store/database.js'
 import type { DeliveryContext, DeliveryState } from '../delivery/machine.js'
 import { createDedupWindow } from '../intake/dedup_window.js'
 import {
@@ -96,6 +97,16 @@ const SCAN_PAGE_ROWS = 1_000
 const GATHER_MS = 20
 const NONE: ReadonlySet<EventId> = new Set()
 
+/** The connections of one kind of database. */
+export interface StoreBackend {
+  readonly reader: Reader
+  /** Writes all changes or none. A rejection has an unknown outcome. */
+  commit(batch: readonly Changes[]): Promise<void>
+  /** Removes those of these events that are still settled and reported. */
+  remove(positions: readonly number[]): Promise<void>
+  close(): Promise<void>
+}
+
 /** @param onFailure called once when a commit fails; the process must exit */
 export async function openWebhookStore(
   file: string,
@@ -104,8 +115,26 @@ export async function openWebhookStore(
   const writer = await openDatabase(file, { migrations: WEBHOOK_SCHEMA, sole: true })
   await writer.exec(COMMIT_VIEW)
   const reader = await openDatabase(file, { readOnly: true })
-  const queue = createCommitQueue(writer, onFailure)
-  const reads = queries(reader)
+  const backend: StoreBackend = {
+    reader,
+    commit: async (batch) => void (await writer.run(COMMIT_STATEMENT, commitParameters(batch))),
+    remove: async (positions) => void (await writer.run(REMOVE, [JSON.stringify(positions)])),
+    close: async () => {
+      await reader.close()
+      await writer.exec(TRUNCATE)
+      await writer.close()
+    },
+  }
+  return createWebhookStore(backend, onFailure)
+}
+
+/** @param onFailure called once when a commit fails; the process must exit */
+export async function createWebhookStore(
+  backend: StoreBackend,
+  onFailure: (fault: unknown) => void,
+): Promise<WebhookStore> {
+  const queue = createCommitQueue(backend, onFailure)
+  const reads = queries(backend.reader)
   const known = createDedupWindow(await reads.newestEvent())
   return {
     ...reads,
@@ -121,19 +150,17 @@ export async function openWebhookStore(
     removeSettled: async (before, after) => {
       const rows = await reads.oldest(before, after)
       const over = rows.filter(({ isOver }) => isOver === 1).map(({ position }) => position)
-      if (over.length > 0) await writer.run(REMOVE, [JSON.stringify(over)])
+      if (over.length > 0) await backend.remove(over)
       return { upTo: rows.at(-1) ?? after, isEnd: rows.length < SCAN_PAGE_ROWS }
     },
     close: async () => {
       await queue.idle()
-      await reader.close()
-      await writer.exec(TRUNCATE)
-      await writer.close()
+      await backend.close()
     },
   }
 }
 
-function createCommitQueue(writer: Database, onFailure: (fault: unknown) => void) {
+function createCommitQueue(backend: StoreBackend, onFailure: (fault: unknown) => void) {
   let gathered: { readonly changes: Changes; readonly done: () => void }[] = []
   let gathering: NodeJS.Timeout | undefined
   let running: Promise<void> | undefined
@@ -158,7 +185,7 @@ function createCommitQueue(writer: Database, onFailure: (fault: unknown) => void
   const commitGathered = async (): Promise<void> => {
     const batch = gathered
     gathered = []
-    await writer.run(COMMIT_STATEMENT, commitParameters(batch.map(({ changes }) => changes)))
+    await backend.commit(batch.map(({ changes }) => changes))
     running = undefined
     for (const { done } of batch) done()
     if (gathered.length > 0) gather()
@@ -182,7 +209,8 @@ function createCommitQueue(writer: Database, onFailure: (fault: unknown) => void
 /** As stored: the context is JSON text. */
 type StoredDelivery = Omit<Delivery, 'context'> & { readonly context: string }
 
-function queries(reader: Database) {
+function queries(reader: Reader) {
+  const d = reader.dialect
   return {
     newestEvent: async () => {
       const [row] = await reader.all<{ id: EventId | null }>('SELECT max(id) AS id FROM events')
@@ -196,16 +224,16 @@ function queries(reader: Database) {
     },
     eventsAmong: async (ids: readonly EventId[]): Promise<ReadonlySet<EventId>> => {
       const rows = await reader.all<{ id: EventId }>(
-        'SELECT id FROM events WHERE id IN (SELECT value FROM json_each(?))',
+        `SELECT id FROM events WHERE id IN (${d.texts('?')})`,
         [JSON.stringify(ids)],
       )
       return new Set(rows.map(({ id }) => id))
     },
     due: async (endpointId: EndpointId, until: Instant, limit: number) => {
       const rows = await reader.all<StoredDelivery>(
-        `SELECT d.id, d.event_id AS eventId, d.endpoint_id AS endpointId, e.type AS eventType,
-           e.created_at AS eventCreatedAt, e.tenant, e.request_id AS requestId, e.body,
-           d.state, d.context
+        `SELECT d.id, d.event_id AS "eventId", d.endpoint_id AS "endpointId",
+           e.type AS "eventType", e.created_at AS "eventCreatedAt", e.tenant,
+           e.request_id AS "requestId", e.body, d.state, d.context
          FROM deliveries AS d JOIN events AS e ON e.id = d.event_id
          WHERE d.endpoint_id = ? AND d.due_at <= ? ORDER BY d.due_at LIMIT ?`,
         [endpointId, until, limit],
@@ -214,14 +242,14 @@ function queries(reader: Database) {
     },
     nextDue: async (endpointId: EndpointId, after: Instant) => {
       const [row] = await reader.all<{ dueAt: Instant | null }>(
-        'SELECT min(due_at) AS dueAt FROM deliveries WHERE endpoint_id = ? AND due_at > ?',
+        'SELECT min(due_at) AS "dueAt" FROM deliveries WHERE endpoint_id = ? AND due_at > ?',
         [endpointId, after],
       )
       return row?.dueAt ?? null
     },
     backlog: () =>
       reader.all<{ endpointId: EndpointId; dueAt: Instant }>(
-        `SELECT endpoint_id AS endpointId, min(due_at) AS dueAt FROM deliveries
+        `SELECT endpoint_id AS "endpointId", min(due_at) AS "dueAt" FROM deliveries
          WHERE due_at IS NOT NULL GROUP BY endpoint_id`,
       ),
     unreported: async (limit: number) => {
@@ -233,16 +261,18 @@ function queries(reader: Database) {
     },
     oldest: (before: KeptSince, after: ReceiptPlace) =>
       reader.all<ReceiptPlace & { isOver: 0 | 1 }>(
-        `SELECT received_at AS receivedAt, position, open = 0 AND reported = 1 AND (
-           received_at < ? OR NOT EXISTS (
-             SELECT 1 FROM deliveries WHERE event_id = events.id AND state = 'dead')) AS isOver
+        `SELECT received_at AS "receivedAt", position,
+           CASE WHEN open = 0 AND reported = 1 AND (
+             received_at < ? OR NOT EXISTS (
+               SELECT 1 FROM deliveries WHERE event_id = events.id AND state = 'dead'))
+             THEN 1 ELSE 0 END AS "isOver"
          FROM events WHERE (received_at, position) > (?, ?) AND received_at < ?
          ORDER BY received_at, position LIMIT ?`,
         [before.dead, after.receivedAt, after.position, before.delivered, SCAN_PAGE_ROWS],
       ),
     failingSince: async () => {
       const rows = await reader.all<{ endpointId: EndpointId; since: Instant }>(
-        'SELECT endpoint_id AS endpointId, since FROM failing_endpoints',
+        'SELECT endpoint_id AS "endpointId", since FROM failing_endpoints',
       )
       return new Map(rows.map(({ endpointId, since }) => [endpointId, since]))
     },
@@ -252,7 +282,8 @@ function queries(reader: Database) {
       since: { readonly received: Instant; readonly created: Instant },
     ) =>
       reader.all<MissedEvent>(
-        `SELECT id, tenant, type, created_at AS createdAt, request_id AS requestId, body FROM events
+        `SELECT id, tenant, type, created_at AS "createdAt", request_id AS "requestId", body
+         FROM events
          WHERE received_at >= ? AND tenant = ? AND created_at >= ? AND NOT EXISTS (
            SELECT 1 FROM deliveries WHERE event_id = events.id AND endpoint_id = ?)`,
         [since.received, tenant, since.created, endpointId],

@@ -1,5 +1,5 @@
 /**
- * Copies books between PostgreSQL and a SQLite file, row by row.
+ * Copies schemas between PostgreSQL and SQLite files, row by row.
  *
  * Does not own: who may write meanwhile (callers: an export reads one snapshot, an import needs an
  * empty schema without an owner).
@@ -12,6 +12,9 @@ import { openDatabase, type Database } from '../database.js'
 import { PROCESSOR_SCHEMA } from '../store.js'
 import { connectToPrimary, parseStoreUrl, type Connection } from './connection.js'
 import { migrate } from './migrate.js'
+import { BOOKS } from './store.js'
+
+export { PROCESSOR_SCHEMA }
 
 export interface CopiedTable {
   readonly table: string
@@ -30,20 +33,46 @@ interface CopyTable {
 
 const PAGE_ROWS = 10_000
 
+export interface Export {
+  readonly schema: string
+  /** A new SQLite file. */
+  readonly file: string
+  /** The SQLite schema with the same tables. */
+  readonly migrations: string
+}
+
 /**
- * Writes the books of a schema, as one snapshot shows them, to a new SQLite file.
+ * Writes schemas to SQLite files, all as one snapshot shows them. A schema that does not exist has
+ * no file.
  *
  * @returns the rows of each table
  */
-export async function exportBooks(
+export async function exportSchemas(
   url: string,
-  shard: string,
-  file: string,
+  wanted: readonly Export[],
 ): Promise<readonly CopiedTable[]> {
-  const connection = await connectToPrimary(parseStoreUrl(url), shard, 'export')
-  const target = await openDatabase(file, { migrations: PROCESSOR_SCHEMA })
+  const connection = await connectToPrimary(parseStoreUrl(url), 'pg_catalog', 'export')
   try {
     await connection.exec('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
+    const found = await connection.all<{ name: string }>('SELECT nspname AS name FROM pg_namespace')
+    const known = new Set(found.map(({ name }) => name))
+    const copied: CopiedTable[] = []
+    for (const each of wanted) {
+      if (known.has(each.schema)) copied.push(...(await exportSchema(connection, each)))
+    }
+    return copied
+  } finally {
+    await connection.close()
+  }
+}
+
+async function exportSchema(
+  connection: Connection,
+  { schema, file, migrations }: Export,
+): Promise<readonly CopiedTable[]> {
+  const target = await openDatabase(file, { migrations })
+  try {
+    await connection.exec(`SET LOCAL search_path = ${schema}`)
     const copied: CopiedTable[] = []
     for (const table of await tablesOf(target)) {
       await target.exec(`DELETE FROM ${table.table}`)
@@ -51,10 +80,17 @@ export async function exportBooks(
     }
     return copied
   } finally {
-    await connection.close()
     await target.close()
   }
 }
+
+/** Writes the books of a schema to a new SQLite file. @returns the rows of each table */
+export const exportBooks = (
+  url: string,
+  shard: string,
+  file: string,
+): Promise<readonly CopiedTable[]> =>
+  exportSchemas(url, [{ schema: shard, file, migrations: PROCESSOR_SCHEMA }])
 
 /**
  * Writes the books of a SQLite file to a schema without rows, which gets created.
@@ -70,7 +106,7 @@ export async function importBooks(
   const source = await openDatabase(file, { readOnly: true })
   const connection = await connectToPrimary(parseStoreUrl(url), shard, 'import')
   try {
-    await migrate(connection, shard)
+    await migrate(connection, shard, BOOKS)
     await connection.exec('BEGIN')
     await connection.exec('LOCK TABLE owner IN ACCESS EXCLUSIVE MODE')
     const [owner] = await connection.all<{ epoch: number }>('SELECT epoch FROM owner')

@@ -101,7 +101,7 @@ export async function checkOwnership(connection: Connection, epoch: number): Pro
   if ((await connection.all(STILL_OWNER, [epoch])).length === 0) throw new Deposed(DEPOSED)
 }
 
-export const DEPOSED = 'another processor owns the books'
+export const DEPOSED = 'another process owns the books'
 
 /** The next candidate takes over at once. */
 export const release = (connection: Connection, epoch: number): Promise<number> =>

@@ -1,5 +1,5 @@
 /**
- * The schema of one set of books: created and migrated under a lock, with its commit function.
+ * A schema with an owner: created and migrated under a lock, with its commit function.
  *
  * - Migrations only expand: the previous version of the program can commit to the newer schema.
  * - A commit function is named after its own text and never replaced, so two versions of the
@@ -9,23 +9,30 @@
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { projectRoot } from '../../base/protos.js'
-import { COMMIT_FUNCTION } from './commit.js'
+import type { CommitFunction } from './commit_function.js'
 import type { Connection } from './connection.js'
 
-export const POSTGRES_SCHEMA = join(projectRoot(), 'src/store/postgres/schema')
+export interface SchemaDefinition {
+  /** Folder of numbered `.sql` files; the first one creates `owner`. */
+  readonly migrations: string
+  readonly commitFunction: Pick<CommitFunction<never>, 'name' | 'definition' | 'statement'>
+}
 
 /** Names that are also safe inside SQL. */
 export const SHARD_NAME = /^[a-z][a-z0-9_]{0,40}$/
 
-export async function migrate(connection: Connection, schema: string): Promise<void> {
+export async function migrate(
+  connection: Connection,
+  schema: string,
+  { migrations, commitFunction }: SchemaDefinition,
+): Promise<void> {
   await checkCollation(connection)
   await connection.exec('BEGIN')
   try {
     await connection.run('SELECT pg_advisory_xact_lock(hashtext(?))', [schema])
     await connection.exec(`CREATE SCHEMA IF NOT EXISTS ${schema}`)
-    await applyMigrations(connection, schema)
-    await createCommitFunction(connection, schema)
+    await applyMigrations(connection, schema, migrations)
+    await ensureFunction(connection, schema, commitFunction)
     await connection.exec('COMMIT')
   } catch (error) {
     await connection.exec('ROLLBACK').catch(() => undefined)
@@ -45,8 +52,12 @@ async function checkCollation(connection: Connection): Promise<void> {
   )
 }
 
-async function applyMigrations(connection: Connection, schema: string): Promise<void> {
-  const files = readdirSync(POSTGRES_SCHEMA)
+async function applyMigrations(
+  connection: Connection,
+  schema: string,
+  folder: string,
+): Promise<void> {
+  const files = readdirSync(folder)
     .filter((file) => file.endsWith('.sql'))
     .sort()
   const applied = await schemaVersion(connection, schema)
@@ -56,7 +67,7 @@ async function applyMigrations(connection: Connection, schema: string): Promise<
     )
   }
   for (const file of files.slice(applied)) {
-    await connection.exec(readFileSync(join(POSTGRES_SCHEMA, file), 'utf8'))
+    await connection.exec(readFileSync(join(folder, file), 'utf8'))
   }
   await connection.run('UPDATE owner SET schema_version = ? WHERE schema_version <> ?', [
     files.length,
@@ -76,10 +87,14 @@ async function schemaVersion(connection: Connection, schema: string): Promise<nu
   return row?.version ?? 0
 }
 
-async function createCommitFunction(connection: Connection, schema: string): Promise<void> {
+async function ensureFunction(
+  connection: Connection,
+  schema: string,
+  { name, definition }: SchemaDefinition['commitFunction'],
+): Promise<void> {
   const found = await connection.all(
     'SELECT 1 FROM pg_proc WHERE proname = ? AND pronamespace = ?::regnamespace',
-    [COMMIT_FUNCTION.name, schema],
+    [name, schema],
   )
-  if (found.length === 0) await connection.exec(COMMIT_FUNCTION.definition)
+  if (found.length === 0) await connection.exec(definition)
 }

@@ -1,0 +1,134 @@
+/** A webhook pool on PostgreSQL: the fence, take-over, and its process while the server is killed. */
+import t from 'tap'
+import { plus, systemClock } from '../../src/base/clock.js'
+import { connectToPrimary, parseStoreUrl } from '../../src/store/postgres/connection.js'
+import { Deposed } from '../../src/store/store.js'
+import type { StoredEvent } from '../../src/store/store.js'
+import { anEvent } from '../bus/bus_events.js'
+import { eventually } from '../support/eventually.js'
+import { noPostgres, startPostgres } from '../support/postgres_server.js'
+import { aDelivery, anEndpoint, anEventRow, TENANT } from './builders.js'
+import { aFastRelay } from './fast_relay.js'
+import { aPoolWorld } from './pool_process.js'
+import { inPostgres } from './store_places.js'
+
+if (noPostgres !== false) {
+  t.pass(noPostgres)
+  process.exit()
+}
+
+const server = await startPostgres(t)
+const EXIT_DEPOSED = 71
+const EXIT_RECOVER = 70
+
+/** Each look passes the timeout of a lease. */
+const hurried = (): (() => number) => {
+  let now = 0
+  return () => (now += 5_000)
+}
+
+void t.test('who was deposed commits and removes nothing', async (t) => {
+  const place = inPostgres(server, hurried())
+  const faults: unknown[] = []
+  const first = await place.open((fault) => faults.push(fault), 'one')
+  const [event, other] = [anEventRow(), anEventRow()]
+  await first.store.commit({ events: [event], reported: [event.id] })
+  const second = await place.open(undefined, 'two')
+  let isCommitted = false
+  void first.store.commit({ events: [other] }).then(() => (isCommitted = true))
+  await eventually('the commit is refused', () => faults.length > 0)
+  t.ok(faults[0] instanceof Deposed)
+  const now = systemClock.now()
+  const late = plus(now, 60_000)
+  const oldest = { receivedAt: plus(now, -now), position: 0 }
+  await first.store.removeSettled({ delivered: late, dead: late }, oldest)
+  t.notOk(isCommitted)
+  t.same(await second.store.dedupWindow([event.id, other.id]), new Set([event.id]))
+  await second.store.removeSettled({ delivered: late, dead: late }, oldest)
+  t.equal(await second.store.lastReceived(), null, 'the owner removes it')
+  const delivery = aDelivery(other, anEndpoint())
+  await second.store.commit({ events: [other], deliveries: [delivery] })
+  t.equal(await second.store.lastReceived(), other.id)
+  t.equal(faults.length, 1)
+  await Promise.all([first, second].map(({ store }) => store.close()))
+})
+
+const PATH = '/prompt'
+const EVENTS = 800
+const BURST = 50
+
+void t.test('no delivery is lost while the server is killed', async (t) => {
+  const world = await aPoolWorld(t, { STORE_URL: server.url, WEBHOOK_POOL_SCHEMA: 'killed' })
+  world.endpoint(PATH, { tenant: TENANT })
+  world.endpoint('/refusing', { tenant: TENANT })
+  world.answers.set('/refusing', 404)
+  await world.start()
+  const { clock, commit } = aFastRelay(t, world)
+  const published: StoredEvent[] = []
+  const publish = (count: number): void => {
+    for (let from = 0; from < count; from += BURST) {
+      const createdAt = clock.now()
+      const burst = Array.from({ length: BURST }, (_, index) =>
+        anEvent(published.length + index + 1, { tenant: TENANT, createdAt }),
+      )
+      published.push(...burst)
+      commit(burst)
+    }
+  }
+  for (let kills = 0; kills < 3; kills++) {
+    const before = world.got.length
+    publish(EVENTS / 4)
+    await eventually('some arrive', () => world.got.length > before + BURST / 2)
+    const exited = world.exit()
+    await server.kill()
+    t.equal(await exited, EXIT_RECOVER, 'its memory may differ from the disk')
+    await server.start()
+    await world.start()
+  }
+  publish(EVENTS / 4)
+  await eventually('all settled', () => world.settled(published), 60_000)
+  const rows = connectToPrimary(parseStoreUrl(server.url), 'killed_1', 'test')
+  t.teardown(async () => (await rows).close())
+  const found = await (
+    await rows
+  ).all<{ id: string; endpoint: string; state: string }>(
+    'SELECT event_id AS id, endpoint_id AS endpoint, state FROM deliveries',
+  )
+  t.equal(found.length, EVENTS * 2, 'one delivery for each endpoint')
+  const accepted = new Set(world.gotBy(PATH).map(({ eventId }) => eventId))
+  const states = new Map(found.map(({ id, endpoint, state }) => [id + endpoint, state]))
+  const wrong = published.filter(
+    ({ id }) =>
+      states.get(id + world.endpointAt(PATH)) !== 'delivered' ||
+      states.get(id + world.endpointAt('/refusing')) !== 'dead' ||
+      !accepted.has(id),
+  )
+  t.same(wrong, [])
+  t.ok(
+    world.got.every(({ signed }) => signed),
+    'byte for byte as published',
+  )
+})
+
+void t.test('a deposed process exits, and a candidate waits for the owner', async (t) => {
+  const world = await aPoolWorld(t, { STORE_URL: server.url, WEBHOOK_POOL_SCHEMA: 'deposed' })
+  world.endpoint(PATH, { tenant: TENANT })
+  await world.start()
+  const rows = await connectToPrimary(parseStoreUrl(server.url), 'deposed_1', 'test')
+  t.teardown(() => rows.close())
+  const exited = world.exit()
+  await rows.run("UPDATE owner SET epoch = epoch + 1, holder = 'another machine'")
+  t.equal(await exited, EXIT_DEPOSED)
+  let hasStarted = false
+  const starting = world.start().then(() => (hasStarted = true))
+  const beat = (): Promise<unknown> => rows.run('UPDATE owner SET beat = beat + 1')
+  for (let beats = 0; beats < 8; beats++) {
+    await beat()
+    await new Promise((resolve) => setTimeout(resolve, 500))
+  }
+  t.notOk(hasStarted, 'the other one lives')
+  await rows.run("UPDATE owner SET holder = ''")
+  await starting
+  await world.publish([anEvent(1, { tenant: TENANT, createdAt: systemClock.now() })])
+  await eventually('it delivers', () => world.gotBy(PATH).length === 1)
+})

@@ -1,0 +1,61 @@
+/** Where the store of a webhook pool keeps its rows: SQLite, and PostgreSQL where it is installed. */
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { openPostgresPool, type PostgresPool } from '../../actors/webhook/store/postgres/store.js'
+import { openAdminQueries } from '../../actors/webhook/store/admin_queries.js'
+import { openWebhookStore } from '../../actors/webhook/store/store.js'
+import { createLog } from '../../src/base/log.js'
+import { openDatabase, type Database } from '../../src/store/database.js'
+import { connectToPrimary, parseStoreUrl } from '../../src/store/postgres/connection.js'
+import { noPostgres, startPostgres, type TestServer } from '../support/postgres_server.js'
+import { tempFolder } from '../support/temp_folder.js'
+
+export interface StorePlace {
+  /** Opens the store; a new one unless it was opened before. */
+  open(onFailure?: (fault: unknown) => void, holder?: string): Promise<PostgresPool>
+  /** A second connection to its rows. */
+  connect(): Promise<Pick<Database, 'all' | 'run' | 'exec' | 'close'>>
+}
+
+const fail = (fault: unknown): void => {
+  throw fault
+}
+
+export function inSqlite(t: Test): StorePlace {
+  const file = join(tempFolder(t), 'webhooks.db')
+  return {
+    open: async (onFailure = fail) => {
+      const store = await openWebhookStore(file, onFailure)
+      return { store, adminQueries: await openAdminQueries(file) }
+    },
+    connect: () => openDatabase(file),
+  }
+}
+
+let places = 0
+
+export function inPostgres(server: TestServer, elapsed = () => performance.now()): StorePlace {
+  const shard = `pool_${++places}`
+  return {
+    open: (onFailure = fail, holder = 'one') =>
+      openPostgresPool(
+        {
+          ...{ url: server.url, shard, holder, elapsed },
+          pause: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+          log: createLog('test', { LOG_LEVEL: 'silent' }),
+        },
+        onFailure,
+      ),
+    connect: () => connectToPrimary(parseStoreUrl(server.url), shard, 'test'),
+  }
+}
+
+/** The places by name; says so where PostgreSQL is missing. */
+export async function storePlaces(): Promise<Readonly<Record<string, (t: Test) => StorePlace>>> {
+  if (noPostgres !== false) {
+    t.pass(noPostgres)
+    return { SQLite: inSqlite }
+  }
+  const server = await startPostgres(t)
+  return { SQLite: inSqlite, PostgreSQL: () => inPostgres(server) }
+}
