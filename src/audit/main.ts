@@ -13,16 +13,14 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { instant, systemClock, type Instant } from '../base/clock.js'
-import { projectRoot } from '../base/protos.js'
 import { programOptions } from '../base/program_options.js'
 import { readSettings, storeUrl } from '../base/settings.js'
 import { FILES, webhookDatabase, WEBHOOK_POOLS_MAX, webhookSchema } from '../base/subjects.js'
-import { exportSchemas, PROCESSOR_SCHEMA } from '../store/postgres/copy.js'
+import { exportSchemas } from '../store/postgres/copy.js'
 import { audit } from './audit.js'
 import { NothingToAudit, openBooks, type Books } from './books.js'
 import { checkLine, conclusion } from './report.js'
 
-const WEBHOOK_SCHEMA = join(projectRoot(), 'actors/webhook/store/schema')
 const BROKEN = 1
 const NOTHING_AUDITED = 2
 /** RFC 3339, e.g. 2026-11-21T04:35:00Z. */
@@ -89,12 +87,9 @@ async function exported(folder: string): Promise<{ folder: string; asOf: Instant
   const pools = Array.from({ length: WEBHOOK_POOLS_MAX }, (_, index) => ({
     schema: webhookSchema(settings.WEBHOOK_POOL_SCHEMA, index + 1),
     file: join(temporary, webhookDatabase(index + 1)),
-    migrations: WEBHOOK_SCHEMA,
+    holds: 'pool' as const,
   }))
   const file = join(temporary, FILES.processorDatabase)
-  await exportSchemas(url, [
-    { schema: settings.SHARD, file, migrations: PROCESSOR_SCHEMA },
-    ...pools,
-  ])
+  await exportSchemas(url, [{ schema: settings.SHARD, file, holds: 'books' }, ...pools])
   return { folder: temporary, asOf }
 }

@@ -1,9 +1,8 @@
-/** A webhook pool on PostgreSQL: the fence, take-over, and its process while the server is killed. */
+/** A webhook pool on PostgreSQL: the fence, take-over, and kills of the server under deliveries. */
 import t from 'tap'
-import { plus, systemClock } from '../../src/base/clock.js'
+import { instant, plus, systemClock } from '../../src/base/clock.js'
 import { connectToPrimary, parseStoreUrl } from '../../src/store/postgres/connection.js'
-import { Deposed } from '../../src/store/store.js'
-import type { StoredEvent } from '../../src/store/store.js'
+import { Deposed, type StoredEvent } from '../../src/store/store.js'
 import { anEvent } from '../bus/bus_events.js'
 import { eventually } from '../support/eventually.js'
 import { noPostgres, startPostgres } from '../support/postgres_server.js'
@@ -38,9 +37,8 @@ void t.test('who was deposed commits and removes nothing', async (t) => {
   void first.store.commit({ events: [other] }).then(() => (isCommitted = true))
   await eventually('the commit is refused', () => faults.length > 0)
   t.ok(faults[0] instanceof Deposed)
-  const now = systemClock.now()
-  const late = plus(now, 60_000)
-  const oldest = { receivedAt: plus(now, -now), position: 0 }
+  const late = plus(systemClock.now(), 60_000)
+  const oldest = { receivedAt: instant(0), position: 0 }
   await first.store.removeSettled({ delivered: late, dead: late }, oldest)
   t.notOk(isCommitted)
   t.same(await second.store.dedupWindow([event.id, other.id]), new Set([event.id]))
@@ -121,11 +119,16 @@ void t.test('a deposed process exits, and a candidate waits for the owner', asyn
   t.equal(await exited, EXIT_DEPOSED)
   let hasStarted = false
   const starting = world.start().then(() => (hasStarted = true))
-  const beat = (): Promise<unknown> => rows.run('UPDATE owner SET beat = beat + 1')
-  for (let beats = 0; beats < 8; beats++) {
-    await beat()
-    await new Promise((resolve) => setTimeout(resolve, 500))
-  }
+  const looks = new Set<number>()
+  await eventually('the candidate has looked three times', async () => {
+    await rows.run('UPDATE owner SET beat = beat + 1')
+    const found = await rows.all<{ at: Date }>(
+      `SELECT query_start AS at FROM pg_stat_activity
+       WHERE application_name = 'causeway commits' AND query LIKE 'SELECT epoch%'`,
+    )
+    for (const { at } of found) looks.add(at.getTime())
+    return looks.size >= 3
+  })
   t.notOk(hasStarted, 'the other one lives')
   await rows.run("UPDATE owner SET holder = ''")
   await starting

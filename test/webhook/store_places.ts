@@ -1,4 +1,4 @@
-/** Where the store of a webhook pool keeps its rows: SQLite, and PostgreSQL where it is installed. */
+/** Where the store of a webhook pool keeps its rows: SQLite, and PostgreSQL if installed. */
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { openPostgresPool, type PostgresPool } from '../../actors/webhook/store/postgres/store.js'

@@ -4,8 +4,8 @@
  * Does not own: the tables (schema/*.sql), when to commit (store/store), PostgreSQL's encoding
  * (store/postgres/commit).
  *
- * - On SQLite a commit batch is one INSERT into the view `commit_batch` with one JSON array per table: one
- *   driver call, one transaction and one fsync a batch.
+ * - On SQLite a commit batch is one INSERT into the view `commit_batch` with one JSON array per
+ *   table: one driver call, one transaction and one fsync a batch.
  * - A delivery that changes several times within a batch is written once, in its last state.
  * - The count of open deliveries of an event is recomputed in the commit that changes one of them,
  *   unless the event is new in it and has no open delivery.

@@ -8,13 +8,19 @@
  *   outbox (`events.settled_at`) and the lease (`owner`).
  * - Rows travel as JSON pages; whole numbers and blobs as text, so that nothing is rounded.
  */
+import { join } from 'node:path'
+import { projectRoot } from '../../base/protos.js'
 import { openDatabase, type Database } from '../database.js'
 import { PROCESSOR_SCHEMA } from '../store.js'
 import { connectToPrimary, parseStoreUrl, type Connection } from './connection.js'
 import { migrate } from './migrate.js'
 import { BOOKS } from './store.js'
 
-export { PROCESSOR_SCHEMA }
+/** The SQLite schemas with the same tables. */
+const SQLITE_SCHEMAS = {
+  books: PROCESSOR_SCHEMA,
+  pool: join(projectRoot(), 'actors/webhook/store/schema'),
+} as const
 
 export interface CopiedTable {
   readonly table: string
@@ -37,8 +43,7 @@ export interface Export {
   readonly schema: string
   /** A new SQLite file. */
   readonly file: string
-  /** The SQLite schema with the same tables. */
-  readonly migrations: string
+  readonly holds: keyof typeof SQLITE_SCHEMAS
 }
 
 /**
@@ -68,9 +73,9 @@ export async function exportSchemas(
 
 async function exportSchema(
   connection: Connection,
-  { schema, file, migrations }: Export,
+  { schema, file, holds }: Export,
 ): Promise<readonly CopiedTable[]> {
-  const target = await openDatabase(file, { migrations })
+  const target = await openDatabase(file, { migrations: SQLITE_SCHEMAS[holds] })
   try {
     await connection.exec(`SET LOCAL search_path = ${schema}`)
     const copied: CopiedTable[] = []
@@ -89,8 +94,7 @@ export const exportBooks = (
   url: string,
   shard: string,
   file: string,
-): Promise<readonly CopiedTable[]> =>
-  exportSchemas(url, [{ schema: shard, file, migrations: PROCESSOR_SCHEMA }])
+): Promise<readonly CopiedTable[]> => exportSchemas(url, [{ schema: shard, file, holds: 'books' }])
 
 /**
  * Writes the books of a SQLite file to a schema without rows, which gets created.
