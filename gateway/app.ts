@@ -6,6 +6,7 @@
  */
 import { PAYOUT_BODY_MAX_BYTES, SCAN_BODY_MAX_BYTES } from '../src/base/constants.js'
 import { AUTHORIZATION } from './authentication/authenticate.js'
+import type { StaticFiles } from './docs/static_file.js'
 import { namesOf } from './http/headers.js'
 import {
   handleRequest,
@@ -122,8 +123,13 @@ export interface App {
   readonly headers: ReadonlySet<string>
 }
 
-export function createApp(given: Omit<RequestHandlerOptions, 'find'>): App {
-  const find = createRouter(ROUTES)
+export interface AppOptions extends Omit<RequestHandlerOptions, 'find'> {
+  /** The documentation, for the sandbox. */
+  readonly docs: StaticFiles
+}
+
+export function createApp({ docs, ...given }: AppOptions): App {
+  const find = createRouter(ROUTES, docs)
   const options = { ...given, find }
   return {
     service: {

@@ -11,6 +11,7 @@ import { createRequestScheduler } from './admission/request_scheduler.js'
 import { brandHeaders } from './http/headers.js'
 import { createClientAddress, sourceOf } from './authentication/client_address.js'
 import { createConnectionCap } from './admission/connection_limit.js'
+import type { StaticFiles } from './docs/static_file.js'
 import type { Directory } from './authentication/partner_directory.js'
 import { createHosts } from './routing/hosts.js'
 import { createHttpServer, type HttpServer, type TlsFiles } from './http/server.js'
@@ -31,6 +32,8 @@ export interface GatewayParts {
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
+  /** Default: no documentation. */
+  readonly docs?: StaticFiles
   /** Default: the values of base/constants, admission/limits and http/server. */
   readonly headWithinMs?: number
   readonly bodyWithinMs?: number
@@ -65,6 +68,7 @@ export function createGateway(parts: GatewayParts): HttpServer {
     processor: parts.processor,
     clock,
     openApi: servedDocument(settings.BRAND),
+    docs: parts.docs ?? new Map(),
   })
   const requestLog = createRequestLog({ log, settings })
   const isWithinCap = createConnectionCap({

@@ -12,6 +12,7 @@ import { openOpsHttp, opsListen, ownReadiness } from '../src/base/ops_http.js'
 import { systemRandom } from '../src/base/random.js'
 import { programOptions } from '../src/base/program_options.js'
 import { readSettings } from '../src/base/settings.js'
+import { createDocs } from './docs/site.js'
 import { watchDirectory } from './authentication/partner_directory.js'
 import { createGateway } from './gateway.js'
 import { checkListenAddress } from './http/listen_address.js'
@@ -46,6 +47,7 @@ async function main(): Promise<void> {
     clock,
     random: systemRandom(),
     log,
+    docs: createDocs(settings.BRAND),
   })
 
   let listening = false

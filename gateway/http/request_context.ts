@@ -17,6 +17,7 @@ import { newId, type Environment, type RequestId } from '../../src/base/ids.js'
 import type { Logger } from '../../src/base/log.js'
 import type { Random } from '../../src/base/random.js'
 import type { Caller } from '../authentication/authenticate.js'
+import type { StaticFile } from '../docs/static_file.js'
 import type { DeadlineEntry } from './deadlines.js'
 import { Head } from './head.js'
 import { detailedErrorBody, errorBody, errorStatus } from './error_response.js'
@@ -50,6 +51,8 @@ export interface RequestContext {
   postpone(resume: () => void): (() => void) | undefined
   /** Ignored once the request is answered or aborted. */
   answer(status: number, body: string, headers?: AnswerHeaders): void
+  /** Status 200, or no content for HEAD. Ignored like `answer`. */
+  answerFile(file: StaticFile): void
   /** In the sandbox the answer names place and rule of the violation. */
   refuse(code: ErrorCode, headers?: AnswerHeaders, violation?: Violation): void
   /** Copies a request header to the response, except on a 401: those are all identical. */
@@ -232,6 +235,29 @@ export class OpenRequestContext<T extends Target>
     else this.write(status, body, headers)
   }
 
+  answerFile(file: StaticFile): void {
+    if (this.res === undefined || this.answered) return
+    this.answered = true
+    this.closing ||= this.shared.stopping
+    if (this.closing) setImmediate(() => this.writeFile(file))
+    else this.writeFile(file)
+  }
+
+  private writeFile({ content, headers }: StaticFile): void {
+    const { res, closing } = this
+    if (res === undefined) return
+    this.detach()
+    res.cork(() => {
+      res.writeStatus(statusLine(200))
+      for (const [name, value] of headers) res.writeHeader(name, value)
+      res.writeHeader('X-Request-Id', this.requestId)
+      if (this.method === 'HEAD') endHead(res, content.length, closing)
+      else if (closing) res.end(content, closing)
+      else endAsTaken(res, content)
+    })
+    this.shared.observe(this, this.target, 200, '')
+  }
+
   private write(status: number, body: string, headers: AnswerHeaders): void {
     const { res, closing, echoed } = this
     if (res === undefined) return
@@ -279,6 +305,12 @@ function endHead(res: HttpResponse, length: number, closing: boolean): void {
   if (closing) return void res.endWithoutBody(length, closing)
   res.writeHeader('Content-Length', String(length))
   res.endWithoutBody()
+}
+
+/** Gives the kernel what it takes, and never a copy to uWebSockets.js: clients may be slow. */
+function endAsTaken(res: HttpResponse, content: Buffer): void {
+  res.onWritable((offset) => res.tryEnd(content.subarray(offset), content.length)[0])
+  res.tryEnd(content, content.length)
 }
 
 export const addressOf = (res: HttpResponse): string =>

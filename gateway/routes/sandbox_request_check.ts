@@ -76,6 +76,7 @@ function describedRequest(request: RequestContext, described: RequestCheckBody):
     timeLeft: () => 1,
     postpone: () => undefined,
     answer: () => undefined,
+    answerFile: () => undefined,
     refuse: () => undefined,
     echo: () => undefined,
   }
@@ -100,7 +101,7 @@ const WITHOUT_PROOF: Proof = {
 }
 
 function proofOf(input: LocalInput, request: RequestContext, match: RouteMatch): Proof {
-  if (match.kind === 'local') return WITHOUT_PROOF
+  if (match.kind === 'local' || match.kind === 'file') return WITHOUT_PROOF
   const { brandHeaders, partners, now } = input
   let reason = ''
   const authenticator = createAuthenticator({

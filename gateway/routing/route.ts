@@ -12,6 +12,7 @@ import { BODY_MAX_BYTES } from '../../src/base/constants.js'
 import type { Instant } from '../../src/base/clock.js'
 import type { ErrorCode, Outcome } from '../../src/base/errors.js'
 import type { Environment } from '../../src/base/ids.js'
+import type { StaticFile, StaticFiles } from '../docs/static_file.js'
 import type { BrandHeaders } from '../http/headers.js'
 import type { AnswerHeaders, RequestContext, Target } from '../http/request_context.js'
 import type { Partners } from '../authentication/partners.js'
@@ -127,12 +128,14 @@ export type RouteMatch = Target & {
 } & (
     | { readonly kind: 'operation'; readonly route: Route }
     | { readonly kind: 'local'; readonly handler: LocalHandler }
+    | { readonly kind: 'file'; readonly file: StaticFile }
     | { readonly kind: 'no_route'; readonly code: ErrorCode; readonly headers: AnswerHeaders }
   )
 
 export type Router = (method: string, path: string) => RouteMatch
 
-export function createRouter(routes: readonly AnyRoute[]): Router {
+/** Files are looked up last: routes cost the same with and without them. */
+export function createRouter(routes: readonly AnyRoute[], files: StaticFiles = new Map()): Router {
   const exact = new Map<string, PathEntry>()
   const patterns = new Map<string, PathEntry>()
   for (const entry of routes) {
@@ -148,7 +151,8 @@ export function createRouter(routes: readonly AnyRoute[]): Router {
       const id = parameterOf(pattern, path)
       if (id !== undefined) return matchMethod(pattern, method, id)
     }
-    return NO_ROUTE
+    const file = files.get(path)
+    return file === undefined ? NO_ROUTE : { ...NO_ROUTE, kind: 'file', name: 'docs', file }
   }
 }
 
@@ -188,7 +192,7 @@ function matchOf(entry: AnyRoute): RouteMatch {
   return { kind: 'operation', name, id: '', bodyMaxBytes, refusesAsConflict, route: entry }
 }
 
-const NO_ROUTE = {
+export const NO_ROUTE = {
   kind: 'no_route',
   name: 'unknown',
   id: '',

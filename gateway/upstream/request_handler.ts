@@ -22,6 +22,7 @@ import { refused, type Refusal, type Violation } from '../../src/base/errors.js'
 import type { Environment } from '../../src/base/ids.js'
 import type { Authenticator, Caller } from '../authentication/authenticate.js'
 import type { RequestScheduler } from '../admission/request_scheduler.js'
+import type { StaticFile } from '../docs/static_file.js'
 import type { BrandHeaders } from '../http/headers.js'
 import { echoKey } from '../decode/idempotency_key.js'
 import type { Directory } from '../authentication/partner_directory.js'
@@ -33,6 +34,7 @@ import { registeredCode } from '../http/error_response.js'
 import type { PendingCommand, ProcessorClient } from './processor_client.js'
 import type { RejectionThrottle } from '../admission/rejection_throttle.js'
 import {
+  NO_ROUTE,
   OK,
   type RouteMatch,
   type Router,
@@ -82,16 +84,21 @@ const RETRY_SOON: AnswerHeaders = [['Retry-After', '1']]
 export function handleRequest(
   options: RequestHandlerOptions,
   request: RequestContext,
-  match: RouteMatch,
+  routed: RouteMatch,
 ): void {
   const { authenticator, scheduler, classify } = options
   const host = request.header('host')
   const environment = options.hosts(typeof host === 'string' ? host : '')
   if (environment === undefined) return request.refuse('not_found')
   request.environment = environment
-  if (match.kind === 'local') {
-    return answerLocally(options, request, environment, match.handler)
+  if (routed.kind === 'local') {
+    return answerLocally(options, request, environment, routed.handler)
   }
+  if (routed.kind === 'file' && environment === 'sandbox') {
+    return answerWithFile(request, routed.file)
+  }
+  // In production a path of the documentation is an unknown path.
+  const match = routed.kind === 'file' ? NO_ROUTE : routed
   if (match.kind === 'no_route' && !authenticator.isSigned(request)) {
     return request.refuse(match.code, match.headers)
   }
@@ -105,7 +112,7 @@ export function handleRequest(
 function handle(
   options: RequestHandlerOptions,
   request: RequestContext,
-  match: Exclude<RouteMatch, { kind: 'local' }>,
+  match: Exclude<RouteMatch, { kind: 'local' | 'file' }>,
   environment: Environment,
   trafficClass: TrafficClass,
 ): void {
@@ -167,6 +174,12 @@ function answerLocally(
   const body = handler.answer(input)
   if (body.ok) request.answer(OK.status, body.value)
   else request.refuse(body.code, [], body.violation)
+}
+
+function answerWithFile(request: RequestContext, file: StaticFile): void {
+  const isRead = request.method === 'GET' || request.method === 'HEAD'
+  if (isRead) request.answerFile(file)
+  else request.refuse('method_not_allowed', [['Allow', 'GET, HEAD']])
 }
 
 /** An authenticated request. */

@@ -10,7 +10,7 @@ import { join } from 'node:path'
 import type { ReadyInfo } from '../base/child.js'
 import { joinAddress, localHost } from '../base/network.js'
 import { projectRoot } from '../base/protos.js'
-import type { SettingName, Settings } from '../base/settings.js'
+import { hasDefaultHosts, type SettingName, type Settings } from '../base/settings.js'
 import { FILES } from '../base/subjects.js'
 import type { Credentials } from './credentials.js'
 import type { DataFolder } from './data_folder.js'
@@ -198,6 +198,16 @@ const named = (name: string, count: number): string[] =>
 export function baseUrl({ HTTP_HOST, TLS_CERT_FILE }: Settings, port: number): string {
   const scheme = TLS_CERT_FILE === '' ? 'http' : 'https'
   return `${scheme}://${joinAddress({ host: localHost(HTTP_HOST), port })}`
+}
+
+/** Undefined without sandbox hosts: only they serve the documentation. */
+export function docsUrl(settings: Settings, port: number): string | undefined {
+  const url = new URL('/docs', baseUrl(settings, port))
+  if (hasDefaultHosts(settings)) return url.href
+  const [host] = settings.SANDBOX_HOSTS
+  if (host === undefined) return undefined
+  url.hostname = host
+  return url.href
 }
 
 /** How a client on this machine reaches the processor. */

@@ -22,7 +22,14 @@ import { openLogFile } from './log_file.js'
 import { ensurePassword, natsServer, type NatsServer } from './nats_server.js'
 import { findPostgres, postgresServer, type PostgresServer } from './postgres_server.js'
 import { openOpsServer } from './ops_server.js'
-import { baseUrl, grpcAddress, planStack, type Plan, type PlannedProgram } from './programs.js'
+import {
+  baseUrl,
+  docsUrl,
+  grpcAddress,
+  planStack,
+  type Plan,
+  type PlannedProgram,
+} from './programs.js'
 import { removePidFile, writePidFile } from './pid_file.js'
 import { writeSandboxFile } from './sandbox_file.js'
 import type { Terminal } from './terminal.js'
@@ -169,6 +176,8 @@ export async function createStack(options: StackOptions): Promise<Stack> {
       `  sandbox partner ${sandbox.partner_id}: credentials in ${relativePath(sandboxFile)}`,
     )
     terminal.info(`  logs: ${relativePath(data.file('logs'))}/`)
+    const docs = docsUrl(settings, plan.ports.http)
+    if (docs !== undefined) terminal.info(`  documentation: ${docs}`)
     terminal.info(`ready: ${sandbox.base_url}`)
     integrity.start()
   }

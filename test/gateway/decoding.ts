@@ -37,6 +37,7 @@ export function decodeOf(method: string, path: string): Decode {
       timeLeft: () => 1,
       postpone: () => undefined,
       answer: () => undefined,
+      answerFile: () => undefined,
       refuse: () => undefined,
       echo: () => undefined,
     }

@@ -9,6 +9,7 @@ import { systemRandom } from '../../src/base/random.js'
 import { readSettings } from '../../src/base/settings.js'
 import type { PartnerUpdate } from '../../protos/types/causeway/internal/v1/PartnerUpdate.js'
 import { watchDirectory, type Directory } from '../../gateway/authentication/partner_directory.js'
+import type { StaticFiles } from '../../gateway/docs/static_file.js'
 import { createGateway } from '../../gateway/gateway.js'
 import { createMetrics } from '../../gateway/metrics.js'
 import {
@@ -36,6 +37,8 @@ export interface RunningOptions {
   readonly answerWithinMs?: number
   readonly connectionsMax?: number
   readonly connectionRoom?: number
+  /** Default: none. */
+  readonly docs?: StaticFiles
   /** Gets the log lines. Default: nothing is logged. */
   readonly onLogLine?: (line: string) => void
   /** Default: the system clock. */

@@ -112,7 +112,7 @@ t.test('a stack over several starts', async (t) => {
 
 async function startsAll(t: Test, stack: RunningStack): Promise<void> {
   const { dataDir, sandbox } = stack
-  t.match(stack.output(), `ready: ${sandbox.base_url}\n`)
+  t.match(stack.output(), `documentation: ${sandbox.base_url}/docs\nready: ${sandbox.base_url}\n`)
   t.match(sandbox, {
     environment: 'sandbox',
     host: 'api.localhost',

@@ -1,0 +1,96 @@
+/**
+ * The documentation at /docs: the API reference, the pages of the partner guide, and their assets.
+ *
+ * Does not own: who may read it (upstream/request_handler.ts), the text (README.md, openapi.json).
+ *
+ * - Paths come from a fixed map, so no path leads to another file.
+ * - The browser loads nothing from another origin and runs no inline script.
+ */
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { projectRoot } from '../../src/base/protos.js'
+import { DAY, MINUTE, SECOND } from '../../src/base/clock.js'
+import type { AnswerHeaders } from '../http/request_context.js'
+import { readGuide } from './guide.js'
+import { guidePage, referencePage, type Site } from './layout.js'
+import type { StaticFile, StaticFiles } from './static_file.js'
+
+const FOLDER = join(projectRoot(), 'gateway/docs')
+const { resolve } = createRequire(import.meta.url)
+const ownAsset = (name: string): [string, string] => [name, join(FOLDER, 'assets', name)]
+const swaggerAsset = (name: string): [string, string] => [name, resolve(`swagger-ui-dist/${name}`)]
+
+const ASSETS: readonly (readonly [name: string, file: string])[] = [
+  ownAsset('docs.css'),
+  ownAsset('icon.svg'),
+  ownAsset('reference.css'),
+  ownAsset('reference.js'),
+  ownAsset('signature.js'),
+  swaggerAsset('swagger-ui.css'),
+  swaggerAsset('swagger-ui-bundle.js'),
+]
+
+const CONTENT_TYPES: Readonly<Record<string, string>> = {
+  css: 'text/css; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  svg: 'image/svg+xml',
+}
+
+/** Swagger UI's stylesheet has its icons as data URLs. */
+const CONTENT_SECURITY_POLICY = [
+  "default-src 'self'",
+  "img-src 'self' data:",
+  "object-src 'none'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+const PAGE_HEADERS: AnswerHeaders = [
+  ['Content-Type', 'text/html; charset=utf-8'],
+  ['Cache-Control', `max-age=${MINUTE / SECOND}`],
+  ['Content-Security-Policy', CONTENT_SECURITY_POLICY],
+  ['Referrer-Policy', 'no-referrer'],
+  ['X-Content-Type-Options', 'nosniff'],
+]
+
+/** Every browser accepts gzip, and a request without Accept-Encoding accepts any coding. */
+const GZIP_FROM_BYTES = 100_000
+
+/** Called once per process; takes tens of milliseconds. */
+export function createDocs(brand: string): StaticFiles {
+  const contents = ASSETS.map(([name, file]) => [name, readFileSync(file)] as const)
+  const site: Site = {
+    assets: `/docs/assets/${versionOf(contents)}`,
+    pages: readGuide(brand),
+    reference: readFileSync(join(FOLDER, 'reference.html'), 'utf8'),
+  }
+  const files = new Map<string, StaticFile>()
+  for (const [name, content] of contents) files.set(`${site.assets}/${name}`, asset(name, content))
+  files.set('/docs', page(referencePage(site)))
+  for (const guide of site.pages) files.set(guide.path, page(guidePage(site, guide)))
+  return files
+}
+
+const page = (html: string): StaticFile => ({ content: Buffer.from(html), headers: PAGE_HEADERS })
+
+function asset(name: string, content: Buffer): StaticFile {
+  const isLarge = content.length >= GZIP_FROM_BYTES
+  const headers: AnswerHeaders = [
+    ['Content-Type', CONTENT_TYPES[name.slice(name.lastIndexOf('.') + 1)] ?? ''],
+    ['Cache-Control', `public, max-age=${(365 * DAY) / SECOND}, immutable`],
+    ['X-Content-Type-Options', 'nosniff'],
+  ]
+  if (!isLarge) return { content, headers }
+  return { content: gzipSync(content), headers: [...headers, ['Content-Encoding', 'gzip']] }
+}
+
+/** In the path of all assets, so that a browser never mixes two versions. */
+function versionOf(contents: readonly (readonly [string, Buffer])[]): string {
+  const hash = createHash('sha256')
+  for (const [, content] of contents) hash.update(content)
+  return hash.digest('hex').slice(0, 12)
+}

@@ -1,0 +1,199 @@
+/** The files of /docs: hosts, headers, links between pages, signatures. */
+import { readFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
+import t from 'tap'
+import ts from 'typescript'
+import { guidePages, readGuide } from '../../gateway/docs/guide.js'
+import { createDocs } from '../../gateway/docs/site.js'
+import { projectRoot } from '../../src/base/protos.js'
+import { eventually } from '../support/eventually.js'
+import { startGateway } from '../gateway/running_gateway.js'
+import { bytesOf, roundTrip, statusOf, type Call } from '../gateway/signing_partner.js'
+
+const ASSETS = join(projectRoot(), 'gateway/docs/assets')
+const DOCS = createDocs('Service')
+const HOSTS = { SANDBOX_HOSTS: 'sandbox.example', PRODUCTION_HOSTS: 'api.example' }
+const MORE_THAN_THE_KERNEL_BUFFERS = 32 * 1024 * 1024
+const unsigned = (path: string, method = 'GET'): Call => ({ method, path, unsigned: true })
+const largest = [...DOCS].find(([path]) => path.endsWith('swagger-ui-bundle.js'))
+
+const headOf = (text: string): string => text.slice(0, text.indexOf('\r\n\r\n'))
+const bodyOf = (text: string): string => text.slice(text.indexOf('\r\n\r\n') + 4)
+
+void t.test('sandbox hosts', async (t) => {
+  const { port } = await startGateway(t, { environment: HOSTS, docs: DOCS })
+  const send = (call: Call): Promise<{ text: string }> =>
+    roundTrip(port, bytesOf(call, 'sandbox.example'))
+
+  await t.test('serve every file whole', async (t) => {
+    for (const [path, { content }] of DOCS) {
+      const { text } = await send(unsigned(path))
+      t.equal(statusOf(text), 200, path)
+      t.ok(content.equals(Buffer.from(bodyOf(text), 'latin1')), path)
+      const head = await send(unsigned(path, 'HEAD'))
+      t.match(headOf(head.text), `Content-Length: ${content.length}`)
+      t.equal(bodyOf(head.text), '')
+    }
+  })
+
+  await t.test('let a page load only its own origin', async (t) => {
+    const { text } = await send(unsigned('/docs'))
+    const policy = /^Content-Security-Policy: (.*)\r$/m.exec(headOf(text))?.[1]?.split('; ')
+    t.match(policy, ["default-src 'self'", "img-src 'self' data:"])
+    t.notMatch(policy?.join(), 'unsafe')
+    t.match(headOf(text), /^Cache-Control: max-age=60\r$/m)
+    t.match(headOf(text), /^X-Request-Id: req_/m)
+    t.notMatch(bodyOf(text), /<script(?![^>]* src="\/docs\/)|<style| style=| on[a-z]+="/)
+  })
+
+  await t.test('know no other path and no other method', async (t) => {
+    const [assets = ''] = [...DOCS.keys()]
+    const version = assets.slice(0, assets.lastIndexOf('/'))
+    for (const path of [
+      ...['/docs/', '/docs/x', '/docs/guide', '/docs/assets', version, `${version}/`],
+      ...[`${version}/../layout.ts`, `${version}/%2e%2e/layout.ts`, `${version}/..%2flayout.ts`],
+      ...['/docs/../package.json', '/docs/assets/0/docs.css', '/docs/guide/units%00', '//docs'],
+    ]) {
+      t.equal(statusOf((await send(unsigned(path))).text), 404, path)
+    }
+    const { text } = await send(unsigned('/docs', 'POST'))
+    t.equal(statusOf(text), 405)
+    t.match(headOf(text), 'Allow: GET, HEAD')
+  })
+})
+
+void t.test('production hosts answer as they do for any unknown path', async (t) => {
+  const { port } = await startGateway(t, { environment: HOSTS, docs: DOCS })
+  const answerTo = async (call: Call): Promise<string> => {
+    const { text } = await roundTrip(port, bytesOf(call, 'api.example'))
+    return text.replace(/req_[0-9A-Z]{26}/g, 'req').replace(/^Date: .*$/m, '')
+  }
+  for (const method of ['GET', 'HEAD', 'POST']) {
+    const unknown = await answerTo(unsigned('/nowhere', method))
+    t.match(unknown, /^HTTP\/1.1 404 /)
+    for (const path of DOCS.keys()) {
+      t.equal(await answerTo(unsigned(path, method)), unknown, `${method} ${path}`)
+    }
+  }
+  t.equal(
+    await answerTo({ method: 'GET', path: '/docs' }),
+    await answerTo({ method: 'GET', path: '/nowhere' }),
+    'signed',
+  )
+})
+
+void t.test('the rate of an address counts the documentation', async (t) => {
+  const environment = { RATE_LIMIT_PER_ADDRESS: '2' }
+  const { port } = await startGateway(t, { environment, docs: DOCS })
+  const send = () => fetch(`http://127.0.0.1:${port}/docs`)
+  t.same([(await send()).status, (await send()).status], [200, 200])
+  t.equal((await send()).status, 429)
+})
+
+void t.test('a slow client gets all of a large file', async (t) => {
+  const content = Buffer.alloc(MORE_THAN_THE_KERNEL_BUFFERS, 'x')
+  const { port } = await startGateway(t, { docs: new Map([['/docs', { content, headers: [] }]]) })
+  const socket = connect({ port, host: '127.0.0.1' })
+  t.teardown(() => socket.destroy())
+  let received = 0
+  socket.write(bytesOf(unsigned('/docs')))
+  socket.on('data', (chunk) => {
+    received += chunk.length
+    socket.pause()
+    setImmediate(() => socket.resume())
+  })
+  await eventually('the whole file', () => received > content.length)
+})
+
+void t.test('every section of the guide is on one page, and every link leads somewhere', (t) => {
+  const guide = readFileSync(join(projectRoot(), 'gateway/README.md'), 'utf8')
+  const pages = readGuide('Service')
+  const whole = pages.map(({ html }) => html).join('')
+  for (const [, title = ''] of guide.matchAll(/^### (.+)$/gm)) {
+    const anchor = title
+      .toLowerCase()
+      .replace(/[^a-z0-9 -]/g, '')
+      .replaceAll(' ', '-')
+    t.equal(whole.split(` id="${anchor}"`).length, 2, title)
+  }
+  const links = [...whole.matchAll(/ href="([^"]+)"/g)].map(([, href = '']) => href)
+  t.ok(links.length > 30)
+  for (const href of links) {
+    if (href.startsWith('https://')) continue
+    const [path = '', anchor = ''] = href.split('#')
+    const target = path === '' ? whole : pages.find((page) => page.path === path)?.html
+    t.ok(target?.includes(` id="${anchor}"`) || pages.some((one) => one.path === href), href)
+  }
+  t.notMatch(whole, '<!--')
+  t.match(whole, /<pre><code class="language-js">/)
+  t.end()
+})
+
+void t.test('HTML of the guide is text, and a section without a page is an error', (t) => {
+  const sections = readFileSync(join(projectRoot(), 'gateway/README.md'), 'utf8')
+  const pages = guidePages(`${sections}\n<script>alert(1)</script>\n\n[x](javascript:alert(2))\n`)
+  const html = pages.map((page) => page.html).join('')
+  t.match(html, '&lt;script&gt;alert(1)')
+  t.notMatch(html, '<script')
+  t.notMatch(html, 'javascript:')
+  t.throws(() => guidePages(`${sections}\n## Something new\n`), /Something new/)
+  t.end()
+})
+
+void t.test('the brand is in the header names', (t) => {
+  const html = readGuide('Acme')
+    .map((page) => page.html)
+    .join('')
+  t.match(html, 'X-Acme-Signature')
+  t.notMatch(html, /x-service-/i)
+  t.end()
+})
+
+interface Vector {
+  readonly name: string
+  readonly secret: string
+  readonly method: string
+  readonly path: string
+  readonly timestamp: string
+  readonly nonce: string
+  readonly body: string
+  readonly signature: string
+}
+type Sign = (secret: string, request: Omit<Vector, 'name' | 'secret'>) => Promise<string>
+
+void t.test('the page signs as the test vectors say', async (t) => {
+  const module = (await import(join(ASSETS, 'signature.js'))) as { signatureOf: Sign }
+  const golden = readFileSync(join(projectRoot(), 'test/golden/signatures.json'), 'utf8')
+  const { vectors } = JSON.parse(golden) as { vectors: readonly Vector[] }
+  t.ok(vectors.length > 5)
+  for (const { name, secret, ...request } of vectors) {
+    t.equal(await module.signatureOf(secret, request), request.signature, name)
+  }
+})
+
+void t.test('the scripts of the pages have sound types', (t) => {
+  const program = ts.createProgram([join(ASSETS, 'reference.js')], {
+    ...{ allowJs: true, checkJs: true, noEmit: true, strict: true, types: [] },
+    target: ts.ScriptTarget.ES2023,
+    module: ts.ModuleKind.ES2022,
+    lib: ['lib.es2023.d.ts', 'lib.dom.d.ts', 'lib.dom.iterable.d.ts'],
+  })
+  const faults = ts
+    .getPreEmitDiagnostics(program)
+    .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'))
+  t.same(faults, [])
+  t.end()
+})
+
+void t.test('a page asset is compressed once it is large', (t) => {
+  const [, file] = largest ?? []
+  const own = readFileSync(join(projectRoot(), 'node_modules/swagger-ui-dist/swagger-ui-bundle.js'))
+  t.ok(gunzipSync(file?.content ?? '').equals(own))
+  t.match(Object.fromEntries(file?.headers ?? []), {
+    'Content-Encoding': 'gzip',
+    'Cache-Control': /immutable/,
+  })
+  t.end()
+})
