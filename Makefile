@@ -4,7 +4,7 @@ MAKEFLAGS += --no-print-directory
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .PHONY: help setup nats postgres build run demo ops audit statement test check lint format bench fuzz sim model \
-	chaos powercut freeze release load soak spike profile bench-scale bench-pool bench-compare seed settings contract examples openapi collection \
+	chaos powercut failover freeze release load soak spike profile bench-scale bench-pool bench-compare seed settings contract examples openapi collection \
 	client clean
 
 INSTALLED := node_modules/.installed
@@ -69,6 +69,11 @@ powercut: setup nats build ## recovery from disk images after power cuts: make p
 
 chaos: setup nats build ## kills, frozen processes and a full disk under load: make chaos DURATION=60 SEED=1
 	@node .build/test/crash/chaos.js $(call with,DURATION,duration) $(call with,SEED,seed)
+
+failover: setup nats postgres build ## kills of a PostgreSQL primary and of the processor under load: make failover ROUNDS=20
+	@node .build/test/failover/main.js $(call with,ROUNDS,rounds) $(call with,SEED,seed)
+
+failover: export STORE = postgres
 
 freeze: setup nats build ## golden DATA_DIR of this revision that later ones must open: make freeze NAME=1.0.0
 	@node .build/test/golden/freeze.js $(call with,NAME,name)

@@ -12,13 +12,15 @@ import { connectToPrimary, parseStoreUrl } from '../../src/store/postgres/connec
 import { openPostgresStore } from '../../src/store/postgres/store.js'
 import { openStore, type Store } from '../../src/store/store.js'
 
-const SERVER = process.env['TEST_STORE_URL'] ?? ''
+/** Empty: SQLite. */
+const server = (): string => process.env['TEST_STORE_URL'] ?? ''
 
 /** Whether this run keeps its books in PostgreSQL. */
-export const onPostgres = SERVER !== ''
+const isOnPostgres = (): boolean => server() !== ''
 
 /** Why a test of SQLite's own does not run on PostgreSQL; false on SQLite. */
-export const sqliteOnly = (reason: string): string | false => onPostgres && `SQLite only: ${reason}`
+export const sqliteOnly = (reason: string): string | false =>
+  isOnPostgres() && `SQLite only: ${reason}`
 
 /** The schema of the books that a test keeps in this folder. */
 const shardOf = (folder: string): string =>
@@ -26,9 +28,9 @@ const shardOf = (folder: string): string =>
 
 /** Settings of a process whose DATA_DIR is this folder. */
 export const storeSettings = (dataDir: string): Readonly<Record<string, string>> =>
-  onPostgres
+  isOnPostgres()
     ? {
-        STORE_URL: SERVER,
+        STORE_URL: server(),
         SHARD: shardOf(dataDir),
         WEBHOOK_POOL_SCHEMA: `${shardOf(dataDir)}_pool`,
       }
@@ -36,12 +38,12 @@ export const storeSettings = (dataDir: string): Readonly<Record<string, string>>
 
 /** Opens the books of a processor inside the test's process; new ones unless it did before. */
 export async function openTestStore(file: string): Promise<Store> {
-  if (!onPostgres) return openStore(file)
+  if (!isOnPostgres()) return openStore(file)
   const shard = shardOf(dirname(file))
   if (!existsSync(`${file}.shard`)) await dropShard(shard)
   writeFileSync(`${file}.shard`, shard)
   return openPostgresStore({
-    url: SERVER,
+    url: server(),
     shard,
     holder: file,
     elapsed: () => performance.now(),
@@ -55,17 +57,17 @@ export type RawBooks = Database
 
 /** @param folder the DATA_DIR of a stack, or a world's folder */
 export const rawBooks = async (folder: string): Promise<RawBooks> =>
-  onPostgres
-    ? connectToPrimary(parseStoreUrl(SERVER), shardOf(folder), 'test')
+  isOnPostgres()
+    ? connectToPrimary(parseStoreUrl(server()), shardOf(folder), 'test')
     : openDatabase(join(folder, FILES.processorDatabase))
 
 /** Removes the books of a folder from the server; a SQLite file goes with its folder. */
 export async function discardBooks(folder: string): Promise<void> {
-  if (onPostgres) await dropShard(shardOf(folder))
+  if (isOnPostgres()) await dropShard(shardOf(folder))
 }
 
 async function dropShard(shard: string): Promise<void> {
-  const connection = await connectToPrimary(parseStoreUrl(SERVER), 'public', 'test')
+  const connection = await connectToPrimary(parseStoreUrl(server()), 'public', 'test')
   await connection.exec(`SET client_min_messages = error; DROP SCHEMA IF EXISTS ${shard} CASCADE`)
   await connection.close()
 }

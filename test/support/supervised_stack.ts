@@ -18,6 +18,7 @@ import { isServing, readSandbox, type Sandbox } from '../../src/operations/sandb
 import { openDataFolder } from '../../src/supervisor/data_folder.js'
 import { readEnvironment, type StackEnvironment } from '../../src/supervisor/environment.js'
 import { createStack, RUN_FILE } from '../../src/supervisor/stack.js'
+import { storeSettings } from './books.js'
 import { eventually } from './eventually.js'
 import { pidIn } from './stack.js'
 
@@ -47,7 +48,12 @@ export async function startSupervisedStack(
   const lines: string[] = []
   const print = (line: string): void => void lines.push(line)
   const stack = await createStack({
-    environment: environmentOf({ ...FREE_PORTS, ...settings, DATA_DIR: dataDir }),
+    environment: environmentOf({
+      ...FREE_PORTS,
+      ...storeSettings(dataDir),
+      ...settings,
+      DATA_DIR: dataDir,
+    }),
     data,
     clock: fastClock(),
     random: systemRandom(),
