@@ -5,6 +5,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { sqliteOnly } from '../support/books.js'
 import { eventually } from '../support/eventually.js'
 import { operatorCli } from '../support/operator_cli.js'
 import { partnerOf, type HttpAnswer } from '../support/partner.js'
@@ -203,7 +204,8 @@ const ACCOUNTS = ['account number', 'mobile number in the QR payload']
  */
 function assertNowhere(t: Test, planted: Readonly<Record<string, string>>): void {
   const files = filesBelow(dataDir).filter((file) => !file.endsWith('sandbox.json'))
-  for (const wanted of ['processor.db', 'webhooks.db', 'rail.db', 'processor.log', '.blk']) {
+  const books = sqliteOnly('the file') === false ? ['processor.db'] : []
+  for (const wanted of [...books, 'webhooks.db', 'rail.db', 'processor.log', '.blk']) {
     t.ok(
       files.some((file) => file.includes(wanted)),
       `${wanted} is searched`,
