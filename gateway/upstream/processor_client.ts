@@ -10,8 +10,11 @@
  *   caller.
  * - When the stream breaks, every command in flight settles as `configuration_error`: its outcome
  *   is unknown, and only its caller may retry it.
- * - Without a stream, or with IN_FLIGHT_MAX commands in flight, a command settles as
- *   `configuration_error` at once. Nothing is queued here.
+ * - When the processor drains, this side of the stream ends after the last command sent, and the
+ *   processor answers all of them. Further commands are held for the next stream, at most
+ *   HOLD_WITHIN_MS; after that they settle as `configuration_error`, unsent.
+ * - Without a stream otherwise, or with IN_FLIGHT_MAX commands in flight, a command settles as
+ *   `configuration_error` at once.
  * - A `settle` callback that throws does not affect the other commands of its batch.
  * - A command that is never answered settles as `timeout` after ABANDON_AFTER_MS, well after its
  *   client received a 504.
@@ -66,9 +69,18 @@ export interface StreamClient extends ProcessorClient {
 const IN_FLIGHT_MAX = QUEUE_MAX
 const ABANDON_AFTER_MS = 2 * ANSWER_WITHIN_MS
 const CONNECT_WITHIN_MS = 5 * SECOND
+/** A restart of the processor takes a second or two. Shorter than ANSWER_WITHIN_MS. */
+const HOLD_WITHIN_MS = 4 * SECOND
 const TICKET_MAX = 2 ** 32 - 1
 
 type Stream = ClientDuplexStream<CommandBatch, ReplyBatch__Output>
+
+interface HeldCommand {
+  readonly command: Command
+  readonly pending: PendingCommand
+  readonly bodyBytes: number
+  readonly since: Instant
+}
 
 export interface ProcessorClientOptions {
   readonly address: string
@@ -77,10 +89,12 @@ export interface ProcessorClientOptions {
   readonly metadata: Metadata
   readonly clock: Clock
   readonly log: Logger
+  /** Default: HOLD_WITHIN_MS. */
+  readonly holdWithinMs?: number
 }
 
 export function createProcessorClient(options: ProcessorClientOptions): StreamClient {
-  const { address, tls = CLEARTEXT, clock, log } = options
+  const { address, tls = CLEARTEXT, clock, log, holdWithinMs = HOLD_WITHIN_MS } = options
   const { CommandStream } = contracts<ProtoGrpcType>().causeway.internal.v1
   const client = new CommandStream(address, tls.channelCredentials(address), CHANNEL_OPTIONS)
   const inFlight = new Map<number, PendingCommand>()
@@ -89,11 +103,17 @@ export function createProcessorClient(options: ProcessorClientOptions): StreamCl
   let batchBytes = 0
   let lastTicket = 0
   let closed = false
+  /** Of a drained processor, until the next stream opens. Undefined: nothing is held. */
+  let held: HeldCommand[] | undefined
+  let holding: NodeJS.Timeout | undefined
   const retry = createRetry(REOPEN)
   let resolveOpened = (): void => undefined
   const opened = new Promise<void>((resolve) => (resolveOpened = resolve))
 
   const submit = (command: Command, pending: PendingCommand, bodyBytes = 0): void => {
+    if (held !== undefined && held.length + inFlight.size < IN_FLIGHT_MAX) {
+      return void held.push({ command, pending, bodyBytes, since: clock.now() })
+    }
     if (stream === undefined || inFlight.size >= IN_FLIGHT_MAX) {
       return pending.settle('configuration_error', '', false)
     }
@@ -119,12 +139,42 @@ export function createProcessorClient(options: ProcessorClientOptions): StreamCl
     batchBytes = 0
   }
 
-  const applyReplies = ({ replies }: ReplyBatch__Output): void => {
+  const applyReplies = ({ replies, draining }: ReplyBatch__Output): void => {
+    if (draining) drain()
     for (const { ticket, code, body, replayed, violation } of replies) {
       const pending = inFlight.get(ticket)
       if (pending === undefined) continue
       inFlight.delete(ticket)
       settle(pending, code, body, replayed, violation)
+    }
+  }
+
+  const drain = (): void => {
+    if (stream === undefined) return
+    flush()
+    stream.end()
+    stream = undefined
+    held = []
+    holding = setTimeout(refuseHeld, holdWithinMs)
+  }
+
+  const takeHeld = (): readonly HeldCommand[] => {
+    const taken = held ?? []
+    clearTimeout(holding)
+    held = undefined
+    return taken
+  }
+
+  const refuseHeld = (): void => {
+    for (const { pending } of takeHeld()) settle(pending, 'configuration_error', '', false)
+  }
+
+  const sendHeld = (): void => {
+    const now = clock.now()
+    for (const { command, pending, bodyBytes, since } of takeHeld()) {
+      command.budget_ms = (command.budget_ms ?? 0) - (now - since)
+      if (command.budget_ms > 0) submit(command, pending, bodyBytes)
+      else settle(pending, 'timeout', '', false)
     }
   }
 
@@ -151,6 +201,7 @@ export function createProcessorClient(options: ProcessorClientOptions): StreamCl
       opening.on('status', ({ details }) => onBroken(details))
       stream = opening
       resolveOpened()
+      sendHeld()
     })
   }
 
@@ -160,7 +211,8 @@ export function createProcessorClient(options: ProcessorClientOptions): StreamCl
     batchBytes = 0
     const unanswered = [...inFlight.values()]
     inFlight.clear()
-    if (!closed)
+    if (held !== undefined && unanswered.length === 0) log.info('processor stream drained')
+    else if (!closed)
       log.warn({ reason: details, unanswered: unanswered.length }, 'processor stream broke')
     for (const pending of unanswered) settle(pending, 'configuration_error', '', false)
     if (!closed) retry.schedule(connect)
@@ -184,10 +236,11 @@ export function createProcessorClient(options: ProcessorClientOptions): StreamCl
       return stream !== undefined
     },
     get inFlight() {
-      return inFlight.size
+      return inFlight.size + (held?.length ?? 0)
     },
     close: () => {
       closed = true
+      refuseHeld()
       clearInterval(abandoning)
       retry.cancel()
       stream?.end()

@@ -161,6 +161,7 @@ const { corruptRows } = memory
 const reader = createReader({ lists: store.lists, vault, brand: settings.BRAND, corruptRows }, log)
 const links: ServerLinks = {
   events: committedEvents,
+  idle: () => pipeline.idle(),
   onPool: (number, newest) => void recovery.admitPool(number, newest),
   behind: () => recovery.behind(),
   released: () => recovery.released(),

@@ -72,6 +72,7 @@ export interface ProcessorServer {
   bind(address: string): Promise<number>
   /** The status of the health service; not serving until the first call. */
   setServing(isServing: boolean): void
+  /** Answers everything that has arrived, asks the gateways to drain and ends all streams. */
   close(): Promise<void>
 }
 
@@ -79,17 +80,20 @@ export interface ServerLinks extends RecoveryDependencies {
   readonly onPool?: PoolConnected
   /** Notifies the event streams. Default: nothing does. */
   readonly events?: CommittedEvents
+  /** Resolves when all commands are answered. Default: at once. */
+  readonly idle?: () => Promise<void>
 }
 
 const NO_LINKS: ServerLinks = { behind: () => [], released: () => undefined }
 
+/** Of peers that do not end their streams. */
 const CLOSE_WITHIN_MS = 5 * SECOND
 
 export function createServer(
   dependencies: UnaryDependencies,
   callers: Callers,
   directory: DirectoryService,
-  { onPool, events = createCommittedEvents(), ...recovery }: ServerLinks = NO_LINKS,
+  { onPool, events = createCommittedEvents(), idle, ...recovery }: ServerLinks = NO_LINKS,
   tls = CLEARTEXT,
 ): ProcessorServer {
   const { server, addService, bind, setServing, close } = createGrpcServer({
@@ -115,7 +119,8 @@ export function createServer(
   const pools = webhookControlService(onPool)
   const call = partnerCalls(dependencies, pools)
   const watch = eventWatch(dependencies, events)
-  add(internal.v1.CommandStream, commandStreamService({ ...dependencies, pools }))
+  const commandStream = commandStreamService({ ...dependencies, pools })
+  add(internal.v1.CommandStream, commandStream.handlers)
   add(internal.v1.Directory, directory.handlers)
   add(v1.PaymentIntents, intentCalls(call))
   add(v1.Payouts, payoutCalls(call))
@@ -137,9 +142,16 @@ export function createServer(
   return {
     bind,
     setServing,
-    close: () => {
+    close: async () => {
+      const closed = close(CLOSE_WITHIN_MS)
       watch.close()
-      return close(CLOSE_WITHIN_MS)
+      directory.close()
+      // Queries of the commands need the pools.
+      void commandStream
+        .drain()
+        .then(idle)
+        .then(() => pools.close())
+      await closed
     },
   }
 }

@@ -10,12 +10,13 @@ import {
 } from '../../gateway/upstream/processor_client.js'
 import { eventually } from '../support/eventually.js'
 import { aPayout, largestMetadata } from '../support/requests.js'
-import { accept, silence, startProcessorStub } from './processor_stub.js'
+import { accept, silence, startProcessorStub, type CommandStreamCall } from './processor_stub.js'
 
 const log = createLog('test', { LOG_LEVEL: 'silent' })
 
-function connectTo(t: Test, address: string): StreamClient {
+function connectTo(t: Test, address: string, holdWithinMs?: number): StreamClient {
   const client = createProcessorClient({
+    ...(holdWithinMs === undefined ? {} : { holdWithinMs }),
     address,
     metadata: new Metadata(),
     clock: systemClock,
@@ -101,6 +102,72 @@ void t.test('without a stream commands settle at once', async (t) => {
   t.same(sent.outcomes, ['configuration_error'])
   t.same(unsent.outcomes, ['configuration_error'])
   t.equal(client.inFlight, 0)
+})
+
+void t.test('a draining processor answers what was sent; the rest waits', async (t) => {
+  const processorStub = await startProcessorStub({ snapshot: [], script: silence })
+  t.teardown(() => processorStub.stop())
+  let ending: CommandStreamCall | undefined
+  processorStub.ended = (stream) => (ending = stream)
+  const client = connectTo(t, processorStub.address)
+  await client.opened
+  const [sent, batched, held] = [pendingCommand(), pendingCommand(), pendingCommand()]
+  client.submit({ tenant: 'sent', budget_ms: 1_000, get_balances: {} }, sent)
+  await eventually('it arrived', () => processorStub.commands.length === 1)
+  processorStub.drain()
+  await eventually('the gateway drains', () => {
+    if (!client.open) return true
+    client.submit({ tenant: 'batched', budget_ms: 1_000, get_balances: {} }, batched)
+    return false
+  })
+  client.submit({ tenant: 'held', budget_ms: 60_000, get_balances: {} }, held)
+  client.submit({ tenant: 'late', budget_ms: 0, get_balances: {} }, pendingCommand())
+  await eventually('its side has ended', () => ending !== undefined)
+  const arrived = processorStub.commands.slice()
+  t.notMatch(
+    arrived.map(({ tenant }) => tenant),
+    ['held'],
+  )
+  ending?.write({ replies: arrived.flatMap(accept) })
+  await eventually('all that was sent is answered', () => client.inFlight === 2)
+  t.match(JSON.parse(sent.outcomes[0] ?? ''), { tenant: 'sent' })
+  t.same(
+    batched.outcomes.filter((outcome) => !outcome.includes('batched')),
+    [],
+  )
+  t.same(held.outcomes, [])
+
+  processorStub.script = accept
+  ending?.end()
+  await eventually('the held one is answered', () => held.outcomes.length === 1)
+  t.match(JSON.parse(held.outcomes[0] ?? ''), { tenant: 'held' })
+  const [resent, ...more] = processorStub.commands.slice(arrived.length)
+  t.same(more, [], 'none whose time is over')
+  t.ok((resent?.budget_ms ?? 0) < 60_000, 'with what remains of its time')
+  t.equal(client.inFlight, 0)
+})
+
+void t.test('held commands are refused when no stream opens in time', async (t) => {
+  const processorStub = await startProcessorStub({ snapshot: [] })
+  const client = connectTo(t, processorStub.address, 50)
+  await client.opened
+  processorStub.ended = (stream) => {
+    stream.end()
+    processorStub.stop()
+  }
+  const first = pendingCommand()
+  client.submit({ get_balances: {} }, first)
+  await eventually('the stream is open', () => first.outcomes.length === 1)
+  processorStub.drain()
+  await eventually('the gateway drains', () => !client.open)
+  const held = pendingCommand()
+  client.submit({ get_balances: {} }, held)
+  await eventually('it is refused', () => held.outcomes.length === 1)
+  t.same(held.outcomes, ['configuration_error'])
+  const next = pendingCommand()
+  client.submit({ get_balances: {} }, next)
+  t.same(next.outcomes, ['configuration_error'], 'at once')
+  t.equal(processorStub.commands.length, 1)
 })
 
 void t.test('commands beyond the queue bound of the processor settle at once', async (t) => {

@@ -32,8 +32,12 @@ export interface ProcessorStub {
   readonly subscribers: number
   /** Sends an update to every subscriber. */
   publish(update: PartnerUpdate): void
+  /** The gateway has ended its side of a command stream. Default: ends the other side. */
+  ended: (stream: CommandStreamCall) => void
   /** Ends the directory streams only. */
   breakDirectory(): void
+  /** Tells the gateways to drain; a stream ends once its gateway has ended its side. */
+  drain(): void
   /** Breaks all streams, as a crash would, without a restart. */
   crash(): void
   stop(): void
@@ -47,12 +51,13 @@ export interface ProcessorStubOptions {
   readonly address?: string
 }
 
-type CommandStreamCall = ServerDuplexStream<CommandBatch__Output, ReplyBatch>
+export type CommandStreamCall = ServerDuplexStream<CommandBatch__Output, ReplyBatch>
 type DirectoryStream = ServerWritableStream<WatchRequest__Output, PartnerUpdate>
 
 export async function startProcessorStub(options: ProcessorStubOptions): Promise<ProcessorStub> {
   const { CommandStream } = contracts<CommandStreamTypes>().causeway.internal.v1
   const { Directory } = contracts<DirectoryTypes>().causeway.internal.v1
+  const commandStreams = new Set<CommandStreamCall>()
   const subscribers = new Set<DirectoryStream>()
   const server = new Server()
   const processorStub: ProcessorStub = {
@@ -60,6 +65,7 @@ export async function startProcessorStub(options: ProcessorStubOptions): Promise
     commands: [],
     batches: [],
     script: options.script ?? accept,
+    ended: (stream) => stream.end(),
     get subscribers() {
       return subscribers.size
     },
@@ -70,18 +76,23 @@ export async function startProcessorStub(options: ProcessorStubOptions): Promise
       for (const subscriber of subscribers) subscriber.end()
       subscribers.clear()
     },
+    drain: () => {
+      for (const stream of commandStreams) stream.write({ draining: true })
+    },
     crash: () => server.forceShutdown(),
     stop: () => server.forceShutdown(),
   }
   server.addService(CommandStream.service, {
     Open: (stream: CommandStreamCall) => {
+      commandStreams.add(stream)
+      stream.on('close', () => commandStreams.delete(stream))
       stream.on('data', ({ commands }: CommandBatch__Output) => {
         processorStub.batches.push(commands.length)
         processorStub.commands.push(...commands)
         const replies = commands.flatMap((command) => processorStub.script(command))
         if (replies.length > 0) stream.write({ replies })
       })
-      stream.on('end', () => stream.end())
+      stream.on('end', () => processorStub.ended(stream))
       stream.on('error', () => undefined)
     },
   })

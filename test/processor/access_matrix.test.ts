@@ -99,7 +99,11 @@ async function openProcessor(t: Test): Promise<string> {
       reader: { run: refuse },
     },
     callers,
-    { handlers: { WatchPartners: answerOnce, WatchEndpoints: answerOnce }, changed: silent },
+    {
+      handlers: { WatchPartners: answerOnce, WatchEndpoints: answerOnce },
+      changed: silent,
+      close: silent,
+    },
   )
   t.teardown(() => server.close())
   return `127.0.0.1:${await server.bind('127.0.0.1:0')}`

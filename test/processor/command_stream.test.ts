@@ -2,7 +2,7 @@
  * Lists and money operations over the gateways' stream and as unary calls, against a real server.
  */
 import t, { type Test } from 'tap'
-import { credentials, type ServiceError } from '@grpc/grpc-js'
+import { credentials, status, type ServiceError, type StatusObject } from '@grpc/grpc-js'
 import { STREAM_BATCH_MAX, STREAM_BATCH_MAX_BYTES } from '../../src/base/constants.js'
 import { plus } from '../../src/base/clock.js'
 import { newId } from '../../src/base/ids.js'
@@ -23,6 +23,7 @@ import type { ProtoGrpcType as CommandStreamProto } from '../../protos/types/com
 import type { ProtoGrpcType as OperatorProto } from '../../protos/types/operator.js'
 import type { ProtoGrpcType as PayoutsProto } from '../../protos/types/payouts.js'
 import { rawBooks } from '../support/books.js'
+import { eventually } from '../support/eventually.js'
 import { withEveryRole } from '../support/callers.js'
 import { anIntent, largestMetadata } from '../support/requests.js'
 import { createWorld, DEMO, RULES, type World } from '../support/world.js'
@@ -43,6 +44,10 @@ interface Servers {
   readonly batches: Reply[][]
   readonly payouts: PayoutsClient
   readonly operator: OperatorClient
+  /** Stops the server. */
+  close(): Promise<void>
+  /** The status with which the stream ended. */
+  readonly ended: Promise<StatusObject>
 }
 
 async function openServers(t: Test): Promise<Servers> {
@@ -89,8 +94,10 @@ async function openServers(t: Test): Promise<Servers> {
   const stream = commandStream.Open(bearer(TOKEN))
   const waiting = new Map<number, (reply: Reply) => void>()
   const batches: Reply[][] = []
-  stream.on('data', ({ replies }: ReplyBatch) => {
-    batches.push(replies)
+  const ended = new Promise<StatusObject>((resolve) => stream.on('status', resolve))
+  stream.on('data', ({ replies, draining }: ReplyBatch) => {
+    if (draining) stream.end()
+    else batches.push(replies)
     for (const reply of replies) waiting.get(reply.ticket)?.(reply)
   })
   stream.on('error', ({ message }: Error) => {
@@ -121,7 +128,7 @@ async function openServers(t: Test): Promise<Servers> {
     return Promise.all(answered)
   }
   const send = async (command: Command): Promise<Reply> => (await sendAll([command]))[0]!
-  return { world, send, sendAll, batches, payouts, operator }
+  return { world, send, sendAll, batches, payouts, operator, close: server.close, ended }
 }
 
 interface Outcome<Answer> {
@@ -363,6 +370,17 @@ void t.test('internal services list payouts', async (t) => {
     payouts.List({ tenant: TENANT, list: {} }, bearer('it_other'), done as never),
   )
   t.equal(unauthenticated.code, 'authentication_failed')
+})
+
+void t.test('a stop answers every command that has arrived, then ends the stream', async (t) => {
+  const { send, sendAll, batches, close, ended } = await openServers(t)
+  await send({ get_balances: {} })
+  batches.length = 0
+  const answers = sendAll(Array.from({ length: 1_500 }, () => ({ create_payout: payout() })))
+  await eventually('the first are answered', () => batches.length > 0)
+  await close()
+  t.same([...new Set((await answers).map(({ code }) => code))], [''])
+  t.equal((await ended).code, status.OK)
 })
 
 void t.test('operators review, set and settle', async (t) => {

@@ -40,17 +40,17 @@ function openStream(dependencies: Parameters<typeof commandStreamService>[0]) {
     write: () => true,
     end: () => undefined,
   })
-  commandStreamService(dependencies).Open(stream as never)
+  commandStreamService(dependencies).handlers.Open(stream as never)
   return {
     list: (budget_ms: number) => {
       const command = { ticket: 1, tenant: DEMO, budget_ms, operation: 'list_payouts' }
       stream.emit('data', { commands: [{ ...command, request_id: '', list_payouts: {} }] })
     },
-    leave: () => stream.emit('end'),
+    leave: () => stream.emit('cancelled'),
   }
 }
 
-void t.test("a gateway's list is cancelled after its deadline or when its stream ends", (t) => {
+void t.test("a gateway's list is cancelled after its deadline or when its stream breaks", (t) => {
   const { asked, dependencies, at } = heldServers()
   const gateway = openStream(dependencies)
   gateway.list(500)

@@ -5,7 +5,9 @@
  * (commands).
  *
  * - Replies released together are sent in one message, up to the gRPC message size limit.
- * - When a stream ends, its pending replies are dropped; its commands are still decided.
+ * - When a gateway ends its side, the stream ends once all its commands are answered. `drain` asks
+ *   every gateway to do so.
+ * - When a stream breaks, its pending replies are dropped; its commands are still decided.
  */
 import type { ServerDuplexStream } from '@grpc/grpc-js'
 import type { CommandBatch__Output as CommandBatch } from '../../../protos/types/causeway/internal/v1/CommandBatch.js'
@@ -32,17 +34,30 @@ export interface CommandStreamDependencies {
   readonly pools: WebhookPools
 }
 
+export interface CommandStreamService {
+  readonly handlers: CommandStreamHandlers
+  /** Resolves when every stream has ended. */
+  drain(): Promise<void>
+}
+
 export function commandStreamService({
   clock,
   pipeline,
   reader,
   pools,
-}: CommandStreamDependencies): CommandStreamHandlers {
+}: CommandStreamDependencies): CommandStreamService {
+  const streams = new Set<Stream>()
+  let isDraining = false
+  let allEnded = (): void => undefined
+
   const open = (stream: Stream): void => {
+    streams.add(stream)
+    if (isDraining) stream.write(DRAINING)
     const replies = createReplyBatcher(stream)
     const isAwaited = (deadline: Instant): boolean => replies.isOpen() && clock.now() <= deadline
     stream.on('data', (batch: CommandBatch) => {
       const now = clock.now()
+      replies.expect(batch.commands.length)
       for (const wire of batch.commands) {
         const { command, query } = operationOf(wire, now, pools)
         const deadline = plus(now, wire.budget_ms)
@@ -62,38 +77,67 @@ export function commandStreamService({
         })
       }
     })
-    stream.on('error', () => replies.end())
-    stream.on('end', () => {
-      replies.end()
-      stream.end()
+    stream.on('error', () => replies.drop())
+    stream.on('cancelled', () => replies.drop())
+    stream.on('end', () => replies.endWhenAnswered())
+    stream.on('close', () => {
+      streams.delete(stream)
+      if (streams.size === 0) allEnded()
     })
   }
-  return { Open: open }
+  return {
+    handlers: { Open: open },
+    drain: () =>
+      new Promise((resolve) => {
+        isDraining = true
+        allEnded = resolve
+        for (const stream of streams) stream.write(DRAINING)
+        if (streams.size === 0) resolve()
+      }),
+  }
 }
+
+const DRAINING: ReplyBatch = { draining: true }
 
 /** Maximum UTF-8 bytes of a UTF-16 code unit. */
 const UTF8_BYTES_PER_UNIT = 3
 
 interface ReplyBatcher {
   isOpen(): boolean
+  /** So many more commands have arrived, each of which gets a reply. */
+  expect(commands: number): void
   add(ticket: number, answer: Answer): void
-  end(): void
+  /** Ends the stream after the last reply that is expected. */
+  endWhenAnswered(): void
+  /** Drops all replies. */
+  drop(): void
 }
 
 function createReplyBatcher(stream: Stream): ReplyBatcher {
   let pending: WireReply[] = []
   let bytes = 0
   let isOpen = true
+  let expected = 0
+  let isEnding = false
 
   const flush = (): void => {
-    if (!isOpen || pending.length === 0) return
-    stream.write({ replies: pending })
-    pending = []
-    bytes = 0
+    if (!isOpen) return
+    if (pending.length > 0) {
+      stream.write({ replies: pending })
+      pending = []
+      bytes = 0
+    }
+    if (isEnding && expected === 0) {
+      isOpen = false
+      stream.end()
+    }
   }
 
   return {
     isOpen: () => isOpen,
+    expect: (commands) => {
+      expected += commands
+    },
     add: (ticket, answer) => {
       if (!isOpen) return
       const reply = toWire(ticket, answer)
@@ -102,8 +146,13 @@ function createReplyBatcher(stream: Stream): ReplyBatcher {
       if (pending.length === 0) queueMicrotask(flush)
       pending.push(reply)
       bytes += size
+      expected -= 1
     },
-    end: () => {
+    endWhenAnswered: () => {
+      isEnding = true
+      flush()
+    },
+    drop: () => {
       isOpen = false
       pending = []
     },

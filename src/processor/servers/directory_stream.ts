@@ -29,6 +29,8 @@ export interface DirectoryService {
   readonly handlers: DirectoryHandlers
   /** Called by the pipeline after each commit that changed the directory. */
   changed(partners: ReadonlySet<string>, endpoints: ReadonlySet<string>): void
+  /** Ends all streams. */
+  close(): void
 }
 
 export function directoryService(memory: Memory, vault: Vault): DirectoryService {
@@ -77,6 +79,11 @@ export function directoryService(memory: Memory, vault: Vault): DirectoryService
           }
         }
       }
+    },
+    close: () => {
+      for (const watcher of [...partnerWatchers, ...endpointWatchers]) watcher.end()
+      partnerWatchers.clear()
+      endpointWatchers.clear()
     },
   }
 }

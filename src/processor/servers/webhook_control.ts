@@ -19,6 +19,8 @@ import type { PoolRequest, PoolResponse, Subject, WebhookPools } from '../querie
 
 export interface WebhookControlService extends WebhookPools {
   readonly handlers: WebhookControlHandlers
+  /** Sends no more requests and ends each stream once its requests are answered. */
+  close(): void
 }
 
 /** Called when a pool connects, with the newest event it has received; null: none. */
@@ -38,6 +40,7 @@ export function webhookControlService(
   const pools = new Set<Stream>()
   const inFlight = new Map<number, PendingRequest>()
   let lastNumber = 0
+  let isClosing = false
 
   const connect = (stream: Stream): void => {
     pools.add(stream)
@@ -76,6 +79,7 @@ export function webhookControlService(
       const settle = (outcome: Outcome<ControlResponse>): void => {
         clearTimeout(timer)
         inFlight.delete(number)
+        if (isClosing) endUnused()
         if (!outcome.ok) return resolve(outcome)
         const answer = outcome.value[subject] as PoolResponse<S> | null | undefined
         resolve(answer ? accepted(answer) : refused('internal_error'))
@@ -85,8 +89,13 @@ export function webhookControlService(
       stream.write({ number, [subject]: request })
     })
 
+  const endUnused = (): void => {
+    const used = new Set([...inFlight.values()].map(({ stream }) => stream))
+    for (const stream of pools) if (!used.has(stream)) stream.end()
+  }
+
   const canRequest = (count: number): Outcome<undefined> => {
-    if (count === 0 || inFlight.size + count > CONTROL_REQUESTS_MAX) {
+    if (isClosing || count === 0 || inFlight.size + count > CONTROL_REQUESTS_MAX) {
       return refused('configuration_error')
     }
     return accepted(undefined)
@@ -94,6 +103,10 @@ export function webhookControlService(
 
   return {
     handlers: { Connect: connect },
+    close: () => {
+      isClosing = true
+      endUnused()
+    },
     get connectedPools() {
       return pools.size
     },
