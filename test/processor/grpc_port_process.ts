@@ -22,7 +22,11 @@ const server = createServer(
     reader: nothing,
   },
   withEveryRole(token),
-  { handlers: { WatchPartners: unheard, WatchEndpoints: unheard }, changed: unheard, close: unheard },
+  {
+    handlers: { WatchPartners: unheard, WatchEndpoints: unheard },
+    changed: unheard,
+    close: unheard,
+  },
 )
 process.on('message', () => process.send?.({ rss: process.memoryUsage().rss }))
 process.on('disconnect', () => process.exit(0))
