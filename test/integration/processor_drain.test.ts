@@ -145,7 +145,7 @@ t.test('alone', async (t) => {
 })
 
 function demoKey(address: string): Promise<{ keyId: string; secret: string }> {
-  const { Operator } = contracts<ProtoGrpcType>().causeway.internal.v1
+  const { Operator } = contracts<ProtoGrpcType>().causeway.operator.v1
   const operator = new Operator(address, CLEARTEXT.channelCredentials(address))
   return new Promise((resolve, reject) => {
     operator.EnsureDemo({}, bearer('token-of-the-setup'), (fault, demo) => {
