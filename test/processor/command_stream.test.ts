@@ -376,7 +376,7 @@ void t.test('a stop answers every command that has arrived, then ends the stream
   const { send, sendAll, batches, close, ended } = await openServers(t)
   await send({ get_balances: {} })
   batches.length = 0
-  const answers = sendAll(Array.from({ length: 1_500 }, () => ({ create_payout: payout() })))
+  const answers = sendAll(Array.from({ length: 1_500 }, () => ({ create_intent: anIntent() })))
   await eventually('the first are answered', () => batches.length > 0)
   await close()
   t.same([...new Set((await answers).map(({ code }) => code))], [''])
