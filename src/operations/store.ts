@@ -38,6 +38,8 @@ function reportOf(tables: readonly CheckedTable[], { STORE_URL, SHARD }: Setting
         `Copied to ${place}: every table has the same rows and the same digest.`,
         'Audit both before the stack starts: STORE_URL= make audit, then make audit.',
         `Then move ${FILES.processorDatabase} out of DATA_DIR, so that nothing starts on it again.`,
+        'Webhook pools start empty: open deliveries come again, the history of others stays in',
+        `${FILES.webhookDatabase}. Later audits: make audit ARGS="--webhooks-replaced-at TIME".`,
       ]
     : [
         `The copy in ${place} differs: ${different.join(', ')}.`,

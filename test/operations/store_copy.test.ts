@@ -72,10 +72,15 @@ void t.test('the copy has every payment, and the stack continues on it', async (
     t.equal(exitCode, 0, out + err)
   }
 
+  const movedAt = new Date().toISOString()
   const second = await startStack({ dataDir, settings: { RAIL_DELAY_MS: '20', ...onServer } })
   t.teardown(() => second.stop())
   const same = partnerOf(second.sandbox)
   t.ok(await untilStatus(same, `/v1/payment_intents/${id}`, 'captured'))
   const later = await payOut(same, 'after the copy')
   t.ok(await untilStatus(same, `/v1/payouts/${later}`, 'completed'))
+  const replaced = ['--data-dir', dataDir, '--webhooks-replaced-at', movedAt]
+  const { exitCode: code, out: report } = await startProgram('audit/main.js', replaced, onServer)
+    .ended
+  t.equal(code, 0, report)
 })
