@@ -166,4 +166,4 @@ function lineOf(
 
 const METHOD = /^[A-Z]{1,10}$/
 /** A created or shown entity begins with its id. */
-const ENTITY = /^\{"id":"([a-z]{2,5}_[0-9A-Z]{26})"/
+const ENTITY = /^\{"(?:intent_)?id":"([a-z]{2,5}_[0-9A-Z]{26})"/

@@ -120,6 +120,12 @@ void t.test('lines of a gateway', async (t) => {
     message: 'request served',
   })
 
+  gateway.processorStub.script = ({ ticket }) => [
+    { ticket, code: '', body: `{"intent_id":"${INTENT}","session_token":"x"}` },
+  ]
+  const intent = await call(gateway.port, createRequest())
+  t.match(lineOf(intent.headers.get('x-request-id')), { entity_id: INTENT })
+
   gateway.processorStub.script = ({ ticket }) => [{ ticket, code: 'timeout' }]
   const late = await call(gateway.port, { method: 'GET', path: '/v1/balances' })
   const failed = { level: 'warn', message: 'request failed', status: 504, code: 'timeout' }
