@@ -6,6 +6,7 @@
  * - A call is judged on its metadata, before its message is read.
  */
 import type { ProtoGrpcType as AccountProto } from '../../protos/types/account.js'
+import type { ProtoGrpcType as ApprovalsProto } from '../../protos/types/approvals.js'
 import type { ProtoGrpcType as BeneficiariesProto } from '../../protos/types/beneficiaries.js'
 import type { ProtoGrpcType as CallersProto } from '../../protos/types/callers.js'
 import type { ProtoGrpcType as CommandStreamProto } from '../../protos/types/command_stream.js'
@@ -29,7 +30,8 @@ type InternalV1 = (CommandStreamProto &
   DirectoryProto &
   WebhookControlProto &
   WebhooksProto)['causeway']['internal']['v1']
-type OperatorV1 = (CallersProto &
+type OperatorV1 = (ApprovalsProto &
+  CallersProto &
   OperatorProto &
   PartnersProto &
   ReconciliationProto &
@@ -145,6 +147,7 @@ export const RPC_ACCESS = {
     ListActions: READ,
     ReencryptSecrets: OPERATE,
   },
+  'causeway.operator.v1.Approvals': { List: READ, Approve: DECIDE, Reject: DECIDE },
   'causeway.operator.v1.Callers': { List: READ, Create: DECIDE, Rotate: DECIDE, Revoke: DECIDE },
   'causeway.operator.v1.Reconciliation': { Movements: READ, MovementsOf: READ, Conclude: READ },
   'causeway.operator.v1.Recovery': {

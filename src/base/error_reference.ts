@@ -231,6 +231,30 @@ export const OPERATOR_ERROR_HELP: Readonly<Record<OperatorErrorCode, ErrorHelp>>
     cause: 'the request names another operator than its token',
     action: 'omit `--as`',
   },
+  second_operator_required: {
+    cause: 'a change of this amount, or of this kind, needs two operators',
+    action: 'another operator approves the named request: `approvals approve`',
+  },
+  approval_request_not_found: {
+    cause: 'unknown approval request',
+    action: 'check the id with `approvals list`',
+  },
+  approval_request_decided: {
+    cause: 'the request was approved or rejected before',
+    action: 'nothing; `approvals list --resolved` shows who decided',
+  },
+  approval_request_expired: {
+    cause: 'the request is older than 24 hours',
+    action: 'request the change again',
+  },
+  approval_request_outdated: {
+    cause: 'what the request names has changed since, e.g. another recovery',
+    action: 'reject it; request the change again',
+  },
+  approver_is_requester: {
+    cause: 'the operator who requested the change approves it',
+    action: 'ask another operator with the role `decide`',
+  },
   caller_not_found: { cause: 'unknown caller', action: 'check the name with `callers list`' },
   caller_exists: {
     cause: 'a caller of this name exists, or existed',

@@ -152,6 +152,28 @@ export const OPERATOR_ERRORS = {
     'PERMISSION_DENIED',
     'The credential belongs to another operator than the named one. Name none.',
   ),
+  second_operator_required: entry(
+    409,
+    'FAILED_PRECONDITION',
+    'A second operator must approve the change. It is requested.',
+  ),
+  approval_request_not_found: entry(404, 'NOT_FOUND', 'No such approval request.'),
+  approval_request_decided: entry(
+    409,
+    'FAILED_PRECONDITION',
+    'The approval request is approved or rejected already.',
+  ),
+  approval_request_expired: entry(409, 'FAILED_PRECONDITION', 'The approval request has expired.'),
+  approval_request_outdated: entry(
+    409,
+    'FAILED_PRECONDITION',
+    'What the approval request names has changed since.',
+  ),
+  approver_is_requester: entry(
+    403,
+    'PERMISSION_DENIED',
+    'The operator who requested a change cannot approve it.',
+  ),
   caller_not_found: entry(404, 'NOT_FOUND', 'No such caller.'),
   caller_exists: entry(409, 'ALREADY_EXISTS', 'A caller of this name exists.'),
   caller_configured: entry(

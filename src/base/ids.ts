@@ -24,6 +24,7 @@ export const PREFIX = {
   conversion: 'fxc_',
   fxQuote: 'fxq_',
   report: 'rep_',
+  approvalRequest: 'apr_',
 } as const
 export type IdKind = keyof typeof PREFIX
 

@@ -288,6 +288,12 @@ export const SETTINGS = {
     'a path',
     "file with the operator's token; empty: DATA_DIR/operator.token",
   ),
+  SECOND_OPERATOR_FROM: list(
+    '',
+    /^[A-Z]{3}:(?:0|[1-9][0-9]{0,17})$/,
+    'CURRENCY:AMOUNT, in minor units',
+    'amounts from which a second operator must approve; empty: none is needed',
+  ),
   SESSION_TTL_S: whole(300, 60, SESSION_TTL_MAX_S, 'lifetime of a session token, seconds'),
   QUOTE_TTL_S: whole(300, 10, 3_600, 'lifetime of a quote, seconds'),
   INTENT_TTL_S: whole(1_800, 60, 86_400, 'time until an unconfirmed intent expires, seconds'),

@@ -41,7 +41,13 @@ export const SETTINGS_GROUPS: Readonly<Record<string, readonly SettingName[]>> =
     'RECOVERY',
     'WARM_ACTORS',
   ],
-  'Callers of gRPC': ['CALLERS', 'PROCESSOR_TOKEN', 'RAIL_TOKEN', 'OPERATOR_TOKEN_FILE'],
+  'Callers of gRPC': [
+    'CALLERS',
+    'PROCESSOR_TOKEN',
+    'RAIL_TOKEN',
+    'OPERATOR_TOKEN_FILE',
+    'SECOND_OPERATOR_FROM',
+  ],
   Limits: ['RATE_LIMIT', 'RATE_LIMIT_PER_SECOND', 'RATE_LIMIT_PER_ADDRESS'],
   'Payments and payouts': [
     'SESSION_TTL_S',

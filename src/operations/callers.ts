@@ -41,7 +41,7 @@ export const callersCreate: CliCommand = {
       ...{ kind, name, roles: listOf(roles), partners: listOf(partners) },
       ...(certificate === undefined ? {} : { certificate }),
     })
-    return reportOf(context, issued)
+    return callerReport(context, issued)
   },
 }
 
@@ -51,7 +51,7 @@ export const callersRotate: CliCommand = {
   options: [...CHANGE, 'token-file'],
   run: async (context, [name = '']) => {
     const actor = deciderOf(context)
-    return reportOf(context, await context.callers.call('Rotate', { actor, name }))
+    return callerReport(context, await context.callers.call('Rotate', { actor, name }))
   },
 }
 
@@ -72,7 +72,8 @@ const listOf = (text = ''): string[] =>
     .map((each) => each.trim())
     .filter((each) => each !== '')
 
-function reportOf({ flags }: Context, issued: CallerToken): Report {
+/** Of a caller with its new token. */
+export function callerReport({ flags }: Context, issued: CallerToken): Report {
   const { caller, token, previous_until: until } = issued
   const head = `${caller?.kind} ${caller?.name}: ${caller?.roles.join(' ') || 'no operator role'}`
   const previous = until === undefined ? [] : [`the previous token is accepted until ${until}`]

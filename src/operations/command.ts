@@ -10,6 +10,7 @@ import type { Writable } from 'node:stream'
 import type { Clock } from '../base/clock.js'
 import type { Settings } from '../base/settings.js'
 import type {
+  ApprovalsClient,
   CallersClient,
   OperatorAccess,
   OperatorClient,
@@ -48,6 +49,7 @@ export interface Context {
   readonly webhooks: WebhookAdminClient
   readonly recovery: RecoveryClient
   readonly callers: CallersClient
+  readonly approvals: ApprovalsClient
   readonly clock: Clock
   readonly paint: Paint
   /** The standard output, for what is printed while the command runs. */

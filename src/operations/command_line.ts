@@ -22,6 +22,7 @@ const GROUPS: Readonly<Record<string, string>> = {
   partner: 'partners: create, list, suspend, what they may do',
   key: 'signing keys of partners',
   callers: 'who may call the processor: operators, internal services, gateways, pools',
+  approvals: 'changes that a second operator must approve',
   rates: 'exchange rates',
   routes: 'payout routes',
   payout: 'payouts: look up, review, resolve, reverse',

@@ -1,5 +1,6 @@
 /** All operator commands, in the order of the help. */
 import { actions } from './actions.js'
+import { approvalsApprove, approvalsList, approvalsReject } from './approvals.js'
 import { balanceAlert, deposit, keyIssue, partnerCreate, ratesList, ratesSet } from './changes.js'
 import { callersCreate, callersList, callersRevoke, callersRotate } from './callers.js'
 import type { AnyCommand } from './command.js'
@@ -68,6 +69,9 @@ export const COMMANDS: readonly AnyCommand[] = [
   callersCreate,
   callersRotate,
   callersRevoke,
+  approvalsList,
+  approvalsApprove,
+  approvalsReject,
   deposit,
   ratesList,
   ratesSet,

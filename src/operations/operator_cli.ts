@@ -9,6 +9,7 @@ import type { Settings } from '../base/settings.js'
 import { CommandFault, type Report } from './command.js'
 import { readCommandLine } from './command_line.js'
 import {
+  connectApprovals,
   connectCallers,
   connectOperator,
   connectPartnerAdmin,
@@ -65,6 +66,7 @@ async function runCommand(
   const webhooks = connectWebhookAdmin(access, systemClock)
   const recovery = connectRecovery(access, systemClock)
   const callers = connectCallers(access, systemClock)
+  const approvals = connectApprovals(access, systemClock)
   try {
     const report = await command.run(
       {
@@ -75,6 +77,7 @@ async function runCommand(
         webhooks,
         recovery,
         callers,
+        approvals,
         clock: systemClock,
         paint: output.paint,
         out: output.out,
@@ -90,6 +93,7 @@ async function runCommand(
     webhooks.close()
     recovery.close()
     callers.close()
+    approvals.close()
   }
 }
 

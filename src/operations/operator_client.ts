@@ -1,11 +1,13 @@
 /** Clients of the operators' gRPC services; each call is a promise with a deadline. */
 import { status, type ChannelCredentials, type Client, type ServiceError } from '@grpc/grpc-js'
 import type { MethodDefinition } from '@grpc/proto-loader'
+import type { ApprovalsDefinition } from '../../protos/types/causeway/operator/v1/Approvals.js'
 import type { CallersDefinition } from '../../protos/types/causeway/operator/v1/Callers.js'
 import type { OperatorDefinition } from '../../protos/types/causeway/operator/v1/Operator.js'
 import type { PartnerAdminDefinition } from '../../protos/types/causeway/operator/v1/PartnerAdmin.js'
 import type { WebhookAdminDefinition } from '../../protos/types/causeway/operator/v1/WebhookAdmin.js'
 import type { RecoveryDefinition } from '../../protos/types/causeway/operator/v1/Recovery.js'
+import type { ProtoGrpcType as ApprovalsProto } from '../../protos/types/approvals.js'
 import type { ProtoGrpcType as CallersProto } from '../../protos/types/callers.js'
 import type { ProtoGrpcType as OperatorProto } from '../../protos/types/operator.js'
 import type { ProtoGrpcType as PartnersProto } from '../../protos/types/partners.js'
@@ -110,11 +112,16 @@ export function faultOf(error: ServiceError | null, address: string): Error {
   }
   const [code] = error?.metadata.get('causeway-error') ?? []
   const details = error?.details ?? 'no reply'
-  return code === undefined ? new Error(details) : new Refused(String(code), details)
+  if (code === undefined) return new Error(details)
+  const [request] = error?.metadata.get('causeway-approval-request') ?? []
+  if (request === undefined) return new Refused(String(code), details)
+  const next = `Another operator: approvals approve ${String(request)} --reason TEXT`
+  return new Refused(String(code), `${details}\n${next}`)
 }
 
 export type OperatorClient = Calls<OperatorDefinition>
 export type PartnerAdminClient = Calls<PartnerAdminDefinition>
+export type ApprovalsClient = Calls<ApprovalsDefinition>
 export type CallersClient = Calls<CallersDefinition>
 export type RecoveryClient = Calls<RecoveryDefinition>
 export type WebhookAdminClient = Calls<WebhookAdminDefinition>
@@ -133,3 +140,6 @@ export const connectRecovery = (access: OperatorAccess, clock: Clock): RecoveryC
 
 export const connectCallers = (access: OperatorAccess, clock: Clock): CallersClient =>
   callsTo(contracts<CallersProto>().causeway.operator.v1.Callers, access, clock)
+
+export const connectApprovals = (access: OperatorAccess, clock: Clock): ApprovalsClient =>
+  callsTo(contracts<ApprovalsProto>().causeway.operator.v1.Approvals, access, clock)

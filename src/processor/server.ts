@@ -8,6 +8,7 @@
  */
 import type { ServiceDefinition, UntypedServiceImplementation } from '@grpc/grpc-js'
 import type { ProtoGrpcType as AccountProto } from '../../protos/types/account.js'
+import type { ProtoGrpcType as ApprovalsProto } from '../../protos/types/approvals.js'
 import type { ProtoGrpcType as BeneficiariesProto } from '../../protos/types/beneficiaries.js'
 import type { ProtoGrpcType as EventsProto } from '../../protos/types/events.js'
 import type { ProtoGrpcType as FundingProto } from '../../protos/types/funding.js'
@@ -31,6 +32,7 @@ import { createGrpcServer } from '../base/grpc_server.js'
 import { CLEARTEXT } from '../base/grpc_tls.js'
 import { contracts } from '../base/protos.js'
 import { webhookControlService, type PoolConnected } from './servers/webhook_control.js'
+import { approvalsService } from './servers/approvals.js'
 import { callersService } from './servers/callers.js'
 import type { DirectoryService } from './servers/directory_stream.js'
 import { commandStreamService } from './servers/command_stream.js'
@@ -51,6 +53,7 @@ import { webhookAdminService } from './servers/webhook_admin.js'
 
 type Protos = AccountProto &
   BeneficiariesProto &
+  ApprovalsProto &
   CallersProto &
   ControlProto &
   DirectoryProto &
@@ -132,6 +135,7 @@ export function createServer(
   add(operator.v1.Operator, operatorService(dependencies, pools))
   add(operator.v1.PartnerAdmin, partnerAdminService(dependencies))
   add(operator.v1.Reconciliation, reconciliationService(dependencies))
+  add(operator.v1.Approvals, approvalsService(dependencies, callers, recovery))
   add(operator.v1.Callers, callersService(dependencies, callers))
   add(operator.v1.Recovery, recoveryService(dependencies, recovery))
   add(internal.v1.EventOutcomes, eventOutcomesService(dependencies))

@@ -97,6 +97,7 @@ export async function readBootState(
     rates: await everyRow(reader, 'rates'),
     routes: await everyRow(reader, 'routes'),
     callers: await everyRow(reader, 'callers'),
+    approvalRequests: await everyRow(reader, 'approvalRequests'),
     balanceAlerts: await everyRow(reader, 'balanceAlerts'),
     discrepancies: await reader.all('SELECT id FROM discrepancies'),
     accounts: await reader.all('SELECT id, CAST(balance AS TEXT) AS balance FROM ledger_accounts'),

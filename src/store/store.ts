@@ -104,6 +104,7 @@ export interface BootState {
   readonly rates: readonly Row<'rates'>[]
   readonly routes: readonly Row<'routes'>[]
   readonly callers: readonly Row<'callers'>[]
+  readonly approvalRequests: readonly Row<'approvalRequests'>[]
   readonly balanceAlerts: readonly Row<'balanceAlerts'>[]
   readonly discrepancies: readonly { readonly id: string }[]
   readonly accounts: readonly { readonly id: string; readonly balance: string }[]

@@ -291,6 +291,26 @@ export const TABLES = {
       revoked_at: 'integer',
     },
   },
+  approvalRequests: {
+    name: 'approval_requests',
+    key: ['id'],
+    columns: {
+      id: 'text',
+      operation: 'text',
+      arguments: 'text',
+      subject: 'text',
+      currency: 'text',
+      amount: 'int64',
+      requested_by: 'text',
+      reason: 'text',
+      requested_at: 'integer',
+      expires_at: 'integer',
+      status: 'text',
+      decided_by: 'text',
+      decision_reason: 'text',
+      decided_at: 'integer',
+    },
+  },
   operatorLog: {
     name: 'operator_log',
     columns: {
@@ -326,6 +346,7 @@ type Nullable = {
   routes: 'amount_min' | 'amount_max' | 'review_from'
   discrepancies: 'tenant' | 'plan' | 'currency' | 'amount' | 'resolved_at' | 'settlement'
   masterKeys: 'sealing_since' | 'emptied_at'
+  approvalRequests: 'currency' | 'amount' | 'decided_by' | 'decision_reason' | 'decided_at'
   operatorLog: 'evidence' | 'request_id'
   events: 'request_id'
   beneficiaries: 'request_id'

@@ -44,7 +44,7 @@ export const SETTINGS_READ_BY = {
     ...(['SESSION_TTL_S', 'QUOTE_TTL_S', 'INTENT_TTL_S', 'RAIL_SUBMIT_TTL_S'] as const),
     ...(['REVIEW_TTL_S', 'DUPLICATE_SCAN_WINDOW_S', 'SPREAD_BPS', 'RATE_MAX_AGE_S'] as const),
     ...(['TH_LIMIT_TRANSACTION_THB', 'TH_LIMIT_DAY_THB', 'TH_LIMIT_MONTH_THB'] as const),
-    ...(['TH_MINIMUM_SATANG', 'VN_MINIMUM_VND'] as const),
+    ...(['TH_MINIMUM_SATANG', 'VN_MINIMUM_VND', 'SECOND_OPERATOR_FROM'] as const),
   ],
   'actors/webhook/main.js': [
     ...(['PROCESSOR_ADDRESS', 'PROCESSOR_TOKEN', 'WEBHOOK_POOL_NUMBER'] as const),

@@ -15,6 +15,7 @@ import { COMMANDS } from '../../src/operations/commands.js'
 import { keyList, keyRevoke } from '../../src/operations/keys.js'
 import { masterKeyList, masterKeyReencrypt } from '../../src/operations/master_keys.js'
 import {
+  connectApprovals,
   connectCallers,
   connectOperator,
   connectPartnerAdmin,
@@ -56,6 +57,7 @@ const context: Omit<Context, 'flags'> = {
   webhooks: connectWebhookAdmin(access, systemClock),
   recovery: connectRecovery(access, systemClock),
   callers: connectCallers(access, systemClock),
+  approvals: connectApprovals(access, systemClock),
   clock: systemClock,
   paint: (_style, text) => text,
   out: process.stdout,
@@ -67,6 +69,7 @@ t.teardown(() => {
   context.webhooks.close()
   context.recovery.close()
   context.callers.close()
+  context.approvals.close()
 })
 
 /** @param words the arguments of the command */

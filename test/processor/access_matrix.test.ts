@@ -24,7 +24,7 @@ const READ = `
   PartnerAdmin/List PartnerAdmin/ListKeys PartnerAdmin/ListActions
   Reconciliation/Movements Reconciliation/MovementsOf Reconciliation/Conclude
   Recovery/Show Recovery/ListOrphans
-  Callers/List
+  Callers/List Approvals/List
   WebhookAdmin/Status WebhookAdmin/ListEndpoints WebhookAdmin/ListDead WebhookAdmin/ListPoison`
 const ALLOWED: Readonly<Record<string, string>> = {
   gateway: 'CommandStream/Open Directory/WatchPartners',
@@ -53,7 +53,7 @@ const ALLOWED: Readonly<Record<string, string>> = {
     Operator/ResolvePayout Operator/ReversePayout Operator/ResolveIntent Operator/ReverseIntent
     Operator/ResolveDiscrepancy Recovery/AddOrphans Recovery/Release Recovery/ResolveOrphan
     Recovery/ApproveIntent Recovery/RejectIntent
-    Callers/Create Callers/Rotate Callers/Revoke`,
+    Callers/Create Callers/Rotate Callers/Revoke Approvals/Approve Approvals/Reject`,
 }
 const KINDS = Object.keys(ALLOWED)
 const isOperator = (kind: string): kind is OperatorRole =>

@@ -45,6 +45,7 @@ export const RULES: Rules = {
   ratePerSecond: 1_000,
   rateMaxAgeMs: null,
   caps: rulesOf(readSettings({}, '')).caps,
+  secondOperator: null,
 }
 
 export const DEMO: TenantId = tenantOf('demo' as PartnerId, 'sandbox')
@@ -81,6 +82,7 @@ export interface World {
 }
 
 export interface WorldOptions {
+  readonly rules?: Partial<Rules>
   /** Rebuild from SQLite before every command. */
   readonly rebuilt?: boolean
   /** Wraps the store, to make it fail. */
@@ -122,7 +124,7 @@ export async function createWorld(home: Home, options: WorldOptions = {}): Promi
       store,
       memory,
       vault,
-      rules: RULES,
+      rules: { ...RULES, ...options.rules },
       log: createLog('test', { LOG_LEVEL: 'silent' }),
       yieldToEventLoop:
         options.yieldToEventLoop ?? (() => new Promise((resolve) => setImmediate(resolve))),

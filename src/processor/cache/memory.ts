@@ -68,6 +68,8 @@ export interface Memory {
   readonly keys: Map<KeyId, KeyEntry>
   /** Callers of gRPC that operators manage, by name. */
   readonly callers: Map<string, StoredCaller>
+  /** By id, decided and expired ones included. */
+  readonly approvalRequests: Map<string, Row<'approvalRequests'>>
   readonly endpoints: EndpointTable
   /** Rates set by operators. */
   readonly rates: Map<Currency, KnownRate>
@@ -128,6 +130,7 @@ export async function loadMemory(
     memory.rates.set(currency, { rate, setAt: instant(row.set_at) })
   }
   for (const row of boot.callers) memory.callers.set(row.name, storedCaller(row))
+  for (const row of boot.approvalRequests) memory.approvalRequests.set(row.id, row)
   for (const row of boot.routes) memory.routes.set(routeOf(row))
   for (const row of boot.balanceAlerts) memory.balanceAlerts.set(row.account as AccountKey, row)
   for (const { id } of boot.discrepancies) memory.discrepancyIds.add(id)
@@ -163,6 +166,7 @@ function emptyMemory(salt: Buffer, warmActors: number, duplicateWindowMs: number
     partners: new Map(),
     keys: new Map(),
     callers: new Map(),
+    approvalRequests: new Map(),
     endpoints: createEndpointTable(),
     rates: new Map(),
     routes: createRouteTable(),

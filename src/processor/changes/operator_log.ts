@@ -2,11 +2,14 @@
  * The operators' log: operator, reason, action, subject and evidence. Written in the commit of the
  * action.
  */
+import type { Row } from '../../store/tables.js'
 import type { CommandContext } from '../cycle/command.js'
 
 export interface Actor {
   readonly name: string
   readonly reason: string
+  /** Another operator's request that this one approves. */
+  readonly approves?: Row<'approvalRequests'>
 }
 
 const EVIDENCE_MAX = 2_000

@@ -2,7 +2,15 @@
 import { refused, type ErrorCode, type Refusal, type Violation } from '../../base/errors.js'
 
 export type Answer =
-  { readonly ok: true; readonly view: object; readonly replayed?: boolean } | Refusal
+  | { readonly ok: true; readonly view: object; readonly replayed?: boolean }
+  | Refusal
+  | ApprovalRequired
+
+/** The only refusal that changes something: it has stored the request for an approval. */
+export interface ApprovalRequired extends Refusal {
+  readonly code: 'second_operator_required'
+  readonly approvalRequest: string
+}
 
 export const answer = (view: object): Answer => ({ ok: true, view })
 export const replay = (view: object): Answer => ({ ok: true, view, replayed: true })

@@ -4,7 +4,8 @@
  * - `needs` names the rows to load. It is called again after each load, when more is in memory,
  *   until it names nothing new.
  * - `decide` is synchronous and reads nothing but its context: same context, same result.
- * - `decide` either refuses and changes nothing, or, past its last refusal, succeeds.
+ * - `decide` either refuses and changes nothing, or, past its last refusal, succeeds. The refusal
+ *   that requests a second operator's approval stores its request and nothing else.
  */
 import type { Instant } from '../../base/clock.js'
 import type { KeyId, TenantId } from '../../base/ids.js'

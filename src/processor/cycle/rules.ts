@@ -1,8 +1,15 @@
 /** The settings that decisions depend on, in the units that decisions use. */
 import { SECOND } from '../../base/clock.js'
 import type { Settings } from '../../base/settings.js'
+import { currencyOf, type Currency } from '../../money/currency.js'
 import { VIETNAM_CAPS, type Caps } from '../../limits/usage.js'
 import type { Corridor } from '../../qr/corridor.js'
+
+/**
+ * The least amount, in minor units, that needs a second operator; a currency without one needs it
+ * at any amount.
+ */
+export type SecondOperatorRule = ReadonlyMap<Currency, bigint>
 
 export interface Rules {
   readonly brand: string
@@ -18,6 +25,7 @@ export interface Rules {
   /** A rate that is older is not used; null: rates do not expire. */
   readonly rateMaxAgeMs: number | null
   readonly caps: Readonly<Record<Corridor, Caps>>
+  readonly secondOperator: SecondOperatorRule | null
 }
 
 export function rulesOf(given: Settings): Rules {
@@ -33,7 +41,21 @@ export function rulesOf(given: Settings): Rules {
     ratePerSecond: given.RATE_LIMIT_PER_SECOND,
     rateMaxAgeMs: given.RATE_MAX_AGE_S === 0 ? null : given.RATE_MAX_AGE_S * SECOND,
     caps: capsOf(given),
+    secondOperator: secondOperatorRule(given.SECOND_OPERATOR_FROM),
   }
+}
+
+function secondOperatorRule(entries: readonly string[]): SecondOperatorRule | null {
+  const least = new Map<Currency, bigint>()
+  for (const entry of entries) {
+    const [code = '', amount = ''] = entry.split(':')
+    const currency = currencyOf(code)
+    if (currency === undefined || least.has(currency)) {
+      throw new Error(`SECOND_OPERATOR_FROM: ${code} is no currency of ISO 4217, or named twice`)
+    }
+    least.set(currency, BigInt(amount))
+  }
+  return least.size === 0 ? null : least
 }
 
 function capsOf(given: Settings): Rules['caps'] {

@@ -1,11 +1,21 @@
 /** The mapping from error codes to gRPC statuses. */
 import { Metadata, type ServiceError } from '@grpc/grpc-js'
 import { ERRORS, GrpcStatus, type ErrorCode } from '../../base/errors.js'
+import type { Answer } from '../cycle/answer.js'
 import { statusDetails, type FieldViolation } from './status_details.js'
 
 /** The part of a gRPC stream that a refusal uses. */
 interface RefusableStream {
   emit(event: 'error', error: ServiceError): boolean
+}
+
+/** The error of a refused command. */
+export function refusalError(refusal: Exclude<Answer, { ok: true }>): ServiceError {
+  const error = grpcError(refusal.code)
+  if ('approvalRequest' in refusal) {
+    error.metadata.set('causeway-approval-request', refusal.approvalRequest)
+  }
+  return error
 }
 
 /** grpc-js sends the status of an emitted error; destroying the stream would send none. */

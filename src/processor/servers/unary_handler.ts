@@ -20,7 +20,7 @@ import type { Cause } from '../cycle/origin.js'
 import type { Pipeline } from '../cycle/pipeline.js'
 import type { Query, Reader } from '../queries/query.js'
 import { objectOf } from '../queries/raw_json.js'
-import { grpcError } from './grpc_error.js'
+import { grpcError, refusalError } from './grpc_error.js'
 import { originOf, requestIdMetadata } from './request_id.js'
 
 export interface UnaryDependencies {
@@ -57,7 +57,7 @@ export function unary<Request, Response>(
       reply: (answer) => {
         call.sendMetadata(requestIdMetadata(origin))
         if (answer.ok) callback(null, answer.view as Response)
-        else callback(grpcError(answer.code))
+        else callback(refusalError(answer))
       },
     })
   }

@@ -2,11 +2,14 @@
  * Creates a caller of gRPC, with a token or for a client certificate.
  *
  * - The token is shown only in this answer; its digest is stored.
+ * - One who decides could approve their own requests as another one who decides, so creating one
+ *   needs a second operator.
  */
 import { isCallerName, OPERATOR_ROLES, type OperatorRole } from '../../../auth/caller.js'
 import { newCallerToken, tokenDigest } from '../../../auth/caller_token.js'
 import type { Callers, StoredCaller } from '../../../auth/callers.js'
 import type { PartnerId } from '../../../base/ids.js'
+import { refusalOfOneOperator } from '../../changes/approval_requests.js'
 import { callerNamed, callerView, stageCaller } from '../../changes/callers.js'
 import { logAction, type Actor } from '../../changes/operator_log.js'
 import { answer, refuse } from '../../cycle/answer.js'
@@ -43,6 +46,15 @@ export function createCaller(actor: Actor, callers: Callers, given: NewCaller): 
         return refuse('invalid_request')
       }
       if (callerNamed(ctx, callers, name) !== undefined) return refuse('caller_exists')
+      if (roles.includes('decide')) {
+        const refusal = refusalOfOneOperator(ctx, actor, {
+          operation: 'create_caller',
+          arguments: { name, kind, roles, partners, certificate },
+          subject: [kind, name, ...roles].join(' '),
+          funds: null,
+        })
+        if (refusal !== null) return refusal
+      }
 
       // From here on it must succeed.
       const token = certificate === null ? newCallerToken(kind, ctx.random) : null

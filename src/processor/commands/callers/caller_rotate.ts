@@ -3,10 +3,12 @@
  *
  * - The previous token is accepted for ten more minutes, in which the caller is given the new one;
  *   older ones end at once.
+ * - The token of another one who decides needs a second operator, their own does not.
  */
 import { newCallerToken, tokenDigest } from '../../../auth/caller_token.js'
 import type { Callers, StoredCaller } from '../../../auth/callers.js'
 import { MINUTE, plus, toRfc3339 } from '../../../base/clock.js'
+import { refusalOfOneOperator } from '../../changes/approval_requests.js'
 import { callerNamed, callerView, isConfiguredProcess, stageCaller } from '../../changes/callers.js'
 import { logAction, type Actor } from '../../changes/operator_log.js'
 import { answer, refuse } from '../../cycle/answer.js'
@@ -25,6 +27,15 @@ export function rotateCaller(actor: Actor, callers: Callers, name: string): Comm
       if (found.revokedAt !== null) return refuse('caller_revoked')
       if (isConfiguredProcess(ctx, found)) return refuse('caller_configured')
       if (found.certificate !== null) return refuse('invalid_request')
+      if (found.caller.roles.includes('decide') && name !== actor.name) {
+        const refusal = refusalOfOneOperator(ctx, actor, {
+          operation: 'rotate_caller',
+          arguments: { name },
+          subject: name,
+          funds: null,
+        })
+        if (refusal !== null) return refusal
+      }
 
       // From here on it must succeed.
       const token = newCallerToken(found.caller.kind, ctx.random)

@@ -7,6 +7,7 @@
 import type { TenantId } from '../../../base/ids.js'
 import { currencyOf } from '../../../money/currency.js'
 import { money, parsePositiveInt64, toWire } from '../../../money/money.js'
+import { refusalOfOneOperator } from '../../changes/approval_requests.js'
 import { balanceOf } from '../../changes/books.js'
 import type { Command } from '../../cycle/command.js'
 import { canDeposit, depositFunds } from '../../changes/funds.js'
@@ -41,6 +42,14 @@ export function deposit(actor: Actor, tenant: TenantId, request: DepositRequest)
       }
       const funds = money(currency, amount)
       if (!canDeposit(ctx, tenant, funds)) return refuse('balance_limit_exceeded')
+      const { idempotencyKey } = request
+      const refusal = refusalOfOneOperator(ctx, actor, {
+        operation: 'deposit',
+        arguments: { tenant, currency, amount: request.amount, idempotency_key: idempotencyKey },
+        subject: `${tenant} ${idempotencyKey}`,
+        funds,
+      })
+      if (refusal !== null) return refusal
 
       // From here on it must succeed.
       const depositId = depositFunds(ctx, tenant, funds)

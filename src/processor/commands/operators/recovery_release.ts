@@ -8,6 +8,7 @@
  * - The events and instructions that bus, pools and rail have and the books lost are recorded as
  *   accepted losses, so later starts no longer count them as being behind.
  */
+import { refusalOfOneOperator } from '../../changes/approval_requests.js'
 import { logAction, type Actor } from '../../changes/operator_log.js'
 import { answer, refuse } from '../../cycle/answer.js'
 import type { Command } from '../../cycle/command.js'
@@ -38,6 +39,17 @@ export function releaseRecovery(
       const isChecked = statement === undefined ? railChecked : statement.trim() !== ''
       if (!isChecked) return refuse('invalid_request')
       if (recovery === null || recovery.released_at !== null) return refuse('recovery_not_active')
+      const refusal = refusalOfOneOperator(ctx, actor, {
+        operation: 'release_recovery',
+        arguments: {
+          recovery: recovery.number,
+          statement: statement ?? null,
+          rail_checked: railChecked,
+        },
+        subject: `${recovery.number}`,
+        funds: null,
+      })
+      if (refusal !== null) return refusal
 
       // From here on it must succeed.
       const loss = behind.map(({ reason }) => reason)

@@ -2,11 +2,14 @@
  * A reviewer's decision on a held payout.
  *
  * - An approval checks again what may have changed since the acceptance: the partner and the
- *   beneficiary. A payout that is refused here stays held.
+ *   beneficiary. A payout that is refused here stays held, as does one whose amount needs a second
+ *   operator until that one approves.
  * - Fees, amounts and the account are those of the acceptance; the money stays reserved.
  */
 import { payoutView } from '../../../../actors/payout/view.js'
+import { money } from '../../../money/money.js'
 import { advancePayout } from '../../changes/advance_payout.js'
+import { refusalOfOneOperator } from '../../changes/approval_requests.js'
 import { takesPayouts } from '../../changes/beneficiaries.js'
 import type { Command } from '../../cycle/command.js'
 import { isSuspended } from '../../changes/directory.js'
@@ -29,6 +32,14 @@ export function approvePayout(actor: Actor, payoutId: string): Command {
       if (isSuspended(ctx.memory, tenant)) return refuse('partner_suspended')
       const known = ctx.memory.beneficiaries.get(beneficiary.id)
       if (!known || !takesPayouts(known)) return refuse('invalid_beneficiary')
+      const { currency, amount } = live.context
+      const refusal = refusalOfOneOperator(ctx, actor, {
+        operation: 'approve_payout',
+        arguments: { payout_id: payoutId },
+        subject: payoutId,
+        funds: money(currency, BigInt(amount)),
+      })
+      if (refusal !== null) return refusal
 
       // From here on it must succeed.
       advancePayout(ctx, live, { type: 'approve', at: ctx.now, railUp: ctx.railUp })

@@ -13,6 +13,7 @@ import type { Currency } from '../../../money/currency.js'
 import { money, type Money } from '../../../money/money.js'
 import type { Row } from '../../../store/tables.js'
 import type { Command, CommandContext } from '../../cycle/command.js'
+import { refusalOfOneOperator } from '../../changes/approval_requests.js'
 import { discrepancyView, stageDiscrepancy } from '../../changes/discrepancies.js'
 import { postSuspense, refusalOfSuspense, type SuspensePlan } from '../../changes/funds.js'
 import { answer, refuse } from '../../cycle/answer.js'
@@ -32,6 +33,8 @@ const SETTLEMENTS = {
   write_off: { paid: 'discrepancy_lost', returned: 'discrepancy_gained' },
 } as const satisfies Record<string, Record<'paid' | 'returned', SuspensePlan | null> | null>
 type SettlementKind = keyof typeof SETTLEMENTS
+/** Those that change the partner's prefund. */
+const CORRECTIONS: ReadonlySet<SettlementKind> = new Set(['charge_partner', 'credit_partner'])
 
 export function resolveDiscrepancy(
   actor: Actor,
@@ -50,6 +53,15 @@ export function resolveDiscrepancy(
       const clearing = clearingOf(row, settlement)
       const refusal = settlement === 'keep' ? null : refusalOf(ctx, clearing)
       if (refusal !== null) return refuse(refusal)
+      if (clearing !== null && CORRECTIONS.has(settlement)) {
+        const ofOne = refusalOfOneOperator(ctx, actor, {
+          operation: 'resolve_discrepancy',
+          arguments: { discrepancy_id: id, settlement, evidence },
+          subject: `${id} ${settlement}`,
+          funds: clearing.amount,
+        })
+        if (ofOne !== null) return ofOne
+      }
 
       // From here on it must succeed.
       if (clearing !== null) postSuspense(ctx, clearing.tenant, { ...clearing, entity: id })

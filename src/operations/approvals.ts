@@ -1,0 +1,69 @@
+/** Commands about changes that a second operator must approve. */
+import type { ApprovalRequest__Output as ApprovalRequest } from '../../protos/types/causeway/operator/v1/ApprovalRequest.js'
+import type { ApprovedRequest__Output as Approved } from '../../protos/types/causeway/operator/v1/ApprovedRequest.js'
+import { CHANGE, deciderOf } from './actor.js'
+import { formatWireAmount } from './amounts.js'
+import { callerReport } from './callers.js'
+import type { CliCommand, Context, Report } from './command.js'
+import { table } from './terminal.js'
+
+export const approvalsList: CliCommand = {
+  usage: 'approvals list',
+  about: 'changes that wait for a second operator; --resolved: decided and expired ones',
+  options: ['resolved'],
+  run: async ({ approvals, flags }) => {
+    const list = await approvals.call('List', { resolved: flags.resolved ?? false })
+    const head = ['id', 'change', 'amount', 'requested by', 'until', 'status', 'reason']
+    const lines = list.data.length === 0 ? ['There are no requests.'] : [tableOf(head, list.data)]
+    return { value: list, lines }
+  },
+}
+
+const tableOf = (head: string[], requests: readonly ApprovalRequest[]): string =>
+  table([head, ...requests.map(rowOf)], [2])
+
+function rowOf({ id, requested_by, expires_at, reason, ...request }: ApprovalRequest): string[] {
+  const { currency, amount, status, decided_by: decidedBy } = request
+  const money =
+    currency === undefined || amount === undefined ? '' : formatWireAmount(currency, amount)
+  const decided = decidedBy === undefined ? status : `${status} by ${decidedBy}`
+  return [id, changeOf(request), money, requested_by, expires_at, decided, reason]
+}
+
+const changeOf = ({ operation, subject }: Pick<ApprovalRequest, 'operation' | 'subject'>): string =>
+  `${operation} ${subject}`
+
+export const approvalsApprove: CliCommand = {
+  usage: 'approvals approve REQUEST',
+  about: 'make a change that another operator has requested',
+  options: [...CHANGE, 'token-file'],
+  run: async (context, [id = '']) => {
+    const done = await context.approvals.call('Approve', { actor: deciderOf(context), id })
+    return approvedReport(context, done)
+  },
+}
+
+function approvedReport(context: Context, done: Approved): Report {
+  const { request, release, caller } = done
+  const head = request === null ? '' : `${request.id}: approved, ${changeOf(request)}`
+  if (caller !== null) {
+    const issued = callerReport(context, caller)
+    return { value: { ...done, caller: issued.value }, lines: [head, ...issued.lines] }
+  }
+  if (release !== null) {
+    const loss = release.loss.map((text) => `Accepted: ${text}.`)
+    const restarts = `Recovery ${release.recovery} is released; the processor restarts.`
+    return { value: done, lines: [head, restarts, ...loss] }
+  }
+  return { value: done, lines: [head] }
+}
+
+export const approvalsReject: CliCommand = {
+  usage: 'approvals reject REQUEST',
+  about: 'reject a request; also withdraws your own',
+  options: CHANGE,
+  run: async (context, [id = '']) => {
+    const rejected = await context.approvals.call('Reject', { actor: deciderOf(context), id })
+    return { value: rejected, lines: [`${rejected.id}: rejected, ${changeOf(rejected)}`] }
+  },
+}

@@ -1,0 +1,21 @@
+CREATE TABLE approval_requests (
+  id text PRIMARY KEY,
+  operation text NOT NULL,
+  arguments text NOT NULL,
+  subject text NOT NULL,
+  currency text,
+  amount bigint,
+  requested_by text NOT NULL,
+  reason text NOT NULL,
+  requested_at bigint NOT NULL,
+  expires_at bigint NOT NULL,
+  status text NOT NULL CHECK (status IN ('pending', 'approved', 'rejected')),
+  decided_by text,
+  decision_reason text,
+  decided_at bigint,
+  CHECK ((currency IS NULL) = (amount IS NULL)),
+  CHECK ((status = 'pending') = (decided_at IS NULL)),
+  CHECK ((decided_at IS NULL) = (decided_by IS NULL)),
+  CHECK ((decided_at IS NULL) = (decision_reason IS NULL)),
+  CHECK (status <> 'approved' OR (decided_by <> requested_by AND decided_at < expires_at))
+);
