@@ -1,0 +1,312 @@
+/** Changes that a second operator must approve: each guarded change, by one and by two persons. */
+import t, { type Test } from 'tap'
+import {
+  callerEntry,
+  configuredCaller,
+  createCallers,
+  type Callers,
+} from '../../src/auth/callers.js'
+import { DAY } from '../../src/base/clock.js'
+import {
+  approveRequest,
+  listApprovalRequests,
+  rejectRequest,
+} from '../../src/processor/commands/approvals/approval_request_decide.js'
+import type { GuardedLinks } from '../../src/processor/commands/approvals/guarded_command.js'
+import { createCaller } from '../../src/processor/commands/callers/caller_create.js'
+import { rotateCaller } from '../../src/processor/commands/callers/caller_rotate.js'
+import { deposit } from '../../src/processor/commands/funds/deposit.js'
+import { enterRecovery } from '../../src/processor/commands/operators/recovery_enter.js'
+import { releaseRecovery } from '../../src/processor/commands/operators/recovery_release.js'
+import { approvePayout, rejectPayout } from '../../src/processor/commands/payouts/payout_review.js'
+import { resolveDiscrepancy } from '../../src/processor/commands/rail_reports/discrepancy_resolve.js'
+import type { Actor } from '../../src/processor/changes/operator_log.js'
+import type { Answer } from '../../src/processor/cycle/answer.js'
+import type { Command } from '../../src/processor/cycle/command.js'
+import { rulesOf, type Rules } from '../../src/processor/cycle/rules.js'
+import { readSettings } from '../../src/base/settings.js'
+import { codeOf, createWorld, DEMO, viewOf, type World } from '../support/world.js'
+import {
+  balanceOf,
+  discrepanciesOf,
+  executed,
+  operatorLog,
+  pay,
+  see,
+  type LoggedAction,
+} from './scenarios.js'
+
+const ANN: Actor = { name: 'ann', reason: 'ticket 1' }
+const BEN: Actor = { name: 'ben', reason: 'checked with the bank' }
+const CID: Actor = { name: 'cid', reason: 'checked too' }
+
+const ruleOf = (text: string): Rules['secondOperator'] =>
+  rulesOf(readSettings({ SECOND_OPERATOR_FROM: text }, '')).secondOperator
+/** `aPayout` is of VND 12,500,000. */
+const FROM_THE_PAYOUT = ruleOf('VND:12500000,USD:100')
+
+const EVIDENCE = 'line 12 of the statement'
+const RELEASE = { statement: 'day.csv sha256 00', railChecked: false }
+const root = configuredCaller(callerEntry('operator', 'root', 'a-token'))
+
+const callersIn = (world: World): Callers =>
+  createCallers([root], world.clock, world.memory().callers)
+const linksIn = (world: World): GuardedLinks => ({ callers: callersIn(world), behind: () => [] })
+
+const approve = (world: World, by: Actor, id: string): Command =>
+  approveRequest(by, id, linksIn(world))
+const reject = (world: World, by: Actor, id: string): Promise<Answer> =>
+  world.run(rejectRequest(by, id))
+
+/** The request that a change waits for; fails the test on any other answer. */
+function requestIn(answer: Answer): string {
+  if (answer.ok || !('approvalRequest' in answer))
+    throw new Error(`not requested: ${codeOf(answer)}`)
+  return answer.approvalRequest
+}
+
+const pending = async (world: World): Promise<readonly Record<string, string>[]> =>
+  viewOf<{ data: Record<string, string>[] }>(await world.run(listApprovalRequests(false))).data
+
+interface Case {
+  /** The change, and whether it took effect. */
+  prepare(world: World): Promise<{
+    readonly command: (actor: Actor) => Command
+    readonly isDone: () => boolean | Promise<boolean>
+  }>
+  /** The action in the log. */
+  readonly action: string
+}
+
+/** A return without an execution posts two discrepancies. */
+async function aDiscrepancy(world: World, settlement: string) {
+  const { id } = await pay(world)
+  await world.railReports({ status: 'refused', id, reportId: 'r', refusal: 'rejected' })
+  const isCharge = settlement === 'charge_partner'
+  await world.railReports(executed(id, isCharge ? {} : { status: 'returned' }))
+  const plan = isCharge ? 'discrepancy_paid' : 'discrepancy_returned'
+  const found = (await discrepanciesOf(world)).find((one) => one.plan === plan)!
+  const before = (await balanceOf(world)).available
+  return {
+    command: (actor: Actor) =>
+      resolveDiscrepancy(actor, found.id, { settlement, evidence: EVIDENCE }),
+    isDone: async () => (await balanceOf(world)).available !== before,
+  }
+}
+
+const CASES: Readonly<Record<string, Case>> = {
+  'a payout approval': {
+    action: 'approve_payout',
+    prepare: async (world) => {
+      const { id } = await pay(world, { reference: 'sandbox:review' })
+      return {
+        command: (actor) => approvePayout(actor, id),
+        isDone: async () => (await see(world, id)).status === 'processing',
+      }
+    },
+  },
+  'a deposit': {
+    action: 'deposit',
+    prepare: async (world) => {
+      const before = (await balanceOf(world)).available
+      const request = { currency: 'VND', amount: '12500000', idempotencyKey: 'd1' }
+      return {
+        command: (actor) => deposit(actor, DEMO, request),
+        isDone: async () =>
+          BigInt((await balanceOf(world)).available) === BigInt(before) + 12_500_000n,
+      }
+    },
+  },
+  'a charge for a discrepancy': {
+    action: 'resolve_discrepancy_charge_partner',
+    prepare: (world) => aDiscrepancy(world, 'charge_partner'),
+  },
+  'a credit for a discrepancy': {
+    action: 'resolve_discrepancy_credit_partner',
+    prepare: (world) => aDiscrepancy(world, 'credit_partner'),
+  },
+  'a recovery release': {
+    action: 'release_recovery',
+    prepare: async (world) => {
+      await world.run(enterRecovery('a test'))
+      return {
+        command: (actor) => releaseRecovery(actor, RELEASE, []),
+        isDone: async () => !(await world.store.isInRecovery()),
+      }
+    },
+  },
+  'another operator who decides': {
+    action: 'create_caller',
+    prepare: (world) => {
+      const given = { name: 'dot', kind: 'operator', roles: ['decide', 'read'], partners: [] }
+      return Promise.resolve({
+        command: (actor: Actor) => createCaller(actor, callersIn(world), given),
+        isDone: () => world.memory().callers.has('dot'),
+      })
+    },
+  },
+  'a new token of another operator who decides': {
+    action: 'rotate_caller',
+    prepare: (world) =>
+      Promise.resolve({
+        command: (actor: Actor) => rotateCaller(actor, callersIn(world), 'root'),
+        isDone: () => world.memory().callers.has('root'),
+      }),
+  },
+}
+
+async function worldOf(t: Test, rebuilt: boolean, secondOperator = FROM_THE_PAYOUT) {
+  return createWorld(t, { rebuilt, rules: { secondOperator } })
+}
+
+for (const [name, { action, prepare }] of Object.entries(CASES)) {
+  for (const rebuilt of [false, true]) {
+    void t.test(`${name}, ${rebuilt ? 'restarted before each step' : 'warm'}`, async (t) => {
+      const world = await worldOf(t, rebuilt)
+      const { command, isDone } = await prepare(world)
+
+      const first = requestIn(await world.run(command(ANN)))
+      t.equal(await isDone(), false, 'one person alone cannot')
+      t.equal(requestIn(await world.run(command(ANN))), first, 'repeated: the same request')
+      t.equal(requestIn(await world.run(command(BEN))), first, 'by a second one as well')
+      t.match(await pending(world), [{ id: first, requested_by: 'ann', status: 'pending' }])
+      t.equal(codeOf(await world.run(approve(world, ANN, first))), 'approver_is_requester')
+      t.equal(await isDone(), false, 'the same person twice cannot')
+
+      world.clock.pass(DAY)
+      t.same(await pending(world), [], 'after 24 hours it has expired')
+      t.equal(codeOf(await world.run(approve(world, BEN, first))), 'approval_request_expired')
+      t.equal(codeOf(await reject(world, BEN, first)), 'approval_request_expired')
+
+      const second = requestIn(await world.run(command(ANN)))
+      t.not(second, first)
+      t.equal(codeOf(await reject(world, BEN, second)), 'ok')
+      t.equal(codeOf(await world.run(approve(world, CID, second))), 'approval_request_decided')
+      t.equal(await isDone(), false, 'a rejected request cannot be used')
+
+      const third = requestIn(await world.run(command(ANN)))
+      world.clock.pass(DAY - 1)
+      const both = await world.runAll([approve(world, BEN, third), approve(world, CID, third)])
+      t.same(both.map(codeOf), ['ok', 'approval_request_decided'], 'two approvals act once')
+      t.equal(await isDone(), true, 'two persons can')
+      t.equal(codeOf(await world.run(approve(world, BEN, third))), 'approval_request_decided')
+
+      t.same(await stepsOf(t), [
+        ...['ann request_approval', 'ann request_approval', 'ben reject_request'],
+        ...['ann request_approval', `ben ${action}`, 'ben approve_request'],
+      ])
+      t.ok((await world.trialBalance()).balanced, 'the books balance')
+    })
+  }
+
+  void t.test(`${name} needs one operator while the setting is empty`, async (t) => {
+    const world = await worldOf(t, false, ruleOf(''))
+    const { command, isDone } = await prepare(world)
+    t.equal(codeOf(await world.run(command(ANN))), 'ok')
+    t.equal(await isDone(), true)
+    t.equal(world.memory().approvalRequests.size, 0)
+  })
+}
+
+const stepsOf = async (t: Test): Promise<string[]> =>
+  (await operatorLog(t))
+    .filter(({ action }: LoggedAction) => action !== 'enter_recovery')
+    .map(({ actor, action }) => `${actor} ${action}`)
+
+void t.test(
+  'it depends on the amount; a currency without one needs it at any amount',
+  async (t) => {
+    const world = await worldOf(t, false)
+    const of = async (currency: string, amount: string): Promise<string> => {
+      const request = { currency, amount, idempotencyKey: `${currency} ${amount}` }
+      return codeOf(await world.run(deposit(ANN, DEMO, request)))
+    }
+    t.equal(await of('USD', '99'), 'ok')
+    t.equal(await of('USD', '100'), 'second_operator_required')
+    t.equal(await of('VND', '12499999'), 'ok')
+    t.equal(await of('THB', '1'), 'second_operator_required')
+    const small = await pay(world, { reference: 'sandbox:review', amount: '12499999' })
+    t.equal(codeOf(await world.run(approvePayout(ANN, small.id))), 'ok')
+    t.throws(() => ruleOf('UDS:5'), /UDS/)
+    t.throws(() => ruleOf('USD:5,USD:6'), /USD/)
+  },
+)
+
+void t.test(
+  'one operator still rejects, keeps, rotates their own token, adds readers',
+  async (t) => {
+    const world = await worldOf(t, false)
+    const { id } = await pay(world, { reference: 'sandbox:review' })
+    t.equal(codeOf(await world.run(rejectPayout(ANN, id))), 'ok')
+    await aDiscrepancy(world, 'charge_partner')
+    const [found] = await discrepanciesOf(world)
+    const keep = { settlement: 'keep', evidence: EVIDENCE }
+    t.equal(codeOf(await world.run(resolveDiscrepancy(ANN, found!.id, keep))), 'ok')
+    const own = rotateCaller({ ...ANN, name: 'root' }, callersIn(world), 'root')
+    t.equal(codeOf(await world.run(own)), 'ok')
+    const reader = { name: 'eve', kind: 'operator', roles: ['read', 'operate'], partners: [] }
+    t.equal(codeOf(await world.run(createCaller(ANN, callersIn(world), reader))), 'ok')
+  },
+)
+
+void t.test('a change that would be refused is not requested', async (t) => {
+  const world = await worldOf(t, false)
+  const key = { idempotencyKey: 'k' }
+  const bad = deposit(ANN, DEMO, { currency: 'VND', amount: '-1', ...key })
+  t.equal(codeOf(await world.run(bad)), 'invalid_request')
+  t.equal(codeOf(await world.run(approvePayout(ANN, 'pout_1'))), 'payout_not_found')
+  t.equal(codeOf(await world.run(releaseRecovery(ANN, RELEASE, []))), 'recovery_not_active')
+  t.equal(world.memory().approvalRequests.size, 0)
+})
+
+void t.test('every refusal of the change applies when it is approved', async (t) => {
+  const world = await worldOf(t, false)
+  const { id } = await pay(world, { reference: 'sandbox:review' })
+  const request = requestIn(await world.run(approvePayout(ANN, id)))
+  await world.run(enterRecovery('a test'))
+  const inRecovery = await world.run(approve(world, BEN, request))
+  t.equal(codeOf(inRecovery), 'configuration_error', 'in recovery mode')
+  await world.run(releaseRecovery({ ...ANN, approves: await releaseBy(world) }, RELEASE, []))
+  await world.rebuild()
+  await world.run(rejectPayout(CID, id))
+  t.equal(codeOf(await world.run(approve(world, BEN, request))), 'payout_not_held')
+  t.match(await pending(world), [{ id: request }], 'the request stays pending')
+})
+
+async function releaseBy(world: World) {
+  const id = requestIn(await world.run(releaseRecovery(ANN, RELEASE, [])))
+  const request = world.memory().approvalRequests.get(id)!
+  await world.run(rejectRequest(ANN, id))
+  return request
+}
+
+void t.test(
+  'a release that was requested in an earlier recovery is not for a later one',
+  async (t) => {
+    const world = await worldOf(t, false)
+    await world.run(enterRecovery('the first'))
+    const old = requestIn(await world.run(releaseRecovery(ANN, RELEASE, [])))
+    const other = { ...RELEASE, statement: 'another.csv' }
+    const used = requestIn(await world.run(releaseRecovery(ANN, other, [])))
+    t.equal(codeOf(await world.run(approve(world, BEN, used))), 'ok')
+    await world.rebuild()
+    await world.run(enterRecovery('the second'))
+    t.equal(codeOf(await world.run(approve(world, BEN, old))), 'approval_request_outdated')
+    t.ok(await world.store.isInRecovery())
+  },
+)
+
+void t.test('an approved deposit answers its key as usual', async (t) => {
+  const world = await worldOf(t, false)
+  const request = { currency: 'VND', amount: '12500000', idempotencyKey: 'd1' }
+  const id = requestIn(await world.run(deposit(ANN, DEMO, request)))
+  const done = viewOf<{ deposit: object }>(await world.run(approve(world, BEN, id)))
+  const again = await world.run(deposit(ANN, DEMO, request))
+  t.match(again, { ok: true, replayed: true, view: done.deposit })
+})
+
+void t.test('unknown requests', async (t) => {
+  const world = await worldOf(t, false)
+  t.equal(codeOf(await world.run(approve(world, BEN, 'apr_1'))), 'approval_request_not_found')
+  t.equal(codeOf(await reject(world, BEN, 'apr_1')), 'approval_request_not_found')
+})
