@@ -9,6 +9,7 @@ import {
   quotesMatchRates,
   reservedMatchesOpenPayments,
 } from './checks/amounts.js'
+import { approvalsAreByTwoOperators } from './checks/approvals.js'
 import {
   deliveriesAreCounted,
   deliveriesHaveNoGap,
@@ -109,6 +110,7 @@ export const CHECKLIST: readonly Check[] = [
   secretsAreEncrypted,
   sealedWithKnownKeys,
   discrepanciesAreResolvedByName,
+  approvalsAreByTwoOperators,
   // The rail's log.
   railLogExists,
   paidExactlyOnce,

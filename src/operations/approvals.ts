@@ -22,16 +22,26 @@ export const approvalsList: CliCommand = {
 const tableOf = (head: string[], requests: readonly ApprovalRequest[]): string =>
   table([head, ...requests.map(rowOf)], [2])
 
-function rowOf({ id, requested_by, expires_at, reason, ...request }: ApprovalRequest): string[] {
-  const { currency, amount, status, decided_by: decidedBy } = request
-  const money =
-    currency === undefined || amount === undefined ? '' : formatWireAmount(currency, amount)
-  const decided = decidedBy === undefined ? status : `${status} by ${decidedBy}`
-  return [id, changeOf(request), money, requested_by, expires_at, decided, reason]
+function rowOf(request: ApprovalRequest): string[] {
+  const { id, operation, subject, requested_by, expires_at, reason } = request
+  const { status, decided_by: decidedBy } = request
+  const { evidence } = JSON.parse(request.arguments) as { evidence?: string }
+  return [
+    ...[id, `${operation} ${subject}`, moneyOf(request), requested_by, expires_at],
+    decidedBy === undefined ? status : `${status} by ${decidedBy}`,
+    evidence === undefined ? reason : `${reason} (${evidence})`,
+  ]
 }
 
-const changeOf = ({ operation, subject }: Pick<ApprovalRequest, 'operation' | 'subject'>): string =>
-  `${operation} ${subject}`
+const moneyOf = ({ currency, amount }: ApprovalRequest): string =>
+  currency === undefined || amount === undefined ? '' : formatWireAmount(currency, amount)
+
+/** `apr_…: approved, deposit demo_sandbox wire-7, USD 2,500.00` */
+function decidedLine(request: ApprovalRequest): string {
+  const { id, status, operation, subject } = request
+  const parts = [`${id}: ${status}`, `${operation} ${subject}`, moneyOf(request)]
+  return parts.filter((part) => part !== '').join(', ')
+}
 
 export const approvalsApprove: CliCommand = {
   usage: 'approvals approve REQUEST',
@@ -45,7 +55,7 @@ export const approvalsApprove: CliCommand = {
 
 function approvedReport(context: Context, done: Approved): Report {
   const { request, release, caller } = done
-  const head = request === null ? '' : `${request.id}: approved, ${changeOf(request)}`
+  const head = request === null ? '' : decidedLine(request)
   if (caller !== null) {
     const issued = callerReport(context, caller)
     return { value: { ...done, caller: issued.value }, lines: [head, ...issued.lines] }
@@ -64,6 +74,6 @@ export const approvalsReject: CliCommand = {
   options: CHANGE,
   run: async (context, [id = '']) => {
     const rejected = await context.approvals.call('Reject', { actor: deciderOf(context), id })
-    return { value: rejected, lines: [`${rejected.id}: rejected, ${changeOf(rejected)}`] }
+    return { value: rejected, lines: [decidedLine(rejected)] }
   },
 }

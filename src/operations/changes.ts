@@ -7,7 +7,6 @@ import { changeBps, parseRate } from '../money/rate.js'
 import { actorOf, CHANGE } from './actor.js'
 import { formatAmount, parseMajor } from './amounts.js'
 import { CommandFault, type CliCommand } from './command.js'
-import { Refused } from './operator_client.js'
 import { isPartner, tenantNamed } from './tenant.js'
 import { table } from './terminal.js'
 
@@ -71,7 +70,6 @@ export const deposit: CliCommand = {
         idempotency_key: key,
       })
       .catch((error: unknown) => {
-        if (error instanceof Refused && error.code === 'second_operator_required') throw error
         // The deposit may be committed although the reply was lost: a retry needs the same key.
         const again = `Safe to repeat with --idempotency-key ${key}`
         throw new Error(`${error instanceof Error ? error.message : String(error)}\n${again}`)

@@ -6,6 +6,7 @@
  */
 import type { Corruptions } from './corruption.js'
 import { amounts } from './corruptions/amounts.js'
+import { approvals } from './corruptions/approvals.js'
 import { deliveries } from './corruptions/deliveries.js'
 import { events } from './corruptions/event_rows.js'
 import { files } from './corruptions/files.js'
@@ -31,6 +32,7 @@ const MODULES: readonly Corruptions[] = [
   idempotency,
   userIntents,
   secrets,
+  approvals,
   rail,
   deliveries,
 ]

@@ -15,6 +15,10 @@ import {
   type PayoutId,
 } from '../../src/base/ids.js'
 import { systemRandom } from '../../src/base/random.js'
+import { createCallers } from '../../src/auth/callers.js'
+import { readSettings } from '../../src/base/settings.js'
+import { rulesOf } from '../../src/processor/cycle/rules.js'
+import { approveRequest } from '../../src/processor/commands/approvals/approval_request_decide.js'
 import { setBalanceAlert } from '../../src/processor/commands/funds/balance_alert_set.js'
 import { createBeneficiary } from '../../src/processor/commands/beneficiaries/beneficiary_create.js'
 import { deposit } from '../../src/processor/commands/funds/deposit.js'
@@ -73,8 +77,10 @@ type IntentCase =
   | 'cancelled'
   | 'cancelledLate'
 
+const MANY = '900000000000000000'
+
 export async function writeSmallBooks(t: Test): Promise<SmallBooks> {
-  const world = await createWorld(t)
+  const world = await createWorld(t, { rules: { secondOperator: FOR_EUROS } })
   const folder = t.testdirName
   const bank = await openSmallBank(world, join(folder, 'rail.db'))
   const { id: endpoint } = viewOf<{ id: EndpointId }>(
@@ -96,11 +102,24 @@ export async function writeSmallBooks(t: Test): Promise<SmallBooks> {
 }
 
 const ANNA = { name: 'anna', reason: 'ticket 7' }
+const BERT = { name: 'bert', reason: 'checked with the bank' }
+/** No amount in the other currencies needs a second operator. */
+const FOR_EUROS = rulesOf(
+  readSettings(
+    { SECOND_OPERATOR_FROM: ['USD', 'THB', 'VND'].map((c) => `${c}:${MANY}`).join() },
+    '',
+  ),
+).secondOperator
 const EVIDENCE = 'statement of 21 November, line 4'
 
 async function fund(world: World): Promise<void> {
   const [currency, amount] = ['THB', '9007199254740993'] // 2^53 + 1
   await world.run(deposit(ANNA, DEMO, { currency, amount, idempotencyKey: 'wire-1' }))
+  const euros = { currency: 'EUR', amount: '500', idempotencyKey: 'wire-2' }
+  const requested = await world.run(deposit(ANNA, DEMO, euros))
+  if (requested.ok || !('approvalRequest' in requested)) throw new Error('it was not requested')
+  const links = { callers: createCallers([], world.clock), behind: () => [] }
+  viewOf(await world.run(approveRequest(BERT, requested.approvalRequest, links)))
   const offer = { sell_currency: 'USD', sell_amount: '100000', buy_currency: 'VND' }
   const { id } = viewOf<{ id: string }>(await world.run(createFxQuote(DEMO, offer)))
   const conversion = { quote_id: id, idempotency_key: 'convert-1' }

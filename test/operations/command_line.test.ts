@@ -74,6 +74,7 @@ void t.test(
         'partner list',
         'key list PARTNER ENV',
         'callers list',
+        'approvals list',
         'rates list',
         'routes list',
         'payout held',

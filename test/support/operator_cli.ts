@@ -10,8 +10,10 @@ export interface OperatorCli {
   json(...words: string[]): Promise<Record<string, unknown>>
 }
 
-export function operatorCli(dataDir: string): OperatorCli {
-  const settings = () => readSettings({ ...process.env, DATA_DIR: dataDir })
+/** @param tokenFile default: that of the first operator */
+export function operatorCli(dataDir: string, tokenFile = ''): OperatorCli {
+  const given = { DATA_DIR: dataDir, OPERATOR_TOKEN_FILE: tokenFile }
+  const settings = () => readSettings({ ...process.env, ...given })
   const ops = async (...words: string[]): Promise<CliResult> => {
     const [out, err] = [collector(), collector()]
     const paint = (_style: unknown, text: string): string => text

@@ -46,7 +46,7 @@ export function releaseRecovery(
           statement: statement ?? null,
           rail_checked: railChecked,
         },
-        subject: `${recovery.number}`,
+        subject: `${recovery.number} ${statement ?? 'without a statement'}`,
         funds: null,
       })
       if (refusal !== null) return refusal
