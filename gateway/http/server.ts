@@ -11,6 +11,9 @@
  *   504.
  * - A request is rejected early without reading its body: uWebSockets.js discards the body and the
  *   connection stays usable. A chunked or oversized body is read first.
+ * - uWebSockets.js reads on after an answer that closed its connection, if the answer came when the
+ *   body was complete. A request on a closed connection is dropped: its end is never reported, so a
+ *   later answer would use freed memory.
  * - A connection over the limit is answered and closed before anything is read from it. Over TLS
  *   the answer needs a handshake, so beyond TLS_REFUSALS_PER_SECOND it is closed without one.
  */
@@ -151,7 +154,13 @@ export function createHttpServer<T extends Target>(options: HttpServerOptions<T>
     (res) => refuse(res, 'configuration_error'),
   )
 
+  /** A write just closed its connection, whose packet can have further requests. */
+  let mayBeClosed = false
+  const isClosed = (res: HttpResponse): boolean =>
+    mayBeClosed && res.getRemoteAddress().byteLength === 0
+
   const onRequest = (res: HttpResponse, req: HttpRequest): void => {
+    if (isClosed(res)) return void res.onAborted(() => undefined)
     if (heads.size > 0) heads.completed(addressOf(res))
     const request = new OpenRequestContext(shared, res)
     res.onAborted(() => request.detach())
@@ -212,7 +221,11 @@ export function createHttpServer<T extends Target>(options: HttpServerOptions<T>
   let open = 0
   const onConnection = (res: HttpResponse, change: number): void => {
     open += change
-    if (change !== OPENED) return
+    if (change !== OPENED) {
+      if (!mayBeClosed) setImmediate(() => (mayBeClosed = false))
+      mayBeClosed = true
+      return
+    }
     try {
       const address = addressOf(res)
       const code = rejectConnection(address, open)

@@ -62,7 +62,11 @@ const echo: Service<Echo> = {
   },
 }
 
-export const createEchoServer = (withinMs: number, bodies = new BodyMemory()): HttpServer =>
+export const createEchoServer = (
+  withinMs: number,
+  bodies = new BodyMemory(),
+  answered: (status: number) => void = () => undefined,
+): HttpServer =>
   createHttpServer({
     service: echo,
     keptHeaders: new Set(['x-kept', FORWARDED_FOR]),
@@ -74,7 +78,7 @@ export const createEchoServer = (withinMs: number, bodies = new BodyMemory()): H
     clock: systemClock,
     random: systemRandom(),
     log: createLog('test', { LOG_LEVEL: 'silent' }),
-    observe: () => undefined,
+    observe: (_request, _target, status) => answered(status),
     bodies,
     bodyWithinMs: withinMs,
     answerWithinMs: withinMs,
@@ -85,9 +89,10 @@ export async function startEcho(
   t: Test,
   withinMs = 5_000,
   bodies = new BodyMemory(),
+  answered?: (status: number) => void,
 ): Promise<number> {
   later.length = 0
-  const server = createEchoServer(withinMs, bodies)
+  const server = createEchoServer(withinMs, bodies, answered)
   const port = await server.listen('127.0.0.1', 0)
   t.teardown(() => server.close(0))
   return port

@@ -203,3 +203,25 @@ void t.test('shutdown: open requests finish, new connections are rejected', asyn
     t.ok(one.closed)
   }
 })
+
+void t.test('a request behind one that closed the connection is dropped', async (t) => {
+  const withinMs = 100
+  const statuses: number[] = []
+  const port = await startEcho(t, withinMs, undefined, (status) => void statuses.push(status))
+  // An answer beyond the cork buffer of uWebSockets.js is written, and closes, at once.
+  const size = 100_000
+  const closes =
+    head('POST /large', 'Connection: close', `Content-Length: ${size}`) + 'x'.repeat(size)
+  const unfinished = `${head('POST /', 'Content-Length: 5')}ab`
+  for (let round = 0; round < 20; round++) {
+    const { text } = await roundTrip(port, closes + unfinished)
+    t.same(statusesIn(text), ['200'])
+  }
+  const { text } = await roundTrip(port, `${head('POST /', 'Content-Length: 5')}ab`, 2_000)
+  t.same(statusesIn(text), ['504'], 'the deadline of all has passed')
+  t.same(
+    statuses.filter((status) => status === 504),
+    [504],
+    'only that one had a deadline',
+  )
+})
