@@ -204,8 +204,8 @@ const ACCOUNTS = ['account number', 'mobile number in the QR payload']
  */
 function assertNowhere(t: Test, planted: Readonly<Record<string, string>>): void {
   const files = filesBelow(dataDir).filter((file) => !file.endsWith('sandbox.json'))
-  const books = sqliteOnly('the file') === false ? ['processor.db'] : []
-  for (const wanted of [...books, 'webhooks.db', 'rail.db', 'processor.log', '.blk']) {
+  const books = sqliteOnly('the files') === false ? ['processor.db', 'webhooks.db'] : []
+  for (const wanted of [...books, 'rail.db', 'processor.log', '.blk']) {
     t.ok(
       files.some((file) => file.includes(wanted)),
       `${wanted} is searched`,
