@@ -224,10 +224,17 @@ const tooLarge = (bytes: number, most: number): CallEnd => ({
   details: `Received message larger than max (${bytes} vs ${most})`,
 })
 
-/** Ends the call without reading the remaining request. */
+/**
+ * Ends the call without reading the remaining request. An answer that has begun ends with trailers;
+ * Node never stops sending on a stream that is closed before them.
+ */
 function end(call: ServerInterceptingCallInterface, how: CallEnd): void {
+  const stream = streamOf(call)
+  const close = (): void => stream.close(constants.NGHTTP2_NO_ERROR)
+  const hasBegun = stream.headersSent
   call.sendStatus(how)
-  streamOf(call).close(constants.NGHTTP2_NO_ERROR)
+  if (hasBegun) stream.once('wantTrailers', () => setImmediate(close))
+  else close()
 }
 
 /** The common name in the client certificate, which TLS has verified; undefined without one. */

@@ -23,17 +23,6 @@ for (const [program, flag] of [
   t.match(err, /error: option '.*' argument 'x' is invalid\. It is not a number\./)
 }
 
-for (const [program, missing] of [
-  ['src/rails/sandbox/main.js', 'listen'],
-  ['src/processor/main.js', 'rail'],
-  ['gateway/main.js', 'processor'],
-  ['actors/webhook/main.js', 'processor'],
-] as const) {
-  const { status, err } = run(program)
-  t.equal(status, 2, program)
-  t.match(err, `error: required option '--${missing} <ADDRESS>' not specified`)
-}
-
 const help = run('src/audit/main.js', '--help')
 t.equal(help.status, 0)
 t.match(help.out, /^Usage: audit \[options\]\n\nChecks the databases/)

@@ -7,10 +7,9 @@ import t from 'tap'
 import { bearer } from '../../src/base/bearer.js'
 import { judged, nameOf, PROCESSOR_RPCS, RAIL_RPCS } from '../support/rpcs.js'
 import { startStack } from '../support/stack.js'
-import { tempFolder } from '../support/temp_folder.js'
 
-const dataDir = tempFolder(t)
-const stack = await startStack({ dataDir })
+const stack = await startStack()
+const { dataDir } = stack
 t.teardown(() => stack.stop())
 
 /** The variables of the gateway's process. */

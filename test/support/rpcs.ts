@@ -31,23 +31,26 @@ export const RAIL_RPCS = rpcsOf(rail.v1)
 /** `Service/Rpc`. */
 export const nameOf = ({ path }: Rpc): string => path.replace(/^.*\.v1\./, '')
 
-/** `granted` when a handler got the call, else the refusal. */
+/** `granted` when a handler got the call, else the refusal. @throws when nothing listens */
 export function judged(client: Client, rpc: Rpc, metadata: Metadata): Promise<string> {
   const { path, requestSerialize, responseDeserialize } = rpc
   const wire = [path, requestSerialize, responseDeserialize] as const
-  return new Promise((resolve) => {
-    const told = (code: number | undefined): void => {
+  return new Promise((resolve, reject) => {
+    const told = (code: number | undefined, details = ''): void => {
+      if (details.startsWith('No connection')) return reject(new Error(details))
       if (code === status.UNAUTHENTICATED) return resolve('unauthenticated')
       resolve(code === status.PERMISSION_DENIED ? 'denied' : 'granted')
     }
     if (!rpc.requestStream && !rpc.responseStream) {
-      client.makeUnaryRequest(...wire, {}, metadata, (error) => told(error?.code))
+      client.makeUnaryRequest(...wire, {}, metadata, (error) => told(error?.code, error?.details))
       return
     }
     const onEnd = (stream: ClientReadableStream<object>): void => {
       stream.on('error', () => undefined)
       stream.on('data', () => told(undefined))
-      stream.on('status', ({ code }: { code: number }) => told(code))
+      stream.on('status', ({ code, details }: { code: number; details: string }) => {
+        told(code, details)
+      })
     }
     if (rpc.requestStream) {
       const stream = client.makeBidiStreamRequest(...wire, metadata)

@@ -1,5 +1,9 @@
 /** Sandbox tools, and this document, in the OpenAPI document. */
-import { checkRequestCheck, checkSignatureCheck, checkSimulatePayout } from '../../schemas/sandbox.js'
+import {
+  checkRequestCheck,
+  checkSignatureCheck,
+  checkSimulatePayout,
+} from '../../schemas/sandbox.js'
 import type { Operations } from '../operation.js'
 
 export const SANDBOX_OPERATIONS: Operations = {
