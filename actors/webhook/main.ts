@@ -15,6 +15,7 @@ import { createLog } from '../../src/base/log.js'
 import { contracts } from '../../src/base/protos.js'
 import { openOpsHttp, opsListen, ownReadiness } from '../../src/base/ops_http.js'
 import { systemRandom } from '../../src/base/random.js'
+import { reportStartupFaults } from '../../src/base/startup_faults.js'
 import { programOptions } from '../../src/base/program_options.js'
 import { RECONNECT } from '../../src/base/retry.js'
 import { dataFile, readSettings } from '../../src/base/settings.js'
@@ -52,6 +53,7 @@ const CHANNEL = {
   'grpc.keepalive_timeout_ms': 5 * SECOND,
 }
 
+reportStartupFaults()
 programOptions('webhooks', 'Delivers events to the webhook endpoints of partners.', {})
 
 const settings = readSettings()

@@ -11,7 +11,7 @@
  *   stops it.
  */
 import { connectServiceManager } from './service_manager.js'
-
+import { startupDone } from './startup_faults.js'
 import type { Logger } from './log.js'
 
 /** The books are behind a mark outside them; a restart does not help, an operator must act. */
@@ -90,6 +90,7 @@ export function childProcess(duties: ChildDuties): ChildProcess {
 
   return {
     ready: (info = {}) => {
+      startupDone()
       send({ ...info, ready: true })
       manager.ready()
     },

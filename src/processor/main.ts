@@ -19,11 +19,13 @@ import { joinAddress } from '../base/network.js'
 import { openOpsHttp, opsListen, ownReadiness } from '../base/ops_http.js'
 import { programOptions } from '../base/program_options.js'
 import { systemRandom } from '../base/random.js'
-import { dataFile, readSettings } from '../base/settings.js'
+import { reportStartupFaults } from '../base/startup_faults.js'
+import { dataFile, readSettings, sandboxRailFault } from '../base/settings.js'
 import { FILES } from '../base/subjects.js'
 import { busServer } from '../bus/bus_server.js'
 import { connectBus } from '../bus/nats.js'
 import { connectRail } from '../rails/client.js'
+import { SANDBOX_RAIL } from '../rails/rail.js'
 import { lockHolder } from '../store/postgres/owned_schema.js'
 import { openPostgresStore } from '../store/postgres/store.js'
 import { Deposed, openStore, type Store } from '../store/store.js'
@@ -52,6 +54,7 @@ const EXIT_RECOVER = 70
 /** Another process owns the books: this one must start again as a candidate. */
 const EXIT_DEPOSED = 71
 
+reportStartupFaults()
 programOptions('processor', 'Decides and records every payment and payout.', {})
 
 const settings = readSettings()
@@ -101,7 +104,11 @@ const railConnection = connectRail({
   token: settings.RAIL_TOKEN,
   tls,
   log,
-  admit: ({ name, newestInstruction }) => recovery.admitRail(name, newestInstruction),
+  admit: ({ name, newestInstruction }) => {
+    const fault = name === SANDBOX_RAIL ? sandboxRailFault(settings) : undefined
+    if (fault !== undefined) refuseToServe(fault)
+    return recovery.admitRail(name, newestInstruction)
+  },
 })
 const rail = createRailLink(railConnection, clock)
 const changeLog = createChangeLog({
@@ -216,6 +223,11 @@ recovery.serving(() => child.stop('recovery mode starts or ends'))
 server.setServing(true)
 child.ready({ port: grpcPort, mode: recovery.isActive ? 'recovery' : 'normal' })
 log.info({ port: grpcPort }, 'serving')
+
+function refuseToServe(fault: string): never {
+  process.stderr.write(`${fault}\n`)
+  process.exit(1)
+}
 
 /** Memory may differ from the books: nothing more is answered. */
 function exitAtOnce(reason: string, error: unknown): void {

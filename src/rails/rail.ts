@@ -28,6 +28,9 @@ export interface Rail {
   close(): Promise<void>
 }
 
+/** The name of the rail that moves no real money. */
+export const SANDBOX_RAIL = 'sandbox'
+
 export interface RailDescription {
   readonly name: string
   /** This many milliseconds after sending, `not_found` proves that an instruction never arrived. */

@@ -10,7 +10,12 @@ import { join } from 'node:path'
 import type { ReadyInfo } from '../base/child.js'
 import { joinAddress, localHost } from '../base/network.js'
 import { projectRoot } from '../base/protos.js'
-import { hasDefaultHosts, type SettingName, type Settings } from '../base/settings.js'
+import {
+  hasDefaultHosts,
+  sandboxRailFault,
+  type SettingName,
+  type Settings,
+} from '../base/settings.js'
 import { FILES } from '../base/subjects.js'
 import type { Credentials } from './credentials.js'
 import type { DataFolder } from './data_folder.js'
@@ -43,18 +48,10 @@ const RAIL_DESCRIPTION = {
 /** Bytes of a request head; the default of uWS is lower with Node 22 and later. */
 const HEAD_MAX = { UWS_HTTP_MAX_HEADERS_SIZE: '8192' }
 
-/**
- * The sandbox rail reports payments as executed although no money moves.
- *
- * @throws StartupError
- */
+/** @throws StartupError */
 export function refuseSandboxRailInProduction(settings: Settings): void {
-  const { PRODUCTION_HOSTS, ALLOW_SANDBOX_RAIL_IN_PRODUCTION } = settings
-  if (PRODUCTION_HOSTS.length === 0 || ALLOW_SANDBOX_RAIL_IN_PRODUCTION === 'yes') return
-  throw new StartupError(
-    'PRODUCTION_HOSTS is set, but the only rail is the sandbox, which moves no real money: ' +
-      'unset PRODUCTION_HOSTS, or set ALLOW_SANDBOX_RAIL_IN_PRODUCTION=yes to try production out.',
-  )
+  const fault = sandboxRailFault(settings)
+  if (fault !== undefined) throw new StartupError(fault)
 }
 
 export interface PlannedProgram {

@@ -6,6 +6,7 @@ import { openGrpcTls } from '../../base/grpc_tls.js'
 import { createLog } from '../../base/log.js'
 import { openOpsHttp, opsListen, ownReadiness } from '../../base/ops_http.js'
 import { systemRandom } from '../../base/random.js'
+import { reportStartupFaults } from '../../base/startup_faults.js'
 import { programOptions } from '../../base/program_options.js'
 import { dataFile, readSettings } from '../../base/settings.js'
 import { FILES } from '../../base/subjects.js'
@@ -15,6 +16,7 @@ import { startSandboxRail } from './server.js'
 /** Unknown commit outcome: the supervisor restarts the process, which recovers from disk. */
 const EXIT_RECOVER = 70
 
+reportStartupFaults()
 programOptions('rail', 'The sandbox rail: stands in for a bank network.', {})
 
 const settings = readSettings()

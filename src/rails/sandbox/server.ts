@@ -10,6 +10,7 @@ import { rmSync } from 'node:fs'
 import { status } from '@grpc/grpc-js'
 import type { RailHandlers } from '../../../protos/types/causeway/rail/v1/Rail.js'
 import type { ProtoGrpcType } from '../../../protos/types/rail.js'
+import { SANDBOX_RAIL } from '../rail.js'
 import type { Callers } from '../../auth/callers.js'
 import { createRpcAccess } from '../../auth/rpc_access.js'
 import { SECOND, type Clock } from '../../base/clock.js'
@@ -23,7 +24,7 @@ import type { Journal } from './journal.js'
 import { createLink, endWith, type Call, type Link } from './link.js'
 
 /** The journal holds every received instruction, so `not_found` is final at once. */
-const DESCRIPTION = { name: 'sandbox', finality_window_ms: 0 }
+const DESCRIPTION = { name: SANDBOX_RAIL, finality_window_ms: 0 }
 const SHUT_DOWN_WITHIN_MS = 2 * SECOND
 
 export interface SandboxRailOptions {
