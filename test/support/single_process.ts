@@ -21,6 +21,29 @@ export interface SingleProcess {
   end(signal?: NodeJS.Signals): Promise<number | null>
 }
 
+export interface Ended {
+  readonly exitCode: number | null
+  /** Standard error. */
+  readonly err: string
+}
+
+/** Runs a process that is expected to end by itself. */
+export async function runProcess(entry: string, settings: NodeJS.ProcessEnv): Promise<Ended> {
+  const child = spawn(process.execPath, [join(projectRoot(), '.build', entry)], {
+    env: { PATH: process.env['PATH'], DOT_ENV: '', ...settings },
+    stdio: ['ignore', 'ignore', 'pipe'],
+    timeout: READY_WITHIN_MS,
+    killSignal: 'SIGKILL',
+  })
+  const kill = (): void => void child.kill('SIGKILL')
+  process.once('exit', kill)
+  let err = ''
+  child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()))
+  const [exitCode] = (await once(child, 'close')) as [number | null]
+  process.off('exit', kill)
+  return { exitCode, err }
+}
+
 /** @param entry compiled main file: `gateway/main.js` */
 export async function startProcess(
   t: Test,
