@@ -567,16 +567,6 @@ export const cleartextFault = (name: string, address: string): string =>
   `${name}=${address} is not allowed without GRPC_TLS_CERT_FILE, GRPC_TLS_KEY_FILE and ` +
   'GRPC_TLS_CA_FILE: credentials would cross the network in the clear'
 
-/** The sandbox rail reports payments as executed although no money moves. */
-export const sandboxRailFault = ({
-  PRODUCTION_HOSTS,
-  ALLOW_SANDBOX_RAIL_IN_PRODUCTION,
-}: Pick<Settings, 'PRODUCTION_HOSTS' | 'ALLOW_SANDBOX_RAIL_IN_PRODUCTION'>): string | undefined =>
-  PRODUCTION_HOSTS.length === 0 || ALLOW_SANDBOX_RAIL_IN_PRODUCTION === 'yes'
-    ? undefined
-    : 'PRODUCTION_HOSTS is set, but the only rail is the sandbox, which moves no real money: ' +
-      'unset PRODUCTION_HOSTS, or set ALLOW_SANDBOX_RAIL_IN_PRODUCTION=yes to try production out.'
-
 /** Whether both host lists have their defaults. */
 export const hasDefaultHosts = (
   settings: Pick<Settings, 'SANDBOX_HOSTS' | 'PRODUCTION_HOSTS'>,

@@ -10,12 +10,8 @@ import { join } from 'node:path'
 import type { ReadyInfo } from '../base/child.js'
 import { joinAddress, localHost } from '../base/network.js'
 import { projectRoot } from '../base/protos.js'
-import {
-  hasDefaultHosts,
-  sandboxRailFault,
-  type SettingName,
-  type Settings,
-} from '../base/settings.js'
+import { sandboxRailFault } from '../base/sandbox_in_production.js'
+import { hasDefaultHosts, type SettingName, type Settings } from '../base/settings.js'
 import { FILES } from '../base/subjects.js'
 import type { Credentials } from './credentials.js'
 import type { DataFolder } from './data_folder.js'
