@@ -10,7 +10,10 @@ export interface SeenAnswer {
   readonly json: unknown
 }
 
-/** Undefined when the bytes are neither, or continue after the last response. */
+/**
+ * Undefined when the bytes are neither, or continue after the last response. A large response that
+ * was cut is left out.
+ */
 export function answersIn(text: string): readonly SeenAnswer[] | undefined {
   const answers: SeenAnswer[] = []
   let rest = text.replaceAll(CONTINUE, '')
@@ -22,15 +25,16 @@ export function answersIn(text: string): readonly SeenAnswer[] | undefined {
     const body = rest.slice(headEnd + 4)
     if (OWN_PAGE.test(body)) return [...answers, { status, json: undefined }]
     const length = Number(/^content-length: ([0-9]+)$/im.exec(head)?.[1] ?? Number.NaN)
-    if (!/^content-type: application\/json$/im.test(head) || !(body.length >= length)) {
-      return undefined
-    }
+    if (!/^content-type: application\/json$/im.test(head) || Number.isNaN(length)) return undefined
+    if (body.length < length) return length > AT_ONCE_BYTES ? answers : undefined
     answers.push({ status, json: JSON.parse(body.slice(0, length)) as unknown })
     rest = body.slice(length)
   }
   return answers
 }
 
+/** A larger answer is cut when bytes that are no request follow its request. */
+const AT_ONCE_BYTES = 16 * 1024
 const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n'
 const OWN_PAGE = /^<h1>[A-Za-z ]+<\/h1>.*<i>uWebSockets\/20 Server<\/i>$/s
 
