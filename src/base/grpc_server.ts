@@ -249,7 +249,8 @@ function endBeyond(call: ServerInterceptingCallInterface, most: number): void {
   let bytes = 0
   streamOf(call).on('data', (chunk: Buffer) => {
     bytes += chunk.length
-    if (bytes > most) end(call, tooLarge(bytes, most))
+    // Once: chunks can follow until the trailers are sent.
+    if (bytes > most && bytes - chunk.length <= most) end(call, tooLarge(bytes, most))
   })
 }
 
