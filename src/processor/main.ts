@@ -103,6 +103,7 @@ const bus = connectBus({
 const railConnection = connectRail({
   address: settings.RAIL_ADDRESS,
   token: settings.RAIL_TOKEN,
+  ...(settings.STORE_URL === '' ? {} : { shard: settings.SHARD }),
   tls,
   log,
   admit: ({ name, newestInstruction }) => {

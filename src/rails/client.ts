@@ -7,6 +7,8 @@
  * - Instructions leave in the order in which they were sent.
  * - Instructions sent while the link is down, or beyond INSTRUCTIONS_WAITING_MAX behind a slow
  *   rail, are dropped: the processor inquires about them later.
+ * - A link of one of several sets of books names it (`shard`). A report about an instruction of
+ *   another one is dropped and not acknowledged: the rail sends it again to a link of that name.
  * - The link is up only after the rail has described itself (a report cannot be judged without its
  *   finality window) and `admit` has accepted it.
  */
@@ -24,7 +26,14 @@ import { contracts } from '../base/protos.js'
 import { createRetry, RECONNECT } from '../base/retry.js'
 import { writeRailInstruction } from './instruction_codec.js'
 import { createBatchingWriter, type BatchingWriter } from './batching_writer.js'
-import { UNDESCRIBED, type Rail, type RailDescription, type RailInstruction } from './rail.js'
+import {
+  SHARD_METADATA,
+  UNDESCRIBED,
+  type Rail,
+  type RailDescription,
+  type RailInstruction,
+  type RailReport,
+} from './rail.js'
 import { readReport } from './report_codec.js'
 
 /** A few seconds of load for a rail that has stopped reading. */
@@ -47,6 +56,8 @@ export interface RailConnection {
   /** Default: loopback and Unix sockets in the clear. */
   readonly tls?: GrpcTls
   readonly log: Logger
+  /** The set of books that the link is of; absent: the only one. */
+  readonly shard?: string
   /** Whether the link may open. Called before each opening, and retried while it refuses. */
   readonly admit?: (description: RailDescription) => Promise<boolean>
 }
@@ -60,10 +71,12 @@ interface Link {
  * Connects to the rail at an address and reconnects until closed. Set the handlers synchronously:
  * a report that arrives without a handler comes again only when the next link opens.
  */
-export function connectRail({ address, token, tls = CLEARTEXT, log, admit }: RailConnection): Rail {
+export function connectRail(connection: RailConnection): Rail {
+  const { address, token, tls = CLEARTEXT, log, shard = '', admit } = connection
   const service = contracts<ProtoGrpcType>().causeway.rail.v1.Rail
   const stub: RailClient = new service(address, tls.channelCredentials(address), CHANNEL)
   const metadata = bearer(token)
+  if (shard !== '') metadata.set(SHARD_METADATA, shard)
 
   let description = UNDESCRIBED
   let link: Link | undefined
@@ -112,7 +125,7 @@ export function connectRail({ address, token, tls = CLEARTEXT, log, admit }: Rai
   function open(): void {
     const stream: Link['stream'] = stub.Link(metadata)
     const pack = (railInstructions: readonly RailInstruction[]): OrderBatch => ({
-      orders: railInstructions.map(writeRailInstruction),
+      orders: railInstructions.map((each) => writeRailInstruction(each, shard)),
     })
     const opened = {
       stream,
@@ -156,7 +169,16 @@ export function connectRail({ address, token, tls = CLEARTEXT, log, admit }: Rai
     const dropped = batch.reports.length - reports.length
     if (dropped > 0)
       log.error({ rail: description.name, dropped }, 'malformed rail reports dropped')
-    if (reports.length > 0) reportHandler(reports)
+    const own = shard === '' ? reports : reports.filter(isOwn)
+    if (own.length < reports.length) {
+      const foreign = reports.length - own.length
+      log.warn({ rail: description.name, foreign }, 'rail reports of other shards dropped')
+    }
+    if (own.length > 0) reportHandler(own)
+  }
+
+  function isOwn(report: RailReport): boolean {
+    return report.shard === undefined || report.shard === shard
   }
 
   function close(): Promise<void> {

@@ -28,17 +28,19 @@ import {
   readEnvironment,
 } from './wire_validators.js'
 
-export function writeRailInstruction(railInstruction: RailInstruction): Order {
+/** @param shard the set of books of the sender; empty: the only one */
+export function writeRailInstruction(railInstruction: RailInstruction, shard = ''): Order {
+  const of = shard === '' ? {} : { shard }
   switch (railInstruction.kind) {
     case 'instruct':
-      return { instruct: writeInstruction(railInstruction.instruction) }
+      return { instruct: { ...writeInstruction(railInstruction.instruction), ...of } }
     case 'acknowledge':
       return { acknowledge: { report_id: railInstruction.reportId } }
     // These have the members of their messages; the encoder skips `kind`.
     case 'query':
-      return { query: railInstruction }
+      return { query: { ...railInstruction, ...of } }
     case 'recall':
-      return { recall: railInstruction }
+      return { recall: { ...railInstruction, ...of } }
     case 'simulate':
       return { simulate: railInstruction }
   }
@@ -91,12 +93,15 @@ function readInstruction(wire: Instruction__Output): Instruction | undefined {
   const destination = readDestination(wire.destination)
   const notAfter = readNotAfter(wire.not_after)
   const environment = readEnvironment(wire.environment)
+  const { shard } = wire
+  if (shard !== '' && !isName(shard)) return undefined
   if (purpose === undefined || amount === undefined || destination === undefined) return undefined
   if (notAfter === undefined || environment === undefined) return undefined
   if (!isEffectId(id) || !isCurrency(currency) || !isText(reference) || !isText(hint)) {
     return undefined
   }
-  return { id, environment, purpose, amount, currency, destination, reference, notAfter, hint }
+  const content = { purpose, amount, currency, destination, reference }
+  return { id, environment, ...content, notAfter, hint, ...(shard === '' ? {} : { shard }) }
 }
 
 function writeDestination(destination: RailDestination): WireDestination {

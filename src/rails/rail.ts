@@ -28,6 +28,9 @@ export interface Rail {
   close(): Promise<void>
 }
 
+/** Metadata of a link that is of one of several sets of books. */
+export const SHARD_METADATA = 'shard'
+
 /** The name of the rail that moves no real money. */
 export const SANDBOX_RAIL = 'sandbox'
 
@@ -68,6 +71,11 @@ export type SimulatedOutcome = (typeof SIMULATED_OUTCOMES)[number]
 export interface Instruction {
   /** Not part of the content that the rail compares when an id is repeated. */
   readonly environment: Environment
+  /**
+   * The set of books that sent it, which the reports go to; absent: the only one. The link sets it.
+   * Not part of the compared content either.
+   */
+  readonly shard?: string
   /** Also the rail's idempotency key. */
   readonly id: EffectId
   readonly purpose: Purpose
@@ -135,6 +143,8 @@ interface About {
   readonly id: EffectId
   /** As the rail stored it; absent: the rail does not report it. */
   readonly environment?: Environment
+  /** That of the instruction; absent: the rail does not report it. */
+  readonly shard?: string
   /** Null on an answer that need not be acknowledged. */
   readonly reportId: string | null
 }

@@ -18,8 +18,9 @@ import {
 } from './wire_validators.js'
 
 export function writeReport(report: RailReport): Report {
-  const { id, status, environment = '' } = report
-  const about = { id, status, report_id: report.reportId ?? '', environment }
+  const { id, status, environment = '', shard } = report
+  const of = shard === undefined ? {} : { shard }
+  const about = { id, status, report_id: report.reportId ?? '', environment, ...of }
   switch (status) {
     case 'accepted':
     case 'not_found':
@@ -30,10 +31,7 @@ export function writeReport(report: RailReport): Report {
     case 'executed':
     case 'returned':
       return {
-        id,
-        status,
-        report_id: about.report_id,
-        environment,
+        ...about,
         transaction_id: report.transactionId,
         amount: report.amount.toString(),
         currency: report.currency,
@@ -48,11 +46,14 @@ export function readReport(wire: Report__Output): RailReport | undefined {
   const environment = readEnvironment(wire.environment)
   if (!isEffectId(id) || environment === undefined) return undefined
   if (reportId !== '' && !isName(reportId)) return undefined
-  const acknowledged = reportId === '' ? null : reportId
-  const about =
-    wire.environment === ''
-      ? { id, reportId: acknowledged }
-      : { id, reportId: acknowledged, environment }
+  const { shard } = wire
+  if (shard !== '' && !isName(shard)) return undefined
+  const about = {
+    id,
+    reportId: reportId === '' ? null : reportId,
+    ...(wire.environment === '' ? {} : { environment }),
+    ...(shard === '' ? {} : { shard }),
+  }
 
   switch (status) {
     case 'accepted':

@@ -78,9 +78,11 @@ void t.test('before the rail has described itself nothing is final or sent', asy
 void t.test('the link opens once admitted and retries until then', async (t) => {
   const { address, streams } = await aPuppet(t)
   const seen: (string | null)[] = []
-  const rail = aListener(t, address, TOKEN, ({ newestInstruction }) => {
-    seen.push(newestInstruction)
-    return Promise.resolve(seen.length === 3)
+  const rail = aListener(t, address, TOKEN, {
+    admit: ({ newestInstruction }) => {
+      seen.push(newestInstruction)
+      return Promise.resolve(seen.length === 3)
+    },
   })
   await until('the link is up', () => rail.up() && streams.length > 0)
   t.same(seen, [null, null, null], 'a rail without newest_instruction has none')

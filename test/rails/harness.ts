@@ -114,9 +114,9 @@ export function aListener(
   t: Test,
   address: string,
   token = TOKEN,
-  admit?: RailConnection['admit'],
+  given: Pick<RailConnection, 'admit' | 'shard'> = {},
 ): Listener {
-  const rail = connectRail({ address, token, log, ...(admit === undefined ? {} : { admit }) })
+  const rail = connectRail({ address, token, log, ...given })
   t.teardown(() => rail.close())
   const received: RailReport[] = []
   rail.onReport((reports) => received.push(...reports))
@@ -136,8 +136,12 @@ export function aListener(
 }
 
 /** A listener whose link is up. */
-export async function aLinkedListener(t: Test, address: string): Promise<Listener> {
-  const listener = aListener(t, address)
+export async function aLinkedListener(
+  t: Test,
+  address: string,
+  given: Pick<RailConnection, 'shard'> = {},
+): Promise<Listener> {
+  const listener = aListener(t, address, TOKEN, given)
   await until('the link is up', () => listener.up())
   return listener
 }

@@ -22,8 +22,8 @@ import { anInstruction } from './harness.js'
 
 const { Link } = contracts<ProtoGrpcType>().causeway.rail.v1.Rail.service
 
-function encodedOrders(railInstruction: RailInstruction): Order__Output[] {
-  const bytes = Link.requestSerialize({ orders: [writeRailInstruction(railInstruction)] })
+function encodedOrders(railInstruction: RailInstruction, shard = ''): Order__Output[] {
+  const bytes = Link.requestSerialize({ orders: [writeRailInstruction(railInstruction, shard)] })
   return Link.requestDeserialize(bytes).orders
 }
 
@@ -110,6 +110,23 @@ void t.test('every instruction survives the round trip', (t) => {
   t.end()
 })
 
+void t.test('the shard of the link is that of what it sends', (t) => {
+  const sent: RailInstruction[] = [
+    { kind: 'instruct', instruction: anInstruction() },
+    { kind: 'query', id: anInstruction().id, environment: 'sandbox' },
+    { kind: 'recall', id: anInstruction().id, reason: '', environment: 'sandbox' },
+  ]
+  const orders = sent.map((each) => writeRailInstruction(each, 'books_2'))
+  t.same(
+    orders.map(({ instruct, query, recall }) => (instruct ?? query ?? recall)?.shard),
+    ['books_2', 'books_2', 'books_2'],
+  )
+  t.match(encodedOrders(sent[0]!, 'books_2').map(readRailInstruction), [
+    { instruction: { shard: 'books_2' } },
+  ])
+  t.end()
+})
+
 void t.test('every report survives the round trip', (t) => {
   fc.assert(
     fc.property(report, (sent) => {
@@ -130,6 +147,7 @@ const EXECUTED: Report__Output = {
   refusal: '',
   destination_account: '1234567890',
   environment: '',
+  shard: '',
 }
 
 void t.test('a report with a malformed member is rejected', (t) => {
@@ -162,6 +180,7 @@ void t.test('a report with a malformed member is rejected', (t) => {
     { destination_account: 'nul\0' },
     { destination_account: 'half\ud800' },
     { environment: 'moon' },
+    { shard: 'books 1' },
   ]
   for (const change of wrong) {
     t.equal(readReport({ ...EXECUTED, ...change }), undefined, JSON.stringify(change).slice(0, 60))
@@ -187,6 +206,7 @@ void t.test('an instruction with a malformed member is rejected', (t) => {
     { reference: 'x'.repeat(1_025) },
     { not_after: '-1' },
     { environment: 'moon' },
+    { shard: 'books 1' },
     { not_after: '9223372036854775807' },
   ]
   for (const change of wrong) {
@@ -194,17 +214,23 @@ void t.test('an instruction with a malformed member is rejected', (t) => {
     t.equal(readRailInstruction({ instruct: { ...instruct, ...change } }), undefined, label)
   }
   const known = instruct.id
-  const environment = 'production'
-  t.equal(readRailInstruction({ query: { id: known, environment: 'moon' } }), undefined)
+  const [environment, shard] = ['production', '']
+  t.equal(readRailInstruction({ query: { id: known, environment: 'moon', shard } }), undefined)
   t.equal(
-    readRailInstruction({ recall: { id: known, reason: '', environment: 'moon' } }),
+    readRailInstruction({ recall: { id: known, reason: '', environment: 'moon', shard } }),
     undefined,
   )
   t.equal(readRailInstruction({}), undefined)
-  t.equal(readRailInstruction({ query: { id: 'x', environment } }), undefined)
-  t.equal(readRailInstruction({ recall: { id: 'x', reason: '', environment } }), undefined)
-  t.equal(readRailInstruction({ recall: { id: known, reason: '\0', environment } }), undefined)
-  t.equal(readRailInstruction({ recall: { id: known, reason: '\udfff', environment } }), undefined)
+  t.equal(readRailInstruction({ query: { id: 'x', environment, shard } }), undefined)
+  t.equal(readRailInstruction({ recall: { id: 'x', reason: '', environment, shard } }), undefined)
+  t.equal(
+    readRailInstruction({ recall: { id: known, reason: '\0', environment, shard } }),
+    undefined,
+  )
+  t.equal(
+    readRailInstruction({ recall: { id: known, reason: '\udfff', environment, shard } }),
+    undefined,
+  )
   t.equal(readRailInstruction({ acknowledge: { report_id: '' } }), undefined)
   t.equal(readRailInstruction({ simulate: { id: known, outcome: 'lost' } }), undefined)
   t.end()
@@ -214,12 +240,12 @@ void t.test('messages without an environment are read as sandbox', (t) => {
   const [good] = encodedOrders({ kind: 'instruct', instruction: anInstruction() })
   if (!good?.instruct) throw new Error('an instruction was sent')
   const { id } = good.instruct
-  const environment = ''
+  const [environment, shard] = ['', '']
   t.match(readRailInstruction({ instruct: { ...good.instruct, environment } }), {
     instruction: { environment: 'sandbox' },
   })
-  t.match(readRailInstruction({ query: { id, environment } }), { environment: 'sandbox' })
-  t.match(readRailInstruction({ recall: { id, reason: '', environment } }), {
+  t.match(readRailInstruction({ query: { id, environment, shard } }), { environment: 'sandbox' })
+  t.match(readRailInstruction({ recall: { id, reason: '', environment, shard } }), {
     environment: 'sandbox',
   })
   t.notOk('environment' in (readReport(EXECUTED) ?? {}))

@@ -100,6 +100,7 @@ function pendingEntry(instruction: Instruction, now: Instant): Entry {
   return {
     id: instruction.id,
     environment: instruction.environment,
+    shard: instruction.shard ?? null,
     purpose: instruction.purpose,
     amount: instruction.amount,
     currency: instruction.currency,

@@ -13,6 +13,8 @@ export interface Entry {
   readonly id: EffectId
   /** Null: from before instructions carried it; counts as the sandbox. */
   readonly environment: Environment | null
+  /** The set of books that sent it; null: the only one, or from before instructions named it. */
+  readonly shard: string | null
   readonly purpose: Purpose
   readonly amount: bigint
   readonly currency: string
@@ -42,7 +44,7 @@ export interface Due {
   readonly step: 'execute' | 'refuse' | 'return'
 }
 
-/** Digest of amount, reference and payee, without `notAfter`, `hint` and `environment`. */
+/** Digest of amount, reference and payee, without `notAfter`, `hint`, `environment` and `shard`. */
 export function contentOf(instruction: Instruction): string {
   const { purpose, amount, currency, destination, reference } = instruction
   const paid = [purpose, amount.toString(), currency, reference]
@@ -56,19 +58,21 @@ export function contentOf(instruction: Instruction): string {
 export function reportOf(entry: Entry, reportId: string | null): RailReport {
   const { id, state, refusal, transactionId, amount, currency } = entry
   const environment = entry.environment ?? 'sandbox'
+  const about = {
+    ...{ id, reportId, environment },
+    ...(entry.shard === null ? {} : { shard: entry.shard }),
+  }
   switch (state) {
     case 'pending':
-      return { id, reportId, environment, status: 'accepted' }
+      return { ...about, status: 'accepted' }
     case 'refused':
       assert(refusal !== null, 'a refused instruction has a reason')
-      return { id, reportId, environment, status: 'refused', refusal }
+      return { ...about, status: 'refused', refusal }
     case 'executed':
     case 'returned':
       assert(transactionId !== null, 'an executed instruction has a transaction id')
       return {
-        id,
-        reportId,
-        environment,
+        ...about,
         status: state,
         transactionId,
         amount,

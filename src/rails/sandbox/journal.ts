@@ -40,8 +40,8 @@ export interface Journal {
   /** Entries with an unacknowledged report, ordered by report id, after this id. */
   unacknowledged(afterReportId: string, limit: number): Promise<Entry[]>
   write(batch: JournalBatch): Promise<void>
-  /** The instruction received last; null: none. */
-  newest(): EffectId | null
+  /** The instruction received last, of this set of books or of any. Null: none. */
+  newest(shard?: string): EffectId | null
   close(): Promise<void>
 }
 
@@ -49,13 +49,13 @@ const SCHEMA = join(projectRoot(), 'src/rails/sandbox/schema')
 
 const SELECT = `SELECT id, purpose, CAST(amount AS TEXT) AS amount, currency, account, content,
   received_at, executed_at, returned_at, state, refusal, transaction_id, executions, due_at,
-  due_step, report_id, environment, reference
+  due_step, report_id, environment, reference, shard
   FROM instructions`
 const FIND = `${SELECT} WHERE id IN (SELECT value FROM json_each(?))`
 const DUE = `${SELECT} WHERE due_at <= ? ORDER BY due_at LIMIT ?`
 const NEXT_DUE = 'SELECT min(due_at) AS due_at FROM instructions WHERE due_at > ?'
-const NEWEST = `SELECT id, received_at FROM instructions
-  WHERE received_at = (SELECT max(received_at) FROM instructions) LIMIT 1`
+/** SQLite takes `id` from the row with the maximum. */
+const NEWEST = 'SELECT shard, id, max(received_at) AS received_at FROM instructions GROUP BY shard'
 const UNACKNOWLEDGED = `${SELECT} WHERE report_id > ? ORDER BY report_id LIMIT ?`
 
 /** Several statements as one: the trigger distributes an insert into the view over the tables. */
@@ -65,11 +65,11 @@ const WRITE_VIEW = `
   CREATE TEMP TRIGGER journal_batch_fan_out INSTEAD OF INSERT ON journal_batch BEGIN
     INSERT INTO instructions (id, purpose, amount, currency, account, content, received_at, state,
         refusal, transaction_id, executions, due_at, due_step, report_id, executed_at, returned_at,
-        environment, reference)
+        environment, reference, shard)
       SELECT value ->> 0, value ->> 1, CAST(value ->> 2 AS INTEGER), value ->> 3, value ->> 4,
         value ->> 5, value ->> 6, value ->> 7, value ->> 8, value ->> 9, value ->> 10,
         value ->> 11, value ->> 12, value ->> 13, value ->> 14, value ->> 15, value ->> 16,
-        value ->> 17
+        value ->> 17, value ->> 18
       FROM json_each(NEW.entries) WHERE true
       ON CONFLICT (id) DO UPDATE SET state = excluded.state, refusal = excluded.refusal,
         transaction_id = excluded.transaction_id, executions = excluded.executions,
@@ -103,12 +103,15 @@ interface Row {
   readonly due_step: Due['step'] | null
   readonly report_id: string | null
   readonly environment: Environment | null
+  readonly shard: string | null
 }
+
+type Newest = Pick<Row, 'shard' | 'id' | 'received_at'>
 
 export async function openJournal(file: string): Promise<Journal> {
   const database = await openDatabase(file, { migrations: SCHEMA, sole: true })
   await database.exec(WRITE_VIEW)
-  let [newest] = await database.all<Pick<Row, 'id' | 'received_at'>>(NEWEST)
+  const newest = createNewest(await database.all<Newest>(NEWEST))
   const read = async (sql: string, parameters: readonly (string | number)[]): Promise<Entry[]> =>
     (await database.all<Row>(sql, parameters)).map(toEntry)
 
@@ -127,17 +130,30 @@ export async function openJournal(file: string): Promise<Journal> {
         JSON.stringify(acknowledged),
         JSON.stringify(discrepancies.map(({ id, content, at }) => [id, content, at])),
       ])
-      for (const { id, receivedAt } of entries) {
-        if (newest === undefined || receivedAt >= newest.received_at) {
-          newest = { id, received_at: receivedAt }
-        }
+      for (const { shard, id, receivedAt } of entries) {
+        newest.add({ shard, id, received_at: receivedAt })
       }
     },
-    newest: () => newest?.id ?? null,
+    newest: (shard) => newest.of(shard),
     close: async () => {
       await database.exec('PRAGMA wal_checkpoint(TRUNCATE)')
       await database.close()
     },
+  }
+}
+
+function createNewest(found: readonly Newest[]) {
+  const byShard = new Map<string | null, Newest>()
+  let last: Newest | undefined
+  const add = (row: Newest): void => {
+    const known = byShard.get(row.shard)
+    if (known === undefined || row.received_at >= known.received_at) byShard.set(row.shard, row)
+    if (last === undefined || row.received_at >= last.received_at) last = row
+  }
+  for (const row of found) add(row)
+  return {
+    add,
+    of: (shard?: string) => (shard === undefined ? last : byShard.get(shard))?.id ?? null,
   }
 }
 
@@ -146,6 +162,7 @@ function toEntry(row: Row): Entry {
   return {
     id: row.id,
     environment: row.environment,
+    shard: row.shard,
     purpose: row.purpose,
     amount: BigInt(row.amount),
     currency: row.currency,
@@ -184,4 +201,5 @@ const toValues = (entry: Entry): readonly (string | number | null)[] => [
   entry.returnedAt,
   entry.environment,
   entry.reference,
+  entry.shard,
 ]

@@ -1,10 +1,10 @@
 /**
  * One open stream of the sandbox rail, with flow control in both directions.
  *
- * Does not own: authentication and the choice of the link that gets reports (server), deciding
+ * Does not own: authentication (server), the choice of the link that gets reports (links), deciding
  * instructions (cycle).
  *
- * - Every unacknowledged report is sent when the link opens.
+ * - Every unacknowledged report that it takes is sent when the link opens.
  * - A link whose peer reads too slowly is ended; the next link gets the reports it missed.
  * - A link whose peer writes too fast is paused until its instructions are on disk.
  */
@@ -30,12 +30,19 @@ export interface LinkOptions {
   readonly call: Call
   readonly cycle: Cycle
   readonly log: Logger
+  /** The sets of books that it names; none: any. */
+  readonly shards: readonly string[]
+  /** Whether this link gets the report. */
+  readonly takes: (link: Link, report: RailReport) => boolean
   /** Called once. */
   readonly onClose: () => void
   readonly fail: (error: unknown) => void
 }
 
 export interface Link {
+  readonly shards: readonly string[]
+  /** Sends all unacknowledged reports that it takes. */
+  repeat(): void
   send(reports: readonly RailReport[]): void
   /** Ignores further instructions; to their sender their outcome is unknown. */
   stopReading(): void
@@ -43,7 +50,8 @@ export interface Link {
   finish(): Promise<void>
 }
 
-export function createLink({ call, cycle, log, onClose, fail }: LinkOptions): Link {
+export function createLink(options: LinkOptions): Link {
+  const { call, cycle, log, shards, takes, onClose, fail } = options
   const reports = createBatchingWriter({ sink: call, pack, bound: REPORTS_WAITING_MAX })
   let open = true
   let reading = true
@@ -56,10 +64,15 @@ export function createLink({ call, cycle, log, onClose, fail }: LinkOptions): Li
     close()
     call.end()
   })
-  sendUnacknowledged().catch((error: unknown) => {
-    if (open) fail(error)
-  })
-  return { send, stopReading, finish }
+  const link: Link = { shards, repeat, send, stopReading, finish }
+  repeat()
+  return link
+
+  function repeat(): void {
+    sendUnacknowledged().catch((error: unknown) => {
+      if (open) fail(error)
+    })
+  }
 
   function receive(batch: OrderBatch__Output): void {
     if (!reading) return
@@ -86,7 +99,8 @@ export function createLink({ call, cycle, log, onClose, fail }: LinkOptions): Li
 
   async function sendUnacknowledged(): Promise<void> {
     for await (const page of cycle.unacknowledged()) {
-      send(page)
+      const its = page.filter((report) => takes(link, report))
+      if (its.length > 0) send(its)
       await reports.empty()
       if (!open) return
     }

@@ -4,13 +4,13 @@
  * Does not own: a single link (link), deciding instructions (cycle).
  *
  * - Every call but health needs the credential of the processor.
- * - Reports go to the newest link; a new link first gets every unacknowledged report.
+ * - A new link first gets every unacknowledged report that it takes (links).
  */
 import { rmSync } from 'node:fs'
-import { status } from '@grpc/grpc-js'
+import { status, type Metadata } from '@grpc/grpc-js'
 import type { RailHandlers } from '../../../protos/types/causeway/rail/v1/Rail.js'
 import type { ProtoGrpcType } from '../../../protos/types/rail.js'
-import { SANDBOX_RAIL } from '../rail.js'
+import { SANDBOX_RAIL, SHARD_METADATA } from '../rail.js'
 import type { Callers } from '../../auth/callers.js'
 import { createRpcAccess } from '../../auth/rpc_access.js'
 import { SECOND, type Clock } from '../../base/clock.js'
@@ -21,7 +21,8 @@ import { contracts } from '../../base/protos.js'
 import type { Random } from '../../base/random.js'
 import { createCycle } from './cycle.js'
 import type { Journal } from './journal.js'
-import { createLink, endWith, type Call, type Link } from './link.js'
+import { createLink, endWith, type Call } from './link.js'
+import { createLinks } from './links.js'
 
 /** The journal holds every received instruction, so `not_found` is final at once. */
 const DESCRIPTION = { name: SANDBOX_RAIL, finality_window_ms: 0 }
@@ -51,21 +52,22 @@ export interface SandboxRail {
 
 export async function startSandboxRail(options: SandboxRailOptions): Promise<SandboxRail> {
   const { journal, clock, random, log, delayMs, fail } = options
-  const links = new Set<Link>()
+  const links = createLinks()
   const cycle = createCycle({
     journal,
     clock,
     random,
     log,
     delayMs,
-    publish: (reports) => [...links].at(-1)?.send(reports),
+    publish: links.send,
     fail,
   })
   let closing = false
 
   const server = serve(options, {
-    Describe: (_call, callback) => {
-      callback(null, { ...DESCRIPTION, newest_instruction: journal.newest() ?? '' })
+    Describe: ({ metadata }, callback) => {
+      const [shard] = shardsOf(metadata)
+      callback(null, { ...DESCRIPTION, newest_instruction: journal.newest(shard) ?? '' })
     },
     Link: openLink,
   })
@@ -77,23 +79,33 @@ export async function startSandboxRail(options: SandboxRailOptions): Promise<San
   function openLink(call: Call): void {
     if (closing) return endWith(call, status.UNAVAILABLE, 'stopping')
     const onClose = (): void => {
-      links.delete(link)
+      if (!closing) links.remove(link)
       log.info({ links: links.size }, 'link closed')
     }
-    const link = createLink({ call, cycle, log, onClose, fail })
+    const shards = shardsOf(call.metadata)
+    const { takes } = links
+    const link = createLink({ call, cycle, log, shards, takes, onClose, fail })
     links.add(link)
-    log.info({ links: links.size }, 'link opened')
+    log.info({ links: links.size, shards }, 'link opened')
   }
 
   async function close(): Promise<void> {
     closing = true
     server.setServing(false)
-    for (const link of links) link.stopReading()
+    for (const link of links.all()) link.stopReading()
     await cycle.stop()
-    await Promise.all([...links].map((link) => link.finish()))
+    await Promise.all(links.all().map((link) => link.finish()))
     await server.close(SHUT_DOWN_WITHIN_MS)
   }
 }
+
+/** The sets of books that a call names; none: any. */
+const shardsOf = (metadata: Metadata): readonly string[] =>
+  metadata
+    .get(SHARD_METADATA)
+    .flatMap((value) => String(value).split(','))
+    .map((name) => name.trim())
+    .filter((name) => name !== '')
 
 const DENIED = { code: status.PERMISSION_DENIED, details: 'not a caller of the rail' }
 const UNAUTHENTICATED = { code: status.UNAUTHENTICATED, details: 'authentication failed' }

@@ -1,0 +1,117 @@
+/** The sandbox rail with links of several shards: reports go to the one whose instruction it is. */
+import { join } from 'node:path'
+import t from 'tap'
+import type { Instruction, Rail, RailReport } from '../../src/rails/rail.js'
+import type { Journal } from '../../src/rails/sandbox/journal.js'
+import { openDatabase } from '../../src/store/database.js'
+import { aLinkedListener, anInstruction, aRail, shortFolder, until } from './harness.js'
+
+const instruct = (rail: Rail, instruction: Instruction): void =>
+  rail.send([{ kind: 'instruct', instruction }])
+
+const acknowledge = (rail: Rail, { reportId }: RailReport): void =>
+  rail.send([{ kind: 'acknowledge', reportId: reportId ?? '' }])
+
+const untilReceived = (journal: Journal, { id }: Instruction): Promise<void> =>
+  until('it is in the journal', async () => (await journal.find([id])).length === 1)
+
+void t.test('reports go to the link of the shard, whichever opened last', async (t) => {
+  const { address } = await aRail(t, shortFolder(t))
+  const one = await aLinkedListener(t, address, { shard: 'books_1' })
+  const two = await aLinkedListener(t, address, { shard: 'books_2' })
+  const [first, second] = [anInstruction(), anInstruction()]
+  instruct(one, first)
+  instruct(two, second)
+  const { shard } = await one.waitFor(first.id, 'executed')
+  t.equal(shard, 'books_1')
+  await two.waitFor(second.id, 'executed')
+  t.same(one.about(second.id), [])
+  t.same(two.about(first.id), [])
+})
+
+void t.test('a report waits for a link of its shard', async (t) => {
+  const { address, journal } = await aRail(t, shortFolder(t), { delayMs: 50 })
+  const one = await aLinkedListener(t, address, { shard: 'books_1' })
+  const two = await aLinkedListener(t, address, { shard: 'books_2' })
+  const instruction = anInstruction()
+  instruct(one, instruction)
+  await untilReceived(journal, instruction)
+  await one.close()
+  await until('it is executed', async () => {
+    const [entry] = await journal.find([instruction.id])
+    return entry?.state === 'executed'
+  })
+  const next = await aLinkedListener(t, address, { shard: 'books_1' })
+  await next.waitFor(instruction.id, 'executed')
+  t.same(two.about(instruction.id), [])
+})
+
+void t.test('a link gets again what the closed one of its shard did not acknowledge', async (t) => {
+  const { address } = await aRail(t, shortFolder(t))
+  const next = await aLinkedListener(t, address, { shard: 'books_1' })
+  const former = await aLinkedListener(t, address, { shard: 'books_1' })
+  const [kept, acknowledged] = [anInstruction(), anInstruction()]
+  instruct(former, kept)
+  instruct(former, acknowledged)
+  await former.waitFor(kept.id, 'executed')
+  acknowledge(former, await former.waitFor(acknowledged.id, 'executed'))
+  t.same(next.about(kept.id), [], 'the newest link gets it')
+  await former.close()
+  await next.waitFor(kept.id, 'executed')
+})
+
+void t.test('an instruction without a shard is of the lowest one', async (t) => {
+  const { address, journal } = await aRail(t, shortFolder(t), { delayMs: 50 })
+  const two = await aLinkedListener(t, address, { shard: 'books_2' })
+  const former = await aLinkedListener(t, address)
+  const one = await aLinkedListener(t, address, { shard: 'books_1' })
+  const instruction = anInstruction()
+  instruct(former, instruction)
+  await untilReceived(journal, instruction)
+  await former.close()
+  await one.waitFor(instruction.id, 'executed')
+  t.same(two.about(instruction.id), [])
+})
+
+void t.test('Describe names the newest instruction of the shard', async (t) => {
+  const folder = shortFolder(t)
+  const { address, journal, close } = await aRail(t, folder)
+  const one = await aLinkedListener(t, address, { shard: 'books_1' })
+  const two = await aLinkedListener(t, address, { shard: 'books_2' })
+  const [first, second] = [anInstruction(), anInstruction()]
+  instruct(one, first)
+  await one.waitFor(first.id, 'executed')
+  instruct(two, second)
+  await two.waitFor(second.id, 'executed')
+  const ofOne = await aLinkedListener(t, address, { shard: 'books_1' })
+  t.equal(ofOne.describe().newestInstruction, first.id)
+  t.equal(journal.newest(), second.id)
+  t.equal(journal.newest('books_3'), null)
+  await close()
+  const file = await openDatabase(join(folder, 'rail.db'), { readOnly: true })
+  t.same(await file.all('SELECT shard FROM instructions ORDER BY shard'), [
+    { shard: 'books_1' },
+    { shard: 'books_2' },
+  ])
+  await file.close()
+  const again = await aRail(t, folder)
+  t.equal(again.journal.newest('books_1'), first.id, 'also after a restart')
+})
+
+void t.test('the client drops a report of another shard', async (t) => {
+  const { address } = await aRail(t, shortFolder(t))
+  const one = await aLinkedListener(t, address, { shard: 'books_1' })
+  const two = await aLinkedListener(t, address, { shard: 'books_2' })
+  const [foreign, own] = [anInstruction(), anInstruction()]
+  instruct(one, foreign)
+  await one.waitFor(foreign.id, 'executed')
+  instruct(two, own)
+  await two.waitFor(own.id, 'executed')
+  const environment = 'sandbox'
+  two.send([
+    { kind: 'query', id: foreign.id, environment },
+    { kind: 'query', id: own.id, environment },
+  ])
+  await until('both are answered', () => two.about(own.id).some(({ reportId }) => !reportId))
+  t.same(two.about(foreign.id), [])
+})
