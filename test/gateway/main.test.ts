@@ -165,7 +165,7 @@ void t.test('with a certificate it may listen beyond loopback', async (t) => {
   const processorStub = await startProcessorStub({ snapshot: [snapshot()] })
   t.teardown(() => processorStub.stop())
   const plain = environment(t, { ...at(processorStub), HTTP_HOST: '0.0.0.0' })
-  const env = { ...plain, ...certificateFiles(plain['DATA_DIR'] ?? '') }
+  const env = { ...plain, ...certificateFiles(t.testdir({})) }
   const { ready } = await readyOf(start(t, env))
   t.equal(ready, true)
 })
