@@ -185,7 +185,7 @@ export const SETTINGS = {
     '',
     /^$|^nats:\/\/|^tls:\/\//,
     'nats://… or tls://…',
-    'URL of an existing nats-server; empty starts one',
+    'URL of existing nats-servers, with all hosts of a NATS cluster; empty starts one',
   ),
   NATS_TLS_CA_FILE: text(
     '',

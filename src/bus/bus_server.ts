@@ -9,9 +9,41 @@ export interface BusTls {
 }
 
 export interface BusServer {
-  /** `nats://host:port` or `tls://host:port`, with `user:password@` when the server asks for it. */
+  /**
+   * `nats://host:port` or `tls://host:port`, with `user:password@` when the server asks for it;
+   * of the servers of a NATS cluster, `nats://host:port,host:port,host:port`.
+   */
   readonly url: string
   readonly tls?: BusTls
+}
+
+/** The parts of a URL with one or several hosts. */
+export interface BusAddress {
+  readonly protocol: 'nats:' | 'tls:'
+  readonly hosts: readonly { readonly hostname: string; readonly port: number }[]
+  readonly user: string | undefined
+  readonly password: string | undefined
+}
+
+const DEFAULT_PORT = 4_222
+
+/** @returns undefined when it is not such a URL */
+export function parseBusUrl(url: string): BusAddress | undefined {
+  const found = /^(nats:|tls:)\/\/(?:([^@/]*)@)?([^/@]+)\/?$/.exec(url)
+  if (found === null) return undefined
+  const [, protocol = '', credentials = '', places = ''] = found
+  const hosts = places.split(',').map(hostOf)
+  const [user, password] = credentials.split(':').map(decodeURIComponent)
+  if (!hosts.every((host) => host !== undefined)) return undefined
+  const secured = protocol === 'tls:'
+  return { protocol: secured ? 'tls:' : 'nats:', hosts, user: user || undefined, password }
+}
+
+function hostOf(place: string): { hostname: string; port: number } | undefined {
+  if (!URL.canParse(`nats://${place}`)) return undefined
+  const { hostname, port } = new URL(`nats://${place}`)
+  if (hostname === '') return undefined
+  return { hostname, port: port === '' ? DEFAULT_PORT : Number(port) }
 }
 
 type BusSettings = Pick<

@@ -8,6 +8,7 @@
  * - Reconnects forever; each process decides whether it serves without the bus.
  * - The bus is up only while the stream (and for a reader the consumer) exists; missing ones are
  *   recreated. A recreated stream has lost its messages, and the publisher reports it.
+ * - In a NATS cluster the stream has three replicas; one of a single server becomes replicated.
  * - Limits retention, because work-queue retention loses its deduplication window when the server
  *   restarts.
  */
@@ -31,7 +32,7 @@ import { DAY, MINUTE, SECOND, type Clock } from '../base/clock.js'
 import type { Logger } from '../base/log.js'
 import type { EventId } from '../base/ids.js'
 import { EVENT_STREAM, EVENT_SUBJECTS, WEBHOOK_CONSUMER } from '../base/subjects.js'
-import type { BusServer } from './bus_server.js'
+import { parseBusUrl, type BusServer } from './bus_server.js'
 import { createConsumer, type BusMessage, type Consumer, type PullRequest } from './consumer.js'
 import { fromMessage, type EventMessage } from './event_message.js'
 import { createPublisher, type Publisher } from './publisher.js'
@@ -42,6 +43,7 @@ const DUPLICATE_WINDOW_MS = 2 * MINUTE
 /** Longer than a reader needs to commit a batch; short enough for redelivery after its crash. */
 const ACK_WAIT_MS = 5 * SECOND
 const ACK_PENDING_MAX = 4_096
+const CLUSTER_REPLICAS = 3
 const NO_RESPONDERS = 503
 const CONFLICT = 409
 
@@ -133,7 +135,7 @@ export function connectBus(options: BusOptions): Bus {
     while (!closing && !link.isClosed()) {
       try {
         const manager = await link.jetstreamManager({ checkAPI: false, timeout: 2 * SECOND })
-        const created = await ensureStream(manager)
+        const created = await ensureStream(manager, replicasAt(link))
         if (consumes) await ensureConsumer(manager, ackWaitMs)
         if (admit === undefined || (await admit(await newestEvent(manager)))) return created
         await pause(RECONNECT_AFTER_MS)
@@ -192,7 +194,7 @@ export function connectBus(options: BusOptions): Bus {
   }
 }
 
-/** Connects once; afterwards the driver reconnects to the same server forever. */
+/** Connects once; afterwards the driver reconnects forever, to any server of a NATS cluster. */
 function dial(server: BusServer): Promise<NatsConnection> {
   return connect({
     ...serverAt(server),
@@ -209,12 +211,14 @@ function dial(server: BusServer): Promise<NatsConnection> {
 }
 
 function serverAt({ url, tls = {} }: BusServer): ConnectionOptions {
-  const { protocol, host, username, password } = new URL(url)
+  const address = parseBusUrl(url)
+  if (address === undefined) throw new Error('the URL of the bus is malformed')
+  const { protocol, hosts, user, password = '' } = address
   // The driver ignores the scheme: without `tls` it accepts an unencrypted connection.
   const secured = protocol === 'tls:' ? { tls } : {}
-  const to = { servers: `${protocol}//${host}`, ...secured }
-  if (username === '') return to
-  return { ...to, user: decodeURIComponent(username), pass: decodeURIComponent(password) }
+  const servers = hosts.map(({ hostname, port }) => `${protocol}//${hostname}:${port}`)
+  const to = { servers, ...secured }
+  return user === undefined ? to : { ...to, user, pass: password }
 }
 
 /**
@@ -236,10 +240,18 @@ export function streamProbe(url: string, withinMs: number): () => Promise<boolea
   }
 }
 
+/** A server of a NATS cluster keeps what one of three servers may lose. */
+const replicasAt = ({ info }: NatsConnection): number =>
+  info?.cluster === undefined ? 1 : CLUSTER_REPLICAS
+
 /** @returns the creation time of the stream; a different time is a new, empty stream */
-async function ensureStream(manager: JetStreamManager): Promise<string> {
+async function ensureStream(manager: JetStreamManager, replicas: number): Promise<string> {
   try {
-    return (await manager.streams.info(EVENT_STREAM)).created
+    const { created, config } = await manager.streams.info(EVENT_STREAM)
+    if (config.num_replicas < replicas) {
+      await manager.streams.update(EVENT_STREAM, { num_replicas: replicas })
+    }
+    return created
   } catch (fault) {
     if (!isNotFound(fault)) throw fault
   }
@@ -248,6 +260,7 @@ async function ensureStream(manager: JetStreamManager): Promise<string> {
     subjects: [EVENT_SUBJECTS],
     retention: RetentionPolicy.Limits,
     storage: StorageType.File,
+    num_replicas: replicas,
     discard: DiscardPolicy.Old,
     max_age: nanos(STREAM_MAX_AGE_MS),
     duplicate_window: nanos(DUPLICATE_WINDOW_MS),

@@ -29,11 +29,20 @@ export interface NatsServer {
   url(port: number): string
 }
 
+/** One of the servers of a NATS cluster; its client port must be known before the start. */
+export interface NatsClusterMember {
+  readonly name: string
+  /** Of the connections between servers. */
+  readonly port: number
+  readonly others: readonly number[]
+}
+
 export function natsServer(
   binary: string,
-  data: DataFolder,
+  data: Pick<DataFolder, 'file' | 'folder'>,
   environment: NodeJS.ProcessEnv,
   random: Random,
+  member?: NatsClusterMember,
 ): NatsServer {
   const password = ensurePassword(data.file(PASSWORD_FILE), random)
   const portsFolder = join(data.folder(FILES.natsStore), 'ports')
@@ -44,7 +53,8 @@ export function natsServer(
       rmSync(portsFolder, { recursive: true, force: true })
       mkdirSync(portsFolder, { mode: 0o700, recursive: true }) // may be deleted
       const text = configurationText(port, password, data.folder(FILES.natsStore), portsFolder)
-      writeFileSync(configuration, text, { mode: 0o600 })
+      const cluster = member === undefined ? '' : clusterText(member, password)
+      writeFileSync(configuration, text + cluster, { mode: 0o600 })
       let probe: (() => Promise<boolean>) | undefined
       return {
         command: '/bin/sh',
@@ -76,6 +86,16 @@ port: ${port === 0 ? -1 : port}
 ports_file_dir: ${JSON.stringify(ports)}
 jetstream { store_dir: ${JSON.stringify(store)} }
 authorization { user: "${USER}", password: "${password}" }
+`
+
+const clusterText = ({ name, port, others }: NatsClusterMember, password: string): string =>
+  `server_name: ${JSON.stringify(name)}
+cluster {
+  name: "causeway"
+  listen: "127.0.0.1:${port}"
+  authorization { user: "${USER}", password: "${password}" }
+  routes: [${others.map((other) => `"nats://${USER}:${password}@127.0.0.1:${other}"`).join(', ')}]
+}
 `
 
 /** Undefined until the file is complete. */

@@ -1,0 +1,93 @@
+/** The bus on three clustered nats-servers: its stream outlives any one of them. */
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { connect } from 'nats'
+import t from 'tap'
+import { systemClock } from '../../src/base/clock.js'
+import { createLog } from '../../src/base/log.js'
+import { systemRandom } from '../../src/base/random.js'
+import { EVENT_STREAM } from '../../src/base/subjects.js'
+import { connectBus } from '../../src/bus/nats.js'
+import { natsServer } from '../../src/supervisor/nats_server.js'
+import { freePort } from '../../src/supervisor/ports.js'
+import { run } from '../../src/supervisor/program.js'
+import { eventually } from '../support/eventually.js'
+import { findInstalled } from '../support/postgres_server.js'
+import type { StoredEvent } from '../../src/store/store.js'
+import { tempFolder } from '../support/temp_folder.js'
+import { anEvent } from './bus_events.js'
+
+const log = createLog('test', { LOG_LEVEL: 'silent' })
+const SERVERS = [1, 2, 3]
+/** An election takes seconds, more on a busy machine. */
+const ELECTED_WITHIN_MS = 60_000
+
+void t.test('an event is published after any one server is lost', async (t) => {
+  const folder = tempFolder(t)
+  const ports = new Map<number, { client: number; route: number }>()
+  for (const number of SERVERS) {
+    ports.set(number, { client: await freePort('127.0.0.1'), route: await freePort('127.0.0.1') })
+  }
+  const portsOf = (number: number) => ports.get(number) ?? { client: 0, route: 0 }
+  const random = systemRandom()
+  const servers = SERVERS.map((number) => {
+    const own = join(folder, `nats-${number}`)
+    mkdirSync(own)
+    const data = {
+      file: (name: string) => join(name.endsWith('password') ? folder : own, name),
+      folder: (name: string) => join(own, name),
+    }
+    const server = natsServer(findInstalled('nats-server') ?? '', data, process.env, random, {
+      name: `nats-${number}`,
+      port: portsOf(number).route,
+      others: SERVERS.filter((other) => other !== number).map((other) => portsOf(other).route),
+    })
+    const running = run(server.program(portsOf(number).client), join(folder, `${number}.log`))
+    t.teardown(async () => {
+      running.kill()
+      await running.ended
+    })
+    return { running, url: server.url(portsOf(number).client) }
+  })
+  for (const { running } of servers) t.match(await running.started, { ready: true })
+
+  const [first] = servers
+  const hosts = SERVERS.map((number) => `127.0.0.1:${portsOf(number).client}`).join(',')
+  const url = (first?.url ?? '').replace(/127\.0\.0\.1:\d+$/, hosts)
+  const bus = connectBus({ url, consumes: true, clock: systemClock, log })
+  t.teardown(() => bus.close())
+  const isUp = () => bus.status() === 'up'
+  await eventually('the bus is up', isUp, ELECTED_WITHIN_MS)
+  const admin = await connect({ servers: hosts.split(','), ...userOf(url) })
+  t.teardown(() => admin.close())
+  const manager = await admin.jetstreamManager()
+  const stream = () => manager.streams.info(EVENT_STREAM)
+  t.equal((await stream()).config.num_replicas, 3)
+  await manager.streams.update(EVENT_STREAM, { num_replicas: 1 })
+  const later = connectBus({ url, consumes: false, clock: systemClock, log })
+  t.teardown(() => later.close())
+  await eventually('the next connection replicates it', async () => {
+    return (await stream()).config.num_replicas === 3
+  })
+
+  const published = (event: StoredEvent): Promise<unknown> =>
+    eventually(
+      'the event is stored',
+      () => bus.publisher.publish(event, event.id),
+      ELECTED_WITHIN_MS,
+    )
+  await published(anEvent(1))
+  first?.running.kill()
+  await first?.running.ended
+  await published(anEvent(2))
+  await eventually(
+    'both are in the stream',
+    async () => (await stream()).state.messages === 2,
+    ELECTED_WITHIN_MS,
+  )
+})
+
+function userOf(url: string): { user: string; pass: string } {
+  const [, user = '', pass = ''] = /^nats:\/\/([^:]*):([^@]*)@/.exec(url) ?? []
+  return { user: decodeURIComponent(user), pass: decodeURIComponent(pass) }
+}
