@@ -3,6 +3,7 @@ import { createLog } from '../../src/base/log.js'
 import { instant } from '../../src/base/clock.js'
 import { openPostgresStore } from '../../src/store/postgres/store.js'
 import type { Store } from '../../src/store/store.js'
+import { hurriedClock } from '../support/hurried_clock.js'
 import { anIntent, batchOf } from '../store/commit_rows.js'
 
 export interface OwnerUnderLoad {
@@ -24,11 +25,10 @@ const log = createLog('test', { LOG_LEVEL: 'silent' })
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 const MORE_THAN_ALL = 1_000_000
 
-/** Takes over at once: each look at the lease passes its timeout. */
+/** Takes over without waiting for the timeout of the lease. */
 export function openOwner(url: string, holder: string): Promise<Store> {
-  let now = 0
-  const elapsed = (): number => (now += 5_000)
-  return openPostgresStore({ url, shard: 'books_1', holder, elapsed, pause, log })
+  const { elapsed, hurried } = hurriedClock()
+  return hurried(() => openPostgresStore({ url, shard: 'books_1', holder, elapsed, pause, log }))
 }
 
 export function loadUntilFailure(store: Store, name: string): OwnerUnderLoad {

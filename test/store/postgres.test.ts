@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { instant } from '../../src/base/clock.js'
+import { ANSWER_WITHIN_MS } from '../../src/base/constants.js'
 import { createLog } from '../../src/base/log.js'
 import { PROCESSOR_SCHEMA, Deposed, type Store } from '../../src/store/store.js'
 import { openDatabase } from '../../src/store/database.js'
@@ -12,9 +13,12 @@ import {
   parseStoreUrl,
   type Connection,
 } from '../../src/store/postgres/connection.js'
+import { acquireLease } from '../../src/store/postgres/lease.js'
+import { READS_WITHIN_MS } from '../../src/store/postgres/ownership.js'
 import { openPostgresStore } from '../../src/store/postgres/store.js'
 import type { Row } from '../../src/store/tables.js'
 import { eventually } from '../support/eventually.js'
+import { hurriedClock } from '../support/hurried_clock.js'
 import { noPostgres, startPostgres, type TestServer } from '../support/postgres_server.js'
 import { tempFolder } from '../support/temp_folder.js'
 import { anIntent, batchOf, NOTHING_WANTED } from './commit_rows.js'
@@ -26,12 +30,17 @@ if (noPostgres !== false) {
 
 const server: TestServer = await startPostgres(t)
 const log = createLog('test', { LOG_LEVEL: 'silent' })
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
+const longPause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
+/** Looks more often; the lease and its timeout stay by the clock. */
+const shortPause = (ms: number): Promise<void> => longPause(ms / 20)
 const MOST = 9_223_372_036_854_775_807n
 
 interface Opening {
   readonly holder?: string
   readonly elapsed?: () => number
+  /** Takes over without waiting for the timeout of the lease. */
+  readonly isHurried?: boolean
+  readonly pause?: (ms: number) => Promise<void>
 }
 
 let shards = 0
@@ -41,9 +50,13 @@ const newShard = (): string => `books_${++shards}`
 async function opened(
   t: Test,
   shard: string,
-  { holder = 'one', elapsed = () => performance.now() }: Opening = {},
+  { holder = 'one', isHurried = false, pause = longPause, ...given }: Opening = {},
 ): Promise<{ store: Store; failure: () => Error | undefined }> {
-  const store = await openPostgresStore({ url: server.url, shard, holder, elapsed, pause, log })
+  const clock = hurriedClock()
+  const elapsed = given.elapsed ?? clock.elapsed
+  const open = (): Promise<Store> =>
+    openPostgresStore({ url: server.url, shard, holder, elapsed, pause, log })
+  const store = await (isHurried ? clock.hurried(open) : open())
   let failure: Error | undefined
   store.onFailure((error) => (failure = error))
   t.teardown(() => store.close().catch(() => undefined))
@@ -54,12 +67,6 @@ async function connected(t: Test, shard: string): Promise<Connection> {
   const connection = await connectToPrimary(parseStoreUrl(server.url), shard, 'test')
   t.teardown(() => connection.close().catch(() => undefined))
   return connection
-}
-
-/** Each look passes the timeout of a lease. */
-const hurried = (): (() => number) => {
-  let now = 0
-  return () => (now += 5_000)
 }
 
 const anEvent = (position: number): Row<'events'> => ({
@@ -141,7 +148,7 @@ void t.test('who was deposed commits nothing and answers nothing', async (t) => 
   const first = await opened(t, shard, { holder: 'one' })
   await first.store.commit(batchOf({ intents: [anIntent('pi_1')] }))
   await first.store.barrier()
-  const second = await opened(t, shard, { holder: 'two', elapsed: hurried() })
+  const second = await opened(t, shard, { holder: 'two', isHurried: true })
   await t.rejects(first.store.commit(batchOf({ intents: [anIntent('pi_2')] })), Deposed)
   await t.rejects(first.store.barrier(), Deposed)
   await eventually('the heartbeat fails as well', () => first.failure() instanceof Deposed)
@@ -167,7 +174,7 @@ void t.test(
     const heartbeats = async (): Promise<number> =>
       (await rows.all<{ beat: number }>('SELECT beat FROM owner'))[0]?.beat ?? 0
     const begin = await heartbeats()
-    await eventually('several heartbeats', async () => (await heartbeats()) >= begin + 5)
+    await eventually('several heartbeats', async () => (await heartbeats()) >= begin + 3)
     t.notOk(isTaken)
     await first.store.close()
     t.equal((await (await second).store.boot(instant(0))).epoch, 2)
@@ -180,39 +187,151 @@ void t.test('a take-over ends a commit that waits for ever, and sees none of it'
   const blocker = await connected(t, shard)
   await blocker.exec('BEGIN; LOCK TABLE intents IN ACCESS EXCLUSIVE MODE')
   const stuck = first.store.commit(batchOf({ intents: [anIntent('pi_1')] })).catch((e: Error) => e)
-  const second = await opened(t, shard, { holder: 'two', elapsed: hurried() })
+  const second = await opened(t, shard, { holder: 'two', isHurried: true, pause: shortPause })
   t.match(await stuck, { message: /terminat/ })
   await blocker.exec('ROLLBACK')
   t.same(await second.store.due('intents', instant(5), 10), [])
   t.equal((await second.store.boot(instant(0))).lastBatch, 0)
 })
 
-void t.test('a cancelled wait for the standby counts as a failed commit', async (t) => {
-  const shard = newShard()
-  const { store } = await opened(t, shard)
+/** Makes each write wait for a standby that does not exist, until the test ends. */
+async function withoutStandby(t: Test, shard: string): Promise<StandbyControl> {
   const admin = await connected(t, shard)
   const setStandby = async (name: string): Promise<void> => {
     await admin.exec(`ALTER SYSTEM SET synchronous_standby_names = '${name}'`)
     await admin.exec('SELECT pg_reload_conf()')
   }
-  await setStandby('nobody')
   t.teardown(() => setStandby(''))
-  // The server's processes read the setting one after another: the first commits may not wait.
-  let error: Error | undefined
-  const committing = (async () => {
-    for (let i = 1; error === undefined; i++)
-      await store
-        .commit(batchOf({ intents: [anIntent(`pi_${i}`)] }))
-        .catch((e: unknown) => (error = e as Error))
+  await setStandby('nobody')
+  const probe = await connected(t, shard)
+  const waiting = async (besides: number): Promise<number> => {
+    const sql = `SELECT 1 FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND pid <> ?`
+    return (await admin.all(sql, [besides])).length
+  }
+  let isInEffect = false
+  const probing = (async () => {
+    while (!isInEffect) await probe.exec('CREATE TABLE probe (); DROP TABLE probe')
   })()
-  await eventually('a commit waits for the standby and is cancelled', async () => {
-    await admin.all(
-      `SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'`,
-    )
-    return error !== undefined
-  })
-  await committing
-  t.match(error, { message: /committed with a warning/ })
+  probing.catch(() => undefined)
+  await eventually('writes wait', async () => (isInEffect = (await waiting(0)) > 0))
+  return {
+    waiting: () => waiting(probe.session),
+    cancel: async () => {
+      await admin.all(
+        `SELECT pg_cancel_backend(pid) FROM pg_stat_activity
+         WHERE wait_event = 'SyncRep' AND pid <> ?`,
+        [probe.session],
+      )
+    },
+    back: () => setStandby(''),
+  }
+}
+
+interface StandbyControl {
+  /** Writes that wait, without the probe. */
+  waiting(): Promise<number>
+  cancel(): Promise<void>
+  back(): Promise<void>
+}
+
+void t.test('a cancelled wait for the standby counts as a failed commit', async (t) => {
+  const shard = newShard()
+  const { store, failure } = await opened(t, shard)
+  const standby = await withoutStandby(t, shard)
+  const committing = store.commit(batchOf({ intents: [anIntent('pi_1')] })).catch((e: Error) => e)
+  await eventually('the commit waits', async () => (await standby.waiting()) > 0)
+  await standby.cancel()
+  t.match(await committing, { message: /committed with a warning/ })
+  t.match(failure(), { message: /committed with a warning/ })
+})
+
+void t.test('a cancelled wait of a heartbeat counts as a failure', async (t) => {
+  const shard = newShard()
+  const { store, failure } = await opened(t, shard)
+  const standby = await withoutStandby(t, shard)
+  await eventually('a heartbeat waits', async () => (await standby.waiting()) > 0)
+  await standby.cancel()
+  await eventually('the failure', () => failure() !== undefined)
+  t.match(failure(), { message: /committed with a warning/ })
+  await t.rejects(store.barrier(), /committed with a warning/)
+})
+
+void t.test('a server that does not answer a commit ends the ownership', async (t) => {
+  const shard = newShard()
+  let now = 0
+  const { store, failure } = await opened(t, shard, { elapsed: () => now, pause: shortPause })
+  const blocker = await connected(t, shard)
+  await blocker.exec('BEGIN; LOCK TABLE intents IN ACCESS EXCLUSIVE MODE')
+  const committing = store.commit(batchOf({ intents: [anIntent('pi_1')] })).catch((e: Error) => e)
+  now += ANSWER_WITHIN_MS
+  await eventually('the failure', () => failure() !== undefined)
+  t.match(failure(), { message: /no answer from the server within 5000 ms/ })
+  t.notOk(failure() instanceof Deposed, 'the process exits with 70')
+  await blocker.exec('ROLLBACK')
+  t.match(await committing, { message: /no answer/ }, 'a late answer does not count')
+})
+
+void t.test('reads need a recently confirmed write: a former primary confirms none', async (t) => {
+  const shard = newShard()
+  let now = 0
+  const { store, failure } = await opened(t, shard, { elapsed: () => now, pause: shortPause })
+  await store.commit(batchOf({ intents: [anIntent('pi_1')] }))
+  const standby = await withoutStandby(t, shard)
+  now += READS_WITHIN_MS - 1
+  const soon = store.barrier()
+  await t.resolves(soon, 'needs no write')
+
+  now += 1
+  let isAnswered = false
+  const late = store.barrier().then(() => (isAnswered = true))
+  await eventually('a heartbeat waits', async () => (await standby.waiting()) > 0)
+  t.notOk(isAnswered)
+  await standby.back()
+  t.ok(await late, 'once a heartbeat is confirmed')
+  t.equal(failure(), undefined)
+})
+
+void t.test('a take-over fails when the owner sent a heartbeat meanwhile', async (t) => {
+  const shard = newShard()
+  const first = await opened(t, shard, { holder: 'one' })
+  const [connection, background] = [await connected(t, shard), await connected(t, shard)]
+  let takeOvers = 0
+  const disturbed: Connection = {
+    ...connection,
+    all: async (sql, parameters) => {
+      if (sql.includes('SET epoch') && takeOvers++ === 0)
+        await background.run('UPDATE owner SET beat = beat + 1')
+      return connection.all(sql, parameters)
+    },
+  }
+  const clock = hurriedClock()
+  const options = { holder: 'two', elapsed: clock.elapsed, pause: shortPause, log }
+  const taken = await clock.hurried(() =>
+    acquireLease({ ...options, connection: disturbed, background }),
+  )
+  t.equal(takeOvers, 2)
+  t.match(taken, { epoch: 2, lastBatch: 0 })
+  await t.rejects(first.store.barrier(), Deposed)
+})
+
+void t.test('no heartbeat of the former epoch follows a raise of the epoch', async (t) => {
+  const shard = newShard()
+  let now = 0
+  let looks = 0
+  const elapsed = (): number => (looks++, now)
+  const { store, failure } = await opened(t, shard, { elapsed, pause: shortPause })
+  const blocker = await connected(t, shard)
+  await blocker.exec('BEGIN; SELECT 1 FROM owner FOR UPDATE')
+  const raising = store.raiseEpoch(7)
+  now += 2_000
+  const before = looks
+  await eventually('a heartbeat would be due', () => looks >= before + 2)
+  await blocker.exec('ROLLBACK')
+  await raising
+  await store.barrier()
+  await store.commit(batchOf({ intents: [anIntent('pi_1')] }))
+  t.equal(failure(), undefined)
+  t.match(store.marks.progress(), { epoch: 8, lastBatch: 1 })
 })
 
 void t.test('what was committed survives a kill of the server', async (t) => {

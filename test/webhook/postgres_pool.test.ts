@@ -5,6 +5,7 @@ import { connectToPrimary, parseStoreUrl } from '../../src/store/postgres/connec
 import { Deposed, type StoredEvent } from '../../src/store/store.js'
 import { anEvent } from '../bus/bus_events.js'
 import { eventually } from '../support/eventually.js'
+import { hurriedClock } from '../support/hurried_clock.js'
 import { noPostgres, startPostgres } from '../support/postgres_server.js'
 import { aDelivery, anEndpoint, anEventRow, TENANT } from './builders.js'
 import { aFastRelay } from './fast_relay.js'
@@ -20,19 +21,14 @@ const server = await startPostgres(t)
 const EXIT_DEPOSED = 71
 const EXIT_RECOVER = 70
 
-/** Each look passes the timeout of a lease. */
-const hurried = (): (() => number) => {
-  let now = 0
-  return () => (now += 5_000)
-}
-
 void t.test('who was deposed commits and removes nothing', async (t) => {
-  const place = inPostgres(server, hurried())
+  const clock = hurriedClock()
+  const place = inPostgres(server, clock.elapsed)
   const faults: unknown[] = []
   const first = await place.open((fault) => faults.push(fault), 'one')
   const [event, other] = [anEventRow(), anEventRow()]
   await first.store.commit({ events: [event], reported: [event.id] })
-  const second = await place.open(undefined, 'two')
+  const second = await clock.hurried(() => place.open(undefined, 'two'))
   let isCommitted = false
   void first.store.commit({ events: [other] }).then(() => (isCommitted = true))
   await eventually('the commit is refused', () => faults.length > 0)

@@ -9,7 +9,9 @@
  * - A free lease, and one of a predecessor with the same name, is taken at once: the lock of the
  *   data directory says that the predecessor is gone. Any other is taken when it has not changed
  *   for LEASE_TIMEOUT_MS, by this machine's monotonic clock.
- * - A take-over is conditional on the epoch that was seen, and waits for a commit in progress.
+ * - A take-over is conditional on the epoch and the beat that were seen, and waits for a commit in
+ *   progress. So nobody takes over less than LEASE_TIMEOUT_MS after the owner sent a write that the
+ *   server confirmed, unless the owner is gone or has released the lease.
  */
 import { SECOND } from '../../base/clock.js'
 import type { Logger } from '../../base/log.js'
@@ -17,7 +19,7 @@ import { Deposed } from '../store.js'
 import type { Connection } from './connection.js'
 
 export const HEARTBEAT_MS = SECOND
-const LEASE_TIMEOUT_MS = 4 * SECOND
+export const LEASE_TIMEOUT_MS = 4 * SECOND
 
 export interface LeaseOptions {
   readonly connection: Connection
@@ -44,8 +46,10 @@ interface OwnerRow extends Ownership {
 
 const OWNER = 'SELECT epoch, last_batch AS "lastBatch", holder, beat, session FROM owner'
 const TAKE_OVER = `UPDATE owner SET epoch = epoch + 1, holder = ?, beat = 0, session = ?
-  WHERE epoch = ? RETURNING epoch, last_batch AS "lastBatch"`
+  WHERE epoch = ? AND beat = ? RETURNING epoch, last_batch AS "lastBatch"`
 const HEARTBEAT = 'UPDATE owner SET beat = beat + 1 WHERE epoch = ?'
+const RAISE_EPOCH = `UPDATE owner SET epoch = greatest(epoch, ?::bigint) + 1 WHERE epoch = ?
+  RETURNING epoch`
 const RELEASE = "UPDATE owner SET holder = '' WHERE epoch = ?"
 const STILL_OWNER = 'SELECT 1 FROM owner WHERE epoch = ?'
 const TERMINATE = 'SELECT pg_terminate_backend(?::integer)'
@@ -79,7 +83,7 @@ async function takeOver(
 ): Promise<Ownership | undefined> {
   let isDone = false
   const taking = connection
-    .all<Ownership>(TAKE_OVER, [holder, connection.session, seen.epoch])
+    .all<Ownership>(TAKE_OVER, [holder, connection.session, seen.epoch, seen.beat])
     .finally(() => (isDone = true))
   const ending = pause(LEASE_TIMEOUT_MS).then(async () => {
     if (isDone) return
@@ -99,6 +103,17 @@ export async function beat(connection: Connection, epoch: number): Promise<void>
 /** @throws Deposed */
 export async function checkOwnership(connection: Connection, epoch: number): Promise<void> {
   if ((await connection.all(STILL_OWNER, [epoch])).length === 0) throw new Deposed(DEPOSED)
+}
+
+/** @returns the new epoch. @throws Deposed */
+export async function raiseEpoch(
+  connection: Connection,
+  epoch: number,
+  above: number,
+): Promise<number> {
+  const [raised] = await connection.all<{ epoch: number }>(RAISE_EPOCH, [above, epoch])
+  if (raised === undefined) throw new Deposed(DEPOSED)
+  return raised.epoch
 }
 
 export const DEPOSED = 'another process owns the books'

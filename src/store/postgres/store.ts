@@ -9,9 +9,8 @@ import { projectRoot } from '../../base/protos.js'
 import { createLists } from '../lists.js'
 import { progressQueries, readProgress, type Progress } from '../progress.js'
 import { load, readBootState, readDue, readKeyRows, readOpenEvents } from '../reads.js'
-import { Deposed, type Store } from '../store.js'
+import type { Store } from '../store.js'
 import { COMMIT_FUNCTION, commitValues } from './commit.js'
-import { DEPOSED } from './lease.js'
 import type { SchemaDefinition } from './migrate.js'
 import { openOwnedSchema, type SchemaOptions } from './owned_schema.js'
 
@@ -21,13 +20,10 @@ export const BOOKS: SchemaDefinition = {
 }
 
 const IN_RECOVERY = 'SELECT 1 FROM recoveries WHERE released_at IS NULL'
-const RAISE_EPOCH = `UPDATE owner SET epoch = greatest(epoch, ?::bigint) + 1 WHERE epoch = ?
-  RETURNING epoch`
 
 export async function openPostgresStore(options: SchemaOptions): Promise<Store> {
   const schema = await openOwnedSchema(options, BOOKS, ['background', 'prefetch', 'lists'])
-  const { writer, readers } = schema
-  const { background, prefetch, lists } = readers
+  const { background, prefetch, lists } = schema.readers
   const { booksId } = await readProgress(background)
   const progress = (): Progress => {
     const { epoch, lastBatch } = schema.ownership()
@@ -48,12 +44,7 @@ export async function openPostgresStore(options: SchemaOptions): Promise<Store> 
     marks: progressQueries(background, progress),
     onFailure: schema.onFailure,
     isInRecovery: async () => (await background.all(IN_RECOVERY)).length > 0,
-    raiseEpoch: async (above) => {
-      const { epoch } = schema.ownership()
-      const [raised] = await writer.all<{ epoch: number }>(RAISE_EPOCH, [above, epoch])
-      if (raised === undefined) throw new Deposed(DEPOSED)
-      schema.raised(raised.epoch)
-    },
+    raiseEpoch: schema.raiseEpoch,
     close: schema.close,
   }
 }
