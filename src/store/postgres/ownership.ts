@@ -12,8 +12,8 @@
  * - Reads need no flush, but the server that answers them may be a former primary, where no commit
  *   of a later owner arrives. So they also need a confirmed write that was sent less than
  *   READS_WITHIN_MS ago. Each server that can be promoted has that write, and nobody takes over
- *   before LEASE_TIMEOUT_MS have passed without a further one. The margin is for clocks of different
- *   speed. Without such a write, a heartbeat decides: its confirmation proves the ownership.
+ *   before LEASE_TIMEOUT_MS have passed without a further one; the margin is for clocks that differ
+ *   in speed. Without such a write, a heartbeat decides: its confirmation proves the ownership.
  */
 import { ANSWER_WITHIN_MS } from '../../base/constants.js'
 import type { Bindable } from '../database.js'
