@@ -76,7 +76,7 @@ const CLIENT_SOURCES = ['connection', 'request', 'webhooks'].map((name) => `src/
 const SOURCES: readonly (readonly [pattern: RegExp, adapters: readonly string[]])[] = [
   [/\bDate\.now\b|\bnew Date\(\)/, ['src/base/clock.ts', ...CLIENT_SOURCES]],
   [/\bMath\.random\b/, ['src/base/random.ts', ...CLIENT_SOURCES]],
-  [/\bprocess\.env\b/, ['src/base/settings.ts', 'src/supervisor/environment.ts']],
+  [/\bprocess\.env\b/, ['src/base/settings_reader.ts', 'src/supervisor/environment.ts']],
 ]
 
 /** Spelled in two parts, so that this file keeps its own rule. */

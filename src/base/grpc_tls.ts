@@ -18,7 +18,8 @@ import {
 } from '@grpc/grpc-js'
 import { SECOND } from './clock.js'
 import { isLocalAddress, isUnixSocket } from './network.js'
-import { cleartextFault, SettingsError, type Settings } from './settings.js'
+import type { Settings } from './settings.js'
+import { cleartextFault, SettingsError } from './settings_reader.js'
 
 const RELOAD_INTERVAL_MS = 5 * SECOND
 

@@ -1,114 +1,28 @@
 /**
  * The settings of the environment and `.env`: names, defaults, allowed values and descriptions.
  *
- * Does not own: fixed bounds (base/constants), values that operators change at run time (rates,
- * limits, routes: the store).
- *
- * - An invalid value stops the start with its name, the value and the allowed ones; all faults are
- *   reported at once.
- * - Unknown names and lines that set nothing are rejected in `.env`, as certain mistakes,
- *   and ignored in the process environment, which is shared with other programs.
- * - The result is frozen; only `supervisor/environment.ts` also reads `process.env`.
+ * Does not own: reading them (base/settings_reader), fixed bounds (base/constants), values that
+ * operators change at run time (rates, limits, routes: the store).
  */
 import { existsSync, readFileSync } from 'node:fs'
-import { isIP } from 'node:net'
 import { join, resolve } from 'node:path'
-import { parseEnv } from 'node:util'
 import { SESSION_TTL_MAX_S } from './constants.js'
-import { isLocalAddress, isLoopback } from './network.js'
+import {
+  ADDRESS,
+  ADDRESSES,
+  CALLER,
+  HOST,
+  LISTEN,
+  list,
+  oneOf,
+  PATH,
+  text,
+  toggle,
+  TOKEN,
+  whole,
+  type Setting,
+} from './setting_kinds.js'
 import { FILES, WEBHOOK_POOLS_MAX } from './subjects.js'
-
-interface Setting<T> {
-  readonly fallback: string
-  readonly allowed: string
-  readonly about: string
-  /** @returns undefined when the value is not allowed */
-  read(text: string): T | undefined
-}
-
-const whole = (fallback: number, min: number, max: number, about: string): Setting<number> => ({
-  fallback: String(fallback),
-  allowed: `a whole number from ${min} to ${max}`,
-  about,
-  read: (text) => {
-    const value = /^[0-9]{1,15}$/.test(text) ? Number(text) : Number.NaN
-    return value >= min && value <= max ? value : undefined
-  },
-})
-
-const oneOf = <const Choice extends string>(
-  choices: readonly Choice[],
-  fallback: Choice,
-  about: string,
-): Setting<Choice> => ({
-  fallback,
-  allowed: choices.join(' or '),
-  about,
-  read: (text) => choices.find((choice) => choice === text),
-})
-
-const toggle = (fallback: boolean, about: string): Setting<boolean> => ({
-  fallback: String(fallback),
-  allowed: 'true or false',
-  about,
-  read: (text) => (text === 'true' ? true : text === 'false' ? false : undefined),
-})
-
-const text = (
-  fallback: string,
-  shape: RegExp,
-  allowed: string,
-  about: string,
-): Setting<string> => ({
-  fallback,
-  allowed,
-  about,
-  read: (value) => (shape.test(value) ? value : undefined),
-})
-
-const list = (
-  fallback: string,
-  shape: { test(item: string): boolean },
-  allowed: string,
-  about: string,
-): Setting<readonly string[]> => ({
-  fallback,
-  allowed: `comma-separated: ${allowed}`,
-  about,
-  read: (value) => {
-    const items = value
-      .split(',')
-      .map((item) => item.trim())
-      .filter((item) => item !== '')
-    return items.every((item) => shape.test(item)) ? items : undefined
-  },
-})
-
-/** One IP address, or a CIDR block. */
-const ADDRESSES = {
-  test: (item: string): boolean => {
-    const [address = '', bits, more] = item.split('/')
-    const family = isIP(address)
-    if (family === 0 || more !== undefined) return false
-    if (bits === undefined) return true
-    return /^(0|[1-9][0-9]{0,2})$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128)
-  },
-}
-const PATH = /^[^\0]*$/
-const LISTEN = /^[0-9a-fA-F.:]+$|^localhost$/
-const ADDRESS = /^unix:[^\0]+$|^(?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\]):[0-9]{1,5}$/
-const TOKEN = /^[\x21-\x7e]*$/
-const CALLER = {
-  test: (item: string): boolean => {
-    const [kind = '', name = '', credential = '', value = '', ...more] = item.split(':')
-    if (more.length > 0 || !CALLER_KIND.test(kind) || !CALLER_NAME.test(name)) return false
-    if (credential === 'sha256') return /^[0-9a-f]{64}$/.test(value)
-    return credential === 'certificate' && /^[^\s]{1,255}$/.test(value)
-  },
-}
-const CALLER_KIND = /^(?:operator|service|gateway|webhooks|supervisor|processor)$/
-const CALLER_NAME = /^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$/
-const HOST = /^[a-z0-9.-]{1,253}$/
 
 export const SETTINGS = {
   HTTP_HOST: text(
@@ -429,143 +343,6 @@ export const RENAMED: Readonly<Record<string, SettingName>> = {
 
 type ValueOf<S> = S extends Setting<infer T> ? T : never
 export type Settings = { readonly [Name in SettingName]: ValueOf<(typeof SETTINGS)[Name]> }
-
-const oldNameOf = (name: string): string | undefined =>
-  Object.keys(RENAMED).find((old) => RENAMED[old] === name)
-
-export class SettingsError extends Error {
-  override name = 'SettingsError'
-}
-
-/** The supervisor passes the values of `.env` on, so its children read no file. */
-export const dotEnvFile = (): string => process.env['DOT_ENV'] ?? '.env'
-
-/** Reads and checks all settings. @throws SettingsError with every fault */
-export function readSettings(
-  environment: Readonly<Record<string, string | undefined>> = process.env,
-  file = dotEnvFile(),
-  warn: (line: string) => void = (line) => process.emitWarning(line),
-): Settings {
-  const { values: fromFile, faults } = readDotEnv(file)
-  for (const name of Object.keys(fromFile)) {
-    if (!Object.hasOwn(SETTINGS, name) && !Object.hasOwn(RENAMED, name))
-      faults.push(`${name} in ${file} is not a setting`)
-  }
-  const values: Record<string, unknown> = {}
-  for (const [name, setting] of Object.entries(SETTINGS)) {
-    const old = oldNameOf(name)
-    const now = environment[name] ?? fromFile[name]
-    const before = old === undefined ? undefined : (environment[old] ?? fromFile[old])
-    if (before !== undefined)
-      warn(`The setting ${old} is now ${name}; the old name ends with this version.`)
-    const isOld = now === undefined && before !== undefined
-    const given = now ?? before ?? setting.fallback
-    const value = setting.read(given)
-    if (value === undefined)
-      faults.push(`${isOld ? old : name}=${shown(name, given)} is not allowed: ${setting.allowed}`)
-    values[name] = value
-  }
-  if (faults.length > 0) throw new SettingsError(faults.join('\n'))
-  const settings = values as Settings
-  faults.push(...contradictions(settings))
-  if (faults.length > 0) throw new SettingsError(faults.join('\n'))
-  return Object.freeze(settings)
-}
-
-/**
- * The values of the file and the lines that set nothing. Each line is parsed alone, because Node
- * joins a line without `=` to the next one or skips it.
- */
-export function readDotEnv(file: string): {
-  readonly values: Readonly<Record<string, string | undefined>>
-  readonly faults: string[]
-} {
-  const lines = existsSync(file) ? readFileSync(file, 'utf8').split('\n') : []
-  const values: Record<string, string | undefined> = {}
-  const faults: string[] = []
-  for (const [i, line] of lines.map((text) => text.trim()).entries()) {
-    if (line === '' || line.startsWith('#')) continue
-    const set = parseEnv(line)
-    if (Object.keys(set).length > 0) Object.assign(values, set)
-    else faults.push(`Line ${i + 1} of ${file} is not NAME=value`)
-  }
-  return { values, faults }
-}
-
-/** What systemd sets for a service (sd_notify(3)), and the search path. */
-export const serviceVariables = (
-  environment: Readonly<Record<string, string | undefined>> = process.env,
-) => ({
-  NOTIFY_SOCKET: environment['NOTIFY_SOCKET'],
-  WATCHDOG_USEC: environment['WATCHDOG_USEC'],
-  WATCHDOG_PID: environment['WATCHDOG_PID'],
-  PATH: environment['PATH'],
-})
-
-/** Settings whose value can contain a password. */
-const URLS: ReadonlySet<string> = new Set(['NATS_URL', 'STORE_URL'] satisfies SettingName[])
-
-/** A printable value: tokens and the passwords in URLs are masked. */
-export function withoutSecrets(name: SettingName, value: string): string {
-  if (URLS.has(name)) return value.replace(/\/\/[^@/]*@/g, '//…@')
-  return isToken(name) && value !== '' ? '…' : value
-}
-
-const isToken = (name: string): boolean => name === 'PROCESSOR_TOKEN' || name === 'RAIL_TOKEN'
-
-/** The source of a setting's value. */
-export function settingSource(
-  name: SettingName,
-  environment: Readonly<Record<string, string | undefined>> = process.env,
-  dotEnvFile = '.env',
-): 'environment' | '.env' | 'default' {
-  if (environment[name] !== undefined) return 'environment'
-  return readDotEnv(dotEnvFile).values[name] === undefined ? 'default' : '.env'
-}
-
-/** A malformed URL may contain a password anywhere. */
-const shown = (name: string, given: string): string =>
-  URLS.has(name) || isToken(name) ? '…' : given
-
-/** Settings that are valid alone and contradict each other. */
-function contradictions(settings: Settings): string[] {
-  const faults: string[] = []
-  if (settings.WEBHOOK_ALLOW_PRIVATE && settings.PRODUCTION_HOSTS.length > 0) {
-    faults.push('WEBHOOK_ALLOW_PRIVATE=true is not allowed together with PRODUCTION_HOSTS')
-  }
-  if ((settings.TLS_CERT_FILE === '') !== (settings.TLS_KEY_FILE === '')) {
-    faults.push('TLS_CERT_FILE and TLS_KEY_FILE are only allowed together')
-  }
-  if ((settings.NATS_TLS_CERT_FILE === '') !== (settings.NATS_TLS_KEY_FILE === '')) {
-    faults.push('NATS_TLS_CERT_FILE and NATS_TLS_KEY_FILE are only allowed together')
-  }
-  const natsFiles = [settings.NATS_TLS_CA_FILE, settings.NATS_TLS_CERT_FILE]
-  if (natsFiles.some((file) => file !== '') && !settings.NATS_URL.startsWith('tls:')) {
-    faults.push('NATS_TLS_… needs NATS_URL=tls://…')
-  }
-  const tls = [settings.GRPC_TLS_CERT_FILE, settings.GRPC_TLS_KEY_FILE, settings.GRPC_TLS_CA_FILE]
-  if (new Set(tls.map((file) => file === '')).size > 1) {
-    faults.push(
-      'GRPC_TLS_CERT_FILE, GRPC_TLS_KEY_FILE and GRPC_TLS_CA_FILE are only allowed together',
-    )
-  }
-  if (tls.every((file) => file === '')) {
-    const names = ['PROCESSOR_ADDRESS', 'RAIL_LISTEN', 'RAIL_ADDRESS'] as const
-    const beyond = names.filter((name) => !isLocalAddress(settings[name]))
-    for (const name of beyond) faults.push(cleartextFault(name, settings[name]))
-    if (!isLoopback(settings.GRPC_HOST)) {
-      faults.push(cleartextFault('GRPC_HOST', settings.GRPC_HOST))
-    }
-  }
-  const both = settings.SANDBOX_HOSTS.filter((host) => settings.PRODUCTION_HOSTS.includes(host))
-  for (const host of both) faults.push(`${host} is in SANDBOX_HOSTS and in PRODUCTION_HOSTS`)
-  return faults
-}
-
-/** Credentials would cross the network in the clear. */
-export const cleartextFault = (name: string, address: string): string =>
-  `${name}=${address} is not allowed without GRPC_TLS_CERT_FILE, GRPC_TLS_KEY_FILE and ` +
-  'GRPC_TLS_CA_FILE: credentials would cross the network in the clear'
 
 /** Whether both host lists have their defaults. */
 export const hasDefaultHosts = (

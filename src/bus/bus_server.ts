@@ -1,5 +1,6 @@
 /** Where the bus is, and how to connect to it, by the settings. */
-import { SettingsError, type Settings } from '../base/settings.js'
+import type { Settings } from '../base/settings.js'
+import { SettingsError } from '../base/settings_reader.js'
 
 /** Paths; read at each connection, so replaced files need no restart. */
 export interface BusTls {

@@ -1,6 +1,7 @@
 /** `config show`: the effective settings and the source of each. Needs no running stack. */
 import { readEnvironment } from '../supervisor/environment.js'
-import { SETTINGS, settingSource, withoutSecrets, type SettingName } from '../base/settings.js'
+import { SETTINGS, type SettingName } from '../base/settings.js'
+import { settingSource, withoutSecrets } from '../base/settings_reader.js'
 import { SETTINGS_GROUPS } from '../base/settings_groups.js'
 import type { LocalCommand, Report } from './command.js'
 import { table } from './terminal.js'

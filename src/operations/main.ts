@@ -1,5 +1,5 @@
 /** The operator CLI: `make ops ARGS="…"`, against the stack of DATA_DIR. */
-import { readSettings } from '../base/settings.js'
+import { readSettings } from '../base/settings_reader.js'
 import { runOperatorCli } from './operator_cli.js'
 import { paintFor } from './terminal.js'
 

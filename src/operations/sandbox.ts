@@ -1,6 +1,7 @@
 /** Reads `sandbox.json` of a running stack (written by supervisor/sandbox_file). */
 import { existsSync, readFileSync } from 'node:fs'
-import { dataFile, readSettings } from '../base/settings.js'
+import { dataFile } from '../base/settings.js'
+import { readSettings } from '../base/settings_reader.js'
 import { FILES } from '../base/subjects.js'
 import type { Credentials } from '../client/index.js'
 import type { Sandbox } from '../supervisor/sandbox_file.js'

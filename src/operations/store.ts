@@ -1,6 +1,7 @@
 /** `store copy`: copies the books of a stopped stack from SQLite to PostgreSQL, and compares. */
 import { existsSync } from 'node:fs'
-import { dataFile, withoutSecrets, type Settings } from '../base/settings.js'
+import { dataFile, type Settings } from '../base/settings.js'
+import { withoutSecrets } from '../base/settings_reader.js'
 import { FILES } from '../base/subjects.js'
 import { copyAndCompare, type CheckedTable } from '../store/postgres/checked_copy.js'
 import { openDataFolder } from '../supervisor/data_folder.js'

@@ -13,21 +13,19 @@ import { join } from 'node:path'
 import type { Instant } from '../base/clock.js'
 import type { TenantId } from '../base/ids.js'
 import { projectRoot } from '../base/protos.js'
-import { openDatabase } from './database.js'
-import { createLists, type Lists } from './lists.js'
-import { progressQueries, readProgress, type Progress, type ProgressQueries } from './progress.js'
-import { load, readBootState, readDue, readKeyRows, readOpenEvents } from './reads.js'
-import type { StoredFingerprints, StoredNonces } from './stored_fingerprints.js'
 import {
   COMMIT_PARAMETERS,
   COMMIT_STATEMENT,
   COMMIT_VIEW,
   toJson,
-  type ActorRow,
   type CommitParameter,
-  type Row,
-  type TableName,
-} from './tables.js'
+} from './commit_view.js'
+import { openDatabase } from './database.js'
+import { createLists, type Lists } from './lists.js'
+import { progressQueries, readProgress, type Progress, type ProgressQueries } from './progress.js'
+import { load, readBootState, readDue, readKeyRows, readOpenEvents } from './reads.js'
+import type { StoredFingerprints, StoredNonces } from './stored_fingerprints.js'
+import type { ActorRow, Row, TableName } from './tables.js'
 
 /** The changes of one batch of commands. Keyed tables hold the last row of each key. */
 export interface CommitRows {

@@ -10,7 +10,7 @@
 import { systemClock } from '../base/clock.js'
 import { systemRandom } from '../base/random.js'
 import { connectServiceManager } from '../base/service_manager.js'
-import { SettingsError } from '../base/settings.js'
+import { SettingsError } from '../base/settings_reader.js'
 import { StartupError } from './startup_error.js'
 import { openDataFolder } from './data_folder.js'
 import { readEnvironment } from './environment.js'

@@ -2,7 +2,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { readSettings, RENAMED, SETTINGS } from '../../src/base/settings.js'
+import { RENAMED, SETTINGS } from '../../src/base/settings.js'
+import { readSettings } from '../../src/base/settings_reader.js'
 
 const NO_FILE = '/nonexistent/.env'
 

@@ -1,7 +1,8 @@
 /** Settings: defaults, allowed values, `.env`, faults. */
 import { join } from 'node:path'
 import t from 'tap'
-import { readSettings, SETTINGS, SettingsError } from '../../src/base/settings.js'
+import { SETTINGS } from '../../src/base/settings.js'
+import { readSettings, SettingsError } from '../../src/base/settings_reader.js'
 
 const NO_FILE = '/nowhere/.env'
 const faultsOf = (environment: Record<string, string>, file = NO_FILE): string => {

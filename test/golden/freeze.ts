@@ -1,12 +1,11 @@
 /**
  * Makes a frozen DATA_DIR with the revision it is compiled from: `--name NAME [--out FOLDER]`.
  *
- * Owns: bringing a stack into every state, in three runs. Does not own: the form (frozen), checking
- * one (golden.test).
+ * Owns: bringing a stack into every state, in three runs. Does not own: the calls and the answers
+ * kept (recorder, entities), the format (frozen), the check of an archive (golden.test).
  *
- * - Timers are short here (intents and reviews a minute, submission five seconds) and the archive
- *   is made after the last of them is due: what becomes of an open entity never depends on when
- *   the test runs.
+ * - Timers are short (recorder) and the archive is made after the last one is due, so the final
+ *   state of an open entity does not depend on when the test runs.
  * - Endpoints end with an address where nothing listens; the test gives them its own.
  * - Run 1: the sandbox, to settled states. Run 2: a production tenant. Run 3: the sandbox again,
  *   stopped while the rail and the bus stand still.
@@ -20,206 +19,41 @@ import { connect } from 'nats'
 import { MINUTE, plus, SECOND, systemClock, toRfc3339 } from '../../src/base/clock.js'
 import { programOptions } from '../../src/base/program_options.js'
 import { projectRoot } from '../../src/base/protos.js'
-import { openReceiver, type Receiver } from '../../src/operations/webhook_receiver.js'
-import { openDatabase } from '../../src/store/database.js'
 import { freePort } from '../../src/supervisor/ports.js'
-import { auditOf } from '../support/audit.js'
 import { eventually } from '../support/eventually.js'
 import { operatorCli } from '../support/operator_cli.js'
-import { operatorsOf, type Key } from '../support/operators.js'
-import { partnerOf, type HttpAnswer, type Partner } from '../support/partner.js'
-import { retryUntilFinal, untilStatus, vietQr } from '../support/payments.js'
-import { anIntent, aPayout, promptPayQr } from '../support/requests.js'
-import { startStack, type RunningStack } from '../support/stack.js'
-import {
-  goldenFolder,
-  pack,
-  type Caller,
-  type Endpoint,
-  type Frozen,
-  type Listed,
-} from './frozen.js'
-import { PRODUCTION_HOST, PRODUCTION_SETTINGS, SANDBOX_SETTINGS } from './settings.js'
+import { operatorsOf } from '../support/operators.js'
+import { untilStatus } from '../support/payments.js'
+import { aPayout } from '../support/requests.js'
+import { atEndpoint, createEntities, idIn, type Paid } from './entities.js'
+import { goldenFolder, pack } from './frozen.js'
+import { createRecorder, expect, say } from './recorder.js'
+import { PRODUCTION_SETTINGS, SANDBOX_SETTINGS } from './settings.js'
 
 const args = programOptions('freeze', 'Freezes a DATA_DIR that every later revision must open.', {
   name: { value: 'NAME', about: 'of the archive: the version', required: true },
   out: { value: 'FOLDER', about: 'where it goes', fallback: goldenFolder() },
 })
 
-const SHORT = { INTENT_TTL_S: '60', REVIEW_TTL_S: '60', RAIL_SUBMIT_TTL_S: '5' }
 const NOWHERE = 'http://127.0.0.1:1/hooks?from=causeway'
-const INTENTS = '/v1/payment_intents'
 const BECAUSE = ['--reason', 'a frozen state']
 const EVIDENCE = ['--evidence', 'statement line 1']
 const STARTED_AT = systemClock.now()
 
 const dataDir = await mkdtemp(join(tmpdir(), 'causeway-freeze-'))
 const ops = operatorCli(dataDir)
-const callers: Record<string, Caller> = {}
-const frozen = {
-  reads: [] as Frozen['reads'][number][],
-  lists: [] as Frozen['lists'][number][],
-  replays: [] as Frozen['replays'][number][],
-  keys: [] as Frozen['keys'][number][],
-  open: [] as Frozen['open'][number][],
-  endpoints: [] as Endpoint[],
-}
-let stack: RunningStack
-const say = (text: string): void => void process.stdout.write(`${text}\n`)
-
-function as(caller: string): Partner {
-  const { keyId, secret, production } = callers[caller]!
-  return partnerOf(stack.sandbox, { keyId, secret, ...(production && { host: PRODUCTION_HOST }) })
-}
-
-const know = (caller: string, { keyId, secret }: Key, production = false): void =>
-  void (callers[caller] = { keyId, secret, production })
-
-function expect(answer: HttpAnswer, ...statuses: number[]): Record<string, unknown> {
-  if (statuses.includes(answer.status)) return answer.body as Record<string, unknown>
-  throw new Error(`${answer.status} instead of ${statuses.join()}: ${answer.text}`)
-}
-
-/** A keyed call whose response is kept. */
-async function keyed(
-  caller: string,
-  path: string,
-  body: unknown,
-  key: string,
-): Promise<Record<string, unknown>> {
-  const call = (): Promise<HttpAnswer> =>
-    retryUntilFinal(() =>
-      as(caller).request('POST', path, body, { headers: { 'Idempotency-Key': key } }),
-    )
-  const first = expect(await call(), 200, 201, 202)
-  const { status, text } = await call()
-  frozen.replays.push({ caller, path, key, body: body ?? null, status, text })
-  return first
-}
-
-interface Paid {
-  readonly caller: string
-  readonly path: string
-  readonly app: ReturnType<Partner['session']>
-}
-
-async function created(caller: string, key: string, over: object = {}): Promise<Paid> {
-  const body = { ...anIntent(), partner_user_id: `user ${key}`, ...over }
-  const { intent_id, session_token } = await keyed(caller, INTENTS, body, `create ${key}`)
-  const path = `${INTENTS}/${String(intent_id)}`
-  return { caller, path, app: as(caller).session(String(session_token)) }
-}
-
-async function quoted(caller: string, key: string, over: object = {}): Promise<Paid> {
-  const intent = await created(caller, key, over)
-  const isViet = 'corridor' in over && over.corridor === 'vn_vietqr'
-  const scan = isViet
-    ? { qr_payload: vietQr('100000') }
-    : { qr_payload: promptPayQr(), local_amount_minor_units: '36000' }
-  expect(await intent.app.request('POST', `${intent.path}/scan`, scan), 200)
-  return intent
-}
-
-async function confirmed(caller: string, key: string, over: object = {}): Promise<Paid> {
-  const intent = await quoted(caller, key, over)
-  const extra = { headers: { 'Idempotency-Key': `confirm ${key}` } }
-  expect(await intent.app.request('POST', `${intent.path}/confirm`, undefined, extra), 200)
-  return intent
-}
-
-async function payout(caller: string, key: string, account: string, more = {}): Promise<string> {
-  const { amount, currency, beneficiary, reference } = aPayout({ amount: '125000' })
-  const to = { beneficiary: { ...beneficiary!, account_number: account } }
-  const body = { amount, currency, reference, ...to, ...more }
-  const { id } = await keyed(caller, '/v1/payouts', body, key)
-  return `/v1/payouts/${String(id)}`
-}
-
-const idIn = (path: string): string => path.split('/').at(-1) ?? ''
-
-/** Waits until the rail has recorded the instructions of these entities. */
-async function reachedRail(...paths: string[]): Promise<void> {
-  const journal = await openDatabase(join(dataDir, 'rail.db'), { readOnly: true })
-  const sql = 'SELECT id FROM instructions WHERE id IN (SELECT value FROM json_each(?))'
-  const ids = JSON.stringify(paths.map(idIn))
-  const areThere = async (): Promise<boolean> =>
-    (await journal.all(sql, [ids])).length === paths.length
-  await eventually('they reach the rail', areThere)
-  await journal.close()
-}
-
-/** Waits for this final state and keeps the response. */
-async function settled(caller: string, path: string, status: string): Promise<void> {
-  const now = async (): Promise<unknown> =>
-    expect(await as(caller).request('GET', path), 200)['status']
-  await eventually(`${path} is ${status}`, async () => (await now()) === status, 120_000, 100)
-  await read(caller, path)
-}
-
-async function read(caller: string, path: string): Promise<void> {
-  const body = expect(await as(caller).request('GET', path), 200)
-  frozen.reads.push({ caller, path, body })
-}
-
-async function list(caller: string, path: string): Promise<void> {
-  const rows: Listed[] = []
-  for (let cursor: string | null = ''; cursor !== null;) {
-    const more: string = cursor === '' ? '' : `&cursor=${cursor}`
-    const page = expect(await as(caller).request('GET', `${path}?limit=100${more}`), 200)
-    rows.push(...(page['data'] as Listed[]))
-    cursor = page['next_cursor'] as string | null
-  }
-  frozen.lists.push({ caller, path, rows })
-}
-
-/** A receiver for one endpoint of `demo`, which is noted with its secret. */
-async function endpoint(what: string, status: number): Promise<{ id: string; at: Receiver }> {
-  const secrets: Record<string, string> = {}
-  const at = await openReceiver({
-    clock: systemClock,
-    brand: 'Service',
-    port: 0,
-    secretOf: (keyId) => secrets[keyId],
-    answer: () => status,
-  })
-  const body = { url: `${at.url}/hooks?from=causeway`, description: what }
-  const made = expect(await as('demo').request('POST', '/v1/webhook_endpoints', body), 201)
-  secrets[String(made['key_id'])] = String(made['secret'])
-  frozen.endpoints.push({ id: String(made['id']), what, secrets })
-  return { id: String(made['id']), at }
-}
-
-const atEndpoint = (id: string, rest = ''): string => `/v1/webhook_endpoints/${id}${rest}`
-
-async function rotate(what: string, inMs: number): Promise<void> {
-  const { id, secrets } = frozen.endpoints.find((one) => one.what === what)!
-  const body = { activate_at: toRfc3339(plus(systemClock.now(), inMs)) }
-  const made = expect(await as('demo').request('POST', atEndpoint(id, '/rotate_secret'), body), 200)
-  Object.assign(secrets, { [String(made['key_id'])]: made['secret'] })
-}
-
-const clean = async (): Promise<void> => {
-  const { report } = await eventually(
-    'the audit is clean',
-    async () => {
-      const result = await auditOf(dataDir)
-      return result.clean && result
-    },
-    60_000,
-  )
-  say(report.trim().split('\n').at(-1) ?? '')
-}
-
-const start = async (settings: Record<string, string>): Promise<void> => {
-  stack = await startStack({ dataDir, settings: { ...SHORT, ...settings } })
-  const { key_id: keyId, signing_secret: secret } = stack.sandbox
-  know('demo', { keyId, secret })
-}
+const recorder = createRecorder(dataDir)
+const { callers, frozen, running, start, as, addCaller, keyed, settled, read, list, clean } =
+  recorder
+const { created, quoted, confirmed, payout, reachedRail, endpoint, rotate } = createEntities(
+  dataDir,
+  recorder,
+)
 
 say('run 1: settled states of the sandbox')
 const natsPort = await freePort('127.0.0.1')
 await start({ ...SANDBOX_SETTINGS, RAIL_DELAY_MS: '50', NATS_PORT: String(natsPort) })
-const operators = operatorsOf(stack!)
+const operators = operatorsOf(running())
 const ok = await endpoint('answers 200', 200)
 const failing = await endpoint('answers 500', 500)
 const dead = await endpoint('answers 400', 400)
@@ -238,14 +72,15 @@ frozen.endpoints.splice(
   1,
 )
 
-for (const name of ['acme', 'umbrella']) know(name, await operators.createPartner(name))
-know('acme revoked', callers['acme']!)
+for (const name of ['acme', 'umbrella']) addCaller(name, await operators.createPartner(name))
+addCaller('acme revoked', callers['acme']!)
 const acmeKey = await operators.issueKey('acme', 'sandbox')
 await operators.revokeKey(callers['acme revoked']!.keyId)
-know('acme', acmeKey)
-const knows = async (caller: string): Promise<boolean> =>
+addCaller('acme', acmeKey)
+const isAccepted = async (caller: string): Promise<boolean> =>
   (await as(caller).request('GET', '/v1/balances')).status === 200
-for (const name of ['acme', 'umbrella']) await eventually(`${name} may call`, () => knows(name))
+for (const name of ['acme', 'umbrella'])
+  await eventually(`${name} may call`, () => isAccepted(name))
 await operators.setRateLimit('acme', 200)
 await ops.json('partner', 'corridors', 'umbrella', 'th_promptpay')
 await ops.json('balance-alert', 'demo', 'sandbox', 'USD', '500')
@@ -328,7 +163,7 @@ say('  operators decide while the rail is stopped')
 const slow = [1, 2].map((n) => confirmed('demo', `slow ${n}`, { partner_user_id: `slow${n}+slow` }))
 const contradicted = await Promise.all(slow)
 await reachedRail(...contradicted.map(({ path }) => path))
-stack!.kill('rail', 'SIGSTOP')
+running().kill('rail', 'SIGSTOP')
 for (const { path } of contradicted) {
   await eventually(
     'its outcome is unknown',
@@ -338,7 +173,7 @@ for (const { path } of contradicted) {
   )
   await ops.json('intent', 'resolve', idIn(path), 'failed', ...BECAUSE, ...EVIDENCE)
 }
-stack!.kill('rail', 'SIGCONT')
+running().kill('rail', 'SIGCONT')
 const discrepancies = async (...flags: string[]): Promise<string[]> =>
   ((await ops.json('discrepancy', 'list', ...flags))['data'] as { id: string }[]).map(
     ({ id }) => id,
@@ -382,7 +217,7 @@ for (const { id } of receivers) {
 await clean()
 operators.close()
 for (const { at } of receivers) await at.close()
-await stack!.stop()
+await running().stop()
 
 say('run 2: a production tenant, sealed with a second master key')
 const keyFile = join(dataDir, 'master.key')
@@ -390,8 +225,8 @@ const formerKey = readFileSync(keyFile, 'utf8')
 writeFileSync(keyFile, `k2:${'2b'.repeat(32)}\n${formerKey}`)
 await start({ ...PRODUCTION_SETTINGS, RAIL_DELAY_MS: '50' })
 const live = await ops.json('key', 'issue', 'acme', 'production', ...BECAUSE)
-know('acme live', { keyId: String(live['key_id']), secret: String(live['secret']) }, true)
-await eventually('acme may call production', () => knows('acme live'))
+addCaller('acme live', { keyId: String(live['key_id']), secret: String(live['secret']) }, true)
+await eventually('acme may call production', () => isAccepted('acme live'))
 await ops.json('deposit', 'acme', 'production', 'USD', '10000', ...BECAUSE)
 await ops.json('deposit', 'acme', 'production', 'VND', '50000000', ...BECAUSE)
 const { tenant: _none, ...forAll } = route
@@ -413,7 +248,7 @@ await read('acme live', liveHookAt)
 await list('acme live', '/v1/payouts')
 await list('acme live', '/v1/balance_transactions')
 await clean()
-await stack!.stop()
+await running().stop()
 
 say('run 3: everything in flight')
 await start({ ...SANDBOX_SETTINGS, RAIL_DELAY_MS: '30000' })
@@ -446,8 +281,8 @@ const unknownRefused = await payout('demo', 'open, unknown refused', '9990000007
 openPayout('processing, refusal unknown', unknownRefused, ['processing', 'failed', 0])
 await reachedRail(...[atRail, unknownIntent].map(({ path }) => path))
 await reachedRail(underWay, stuck, unknown, unknownRefused)
-stack!.kill('rail', 'SIGSTOP')
-stack!.kill('nats', 'SIGSTOP')
+running().kill('rail', 'SIGSTOP')
+running().kill('nats', 'SIGSTOP')
 const neverSent = await confirmed('demo', 'open, lost')
 open('authorized, lost on its way', neverSent, ['authorized', 'failed', 0])
 const lost = await payout('demo', 'open, lost', '0123456789')
@@ -481,8 +316,8 @@ const numbers = {
   discrepancies: { open: await discrepancies(), resolved: await discrepancies('--resolved') },
 }
 // They would process buffered requests before they exit.
-const still = ['rail', 'nats'].map((name) => stack!.pidOf(name))
-await stack!.stop()
+const still = ['rail', 'nats'].map((name) => running().pidOf(name))
+await running().stop()
 for (const pid of still) if (isAlive(pid)) process.kill(pid, 'SIGKILL')
 const allDue = plus(systemClock.now(), MINUTE + 5 * SECOND)
 say('  until all of its timers are due')

@@ -24,7 +24,7 @@ import type { Actor } from '../../src/processor/changes/operator_log.js'
 import type { Answer } from '../../src/processor/cycle/answer.js'
 import type { Command } from '../../src/processor/cycle/command.js'
 import { rulesOf, type Rules } from '../../src/processor/cycle/rules.js'
-import { readSettings } from '../../src/base/settings.js'
+import { readSettings } from '../../src/base/settings_reader.js'
 import { codeOf, createWorld, DEMO, viewOf, type World } from '../support/world.js'
 import {
   balanceOf,

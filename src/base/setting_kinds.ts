@@ -1,0 +1,99 @@
+/** Kinds of settings: what is allowed, how it reads, and the shapes of names, paths and addresses. */
+import { isIP } from 'node:net'
+
+export interface Setting<T> {
+  readonly fallback: string
+  readonly allowed: string
+  readonly about: string
+  /** @returns undefined when the value is not allowed */
+  read(text: string): T | undefined
+}
+
+export const whole = (
+  fallback: number,
+  min: number,
+  max: number,
+  about: string,
+): Setting<number> => ({
+  fallback: String(fallback),
+  allowed: `a whole number from ${min} to ${max}`,
+  about,
+  read: (text) => {
+    const value = /^[0-9]{1,15}$/.test(text) ? Number(text) : Number.NaN
+    return value >= min && value <= max ? value : undefined
+  },
+})
+
+export const oneOf = <const Choice extends string>(
+  choices: readonly Choice[],
+  fallback: Choice,
+  about: string,
+): Setting<Choice> => ({
+  fallback,
+  allowed: choices.join(' or '),
+  about,
+  read: (text) => choices.find((choice) => choice === text),
+})
+
+export const toggle = (fallback: boolean, about: string): Setting<boolean> => ({
+  fallback: String(fallback),
+  allowed: 'true or false',
+  about,
+  read: (text) => (text === 'true' ? true : text === 'false' ? false : undefined),
+})
+
+export const text = (
+  fallback: string,
+  shape: RegExp,
+  allowed: string,
+  about: string,
+): Setting<string> => ({
+  fallback,
+  allowed,
+  about,
+  read: (value) => (shape.test(value) ? value : undefined),
+})
+
+export const list = (
+  fallback: string,
+  shape: { test(item: string): boolean },
+  allowed: string,
+  about: string,
+): Setting<readonly string[]> => ({
+  fallback,
+  allowed: `comma-separated: ${allowed}`,
+  about,
+  read: (value) => {
+    const items = value
+      .split(',')
+      .map((item) => item.trim())
+      .filter((item) => item !== '')
+    return items.every((item) => shape.test(item)) ? items : undefined
+  },
+})
+
+/** One IP address, or a CIDR block. */
+export const ADDRESSES = {
+  test: (item: string): boolean => {
+    const [address = '', bits, more] = item.split('/')
+    const family = isIP(address)
+    if (family === 0 || more !== undefined) return false
+    if (bits === undefined) return true
+    return /^(0|[1-9][0-9]{0,2})$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128)
+  },
+}
+export const PATH = /^[^\0]*$/
+export const LISTEN = /^[0-9a-fA-F.:]+$|^localhost$/
+export const ADDRESS = /^unix:[^\0]+$|^(?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\]):[0-9]{1,5}$/
+export const TOKEN = /^[\x21-\x7e]*$/
+export const CALLER = {
+  test: (item: string): boolean => {
+    const [kind = '', name = '', credential = '', value = '', ...more] = item.split(':')
+    if (more.length > 0 || !CALLER_KIND.test(kind) || !CALLER_NAME.test(name)) return false
+    if (credential === 'sha256') return /^[0-9a-f]{64}$/.test(value)
+    return credential === 'certificate' && /^[^\s]{1,255}$/.test(value)
+  },
+}
+const CALLER_KIND = /^(?:operator|service|gateway|webhooks|supervisor|processor)$/
+const CALLER_NAME = /^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$/
+export const HOST = /^[a-z0-9.-]{1,253}$/

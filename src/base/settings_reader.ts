@@ -1,0 +1,150 @@
+/**
+ * Reads and checks the settings of the environment and `.env`.
+ *
+ * - An invalid value stops the start with its name, the value and the allowed ones; all faults are
+ *   reported at once.
+ * - Unknown names and lines that set nothing are rejected in `.env`, as certain mistakes,
+ *   and ignored in the process environment, which is shared with other programs.
+ * - The result is frozen; only `supervisor/environment.ts` also reads `process.env`.
+ */
+import { existsSync, readFileSync } from 'node:fs'
+import { parseEnv } from 'node:util'
+import { isLocalAddress, isLoopback } from './network.js'
+import { RENAMED, SETTINGS, type SettingName, type Settings } from './settings.js'
+
+const oldNameOf = (name: string): string | undefined =>
+  Object.keys(RENAMED).find((old) => RENAMED[old] === name)
+
+export class SettingsError extends Error {
+  override name = 'SettingsError'
+}
+
+/** The supervisor passes the values of `.env` on, so its children read no file. */
+export const dotEnvFile = (): string => process.env['DOT_ENV'] ?? '.env'
+
+/** Reads and checks all settings. @throws SettingsError with every fault */
+export function readSettings(
+  environment: Readonly<Record<string, string | undefined>> = process.env,
+  file = dotEnvFile(),
+  warn: (line: string) => void = (line) => process.emitWarning(line),
+): Settings {
+  const { values: fromFile, faults } = readDotEnv(file)
+  for (const name of Object.keys(fromFile)) {
+    if (!Object.hasOwn(SETTINGS, name) && !Object.hasOwn(RENAMED, name))
+      faults.push(`${name} in ${file} is not a setting`)
+  }
+  const values: Record<string, unknown> = {}
+  for (const [name, setting] of Object.entries(SETTINGS)) {
+    const old = oldNameOf(name)
+    const now = environment[name] ?? fromFile[name]
+    const before = old === undefined ? undefined : (environment[old] ?? fromFile[old])
+    if (before !== undefined)
+      warn(`The setting ${old} is now ${name}; the old name ends with this version.`)
+    const isOld = now === undefined && before !== undefined
+    const given = now ?? before ?? setting.fallback
+    const value = setting.read(given)
+    if (value === undefined)
+      faults.push(`${isOld ? old : name}=${shown(name, given)} is not allowed: ${setting.allowed}`)
+    values[name] = value
+  }
+  if (faults.length > 0) throw new SettingsError(faults.join('\n'))
+  const settings = values as Settings
+  faults.push(...contradictions(settings))
+  if (faults.length > 0) throw new SettingsError(faults.join('\n'))
+  return Object.freeze(settings)
+}
+
+/**
+ * The values of the file and the lines that set nothing. Each line is parsed alone, because Node
+ * joins a line without `=` to the next one or skips it.
+ */
+export function readDotEnv(file: string): {
+  readonly values: Readonly<Record<string, string | undefined>>
+  readonly faults: string[]
+} {
+  const lines = existsSync(file) ? readFileSync(file, 'utf8').split('\n') : []
+  const values: Record<string, string | undefined> = {}
+  const faults: string[] = []
+  for (const [i, line] of lines.map((text) => text.trim()).entries()) {
+    if (line === '' || line.startsWith('#')) continue
+    const set = parseEnv(line)
+    if (Object.keys(set).length > 0) Object.assign(values, set)
+    else faults.push(`Line ${i + 1} of ${file} is not NAME=value`)
+  }
+  return { values, faults }
+}
+
+/** What systemd sets for a service (sd_notify(3)), and the search path. */
+export const serviceVariables = (
+  environment: Readonly<Record<string, string | undefined>> = process.env,
+) => ({
+  NOTIFY_SOCKET: environment['NOTIFY_SOCKET'],
+  WATCHDOG_USEC: environment['WATCHDOG_USEC'],
+  WATCHDOG_PID: environment['WATCHDOG_PID'],
+  PATH: environment['PATH'],
+})
+
+/** Settings whose value can contain a password. */
+const URLS: ReadonlySet<string> = new Set(['NATS_URL', 'STORE_URL'] satisfies SettingName[])
+
+/** A printable value: tokens and the passwords in URLs are masked. */
+export function withoutSecrets(name: SettingName, value: string): string {
+  if (URLS.has(name)) return value.replace(/\/\/[^@/]*@/g, '//…@')
+  return isToken(name) && value !== '' ? '…' : value
+}
+
+const isToken = (name: string): boolean => name === 'PROCESSOR_TOKEN' || name === 'RAIL_TOKEN'
+
+/** The source of a setting's value. */
+export function settingSource(
+  name: SettingName,
+  environment: Readonly<Record<string, string | undefined>> = process.env,
+  dotEnvFile = '.env',
+): 'environment' | '.env' | 'default' {
+  if (environment[name] !== undefined) return 'environment'
+  return readDotEnv(dotEnvFile).values[name] === undefined ? 'default' : '.env'
+}
+
+/** A malformed URL may contain a password anywhere. */
+const shown = (name: string, given: string): string =>
+  URLS.has(name) || isToken(name) ? '…' : given
+
+/** Settings that are valid alone and contradict each other. */
+function contradictions(settings: Settings): string[] {
+  const faults: string[] = []
+  if (settings.WEBHOOK_ALLOW_PRIVATE && settings.PRODUCTION_HOSTS.length > 0) {
+    faults.push('WEBHOOK_ALLOW_PRIVATE=true is not allowed together with PRODUCTION_HOSTS')
+  }
+  if ((settings.TLS_CERT_FILE === '') !== (settings.TLS_KEY_FILE === '')) {
+    faults.push('TLS_CERT_FILE and TLS_KEY_FILE are only allowed together')
+  }
+  if ((settings.NATS_TLS_CERT_FILE === '') !== (settings.NATS_TLS_KEY_FILE === '')) {
+    faults.push('NATS_TLS_CERT_FILE and NATS_TLS_KEY_FILE are only allowed together')
+  }
+  const natsFiles = [settings.NATS_TLS_CA_FILE, settings.NATS_TLS_CERT_FILE]
+  if (natsFiles.some((file) => file !== '') && !settings.NATS_URL.startsWith('tls:')) {
+    faults.push('NATS_TLS_… needs NATS_URL=tls://…')
+  }
+  const tls = [settings.GRPC_TLS_CERT_FILE, settings.GRPC_TLS_KEY_FILE, settings.GRPC_TLS_CA_FILE]
+  if (new Set(tls.map((file) => file === '')).size > 1) {
+    faults.push(
+      'GRPC_TLS_CERT_FILE, GRPC_TLS_KEY_FILE and GRPC_TLS_CA_FILE are only allowed together',
+    )
+  }
+  if (tls.every((file) => file === '')) {
+    const names = ['PROCESSOR_ADDRESS', 'RAIL_LISTEN', 'RAIL_ADDRESS'] as const
+    const beyond = names.filter((name) => !isLocalAddress(settings[name]))
+    for (const name of beyond) faults.push(cleartextFault(name, settings[name]))
+    if (!isLoopback(settings.GRPC_HOST)) {
+      faults.push(cleartextFault('GRPC_HOST', settings.GRPC_HOST))
+    }
+  }
+  const both = settings.SANDBOX_HOSTS.filter((host) => settings.PRODUCTION_HOSTS.includes(host))
+  for (const host of both) faults.push(`${host} is in SANDBOX_HOSTS and in PRODUCTION_HOSTS`)
+  return faults
+}
+
+/** Credentials would cross the network in the clear. */
+export const cleartextFault = (name: string, address: string): string =>
+  `${name}=${address} is not allowed without GRPC_TLS_CERT_FILE, GRPC_TLS_KEY_FILE and ` +
+  'GRPC_TLS_CA_FILE: credentials would cross the network in the clear'

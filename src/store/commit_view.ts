@@ -1,0 +1,103 @@
+/**
+ * The SQL that writes a batch of commands to SQLite in one statement.
+ *
+ * - A batch is one INSERT into the view `commit_batch`, with one parameter per table: a JSON array
+ *   of rows. One statement is one driver call, one transaction and one fsync, whatever the batch
+ *   size.
+ * - The order of `columns` (tables) is the column order in JSON: `toJson` writes it and `fanOut`
+ *   reads it; `asText` and `rowsOf` (json_page) use a list's columns likewise.
+ * - A commit must be the next batch of its epoch, otherwise it is rejected: neither a second owner
+ *   nor the owner of a replaced file can continue.
+ */
+import { OLDEST_NONCES } from './stored_fingerprints.js'
+import {
+  TABLE_NAMES,
+  TABLES,
+  type ColumnType,
+  type Row,
+  type Table,
+  type TableName,
+} from './tables.js'
+
+/** The rows of one table as the JSON parameter of `commit_batch`. */
+export function toJson<N extends TableName>(name: N, rows: Iterable<Row<N>>): string | null {
+  const columns = Object.keys(TABLES[name].columns) as (keyof Row<N>)[]
+  const values = Array.from(rows, (row) =>
+    columns.map((column): unknown => {
+      const value: unknown = row[column]
+      return typeof value === 'bigint' ? value.toString() : value
+    }),
+  )
+  return values.length === 0 ? null : JSON.stringify(values)
+}
+
+/** SQL that reads one column from the JSON row `value`. */
+function fromJson(type: ColumnType, place: number): string {
+  const path = `value ->> '$[${place}]'`
+  return type === 'int64' ? `CAST(${path} AS INTEGER)` : path
+}
+
+/** `jsonb_each` returns parsed rows; `json_each` would serialize each row to be parsed again. */
+function fanOut(table: Table, parameter: string): string {
+  const columns = Object.entries(table.columns)
+  const names = columns.map(([name]) => name)
+  const values = columns.map(([, type], place) => fromJson(type, place))
+  const insert = `INSERT INTO ${table.name} (${names.join(', ')})
+    SELECT ${values.join(', ')} FROM jsonb_each(NEW.${parameter}) WHERE true`
+  if (table.key === undefined) return `${insert};`
+  const kept = [...table.key, ...(table.fixed ?? [])]
+  const updates = names.filter((name) => !kept.includes(name)).map((n) => `${n} = excluded.${n}`)
+  return `${insert} ON CONFLICT (${table.key.join(', ')}) DO UPDATE SET ${updates.join(', ')};`
+}
+
+const PARAMETERS = [
+  ...TABLE_NAMES,
+  'epoch',
+  'batch',
+  'settledEvents',
+  'settledAt',
+  'nonces',
+  'noncesSeenAt',
+  'forgetBefore',
+  'forgetAfter',
+  'keyFingerprints',
+  'keyFingerprintsFirst',
+  'userFingerprints',
+  'userLinks',
+  'userFirst',
+] as const
+export type CommitParameter = (typeof PARAMETERS)[number]
+
+/** Expired FX quotes deleted per commit. */
+export const EXPIRED_QUOTES_PER_COMMIT = 1_000
+
+/** Run once on the writer's connection: the view and its trigger are temporary. */
+export const COMMIT_VIEW = `
+  CREATE TEMP VIEW commit_batch AS
+    SELECT ${PARAMETERS.map((name) => `NULL AS ${name}`).join(', ')};
+  CREATE TEMP TRIGGER commit_batch_fan_out INSTEAD OF INSERT ON commit_batch BEGIN
+    UPDATE owner SET last_batch = NEW.batch
+      WHERE epoch = NEW.epoch AND last_batch = NEW.batch - 1;
+    SELECT RAISE(ABORT, 'these books are at another batch or epoch') WHERE changes() = 0;
+    ${TABLE_NAMES.map((name) => fanOut(TABLES[name], name)).join('\n    ')}
+    UPDATE events SET settled_at = NEW.settledAt
+      WHERE id IN (SELECT value FROM json_each(NEW.settledEvents)) AND settled_at IS NULL;
+    INSERT INTO nonces (seen_at, fingerprints)
+      SELECT NEW.noncesSeenAt, NEW.nonces WHERE NEW.nonces IS NOT NULL;
+    INSERT INTO idempotency_prints (first, prints)
+      SELECT NEW.keyFingerprintsFirst, NEW.keyFingerprints WHERE NEW.keyFingerprints IS NOT NULL;
+    INSERT INTO intent_users (first, prints, links)
+      SELECT NEW.userFirst, NEW.userFingerprints, NEW.userLinks
+        WHERE NEW.userFingerprints IS NOT NULL;
+    DELETE FROM nonces WHERE NEW.forgetBefore IS NOT NULL
+      AND id IN (SELECT id FROM (${OLDEST_NONCES})
+        WHERE seen_at < NEW.forgetBefore OR seen_at > NEW.forgetAfter);
+    DELETE FROM fx_quotes WHERE NEW.forgetBefore IS NOT NULL
+      AND id IN (SELECT id FROM fx_quotes
+        WHERE conversion IS NULL AND expires_at < NEW.forgetBefore
+        LIMIT ${EXPIRED_QUOTES_PER_COMMIT});
+  END;
+`
+export const COMMIT_STATEMENT = `INSERT INTO commit_batch (${PARAMETERS.join(', ')})
+  VALUES (${PARAMETERS.map(() => '?').join(', ')})`
+export const COMMIT_PARAMETERS: readonly CommitParameter[] = PARAMETERS
