@@ -54,7 +54,7 @@ void t.test('intact books are clean while the processor has them open', async (t
   }
 })
 
-for (const { what, file = 'processor.db', sql, breaks, of } of CORRUPTIONS) {
+for (const { what, file, sql, breaks, of } of CORRUPTIONS) {
   void t.test(`found: ${what}`, async (t) => {
     const folder = copyOf(t)
     await plant(folder, file, sql)

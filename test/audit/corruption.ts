@@ -8,13 +8,32 @@ import type { BookFile, SmallBooks } from './small_books.js'
 
 export interface Corruption {
   readonly what: string
-  readonly file?: BookFile
+  readonly file: BookFile
   readonly sql: string
   /** The check that must find it. */
   readonly breaks: string
   /** The entity that the check must name. */
   readonly of?: string
 }
+
+/** The SQL of one corruption, with the entity that the check must name. */
+type Planted = string | readonly [sql: string, of: string]
+
+type OfOneCheck = (
+  check: string,
+  corruptions: Readonly<Record<string, Planted>>,
+) => readonly Corruption[]
+
+/** Corruptions of one database that one check must find, by their description. */
+export const breaksIn =
+  (file: BookFile): OfOneCheck =>
+  (check, corruptions) =>
+    Object.entries(corruptions).map(([what, planted]) => {
+      const [sql, of] = typeof planted === 'string' ? [planted] : planted
+      return { what, file, sql, breaks: check, ...(of !== undefined && { of }) }
+    })
+
+export const breaks = breaksIn('processor.db')
 
 /** Corruptions of the given books, whose payouts and intents they name. */
 export type Corruptions = (books: SmallBooks) => readonly Corruption[]

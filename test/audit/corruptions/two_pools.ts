@@ -46,7 +46,7 @@ export const ofTwoPools = (books: SmallBooks): readonly CorruptionOfTwo[] => [
     what: 'a delivery that the second pool has lost',
     files: ['webhooks-2.db'],
     sql: `DELETE FROM deliveries WHERE event_id =
-            (SELECT id FROM events WHERE type = 'payout.created'
+        (SELECT id FROM events WHERE type = 'payout.created'
                ORDER BY position LIMIT 1 OFFSET 2)`,
     breaks: 'deliveries_have_no_gap',
   },
