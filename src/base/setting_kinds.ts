@@ -82,10 +82,10 @@ export const ADDRESSES = {
     return /^(0|[1-9][0-9]{0,2})$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128)
   },
 }
-export const PATH = /^[^\0]*$/
-export const LISTEN = /^[0-9a-fA-F.:]+$|^localhost$/
-export const ADDRESS = /^unix:[^\0]+$|^(?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\]):[0-9]{1,5}$/
-export const TOKEN = /^[\x21-\x7e]*$/
+const PATH = /^[^\0]*$/
+const LISTEN = /^[0-9a-fA-F.:]+$|^localhost$/
+const ADDRESS = /^unix:[^\0]+$|^(?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\]):[0-9]{1,5}$/
+const TOKEN = /^[\x21-\x7e]*$/
 export const CALLER = {
   test: (item: string): boolean => {
     const [kind = '', name = '', credential = '', value = '', ...more] = item.split(':')
@@ -96,4 +96,30 @@ export const CALLER = {
 }
 const CALLER_KIND = /^(?:operator|service|gateway|webhooks|supervisor|processor)$/
 const CALLER_NAME = /^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$/
-export const HOST = /^[a-z0-9.-]{1,253}$/
+const HOST = /^[a-z0-9.-]{1,253}$/
+
+export const path = (about: string, fallback = ''): Setting<string> =>
+  text(fallback, PATH, 'a path', about)
+
+export const host = (about: string): Setting<string> =>
+  text('127.0.0.1', LISTEN, 'an IP address or localhost', about)
+
+export const hosts = (about: string, fallback = ''): Setting<readonly string[]> =>
+  list(fallback, HOST, 'host names', about)
+
+export const port = (about: string, fallback: number): Setting<number> =>
+  whole(fallback, 0, 65_535, `${about}; 0 takes a free one`)
+
+export const address = (about: string, fallback: string): Setting<string> =>
+  text(fallback, ADDRESS, 'host:port or unix:PATH', about)
+
+export const token = (about: string): Setting<string> => text('', TOKEN, 'a token', about)
+
+/** @param most maximum length after the first letter */
+export const schema = (about: string, fallback: string, most: number): Setting<string> =>
+  text(
+    fallback,
+    new RegExp(`^[a-z][a-z0-9_]{0,${most}}$`),
+    'lower-case letters, digits and underscores',
+    about,
+  )
