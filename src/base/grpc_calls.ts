@@ -1,8 +1,8 @@
 /**
  * The open calls of a gRPC server: bounds, repeated checks, and their end.
  *
- * - All incomplete unary requests together are bounded in number and bytes, each one in bytes and in
- *   time; the oldest one ends first.
+ * - A unary request is bounded in bytes and in time until it is complete; all incomplete requests
+ *   together are bounded too, and the oldest one ends first.
  * - An open stream is judged again every second, so it ends soon after its caller is revoked.
  * - An ended call is also reset, which frees its memory.
  */

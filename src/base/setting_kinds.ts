@@ -1,4 +1,4 @@
-/** Kinds of settings: what is allowed, how it reads, and the shapes of names, paths and addresses. */
+/** Kinds of settings: their allowed values and how a text is read. */
 import { isIP } from 'node:net'
 
 export interface Setting<T> {
