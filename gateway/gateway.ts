@@ -15,7 +15,7 @@ import type { StaticFiles } from './docs/static_file.js'
 import type { Directory } from './authentication/partner_directory.js'
 import { createHosts } from './routing/hosts.js'
 import { createHttpServer, type HttpServer, type TlsFiles } from './http/server.js'
-import { connectionRoom, openConnections } from './admission/socket_count.js'
+import { connectionCapacity, openConnections } from './admission/socket_count.js'
 import { createTrafficClassifier } from './admission/traffic_class.js'
 import { CONNECTIONS_MAX, createLimits } from './admission/limits.js'
 import type { Metrics } from './metrics.js'
@@ -40,7 +40,7 @@ export interface GatewayParts {
   readonly answerWithinMs?: number
   readonly connectionsMax?: number
   /** Default: what the kernel allows this process. */
-  readonly connectionRoom?: number
+  readonly connectionCapacity?: number
 }
 
 export function createGateway(parts: GatewayParts): HttpServer {
@@ -76,11 +76,11 @@ export function createGateway(parts: GatewayParts): HttpServer {
     countOpen: () => openConnections(server.port),
     log,
   })
-  const room = parts.connectionRoom ?? connectionRoom()
+  const capacity = parts.connectionCapacity ?? connectionCapacity()
   const connectionRefusal = (peer: string, open: number): ErrorCode | undefined => {
-    if (open > room) return 'configuration_error'
+    if (open > capacity) return 'configuration_error'
     if (settings.RATE_LIMIT === 'off' || isProxy(peer)) return undefined
-    return isWithinCap(sourceOf(peer), room - open) ? undefined : 'rate_limited'
+    return isWithinCap(sourceOf(peer), capacity - open) ? undefined : 'rate_limited'
   }
   const rejectConnection = (peer: string, open: number): ErrorCode | undefined => {
     const code = connectionRefusal(peer, open)
@@ -97,7 +97,7 @@ export function createGateway(parts: GatewayParts): HttpServer {
     tls: tlsOf(settings),
     sourceOf: (request) => sourceOf(clientAddress(request)),
     rejectConnection,
-    scarceAbove: room / 4,
+    scarceAbove: capacity / 4,
     observe: (request, target, status, body) => {
       const elapsedMs = clock.now() - request.startedAt
       const route = target ?? REFUSED_HEAD

@@ -60,12 +60,12 @@ export function createRequestLog({ log, settings }: RequestLogOptions): RequestL
   const refusals = new Map<string, Refusals>()
 
   /** Whether a refusal gets a line; without one it is counted. */
-  const hasRoom = (request: AnsweredRequest, rateKey: string): boolean => {
+  const getsLine = (request: AnsweredRequest, rateKey: string): boolean => {
     let ofCaller = refusals.get(rateKey)
     if (ofCaller === undefined) refusals.set(rateKey, (ofCaller = { lines: 0, counts: new Map() }))
-    const isRoom =
+    const isWithinLimits =
       ofCaller.lines < settings.LOG_REFUSALS_PER_SECOND && refusalLines < REFUSAL_LINES_MAX
-    if (isRoom || !isBounded) {
+    if (isWithinLimits || !isBounded) {
       ofCaller.lines += 1
       refusalLines += 1
       return true
@@ -107,7 +107,7 @@ export function createRequestLog({ log, settings }: RequestLogOptions): RequestL
       if (status < 400) {
         served += 1
         if (served > servedMax) return
-      } else if (!hasRoom(request, caller.rateKey)) return
+      } else if (!getsLine(request, caller.rateKey)) return
       const line = lineOf(request, caller, route, status, elapsedMs, body)
       if (status < 400) log.info(line, 'request served')
       else if (status < 500) log.info(line, 'request refused')

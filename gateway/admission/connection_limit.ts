@@ -29,8 +29,8 @@ export interface ConnectionCapOptions {
   readonly log: Logger
 }
 
-/** Whether the source may keep one more connection, when `room` more are free. */
-export type ConnectionCap = (source: string, room: number) => boolean
+/** Whether the source may keep one more connection, when `capacity` more are free. */
+export type ConnectionCap = (source: string, capacity: number) => boolean
 
 const RECHECK_MS = SECOND
 const SOURCES_MAX = 10_000
@@ -66,9 +66,9 @@ export function createConnectionCap({ max, countOpen, log }: ConnectionCapOption
     for (const held of opened.values()) if (held >= bound) return void recount()
   }
 
-  return (source, room) => {
+  return (source, capacity) => {
     if (off) return true
-    bound = Math.min(max, room)
+    bound = Math.min(max, capacity)
     const held = opened.get(source) ?? 0
     if (held >= bound / 2 || opened.size >= SOURCES_MAX) void recount()
     if (held >= bound) return false

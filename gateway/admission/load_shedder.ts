@@ -90,7 +90,7 @@ export function createLoadShedder(clock: Clock): LoadShedder {
   let waitingMax = QUEUED_MAX
   let since = instant(0)
   let windows = 0
-  /** Counted since `since`, except requests that found room. */
+  /** Counted since `since`, except requests that found capacity. */
   let requested = 0
   let answered = 0
   let refusedAt = since

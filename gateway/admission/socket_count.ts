@@ -33,7 +33,7 @@ const OPEN_FILES = /^Max open files +([0-9]+) /m
 /**
  * Connections that this process can hold beside its own files; Infinity where the limit is unknown.
  */
-export function connectionRoom(): number {
+export function connectionCapacity(): number {
   try {
     const [, text] = OPEN_FILES.exec(readFileSync('/proc/self/limits', 'latin1')) ?? []
     const files = Number(text ?? Number.POSITIVE_INFINITY)

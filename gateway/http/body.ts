@@ -9,7 +9,7 @@
  *   unauthenticated clients cannot exhaust memory.
  * - A source may hold at most as much as it leaves free: one source alone gets half, and n greedy
  *   sources get one part of n + 1 each.
- * - A body above its cap, or without room, holds nothing.
+ * - A body above its cap, or without capacity, holds nothing.
  */
 
 /**
@@ -27,7 +27,7 @@ export class BodyMemory {
   readonly bySource = new Map<string, number>()
 
   /** Whether the source may hold this many more bytes. */
-  hasRoom(source: string, bytes: number): boolean {
+  hasCapacity(source: string, bytes: number): boolean {
     return this.heldBy(source) + bytes <= BUFFERED_MAX_BYTES - this.bytes - bytes
   }
 
@@ -50,8 +50,8 @@ export interface BodySource {
   source(): string
 }
 
-/** `oversized`: above its cap. `no_room`: the source or the process holds too much. */
-export type ReceiveResult = 'complete' | 'more' | 'oversized' | 'no_room'
+/** `oversized`: above its cap. `no_capacity`: the source or the process holds too much. */
+export type ReceiveResult = 'complete' | 'more' | 'oversized' | 'no_capacity'
 
 export class ReceivedBody {
   /** Received so far, including parts that are not held. */
@@ -89,14 +89,14 @@ export class ReceivedBody {
     }
     if (!this.append(chunk, before, maxBytes)) {
       this.free()
-      return 'no_room'
+      return 'no_capacity'
     }
     if (!isLast) return 'more'
     this.open()
     return 'complete'
   }
 
-  /** Keeps the body for a later `open`. False: no room. */
+  /** Keeps the body for a later `open`. False: no capacity. */
   keep(): boolean {
     if (this.held !== NO_BODY || this.whole.length === 0) return true
     if (!this.grow(this.whole.length)) return false
@@ -129,11 +129,11 @@ export class ReceivedBody {
     return true
   }
 
-  /** Grows the buffer to this size. False: no room. */
+  /** Grows the buffer to this size. False: no capacity. */
   private grow(bytes: number): boolean {
     const source = (this.source ??= this.bodySource.source())
     const more = bytes - this.held.length
-    if (!this.memory.hasRoom(source, more)) return false
+    if (!this.memory.hasCapacity(source, more)) return false
     this.memory.add(source, more)
     const larger = Buffer.allocUnsafe(bytes)
     this.held.copy(larger)

@@ -176,7 +176,7 @@ export class OpenRequestContext<T extends Target>
         this.closing = true
         if (isLast || this.received.bytes > DISCARD_MAX_BYTES) this.refuse('payload_too_large')
         return false
-      case 'no_room':
+      case 'no_capacity':
         this.closing = true
         this.refuse('configuration_error')
         return false

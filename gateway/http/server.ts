@@ -6,7 +6,7 @@
  *
  * - No callback throws into uWebSockets.js: that would end the process.
  * - A response closes its connection when the start of the next request is uncertain: the head was
- *   rejected, or the body is oversized, late, without room or chunked.
+ *   rejected, or the body is oversized, late, beyond the memory bound or chunked.
  * - A body has `bodyWithinMs`, then its response has `answerWithinMs`. Beyond either the answer is
  *   504.
  * - A request is rejected early without reading its body: uWebSockets.js discards the body and the

@@ -47,10 +47,10 @@ export function createFairQueue<Key, Item>(): FairQueue<Key, Item> {
       const taken: Item[] = []
       const share = Math.max(1, Math.floor(max / Math.max(1, waiting.size)))
       for (const [key, items] of waiting) {
-        const room = Math.min(share, max - taken.length)
-        if (room === 0) break
+        const capacity = Math.min(share, max - taken.length)
+        if (capacity === 0) break
         waiting.delete(key)
-        const leaving = items.length <= room ? items : items.splice(0, room)
+        const leaving = items.length <= capacity ? items : items.splice(0, capacity)
         for (const item of leaving) taken.push(item)
         // Re-inserted behind the others: this loop reaches it again.
         if (leaving !== items) waiting.set(key, items)

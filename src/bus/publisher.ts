@@ -31,7 +31,7 @@ export interface Publisher {
   /** True: the stream has stored the event. False: unknown. Never rejects. */
   publish(event: BusEvent, messageId: string): Promise<boolean>
   /** Free places in the window; 0 while the bus is down. */
-  room(): number
+  capacity(): number
   /** Called each time the bus comes up. `emptied`: the stream was recreated and lost its events. */
   onUp(handler: (emptied: boolean) => void): void
 }
@@ -88,7 +88,7 @@ export function createPublisher(clock: Clock): PublisherEnd {
     const made: Bundle = { tenant, messageId, events: [], settles: [], characters: 0 }
     if (messageId !== id) return made
     const bundle = bundles.get(tenant)
-    if (bundle !== undefined && hasRoomFor(bundle, body)) return bundle
+    if (bundle !== undefined && hasCapacityFor(bundle, body)) return bundle
     if (bundle !== undefined) leave(bundle)
     else if (bundles.size === 0) queueMicrotask(leaveAll)
     bundles.set(tenant, made)
@@ -145,7 +145,7 @@ export function createPublisher(clock: Clock): PublisherEnd {
 
   const publisher: Publisher = {
     publish,
-    room: () => (send === undefined ? 0 : UNCONFIRMED_MAX - outstanding),
+    capacity: () => (send === undefined ? 0 : UNCONFIRMED_MAX - outstanding),
     onUp: (handler) => {
       upHandler = handler
     },
@@ -153,7 +153,7 @@ export function createPublisher(clock: Clock): PublisherEnd {
   return { publisher, attach, detach, answer }
 }
 
-const hasRoomFor = ({ events, characters }: Bundle, body: string): boolean =>
+const hasCapacityFor = ({ events, characters }: Bundle, body: string): boolean =>
   events.length < BUNDLE_MAX && characters + body.length <= BUNDLE_MAX_CHARACTERS
 
 /** Names exactly these events, because the stream drops a message whose id it has seen. */

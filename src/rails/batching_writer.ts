@@ -49,8 +49,8 @@ export function createBatchingWriter<Item, Message>(
   return { push, waiting: () => queue.length, empty, close }
 
   function push(items: readonly Item[]): number {
-    const room = closed ? 0 : Math.max(0, bound - queue.length)
-    const taken = items.length > room ? items.slice(0, room) : items
+    const capacity = closed ? 0 : Math.max(0, bound - queue.length)
+    const taken = items.length > capacity ? items.slice(0, capacity) : items
     for (const item of taken) queue.push(item)
     if (queue.length > 0) flushing ??= setImmediate(flush)
     return items.length - taken.length

@@ -143,9 +143,9 @@ void t.test('pipelined messages are all acknowledged and duplicates dropped', as
   await isUp(bus)
   const events = someEvents(1_500)
   const first = events.map((event) => bus.publisher.publish(event, event.id))
-  t.equal(bus.publisher.room(), 2_048 - 1_500)
+  t.equal(bus.publisher.capacity(), 2_048 - 1_500)
   t.ok((await Promise.all(first)).every((stored) => stored))
-  t.equal(bus.publisher.room(), 2_048)
+  t.equal(bus.publisher.capacity(), 2_048)
   const again = events.slice(0, 16).map((event) => bus.publisher.publish(event, event.id))
   t.same(await Promise.all(again), Array(16).fill(true), 'a twin is known to be stored')
   const seen = await readAll(
@@ -219,7 +219,7 @@ void t.test('an unacknowledged message is redelivered', async (t) => {
 void t.test('without a server nothing is stored and nothing hangs', async (t) => {
   const server = await aServer(t)
   const bus = aBus(t, server, true)
-  t.equal(bus.publisher.room(), 0)
+  t.equal(bus.publisher.capacity(), 0)
   const [event] = someEvents(1)
   t.equal(await bus.publisher.publish(event!, event!.id), false)
   await server.start()
@@ -275,7 +275,7 @@ void t.test('the relay republishes every open event after the stream was wiped',
   relay.push(events)
   await eventually(
     'all published',
-    () => !relay.backlog().catchingUp && producer.publisher.room() === 2_048,
+    () => !relay.backlog().catchingUp && producer.publisher.capacity() === 2_048,
   )
   const settled = events.slice(0, 200)
   for (const event of settled) outbox.settle(event.id)

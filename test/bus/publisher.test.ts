@@ -14,18 +14,18 @@ async function oneOut(t: Test) {
   const end = createPublisher({ now: () => instant(now) })
   t.teardown(() => end.detach())
   end.attach((_message, ticket) => void tickets.push(ticket), false)
-  const room = end.publisher.room()
+  const capacity = end.publisher.capacity()
   const event = anEvent(1)
   let stored: boolean | undefined
   void end.publisher.publish(event, event.id).then((outcome) => (stored = outcome))
   await turn()
-  t.equal(end.publisher.room(), room - 1)
+  t.equal(end.publisher.capacity(), capacity - 1)
   return {
     end,
     ticket: tickets[0]!,
     /** Undefined while the promise is pending. */
     stored: () => stored,
-    isRoomBack: () => end.publisher.room() === room,
+    isReleased: () => end.publisher.capacity() === capacity,
     pass: async (milliseconds: number): Promise<void> => {
       now += milliseconds
       mock.timers.tick(milliseconds)
@@ -38,26 +38,26 @@ const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve)
 
 void t.test('an event is stored or not as the stream answers', async (t) => {
   for (const outcome of [true, false]) {
-    const { end, ticket, stored, isRoomBack } = await oneOut(t)
+    const { end, ticket, stored, isReleased } = await oneOut(t)
     end.answer(ticket + 1, !outcome)
     await turn()
     t.equal(stored(), undefined, 'another ticket')
     end.answer(ticket, outcome)
     await turn()
     t.equal(stored(), outcome)
-    t.ok(isRoomBack())
+    t.ok(isReleased())
     mock.timers.reset()
   }
 })
 
 void t.test('no answer within two seconds is an unknown outcome', async (t) => {
-  const { end, ticket, stored, isRoomBack, pass } = await oneOut(t)
+  const { end, ticket, stored, isReleased, pass } = await oneOut(t)
   await pass(2 * SECOND - 250)
   t.equal(stored(), undefined)
   await pass(250)
   t.equal(stored(), false)
   end.answer(ticket, true)
-  t.ok(isRoomBack(), 'released once')
+  t.ok(isReleased(), 'released once')
 })
 
 void t.test('a lost connection settles its events as unknown', async (t) => {
@@ -65,5 +65,5 @@ void t.test('a lost connection settles its events as unknown', async (t) => {
   end.detach()
   await turn()
   t.equal(stored(), false)
-  t.equal(end.publisher.room(), 0)
+  t.equal(end.publisher.capacity(), 0)
 })

@@ -14,7 +14,7 @@ const log = createLog('test', { LOG_LEVEL: 'silent' })
 function heldBus() {
   const published: { readonly id: string; readonly messageId: string }[] = []
   let open: (() => void)[] = []
-  let room = 2_000
+  let capacity = 2_000
   let stores: (event: StoredEvent) => boolean = () => true
   let answersAtOnce = true
   let up: (emptied: boolean) => void = () => undefined
@@ -26,7 +26,7 @@ function heldBus() {
         if (answersAtOnce) answer()
         else open.push(answer)
       }),
-    room: () => Math.max(0, room - open.length),
+    capacity: () => Math.max(0, capacity - open.length),
     onUp: (handler) => {
       up = handler
     },
@@ -35,8 +35,8 @@ function heldBus() {
     bus,
     published,
     ids: () => new Set(published.map(({ id }) => id)),
-    setRoom: (given: number) => {
-      room = given
+    setCapacity: (given: number) => {
+      capacity = given
     },
     storesOnly: (rule: (event: StoredEvent) => boolean) => {
       stores = rule
@@ -96,14 +96,14 @@ void t.test('memory is bounded and further events are read from the outbox', asy
   const outbox = createOutbox()
   const { relay, commit, upToDate } = aRelay(t, held, outbox)
   await upToDate()
-  held.setRoom(0)
+  held.setCapacity(0)
   const events = someEvents(25_000)
   for (let from = 0; from < events.length; from += 1_000) {
     commit(events.slice(from, from + 1_000))
     t.ok(relay.backlog().waiting <= 10_000)
   }
   t.equal(relay.backlog().catchingUp, true)
-  held.setRoom(2_000)
+  held.setCapacity(2_000)
   held.comeUp(false)
   await upToDate()
   t.equal(held.ids().size, 25_000)
@@ -114,11 +114,11 @@ void t.test('waiting events leave when the bus comes up', async (t) => {
   const outbox = createOutbox()
   const { commit, upToDate } = aRelay(t, held, outbox)
   await upToDate()
-  held.setRoom(0)
+  held.setCapacity(0)
   commit(someEvents(100))
   t.equal(held.published.length, 0)
   const reads = outbox.reads()
-  held.setRoom(2_000)
+  held.setCapacity(2_000)
   held.comeUp(false)
   t.equal(held.published.length, 100)
   t.equal(outbox.reads(), reads)

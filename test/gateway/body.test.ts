@@ -131,8 +131,8 @@ void t.test('memory of bodies is bounded per source and in total, and is release
     'one in a single part holds nothing',
   )
   t.notOk(single.keep(), 'unless it is kept')
-  t.ok(new ReceivedBody(memory, from('a')).keep(), 'no body needs no room')
-  t.ok(takes('c'), 'the next one has room')
+  t.ok(new ReceivedBody(memory, from('a')).keep(), 'an empty body needs no capacity')
+  t.ok(takes('c'), 'the next one fits')
   for (let i = 0; i < 100; i += 1) while (takes(`s${i}`));
   t.ok(memory.bytes <= BUFFERED_MAX_BYTES)
   t.ok(memory.bytes > BUFFERED_MAX_BYTES - 2 * LARGE)
@@ -250,7 +250,7 @@ void t.test('a stalling source: one request too many is rejected, others continu
   const other = await roundTrip(port, inParts(OTHER_SOURCE), 10_000)
   t.same(statusesIn(other.text), ['200'], 'and what another source sends in parts')
   for (const { socket } of stalled) socket.destroy()
-  await eventually('there is room again', () => bodies.bytes === 0)
+  await eventually('there is capacity again', () => bodies.bytes === 0)
   t.equal(bodies.bySource.size, 0)
 })
 

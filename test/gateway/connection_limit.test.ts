@@ -13,27 +13,27 @@ import { eventually } from '../support/eventually.js'
 import { bytesOf, createRequest, roundTrip, statusOf } from './signing_partner.js'
 import { startGateway } from './running_gateway.js'
 
-const ROOM = 1_000_000
+const CAPACITY = 1_000_000
 const log = createLog('test', { LOG_LEVEL: 'silent' })
 
 void t.test('a source is rejected at its limit, and another one is not', async (t) => {
   const held = new Map([['a', 4]])
   const cap = createConnectionCap({ max: 4, countOpen: () => Promise.resolve(held), log })
-  for (let i = 0; i < 4; i++) t.equal(cap('a', ROOM), true)
+  for (let i = 0; i < 4; i++) t.equal(cap('a', CAPACITY), true)
   await setImmediatePassed()
-  t.equal(cap('a', ROOM), false)
-  t.equal(cap('b', ROOM), true)
+  t.equal(cap('a', CAPACITY), false)
+  t.equal(cap('b', CAPACITY), true)
 })
 
 void t.test('closed connections do not count after a recount', async (t) => {
   let open = new Map([['a', 1]])
   const cap = createConnectionCap({ max: 4, countOpen: () => Promise.resolve(open), log })
-  for (let i = 0; i < 4; i++) t.equal(cap('a', ROOM), true)
+  for (let i = 0; i < 4; i++) t.equal(cap('a', CAPACITY), true)
   await setImmediatePassed()
-  t.equal(cap('a', ROOM), true, 'one when it was asked, and two that opened meanwhile')
-  t.equal(cap('a', ROOM), false)
+  t.equal(cap('a', CAPACITY), true, 'one when it was asked, and two that opened meanwhile')
+  t.equal(cap('a', CAPACITY), false)
   open = new Map()
-  await eventually('the table was read again', () => cap('a', ROOM))
+  await eventually('the table was read again', () => cap('a', CAPACITY))
 })
 
 void t.test('a source that closes all connections is not rejected by an old count', async (t) => {
@@ -44,14 +44,14 @@ void t.test('a source that closes all connections is not rejected by an old coun
     return Promise.resolve(open)
   }
   const cap = createConnectionCap({ max: 4, countOpen, log })
-  for (let i = 0; i < 4; i++) t.equal(cap('a', ROOM), true)
+  for (let i = 0; i < 4; i++) t.equal(cap('a', CAPACITY), true)
   await setImmediatePassed()
-  t.equal(cap('a', ROOM), false)
+  t.equal(cap('a', CAPACITY), false)
   open = new Map()
   const before = asked
   await eventually('the table is read again without a new connection', () => asked > before)
   await setImmediatePassed()
-  t.equal(cap('a', ROOM), true, 'at the first try')
+  t.equal(cap('a', CAPACITY), true, 'at the first try')
 })
 
 void t.test('more sources than a function call takes arguments', async (t) => {
@@ -62,9 +62,9 @@ void t.test('more sources than a function call takes arguments', async (t) => {
     return Promise.resolve(new Map([...sources, ['a', 4]]))
   }
   const cap = createConnectionCap({ max: 4, countOpen, log })
-  for (let i = 0; i < 4; i++) cap('a', ROOM)
+  for (let i = 0; i < 4; i++) cap('a', CAPACITY)
   await eventually('the table is read again without a new connection', () => asked > 1)
-  t.equal(cap('a', ROOM), false)
+  t.equal(cap('a', CAPACITY), false)
 })
 
 void t.test('for any sequence no source holds more than the limit', async (t) => {
@@ -83,7 +83,7 @@ void t.test('for any sequence no source holds more than the limit', async (t) =>
           })
         const cap = createConnectionCap({ max: MAX, countOpen, log })
         for (const step of steps) {
-          if (step === 'open' && cap('a', ROOM)) held += 1
+          if (step === 'open' && cap('a', CAPACITY)) held += 1
           if (step === 'end') held = Math.max(0, held - 1)
           // The recount may read the table at any time before it resolves.
           if (step === 'asked') counted = new Map([['a', held]])
@@ -106,10 +106,10 @@ void t.test('without a socket table no connection is rejected', async (t) => {
     countOpen: () => Promise.reject(new Error('no such file')),
     log,
   })
-  cap('a', ROOM)
-  cap('a', ROOM)
+  cap('a', CAPACITY)
+  cap('a', CAPACITY)
   await setImmediatePassed()
-  for (let i = 0; i < 10; i++) t.equal(cap('a', ROOM), true)
+  for (let i = 0; i < 10; i++) t.equal(cap('a', CAPACITY), true)
 })
 
 const noKernelList = process.platform !== 'linux' && 'only Linux has the list'
@@ -141,7 +141,7 @@ void t.test('a gateway closes connections above the limit, then serves again', a
   await eventually('one more is refused', async () => statusOf(await send()) === 429)
   t.match(await gateway.metrics(), /gateway_limited_total\{limit="connections"\} [1-9]/)
   for (const socket of sockets) socket.destroy()
-  await eventually('there is room again', async () => statusOf(await send()) === 201)
+  await eventually('there is capacity again', async () => statusOf(await send()) === 201)
 })
 
 void t.test('a source never takes more than it leaves free', (t) => {
@@ -160,13 +160,16 @@ void t.test('a source never takes more than it leaves free', (t) => {
     }
     const share = all / (count + 1)
     for (const one of held.values()) t.ok(Math.abs(one - share) <= 2, `${one} of ${share}`)
-    t.ok(cap('newcomer', all - open - 1), 'there is room for another one')
+    t.ok(cap('newcomer', all - open - 1), 'there is capacity for another one')
   }
   t.end()
 })
 
-void t.test('without room every new connection is answered 503', async (t) => {
-  const gateway = await startGateway(t, { connectionRoom: 2, environment: { RATE_LIMIT: 'off' } })
+void t.test('without capacity every new connection is answered 503', async (t) => {
+  const gateway = await startGateway(t, {
+    connectionCapacity: 2,
+    environment: { RATE_LIMIT: 'off' },
+  })
   const sockets = await opened(t, gateway.port, 2)
   const send = async (): Promise<string> =>
     (await roundTrip(gateway.port, bytesOf(createRequest()), 2_000)).text
@@ -174,7 +177,7 @@ void t.test('without room every new connection is answered 503', async (t) => {
   t.equal(statusOf(refused), 503)
   t.match(refused, /^retry-after: 1\r$/im)
   for (const socket of sockets) socket.destroy()
-  await eventually('there is room again', async () => statusOf(await send()) === 201)
+  await eventually('there is capacity again', async () => statusOf(await send()) === 201)
 })
 
 void t.test('RATE_LIMIT=off and trusted proxies have no connection limit', async (t) => {

@@ -36,7 +36,7 @@ export interface RunningOptions {
   readonly bodyWithinMs?: number
   readonly answerWithinMs?: number
   readonly connectionsMax?: number
-  readonly connectionRoom?: number
+  readonly connectionCapacity?: number
   /** Default: none. */
   readonly docs?: StaticFiles
   /** Gets the log lines. Default: nothing is logged. */

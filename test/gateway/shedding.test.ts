@@ -24,7 +24,7 @@ interface Stuck {
 }
 
 /** A gateway whose processor answers nothing, with a full queue. */
-async function stuckGateway(t: Test, request: Call, hasRoomFor: number): Promise<Stuck> {
+async function stuckGateway(t: Test, request: Call, hasCapacityFor: number): Promise<Stuck> {
   let now = Date.now()
   const clock: Clock = { now: () => instant(now) }
   const gateway = await startGateway(t, {
@@ -40,7 +40,7 @@ async function stuckGateway(t: Test, request: Call, hasRoomFor: number): Promise
     t.teardown(() => socket.destroy())
   }
   await eventually('the processor has its part', () =>
-    isHolding(gateway, hasRoomFor, QUEUED_MAX - hasRoomFor),
+    isHolding(gateway, hasCapacityFor, QUEUED_MAX - hasCapacityFor),
   )
   return { gateway, clock, pass: (ms) => (now += ms) }
 }

@@ -74,7 +74,7 @@ void t.test('the connection limit counts unfinished handshakes', async (t) => {
   )
   t.ok(rejected.includes(''), 'a flood is closed without handshakes')
   for (const socket of silent) socket.destroy()
-  await eventually('there is room again', async () => {
+  await eventually('there is capacity again', async () => {
     return statusOf(await answerTo(port, bytesOf(createRequest()))) === 201
   })
 })

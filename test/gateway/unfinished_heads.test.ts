@@ -6,8 +6,8 @@ import { head, statusesIn } from './echo_server.js'
 import { startGateway } from './running_gateway.js'
 
 /** Scarce above a quarter of this. */
-const ROOM = 40
-const SCARCE_ABOVE = ROOM / 4
+const CAPACITY = 40
+const SCARCE_ABOVE = CAPACITY / 4
 const WITHIN_MS = 300
 
 const notLinux =
@@ -33,7 +33,7 @@ function client(t: Test, port: number, localAddress: string, bytes: string): Pro
 }
 
 const start = (t: Test): Promise<{ port: number }> =>
-  startGateway(t, { connectionRoom: ROOM, headWithinMs: WITHIN_MS })
+  startGateway(t, { connectionCapacity: CAPACITY, headWithinMs: WITHIN_MS })
 
 const several = <T>(count: number, make: () => Promise<T>): Promise<T[]> =>
   Promise.all(Array.from({ length: count }, make))

@@ -175,7 +175,7 @@ export async function createResource(tenant: Tenant, kind: ResourceKind): Promis
     case 'beneficiary':
       return made((await post('/v1/beneficiaries', aPayout().beneficiary)).id)
     case 'webhook endpoint':
-      await makeRoom(tenant)
+      await deleteEndpoints(tenant)
       return made((await post('/v1/webhook_endpoints', { url: 'https://shop.example/hook' })).id)
     case 'event': {
       await createResource(tenant, 'open payout')
@@ -191,7 +191,7 @@ const listed = async ({ client }: Tenant, path: string): Promise<Body['data']> =
   (await bodyOf(client.request('GET', path))).data
 
 /** Deletes the endpoints of earlier cases before the limit is reached. */
-async function makeRoom(tenant: Tenant): Promise<void> {
+async function deleteEndpoints(tenant: Tenant): Promise<void> {
   const path = '/v1/webhook_endpoints'
   const endpoints = await listed(tenant, path)
   if (endpoints.length < ENDPOINTS_PER_TENANT_MAX - 4) return

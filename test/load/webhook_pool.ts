@@ -141,7 +141,7 @@ async function openWorld({ endpoints, isolation }: PoolSettings, folder: string)
   await once(pool, 'message')
   const log = createLog('load', { LOG_LEVEL: 'silent' })
   const bus = connectBus({ url: nats.url, consumes: false, clock: systemClock, log })
-  await eventually('the bus is connected', () => bus.publisher.room() > 0)
+  await eventually('the bus is connected', () => bus.publisher.capacity() > 0)
   return {
     ...{ bus, tenants, receivers },
     watched: [
@@ -170,7 +170,7 @@ function publish({ bus, tenants, accepted }: World, settings: PoolSettings) {
       ? outstanding - (published - accepted())
       : Math.floor(((performance.now() - startedAt) * ratePerSecond) / 1_000) - published
   const timer = setInterval(() => {
-    for (let left = Math.min(due(), bus.publisher.room()); left > 0; left -= 1) {
+    for (let left = Math.min(due(), bus.publisher.capacity()); left > 0; left -= 1) {
       published += 1
       const event = anEvent(published, tenants[published % tenants.length] ?? tenants[0]!)
       void bus.publisher.publish(event, event.id).then((stored) => {

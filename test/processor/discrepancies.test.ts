@@ -214,7 +214,7 @@ runOnBothStores({
     await world.run(depositSandboxFunds(DEMO, { currency: 'VND', amount: '1' }))
   },
 
-  'the largest amounts leave room for postings that cannot be refused': async (t, world) => {
+  'the largest amounts leave capacity for postings that cannot be refused': async (t, world) => {
     const { id } = await pay(world)
     for (const amount of [2n ** 63n - 1n, MOST]) {
       await world.railReports(executed(id, { amount }))

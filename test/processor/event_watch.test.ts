@@ -102,7 +102,7 @@ void t.test('a slow client delays its own stream only, and loses nothing', async
   t.same(sequences(slow), numbers(1, count))
 })
 
-void t.test('streams of a tenant are bounded, and a cancelled one makes room', async (t) => {
+void t.test('streams of a tenant are bounded, and a cancelled one frees its place', async (t) => {
   const services = await openPartnerServices(t)
   await publish(services.world, 1)
   const open = Array.from({ length: EVENT_STREAMS_PER_TENANT_MAX }, () => watch(t, services))
@@ -111,7 +111,7 @@ void t.test('streams of a tenant are bounded, and a cancelled one makes room', a
   t.equal(fault.code, status.RESOURCE_EXHAUSTED)
   t.same(fault.metadata.get('causeway-error'), ['rate_limited'])
   open[0]!.stream.cancel()
-  await eventually('there is room', async () => {
+  await eventually('there is capacity', async () => {
     const next = watch(t, services)
     let isRefused = false
     void next.ended.then(() => (isRefused = true))

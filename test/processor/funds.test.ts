@@ -25,7 +25,7 @@ import {
 const PRODUCTION = tenantOf('demo' as PartnerId, 'production')
 const INT64_MAX = 2n ** 63n - 1n
 /** The most that may enter one currency: int64 less the headroom for captures. */
-const ROOM = INT64_MAX - 2n ** 53n
+const CAPACITY = INT64_MAX - 2n ** 53n
 
 interface Quote {
   readonly id: string
@@ -112,8 +112,8 @@ runOnBothStores({
   },
 
   'deposits up to the balance limit': async (t, world) => {
-    t.equal(codeOf(await credit(world, 'JPY', String(ROOM + 1n))), 'balance_limit_exceeded')
-    t.equal(codeOf(await credit(world, 'JPY', String(ROOM))), 'ok')
+    t.equal(codeOf(await credit(world, 'JPY', String(CAPACITY + 1n))), 'balance_limit_exceeded')
+    t.equal(codeOf(await credit(world, 'JPY', String(CAPACITY))), 'ok')
     t.equal(codeOf(await credit(world, 'JPY', '1')), 'balance_limit_exceeded')
     const byHand = { currency: 'JPY', amount: '1', idempotencyKey: 'k' }
     t.equal(codeOf(await world.run(deposit(OPERATOR, DEMO, byHand))), 'balance_limit_exceeded')
@@ -223,9 +223,9 @@ runOnBothStores({
     t.equal(codeOf(await convert(world, dear.id, 'k')), 'insufficient_balance', 'the key is free')
   },
 
-  'conversions leave room for captures': async (t, world) => {
+  'conversions leave capacity for captures': async (t, world) => {
     await world.run(setRate(OPERATOR, 'JPY', '100'))
-    await credit(world, 'JPY', String(ROOM - 100n))
+    await credit(world, 'JPY', String(CAPACITY - 100n))
     const tooMuch = await quoted(world, 'USD', '101', 'JPY')
     t.equal(tooMuch.buy_amount, '101')
     t.equal(codeOf(await convert(world, tooMuch.id, 'a')), 'balance_limit_exceeded')

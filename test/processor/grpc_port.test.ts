@@ -143,7 +143,10 @@ void t.test('unfinished requests of a permitted size are bounded together', asyn
   t.ok(await port.answers(), 'other calls are answered')
   const codes = await Promise.all(requests.map(({ answered }) => answered))
   const slow = codes.filter((code) => code === status.DEADLINE_EXCEEDED)
-  t.ok(slow.length > 0 && slow.length <= 32, `${slow.length} had room until their time was over`)
+  t.ok(
+    slow.length > 0 && slow.length <= 32,
+    `${slow.length} were admitted until their time was over`,
+  )
   t.equal(codes.filter((code) => code === status.RESOURCE_EXHAUSTED).length, 200 - slow.length)
   const growth = (await port.rss()) - before
   t.ok(growth < 2 * GROWTH_MAX, `grew by ${Math.round(growth / MIB)} MiB`)

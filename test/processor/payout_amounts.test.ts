@@ -16,7 +16,7 @@ import {
 } from './scenarios.js'
 
 /** The largest possible deposit: int64 less a reserve for captures. */
-const ROOM = 2n ** 63n - 1n - 2n ** 53n
+const CAPACITY = 2n ** 63n - 1n - 2n ** 53n
 const FREE = { platform_fixed: '0', platform_bps: 0, rail_fixed: '0' }
 
 async function open(
@@ -38,25 +38,25 @@ const KUWAIT = ['KW', 'KWD'] as const
 runOnBothStores({
   'the largest amount is paid and returned exactly': async (t, world) => {
     await open(world, JAPAN)
-    const deposit = { currency: 'JPY', amount: String(ROOM) }
+    const deposit = { currency: 'JPY', amount: String(CAPACITY) }
     viewOf(await world.run(depositSandboxFunds(DEMO, deposit)))
     t.equal(
       codeOf(await world.run(createPayout(DEMO, to(JAPAN, '9223372036854775808')))),
       'invalid_request',
     )
-    for (const amount of ['9223372036854775807', String(ROOM + 1n)]) {
+    for (const amount of ['9223372036854775807', String(CAPACITY + 1n)]) {
       const code = codeOf(await world.run(createPayout(DEMO, to(JAPAN, amount))))
       t.equal(code, 'insufficient_balance', amount)
     }
-    const made = await world.run(createPayout(DEMO, to(JAPAN, String(ROOM))))
+    const made = await world.run(createPayout(DEMO, to(JAPAN, String(CAPACITY))))
     const { id, total } = viewOf<PayoutView>(made)
-    t.equal(total, String(ROOM))
-    t.same(await balanceOf(world, 'JPY'), { available: '0', reserved: String(ROOM) })
-    await world.railReports(executed(id, { amount: ROOM, currency: 'JPY' }))
-    t.equal(await accountOf(world, 'rail_clearing', 'JPY'), String(ROOM))
-    await world.railReports(executed(id, { amount: ROOM, currency: 'JPY', status: 'returned' }))
+    t.equal(total, String(CAPACITY))
+    t.same(await balanceOf(world, 'JPY'), { available: '0', reserved: String(CAPACITY) })
+    await world.railReports(executed(id, { amount: CAPACITY, currency: 'JPY' }))
+    t.equal(await accountOf(world, 'rail_clearing', 'JPY'), String(CAPACITY))
+    await world.railReports(executed(id, { amount: CAPACITY, currency: 'JPY', status: 'returned' }))
     t.match(await see(world, id), { status: 'reversed' })
-    t.same(await balanceOf(world, 'JPY'), { available: String(ROOM), reserved: '0' })
+    t.same(await balanceOf(world, 'JPY'), { available: String(CAPACITY), reserved: '0' })
   },
 
   'a return excludes fees when the route keeps them': async (t, world) => {
@@ -101,7 +101,7 @@ runOnBothStores({
 
   'a balance in another currency does not fund a payout': async (t, world) => {
     await open(world, KUWAIT)
-    await world.run(depositSandboxFunds(DEMO, { currency: 'JPY', amount: String(ROOM) }))
+    await world.run(depositSandboxFunds(DEMO, { currency: 'JPY', amount: String(CAPACITY) }))
     await world.run(depositSandboxFunds(DEMO, { currency: 'KWD', amount: '999' }))
     const code = async (amount: string): Promise<string> =>
       codeOf(await world.run(createPayout(DEMO, to(KUWAIT, amount))))

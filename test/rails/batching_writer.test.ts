@@ -5,11 +5,11 @@ import t from 'tap'
 import { STREAM_BATCH_MAX } from '../../src/base/constants.js'
 import { createBatchingWriter, type BatchingWriter } from '../../src/rails/batching_writer.js'
 
-/** A stream that accepts `room` messages, then needs a `drain`. */
-function aSink(room: number) {
+/** A stream that accepts `capacity` messages, then needs a `drain`. */
+function aSink(capacity: number) {
   const messages: number[][] = []
   let drained: () => void = () => undefined
-  let left = room
+  let left = capacity
   return {
     messages,
     items: () => messages.flat(),
@@ -22,7 +22,7 @@ function aSink(room: number) {
       drained = listener
     },
     drain: (): void => {
-      left = room
+      left = capacity
       drained()
     },
   }
@@ -96,8 +96,8 @@ void t.test('nothing is lost, duplicated or reordered at any pace', async (t) =>
     fc.asyncProperty(
       fc.array(fc.constantFrom('push', 'drain', 'yield'), { maxLength: 40 }),
       fc.integer({ min: 1, max: 3 }),
-      async (steps, room) => {
-        const sink = aSink(room)
+      async (steps, capacity) => {
+        const sink = aSink(capacity)
         const writer = batchingWriterInto(sink, 2_000)
         const taken: number[] = []
         for (const [index, step] of steps.entries()) {

@@ -104,7 +104,7 @@ void t.test('concurrency limits the attempts in flight', (t) => {
   t.end()
 })
 
-void t.test('deliveries are loaded when due and when there is room', (t) => {
+void t.test('deliveries are loaded when due and when there is capacity', (t) => {
   const loads = (changes: Partial<EndpointQueue>): boolean =>
     mayLoad(aQueue({ dueOnDisk: NOW, ...changes }), NOW)
   t.ok(loads({}))

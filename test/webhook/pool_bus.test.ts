@@ -31,7 +31,7 @@ void t.test('the pool survives kill -9 and a wipe of the bus', async (t) => {
   await world.nats.start()
   const event = anEvent(2)
   await eventually('published', async () =>
-    world.bus.publisher.room() > 0 ? world.bus.publisher.publish(event, event.id) : false,
+    world.bus.publisher.capacity() > 0 ? world.bus.publisher.publish(event, event.id) : false,
   )
   await eventually('delivered', () => world.got.length === 2)
 })

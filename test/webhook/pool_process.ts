@@ -157,7 +157,7 @@ export async function aPoolWorld(
       return endpoint
     },
     publish: async (events) => {
-      await eventually('bus up', () => bus.publisher.room() > 0)
+      await eventually('bus up', () => bus.publisher.capacity() > 0)
       const stored = await Promise.all(
         events.map((event) => bus.publisher.publish(event, event.id)),
       )

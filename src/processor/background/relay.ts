@@ -33,7 +33,7 @@ export interface EventBus {
   /** True when the bus has stored the event, false when that is unknown. Never rejects. */
   publish(event: StoredEvent, messageId: string): Promise<boolean>
   /** How many more events it accepts now; 0 while it is down. */
-  room(): number
+  capacity(): number
   /** Called on each connect. `emptied`: the stream lost its messages. */
   onUp(handler: (emptied: boolean) => void): void
 }
@@ -76,7 +76,7 @@ export function createRelay({ bus, openEvents, clock, log }: RelayOptions): Rela
   }
 
   const publishWaiting = (): void => {
-    for (const event of waiting.splice(0, bus.room())) {
+    for (const event of waiting.splice(0, bus.capacity())) {
       void bus.publish(event, event.id).then((stored) => {
         if (!stored) fallBehind(event.position)
         else if (waiting.length > 0) publishWaiting()
@@ -127,14 +127,14 @@ export function createRelay({ bus, openEvents, clock, log }: RelayOptions): Rela
     page: readonly StoredEvent[],
     messageId: (event: StoredEvent) => string,
   ): Promise<boolean> => {
-    if (bus.room() < page.length) return false
+    if (bus.capacity() < page.length) return false
     const stored = await Promise.all(page.map((event) => bus.publish(event, messageId(event))))
     return stored.every((each) => each)
   }
 
   const sweeper = createSweeper({ read, publishAll, clock })
   const sweeps = setInterval(() => {
-    if (!behind && bus.room() > 0) sweeper.sweep()
+    if (!behind && bus.capacity() > 0) sweeper.sweep()
   }, SWEEP_EVERY_MS)
 
   bus.onUp((emptied) => {

@@ -62,7 +62,7 @@ export function stageDiscrepancy(
   batch.stage('discrepancies', row.id, row)
 }
 
-/** The posting of a report; null when no money moved or the accounts have no room. */
+/** The posting of a report; null when no money moved or the accounts cannot hold the amounts. */
 function postingOf(
   ctx: CommandContext,
   tenant: TenantId,

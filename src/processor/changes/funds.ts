@@ -19,7 +19,7 @@ import { balanceOf, postLines, tryLines } from './books.js'
 import type { CommandContext } from '../cycle/command.js'
 
 export const canDeposit = (ctx: CommandContext, tenant: TenantId, amount: Money): boolean =>
-  hasRoom(ctx, tenant, amount.currency, { funding: amount.minor, fx: 0n }) &&
+  hasCapacity(ctx, tenant, amount.currency, { funding: amount.minor, fx: 0n }) &&
   tryLines(ctx, linesOf('deposit', tenant, { amount })).ok
 
 /** Posts a deposit and returns its id. */
@@ -42,7 +42,7 @@ export function refusalOfConversion(
 ): ErrorCode | null {
   const outcome = tryLines(ctx, linesOf('conversion', tenant, { sold, bought }))
   if (!outcome.ok && outcome.reason === 'insufficient_balance') return 'insufficient_balance'
-  const fits = hasRoom(ctx, tenant, bought.currency, { funding: 0n, fx: bought.minor })
+  const fits = hasCapacity(ctx, tenant, bought.currency, { funding: 0n, fx: bought.minor })
   return outcome.ok && fits ? null : 'balance_limit_exceeded'
 }
 
@@ -70,7 +70,7 @@ export function refusalOfSuspense(
   const outcome = tryLines(ctx, linesOf(plan, tenant, { amount }))
   if (!outcome.ok && outcome.reason === 'insufficient_balance') return 'insufficient_balance'
   const funding = plan === 'discrepancy_lost' ? amount.minor : 0n
-  const fits = hasRoom(ctx, tenant, amount.currency, { funding, fx: 0n })
+  const fits = hasCapacity(ctx, tenant, amount.currency, { funding, fx: 0n })
   return outcome.ok && (funding === 0n || fits) ? null : 'balance_limit_exceeded'
 }
 
@@ -83,7 +83,7 @@ export function postSuspense(
 }
 
 /** Whether `more` may still enter through the two accounts by which money enters a currency. */
-function hasRoom(
+function hasCapacity(
   { memory }: CommandContext,
   tenant: TenantId,
   currency: Currency,

@@ -141,7 +141,7 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
       const batch = queue.take(BATCH_MAX)
       await prefetch(batch)
       for (let start = 0; start < batch.length && !stopped; start += DECIDE_CHUNK_MAX) {
-        if (gathering.changes > COMMIT_BATCH_MAX) await batchHasRoom()
+        if (gathering.changes > COMMIT_BATCH_MAX) await batchHasCapacity()
         decideChunk(batch, start, Math.min(start + DECIDE_CHUNK_MAX, batch.length))
         startCommit()
         await yieldToEventLoop()
@@ -245,11 +245,11 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
     return null
   }
 
-  let roomWaiter: (() => void) | null = null
-  const batchHasRoom = (): Promise<void> =>
+  let capacityWaiter: (() => void) | null = null
+  const batchHasCapacity = (): Promise<void> =>
     new Promise((resolve) => {
-      roomWaiter = () => {
-        roomWaiter = null
+      capacityWaiter = () => {
+        capacityWaiter = null
         resolve()
       }
     })
@@ -303,7 +303,7 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
     if (commitBatch.changedPartners.size + commitBatch.changedEndpoints.size > 0) {
       dependencies.directoryChanged(commitBatch.changedPartners, commitBatch.changedEndpoints)
     }
-    roomWaiter?.()
+    capacityWaiter?.()
   }
 
   const stop = (reason: string, error: unknown): void => {

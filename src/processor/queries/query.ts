@@ -66,7 +66,7 @@ export function createReader(
   const pending = new Map<QueueKey, number>()
   let total = 0
 
-  const hasRoomFor = (queueKey: QueueKey): boolean => {
+  const hasCapacityFor = (queueKey: QueueKey): boolean => {
     const ofKey = pending.get(queueKey) ?? 0
     return ofKey === 0 || (ofKey < PENDING_PER_TENANT_MAX && total < PENDING_MAX)
   }
@@ -80,7 +80,7 @@ export function createReader(
   return {
     run: async (query, isAwaited = () => true) => {
       const { queueKey } = query
-      if (!hasRoomFor(queueKey)) return refuse('configuration_error')
+      if (!hasCapacityFor(queueKey)) return refuse('configuration_error')
       count(queueKey, 1)
       try {
         return await query.run({

@@ -37,7 +37,7 @@ export function createWebhookEndpoint(tenant: TenantId, request: CreateWebhookEn
       }
       const violation = violationIn(tenant, terms)
       if (violation !== null) return refuse('invalid_request', violation)
-      if (!hasRoom(ctx.memory, tenant, ctx.now)) return refuse('webhook_endpoint_limit')
+      if (!hasCapacity(ctx.memory, tenant, ctx.now)) return refuse('webhook_endpoint_limit')
 
       // From here on it must succeed.
       const id = newId<EndpointId>('endpoint', ctx.now, ctx.random)
@@ -61,7 +61,7 @@ export function createWebhookEndpoint(tenant: TenantId, request: CreateWebhookEn
   }
 }
 
-function hasRoom(memory: Memory, tenant: TenantId, now: Instant): boolean {
+function hasCapacity(memory: Memory, tenant: TenantId, now: Instant): boolean {
   const since = plus(now, -DAY)
   const made = memory.endpoints.ofTenant(tenant).filter(({ createdAt }) => createdAt > since)
   return (
