@@ -13,12 +13,11 @@ import { systemRandom } from '../src/base/random.js'
 import { programOptions } from '../src/base/program_options.js'
 import { readSettings } from '../src/base/settings_reader.js'
 import { createDocs } from './docs/site.js'
-import { watchDirectory } from './authentication/partner_directory.js'
 import { createGateway } from './gateway.js'
 import { checkListenAddress } from './http/listen_address.js'
 import { createMetrics } from './metrics.js'
 import { readinessOf } from './readiness.js'
-import { createProcessorClient } from './upstream/processor_client.js'
+import { openUpstream } from './upstream/upstream.js'
 
 const FINISH_WITHIN_MS = 5 * SECOND
 
@@ -31,13 +30,13 @@ async function main(): Promise<void> {
   const clock = systemClock
   const metadata = bearer(settings.PROCESSOR_TOKEN)
   const tls = openGrpcTls(settings, log)
-  const address = settings.PROCESSOR_ADDRESS
-  const directory = watchDirectory(address, metadata, log, tls)
-  const processor = createProcessorClient({ address, tls, metadata, clock, log })
+  const upstream = openUpstream(settings, { tls, metadata, clock, log })
+  const { directory, processor, states } = upstream
   const metrics = createMetrics({
     inFlight: () => processor.inFlight,
     streamOpen: () => processor.open,
     directoryFresh: () => directory.fresh,
+    ...(states === undefined ? {} : { processors: states }),
   })
   const server = createGateway({
     settings,
@@ -52,7 +51,12 @@ async function main(): Promise<void> {
 
   let listening = false
   const readiness = () =>
-    readinessOf({ listening, streamOpen: processor.open, directoryFresh: directory.fresh })
+    readinessOf({
+      listening,
+      streamOpen: processor.open,
+      directoryFresh: directory.fresh,
+      ...(states === undefined ? {} : { processors: states() }),
+    })
   const ops = isSupervised()
     ? undefined
     : await openOpsHttp(opsListen(settings), {
@@ -65,14 +69,13 @@ async function main(): Promise<void> {
     stop: async () => {
       listening = false
       await server.close(FINISH_WITHIN_MS)
-      processor.close()
-      directory.stop()
+      upstream.close()
       await ops?.close()
     },
   })
   const port = await server.listen(settings.HTTP_HOST, settings.HTTP_PORT)
   listening = true
-  await Promise.all([directory.known, processor.opened])
+  await upstream.ready
   log.info({ port }, 'serving')
   child.ready({ port })
 }

@@ -9,6 +9,7 @@
 import { createHistogram, type RecordableHistogram } from 'node:perf_hooks'
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client'
 import type { LimitName } from './admission/limits.js'
+import type { ProcessorState } from './upstream/processors.js'
 
 export interface Metrics {
   readonly registry: Registry
@@ -25,6 +26,8 @@ export interface Gauges {
   readonly inFlight: () => number
   readonly streamOpen: () => boolean
   readonly directoryFresh: () => boolean
+  /** Only where there are several. */
+  readonly processors?: () => readonly ProcessorState[]
 }
 
 interface RouteMeter {
@@ -99,6 +102,8 @@ export function createMetrics(gauges: Gauges): Metrics {
     Number(gauges.directoryFresh()),
   )
 
+  if (gauges.processors !== undefined) addProcessorGauges(registry, gauges.processors)
+
   const meterOf = (route: string): RouteMeter => {
     let meter = routes.get(route)
     if (meter === undefined) {
@@ -125,6 +130,34 @@ export function createMetrics(gauges: Gauges): Metrics {
 
 function countIn(counts: Map<string, number>, label: string): void {
   counts.set(label, (counts.get(label) ?? 0) + 1)
+}
+
+/** Addresses and shards are what operators configure, so the label values are a closed set. */
+function addProcessorGauges(registry: Registry, states: () => readonly ProcessorState[]): void {
+  new Gauge({
+    name: 'gateway_processor_up',
+    help: '1 while the streams of the processor are open',
+    labelNames: ['processor', 'shard'],
+    registers: [registry],
+    collect() {
+      this.reset()
+      for (const { address, shard, up } of states()) {
+        this.set({ processor: address, shard }, Number(up))
+      }
+    },
+  })
+  new Gauge({
+    name: 'gateway_processor_epoch',
+    help: 'Epoch under which the processor announces its shard',
+    labelNames: ['processor', 'shard'],
+    registers: [registry],
+    collect() {
+      this.reset()
+      for (const { address, shard, epoch } of states()) {
+        if (shard !== '') this.set({ processor: address, shard }, epoch)
+      }
+    },
+  })
 }
 
 function addGauge(registry: Registry, name: string, help: string, read: () => number): void {

@@ -5,7 +5,8 @@
  * (src/auth), used nonces and consumed tokens (processor).
  *
  * - Every failure is the same `authentication_failed`; the reason goes to the metrics only.
- * - Without a directory the answer is `configuration_error`, never `authentication_failed`.
+ * - Without a directory the answer is `configuration_error`, never `authentication_failed`; so is
+ *   that of a key or partner which a processor that is not heard yet may have.
  * - A session token is valid for its own intent, a receipt token for receipts of its own user, each
  *   in its own environment only.
  */
@@ -39,7 +40,7 @@ export interface Caller {
 export interface AuthenticateOptions {
   readonly brandHeaders: BrandHeaders
   readonly clientAddress: ClientAddress
-  readonly directory: Pick<Directory, 'partners'>
+  readonly directory: Pick<Directory, 'partners' | 'knowsEveryKey'>
   readonly clock: Clock
   readonly onRefused: (reason: string) => void
 }
@@ -63,6 +64,7 @@ export function createAuthenticator(options: AuthenticateOptions): Authenticator
 
   const outcomeOf = (found: Caller | Reason): Outcome<Caller> => {
     if (typeof found !== 'string') return accepted(found)
+    if (UNKNOWN.has(found) && !directory.knowsEveryKey()) return refused('configuration_error')
     onRefused(found)
     return refused('authentication_failed')
   }
@@ -91,6 +93,13 @@ export function createAuthenticator(options: AuthenticateOptions): Authenticator
 
 /** Why authentication failed; a label of the metrics. */
 type Reason = string
+
+/** The directory lacks what the request names. */
+const UNKNOWN: ReadonlySet<Reason> = new Set([
+  'key_unknown',
+  'token_key_unknown',
+  'token_of_unknown_partner',
+])
 
 /** The input of every proof. */
 interface Call {

@@ -26,7 +26,7 @@ export interface Partners {
   readonly key: (id: string) => KnownKey | undefined
   /** Undefined until the first update that has them. */
   readonly tokenKeys: () => TokenKeys | undefined
-  readonly apply: (update: PartnerUpdate__Output) => void
+  readonly apply: (update: Pick<PartnerUpdate__Output, 'partners' | 'token_keys'>) => void
 }
 
 export function createPartners(): Partners {

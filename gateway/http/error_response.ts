@@ -55,6 +55,11 @@ export function errorStatus(code: ErrorCode, asConflict: boolean): number {
   return asConflict && CONFLICT_ON_CONFIRM.has(code) ? 409 : ERRORS[code].http
 }
 
-/** A code that this gateway's registry lacks is a fault between our processes, not the caller's. */
-export const registeredCode = (text: string): ErrorCode =>
-  isErrorCode(text) ? text : 'internal_error'
+/**
+ * A code that this gateway's registry lacks is a fault between our processes, not the caller's. That
+ * a partner is at another processor is ours to know.
+ */
+export function registeredCode(text: string): ErrorCode {
+  if (text === 'not_here') return 'configuration_error'
+  return isErrorCode(text) ? text : 'internal_error'
+}

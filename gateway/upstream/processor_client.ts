@@ -37,6 +37,7 @@ import type { Logger } from '../../src/base/log.js'
 import { contracts } from '../../src/base/protos.js'
 import { createRetry } from '../../src/base/retry.js'
 import { CHANNEL_OPTIONS, REOPEN } from './channel.js'
+import { createHeldCommands, settleSafely, type Submit } from './held_commands.js'
 
 /** A command in flight. */
 export interface PendingCommand {
@@ -49,12 +50,8 @@ export interface PendingCommand {
 }
 
 export interface ProcessorClient {
-  /**
-   * Sends the command with a new ticket.
-   *
-   * @param bodyBytes size of the request body; the command's text fields are no larger
-   */
-  submit(command: Command, pending: PendingCommand, bodyBytes?: number): void
+  /** Sends the command with a new ticket. */
+  readonly submit: Submit
   readonly open: boolean
   readonly inFlight: number
 }
@@ -62,6 +59,8 @@ export interface ProcessorClient {
 export interface StreamClient extends ProcessorClient {
   /** Resolves when the stream first opens. */
   readonly opened: Promise<void>
+  /** Hands over the commands held since the processor drained; while it drains, more are held. */
+  releaseHeld(submit: Submit): void
   close(): void
 }
 
@@ -74,13 +73,6 @@ const HOLD_WITHIN_MS = 4 * SECOND
 const TICKET_MAX = 2 ** 32 - 1
 
 type Stream = ClientDuplexStream<CommandBatch, ReplyBatch__Output>
-
-interface HeldCommand {
-  readonly command: Command
-  readonly pending: PendingCommand
-  readonly bodyBytes: number
-  readonly since: Instant
-}
 
 export interface ProcessorClientOptions {
   readonly address: string
@@ -103,16 +95,17 @@ export function createProcessorClient(options: ProcessorClientOptions): StreamCl
   let batchBytes = 0
   let lastTicket = 0
   let closed = false
-  /** Of a drained processor, until the next stream opens. Undefined: nothing is held. */
-  let held: HeldCommand[] | undefined
+  const held = createHeldCommands(clock, log)
+  /** From the drain of the processor until the next stream opens, or HOLD_WITHIN_MS. */
+  let isHolding = false
   let holding: NodeJS.Timeout | undefined
   const retry = createRetry(REOPEN)
   let resolveOpened = (): void => undefined
   const opened = new Promise<void>((resolve) => (resolveOpened = resolve))
 
-  const submit = (command: Command, pending: PendingCommand, bodyBytes = 0): void => {
-    if (held !== undefined && held.length + inFlight.size < IN_FLIGHT_MAX) {
-      return void held.push({ command, pending, bodyBytes, since: clock.now() })
+  const submit: Submit = (command, pending, bodyBytes = 0) => {
+    if (isHolding && held.size + inFlight.size < IN_FLIGHT_MAX) {
+      return held.add(command, pending, bodyBytes)
     }
     if (stream === undefined || inFlight.size >= IN_FLIGHT_MAX) {
       return pending.settle('configuration_error', '', false)
@@ -145,7 +138,7 @@ export function createProcessorClient(options: ProcessorClientOptions): StreamCl
       const pending = inFlight.get(ticket)
       if (pending === undefined) continue
       inFlight.delete(ticket)
-      settle(pending, code, body, replayed, violation)
+      settleSafely(log, pending, code, body, replayed, violation)
     }
   }
 
@@ -154,39 +147,18 @@ export function createProcessorClient(options: ProcessorClientOptions): StreamCl
     flush()
     stream.end()
     stream = undefined
-    held = []
+    isHolding = true
     holding = setTimeout(refuseHeld, holdWithinMs)
   }
 
-  const takeHeld = (): readonly HeldCommand[] => {
-    const taken = held ?? []
+  const endHolding = (): void => {
     clearTimeout(holding)
-    held = undefined
-    return taken
+    isHolding = false
   }
 
   const refuseHeld = (): void => {
-    for (const { pending } of takeHeld()) settle(pending, 'configuration_error', '', false)
-  }
-
-  const sendHeld = (): void => {
-    const now = clock.now()
-    for (const { command, pending, bodyBytes, since } of takeHeld()) {
-      command.budget_ms = (command.budget_ms ?? 0) - (now - since)
-      if (command.budget_ms > 0) submit(command, pending, bodyBytes)
-      else settle(pending, 'timeout', '', false)
-    }
-  }
-
-  const settle = (
-    pending: PendingCommand,
-    ...reply: Parameters<PendingCommand['settle']>
-  ): void => {
-    try {
-      pending.settle(...reply)
-    } catch (error) {
-      log.error({ error }, 'reply handler threw')
-    }
+    endHolding()
+    held.refuse()
   }
 
   const connect = (): void => {
@@ -201,7 +173,8 @@ export function createProcessorClient(options: ProcessorClientOptions): StreamCl
       opening.on('status', ({ details }) => onBroken(details))
       stream = opening
       resolveOpened()
-      sendHeld()
+      endHolding()
+      held.releaseTo(submit)
     })
   }
 
@@ -211,10 +184,12 @@ export function createProcessorClient(options: ProcessorClientOptions): StreamCl
     batchBytes = 0
     const unanswered = [...inFlight.values()]
     inFlight.clear()
-    if (held !== undefined && unanswered.length === 0) log.info('processor stream drained')
+    if (isHolding && unanswered.length === 0) log.info('processor stream drained')
     else if (!closed)
       log.warn({ reason: details, unanswered: unanswered.length }, 'processor stream broke')
-    for (const pending of unanswered) settle(pending, 'configuration_error', '', false)
+    for (const pending of unanswered) {
+      settleSafely(log, pending, 'configuration_error', '', false)
+    }
     if (!closed) retry.schedule(connect)
   }
 
@@ -223,7 +198,7 @@ export function createProcessorClient(options: ProcessorClientOptions): StreamCl
     for (const [ticket, pending] of inFlight) {
       if (pending.startedAt > before) return
       inFlight.delete(ticket)
-      settle(pending, 'timeout', '', false)
+      settleSafely(log, pending, 'timeout', '', false)
     }
   }
 
@@ -236,8 +211,9 @@ export function createProcessorClient(options: ProcessorClientOptions): StreamCl
       return stream !== undefined
     },
     get inFlight() {
-      return inFlight.size + (held?.length ?? 0)
+      return inFlight.size + held.size
     },
+    releaseHeld: (to) => held.releaseTo(to),
     close: () => {
       closed = true
       refuseHeld()

@@ -223,6 +223,10 @@ export const PARTNER_ERROR_HELP: Readonly<Record<PartnerErrorCode, ErrorHelp>> =
 
 /** In the order of the operators' guide. */
 export const OPERATOR_ERROR_HELP: Readonly<Record<OperatorErrorCode, ErrorHelp>> = {
+  not_here: {
+    cause: 'the partner is at another processor, or nowhere while its shard moves',
+    action: 'call the processor that the trailer `causeway-processor` names',
+  },
   permission_denied: {
     cause: 'the caller has no role for this call',
     action: 'use a credential with the role, or ask its owner',

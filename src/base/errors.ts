@@ -144,8 +144,9 @@ export const PAYOUT_ERRORS = {
   balance_limit_exceeded: entry(422, 'FAILED_PRECONDITION', 'The balance limit would be exceeded.'),
 } as const satisfies Entries
 
-/** Returned by operator calls only. */
+/** Returned by calls of operators and internal services only. */
 export const OPERATOR_ERRORS = {
+  not_here: entry(503, 'FAILED_PRECONDITION', 'The partner is at another processor.'),
   permission_denied: entry(403, 'PERMISSION_DENIED', 'The caller has no role for this call.'),
   operator_name_differs: entry(
     403,

@@ -113,6 +113,9 @@ export const port = (about: string, fallback: number): Setting<number> =>
 export const address = (about: string, fallback: string): Setting<string> =>
   text(fallback, ADDRESS, 'host:port or unix:PATH', about)
 
+export const addresses = (about: string): Setting<readonly string[]> =>
+  list('', ADDRESS, 'host:port or unix:PATH', about)
+
 export const token = (about: string): Setting<string> => text('', TOKEN, 'a token', about)
 
 /** @param most maximum length after the first letter */

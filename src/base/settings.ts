@@ -9,6 +9,7 @@ import { join, resolve } from 'node:path'
 import { SESSION_TTL_MAX_S } from './constants.js'
 import {
   address,
+  addresses,
   ADDRESSES,
   CALLER,
   host,
@@ -37,6 +38,9 @@ export const SETTINGS = {
   PROCESSOR_ADDRESS: address(
     'where gateways and webhook pools reach the processor; make run sets it',
     '127.0.0.1:50051',
+  ),
+  PROCESSORS: addresses(
+    'all processors, where there are several; one DNS name stands for all its addresses',
   ),
   RAIL_LISTEN: address('address the sandbox rail listens on; make run sets it', '127.0.0.1:50052'),
   RAIL_ADDRESS: address(

@@ -9,6 +9,7 @@ export const SETTINGS_GROUPS: Readonly<Record<string, readonly SettingName[]>> =
     'GRPC_PORT',
     'GRPC_SOCKET',
     'PROCESSOR_ADDRESS',
+    'PROCESSORS',
     'RAIL_LISTEN',
     'RAIL_ADDRESS',
     'GRPC_TLS_CERT_FILE',

@@ -135,6 +135,9 @@ function contradictions(settings: Settings): string[] {
     const names = ['PROCESSOR_ADDRESS', 'RAIL_LISTEN', 'RAIL_ADDRESS'] as const
     const beyond = names.filter((name) => !isLocalAddress(settings[name]))
     for (const name of beyond) faults.push(cleartextFault(name, settings[name]))
+    for (const address of settings.PROCESSORS.filter((each) => !isLocalAddress(each))) {
+      faults.push(cleartextFault('PROCESSORS', address))
+    }
     if (!isLoopback(settings.GRPC_HOST)) {
       faults.push(cleartextFault('GRPC_HOST', settings.GRPC_HOST))
     }

@@ -86,7 +86,11 @@ const memory = await loadMemory(store, vault, clock.now(), {
   duplicateWindowMs: settings.DUPLICATE_SCAN_WINDOW_S * SECOND,
 })
 const callers = createCallers(settings.CALLERS.map(configuredCaller), clock, memory.callers)
-const directory = directoryService(memory, vault)
+const directory = directoryService(memory, vault, {
+  shard: settings.STORE_URL === '' ? '' : settings.SHARD,
+  epoch: () => books.marks.progress().epoch,
+  shards: () => [],
+})
 const disk = watchFreeSpace({
   reserveBytes: settings.DISK_RESERVE_MB * MIB,
   read: () => freeBytesOf(resolve(settings.DATA_DIR)),

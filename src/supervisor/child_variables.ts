@@ -58,7 +58,7 @@ export const SETTINGS_READ_BY = {
     ...(['WEBHOOK_MAX_ATTEMPTS', 'WEBHOOK_BACKOFF_SCALE_PCT'] as const),
   ],
   'gateway/main.js': [
-    ...(['PROCESSOR_ADDRESS', 'PROCESSOR_TOKEN'] as const),
+    ...(['PROCESSOR_ADDRESS', 'PROCESSORS', 'PROCESSOR_TOKEN'] as const),
     ...GRPC_TLS,
     ...OPS,
     ...(['HTTP_HOST', 'HTTP_PORT', 'BRAND', 'LOG_LEVEL', 'LOG_FORMAT'] as const),

@@ -26,5 +26,6 @@ void t.test('an unregistered code becomes internal_error', (t) => {
   t.equal(registeredCode('payout_not_found'), 'payout_not_found')
   t.equal(registeredCode('constructor'), 'internal_error')
   t.equal(registeredCode('x'), 'internal_error')
+  t.equal(registeredCode('not_here'), 'configuration_error', 'partners have no processors')
   t.end()
 })

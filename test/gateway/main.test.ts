@@ -3,9 +3,21 @@ import { fork, spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import type { TenantId } from '../../src/base/ids.js'
 import { projectRoot } from '../../src/base/protos.js'
 import { freePort } from '../../src/supervisor/ports.js'
-import { bytesOf, call, createRequest, roundTrip, snapshot, statusOf } from './signing_partner.js'
+import {
+  bearer,
+  bytesOf,
+  call,
+  createRequest,
+  KEY_ID,
+  OTHER_KEY_ID,
+  roundTrip,
+  snapshot,
+  statusOf,
+  twoPartners,
+} from './signing_partner.js'
 import { certificateFiles } from './certificate.js'
 import { eventually } from '../support/eventually.js'
 import {
@@ -97,6 +109,73 @@ void t.test('alone it serves its own health and metrics', async (t) => {
   t.equal(code, 0)
 })
 
+void t.test('it serves what several processors announce, while one is up', async (t) => {
+  const one = await startProcessorStub({ snapshot: [{ ...snapshot(), shard: 'books_1', epoch: 4 }] })
+  const others = { ...twoPartners(), shard: 'books_2', epoch: 2 }
+  const second = others.partners?.slice(1) ?? []
+  const two = await startProcessorStub({ snapshot: [{ ...others, partners: second }] })
+  t.teardown(() => [one, two].forEach((stub) => stub.stop()))
+  const [port, opsPort] = [await freePort('127.0.0.1'), await freePort('127.0.0.1')]
+  const PROCESSORS = `${one.address},${two.address}`
+  const env = environment(t, { PROCESSORS, HTTP_PORT: String(port) })
+  await startAlone(t, env, opsPort)
+
+  const statusWith = async (keyId: string): Promise<number> =>
+    (await call(port, { ...createRequest(), keyId })).status
+  const app = async (tenant: string): Promise<number> => {
+    const headers = { Authorization: bearer('pi_1', 300, tenant as TenantId) }
+    const request = { method: 'GET', path: '/v1/payment_intents/pi_1', headers, unsigned: true }
+    return (await call(port, request)).status
+  }
+  t.same([await statusWith(KEY_ID), await statusWith(OTHER_KEY_ID)], [201, 201])
+  t.same([await app('acme_sandbox'), await app('umbrella_sandbox')], [200, 200])
+  t.same([await statusWith('nobody'), await app('nobody_sandbox')], [401, 401])
+  t.same(new Set(one.commands.map(({ tenant }) => tenant)), new Set(['acme_sandbox']))
+  t.same(new Set(two.commands.map(({ tenant }) => tenant)), new Set(['umbrella_sandbox']))
+
+  const ops = `http://127.0.0.1:${opsPort}`
+  two.crash()
+  await eventually('its partners get 503', async () => (await statusWith(OTHER_KEY_ID)) === 503)
+  t.equal(await app('umbrella_sandbox'), 503, 'never 401')
+  t.equal(await statusWith(KEY_ID), 201, 'the others are served')
+  t.equal(await statusWith('nobody'), 401, 'its keys are still known')
+  const readyz = await fetch(`${ops}/readyz`)
+  t.equal(readyz.status, 200)
+  t.same(((await readyz.json()) as { processors: unknown }).processors, [
+    { address: one.address, shard: 'books_1', epoch: 4, up: true },
+    { address: two.address, shard: 'books_2', epoch: 2, up: false },
+  ])
+  const metrics = await (await fetch(`${ops}/metrics`)).text()
+  t.match(metrics, `gateway_processor_up{processor="${two.address}",shard="books_2"} 0`)
+  t.match(metrics, `gateway_processor_epoch{processor="${one.address}",shard="books_1"} 4`)
+  one.crash()
+  await eventually('it is not ready without any', async () => {
+    return (await fetch(`${ops}/readyz`)).status === 503
+  })
+})
+
+void t.test('an unknown key may be of a processor that is not heard yet', async (t) => {
+  const one = await startProcessorStub({ snapshot: [snapshot()] })
+  t.teardown(() => one.stop())
+  const silent = `127.0.0.1:${await freePort('127.0.0.1')}`
+  const [port, opsPort] = [await freePort('127.0.0.1'), await freePort('127.0.0.1')]
+  const PROCESSORS = `${one.address},${silent}`
+  const env = environment(t, { PROCESSORS, HTTP_PORT: String(port) })
+  await startAlone(t, env, opsPort)
+  const unknown = { ...createRequest(), keyId: OTHER_KEY_ID }
+  t.equal((await call(port, unknown)).status, 503, 'never 401')
+  t.equal((await call(port, createRequest())).status, 201)
+  const forged = { ...createRequest(), secret: 'sk_of_somebody' }
+  t.equal((await call(port, forged)).status, 401, 'a known key with another secret')
+
+  const late = await startProcessorStub({ snapshot: [twoPartners()], address: silent })
+  t.teardown(() => late.stop())
+  await eventually('it is heard', async () => {
+    return (await call(port, unknown)).status === 201
+  })
+  t.equal((await call(port, { ...createRequest(), keyId: 'nobody' })).status, 401)
+})
+
 void t.test('several gateways share a port, nonces and revocations', async (t) => {
   const processorStub = await startProcessorStub({
     snapshot: [snapshot()],
@@ -179,6 +258,8 @@ void t.test('an invalid start fails with one sentence', (t) => {
   t.match(refusal({ HTTP_HOST: '0.0.0.0' }), /^HTTP_HOST=0\.0\.0\.0 .*TLS_CERT_FILE.*\n$/)
   t.match(refusal({ HTTP_HOST: '::' }), 'TLS_KEY_FILE')
   t.match(refusal({ HTTP_PORT: 'eighty' }), 'HTTP_PORT=eighty')
+  const several = { PROCESSORS: '127.0.0.1:1,processor.internal:50051' }
+  t.match(refusal(several), /^PROCESSORS=processor\.internal:50051 .*GRPC_TLS_CERT_FILE.*\n$/)
   const beyond = { PROCESSOR_ADDRESS: 'processor.internal:50051' }
   t.match(refusal(beyond), /^PROCESSOR_ADDRESS=processor\.internal:50051 .*GRPC_TLS_CERT_FILE.*\n$/)
   t.end()

@@ -34,14 +34,15 @@ function directory() {
       },
     ],
     token_keys: [],
-    complete: true,
   })
   return partners
 }
 
 void t.test('a known key keeps its own traffic class', (t) => {
   const partners = directory()
-  const classify = createTrafficClassifier(NAMES, { partners: () => partners, fresh: true })
+  const classify = createTrafficClassifier(NAMES, {
+    ...{ partners: () => partners, knowsEveryKey: () => true, fresh: true },
+  })
   t.equal(classify(keyed(KEY_ID)).of, 'key')
   t.equal(classify(keyed(KEY_ID)), classify(keyed(KEY_ID, 'Bearer beside it')))
   t.not(classify(keyed(KEY_ID)), classify(keyed(PRODUCTION_KEY_ID)))
@@ -50,7 +51,9 @@ void t.test('a known key keeps its own traffic class', (t) => {
 
 void t.test('token requests share a traffic class, and so do all other requests', (t) => {
   const partners = directory()
-  const classify = createTrafficClassifier(NAMES, { partners: () => partners, fresh: true })
+  const classify = createTrafficClassifier(NAMES, {
+    ...{ partners: () => partners, knowsEveryKey: () => true, fresh: true },
+  })
   t.equal(classify(token).of, 'apps')
   t.equal(classify(token), classify(keyed('unknown', 'Bearer of-another')))
   for (const unknownKey of [withHeaders({}), keyed('unknown'), keyed(REPEATED)]) {
@@ -61,7 +64,9 @@ void t.test('token requests share a traffic class, and so do all other requests'
 })
 
 void t.test('before the directory snapshot every key is unknown', (t) => {
-  const unknown: Directory = { partners: () => undefined, fresh: false }
+  const unknown: Directory = {
+    ...{ partners: () => undefined, knowsEveryKey: () => true, fresh: false },
+  }
   t.equal(createTrafficClassifier(NAMES, unknown)(keyed(KEY_ID)).of, 'unknown_keys')
   t.end()
 })

@@ -75,13 +75,13 @@ const echo: ProcessorClient = {
 const partners = createPartners()
 const key = { key_id, environment: 'sandbox', secret, revoked_at: '0' }
 const partner = { partner_id, keys: [key], allowed_ips: [], packages: [], rate_limit_per_second: 0 }
-partners.apply({ partners: [partner], token_keys: [tokenKey], complete: true })
+partners.apply({ partners: [partner], token_keys: [tokenKey] })
 
 const yes = (): boolean => true
 const settings = readSettings()
 const server = createGateway({
   settings: { ...settings, RATE_LIMIT: 'off' },
-  directory: { partners: () => partners, fresh: true },
+  directory: { partners: () => partners, knowsEveryKey: yes, fresh: true },
   processor: echo,
   metrics: createMetrics({ inFlight: () => 0, streamOpen: yes, directoryFresh: yes }),
   ...{ clock: systemClock, random, log: createLog('ceiling', settings) },

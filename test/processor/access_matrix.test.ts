@@ -102,6 +102,7 @@ async function openProcessor(t: Test): Promise<string> {
     {
       handlers: { WatchPartners: answerOnce, WatchEndpoints: answerOnce },
       changed: silent,
+      withdraw: silent,
       close: silent,
     },
   )

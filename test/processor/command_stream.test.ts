@@ -284,6 +284,27 @@ void t.test('a list consumes its nonce, and a consumed nonce is refused', async 
   t.equal((await send({ get_balances: {}, signed_by })).code, 'authentication_failed')
 })
 
+void t.test('a command for a partner of other books is not here', async (t) => {
+  const { send } = await openServers(t)
+  const tenant = 'acme_sandbox'
+  const signed_by = { key_id: 'acme_sandbox_2026q4', nonce: Buffer.alloc(32, 3) }
+  const session = { intent_id: 'pi_01KA00000000000000000000000', session_jti: 'A'.repeat(22) }
+  for (const command of [
+    { get_balances: {}, signed_by },
+    { consume_nonce_only: true, signed_by },
+    { list_payouts: {}, signed_by },
+    { confirm_intent: session },
+    { check_session: session },
+    { get_receipt: { intent_id: session.intent_id, subject: 's'.repeat(43) } },
+  ]) {
+    const { code, body } = await send({ tenant, ...command })
+    t.same([code, body], ['not_here', ''], Object.keys(command).join())
+  }
+  const own = await send({ get_balances: {}, signed_by })
+  t.equal(own.code, 'authentication_failed', 'an unknown key of a partner that is here')
+  t.equal((await send({ confirm_intent: session })).code, 'authentication_failed')
+})
+
 void t.test('a list contains everything acknowledged before it', async (t) => {
   const { send } = await openServers(t)
   for (let i = 1; i <= 20; i++) {

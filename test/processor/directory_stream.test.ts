@@ -4,6 +4,7 @@ import { listenGrpc } from '../support/grpc_listen.js'
 import t, { type Test } from 'tap'
 import { watchEndpoints } from '../../actors/webhook/endpoint/endpoint_directory.js'
 import { watchDirectory } from '../../gateway/authentication/partner_directory.js'
+import type { PartnerUpdate__Output as PartnerUpdate } from '../../protos/types/causeway/internal/v1/PartnerUpdate.js'
 import type { DirectoryClient } from '../../protos/types/causeway/internal/v1/Directory.js'
 import type { ProtoGrpcType } from '../../protos/types/directory.js'
 import { GRPC_MESSAGE_MAX_BYTES } from '../../src/base/constants.js'
@@ -22,6 +23,7 @@ import { createEndpointTable } from '../../src/processor/cache/endpoint_table.js
 import type { Memory } from '../../src/processor/cache/memory.js'
 import {
   directoryService,
+  type Claim,
   type DirectoryService,
 } from '../../src/processor/servers/directory_stream.js'
 import { eventually } from '../support/eventually.js'
@@ -75,11 +77,11 @@ interface Served {
   readonly address: string
 }
 
-async function serve(t: Test): Promise<Served> {
+async function serve(t: Test, claim?: Claim): Promise<Served> {
   const known = { endpoints: createEndpointTable(), partners: new Map(), keys: new Map() }
   const memory = known as unknown as Memory
   const vault = { tokenSecrets: [{ kid: 'k1', secret: Buffer.alloc(32, 1) }] } as unknown as Vault
-  const directory = directoryService(memory, vault)
+  const directory = directoryService(memory, vault, claim)
   const server = new Server()
   server.addService(
     contracts<ProtoGrpcType>().causeway.internal.v1.Directory.service,
@@ -181,4 +183,43 @@ void t.test('a gateway receives more partners than fit one message', async (t) =
   t.ok(partners.every(({ id }) => known.partner(id) !== undefined))
   t.ok(partners.every((partner) => known.key(keyOf(partner).id) !== undefined))
   t.ok(known.tokenKeys() !== undefined)
+})
+
+/** What a gateway that connects now receives, as it arrives. */
+function watchPartners(t: Test, address: string): PartnerUpdate[] {
+  const updates: PartnerUpdate[] = []
+  const stream = clientOf(t, address).WatchPartners({}, bearer(TOKEN))
+  stream.on('data', (update: PartnerUpdate) => updates.push(update))
+  stream.on('error', () => undefined)
+  return updates
+}
+
+const namesIn = (updates: readonly PartnerUpdate[]): string[] =>
+  updates.flatMap(({ partners }) => partners.map(({ partner_id }) => partner_id))
+
+void t.test('a processor announces its shard, and withdraws its partners', async (t) => {
+  let epoch = 7
+  const shards = ['books_1', 'books_2']
+  const { memory, directory, address } = await serve(t, {
+    shard: 'books_2',
+    epoch: () => epoch,
+    shards: () => shards,
+  })
+  const [first, second] = [aPartner(1), aPartner(2)]
+  for (const partner of [first, second]) memory.partners.set(partner.id, partner)
+  const early = watchPartners(t, address)
+  await eventually('a gateway has the snapshot', () => early.some(({ complete }) => complete))
+  t.match(early[0], { shard: 'books_2', epoch: '7', shards })
+  t.same(namesIn(early), [first.id, second.id])
+
+  directory.withdraw()
+  await eventually('it is told', () => early.some(({ gone }) => gone.length > 0))
+  t.same(early.at(-1)?.gone, [first.id, second.id])
+  directory.changed(new Set([first.id]), new Set())
+  epoch = 8
+  const late = watchPartners(t, address)
+  await eventually('another gateway connects', () => late.some(({ complete }) => complete))
+  t.match(late[0], { shard: '', shards }, 'it has no shard any more')
+  t.same(namesIn(late), [])
+  t.same(namesIn(early), [first.id, second.id], 'and announces nothing')
 })

@@ -8,6 +8,8 @@
  * - When a gateway ends its side, the stream ends once all its commands are answered. `drain` asks
  *   every gateway to do so.
  * - When a stream breaks, its pending replies are dropped; its commands are still decided.
+ * - A refusal for a partner that is not in these books is `not_here`: the command has changed
+ *   nothing, and no answer of ours about that partner is true.
  */
 import type { ServerDuplexStream } from '@grpc/grpc-js'
 import type { CommandBatch__Output as CommandBatch } from '../../../protos/types/causeway/internal/v1/CommandBatch.js'
@@ -16,8 +18,9 @@ import type { Reply as WireReply } from '../../../protos/types/causeway/internal
 import type { ReplyBatch } from '../../../protos/types/causeway/internal/v1/ReplyBatch.js'
 import { STREAM_BATCH_MAX, STREAM_BATCH_MAX_BYTES } from '../../base/constants.js'
 import { plus, type Clock, type Instant } from '../../base/clock.js'
-import type { KeyId, TenantId } from '../../base/ids.js'
-import type { Answer } from '../cycle/answer.js'
+import { partsOfTenant, type KeyId, type TenantId } from '../../base/ids.js'
+import type { Memory } from '../cache/memory.js'
+import { refuse, type Answer } from '../cycle/answer.js'
 import type { Pipeline } from '../cycle/pipeline.js'
 import type { Reader } from '../queries/query.js'
 import { jsonOf } from '../queries/raw_json.js'
@@ -29,6 +32,7 @@ type Stream = ServerDuplexStream<CommandBatch, ReplyBatch>
 
 export interface CommandStreamDependencies {
   readonly clock: Clock
+  readonly memory: Pick<Memory, 'partners'>
   readonly pipeline: Pick<Pipeline, 'submit'>
   readonly reader: Reader
   readonly pools: WebhookPools
@@ -42,6 +46,7 @@ export interface CommandStreamService {
 
 export function commandStreamService({
   clock,
+  memory,
   pipeline,
   reader,
   pools,
@@ -49,6 +54,9 @@ export function commandStreamService({
   const streams = new Set<Stream>()
   let isDraining = false
   let allEnded = (): void => undefined
+
+  const isHere = (tenant: string): boolean =>
+    memory.partners.has(partsOfTenant(tenant as TenantId).partner)
 
   const open = (stream: Stream): void => {
     streams.add(stream)
@@ -61,7 +69,8 @@ export function commandStreamService({
       for (const wire of batch.commands) {
         const { command, query } = operationOf(wire, now, pools)
         const deadline = plus(now, wire.budget_ms)
-        const reply = (answer: Answer): void => replies.add(wire.ticket, answer)
+        const reply = (answer: Answer): void =>
+          replies.add(wire.ticket, answer.ok || isHere(wire.tenant) ? answer : NOT_HERE)
         pipeline.submit({
           queueKey: wire.tenant as TenantId,
           command,
@@ -97,6 +106,7 @@ export function commandStreamService({
   }
 }
 
+const NOT_HERE = refuse('not_here')
 const DRAINING: ReplyBatch = { draining: true }
 
 /** Maximum UTF-8 bytes of a UTF-16 code unit. */

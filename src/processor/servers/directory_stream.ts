@@ -29,17 +29,43 @@ export interface DirectoryService {
   readonly handlers: DirectoryHandlers
   /** Called by the pipeline after each commit that changed the directory. */
   changed(partners: ReadonlySet<string>, endpoints: ReadonlySet<string>): void
+  /** The books are about to be given up: gateways hold the partners' calls for the next owner. */
+  withdraw(): void
   /** Ends all streams. */
   close(): void
 }
 
-export function directoryService(memory: Memory, vault: Vault): DirectoryService {
+/** What gateways choose by when two processors announce a partner. */
+export interface Claim {
+  /** Empty: these are the only books. */
+  readonly shard: string
+  epoch(): number
+  /** Every shard of the cluster; empty: unknown. */
+  shards(): readonly string[]
+}
+
+const ONLY_BOOKS: Claim = { shard: '', epoch: () => 0, shards: () => [] }
+
+export function directoryService(
+  memory: Memory,
+  vault: Vault,
+  claim: Claim = ONLY_BOOKS,
+): DirectoryService {
   const partnerWatchers = new Set<PartnerWatcher>()
   const endpointWatchers = new Set<EndpointWatcher>()
+  let isWithdrawn = false
+
+  const announced = (): readonly PartnerEntry[] =>
+    isWithdrawn ? [] : [...memory.partners.values()]
 
   const watchPartners = (stream: PartnerWatcher): void => {
     addWatcher(stream, partnerWatchers)
-    const partners = [...memory.partners.values()].map((partner) => wirePartner(memory, partner))
+    stream.write({
+      shard: isWithdrawn ? '' : claim.shard,
+      epoch: claim.epoch(),
+      shards: [...claim.shards()],
+    })
+    const partners = announced().map((partner) => wirePartner(memory, partner))
     const token_keys = vault.tokenSecrets.map(({ kid, secret }) => ({
       kid,
       secret: Buffer.from(secret),
@@ -59,7 +85,7 @@ export function directoryService(memory: Memory, vault: Vault): DirectoryService
   return {
     handlers: { WatchPartners: watchPartners, WatchEndpoints: watchEndpoints },
     changed: (partnerIds, endpointIds) => {
-      if (partnerIds.size > 0) {
+      if (partnerIds.size > 0 && !isWithdrawn) {
         const partners = [...partnerIds]
           .map((id) => memory.partners.get(id as PartnerId))
           .filter((partner) => partner !== undefined)
@@ -79,6 +105,11 @@ export function directoryService(memory: Memory, vault: Vault): DirectoryService
           }
         }
       }
+    },
+    withdraw: () => {
+      const gone = announced().map(({ id }) => id)
+      isWithdrawn = true
+      for (const watcher of partnerWatchers) watcher.write({ gone })
     },
     close: () => {
       for (const watcher of [...partnerWatchers, ...endpointWatchers]) watcher.end()

@@ -1,0 +1,76 @@
+/**
+ * Commands that are not sent yet and wait for a processor, in the order of their arrival.
+ *
+ * Does not own: how long they wait (callers).
+ *
+ * - The time budget of a held command goes on: what remains is sent, and a command without any
+ *   settles as `timeout`.
+ */
+import type { Command } from '../../protos/types/causeway/internal/v1/Command.js'
+import type { Clock, Instant } from '../../src/base/clock.js'
+import type { Logger } from '../../src/base/log.js'
+import type { PendingCommand } from './processor_client.js'
+
+/** @param bodyBytes size of the request body; the command's text fields are no larger */
+export type Submit = (command: Command, pending: PendingCommand, bodyBytes?: number) => void
+
+export interface HeldCommands {
+  readonly size: number
+  add(command: Command, pending: PendingCommand, bodyBytes: number): void
+  /** Empties the list first: what cannot be sent yet may be held again. */
+  releaseTo(submit: Submit): void
+  /** Settles all as `configuration_error`. */
+  refuse(): void
+}
+
+interface HeldCommand {
+  readonly command: Command
+  readonly pending: PendingCommand
+  readonly bodyBytes: number
+  readonly since: Instant
+}
+
+export function createHeldCommands(clock: Clock, log: Logger): HeldCommands {
+  let held: HeldCommand[] = []
+
+  const takeAll = (): readonly HeldCommand[] => {
+    const taken = held
+    held = []
+    return taken
+  }
+
+  return {
+    get size() {
+      return held.length
+    },
+    add: (command, pending, bodyBytes) => {
+      held.push({ command, pending, bodyBytes, since: clock.now() })
+    },
+    releaseTo: (submit) => {
+      const now = clock.now()
+      for (const { command, pending, bodyBytes, since } of takeAll()) {
+        command.budget_ms = (command.budget_ms ?? 0) - (now - since)
+        if (command.budget_ms > 0) submit(command, pending, bodyBytes)
+        else settleSafely(log, pending, 'timeout', '', false)
+      }
+    },
+    refuse: () => {
+      for (const { pending } of takeAll()) {
+        settleSafely(log, pending, 'configuration_error', '', false)
+      }
+    },
+  }
+}
+
+/** A callback that throws does not affect the other commands of its batch. */
+export function settleSafely(
+  log: Logger,
+  pending: PendingCommand,
+  ...reply: Parameters<PendingCommand['settle']>
+): void {
+  try {
+    pending.settle(...reply)
+  } catch (error) {
+    log.error({ error }, 'reply handler threw')
+  }
+}

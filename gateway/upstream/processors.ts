@@ -1,0 +1,219 @@
+/**
+ * Several processors: one command stream and one directory stream to each, and a route for every
+ * tenant.
+ *
+ * Does not own: who serves a partner (claims.ts), a single stream (processor_client.ts).
+ *
+ * - A command is sent to the processor that announces its partner. Without one, or without a stream
+ *   to it, the command settles as `configuration_error`, as do those in flight when a stream breaks;
+ *   other processors' commands are not affected.
+ * - Commands of a partner that its processor gives up are held for the next owner, for at most
+ *   HOLD_WITHIN_MS from then on. So is a command that was answered `not_here`: nothing was decided.
+ * - Any other command that was sent is never sent again.
+ */
+import type { Metadata } from '@grpc/grpc-js'
+import type { Command } from '../../protos/types/causeway/internal/v1/Command.js'
+import { QUEUE_MAX } from '../../src/base/constants.js'
+import { SECOND, type Clock } from '../../src/base/clock.js'
+import type { GrpcTls } from '../../src/base/grpc_tls.js'
+import { partsOfTenant, tenantOf, type PartnerId, type TenantId } from '../../src/base/ids.js'
+import type { Logger } from '../../src/base/log.js'
+import { openDirectoryStream, type DirectoryStream } from '../authentication/directory_stream.js'
+import type { Directory } from '../authentication/partner_directory.js'
+import { createClaims } from './claims.js'
+import { createHeldCommands, type HeldCommands, type Submit } from './held_commands.js'
+import {
+  createProcessorClient,
+  type PendingCommand,
+  type ProcessorClient,
+  type StreamClient,
+} from './processor_client.js'
+
+/** A shard that moves has its next owner within a second or two. */
+const HOLD_WITHIN_MS = 2 * SECOND
+const HELD_MAX = QUEUE_MAX
+
+export interface ProcessorState {
+  readonly address: string
+  /** Empty: it has none. */
+  readonly shard: string
+  readonly epoch: number
+  /** Its command stream is open and its announcements arrive. */
+  readonly up: boolean
+}
+
+export interface Processors {
+  readonly client: ProcessorClient
+  readonly directory: Directory
+  /** By address. */
+  states(): readonly ProcessorState[]
+  /** Connects to new addresses. An address that is gone is left once its stream has ended. */
+  setAddresses(addresses: readonly string[]): void
+  close(): void
+}
+
+export interface ProcessorsOptions {
+  readonly tls: GrpcTls
+  readonly metadata: Metadata
+  readonly clock: Clock
+  readonly log: Logger
+  /** Default: HOLD_WITHIN_MS. */
+  readonly holdWithinMs?: number
+}
+
+interface Link {
+  readonly client: StreamClient
+  readonly directory: DirectoryStream
+}
+
+/** Of partners that lost their processor: their commands wait for the next one. */
+interface Interval {
+  readonly held: HeldCommands
+  readonly timer: NodeJS.Timeout
+}
+
+export function createProcessors(options: ProcessorsOptions): Processors {
+  const { clock, log, holdWithinMs = HOLD_WITHIN_MS } = options
+  const links = new Map<string, Link>()
+  const intervals = new Map<PartnerId, Interval>()
+
+  const submit: Submit = (command, pending, bodyBytes = 0) => {
+    const owner = claims.ownerOf(command.tenant ?? '')
+    if (owner === undefined) return hold(command, pending, bodyBytes)
+    const sent: PendingCommand = {
+      startedAt: pending.startedAt,
+      settle: (code, ...reply) => {
+        if (code === 'not_here') sendElsewhere(owner, command, pending, bodyBytes)
+        else pending.settle(code, ...reply)
+      },
+    }
+    owner.submit(command, sent, bodyBytes)
+  }
+
+  const hold = (command: Command, pending: PendingCommand, bodyBytes: number): void => {
+    const interval = intervals.get(partnerOf(command))
+    if (interval === undefined || interval.held.size >= HELD_MAX) {
+      return pending.settle('configuration_error', '', false)
+    }
+    interval.held.add(command, pending, bodyBytes)
+  }
+
+  const sendElsewhere = (
+    refusedBy: StreamClient,
+    command: Command,
+    pending: PendingCommand,
+    bodyBytes: number,
+  ): void => {
+    if (claims.ownerOf(command.tenant ?? '') !== refusedBy) {
+      return submit(command, pending, bodyBytes)
+    }
+    const partner = partnerOf(command)
+    if (!intervals.has(partner)) intervals.set(partner, openInterval())
+    hold(command, pending, bodyBytes)
+  }
+
+  const openInterval = (): Interval => {
+    const held = createHeldCommands(clock, log)
+    const timer = setTimeout(() => {
+      for (const [id, each] of intervals) if (each === interval) intervals.delete(id)
+      held.refuse()
+    }, holdWithinMs).unref()
+    const interval: Interval = { held, timer }
+    return interval
+  }
+
+  const ownersChanged = (partners: readonly PartnerId[]): void => {
+    const ending = new Set<Interval>()
+    let beginning: Interval | undefined
+    for (const id of partners) {
+      const interval = intervals.get(id)
+      if (claims.ownerOf(tenantOf(id, 'sandbox')) !== undefined) {
+        intervals.delete(id)
+        if (interval !== undefined) ending.add(interval)
+      } else if (interval === undefined) {
+        intervals.set(id, (beginning ??= openInterval()))
+      }
+    }
+    for (const { held } of ending) held.releaseTo(submit)
+    for (const { client } of links.values()) client.releaseHeld(submit)
+  }
+
+  const claims = createClaims<StreamClient>(ownersChanged, (kid) =>
+    log.error({ kid }, 'processors have different master keys of one name: tokens fail'),
+  )
+
+  const connect = (address: string): Link => {
+    const client = createProcessorClient({ ...options, address })
+    claims.add(client)
+    const directory = openDirectoryStream(
+      { ...options, address },
+      {
+        opened: () => claims.opened(client),
+        updated: (update) => claims.updated(client, update),
+        broke: (reason) => {
+          if (claims.claimOf(client).fresh) {
+            log.warn({ reason, address }, 'directory stream broke: key changes do not arrive')
+          }
+          claims.broke(client)
+        },
+      },
+    )
+    return { client, directory }
+  }
+
+  const disconnect = ({ client, directory }: Link): void => {
+    directory.close()
+    client.close()
+    claims.remove(client)
+  }
+
+  const stateOf = ([address, { client }]: [string, Link]): ProcessorState => {
+    const { shard, epoch, fresh } = claims.claimOf(client)
+    return { address, shard, epoch, up: client.open && fresh }
+  }
+
+  const everyLink = (): readonly Link[] => [...links.values()]
+
+  return {
+    client: {
+      submit,
+      get open() {
+        return everyLink().some(({ client }) => client.open)
+      },
+      get inFlight() {
+        const held = [...new Set(intervals.values())].map((interval) => interval.held.size)
+        return [...everyLink().map(({ client }) => client.inFlight), ...held].reduce(add, 0)
+      },
+    },
+    directory: {
+      partners: claims.partners,
+      knowsEveryKey: claims.isComplete,
+      get fresh() {
+        return everyLink().some(({ client }) => claims.claimOf(client).fresh)
+      },
+    },
+    states: () => [...links].map(stateOf),
+    setAddresses: (addresses) => {
+      for (const address of addresses) {
+        if (!links.has(address)) links.set(address, connect(address))
+      }
+      for (const [address, link] of links) {
+        if (addresses.includes(address) || link.client.open) continue
+        links.delete(address)
+        disconnect(link)
+      }
+    },
+    close: () => {
+      for (const link of everyLink()) disconnect(link)
+      links.clear()
+      for (const { timer, held } of intervals.values()) {
+        clearTimeout(timer)
+        held.refuse()
+      }
+    },
+  }
+}
+
+const add = (sum: number, count: number): number => sum + count
+
+const partnerOf = ({ tenant }: Command): PartnerId => partsOfTenant(tenant as TenantId).partner

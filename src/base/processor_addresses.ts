@@ -1,0 +1,72 @@
+/**
+ * Where the processors are: a fixed list of addresses, or all addresses of one DNS name.
+ *
+ * - A name is resolved again every RESOLVE_INTERVAL_MS. While it cannot be resolved, the last
+ *   addresses stay in use.
+ */
+import { lookup } from 'node:dns/promises'
+import { isIP } from 'node:net'
+import { SECOND } from './clock.js'
+import { isLoopback, isUnixSocket, joinAddress, splitAddress } from './network.js'
+
+const RESOLVE_INTERVAL_MS = 5 * SECOND
+
+export interface AddressLog {
+  warn(facts: object, text: string): void
+}
+
+export interface AddressWatch {
+  stop(): void
+}
+
+/** @returns every address of the host */
+export type Resolve = (host: string) => Promise<readonly string[]>
+
+const resolveByDns: Resolve = async (host) =>
+  (await lookup(host, { all: true })).map(({ address }) => address)
+
+/** The name in a list of one entry that may have several addresses; null: the list is fixed. */
+export function sharedName(addresses: readonly string[]): string | null {
+  const [only] = addresses
+  if (only === undefined || addresses.length > 1 || isUnixSocket(only)) return null
+  const { host } = splitAddress(only)
+  return isIP(host) !== 0 || isLoopback(host) ? null : host
+}
+
+/** Calls `found` with the fixed list at once, or with the addresses of the name as they change. */
+export function watchProcessorAddresses(
+  addresses: readonly string[],
+  found: (addresses: readonly string[]) => void,
+  log: AddressLog,
+  { resolve = resolveByDns, everyMs = RESOLVE_INTERVAL_MS } = {},
+): AddressWatch {
+  const host = sharedName(addresses)
+  if (host === null) {
+    found(addresses)
+    return { stop: () => undefined }
+  }
+  const { port } = splitAddress(addresses[0]!)
+  let stopped = false
+  let fault = ''
+
+  const look = async (): Promise<void> => {
+    try {
+      const hosts = [...(await resolve(host))].sort()
+      fault = ''
+      if (!stopped) found(hosts.map((each) => joinAddress({ host: each, port })))
+    } catch (error) {
+      // Once for each fault: it may last.
+      if (String(error) !== fault) log.warn({ error, host }, 'processor name not resolved')
+      fault = String(error)
+    }
+  }
+
+  void look()
+  const timer = setInterval(() => void look(), everyMs)
+  return {
+    stop: () => {
+      stopped = true
+      clearInterval(timer)
+    },
+  }
+}

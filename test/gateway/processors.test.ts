@@ -1,0 +1,246 @@
+/** Several processors: routes, failures, and calls that wait for a shard that moves. */
+import t, { type Test } from 'tap'
+import { Metadata } from '@grpc/grpc-js'
+import type { PartnerUpdate } from '../../protos/types/causeway/internal/v1/PartnerUpdate.js'
+import type { Command } from '../../protos/types/causeway/internal/v1/Command.js'
+import type { PendingCommand } from '../../gateway/upstream/processor_client.js'
+import { createProcessors, type Processors } from '../../gateway/upstream/processors.js'
+import { systemClock } from '../../src/base/clock.js'
+import { CLEARTEXT } from '../../src/base/grpc_tls.js'
+import { createLog } from '../../src/base/log.js'
+import { eventually } from '../support/eventually.js'
+import {
+  accept,
+  refuseWith,
+  silence,
+  startProcessorStub,
+  type CommandStreamCall,
+  type ProcessorStub,
+  type Script,
+} from './processor_stub.js'
+
+const log = createLog('test', { LOG_LEVEL: 'silent' })
+/** No test waits for it. */
+const LONG_MS = 600_000
+
+const announcing = (
+  shard: string,
+  epoch: number,
+  ...names: readonly string[]
+): PartnerUpdate & { readonly complete: true } => ({
+  ...{ shard, epoch, complete: true },
+  partners: names.map((partner_id) => ({ partner_id })),
+})
+
+async function startStub(t: Test, snapshot: PartnerUpdate, script?: Script) {
+  const options = script === undefined ? {} : { script }
+  const stub = await startProcessorStub({ snapshot: [snapshot], ...options })
+  t.teardown(() => stub.stop())
+  return stub
+}
+
+async function connectTo(
+  t: Test,
+  stubs: readonly ProcessorStub[],
+  holdWithinMs = LONG_MS,
+): Promise<Processors> {
+  const processors = createProcessors({
+    ...{ tls: CLEARTEXT, metadata: new Metadata(), clock: systemClock, log, holdWithinMs },
+  })
+  t.teardown(() => processors.close())
+  processors.setAddresses(stubs.map(({ address }) => address))
+  await eventually('all are up', () => processors.states().every(({ up }) => up))
+  return processors
+}
+
+interface Caller extends PendingCommand {
+  readonly outcomes: string[]
+}
+
+function send({ client }: Processors, partner: string, more: Partial<Command> = {}): Caller {
+  const outcomes: string[] = []
+  const caller: Caller = {
+    startedAt: systemClock.now(),
+    outcomes,
+    settle: (code, body) => outcomes.push(code === '' ? body : code),
+  }
+  const tenant = `${partner}_sandbox`
+  client.submit({ tenant, budget_ms: 60_000, get_balances: {}, ...more }, caller)
+  return caller
+}
+
+async function answered(caller: Caller): Promise<string> {
+  await eventually('it is answered', () => caller.outcomes.length > 0)
+  const [outcome = ''] = caller.outcomes
+  return outcome.startsWith('{') ? 'accepted' : outcome
+}
+
+const tenantsOf = ({ commands }: ProcessorStub): string[] => commands.map(({ tenant }) => tenant)
+
+void t.test('each command goes to the processor of its partner', async (t) => {
+  const one = await startStub(t, announcing('books_1', 3, 'acme', 'shop'))
+  const two = await startStub(t, announcing('books_2', 5, 'umbrella'))
+  const processors = await connectTo(t, [one, two])
+  const names = ['acme', 'umbrella', 'shop']
+  for (const name of names) t.equal(await answered(send(processors, name)), 'accepted')
+  t.equal(await answered(send(processors, 'nobody')), 'configuration_error')
+  t.same(tenantsOf(one), ['acme_sandbox', 'shop_sandbox'])
+  t.same(tenantsOf(two), ['umbrella_sandbox'])
+  t.equal(processors.client.inFlight, 0)
+  t.same(processors.states(), [
+    { address: one.address, shard: 'books_1', epoch: 3, up: true },
+    { address: two.address, shard: 'books_2', epoch: 5, up: true },
+  ])
+
+  one.publish({ partners: [{ partner_id: 'late' }] })
+  await eventually('a new partner is served', async () => {
+    return (await answered(send(processors, 'late'))) === 'accepted'
+  })
+})
+
+void t.test("a killed processor's calls are refused, and never sent to another", async (t) => {
+  const one = await startStub(t, announcing('books_1', 1, 'acme'), silence)
+  const two = await startStub(t, announcing('books_2', 1, 'umbrella'))
+  const spare = await startStub(t, { complete: true })
+  const processors = await connectTo(t, [one, two, spare])
+  const inFlight = send(processors, 'acme')
+  await eventually('it arrived', () => one.commands.length === 1)
+  one.crash()
+  t.equal(await answered(inFlight), 'configuration_error')
+  await eventually('it is down', () => processors.states().some(({ up }) => !up))
+  t.equal(await answered(send(processors, 'acme')), 'configuration_error')
+  t.equal(await answered(send(processors, 'umbrella')), 'accepted')
+  t.ok(processors.client.open)
+  t.ok(processors.directory.fresh)
+
+  spare.publish(announcing('books_1', 2, 'acme'))
+  await eventually('the next owner serves', async () => {
+    return (await answered(send(processors, 'acme'))) === 'accepted'
+  })
+  t.same(inFlight.outcomes, ['configuration_error'])
+  const served = spare.commands.length
+  t.equal(served, 1, 'only what was sent after it had taken over')
+})
+
+void t.test('the higher epoch has a partner that two processors announce', async (t) => {
+  const deposed = await startStub(t, announcing('books_1', 1, 'acme'))
+  const processors = await connectTo(t, [deposed])
+  t.equal(await answered(send(processors, 'acme')), 'accepted')
+  const owner = await startStub(t, announcing('books_1', 2, 'acme'))
+  processors.setAddresses([deposed.address, owner.address])
+  await eventually('the owner serves', async () => {
+    await answered(send(processors, 'acme'))
+    return owner.commands.length > 0
+  })
+  const before = deposed.commands.length
+  deposed.publish({ partners: [{ partner_id: 'acme' }] })
+  deposed.publish({ partners: [{ partner_id: 'marker' }] })
+  await eventually('it was heard', async () => {
+    return (await answered(send(processors, 'marker'))) === 'accepted'
+  })
+  t.equal(await answered(send(processors, 'acme')), 'accepted')
+  t.same(tenantsOf(deposed).slice(before), ['marker_sandbox'])
+})
+
+void t.test('calls wait while their shard moves, with what remains of their time', async (t) => {
+  const one = await startStub(t, announcing('books_1', 1, 'acme', 'shop'))
+  const two = await startStub(t, announcing('books_2', 1, 'umbrella'))
+  const processors = await connectTo(t, [one, two])
+  one.publish({ gone: ['acme', 'shop'] })
+  let held: Caller
+  await eventually('calls are held', () => {
+    held = send(processors, 'acme')
+    return processors.client.inFlight > 1
+  })
+  const late = send(processors, 'shop', { budget_ms: 0 })
+  t.equal(await answered(send(processors, 'umbrella')), 'accepted', 'others are served')
+  t.same(held!.outcomes, [])
+
+  const before = one.commands.length
+  two.publish(announcing('books_1', 2, 'acme', 'shop'))
+  t.equal(await answered(held!), 'accepted')
+  t.equal(await answered(late), 'timeout')
+  t.equal(one.commands.length, before, 'nothing went to the former owner')
+  const moved = two.commands.filter(({ tenant }) => tenant === 'acme_sandbox')
+  t.ok(moved.every(({ budget_ms }) => budget_ms < 60_000))
+  t.equal(processors.client.inFlight, 0)
+})
+
+void t.test('held calls are refused when nobody takes the shard in time', async (t) => {
+  const one = await startStub(t, announcing('books_1', 1, 'acme'))
+  const processors = await connectTo(t, [one], 50)
+  one.publish({ gone: ['acme'] })
+  await eventually('calls are refused', async () => {
+    return (await answered(send(processors, 'acme'))) === 'configuration_error'
+  })
+  const next = send(processors, 'acme')
+  t.same(next.outcomes, ['configuration_error'], 'at once')
+  one.publish(announcing('books_1', 2, 'acme'))
+  await eventually('it is served again', async () => {
+    return (await answered(send(processors, 'acme'))) === 'accepted'
+  })
+})
+
+void t.test('what a draining processor holds goes to the next owner', async (t) => {
+  const one = await startStub(t, announcing('books_1', 1, 'acme'))
+  const two = await startStub(t, announcing('books_2', 1, 'umbrella'))
+  const processors = await connectTo(t, [one, two])
+  let ending: CommandStreamCall | undefined
+  one.ended = (stream) => (ending = stream)
+  t.equal(await answered(send(processors, 'acme')), 'accepted')
+  one.drain()
+  await eventually('its side has ended', () => ending !== undefined)
+  const held = send(processors, 'acme')
+  t.same(held.outcomes, [])
+  two.publish(announcing('books_1', 2, 'acme'))
+  t.equal(await answered(held), 'accepted')
+  t.same(tenantsOf(two), ['acme_sandbox'])
+  t.equal(one.commands.length, 1)
+})
+
+void t.test('a command that is not here is sent once more, to the next owner', async (t) => {
+  const one = await startStub(t, announcing('books_1', 1, 'acme'), refuseWith('not_here'))
+  const two = await startStub(t, announcing('books_2', 1, 'umbrella'))
+  const processors = await connectTo(t, [one, two])
+  const caller = send(processors, 'acme')
+  await eventually('it was refused and is held', () => {
+    return one.commands.length === 1 && processors.client.inFlight === 1
+  })
+  t.same(caller.outcomes, [])
+  two.publish(announcing('books_1', 2, 'acme'))
+  t.equal(await answered(caller), 'accepted')
+  t.same([tenantsOf(one), tenantsOf(two)], [['acme_sandbox'], ['acme_sandbox']])
+})
+
+void t.test('without a next owner a command that is not here is refused', async (t) => {
+  const one = await startStub(t, announcing('books_1', 1, 'acme'), refuseWith('not_here'))
+  const processors = await connectTo(t, [one], 50)
+  t.equal(await answered(send(processors, 'acme')), 'configuration_error')
+  t.equal(one.commands.length, 1)
+})
+
+void t.test('other refusals are answers', async (t) => {
+  const one = await startStub(t, announcing('books_1', 1, 'acme'))
+  const processors = await connectTo(t, [one])
+  for (const code of ['configuration_error', 'timeout', 'internal_error']) {
+    one.script = refuseWith(code)
+    t.equal(await answered(send(processors, 'acme')), code)
+  }
+  t.equal(one.commands.length, 3)
+})
+
+void t.test('an address that is gone is left once its stream has ended', async (t) => {
+  const one = await startStub(t, announcing('books_1', 1, 'acme'))
+  const two = await startStub(t, announcing('books_2', 1, 'umbrella'))
+  const processors = await connectTo(t, [one, two])
+  processors.setAddresses([two.address])
+  t.equal(processors.states().length, 2)
+  t.equal(await answered(send(processors, 'acme')), 'accepted', 'it serves on')
+  one.script = accept
+  one.crash()
+  await eventually('it is left', () => {
+    processors.setAddresses([two.address])
+    return processors.states().length === 1
+  })
+  t.equal(await answered(send(processors, 'umbrella')), 'accepted')
+})
