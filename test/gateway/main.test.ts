@@ -110,7 +110,9 @@ void t.test('alone it serves its own health and metrics', async (t) => {
 })
 
 void t.test('it serves what several processors announce, while one is up', async (t) => {
-  const one = await startProcessorStub({ snapshot: [{ ...snapshot(), shard: 'books_1', epoch: 4 }] })
+  const one = await startProcessorStub({
+    snapshot: [{ ...snapshot(), shard: 'books_1', epoch: 4 }],
+  })
   const others = { ...twoPartners(), shard: 'books_2', epoch: 2 }
   const second = others.partners?.slice(1) ?? []
   const two = await startProcessorStub({ snapshot: [{ ...others, partners: second }] })
