@@ -56,8 +56,8 @@ export function errorStatus(code: ErrorCode, asConflict: boolean): number {
 }
 
 /**
- * A code that this gateway's registry lacks is a fault between our processes, not the caller's. That
- * a partner is at another processor is ours to know.
+ * A code that this gateway's registry lacks is a fault between our processes, not the caller's.
+ * Which processor has a partner is not the caller's concern.
  */
 export function registeredCode(text: string): ErrorCode {
   if (text === 'not_here') return 'configuration_error'

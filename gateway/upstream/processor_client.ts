@@ -59,7 +59,7 @@ export interface ProcessorClient {
 export interface StreamClient extends ProcessorClient {
   /** Resolves when the stream first opens. */
   readonly opened: Promise<void>
-  /** Hands over the commands held since the processor drained; while it drains, more are held. */
+  /** Submits the commands held since the processor drained; while it drains, more are held. */
   releaseHeld(submit: Submit): void
   close(): void
 }

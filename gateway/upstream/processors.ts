@@ -5,8 +5,8 @@
  * Does not own: who serves a partner (claims.ts), a single stream (processor_client.ts).
  *
  * - A command is sent to the processor that announces its partner. Without one, or without a stream
- *   to it, the command settles as `configuration_error`, as do those in flight when a stream breaks;
- *   other processors' commands are not affected.
+ *   to it, the command settles as `configuration_error`, and so do those in flight when a stream
+ *   breaks. Other processors' commands are not affected.
  * - Commands of a partner that its processor gives up are held for the next owner, for at most
  *   HOLD_WITHIN_MS from then on. So is a command that was answered `not_here`: nothing was decided.
  * - Any other command that was sent is never sent again.
