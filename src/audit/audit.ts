@@ -22,7 +22,7 @@ export interface CheckResult {
 export interface AuditReport {
   readonly clean: boolean
   readonly checks: readonly CheckResult[]
-  /** Databases that are missing, or skipped because of `live`. */
+  /** Databases, and the rail's key, that are missing, or skipped because of `live`. */
   readonly notAudited: readonly Source[]
   /** Epoch milliseconds, as the operator stated it; null: the pools were never replaced. */
   readonly poolsReplacedAt: number | null

@@ -25,6 +25,8 @@ import { openDatabase, type Bindable, type Database } from '../store/database.js
 export const FILE_OF = {
   processor: FILES.processorDatabase,
   rail: FILES.railDatabase,
+  /** Opens the accounts in the rail's database. */
+  railKey: FILES.railKey,
   /** The first pool's. */
   webhooks: FILES.webhookDatabase,
 } as const
@@ -54,7 +56,9 @@ export interface Books {
   readonly asOf: Instant
   /** Deliveries settled before it may be missing: the operator replaced the pools' databases. */
   readonly poolsReplacedAt: Instant
-  /** The files that exist. */
+  /** The data directory. */
+  readonly folder: string
+  /** The databases that exist. */
   readonly files: readonly BookFile[]
   /** The schemas of the webhook pools. */
   readonly pools: readonly string[]
@@ -105,7 +109,10 @@ export async function openBooks(
   const pathOf = ({ source, file }: BookFile): string =>
     join(source === 'rail' ? folder : (exported?.folder ?? folder), file)
   const files = BOOK_FILES.filter((each) => existsSync(pathOf(each)))
-  const has = (source: Source): boolean => files.some((each) => each.source === source)
+  const has = (source: Source): boolean =>
+    source === 'railKey'
+      ? existsSync(join(folder, FILES.railKey))
+      : files.some((each) => each.source === source)
   if (!has('processor')) throw new NothingToAudit(`there is no ${FILE_OF.processor} in ${folder}`)
   const ofProcessor = pathOf(BOOK_FILES[0]!)
   const reader = await openDatabase(ofProcessor, { readOnly: true })
@@ -122,6 +129,7 @@ export async function openBooks(
   return {
     asOf,
     poolsReplacedAt,
+    folder,
     files,
     pools: files.filter(({ source }) => source === 'webhooks').map(({ schema }) => schema),
     has,

@@ -28,6 +28,8 @@ export const FILES = {
   processorDatabase: 'processor.db',
   webhookDatabase: 'webhooks.db',
   railDatabase: 'rail.db',
+  /** The key of the accounts in the rail's database. */
+  railKey: 'rail.key',
   masterKey: 'master.key',
   internalToken: 'internal.token',
   operatorToken: 'operator.token',

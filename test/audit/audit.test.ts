@@ -286,6 +286,12 @@ void t.test('a missing database is named as not audited', async (t) => {
   t.ok(report.clean)
   t.same(report.notAudited, ['webhooks'])
   t.ok(report.checks.some(({ outcome }) => outcome === 'left out'))
+  rmSync(join(folder, 'rail.key'))
+  const keyless = await auditOf(folder)
+  t.same(keyless.notAudited, ['railKey', 'webhooks'])
+  t.match(keyless.checks.find(({ name }) => name === 'no_plaintext_accounts'), {
+    outcome: 'left out',
+  })
   rmSync(join(folder, 'rail.db'))
   t.equal((await auditOf(folder)).broken?.name, 'rail_log_exists')
   rmSync(join(folder, 'processor.db'))
@@ -306,7 +312,7 @@ void t.test('the audit imports none of the code that it audits', (t: Test) => {
   // Rows are copied, not interpreted.
   const store = '\\.\\./store/(database|postgres/copy)\\.js'
   const allowed = new RegExp(`^(node:.*|\\./.*|${base}|${store})$`)
-  const fromChecks = /^\.\.\/(books|check)\.js$|^\.\.\/\.\.\/base\/clock\.js$/
+  const fromChecks = /^\.\.\/(books|check|rail_accounts)\.js$|^\.\.\/\.\.\/base\/clock\.js$/
   for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
     if (!name.endsWith('.ts')) continue
     const text = readFileSync(join(folder, name), 'utf8')

@@ -20,12 +20,13 @@ export interface SmallBank {
 }
 
 export async function openSmallBank(world: World, file: string): Promise<SmallBank> {
-  const journal = await openJournal(file)
+  const random = systemRandom()
+  const journal = await openJournal(file, random)
   const reports: RailReport[] = []
   const cycle = createCycle({
     journal,
     clock: world.clock,
-    random: systemRandom(),
+    random,
     log: createLog('test', { LOG_LEVEL: 'silent' }),
     delayMs: 0,
     publish: (sent) => void reports.push(...sent),

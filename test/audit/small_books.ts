@@ -325,7 +325,7 @@ export type BookFile = (typeof BOOK_FILES)[number] | typeof SECOND_POOL
 
 /** A copy to plant corruptions in. */
 export function copyBooks({ folder }: SmallBooks, to: string): void {
-  for (const file of BOOK_FILES) cpSync(join(folder, file), join(to, file))
+  for (const file of [...BOOK_FILES, 'rail.key']) cpSync(join(folder, file), join(to, file))
 }
 
 /** A copy with two pools: of three events each has one of its own, and both have the third. */

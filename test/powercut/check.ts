@@ -24,7 +24,7 @@ import { send, SETTINGS, type Acknowledged, type Recording } from './workload.js
 
 export type Image = ReadonlyMap<string, Buffer>
 
-const SECRETS = [FILES.masterKey, FILES.internalToken]
+const SECRETS = [FILES.masterKey, FILES.railKey, FILES.internalToken]
 const ENDS_WITHIN_MS = 60_000
 
 /** Runs with the image as a DATA_DIR, which is removed afterwards. */

@@ -74,7 +74,7 @@ export async function aRail(
   folder: string,
   given: Partial<Pick<SandboxRailOptions, Varied>> = {},
 ): Promise<RunningRail> {
-  const journal = await openJournal(join(folder, 'rail.db'))
+  const journal = await openJournal(join(folder, 'rail.db'), random)
   const rail = await startSandboxRail({
     address: `unix:${join(folder, 'rail.sock')}`,
     callers: withEveryRole(TOKEN),

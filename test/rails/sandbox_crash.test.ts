@@ -10,7 +10,7 @@ import { projectRoot } from '../../src/base/protos.js'
 import type { EffectId } from '../../src/base/ids.js'
 import type { Instruction, RailReport } from '../../src/rails/rail.js'
 import { openJournal } from '../../src/rails/sandbox/journal.js'
-import { aListener, anInstruction, shortFolder, TOKEN, until } from './harness.js'
+import { aListener, anInstruction, random, shortFolder, TOKEN, until } from './harness.js'
 
 const MAIN = join(projectRoot(), '.build/src/rails/sandbox/main.js')
 const KILLS = 4
@@ -84,7 +84,7 @@ void t.test('repeated kill -9 under load loses and duplicates nothing', async (t
   child.process.kill('SIGTERM')
   t.equal(await child.exited, 0)
 
-  const journal = await openJournal(join(folder, 'rail.db'))
+  const journal = await openJournal(join(folder, 'rail.db'), random)
   t.teardown(() => journal.close())
   const entries = await journal.find(instructions.map(({ id }) => id))
   t.equal(entries.length, instructions.length, 'each instruction is stored')
@@ -113,7 +113,7 @@ void t.test('a clean stop keeps pending instructions and exits with 0', async (t
   await rail.waitFor(instruction.id, 'accepted')
   child.process.kill('SIGTERM')
   t.equal(await child.exited, 0)
-  const journal = await openJournal(join(folder, 'rail.db'))
+  const journal = await openJournal(join(folder, 'rail.db'), random)
   t.teardown(() => journal.close())
   t.match(await journal.find([instruction.id]), [{ state: 'pending', executions: 0 }])
 })

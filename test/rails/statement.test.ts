@@ -1,7 +1,9 @@
 /** The sandbox bank's statement: one line for each movement of a period. */
 import { join } from 'node:path'
 import t from 'tap'
+import { systemRandom } from '../../src/base/random.js'
 import { openDatabase } from '../../src/store/database.js'
+import { readAccountBox } from '../../src/rails/sandbox/account_box.js'
 import { openJournal } from '../../src/rails/sandbox/journal.js'
 import { statementOf } from '../../src/rails/sandbox/statement.js'
 
@@ -17,7 +19,7 @@ const INSERT = `INSERT INTO instructions (id, purpose, amount, currency, account
 
 t.test('the statement has one line for each movement of the period', async (t) => {
   const file = join(t.testdir(), 'rail.db')
-  await (await openJournal(file)).close()
+  await (await openJournal(file, systemRandom())).close()
   const journal = await openDatabase(file)
   t.teardown(() => journal.close())
   await journal.exec(`${INSERT} VALUES
@@ -27,7 +29,8 @@ t.test('the statement has one line for each movement of the period', async (t) =
     ('pout_4', 'payout', 7, 'THB', '4', 'c', 4, 'pending', NULL, NULL, 0, NULL, NULL)`)
   const statement = async (from: number, to: number): Promise<string[]> => {
     let text = ''
-    for await (const page of statementOf(journal, from, to)) text += page
+    for await (const page of statementOf(journal, readAccountBox(file, systemRandom()), from, to))
+      text += page
     return text.split('\r\n')
   }
   const one = `${at(10)},TX1,pout_1,executed,VND,${MOST},,payout,1,`
@@ -41,7 +44,7 @@ t.test('the statement has one line for each movement of the period', async (t) =
 
 t.test('a statement of more than a page is complete', async (t) => {
   const file = join(t.testdir(), 'rail.db')
-  await (await openJournal(file)).close()
+  await (await openJournal(file, systemRandom())).close()
   const journal = await openDatabase(file)
   t.teardown(() => journal.close())
   await journal.exec(`
@@ -50,6 +53,8 @@ t.test('a statement of more than a page is complete', async (t) => {
     SELECT 'pout_' || i, 'payout', i, 'VND', '1', 'c', 1, 'executed', NULL, 'TX', 1, i, NULL FROM n
   `)
   let lines = 0
-  for await (const page of statementOf(journal, 0, 20_000)) lines += page.split('\r\n').length - 1
+  const accounts = readAccountBox(file, systemRandom())
+  for await (const page of statementOf(journal, accounts, 0, 20_000))
+    lines += page.split('\r\n').length - 1
   t.equal(lines, 1 + 10_001)
 })

@@ -9,6 +9,7 @@ import type { Clock } from '../../src/base/clock.js'
 import { audit } from '../../src/audit/audit.js'
 import { openBooks } from '../../src/audit/books.js'
 import { conclusion } from '../../src/audit/report.js'
+import { systemRandom } from '../../src/base/random.js'
 import { FILES } from '../../src/base/subjects.js'
 import { partsOf } from '../../src/ledger/accounts.js'
 import type { Memory } from '../../src/processor/cache/memory.js'
@@ -205,7 +206,7 @@ function checkConverted(quotes: readonly FxQuote[], rows: readonly StatusRow[]):
 }
 
 async function writeRailBooks(folder: string, { entries, discrepancies }: FaultyRail) {
-  const journal = await openJournal(join(folder, FILES.railDatabase))
+  const journal = await openJournal(join(folder, FILES.railDatabase), systemRandom())
   await journal.write({ entries: [...entries.values()], acknowledged: [], discrepancies })
   await journal.close()
 }

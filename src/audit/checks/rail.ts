@@ -109,7 +109,7 @@ export const instructionsMatchSubmissions = byQuery({
       WHERE i.received_at < :as_of
         AND (coalesce(p.context ->> 'handedOverAt', t.context ->> 'handedOverAt') IS NULL
           OR NOT ${endsWith(
-            'i.account',
+            'coalesce(i.account_last4, i.account)',
             `coalesce(p.context ->> '$.beneficiary.accountLast4',
                       substr(t.context ->> '$.scanned.destinationMasked', 5), '?')`,
           )})

@@ -105,6 +105,7 @@ function pendingEntry(instruction: Instruction, now: Instant): Entry {
     amount: instruction.amount,
     currency: instruction.currency,
     account: instruction.destination.account,
+    sealedAccount: null,
     reference: statementReference(instruction),
     content: contentOf(instruction),
     receivedAt: now,

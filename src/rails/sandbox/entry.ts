@@ -19,6 +19,8 @@ export interface Entry {
   readonly amount: bigint
   readonly currency: string
   readonly account: string
+  /** As the journal has it; null: not stored yet. */
+  readonly sealedAccount: string | null
   /** See `statementReference`; null: from before it was stored. */
   readonly reference: string | null
   /** See `contentOf`. */

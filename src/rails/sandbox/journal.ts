@@ -1,19 +1,28 @@
 /**
  * The sandbox rail's journal: a SQLite file with every instruction and its executions.
  *
- * Does not own: decisions (bank), when to write (cycle).
+ * Does not own: decisions (bank), when to write (cycle), the key of the accounts (account_box).
  *
  * - `write` is one statement, one transaction and one fsync for any number of entries. When it
  *   rejects, the outcome is unknown: the process must exit and recover from the file.
  * - Amounts pass the driver as decimal text, because it rounds large numbers.
  * - Entries are never deleted, so a repeated id is always recognized.
+ * - Accounts are stored sealed. An entry is read to be reported, so its account is opened then.
  */
 import { join } from 'node:path'
 import type { Instant } from '../../base/clock.js'
 import type { EffectId, Environment } from '../../base/ids.js'
 import { projectRoot } from '../../base/protos.js'
-import { openDatabase } from '../../store/database.js'
+import type { Random } from '../../base/random.js'
+import { openDatabase, type Database } from '../../store/database.js'
 import type { Purpose, Refusal } from '../rail.js'
+import {
+  lastFourOf,
+  openAccountBox,
+  sealOldAccounts,
+  type AccountBox,
+  type StoredAccount,
+} from './account_box.js'
 import type { Due, Entry } from './entry.js'
 
 export interface JournalBatch {
@@ -49,7 +58,7 @@ const SCHEMA = join(projectRoot(), 'src/rails/sandbox/schema')
 
 const SELECT = `SELECT id, purpose, CAST(amount AS TEXT) AS amount, currency, account, content,
   received_at, executed_at, returned_at, state, refusal, transaction_id, executions, due_at,
-  due_step, report_id, environment, reference, shard
+  due_step, report_id, environment, reference, shard, sealed_account
   FROM instructions`
 const FIND = `${SELECT} WHERE id IN (SELECT value FROM json_each(?))`
 const DUE = `${SELECT} WHERE due_at <= ? ORDER BY due_at LIMIT ?`
@@ -65,11 +74,11 @@ const WRITE_VIEW = `
   CREATE TEMP TRIGGER journal_batch_fan_out INSTEAD OF INSERT ON journal_batch BEGIN
     INSERT INTO instructions (id, purpose, amount, currency, account, content, received_at, state,
         refusal, transaction_id, executions, due_at, due_step, report_id, executed_at, returned_at,
-        environment, reference, shard)
+        environment, reference, shard, sealed_account, account_last4)
       SELECT value ->> 0, value ->> 1, CAST(value ->> 2 AS INTEGER), value ->> 3, value ->> 4,
         value ->> 5, value ->> 6, value ->> 7, value ->> 8, value ->> 9, value ->> 10,
         value ->> 11, value ->> 12, value ->> 13, value ->> 14, value ->> 15, value ->> 16,
-        value ->> 17, value ->> 18
+        value ->> 17, value ->> 18, value ->> 19, value ->> 20
       FROM json_each(NEW.entries) WHERE true
       ON CONFLICT (id) DO UPDATE SET state = excluded.state, refusal = excluded.refusal,
         transaction_id = excluded.transaction_id, executions = excluded.executions,
@@ -84,12 +93,11 @@ const WRITE_VIEW = `
 `
 const WRITE = 'INSERT INTO journal_batch (entries, acknowledged, discrepancies) VALUES (?, ?, ?)'
 
-interface Row {
+interface Row extends StoredAccount {
   readonly id: EffectId
   readonly purpose: Purpose
   readonly amount: string
   readonly currency: string
-  readonly account: string
   readonly reference: string | null
   readonly content: string
   readonly received_at: Instant
@@ -108,12 +116,24 @@ interface Row {
 
 type Newest = Pick<Row, 'shard' | 'id' | 'received_at'>
 
-export async function openJournal(file: string): Promise<Journal> {
+/** @throws Error when the key of the accounts in the file is missing or another one */
+export async function openJournal(file: string, random: Random): Promise<Journal> {
   const database = await openDatabase(file, { migrations: SCHEMA, sole: true })
+  try {
+    const accounts = await openAccountBox(database, file, random)
+    await sealOldAccounts(database, accounts)
+    return await journalOn(database, accounts)
+  } catch (error) {
+    await database.close()
+    throw error
+  }
+}
+
+async function journalOn(database: Database, accounts: AccountBox): Promise<Journal> {
   await database.exec(WRITE_VIEW)
   const newest = createNewest(await database.all<Newest>(NEWEST))
   const read = async (sql: string, parameters: readonly (string | number)[]): Promise<Entry[]> =>
-    (await database.all<Row>(sql, parameters)).map(toEntry)
+    (await database.all<Row>(sql, parameters)).map((row) => toEntry(row, accounts))
 
   return {
     find: (ids) => read(FIND, [JSON.stringify(ids)]),
@@ -126,7 +146,7 @@ export async function openJournal(file: string): Promise<Journal> {
     write: async ({ entries, acknowledged, discrepancies }) => {
       if (entries.length + acknowledged.length + discrepancies.length === 0) return
       await database.run(WRITE, [
-        JSON.stringify(entries.map(toValues)),
+        JSON.stringify(entries.map((entry) => toValues(entry, accounts))),
         JSON.stringify(acknowledged),
         JSON.stringify(discrepancies.map(({ id, content, at }) => [id, content, at])),
       ])
@@ -157,7 +177,7 @@ function createNewest(found: readonly Newest[]) {
   }
 }
 
-function toEntry(row: Row): Entry {
+function toEntry(row: Row, accounts: AccountBox): Entry {
   const { due_at, due_step } = row
   return {
     id: row.id,
@@ -166,7 +186,8 @@ function toEntry(row: Row): Entry {
     purpose: row.purpose,
     amount: BigInt(row.amount),
     currency: row.currency,
-    account: row.account,
+    account: accounts.open(row),
+    sealedAccount: row.sealed_account,
     reference: row.reference,
     content: row.content,
     receivedAt: row.received_at,
@@ -181,13 +202,13 @@ function toEntry(row: Row): Entry {
   }
 }
 
-/** In the column order of WRITE_VIEW. */
-const toValues = (entry: Entry): readonly (string | number | null)[] => [
+/** In the column order of WRITE_VIEW; the columns of a stored account are not written again. */
+const toValues = (entry: Entry, accounts: AccountBox): readonly (string | number | null)[] => [
   entry.id,
   entry.purpose,
   entry.amount.toString(),
   entry.currency,
-  entry.account,
+  '',
   entry.content,
   entry.receivedAt,
   entry.state,
@@ -202,4 +223,6 @@ const toValues = (entry: Entry): readonly (string | number | null)[] => [
   entry.environment,
   entry.reference,
   entry.shard,
+  entry.sealedAccount ?? accounts.seal(entry.id, entry.account),
+  lastFourOf(entry.account),
 ]

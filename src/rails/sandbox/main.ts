@@ -22,14 +22,15 @@ programOptions('rail', 'The sandbox rail: stands in for a bank network.', {})
 
 const settings = readSettings()
 const log = createLog('sandbox_rail', settings)
-const journal = await openJournal(dataFile(settings, FILES.railDatabase))
+const random = systemRandom()
+const journal = await openJournal(dataFile(settings, FILES.railDatabase), random)
 const rail = await startSandboxRail({
   address: settings.RAIL_LISTEN,
   callers: createCallers(settings.CALLERS.map(configuredCaller), systemClock),
   tls: openGrpcTls(settings, log),
   journal,
   clock: systemClock,
-  random: systemRandom(),
+  random,
   log,
   delayMs: settings.RAIL_DELAY_MS,
   fail: (error) => {

@@ -6,7 +6,8 @@
  */
 import { csvLine } from '../../base/csv.js'
 import { instant, toRfc3339 } from '../../base/clock.js'
-import type { Database } from '../../store/database.js'
+import type { Reader } from '../../store/database.js'
+import type { AccountBox, StoredAccount } from './account_box.js'
 
 const HEAD = [
   ...['time', 'transaction_id', 'instruction_id', 'movement', 'currency', 'amount'],
@@ -17,7 +18,7 @@ const PAGE_ROWS = 5_000
 const PAGE = `
   SELECT id, coalesce(transaction_id, '') AS transaction_id, currency,
     CAST(amount AS TEXT) AS amount, coalesce(environment, '') AS environment,
-    purpose, account, coalesce(reference, '') AS reference,
+    purpose, account, sealed_account, coalesce(reference, '') AS reference,
     iif(executed_at >= ?2 AND executed_at < ?3, executed_at, NULL) AS executed_at,
     iif(returned_at >= ?2 AND returned_at < ?3, returned_at, NULL) AS returned_at
   FROM instructions
@@ -25,14 +26,12 @@ const PAGE = `
     OR returned_at >= ?2 AND returned_at < ?3)
   ORDER BY id LIMIT ?4`
 
-interface Row {
-  readonly id: string
+interface Row extends StoredAccount {
   readonly transaction_id: string
   readonly currency: string
   readonly amount: string
   readonly environment: string
   readonly purpose: string
-  readonly account: string
   readonly reference: string
   readonly executed_at: number | null
   readonly returned_at: number | null
@@ -43,28 +42,29 @@ interface Row {
  * @param to epoch ms, exclusive
  */
 export async function* statementOf(
-  journal: Database,
+  journal: Reader,
+  accounts: AccountBox,
   from: number,
   to: number,
 ): AsyncGenerator<string> {
   yield csvLine(HEAD)
   for (let after = ''; ;) {
     const rows = await journal.all<Row>(PAGE, [after, from, to, PAGE_ROWS])
-    yield rows.map(linesOf).join('')
+    yield rows.map((row) => linesOf(row, accounts.open(row))).join('')
     const last = rows.at(-1)
     if (last === undefined || rows.length < PAGE_ROWS) return
     after = last.id
   }
 }
 
-function linesOf(row: Row): string {
+function linesOf(row: Row, account: string): string {
   const line = (movement: string, at: number | null): string =>
     at === null
       ? ''
       : csvLine([
           ...[toRfc3339(instant(at)), row.transaction_id, row.id, movement],
           ...[row.currency, row.amount],
-          ...[row.environment, row.purpose, row.account, row.reference],
+          ...[row.environment, row.purpose, account, row.reference],
         ])
   return line('executed', row.executed_at) + line('returned', row.returned_at)
 }

@@ -11,7 +11,9 @@ import { programOptions } from '../../base/program_options.js'
 import { dataFile } from '../../base/settings.js'
 import { readSettings } from '../../base/settings_reader.js'
 import { FILES } from '../../base/subjects.js'
+import { systemRandom } from '../../base/random.js'
 import { openDatabase } from '../../store/database.js'
+import { readAccountBox } from './account_box.js'
 import { statementOf } from './statement.js'
 
 const EXIT_USAGE = 2
@@ -31,9 +33,10 @@ else await write()
 
 async function write(): Promise<void> {
   const journal = await openDatabase(file, { readOnly: true })
+  const accounts = readAccountBox(file, systemRandom())
   const target =
     args.out === undefined ? process.stdout : createWriteStream(args.out, { mode: 0o600 })
-  await pipeline(Readable.from(statementOf(journal, from, to)), target)
+  await pipeline(Readable.from(statementOf(journal, accounts, from, to)), target)
   await journal.close()
 }
 

@@ -75,7 +75,7 @@ export const rail: Corruptions = ({ payouts, intents }) => [
       payouts.notSubmitted,
     ],
     'a payment to another account': [
-      `UPDATE instructions SET account = '0123456780' WHERE id = '${payouts.completed}'`,
+      `UPDATE instructions SET account_last4 = '6780' WHERE id = '${payouts.completed}'`,
       payouts.completed,
     ],
   }),

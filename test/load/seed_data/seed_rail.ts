@@ -18,13 +18,14 @@ export type SeedRail = Awaited<ReturnType<typeof openSeedRail>>
 const UNANSWERED = /^999000.*0008$/
 
 export async function openSeedRail(world: World, file: string) {
-  const journal = await openJournal(file)
+  const random = systemRandom()
+  const journal = await openJournal(file, random)
   const reports: RailReport[] = []
   const extra: RailInstruction[] = []
   /** Reports that are expected or being booked. */
   let due = 0
   const cycle = createCycle({
-    ...{ journal, clock: world.clock, random: systemRandom(), delayMs: 0 },
+    ...{ journal, clock: world.clock, random, delayMs: 0 },
     log: createLog('seed', { LOG_LEVEL: 'silent' }),
     publish: (received) => void reports.push(...received),
     fail: (error) => {
