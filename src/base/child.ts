@@ -22,7 +22,7 @@ const ORPHANED = 'the supervisor is gone'
 /** What a process reports when it is ready, such as its ports. */
 export type ReadyInfo = Readonly<Record<string, string | number | boolean>>
 
-/** Process to supervisor, once. */
+/** Process to supervisor: once, and by a candidate again when it serves. */
 export type ReadyMessage = { readonly ready: true } & ReadyInfo
 
 /** Supervisor to process. */
@@ -46,6 +46,8 @@ export interface ChildDuties {
 }
 
 export interface ChildProcess {
+  /** Reports that this process works and serves later, e.g. as a candidate. */
+  waiting(info?: ReadyInfo): void
   /** Reports to the supervisor that this process serves. */
   ready(info?: ReadyInfo): void
   /** Stops in order, as on a signal, when the process cannot continue. */
@@ -88,11 +90,16 @@ export function childProcess(duties: ChildDuties): ChildProcess {
     if (isMetricsRequest(message)) void answerMetrics(message.metricsId, duties)
   })
 
+  const report = (info: ReadyInfo): void => {
+    send({ ...info, ready: true })
+    manager.ready()
+  }
+
   return {
+    waiting: (info = {}) => report(info),
     ready: (info = {}) => {
       startupDone()
-      send({ ...info, ready: true })
-      manager.ready()
+      report(info)
     },
     stop,
   }

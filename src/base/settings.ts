@@ -77,6 +77,23 @@ export const SETTINGS = {
     'URL of the PostgreSQL server of the books, with all its hosts; empty: SQLite in DATA_DIR',
   ),
   SHARD: schema('schema of the books in PostgreSQL', 'books_1', 40),
+  CLUSTER: oneOf(
+    ['off', 'member', 'spare'],
+    'off',
+    'several processors share STORE_URL: a member serves SHARD, a spare any shard without an owner',
+  ),
+  PROCESSOR_NAME: text(
+    '',
+    /^$|^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$/,
+    'up to 40 letters, digits, dots, hyphens and underscores',
+    "name of this processor in its cluster; empty: the machine's host name",
+  ),
+  GRPC_ADVERTISE: text(
+    '',
+    /^$|^(?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\]):[0-9]{1,5}$/,
+    'host:port',
+    'where the other machines of a cluster reach this processor; empty: GRPC_HOST and its port',
+  ),
   WEBHOOK_POOL_SCHEMA: schema(
     'first part of the schema names of the webhook pools in PostgreSQL: pool_1, pool_2, …',
     'pool',

@@ -115,6 +115,14 @@ function contradictions(settings: Settings): string[] {
   if (settings.WEBHOOK_ALLOW_PRIVATE && settings.PRODUCTION_HOSTS.length > 0) {
     faults.push('WEBHOOK_ALLOW_PRIVATE=true is not allowed together with PRODUCTION_HOSTS')
   }
+  if (settings.CLUSTER !== 'off' && settings.STORE_URL === '' && settings.STORE === 'sqlite') {
+    faults.push(`CLUSTER=${settings.CLUSTER} needs STORE_URL: SQLite books have one processor`)
+  }
+  if (settings.CLUSTER !== 'off' && settings.MASTER_KEY_FILE === '') {
+    faults.push(
+      `CLUSTER=${settings.CLUSTER} needs MASTER_KEY_FILE: every processor needs the same keys`,
+    )
+  }
   if ((settings.TLS_CERT_FILE === '') !== (settings.TLS_KEY_FILE === '')) {
     faults.push('TLS_CERT_FILE and TLS_KEY_FILE are only allowed together')
   }

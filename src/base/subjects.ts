@@ -40,6 +40,9 @@ export const FILES = {
   natsStore: 'nats',
 } as const
 
+/** The high-water mark of one shard of a cluster: a processor can serve several in turn. */
+export const highWaterOf = (shard: string): string => `high_water_${shard}.json`
+
 /** Maximum number of webhook databases; the audit reads all of them. */
 export const WEBHOOK_POOLS_MAX = 8
 

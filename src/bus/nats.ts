@@ -30,7 +30,7 @@ import {
 } from 'nats'
 import { DAY, MINUTE, SECOND, type Clock } from '../base/clock.js'
 import type { Logger } from '../base/log.js'
-import type { EventId } from '../base/ids.js'
+import type { EventId, TenantId } from '../base/ids.js'
 import { EVENT_STREAM, EVENT_SUBJECTS, WEBHOOK_CONSUMER } from '../base/subjects.js'
 import { parseBusUrl, type BusServer } from './bus_server.js'
 import { createConsumer, type BusMessage, type Consumer, type PullRequest } from './consumer.js'
@@ -50,6 +50,11 @@ const CONFLICT = 409
 const PULL_SUBJECT = `$JS.API.CONSUMER.MSG.NEXT.${EVENT_STREAM}.${WEBHOOK_CONSUMER}`
 const ACK = new TextEncoder().encode('+ACK')
 
+export interface NewestEvent {
+  readonly id: EventId
+  readonly tenant: TenantId
+}
+
 export interface BusOptions extends BusServer {
   /** True for a process that reads: it creates the durable consumer. */
   readonly consumes: boolean
@@ -59,7 +64,7 @@ export interface BusOptions extends BusServer {
    * Whether the bus may be used. Called each time before the bus comes up, and retried while it
    * refuses. `newest`: the last event in the stream; null: none.
    */
-  readonly admit?: (newest: EventId | null) => Promise<boolean>
+  readonly admit?: (newest: NewestEvent | null) => Promise<boolean>
   readonly clock: Clock
   readonly log: Logger
 }
@@ -268,7 +273,7 @@ async function ensureStream(manager: JetStreamManager, replicas: number): Promis
   return made.created
 }
 
-async function newestEvent(manager: JetStreamManager): Promise<EventId | null> {
+async function newestEvent(manager: JetStreamManager): Promise<NewestEvent | null> {
   try {
     const { state } = await manager.streams.info(EVENT_STREAM)
     if (state.messages === 0) return null
@@ -278,7 +283,7 @@ async function newestEvent(manager: JetStreamManager): Promise<EventId | null> {
       payload: last.data,
       header: (name) => last.header.get(name),
     })
-    return read.ok ? (read.events.at(-1)?.id ?? null) : null
+    return read.ok ? (read.events.at(-1) ?? null) : null
   } catch (fault) {
     if (isNotFound(fault)) return null
     throw fault

@@ -1,8 +1,8 @@
 /**
  * The processor: composition root.
  *
- * - Start: master keys, books, high-water mark, vault, memory, bus, rail, pipeline, marks of bus
- *   and rail, background work, gRPC server.
+ * - Start: in a cluster a shard, then master keys, books, high-water mark, vault, memory, bus,
+ *   rail, pipeline, marks of bus and rail, background work, gRPC server.
  * - Stop: gRPC server, background work, rail, pipeline, relay, bus, books.
  */
 import { existsSync, rmSync } from 'node:fs'
@@ -15,15 +15,16 @@ import { SECOND, systemClock } from '../base/clock.js'
 import { freeBytesOf, MIB, watchFreeSpace } from '../base/free_space.js'
 import { openGrpcTls } from '../base/grpc_tls.js'
 import { createLog } from '../base/log.js'
-import { joinAddress } from '../base/network.js'
-import { openOpsHttp, opsListen, ownReadiness } from '../base/ops_http.js'
+import { partsOfTenant, type TenantId } from '../base/ids.js'
+import { joinAddress, localHost } from '../base/network.js'
+import { openOpsHttp, opsListen, ownReadiness, type Readiness } from '../base/ops_http.js'
 import { programOptions } from '../base/program_options.js'
 import { systemRandom } from '../base/random.js'
 import { reportStartupFaults } from '../base/startup_faults.js'
 import { sandboxRailFault } from '../base/sandbox_in_production.js'
 import { dataFile } from '../base/settings.js'
 import { readSettings } from '../base/settings_reader.js'
-import { FILES } from '../base/subjects.js'
+import { FILES, highWaterOf } from '../base/subjects.js'
 import { busServer } from '../bus/bus_server.js'
 import { connectBus } from '../bus/nats.js'
 import { connectRail } from '../rails/client.js'
@@ -38,6 +39,8 @@ import { createRelay, type Relay } from './background/relay.js'
 import { createStuckPaymentMonitor } from './background/stuck_payment_monitor.js'
 import { createTimers } from './background/timers.js'
 import { loadMemory } from './cache/memory.js'
+import { joinCluster } from './cluster/join.js'
+import { createMember, type Member } from './cluster/member.js'
 import { applyRailReport } from './commands/rail_reports/rail_report_apply.js'
 import { internalWork } from './cycle/command.js'
 import { createPipeline } from './cycle/pipeline.js'
@@ -49,7 +52,7 @@ import { createReader } from './queries/query.js'
 import { createRecovery } from './recovery/recovery.js'
 import { createServer, type ServerLinks } from './server.js'
 import { createCommittedEvents } from './servers/event_watch.js'
-import { directoryService } from './servers/directory_stream.js'
+import { directoryService, type Claim } from './servers/directory_stream.js'
 
 /** The process must restart: its memory may differ from the disk. */
 const EXIT_RECOVER = 70
@@ -66,11 +69,21 @@ const random = systemRandom()
 const yieldToEventLoop = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 const tls = openGrpcTls(settings, log)
+const registry = new Registry()
+let readinessNow = (): Readiness => ({ ready: false })
+const ops = isSupervised()
+  ? undefined
+  : await openOpsHttp(opsListen(settings), {
+      readiness: ownReadiness('processor', () => readinessNow()),
+      metrics: () => registry.metrics(),
+    })
+let stopNow = (): Promise<void> => Promise.resolve()
+const child = childProcess({ log, metrics: () => registry.metrics(), stop: () => stopNow() })
 
-const { masters, books } = await openBooks()
+const { masters, books, member } = await openBooks()
 const recovery = await createRecovery({
   books,
-  highWaterFile: dataFile(settings, FILES.highWater),
+  highWaterFile: dataFile(settings, member ? highWaterOf(member.shard) : FILES.highWater),
   isRequested: settings.RECOVERY === 'yes',
   pause,
   log,
@@ -85,12 +98,9 @@ const memory = await loadMemory(store, vault, clock.now(), {
   warmActors: settings.WARM_ACTORS,
   duplicateWindowMs: settings.DUPLICATE_SCAN_WINDOW_S * SECOND,
 })
+await member?.adopt([...memory.partners.keys()])
 const callers = createCallers(settings.CALLERS.map(configuredCaller), clock, memory.callers)
-const directory = directoryService(memory, vault, {
-  shard: settings.STORE_URL === '' ? '' : settings.SHARD,
-  epoch: () => books.marks.progress().epoch,
-  shards: () => [],
-})
+const directory = directoryService(memory, vault, claimOf(member))
 const disk = watchFreeSpace({
   reserveBytes: settings.DISK_RESERVE_MB * MIB,
   read: () => freeBytesOf(resolve(settings.DATA_DIR)),
@@ -101,14 +111,14 @@ await disk.start()
 const bus = connectBus({
   ...busServer(settings),
   consumes: false,
-  admit: (newest) => recovery.admitBus(newest),
+  admit: (newest) => recovery.admitBus(newest !== null && isOwn(newest.tenant) ? newest.id : null),
   clock,
   log,
 })
 const railConnection = connectRail({
   address: settings.RAIL_ADDRESS,
   token: settings.RAIL_TOKEN,
-  ...(settings.STORE_URL === '' ? {} : { shard: settings.SHARD }),
+  ...(settings.STORE_URL === '' ? {} : { shard: member?.shard ?? settings.SHARD }),
   tls,
   log,
   admit: ({ name, newestInstruction }) => {
@@ -146,6 +156,7 @@ const pipeline = createPipeline({
   stop: exitAtOnce,
 })
 store.onFailure((error) => exitAtOnce('the store failed', error))
+member?.onFailure((error) => exitAtOnce('the cluster failed', error))
 await recovery.enter(pipeline, memory)
 rail.onReport((reports) => {
   if (memory.recovery !== null) return // unacknowledged reports come again with the next link
@@ -176,9 +187,11 @@ const reader = createReader({ lists: store.lists, vault, brand: settings.BRAND, 
 const links: ServerLinks = {
   events: committedEvents,
   idle: () => pipeline.idle(),
-  onPool: (number, newest) => void recovery.admitPool(number, newest),
+  // A pool has the events of all shards.
+  onPool: (number, newest) => void recovery.admitPool(number, member === undefined ? newest : null),
   behind: () => recovery.behind(),
   released: () => recovery.released(),
+  placements: member,
 }
 const dependencies = { clock, random, memory, pipeline, reader }
 const server = createServer(dependencies, callers, directory, links, tls)
@@ -190,46 +203,46 @@ if (settings.GRPC_SOCKET !== '') {
   await server.bind(`unix:${settings.GRPC_SOCKET}`)
 }
 
-const registry = new Registry()
 registerMetrics(registry, { pipeline, memory, relay, timers, stuckPaymentMonitor })
 let serving = true
-const readiness = () => ({
+readinessNow = () => ({
   ready: serving,
   mode: recovery.isActive ? 'recovery' : 'normal',
   bus: bus.status(),
   rail: railConnection.up() ? 'up' : 'down',
   disk: disk.isLow() ? 'low' : 'ok',
+  ...(member === undefined ? {} : ownerOf(member)),
 })
-const ops = isSupervised()
-  ? undefined
-  : await openOpsHttp(opsListen(settings), {
-      readiness: ownReadiness('processor', readiness),
-      metrics: () => registry.metrics(),
-    })
-const child = childProcess({
-  log,
-  metrics: () => registry.metrics(),
-  stop: async () => {
-    serving = false
-    await server.close()
-    keyExpiry.stop()
-    await timers.stop()
-    await stuckPaymentMonitor.stop()
-    await disk.stop()
-    await rail.close()
-    await pipeline.idle()
-    changeLog.stop()
-    await relay?.stop()
-    await bus.close()
-    await recovery.close()
-    await store.close()
-    await ops?.close()
-  },
-})
+stopNow = async () => {
+  serving = false
+  await server.close()
+  keyExpiry.stop()
+  await timers.stop()
+  await stuckPaymentMonitor.stop()
+  await disk.stop()
+  await rail.close()
+  await pipeline.idle()
+  changeLog.stop()
+  await relay?.stop()
+  await bus.close()
+  await recovery.close()
+  await store.close()
+  await member?.close()
+  await ops?.close()
+}
 recovery.serving(() => child.stop('recovery mode starts or ends'))
+member?.onMove((to) => {
+  directory.withdraw()
+  child.stop(`the shard moves to ${to}`, EXIT_DEPOSED)
+})
+if (member !== undefined) await announce(member)
 server.setServing(true)
-child.ready({ port: grpcPort, mode: recovery.isActive ? 'recovery' : 'normal' })
-log.info({ port: grpcPort }, 'serving')
+child.ready({
+  port: grpcPort,
+  mode: recovery.isActive ? 'recovery' : 'normal',
+  ...(member === undefined ? {} : { shard: member.shard }),
+})
+log.info({ port: grpcPort, ...(member === undefined ? {} : ownerOf(member)) }, 'serving')
 
 function refuseToServe(fault: string): never {
   process.stderr.write(`${fault}\n`)
@@ -242,12 +255,53 @@ function exitAtOnce(reason: string, error: unknown): void {
   log.flush(() => process.exit(error instanceof Deposed ? EXIT_DEPOSED : EXIT_RECOVER))
 }
 
+/** The bus has the events of all shards. */
+function isOwn(tenant: TenantId): boolean {
+  return member === undefined || memory.partners.has(partsOfTenant(tenant).partner)
+}
+
+/** Resolves when this process serves the shard. */
+async function announce(member: Member): Promise<void> {
+  try {
+    await member.serve(advertisedAddress(grpcPort))
+  } catch (error) {
+    exitAtOnce('the shard is not served', error)
+    await new Promise<never>(() => undefined)
+  }
+}
+
+/** What gateways choose by when two processors announce a partner. */
+function claimOf(owner: Member | undefined): Claim {
+  const shard = owner?.shard ?? (settings.STORE_URL === '' ? '' : settings.SHARD)
+  return {
+    shard,
+    epoch: () => books.marks.progress().epoch,
+    shards: () => owner?.shards() ?? [],
+  }
+}
+
+function ownerOf({ name, shard, epoch }: Member): object {
+  return { processor: name, shard, epoch }
+}
+
+function advertisedAddress(port: number): string {
+  if (settings.GRPC_ADVERTISE !== '') return settings.GRPC_ADVERTISE
+  return joinAddress({ host: localHost(settings.GRPC_HOST), port })
+}
+
+interface OwnedBooks {
+  readonly masters: MasterKeys
+  readonly books: Store
+  readonly member: Member | undefined
+}
+
 /** Opens the books once this process owns them, and the master keys that they need. */
-async function openBooks(): Promise<{ readonly masters: MasterKeys; readonly books: Store }> {
+async function openBooks(): Promise<OwnedBooks> {
+  if (settings.CLUSTER !== 'off') return openShard()
   if (settings.STORE_URL === '') {
     const file = dataFile(settings, FILES.processorDatabase)
     const masters = masterKeys(!existsSync(file))
-    return { masters, books: await openStore(file) }
+    return { masters, books: await openStore(file), member: undefined }
   }
   const books = await openPostgresStore({
     url: settings.STORE_URL,
@@ -257,15 +311,40 @@ async function openBooks(): Promise<{ readonly masters: MasterKeys; readonly boo
     pause,
     log,
   })
+  return { masters: await masterKeysOf(books), books, member: undefined }
+}
+
+async function openShard(): Promise<OwnedBooks> {
+  const { cluster, shard, books } = await joinCluster({
+    settings,
+    masterKeys: () => (existsSync(masterKeyFile()) ? masterKeys(false) : []).map(({ kid }) => kid),
+    elapsed: () => performance.now(),
+    pause,
+    onWaiting: (processor) => {
+      readinessNow = () => ({ ready: false, mode: 'candidate', processor })
+      child.waiting({ mode: 'candidate', port: settings.GRPC_PORT })
+    },
+    log,
+  })
+  const { epoch } = books.marks.progress()
+  const member = await createMember({ cluster, shard, epoch, log })
+  return { masters: await masterKeysOf(books), books, member }
+}
+
+async function masterKeysOf(books: Store): Promise<MasterKeys> {
   const { masterKeys: known } = await books.keyRows()
-  return { masters: masterKeys(known.length === 0), books }
+  return masterKeys(known.length === 0)
+}
+
+function masterKeyFile(): string {
+  return settings.MASTER_KEY_FILE || dataFile(settings, FILES.masterKey)
 }
 
 /** Creates the key file only for a sandbox without books: books need the key that made them. */
 function masterKeys(areBooksNew: boolean): MasterKeys {
   const isProduction = settings.PRODUCTION_HOSTS.length > 0
   return loadMasterKeys(
-    settings.MASTER_KEY_FILE || dataFile(settings, FILES.masterKey),
+    masterKeyFile(),
     { create: !isProduction && areBooksNew, mustBePrivate: true },
     random,
   )

@@ -23,7 +23,6 @@ import type { ProtoGrpcType as PartnersProto } from '../../protos/types/partners
 import type { ProtoGrpcType as PayoutsProto } from '../../protos/types/payouts.js'
 import type { ProtoGrpcType as ReconciliationProto } from '../../protos/types/reconciliation.js'
 import type { ProtoGrpcType as RecoveryProto } from '../../protos/types/recovery.js'
-import type { ProtoGrpcType as ShardsProto } from '../../protos/types/shards.js'
 import type { ProtoGrpcType as WebhookAdminProto } from '../../protos/types/webhook_admin.js'
 import type { ProtoGrpcType as WebhooksProto } from '../../protos/types/webhooks.js'
 import type { Callers } from '../auth/callers.js'
@@ -45,11 +44,11 @@ import { intentCalls } from './servers/intent_calls.js'
 import { accountCalls, beneficiaryCalls, fundingCalls, payoutCalls } from './servers/internal.js'
 import { partnerCalls } from './servers/partner_call.js'
 import { eventOutcomesService, operatorService } from './servers/operator/operator.js'
+import type { Placements } from './servers/placed_call.js'
 import { partnerAdminService } from './servers/partner_admin.js'
 import { addReflection } from './servers/reflection.js'
 import { reconciliationService } from './servers/reconciliation.js'
 import { recoveryService, type RecoveryDependencies } from './servers/recovery.js'
-import { shardsService } from './servers/shards.js'
 import type { UnaryDependencies } from './servers/unary_handler.js'
 import { webhookAdminService } from './servers/webhook_admin.js'
 
@@ -68,7 +67,6 @@ type Protos = AccountProto &
   PayoutsProto &
   ReconciliationProto &
   RecoveryProto &
-  ShardsProto &
   WebhookAdminProto &
   WebhookEndpointsProto &
   WebhooksProto
@@ -88,6 +86,8 @@ export interface ServerLinks extends RecoveryDependencies {
   readonly events?: CommittedEvents
   /** Resolves when all commands are answered. Default: at once. */
   readonly idle?: () => Promise<void>
+  /** Undefined: this processor has all partners. */
+  readonly placements?: Placements | undefined
 }
 
 const NO_LINKS: ServerLinks = { behind: () => [], released: () => undefined }
@@ -99,7 +99,13 @@ export function createServer(
   dependencies: UnaryDependencies,
   callers: Callers,
   directory: DirectoryService,
-  { onPool, events = createCommittedEvents(), idle, ...recovery }: ServerLinks = NO_LINKS,
+  {
+    onPool,
+    events = createCommittedEvents(),
+    idle,
+    placements,
+    ...recovery
+  }: ServerLinks = NO_LINKS,
   tls = CLEARTEXT,
 ): ProcessorServer {
   const { server, addService, bind, setServing, close } = createGrpcServer({
@@ -135,12 +141,11 @@ export function createServer(
   add(v1.WebhookEndpoints, endpointCalls(call))
   add(v1.Events, { ...eventCalls(call), Watch: watch.watch })
   add(v1.Accounts, accountCalls(call))
-  add(operator.v1.Operator, operatorService(dependencies, pools))
+  add(operator.v1.Operator, operatorService(dependencies, pools, placements))
   add(operator.v1.PartnerAdmin, partnerAdminService(dependencies))
   add(operator.v1.Reconciliation, reconciliationService(dependencies))
   add(operator.v1.Approvals, approvalsService(dependencies, callers, recovery))
   add(operator.v1.Callers, callersService(dependencies, callers))
-  add(operator.v1.Shards, shardsService(directory))
   add(operator.v1.Recovery, recoveryService(dependencies, recovery))
   add(internal.v1.EventOutcomes, eventOutcomesService(dependencies))
   add(internal.v1.WebhookControl, pools.handlers)

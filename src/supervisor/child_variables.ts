@@ -36,7 +36,7 @@ export const SETTINGS_READ_BY = {
     ...(['LOG_FORMAT', 'GRPC_SOCKET', 'RAIL_ADDRESS'] as const),
     ...NATS,
     ...(['LOG_CREATED_PER_SECOND', 'LOG_TRANSITIONS_PER_SECOND'] as const),
-    ...(['STORE_URL', 'SHARD'] as const),
+    ...(['STORE_URL', 'SHARD', 'CLUSTER', 'PROCESSOR_NAME', 'GRPC_ADVERTISE'] as const),
     ...GRPC_TLS,
     ...OPS,
     ...(['PRODUCTION_HOSTS', 'MASTER_KEY_FILE', 'RECOVERY', 'WARM_ACTORS'] as const),

@@ -25,7 +25,6 @@ const server = createServer(
   {
     handlers: { WatchPartners: unheard, WatchEndpoints: unheard },
     changed: unheard,
-    own: () => ({}),
     withdraw: unheard,
     close: unheard,
   },

@@ -38,11 +38,15 @@ export interface Ownership {
   readonly lastBatch: number
 }
 
-interface OwnerRow extends Ownership {
+/** The owner row as a candidate has seen it. */
+export interface SeenOwner {
+  readonly epoch: number
   readonly holder: string
   readonly beat: number
   readonly session: number
 }
+
+type OwnerRow = Ownership & SeenOwner
 
 const OWNER = 'SELECT epoch, last_batch AS "lastBatch", holder, beat, session FROM owner'
 const TAKE_OVER = `UPDATE owner SET epoch = epoch + 1, holder = ?, beat = 0, session = ?
@@ -77,9 +81,10 @@ export async function acquireLease(options: LeaseOptions): Promise<Ownership> {
   }
 }
 
-async function takeOver(
-  { connection, background, holder, pause, log }: LeaseOptions,
-  seen: OwnerRow,
+/** @returns undefined when another process has taken over since */
+export async function takeOver(
+  { connection, background, holder, pause, log }: Omit<LeaseOptions, 'elapsed'>,
+  seen: SeenOwner,
 ): Promise<Ownership | undefined> {
   let isDone = false
   const taking = connection

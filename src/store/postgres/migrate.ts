@@ -1,5 +1,5 @@
 /**
- * A schema with an owner: created and migrated under a lock, with its commit function.
+ * A schema of PostgreSQL: created and migrated under a lock, with its commit function.
  *
  * - Migrations only expand: the previous version of the program can commit to the newer schema.
  * - A commit function is named after its own text and never replaced, so two versions of the
@@ -13,8 +13,14 @@ import type { CommitFunction } from './commit_function.js'
 import type { Connection } from './connection.js'
 
 export interface SchemaDefinition {
-  /** Folder of numbered `.sql` files; the first one creates `owner`. */
+  /** Folder of numbered `.sql` files; the first one creates the version table. */
   readonly migrations: string
+  /** The table with one row and the column `schema_version`. Default: `owner`. */
+  readonly versionTable?: string
+}
+
+/** A schema that one process at a time owns and commits to. */
+export interface OwnedSchemaDefinition extends SchemaDefinition {
   readonly commitFunction: Pick<CommitFunction<never>, 'name' | 'definition' | 'statement'>
 }
 
@@ -24,15 +30,16 @@ export const SHARD_NAME = /^[a-z][a-z0-9_]{0,40}$/
 export async function migrate(
   connection: Connection,
   schema: string,
-  { migrations, commitFunction }: SchemaDefinition,
+  definition: SchemaDefinition | OwnedSchemaDefinition,
 ): Promise<void> {
   await checkCollation(connection)
   await connection.exec('BEGIN')
   try {
     await connection.run('SELECT pg_advisory_xact_lock(hashtext(?))', [schema])
     await connection.exec(`CREATE SCHEMA IF NOT EXISTS ${schema}`)
-    await applyMigrations(connection, schema, migrations)
-    await ensureFunction(connection, schema, commitFunction)
+    await applyMigrations(connection, schema, definition)
+    if ('commitFunction' in definition)
+      await ensureFunction(connection, schema, definition.commitFunction)
     await connection.exec('COMMIT')
   } catch (error) {
     await connection.exec('ROLLBACK').catch(() => undefined)
@@ -55,12 +62,12 @@ async function checkCollation(connection: Connection): Promise<void> {
 async function applyMigrations(
   connection: Connection,
   schema: string,
-  folder: string,
+  { migrations: folder, versionTable = 'owner' }: SchemaDefinition,
 ): Promise<void> {
   const files = readdirSync(folder)
     .filter((file) => file.endsWith('.sql'))
     .sort()
-  const applied = await schemaVersion(connection, schema)
+  const applied = await schemaVersion(connection, schema, versionTable)
   if (applied > files.length) {
     throw new Error(
       `schema ${schema} was written by a newer version (${applied} > ${files.length})`,
@@ -69,20 +76,24 @@ async function applyMigrations(
   for (const file of files.slice(applied)) {
     await connection.exec(readFileSync(join(folder, file), 'utf8'))
   }
-  await connection.run('UPDATE owner SET schema_version = ? WHERE schema_version <> ?', [
+  await connection.run(`UPDATE ${versionTable} SET schema_version = ? WHERE schema_version <> ?`, [
     files.length,
     files.length,
   ])
 }
 
-async function schemaVersion(connection: Connection, schema: string): Promise<number> {
-  const [table] = await connection.all<{ owner: string | null }>(
-    'SELECT to_regclass(?)::text AS owner',
-    [`${schema}.owner`],
+async function schemaVersion(
+  connection: Connection,
+  schema: string,
+  table: string,
+): Promise<number> {
+  const [found] = await connection.all<{ name: string | null }>(
+    'SELECT to_regclass(?)::text AS name',
+    [`${schema}.${table}`],
   )
-  if (table?.owner == null) return 0
+  if (found?.name == null) return 0
   const [row] = await connection.all<{ version: number }>(
-    'SELECT schema_version AS version FROM owner',
+    `SELECT schema_version AS version FROM ${table}`,
   )
   return row?.version ?? 0
 }
@@ -90,7 +101,7 @@ async function schemaVersion(connection: Connection, schema: string): Promise<nu
 async function ensureFunction(
   connection: Connection,
   schema: string,
-  { name, definition }: SchemaDefinition['commitFunction'],
+  { name, definition }: OwnedSchemaDefinition['commitFunction'],
 ): Promise<void> {
   const found = await connection.all(
     'SELECT 1 FROM pg_proc WHERE proname = ? AND pronamespace = ?::regnamespace',

@@ -14,8 +14,9 @@ import type { Logger } from '../../base/log.js'
 import { acquireLock } from '../database.js'
 import { Deposed } from '../store.js'
 import { connectToPrimary, parseStoreUrl, type Connection } from './connection.js'
-import { migrate, type SchemaDefinition } from './migrate.js'
-import { takeOwnership, type Owned } from './ownership.js'
+import type { SeenOwner } from './lease.js'
+import { migrate, type OwnedSchemaDefinition } from './migrate.js'
+import { takeOwnership, type Owned, type OwnedConnection } from './ownership.js'
 
 export { Deposed }
 
@@ -30,6 +31,8 @@ export interface SchemaOptions {
   readonly elapsed: () => number
   readonly pause: (ms: number) => Promise<void>
   readonly log: Logger
+  /** Takes over from this owner, or fails with TakenByAnother. Absent: waits as a candidate. */
+  readonly from?: SeenOwner
 }
 
 export interface OwnedSchema<Name extends string> extends Owned {
@@ -47,7 +50,7 @@ export async function lockHolder(dataDir: string, schema: string): Promise<strin
 
 export async function openOwnedSchema<Name extends string>(
   { url, shard, ...options }: SchemaOptions,
-  definition: SchemaDefinition,
+  definition: OwnedSchemaDefinition,
   readerNames: readonly [Name, ...Name[]],
 ): Promise<OwnedSchema<Name>> {
   const writer = await connectToPrimary(parseStoreUrl(url), shard, 'commits')
@@ -58,16 +61,21 @@ export async function openOwnedSchema<Name extends string>(
   )
   const readers = Object.fromEntries(opened) as Record<Name, Connection>
   const all = [writer, ...opened.map(([, connection]) => connection)]
-  await migrate(writer, shard, definition)
-  await writer.exec('SET plan_cache_mode = force_generic_plan')
-  const { statement } = definition.commitFunction
-  const background = readers[readerNames[0]]
-  const { fail, release, ...owned } = await takeOwnership({
-    ...options,
-    connection: writer,
-    background,
-    statement,
-  })
+  const close = async (): Promise<void> => {
+    await Promise.all(all.map((connection) => connection.close()))
+  }
+  let ownership: OwnedConnection
+  try {
+    await migrate(writer, shard, definition)
+    await writer.exec('SET plan_cache_mode = force_generic_plan')
+    const { statement } = definition.commitFunction
+    const background = readers[readerNames[0]]
+    ownership = await takeOwnership({ ...options, connection: writer, background, statement })
+  } catch (error) {
+    await close()
+    throw error
+  }
+  const { fail, release, ...owned } = ownership
   for (const connection of all) connection.onLost(fail)
   const { epoch, lastBatch: batch } = owned.ownership()
   options.log.info({ shard, epoch, batch }, 'owner of the books')
@@ -77,7 +85,7 @@ export async function openOwnedSchema<Name extends string>(
     readers,
     close: async () => {
       await release()
-      await Promise.all(all.map((connection) => connection.close()))
+      await close()
     },
   }
 }

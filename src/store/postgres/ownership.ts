@@ -28,8 +28,10 @@ import {
   LEASE_TIMEOUT_MS,
   raiseEpoch,
   release,
+  takeOver,
   type LeaseOptions,
   type Ownership,
+  type SeenOwner,
 } from './lease.js'
 
 export interface Owned {
@@ -58,13 +60,20 @@ export interface OwnedConnection extends Owned {
 export interface OwnershipOptions extends LeaseOptions {
   /** Calls the commit function. */
   readonly statement: string
+  /** Takes over from this owner. Absent: waits as a candidate. */
+  readonly from?: SeenOwner
+}
+
+/** Another candidate was first. */
+export class TakenByAnother extends Error {
+  override name = 'TakenByAnother'
 }
 
 /** SQLSTATE of warnings; a write succeeds without one. */
 const WARNING = '01000'
 export const READS_WITHIN_MS = LEASE_TIMEOUT_MS - HEARTBEAT_MS
 
-/** Waits as a candidate, takes over and sends heartbeats. */
+/** Takes over, waiting as a candidate if need be, and sends heartbeats. @throws TakenByAnother */
 export async function takeOwnership(options: OwnershipOptions): Promise<OwnedConnection> {
   const { connection, statement, elapsed, pause } = options
   /** When each statement without an answer was sent, in order. */
@@ -83,8 +92,12 @@ export async function takeOwnership(options: OwnershipOptions): Promise<OwnedCon
   connection.onNotice((code, message) => {
     if (code === WARNING) fail(new Error(`the server committed with a warning: ${message}`))
   })
-  let owned = await acquireLease(options)
+  const taken = await (options.from === undefined
+    ? acquireLease(options)
+    : takeOver(options, options.from))
   if (fault !== null) throw fault as Error
+  if (taken === undefined) throw new TakenByAnother('another process has taken over')
+  let owned = taken
 
   const ask = async <Answer>(query: () => Promise<Answer>): Promise<Answer> => {
     unanswered.push(elapsed())

@@ -11,10 +11,10 @@ import { progressQueries, readProgress, type Progress } from '../progress.js'
 import { load, readBootState, readDue, readKeyRows, readOpenEvents } from '../reads.js'
 import type { Store } from '../store.js'
 import { COMMIT_FUNCTION, commitValues } from './commit.js'
-import type { SchemaDefinition } from './migrate.js'
+import type { OwnedSchemaDefinition } from './migrate.js'
 import { openOwnedSchema, type SchemaOptions } from './owned_schema.js'
 
-export const BOOKS: SchemaDefinition = {
+export const BOOKS: OwnedSchemaDefinition = {
   migrations: join(projectRoot(), 'src/store/postgres/schema'),
   commitFunction: COMMIT_FUNCTION,
 }

@@ -9,13 +9,13 @@
 import { join } from 'node:path'
 import { projectRoot } from '../../../../src/base/protos.js'
 import { bigintArray } from '../../../../src/store/postgres/arrays.js'
-import type { SchemaDefinition } from '../../../../src/store/postgres/migrate.js'
+import type { OwnedSchemaDefinition } from '../../../../src/store/postgres/migrate.js'
 import { openOwnedSchema, type SchemaOptions } from '../../../../src/store/postgres/owned_schema.js'
 import { createAdminQueries, type AdminQueries } from '../admin_queries.js'
 import { createWebhookStore, type WebhookStore } from '../store.js'
 import { COMMIT_FUNCTION, commitValues } from './commit.js'
 
-export const POOL: SchemaDefinition = {
+export const POOL: OwnedSchemaDefinition = {
   migrations: join(projectRoot(), 'actors/webhook/store/postgres/schema'),
   commitFunction: COMMIT_FUNCTION,
 }

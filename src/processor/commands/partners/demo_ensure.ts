@@ -9,7 +9,7 @@ import { isActiveKey } from '../../cache/tenant_directory.js'
 import { keysOf, stageNewKey } from './key_issue.js'
 import { stageNewPartner } from './partner_create.js'
 
-const DEMO = 'demo' as PartnerId
+export const DEMO = 'demo' as PartnerId
 
 export function ensureDemo(): Command {
   return {

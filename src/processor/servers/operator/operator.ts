@@ -4,7 +4,7 @@ import type { OperatorHandlers } from '../../../../protos/types/causeway/operato
 import type { EndpointId } from '../../../base/ids.js'
 import { setBalanceAlert } from '../../commands/funds/balance_alert_set.js'
 import { deposit } from '../../commands/funds/deposit.js'
-import { ensureDemo } from '../../commands/partners/demo_ensure.js'
+import { DEMO, ensureDemo } from '../../commands/partners/demo_ensure.js'
 import { settleEvents } from '../../commands/webhook_endpoints/events_settle.js'
 import { issueKey } from '../../commands/partners/key_issue.js'
 import { createPartner } from '../../commands/partners/partner_create.js'
@@ -15,6 +15,7 @@ import { trialBalance } from '../../commands/operators/trial_balance.js'
 import { disableWebhookEndpoint } from '../../commands/webhook_endpoints/webhook_endpoint_switch.js'
 import { find } from '../../queries/find.js'
 import type { WebhookPools } from '../../queries/webhook_pools.js'
+import { placedCall, type Placements } from '../placed_call.js'
 import { paymentCalls } from './payments.js'
 import {
   actingAs,
@@ -29,11 +30,16 @@ import {
 export function operatorService(
   dependencies: UnaryDependencies,
   pools: WebhookPools,
+  placements?: Placements,
 ): OperatorHandlers {
   const { memory } = dependencies
   return {
-    CreatePartner: unary(dependencies, ({ actor, partner_id, no_funds }) =>
-      operatorWork(actor, (a) => createPartner(a, partner_id, !no_funds)),
+    CreatePartner: placedCall(
+      placements,
+      (request) => request.partner_id,
+      unary(dependencies, ({ actor, partner_id, no_funds }) =>
+        operatorWork(actor, (a) => createPartner(a, partner_id, !no_funds)),
+      ),
     ),
     IssueKey: unary(dependencies, ({ actor, tenant: named }) => {
       const tenant = tenantIn(memory, named)
@@ -68,7 +74,11 @@ export function operatorService(
     }),
     ...paymentCalls(dependencies),
     Find: unaryQuery(dependencies, ({ text }) => find(pools, memory, text)),
-    EnsureDemo: unary(dependencies, () => ownWork(ensureDemo())),
+    EnsureDemo: placedCall(
+      placements,
+      () => DEMO,
+      unary(dependencies, () => ownWork(ensureDemo())),
+    ),
   }
 }
 

@@ -1,0 +1,54 @@
+/**
+ * Joins a cluster: opens its schema under the name of this processor and waits for a shard.
+ *
+ * - A member adds its shard when the cluster does not have it yet.
+ * - The data directory belongs to one process: the marks beside the books are in it.
+ */
+import { hostname } from 'node:os'
+import { join, resolve } from 'node:path'
+import type { Logger } from '../../base/log.js'
+import type { Settings } from '../../base/settings.js'
+import { acquireLock } from '../../store/database.js'
+import { awaitShard, type OwnedShard } from '../../store/postgres/cluster/candidate.js'
+import { holderOf, openCluster, type Cluster } from '../../store/postgres/cluster/cluster.js'
+
+export interface JoinOptions {
+  readonly settings: Settings
+  /** Kids of the keys in the master key file; none when there is no file. */
+  readonly masterKeys: () => readonly string[]
+  readonly elapsed: () => number
+  readonly pause: (ms: number) => Promise<void>
+  /** Called once when it has to wait for a shard. */
+  readonly onWaiting: (name: string) => void
+  readonly log: Logger
+}
+
+export interface Joined extends OwnedShard {
+  readonly cluster: Cluster
+}
+
+export async function joinCluster(options: JoinOptions): Promise<Joined> {
+  const { settings, pause, log } = options
+  const { STORE_URL: url, CLUSTER, SHARD, PROCESSOR_NAME, DATA_DIR } = settings
+  const name = PROCESSOR_NAME === '' ? hostname() : PROCESSOR_NAME
+  const folder = resolve(DATA_DIR)
+  await acquireLock(join(folder, 'processor'))
+  const cluster = await openCluster({
+    url,
+    name,
+    pause,
+    onNameTaken: () => log.warn({ name }, 'another process has the name of this processor'),
+  })
+  if (CLUSTER === 'member') await cluster.addShard(SHARD)
+  let isLost: (error: Error) => void = () => undefined
+  const lost = new Promise<never>((_, reject) => (isLost = reject))
+  cluster.onLost((error) => isLost(error))
+  const shard = CLUSTER === 'member' ? SHARD : undefined
+  const candidate = {
+    ...options,
+    ...{ cluster, url, shard, holder: holderOf(name, `${hostname()}:${folder}`) },
+    onWaiting: () => options.onWaiting(name),
+  }
+  const owned = await Promise.race([awaitShard(candidate), lost])
+  return { ...owned, cluster }
+}

@@ -1,0 +1,106 @@
+/**
+ * This processor as a member of a cluster: the shard that it owns, and the places of partners.
+ *
+ * Owns: what it publishes and looks up in the schema `cluster`. Does not own: waiting for a shard
+ * (store/postgres/cluster/candidate), the statements (store/postgres/cluster/cluster).
+ *
+ * - A partner is placed before it is created, so no two shards create one name. A place without a
+ *   partner is left by a crash in between; the repeated call finishes it.
+ * - Every partner of the books has a place here. Books with a partner that is placed elsewhere are
+ *   not served: they would answer for it with old balances.
+ */
+import { SECOND } from '../../base/clock.js'
+import type { Logger } from '../../base/log.js'
+import { Deposed } from '../../store/store.js'
+import type { Cluster, Place } from '../../store/postgres/cluster/cluster.js'
+
+const LOOK_EVERY_MS = SECOND
+
+export interface MemberOptions {
+  readonly cluster: Cluster
+  readonly shard: string
+  readonly epoch: number
+  readonly log: Logger
+}
+
+export interface Member {
+  readonly name: string
+  readonly shard: string
+  readonly epoch: number
+  /** All shards of the cluster, as of the last look. */
+  shards(): readonly string[]
+  /** Undefined: the partner has no place. */
+  whereIs(partner: string): Promise<Place | undefined>
+  /** Places a partner in this shard unless it has a place. @returns null when it is here */
+  place(partner: string): Promise<Place | null>
+  /** @throws Error that names partners of the books that another shard has */
+  adopt(partners: readonly string[]): Promise<void>
+  /** Publishes the address of this processor, which serves now. @throws Deposed */
+  serve(address: string): Promise<void>
+  /** Called once when the shard shall move to another processor. */
+  onMove(moveTo: (processor: string) => void): void
+  /** Called when the cluster cannot be read any more. */
+  onFailure(report: (error: Error) => void): void
+  close(): Promise<void>
+}
+
+export async function createMember({ cluster, shard, epoch, log }: MemberOptions): Promise<Member> {
+  let shards = await cluster.shardNames()
+  let moveTo: ((processor: string) => void) | undefined
+  let report: (error: Error) => void = () => undefined
+  cluster.onLost((error) => report(error))
+
+  const look = async (): Promise<void> => {
+    shards = await cluster.shardNames()
+    const target = await cluster.moveOf(shard)
+    if (target === null || target === cluster.name || moveTo === undefined) return
+    const leave = moveTo
+    moveTo = undefined
+    log.info({ shard, epoch, to: target }, 'the shard moves')
+    leave(target)
+  }
+  let timer: NodeJS.Timeout | undefined
+  let closed = false
+  const lookLater = (): void => {
+    timer = setTimeout(() => {
+      look().then(
+        () => {
+          if (!closed) lookLater()
+        },
+        (error: unknown) => {
+          if (!closed) report(error as Error)
+        },
+      )
+    }, LOOK_EVERY_MS)
+  }
+
+  return {
+    name: cluster.name,
+    shard,
+    epoch,
+    shards: () => shards,
+    whereIs: cluster.whereIs,
+    place: async (partner) => {
+      const placed = await cluster.place(partner, shard)
+      return placed.shard === shard ? null : placed
+    },
+    adopt: async (partners) => {
+      const elsewhere = await cluster.placeAll(partners, shard)
+      if (elsewhere.length > 0)
+        throw new Error(`${shard} has partners that other shards have: ${elsewhere.join(', ')}`)
+    },
+    serve: async (address) => {
+      await cluster.setServing()
+      if (!(await cluster.announce(shard, epoch, address)))
+        throw new Deposed('another process owns the books')
+      lookLater()
+    },
+    onMove: (handler) => (moveTo = handler),
+    onFailure: (handler) => (report = handler),
+    close: async () => {
+      closed = true
+      clearTimeout(timer)
+      await cluster.close()
+    },
+  }
+}

@@ -1,0 +1,103 @@
+/**
+ * A processor that waits for a shard: its own, or as a spare any shard.
+ *
+ * - The wait ends with the ownership of one shard. Of several that can be taken it takes the one
+ *   that it had, then the one that moves to it.
+ * - A shard whose books need a master key that this processor lacks is left to others.
+ */
+import type { Logger } from '../../../base/log.js'
+import type { Store } from '../../store.js'
+import type { SchemaOptions } from '../owned_schema.js'
+import { TakenByAnother } from '../ownership.js'
+import { openPostgresStore } from '../store.js'
+import { processorOf, type Cluster } from './cluster.js'
+import { createLeaseWatch, type LeaseWatch, type SeenShard } from './lease_watch.js'
+
+const LOOK_EVERY_MS = 250
+
+export interface CandidateOptions {
+  readonly cluster: Cluster
+  readonly url: string
+  /** What it writes as the holder of a lease; the same after a restart. */
+  readonly holder: string
+  /** The only shard that it serves; undefined: a spare. */
+  readonly shard: string | undefined
+  /** Kids of its master keys; read at each take-over. */
+  readonly masterKeys: () => readonly string[]
+  /** Monotonic, milliseconds. */
+  readonly elapsed: () => number
+  readonly pause: (ms: number) => Promise<void>
+  /** Called once when it has to wait. */
+  readonly onWaiting: () => void
+  readonly log: Logger
+}
+
+export interface OwnedShard {
+  readonly shard: string
+  readonly books: Store
+}
+
+export async function awaitShard(options: CandidateOptions): Promise<OwnedShard> {
+  const { cluster, shard: own, holder, elapsed, pause, onWaiting, log } = options
+  const watches = new Map<string, LeaseWatch>()
+  const watchOf = (shard: string): LeaseWatch => {
+    const known = watches.get(shard)
+    if (known !== undefined) return known
+    const candidate = { name: cluster.name, holder, isSpare: own === undefined }
+    const watch = createLeaseWatch(candidate, elapsed)
+    watches.set(shard, watch)
+    return watch
+  }
+  const lacking = new Map<string, string>()
+
+  for (let looks = 1; ; looks++) {
+    const seen = (await cluster.seenShards()).filter(
+      ({ shard }) => own === undefined || shard === own,
+    )
+    // Each watch takes a look, also at a shard that comes later in the order.
+    const takeable = seen.filter((each) => watchOf(each.shard).isTakeable(each))
+    for (const each of inOrder(takeable, options)) {
+      const owned = await taken(each)
+      if (owned !== undefined) return owned
+    }
+    if (looks === 1) {
+      log.info({ shard: own ?? 'any', owners: ownersIn(seen) }, 'candidate: waiting for a shard')
+      onWaiting()
+    }
+    await pause(LOOK_EVERY_MS)
+  }
+
+  async function taken(from: SeenShard): Promise<OwnedShard | undefined> {
+    const { shard } = from
+    const known = options.masterKeys()
+    const missing = (await cluster.masterKeysOf(shard)).filter((kid) => !known.includes(kid))
+    if (missing.length > 0) return leave(shard, missing.join(' '))
+    const schema: SchemaOptions = { ...options, shard, from }
+    try {
+      return { shard, books: await openPostgresStore(schema) }
+    } catch (error) {
+      if (error instanceof TakenByAnother) return undefined
+      throw error
+    }
+  }
+
+  function leave(shard: string, missing: string): undefined {
+    if (lacking.get(shard) === missing) return
+    lacking.set(shard, missing)
+    log.error({ shard, master_keys: missing }, 'cannot take over: master keys are missing')
+  }
+}
+
+function inOrder(
+  shards: readonly SeenShard[],
+  { holder: own, cluster: { name } }: Pick<CandidateOptions, 'holder' | 'cluster'>,
+): readonly SeenShard[] {
+  const rankOf = ({ holder, moveTo }: SeenShard): number => {
+    if (holder === own) return 0
+    return moveTo === name ? 1 : 2
+  }
+  return [...shards].sort((one, other) => rankOf(one) - rankOf(other))
+}
+
+const ownersIn = (shards: readonly SeenShard[]): Readonly<Record<string, string>> =>
+  Object.fromEntries(shards.map(({ shard, holder }) => [shard, processorOf(holder)]))

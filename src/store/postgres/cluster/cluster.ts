@@ -1,0 +1,283 @@
+/**
+ * The schema `cluster`: shards, placements of partners, and settings for all shards.
+ *
+ * Owns: its statements, and the name of this processor in the cluster. Does not own: who takes over
+ * a shard (cluster/lease_watch, cluster/candidate), the books.
+ *
+ * - One running processor has a name: a lock of its database session excludes a second one.
+ * - A statement here is complete by itself: a process that ends between two of them leaves nothing
+ *   that another one cannot finish.
+ * - Moments are those of the database server, so machines need not agree on the time.
+ */
+import { join } from 'node:path'
+import { projectRoot } from '../../../base/protos.js'
+import type { Connection } from '../connection.js'
+import { connectToPrimary, parseStoreUrl } from '../connection.js'
+import { migrate, type SchemaDefinition } from '../migrate.js'
+import type { SeenShard } from './lease_watch.js'
+
+const SCHEMA = 'cluster'
+const DEFINITION: SchemaDefinition = {
+  migrations: join(projectRoot(), 'src/store/postgres/cluster/schema'),
+  versionTable: 'version',
+}
+/** A move that has not ended by then can be replaced by another one. */
+export const MOVE_EXPIRES_MS = 30_000
+/** Sessions of candidates have this prefix and the processor's name. */
+const WAITING = 'waiting '
+const SERVING = 'serving '
+
+/** Where a partner is. */
+export interface Place {
+  readonly shard: string
+  /** `host:port` of the processor's gRPC; empty: no processor has served the shard yet. */
+  readonly address: string
+  readonly epoch: number
+}
+
+export interface Shard extends Place {
+  /** The processor that owns it now; empty: none. */
+  readonly holder: string
+  /** Whether the owner's session is open. */
+  readonly isConnected: boolean
+  readonly partners: number
+  readonly moveTo: string | null
+  readonly moves: number
+}
+
+/** What operators set for all shards. */
+export interface SharedSetting {
+  readonly kind: 'rate' | 'route'
+  readonly key: string
+  readonly value: string
+  readonly at: number
+  readonly actor: string
+  readonly reason: string
+}
+
+export interface VersionedSetting extends SharedSetting {
+  readonly version: number
+}
+
+/** The holder of leases: the name, and the data directory whose lock its process has. */
+export const holderOf = (name: string, place: string): string => `${name}@${place}`
+
+/** The name in a holder. */
+export const processorOf = (holder: string): string => holder.split('@')[0] ?? ''
+
+export interface Cluster {
+  /** The name of this processor. */
+  readonly name: string
+  /** Adds a shard; one that exists stays as it is. @returns whether it is new */
+  addShard(shard: string): Promise<boolean>
+  /** Names, sorted. */
+  shardNames(): Promise<readonly string[]>
+  shards(): Promise<readonly Shard[]>
+  /** Names of the processors that wait for a shard, sorted. */
+  candidates(): Promise<readonly string[]>
+  /** The owner rows of the shards that exist. */
+  seenShards(): Promise<readonly SeenShard[]>
+  /** Kids of the master keys that the books of a shard need. */
+  masterKeysOf(shard: string): Promise<readonly string[]>
+  /** The processor does not wait any more. */
+  setServing(): Promise<void>
+  /**
+   * Publishes the address of the owner and ends the move of its shard.
+   *
+   * @returns false when a later owner has published its own
+   */
+  announce(shard: string, epoch: number, address: string): Promise<boolean>
+  /** The processor that the shard moves to; null: it does not move. */
+  moveOf(shard: string): Promise<string | null>
+  /** @returns false when the shard has another epoch, or moves already */
+  requestMove(shard: string, epoch: number, to: string): Promise<boolean>
+  /** Places a partner that has no place yet. */
+  place(partner: string, shard: string): Promise<Place>
+  /** Places those without a place. @returns those that are placed elsewhere */
+  placeAll(partners: readonly string[], shard: string): Promise<readonly string[]>
+  /** Undefined: the partner has no place. */
+  whereIs(partner: string): Promise<Place | undefined>
+  placeOf(shard: string): Promise<Place | undefined>
+  /** @returns false when `after` is not the last version */
+  appendSettings(after: number, settings: readonly SharedSetting[]): Promise<boolean>
+  lastSetting(): Promise<number>
+  settingsAfter(version: number, limit: number): Promise<readonly VersionedSetting[]>
+  /** Bytes of WAL that the slowest standby has not replayed; null: unknown, or no standby. */
+  standbyLag(): Promise<number | null>
+  onLost(report: (error: Error) => void): void
+  close(): Promise<void>
+}
+
+const NOW = 'floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint'
+const SET_ROLE = `SELECT set_config('application_name', ?, false)`
+const LOCK_NAME = `SELECT pg_try_advisory_lock(hashtext('causeway processor'), hashtext(?)) AS got`
+const CANDIDATES = `SELECT DISTINCT substr(application_name, ${WAITING.length + 1}) AS name
+  FROM pg_stat_activity WHERE application_name LIKE '${WAITING}%' ORDER BY 1`
+const SHARD_TABLES = `SELECT shard, move_to AS "moveTo",
+  to_regclass(shard || '.owner') IS NOT NULL AS "isThere" FROM shards ORDER BY shard`
+const ADD_SHARD = 'INSERT INTO shards (shard) VALUES (?) ON CONFLICT DO NOTHING'
+const SHARD_NAMES = 'SELECT shard FROM shards ORDER BY shard'
+const SHARDS = `SELECT shard, address, moves, move_to AS "moveTo",
+  (SELECT count(*) FROM placements WHERE placements.shard = shards.shard) AS partners
+  FROM shards ORDER BY shard`
+const HAS_KEYS = 'SELECT to_regclass(?) IS NOT NULL AS "isThere"'
+const MOVE_OF = 'SELECT move_to AS "moveTo" FROM shards WHERE shard = ?'
+const ANNOUNCE = `UPDATE shards SET epoch = ?2, holder = ?3, address = ?4,
+  moves = moves + (move_to IS NOT NULL AND move_to = ?3)::int,
+  move_to = NULL, move_requested_at = NULL WHERE shard = ?1 AND epoch < ?2`
+const REQUEST_MOVE = `UPDATE shards SET move_to = ?3, move_requested_at = ${NOW}
+  WHERE shard = ?1 AND epoch = ?2
+    AND (move_to IS NULL OR move_requested_at < ${NOW} - ${MOVE_EXPIRES_MS})`
+const PLACE = `INSERT INTO placements (partner, shard, since) VALUES (?, ?, ${NOW})
+  ON CONFLICT DO NOTHING`
+const PLACE_ALL = `INSERT INTO placements (partner, shard, since)
+  SELECT partner, ?2, ${NOW} FROM json_array_elements_text(?1::json) AS partner
+  ON CONFLICT DO NOTHING`
+const PLACED_ELSEWHERE = `SELECT partner FROM placements
+  WHERE partner IN (SELECT json_array_elements_text(?1::json)) AND shard <> ?2 ORDER BY partner`
+const WHERE_IS = `SELECT shard, address, epoch FROM placements JOIN shards USING (shard)
+  WHERE partner = ?`
+const PLACE_OF = 'SELECT shard, address, epoch FROM shards WHERE shard = ?'
+const APPEND = `INSERT INTO settings (version, kind, key, value, at, actor, reason)
+  SELECT ?1::bigint + place, r ->> 0, r ->> 1, r ->> 2, (r ->> 3)::bigint, r ->> 4, r ->> 5
+  FROM json_array_elements(?2::json) WITH ORDINALITY AS given (r, place)`
+const SETTINGS_AFTER = `SELECT version, kind, key, value, at, actor, reason FROM settings
+  WHERE version > ? ORDER BY version LIMIT ?`
+const LAST_VERSION = 'SELECT coalesce(max(version), 0) AS version FROM settings'
+const STANDBY_LAG = `SELECT max(pg_wal_lsn_diff(pg_current_wal_lsn(), replay_lsn))::bigint AS lag
+  FROM pg_stat_replication`
+
+export interface ClusterOptions {
+  readonly url: string
+  /** Of this processor. */
+  readonly name: string
+  readonly pause: (ms: number) => Promise<void>
+  /** Called while another process has the name. */
+  readonly onNameTaken: () => void
+}
+
+const NAME_RETRY_MS = 500
+const UNIQUE_VIOLATION = '23505'
+
+/** Resolves when this process has the name. */
+export async function openCluster({
+  url,
+  name,
+  pause,
+  onNameTaken,
+}: ClusterOptions): Promise<Cluster> {
+  const connection = await connectToPrimary(parseStoreUrl(url), SCHEMA, 'cluster')
+  await migrate(connection, SCHEMA, DEFINITION)
+  for (let tries = 1; !(await hasName(connection, name)); tries++) {
+    if (tries === 1) onNameTaken()
+    await pause(NAME_RETRY_MS)
+  }
+  await connection.run(SET_ROLE, [WAITING + name])
+  return clusterOn(connection, name)
+}
+
+async function hasName(connection: Connection, name: string): Promise<boolean> {
+  const [row] = await connection.all<{ got: boolean }>(LOCK_NAME, [name])
+  return row?.got === true
+}
+
+interface ShardTable {
+  readonly shard: string
+  readonly moveTo: string | null
+  readonly isThere: boolean
+}
+
+type OwnerRow = Omit<SeenShard, 'moveTo'>
+
+const NO_OWNER = { epoch: 0, holder: '', beat: 0, session: 0, isConnected: false }
+
+function clusterOn(connection: Connection, name: string): Cluster {
+  const one = async <Row>(sql: string, parameters: readonly (string | number)[]) =>
+    (await connection.all<Row>(sql, parameters))[0]
+
+  const seenShards = async (): Promise<readonly SeenShard[]> => {
+    const tables = await connection.all<ShardTable>(SHARD_TABLES)
+    const owners = new Map<string, OwnerRow>()
+    const existing = tables.filter(({ isThere }) => isThere).map(({ shard }) => shard)
+    if (existing.length > 0) {
+      const rows = await connection.all<OwnerRow>(existing.map(ownerOf).join(' UNION ALL '))
+      for (const row of rows) owners.set(row.shard, row)
+    }
+    return tables.map(({ shard, moveTo }) => ({
+      ...(owners.get(shard) ?? NO_OWNER),
+      shard,
+      moveTo,
+    }))
+  }
+
+  return {
+    name,
+    addShard: async (shard) => (await connection.run(ADD_SHARD, [shard])) > 0,
+    shardNames: async () =>
+      (await connection.all<{ shard: string }>(SHARD_NAMES)).map(({ shard }) => shard),
+    shards: async () => {
+      const rows = await connection.all<Omit<Shard, 'holder' | 'isConnected'>>(SHARDS)
+      const seen = new Map((await seenShards()).map((each) => [each.shard, each]))
+      return rows.map((row) => {
+        const { epoch, holder, isConnected } = seen.get(row.shard) ?? NO_OWNER
+        return { ...row, epoch, holder: processorOf(holder), isConnected }
+      })
+    },
+    candidates: async () =>
+      (await connection.all<{ name: string }>(CANDIDATES)).map((row) => row.name),
+    seenShards,
+    masterKeysOf: async (shard) => {
+      const found = await one<{ isThere: boolean }>(HAS_KEYS, [`${shard}.master_keys`])
+      if (found?.isThere !== true) return []
+      const rows = await connection.all<{ kid: string }>(
+        `SELECT kid FROM ${shard}.master_keys WHERE emptied_at IS NULL`,
+      )
+      return rows.map(({ kid }) => kid)
+    },
+    setServing: async () => void (await connection.all(SET_ROLE, [SERVING + name])),
+    announce: async (shard, epoch, address) =>
+      (await connection.run(ANNOUNCE, [shard, epoch, name, address])) > 0,
+    moveOf: async (shard) =>
+      (await one<{ moveTo: string | null }>(MOVE_OF, [shard]))?.moveTo ?? null,
+    requestMove: async (shard, epoch, to) =>
+      (await connection.run(REQUEST_MOVE, [shard, epoch, to])) > 0,
+    place: async (partner, shard) => {
+      await connection.run(PLACE, [partner, shard])
+      const place = await one<Place>(WHERE_IS, [partner])
+      if (place === undefined) throw new Error(`${partner} has no place`)
+      return place
+    },
+    placeAll: async (partners, shard) => {
+      const names = JSON.stringify(partners)
+      await connection.run(PLACE_ALL, [names, shard])
+      const elsewhere = await connection.all<{ partner: string }>(PLACED_ELSEWHERE, [names, shard])
+      return elsewhere.map(({ partner }) => partner)
+    },
+    whereIs: (partner) => one<Place>(WHERE_IS, [partner]),
+    placeOf: (shard) => one<Place>(PLACE_OF, [shard]),
+    appendSettings: async (after, settings) => {
+      const rows = settings.map(({ kind, key, value, at, actor, reason }) => [
+        ...[kind, key, value, at, actor, reason],
+      ])
+      try {
+        await connection.run(APPEND, [after, JSON.stringify(rows)])
+        return true
+      } catch (error) {
+        if ((error as { code?: string }).code === UNIQUE_VIOLATION) return false
+        throw error
+      }
+    },
+    lastSetting: async () => (await one<{ version: number }>(LAST_VERSION, []))?.version ?? 0,
+    settingsAfter: (version, limit) =>
+      connection.all<VersionedSetting>(SETTINGS_AFTER, [version, limit]),
+    standbyLag: async () => (await one<{ lag: number | null }>(STANDBY_LAG, []))?.lag ?? null,
+    onLost: connection.onLost,
+    close: connection.close,
+  }
+}
+
+/** Names are checked (the column's CHECK), so they are safe inside SQL. */
+const ownerOf = (shard: string): string =>
+  `SELECT '${shard}' AS shard, epoch, holder, beat, session,
+     EXISTS (SELECT 1 FROM pg_stat_activity WHERE pid = session) AS "isConnected"
+   FROM ${shard}.owner`

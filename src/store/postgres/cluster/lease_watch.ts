@@ -1,0 +1,74 @@
+/**
+ * Decides when a candidate takes over one shard of a cluster.
+ *
+ * Does not own: the take-over, which is conditional on what was seen (postgres/lease). A wrong
+ * decision here costs a restart, never a commit.
+ *
+ * - A lease whose holder is this candidate's predecessor is taken at once: it had the lock of the
+ *   data directory that this candidate has now.
+ * - A released lease is taken at once by the processor that the move names, by any when there is no
+ *   move.
+ * - An owner whose database session has ended can neither commit nor answer: its lease is taken
+ *   after RESTART_WITHIN_MS, in which its own restart is first. This candidate must have seen the
+ *   session open in the same epoch, because on a promoted standby no session of a former primary
+ *   is open, and its owner may still answer reads.
+ * - Any lease is taken when it has not changed for LEASE_TIMEOUT_MS, by this machine's monotonic
+ *   clock.
+ * - A spare leaves a shard that nobody has served yet to its own processor for as long.
+ */
+import { SECOND } from '../../../base/clock.js'
+import { LEASE_TIMEOUT_MS, type SeenOwner } from '../lease.js'
+
+export const RESTART_WITHIN_MS = 2 * SECOND
+
+/** A shard and its owner row. */
+export interface SeenShard extends SeenOwner {
+  readonly shard: string
+  /** Whether the session of the owner's commits is open. */
+  readonly isConnected: boolean
+  /** The processor that the shard moves to; null: it does not move. */
+  readonly moveTo: string | null
+}
+
+export interface LeaseWatch {
+  /** Called with each look at the shard. @returns whether to take over now */
+  isTakeable(seen: SeenShard): boolean
+}
+
+export interface Candidate {
+  readonly name: string
+  /** What it writes as the holder; the same after a restart. */
+  readonly holder: string
+  /** Takes over any shard. */
+  readonly isSpare: boolean
+}
+
+/** @param elapsed monotonic, milliseconds */
+export function createLeaseWatch(
+  { name, holder: own, isSpare }: Candidate,
+  elapsed: () => number,
+): LeaseWatch {
+  let last = ''
+  let unchangedSince = 0
+  let openIn: number | undefined
+  let disconnectedSince: number | undefined
+  return {
+    isTakeable: ({ epoch, holder, beat, isConnected, moveTo }) => {
+      const now = elapsed()
+      const state = `${epoch} ${beat} ${holder}`
+      if (state !== last) {
+        last = state
+        unchangedSince = now
+        disconnectedSince = undefined
+      }
+      if (isConnected) {
+        openIn = epoch
+        disconnectedSince = undefined
+      } else if (openIn === epoch) disconnectedSince ??= now
+      if (holder === own) return true
+      if (now - unchangedSince >= LEASE_TIMEOUT_MS) return true
+      if (holder === '') return moveTo === null ? epoch > 0 || !isSpare : moveTo === name
+      return disconnectedSince !== undefined && now - disconnectedSince >= RESTART_WITHIN_MS
+    },
+  }
+}

@@ -1,0 +1,205 @@
+/**
+ * Processors of one cluster as processes: a spare takes over the shard of a processor that is
+ * killed, paused or stopped. Each take-over's duration is in the output.
+ */
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { status, type ServiceError } from '@grpc/grpc-js'
+import t, { type Test } from 'tap'
+import type { ProtoGrpcType as OperatorProto } from '../../protos/types/operator.js'
+import { callerEntry } from '../../src/auth/callers.js'
+import { bearer } from '../../src/base/bearer.js'
+import { CLEARTEXT } from '../../src/base/grpc_tls.js'
+import { contracts } from '../../src/base/protos.js'
+import { freePort } from '../../src/supervisor/ports.js'
+import { eventually } from '../support/eventually.js'
+import { createNatsServer } from '../support/nats_server.js'
+import { noPostgres, startPostgres } from '../support/postgres_server.js'
+import { startProcess, type SingleProcess } from '../support/single_process.js'
+import { tempFolder } from '../support/temp_folder.js'
+
+if (noPostgres !== false) {
+  t.pass(noPostgres)
+  process.exit()
+}
+
+t.setTimeout(0)
+
+const top = t
+
+const EXIT_DEPOSED = 71
+const [SETUP, OPERATOR, RAIL] = ['token-of-setup', 'token-of-an-operator', 'token-at-the-rail']
+const folder = tempFolder(t)
+const postgres = await startPostgres(t)
+const nats = await createNatsServer(join(folder, 'nats'))
+await nats.start()
+t.teardown(() => nats.kill())
+const railAddress = `127.0.0.1:${await freePort('127.0.0.1')}`
+
+const dataDirOf = (name: string): string => {
+  const dataDir = join(folder, name)
+  mkdirSync(dataDir, { recursive: true })
+  return dataDir
+}
+const rail = await startProcess(t, 'src/rails/sandbox/main.js', {
+  DATA_DIR: dataDirOf('rail'),
+  RAIL_LISTEN: railAddress,
+  CALLERS: callerEntry('processor', 'processor', RAIL),
+})
+await rail.untilReady()
+
+interface Processor {
+  readonly name: string
+  readonly address: string
+  /** A new run after each start. */
+  run: SingleProcess
+}
+
+/** It runs until the whole test ends. */
+async function start(
+  name: string,
+  settings: Record<string, string>,
+  port?: number,
+): Promise<Processor> {
+  const grpcPort = port ?? (await freePort('127.0.0.1'))
+  const run = await startProcess(top, 'src/processor/main.js', {
+    DATA_DIR: dataDirOf(name),
+    STORE_URL: postgres.url,
+    MASTER_KEY_FILE: join(folder, 'master.key'),
+    PROCESSOR_NAME: name,
+    GRPC_PORT: String(grpcPort),
+    RAIL_ADDRESS: railAddress,
+    RAIL_TOKEN: RAIL,
+    NATS_URL: nats.url,
+    CALLERS: [
+      callerEntry('supervisor', 'setup', SETUP),
+      callerEntry('operator', 'anna', OPERATOR),
+    ].join(),
+    ...settings,
+  })
+  return { name, address: `127.0.0.1:${grpcPort}`, run }
+}
+
+interface Answered {
+  readonly code: status
+  /** The processor that the trailer names. */
+  readonly elsewhere: string | undefined
+}
+
+const answeredBy = (error: ServiceError | null): Answered => {
+  const [elsewhere] = error?.metadata.get('causeway-processor') ?? []
+  return { code: error?.code ?? status.OK, elsewhere: elsewhere?.toString() }
+}
+
+function operatorAt({ address }: Processor) {
+  const { Operator } = contracts<OperatorProto>().causeway.operator.v1
+  return new Operator(address, CLEARTEXT.channelCredentials(address))
+}
+
+function createPartner(at: Processor, partner: string): Promise<Answered> {
+  const client = operatorAt(at)
+  const request = { actor: { name: '', reason: 'a test' }, partner_id: partner }
+  return new Promise((resolve) =>
+    client.CreatePartner(request, bearer(OPERATOR), (error) => {
+      client.close()
+      resolve(answeredBy(error))
+    }),
+  )
+}
+
+function ensureDemo(at: Processor): Promise<Answered> {
+  const client = operatorAt(at)
+  return new Promise((resolve) =>
+    client.EnsureDemo({}, bearer(SETUP), (error) => {
+      client.close()
+      resolve(answeredBy(error))
+    }),
+  )
+}
+
+const readiness = async ({ run }: Processor): Promise<Record<string, unknown>> => {
+  const answer = await fetch(`${run.ops}/readyz`)
+  return { status: answer.status, ...((await answer.json()) as object) }
+}
+
+/** Resolves when one of them serves, and writes a comment with the time it took. */
+async function untilTaken(
+  t: Test,
+  what: string,
+  candidates: readonly Processor[],
+): Promise<Processor> {
+  const since = performance.now()
+  const owner = await eventually(what, async () => {
+    for (const each of candidates) if (await each.run.isReady()) return each
+    return undefined
+  })
+  t.comment(`${what}: ${((performance.now() - since) / 1_000).toFixed(2)} s`)
+  return owner
+}
+
+const untilCandidate = (each: Processor): Promise<unknown> =>
+  eventually(`${each.name} is a candidate`, async () => {
+    const answer = await readiness(each).catch(() => undefined)
+    return answer?.['mode'] === 'candidate'
+  })
+
+const first = await start('p1', { CLUSTER: 'member', SHARD: 'books_1' })
+await first.run.untilReady()
+const second = await start('p2', { CLUSTER: 'member', SHARD: 'books_2' })
+const spare = await start('p3', { CLUSTER: 'spare' })
+await second.run.untilReady()
+await untilCandidate(spare)
+
+void t.test('each says what it serves; a spare is not ready', async (t) => {
+  const of = { ready: true, mode: 'normal', epoch: 1 }
+  t.match(await readiness(first), { ...of, processor: 'p1', shard: 'books_1' })
+  t.match(await readiness(second), { ...of, processor: 'p2', shard: 'books_2' })
+  t.match(await readiness(spare), {
+    ...{ status: 503, ready: false, mode: 'candidate', processor: 'p3' },
+  })
+  t.match(spare.run.output(), 'candidate: waiting for a shard')
+})
+
+void t.test('a partner is created in one shard only', async (t) => {
+  t.equal((await createPartner(first, 'acme')).code, status.OK)
+  const elsewhere = await createPartner(second, 'acme')
+  t.match(elsewhere, { code: status.FAILED_PRECONDITION, elsewhere: first.address })
+  t.equal((await createPartner(first, 'acme')).code, status.INVALID_ARGUMENT, 'it exists')
+  t.equal((await createPartner(second, 'globex')).code, status.OK)
+  t.equal((await ensureDemo(second)).code, status.OK)
+  t.match(await ensureDemo(first), {
+    code: status.FAILED_PRECONDITION,
+    elsewhere: second.address,
+  })
+})
+
+void t.test('the shard of a killed processor is taken over', async (t) => {
+  await first.run.end('SIGKILL')
+  const owner = await untilTaken(t, 'kill -9 of a processor until a spare serves', [spare])
+  t.match(await readiness(owner), { processor: 'p3', shard: 'books_1', epoch: 2 })
+  t.equal((await createPartner(spare, 'acme')).code, status.INVALID_ARGUMENT, 'it has it')
+  t.match(await createPartner(second, 'acme'), { elsewhere: spare.address })
+})
+
+void t.test('the killed one comes back as a candidate and takes over in its turn', async (t) => {
+  const again = await start('p1', { CLUSTER: 'member', SHARD: 'books_1' })
+  await untilCandidate(again)
+  process.kill(spare.run.pid, 'SIGSTOP')
+  await untilTaken(t, 'a silent processor until another one serves', [again])
+  t.match(await readiness(again), { shard: 'books_1', epoch: 3 })
+  const ended = spare.run.end('SIGCONT')
+  t.equal(await ended, EXIT_DEPOSED, 'the paused one wakes up fenced')
+  t.ok(await again.run.isReady())
+})
+
+void t.test('a candidate ends on a signal; the shard of a stopped owner is taken', async (t) => {
+  const next = await start('p3', { CLUSTER: 'spare' })
+  const other = await start('p4', { CLUSTER: 'spare' })
+  await Promise.all([untilCandidate(next), untilCandidate(other)])
+  t.equal(await other.run.end(), 0)
+  const ended = second.run.end()
+  await untilTaken(t, 'SIGTERM of a processor until a spare serves', [next])
+  t.equal(await ended, 0)
+  t.match(await readiness(next), { shard: 'books_2', epoch: 2 })
+  t.equal((await createPartner(next, 'globex')).code, status.INVALID_ARGUMENT)
+})

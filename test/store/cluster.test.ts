@@ -1,0 +1,281 @@
+/** The schema of a cluster, and processors that wait for its shards. */
+import t, { type Test } from 'tap'
+import { createLog } from '../../src/base/log.js'
+import { instant } from '../../src/base/clock.js'
+import { Deposed, type Store } from '../../src/store/store.js'
+import { awaitShard, type OwnedShard } from '../../src/store/postgres/cluster/candidate.js'
+import { holderOf, openCluster, type Cluster } from '../../src/store/postgres/cluster/cluster.js'
+import {
+  connectToPrimary,
+  parseStoreUrl,
+  type Connection,
+} from '../../src/store/postgres/connection.js'
+import { eventually } from '../support/eventually.js'
+import { noPostgres, startPostgres } from '../support/postgres_server.js'
+import { anIntent, batchOf } from './commit_rows.js'
+
+if (noPostgres !== false) {
+  t.pass(noPostgres)
+  process.exit()
+}
+
+t.setTimeout(0)
+const server = await startPostgres(t)
+const log = createLog('test', { LOG_LEVEL: 'silent' })
+/** Looks follow each other quickly; timeouts stay as they are. */
+const pause = (ms: number): Promise<void> =>
+  new Promise((done) => setTimeout(done, ms < 1_000 ? ms / 10 : ms))
+
+let shards = 0
+const newShard = (): string => `books_${++shards}`
+
+/** A processor of the cluster; its clock stands until the test moves it. */
+interface Processor {
+  readonly cluster: Cluster
+  readonly name: string
+  now: number
+  looks: number
+  /** @param shard undefined: a spare */
+  waits(shard?: string): Promise<OwnedShard>
+  masterKeys: readonly string[]
+}
+
+let names = 0
+
+async function processor(t: Test, name = `p${++names}`): Promise<Processor> {
+  const cluster = await openCluster({ url: server.url, name, pause, onNameTaken: () => undefined })
+  t.teardown(() => cluster.close().catch(() => undefined))
+  const self: Processor = {
+    cluster,
+    name,
+    now: 0,
+    looks: 0,
+    masterKeys: [],
+    waits: async (shard) => {
+      const owned = await awaitShard({
+        ...{ cluster, url: server.url, shard, pause, log, onWaiting: () => undefined },
+        holder: holderOf(name, 'here'),
+        masterKeys: () => self.masterKeys,
+        elapsed: () => {
+          self.looks += 1
+          return self.now
+        },
+      })
+      owned.books.onFailure(() => undefined)
+      t.teardown(() => owned.books.close().catch(() => undefined))
+      return owned
+    },
+  }
+  return self
+}
+
+/** Resolves after the candidate has looked at the shards several times more. */
+async function severalLooks(candidate: Processor): Promise<void> {
+  const before = candidate.looks
+  await eventually('several looks', () => candidate.looks > before + 3 * (shards + 1))
+}
+
+async function connected(t: Test, schema: string): Promise<Connection> {
+  const connection = await connectToPrimary(parseStoreUrl(server.url), schema, 'test')
+  t.teardown(() => connection.close().catch(() => undefined))
+  return connection
+}
+
+const epochOf = async (books: Store): Promise<number> => (await books.boot(instant(0))).epoch
+
+/** Ends the session of the owner's commits, as a kill of its process does. */
+async function endSession(t: Test, shard: string): Promise<void> {
+  const connection = await connected(t, shard)
+  await connection.all('SELECT pg_terminate_backend(session::integer) FROM owner')
+}
+
+void t.test('a shard is added once; its books are made by its first owner', async (t) => {
+  const one = await processor(t)
+  const shard = newShard()
+  t.ok(await one.cluster.addShard(shard))
+  t.notOk(await one.cluster.addShard(shard))
+  t.match(await one.cluster.placeOf(shard), { shard, address: '', epoch: 0 })
+  const { books } = await one.waits(shard)
+  await books.commit(batchOf({ intents: [anIntent('pi_1')] }))
+  t.ok(await one.cluster.announce(shard, 1, '127.0.0.1:1'))
+  const [row] = (await one.cluster.shards()).filter((each) => each.shard === shard)
+  t.match(row, { holder: one.name, isConnected: true, epoch: 1, address: '127.0.0.1:1' })
+})
+
+void t.test('a name of a shard that is not safe in SQL is rejected', async (t) => {
+  const one = await processor(t)
+  await t.rejects(one.cluster.addShard('books; DROP SCHEMA cluster'), /check/)
+})
+
+void t.test('one processor at a time has a name', async (t) => {
+  const first = await processor(t, 'same')
+  let isTaken = false
+  const second = openCluster({
+    ...{ url: server.url, name: 'same', pause },
+    onNameTaken: () => (isTaken = true),
+  })
+  await eventually('the second one waits', () => isTaken)
+  t.same(await first.cluster.candidates(), ['same'])
+  await first.cluster.close()
+  await (await second).close()
+})
+
+void t.test('a partner has one place, whoever asks', async (t) => {
+  const [one, two] = [await processor(t), await processor(t)]
+  const [here, there] = [newShard(), newShard()]
+  for (const shard of [here, there]) await one.cluster.addShard(shard)
+  t.equal(await one.cluster.whereIs('acme'), undefined)
+  const places = await Promise.all([
+    one.cluster.place('acme', here),
+    two.cluster.place('acme', there),
+  ])
+  t.equal(places[0].shard, places[1].shard)
+  t.match(await two.cluster.whereIs('acme'), places[0])
+  t.match(await one.cluster.place('acme', here), places[0], 'a repeat finds it')
+})
+
+void t.test('partners of older books are placed; those of another shard are named', async (t) => {
+  const one = await processor(t)
+  const [here, there] = [newShard(), newShard()]
+  for (const shard of [here, there]) await one.cluster.addShard(shard)
+  t.same(await one.cluster.placeAll(['old-1', 'old-2'], here), [])
+  t.same(await one.cluster.placeAll(['old-1', 'old-2', 'old-3'], here), [], 'each start')
+  t.same(await one.cluster.placeAll(['old-2', 'old-4'], there), ['old-2'])
+  t.match(await one.cluster.whereIs('old-4'), { shard: there })
+})
+
+void t.test('a spare waits for a living owner and takes a released shard at once', async (t) => {
+  const [one, spare] = [await processor(t), await processor(t)]
+  const shard = newShard()
+  await one.cluster.addShard(shard)
+  const { books } = await one.waits(shard)
+  await books.commit(batchOf({ intents: [anIntent('pi_1')] }))
+  const owned = spare.waits(shard)
+  await severalLooks(spare)
+  t.ok((await one.cluster.candidates()).includes(spare.name))
+  await books.close()
+  const next = (await owned).books
+  t.equal(await epochOf(next), 2)
+  t.same(await next.due('intents', instant(5), 9), ['pi_1'])
+  await spare.cluster.setServing()
+  t.notOk((await one.cluster.candidates()).includes(spare.name))
+})
+
+void t.test('the shard of a killed owner is taken; the owner comes back fenced', async (t) => {
+  const [one, spare] = [await processor(t), await processor(t)]
+  const shard = newShard()
+  await one.cluster.addShard(shard)
+  const { books } = await one.waits(shard)
+  const owned = spare.waits(shard)
+  await severalLooks(spare)
+  await endSession(t, shard)
+  await severalLooks(spare)
+  spare.now = 1_999
+  await severalLooks(spare)
+  t.equal(await epochOfShard(t, shard), 1, 'time for its restart')
+  spare.now = 4_000
+  t.equal(await epochOf((await owned).books), 2)
+  await t.rejects(books.commit(batchOf({ intents: [anIntent('pi_1')] })))
+})
+
+void t.test('a restarted owner is before the spare; a later one waits behind it', async (t) => {
+  const [one, spare] = [await processor(t), await processor(t)]
+  const shard = newShard()
+  await one.cluster.addShard(shard)
+  await one.waits(shard)
+  const owned = spare.waits(shard)
+  await severalLooks(spare)
+  await endSession(t, shard)
+  const again = await one.waits(shard)
+  t.equal(await epochOf(again.books), 2, 'at once')
+  spare.now = 3_000
+  await severalLooks(spare)
+  t.equal(await epochOfShard(t, shard), 2)
+  await endSession(t, shard)
+  await severalLooks(spare)
+  spare.now = 6_000
+  t.equal(await epochOf((await owned).books), 3)
+  const late = one.waits(shard)
+  const looks = one.looks
+  await eventually('it waits', () => one.looks > looks + 3)
+  await (await owned).books.close()
+  t.equal(await epochOf((await late).books), 4)
+})
+
+void t.test('of several spares one takes over', async (t) => {
+  const one = await processor(t)
+  const shard = newShard()
+  await one.cluster.addShard(shard)
+  const { books } = await one.waits(shard)
+  const spares = [await processor(t), await processor(t), await processor(t)]
+  const owners: (OwnedShard & { readonly by: string })[] = []
+  for (const spare of spares)
+    void spare.waits(shard).then((owned) => owners.push({ ...owned, by: spare.name }))
+  await Promise.all(spares.map(severalLooks))
+  let current = books
+  for (let taken = 1; taken <= spares.length; taken++) {
+    await current.close()
+    await eventually('one takes over', () => owners.length >= taken)
+    const waiting = spares.filter(({ name }) => !owners.some((each) => each.by === name))
+    await Promise.all(waiting.map(severalLooks))
+    t.equal(owners.length, taken)
+    current = owners[taken - 1]?.books ?? current
+    t.equal(await epochOf(current), taken + 1)
+  }
+})
+
+void t.test('a spare takes the shard that it had, and leaves one without its keys', async (t) => {
+  const [one, spare] = [await processor(t), await processor(t)]
+  const [first, second] = [newShard(), newShard()]
+  for (const shard of [first, second]) await one.cluster.addShard(shard)
+  for (const shard of [first, second]) {
+    const { books } = await one.waits(shard)
+    await books.commit(
+      batchOf({ masterKeys: [{ kid: `k_${shard}`, sealing_since: 1, emptied_at: null }] }),
+    )
+    await books.close()
+  }
+  const sql = await connected(t, second)
+  await sql.run('UPDATE owner SET holder = ?', [holderOf(spare.name, 'here')])
+  spare.masterKeys = [`k_${first}`, `k_${second}`]
+  const had = await spare.waits()
+  t.equal(had.shard, second)
+
+  const other = await processor(t)
+  other.masterKeys = [`k_${second}`]
+  const owned = other.waits(first)
+  await severalLooks(other)
+  t.equal(await epochOfShard(t, first), 1)
+  other.masterKeys = [`k_${first}`]
+  t.equal((await owned).shard, first)
+})
+
+void t.test('an address is published by the newest owner only', async (t) => {
+  const [one, two] = [await processor(t), await processor(t)]
+  const shard = newShard()
+  await one.cluster.addShard(shard)
+  t.ok(await two.cluster.announce(shard, 2, 'two:1'))
+  t.notOk(await one.cluster.announce(shard, 1, 'one:1'), 'an earlier owner that woke up late')
+  t.notOk(await one.cluster.announce(shard, 2, 'one:1'))
+  t.match(await one.cluster.placeOf(shard), { address: 'two:1', epoch: 2 })
+})
+
+void t.test('an owner that pauses while another takes over commits nothing', async (t) => {
+  const [one, spare] = [await processor(t), await processor(t)]
+  const shard = newShard()
+  await one.cluster.addShard(shard)
+  const { books } = await one.waits(shard)
+  const sql = await connected(t, shard)
+  const owned = spare.waits(shard)
+  await severalLooks(spare)
+  // A paused owner: its session is open, its heartbeats stop.
+  await sql.run('UPDATE owner SET holder = ?', [''])
+  await (await owned).books.commit(batchOf({ intents: [anIntent('pi_2')] }))
+  await t.rejects(books.commit(batchOf({ intents: [anIntent('pi_1')] })), Deposed)
+  await t.rejects(books.barrier(), Deposed)
+})
+
+async function epochOfShard(t: Test, shard: string): Promise<number> {
+  const connection = await connected(t, shard)
+  return (await connection.all<{ epoch: number }>('SELECT epoch FROM owner'))[0]?.epoch ?? 0
+}

@@ -1,0 +1,95 @@
+/** When a candidate takes over a shard of a cluster. */
+import t from 'tap'
+import { LEASE_TIMEOUT_MS } from '../../src/store/postgres/lease.js'
+import {
+  createLeaseWatch,
+  RESTART_WITHIN_MS,
+  type SeenShard,
+} from '../../src/store/postgres/cluster/lease_watch.js'
+
+const OWNED: SeenShard = {
+  ...{ shard: 'books_1', epoch: 3, holder: 'one', beat: 7, session: 9 },
+  ...{ isConnected: true, moveTo: null },
+}
+const RELEASED: SeenShard = { ...OWNED, holder: '', isConnected: false }
+
+/** Looks at the shard at a time in milliseconds. */
+function watching(isSpare = false): (at: number, seen: SeenShard) => boolean {
+  let now = 0
+  const watch = createLeaseWatch({ name: 'two', holder: 'two@here', isSpare }, () => now)
+  return (at, seen) => {
+    now = at
+    return watch.isTakeable(seen)
+  }
+}
+
+void t.test('an owner with heartbeats keeps the lease; a silent one loses it', (t) => {
+  const look = watching()
+  for (let second = 0; second < 20; second++)
+    t.notOk(look(second * 1_000, { ...OWNED, beat: second }))
+  t.notOk(look(19_000 + LEASE_TIMEOUT_MS - 1, { ...OWNED, beat: 19 }))
+  t.ok(look(19_000 + LEASE_TIMEOUT_MS, { ...OWNED, beat: 19 }))
+  t.end()
+})
+
+void t.test('an owner whose session has ended has time for its own restart', (t) => {
+  const look = watching()
+  const gone = { ...OWNED, isConnected: false }
+  t.notOk(look(0, OWNED))
+  t.notOk(look(500, gone))
+  t.notOk(look(500 + RESTART_WITHIN_MS - 1, gone))
+  t.ok(look(500 + RESTART_WITHIN_MS, gone))
+  t.notOk(look(9_000, { ...OWNED, epoch: 4 }), 'it is back')
+  t.notOk(look(9_100, { ...gone, epoch: 4 }), 'a later end counts from its own time')
+  t.ok(look(9_100 + RESTART_WITHIN_MS, { ...gone, epoch: 4 }))
+  t.end()
+})
+
+void t.test('a session that was never seen open may be on a former primary', (t) => {
+  const look = watching()
+  const elsewhere = { ...OWNED, isConnected: false }
+  t.notOk(look(0, elsewhere))
+  t.notOk(look(LEASE_TIMEOUT_MS - 1, elsewhere))
+  t.ok(look(LEASE_TIMEOUT_MS, elsewhere))
+  const after = watching()
+  t.notOk(after(0, OWNED))
+  t.notOk(after(100, { ...elsewhere, epoch: 4 }))
+  t.notOk(after(100 + RESTART_WITHIN_MS, { ...elsewhere, epoch: 4 }), 'another owner since')
+  t.notOk(watching()(0, { ...OWNED, holder: 'two@elsewhere' }), 'the name on another machine')
+  t.end()
+})
+
+void t.test('a released lease, and one with its own name, are taken at once', (t) => {
+  t.ok(watching()(0, RELEASED))
+  t.ok(watching(true)(0, RELEASED))
+  t.ok(watching(true)(0, { ...OWNED, holder: 'two@here' }))
+  t.end()
+})
+
+void t.test('while the shard moves only the named processor takes it at once', (t) => {
+  t.ok(watching()(0, { ...RELEASED, moveTo: 'two' }))
+  t.notOk(watching()(0, { ...OWNED, moveTo: 'two' }), 'not before the release')
+  const other = watching()
+  t.notOk(other(0, { ...RELEASED, moveTo: 'three' }))
+  t.notOk(other(LEASE_TIMEOUT_MS - 1, { ...RELEASED, moveTo: 'three' }))
+  t.ok(other(LEASE_TIMEOUT_MS, { ...RELEASED, moveTo: 'three' }), 'the named one does not come')
+  t.ok(watching()(0, { ...OWNED, holder: 'two@here', moveTo: 'three' }), 'its owner restarts')
+  t.end()
+})
+
+void t.test('the time before a release does not count for the others', (t) => {
+  const look = watching()
+  t.notOk(look(0, { ...OWNED, moveTo: 'three' }))
+  t.notOk(look(LEASE_TIMEOUT_MS - 1, { ...OWNED, moveTo: 'three' }))
+  t.notOk(look(LEASE_TIMEOUT_MS + 1, { ...RELEASED, moveTo: 'three' }))
+  t.end()
+})
+
+void t.test('a spare leaves a new shard to its own processor first', (t) => {
+  const fresh = { ...RELEASED, epoch: 0, beat: 0 }
+  t.ok(watching()(0, fresh))
+  const spare = watching(true)
+  t.notOk(spare(0, fresh))
+  t.ok(spare(LEASE_TIMEOUT_MS, fresh))
+  t.end()
+})
