@@ -4,6 +4,7 @@
  * It is ready once directory and bus are up.
  */
 import { Registry } from 'prom-client'
+import type { EventOutcomesClient } from '../../protos/types/causeway/internal/v1/EventOutcomes.js'
 import type { ProtoGrpcType as ControlTypes } from '../../protos/types/webhook_control.js'
 import type { ProtoGrpcType as DirectoryTypes } from '../../protos/types/directory.js'
 import type { ProtoGrpcType as WebhookTypes } from '../../protos/types/webhooks.js'
@@ -12,6 +13,8 @@ import { childProcess, isSupervised } from '../../src/base/child.js'
 import { SECOND, systemClock } from '../../src/base/clock.js'
 import { openGrpcTls } from '../../src/base/grpc_tls.js'
 import { createLog } from '../../src/base/log.js'
+import type { TenantId } from '../../src/base/ids.js'
+import { watchProcessorAddresses } from '../../src/base/processor_addresses.js'
 import { contracts } from '../../src/base/protos.js'
 import { openOpsHttp, opsListen, ownReadiness } from '../../src/base/ops_http.js'
 import { systemRandom } from '../../src/base/random.js'
@@ -24,8 +27,8 @@ import { webhookDatabase, webhookSchema } from '../../src/base/subjects.js'
 import { busServer } from '../../src/bus/bus_server.js'
 import { connectBus } from '../../src/bus/nats.js'
 import { createControlHandler } from './control/control_handler.js'
-import { openControlStream } from './control/control_stream.js'
-import { watchEndpoints } from './endpoint/endpoint_directory.js'
+import { openControlStream, type ControlStream } from './control/control_stream.js'
+import { createEndpointDirectory, type Subscription } from './endpoint/endpoint_directory.js'
 import { createEventConsumer } from './intake/event_consumer.js'
 import { startRetention } from './store/retention.js'
 import { registerMetrics } from './metrics.js'
@@ -75,14 +78,23 @@ const sender = createSender({
 const { Directory } = contracts<DirectoryTypes>().causeway.internal.v1
 const { EventOutcomes } = contracts<WebhookTypes>().causeway.internal.v1
 const { WebhookControl } = contracts<ControlTypes>().causeway.internal.v1
-const processor = settings.PROCESSOR_ADDRESS
-const channel = openGrpcTls(settings, log).channelCredentials(processor)
-const directory = new Directory(processor, channel, CHANNEL)
-const recorder = new EventOutcomes(processor, channel, CHANNEL)
-const controlClient = new WebhookControl(processor, channel, CHANNEL)
+const tls = openGrpcTls(settings, log)
 
 const registry = new Registry()
-const outcomes = createDeliveryOutcomeReporter({ client: recorder, token, store, clock, log })
+const endpoints = createEndpointDirectory({ token, log })
+/** By address. */
+const processors = new Map<string, Processor>()
+const outcomes = createDeliveryOutcomeReporter({
+  clientOf: recorderOf,
+  clientOfEndpoint: (id) => {
+    const endpoint = endpoints.get(id)
+    return endpoint && recorderOf(endpoint.tenant)
+  },
+  token,
+  store,
+  clock,
+  log,
+})
 const deadLetters = createDeadLetterLog({
   clock,
   log,
@@ -107,7 +119,6 @@ const pool = createPool({
 await pool.start()
 outcomes.schedule()
 
-const endpoints = watchEndpoints({ client: directory, token, log })
 const bus = connectBus({ ...busServer(settings), consumes: true, clock, log })
 const eventConsumer = createEventConsumer({
   consumer: bus.consumer,
@@ -147,18 +158,16 @@ const redriver = createRedriver({
   random,
 })
 const handleControl = createControlHandler({ adminQueries, redriver, pool, clock, log })
-const controlStream = openControlStream({
-  client: controlClient,
-  token,
-  handle: handleControl,
-  pool: settings.WEBHOOK_POOL_NUMBER,
-  lastReceived: () => store.lastReceived(),
+const several = settings.PROCESSORS.length > 0
+const addresses = watchProcessorAddresses(
+  several ? settings.PROCESSORS : [settings.PROCESSOR_ADDRESS],
+  connectTo,
   log,
-})
+)
 const consuming = eventConsumer.run()
 
 const readyCheck = setInterval(() => {
-  if (bus.status() === 'down' || !endpoints.isInStep()) return
+  if (bus.status() === 'down' || !endpoints.isAllInStep()) return
   clearInterval(readyCheck)
   child.ready()
   log.info('serving')
@@ -166,7 +175,7 @@ const readyCheck = setInterval(() => {
 
 let serving = true
 const readiness = () => {
-  const isInStep = endpoints.isInStep()
+  const isInStep = endpoints.isAllInStep()
   return { ready: serving && bus.status() === 'up' && isInStep, bus: bus.status(), isInStep }
 }
 const ops = isSupervised()
@@ -181,7 +190,8 @@ const child = childProcess({
   stop: async () => {
     serving = false
     clearInterval(readyCheck)
-    await controlStream.close()
+    addresses.stop()
+    await Promise.all([...processors.values()].map(({ control }) => control.close()))
     bus.consumer.close()
     endpoints.close()
     await consuming
@@ -194,12 +204,59 @@ const child = childProcess({
     await outcomes.stop()
     await adminQueries.close()
     await store.close()
-    directory.close()
-    recorder.close()
-    controlClient.close()
+    for (const { clients } of processors.values()) clients.forEach((client) => client.close())
     await ops?.close()
   },
 })
+
+interface Processor {
+  readonly subscription: Subscription
+  readonly recorder: EventOutcomesClient
+  readonly control: ControlStream
+  readonly clients: readonly { close(): void }[]
+}
+
+/** Called with all addresses, at first and when they change. */
+function connectTo(found: readonly string[]): void {
+  for (const [address, processor] of processors) {
+    if (found.includes(address)) continue
+    processors.delete(address)
+    processor.subscription.close()
+    void processor.control.close().then(() => {
+      for (const client of processor.clients) client.close()
+    })
+  }
+  for (const address of found) {
+    if (!processors.has(address)) processors.set(address, connectProcessor(address))
+  }
+}
+
+function connectProcessor(address: string): Processor {
+  const channel = tls.channelCredentials(address)
+  const directory = new Directory(address, channel, CHANNEL)
+  const recorder = new EventOutcomes(address, channel, CHANNEL)
+  const client = new WebhookControl(address, channel, CHANNEL)
+  const subscription = endpoints.add(directory)
+  void subscription.complete.then(() => outcomes.schedule())
+  const control = openControlStream({
+    client,
+    token,
+    handle: handleControl,
+    pool: settings.WEBHOOK_POOL_NUMBER,
+    lastReceived: async () => {
+      if (!several) return store.lastReceived()
+      await subscription.complete
+      return store.lastReceived((tenant) => subscription.has(tenant))
+    },
+    log,
+  })
+  return { subscription, recorder, control, clients: [directory, recorder, client] }
+}
+
+function recorderOf(tenant: TenantId): EventOutcomesClient | undefined {
+  const found = endpoints.subscriptionOf(tenant)
+  return [...processors.values()].find(({ subscription }) => subscription === found)?.recorder
+}
 
 async function openStore(): Promise<PostgresPool> {
   const number = settings.WEBHOOK_POOL_NUMBER

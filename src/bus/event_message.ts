@@ -69,6 +69,8 @@ export type ReadEvents =
   | { readonly ok: false; readonly reason: string }
 
 const TENANT = /^[a-z0-9-]{2,32}_(sandbox|production)$/
+export const isTenant = (text: string): text is TenantId => TENANT.test(text)
+
 const SEQUENCES = /^[0-9]{1,15}( [0-9]{1,15})*$/
 /** Empty: the header is missing. */
 const REQUESTS = /^$|^(-|req_[0-9A-HJKMNP-TV-Z]{26})( (-|req_[0-9A-HJKMNP-TV-Z]{26}))*$/
@@ -80,7 +82,7 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 export function fromMessage(message: ReceivedMessage): ReadEvents {
   const tenant = tenantIn(message.subject)
-  if (!TENANT.test(tenant)) return poison('the subject names no tenant')
+  if (!isTenant(tenant)) return poison('the subject names no tenant')
   const sequences = message.header(EVENT_HEADERS.sequences)
   if (!SEQUENCES.test(sequences)) return poison('sequences missing or malformed')
   const numbers = sequences.split(' ')
@@ -94,7 +96,7 @@ export function fromMessage(message: ReceivedMessage): ReadEvents {
   }
   const events: ReceivedEvent[] = []
   for (const [index, line] of lines.entries()) {
-    const event = eventOf(tenant as TenantId, Number(numbers[index]), line)
+    const event = eventOf(tenant, Number(numbers[index]), line)
     if (typeof event === 'string') return poison(event)
     const requestId = requestIds[index] ?? NO_REQUEST
     events.push({ ...event, requestId: requestId === NO_REQUEST ? null : requestId })

@@ -48,7 +48,8 @@ export const SETTINGS_READ_BY = {
     ...(['TH_MINIMUM_SATANG', 'VN_MINIMUM_VND', 'SECOND_OPERATOR_FROM'] as const),
   ],
   'actors/webhook/main.js': [
-    ...(['PROCESSOR_ADDRESS', 'PROCESSOR_TOKEN', 'WEBHOOK_POOL_NUMBER'] as const),
+    ...(['PROCESSOR_ADDRESS', 'PROCESSORS', 'PROCESSOR_TOKEN'] as const),
+    'WEBHOOK_POOL_NUMBER',
     ...NATS,
     ...GRPC_TLS,
     ...OPS,

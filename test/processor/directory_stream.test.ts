@@ -2,7 +2,7 @@
 import { credentials, Server } from '@grpc/grpc-js'
 import { listenGrpc } from '../support/grpc_listen.js'
 import t, { type Test } from 'tap'
-import { watchEndpoints } from '../../actors/webhook/endpoint/endpoint_directory.js'
+import { createEndpointDirectory } from '../../actors/webhook/endpoint/endpoint_directory.js'
 import { watchDirectory } from '../../gateway/authentication/partner_directory.js'
 import type { PartnerUpdate__Output as PartnerUpdate } from '../../protos/types/causeway/internal/v1/PartnerUpdate.js'
 import type { DirectoryClient } from '../../protos/types/causeway/internal/v1/Directory.js'
@@ -109,20 +109,21 @@ void t.test(
     for (let i = 0; i < count; i++) {
       memory.endpoints.set(endpointId(i), anEndpoint(i, i % 2 ? { status: 'deleted' } : {}))
     }
-    const endpoints = watchEndpoints({ client: clientOf(t, address), token: TOKEN, log: LOG })
+    const endpoints = createEndpointDirectory({ token: TOKEN, log: LOG })
+    endpoints.add(clientOf(t, address))
     t.teardown(() => endpoints.close())
     const received: EndpointId[] = []
     const [first, last] = [endpointId(0), endpointId(count - 2)]
     endpoints.onChange((endpoint) => {
       received.push(endpoint.id)
       if (received.length > 1) return
-      t.notOk(endpoints.isInStep(), 'not in step before the transfer ends')
+      t.notOk(endpoints.isInStep(TENANT), 'not in step before the transfer ends')
       for (const id of [first, last]) {
         memory.endpoints.set(id, { ...memory.endpoints.get(id)!, url: 'https://example.com/new' })
       }
       directory.changed(new Set(), new Set([first, last]))
     })
-    t.equal(await endpoints.inStep(), true)
+    t.equal(await endpoints.inStep(TENANT), true)
     t.same(
       received.slice(0, count),
       Array.from({ length: count }, (_, i) => endpointId(i)),
@@ -146,14 +147,57 @@ void t.test(
 
 void t.test('many changes of one commit arrive', async (t) => {
   const { memory, directory, address } = await serve(t)
-  const endpoints = watchEndpoints({ client: clientOf(t, address), token: TOKEN, log: LOG })
+  const endpoints = createEndpointDirectory({ token: TOKEN, log: LOG })
+  endpoints.add(clientOf(t, address))
   t.teardown(() => endpoints.close())
-  await endpoints.inStep()
+  await endpoints.anyInStep()
   const ids = Array.from({ length: 6_000 }, (_, i) => endpointId(i))
   for (const [i, id] of ids.entries()) memory.endpoints.set(id, anEndpoint(i))
   directory.changed(new Set(), new Set(ids))
   await eventually('all known', () => ids.every((id) => endpoints.get(id) !== undefined))
-  t.ok(endpoints.isInStep(), 'on the open stream')
+  t.ok(endpoints.isAllInStep(), 'on the open stream')
+})
+
+void t.test('a pool knows which of several processors has a tenant', async (t) => {
+  const claim = (shard: string, epoch = 1): Claim => ({
+    shard,
+    epoch: () => epoch,
+    shards: () => ['books_1', 'books_2'],
+  })
+  const [one, two, next] = [
+    await serve(t, claim('books_1')),
+    await serve(t, claim('books_2')),
+    await serve(t, claim('books_2', 2)),
+  ]
+  const [first, second] = [aPartner(1), aPartner(2)]
+  const tenant = (partner: PartnerEntry) => tenantOf(partner.id, 'sandbox')
+  one.memory.partners.set(first.id, first)
+  const endpoints = createEndpointDirectory({ token: TOKEN, log: LOG })
+  t.teardown(() => endpoints.close())
+  const ofOne = endpoints.add(clientOf(t, one.address))
+  t.equal(await endpoints.inStep(tenant(first)), true)
+  t.equal(endpoints.subscriptionOf(tenant(first)), ofOne)
+  t.notOk(endpoints.isInStep(tenant(second)))
+  t.notOk(endpoints.isAllInStep(), 'nobody serves books_2')
+
+  const ofTwo = endpoints.add(clientOf(t, two.address))
+  await ofTwo.complete
+  t.ok(endpoints.isAllInStep())
+  t.notOk(endpoints.isInStep(tenant(second)), 'it does not exist yet')
+  const isCreated = endpoints.inStep(tenant(second))
+  two.memory.partners.set(second.id, second)
+  two.directory.changed(new Set([second.id]), new Set())
+  t.equal(await isCreated, true)
+  t.equal(endpoints.subscriptionOf(tenant(second)), ofTwo)
+
+  next.memory.partners.set(second.id, second)
+  const ofNext = endpoints.add(clientOf(t, next.address))
+  await ofNext.complete
+  t.equal(endpoints.subscriptionOf(tenant(second)), ofNext, 'of the later owner')
+  two.directory.close()
+  ofNext.close()
+  await eventually('nobody has it', () => !endpoints.isInStep(tenant(second)))
+  t.ok(endpoints.isInStep(tenant(first)))
 })
 
 void t.test('a deleted endpoint is sent with its id and status only', async (t) => {

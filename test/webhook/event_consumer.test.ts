@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { headers as natsHeaders, connect } from 'nats'
 import { plus, systemClock } from '../../src/base/clock.js'
-import type { EndpointId, EventId } from '../../src/base/ids.js'
+import type { EndpointId, EventId, TenantId } from '../../src/base/ids.js'
 import { createLog } from '../../src/base/log.js'
 import { systemRandom } from '../../src/base/random.js'
 import { EVENT_HEADERS } from '../../src/base/subjects.js'
@@ -10,7 +10,11 @@ import { connectBus } from '../../src/bus/nats.js'
 import { openDatabase } from '../../src/store/database.js'
 import { createEventConsumer } from '../../actors/webhook/intake/event_consumer.js'
 import type { Endpoint } from '../../actors/webhook/endpoint/endpoint.js'
-import { openWebhookStore, type Delivery } from '../../actors/webhook/store/store.js'
+import {
+  openWebhookStore,
+  type Delivery,
+  type WebhookStore,
+} from '../../actors/webhook/store/store.js'
 import { anEvent, someEvents } from '../bus/bus_events.js'
 import { eventually } from '../support/eventually.js'
 import { createNatsServer } from '../support/nats_server.js'
@@ -34,17 +38,24 @@ async function anEventConsumer(t: Test, endpoints: Endpoint[]) {
   const delivered: Delivery[] = []
   let inStep = true
   let holding = false
+  let away: string | undefined
+  let back: () => void = () => undefined
   let stepped: () => void = () => undefined
   let held: (() => void)[] | undefined
   const eventConsumer = createEventConsumer({
     consumer: bus.consumer,
     endpoints: {
       ofTenant: (tenant) => endpoints.filter((endpoint) => endpoint.tenant === tenant),
-      inStep: async () => {
-        holding = !inStep
-        if (holding) await new Promise<void>((resolve) => (stepped = resolve))
+      isInStep: (tenant) => inStep && tenant !== away,
+      inStep: () => new Promise((resolve) => (back = () => resolve(true))),
+      isAnyInStep: () => inStep,
+      anyInStep: async () => {
+        holding = true
+        await new Promise<void>((resolve) => (stepped = resolve))
+        holding = false
         return true
       },
+      isAllInStep: () => inStep && away === undefined,
     },
     store: {
       ...store,
@@ -86,6 +97,11 @@ async function anEventConsumer(t: Test, endpoints: Endpoint[]) {
       inStep = false
     },
     isHolding: () => holding,
+    /** The processor of a tenant is away; undefined: none is. */
+    setAway: (tenant: string | undefined) => {
+      away = tenant
+      back()
+    },
     release: () => {
       inStep = true
       stepped()
@@ -105,6 +121,9 @@ async function anEventConsumer(t: Test, endpoints: Endpoint[]) {
     },
   }
 }
+
+const unreported = async (store: Pick<WebhookStore, 'unreported'>): Promise<EventId[]> =>
+  (await store.unreported(10)).map(({ id }) => id)
 
 void t.test('an event becomes one delivery for each subscribed endpoint', async (t) => {
   const [one, other] = [anEndpoint(), anEndpoint({ enabledEvents: ['payout.completed'] })]
@@ -169,10 +188,10 @@ void t.test('a settled event that arrives again is reported again', async (t) =>
   await world.publish(event)
   await eventually('on disk', () => world.eventConsumer.counts.events === 1)
   await world.store.commit({ reported: [event.id as EventId] })
-  t.same(await world.store.unreported(10), [])
+  t.same(await unreported(world.store), [])
   await world.publish(event, `${event.id}:sweep1`)
   await eventually('seen again', () => world.eventConsumer.counts.duplicates === 1)
-  t.same(await world.store.unreported(10), [event.id])
+  t.same(await unreported(world.store), [event.id])
 })
 
 void t.test('a poison message is stored and the others are processed', async (t) => {
@@ -222,6 +241,22 @@ void t.test('a poison message is stored and the others are processed', async (t)
   })
 })
 
+void t.test('a processor that is away delays only the events of its own tenants', async (t) => {
+  const tenant = 'other_sandbox' as TenantId
+  const [own, others] = [anEndpoint(), anEndpoint({ tenant })]
+  const world = await anEventConsumer(t, [own, others])
+  world.setAway(tenant)
+  const late = anEvent(1, { tenant })
+  await world.publish(late)
+  const event = anEvent(2)
+  await world.publish(event)
+  await eventually('the other one is delivered', () => world.delivered.length === 1)
+  t.equal(world.delivered[0]?.eventId, event.id)
+  world.setAway(undefined)
+  await eventually('then the late one', () => world.delivered.length === 2)
+  t.equal(world.delivered[1]?.eventId, late.id)
+})
+
 void t.test('nothing is routed while the directory is not in step', async (t) => {
   const endpoints: Endpoint[] = []
   const world = await anEventConsumer(t, endpoints)
@@ -255,11 +290,7 @@ void t.test('an endpoint that becomes known shortly after an event gets it', asy
     world.delivered.map(({ eventId }) => eventId),
     [after.id],
   )
-  t.same(
-    await world.store.unreported(10),
-    [before.id, optIn.id],
-    'open again until it is delivered',
-  )
+  t.same(await unreported(world.store), [before.id, optIn.id], 'open again until it is delivered')
 
   const old = anEndpoint({ id: 'we_old' as EndpointId, createdAt: plus(now, -3_600_000) })
   world.eventConsumer.applyEndpoint(old)

@@ -1,5 +1,5 @@
 /**
- * The pool's connection to the processor's control stream.
+ * The pool's connection to a processor's control stream.
  *
  * Does not own: responses (control/control_handler).
  *
@@ -21,7 +21,7 @@ export interface ControlStreamOptions {
   readonly client: WebhookControlClient
   readonly token: string
   readonly handle: ControlHandler
-  /** The pool's number and the event it received last. */
+  /** The pool's number and the event it received last, of the processor's tenants. */
   readonly pool: number
   readonly lastReceived: () => Promise<string | null>
   readonly log: Logger

@@ -115,7 +115,7 @@ export function createRedriver(options: RedriverOptions): Redriver {
   }
 
   const resend: Redriver['resend'] = async (request) => {
-    if (!(await endpoints.inStep())) return undefined
+    if (!(await endpoints.inStep(request.event.tenant))) return undefined
     return eventConsumer.inOrder(async () => {
       const { event, endpointId } = request
       const isKnown = await adminQueries.hasEvent(event.id)

@@ -1,12 +1,14 @@
 /**
- * The directory of webhook endpoints, streamed from the processor.
+ * The directory of webhook endpoints, streamed from every processor.
  *
- * Owns: the stream, its reconnect and the last known state of each endpoint. Does not own:
- * subscriptions (endpoint/endpoint).
+ * Owns: the streams, their reconnect, the last known state of each endpoint, and which processor
+ * has a tenant. Does not own: where the processors are, subscriptions (endpoint/endpoint).
  *
- * - In step: the stream is open and complete. Only then is it certain that an event has no
- *   endpoint.
- * - The last known endpoints stay usable while the stream is down: deliveries continue.
+ * - A tenant is in step while the stream of the processor that has it is open and complete. Only
+ *   then is it certain that an event of the tenant has no endpoint.
+ * - Of two processors that announce a partner the one with the higher epoch has it. A processor
+ *   without a shard is the only one and has every tenant.
+ * - The last known endpoints stay usable while a stream is down: deliveries continue.
  * - A deleted endpoint is passed to the handler and not stored.
  */
 import type { ClientReadableStream } from '@grpc/grpc-js'
@@ -15,7 +17,7 @@ import type { Endpoint__Output as WireEndpoint } from '../../../protos/types/cau
 import type { EndpointUpdate__Output as EndpointUpdate } from '../../../protos/types/causeway/internal/v1/EndpointUpdate.js'
 import { signingKey } from '../../../src/auth/signature.js'
 import { instant } from '../../../src/base/clock.js'
-import type { EndpointId, TenantId } from '../../../src/base/ids.js'
+import { partsOfTenant, type EndpointId, type TenantId } from '../../../src/base/ids.js'
 import { bearer } from '../../../src/base/bearer.js'
 import type { Logger } from '../../../src/base/log.js'
 import { createRetry, RECONNECT } from '../../../src/base/retry.js'
@@ -25,54 +27,89 @@ export interface Endpoints {
   /** Neither this nor `ofTenant` returns deleted endpoints. */
   get(id: EndpointId): Endpoint | undefined
   ofTenant(tenant: TenantId): Iterable<Endpoint>
-  /** Resolves with true once in step, with false when closed before. */
-  inStep(): Promise<boolean>
-  isInStep(): boolean
+  isInStep(tenant: TenantId): boolean
+  /** Resolves with true once the tenant is in step, with false when closed before. */
+  inStep(tenant: TenantId): Promise<boolean>
+  /** At least one stream is complete. */
+  isAnyInStep(): boolean
+  anyInStep(): Promise<boolean>
+  /** The streams of every shard are complete. */
+  isAllInStep(): boolean
   /** Called for each received endpoint, known ones included. */
   onChange(handler: (endpoint: Endpoint) => void): void
-  /** Called before the endpoints of each message. */
+  /** Called when deliveries must stop, or may continue: a processor is in recovery mode. */
   onPaused(handler: (paused: boolean) => void): void
   close(): void
 }
 
-export interface EndpointsOptions {
-  readonly client: DirectoryClient
+export interface EndpointDirectory extends Endpoints {
+  /** Subscribes to a processor. */
+  add(client: DirectoryClient): Subscription
+  /** The complete one of the processor that has the tenant. */
+  subscriptionOf(tenant: TenantId): Subscription | undefined
+}
+
+export interface Subscription {
+  /** Whether this processor says that it has the tenant. */
+  has(tenant: TenantId): boolean
+  /** Resolves when the stream is complete for the first time. */
+  readonly complete: Promise<void>
+  close(): void
+}
+
+interface Stream extends Subscription {
+  readonly state: {
+    shard: string
+    epoch: number
+    shards: readonly string[]
+    partners: Set<string>
+    isComplete: boolean
+    isPaused: boolean
+  }
+}
+
+interface Waiter {
+  isMet(): boolean
+  resolve(inStep: boolean): void
+}
+
+export interface EndpointDirectoryOptions {
   readonly token: string
   readonly log: Logger
 }
 
-export function watchEndpoints({ client, token, log }: EndpointsOptions): Endpoints {
+export function createEndpointDirectory(options: EndpointDirectoryOptions): EndpointDirectory {
   const known = new Map<EndpointId, Endpoint>()
   const byTenant = new Map<TenantId, Map<EndpointId, Endpoint>>()
-  let stream: ClientReadableStream<EndpointUpdate> | undefined
-  let complete = false
+  const streams = new Set<Stream>()
+  let waiting: Waiter[] = []
+  let isPaused = false
   let closed = false
-  const retry = createRetry(RECONNECT)
-  const waiting: ((inStep: boolean) => void)[] = []
   let handler: (endpoint: Endpoint) => void = () => undefined
   let pausedHandler: (paused: boolean) => void = () => undefined
 
-  const open = (): void => {
-    const opened = client.WatchEndpoints({}, bearer(token))
-    stream = opened
-    opened.on('data', (update: EndpointUpdate) => take(update))
-    opened.on('error', (fault) => lose(opened, fault.message))
-    opened.on('end', () => lose(opened, 'ended by the processor'))
+  const add = (client: DirectoryClient): Subscription => {
+    const stream = openStream(client, options, {
+      update: take,
+      closed: () => streams.delete(stream),
+    })
+    streams.add(stream)
+    return stream
   }
 
   const take = (update: EndpointUpdate): void => {
-    retry.reset()
-    pausedHandler(update.paused)
+    const paused = [...streams].some(({ state }) => state.isPaused)
+    if (paused !== isPaused) pausedHandler((isPaused = paused))
     for (const wire of update.endpoints) {
       const endpoint = readEndpoint(wire)
       if (endpoint.status === 'deleted') remove(endpoint)
       else store(endpoint)
       handler(endpoint)
     }
-    if (!update.complete) return
-    complete = true
-    log.info({ endpoints: known.size }, 'endpoint directory complete')
-    for (const resolve of waiting.splice(0)) resolve(true)
+    if (update.complete) options.log.info({ endpoints: known.size }, 'endpoint directory complete')
+    const met = waiting.filter((waiter) => waiter.isMet())
+    waiting = waiting.filter((waiter) => !met.includes(waiter))
+    for (const { resolve } of met) resolve(true)
   }
 
   const store = (endpoint: Endpoint): void => {
@@ -87,24 +124,37 @@ export function watchEndpoints({ client, token, log }: EndpointsOptions): Endpoi
     byTenant.get(tenant)?.delete(id)
   }
 
-  /** A stream reports its end more than once. */
-  const lose = (lost: ClientReadableStream<EndpointUpdate>, reason: string): void => {
-    if (stream !== lost || closed) return
-    stream = undefined
-    complete = false
-    log.debug({ reason }, 'endpoint stream lost')
-    retry.schedule(open)
+  const complete = (): Stream[] => [...streams].filter(({ state }) => state.isComplete)
+
+  const subscriptionOf = (tenant: TenantId): Subscription | undefined =>
+    complete()
+      .filter((stream) => stream.has(tenant))
+      .sort((one, other) => other.state.epoch - one.state.epoch)[0]
+
+  const isAllInStep = (): boolean => {
+    const open = complete()
+    const served = new Set(open.map(({ state }) => state.shard))
+    return open.length > 0 && open.every(({ state }) => state.shards.every((s) => served.has(s)))
   }
 
-  open()
+  const until = (isMet: () => boolean): Promise<boolean> =>
+    isMet() || closed
+      ? Promise.resolve(!closed)
+      : new Promise((resolve) => waiting.push({ isMet, resolve }))
+
+  const isInStep = (tenant: TenantId): boolean => subscriptionOf(tenant) !== undefined
+  const isAnyInStep = (): boolean => complete().length > 0
+
   return {
+    add,
+    subscriptionOf,
     get: (id) => known.get(id),
     ofTenant: (tenant) => byTenant.get(tenant)?.values() ?? [],
-    inStep: () =>
-      complete || closed
-        ? Promise.resolve(complete)
-        : new Promise((resolve) => waiting.push(resolve)),
-    isInStep: () => complete,
+    isInStep,
+    inStep: (tenant) => until(() => isInStep(tenant)),
+    isAnyInStep,
+    anyInStep: () => until(isAnyInStep),
+    isAllInStep,
     onChange: (given) => {
       handler = given
     },
@@ -113,10 +163,73 @@ export function watchEndpoints({ client, token, log }: EndpointsOptions): Endpoi
     },
     close: () => {
       closed = true
+      for (const stream of [...streams]) stream.close()
+      for (const { resolve } of waiting.splice(0)) resolve(false)
+    },
+  }
+}
+
+function openStream(
+  client: DirectoryClient,
+  { token, log }: EndpointDirectoryOptions,
+  on: { update(update: EndpointUpdate): void; closed(): void },
+): Stream {
+  const state: Stream['state'] = {
+    ...{ shard: '', epoch: 0, shards: [], partners: new Set<string>() },
+    ...{ isComplete: false, isPaused: false },
+  }
+  const retry = createRetry(RECONNECT)
+  let stream: ClientReadableStream<EndpointUpdate> | undefined
+  let closed = false
+  let whenComplete: () => void = () => undefined
+  const complete = new Promise<void>((resolve) => (whenComplete = resolve))
+
+  const open = (): void => {
+    const opened = client.WatchEndpoints({}, bearer(token))
+    let isFirst = true
+    stream = opened
+    opened.on('data', (update: EndpointUpdate) => {
+      if (closed) return
+      retry.reset()
+      if (isFirst) claim(update)
+      isFirst = false
+      for (const partner of update.partners) state.partners.add(partner)
+      // The messages that name shard and partners come before the endpoints.
+      if (update.endpoints.length > 0 || update.complete) state.isPaused = update.paused
+      if (update.complete) {
+        state.isComplete = true
+        whenComplete()
+      }
+      on.update(update)
+    })
+    opened.on('error', (fault) => lose(opened, fault.message))
+    opened.on('end', () => lose(opened, 'ended by the processor'))
+  }
+
+  const claim = ({ shard, epoch, shards }: EndpointUpdate): void => {
+    Object.assign(state, { shard, epoch: Number(epoch), shards, partners: new Set<string>() })
+  }
+
+  /** A stream reports its end more than once. */
+  const lose = (lost: ClientReadableStream<EndpointUpdate>, reason: string): void => {
+    if (stream !== lost || closed) return
+    stream = undefined
+    state.isComplete = false
+    log.debug({ reason }, 'endpoint stream lost')
+    retry.schedule(open)
+  }
+
+  open()
+  return {
+    state,
+    complete,
+    has: (tenant) => state.shard === '' || state.partners.has(partsOfTenant(tenant).partner),
+    close: () => {
+      closed = true
+      state.isComplete = false
+      on.closed()
       retry.cancel()
       stream?.cancel()
-      complete = false
-      for (const resolve of waiting.splice(0)) resolve(false)
     },
   }
 }

@@ -1,8 +1,10 @@
 /**
- * Reports settled events and endpoints to disable to the processor, until it confirms them.
+ * Reports settled events and endpoints to disable to the processor that has their tenant, until it
+ * confirms them.
  *
  * Does not own: when an event is settled (the store counts open deliveries).
  *
+ * - A processor that cannot be reached delays only the outcomes of its own tenants.
  * - An outcome stays unreported on disk until the processor has confirmed it, so a restart of
  *   either side loses none.
  * - A request to disable an endpoint is in memory only; after a restart the endpoint's next failure
@@ -10,20 +12,25 @@
  */
 import type { EventOutcomesClient } from '../../../protos/types/causeway/internal/v1/EventOutcomes.js'
 import { plus, SECOND, type Clock } from '../../../src/base/clock.js'
-import type { EndpointId, EventId } from '../../../src/base/ids.js'
+import type { EndpointId, EventId, TenantId } from '../../../src/base/ids.js'
 import { bearer } from '../../../src/base/bearer.js'
 import type { Logger } from '../../../src/base/log.js'
 import type { DisableReason } from '../endpoint/endpoint_health.js'
-import type { WebhookStore } from '../store/store.js'
+import type { TenantEvent, WebhookStore } from '../store/store.js'
 
 const BATCH_MAX = 1_000
+/** Events that are looked through for those whose processor can be reached. */
+const SCANNED_MAX = 50_000
 /** Outcomes are not urgent, so they are batched. */
 const GATHER_MS = 50
 const RETRY_AFTER_MS = SECOND
 const ANSWER_WITHIN_MS = 5 * SECOND
 
 export interface DeliveryOutcomeReporterOptions {
-  readonly client: EventOutcomesClient
+  /** Of the processor that has the tenant; undefined: none is connected. */
+  readonly clientOf: (tenant: TenantId) => EventOutcomesClient | undefined
+  /** As above, of the tenant of an endpoint. */
+  readonly clientOfEndpoint: (id: EndpointId) => EventOutcomesClient | undefined
   readonly token: string
   readonly store: Pick<WebhookStore, 'commit' | 'unreported'>
   readonly clock: Clock
@@ -38,7 +45,8 @@ export interface DeliveryOutcomeReporter {
 }
 
 export function createDeliveryOutcomeReporter({
-  client,
+  clientOf,
+  clientOfEndpoint,
   token,
   store,
   clock,
@@ -63,23 +71,54 @@ export function createDeliveryOutcomeReporter({
 
   const reportAll = async (): Promise<void> => {
     again = false
-    const reported = (await reportDisabled()) && (await reportSettled())
+    const isDisabled = await reportDisabled()
+    const reported = (await reportSettled()) && isDisabled
     running = undefined
     if (!reported) reportIn(RETRY_AFTER_MS)
     else if (again) reportIn(GATHER_MS)
   }
 
   const reportSettled = async (): Promise<boolean> => {
-    for (;;) {
-      const ids = await store.unreported(BATCH_MAX)
-      if (ids.length === 0) return true
-      if (stopped || !(await record(ids))) return false
-      await store.commit({ reported: ids })
-      if (ids.length < BATCH_MAX) return true
+    /** Clients of processors that did not answer. */
+    const failed = new Set<EventOutcomesClient>()
+    for (let limit = BATCH_MAX; ;) {
+      const events = await store.unreported(limit)
+      let waiting = 0
+      for (const [client, ids] of byClient(events)) {
+        if (stopped) return false
+        if (client !== undefined && !failed.has(client) && (await record(client, ids))) {
+          await store.commit({ reported: ids })
+          continue
+        }
+        if (client !== undefined) failed.add(client)
+        waiting += ids.length
+      }
+      if (events.length < limit) return waiting === 0
+      limit = waiting + BATCH_MAX
+      if (limit > SCANNED_MAX) return false
     }
   }
 
-  const record = (ids: readonly EventId[]): Promise<boolean> =>
+  /** Groups of at most BATCH_MAX. */
+  const byClient = (
+    events: readonly TenantEvent[],
+  ): readonly (readonly [EventOutcomesClient | undefined, readonly EventId[]])[] => {
+    const groups = new Map<EventOutcomesClient | undefined, EventId[]>()
+    for (const { id, tenant } of events) {
+      const client = clientOf(tenant)
+      const ids = groups.get(client)
+      if (ids === undefined) groups.set(client, [id])
+      else ids.push(id)
+    }
+    return [...groups].flatMap(([client, ids]) =>
+      Array.from(
+        { length: Math.ceil(ids.length / BATCH_MAX) },
+        (_, part) => [client, ids.slice(part * BATCH_MAX, (part + 1) * BATCH_MAX)] as const,
+      ),
+    )
+  }
+
+  const record = (client: EventOutcomesClient, ids: readonly EventId[]): Promise<boolean> =>
     new Promise((resolve) => {
       const outcomes = ids.map((event_id) => ({ event_id, outcome: 'settled' }))
       client.Record({ outcomes }, bearer(token), options(), (fault) => resolve(isDone(fault)))
@@ -87,14 +126,15 @@ export function createDeliveryOutcomeReporter({
 
   const reportDisabled = async (): Promise<boolean> => {
     for (const [endpointId, reason] of toDisable) {
+      const client = clientOfEndpoint(endpointId)
       const done = await new Promise<boolean>((resolve) => {
+        if (client === undefined) return resolve(false)
         const request = { endpoint_id: endpointId, reason }
         client.DisableEndpoint(request, bearer(token), options(), (fault) => resolve(isDone(fault)))
       })
-      if (!done) return false
-      toDisable.delete(endpointId)
+      if (done) toDisable.delete(endpointId)
     }
-    return true
+    return toDisable.size === 0
   }
 
   const options = () => ({ deadline: plus(clock.now(), ANSWER_WITHIN_MS) })

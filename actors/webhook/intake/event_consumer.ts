@@ -8,17 +8,19 @@
  *   attempt.
  * - A known event creates no second delivery, under any message id.
  * - A poison message is stored with its reason and does not stop the others.
- * - Nothing is routed while the directory is not in step. An endpoint that arrives shortly after
+ * - An event is routed while its tenant is in step with the directory. Of several processors one
+ *   that is away delays only its own tenants: their messages are held for a time, then left to the
+ *   bus, which redelivers them. An endpoint that arrives shortly after
  *   one of its events still gets it: batches and endpoint changes are serialized.
  */
 import { createHash } from 'node:crypto'
-import { MINUTE, plus, type Clock, type Instant } from '../../../src/base/clock.js'
-import { newId, type DeliveryId, type EventId } from '../../../src/base/ids.js'
+import { MINUTE, plus, SECOND, type Clock, type Instant } from '../../../src/base/clock.js'
+import { newId, type DeliveryId, type EventId, type TenantId } from '../../../src/base/ids.js'
 import type { Logger } from '../../../src/base/log.js'
 import type { Random } from '../../../src/base/random.js'
-import { EVENT_HEADERS } from '../../../src/base/subjects.js'
+import { EVENT_HEADERS, tenantIn } from '../../../src/base/subjects.js'
 import type { BusMessage, Consumer } from '../../../src/bus/consumer.js'
-import { fromMessage, type BusEvent } from '../../../src/bus/event_message.js'
+import { fromMessage, isTenant, type BusEvent } from '../../../src/bus/event_message.js'
 import { newDelivery } from '../delivery/machine.js'
 import { wants, type Endpoint } from '../endpoint/endpoint.js'
 import type { Endpoints } from '../endpoint/endpoint_directory.js'
@@ -29,10 +31,15 @@ import type { Delivery, WebhookStore } from '../store/store.js'
 const LATE_ENDPOINT_MS = MINUTE
 /** Enough of a poison message to identify its origin. */
 const POISON_KEPT_BYTES = 16 * 1024
+/** Shorter than the bus waits for an acknowledgement, else another pool gets the message too. */
+const HOLD_MS = 3 * SECOND
 
 export interface EventConsumerOptions {
   readonly consumer: Consumer
-  readonly endpoints: Pick<Endpoints, 'ofTenant' | 'inStep'>
+  readonly endpoints: Pick<
+    Endpoints,
+    'ofTenant' | 'isInStep' | 'inStep' | 'isAnyInStep' | 'anyInStep' | 'isAllInStep'
+  >
   readonly store: Pick<WebhookStore, 'commit' | 'dedupWindow' | 'eventsWithout'>
   /** Receives deliveries; their rows are on disk once `stored` resolves. */
   readonly deliver: (deliveries: readonly Delivery[], stored: Promise<void>) => void
@@ -78,7 +85,25 @@ export function createEventConsumer(options: EventConsumerOptions): EventConsume
     for (;;) {
       const messages = await consumer.next()
       if (messages.length === 0) return
-      if (!(await endpoints.inStep())) return
+      if (!endpoints.isAnyInStep() && !(await endpoints.anyInStep())) return
+      const late = messages.filter((message) => !isInStep(message))
+      const now = late.length === 0 ? messages : messages.filter((each) => !late.includes(each))
+      if (now.length > 0) await serialized(() => storeBatch(now))
+      for (const [tenant, held] of byTenant(late)) void hold(tenant, held)
+    }
+  }
+
+  /** What is not an event of ours is poison, of any tenant. */
+  const isInStep = (message: BusMessage): boolean => {
+    const tenant = tenantIn(message.subject)
+    return !isTenant(tenant) || endpoints.isInStep(tenant)
+  }
+
+  /** Until the processor of the tenant is back. A tenant that none has is one of no endpoint. */
+  const hold = async (tenant: TenantId, messages: readonly BusMessage[]): Promise<void> => {
+    const timeout = new Promise<void>((resolve) => setTimeout(resolve, HOLD_MS).unref())
+    await Promise.race([endpoints.inStep(tenant), timeout])
+    if (endpoints.isInStep(tenant) || endpoints.isAllInStep()) {
       await serialized(() => storeBatch(messages))
     }
   }
@@ -169,6 +194,15 @@ export function deliveryTo(
     state: 'pending',
     context: newDelivery(at),
   }
+}
+
+function byTenant(messages: readonly BusMessage[]): Map<TenantId, BusMessage[]> {
+  const groups = new Map<TenantId, BusMessage[]>()
+  for (const message of messages) {
+    const tenant = tenantIn(message.subject) as TenantId
+    groups.set(tenant, [...(groups.get(tenant) ?? []), message])
+  }
+  return groups
 }
 
 function recordPoison(message: BusMessage, reason: string, at: Instant): PoisonRow {

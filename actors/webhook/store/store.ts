@@ -52,10 +52,10 @@ export interface WebhookStore {
   /** Endpoints with open deliveries, and the due time of the first one. */
   backlog(): Promise<readonly { readonly endpointId: EndpointId; readonly dueAt: Instant }[]>
   /** Settled events that the processor has not confirmed. */
-  unreported(limit: number): Promise<readonly EventId[]>
+  unreported(limit: number): Promise<readonly TenantEvent[]>
   failingSince(): Promise<ReadonlyMap<EndpointId, Instant>>
-  /** The stored event that was received last; null: none. */
-  lastReceived(): Promise<EventId | null>
+  /** The stored event that was received last, of such a tenant; null: none among the last ones. */
+  lastReceived(isOf?: (tenant: TenantId) => boolean): Promise<EventId | null>
   /** Events of a tenant, received and created since then, without a delivery to this endpoint. */
   eventsWithout(
     endpointId: EndpointId,
@@ -66,6 +66,8 @@ export interface WebhookStore {
   removeSettled(before: KeptSince, after: ReceiptPlace): Promise<ScannedPage>
   close(): Promise<void>
 }
+
+export type TenantEvent = Pick<EventRow, 'id' | 'tenant'>
 
 export type MissedEvent = Pick<
   EventRow,
@@ -95,6 +97,8 @@ const WEBHOOK_SCHEMA = join(projectRoot(), 'actors/webhook/store/schema')
 const TRUNCATE = 'PRAGMA wal_checkpoint(TRUNCATE)'
 const SCAN_PAGE_ROWS = 1_000
 const GATHER_MS = 20
+/** Events in which one of a processor's tenants is searched. */
+const LAST_RECEIVED_MAX = 1_000
 const NONE: ReadonlySet<EventId> = new Set()
 
 /** The connections of one kind of database. */
@@ -216,11 +220,12 @@ function queries(reader: Reader) {
       const [row] = await reader.all<{ id: EventId | null }>('SELECT max(id) AS id FROM events')
       return row?.id ?? ''
     },
-    lastReceived: async () => {
-      const [row] = await reader.all<{ id: EventId }>(
-        'SELECT id FROM events ORDER BY position DESC LIMIT 1',
+    lastReceived: async (isOf?: (tenant: TenantId) => boolean) => {
+      const rows = await reader.all<TenantEvent>(
+        'SELECT id, tenant FROM events ORDER BY position DESC LIMIT ?',
+        [isOf === undefined ? 1 : LAST_RECEIVED_MAX],
       )
-      return row?.id ?? null
+      return rows.find(({ tenant }) => isOf?.(tenant) ?? true)?.id ?? null
     },
     eventsAmong: async (ids: readonly EventId[]): Promise<ReadonlySet<EventId>> => {
       const rows = await reader.all<{ id: EventId }>(
@@ -252,13 +257,11 @@ function queries(reader: Reader) {
         `SELECT endpoint_id AS "endpointId", min(due_at) AS "dueAt" FROM deliveries
          WHERE due_at IS NOT NULL GROUP BY endpoint_id`,
       ),
-    unreported: async (limit: number) => {
-      const rows = await reader.all<{ id: EventId }>(
-        'SELECT id FROM events WHERE open = 0 AND reported = 0 ORDER BY position LIMIT ?',
+    unreported: (limit: number) =>
+      reader.all<TenantEvent>(
+        'SELECT id, tenant FROM events WHERE open = 0 AND reported = 0 ORDER BY position LIMIT ?',
         [limit],
-      )
-      return rows.map(({ id }) => id)
-    },
+      ),
     oldest: (before: KeptSince, after: ReceiptPlace) =>
       reader.all<ReceiptPlace & { isOver: 0 | 1 }>(
         `SELECT received_at AS "receivedAt", position,

@@ -77,8 +77,18 @@ export function directoryService(
 
   const watchEndpoints = (stream: EndpointWatcher): void => {
     addWatcher(stream, endpointWatchers)
+    if (claim.shard !== '') announceTo(stream)
     for (const { entries, isLast } of chunked([...memory.endpoints.values()].map(wireEndpoint))) {
       stream.write({ endpoints: entries, complete: isLast, paused: memory.recovery !== null })
+    }
+  }
+
+  /** Pools keep the events of these partners for this processor. */
+  const announceTo = (stream: EndpointWatcher): void => {
+    const { shard } = claim
+    stream.write({ shard, epoch: claim.epoch(), shards: [...claim.shards()] })
+    for (const { entries } of chunked([...memory.partners.values()])) {
+      stream.write({ partners: entries.map(({ id }) => id) })
     }
   }
 
@@ -92,6 +102,9 @@ export function directoryService(
           .map((partner) => wirePartner(memory, partner))
         for (const { entries } of chunked(partners)) {
           for (const watcher of partnerWatchers) watcher.write({ partners: entries })
+        }
+        if (claim.shard !== '') {
+          for (const watcher of endpointWatchers) watcher.write({ partners: [...partnerIds] })
         }
       }
       if (endpointIds.size > 0) {
