@@ -29,6 +29,8 @@ export interface ManagedProcessOptions {
   readonly isStopping: () => boolean
   /** It is ready: after the first start and after each restart. */
   readonly onReady: (info: ReadyInfo, isRestart: boolean) => void
+  /** Each message that it is ready, e.g. when a candidate begins to serve. */
+  readonly onReport?: (info: ReadyInfo) => void
   readonly onLost: (why: string, restartInMs: number) => void
   /** It ended for good; also called while the stack is stopping. */
   readonly onRefused: (why: string, exitCode: number) => void
@@ -49,7 +51,7 @@ export interface ManagedProcess {
 
 export function manageProcess(options: ManagedProcessOptions): ManagedProcess {
   const { name, program, logPath, clock, isStopping, onReady, onLost, onRefused } = options
-  const { probeIntervalMs = PROBE_INTERVAL_MS } = options
+  const { probeIntervalMs = PROBE_INTERVAL_MS, onReport = () => undefined } = options
   let current: Run | undefined
   let isReady = false
   let isInRecovery = false
@@ -58,6 +60,7 @@ export function manageProcess(options: ManagedProcessOptions): ManagedProcess {
 
   const start = async (): Promise<void> => {
     const first = run(program(), logPath)
+    first.onReady(onReport)
     current = first
     const outcome = await first.started
     if (!outcome.ready) {
@@ -118,7 +121,9 @@ export function manageProcess(options: ManagedProcessOptions): ManagedProcess {
 
   const tryRun = (): Run | string => {
     try {
-      return run(program(), logPath)
+      const next = run(program(), logPath)
+      next.onReady(onReport)
+      return next
     } catch (error) {
       return error instanceof Error ? error.message : String(error)
     }

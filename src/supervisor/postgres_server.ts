@@ -24,7 +24,7 @@ import type { ReadyInfo } from '../base/child.js'
 import type { Program } from './program.js'
 import { messageOf, StartupError } from './startup_error.js'
 
-const USER = 'causeway'
+export const POSTGRES_USER = 'causeway'
 const VERSION_MIN = 15
 /** Where distributions install versions side by side, off PATH. */
 const VERSIONED = '/usr/lib/postgresql'
@@ -92,7 +92,7 @@ export function postgresServer(options: PostgresOptions): PostgresServer {
       account,
       readyWhen: (pid) => readiness(folder, pid),
     }),
-    url: (port) => `postgres://${USER}:${password}@127.0.0.1:${port}/postgres`,
+    url: (port) => `postgres://${POSTGRES_USER}:${password}@127.0.0.1:${port}/postgres`,
   }
 }
 
@@ -109,7 +109,16 @@ function createCluster(
   const passwordFile = `${folder}.initial`
   writeFileSync(passwordFile, password, { mode: 0o600 })
   if (account !== undefined) chownSync(passwordFile, account.uid, account.gid)
-  const args = ['-D', folder, '-U', USER, '--locale=C', '-E', 'UTF8', '--auth=scram-sha-256']
+  const args = [
+    '-D',
+    folder,
+    '-U',
+    POSTGRES_USER,
+    '--locale=C',
+    '-E',
+    'UTF8',
+    '--auth=scram-sha-256',
+  ]
   try {
     execFileSync(binaries.initdb, [...args, `--pwfile=${passwordFile}`], {
       env: environment,

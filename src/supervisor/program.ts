@@ -44,6 +44,8 @@ export interface Run {
   /** Its last log message as plain text. */
   lastLogLine(): string
   readonly isAlive: Program['isAlive'] | undefined
+  /** Called with each message that it is ready; a candidate sends another one when it serves. */
+  onReady(handler: (info: ReadyInfo) => void): void
   metrics(): Promise<string>
   /** SIGKILL. */
   kill(): void
@@ -70,6 +72,11 @@ export function run(program: Program, logPath: string): Run {
     exitCode: () => child.exitCode,
     lastLogLine,
     isAlive: program.isAlive,
+    onReady: (handler) => {
+      child.on('message', (message: unknown) => {
+        if (isReadyMessage(message)) handler(infoOf(message))
+      })
+    },
     kill: () => void child.kill('SIGKILL'),
     metrics: program.readyWhen === 'message' ? metricsOf(child) : () => Promise.resolve(''),
     stop: () => stop(child, ended),
@@ -114,8 +121,7 @@ function readyMessage(child: ChildProcess): Promise<Start> {
     const listen = (message: unknown): void => {
       if (!isReadyMessage(message)) return
       child.off('message', listen)
-      const { ready, ...info } = message
-      resolve({ ready, info })
+      resolve({ ready: true, info: infoOf(message) })
     }
     child.on('message', listen)
   })
@@ -123,6 +129,10 @@ function readyMessage(child: ChildProcess): Promise<Start> {
 
 function isReadyMessage(message: unknown): message is ReadyMessage {
   return typeof message === 'object' && message !== null && 'ready' in message
+}
+
+function infoOf({ ready: _, ...info }: ReadyMessage): ReadyInfo {
+  return info
 }
 
 async function pollReady(

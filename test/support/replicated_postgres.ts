@@ -6,10 +6,9 @@
  *   `rebuild` makes the other one its standby.
  * - A kill and a freeze reach every process of a server at once, as the loss of its machine does.
  */
-import { execFileSync } from 'node:child_process'
-import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import pg from 'pg'
 import type { Test } from 'tap'
 import { freePort } from '../../src/supervisor/ports.js'
@@ -18,6 +17,7 @@ import {
   postgresServer,
   unprivilegedAccount,
 } from '../../src/supervisor/postgres_server.js'
+import { createReplication } from '../../src/supervisor/postgres_replication.js'
 import { run, type Run } from '../../src/supervisor/program.js'
 import { eventually } from './eventually.js'
 import { findInstalled } from './postgres_server.js'
@@ -49,15 +49,15 @@ interface Node {
 }
 
 const PASSWORD = 'a password'
-const PROMOTED_WITHIN_MS = 60_000
 
 /** `t` stops both. */
 export async function startReplicated(t: Pick<Test, 'teardown'>): Promise<ReplicatedServers> {
   const home = mkdtempSync(join(tmpdir(), 'causeway-replicated-'))
   const binaries = findPostgres(findInstalled)
   const account = unprivilegedAccount()
-  const serverIn = (folder: string) =>
-    postgresServer({ binaries, folder, password: PASSWORD, environment: process.env })
+  const [password, environment] = [PASSWORD, process.env]
+  const replication = createReplication({ binaries, password, environment })
+  const serverIn = (folder: string) => postgresServer({ binaries, folder, password, environment })
 
   const nodeOf = async (name: string): Promise<Node> => {
     const [folder, port] = [join(home, name), await freePort('127.0.0.1')]
@@ -87,25 +87,9 @@ export async function startReplicated(t: Pick<Test, 'teardown'>): Promise<Replic
 
   const rebuild = async (): Promise<void> => {
     await kill(standby)
-    rmSync(standby.folder, { recursive: true, force: true, maxRetries: 20 })
-    mkdirSync(standby.folder, { mode: 0o700 })
-    if (account !== undefined) chownSync(standby.folder, account.uid, account.gid)
-    const args = ['-D', standby.folder, '-R', '--checkpoint=fast', '--no-sync']
-    execFileSync(join(dirname(binaries.postgres), 'pg_basebackup'), [...args, '-d', primary.url], {
-      cwd: '/',
-      stdio: ['ignore', 'ignore', 'pipe'],
-      ...account,
-    })
+    await replication.copy(primary, standby)
     await start(standby)
-    await administer(primary, `ALTER SYSTEM SET synchronous_standby_names = '*'`)
-    await administer(primary, 'SELECT pg_reload_conf()')
-    await eventually('the standby is synchronous', async () => {
-      const [row] = await administer<{ sync_state: string }>(
-        primary,
-        'SELECT sync_state FROM pg_stat_replication',
-      )
-      return row?.sync_state === 'sync'
-    })
+    await replication.makeSynchronous(primary)
   }
 
   if (account !== undefined) chmodSync(home, 0o711)
@@ -123,7 +107,7 @@ export async function startReplicated(t: Pick<Test, 'teardown'>): Promise<Replic
       }
     },
     promote: async () => {
-      await administer(standby, `SELECT pg_promote(true, ${PROMOTED_WITHIN_MS / 1_000})`)
+      await replication.promote(standby)
       ;[primary, standby] = [standby, primary]
     },
     untilFormerWaits: async () => {
