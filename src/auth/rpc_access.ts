@@ -18,6 +18,7 @@ import type { ProtoGrpcType as PartnersProto } from '../../protos/types/partners
 import type { ProtoGrpcType as RailProto } from '../../protos/types/rail.js'
 import type { ProtoGrpcType as ReconciliationProto } from '../../protos/types/reconciliation.js'
 import type { ProtoGrpcType as RecoveryProto } from '../../protos/types/recovery.js'
+import type { ProtoGrpcType as ShardsProto } from '../../protos/types/shards.js'
 import type { ProtoGrpcType as WebhookAdminProto } from '../../protos/types/webhook_admin.js'
 import type { ProtoGrpcType as WebhookControlProto } from '../../protos/types/webhook_control.js'
 import type { ProtoGrpcType as WebhooksProto } from '../../protos/types/webhooks.js'
@@ -36,6 +37,7 @@ type OperatorV1 = (ApprovalsProto &
   PartnersProto &
   ReconciliationProto &
   RecoveryProto &
+  ShardsProto &
   WebhookAdminProto)['causeway']['operator']['v1']
 type RailV1 = RailProto['causeway']['rail']['v1']
 
@@ -150,6 +152,7 @@ export const RPC_ACCESS = {
   'causeway.operator.v1.Approvals': { List: READ, Approve: DECIDE, Reject: DECIDE },
   'causeway.operator.v1.Callers': { List: READ, Create: DECIDE, Rotate: DECIDE, Revoke: DECIDE },
   'causeway.operator.v1.Reconciliation': { Movements: READ, MovementsOf: READ, Conclude: READ },
+  'causeway.operator.v1.Shards': { Show: READ },
   'causeway.operator.v1.Recovery': {
     Show: READ,
     AddOrphans: DECIDE,

@@ -23,6 +23,7 @@ import type { ProtoGrpcType as PartnersProto } from '../../protos/types/partners
 import type { ProtoGrpcType as PayoutsProto } from '../../protos/types/payouts.js'
 import type { ProtoGrpcType as ReconciliationProto } from '../../protos/types/reconciliation.js'
 import type { ProtoGrpcType as RecoveryProto } from '../../protos/types/recovery.js'
+import type { ProtoGrpcType as ShardsProto } from '../../protos/types/shards.js'
 import type { ProtoGrpcType as WebhookAdminProto } from '../../protos/types/webhook_admin.js'
 import type { ProtoGrpcType as WebhooksProto } from '../../protos/types/webhooks.js'
 import type { Callers } from '../auth/callers.js'
@@ -49,6 +50,7 @@ import { partnerAdminService } from './servers/partner_admin.js'
 import { addReflection } from './servers/reflection.js'
 import { reconciliationService } from './servers/reconciliation.js'
 import { recoveryService, type RecoveryDependencies } from './servers/recovery.js'
+import { shardsService } from './servers/shards.js'
 import type { UnaryDependencies } from './servers/unary_handler.js'
 import { webhookAdminService } from './servers/webhook_admin.js'
 
@@ -67,6 +69,7 @@ type Protos = AccountProto &
   PayoutsProto &
   ReconciliationProto &
   RecoveryProto &
+  ShardsProto &
   WebhookAdminProto &
   WebhookEndpointsProto &
   WebhooksProto
@@ -146,6 +149,7 @@ export function createServer(
   add(operator.v1.Reconciliation, reconciliationService(dependencies))
   add(operator.v1.Approvals, approvalsService(dependencies, callers, recovery))
   add(operator.v1.Callers, callersService(dependencies, callers))
+  add(operator.v1.Shards, shardsService(directory))
   add(operator.v1.Recovery, recoveryService(dependencies, recovery))
   add(internal.v1.EventOutcomes, eventOutcomesService(dependencies))
   add(internal.v1.WebhookControl, pools.handlers)

@@ -24,7 +24,7 @@ const READ = `
   PartnerAdmin/List PartnerAdmin/ListKeys PartnerAdmin/ListActions
   Reconciliation/Movements Reconciliation/MovementsOf Reconciliation/Conclude
   Recovery/Show Recovery/ListOrphans
-  Callers/List Approvals/List
+  Callers/List Approvals/List Shards/Show
   WebhookAdmin/Status WebhookAdmin/ListEndpoints WebhookAdmin/ListDead WebhookAdmin/ListPoison`
 const ALLOWED: Readonly<Record<string, string>> = {
   gateway: 'CommandStream/Open Directory/WatchPartners',
@@ -102,6 +102,7 @@ async function openProcessor(t: Test): Promise<string> {
     {
       handlers: { WatchPartners: answerOnce, WatchEndpoints: answerOnce },
       changed: silent,
+      own: () => ({}),
       withdraw: silent,
       close: silent,
     },

@@ -255,6 +255,7 @@ void t.test('a processor announces its shard, and withdraws its partners', async
   await eventually('a gateway has the snapshot', () => early.some(({ complete }) => complete))
   t.match(early[0], { shard: 'books_2', epoch: '7', shards })
   t.same(namesIn(early), [first.id, second.id])
+  t.same(directory.own(), { shard: 'books_2', epoch: 7, shards })
 
   directory.withdraw()
   await eventually('it is told', () => early.some(({ gone }) => gone.length > 0))

@@ -25,6 +25,7 @@ const server = createServer(
   {
     handlers: { WatchPartners: unheard, WatchEndpoints: unheard },
     changed: unheard,
+    own: () => ({}),
     withdraw: unheard,
     close: unheard,
   },

@@ -14,6 +14,7 @@ import type { DirectoryHandlers } from '../../../protos/types/causeway/internal/
 import type { Endpoint as WireEndpoint } from '../../../protos/types/causeway/internal/v1/Endpoint.js'
 import type { EndpointUpdate } from '../../../protos/types/causeway/internal/v1/EndpointUpdate.js'
 import type { Partner as WirePartner } from '../../../protos/types/causeway/internal/v1/Partner.js'
+import type { OwnShard } from '../../../protos/types/causeway/operator/v1/OwnShard.js'
 import type { PartnerUpdate } from '../../../protos/types/causeway/internal/v1/PartnerUpdate.js'
 import type { WatchRequest__Output as WatchRequest } from '../../../protos/types/causeway/internal/v1/WatchRequest.js'
 import { partsOfTenant, type EndpointId, type PartnerId } from '../../base/ids.js'
@@ -27,6 +28,8 @@ type EndpointWatcher = ServerWritableStream<WatchRequest, EndpointUpdate>
 
 export interface DirectoryService {
   readonly handlers: DirectoryHandlers
+  /** What this processor says of itself. */
+  own(): OwnShard
   /** Called by the pipeline after each commit that changed the directory. */
   changed(partners: ReadonlySet<string>, endpoints: ReadonlySet<string>): void
   /** The books are about to be given up: gateways hold the partners' calls for the next owner. */
@@ -55,16 +58,18 @@ export function directoryService(
   const endpointWatchers = new Set<EndpointWatcher>()
   let isWithdrawn = false
 
+  const own = (): OwnShard => ({
+    shard: isWithdrawn ? '' : claim.shard,
+    epoch: claim.epoch(),
+    shards: [...claim.shards()],
+  })
+
   const announced = (): readonly PartnerEntry[] =>
     isWithdrawn ? [] : [...memory.partners.values()]
 
   const watchPartners = (stream: PartnerWatcher): void => {
     addWatcher(stream, partnerWatchers)
-    stream.write({
-      shard: isWithdrawn ? '' : claim.shard,
-      epoch: claim.epoch(),
-      shards: [...claim.shards()],
-    })
+    stream.write(own())
     const partners = announced().map((partner) => wirePartner(memory, partner))
     const token_keys = vault.tokenSecrets.map(({ kid, secret }) => ({
       kid,
@@ -94,6 +99,7 @@ export function directoryService(
 
   return {
     handlers: { WatchPartners: watchPartners, WatchEndpoints: watchEndpoints },
+    own,
     changed: (partnerIds, endpointIds) => {
       if (partnerIds.size > 0 && !isWithdrawn) {
         const partners = [...partnerIds]
