@@ -130,6 +130,29 @@ const throughAdapters: Rule = ({ path, text }) =>
         .map((name) => `${name} is imported by its adapters only`)
     : []
 
+/** What reaches the partner API without its answers being judged, and where it does not. */
+const UNJUDGED = /^(undici|node:(net|tls|https?|http2))$|gateway\/signing_partner|src\/client\//
+const TO_OTHER_PORTS: readonly (readonly [path: string, name: string])[] = [
+  ['test/integration/captured_gateway.test.ts', 'node:net'], // the bus
+  ['test/integration/single_processes.test.ts', 'node:tls'], // gRPC
+  ['test/integration/access_matrix.test.ts', '../gateway/signing_partner.js'], // makes bytes
+]
+
+const judgesAnswers: Rule = (file) => {
+  const { path, text } = file
+  if (!path.startsWith('test/integration/')) return []
+  const isAllowed = (name: string): boolean =>
+    TO_OTHER_PORTS.some(([at, allowed]) => at === path && allowed === name)
+  const reached = valuesOf(text).filter((name) => UNJUDGED.test(name) && !isAllowed(name))
+  return [
+    ...reached.map((name) => `${name}: call the partner API with test/support/partner`),
+    ...linesWhere(file, (line) => /\bfetch\(/.test(line)),
+  ]
+}
+
+/** The modules of which values are imported. */
+const valuesOf = (text: string): string[] => importsOf(text.replace(/^import type .*$/gm, ''))
+
 function mayImport(module: string, target: string): boolean {
   const other = moduleOf(target)
   return other !== undefined && (other === module || (MODULES[module] ?? []).includes(other))
@@ -218,6 +241,24 @@ const RULES: Readonly<Record<string, { rule: Rule; sample: Sample }>> = {
         file('src/processor/a.ts', "import { a } from '../../actors/intent/machine.js'"),
         file('actors/webhook/a.ts', "import { a } from '../../src/store/database.js'"),
         file('src/money/a.ts', "import { a } from './b.js'"),
+      ],
+    },
+  },
+  'integration tests judge every answer of the partner API': {
+    rule: judgesAnswers,
+    sample: {
+      breaks: [
+        file('test/integration/a.test.ts', "import { Client } from 'undici'"),
+        file('test/integration/a.ts', "import { connect } from '../../src/client/index.js'"),
+        file('test/integration/a.ts', "import { roundTrip } from '../gateway/signing_partner.js'"),
+        file('test/integration/a.ts', "const { request } = await import('node:http')"),
+        file('test/integration/a.ts', 'const answer = await fetch(url)'),
+      ],
+      keeps: [
+        file('test/integration/a.ts', "import { partnerOf } from '../support/partner.js'"),
+        file('test/integration/a.ts', "import type { Page } from '../../src/client/index.js'"),
+        file('test/gateway/a.ts', "import { connect } from 'node:net'"),
+        file('test/integration/captured_gateway.test.ts', "import { connect } from 'node:net'"),
       ],
     },
   },

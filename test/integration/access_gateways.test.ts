@@ -3,18 +3,11 @@
  * after any of the three processes is killed.
  */
 import t, { type Test } from 'tap'
-import { Client } from 'undici'
 import { assertCleanAudit } from '../support/audit.js'
 import { anIntent, aPayout } from '../support/requests.js'
 import { eventually } from '../support/eventually.js'
-import {
-  createResource,
-  openAccess,
-  sendOver,
-  type AccessResponse,
-  type AccessRequest,
-  type Tenant,
-} from './access_tenants.js'
+import { openRawConnection, type RawRequest, type RawResponse } from '../support/raw_requests.js'
+import { createResource, openAccess, type Tenant } from './access_tenants.js'
 import { signed } from './access_credentials.js'
 
 const GATEWAYS = ['gateway-1', 'gateway-2'] as const
@@ -26,17 +19,17 @@ const acme = access.tenant('acme', 'sandbox', await operators.createPartner('acm
 const slow = access.tenant('slow', 'sandbox', await operators.createPartner('slow'))
 
 /** A signed request, which can be replayed byte for byte. */
-function signedRequest(method: string, path: string, body?: unknown, tenant = acme): AccessRequest {
+function signedRequest(method: string, path: string, body?: unknown, tenant = acme): RawRequest {
   const text = body === undefined ? '' : JSON.stringify(body)
   const headers = signed(tenant)({ method, path, body: text })
   return { method, path, host: tenant.host, headers, ...(text === '' ? {} : { body: text }) }
 }
-const balances = (tenant: Tenant = acme): AccessRequest =>
+const balances = (tenant: Tenant = acme): RawRequest =>
   signedRequest('GET', '/v1/balances', undefined, tenant)
 
 /** A connection to a known gateway. */
 interface GatewayConnection {
-  send(request: AccessRequest): Promise<AccessResponse>
+  send(request: RawRequest): Promise<RawResponse>
 }
 type Connections = Readonly<Record<Gateway, GatewayConnection>>
 
@@ -44,19 +37,17 @@ type Connections = Readonly<Record<Gateway, GatewayConnection>>
 async function connectionPerGateway(t: Test): Promise<Connections> {
   const connections: Partial<Record<Gateway, GatewayConnection>> = {}
   await eventually('each gateway has a connection', async () => {
-    const connection = new Client(stack.baseUrl, { keepAliveTimeout: 60_000 })
+    const connection = openRawConnection(stack.baseUrl)
     t.teardown(() => connection.destroy())
     const before = await requestsServed()
-    await sendOver(connection, balances())
+    await connection.send(balances())
     const after = await requestsServed()
     const [name, second] = GATEWAYS.filter((each) => after[each] > before[each])
     if (name === undefined || second !== undefined) return false
-    let isOpen = true
-    connection.on('disconnect', () => (isOpen = false))
     connections[name] = {
       send: (request) => {
-        if (!isOpen) throw new Error(`${name} has closed the connection`)
-        return sendOver(connection, request)
+        if (!connection.isOpen()) throw new Error(`${name} has closed the connection`)
+        return connection.send(request)
       },
     }
     return GATEWAYS.every((each) => connections[each] !== undefined)
@@ -97,7 +88,7 @@ async function replace(process: string): Promise<void> {
 
 /** One request per kind of response, with the status of its first response. */
 async function requestsByStatus(): Promise<
-  readonly (readonly [status: number, request: AccessRequest])[]
+  readonly (readonly [status: number, request: RawRequest])[]
 > {
   const { id } = await createResource(acme, 'created intent')
   const intent = `/v1/payment_intents/${id}`
@@ -216,9 +207,9 @@ t.test('a replay after a kill of the processor moves money once', async (t) => {
   const sendAll = (): Promise<number[]> =>
     Promise.all(
       deposits.map(async (deposit) => {
-        const connection = new Client(stack.baseUrl)
+        const connection = openRawConnection(stack.baseUrl)
         t.teardown(() => connection.destroy())
-        const answer = await sendOver(connection, deposit).catch(() => undefined)
+        const answer = await connection.send(deposit).catch(() => undefined)
         if (answer?.status === 201 && !killed) {
           killed = true
           stack.kill('processor')

@@ -5,10 +5,11 @@
  * The routes come from the route table, their properties from access_table.
  */
 import t from 'tap'
-import { bytesOf, roundTrip, proxyHeader, statusOf } from '../gateway/signing_partner.js'
+import { bytesOf, proxyHeader } from '../gateway/signing_partner.js'
 import { assertCleanAudit } from '../support/audit.js'
 import { eventually } from '../support/eventually.js'
 import { withKey } from '../support/partner.js'
+import { sendBytes, type Headers, type RawResponse } from '../support/raw_requests.js'
 import { anIntent, aPayout } from '../support/requests.js'
 import {
   HOSTS,
@@ -17,8 +18,6 @@ import {
   NO_RESOURCE,
   openAccess,
   SCAN,
-  type AccessResponse,
-  type Headers,
   type Tenant,
   type Resource,
 } from './access_tenants.js'
@@ -72,7 +71,7 @@ async function requestOf(
 async function send(
   request: PlainRequest,
   { headers, host, query }: Credential,
-): Promise<AccessResponse> {
+): Promise<RawResponse> {
   return access.send({
     method: request.method,
     path: request.path + (query ?? ''),
@@ -141,7 +140,7 @@ t.test('a foreign resource gets the 404 of an unknown id', async (t) => {
   for (const each of cases.filter(({ notFound }) => notFound !== '')) {
     if (each.route.auth === 'session') continue // a 401 for the token, above
     const resource = await resourceOf(each, owner)
-    const requestAs = async (tenant: Tenant, id: string): Promise<AccessResponse> => {
+    const requestAs = async (tenant: Tenant, id: string): Promise<RawResponse> => {
       const request = await requestOf(each, resource, owner, id)
       const own = tenant === otherPartner ? otherPartnersIntent : otherIntent
       if (each.route.auth !== 'receipt') return send(request, credential(signed(tenant), tenant))
@@ -152,7 +151,7 @@ t.test('a foreign resource gets the 404 of an unknown id', async (t) => {
       return send(request, credential(bearer(token), tenant))
     }
     const answers = new Map<string, string>()
-    const collect = (what: string, answer: AccessResponse): void => {
+    const collect = (what: string, answer: RawResponse): void => {
       answers.set(answer.comparable, what)
       t.same([answer.status, answer.code], [404, each.notFound], `${each.name}: ${what}`)
     }
@@ -197,7 +196,7 @@ t.test('lists and ids in bodies give access to own resources only', async (t) =>
 
   const { amount, currency, reference } = aPayout()
   for (const tenant of [otherPartner, ownerInProduction]) {
-    const pay = (beneficiary_id: string): Promise<AccessResponse> => {
+    const pay = (beneficiary_id: string): Promise<RawResponse> => {
       const body = JSON.stringify({ amount, currency, reference, beneficiary_id })
       return send({ method: 'POST', path: '/v1/payouts', body }, credential(signed(tenant), tenant))
     }
@@ -237,7 +236,7 @@ t.test('a token authenticates its own operations; a consumed one only reads', as
   const minted = receiptTokenFor('acme', 'sandbox', receiptToken, 300)
   t.equal((await send(receipt, as(minted))).status, 200)
 
-  const post = (action: string, body: string): Promise<AccessResponse> =>
+  const post = (action: string, body: string): Promise<RawResponse> =>
     send({ method: 'POST', path: `/v1/payment_intents/${id}/${action}`, body }, as(sessionToken))
   t.equal((await post('confirm', '')).status, 200)
   t.equal((await post('confirm', '')).comparable, refusal)
@@ -261,7 +260,7 @@ t.test('registered packages restrict session calls in both environments', async 
   })
   for (const tenant of [owner, ownerInProduction]) {
     const { id, sessionToken, receiptToken } = await createResource(tenant, 'created intent')
-    const from = (app: string): Promise<AccessResponse> =>
+    const from = (app: string): Promise<RawResponse> =>
       send(
         get(id),
         credential(() => [...bearer(sessionToken)(), ['X-Service-Package', app]], tenant),
@@ -280,7 +279,7 @@ t.test('registered packages restrict session calls in both environments', async 
 t.test('the IP allowlist restricts production and cannot be bypassed', async (t) => {
   const balances: PlainRequest = { method: 'GET', path: '/v1/balances', body: '' }
   const refusal = (await send(balances, nothing)).comparable
-  const from = (tenant: Tenant, ...more: Headers): Promise<AccessResponse> =>
+  const from = (tenant: Tenant, ...more: Headers): Promise<RawResponse> =>
     send(
       balances,
       credential((request) => [...signed(tenant)(request), ...more], tenant),
@@ -290,8 +289,7 @@ t.test('the IP allowlist restricts production and cannot be bypassed', async (t)
     const { headers } = client.sign('GET', balances.path, '')
     const call = { ...balances, unsigned: true, headers: { ...headers } }
     const bytes = Buffer.concat([proxyHeader('203.0.113.9'), Buffer.from(bytesOf(call, host))])
-    const port = Number(new URL(access.stack.baseUrl).port)
-    return statusOf((await roundTrip(port, bytes, 5_000)).text)
+    return (await sendBytes(access.stack.baseUrl, balances, bytes)).status
   }
   t.equal((await from(ownerInProduction)).status, 200, 'no restriction without a list')
   t.equal(await proxied(ownerInProduction), 200)

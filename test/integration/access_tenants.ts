@@ -3,13 +3,13 @@ import { randomBytes } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Test } from 'tap'
-import { Client } from 'undici'
 import { ENDPOINTS_PER_TENANT_MAX } from '../../src/base/constants.js'
 import type { Environment } from '../../src/base/ids.js'
 import { operatorsOf, type Key, type Operators } from '../support/operators.js'
 import { tempFolder } from '../support/temp_folder.js'
 import { partnerOf, withKey, type HttpAnswer, type Partner } from '../support/partner.js'
 import { payByQr, untilStatus } from '../support/payments.js'
+import { openRawConnection, type RawRequest, type RawResponse } from '../support/raw_requests.js'
 import { anIntent, aPayout, promptPayQr } from '../support/requests.js'
 import { startStack, type RunningStack } from '../support/stack.js'
 
@@ -20,28 +20,6 @@ export const HOSTS = {
 } as const
 
 export const MASTER_KEY = Buffer.alloc(32, 7)
-
-/** Pairs, because a header can be repeated. */
-export type Headers = readonly (readonly [name: string, value: string])[]
-
-export interface AccessRequest {
-  readonly method: string
-  /** As in the request line, with the query. */
-  readonly path: string
-  readonly headers: Headers
-  readonly host: string
-  readonly body?: string
-}
-
-export interface AccessResponse {
-  readonly status: number
-  readonly code: string
-  readonly text: string
-  readonly headers: Readonly<Record<string, unknown>>
-  readonly body: unknown
-  /** The response without date, request id and idempotency key. */
-  readonly comparable: string
-}
 
 /** A partner in one environment. */
 export interface Tenant {
@@ -56,7 +34,7 @@ export interface AccessHarness {
   readonly stack: RunningStack
   readonly operators: Operators
   /** Sends the path without resolving dots or decoding. */
-  send(request: AccessRequest): Promise<AccessResponse>
+  send(request: RawRequest): Promise<RawResponse>
   tenant(name: string, environment: Environment, key: Key): Tenant
 }
 
@@ -81,41 +59,16 @@ export async function openAccess(
   t.teardown(() => stack.stop())
   const operators = operatorsOf(stack)
   t.teardown(() => operators.close())
-  const connection = new Client(stack.baseUrl)
+  const connection = openRawConnection(stack.baseUrl)
   t.teardown(() => connection.destroy())
   return {
     stack,
     operators,
-    send: (request) => sendOver(connection, request),
+    send: connection.send,
     tenant: (name, environment, key) => {
       const host = HOSTS[environment][0]
       return { name, environment, key, host, client: partnerOf(stack.sandbox, { ...key, host }) }
     },
-  }
-}
-
-export async function sendOver(
-  connection: Client,
-  request: AccessRequest,
-): Promise<AccessResponse> {
-  const { method, path, headers, host, body } = request
-  const answer = await connection.request({
-    method,
-    path,
-    headers: ['host', host, ...headers.flat()],
-    body: body ?? null,
-  })
-  const text = await answer.body.text()
-  const { date: _, 'x-request-id': __, 'idempotency-key': ___, ...same } = answer.headers
-  const parsed = JSON.parse(text) as { error?: { code?: string } }
-  const anonymous = text.replace(/req_[0-9A-Z]{26}/, 'req')
-  return {
-    status: answer.statusCode,
-    code: parsed.error?.code ?? '',
-    text,
-    headers: answer.headers,
-    body: parsed,
-    comparable: `${answer.statusCode} ${JSON.stringify(same)} ${anonymous}`,
   }
 }
 

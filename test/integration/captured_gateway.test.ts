@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { Client, credentials } from '@grpc/grpc-js'
 import t from 'tap'
 import { bearer } from '../../src/base/bearer.js'
+import { fetchOps, sendOnce } from '../support/raw_requests.js'
 import { judged, nameOf, PROCESSOR_RPCS, RAIL_RPCS } from '../support/rpcs.js'
 import { startStack } from '../support/stack.js'
 
@@ -88,10 +89,11 @@ function busReply(port: number, given: object): Promise<string> {
 }
 
 t.test('its token is nothing to the partner API and to the ops port', async (t) => {
-  const headers = { Authorization: `Bearer ${token}` }
-  const answer = await fetch(`${stack.baseUrl}/v1/balances`, { headers })
-  t.equal(answer.status, 401)
+  const authorization = `Bearer ${token}`
+  const balances = { method: 'GET', path: '/v1/balances' }
+  const headers = [['Authorization', authorization]] as const
+  t.equal((await sendOnce(stack.baseUrl, { ...balances, headers })).status, 401)
   for (const path of ['/', '/v1/balances', '/callers', '/admin']) {
-    t.equal((await fetch(`${stack.sandbox.ops_url}${path}`, { headers })).status, 404, path)
+    t.equal((await fetchOps(stack.sandbox.ops_url, path, { authorization })).status, 404, path)
   }
 })

@@ -9,11 +9,16 @@ import { callerEntry } from '../../src/auth/callers.js'
 import { bearer } from '../../src/base/bearer.js'
 import { CLEARTEXT } from '../../src/base/grpc_tls.js'
 import { contracts } from '../../src/base/protos.js'
-import { connect } from '../../src/client/index.js'
 import { freePort } from '../../src/supervisor/ports.js'
 import { assertCleanAudit } from '../support/audit.js'
 import { eventually } from '../support/eventually.js'
-import { partnerOf, withKey, type HttpAnswer, type Partner } from '../support/partner.js'
+import {
+  connectDocumented,
+  partnerOf,
+  withKey,
+  type HttpAnswer,
+  type Partner,
+} from '../support/partner.js'
 import { retryUntilFinal } from '../support/payments.js'
 import { aPayout } from '../support/requests.js'
 import { startProcess } from '../support/single_process.js'
@@ -125,7 +130,7 @@ t.test('alone', async (t) => {
     RATE_LIMIT: 'off',
   })
   await Promise.all([processor.untilReady(), gateway.untilReady()])
-  const partner = connect({
+  const partner = connectDocumented({
     baseUrl: `http://127.0.0.1:${httpPort}`,
     host: 'api.localhost',
     ...(await demoKey(address)),

@@ -12,14 +12,14 @@ import type { ProtoGrpcType } from '../../protos/types/operator.js'
 import { callerEntry } from '../../src/auth/callers.js'
 import { CLEARTEXT, NO_LOG, openGrpcTls } from '../../src/base/grpc_tls.js'
 import { contracts } from '../../src/base/protos.js'
-import { connect } from '../../src/client/index.js'
 import { freePort } from '../../src/supervisor/ports.js'
 import { createAuthority, writeTlsFiles } from '../support/certificates.js'
 import { connectHealth, watchHealth } from '../support/grpc_health.js'
 import { eventually } from '../support/eventually.js'
 import { createNatsServer } from '../support/nats_server.js'
-import { withKey } from '../support/partner.js'
+import { connectDocumented, withKey } from '../support/partner.js'
 import { payByQr, payOut, untilStatus } from '../support/payments.js'
+import { fetchOps } from '../support/raw_requests.js'
 import { receiverOf } from '../support/receiver.js'
 import { anIntent } from '../support/requests.js'
 import { startProcess } from '../support/single_process.js'
@@ -106,7 +106,7 @@ function ensureDemo(tls = openGrpcTls(tlsFiles('operator'), NO_LOG), address = p
 }
 
 const { demo } = await ensureDemo()
-const partner = connect({
+const partner = connectDocumented({
   baseUrl: `http://127.0.0.1:${httpPort}`,
   host: 'api.localhost',
   keyId: demo.key_id ?? '',
@@ -135,12 +135,12 @@ t.test('payments, payouts and webhooks pass through all of them', async (t) => {
 
 t.test('each serves its own role and logs to standard output', async (t) => {
   for (const [role, { ops, output }] of Object.entries(all)) {
-    t.equal((await fetch(`${ops}/readyz?role=${role}`)).status, 200, role)
+    t.equal((await fetchOps(ops, `/readyz?role=${role}`)).status, 200, role)
     const other = role === 'gateway' ? 'processor' : 'gateway'
-    t.equal((await fetch(`${ops}/readyz?role=${other}`)).status, 404, role)
+    t.equal((await fetchOps(ops, `/readyz?role=${other}`)).status, 404, role)
     t.match(output(), /"message":"serving"/, role)
   }
-  const metrics = await (await fetch(`${processor.ops}/metrics`)).text()
+  const metrics = await (await fetchOps(processor.ops, '/metrics')).text()
   t.match(metrics, 'causeway_relay_backlog')
 })
 
@@ -209,7 +209,7 @@ t.test('SIGTERM: the gateway answers what is in flight', async (t) => {
     partner.request('POST', '/v1/payment_intents', anIntent(), withKey(`drained ${i}`)),
   )
   await eventually('all are in flight', async () => {
-    const metrics = await (await fetch(`${gateway.ops}/metrics`)).text()
+    const metrics = await (await fetchOps(gateway.ops, '/metrics')).text()
     return /^gateway_commands_in_flight 20$/m.test(metrics)
   })
   const exitCode = gateway.end()

@@ -6,6 +6,7 @@ import { callerEntry } from '../../src/auth/callers.js'
 import { freePort } from '../../src/supervisor/ports.js'
 import { createAuthority, writeTlsFiles } from '../support/certificates.js'
 import { eventually } from '../support/eventually.js'
+import { fetchOps } from '../support/raw_requests.js'
 import { runProcess, startProcess } from '../support/single_process.js'
 import { tempFolder } from '../support/temp_folder.js'
 
@@ -73,7 +74,7 @@ t.test(
     })
     await told.untilReady()
     await eventually('the rail is linked', async () => {
-      const answer = await fetch(`${told.ops}/readyz`)
+      const answer = await fetchOps(told.ops, '/readyz')
       return (await answer.text()).includes('"rail":"up"')
     })
     t.equal(await told.end(), 0, told.output())

@@ -8,6 +8,7 @@ import { eventually } from '../support/eventually.js'
 import { operatorCli } from '../support/operator_cli.js'
 import { tempFolder } from '../support/temp_folder.js'
 import { partnerOf, withKey } from '../support/partner.js'
+import { sendOnce } from '../support/raw_requests.js'
 import { startProgram, type CliResult } from '../support/program.js'
 import { startStack } from '../support/stack.js'
 
@@ -231,7 +232,8 @@ t.test('against a running stack', async (t) => {
     const [method, path, timestamp, nonce, hash, end] = canonical.split('\n')
     t.strictSame([method, path, hash, end], ['GET', '/v1/balances', '', ''])
     t.match(headers, { 'X-Service-Timestamp': timestamp, 'X-Service-Nonce': nonce })
-    const answer = await fetch(`${stack.baseUrl}/v1/balances`, { headers })
+    const request = { method: 'GET', path: '/v1/balances', headers: Object.entries(headers) }
+    const answer = await sendOnce(stack.baseUrl, request)
     t.equal(answer.status, 200)
   })
 

@@ -21,11 +21,13 @@ import { projectRoot } from '../../src/base/protos.js'
 import { SETTINGS } from '../../src/base/settings.js'
 import { terminateStaleRun, writePidFile } from '../../src/supervisor/pid_file.js'
 import { eventually } from '../support/eventually.js'
+import { sendOnce } from '../support/raw_requests.js'
 import { tempFolder } from '../support/temp_folder.js'
 import { runUntilExit, startStack, type RunningStack } from '../support/stack.js'
 
 t.setTimeout(0)
 
+const UNSIGNED = { method: 'GET', path: '/v1/balances', headers: [] }
 const PROCESSES = ['nats', 'rail', 'processor', 'webhooks', 'gateway']
 
 /** An ended orphan can stay a zombie until its new parent reaps it; a zombie is not alive. */
@@ -102,7 +104,7 @@ t.test('a stack over several starts', async (t) => {
     third.kill('gateway-1')
     await eventually('readiness is lost', async () => (await third.readyz()).status === 503)
     await third.untilServing()
-    t.equal((await fetch(`${third.baseUrl}/v1/balances`)).status, 401)
+    t.equal((await sendOnce(third.baseUrl, UNSIGNED)).status, 401)
   })
   await t.test('a stack without its lock file, or with a copied run file, keeps running', (t) =>
     keepsRunning(t, third),
@@ -159,7 +161,7 @@ async function restartsEach(t: Test, stack: RunningStack): Promise<void> {
   }
   t.match(stack.output(), 'processor ended (signal SIGKILL); restarting in 0.2 s')
   t.match(await stack.metrics(), 'causeway_process_restarts_total{process="gateway"} 1')
-  const answer = await fetch(`${stack.baseUrl}/v1/balances`)
+  const answer = await sendOnce(stack.baseUrl, UNSIGNED)
   t.equal(answer.status, 401, 'the gateway answers at its first address')
 }
 

@@ -24,10 +24,14 @@ export const withKey = (key: string): { headers: Record<string, string> } => ({
   headers: { 'Idempotency-Key': key },
 })
 
+/** A connection with credentials that a test has made itself. */
+export const connectDocumented = (credentials: Credentials): Partner =>
+  requiringDocumented(connect(credentials))
+
 /** The demo partner, or the partner of `key`. */
 export function partnerOf(
   sandbox: Sandbox,
   key: Partial<Pick<Credentials, 'keyId' | 'secret' | 'host'>> = {},
 ): Partner {
-  return requiringDocumented(connect({ ...credentialsOf(sandbox, 'Service'), ...key }))
+  return connectDocumented({ ...credentialsOf(sandbox, 'Service'), ...key })
 }
