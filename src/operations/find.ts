@@ -35,7 +35,7 @@ function foundLines(found: FoundList): string[] {
   ])
   return [
     ...found.data.flatMap(entityLines),
-    ...(actions.length === 0 ? [] : ['actions of operators', table(actions, [])]),
+    ...(actions.length === 0 ? [] : ['actions', table(actions, [])]),
     ...(found.deliveries_unknown ? ['A webhook pool did not answer: deliveries are missing.'] : []),
   ]
 }

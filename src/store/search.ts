@@ -3,7 +3,8 @@
  *
  * - Every statement reads by a key or an index, or is bounded by a range of time-ordered ids; only
  *   the operators' log, which is small, is read whole.
- * - What a request caused has no index: its id has the time, and `ofRequest` reads that range.
+ * - What a request created has no index: its id has the time, and `ofRequest` reads that range.
+ *   What it changed without an event is in `request_actions`, whose key is the request.
  */
 import type { Instant } from '../base/clock.js'
 import { leastIdAt, type IdKind, type TenantId } from '../base/ids.js'
@@ -36,15 +37,21 @@ export interface Search {
   payoutsByReference(tenants: readonly string[], reference: string): Promise<readonly string[]>
   /** Rows of idempotency keys, by their sequences. */
   keys(sequences: readonly number[]): Promise<readonly Pick<Row<'idempotency'>, 'key' | 'entity'>[]>
-  /** Entities that a request changed in this period. */
+  fxQuote(id: string): Promise<FoundQuote | undefined>
+  /** Entities that a request created, or changed with an event, in this period. */
   ofRequest(requestId: string, period: Period): Promise<readonly string[]>
   /** Intents created in this period whose creation or scan was this request. */
   intentsOfRequest(requestId: string, period: Period): Promise<readonly string[]>
+  /** What a request of an operator or a partner did. */
   actionsOf(requestId: string): Promise<readonly FoundActionRow[]>
 }
 
 export type FoundBeneficiary = Pick<Row<'beneficiaries'>, 'id' | 'tenant' | 'status'> & {
   readonly at: Instant
+  readonly requestId: string | null
+}
+
+export type FoundQuote = Pick<Row<'fxQuotes'>, 'tenant' | 'conversion'> & {
   readonly requestId: string | null
 }
 
@@ -67,6 +74,7 @@ export function createSearch(read: <R>(statement: Statement) => Promise<R[]>): S
     actor: async (kind, id) => (await read<ActorRow>(actorStatement(kind, id)))[0],
     beneficiary: async (id) => (await read<FoundBeneficiary>(beneficiaryStatement(id)))[0],
     entry: async (entity) => (await read<FoundEntry>(entryStatement(entity)))[0],
+    fxQuote: async (id) => (await read<FoundQuote>(quoteStatement(id)))[0],
     eventById: async (id) => (await read<FoundEventRow>(eventsWhere('id = ?', [id])))[0],
     eventsOf: (entity) =>
       read(eventsWhere("entity >= ? AND entity < CAST(? AS TEXT) || 'A'", [entity, entity])),
@@ -76,11 +84,15 @@ export function createSearch(read: <R>(statement: Statement) => Promise<R[]>): S
     ofRequest: async (requestId, period) => [
       ...(await entities(eventEntitiesOfRequest(requestId, period))),
       ...(await entities(actorsOfRequest('payouts', requestId, period))),
-      ...(await entities(beneficiariesOfRequest(requestId, period))),
+      ...(await entities(rowsOfRequest('beneficiaries', 'beneficiary', requestId, period))),
+      ...(await entities(rowsOfRequest('fx_quotes', 'fxQuote', requestId, period))),
     ],
     intentsOfRequest: (requestId, period) =>
       entities(actorsOfRequest('intents', requestId, period)),
-    actionsOf: (requestId) => read(actionsStatement(requestId)),
+    actionsOf: async (requestId) => [
+      ...(await read<FoundActionRow>(operatorActionsStatement(requestId))),
+      ...(await read<FoundActionRow>(partnerActionsStatement(requestId))),
+    ],
   }
 }
 
@@ -92,6 +104,11 @@ const actorStatement = (kind: string, id: string): Statement => ({
 const beneficiaryStatement = (id: string): Statement => ({
   sql: () => `SELECT id, tenant, status, created_at AS at, request_id AS "requestId"
     FROM beneficiaries WHERE id = ?`,
+  values: [id],
+})
+
+const quoteStatement = (id: string): Statement => ({
+  sql: () => `SELECT tenant, conversion, request_id AS "requestId" FROM fx_quotes WHERE id = ?`,
   values: [id],
 })
 
@@ -147,14 +164,25 @@ const actorsOfRequest = (
   values: [...idsIn(table === 'intents' ? 'intent' : 'payout', period), `%${requestId}%`],
 })
 
-const beneficiariesOfRequest = (requestId: string, period: Period): Statement => ({
-  sql: () => `SELECT id AS entity FROM beneficiaries
+const rowsOfRequest = (
+  table: 'beneficiaries' | 'fx_quotes',
+  kind: IdKind,
+  requestId: string,
+  period: Period,
+): Statement => ({
+  sql: () => `SELECT id AS entity FROM ${table}
     WHERE id >= ? AND id < ? AND request_id = ? LIMIT ${ROWS_MAX}`,
-  values: [...idsIn('beneficiary', period), requestId],
+  values: [...idsIn(kind, period), requestId],
 })
 
-const actionsStatement = (requestId: string): Statement => ({
+const operatorActionsStatement = (requestId: string): Statement => ({
   sql: () => `SELECT at, actor, action, subject FROM operator_log
     WHERE request_id = ? ORDER BY id LIMIT ${ROWS_MAX}`,
+  values: [requestId],
+})
+
+const partnerActionsStatement = (requestId: string): Statement => ({
+  sql: () => `SELECT at, tenant AS actor, action, entity AS subject FROM request_actions
+    WHERE request_id = ? ORDER BY at, action, entity LIMIT ${ROWS_MAX}`,
   values: [requestId],
 })

@@ -169,6 +169,7 @@ export const TABLES = {
   fxQuotes: {
     name: 'fx_quotes',
     key: ['id'],
+    fixed: ['request_id'],
     columns: {
       id: 'text',
       tenant: 'text',
@@ -178,6 +179,7 @@ export const TABLES = {
       bought: 'int64',
       expires_at: 'integer',
       conversion: 'text',
+      request_id: 'text',
     },
   },
   routes: {
@@ -303,6 +305,17 @@ export const TABLES = {
       decided_at: 'integer',
     },
   },
+  requestActions: {
+    name: 'request_actions',
+    key: ['request_id', 'action', 'entity'],
+    columns: {
+      request_id: 'text',
+      action: 'text',
+      entity: 'text',
+      tenant: 'text',
+      at: 'integer',
+    },
+  },
   operatorLog: {
     name: 'operator_log',
     columns: {
@@ -334,7 +347,7 @@ type Nullable = {
   endpoints: 'disabled_at'
   idempotency: 'response'
   entries: 'tenant'
-  fxQuotes: 'conversion'
+  fxQuotes: 'conversion' | 'request_id'
   routes: 'amount_min' | 'amount_max' | 'review_from'
   discrepancies: 'tenant' | 'plan' | 'currency' | 'amount' | 'resolved_at' | 'settlement'
   masterKeys: 'sealing_since' | 'emptied_at'

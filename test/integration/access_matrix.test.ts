@@ -4,10 +4,11 @@
  *
  * The routes come from the route table, their properties from access_table.
  */
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { bytesOf, proxyHeader } from '../gateway/signing_partner.js'
 import { assertCleanAudit } from '../support/audit.js'
 import { eventually } from '../support/eventually.js'
+import { operatorCli } from '../support/operator_cli.js'
 import { withKey } from '../support/partner.js'
 import { sendBytes, type Headers, type RawResponse } from '../support/raw_requests.js'
 import { anIntent, aPayout } from '../support/requests.js'
@@ -35,6 +36,7 @@ import { accessCases, pathOf, type Case } from './access_table.js'
 const cases = accessCases()
 const access = await openAccess(t)
 const { operators } = access
+const ops = operatorCli(access.stack.dataDir)
 
 const owner = access.tenant('acme', 'sandbox', await operators.createPartner('acme'))
 const ownerInProduction = access.tenant(
@@ -94,6 +96,29 @@ function ownCredential({ route }: Case, tenant: Tenant, resource: Resource): Cre
   return credential(signed(tenant), tenant)
 }
 
+const changesSomething = ({ name, route, success }: Case): boolean =>
+  route.method !== 'GET' && success < 300 && !name.endsWith('/receipt_token')
+
+/** An operator finds what the request did by its id. */
+async function assertFound(
+  t: Test,
+  { name }: Case,
+  { id }: Resource,
+  { headers, body }: RawResponse,
+): Promise<void> {
+  const created = body as { readonly id?: string; readonly intent_id?: string }
+  const entity = id === '' ? (created.intent_id ?? created.id) : id
+  const found = await ops.json('find', String(headers['x-request-id']))
+  const { data, actions } = found as unknown as {
+    readonly data: readonly { readonly id: string }[]
+    readonly actions: readonly { readonly actor: string; readonly subject: string }[]
+  }
+  const [byRow] = data.filter((one) => one.id === entity)
+  const [byAction] = actions.filter(({ subject }) => subject === entity)
+  t.ok(byRow ?? byAction, `${name}: its request id leads to ${entity}`)
+  if (byAction !== undefined) t.equal(byAction.actor, 'acme_sandbox')
+}
+
 t.test('all invalid credentials get the same refusal, which changes nothing', async (t) => {
   const refusals = new Map<string, string>()
   for (const each of cases) {
@@ -116,6 +141,7 @@ t.test('all invalid credentials get the same refusal, which changes nothing', as
     }
     const answer = await send(request, ownCredential(each, owner, resource))
     t.equal(answer.status, each.success, `${each.name} by its owner: ${answer.text}`)
+    if (changesSomething(each)) await assertFound(t, each, resource, answer)
   }
   t.same([...refusals.values()], [...refusals.values()].slice(0, 1), 'all refusals are equal')
   t.match([...refusals.keys()][0], /^401 .*"code":"authentication_failed"/)

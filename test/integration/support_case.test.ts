@@ -4,10 +4,22 @@
  */
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { Client, credentials, type MethodDefinition } from '@grpc/grpc-js'
 import t, { type Test } from 'tap'
+import type { ProtoGrpcType as CallerTypes } from '../../protos/types/callers.js'
+import type { ProtoGrpcType as OperatorTypes } from '../../protos/types/operator.js'
+import type { ProtoGrpcType as PartnerTypes } from '../../protos/types/partners.js'
+import type { ProtoGrpcType as WebhookTypes } from '../../protos/types/webhook_admin.js'
+import { bearer } from '../../src/base/bearer.js'
+import { systemClock } from '../../src/base/clock.js'
+import { newId, type RequestId } from '../../src/base/ids.js'
+import { contracts } from '../../src/base/protos.js'
+import { systemRandom } from '../../src/base/random.js'
 import { sqliteOnly } from '../support/books.js'
+import { operatorAccessOf } from '../support/callers.js'
 import { eventually } from '../support/eventually.js'
 import { operatorCli } from '../support/operator_cli.js'
+import { answerOf } from '../support/operators.js'
 import { partnerOf, type HttpAnswer } from '../support/partner.js'
 import { receiverOf } from '../support/receiver.js'
 import { anIntent, aPayout, promptPayQr } from '../support/requests.js'
@@ -18,7 +30,13 @@ const ACCOUNT = '99900073518264920001' // a sandbox account that is closed
 const MOBILE = '0066879135246'
 const NAME = 'Marked Beneficiary Zq7'
 
+const THB_7 = { currency: 'THB', amount: '7' }
+
+const { v1 } = contracts<OperatorTypes & PartnerTypes & CallerTypes & WebhookTypes>().causeway
+  .operator
+
 interface Found {
+  readonly actions: readonly { readonly action: string; readonly subject: string }[]
   readonly data: readonly {
     readonly id: string
     readonly kind: string
@@ -151,6 +169,56 @@ t.test('find: lines for people, and a clear answer when there is nothing', async
   const read = await partner.request('GET', '/v1/balances')
   const unknown = await ops('find', requestIdOf(read))
   t.match(unknown.out, /Nothing is known as req_[\s\S]*logs\/gateway\.log/)
+})
+
+t.test('find: by the request of an operator', async (t) => {
+  const { address, token } = operatorAccessOf(stack)
+  const client = new Client(address, credentials.createInsecure())
+  t.teardown(() => client.close())
+  const { service: operator } = v1.Operator
+  const { service: admin } = v1.PartnerAdmin
+  const { service: callers } = v1.Callers
+  const call = async (
+    { path, requestSerialize, responseDeserialize }: MethodDefinition<object, object>,
+    request: object,
+  ): Promise<{ requestId: string; answer: object }> => {
+    const metadata = bearer(token())
+    const requestId = newId<RequestId>('request', systemClock.now(), systemRandom())
+    metadata.set('x-request-id', requestId)
+    const wire = [path, requestSerialize, responseDeserialize] as const
+    const given = { actor: { reason: 'a test' }, ...request }
+    const answer = await answerOf<object>((done) =>
+      client.makeUnaryRequest(...wire, given, metadata, done),
+    )
+    return { requestId, answer }
+  }
+  const tenant = { partner_id: 'acme', environment: 'sandbox' }
+  const endpoint = { endpoint_id: receiver.endpointId }
+  const { data: routes } = (await call(operator.ListRoutes, {})).answer as { data: object[] }
+  const named = { name: 'an_adapter' }
+  for (const [rpc, request, action] of [
+    [operator.CreatePartner, { partner_id: 'acme' }, 'create_partner'],
+    [operator.IssueKey, { tenant }, 'issue_key'],
+    [operator.Deposit, { tenant, ...THB_7, idempotency_key: 'd' }, 'deposit'],
+    [operator.SetRate, { currency: 'THB', rate: '36' }, 'set_rate'],
+    [operator.SetRoute, { route: routes[0] }, 'set_route'],
+    [operator.SetBalanceAlert, { tenant, currency: 'THB', threshold: '1' }, 'set_balance_alert'],
+    [admin.SetAllowedIps, { partner_id: 'acme', values: [] }, 'partner_allowed_ips'],
+    [admin.SetPackages, { partner_id: 'acme', values: [] }, 'partner_packages'],
+    [admin.SetCorridors, { partner_id: 'acme', values: [] }, 'partner_corridors'],
+    [admin.SetRateLimit, { partner_id: 'acme', per_second: 9 }, 'partner_rate_limit'],
+    [admin.Suspend, { partner_id: 'acme' }, 'partner_suspend'],
+    [admin.Resume, { partner_id: 'acme' }, 'partner_resume'],
+    [v1.WebhookAdmin.service.DisableEndpoint, endpoint, 'webhook_endpoint_disabled'],
+    [v1.WebhookAdmin.service.EnableEndpoint, endpoint, 'webhook_endpoint_enabled'],
+    [callers.Create, { ...named, kind: 'service', partners: ['acme'] }, 'create_caller'],
+    [callers.Rotate, named, 'rotate_caller'],
+    [callers.Revoke, named, 'revoke_caller'],
+  ] as const) {
+    const { requestId } = await call(rpc, request)
+    t.match(await find(requestId), { actions: [{ action }] }, action)
+    if (rpc === operator.Deposit) t.match(await find(requestId), { data: [{ kind: 'deposit' }] })
+  }
 })
 
 const recordsOf = (process: string): Record<string, unknown>[] =>

@@ -3,8 +3,9 @@
  * and their deliveries: the start of every support case.
  *
  * - Every text is tried as each of these, because a partner may use any text as a reference.
- * - A request id has its time: what the request caused is read from that range of ids, first the
- *   seconds in which a request is decided, then wider, for clocks that differ.
+ * - A request id has its time: what the request created is read from that range of ids, first the
+ *   seconds in which a request is decided, then wider, for clocks that differ. What else it changed
+ *   is recorded under its id.
  * - The answer has ids, states, causes and codes only.
  */
 import type { DeliveryRecord__Output as DeliveryRecord } from '../../../protos/types/causeway/internal/v1/DeliveryRecord.js'
@@ -14,7 +15,7 @@ import { LIST_LIMIT_MAX } from '../../base/constants.js'
 import { instant, MINUTE, SECOND, toRfc3339, type Instant } from '../../base/clock.js'
 import { instantOf, isIdOf, PREFIX, tenantOf, type TenantId } from '../../base/ids.js'
 import { isWithin } from '../../base/text.js'
-import type { FoundEventRow, Period, Search } from '../../store/search.js'
+import type { FoundActionRow, FoundEventRow, Period, Search } from '../../store/search.js'
 import { fingerprintOf } from '../cache/idempotency_index.js'
 import type { Memory } from '../cache/memory.js'
 import { lastIntentOf } from '../changes/user_intent_links.js'
@@ -51,7 +52,8 @@ export function find(pools: WebhookPools, memory: Memory, text: string): Query {
         for (const id of ids) if (!hits.has(id)) hits.set(id, by)
       }
       if (ID.test(text)) add([text], 'id')
-      if (isIdOf('request', text)) add(await causedBy(search, text), 'request_id')
+      const actions = isIdOf('request', text) ? await search.actionsOf(text) : []
+      if (isIdOf('request', text)) add(await causedBy(search, text, actions), 'request_id')
       if (isIdOf('event', text)) add(await entityOfEvent(search, text), 'event_id')
       if (isIdOf('delivery', text)) {
         for (const id of await eventOfDelivery(pools, text)) {
@@ -70,7 +72,7 @@ export function find(pools: WebhookPools, memory: Memory, text: string): Query {
       const deliveries = await deliveriesOf(pools, described)
       return answer({
         data: described.map((entity) => viewOf(entity, deliveries ?? [])),
-        actions: isIdOf('request', text) ? (await search.actionsOf(text)).map(withTime) : [],
+        actions: actions.map(withTime),
         deliveries_unknown: deliveries === null,
       })
     },
@@ -109,8 +111,13 @@ const WIDER: readonly (readonly [number, number])[] = [
 /** How long before its scan an intent may have been created. */
 const SCAN_AFTER_MS = 30 * MINUTE
 
-async function causedBy(search: Search, requestId: string): Promise<readonly string[]> {
+async function causedBy(
+  search: Search,
+  requestId: string,
+  actions: readonly FoundActionRow[],
+): Promise<readonly string[]> {
   const at = instantOf(requestId)
+  const subjects = await subjectsOf(search, actions)
   for (const ranges of [USUALLY, WIDER]) {
     const found: string[] = []
     for (const [from, to] of ranges) {
@@ -118,13 +125,27 @@ async function causedBy(search: Search, requestId: string): Promise<readonly str
       found.push(...(await search.ofRequest(requestId, period)))
       found.push(...(await search.intentsOfRequest(requestId, period)))
     }
-    if (found.length > 0) return [...new Set(found.map(entityIn))]
+    if (found.length + actions.length > 0) {
+      return [...new Set([...subjects, ...found.map(entityIn)])]
+    }
   }
   for (let to = at - MINUTE; to > at - SCAN_AFTER_MS; to -= MINUTE) {
     const found = await search.intentsOfRequest(requestId, periodOf(to - MINUTE, to))
     if (found.length > 0) return found
   }
   return []
+}
+
+async function subjectsOf(
+  search: Search,
+  actions: readonly FoundActionRow[],
+): Promise<readonly string[]> {
+  const ids = actions.flatMap(({ subject }) => subject.split(' ').filter((word) => ID.test(word)))
+  const entities: string[] = []
+  for (const id of ids) {
+    entities.push(...(isIdOf('event', id) ? await entityOfEvent(search, id) : [id]))
+  }
+  return entities
 }
 
 const periodOf = (from: number, to: number): Period => ({
@@ -210,6 +231,7 @@ async function describe(
   if (isIdOf('intent', id)) return ofActor(search, 'intents', id)
   if (isIdOf('payout', id)) return ofActor(search, 'payouts', id)
   if (isIdOf('beneficiary', id)) return ofBeneficiary(search, id)
+  if (isIdOf('fxQuote', id)) return ofFxQuote(search, id)
   const endpoint = [...memory.endpoints.values()].find((known) => known.id === id)
   if (endpoint !== undefined) {
     const { tenant, status, createdAt } = endpoint
@@ -235,6 +257,7 @@ const KINDS: Readonly<Record<string, string>> = {
   [PREFIX.endpoint]: 'webhook_endpoint',
   [PREFIX.deposit]: 'deposit',
   [PREFIX.conversion]: 'fx_conversion',
+  [PREFIX.fxQuote]: 'fx_quote',
 }
 const kindOf = (id: string): string => KINDS[id.slice(0, id.indexOf('_') + 1)] ?? 'account'
 
@@ -270,6 +293,15 @@ async function ofBeneficiary(search: Search, id: string): Promise<Described | nu
   if (row === undefined) return null
   const { tenant, status: state, at, requestId } = row
   return { id, kind: 'beneficiary', tenant, state, at, requestId, failure: null }
+}
+
+/** An expired quote that was not used is deleted. */
+async function ofFxQuote(search: Search, id: string): Promise<Described | null> {
+  const row = await search.fxQuote(id)
+  if (row === undefined) return null
+  const { tenant, conversion, requestId } = row
+  const state = conversion === null ? 'open' : 'used'
+  return { ...BARE, id, kind: kindOf(id), tenant, state, at: instantOf(id), requestId }
 }
 
 /** Null when a pool did not answer. */

@@ -36,6 +36,7 @@ import { listPayouts } from '../queries/payout_list.js'
 import type { Query } from '../queries/query.js'
 import { listUserIntents } from '../queries/user_intent_list.js'
 import type { WebhookPools } from '../queries/webhook_pools.js'
+import { recordedAs } from './recorded_operations.js'
 import { webhookOperation } from './webhook_operations.js'
 
 export interface CommandOperation {
@@ -57,7 +58,8 @@ export function operationOf(
   const query = queryOf(wire)
   if (query !== null) return { command: consumeNonce(), query: () => query }
   const command = commandOf(wire, now)
-  return command === null ? webhookOperation(wire, pools) : { command, query: null }
+  const operation = command === null ? webhookOperation(wire, pools) : { command, query: null }
+  return { ...operation, command: recordedAs(wire, operation.command) }
 }
 
 /** The intents of one user are a linked list, whose newest the command finds. */

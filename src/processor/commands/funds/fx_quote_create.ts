@@ -50,6 +50,7 @@ export function createFxQuote(tenant: TenantId, request: CreateFxQuote): Command
         bought,
         expires_at: plus(ctx.now, FX_QUOTE_TTL_MS),
         conversion: null,
+        request_id: ctx.origin.requestId,
       }
       stageFxQuote(ctx, row)
       return answer(viewOf(row, ctx.now))
