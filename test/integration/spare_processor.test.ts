@@ -15,6 +15,7 @@ import { freePort } from '../../src/supervisor/ports.js'
 import { eventually } from '../support/eventually.js'
 import { createNatsServer } from '../support/nats_server.js'
 import { noPostgres, startPostgres } from '../support/postgres_server.js'
+import { fetchOps } from '../support/raw_requests.js'
 import { startProcess, type SingleProcess } from '../support/single_process.js'
 import { tempFolder } from '../support/temp_folder.js'
 
@@ -118,7 +119,7 @@ function ensureDemo(at: Processor): Promise<Answered> {
 }
 
 const readiness = async ({ run }: Processor): Promise<Record<string, unknown>> => {
-  const answer = await fetch(`${run.ops}/readyz`)
+  const answer = await fetchOps(run.ops, '/readyz')
   return { status: answer.status, ...((await answer.json()) as object) }
 }
 
