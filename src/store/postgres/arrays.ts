@@ -9,23 +9,30 @@ const HEADER_BYTES = 20
 const BIGINT_BYTES = 8
 const LENGTH_BYTES = 4
 const NULL_LENGTH = -1
+/** Of a UTF-16 unit. */
+const UTF8_BYTES_MAX = 3
+const SCRATCH_BYTES = 1 << 16
+const WORD = 2 ** 32
+
+/** Reused, as the size of a text is known once it is written. */
+let scratch = Buffer.allocUnsafe(SCRATCH_BYTES)
 
 export function textArray(values: readonly (string | null)[]): Buffer {
-  let bytes = HEADER_BYTES
+  let most = HEADER_BYTES
   for (const value of values)
-    bytes += LENGTH_BYTES + (value === null ? 0 : Buffer.byteLength(value))
-  const array = Buffer.allocUnsafe(bytes)
-  let at = writeHeader(array, values, TEXT_OID)
+    most += LENGTH_BYTES + (value === null ? 0 : UTF8_BYTES_MAX * value.length)
+  if (most > scratch.length) scratch = Buffer.allocUnsafe(2 * most)
+  let at = writeHeader(scratch, values, TEXT_OID)
   for (const value of values) {
     if (value === null) {
-      at = array.writeInt32BE(NULL_LENGTH, at)
+      at = scratch.writeInt32BE(NULL_LENGTH, at)
       continue
     }
-    const length = array.write(value, at + LENGTH_BYTES)
-    array.writeInt32BE(length, at)
+    const length = scratch.write(value, at + LENGTH_BYTES)
+    scratch.writeInt32BE(length, at)
     at += LENGTH_BYTES + length
   }
-  return array
+  return Buffer.from(scratch.subarray(0, at))
 }
 
 /** @param values whole numbers, or bigints of 64 bits */
@@ -38,9 +45,18 @@ export function bigintArray(values: readonly (number | bigint | null)[]): Buffer
       continue
     }
     at = array.writeInt32BE(BIGINT_BYTES, at)
-    at = array.writeBigInt64BE(BigInt(value), at)
+    at =
+      typeof value === 'bigint' ? array.writeBigInt64BE(value, at) : writeNumber(array, value, at)
   }
   return array.subarray(0, at)
+}
+
+/** Without a bigint, which is an object. */
+function writeNumber(array: Buffer, value: number, at: number): number {
+  if (!Number.isSafeInteger(value)) throw new RangeError(`${value} is no whole number`)
+  const high = Math.floor(value / WORD)
+  array.writeInt32BE(high, at)
+  return array.writeUInt32BE(value - high * WORD, at + BIGINT_BYTES / 2)
 }
 
 /** Dimensions, null flag, type, length, lower bound. */
