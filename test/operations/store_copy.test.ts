@@ -1,9 +1,14 @@
-/** `store copy`: the books of a stopped stack move from SQLite to PostgreSQL. */
+/** `store copy`: books and webhook pools of a stopped stack move from SQLite to PostgreSQL. */
+import { once } from 'node:events'
 import { readdirSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import t from 'tap'
-import { acquireLock } from '../../src/store/database.js'
+import { acquireLock, openDatabase } from '../../src/store/database.js'
+import { connectToPrimary, parseStoreUrl } from '../../src/store/postgres/connection.js'
 import { openDataFolder } from '../../src/supervisor/data_folder.js'
+import { eventually } from '../support/eventually.js'
 import { noPostgres, startPostgres } from '../support/postgres_server.js'
 import { startProgram, type CliResult } from '../support/program.js'
 import { partnerOf } from '../support/partner.js'
@@ -18,7 +23,11 @@ if (noPostgres !== false) {
 
 interface Copied {
   readonly copied: boolean
-  readonly tables: readonly { readonly table: string; readonly rows: number }[]
+  readonly tables: readonly {
+    readonly schema: string
+    readonly table: string
+    readonly rows: number
+  }[]
 }
 
 t.setTimeout(0)
@@ -39,13 +48,35 @@ void t.test('what a stack without books and a URL is told', async (t) => {
   t.match({ exitCode, err }, { exitCode: 2, err: /STORE_URL names no server/ })
 })
 
-void t.test('the copy has every payment, and the stack continues on it', async (t) => {
+/** Refuses every webhook, with a reply that PostgreSQL cannot store, until it is told not to. */
+const receiver = createServer((request, response) => {
+  request.resume()
+  response.writeHead(accepts ? 200 : 500).end(accepts ? '' : REPLY)
+})
+let accepts = false
+const REPLY = 'no \0 way'
+receiver.listen(0, '127.0.0.1')
+await once(receiver, 'listening')
+t.teardown(() => receiver.close())
+
+async function attempts(): Promise<number> {
+  const pool = await openDatabase(join(dataDir, 'webhooks.db'), { readOnly: true })
+  const [row] = await pool.all<{ n: number }>('SELECT count(*) AS n FROM attempts')
+  await pool.close()
+  return row?.n ?? 0
+}
+
+void t.test('the copy has every payment and delivery, and the stack continues on it', async (t) => {
   const first = await startStack({ dataDir, settings: { RAIL_DELAY_MS: '20', ...ON_SQLITE } })
   const partner = partnerOf(first.sandbox)
+  const { port } = receiver.address() as AddressInfo
+  const endpoint = { url: `http://127.0.0.1:${port}/`, enabled_events: ['payout.completed'] }
+  t.match(await partner.request('POST', '/v1/webhook_endpoints', endpoint), { status: 201 })
   const payout = await payOut(partner, 'before the copy')
   const { id } = await payByQr(partner, 'before the copy')
   await untilStatus(partner, `/v1/payouts/${payout}`, 'completed')
   await untilStatus(partner, `/v1/payment_intents/${id}`, 'captured')
+  await eventually('an attempt is stored', async () => (await attempts()) > 0)
   t.match(await ops('store', 'copy'), { exitCode: 1, err: /in use by a running stack: stop it/ })
   await first.stop()
 
@@ -60,7 +91,15 @@ void t.test('the copy has every payment, and the stack continues on it', async (
   t.equal(exitCode, 0, err)
   const { copied, tables } = JSON.parse(out) as Copied
   t.equal(copied, true)
-  t.ok((tables.find(({ table }) => table === 'events')?.rows ?? 0) > 3)
+  const rowsOf = (name: string): number =>
+    tables.find(({ schema, table }) => `${schema}.${table}` === name)?.rows ?? 0
+  t.ok(rowsOf('books_7.events') > 3)
+  t.ok(rowsOf('pool_1.events') > 0)
+  t.equal(rowsOf('pool_1.deliveries'), 1)
+  t.ok(rowsOf('pool_1.attempts') > 0)
+  const pool = await connectToPrimary(parseStoreUrl(server.url), 'pool_1', 'test')
+  t.teardown(() => pool.close())
+  t.match(await pool.all('SELECT reply FROM attempts'), [{ reply: 'no \ufffd way' }])
   t.same(
     readdirSync(dataDir).filter((name) => name.startsWith('store_copy_')),
     [],
@@ -72,15 +111,18 @@ void t.test('the copy has every payment, and the stack continues on it', async (
     t.equal(exitCode, 0, out + err)
   }
 
-  const movedAt = new Date().toISOString()
+  accepts = true
   const second = await startStack({ dataDir, settings: { RAIL_DELAY_MS: '20', ...onServer } })
   t.teardown(() => second.stop())
   const same = partnerOf(second.sandbox)
   t.ok(await untilStatus(same, `/v1/payment_intents/${id}`, 'captured'))
   const later = await payOut(same, 'after the copy')
   t.ok(await untilStatus(same, `/v1/payouts/${later}`, 'completed'))
-  const replaced = ['--data-dir', dataDir, '--webhooks-replaced-at', movedAt]
-  const { exitCode: code, out: report } = await startProgram('audit/main.js', replaced, onServer)
-    .ended
+  await eventually(
+    'the delivery that was open at the copy is made, as is the later one',
+    async () => (await pool.all("SELECT 1 FROM deliveries WHERE state = 'delivered'")).length === 2,
+    60_000,
+  )
+  const { exitCode: code, out: report } = await audit(onServer)
   t.equal(code, 0, report)
 })

@@ -6,7 +6,7 @@ import { ANSWER_WITHIN_MS } from '../../src/base/constants.js'
 import { createLog } from '../../src/base/log.js'
 import { PROCESSOR_SCHEMA, Deposed, type Store } from '../../src/store/store.js'
 import { openDatabase } from '../../src/store/database.js'
-import { exportBooks, importBooks } from '../../src/store/postgres/copy.js'
+import { exportSchemas, importSchemas } from '../../src/store/postgres/copy.js'
 import {
   connectToPrimary,
   numbered,
@@ -363,11 +363,12 @@ void t.test('a copy to SQLite and back has the same rows', async (t) => {
   await store.close()
   const folder = tempFolder(t)
   const [there, again] = [join(folder, 'there.db'), join(folder, 'again.db')]
-  const copied = await exportBooks(server.url, shard, there)
+  const copied = await exportSchemas(server.url, [{ schema: shard, file: there, holds: 'books' }])
   const copy = newShard()
-  t.same(await importBooks(there, server.url, copy), copied)
-  await t.rejects(importBooks(there, server.url, copy), /has books/)
-  t.same(await exportBooks(server.url, copy, again), copied)
+  const wanted = [{ schema: copy, file: there, holds: 'books' }] as const
+  t.same(await importSchemas(server.url, wanted), copied)
+  await t.rejects(importSchemas(server.url, wanted), /has books/)
+  t.same(await exportSchemas(server.url, [{ ...wanted[0], file: again }]), copied)
   t.same(await textOf(again), await textOf(there))
   const reopened = await opened(t, copy)
   t.match(await reopened.store.openEvents(0, 9), [{ id: 'evt_2' }])

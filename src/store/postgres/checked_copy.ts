@@ -1,16 +1,19 @@
 /**
- * Copies the books of a SQLite file to PostgreSQL, reads them back and compares.
+ * Copies SQLite files to schemas of PostgreSQL, reads them back and compares.
  *
- * - The file is locked as its processor locks it, and gets the schema of this version first.
+ * - Each file is locked as its process locks it, and gets the schema of this version first.
+ * - A receiver's reply can contain NUL, which PostgreSQL cannot store: the copy has a replacement
+ *   character in its place, as the pool writes it there. Books have none.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
-import { dirname, join } from 'node:path'
-import { openDatabase } from '../database.js'
-import { PROCESSOR_SCHEMA } from '../store.js'
+import { basename, dirname, join } from 'node:path'
+import { openDatabase, type Database } from '../database.js'
 import { tableDigests } from '../table_digests.js'
-import { exportBooks, importBooks } from './copy.js'
+import { exportSchemas, importSchemas, migrationsOf, type SchemaFile } from './copy.js'
 
 export interface CheckedTable {
+  /** Where the copy is. */
+  readonly schema: string
   readonly table: string
   readonly rows: number
   readonly sha256: string
@@ -18,25 +21,42 @@ export interface CheckedTable {
   readonly equal: boolean
 }
 
-/** @throws Error when the file is in use, or the schema has books */
+const ESCAPED_NUL = '\\u0000'
+const ESCAPE = /\\(?:u0000|.)/g
+
+/** @param row JSON text, in which NUL is always escaped */
+const storable = (row: string, { holds }: SchemaFile): string =>
+  holds === 'pool' && row.includes(ESCAPED_NUL)
+    ? row.replace(ESCAPE, (escape) => (escape === ESCAPED_NUL ? '\ufffd' : escape))
+    : row
+
+/** @throws Error when a file is in use, or a schema is not empty: then nothing is copied */
 export async function copyAndCompare(
-  file: string,
+  files: readonly SchemaFile[],
   url: string,
-  shard: string,
 ): Promise<readonly CheckedTable[]> {
-  const source = await openDatabase(file, { migrations: PROCESSOR_SCHEMA, sole: true })
-  const temporary = mkdtempSync(join(dirname(file), 'store_copy_'))
+  const locked: Database[] = []
+  const temporary = mkdtempSync(join(dirname(files[0]?.file ?? ''), 'store_copy_'))
   try {
-    await importBooks(file, url, shard)
-    const readBack = join(temporary, 'books.db')
-    await exportBooks(url, shard, readBack)
-    const copies = new Map((await tableDigests(readBack)).map((each) => [each.table, each]))
-    return (await tableDigests(file)).map((each) => {
-      const copy = copies.get(each.table)
-      return { ...each, equal: copy?.rows === each.rows && copy.sha256 === each.sha256 }
-    })
+    for (const { file, holds } of files) {
+      locked.push(await openDatabase(file, { migrations: migrationsOf(holds), sole: true }))
+    }
+    await importSchemas(url, files, storable)
+    const copies = files.map((each) => ({ ...each, file: join(temporary, basename(each.file)) }))
+    await exportSchemas(url, copies)
+    return (await Promise.all(files.map((each, place) => compare(each, copies[place]!)))).flat()
   } finally {
     rmSync(temporary, { recursive: true, force: true })
-    await source.close()
+    for (const each of locked) await each.close()
   }
+}
+
+async function compare(source: SchemaFile, copy: SchemaFile): Promise<readonly CheckedTable[]> {
+  const toText = (row: string): string => storable(row, source)
+  const copies = new Map((await tableDigests(copy.file, toText)).map((each) => [each.table, each]))
+  return (await tableDigests(source.file, toText)).map((each) => {
+    const found = copies.get(each.table)
+    const equal = found?.rows === each.rows && found.sha256 === each.sha256
+    return { schema: source.schema, ...each, equal }
+  })
 }

@@ -1,8 +1,8 @@
 /**
  * Copies schemas between PostgreSQL and SQLite files, row by row.
  *
- * Does not own: who may write meanwhile (callers: an export reads one snapshot, an import needs an
- * empty schema without an owner).
+ * Does not own: who may write meanwhile (callers: an export reads one snapshot, an import needs
+ * schemas without rows and owner).
  *
  * - The tables and columns are those of the SQLite schema; PostgreSQL has the same, but for the
  *   outbox (`events.settled_at`) and the lease (`owner`).
@@ -12,49 +12,65 @@ import { join } from 'node:path'
 import { projectRoot } from '../../base/protos.js'
 import { openDatabase, type Database } from '../database.js'
 import { PROCESSOR_SCHEMA } from '../store.js'
+import { PAGE_ROWS, pagesOf, tablesOf, type Column, type StoredTable } from '../table_pages.js'
 import { connectToPrimary, parseStoreUrl, type Connection } from './connection.js'
 import { migrate } from './migrate.js'
 import { BOOKS } from './store.js'
 
-/** The SQLite schemas with the same tables. */
-const SQLITE_SCHEMAS = {
-  books: PROCESSOR_SCHEMA,
-  pool: join(projectRoot(), 'actors/webhook/store/schema'),
-} as const
+const POOL_STORE = join(projectRoot(), 'actors/webhook/store')
+
+interface Kind {
+  /** Migrations of the SQLite file. */
+  readonly sqlite: string
+  readonly postgres: string
+  /** Tables whose next id comes from a sequence, and that column. */
+  readonly sequences: Readonly<Record<string, string>>
+  /** What the file holds, in a sentence about a schema that is not empty. */
+  readonly contents: string
+  readonly setting: string
+}
+
+const KINDS = {
+  books: {
+    sqlite: PROCESSOR_SCHEMA,
+    postgres: BOOKS.migrations,
+    sequences: { nonces: 'id', operator_log: 'id' },
+    contents: 'books',
+    setting: 'SHARD',
+  },
+  pool: {
+    sqlite: join(POOL_STORE, 'schema'),
+    postgres: join(POOL_STORE, 'postgres/schema'),
+    sequences: { events: 'position' },
+    contents: 'deliveries',
+    setting: 'WEBHOOK_POOL_SCHEMA',
+  },
+} as const satisfies Readonly<Record<string, Kind>>
+
+/** The migrations of a SQLite file. */
+export const migrationsOf = (holds: keyof typeof KINDS): string => KINDS[holds].sqlite
 
 export interface CopiedTable {
   readonly table: string
   readonly rows: number
 }
 
-interface Column {
-  readonly name: string
-  readonly type: 'TEXT' | 'INTEGER' | 'BLOB'
-}
-
-interface CopyTable {
-  readonly table: string
-  readonly columns: readonly Column[]
-}
-
-const PAGE_ROWS = 10_000
-
-export interface Export {
+/** A schema of PostgreSQL, and the SQLite file with the same rows. */
+export interface SchemaFile {
   readonly schema: string
-  /** A new SQLite file. */
   readonly file: string
-  readonly holds: keyof typeof SQLITE_SCHEMAS
+  readonly holds: keyof typeof KINDS
 }
 
 /**
- * Writes schemas to SQLite files, all as one snapshot shows them. A schema that does not exist has
- * no file.
+ * Writes schemas to new SQLite files, all as one snapshot shows them. A schema that does not exist
+ * has no file.
  *
  * @returns the rows of each table
  */
 export async function exportSchemas(
   url: string,
-  wanted: readonly Export[],
+  wanted: readonly SchemaFile[],
 ): Promise<readonly CopiedTable[]> {
   const connection = await connectToPrimary(parseStoreUrl(url), 'pg_catalog', 'export')
   try {
@@ -73,9 +89,9 @@ export async function exportSchemas(
 
 async function exportSchema(
   connection: Connection,
-  { schema, file, holds }: Export,
+  { schema, file, holds }: SchemaFile,
 ): Promise<readonly CopiedTable[]> {
-  const target = await openDatabase(file, { migrations: SQLITE_SCHEMAS[holds] })
+  const target = await openDatabase(file, { migrations: KINDS[holds].sqlite })
   try {
     await connection.exec(`SET LOCAL search_path = ${schema}`)
     const copied: CopiedTable[] = []
@@ -89,70 +105,74 @@ async function exportSchema(
   }
 }
 
-/** Writes the books of a schema to a new SQLite file. @returns the rows of each table */
-export const exportBooks = (
-  url: string,
-  shard: string,
-  file: string,
-): Promise<readonly CopiedTable[]> => exportSchemas(url, [{ schema: shard, file, holds: 'books' }])
-
 /**
- * Writes the books of a SQLite file to a schema without rows, which gets created.
+ * Writes SQLite files to schemas without rows, which get created: all of them or none.
  *
+ * @param toText what is stored of a row's JSON text
  * @returns the rows of each table
- * @throws Error when the schema has books
+ * @throws Error when a schema is not empty
  */
-export async function importBooks(
-  file: string,
+export async function importSchemas(
   url: string,
-  shard: string,
+  wanted: readonly SchemaFile[],
+  toText: (row: string, { holds }: SchemaFile) => string = (row) => row,
 ): Promise<readonly CopiedTable[]> {
-  const source = await openDatabase(file, { readOnly: true })
-  const connection = await connectToPrimary(parseStoreUrl(url), shard, 'import')
+  const connection = await connectToPrimary(parseStoreUrl(url), 'pg_catalog', 'import')
   try {
-    await migrate(connection, shard, BOOKS)
-    await connection.exec('BEGIN')
-    await connection.exec('LOCK TABLE owner IN ACCESS EXCLUSIVE MODE')
-    const [owner] = await connection.all<{ epoch: number }>('SELECT epoch FROM owner')
-    if (owner?.epoch !== 0) throw new Error(`schema ${shard} has books: name another SHARD`)
-    const copied: CopiedTable[] = []
-    for (const table of await tablesOf(source)) {
-      copied.push({ table: table.table, rows: await importTable(source, connection, table) })
+    for (const { schema, holds } of wanted) {
+      await connection.exec(`SET search_path = ${schema}`)
+      await migrate(connection, schema, { migrations: KINDS[holds].postgres })
     }
-    for (const sequence of ['nonces', 'operator_log']) {
-      await connection.exec(`SELECT setval(pg_get_serial_sequence('${sequence}', 'id'),
-        (SELECT coalesce(max(id), 0) + 1 FROM ${sequence}), false)`)
+    await connection.exec('BEGIN')
+    const copied: CopiedTable[] = []
+    for (const each of wanted) {
+      copied.push(...(await importSchema(connection, each, (row) => toText(row, each))))
     }
     await connection.exec('COMMIT')
     await connection.exec('ANALYZE')
     return copied
   } finally {
     await connection.close()
-    await source.close()
   }
 }
 
-/** In an order in which every referenced table comes first: that of their creation. */
-async function tablesOf(database: Database): Promise<readonly CopyTable[]> {
-  const tables = await database.all<{ name: string }>(
-    `SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'
-     ORDER BY rowid`,
-  )
-  return Promise.all(
-    tables.map(async ({ name }) => ({
-      table: name,
-      columns: await database.all<Column>(`SELECT name, type FROM pragma_table_info('${name}')`),
-    })),
-  )
+async function importSchema(
+  connection: Connection,
+  { schema, file, holds }: SchemaFile,
+  toText: (row: string) => string,
+): Promise<readonly CopiedTable[]> {
+  const { sequences, contents, setting } = KINDS[holds]
+  await connection.exec(`SET LOCAL search_path = ${schema}`)
+  await connection.exec('LOCK TABLE owner IN ACCESS EXCLUSIVE MODE')
+  const [owner] = await connection.all<{ epoch: number }>('SELECT epoch FROM owner')
+  if (owner?.epoch !== 0)
+    throw new Error(`schema ${schema} has ${contents}: name another ${setting}`)
+  // A pool's file has no epoch. The books' overwrite this one.
+  await connection.run('UPDATE owner SET epoch = 1')
+  const source = await openDatabase(file, { readOnly: true })
+  try {
+    const copied: CopiedTable[] = []
+    for (const table of await tablesOf(source)) {
+      const rows = await importTable(source, connection, table, toText)
+      copied.push({ table: table.table, rows })
+    }
+    for (const [table, column] of Object.entries(sequences)) {
+      await connection.exec(`SELECT setval(pg_get_serial_sequence('${table}', '${column}'),
+        (SELECT coalesce(max(${column}), 0) + 1 FROM ${table}), false)`)
+    }
+    return copied
+  } finally {
+    await source.close()
+  }
 }
 
 async function exportTable(
   connection: Connection,
   target: Database,
-  { table, columns }: CopyTable,
+  { table, columns }: StoredTable,
 ): Promise<number> {
   const cells = columns.map(({ name, type }) => {
-    if (table === 'events' && name === 'settled_at')
+    if (name === 'settled_at')
       return '(SELECT settled_at::text FROM event_outcomes o WHERE o.position = events.position)'
     if (type === 'INTEGER') return `${name}::text`
     return type === 'BLOB' ? `encode(${name}, 'hex')` : name
@@ -182,16 +202,14 @@ async function exportTable(
 async function importTable(
   source: Database,
   connection: Connection,
-  { table, columns }: CopyTable,
+  stored: StoredTable,
+  toText: (row: string) => string,
 ): Promise<number> {
+  const { table, columns } = stored
   if (table === 'owner') return importOwner(source, connection)
   if (table === 'meta') await connection.exec('DELETE FROM meta')
-  const isEvents = table === 'events'
-  const kept = columns.filter(({ name }) => !(isEvents && name === 'settled_at'))
-  const cells = kept.map(({ name, type }) => {
-    if (type === 'INTEGER') return `CAST(${name} AS TEXT)`
-    return type === 'BLOB' ? `hex(${name})` : name
-  })
+  const outcome = columns.find(({ name }) => name === 'settled_at')
+  const kept = columns.filter((column) => column !== outcome)
   const values = kept.map(({ type }, place) => {
     if (type === 'INTEGER') return `(r ->> ${place})::bigint`
     return type === 'BLOB' ? `decode(r ->> ${place}, 'hex')` : `r ->> ${place}`
@@ -199,17 +217,23 @@ async function importTable(
   const insert = `INSERT INTO ${table} (${namesOf(kept)})
     SELECT ${values.join(', ')} FROM json_array_elements(?::json) AS r`
   let rows = 0
-  for await (const page of pagesOf(source, table, `json_array(${cells.join(', ')})`)) {
-    await connection.run(insert, [`[${page.join(',')}]`])
+  for await (const page of pagesOf(source, stored, kept)) {
+    await connection.run(insert, [`[${page.map(toText).join(',')}]`])
     rows += page.length
   }
-  if (isEvents) await importOutcomes(source, connection)
+  if (outcome !== undefined) await importOutcomes(source, connection, stored)
   return rows
 }
 
-async function importOutcomes(source: Database, connection: Connection): Promise<void> {
-  const cell = `json_array(position, settled_at)`
-  for await (const page of pagesOf(source, 'events', cell)) {
+async function importOutcomes(
+  source: Database,
+  connection: Connection,
+  events: StoredTable,
+): Promise<void> {
+  const cells = ['position', 'settled_at'].flatMap((name) =>
+    events.columns.filter((column) => column.name === name),
+  )
+  for await (const page of pagesOf(source, events, cells)) {
     const rows = `[${page.join(',')}]`
     await connection.run(
       `INSERT INTO event_outcomes SELECT (r ->> 0)::bigint, (r ->> 1)::bigint
@@ -233,25 +257,6 @@ async function importOwner(source: Database, connection: Connection): Promise<nu
     owner.epoch,
     owner.last_batch,
   ])
-}
-
-async function* pagesOf(
-  source: Database,
-  table: string,
-  cell: string,
-): AsyncGenerator<readonly string[]> {
-  const key = await source.all<{ name: string }>(
-    `SELECT name FROM pragma_table_info('${table}') WHERE pk > 0 ORDER BY pk`,
-  )
-  const order = key.map(({ name }) => name).join(', ')
-  for (let from = 0; ; from += PAGE_ROWS) {
-    const page = await source.all<{ row: string }>(
-      `SELECT ${cell} AS row FROM ${table} ORDER BY ${order} LIMIT ? OFFSET ?`,
-      [PAGE_ROWS, from],
-    )
-    if (page.length === 0) return
-    yield page.map(({ row }) => row)
-  }
 }
 
 const namesOf = (columns: readonly Column[]): string => columns.map(({ name }) => name).join(', ')
