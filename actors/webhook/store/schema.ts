@@ -174,7 +174,7 @@ const encoded = <K extends keyof Changes>(all: Gathered, name: K): readonly unkn
   (all[name] as readonly Item<K>[]).map((row) => ENCODE[name](row))
 
 /** Events with a changed delivery, without new events that have no open one (`open` is 0). */
-export function toRecount({ events, deliveries }: Gathered): readonly EventId[] {
+function toRecount({ events, deliveries }: Gathered): readonly EventId[] {
   const settled = new Set(events.map(({ id }) => id))
   for (const { eventId, context } of deliveries) if (context.dueAt !== null) settled.delete(eventId)
   return [...new Set(deliveries.map(({ eventId }) => eventId))].filter((id) => !settled.has(id))

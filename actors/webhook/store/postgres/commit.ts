@@ -4,12 +4,14 @@
  * Does not own: inserts and the fence (src/store/postgres/commit_function), what a batch contains
  * (store/schema).
  *
+ * - A new event is inserted with its count of open deliveries. That of others is recomputed.
  * - Texts of others get a replacement character for what PostgreSQL cannot store.
  */
+import type { EventId } from '../../../../src/base/ids.js'
 import { toCleanText } from '../../../../src/base/text.js'
 import { textArray } from '../../../../src/store/postgres/arrays.js'
 import { createCommitFunction, type Value } from '../../../../src/store/postgres/commit_function.js'
-import { gathered, toRecount, type Changes, type PoisonRow } from '../schema.js'
+import { gathered, type Changes, type PoisonRow } from '../schema.js'
 
 export const COMMIT_FUNCTION = createCommitFunction({
   tables: {
@@ -22,6 +24,7 @@ export const COMMIT_FUNCTION = createCommitFunction({
         sequence: 'integer',
         created_at: 'integer',
         received_at: 'integer',
+        open: 'integer',
         body: 'text',
         request_id: 'text',
       },
@@ -99,6 +102,14 @@ export function commitValues(
   number: number,
 ): readonly Value[] {
   const all = gathered(batch)
+  const open = new Map<EventId, number>()
+  for (const { eventId, context } of all.deliveries) {
+    if (context.dueAt !== null) open.set(eventId, (open.get(eventId) ?? 0) + 1)
+  }
+  const isNew = new Set(all.events.map(({ id }) => id))
+  const recount = new Set(
+    all.deliveries.map(({ eventId }) => eventId).filter((id) => !isNew.has(id)),
+  )
   const rows = {
     events: all.events.map((row) => ({
       id: row.id,
@@ -107,6 +118,7 @@ export function commitValues(
       sequence: row.sequence,
       created_at: row.createdAt,
       received_at: row.receivedAt,
+      open: open.get(row.id) ?? 0,
       body: row.body,
       request_id: row.requestId,
     })),
@@ -129,7 +141,7 @@ export function commitValues(
     })),
   }
   return COMMIT_FUNCTION.values(epoch, number, rows, [
-    texts(toRecount(all)),
+    texts([...recount]),
     asJson(poisonOf(all.poison)),
     texts(all.reported),
     texts(all.seenAgain),
