@@ -11,6 +11,10 @@ export interface Dialect {
   readonly name: 'sqlite' | 'postgres'
   /** Fixes the index of a table; PostgreSQL chooses by itself. */
   indexedBy(index: string): string
+  /** That `tenant` is the parameter, for rows in the order of an index that begins with it. */
+  readonly ofTenant: string
+  /** Precedes the other columns in the descending order of such rows. */
+  readonly tenantFirst: string
   /** The texts of the JSON array `list`, as rows of one column. */
   texts(list: string): string
   /** The integers of the JSON array `list`, as rows of one column. */
@@ -41,6 +45,8 @@ export interface Dialect {
 export const SQLITE: Dialect = {
   name: 'sqlite',
   indexedBy: (index) => `INDEXED BY ${index}`,
+  ofTenant: 'tenant = ?',
+  tenantFirst: '',
   texts: (list) => `SELECT value FROM json_each(${list})`,
   integers: (list) => `SELECT value FROM json_each(${list})`,
   items: (list) => `json_each(${list})`,
@@ -60,6 +66,10 @@ export const SQLITE: Dialect = {
 export const POSTGRES: Dialect = {
   name: 'postgres',
   indexedBy: () => '',
+  // An equal column is not part of an order, so the index of the primary key would also do: with
+  // few rows of the tenant in it, a page would read any number of others' rows.
+  ofTenant: 'tenant = ANY (ARRAY[?])',
+  tenantFirst: 'tenant DESC, ',
   texts: (list) => `SELECT json_array_elements_text(${list}::json)`,
   integers: (list) => `SELECT json_array_elements_text(${list}::json)::bigint`,
   items: (list) => `json_array_elements(${list}::json)`,

@@ -251,16 +251,17 @@ export function payoutsStatement(filter: PayoutFilter, limit: number): Statement
     (column): column is [string, string] => column[1] !== undefined,
   )
   const index = `payouts_${equal[0] === undefined ? 'of_tenant' : `by_${equal[0][0]}`}`
-  const conditions = ['tenant = ?', ...equal.map(([column]) => `${column} = ?`)]
+  const conditions = equal.map(([column]) => `AND ${column} = ?`)
   return {
     sql: (d) => `SELECT id, state, context FROM payouts ${d.indexedBy(index)}
-      WHERE ${conditions.join(' AND ')} AND id >= ? AND id < ? ORDER BY id DESC LIMIT ?`,
+      WHERE ${d.ofTenant} ${conditions.join(' ')} AND id >= ? AND id < ?
+      ORDER BY ${d.tenantFirst}id DESC LIMIT ?`,
     values: [tenant, ...equal.map(([, value]) => value), from, below, limit],
   }
 }
 
 const ofTenant = (d: Dialect): string =>
-  `FROM intents ${d.indexedBy('intents_of_tenant')} WHERE tenant = ?`
+  `FROM intents ${d.indexedBy('intents_of_tenant')} WHERE ${d.ofTenant}`
 
 /** A corrupt context has no corridor. */
 const ofCorridor = (d: Dialect): string =>
@@ -275,7 +276,7 @@ export function intentsStatement(filter: IntentFilter, limit: number): Statement
   const given = [state, corridor].filter((value) => value !== undefined)
   return {
     sql: (d) => `SELECT id, state, context ${ofTenant(d)} ${conditions(d).join(' ')}
-      AND id >= ? AND id < ? ORDER BY id DESC LIMIT ?`,
+      AND id >= ? AND id < ? ORDER BY ${d.tenantFirst}id DESC LIMIT ?`,
     values: [tenant, ...given, from, below, limit],
   }
 }
@@ -284,7 +285,8 @@ export const intentScanEndStatement = (
   { tenant, from, below }: IntentFilter,
   scanned: number,
 ): Statement => ({
-  sql: (d) => `SELECT id ${ofTenant(d)} AND id >= ? AND id < ? ORDER BY id DESC LIMIT 1 OFFSET ?`,
+  sql: (d) => `SELECT id ${ofTenant(d)} AND id >= ? AND id < ?
+    ORDER BY ${d.tenantFirst}id DESC LIMIT 1 OFFSET ?`,
   values: [tenant, from, below, scanned - 1],
 })
 
@@ -321,7 +323,7 @@ export const beneficiariesStatement = (
 ): Statement => ({
   sql: (d) => `SELECT ${columnsOf('beneficiaries')}
     FROM beneficiaries ${d.indexedBy('beneficiaries_of_tenant')}
-    WHERE tenant = ? AND id < ? ORDER BY id DESC LIMIT ?`,
+    WHERE ${d.ofTenant} AND id < ? ORDER BY ${d.tenantFirst}id DESC LIMIT ?`,
   values: [tenant, below, limit],
 })
 
@@ -332,7 +334,8 @@ export const entriesStatement = (
 ): Statement => ({
   sql: (d) => `SELECT ${columnsOf('entries')}
     FROM ledger_entries ${d.indexedBy('ledger_entries_of_tenant')}
-    WHERE tenant = ? AND (posting, line) < (?, ?) ORDER BY posting DESC, line DESC LIMIT ?`,
+    WHERE ${d.ofTenant} AND (posting, line) < (?, ?)
+    ORDER BY ${d.tenantFirst}posting DESC, line DESC LIMIT ?`,
   values: [tenant, posting, line, limit],
 })
 

@@ -99,7 +99,7 @@ export async function connectToPrimary(
       connectionTimeoutMillis: CONNECT_WITHIN_MS,
       keepAlive: true,
       types: TYPES,
-      options: `-c search_path=${schema} -c statement_timeout=0`,
+      options: `-c search_path=${schema} -c statement_timeout=0 -c jit=off`,
     })
     client.on('error', () => undefined)
     try {

@@ -7,6 +7,9 @@
  * - The process owns the schema from `openOwnedSchema` until `close`; callers read after that, on
  *   the same server.
  * - One connection commits; each reader has a connection of its own.
+ * - Commits and look-ups by key have one plan each, which uses indexes whatever the server knows of
+ *   the tables: a plan from the time when they were small would read them whole until the next
+ *   ANALYZE.
  */
 import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -41,6 +44,14 @@ export interface OwnedSchema<Name extends string> extends Owned {
   close(): Promise<void>
 }
 
+/** How the server plans the statements of a connection. */
+export type Planning = 'by index' | 'by cost'
+
+const BY_INDEX = ['seqscan', 'hashjoin', 'mergejoin']
+  .map((method) => `SET enable_${method} = off;`)
+  .join(' ')
+  .concat(' SET plan_cache_mode = force_generic_plan')
+
 /** The holder of a schema for the data directory, whose lock it takes until the process ends. */
 export async function lockHolder(dataDir: string, schema: string): Promise<string> {
   const folder = resolve(dataDir)
@@ -51,12 +62,14 @@ export async function lockHolder(dataDir: string, schema: string): Promise<strin
 export async function openOwnedSchema<Name extends string>(
   { url, shard, ...options }: SchemaOptions,
   definition: OwnedSchemaDefinition,
-  readerNames: readonly [Name, ...Name[]],
+  plannings: Readonly<Record<Name, Planning>>,
 ): Promise<OwnedSchema<Name>> {
   const writer = await connectToPrimary(parseStoreUrl(url), shard, 'commits')
   const opened = await Promise.all(
-    readerNames.map(async (name) => {
-      return [name, await connectToPrimary([writer.target], shard, name)] as const
+    (Object.keys(plannings) as Name[]).map(async (name) => {
+      const connection = await connectToPrimary([writer.target], shard, name)
+      if (plannings[name] === 'by index') await connection.exec(BY_INDEX)
+      return [name, connection] as const
     }),
   )
   const readers = Object.fromEntries(opened) as Record<Name, Connection>
@@ -67,9 +80,9 @@ export async function openOwnedSchema<Name extends string>(
   let ownership: OwnedConnection
   try {
     await migrate(writer, shard, definition)
-    await writer.exec('SET plan_cache_mode = force_generic_plan')
+    await writer.exec(BY_INDEX)
     const { statement } = definition.commitFunction
-    const background = readers[readerNames[0]]
+    const background = readers[opened[0]![0]]
     ownership = await takeOwnership({ ...options, connection: writer, background, statement })
   } catch (error) {
     await close()

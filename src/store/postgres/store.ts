@@ -22,7 +22,11 @@ export const BOOKS: OwnedSchemaDefinition = {
 const IN_RECOVERY = 'SELECT 1 FROM recoveries WHERE released_at IS NULL'
 
 export async function openPostgresStore(options: SchemaOptions): Promise<Store> {
-  const schema = await openOwnedSchema(options, BOOKS, ['background', 'prefetch', 'lists'])
+  const schema = await openOwnedSchema(options, BOOKS, {
+    background: 'by index',
+    prefetch: 'by index',
+    lists: 'by cost',
+  })
   const { background, prefetch, lists } = schema.readers
   const { booksId } = await readProgress(background)
   const progress = (): Progress => {

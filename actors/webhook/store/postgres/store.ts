@@ -40,7 +40,10 @@ export async function openPostgresPool(
   options: SchemaOptions,
   onFailure: (fault: unknown) => void,
 ): Promise<PostgresPool> {
-  const schema = await openOwnedSchema(options, POOL, ['reads', 'queries'])
+  const schema = await openOwnedSchema(options, POOL, {
+    reads: 'by index',
+    queries: 'by cost',
+  })
   const { writer, readers } = schema
   const { reads, queries } = readers
   let failed = false

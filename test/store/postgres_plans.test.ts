@@ -1,0 +1,171 @@
+/** Plans of PostgreSQL: lists read one index in their order; commits never read a table whole. */
+import t, { type Test } from 'tap'
+import { COMMIT_FUNCTION as POOL_FUNCTION } from '../../actors/webhook/store/postgres/commit.js'
+import { POOL } from '../../actors/webhook/store/postgres/store.js'
+import type { TenantId } from '../../src/base/ids.js'
+import { createLog } from '../../src/base/log.js'
+import type { Statement } from '../../src/store/database.js'
+import { POSTGRES } from '../../src/store/dialect.js'
+import { entriesOfEntities, eventsOfEntity } from '../../src/store/entity_history.js'
+import {
+  beneficiariesStatement,
+  entriesStatement,
+  eventsStatement,
+  heldPayoutsStatement,
+  intentScanEndStatement,
+  intentsStatement,
+  movementsStatement,
+  payoutsStatement,
+} from '../../src/store/lists.js'
+import { textArray } from '../../src/store/postgres/arrays.js'
+import type { SchemaDefinition } from '../../src/store/postgres/migrate.js'
+import { openOwnedSchema, type OwnedSchema } from '../../src/store/postgres/owned_schema.js'
+import { commitValues } from '../../src/store/postgres/commit.js'
+import { BOOKS } from '../../src/store/postgres/store.js'
+import { noPostgres, startPostgres } from '../support/postgres_server.js'
+import { batchOf } from './commit_rows.js'
+
+if (noPostgres !== false) {
+  t.pass(noPostgres)
+  process.exit()
+}
+
+const server = await startPostgres(t, { autovacuum: 'off' })
+const log = createLog('test', { LOG_LEVEL: 'silent' })
+const DEMO = 'demo_sandbox' as TenantId
+const ROWS = 20_000
+
+async function opened(t: Test, shard: string, definition: SchemaDefinition) {
+  const schema = await openOwnedSchema(
+    {
+      ...{ url: server.url, shard, holder: 'one', log },
+      elapsed: () => performance.now(),
+      pause: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+    },
+    definition,
+    { lists: 'by cost' },
+  )
+  t.teardown(() => schema.close())
+  return schema
+}
+type Schema = OwnedSchema<'lists'>
+
+const id = (kind: string, row: string): string => `'${kind}_' || lpad((${row})::text, 9, '0')`
+
+/** One tenant has nearly all rows, as in most books. One payment in a hundred failed. */
+const FILL = `
+  INSERT INTO payouts (id, tenant, state, due_at, reference, beneficiary, context)
+    SELECT ${id('pout', 'n')}, CASE n % 20 WHEN 0 THEN 'other_sandbox' ELSE '${DEMO}' END,
+      CASE n % 100 WHEN 7 THEN 'failed' ELSE 'completed' END, NULL, 'r' || n % 400, 'b' || n % 200,
+      '{}' FROM generate_series(1, ${ROWS}) AS n;
+  INSERT INTO intents (id, tenant, state, due_at, confirmed_at, context)
+    SELECT ${id('pi', 'n')}, CASE n % 20 WHEN 0 THEN 'other_sandbox' ELSE '${DEMO}' END,
+      CASE n % 100 WHEN 7 THEN 'failed' ELSE 'captured' END, NULL, NULL,
+      '{"corridor":"th_promptpay"}' FROM generate_series(1, ${ROWS}) AS n;
+  INSERT INTO beneficiaries
+      (id, tenant, type, name, destination_country, currency, bank_code, account_last4,
+       sealed_account, status, created_at)
+    SELECT ${id('ben', 'n')}, CASE n % 20 WHEN 0 THEN 'other_sandbox' ELSE '${DEMO}' END,
+      'bank_account', 'n', 'VN', 'VND', '1', '1', '', 'active', n
+      FROM generate_series(1, ${ROWS}) AS n;
+  INSERT INTO events
+      (position, id, tenant, sequence, type, entity, created_at, body, request_id, cause)
+    SELECT n, ${id('evt', 'n')}, '${DEMO}', n, 'type' || n % 3, ${id('pout', 'n / 3')}, n, '{}',
+      NULL, NULL FROM generate_series(1, ${ROWS}) AS n;
+  INSERT INTO ledger_entries
+      (posting, line, account, tenant, amount, balance, plan, entity, at)
+    SELECT n / 3, n % 3, '${DEMO}:USD:' || CASE n % 3 WHEN 0 THEN 'rail_clearing' ELSE 'fees' END,
+      '${DEMO}', 1, 1, 'plan', ${id('pout', 'n / 3')}, n FROM generate_series(3, ${ROWS}) AS n;
+  ANALYZE`
+
+const RANGE = { tenant: DEMO, from: 'pout_000000001', below: 'pout_999999999' }
+const INTENTS = { ...RANGE, from: 'pi_000000001', below: 'pi_999999999' }
+const LISTS: readonly (readonly [Statement, string])[] = [
+  [payoutsStatement(RANGE, 51), 'payouts_of_tenant'],
+  [payoutsStatement({ ...RANGE, state: 'failed' }, 51), 'payouts_by_state'],
+  [payoutsStatement({ ...RANGE, reference: 'r7' }, 51), 'payouts_by_reference'],
+  [payoutsStatement({ ...RANGE, beneficiary: 'b7' }, 51), 'payouts_by_beneficiary'],
+  [intentsStatement(INTENTS, 51), 'intents_of_tenant'],
+  [intentScanEndStatement(INTENTS, 2_000), 'intents_of_tenant'],
+  [heldPayoutsStatement('', 51), 'payouts_held'],
+  [beneficiariesStatement(DEMO, '~', 51), 'beneficiaries_of_tenant'],
+  [entriesStatement(DEMO, { posting: 9_000, line: 1 }, 51), 'ledger_entries_of_tenant'],
+  [eventsStatement(DEMO, 7, 51), 'events_tenant_sequence_key'],
+  [movementsStatement({ at: 1, posting: 2 }, 9_000, 51), 'ledger_entries_of_rail'],
+]
+const HISTORY: readonly (readonly [Statement, string])[] = [
+  [eventsOfEntity('pout_000000007'), 'events_entity_type_key'],
+  [entriesOfEntities(['pout_000000007']), 'ledger_entries_of_entity'],
+]
+
+void t.test('every list reads one index in list order, however often it is read', async (t) => {
+  const { writer, readers } = await opened(t, 'books_1', BOOKS)
+  await writer.exec(FILL)
+  const planOf = async ({ sql, values }: Statement): Promise<string> => {
+    const text = sql(POSTGRES)
+    // The server may plan for all values once it has planned five times for given ones.
+    for (let times = 0; times < 6; times += 1) await readers.lists.all(text, values)
+    const rows = await readers.lists.all<{ 'QUERY PLAN': string }>(`EXPLAIN ${text}`, values)
+    return rows.map((row) => row['QUERY PLAN']).join('\n')
+  }
+  for (const [statement, index] of LISTS) {
+    const plan = await planOf(statement)
+    t.match(plan, new RegExp(`(using|on) ${index}\\b`), index)
+    t.notMatch(plan, /Sort|Seq Scan on (?!discrepancies)/) // which are none
+  }
+  for (const [statement, index] of HISTORY) t.match(await planOf(statement), index)
+})
+
+/** Rows that were read without an index, of these tables. */
+async function readWhole({ writer, readers }: Schema, ...tables: string[]): Promise<number> {
+  await writer.all('SELECT pg_stat_force_next_flush()')
+  const [row] = await readers.lists.all<{ rows: number }>(
+    `SELECT CAST(sum(seq_tup_read) AS BIGINT) AS rows FROM pg_stat_user_tables
+     WHERE schemaname = current_schema() AND relname IN (SELECT json_array_elements_text(?::json))`,
+    [JSON.stringify(tables)],
+  )
+  return row?.rows ?? 0
+}
+
+void t.test('a commit reads no table whole, though its plan is from an empty schema', async (t) => {
+  const books = await opened(t, 'books_2', BOOKS)
+  const settle = (event: string) =>
+    books.commit((epoch, number) =>
+      commitValues({ ...batchOf({}), settledEvents: [event] }, epoch, number),
+    )
+  await settle('evt_000000001')
+  await books.writer.exec(FILL)
+  await books.writer.exec('INSERT INTO outbox SELECT position FROM events')
+  const before = await readWhole(books, 'events', 'outbox')
+  for (let event = 11; event < 31; event += 1) await settle(`evt_0000000${event}`)
+  t.equal((await readWhole(books, 'events', 'outbox')) - before, 0)
+  t.equal((await books.writer.all('SELECT 1 FROM event_outcomes')).length, 20)
+})
+
+void t.test('nor does one of a webhook pool', async (t) => {
+  const pool = await opened(t, 'pool_1', POOL)
+  const dueAt = 1
+  const change = (n: number) => {
+    const [event, delivery] = [`evt_${n}`, `del_${n}`]
+    const row = { id: delivery, event_id: event, endpoint_id: 'we_1', context: '{}' }
+    const delivered = { ...row, state: 'delivered', due_at: null }
+    const rows = { events: [], deliveries: [delivered], attempts: [] }
+    const values = [textArray([event]), null, textArray([event]), null, null, null]
+    return pool.commit((epoch, number) => POOL_FUNCTION.values(epoch, number, rows, values))
+  }
+  const fill = (from: number, to: number): Promise<void> =>
+    pool.writer.exec(`
+      INSERT INTO events (id, tenant, type, sequence, created_at, received_at, open, body)
+        SELECT 'evt_' || n, '${DEMO}', 'type', n, n, n, 1, '{}' FROM generate_series(${from}, ${to}) n;
+      INSERT INTO deliveries (id, event_id, endpoint_id, state, due_at, context)
+        SELECT 'del_' || n, 'evt_' || n, 'we_1', 'pending', ${dueAt}, '{}'
+        FROM generate_series(${from}, ${to}) n`)
+  await fill(1, 1)
+  await change(1)
+  await fill(2, ROWS)
+  const before = await readWhole(pool, 'events', 'deliveries')
+  for (let n = 100; n < 120; n += 1) await change(n)
+  t.equal((await readWhole(pool, 'events', 'deliveries')) - before, 0)
+  const settled = await pool.writer.all('SELECT 1 FROM events WHERE open = 0 AND reported = 1')
+  t.equal(settled.length, 21)
+})
