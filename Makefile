@@ -19,7 +19,7 @@ PRETTIER := node_modules/.bin/prettier --log-level warn
 LOAD := node .build/test/load/main.js
 # A variable as a flag, when it is set.
 with = $(if $($(1)),--$(2) $($(1)))
-LOAD_FLAGS = $(call with,SCENARIO,scenario) $(call with,GATEWAYS,gateways) $(ARGS)
+LOAD_FLAGS = $(call with,SCENARIO,scenario) $(call with,GATEWAYS,gateways) $(call with,STORE,store) $(ARGS)
 
 ##@ Use it
 run: setup nats postgres build ## start everything; Ctrl-C stops it; STORE=postgres keeps the books in PostgreSQL
@@ -83,10 +83,10 @@ release: ## check a release: clean tree, version, changelog, golden data, tests;
 	@src/scripts/release.sh
 
 ##@ Measure it (test/load; results go to .build/load)
-bench: setup nats build ## every scenario beside its ceiling; SCENARIO= selects some
+bench: setup nats postgres build ## every scenario beside its ceiling; STORE=postgres: PostgreSQL beside SQLite
 	@$(LOAD) bench $(call with,DURATION,seconds) $(LOAD_FLAGS)
 
-bench-scale: setup nats build ## 10,000 and 1,000,000 stored payments; starts with 100,000 open ones
+bench-scale: setup nats postgres build ## 10,000 and 1,000,000 stored payments; starts with 100,000 open ones
 	@$(LOAD) scale $(call with,KEEP,keep) $(LOAD_FLAGS)
 
 bench-pool: setup nats build ## the webhook pool alone; ARGS=--isolation: beside a refusing, a slow and a flapping endpoint
@@ -95,16 +95,16 @@ bench-pool: setup nats build ## the webhook pool alone; ARGS=--isolation: beside
 bench-compare: setup nats build ## two revisions alternately: make bench-compare BASE=main (REV=HEAD)
 	@src/scripts/bench_compare.sh "$(BASE)" "$(or $(REV),HEAD)" $(call with,DURATION,seconds) $(LOAD_FLAGS)
 
-load: setup nats build ## at a rate: make load SCENARIO=mixed RATE=200 DURATION=30 RUNNING=1
+load: setup nats postgres build ## at a rate: make load SCENARIO=mixed RATE=200 DURATION=30 RUNNING=1
 	@$(LOAD) load $(call with,RATE,rate) $(call with,DURATION,seconds) $(if $(RUNNING),--running) $(LOAD_FLAGS)
 
-soak: setup nats build ## soak test, 30 minutes (DURATION=1800): memory and file-descriptor growth
+soak: setup nats postgres build ## soak test, 30 minutes (DURATION=1800): memory and file-descriptor growth
 	@$(LOAD) soak $(call with,RATE,rate) $(call with,DURATION,seconds) $(LOAD_FLAGS)
 
-spike: setup nats build ## ten times the capacity for 5 seconds: rejections and recovery time
+spike: setup nats postgres build ## ten times the capacity for 5 seconds: rejections and recovery time
 	@$(LOAD) spike $(call with,DURATION,seconds) $(LOAD_FLAGS)
 
-profile: setup nats build ## CPU profiles for speedscope: make profile SCENARIO=payouts DURATION=10
+profile: setup nats postgres build ## CPU profiles for speedscope: make profile SCENARIO=payouts DURATION=10
 	@$(LOAD) profile $(call with,RATE,rate) $(call with,DURATION,seconds) $(LOAD_FLAGS)
 
 seed: setup build ## seed historical data: make seed COUNT=1000000 WHAT=payouts LIVE=1000

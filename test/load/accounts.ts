@@ -5,14 +5,12 @@
  * - A request whose answer was lost has an unknown outcome: the database may hold that many more
  *   than was acknowledged, and never less.
  */
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { FILES } from '../../src/base/subjects.js'
-import { openDatabase } from '../../src/store/database.js'
+import type { Dialect } from '../../src/store/dialect.js'
 import { auditOf } from '../support/audit.js'
 import type { Endpoint, Received } from './receivers.js'
 import type { Accepted } from './scenarios/scenario.js'
+import { DEFAULT_STORE, readStored, type Source, type StoreSettings } from './stored.js'
 
 type ByState = Readonly<Record<string, number>>
 export type Counts = Awaited<ReturnType<typeof countsOf>>
@@ -45,45 +43,46 @@ const DELIVERY = ['delivered', 'dead', 'pending', 'waiting']
 const sum = (counts: ByState, states = Object.keys(counts)): number =>
   states.reduce((total, state) => total + (counts[state] ?? 0), 0)
 
-export async function countsOf(dataDir: string) {
-  const grouped = async (file: string, sql: string): Promise<ByState> => {
-    if (!existsSync(join(dataDir, file))) return {}
-    const database = await openDatabase(join(dataDir, file), { readOnly: true })
-    const rows = await database.all<{ name: string; n: number }>(sql)
-    await database.close()
-    return Object.fromEntries(rows.map(({ name, n }) => [name, n]))
+export async function countsOf(dataDir: string, store: StoreSettings = DEFAULT_STORE) {
+  const grouped = async (
+    source: Source,
+    sql: string | ((dialect: Dialect) => string),
+  ): Promise<ByState> => {
+    const rows = await readStored(dataDir, store, source, (reader) =>
+      reader.all<{ name: string; n: number }>(typeof sql === 'string' ? sql : sql(reader.dialect)),
+    )
+    return Object.fromEntries((rows ?? []).map(({ name, n }) => [name, n]))
   }
   const by = (column: string, table: string, where = 'true'): string =>
     `SELECT ${column} AS name, count(*) AS n FROM ${table} WHERE ${where} GROUP BY 1`
-  const { processorDatabase: processor, webhookDatabase: pool, railDatabase: rail } = FILES
   const newest = 'SELECT tenant AS name, max(sequence) AS n FROM events GROUP BY tenant'
-  const last = await grouped(processor, newest)
+  const last = await grouped('processor', newest)
   // Intents expire meanwhile: later events are left out on both sides.
   const upToNow = Object.entries(last).map(
     ([tenant, sequence]) => `(tenant = '${tenant}' AND sequence <= ${sequence})`,
   )
   const where = ['false', ...upToNow].join(' OR ')
-  const settled = "iif(settled_at IS NULL, 'open', 'settled')"
-  const events = await grouped(processor, by(settled, 'events', where))
+  const all = sum(await grouped('processor', by("'all'", 'events', where)))
+  const open = sum(await grouped('processor', ({ openEvents }) => by("'all'", openEvents, where)))
   return {
-    intents: await grouped(processor, by('state', 'intents')),
-    payouts: await grouped(processor, by('state', 'payouts')),
-    events: { settled: events['settled'] ?? 0, open: events['open'] ?? 0 },
-    poolEvents: sum(await grouped(pool, by("'all'", 'events', where))),
-    deliveries: await grouped(pool, by('state', 'deliveries')),
-    deliveredTo: await grouped(pool, by('endpoint_id', 'deliveries', "state = 'delivered'")),
+    intents: await grouped('processor', by('state', 'intents')),
+    payouts: await grouped('processor', by('state', 'payouts')),
+    events: { settled: all - open, open },
+    poolEvents: sum(await grouped('pool', by("'all'", 'events', where))),
+    deliveries: await grouped('pool', by('state', 'deliveries')),
+    deliveredTo: await grouped('pool', by('endpoint_id', 'deliveries', "state = 'delivered'")),
     /** Instructions that the rail has carried out. */
-    executed: sum(await grouped(rail, by("'all'", 'instructions', 'executions = 1'))),
+    executed: sum(await grouped('rail', by("'all'", 'instructions', 'executions = 1'))),
   }
 }
 
 /** Waits until payments have ended and events are settled, or until nothing changes any more. */
-export async function untilQuiet(dataDir: string): Promise<Counts> {
+export async function untilQuiet(dataDir: string, store: StoreSettings): Promise<Counts> {
   const deadline = performance.now() + QUIET_WITHIN_MS
   let before = ''
   let since = performance.now()
   for (;;) {
-    const counts = await countsOf(dataDir)
+    const counts = await countsOf(dataDir, store)
     const { intents, payouts, events } = counts
     const inProgress = (intents['authorized'] ?? 0) + (payouts['processing'] ?? 0) + events.open
     const now = performance.now()
@@ -98,17 +97,18 @@ export async function untilQuiet(dataDir: string): Promise<Counts> {
 /** @param audited whether the audit runs too: it reads every row */
 export async function checkAccounts(
   dataDir: string,
+  store: StoreSettings,
   before: Counts,
   claims: () => Promise<Claims>,
   audited: boolean,
 ): Promise<Accounts> {
-  const after = await untilQuiet(dataDir)
+  const after = await untilQuiet(dataDir, store)
   const lines = accountLines(before, after, await claims())
   const faults = lines
     .filter(({ holds }) => !holds)
     .map(({ what, left, right }) => `${what}: ${left} and ${right} do not add up`)
   if (!audited) return { lines, audit: 'not audited: the audit reads every row', faults }
-  const { clean, report } = await auditOf(dataDir)
+  const { clean, report } = await auditOf(dataDir, store)
   const text = report.trim().split('\n')
   const from = text.findIndex((line) => line.startsWith('audit '))
   const audit = text.slice(Math.max(0, from)).join('\n')

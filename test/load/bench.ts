@@ -1,5 +1,6 @@
 /**
- * Benchmarks in closed loops: every scenario beside its ceiling, webhooks, two revisions.
+ * Benchmarks in closed loops: every scenario beside its ceiling, webhooks, two stores, two
+ * revisions.
  *
  * - Sides alternate within one run, so that a machine that changes its pace changes it for all.
  * - Each scenario has its own stack, so none inherits another one's rows.
@@ -47,12 +48,12 @@ export async function bench(tools: Tools, settings: BenchSettings): Promise<Part
 }
 
 export async function startSystem(
-  { stacks, client, gateways, progress }: Tools,
+  { stacks, client, gateways, store, progress }: Tools,
   { settings = {}, ...options }: StackOptions = {},
   plans?: readonly EndpointPlan[],
 ): Promise<SystemUnderTest> {
   progress('starting the stack')
-  const given = { ...settings, GATEWAYS: String(gateways) }
+  const given = { STORE: store, ...settings, GATEWAYS: String(gateways) }
   const stack = await stacks.start({ settings: given, ...options })
   return openSystem(stack, client, plans === undefined ? {} : { plans })
 }
@@ -198,30 +199,84 @@ export async function compare(
       }
     }
     const title = `${scenario}: head against base`
-    sections.push({ title, windows, findings: pairRatios(windows) })
+    sections.push({ title, windows, findings: pairRatios(windows, SIDES) })
   }
   return { sections, voidBecause }
 }
 
 const SIDES = ['base', 'head'] as const
+const STORES = ['SQLite', 'PostgreSQL'] as const
+const STORE_TARGETS: Partial<Record<string, Target>> = {
+  rate: { atLeast: 0.75 },
+  'CPU of the processor': { atMost: 1 },
+}
 
-export function pairRatios(windows: readonly WindowResult[]): Finding[] {
+/**
+ * A stack on SQLite and one on PostgreSQL in alternation (SQLite, PostgreSQL, PostgreSQL, SQLite …).
+ * The result is the ratio of neighbors, as of revisions. A window begins when both are quiet.
+ */
+export async function benchStores(tools: Tools, settings: BenchSettings): Promise<Part> {
+  const parts: Part[] = []
+  for (const scenario of settings.scenarios) {
+    const systems = {
+      SQLite: await startSystem({ ...tools, store: 'sqlite' }),
+      PostgreSQL: await startSystem({ ...tools, store: 'postgres' }),
+    }
+    const measured = { SQLite: [] as Measured[], PostgreSQL: [] as Measured[] }
+    for (let repeat = 0; repeat <= settings.repeat; repeat += 1) {
+      for (const side of repeat % 2 === 1 ? STORES : STORES.toReversed()) {
+        const options = { ...windowOptions(settings, scenario, repeat), side }
+        measured[side].push(await measureWindow(tools, systems[side], options))
+        await systems[side].quiet()
+      }
+    }
+    const windows = STORES.flatMap((side) => measured[side].map(({ result }) => result)).filter(
+      ({ repeat }) => repeat > 0,
+    )
+    const findings = storeFindings(windows)
+    for (const side of STORES) {
+      const title = `${SCENARIOS[scenario]}: ${side}`
+      const shown = side === 'SQLite' ? { windows: [] } : { windows, findings }
+      parts.push(await finish(tools, systems[side], measured[side], { title, ...shown }))
+    }
+  }
+  return {
+    sections: parts.flatMap(({ sections }) => sections),
+    voidBecause: parts.flatMap(({ voidBecause }) => voidBecause),
+  }
+}
+
+export function storeFindings(windows: readonly WindowResult[]): Finding[] {
+  const server = windows.filter(({ side }) => side === 'PostgreSQL')
+  const cpu = median(server.map((window) => cpuOf(window, (name) => name === 'postgres')))
+  return [
+    ...pairRatios(windows, STORES, STORE_TARGETS),
+    finding('CPU of the PostgreSQL server a journey', cpu, 'µs'),
+  ]
+}
+
+export function pairRatios(
+  windows: readonly WindowResult[],
+  [baseSide, headSide]: readonly [string, string],
+  targets: Partial<Record<string, Target>> = {},
+): Finding[] {
   const figures: readonly (readonly [string, (of: WindowResult) => number])[] = [
     ['rate', ({ ratePerSecond }) => ratePerSecond],
     ['p50', ({ latency }) => latency.p50],
     ['p99', ({ latency }) => latency.p99],
     ['CPU a journey', (window) => cpuOf(window, (name) => name !== 'client')],
+    ['CPU of the processor', (window) => cpuOf(window, (name) => name === 'processor')],
     ['RSS of the processor', ({ rssMiB }) => rssMiB['processor'] ?? Number.NaN],
   ]
   return figures.flatMap(([name, of]) => {
     const ratios = windows
-      .filter(({ side }) => side === 'head')
+      .filter(({ side }) => side === headSide)
       .map((head) => {
-        const base = windows.find(({ side, repeat }) => side === 'base' && repeat === head.repeat)
+        const base = windows.find((one) => one.side === baseSide && one.repeat === head.repeat)
         return base === undefined ? Number.NaN : of(head) / of(base)
       })
     return [
-      finding(`${name}, head / base`, median(ratios), '×'),
+      finding(`${name}, ${headSide} / ${baseSide}`, median(ratios), '×', targets[name]),
       finding(`${name}, least of ${ratios.length}`, Math.min(...ratios), '×'),
       finding(`${name}, greatest of ${ratios.length}`, Math.max(...ratios), '×'),
     ]

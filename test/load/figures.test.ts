@@ -1,8 +1,9 @@
 import t from 'tap'
 import { accountLines, type Counts } from './accounts.js'
-import { pairRatios } from './bench.js'
+import { pairRatios, storeFindings } from './bench.js'
 import { createLatencies, recordMs } from './client/latency.js'
 import type { Summary } from './client/load.js'
+import { deadRowFindings } from './dead_rows.js'
 import { faultsOf } from './measured_window.js'
 import { spikeFindings } from './open_loop.js'
 import { isMet, type Finding } from './result.js'
@@ -109,9 +110,55 @@ t.test('sides are compared by the medians of windows, revisions pair by pair', (
 
   const pairs = [window('base', 10, 50), window('head', 20, 50)]
   const more = [window('head', 5, 50, 2), window('base', 10, 50, 2)]
-  const ratio = byName(pairRatios([...pairs, ...more]))
+  const ratio = byName(pairRatios([...pairs, ...more], ['base', 'head']))
   t.equal(ratio('p99, head / base')?.value, 1.25)
   t.same([ratio('p99, least of 2')?.value, ratio('p99, greatest of 2')?.value], [0.5, 2])
+  t.end()
+})
+
+t.test('stores are compared pair by pair, with targets', (t) => {
+  const window = (side: string, repeat: number, rate: number, processor: number) => {
+    const cpuMicros = {
+      processor: { main: processor, others: 0 },
+      postgres: { main: 0, others: side === 'SQLite' ? 0 : 30 },
+      client: { main: 1_000, others: 0 },
+    }
+    return aWindow({ side, repeat, ratePerSecond: rate, cpuMicros })
+  }
+  const found = byName(
+    storeFindings([
+      ...[window('SQLite', 1, 100, 50), window('PostgreSQL', 1, 80, 45)],
+      ...[window('PostgreSQL', 2, 35, 60), window('SQLite', 2, 50, 60)],
+    ]),
+  )
+  const rate = found('rate, PostgreSQL / SQLite')
+  t.equal(rate?.value, 0.75)
+  t.ok(rate && isMet(rate))
+  t.equal(found('rate, least of 2')?.value, 0.7)
+  const cpu = found('CPU of the processor, PostgreSQL / SQLite')
+  t.equal(cpu?.value, 0.95)
+  t.ok(cpu && isMet(cpu))
+  t.equal(found('CPU of the PostgreSQL server a journey')?.value, 30)
+  t.equal(found('CPU a journey, greatest of 2')?.value, 1.5, 'without the client')
+  t.end()
+})
+
+t.test('dead rows are judged in tables that are not small', (t) => {
+  const table = (name: string, live: number, dead: number) => {
+    return { table: name, live, dead, vacuums: 1, bytes: 1_048_576 }
+  }
+  const found = byName(
+    deadRowFindings([
+      [table('books_1.outbox', 10, 5_000), table('books_1.intents', 10_000, 30_000)],
+      [table('books_1.outbox', 10, 0), table('books_1.intents', 40_000, 1_000)],
+    ]),
+  )
+  const worst = found('dead rows, largest share (books_1.intents)')
+  t.equal(worst?.value, 0.75)
+  t.equal(worst && isMet(worst), false)
+  t.equal(found('dead rows at the end')?.value, 1_000)
+  t.equal(found('vacuums by autovacuum')?.value, 2)
+  t.equal(found('tables and indexes at the end')?.value, 2)
   t.end()
 })
 

@@ -14,10 +14,10 @@ import { projectRoot } from '../../src/base/protos.js'
 import { readSettings } from '../../src/base/settings_reader.js'
 import { FILES } from '../../src/base/subjects.js'
 import { findSandbox, isServing } from '../../src/operations/sandbox.js'
-import { bench, compare } from './bench.js'
+import { bench, benchStores, compare } from './bench.js'
 import { startClient, type Client } from './client/client.js'
 import { describeMachine } from './machine.js'
-import type { Tools } from './measured_window.js'
+import type { StoreKind, Tools } from './measured_window.js'
 import { spike, steadyLoad } from './open_loop.js'
 import { profile } from './profile.js'
 import { report } from './report.js'
@@ -57,6 +57,7 @@ type Flags<Names extends string, T> = Readonly<Record<Names, T>>
 type Given = Flags<'gateways' | 'factor' | 'everyMicros' | 'endpoints' | 'outstanding', number> &
   Flags<'count' | 'live', number> &
   Flags<'what' | 'out', string> &
+  Flags<'store', StoreKind> &
   Partial<Flags<'seconds' | 'connections' | 'rate' | 'repeat' | 'capacity', number>> &
   Partial<Flags<'small' | 'large' | 'open', number>> &
   Partial<Flags<'base' | 'head' | 'keep' | 'dataDir', string>> &
@@ -71,17 +72,17 @@ interface Plan {
 }
 
 /** Opens the tools, runs the measurement, writes and prints the result. */
-async function measure(kind: string, { gateways, out }: Given, { load, run }: Plan) {
+async function measure(kind: string, { gateways, store, out }: Given, { load, run }: Plan) {
   folder = join(resolve(out), `run-${process.pid}`)
   mkdirSync(folder, { recursive: true })
   stacks = createStacks(folder)
   client = startClient()
   const startedAt = toRfc3339(systemClock.now())
   const machine = describeMachine(folder)
-  const tools = { folder, out: resolve(out), machine, stacks, client, gateways }
+  const tools = { folder, out: resolve(out), machine, stacks, client, gateways, store }
   const { notes = [], ...part } = await run({ ...tools, progress: createProgress() })
   await cleanUp()
-  const settings = { load, gateways: String(gateways) }
+  const settings = { load, gateways: String(gateways), store }
   const result: RunResult = { kind, startedAt, machine, settings, ...part }
   const file = join(resolve(out), `${kind}-${startedAt.replaceAll(':', '')}.json`)
   writeFileSync(file, `${JSON.stringify(result, null, 2)}\n`)
@@ -118,6 +119,9 @@ const OPTIONS = [
     throw new InvalidArgumentError(`It is of ${NAMES}.`)
   }),
   whole('gateways', 16, 'gateway processes of the stack', 1),
+  new Option('--store <kind>', 'of the stacks; bench: postgres beside sqlite')
+    .choices(['sqlite', 'postgres'])
+    .default('sqlite'),
   whole('seconds', 7 * 86_400, 'of a measured window'),
   whole('connections', 4_000, 'each has one request out at most'),
   whole('rate', RATE_MAX, 'journeys a second; bench, compare, profile, pool: closed loop without'),
@@ -175,6 +179,10 @@ function openLoopPlan(given: Given, scenarios: readonly ScenarioName[], fallback
 
 const PLANS: Readonly<Record<string, (given: Given) => Plan>> = {
   bench: (given) => {
+    if (given.store === 'postgres') {
+      const plan = benchPlan(given, ['creates', 'payouts', 'lifecycle'])
+      return { ...plan, run: (tools) => benchStores(tools, plan.settings) }
+    }
     const plan = benchPlan(given, ['creates', 'lifecycle', 'payouts', 'reads', 'webhooks'])
     return { ...plan, run: (tools) => bench(tools, plan.settings) }
   },
@@ -271,10 +279,12 @@ async function runningStack(): Promise<Stack> {
   if (sandbox === undefined || !(await isServing(sandbox))) {
     throw new UsageError('error: no stack runs there: make run, or leave out --running')
   }
-  const dataDir = resolve(readSettings().DATA_DIR)
+  const settings = readSettings()
+  const dataDir = resolve(settings.DATA_DIR)
   return {
     address: addressOf(sandbox.base_url),
-    ...{ sandbox, dataDir, processes: () => processesOf(dataDir), stop: () => Promise.resolve() },
+    ...{ sandbox, dataDir, store: settings, stop: () => Promise.resolve() },
+    processes: () => processesOf(dataDir),
   }
 }
 

@@ -14,6 +14,9 @@ import type { ScenarioName } from './scenarios/scenarios.js'
 import type { Stacks } from './stacks.js'
 import type { SystemUnderTest } from './system_under_test.js'
 
+/** Where a stack keeps its books; `postgres`: in a server of its own. */
+export type StoreKind = 'sqlite' | 'postgres'
+
 /** What every command works with. */
 export interface Tools {
   /** For data; removed at the end. */
@@ -24,6 +27,8 @@ export interface Tools {
   readonly stacks: Stacks
   readonly client: Client
   readonly gateways: number
+  /** Of every stack that is started. */
+  readonly store: StoreKind
   readonly progress: (step: string, sample?: SampleResult) => void
 }
 

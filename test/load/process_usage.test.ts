@@ -1,4 +1,6 @@
+import { spawn, spawnSync } from 'node:child_process'
 import t from 'tap'
+import { eventually } from '../support/eventually.js'
 import { machineCpuMs, taskCpuMs, usageBetween, usageNow } from './process_usage.js'
 
 const fields = '1 1 1 0 -1 4194560 9 0 0 0 250 50 7 7 20 0 11 0 12345 1 2'
@@ -13,3 +15,17 @@ const workedUntil = process.cpuUsage().user + 200_000
 while (process.cpuUsage().user < workedUntil);
 const { me } = usageBetween(before, usageNow(watched)).processes
 t.ok(me !== undefined && me.mainCpuMs >= 100 && me.rssMiB > 10)
+
+const family = [{ name: 'me', pid: process.pid, hasChildren: true }]
+/** Of children alone: living ones, and those that have ended. */
+const childrenCpuMs = (): number => {
+  const [all, own] = [usageNow(family), usageNow(watched)].map(({ processes }) => processes['me'])
+  return (all?.otherCpuMs ?? 0) - (own?.otherCpuMs ?? 0)
+}
+const busy = spawn('sh', ['-c', 'while :; do :; done'])
+t.teardown(() => busy.kill('SIGKILL'))
+await eventually('a living child has worked', () => childrenCpuMs() >= 50)
+busy.kill('SIGKILL')
+const beforeAnother = childrenCpuMs()
+spawnSync(process.execPath, ['-e', 'while (process.cpuUsage().user < 200_000);'])
+t.ok(childrenCpuMs() - beforeAnother >= 100, 'as has one that ended')

@@ -3,12 +3,16 @@
  *
  * - Linux counts in ticks of 10 ms, which is exact enough over windows of seconds.
  * - A process's main thread, which runs its JavaScript, is reported apart from its other threads.
+ * - A server of several processes, as PostgreSQL is, counts as one. Memory that they share is
+ *   counted once, as far as one of them has touched it.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 
 export interface Watched {
   readonly name: string
   readonly pid: number
+  /** Its child processes are counted with it, as its other threads. */
+  readonly hasChildren?: boolean
 }
 
 export interface Usage {
@@ -36,8 +40,9 @@ export function usageNow(watched: readonly Watched[]) {
 
 /** Memory and open files, sockets included. @param at milliseconds since the load began */
 export function resourcesNow(watched: readonly Watched[], at: number) {
-  const files = ({ name, pid }: Watched): number =>
-    reading(name, pid, () => readdirSync(`/proc/${pid}/fd`).length)
+  const files = (one: Watched): number =>
+    reading(one, () => readdirSync(`/proc/${one.pid}/fd`).length) +
+    childrenOf(one, (pid) => readdirSync(`/proc/${pid}/fd`).length).reduce(add, 0)
   const rssMiB = byName(watched, (one) => usageOf(one).rssMiB)
   return { at, rssMiB, openFiles: byName(watched, files) }
 }
@@ -57,18 +62,51 @@ export function usageBetween(before: UsageSnapshot, after: UsageSnapshot) {
   return { processes, elsewhereCpuMs: Math.max(0, machineMs - watchedMs) }
 }
 
-function usageOf({ name, pid }: Watched): Usage {
+function usageOf(one: Watched): Usage {
+  const { pid } = one
   const read = (file: string): string =>
-    reading(name, pid, () => readFileSync(`/proc/${pid}/${file}`, 'utf8'))
+    reading(one, () => readFileSync(`/proc/${pid}/${file}`, 'utf8'))
   const mainCpuMs = taskCpuMs(read(`task/${pid}/stat`))
+  const memory = memoryOf(read('status'))
+  const stat = read('stat')
+  const children = childrenOf(one, (child) => ({
+    cpuMs: taskCpuMs(readFileSync(`/proc/${child}/stat`, 'utf8')),
+    memory: memoryOf(readFileSync(`/proc/${child}/status`, 'utf8')),
+  }))
+  const ended = one.hasChildren ? endedChildrenCpuMs(stat) : 0
+  const shared = Math.max(memory.sharedMiB, ...children.map((child) => child.memory.sharedMiB))
+  const own = [memory, ...children.map((child) => child.memory)].map(({ ownMiB }) => ownMiB)
   return {
     mainCpuMs,
-    otherCpuMs: taskCpuMs(read('stat')) - mainCpuMs,
-    rssMiB: Number(/^VmRSS:\s+([0-9]+) kB$/m.exec(read('status'))?.[1] ?? 0) / 1_024,
+    otherCpuMs:
+      taskCpuMs(stat) - mainCpuMs + ended + children.map(({ cpuMs }) => cpuMs).reduce(add, 0),
+    rssMiB: shared + own.reduce(add, 0),
   }
 }
 
-function reading<T>(name: string, pid: number, read: () => T): T {
+const add = (sum: number, value: number): number => sum + value
+
+/** One that ends meanwhile is left out: its CPU time then counts as that of an ended child. */
+function childrenOf<T>({ pid, hasChildren = false }: Watched, read: (child: number) => T): T[] {
+  if (!hasChildren) return []
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ')
+  return children.filter(Boolean).flatMap((child) => {
+    try {
+      return [read(Number(child))]
+    } catch {
+      return []
+    }
+  })
+}
+
+/** Files that are mapped count as shared. */
+function memoryOf(status: string): { readonly ownMiB: number; readonly sharedMiB: number } {
+  const mib = (name: string): number =>
+    Number(new RegExp(`^${name}:\\s+([0-9]+) kB$`, 'm').exec(status)?.[1] ?? 0) / 1_024
+  return { ownMiB: mib('RssAnon'), sharedMiB: mib('RssFile') + mib('RssShmem') }
+}
+
+function reading<T>({ name, pid }: Watched, read: () => T): T {
   try {
     return read()
   } catch (cause) {
@@ -76,11 +114,20 @@ function reading<T>(name: string, pid: number, read: () => T): T {
   }
 }
 
-/** utime and stime. Fields count from the last bracket: the name before it may hold anything. */
+/** utime and stime. */
 export function taskCpuMs(stat: string): number {
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  const fields = fieldsOf(stat)
   return (Number(fields[11]) + Number(fields[12])) * TICK_MS
 }
+
+/** cutime and cstime: of children that have ended. */
+function endedChildrenCpuMs(stat: string): number {
+  const fields = fieldsOf(stat)
+  return (Number(fields[13]) + Number(fields[14])) * TICK_MS
+}
+
+/** Fields count from the last bracket: the name before it may hold anything. */
+const fieldsOf = (stat: string): string[] => stat.slice(stat.lastIndexOf(')') + 2).split(' ')
 
 /** The first line without idle, iowait and what is counted twice (guests). */
 export function machineCpuMs(stat: string): number {

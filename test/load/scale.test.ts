@@ -23,7 +23,16 @@ t.test('kept seed data is not changed, and a window that is left out is missed',
   })
   const machine = describeMachine(folder)
   const progress = (): void => undefined
-  const tools = { folder, out: folder, machine, stacks, client, gateways: 1, progress }
+  const tools = {
+    folder,
+    out: folder,
+    machine,
+    stacks,
+    client,
+    gateways: 1,
+    store: 'sqlite',
+    progress,
+  } as const
   const system = await openSeeded(tools, kept, 'small', COUNT)
   const seeded = join(kept, `small-${COUNT}`, FILES.processorDatabase)
   const hash = (): string => createHash('sha256').update(readFileSync(seeded)).digest('hex')

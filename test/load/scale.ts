@@ -6,10 +6,11 @@
  * - Before each kind the database is read once: some systems drop pages that rest for a minute.
  * - Writes come last, and a window of them is a number of journeys: the small database stays small.
  * - A run works on a copy of databases that are kept, so that the next run finds the same rows.
+ * - Data is seeded on SQLite; for stacks on PostgreSQL it is then moved there.
  */
 import { execFile } from 'node:child_process'
 import { constants, createReadStream, existsSync } from 'node:fs'
-import { cp, readFile, rename, rm } from 'node:fs/promises'
+import { cp, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { systemClock } from '../../src/base/clock.js'
@@ -26,6 +27,7 @@ import {
 import { finding, type Finding, type Part, type Section, type Target } from './result.js'
 import { readsOf, type ScenarioName } from './scenarios/scenarios.js'
 import { writeSeedData } from './seed_data/seed_data.js'
+import { moveToPostgres } from './seed_data/seed_postgres.js'
 import { openSystem, type SystemUnderTest } from './system_under_test.js'
 
 /** `small`, `large`: intents, and as many payouts; `open`: payments at a start. */
@@ -147,14 +149,15 @@ export function memoryFindings(windows: readonly WindowResult[]): Finding[] {
 }
 
 /** From the start of the supervisor until all processes serve. */
-async function measureStarts({ stacks, folder, progress }: Tools, { open }: ScaleSettings) {
+async function measureStarts(tools: Tools, { open }: ScaleSettings) {
+  const { stacks, store, progress } = tools
   progress('writing seed data for starts')
-  const { dataDir } = await seedData(folder, 'open', open, open)
+  const { dataDir } = await ownSeedData(tools, undefined, 'open', open, open)
   const seconds: number[] = []
   for (let start = 1; start <= STARTS; start += 1) {
     progress(`start ${start} of ${STARTS}`)
     const startedAt = performance.now()
-    const stack = await stacks.start({ dataDir })
+    const stack = await stacks.start({ dataDir, settings: { STORE: store } })
     seconds.push((performance.now() - startedAt) / 1_000)
     await stack.stop()
   }
@@ -167,21 +170,38 @@ async function measureStarts({ stacks, folder, progress }: Tools, { open }: Scal
 
 /** A stack on seed data; on a copy of it, when it is kept. */
 export async function openSeeded(
-  { stacks, client, folder, gateways, progress }: Tools,
+  tools: Tools,
   kept: string | undefined,
   name: string,
   count: number,
 ): Promise<SystemUnderTest> {
+  const { stacks, client, gateways, store, progress } = tools
   progress(`preparing the ${name} database`)
-  const seeded = await seedData(kept ?? folder, name, count, 0)
-  const dataDir = kept === undefined ? seeded.dataDir : join(folder, `copy-${name}`)
-  if (kept !== undefined) {
-    await cp(seeded.dataDir, dataDir, { recursive: true, mode: constants.COPYFILE_FICLONE })
-    await promisify(execFile)('sync', ['-f', dataDir]) // on disk before anything is measured
-  }
+  const { dataDir, fixtures } = await ownSeedData(tools, kept, name, count, 0)
   progress(`starting on the ${name} database`)
-  const stack = await stacks.start({ dataDir, settings: { GATEWAYS: String(gateways) } })
-  return openSystem(stack, client, { fixtures: seeded.fixtures, audited: false })
+  const settings = { STORE: store, GATEWAYS: String(gateways) }
+  const stack = await stacks.start({ dataDir, settings })
+  return openSystem(stack, client, { fixtures, audited: false })
+}
+
+/** For this run alone, in its store. */
+async function ownSeedData(
+  { folder, store, progress }: Tools,
+  kept: string | undefined,
+  name: string,
+  count: number,
+  open: number,
+) {
+  const seeded = await seedData(kept ?? folder, name, count, open)
+  const dataDir = kept === undefined ? seeded.dataDir : join(folder, `copy-${name}`)
+  if (kept !== undefined)
+    await cp(seeded.dataDir, dataDir, { recursive: true, mode: constants.COPYFILE_FICLONE })
+  if (store === 'postgres') {
+    progress(`moving the ${name} database to PostgreSQL`)
+    await moveToPostgres(dataDir)
+  }
+  await promisify(execFile)('sync', ['-f', dataDir]) // on disk before anything is measured
+  return { dataDir, fixtures: seeded.fixtures }
 }
 
 /** What is there already, or new data. A folder has its name once it is complete. */
@@ -202,6 +222,13 @@ async function seedData(folder: string, name: string, count: number, open: numbe
 }
 
 async function readAll(dataDir: string): Promise<void> {
-  const file = join(dataDir, FILES.processorDatabase)
-  for await (const _ of createReadStream(file, { highWaterMark: READ_BYTES }));
+  const [file, cluster] = [join(dataDir, FILES.processorDatabase), join(dataDir, 'postgres/base')]
+  const files = existsSync(file)
+    ? [file]
+    : (await readdir(cluster, { recursive: true, withFileTypes: true }))
+        .filter((entry) => entry.isFile())
+        .map((entry) => join(entry.parentPath, entry.name))
+  for (const each of files) {
+    for await (const _ of createReadStream(each, { highWaterMark: READ_BYTES }));
+  }
 }

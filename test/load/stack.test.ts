@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { projectRoot } from '../../src/base/protos.js'
+import { noPostgres } from '../support/postgres_server.js'
 import { tempFolder } from '../support/temp_folder.js'
 import type { RunResult } from './result.js'
 
@@ -14,11 +15,11 @@ function load(t: Test, ...flags: string[]) {
   t.equal(run.status, 0, `${flags.join(' ')}: ${run.stdout.toString()}${run.stderr.toString()}`)
   const file = readdirSync(out).find((name) => name.startsWith(`${flags[0]}-`)) ?? ''
   t.notOk(readdirSync(out).some((name) => name.startsWith('run-')))
-  return (JSON.parse(readFileSync(join(out, file), 'utf8')) as RunResult).sections[0]
+  return (JSON.parse(readFileSync(join(out, file), 'utf8')) as RunResult).sections
 }
 
 t.test('a mix of all adds up, with several gateways', (t) => {
-  const section = load(t, 'load', '--gateways', '2', '--rate', '200', '--seconds', '2')
+  const [section] = load(t, 'load', '--gateways', '2', '--rate', '200', '--seconds', '2')
   const [window] = section?.windows ?? []
   t.same(window?.errors, {})
   const due = 200 * (window?.seconds ?? 0)
@@ -31,7 +32,7 @@ t.test('a mix of all adds up, with several gateways', (t) => {
 })
 
 t.test('a benchmark has a ceiling with as many gateways', (t) => {
-  const section = load(t, 'bench', '--scenario', 'creates', '--gateways', '2')
+  const [section] = load(t, 'bench', '--scenario', 'creates', '--gateways', '2')
   const names = section?.findings.map(({ name }) => name)
   t.same(names, ['rate', 'service / ceiling'])
   const watched = Object.keys(section?.windows[0]?.cpuMicros ?? {})
@@ -40,3 +41,26 @@ t.test('a benchmark has a ceiling with as many gateways', (t) => {
   t.match(section?.accounts?.audit, /^audit clean/)
   t.end()
 })
+
+t.test(
+  'PostgreSQL beside SQLite: both add up, and the server is counted',
+  { skip: noPostgres },
+  (t) => {
+    const sections = load(t, 'bench', '--store', 'postgres', '--scenario', 'creates')
+    const [sqlite, postgres] = sections
+    t.equal(sections.length, 2)
+    for (const section of sections) {
+      const [accepted, , , events] = section.accounts?.lines ?? []
+      t.ok((accepted?.left ?? 0) > 0, 'creates were accepted')
+      t.ok((events?.left ?? 0) > 0, 'and the pool knows their events')
+      t.match(section.accounts?.audit, /^audit clean/)
+    }
+    t.same(sqlite?.windows, [])
+    const [one, other] = postgres?.windows ?? []
+    t.same([one?.side, other?.side], ['SQLite', 'PostgreSQL'])
+    t.notOk(one && 'postgres' in one.cpuMicros)
+    t.ok((other?.cpuMicros['postgres']?.others ?? 0) > 0)
+    t.ok(postgres?.findings.some(({ name }) => name === 'rate, PostgreSQL / SQLite'))
+    t.end()
+  },
+)

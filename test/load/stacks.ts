@@ -17,6 +17,7 @@ import type { Sandbox } from '../../src/operations/sandbox.js'
 import { freePort } from '../../src/supervisor/ports.js'
 import type { Address } from './client/http_socket.js'
 import type { Watched } from './process_usage.js'
+import { DEFAULT_STORE, type StoreSettings } from './stored.js'
 
 export interface StackOptions {
   readonly settings?: Partial<Record<SettingName, string>>
@@ -38,6 +39,7 @@ export interface Running {
 export interface Stack extends Running {
   readonly sandbox: Sandbox
   readonly dataDir: string
+  readonly store: StoreSettings
   stop(): Promise<void>
 }
 
@@ -63,7 +65,7 @@ export function createStacks(folder: string) {
     const itself = { name: 'supervisor', pid: supervisor.pid ?? 0 }
     return {
       address: addressOf(sandbox.base_url),
-      ...{ sandbox, dataDir, stop: () => end(supervisor) },
+      ...{ sandbox, dataDir, store: DEFAULT_STORE, stop: () => end(supervisor) },
       processes: () => [itself, ...processesOf(dataDir)],
     }
   }
@@ -97,7 +99,9 @@ export function processesOf(dataDir: string): Watched[] {
   const { processes } = JSON.parse(readFileSync(join(dataDir, 'run.json'), 'utf8')) as {
     readonly processes: Readonly<Record<string, { readonly pid: number }>>
   }
-  return Object.entries(processes).map(([name, { pid }]) => ({ name, pid }))
+  return Object.entries(processes).map(([name, { pid }]) => {
+    return { name, pid, hasChildren: name === 'postgres' }
+  })
 }
 
 export function addressOf(url: string): Address {

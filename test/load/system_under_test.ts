@@ -37,7 +37,7 @@ export async function openSystem(
   const receivers = await startReceivers()
   client.hearFrom(await receivers.port())
   const fixtures = given ?? (await createFixtures(partner))
-  const before = await untilQuiet(stack.dataDir)
+  const before = await untilQuiet(stack.dataDir, stack.store)
   const endpoints = await register(receivers, partner, plans)
   let accepted: Accepted = NOTHING_ACCEPTED
   let unknown = 0
@@ -51,14 +51,14 @@ export async function openSystem(
       unknown += UNKNOWN.reduce((sum, code) => sum + (failed[code] ?? 0), 0)
     },
     /** Waits until payments have ended and webhooks are delivered. */
-    quiet: async (): Promise<void> => void (await untilQuiet(stack.dataDir)),
+    quiet: async (): Promise<void> => void (await untilQuiet(stack.dataDir, stack.store)),
     /** Likewise, then checks the accounts, reads some intents back and runs the audit. */
     settle: async (): Promise<Accounts> => {
       const claims = async () => {
         const received = await receivers.received()
         return { accepted, unknown, endpoints, received }
       }
-      const accounts = await checkAccounts(stack.dataDir, before, claims, audited)
+      const accounts = await checkAccounts(stack.dataDir, stack.store, before, claims, audited)
       const missing = await readBack(partner, accepted.samples)
       return { ...accounts, faults: [...accounts.faults, ...missing] }
     },
