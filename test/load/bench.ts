@@ -212,8 +212,9 @@ const STORE_TARGETS: Partial<Record<string, Target>> = {
 }
 
 /**
- * A stack on SQLite and one on PostgreSQL in alternation (SQLite, PostgreSQL, PostgreSQL, SQLite …).
- * The result is the ratio of neighbors, as of revisions. A window begins when both are quiet.
+ * A stack on SQLite and one on PostgreSQL in alternation: SQLite, PostgreSQL, PostgreSQL, SQLite
+ * and so on. The result is the ratio of neighbors, as of revisions. A window begins when the stack
+ * of the one before is quiet.
  */
 export async function benchStores(tools: Tools, settings: BenchSettings): Promise<Part> {
   const parts: Part[] = []

@@ -18,7 +18,7 @@ import {
   payoutsStatement,
 } from '../../src/store/lists.js'
 import { textArray } from '../../src/store/postgres/arrays.js'
-import type { SchemaDefinition } from '../../src/store/postgres/migrate.js'
+import type { OwnedSchemaDefinition } from '../../src/store/postgres/migrate.js'
 import { openOwnedSchema, type OwnedSchema } from '../../src/store/postgres/owned_schema.js'
 import { commitValues } from '../../src/store/postgres/commit.js'
 import { BOOKS } from '../../src/store/postgres/store.js'
@@ -35,7 +35,7 @@ const log = createLog('test', { LOG_LEVEL: 'silent' })
 const DEMO = 'demo_sandbox' as TenantId
 const ROWS = 20_000
 
-async function opened(t: Test, shard: string, definition: SchemaDefinition) {
+async function opened(t: Test, shard: string, definition: OwnedSchemaDefinition) {
   const schema = await openOwnedSchema(
     {
       ...{ url: server.url, shard, holder: 'one', log },
@@ -156,7 +156,8 @@ void t.test('nor does one of a webhook pool', async (t) => {
   const fill = (from: number, to: number): Promise<void> =>
     pool.writer.exec(`
       INSERT INTO events (id, tenant, type, sequence, created_at, received_at, open, body)
-        SELECT 'evt_' || n, '${DEMO}', 'type', n, n, n, 1, '{}' FROM generate_series(${from}, ${to}) n;
+        SELECT 'evt_' || n, '${DEMO}', 'type', n, n, n, 1, '{}'
+        FROM generate_series(${from}, ${to}) n;
       INSERT INTO deliveries (id, event_id, endpoint_id, state, due_at, context)
         SELECT 'del_' || n, 'evt_' || n, 'we_1', 'pending', ${dueAt}, '{}'
         FROM generate_series(${from}, ${to}) n`)
