@@ -1,9 +1,16 @@
 /** Answers of the sandbox tools and of the contract itself. */
 import { listOf, objectOf, ref, text, type Schema } from './schema.js'
 
-const CHECKS = listOf(
-  objectOf(
-    'One check.',
+const CHECKS = listOf(ref('RequestCheck'), 'In their order.')
+const CANONICAL_REQUEST: Schema = {
+  type: ['string', 'null'],
+  description: 'The text that the service signs; `null` while a part is missing.',
+}
+const BODY_SHA256 = text('Lower-case hex; empty without a body.')
+
+export const SANDBOX_ANSWERS: Readonly<Record<string, Schema>> = {
+  RequestCheck: objectOf(
+    'One check of a request or its signature.',
     {
       check: text('Name of the check.'),
       result: text('`not_made`: it depends on a failed check.', {
@@ -12,15 +19,6 @@ const CHECKS = listOf(
     },
     { help: text('Only for failed checks.') },
   ),
-  'In their order.',
-)
-const CANONICAL_REQUEST: Schema = {
-  type: ['string', 'null'],
-  description: 'The text that the service signs; `null` while a part is missing.',
-}
-const BODY_SHA256 = text('Lower-case hex; empty without a body.')
-
-export const SANDBOX_ANSWERS: Readonly<Record<string, Schema>> = {
   SignatureReport: objectOf('Which checks a signature passes.', {
     valid: { type: 'boolean', description: 'All checks passed. Nonces are not looked up.' },
     checks: CHECKS,

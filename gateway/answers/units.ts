@@ -68,6 +68,11 @@ export const UNITS: Readonly<Record<string, Schema>> = {
       '`reversed`: completed, then returned.',
   },
   EventType: { enum: EVENT_TYPES, type: 'string', description: 'More types can be added.' },
+  EventSubscription: {
+    enum: ['*', ...EVENT_TYPES],
+    type: 'string',
+    description: 'An event type; `*` selects all that are not opt-in.',
+  },
   Failure: objectOf('Why a payment failed or came back. Texts are constant.', {
     code: text('Branch on it. More codes can be added.', { enum: FAILURE_CODES }),
     message: text('For people.'),

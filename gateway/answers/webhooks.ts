@@ -1,5 +1,4 @@
 /** Answers of the webhook endpoint and event routes, and the body of a webhook. */
-import { EVENT_TYPES } from '../../src/base/event_types.js'
 import {
   listOf,
   objectOf,
@@ -15,10 +14,7 @@ const endpoint: Properties = {
   id: text('`we_…`', { pattern: '^we_' }),
   url: text('Where events are sent.', { format: 'uri' }),
   description: text('Your own note.'),
-  enabled_events: listOf(
-    { enum: ['*', ...EVENT_TYPES], type: 'string' },
-    'The types that are sent; `*` selects all that are not opt-in.',
-  ),
+  enabled_events: listOf(ref('EventSubscription'), 'The types that are sent.'),
   api_version: text('Version of the bodies.', { examples: ['2026-11-01'] }),
   status: text('A disabled endpoint holds its events. `deleted` only in the answer to a delete.', {
     enum: ['enabled', 'disabled', 'deleted'],
@@ -32,7 +28,9 @@ const endpoint: Properties = {
   created_at: ref('Timestamp'),
 }
 
-const nextKey = objectOf('Present while a new secret is scheduled.', {
+const nextKey = ref('NextWebhookKey', 'Present while a new secret is scheduled.')
+
+const NEXT_WEBHOOK_KEY = objectOf('A secret that does not sign yet.', {
   key_id: text('The id of the new secret.'),
   activate_at: ref('Timestamp', 'From then on the new secret signs.'),
 })
@@ -52,6 +50,7 @@ const delivery: Properties = {
 }
 
 export const WEBHOOK_ANSWERS: Readonly<Record<string, Schema>> = {
+  NextWebhookKey: NEXT_WEBHOOK_KEY,
   WebhookEndpoint: objectOf('A URL that receives events.', endpoint, { next_key: nextKey }),
   CreatedWebhookEndpoint: objectOf('The endpoint with its secret.', { ...endpoint, secret }),
   RotatedWebhookEndpoint: objectOf(

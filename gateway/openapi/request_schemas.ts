@@ -9,6 +9,7 @@ import { checkEvents } from '../schemas/events.js'
 import { corridor, kycAttestation, sanctionsAttestation } from '../schemas/intents.js'
 import { created, page } from '../schemas/lists.js'
 import { checkBeneficiary, inlineBeneficiary } from '../schemas/payouts.js'
+import { eventSubscription } from '../schemas/webhook_endpoints.js'
 
 const dateTime = (schema: Schema): Schema => ({ ...schema, format: 'date-time' })
 const { after } = checkEvents.schema['properties'] as { readonly after: Schema }
@@ -16,6 +17,7 @@ const { after } = checkEvents.schema['properties'] as { readonly after: Schema }
 /** Parts that the document shows in another form. */
 const SHOWN_AS: ReadonlyMap<unknown, Schema> = new Map<unknown, Schema>([
   [corridor, ref('Corridor')],
+  [eventSubscription, ref('EventSubscription')],
   [kycAttestation, ref('KycAttestation')],
   [sanctionsAttestation, ref('SanctionsAttestation')],
   [inlineBeneficiary, ref('BeneficiaryRequest', 'A new beneficiary.')],

@@ -14,6 +14,8 @@ export interface CreateWebhookEndpointBody {
 /** Absent members stay unchanged. */
 export type UpdateWebhookEndpointBody = Partial<CreateWebhookEndpointBody>
 
+export const eventSubscription = { enum: ['*', ...EVENT_TYPES] }
+
 const members = {
   url: {
     type: 'string',
@@ -29,7 +31,7 @@ const members = {
   enabled_events: {
     type: 'array',
     uniqueItems: true,
-    items: { enum: ['*', ...EVENT_TYPES] },
+    items: eventSubscription,
     description: '`["*"]`, an empty list or none selects all types that are not opt-in.',
   },
   // The processor checks whether the version exists.

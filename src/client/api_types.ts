@@ -39,16 +39,12 @@ export interface components {
      * @example 764
      */
     readonly NumericCurrency: string
-    /**
-     * @description Country and QR scheme: Thailand with PromptPay, or Vietnam with VietQR.
-     * @enum {string}
-     */
+    /** @description Country and QR scheme: Thailand with PromptPay, or Vietnam with VietQR. */
     readonly Corridor: 'th_promptpay' | 'vn_vietqr'
     /**
      * @description `created`: no money has moved. `authorized`: confirmed, USD reserved.
      * `captured`: the merchant has the money. `failed`: the USD are available again. `cancelled`,
      * `expired`: ended before any payment. `refunded`: the money came back.
-     * @enum {string}
      */
     readonly IntentStatus:
       'created' | 'authorized' | 'captured' | 'failed' | 'expired' | 'refunded' | 'cancelled'
@@ -56,14 +52,28 @@ export interface components {
      * @description `created`: held for review. `processing`: queued, sent, or with an outcome that
      * is not known yet. `completed`: the recipient has the money. `failed`: it will not be paid.
      * `reversed`: completed, then returned.
-     * @enum {string}
      */
     readonly PayoutStatus: 'created' | 'processing' | 'completed' | 'failed' | 'reversed'
-    /**
-     * @description More types can be added.
-     * @enum {string}
-     */
+    /** @description More types can be added. */
     readonly EventType:
+      | 'payment_intent.authorized'
+      | 'payment_intent.captured'
+      | 'payment_intent.failed'
+      | 'payment_intent.expired'
+      | 'payment_intent.cancelled'
+      | 'payment_intent.refunded'
+      | 'payment_intent.refund_failed'
+      | 'payout.created'
+      | 'payout.processing'
+      | 'payout.completed'
+      | 'payout.failed'
+      | 'payout.reversed'
+      | 'balance.low'
+      | 'webhook_endpoint.disabled'
+      | 'webhook_endpoint.test'
+    /** @description An event type; `*` selects all that are not opt-in. */
+    readonly EventSubscription:
+      | '*'
       | 'payment_intent.authorized'
       | 'payment_intent.captured'
       | 'payment_intent.failed'
@@ -81,10 +91,7 @@ export interface components {
       | 'webhook_endpoint.test'
     /** @description Why a payment failed or came back. Texts are constant. */
     readonly Failure: {
-      /**
-       * @description Branch on it. More codes can be added.
-       * @enum {string}
-       */
+      /** @description Branch on it. More codes can be added. */
       readonly code:
         | 'rejected'
         | 'account_closed'
@@ -100,10 +107,7 @@ export interface components {
         | 'returned'
       /** @description For people. */
       readonly message: string
-      /**
-       * @description Where the failure arose.
-       * @enum {string}
-       */
+      /** @description Where the failure arose. */
       readonly source: 'rail' | 'review' | 'service'
       /** @description Whether a new payment to the same account can succeed. */
       readonly retryable: boolean
@@ -165,10 +169,7 @@ export interface components {
      * money.
      */
     readonly IntentRefund: {
-      /**
-       * @description `refused`: the bank declined, and it can be requested again.
-       * @enum {string}
-       */
+      /** @description `refused`: the bank declined, and it can be requested again. */
       readonly status: 'requested' | 'refused' | 'done'
       readonly amount_usd_cents: components['schemas']['UsdCents']
       readonly requested_at: components['schemas']['Timestamp']
@@ -211,10 +212,7 @@ export interface components {
     readonly Receipt: {
       /** @description Opaque. */
       readonly intent_id: string
-      /**
-       * @description `cancelled` and `expired` intents are `failed`.
-       * @enum {string}
-       */
+      /** @description `cancelled` and `expired` intents are `failed`. */
       readonly status: 'pending' | 'captured' | 'failed' | 'refunded'
       /**
        * @description What the user pays: 0 before the confirm and when the payment did not take
@@ -261,10 +259,7 @@ export interface components {
         /** @description ISO 18245 merchant category code. */
         readonly mcc: string
       }
-      /**
-       * @description A `dynamic` code is made for one payment.
-       * @enum {string}
-       */
+      /** @description A `dynamic` code is made for one payment. */
       readonly qr_kind: 'static' | 'dynamic'
       readonly quote: components['schemas']['Quote']
     }
@@ -289,10 +284,7 @@ export interface components {
        * @example 4567
        */
       readonly account_last4: string
-      /**
-       * @description A disabled beneficiary takes no new payouts.
-       * @enum {string}
-       */
+      /** @description A disabled beneficiary takes no new payouts. */
       readonly status: 'active' | 'disabled'
       readonly created_at: components['schemas']['Timestamp']
     }
@@ -431,15 +423,9 @@ export interface components {
       readonly amount: components['schemas']['MinorUnits']
       /** @description After the change. */
       readonly balance: components['schemas']['MinorUnits']
-      /**
-       * @description Which of the two changed.
-       * @enum {string}
-       */
+      /** @description Which of the two changed. */
       readonly account: 'available' | 'reserved'
-      /**
-       * @description The reason. More reasons can be added.
-       * @enum {string}
-       */
+      /** @description The reason. More reasons can be added. */
       readonly type:
         | 'deposit'
         | 'conversion'
@@ -465,6 +451,13 @@ export interface components {
       /** @description Pass it as `cursor` to get the next page; `null` ends the list. */
       readonly next_cursor: string | null
     }
+    /** @description A secret that does not sign yet. */
+    readonly NextWebhookKey: {
+      /** @description The id of the new secret. */
+      readonly key_id: string
+      /** @description From then on the new secret signs. */
+      readonly activate_at: components['schemas']['Timestamp']
+    }
     /** @description A URL that receives events. */
     readonly WebhookEndpoint: {
       /** @description `we_…` */
@@ -476,25 +469,8 @@ export interface components {
       readonly url: string
       /** @description Your own note. */
       readonly description: string
-      /** @description The types that are sent; `*` selects all that are not opt-in. */
-      readonly enabled_events: readonly (
-        | '*'
-        | 'payment_intent.authorized'
-        | 'payment_intent.captured'
-        | 'payment_intent.failed'
-        | 'payment_intent.expired'
-        | 'payment_intent.cancelled'
-        | 'payment_intent.refunded'
-        | 'payment_intent.refund_failed'
-        | 'payout.created'
-        | 'payout.processing'
-        | 'payout.completed'
-        | 'payout.failed'
-        | 'payout.reversed'
-        | 'balance.low'
-        | 'webhook_endpoint.disabled'
-        | 'webhook_endpoint.test'
-      )[]
+      /** @description The types that are sent. */
+      readonly enabled_events: readonly components['schemas']['EventSubscription'][]
       /**
        * @description Version of the bodies.
        * @example 2026-11-01
@@ -503,24 +479,15 @@ export interface components {
       /**
        * @description A disabled endpoint holds its events. `deleted` only in the answer to a
        * delete.
-       * @enum {string}
        */
       readonly status: 'enabled' | 'disabled' | 'deleted'
-      /**
-       * @description `gone`: it answered 410. `failing`: no 2xx for five days.
-       * @enum {string|null}
-       */
+      /** @description `gone`: it answered 410. `failing`: no 2xx for five days. */
       readonly disabled_reason: 'by_partner' | 'by_operator' | 'gone' | 'failing' | null
       /** @description The secret that signs now. */
       readonly key_id: string
       readonly created_at: components['schemas']['Timestamp']
       /** @description Present while a new secret is scheduled. */
-      readonly next_key?: {
-        /** @description The id of the new secret. */
-        readonly key_id: string
-        /** @description From then on the new secret signs. */
-        readonly activate_at: components['schemas']['Timestamp']
-      }
+      readonly next_key?: components['schemas']['NextWebhookKey']
     }
     /** @description The endpoint with its secret. */
     readonly CreatedWebhookEndpoint: {
@@ -533,25 +500,8 @@ export interface components {
       readonly url: string
       /** @description Your own note. */
       readonly description: string
-      /** @description The types that are sent; `*` selects all that are not opt-in. */
-      readonly enabled_events: readonly (
-        | '*'
-        | 'payment_intent.authorized'
-        | 'payment_intent.captured'
-        | 'payment_intent.failed'
-        | 'payment_intent.expired'
-        | 'payment_intent.cancelled'
-        | 'payment_intent.refunded'
-        | 'payment_intent.refund_failed'
-        | 'payout.created'
-        | 'payout.processing'
-        | 'payout.completed'
-        | 'payout.failed'
-        | 'payout.reversed'
-        | 'balance.low'
-        | 'webhook_endpoint.disabled'
-        | 'webhook_endpoint.test'
-      )[]
+      /** @description The types that are sent. */
+      readonly enabled_events: readonly components['schemas']['EventSubscription'][]
       /**
        * @description Version of the bodies.
        * @example 2026-11-01
@@ -560,13 +510,9 @@ export interface components {
       /**
        * @description A disabled endpoint holds its events. `deleted` only in the answer to a
        * delete.
-       * @enum {string}
        */
       readonly status: 'enabled' | 'disabled' | 'deleted'
-      /**
-       * @description `gone`: it answered 410. `failing`: no 2xx for five days.
-       * @enum {string|null}
-       */
+      /** @description `gone`: it answered 410. `failing`: no 2xx for five days. */
       readonly disabled_reason: 'by_partner' | 'by_operator' | 'gone' | 'failing' | null
       /** @description The secret that signs now. */
       readonly key_id: string
@@ -585,25 +531,8 @@ export interface components {
       readonly url: string
       /** @description Your own note. */
       readonly description: string
-      /** @description The types that are sent; `*` selects all that are not opt-in. */
-      readonly enabled_events: readonly (
-        | '*'
-        | 'payment_intent.authorized'
-        | 'payment_intent.captured'
-        | 'payment_intent.failed'
-        | 'payment_intent.expired'
-        | 'payment_intent.cancelled'
-        | 'payment_intent.refunded'
-        | 'payment_intent.refund_failed'
-        | 'payout.created'
-        | 'payout.processing'
-        | 'payout.completed'
-        | 'payout.failed'
-        | 'payout.reversed'
-        | 'balance.low'
-        | 'webhook_endpoint.disabled'
-        | 'webhook_endpoint.test'
-      )[]
+      /** @description The types that are sent. */
+      readonly enabled_events: readonly components['schemas']['EventSubscription'][]
       /**
        * @description Version of the bodies.
        * @example 2026-11-01
@@ -612,13 +541,9 @@ export interface components {
       /**
        * @description A disabled endpoint holds its events. `deleted` only in the answer to a
        * delete.
-       * @enum {string}
        */
       readonly status: 'enabled' | 'disabled' | 'deleted'
-      /**
-       * @description `gone`: it answered 410. `failing`: no 2xx for five days.
-       * @enum {string|null}
-       */
+      /** @description `gone`: it answered 410. `failing`: no 2xx for five days. */
       readonly disabled_reason: 'by_partner' | 'by_operator' | 'gone' | 'failing' | null
       /** @description The secret that signs now. */
       readonly key_id: string
@@ -628,12 +553,7 @@ export interface components {
       /** @description From then on the new secret signs. */
       readonly activate_at: components['schemas']['Timestamp']
       /** @description Present while a new secret is scheduled. */
-      readonly next_key?: {
-        /** @description The id of the new secret. */
-        readonly key_id: string
-        /** @description From then on the new secret signs. */
-        readonly activate_at: components['schemas']['Timestamp']
-      }
+      readonly next_key?: components['schemas']['NextWebhookKey']
     }
     /** @description All endpoints; there is no next page. */
     readonly WebhookEndpointList: {
@@ -700,7 +620,6 @@ export interface components {
       /**
        * @description `pending`: not attempted yet, or held. `waiting`: the last attempt failed.
        * `dead`: no further attempts.
-       * @enum {string}
        */
       readonly status: 'pending' | 'waiting' | 'delivered' | 'dead'
       /** @description `null` when no attempt is planned. */
@@ -747,7 +666,6 @@ export interface components {
       /**
        * @description `pending`: not attempted yet, or held. `waiting`: the last attempt failed.
        * `dead`: no further attempts.
-       * @enum {string}
        */
       readonly status: 'pending' | 'waiting' | 'delivered' | 'dead'
     }
@@ -772,15 +690,9 @@ export interface components {
     readonly Account: {
       /** @description Your id. */
       readonly partner_id: string
-      /**
-       * @description The environment of the request.
-       * @enum {string}
-       */
+      /** @description The environment of the request. */
       readonly environment: 'sandbox' | 'production'
-      /**
-       * @description `suspended`: new work is a 403.
-       * @enum {string}
-       */
+      /** @description `suspended`: new work is a 403. */
       readonly status: 'active' | 'suspended'
       readonly created_at: components['schemas']['Timestamp']
       /** @description Prices and payout destinations. */
@@ -823,7 +735,6 @@ export interface components {
       /**
        * @description `on_top`: `total` is the amount plus the fee. `deducted`: the recipient gets
        * the amount minus the fee.
-       * @enum {string}
        */
       readonly fee_handling: 'on_top' | 'deducted'
       /** @description Fixed part of the platform fee. */
@@ -858,31 +769,27 @@ export interface components {
     readonly SigningKey: {
       /** @description Sent as `X-Service-Key-Id`. */
       readonly key_id: string
-      /**
-       * @description A revoked key never authenticates again.
-       * @enum {string}
-       */
+      /** @description A revoked key never authenticates again. */
       readonly status: 'active' | 'revoked'
       readonly created_at: components['schemas']['Timestamp']
       /** @description In the future: when it expires. `null`: not scheduled. */
       readonly revoked_at: components['schemas']['Timestamp'] | null
+    }
+    /** @description One check of a request or its signature. */
+    readonly RequestCheck: {
+      /** @description Name of the check. */
+      readonly check: string
+      /** @description `not_made`: it depends on a failed check. */
+      readonly result: 'passed' | 'failed' | 'not_made'
+      /** @description Only for failed checks. */
+      readonly help?: string
     }
     /** @description Which checks a signature passes. */
     readonly SignatureReport: {
       /** @description All checks passed. Nonces are not looked up. */
       readonly valid: boolean
       /** @description In their order. */
-      readonly checks: readonly {
-        /** @description Name of the check. */
-        readonly check: string
-        /**
-         * @description `not_made`: it depends on a failed check.
-         * @enum {string}
-         */
-        readonly result: 'passed' | 'failed' | 'not_made'
-        /** @description Only for failed checks. */
-        readonly help?: string
-      }[]
+      readonly checks: readonly components['schemas']['RequestCheck'][]
       /** @description The text that the service signs; `null` while a part is missing. */
       readonly canonical_request: string | null
       /** @description Lower-case hex; empty without a body. */
@@ -907,17 +814,7 @@ export interface components {
         readonly rule?: string
       } | null
       /** @description In their order. */
-      readonly checks: readonly {
-        /** @description Name of the check. */
-        readonly check: string
-        /**
-         * @description `not_made`: it depends on a failed check.
-         * @enum {string}
-         */
-        readonly result: 'passed' | 'failed' | 'not_made'
-        /** @description Only for failed checks. */
-        readonly help?: string
-      }[]
+      readonly checks: readonly components['schemas']['RequestCheck'][]
       /** @description The text that the service signs; `null` while a part is missing. */
       readonly canonical_request: string | null
       /** @description Lower-case hex; empty without a body. */
@@ -1087,24 +984,7 @@ export interface components {
       /** @description Your own note. */
       readonly description?: string
       /** @description `["*"]`, an empty list or none selects all types that are not opt-in. */
-      readonly enabled_events?: readonly (
-        | '*'
-        | 'payment_intent.authorized'
-        | 'payment_intent.captured'
-        | 'payment_intent.failed'
-        | 'payment_intent.expired'
-        | 'payment_intent.cancelled'
-        | 'payment_intent.refunded'
-        | 'payment_intent.refund_failed'
-        | 'payout.created'
-        | 'payout.processing'
-        | 'payout.completed'
-        | 'payout.failed'
-        | 'payout.reversed'
-        | 'balance.low'
-        | 'webhook_endpoint.disabled'
-        | 'webhook_endpoint.test'
-      )[]
+      readonly enabled_events?: readonly components['schemas']['EventSubscription'][]
       /** @description Version of the bodies. There is one, `2026-11-01`. */
       readonly api_version?: string
     }
@@ -1117,24 +997,7 @@ export interface components {
       /** @description Your own note. */
       readonly description?: string
       /** @description `["*"]`, an empty list or none selects all types that are not opt-in. */
-      readonly enabled_events?: readonly (
-        | '*'
-        | 'payment_intent.authorized'
-        | 'payment_intent.captured'
-        | 'payment_intent.failed'
-        | 'payment_intent.expired'
-        | 'payment_intent.cancelled'
-        | 'payment_intent.refunded'
-        | 'payment_intent.refund_failed'
-        | 'payout.created'
-        | 'payout.processing'
-        | 'payout.completed'
-        | 'payout.failed'
-        | 'payout.reversed'
-        | 'balance.low'
-        | 'webhook_endpoint.disabled'
-        | 'webhook_endpoint.test'
-      )[]
+      readonly enabled_events?: readonly components['schemas']['EventSubscription'][]
       /** @description Version of the bodies. There is one, `2026-11-01`. */
       readonly api_version?: string
     }
@@ -1158,10 +1021,7 @@ export interface components {
       readonly endpoint_id?: string
     }
     readonly SimulatePayoutRequest: {
-      /**
-       * @description What the sandbox bank reports.
-       * @enum {string}
-       */
+      /** @description What the sandbox bank reports. */
       readonly outcome: 'completed' | 'failed' | 'reversed'
     }
     readonly CheckSignatureRequest: {
@@ -1212,6 +1072,7 @@ export type Corridor = components['schemas']['Corridor']
 export type IntentStatus = components['schemas']['IntentStatus']
 export type PayoutStatus = components['schemas']['PayoutStatus']
 export type EventType = components['schemas']['EventType']
+export type EventSubscription = components['schemas']['EventSubscription']
 export type Failure = components['schemas']['Failure']
 export type PaymentIntent = components['schemas']['PaymentIntent']
 export type PaymentIntentPage = components['schemas']['PaymentIntentPage']
@@ -1233,6 +1094,7 @@ export type FxQuote = components['schemas']['FxQuote']
 export type FxConversion = components['schemas']['FxConversion']
 export type BalanceTransaction = components['schemas']['BalanceTransaction']
 export type BalanceTransactionPage = components['schemas']['BalanceTransactionPage']
+export type NextWebhookKey = components['schemas']['NextWebhookKey']
 export type WebhookEndpoint = components['schemas']['WebhookEndpoint']
 export type CreatedWebhookEndpoint = components['schemas']['CreatedWebhookEndpoint']
 export type RotatedWebhookEndpoint = components['schemas']['RotatedWebhookEndpoint']
@@ -1251,6 +1113,7 @@ export type Account = components['schemas']['Account']
 export type PayoutTerms = components['schemas']['PayoutTerms']
 export type CorridorTerms = components['schemas']['CorridorTerms']
 export type SigningKey = components['schemas']['SigningKey']
+export type RequestCheck = components['schemas']['RequestCheck']
 export type SignatureReport = components['schemas']['SignatureReport']
 export type RequestReport = components['schemas']['RequestReport']
 export type OpenApiDocument = components['schemas']['OpenApiDocument']

@@ -46,8 +46,12 @@ function typesIn(made: string): string {
   const from = made.indexOf('export interface components')
   const to = made.indexOf('export type $defs')
   if (from < 0 || to < from) throw new Error('openapi-typescript makes another form')
-  return made.slice(from, to)
+  return withoutEnumTags(made.slice(from, to))
 }
+
+/** The type shows that it is an enumeration; a comment of one line is closed on that line. */
+const withoutEnumTags = (text: string): string =>
+  text.replace(/^ *\* @enum \{.*\n/gm, '').replace(/\/\*\*\n *\* (.*)\n *\*\//g, '/** $1 */')
 
 /** Comments of at most the width of a line; the formatter leaves comments alone. */
 export const withNarrowComments = (text: string): string =>

@@ -10,12 +10,12 @@ const PARTNER_HEAD = '| Code | HTTP | When | What to do | Retry |'
 const OPERATOR_HEAD = '| Code | HTTP | gRPC status | When | What to do | Retry |'
 
 export const withPartnerErrors = (guide: string): string =>
-  withTable(guide, PARTNER_HEAD, PARTNER_ERROR_HELP, (code, { cause, action }) => [
+  withTable(guide, PARTNER_HEAD, PARTNER_ERROR_HELP, (code, [cause, action]) => [
     ...[`\`${code}\``, String(ERRORS[code].http), cause, action, retryOf(code)],
   ])
 
 export const withOperatorErrors = (guide: string): string =>
-  withTable(guide, OPERATOR_HEAD, OPERATOR_ERROR_HELP, (code, { cause, action }) => [
+  withTable(guide, OPERATOR_HEAD, OPERATOR_ERROR_HELP, (code, [cause, action]) => [
     ...[`\`${code}\``, String(ERRORS[code].http), ERRORS[code].grpc],
     ...[cause, action, retryOf(code)],
   ])
