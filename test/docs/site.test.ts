@@ -9,6 +9,7 @@ import { guidePages, readGuide } from '../../gateway/docs/guide.js'
 import { createDocs } from '../../gateway/docs/site.js'
 import { projectRoot } from '../../src/base/protos.js'
 import { eventually } from '../support/eventually.js'
+import { SIGNATURE_VECTORS, type SignatureVector } from '../support/signature_vectors.js'
 import { startGateway } from '../gateway/running_gateway.js'
 import { bytesOf, roundTrip, statusOf, type Call } from '../gateway/signing_partner.js'
 
@@ -151,24 +152,12 @@ void t.test('the brand is in the header names', (t) => {
   t.end()
 })
 
-interface Vector {
-  readonly name: string
-  readonly secret: string
-  readonly method: string
-  readonly path: string
-  readonly timestamp: string
-  readonly nonce: string
-  readonly body: string
-  readonly signature: string
-}
-type Sign = (secret: string, request: Omit<Vector, 'name' | 'secret'>) => Promise<string>
+type Sign = (secret: string, request: Omit<SignatureVector, 'name' | 'secret'>) => Promise<string>
 
 void t.test('the page signs as the test vectors say', async (t) => {
   const module = (await import(join(ASSETS, 'signature.js'))) as { signatureOf: Sign }
-  const golden = readFileSync(join(projectRoot(), 'test/golden/signatures.json'), 'utf8')
-  const { vectors } = JSON.parse(golden) as { vectors: readonly Vector[] }
-  t.ok(vectors.length > 5)
-  for (const { name, secret, ...request } of vectors) {
+  t.ok(SIGNATURE_VECTORS.length > 5)
+  for (const { name, secret, ...request } of SIGNATURE_VECTORS) {
     t.equal(await module.signatureOf(secret, request), request.signature, name)
   }
 })

@@ -1,17 +1,15 @@
 /** The sandbox's signature check: what it reports, and what it never reveals. */
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import t from 'tap'
 import { REPEATED, type KnownKey } from '../../src/auth/verify.js'
 import { signingKey } from '../../src/auth/signature.js'
 import { instant, type Instant } from '../../src/base/clock.js'
-import { projectRoot } from '../../src/base/protos.js'
 import {
   checkSignature,
   type CheckName,
   type SignatureClaim,
   type SignatureReport,
 } from '../../src/auth/signature_check.js'
+import { SIGNATURE_VECTORS, type SignatureVector } from '../support/signature_vectors.js'
 import {
   bytesOf,
   call,
@@ -26,23 +24,12 @@ import {
 } from './signing_partner.js'
 import { startGateway } from './running_gateway.js'
 
-interface Vector {
-  readonly secret: string
-  readonly method: string
-  readonly path: string
-  readonly timestamp: string
-  readonly nonce: string
-  readonly body: string
-  readonly body_hash: string
-  readonly canonical_request: string
-  readonly signature: string
-}
+const calls = SIGNATURE_VECTORS.filter(({ secret }) => secret.startsWith('sk_'))
 
-const GOLDEN = join(projectRoot(), 'test', 'golden', 'signatures.json')
-const { vectors } = JSON.parse(readFileSync(GOLDEN, 'utf8')) as { vectors: readonly Vector[] }
-const calls = vectors.filter(({ secret }) => secret.startsWith('sk_'))
-
-const claimOf = (vector: Vector, change: Partial<SignatureClaim> = {}): SignatureClaim => ({
+const claimOf = (
+  vector: SignatureVector,
+  change: Partial<SignatureClaim> = {},
+): SignatureClaim => ({
   method: vector.method,
   path: vector.path,
   bodyHash: vector.body_hash,

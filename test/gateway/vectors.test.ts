@@ -2,34 +2,18 @@
  * The published signature vectors against a gateway at their timestamp: each one passes, and none
  * does with one byte changed.
  */
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { instant, type Clock } from '../../src/base/clock.js'
-import { projectRoot } from '../../src/base/protos.js'
+import { SIGNATURE_VECTORS, type SignatureVector } from '../support/signature_vectors.js'
 import { bytesOf, roundTrip, KEY_ID, snapshot, statusOf } from './signing_partner.js'
 import { startGateway } from './running_gateway.js'
 
-interface Vector {
-  readonly name: string
-  readonly secret: string
-  readonly method: string
-  readonly sent_path?: string
-  readonly path: string
-  readonly timestamp: string
-  readonly nonce: string
-  readonly body: string
-  readonly signature: string
-}
-
-const file = join(projectRoot(), 'test', 'golden', 'signatures.json')
-const { vectors } = JSON.parse(readFileSync(file, 'utf8')) as { vectors: readonly Vector[] }
-const calls = vectors.filter(({ secret }) => secret.startsWith('sk_'))
+const calls = SIGNATURE_VECTORS.filter(({ secret }) => secret.startsWith('sk_'))
 
 /** The status, and the consumed nonces. */
 async function sent(
   t: Test,
-  vector: Vector,
+  vector: SignatureVector,
 ): Promise<readonly [status: number, consumed: string[]]> {
   const { method, path, timestamp, nonce, body, signature, secret } = vector
   const clock: Clock = { now: () => instant(Date.parse(timestamp)) }
@@ -63,7 +47,7 @@ void t.test('each vector authenticates', async (t) => {
 void t.test('a vector with one byte changed is 401', async (t) => {
   for (const vector of calls) {
     const path = vector.path.replace('v1', 'v2')
-    const changes: readonly Partial<Vector>[] = [
+    const changes: readonly Partial<SignatureVector>[] = [
       { method: vector.method === 'GET' ? 'POST' : 'GET' },
       { path, sent_path: path },
       { timestamp: vector.timestamp.replace(':40', ':41') },
