@@ -32,6 +32,20 @@ const open = (server: NatsServer, consumes: boolean): Bus =>
 
 const isUp = (bus: Bus) => eventually('bus up', () => bus.status() === 'up')
 
+async function aRunningServer(t: Test): Promise<NatsServer> {
+  const server = await aServer(t)
+  await server.start()
+  return server
+}
+
+/** A running server with a bus that is up. */
+async function aRunningBus(t: Test, consumes = true): Promise<{ server: NatsServer; bus: Bus }> {
+  const server = await aRunningServer(t)
+  const bus = aBus(t, server, consumes)
+  await isUp(bus)
+  return { server, bus }
+}
+
 /** Reads and acknowledges until every wanted id was seen. @returns how often each was */
 async function readAll(
   consumer: Consumer,
@@ -60,8 +74,7 @@ function eventsOf(message: BusMessage) {
 }
 
 void t.test('the bus comes up once admitted, with the newest event of the stream', async (t) => {
-  const server = await aServer(t)
-  await server.start()
+  const server = await aRunningServer(t)
   const newestSeen: (string | null)[] = []
   const admitted = { after: 0 }
   const connectAgain = async (): Promise<Bus> => {
@@ -94,10 +107,7 @@ void t.test('the bus comes up once admitted, with the newest event of the stream
 })
 
 void t.test('an event arrives byte for byte as published', async (t) => {
-  const server = await aServer(t)
-  await server.start()
-  const bus = aBus(t, server, true)
-  await isUp(bus)
+  const { bus } = await aRunningBus(t)
   const event = anEvent(1, { requestId: 'req_01KAH3N6T0ABCDEFGHJKMNPQRS' })
   t.equal(await bus.publisher.publish(event, event.id), true)
   const [message] = await bus.consumer.next()
@@ -108,10 +118,7 @@ void t.test('an event arrives byte for byte as published', async (t) => {
 })
 
 void t.test('events of one event-loop iteration and tenant share a message', async (t) => {
-  const server = await aServer(t)
-  await server.start()
-  const bus = aBus(t, server, true)
-  await isUp(bus)
+  const { bus } = await aRunningBus(t)
   const other = { tenant: 'acme_sandbox' as TenantId }
   const requestId = 'req_01KAH3N6T0ABCDEFGHJKMNPQRS'
   const third = anEvent(3, { requestId })
@@ -137,10 +144,7 @@ void t.test('events of one event-loop iteration and tenant share a message', asy
 })
 
 void t.test('pipelined messages are all acknowledged and duplicates dropped', async (t) => {
-  const server = await aServer(t)
-  await server.start()
-  const bus = aBus(t, server, true)
-  await isUp(bus)
+  const { bus } = await aRunningBus(t)
   const events = someEvents(1_500)
   const first = events.map((event) => bus.publisher.publish(event, event.id))
   t.equal(bus.publisher.capacity(), 2_048 - 1_500)
@@ -156,10 +160,7 @@ void t.test('pipelined messages are all acknowledged and duplicates dropped', as
 })
 
 void t.test('only a message with the same events is a duplicate', async (t) => {
-  const server = await aServer(t)
-  await server.start()
-  const bus = aBus(t, server, true)
-  await isUp(bus)
+  const { bus } = await aRunningBus(t)
   const [first, settled, last] = someEvents(3)
   const together = (...events: (typeof first)[]) =>
     Promise.all(events.map((event) => bus.publisher.publish(event!, event!.id)))
@@ -170,10 +171,7 @@ void t.test('only a message with the same events is a duplicate', async (t) => {
 })
 
 void t.test('nothing is sent beyond the window', async (t) => {
-  const server = await aServer(t)
-  await server.start()
-  const bus = aBus(t, server, false)
-  await isUp(bus)
+  const { bus } = await aRunningBus(t, false)
   const outcomes = await Promise.all(
     someEvents(2_050).map((event) => bus.publisher.publish(event, event.id)),
   )
@@ -181,8 +179,7 @@ void t.test('nothing is sent beyond the window', async (t) => {
 })
 
 void t.test('a message that the stream refuses is not stored', async (t) => {
-  const server = await aServer(t)
-  await server.start()
+  const server = await aRunningServer(t)
   const link = await connect({ port: server.port, user: 'test', pass: 'test-password' })
   const { streams } = await link.jetstreamManager()
   await streams.add({ name: EVENT_STREAM, subjects: [EVENT_SUBJECTS], max_msg_size: 2_000 })
@@ -196,8 +193,7 @@ void t.test('a message that the stream refuses is not stored', async (t) => {
 })
 
 void t.test('an unacknowledged message is redelivered', async (t) => {
-  const server = await aServer(t)
-  await server.start()
+  const server = await aRunningServer(t)
   const reader = open(server, true)
   await isUp(reader)
   const events = someEvents(3)
@@ -228,10 +224,7 @@ void t.test('without a server nothing is stored and nothing hangs', async (t) =>
 })
 
 void t.test('with a hanging server the outcome is unknown after two seconds', async (t) => {
-  const server = await aServer(t)
-  await server.start()
-  const bus = aBus(t, server, false)
-  await isUp(bus)
+  const { server, bus } = await aRunningBus(t, false)
   await server.freeze()
   const [event] = someEvents(1)
   t.equal(await bus.publisher.publish(event!, event!.id), false)
@@ -240,8 +233,7 @@ void t.test('with a hanging server the outcome is unknown after two seconds', as
 })
 
 void t.test('the relay delivers everything through kill -9 of the server', async (t) => {
-  const server = await aServer(t)
-  await server.start()
+  const server = await aRunningServer(t)
   const outbox = createOutbox()
   const bus = aBus(t, server, true)
   const relay = relayOf(t, bus, outbox)
@@ -264,8 +256,7 @@ void t.test('the relay delivers everything through kill -9 of the server', async
 })
 
 void t.test('the relay republishes every open event after the stream was wiped', async (t) => {
-  const server = await aServer(t)
-  await server.start()
+  const server = await aRunningServer(t)
   const outbox = createOutbox()
   const producer = aBus(t, server, false)
   await isUp(producer)
@@ -294,8 +285,7 @@ void t.test('the relay republishes every open event after the stream was wiped',
 })
 
 void t.test('the outbox is not read while the bus is up', async (t) => {
-  const server = await aServer(t)
-  await server.start()
+  const server = await aRunningServer(t)
   const outbox = createOutbox()
   const bus = aBus(t, server, true)
   await isUp(bus)
@@ -315,8 +305,7 @@ void t.test('the outbox is not read while the bus is up', async (t) => {
 })
 
 void t.test('the liveness probe fails for a hanging server', async (t) => {
-  const server = await aServer(t)
-  await server.start()
+  const server = await aRunningServer(t)
   const answers = streamProbe(server.url, 500)
   t.ok(await answers(), 'there is no stream yet')
   const bus = aBus(t, server, true)
@@ -334,8 +323,7 @@ void t.test('the liveness probe fails for a hanging server', async (t) => {
 })
 
 void t.test('the liveness probe reuses one connection', async (t) => {
-  const server = await aServer(t)
-  await server.start()
+  const server = await aRunningServer(t)
   const answers = streamProbe(server.url, 2_000)
   await answers()
   const before = openSockets()
@@ -344,8 +332,7 @@ void t.test('the liveness probe reuses one connection', async (t) => {
 })
 
 void t.test('a tls:// address sends nothing to a server without TLS', async (t) => {
-  const server = await aServer(t)
-  await server.start()
+  const server = await aRunningServer(t)
   const address = server.url.replace('nats://', 'tls://')
   t.notOk(await streamProbe(address, 2_000)())
   t.ok(await streamProbe(server.url, 2_000)())

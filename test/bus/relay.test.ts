@@ -54,16 +54,14 @@ function heldBus() {
   }
 }
 
-function aRelay(
-  t: Test,
-  held: ReturnType<typeof heldBus>,
-  outbox: ReturnType<typeof createOutbox>,
-) {
+function aRelay(t: Test, held = heldBus(), outbox = createOutbox()) {
   let now = Date.now()
   const clock = { now: () => instant(now) }
   const relay = createRelay({ bus: held.bus, openEvents: outbox.openEvents, clock, log })
   t.teardown(() => relay.stop())
   return {
+    held,
+    outbox,
     relay,
     now: clock.now,
     advance: (ms: number) => {
@@ -92,9 +90,7 @@ void t.test('the relay starts with the open events of the outbox, in order', asy
 })
 
 void t.test('memory is bounded and further events are read from the outbox', async (t) => {
-  const held = heldBus()
-  const outbox = createOutbox()
-  const { relay, commit, upToDate } = aRelay(t, held, outbox)
+  const { held, relay, commit, upToDate } = aRelay(t)
   await upToDate()
   held.setCapacity(0)
   const events = someEvents(25_000)
@@ -110,9 +106,7 @@ void t.test('memory is bounded and further events are read from the outbox', asy
 })
 
 void t.test('waiting events leave when the bus comes up', async (t) => {
-  const held = heldBus()
-  const outbox = createOutbox()
-  const { commit, upToDate } = aRelay(t, held, outbox)
+  const { held, outbox, commit, upToDate } = aRelay(t)
   await upToDate()
   held.setCapacity(0)
   commit(someEvents(100))
@@ -125,9 +119,7 @@ void t.test('waiting events leave when the bus comes up', async (t) => {
 })
 
 void t.test('an unknown outcome is republished with every later event', async (t) => {
-  const held = heldBus()
-  const outbox = createOutbox()
-  const { commit, upToDate } = aRelay(t, held, outbox)
+  const { held, commit, upToDate } = aRelay(t)
   await upToDate()
   const events = someEvents(50)
   let failures = 3
@@ -189,9 +181,7 @@ for (const [page, count] of [
 }
 
 void t.test('an emptied bus gets every open event', async (t) => {
-  const held = heldBus()
-  const outbox = createOutbox()
-  const { commit, upToDate } = aRelay(t, held, outbox)
+  const { held, outbox, commit, upToDate } = aRelay(t)
   await upToDate()
   const events = someEvents(30)
   commit(events)
@@ -230,9 +220,7 @@ const sweep = async (): Promise<void> => {
 void t.test('an open event is republished after 1, 2, 4… minutes', async (t) => {
   mock.timers.enable({ apis: ['setInterval'] })
   t.teardown(() => mock.timers.reset())
-  const held = heldBus()
-  const outbox = createOutbox()
-  const { commit, advance, now, upToDate } = aRelay(t, held, outbox)
+  const { held, outbox, commit, advance, now, upToDate } = aRelay(t)
   await upToDate()
   const [open, settled] = someEvents(2, 1, now())
   commit([open!, settled!])
@@ -256,9 +244,7 @@ void t.test('an open event is republished after 1, 2, 4… minutes', async (t) =
 void t.test('a sweep that was not stored is repeated', async (t) => {
   mock.timers.enable({ apis: ['setInterval'] })
   t.teardown(() => mock.timers.reset())
-  const held = heldBus()
-  const outbox = createOutbox()
-  const { commit, advance, now, upToDate } = aRelay(t, held, outbox)
+  const { held, commit, advance, now, upToDate } = aRelay(t)
   await upToDate()
   commit(someEvents(1, 1, now()))
   await new Promise((resolve) => setImmediate(resolve))

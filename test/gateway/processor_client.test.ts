@@ -26,6 +26,15 @@ function connectTo(t: Test, address: string, holdWithinMs?: number): StreamClien
   return client
 }
 
+/** A stub and a client whose stream is open. */
+async function connected(t: Test) {
+  const processorStub = await startProcessorStub({ snapshot: [] })
+  t.teardown(() => processorStub.stop())
+  const client = connectTo(t, processorStub.address)
+  await client.opened
+  return { processorStub, client }
+}
+
 interface Recorded extends PendingCommand {
   readonly outcomes: string[]
 }
@@ -63,10 +72,7 @@ void t.test(
 )
 
 void t.test('large commands are split into messages that gRPC accepts', async (t) => {
-  const processorStub = await startProcessorStub({ snapshot: [] })
-  t.teardown(() => processorStub.stop())
-  const client = connectTo(t, processorStub.address)
-  await client.opened
+  const { processorStub, client } = await connected(t)
   const callers = Array.from({ length: 70 }, () => pendingCommand())
   const create_payout = aPayout({ metadata: largestMetadata('🙂') })
   const bytes = Buffer.byteLength(JSON.stringify(create_payout))
@@ -201,10 +207,7 @@ void t.test('an unanswered command settles once, and its late reply is dropped',
 })
 
 void t.test('a callback that throws does not affect its batch', async (t) => {
-  const processorStub = await startProcessorStub({ snapshot: [] })
-  t.teardown(() => processorStub.stop())
-  const client = connectTo(t, processorStub.address)
-  await client.opened
+  const { processorStub, client } = await connected(t)
   const clumsy: PendingCommand = {
     startedAt: systemClock.now(),
     settle: () => {

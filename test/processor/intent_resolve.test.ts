@@ -93,20 +93,17 @@ runOnBothStores({
       await resolve(world, lifecycle.id, outcome)
       await world.rebuild()
       world.railInstructions.length = 0
-      world.clock.pass(5_000)
-      await world.fireTimers()
+      await world.fireTimers(5_000)
       t.same(
         world.railInstructions,
         [{ kind: 'query', id: lifecycle.id, environment: 'sandbox' }],
         outcome,
       )
       world.setRail(false)
-      world.clock.pass(HOUR)
-      await world.fireTimers()
+      await world.fireTimers(HOUR)
       world.setRail(true)
       world.railInstructions.length = 0
-      world.clock.pass(SECOND)
-      await world.fireTimers()
+      await world.fireTimers(SECOND)
       t.same(
         world.railInstructions,
         [{ kind: 'query', id: lifecycle.id, environment: 'sandbox' }],
@@ -121,8 +118,7 @@ runOnBothStores({
       if (outcome === 'captured') await lifecycle.executed()
       else await lifecycle.refused()
       world.railInstructions.length = 0
-      world.clock.pass(30 * DAY)
-      await world.fireTimers()
+      await world.fireTimers(30 * DAY)
       t.same(world.railInstructions, [], 'answered')
       t.match(await lifecycle.see(), { status: outcome })
     }
@@ -135,8 +131,7 @@ runOnBothStores({
     await resolve(world, lifecycle.id, 'failed')
     world.railInstructions.length = 0
     for (let minute = 0; minute < 3 * 24 * 60; minute += 5) {
-      world.clock.pass(5 * MINUTE)
-      await world.fireTimers()
+      await world.fireTimers(5 * MINUTE)
     }
     t.ok(
       world.railInstructions.length > 5 && world.railInstructions.length < 12,
@@ -185,8 +180,7 @@ runOnBothStores({
       { action: 'reverse_intent', evidence: EVIDENCE },
     ])
     world.railInstructions.length = 0
-    world.clock.pass(DAY)
-    await world.fireTimers()
+    await world.fireTimers(DAY)
     t.same(world.railInstructions, [], 'the recall has ended')
   },
 

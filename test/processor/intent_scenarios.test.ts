@@ -52,6 +52,18 @@ const scan = (world: World, id: string, amount = '36000', given = {}): Promise<A
 const confirm = (world: World, id: string, key?: string, jti = 'token-1'): Promise<Answer> =>
   world.run(confirmation(world, id, key, jti))
 
+async function createScanned(world: World): Promise<IntentId> {
+  const { intent_id: id } = await create(world)
+  await scan(world, id)
+  return id
+}
+
+async function createConfirmed(world: World): Promise<IntentId> {
+  const id = await createScanned(world)
+  await confirm(world, id)
+  return id
+}
+
 const confirmation = (
   world: World,
   id: string,
@@ -101,9 +113,7 @@ const scenarios: Record<string, (t: Test, world: World) => Promise<void>> = {
   },
 
   'refused by the rail': async (t, world) => {
-    const { intent_id: id } = await create(world)
-    await scan(world, id)
-    await confirm(world, id)
+    const id = await createConfirmed(world)
     await world.railReports({ status: 'refused', id, reportId: 'r', refusal: 'account_closed' })
     t.match(await see(world, id), { status: 'failed', failure: { code: 'account_closed' } })
     t.same(types(world), ['payment_intent.authorized', 'payment_intent.failed'])
@@ -128,53 +138,39 @@ const scenarios: Record<string, (t: Test, world: World) => Promise<void>> = {
 
   'cancelled before its submission': async (t, world) => {
     world.setRail(false)
-    const { intent_id: id } = await create(world)
-    await scan(world, id)
-    await confirm(world, id)
+    const id = await createConfirmed(world)
     t.same(world.railInstructions, [])
     t.match(viewOf(await world.run(cancelIntent(DEMO, id))), { status: 'cancelled' })
   },
 
   'not cancelled after its submission': async (t, world) => {
-    const { intent_id: id } = await create(world)
-    await scan(world, id)
-    await confirm(world, id)
+    const id = await createConfirmed(world)
     t.equal(codeOf(await world.run(cancelIntent(DEMO, id))), 'payment_intent_not_cancelable')
   },
 
   'submitted late': async (t, world) => {
     world.setRail(false)
-    const { intent_id: id } = await create(world)
-    await scan(world, id)
-    await confirm(world, id)
+    await createConfirmed(world)
     await world.fireTimers()
     t.same(world.railInstructions, [], 'nothing is sent while the rail is down')
     world.setRail(true)
-    world.clock.pass(1_000)
-    await world.fireTimers()
+    await world.fireTimers(1_000)
     t.same(kinds(world.railInstructions), ['instruct'])
   },
 
   'never submitted': async (t, world) => {
     world.setRail(false)
-    const { intent_id: id } = await create(world)
-    await scan(world, id)
-    await confirm(world, id)
-    world.clock.pass(60_000)
-    await world.fireTimers()
+    const id = await createConfirmed(world)
+    await world.fireTimers(60_000)
     t.match(await see(world, id), { status: 'failed', failure: { code: 'rail_unavailable' } })
     t.same(world.railInstructions, [], 'an instruction past its deadline is never sent')
   },
 
   'unknown, then found executed': async (t, world) => {
-    const { intent_id: id } = await create(world)
-    await scan(world, id)
-    await confirm(world, id)
-    world.clock.pass(4_999)
-    await world.fireTimers()
+    const id = await createConfirmed(world)
+    await world.fireTimers(4_999)
     t.same(kinds(world.railInstructions), ['instruct'])
-    world.clock.pass(1)
-    await world.fireTimers()
+    await world.fireTimers(1)
     t.same(kinds(world.railInstructions), ['instruct', 'query'])
     t.match(await see(world, id), { status: 'authorized' }, 'silence is not a failure')
     await world.railReports(executed(id, { reportId: null }))
@@ -182,18 +178,14 @@ const scenarios: Record<string, (t: Test, world: World) => Promise<void>> = {
   },
 
   'unknown, then not found': async (t, world) => {
-    const { intent_id: id } = await create(world)
-    await scan(world, id)
-    await confirm(world, id)
+    const id = await createConfirmed(world)
     await world.railReports({ status: 'not_found', id, reportId: null })
     t.same(kinds(world.railInstructions), ['instruct', 'instruct'], 'the same instruction again')
     t.same(world.railInstructions[0], world.railInstructions[1])
   },
 
   'returned by the bank': async (t, world) => {
-    const { intent_id: id } = await create(world)
-    await scan(world, id)
-    await confirm(world, id)
+    const id = await createConfirmed(world)
     await world.railReports(executed(id, { status: 'returned' }))
     t.match(await see(world, id), { status: 'refunded' }, 'returned may arrive before executed')
     t.same(types(world), [
@@ -204,8 +196,7 @@ const scenarios: Record<string, (t: Test, world: World) => Promise<void>> = {
   },
 
   'refunded on request': async (t, world) => {
-    const { intent_id: id } = await create(world)
-    await scan(world, id)
+    const id = await createScanned(world)
     const refund = (key: string): Promise<Answer> => world.run(refundIntent(DEMO, id, key))
     t.equal(codeOf(await refund('r1')), 'payment_intent_not_refundable')
     await confirm(world, id)
@@ -215,8 +206,7 @@ const scenarios: Record<string, (t: Test, world: World) => Promise<void>> = {
     t.same(viewOf(await refund('r1')), first, 'same key: the same answer')
     t.equal(codeOf(await refund('r2')), 'payment_intent_not_refundable')
     t.same(kinds(world.railInstructions), ['instruct', 'acknowledge', 'recall'])
-    world.clock.pass(5_000)
-    await world.fireTimers()
+    await world.fireTimers(5_000)
     t.equal(world.railInstructions.at(-1)?.kind, 'recall', 'asked again')
     await world.railReports(executed(id, { status: 'returned', reportId: 'back' }))
     t.match(await see(world, id), { status: 'refunded', refund: { status: 'done' } })
@@ -224,9 +214,7 @@ const scenarios: Record<string, (t: Test, world: World) => Promise<void>> = {
   },
 
   'refund refused by the rail': async (t, world) => {
-    const { intent_id: id } = await create(world)
-    await scan(world, id)
-    await confirm(world, id)
+    const id = await createConfirmed(world)
     await world.railReports(executed(id))
     await world.run(refundIntent(DEMO, id, 'r1'))
     await world.railReports({ status: 'recall_refused', id, reportId: 'no' })
@@ -239,9 +227,7 @@ const scenarios: Record<string, (t: Test, world: World) => Promise<void>> = {
   },
 
   'a refund after its deadline is refused': async (t, world) => {
-    const { intent_id: id } = await create(world)
-    await scan(world, id)
-    await confirm(world, id)
+    const id = await createConfirmed(world)
     await world.railReports(executed(id))
     world.clock.pass(90 * 24 * 3_600_000)
     const late = await world.run(refundIntent(DEMO, id, 'r1'))
@@ -320,9 +306,7 @@ const scenarios: Record<string, (t: Test, world: World) => Promise<void>> = {
   },
 
   'a report that does not fit': async (t, world) => {
-    const { intent_id: id } = await create(world)
-    await scan(world, id)
-    await confirm(world, id)
+    const id = await createConfirmed(world)
     await world.railReports(executed(id, { amount: 35_999n }))
     await world.railReports(executed(id, { currency: 'VND' }))
     await world.railReports(executed(id, { destinationAccount: '0066899999999' }))
@@ -330,8 +314,7 @@ const scenarios: Record<string, (t: Test, world: World) => Promise<void>> = {
   },
 
   'confirmed twice': async (t, world) => {
-    const { intent_id: id } = await create(world)
-    await scan(world, id)
+    const id = await createScanned(world)
     const first = await confirm(world, id, 'key')
     t.same(viewOf(await confirm(world, id, 'key')), viewOf(first), 'same key: the same answer')
     t.same(viewOf(await confirm(world, id, 'key', 'token-2')), viewOf(first), 're-minted token')
@@ -342,8 +325,7 @@ const scenarios: Record<string, (t: Test, world: World) => Promise<void>> = {
   },
 
   'confirmed by twins in one batch': async (t, world) => {
-    const { intent_id: id } = await create(world)
-    await scan(world, id)
+    const id = await createScanned(world)
     const answers = await world.runAll([
       confirmation(world, id, 'key'),
       confirmation(world, id, 'key'),
@@ -361,8 +343,7 @@ const scenarios: Record<string, (t: Test, world: World) => Promise<void>> = {
     ])
     t.same(viewOf(other!), viewOf(one!), 'twins of one batch get one intent')
     const { intent_id: id } = viewOf<Created>(one!)
-    world.clock.pass(1_800_000)
-    await world.fireTimers()
+    await world.fireTimers(1_800_000)
     const replayed = await world.run(createIntent(DEMO, request))
     t.equal(JSON.stringify(viewOf(replayed)), JSON.stringify(viewOf(one!)), 'whatever its state')
     t.match(await see(world, id), { status: 'expired' })

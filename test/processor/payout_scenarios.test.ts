@@ -72,8 +72,7 @@ const scenarios: Readonly<Record<string, Scenario>> = {
     const { id, status } = await pay(world, { reference: 'sandbox:review' })
     t.equal(status, 'created')
     t.same(world.railInstructions, [])
-    world.clock.pass(259_200_000)
-    await world.fireTimers()
+    await world.fireTimers(259_200_000)
     t.match(await see(world, id), { status: 'failed', failure: { code: 'review_expired' } })
     t.same(await balanceOf(world), { available: String(FUNDS), reserved: '0' })
   },
@@ -96,8 +95,7 @@ const scenarios: Readonly<Record<string, Scenario>> = {
       const before = world.railInstructions.length
       await world.fireTimers()
       t.equal(world.railInstructions.length, before, `not before ${seconds} s more`)
-      world.clock.pass(1)
-      await world.fireTimers()
+      await world.fireTimers(1)
       t.equal(world.railInstructions.at(-1)?.kind, 'query')
       t.equal(world.railInstructions.length, before + 1)
     }

@@ -106,8 +106,7 @@ runOnBothStores({
       [1, 5_000, 10_000],
       [2, 10_000, 45_000],
     ] as const) {
-      world.clock.pass(passes)
-      await world.fireTimers()
+      await world.fireTimers(passes)
       const next_due_at = at(world, next)
       t.match(await show(world, id), { submitted_at, asked, next_due_at })
     }

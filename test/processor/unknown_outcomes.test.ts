@@ -33,8 +33,7 @@ runOnBothStores({
     const [since] = [new Date(world.clock.now()).toISOString()]
     world.clock.pass(5 * SECOND - 1)
     t.same(await unknown(world), [], 'not listed before the first inquiry')
-    world.clock.pass(1)
-    await world.fireTimers()
+    await world.fireTimers(1)
     const common = {
       tenant: 'demo_sandbox',
       since,
@@ -84,8 +83,7 @@ runOnBothStores({
     const since = new Date(world.clock.now()).toISOString()
     world.clock.pass(5 * SECOND - 1)
     t.same(await unknown(world), [])
-    world.clock.pass(1)
-    await world.fireTimers()
+    await world.fireTimers(1)
     t.same(await unknown(world), [
       {
         entity: lifecycle.id,

@@ -70,8 +70,8 @@ export interface World {
   run(command: Command): Promise<Answer>
   /** Submits all in one turn of the event loop: they form one batch. */
   runAll(commands: readonly Command[]): Promise<Answer[]>
-  /** Fires every due timer. */
-  fireTimers(): Promise<void>
+  /** Fires every timer that is due once this time has passed. */
+  fireTimers(afterMs?: number): Promise<void>
   railReports(report: RailReport): Promise<void>
   /** Replaces the memory by what is on disk, as after a crash. */
   rebuild(): Promise<void>
@@ -175,7 +175,8 @@ export async function createWorld(home: Home, options: WorldOptions = {}): Promi
       if (options.rebuilt === true) await rebuild()
       return Promise.all(commands.map(submit))
     },
-    fireTimers: async () => {
+    fireTimers: async (afterMs = 0) => {
+      clock.pass(afterMs)
       for (const id of await store.due('intents', clock.now(), 100)) await run(fireIntentTimer(id))
       for (const id of await store.due('payouts', clock.now(), 100)) await run(firePayoutTimer(id))
     },

@@ -228,8 +228,7 @@ runOnBothStores({
     t.match(viewOf(await lifecycle.confirm()), { status: 'authorized' })
     t.same(instructed(world), [])
     t.match(await orphans(world), [{ held: [lifecycle.id] }])
-    world.clock.pass(DAY)
-    await world.fireTimers()
+    await world.fireTimers(DAY)
     t.equal(
       (await lifecycle.see()).status,
       'authorized',
@@ -259,8 +258,7 @@ runOnBothStores({
     const forgotten = await beginLifecycle(world)
     await forgotten.scan()
     await forgotten.confirm()
-    world.clock.pass(4 * DAY)
-    await world.fireTimers()
+    await world.fireTimers(4 * DAY)
     t.match(await forgotten.see(), { status: 'failed', failure: { code: 'review_expired' } })
     t.same(await balanceOf(world, 'USD'), funds)
     t.same(instructed(world), [])
