@@ -33,6 +33,17 @@ export function sharedName(addresses: readonly string[]): string | null {
   return isIP(host) !== 0 || isLoopback(host) ? null : host
 }
 
+/** The fixed list, or the addresses that the name has now. */
+export async function processorAddresses(
+  addresses: readonly string[],
+  resolve: Resolve = resolveByDns,
+): Promise<readonly string[]> {
+  const host = sharedName(addresses)
+  if (host === null) return addresses
+  const { port } = splitAddress(addresses[0]!)
+  return [...(await resolve(host))].sort().map((each) => joinAddress({ host: each, port }))
+}
+
 /** Calls `found` with the fixed list at once, or with the addresses of the name as they change. */
 export function watchProcessorAddresses(
   addresses: readonly string[],
@@ -45,15 +56,14 @@ export function watchProcessorAddresses(
     found(addresses)
     return { stop: () => undefined }
   }
-  const { port } = splitAddress(addresses[0]!)
   let stopped = false
   let fault = ''
 
   const look = async (): Promise<void> => {
     try {
-      const hosts = [...(await resolve(host))].sort()
+      const resolved = await processorAddresses(addresses, resolve)
       fault = ''
-      if (!stopped) found(hosts.map((each) => joinAddress({ host: each, port })))
+      if (!stopped) found(resolved)
     } catch (error) {
       // Once for each fault: it may last.
       if (String(error) !== fault) log.warn({ error, host }, 'processor name not resolved')

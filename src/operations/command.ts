@@ -3,16 +3,16 @@
  *
  * - A command returns a value for machines (`--json`) and lines for people; main prints one.
  * - A usage error is a CommandFault: main prints its message and exits with 2.
- * - A command reads only the options it declares, and `--json`.
+ * - A command reads only the options it declares, and `--json`. `--shard` is read before it runs.
  */
 import { readFileSync } from 'node:fs'
 import type { Writable } from 'node:stream'
 import type { Clock } from '../base/clock.js'
 import type { Settings } from '../base/settings.js'
+import type { OperatorAccess } from './calls.js'
 import type {
   ApprovalsClient,
   CallersClient,
-  OperatorAccess,
   OperatorClient,
   PartnerAdminClient,
   RecoveryClient,

@@ -15,7 +15,7 @@ export type Typed =
 
 const HELP_FOOTER = `
 Every change: --reason TEXT (required for production).
-Every command: --json for machines, --help.`
+Every command: --json for machines, --help; with several processors --shard SHARD.`
 
 /** First words that several commands share. */
 const GROUPS: Readonly<Record<string, string>> = {
@@ -90,7 +90,8 @@ function createProgram(): {
     const parent = names.length === 1 ? program : groupOf(program, groups, first, configure)
     const leaf = configure(parent.command(name)).description(command.about)
     for (const part of argumentsOf(command)) leaf.addArgument(part)
-    const options = [...(command.options ?? []), 'json'] as const
+    const everywhere = 'run' in command ? (['shard', 'json'] as const) : (['json'] as const)
+    const options = [...(command.options ?? []), ...everywhere]
     for (const option of options) leaf.addOption(programOption(option))
     leaf.action(() => {
       const args = leaf.processedArgs.filter((arg: unknown) => typeof arg === 'string')

@@ -16,7 +16,10 @@ import {
   connectRecovery,
   connectWebhookAdmin,
 } from './operator_client.js'
+import { processorAddresses } from '../base/processor_addresses.js'
+import type { OperatorAccess } from './calls.js'
 import type { Flags } from './options.js'
+import { findShards, missingShardsIn } from './shards.js'
 import { operatorAccess } from './operator_token.js'
 import { findSandbox } from './sandbox.js'
 import type { Paint } from './terminal.js'
@@ -60,7 +63,7 @@ async function runCommand(
   if (sandbox === undefined) {
     throw new CommandFault(`No stack has run with DATA_DIR=${settings().DATA_DIR}: make run`)
   }
-  const access = operatorAccess(sandbox, settings())
+  const access = await shardAccess(operatorAccess(sandbox, settings()), settings(), flags)
   const operator = connectOperator(access, systemClock)
   const partners = connectPartnerAdmin(access, systemClock)
   const webhooks = connectWebhookAdmin(access, systemClock)
@@ -86,7 +89,7 @@ async function runCommand(
       },
       args,
     )
-    return print(report, flags, output)
+    return print(withMissing(report), flags, output)
   } finally {
     operator.close()
     partners.close()
@@ -94,6 +97,38 @@ async function runCommand(
     recovery.close()
     callers.close()
     approvals.close()
+  }
+}
+
+/** Of the one processor, of the named shard's, or of all. */
+async function shardAccess(
+  access: OperatorAccess,
+  { PROCESSORS }: Settings,
+  { shard }: Flags,
+): Promise<OperatorAccess> {
+  if (PROCESSORS.length === 0) {
+    if (shard === undefined) return access
+    throw new CommandFault('--shard needs the setting PROCESSORS, which names all processors.')
+  }
+  const shards = await findShards(await processorAddresses(PROCESSORS), access, systemClock)
+  if (shard === undefined) return { ...access, shards }
+  const address = shards.reached.get(shard)
+  if (address !== undefined) return { ...access, address }
+  throw new CommandFault(
+    shards.missing.includes(shard)
+      ? `No processor of PROCESSORS has ${shard} now.`
+      : `There is no shard ${shard}: ${[...shards.reached.keys()].join(', ')}.`,
+  )
+}
+
+/** A report that lacks a shard says so, and fails. */
+function withMissing(report: Report): Report {
+  const missing = missingShardsIn(report.value)
+  if (missing.length === 0) return report
+  return {
+    ...report,
+    lines: [...report.lines, `INCOMPLETE: ${missing.join(', ')} did not answer.`],
+    exitCode: Math.max(report.exitCode ?? 0, 1),
   }
 }
 

@@ -8,7 +8,7 @@ import { NO_LOG, openGrpcTls } from '../base/grpc_tls.js'
 import { dataFile, type Settings } from '../base/settings.js'
 import { FILES } from '../base/subjects.js'
 import { CommandFault } from './command.js'
-import type { OperatorAccess } from './operator_client.js'
+import type { OperatorAccess } from './calls.js'
 import type { Sandbox } from './sandbox.js'
 
 const OTHERS = 0o077

@@ -29,6 +29,7 @@ export const OPTIONS = {
     about: 'instead of a token: common name of its client certificate',
   },
   'token-file': { value: 'FILE', about: 'write the token to this file, with mode 0600' },
+  shard: { value: 'SHARD', about: 'of several processors: only the one that has this shard' },
   json: { about: 'print JSON for machines' },
   from: { value: 'DAY', about: 'first day of the period' },
   to: { value: 'DAY', about: 'first day after the period' },

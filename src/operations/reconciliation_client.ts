@@ -11,7 +11,7 @@ import { contracts } from '../base/protos.js'
 import type { BookedMovement, MovementKind } from '../reconciliation/movement.js'
 import type { BookedSource } from '../reconciliation/reconcile.js'
 import type { Actor } from './actor.js'
-import { CALL_TIMEOUT_MS, faultOf, type OperatorAccess } from './operator_client.js'
+import { CALL_TIMEOUT_MS, faultOf, type OperatorAccess } from './calls.js'
 
 export interface ReconciliationClient extends BookedSource {
   /** @throws Refused, or Error when the call fails */
@@ -19,7 +19,36 @@ export interface ReconciliationClient extends BookedSource {
   close(): void
 }
 
+/** @throws Error while a shard is missing: its bookings would all be findings */
 export function connectReconciliation(
+  access: OperatorAccess,
+  actor: Actor,
+  clock: Clock,
+): ReconciliationClient {
+  const { shards } = access
+  if (shards === undefined) return connectToOne(access, actor, clock)
+  if (shards.missing.length > 0) {
+    throw new Error(`This needs every shard: ${shards.missing.join(', ')} did not answer.`)
+  }
+  const clients = [...shards.reached.values()].map((address) =>
+    connectToOne({ ...access, address }, actor, clock),
+  )
+  return {
+    during: async function* (period) {
+      for (const client of clients) yield* client.during(period)
+    },
+    of: async (instructions) =>
+      (await Promise.all(clients.map((client) => client.of(instructions)))).flat(),
+    conclude: async (request) => {
+      for (const client of clients) await client.conclude(request)
+    },
+    close: () => {
+      for (const client of clients) client.close()
+    },
+  }
+}
+
+function connectToOne(
   { address, token, tls = CLEARTEXT }: OperatorAccess,
   actor: Actor,
   clock: Clock,

@@ -1,5 +1,6 @@
 /** Validates a partner and environment before the call, for a precise error message. */
 import { CommandFault, type Context } from './command.js'
+import { missingShardsIn } from './shards.js'
 
 export interface NamedTenant {
   readonly partner_id: string
@@ -21,10 +22,14 @@ export async function tenantNamed(
   return { partner_id: partner, environment }
 }
 
+/** @throws Error when that cannot be said */
 export async function isPartner(
   { partners }: Pick<Context, 'partners'>,
   name: string,
 ): Promise<boolean> {
-  const { data } = await partners.call('List', {})
-  return data.some(({ partner_id }) => partner_id === name)
+  const list = await partners.call('List', {})
+  const missing = missingShardsIn(list)
+  const isListed = list.data.some(({ partner_id }) => partner_id === name)
+  if (isListed || missing.length === 0) return isListed
+  throw new Error(`${name} is not listed, and ${missing.join(', ')} did not answer.`)
 }

@@ -5,7 +5,7 @@ import type { PoisonMessage__Output as PoisonMessage } from '../../protos/types/
 import { SECOND } from '../base/clock.js'
 import { CHANGE, deciderOf } from './actor.js'
 import { CommandFault, type CliCommand, type Context, type Report } from './command.js'
-import { Refused } from './operator_client.js'
+import { Refused } from './calls.js'
 import { PAGE, page, pageLines } from './page.js'
 import { table } from './terminal.js'
 

@@ -10,7 +10,7 @@ import {
 } from '../../src/auth/callers.js'
 import { systemClock } from '../../src/base/clock.js'
 import { FILES } from '../../src/base/subjects.js'
-import type { OperatorAccess } from '../../src/operations/operator_client.js'
+import type { OperatorAccess } from '../../src/operations/calls.js'
 import type { Sandbox } from '../../src/operations/sandbox.js'
 
 /** Access of the first operator of a stack. */

@@ -11,8 +11,12 @@ export interface OperatorCli {
 }
 
 /** @param tokenFile default: that of the first operator */
-export function operatorCli(dataDir: string, tokenFile = ''): OperatorCli {
-  const given = { DATA_DIR: dataDir, OPERATOR_TOKEN_FILE: tokenFile }
+export function operatorCli(
+  dataDir: string,
+  tokenFile = '',
+  more: Readonly<Record<string, string>> = {},
+): OperatorCli {
+  const given = { DATA_DIR: dataDir, OPERATOR_TOKEN_FILE: tokenFile, ...more }
   const settings = () => readSettings({ ...process.env, ...given })
   const ops = async (...words: string[]): Promise<CliResult> => {
     const [out, err] = [collector(), collector()]

@@ -1,0 +1,154 @@
+/**
+ * Calls of operators to all shards: each rpc goes to the shard it is about, or to every one.
+ *
+ * - A call about one partner or entity is tried at each shard until one has it. A refused call has
+ *   changed nothing; a call without an answer is not tried elsewhere.
+ * - A list asks every shard and names those that do not answer.
+ * - Any other rpc is about the books of one shard, which the operator names with `--shard`.
+ */
+import type { MethodDefinition } from '@grpc/proto-loader'
+import type { Clock } from '../base/clock.js'
+import {
+  callsToOne,
+  Refused,
+  type Calls,
+  type NameIn,
+  type OperatorAccess,
+  type Service,
+} from './calls.js'
+import { CommandFault } from './command.js'
+import { mergedPage, type ListOrder, type Page, type PageSource } from './merged_list.js'
+import { policyOf, type Message } from './shard_policies.js'
+import { MISSING_SHARDS, type Shards } from './shards.js'
+
+type Call = (request: Message) => Promise<Message>
+
+export function callsToShards<Definition>(
+  Service: Service<Definition>,
+  access: Omit<OperatorAccess, 'address'>,
+  shards: Shards,
+  clock: Clock,
+): Calls<Definition> {
+  const clients = new Map(
+    [...shards.reached].map(([shard, address]) => {
+      return [shard, callsToOne(Service, { ...access, address }, clock)] as const
+    }),
+  )
+  return {
+    call: async <N extends NameIn<Definition>>(name: N, request: never) => {
+      const { path } = Service.service[name] as MethodDefinition<object, object>
+      // The types of single methods end here: a policy combines the answers of any of them.
+      const calls = new Map(
+        [...clients].map(([shard, client]): [string, Call] => [
+          shard,
+          (message) => client.call(name, message as never) as Promise<Message>,
+        ]),
+      )
+      return (await answerOf(path, request, calls, shards)) as never
+    },
+    close: () => {
+      for (const client of clients.values()) client.close()
+    },
+  }
+}
+
+async function answerOf(
+  path: string,
+  request: Message,
+  calls: ReadonlyMap<string, Call>,
+  shards: Shards,
+): Promise<Message> {
+  if (calls.size === 0) throw new Error('No processor of PROCESSORS has a shard.')
+  const policy = policyOf(path, request)
+  switch (policy.kind) {
+    case 'any':
+      return [...calls.values()][0]!(request)
+    case 'holder':
+      return holdersAnswer(request, calls, shards)
+    case 'list':
+      return listed(request, calls, shards, policy.order)
+    case 'combined':
+      return everyAnswer(request, calls, shards, policy.combine)
+    case 'named':
+      throw new CommandFault(
+        `This is about one shard: name it with --shard, of ${[...calls.keys()].join(', ')}.`,
+      )
+  }
+}
+
+async function holdersAnswer(
+  request: Message,
+  calls: ReadonlyMap<string, Call>,
+  { missing }: Shards,
+): Promise<Message> {
+  let refusal: Refused | undefined
+  for (const call of calls.values()) {
+    try {
+      return await call(request)
+    } catch (error) {
+      if (!(error instanceof Refused) || !isElsewhere(error.code, request)) throw error
+      if (refusal === undefined || refusal.code === 'not_here') refusal = error
+    }
+  }
+  if (missing.length === 0) throw refusal!
+  throw new Refused(refusal!.code, `${refusal!.message}\nNot asked: ${missing.join(', ')}.`)
+}
+
+/** A processor without cluster finds the tenant of another one invalid. */
+const isElsewhere = (code: string, request: Message): boolean =>
+  code === 'not_here' ||
+  code.endsWith('_not_found') ||
+  code === 'not_found' ||
+  (code === 'invalid_request' && Boolean(request['tenant']))
+
+async function listed(
+  request: Message,
+  calls: ReadonlyMap<string, Call>,
+  { missing }: Shards,
+  order: ListOrder,
+): Promise<Message> {
+  const silent = new Set(missing)
+  const { cursor, ...own } = request
+  const sources = new Map(
+    [...calls].map(([shard, call]): [string, PageSource] => [
+      shard,
+      async (at) => {
+        const page = await answered(call, at === undefined ? own : { ...own, cursor: at })
+        if (page === null) silent.add(shard)
+        return page as Page | null
+      },
+    ]),
+  )
+  const page = await mergedPage(sources, order, cursor as string | undefined)
+  return withMissing({ ...page }, silent)
+}
+
+async function everyAnswer(
+  request: Message,
+  calls: ReadonlyMap<string, Call>,
+  { missing }: Shards,
+  combine: (answers: readonly Message[]) => Message,
+): Promise<Message> {
+  const silent = new Set(missing)
+  const answers = await Promise.all(
+    [...calls].map(async ([shard, call]) => {
+      const answer = await answered(call, request)
+      if (answer === null) silent.add(shard)
+      return answer
+    }),
+  )
+  return withMissing(combine(answers.filter((answer) => answer !== null)), silent)
+}
+
+const withMissing = (answer: Message, silent: ReadonlySet<string>): Message =>
+  silent.size === 0 ? answer : { ...answer, [MISSING_SHARDS]: [...silent].sort() }
+
+/** Null without an answer. @throws Refused */
+async function answered(call: Call, request: Message): Promise<Message | null> {
+  try {
+    return await call(request)
+  } catch (error) {
+    if (error instanceof Refused) throw error
+    return null
+  }
+}

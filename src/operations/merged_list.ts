@@ -1,0 +1,118 @@
+/**
+ * Lists of several shards merged into one, page by page.
+ *
+ * - Each shard's own order is kept; of the next entries the one with the first time comes first.
+ * - A page ends where the page of a shard ends: what follows in that shard may come before the
+ *   next entry of another one.
+ * - The cursor has the place in each shard: its page, and the last entry of that page that was
+ *   listed. An entry that has left the list since may be followed by repeated ones, never by a gap.
+ */
+import { createHash } from 'node:crypto'
+import { CommandFault } from './command.js'
+
+type Entry = Readonly<Record<string, unknown>>
+
+export interface Page {
+  readonly data: readonly Entry[]
+  readonly next_cursor?: string
+}
+
+export interface ListOrder {
+  readonly timeOf: (entry: Entry) => string
+  readonly isNewestFirst: boolean
+}
+
+/** One shard's list. @returns null when the shard does not answer */
+export type PageSource = (cursor: string | undefined) => Promise<Page | null>
+
+/** Where a shard's list continues; null: its end. */
+type Place = { readonly page?: string; readonly after?: string } | null
+type Places = Readonly<Record<string, Place>>
+
+interface Arrived {
+  readonly shard: string
+  readonly place: NonNullable<Place>
+  readonly page: Page
+  /** Index of the next entry. */
+  at: number
+}
+
+export async function mergedPage(
+  sources: ReadonlyMap<string, PageSource>,
+  order: ListOrder,
+  cursor: string | undefined,
+): Promise<Page> {
+  let places = cursor === undefined ? {} : placesIn(cursor)
+  for (;;) {
+    const arrived = await pagesAt(sources, places)
+    const data = merged(arrived, order)
+    places = { ...places, ...placesAfter(arrived) }
+    const isEnd = arrived.every(({ shard }) => places[shard] === null)
+    if (isEnd) return { data }
+    if (data.length > 0) return { data, next_cursor: cursorOf(places) }
+  }
+}
+
+async function pagesAt(
+  sources: ReadonlyMap<string, PageSource>,
+  places: Places,
+): Promise<readonly Arrived[]> {
+  const open = [...sources].filter(([shard]) => places[shard] !== null)
+  const pages = await Promise.all(
+    open.map(async ([shard, read]) => {
+      const place = places[shard] ?? {}
+      const page = await read(place.page)
+      if (page === null) return []
+      const listed = page.data.findIndex((entry) => digestOf(entry) === place.after)
+      return [{ shard, place, page, at: listed + 1 }]
+    }),
+  )
+  return pages.flat()
+}
+
+function merged(arrived: readonly Arrived[], { timeOf, isNewestFirst }: ListOrder): Entry[] {
+  const data: Entry[] = []
+  for (;;) {
+    let first: Arrived | undefined
+    for (const each of arrived) {
+      const entry = each.page.data[each.at]
+      if (entry === undefined) {
+        if (each.page.next_cursor !== undefined) return data
+        continue
+      }
+      const best = first?.page.data[first.at]
+      if (best === undefined || precedes(timeOf(entry), timeOf(best), isNewestFirst)) first = each
+    }
+    if (first === undefined) return data
+    data.push(first.page.data[first.at]!)
+    first.at += 1
+  }
+}
+
+const precedes = (one: string, other: string, isNewestFirst: boolean): boolean =>
+  isNewestFirst ? one > other : one < other
+
+const placesAfter = (arrived: readonly Arrived[]): Places =>
+  Object.fromEntries(arrived.map((each) => [each.shard, placeAfter(each)]))
+
+function placeAfter({ place, page, at }: Arrived): Place {
+  if (at >= page.data.length) {
+    return page.next_cursor === undefined ? null : { page: page.next_cursor }
+  }
+  const last = page.data[at - 1]
+  return last === undefined ? place : { ...place, after: digestOf(last) }
+}
+
+const digestOf = (entry: Entry): string =>
+  createHash('sha256').update(JSON.stringify(entry)).digest('base64url').slice(0, 16)
+
+const cursorOf = (places: Places): string =>
+  Buffer.from(JSON.stringify(places)).toString('base64url')
+
+function placesIn(cursor: string): Places {
+  try {
+    return JSON.parse(Buffer.from(cursor, 'base64url').toString()) as Places
+  } catch {
+    throw new CommandFault('The cursor is not one of this list.')
+  }
+}

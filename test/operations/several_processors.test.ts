@@ -1,0 +1,137 @@
+/** The CLI with several processors: lists of all shards, and commands about one of them. */
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { createLog } from '../../src/base/log.js'
+import { systemRandom } from '../../src/base/random.js'
+import { FILES } from '../../src/base/subjects.js'
+import { createReader } from '../../src/processor/queries/query.js'
+import { createServer } from '../../src/processor/server.js'
+import { directoryService } from '../../src/processor/servers/directory_stream.js'
+import { freePort } from '../../src/supervisor/ports.js'
+import { withEveryRole } from '../support/callers.js'
+import { operatorCli, type OperatorCli } from '../support/operator_cli.js'
+import { tempFolder } from '../support/temp_folder.js'
+import { createWorld, type Home } from '../support/world.js'
+
+const TOKEN = 'ot_test'
+const log = createLog('test', { LOG_LEVEL: 'silent' })
+/** Of all tests here, since a test's own folder is emptied by each request for it. */
+const all = tempFolder(t)
+const BECAUSE = ['--reason', 'a test'] as const
+
+/** A processor that has a shard. @returns its address */
+async function startShard(t: Test, shard: string, shards: readonly string[]): Promise<string> {
+  const folder = join(all, t.name.replaceAll(/\W/g, '_'), shard)
+  mkdirSync(folder, { recursive: true })
+  const home = { testdir: () => folder, teardown: t.teardown.bind(t) }
+  const world = await createWorld(home as unknown as Home)
+  const { clock, store, vault } = world
+  const memory = world.memory()
+  const server = createServer(
+    {
+      ...{ clock, random: systemRandom(), memory, pipeline: { submit: world.submit } },
+      reader: createReader({ lists: store.lists, vault, brand: 'Service' }, log),
+    },
+    withEveryRole(TOKEN, 'ann'),
+    directoryService(memory, vault, { shard, epoch: () => 3, shards: () => shards }),
+  )
+  const port = await server.bind('127.0.0.1:0')
+  t.teardown(() => server.close())
+  return `127.0.0.1:${port}`
+}
+
+function cliOf(t: Test, processors: readonly string[]): OperatorCli {
+  const folder = join(all, t.name.replaceAll(/\W/g, '_'))
+  mkdirSync(folder, { recursive: true })
+  const sandbox = { grpc_address: 'unused:1', brand: 'Service', serves_production: false }
+  writeFileSync(join(folder, FILES.sandbox), JSON.stringify(sandbox))
+  const tokenFile = join(folder, FILES.operatorToken)
+  writeFileSync(tokenFile, TOKEN, { mode: 0o600 })
+  return operatorCli(folder, tokenFile, { PROCESSORS: processors.join() })
+}
+
+type Listed = readonly Readonly<Record<string, string>>[]
+
+t.test('two shards, both served', async (t) => {
+  const shards = ['books_1', 'books_2']
+  const [one, two] = await Promise.all(shards.map((shard) => startShard(t, shard, shards)))
+  const spare = `127.0.0.1:${await freePort('127.0.0.1')}`
+  const ops = cliOf(t, [two!, spare, one!])
+
+  t.test('a command that could be about either names its shard', async (t) => {
+    const unnamed = await ops('partner', 'create', 'acme', ...BECAUSE)
+    t.match(unnamed, { exitCode: 2, err: /--shard, of books_1, books_2\./ })
+    t.match(await ops('partner', 'create', 'acme', '--shard', 'books_9', ...BECAUSE), {
+      ...{ exitCode: 2, err: 'There is no shard books_9: books_1, books_2.\n' },
+    })
+    await ops.json('partner', 'create', 'acme', '--shard', 'books_1', ...BECAUSE)
+    await ops.json('partner', 'create', 'umbrella', '--shard', 'books_2', ...BECAUSE)
+    const own = await ops.json('partner', 'list', '--shard', 'books_2')
+    t.same(namesIn(own), ['demo', 'umbrella'])
+  })
+
+  t.test('a command about a partner finds its shard', async (t) => {
+    for (const partner of ['acme', 'umbrella']) {
+      const money = await ops('deposit', partner, 'sandbox', 'USD', '10', ...BECAUSE)
+      t.match(money, { exitCode: 0, out: `credited to ${partner}` })
+      const suspended = await ops.json('partner', 'suspend', partner, ...BECAUSE)
+      t.match(suspended, { partner_id: partner, suspended: true })
+      const balance = await ops('trial-balance', `${partner}_sandbox`)
+      t.match(balance, { exitCode: 0, out: 'The books balance.' })
+    }
+    t.match(await ops('deposit', 'nobody', 'sandbox', 'USD', '10', ...BECAUSE), {
+      ...{ exitCode: 2, err: /There is no partner nobody/ },
+    })
+    t.match(await ops('payout', 'show', 'pout_01KA00000000000000000000000'), {
+      ...{ exitCode: 1, err: 'No such payout.\n' },
+    })
+  })
+
+  t.test('lists have the entries of both, in one order', async (t) => {
+    t.same(namesIn(await ops.json('partner', 'list')), ['demo', 'acme', 'demo', 'umbrella'])
+    const log = (await ops.json('actions'))['data'] as Listed
+    t.same(new Set(log.map(({ subject }) => subject?.split('_')[0])), new Set(['acme', 'umbrella']))
+    t.equal(log.length, 6)
+    const times = log.map(({ at }) => at)
+    t.same(times, [...times].sort().reverse(), 'newest first')
+    const whole = await ops.json('trial-balance')
+    t.equal(whole['balanced'], true)
+    const tenants = new Set((whole['lines'] as Listed).map(({ tenant }) => tenant))
+    t.ok(tenants.has('acme_sandbox') && tenants.has('umbrella_sandbox'))
+    t.match(await ops('outcomes', 'unknown'), {
+      ...{ exitCode: 0, out: 'There are no unknown outcomes.\n' },
+    })
+  })
+  t.end()
+})
+
+t.test('a shard that nobody serves is named', async (t) => {
+  const shards = ['books_1', 'books_2']
+  const one = await startShard(t, 'books_1', shards)
+  const ops = cliOf(t, [one, `127.0.0.1:${await freePort('127.0.0.1')}`])
+  const listed = await ops('partner', 'list')
+  t.match(listed, { exitCode: 1, out: /demo[^]*INCOMPLETE: books_2 did not answer\.\n$/ })
+  const value = JSON.parse((await ops('actions', '--json')).out) as object
+  t.match(value, { data: [], missing_shards: ['books_2'] })
+  const shown = await ops('intent', 'show', 'pi_01KA00000000000000000000000')
+  t.match(shown, { exitCode: 1, err: 'No such payment intent.\nNot asked: books_2.\n' })
+  t.match(await ops('deposit', 'demo', 'sandbox', 'USD', '10', ...BECAUSE), { exitCode: 0 })
+  t.match(await ops('deposit', 'acme', 'sandbox', 'USD', '10', ...BECAUSE), {
+    ...{ exitCode: 1, err: 'acme is not listed, and books_2 did not answer.\n' },
+  })
+  t.match(await ops('recovery', 'show', '--shard', 'books_2'), {
+    ...{ exitCode: 2, err: 'No processor of PROCESSORS has books_2 now.\n' },
+  })
+  t.match(await ops('recovery', 'show', '--shard', 'books_1'), { exitCode: 0 })
+})
+
+t.test('without PROCESSORS there are no shards to name', async (t) => {
+  const ops = cliOf(t, [])
+  t.match(await ops('partner', 'list', '--shard', 'books_1'), {
+    ...{ exitCode: 2, err: /^--shard needs the setting PROCESSORS/ },
+  })
+})
+
+const namesIn = (list: Readonly<Record<string, unknown>>): (string | undefined)[] =>
+  (list['data'] as Listed).map(({ partner_id }) => partner_id)
