@@ -25,7 +25,7 @@ async function startShard(t: Test, shard: string, shards: readonly string[]): Pr
   const folder = join(all, t.name.replaceAll(/\W/g, '_'), shard)
   mkdirSync(folder, { recursive: true })
   const home = { testdir: () => folder, teardown: t.teardown.bind(t) }
-  const world = await createWorld(home as unknown as Home)
+  const world = await createWorld(home)
   const { clock, store, vault } = world
   const memory = world.memory()
   const server = createServer(
