@@ -12,7 +12,7 @@ import { freePort } from '../../src/supervisor/ports.js'
 import { withEveryRole } from '../support/callers.js'
 import { operatorCli, type OperatorCli } from '../support/operator_cli.js'
 import { tempFolder } from '../support/temp_folder.js'
-import { createWorld, type Home } from '../support/world.js'
+import { createWorld } from '../support/world.js'
 
 const TOKEN = 'ot_test'
 const log = createLog('test', { LOG_LEVEL: 'silent' })
