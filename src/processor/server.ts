@@ -46,6 +46,7 @@ import { accountCalls, beneficiaryCalls, fundingCalls, payoutCalls } from './ser
 import { partnerCalls } from './servers/partner_call.js'
 import { eventOutcomesService, operatorService } from './servers/operator/operator.js'
 import type { Placements } from './servers/placed_call.js'
+import { withPlacedPartner } from './servers/placed_partner.js'
 import { partnerAdminService } from './servers/partner_admin.js'
 import { addReflection } from './servers/reflection.js'
 import { reconciliationService } from './servers/reconciliation.js'
@@ -129,7 +130,15 @@ export function createServer(
   const add = (service: { service: ServiceDefinition }, handlers: object): void =>
     addService(
       service.service,
-      withProvenCaller(service.service, handlers as UntypedServiceImplementation),
+      withProvenCaller(
+        service.service,
+        withPlacedPartner(
+          service.service,
+          handlers as UntypedServiceImplementation,
+          dependencies.memory,
+          placements,
+        ),
+      ),
     )
   const pools = webhookControlService(onPool)
   const call = partnerCalls(dependencies, pools)

@@ -12,6 +12,10 @@ import { grpcError } from './grpc_error.js'
 const PROCESSOR_TRAILER = 'causeway-processor'
 
 export interface Placements {
+  /** Of this processor. */
+  readonly shard: string
+  /** Undefined: the partner has no place. */
+  whereIs(partner: string): Promise<Place | undefined>
   /** Places a partner here unless it has a place. @returns null when it is here */
   place(partner: string): Promise<Place | null>
 }

@@ -1,0 +1,113 @@
+/** Calls about partners that other processors of the cluster have. */
+import t from 'tap'
+import { credentials, status, type ServiceError } from '@grpc/grpc-js'
+import type { ProtoGrpcType as EventsProto } from '../../protos/types/events.js'
+import type { ProtoGrpcType as OperatorProto } from '../../protos/types/operator.js'
+import type { ProtoGrpcType as PayoutsProto } from '../../protos/types/payouts.js'
+import { bearer } from '../../src/base/bearer.js'
+import { createLog } from '../../src/base/log.js'
+import { contracts } from '../../src/base/protos.js'
+import { systemRandom } from '../../src/base/random.js'
+import { createReader } from '../../src/processor/queries/query.js'
+import { createServer } from '../../src/processor/server.js'
+import { directoryService } from '../../src/processor/servers/directory_stream.js'
+import { withEveryRole } from '../support/callers.js'
+import { createWorld } from '../support/world.js'
+
+const TOKEN = 'it_test'
+const HERE = { shard: 'books_1', address: '10.0.0.1:50051', epoch: 1 }
+const PLACES: Readonly<Record<string, typeof HERE>> = {
+  umbrella: { shard: 'books_2', address: '10.0.0.2:50051', epoch: 4 },
+  nobodys: { shard: 'books_3', address: '', epoch: 0 },
+  unfinished: HERE,
+}
+
+const world = await createWorld(t)
+const { clock, store, vault } = world
+const memory = world.memory()
+let isClusterDown = false
+const log = createLog('test', { LOG_LEVEL: 'silent' })
+const server = createServer(
+  {
+    ...{ clock, random: systemRandom(), memory, pipeline: { submit: world.submit } },
+    reader: createReader({ lists: store.lists, vault, brand: 'Service' }, log),
+  },
+  withEveryRole(TOKEN, 'ann'),
+  directoryService(memory, vault),
+  {
+    behind: () => [],
+    released: () => undefined,
+    placements: {
+      shard: HERE.shard,
+      place: (partner) => Promise.resolve(PLACES[partner] ?? null),
+      whereIs: (partner) =>
+        isClusterDown ? Promise.reject(new Error('down')) : Promise.resolve(PLACES[partner]),
+    },
+  },
+)
+const address = `127.0.0.1:${await server.bind('127.0.0.1:0')}`
+const { causeway } = contracts<EventsProto & OperatorProto & PayoutsProto>()
+const at = [address, credentials.createInsecure()] as const
+const payouts = new causeway.v1.Payouts(...at)
+const events = new causeway.v1.Events(...at)
+const operator = new causeway.operator.v1.Operator(...at)
+t.teardown(async () => {
+  for (const client of [payouts, events, operator]) client.close()
+  await server.close()
+})
+
+const tenantOf = (partner_id: string) => ({ partner_id, environment: 'sandbox' })
+const meta = bearer(TOKEN)
+
+type Outcome = readonly [grpc: string, code: string, address: string]
+
+const outcomeOf = (error: ServiceError | null): Outcome => {
+  const text = (name: string): string => String(error?.metadata.get(name)[0] ?? '')
+  return [status[error?.code ?? 0] ?? '', text('causeway-error'), text('causeway-processor')]
+}
+
+const balances = (partner: string): Promise<Outcome> =>
+  new Promise((resolve) => {
+    payouts.Balances({ tenant: tenantOf(partner) }, meta, (error) => resolve(outcomeOf(error)))
+  })
+
+const watch = (partner: string): Promise<Outcome> =>
+  new Promise((resolve) => {
+    const stream = events.Watch({ tenant: tenantOf(partner), after: '0' }, meta)
+    stream.on('data', () => {
+      resolve(outcomeOf(null))
+      stream.cancel()
+    })
+    stream.on('error', (error: ServiceError) => resolve(outcomeOf(error)))
+  })
+
+const deposit = (partner: string): Promise<Outcome> =>
+  new Promise((resolve) => {
+    const money = { currency: 'USD', amount: '1000', idempotency_key: 'k1' }
+    const request = { actor: { reason: 'a test' }, tenant: tenantOf(partner), ...money }
+    operator.Deposit(request, meta, (error) => resolve(outcomeOf(error)))
+  })
+
+const ELSEWHERE = ['FAILED_PRECONDITION', 'not_here', '10.0.0.2:50051']
+
+t.test('a partner of another shard is not here, and the trailer says where', async (t) => {
+  t.same(await balances('umbrella'), ELSEWHERE)
+  t.same(await watch('umbrella'), ELSEWHERE)
+  t.same(await deposit('umbrella'), ELSEWHERE)
+  const unserved = ['FAILED_PRECONDITION', 'not_here', '']
+  t.same(await balances('nobodys'), unserved, 'a shard that nobody has served yet')
+})
+
+t.test('own partners and unknown ones are answered as without a cluster', async (t) => {
+  t.same(await balances('demo'), ['OK', '', ''])
+  t.same(await deposit('demo'), ['OK', '', ''])
+  const unknown = ['INVALID_ARGUMENT', 'invalid_request', '']
+  t.same(await balances('nobody'), unknown)
+  t.same(await balances('unfinished'), unknown, 'placed here, not created yet')
+})
+
+t.test('without the cluster nothing is said of partners that are not here', async (t) => {
+  isClusterDown = true
+  t.same(await balances('umbrella'), ['UNAVAILABLE', 'configuration_error', ''])
+  t.same(await balances('demo'), ['OK', '', ''])
+})
