@@ -41,9 +41,10 @@ statement: build ## statement of the sandbox bank: make statement ARGS="--from D
 test: ## set-up, all checks, all tests; ONLY="qr/ money/" selects some; ends with "N passed, N failed"
 	@src/scripts/test.sh $(ONLY)
 
-check: build lint ## types, lint, formatting, house rules
+check: build lint ## types, lint, formatting, house rules, generated files of the contract
 	@$(PRETTIER) --check .
 	@node .build/test/house_rules.test.js >.build/house_rules.tap || { grep -A30 'not ok' .build/house_rules.tap; exit 1; }
+	@node .build/test/contract/current.test.js >.build/contract.tap || { grep -A30 'not ok' .build/contract.tap; exit 1; }
 
 lint: $(INSTALLED) $(TYPES) ## the linter only
 	@$(ESLINT) .

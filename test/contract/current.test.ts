@@ -21,6 +21,13 @@ void t.test('the committed files are current: else run make openapi', async (t) 
   }
 })
 
+void t.test('make check compares them too', (t) => {
+  const makefile = readFileSync(join(projectRoot(), 'Makefile'), 'utf8')
+  const [, recipe = ''] = /^check:.*\n((?:\t.*\n)+)/m.exec(makefile) ?? []
+  t.match(recipe, 'contract/current.test.js')
+  t.end()
+})
+
 function firstDifference(one: string, other: string): string {
   const lines = other.split('\n')
   const at = one.split('\n').findIndex((line, i) => line !== lines[i])
