@@ -233,9 +233,10 @@ function connectTo(found: readonly string[]): void {
 
 function connectProcessor(address: string): Processor {
   const channel = tls.channelCredentials(address)
-  const directory = new Directory(address, channel, CHANNEL)
-  const recorder = new EventOutcomes(address, channel, CHANNEL)
-  const client = new WebhookControl(address, channel, CHANNEL)
+  const options = { ...CHANNEL, ...tls.channelOptions(address) }
+  const directory = new Directory(address, channel, options)
+  const recorder = new EventOutcomes(address, channel, options)
+  const client = new WebhookControl(address, channel, options)
   const subscription = endpoints.add(directory)
   void subscription.complete.then(() => outcomes.schedule())
   const control = openControlStream({

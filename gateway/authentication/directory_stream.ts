@@ -31,7 +31,10 @@ export function openDirectoryStream(
   listener: DirectoryListener,
 ): DirectoryStream {
   const { Directory } = contracts<ProtoGrpcType>().causeway.internal.v1
-  const client = new Directory(address, tls.channelCredentials(address), CHANNEL_OPTIONS)
+  const client = new Directory(address, tls.channelCredentials(address), {
+    ...CHANNEL_OPTIONS,
+    ...tls.channelOptions(address),
+  })
   const retry = createRetry(REOPEN)
   let closed = false
 

@@ -88,7 +88,10 @@ export interface ProcessorClientOptions {
 export function createProcessorClient(options: ProcessorClientOptions): StreamClient {
   const { address, tls = CLEARTEXT, clock, log, holdWithinMs = HOLD_WITHIN_MS } = options
   const { CommandStream } = contracts<ProtoGrpcType>().causeway.internal.v1
-  const client = new CommandStream(address, tls.channelCredentials(address), CHANNEL_OPTIONS)
+  const client = new CommandStream(address, tls.channelCredentials(address), {
+    ...CHANNEL_OPTIONS,
+    ...tls.channelOptions(address),
+  })
   const inFlight = new Map<number, PendingCommand>()
   let stream: Stream | undefined
   let batch: Command[] = []

@@ -208,9 +208,25 @@ const REPLACEMENT = '\ufffd'
 const isIn = (bytes: Buffer, text: string): boolean =>
   !text.includes(REPLACEMENT) || bytes.includes(text)
 
-/** The common name in the client certificate, which TLS has verified; undefined without one. */
+/** The names in the client certificates of the open connections. */
+const certificates = new WeakMap<object, { readonly name: string | undefined }>()
+
+/**
+ * The common name in the client certificate, which TLS has verified; undefined without one. Reading
+ * a certificate parses it, so that is done once for each connection.
+ */
 function certificateOf(call: ServerInterceptingCallInterface): string | undefined {
-  const certificate = call.getAuthContext().sslPeerCertificate
-  const name = certificate?.subject.CN
-  return typeof name === 'string' ? name : undefined
+  const session = sessionOf(call)
+  const known = session && certificates.get(session)
+  if (known !== undefined) return known.name
+  const subject = call.getAuthContext().sslPeerCertificate?.subject
+  const name = typeof subject?.CN === 'string' ? subject.CN : undefined
+  if (session !== undefined) certificates.set(session, { name })
+  return name
+}
+
+/** The HTTP/2 session of a call, in a member that grpc-js has without declaring it. */
+function sessionOf(call: ServerInterceptingCallInterface): object | undefined {
+  const { stream } = call as { readonly stream?: { readonly session?: object | null } }
+  return stream?.session ?? undefined
 }

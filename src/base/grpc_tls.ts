@@ -9,15 +9,17 @@
  */
 import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
+import { isIP } from 'node:net'
 import { createSecureContext } from 'node:tls'
 import {
   credentials,
   experimental,
   ServerCredentials,
   type ChannelCredentials,
+  type ChannelOptions,
 } from '@grpc/grpc-js'
 import { SECOND } from './clock.js'
-import { isLocalAddress, isUnixSocket } from './network.js'
+import { isLocalAddress, isUnixSocket, splitAddress } from './network.js'
 import type { Settings } from './settings.js'
 import { cleartextFault, SettingsError } from './settings_reader.js'
 
@@ -48,6 +50,8 @@ export interface GrpcTls {
   serverCredentials(address: string): ServerCredentials
   /** For an address that this process connects to. @throws SettingsError */
   channelCredentials(address: string): ChannelCredentials
+  /** The options that a channel to this address needs beside its credentials. */
+  channelOptions(address: string): ChannelOptions
 }
 
 /** @throws SettingsError when a file cannot be read, or they do not fit together */
@@ -73,7 +77,17 @@ export function openGrpcTls(
       isUnixSocket(address) ? ServerCredentials.createInsecure() : server,
     channelCredentials: (address) =>
       isUnixSocket(address) ? credentials.createInsecure() : client,
+    channelOptions: (address) => (isUnixSocket(address) ? {} : tlsNameOf(address)),
   }
+}
+
+/**
+ * An IP address is not a name that TLS can indicate (RFC 6066), and Node warns of one (DEP0123). A
+ * final dot avoids the warning; the certificate is still compared with the address.
+ */
+function tlsNameOf(address: string): ChannelOptions {
+  const { host } = splitAddress(address)
+  return isIP(host) === 0 ? {} : { 'grpc.ssl_target_name_override': `${host}.` }
 }
 
 /** Without the files: loopback and Unix sockets only. */
@@ -86,6 +100,7 @@ export const CLEARTEXT: GrpcTls = {
     refuseCleartext(address)
     return credentials.createInsecure()
   },
+  channelOptions: () => ({}),
 }
 
 function refuseCleartext(address: string): void {

@@ -1,5 +1,11 @@
 /** Calls of operators to one processor: each is a promise with a deadline. */
-import { status, type ChannelCredentials, type Client, type ServiceError } from '@grpc/grpc-js'
+import {
+  status,
+  type ChannelCredentials,
+  type ChannelOptions,
+  type Client,
+  type ServiceError,
+} from '@grpc/grpc-js'
 import type { MethodDefinition } from '@grpc/proto-loader'
 import { SECOND, type Clock } from '../base/clock.js'
 import { bearer } from '../base/bearer.js'
@@ -44,7 +50,7 @@ export interface OperatorAccess {
 /** A service client class of proto-loader. */
 export interface Service<Definition> {
   readonly service: Definition
-  new (address: string, credentials: ChannelCredentials): Client
+  new (address: string, credentials: ChannelCredentials, options: ChannelOptions): Client
 }
 
 export function callsToOne<Definition>(
@@ -52,7 +58,7 @@ export function callsToOne<Definition>(
   { address, token, tls = CLEARTEXT }: OperatorAccess,
   clock: Clock,
 ): Calls<Definition> {
-  const client = new Service(address, tls.channelCredentials(address))
+  const client = new Service(address, tls.channelCredentials(address), tls.channelOptions(address))
   return {
     call: async <N extends NameIn<Definition>>(name: N, request: RequestOf<Definition[N]>) => {
       type Method = Definition[N]

@@ -54,7 +54,11 @@ function connectToOne(
   clock: Clock,
 ): ReconciliationClient {
   const { Reconciliation } = contracts<ProtoGrpcType>().causeway.operator.v1
-  const client = new Reconciliation(address, tls.channelCredentials(address))
+  const client = new Reconciliation(
+    address,
+    tls.channelCredentials(address),
+    tls.channelOptions(address),
+  )
   const metadata = bearer(token())
   const deadline = (): { deadline: number } => ({ deadline: clock.now() + CALL_TIMEOUT_MS })
 

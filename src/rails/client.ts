@@ -74,7 +74,10 @@ interface Link {
 export function connectRail(connection: RailConnection): Rail {
   const { address, token, tls = CLEARTEXT, log, shard = '', admit } = connection
   const service = contracts<ProtoGrpcType>().causeway.rail.v1.Rail
-  const stub: RailClient = new service(address, tls.channelCredentials(address), CHANNEL)
+  const stub: RailClient = new service(address, tls.channelCredentials(address), {
+    ...CHANNEL,
+    ...tls.channelOptions(address),
+  })
   const metadata = bearer(token)
   if (shard !== '') metadata.set(SHARD_METADATA, shard)
 

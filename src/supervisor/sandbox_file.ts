@@ -89,7 +89,11 @@ function callEnsureDemo(
   deadline: number,
 ): Promise<DemoCredentials | ServiceError> {
   const { Operator } = contracts<ProtoGrpcType>().causeway.operator.v1
-  const operator = new Operator(address, tls.channelCredentials(address))
+  const operator = new Operator(
+    address,
+    tls.channelCredentials(address),
+    tls.channelOptions(address),
+  )
   return new Promise((resolve) => {
     operator.EnsureDemo({}, bearer(token), { deadline }, (error, demo) => {
       operator.close()

@@ -3,12 +3,15 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { status } from '@grpc/grpc-js'
+import { TLSSocket } from 'node:tls'
+import { Metadata, status } from '@grpc/grpc-js'
 import t, { type Test } from 'tap'
 import type { RailHandlers } from '../../protos/types/causeway/rail/v1/Rail.js'
 import type { ProtoGrpcType } from '../../protos/types/rail.js'
+import { configuredCaller, createCallers } from '../../src/auth/callers.js'
 import { createRpcAccess } from '../../src/auth/rpc_access.js'
 import { bearer } from '../../src/base/bearer.js'
+import { systemClock } from '../../src/base/clock.js'
 import { GRPC_CONNECTIONS_MAX } from '../../src/base/constants.js'
 import { createGrpcServer } from '../../src/base/grpc_server.js'
 import { CLEARTEXT, openGrpcTls, type GrpcTls, type TlsSettings } from '../../src/base/grpc_tls.js'
@@ -19,6 +22,7 @@ import { eventually } from '../support/eventually.js'
 
 const TOKEN = 'it_ours'
 const RELOAD_MS = 20
+const OWN_CONNECTION = { 'grpc.use_local_subchannel_pool': 1 }
 const { Rail } = contracts<ProtoGrpcType>().causeway.rail.v1
 
 const ca = createAuthority()
@@ -47,11 +51,16 @@ interface Served {
 }
 
 /** Answers Describe with nothing. */
-async function serve(t: Test, tls: GrpcTls): Promise<Served> {
+async function serve(
+  t: Test,
+  tls: GrpcTls,
+  callers = withEveryRole(TOKEN),
+  onCall?: () => void,
+): Promise<Served> {
   const seen: Served['seen'] = []
   const end = (code: status) => ({ code, details: '' })
   const server = createGrpcServer({
-    access: createRpcAccess(withEveryRole(TOKEN)),
+    access: createRpcAccess(callers),
     unauthenticated: end(status.UNAUTHENTICATED),
     denied: end(status.PERMISSION_DENIED),
     tooSlow: end(status.DEADLINE_EXCEEDED),
@@ -60,8 +69,9 @@ async function serve(t: Test, tls: GrpcTls): Promise<Served> {
   })
   const handlers: RailHandlers = {
     Describe: (call, callback) => {
-      const name = call.getAuthContext().sslPeerCertificate?.subject.CN
-      seen.push(String(name))
+      if (onCall === undefined)
+        seen.push(String(call.getAuthContext().sslPeerCertificate?.subject.CN))
+      else onCall()
       callback(null, {})
     },
     Link: () => undefined,
@@ -74,11 +84,11 @@ async function serve(t: Test, tls: GrpcTls): Promise<Served> {
 
 /** The status of one call on a connection of its own. */
 function call(address: string, tls: GrpcTls, token = TOKEN): Promise<status> {
-  const client = new Rail(address, tls.channelCredentials(address), {
-    'grpc.use_local_subchannel_pool': 1,
-  })
+  const options = { ...OWN_CONNECTION, ...tls.channelOptions(address) }
+  const client = new Rail(address, tls.channelCredentials(address), options)
+  const metadata = token === '' ? new Metadata() : bearer(token)
   return new Promise((resolve) => {
-    client.Describe({}, bearer(token), (fault) => {
+    client.Describe({}, metadata, (fault) => {
       client.close()
       resolve(fault?.code ?? status.OK)
     })
@@ -107,6 +117,45 @@ void t.test('a certificate of the CA is needed, and not enough', async (t) => {
   const other = await serve(t, elsewhere.tls)
   t.equal(await call(other.address, client.tls), status.UNAVAILABLE, 'a server of another name')
   t.same(seen, ['gateway'], 'no other call reached the handler')
+})
+
+void t.test('a server is named by its address without a warning', async (t) => {
+  const warnings: unknown[] = []
+  const warn = (warning: Error): void => void warnings.push(warning)
+  process.on('warning', warn)
+  t.teardown(() => process.off('warning', warn))
+  const server = party(t, 'server', ca.issue('processor'))
+  const { address, seen } = await serve(t, server.tls)
+  const byAddress = address.replace('localhost', '127.0.0.1')
+  const client = party(t, 'client', ca.issue('gateway'))
+  t.equal(await call(byAddress, client.tls), status.OK)
+  const elsewhere = party(t, 'else', ca.issue('processor', { addresses: ['127.0.0.2'] }))
+  const other = await serve(t, elsewhere.tls)
+  const named = other.address.replace('localhost', '127.0.0.1')
+  t.equal(await call(named, client.tls), status.UNAVAILABLE, 'a server of another address')
+  t.same(seen, ['gateway'])
+  t.same(warnings, [])
+})
+
+void t.test('a client certificate is read once for each connection', async (t) => {
+  const server = party(t, 'server', ca.issue('processor'))
+  const callers = createCallers(
+    [configuredCaller('processor:books:certificate:processor_2')],
+    systemClock,
+  )
+  const { address } = await serve(t, server.tls, callers, () => undefined)
+  const client = party(t, 'client', ca.issue('processor_2'))
+  const stub = new Rail(address, client.tls.channelCredentials(address), OWN_CONNECTION)
+  t.teardown(() => stub.close())
+  const described = (): Promise<status> =>
+    new Promise((resolve) => stub.Describe({}, (fault) => resolve(fault?.code ?? status.OK)))
+  t.equal(await described(), status.OK)
+  const { prototype } = TLSSocket
+  const read = t.capture(prototype, 'getPeerCertificate', prototype.getPeerCertificate)
+  for (let i = 0; i < 5; i++) t.equal(await described(), status.OK)
+  t.equal(read().length, 0, 'on an open connection')
+  const stranger = party(t, 'stranger', ca.issue('processor_3'))
+  t.equal(await call(address, stranger.tls, ''), status.UNAUTHENTICATED, 'each has its own')
 })
 
 void t.test('a replaced certificate is used by new connections', async (t) => {

@@ -23,8 +23,9 @@ export interface Pair {
 export interface IssueOptions {
   /** Default: two days ago to ten years ahead. */
   readonly notAfter?: Date
-  /** Default: the name, localhost and 127.0.0.1. */
+  /** Default: the name and localhost; and the address 127.0.0.1. */
   readonly dnsNames?: readonly string[]
+  readonly addresses?: readonly string[]
 }
 
 export function createAuthority(name = 'test CA'): Authority {
@@ -35,11 +36,14 @@ export function createAuthority(name = 'test CA'): Authority {
   const certificate = signed({ subject, issuer: subject, publicKey, by: privateKey }, [isCa])
   return {
     certificate,
-    issue: (common, { notAfter, dnsNames = [common, 'localhost'] } = {}) => {
+    issue: (
+      common,
+      { notAfter, dnsNames = [common, 'localhost'], addresses = ['127.0.0.1'] } = {},
+    ) => {
       const own = newKey()
       const names = [
         ...dnsNames.map((dns) => element(0x82, Buffer.from(dns))),
-        element(0x87, Buffer.of(127, 0, 0, 1)),
+        ...addresses.map((ip) => element(0x87, Buffer.from(ip.split('.').map(Number)))),
       ]
       const given = { subject: nameOf(common), issuer: subject, publicKey: own.publicKey, notAfter }
       return {
