@@ -164,6 +164,19 @@ export const OPERATOR_ERROR_HELP: Readonly<Record<OperatorErrorCode, ErrorHelp>>
     'the partner is at another processor, or nowhere while its shard moves',
     'call the processor that the trailer `causeway-processor` names',
   ],
+  cluster_not_configured: [
+    'the processor is in no cluster: `CLUSTER` is `off`',
+    'nothing; it has the only books',
+  ],
+  shard_not_found: ['unknown shard', 'check the name with `shard list`'],
+  shard_moving: [
+    'the shard moves already, or another processor has taken it over since',
+    '`shard list`; move it again when it does not move, or after 30 s',
+  ],
+  processor_not_waiting: [
+    'the named processor serves a shard, or does not run',
+    'name one that `shard list` shows as waiting',
+  ],
   permission_denied: [
     'the caller has no role for this call',
     'use a credential with the role, or ask its owner',

@@ -147,6 +147,14 @@ export const PAYOUT_ERRORS = {
 /** Returned by calls of operators and internal services only. */
 export const OPERATOR_ERRORS = {
   not_here: entry(503, 'FAILED_PRECONDITION', 'The partner is at another processor.'),
+  cluster_not_configured: entry(409, 'FAILED_PRECONDITION', 'This processor has the only books.'),
+  shard_not_found: entry(404, 'NOT_FOUND', 'No such shard.'),
+  shard_moving: entry(409, 'FAILED_PRECONDITION', 'The shard moves, or has a new owner.'),
+  processor_not_waiting: entry(
+    409,
+    'FAILED_PRECONDITION',
+    'No processor of that name waits for a shard.',
+  ),
   permission_denied: entry(403, 'PERMISSION_DENIED', 'The caller has no role for this call.'),
   operator_name_differs: entry(
     403,

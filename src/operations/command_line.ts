@@ -32,6 +32,7 @@ const GROUPS: Readonly<Record<string, string>> = {
   'master-key': 'master keys and what is encrypted under them',
   config: 'settings in force',
   store: 'where the books are kept',
+  shard: 'shards of a cluster: owners, new ones, moves',
   recovery: 'recovery mode after an older copy was restored, orphan executions',
   webhooks: 'webhook endpoints, deliveries and dead letters',
 }

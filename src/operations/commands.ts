@@ -38,6 +38,7 @@ import {
   recoveryShow,
 } from './recovery.js'
 import { routesList, routesSet } from './routes.js'
+import { shardCreate, shardList, shardMove } from './shard_commands.js'
 import { sign } from './sign.js'
 import { storeCopy } from './store.js'
 import { trialBalance } from './trial_balance.js'
@@ -113,4 +114,7 @@ export const COMMANDS: readonly AnyCommand[] = [
   verify,
   configShow,
   storeCopy,
+  shardList,
+  shardCreate,
+  shardMove,
 ]

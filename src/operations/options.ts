@@ -32,7 +32,7 @@ export const OPTIONS = {
   shard: { value: 'SHARD', about: 'of several processors: only the one that has this shard' },
   json: { about: 'print JSON for machines' },
   from: { value: 'DAY', about: 'first day of the period' },
-  to: { value: 'DAY', about: 'first day after the period' },
+  to: { value: 'DAY|NAME', about: 'first day after the period; the processor that takes a shard' },
   out: { value: 'FILE', about: 'write the findings to this file' },
   statement: { value: 'FILE', about: "the rail's statement since the copy was made" },
   'no-statement': { about: 'the reason states how the rail was checked instead' },

@@ -192,6 +192,7 @@ const links: ServerLinks = {
   behind: () => recovery.behind(),
   released: () => recovery.released(),
   placements: member,
+  shards: member?.cluster,
 }
 const dependencies = { clock, random, memory, pipeline, reader }
 const server = createServer(dependencies, callers, directory, links, tls)

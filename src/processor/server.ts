@@ -51,6 +51,7 @@ import { partnerAdminService } from './servers/partner_admin.js'
 import { addReflection } from './servers/reflection.js'
 import { reconciliationService } from './servers/reconciliation.js'
 import { recoveryService, type RecoveryDependencies } from './servers/recovery.js'
+import type { ShardAdmin } from './cluster/member.js'
 import { shardsService } from './servers/shards.js'
 import type { UnaryDependencies } from './servers/unary_handler.js'
 import { webhookAdminService } from './servers/webhook_admin.js'
@@ -92,6 +93,8 @@ export interface ServerLinks extends RecoveryDependencies {
   readonly idle?: () => Promise<void>
   /** Undefined: this processor has all partners. */
   readonly placements?: Placements | undefined
+  /** Undefined: this processor is in no cluster. */
+  readonly shards?: ShardAdmin | undefined
 }
 
 const NO_LINKS: ServerLinks = { behind: () => [], released: () => undefined }
@@ -108,6 +111,7 @@ export function createServer(
     events = createCommittedEvents(),
     idle,
     placements,
+    shards,
     ...recovery
   }: ServerLinks = NO_LINKS,
   tls = CLEARTEXT,
@@ -158,7 +162,7 @@ export function createServer(
   add(operator.v1.Reconciliation, reconciliationService(dependencies))
   add(operator.v1.Approvals, approvalsService(dependencies, callers, recovery))
   add(operator.v1.Callers, callersService(dependencies, callers))
-  add(operator.v1.Shards, shardsService(directory))
+  add(operator.v1.Shards, shardsService(dependencies, directory, shards))
   add(operator.v1.Recovery, recoveryService(dependencies, recovery))
   add(internal.v1.EventOutcomes, eventOutcomesService(dependencies))
   add(internal.v1.WebhookControl, pools.handlers)

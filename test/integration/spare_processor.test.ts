@@ -2,7 +2,7 @@
  * Processors of one cluster as processes: a spare takes over the shard of a processor that is
  * killed, paused or stopped. Each take-over's duration is in the output.
  */
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { status, type ServiceError } from '@grpc/grpc-js'
 import t, { type Test } from 'tap'
@@ -11,9 +11,11 @@ import { callerEntry } from '../../src/auth/callers.js'
 import { bearer } from '../../src/base/bearer.js'
 import { CLEARTEXT } from '../../src/base/grpc_tls.js'
 import { contracts } from '../../src/base/protos.js'
+import { FILES } from '../../src/base/subjects.js'
 import { freePort } from '../../src/supervisor/ports.js'
 import { eventually } from '../support/eventually.js'
 import { createNatsServer } from '../support/nats_server.js'
+import { operatorCli, type OperatorCli } from '../support/operator_cli.js'
 import { noPostgres, startPostgres } from '../support/postgres_server.js'
 import { fetchOps } from '../support/raw_requests.js'
 import { startProcess, type SingleProcess } from '../support/single_process.js'
@@ -52,8 +54,7 @@ await rail.untilReady()
 interface Processor {
   readonly name: string
   readonly address: string
-  /** A new run after each start. */
-  run: SingleProcess
+  readonly run: SingleProcess
 }
 
 /** It runs until the whole test ends. */
@@ -118,6 +119,16 @@ function ensureDemo(at: Processor): Promise<Answered> {
   )
 }
 
+/** The operator CLI, as of a stack whose processor this is. */
+function cliAt({ name, address }: Processor): OperatorCli {
+  const dataDir = dataDirOf(name)
+  const tokenFile = join(folder, 'operator.token')
+  writeFileSync(tokenFile, OPERATOR, { mode: 0o600 })
+  const sandbox = { grpc_address: address, serves_production: false }
+  writeFileSync(join(dataDir, FILES.sandbox), JSON.stringify(sandbox))
+  return operatorCli(dataDir, tokenFile)
+}
+
 const readiness = async ({ run }: Processor): Promise<Record<string, unknown>> => {
   const answer = await fetchOps(run.ops, '/readyz')
   return { status: answer.status, ...((await answer.json()) as object) }
@@ -144,7 +155,7 @@ const untilCandidate = (each: Processor): Promise<unknown> =>
     return answer?.['mode'] === 'candidate'
   })
 
-const first = await start('p1', { CLUSTER: 'member', SHARD: 'books_1' })
+let first = await start('p1', { CLUSTER: 'member', SHARD: 'books_1' })
 await first.run.untilReady()
 const second = await start('p2', { CLUSTER: 'member', SHARD: 'books_2' })
 const spare = await start('p3', { CLUSTER: 'spare' })
@@ -191,10 +202,52 @@ void t.test('the killed one comes back as a candidate and takes over in its turn
   const ended = spare.run.end('SIGCONT')
   t.equal(await ended, EXIT_DEPOSED, 'the paused one wakes up fenced')
   t.ok(await again.run.isReady())
+  first = again
+})
+
+void t.test('an operator moves a shard to a processor that waits', async (t) => {
+  const next = await start('p3', { CLUSTER: 'spare' })
+  await untilCandidate(next)
+  const ops = cliAt(second)
+  t.match(
+    (await ops('shard', 'list')).out,
+    /books_1 +p1 .* owned\nbooks_2 +p2 .* owned\nwaiting: p3/,
+  )
+  const busy = await ops('shard', 'move', 'books_1', '--to', 'p2', '--reason', 'a test')
+  t.match(busy, { exitCode: 1, err: /^processor_not_waiting/ })
+  t.match(await ops('shard', 'move', 'books_9', '--to', 'p3', '--reason', 'a test'), {
+    ...{ exitCode: 1, err: /^shard_not_found/ },
+  })
+  t.equal((await ops('shard', 'move', 'books_1', '--to', 'p3')).exitCode, 2, 'without a reason')
+
+  const moving = ops('shard', 'move', 'books_1', '--to', 'p3', '--reason', 'more memory')
+  await eventually('the owner drains', async () => !(await first.run.isReady()))
+  await untilTaken(t, 'drain of a processor until the named one serves', [next])
+  const { exitCode, out, err } = await moving
+  t.equal(exitCode, 0, err)
+  t.match(out, `books_1 is served by p3, epoch 4, at ${next.address}`)
+  t.equal(await first.run.ended, EXIT_DEPOSED, 'it starts again as a candidate')
+  const { data } = (await ops.json('shard', 'list')) as { data: readonly object[] }
+  t.match(data[0], { shard: 'books_1', processor: 'p3', connected: true, partners: 1, moves: '1' })
+  t.equal((await createPartner(next, 'acme')).code, status.INVALID_ARGUMENT)
+  const { out: log } = await ops('actions')
+  t.match(log, /anna .*move_shard .*books_1 from p1 to p3/)
+})
+
+void t.test('a spare takes a shard that an operator creates', async (t) => {
+  const next = await start('p5', { CLUSTER: 'spare' })
+  await untilCandidate(next)
+  const ops = cliAt(second)
+  const created = await ops('shard', 'create', 'books_3', '--reason', 'a test')
+  t.match(created.out, /books_3 +- .* new/)
+  await untilTaken(t, 'shard create until a spare serves it', [next])
+  t.match(await readiness(next), { processor: 'p5', shard: 'books_3', epoch: 1 })
+  t.equal((await createPartner(next, 'initech')).code, status.OK)
+  t.match(await createPartner(second, 'initech'), { elsewhere: next.address })
 })
 
 void t.test('a candidate ends on a signal; the shard of a stopped owner is taken', async (t) => {
-  const next = await start('p3', { CLUSTER: 'spare' })
+  const next = await start('p6', { CLUSTER: 'spare' })
   const other = await start('p4', { CLUSTER: 'spare' })
   await Promise.all([untilCandidate(next), untilCandidate(other)])
   t.equal(await other.run.end(), 0)

@@ -24,7 +24,7 @@ const READ = `
   PartnerAdmin/List PartnerAdmin/ListKeys PartnerAdmin/ListActions
   Reconciliation/Movements Reconciliation/MovementsOf Reconciliation/Conclude
   Recovery/Show Recovery/ListOrphans
-  Callers/List Approvals/List Shards/Show
+  Callers/List Approvals/List Shards/Show Shards/List
   WebhookAdmin/Status WebhookAdmin/ListEndpoints WebhookAdmin/ListDead WebhookAdmin/ListPoison`
 const ALLOWED: Readonly<Record<string, string>> = {
   gateway: 'CommandStream/Open Directory/WatchPartners',
@@ -47,13 +47,13 @@ const ALLOWED: Readonly<Record<string, string>> = {
   operate: `${READ} Operator/CreatePartner Operator/IssueKey Operator/SetRate Operator/SetRoute
     Operator/SetBalanceAlert PartnerAdmin/Suspend PartnerAdmin/Resume PartnerAdmin/SetAllowedIps
     PartnerAdmin/SetPackages PartnerAdmin/SetCorridors PartnerAdmin/SetRateLimit
-    PartnerAdmin/RevokeKey PartnerAdmin/ReencryptSecrets WebhookAdmin/Redrive
+    PartnerAdmin/RevokeKey Shards/Create PartnerAdmin/ReencryptSecrets WebhookAdmin/Redrive
     WebhookAdmin/EnableEndpoint WebhookAdmin/DisableEndpoint`,
   decide: `${READ} Operator/Deposit Operator/ApprovePayout Operator/RejectPayout
     Operator/ResolvePayout Operator/ReversePayout Operator/ResolveIntent Operator/ReverseIntent
     Operator/ResolveDiscrepancy Recovery/AddOrphans Recovery/Release Recovery/ResolveOrphan
     Recovery/ApproveIntent Recovery/RejectIntent
-    Callers/Create Callers/Rotate Callers/Revoke Approvals/Approve Approvals/Reject`,
+    Shards/Move Callers/Create Callers/Rotate Callers/Revoke Approvals/Approve Approvals/Reject`,
 }
 const KINDS = Object.keys(ALLOWED)
 const isOperator = (kind: string): kind is OperatorRole =>

@@ -275,6 +275,101 @@ void t.test('an owner that pauses while another takes over commits nothing', asy
   await t.rejects(books.barrier(), Deposed)
 })
 
+/** A shard whose owner serves it, and a spare that waits for it. */
+async function ownedShard(t: Test): Promise<{
+  one: Processor
+  spare: Processor
+  shard: string
+  books: Store
+  taken: Promise<OwnedShard>
+}> {
+  const [one, spare] = [await processor(t), await processor(t)]
+  const shard = newShard()
+  await one.cluster.addShard(shard)
+  const { books } = await one.waits(shard)
+  await one.cluster.announce(shard, 1, 'one:1')
+  const taken = spare.waits(shard)
+  await severalLooks(spare)
+  return { one, spare, shard, books, taken }
+}
+
+const recordOf = async ({ cluster }: Processor, name: string) =>
+  (await cluster.shards()).find(({ shard }) => shard === name)
+
+void t.test('a shard moves to the named processor, and the move ends there', async (t) => {
+  const { one, spare, shard, books, taken } = await ownedShard(t)
+  t.ok(await one.cluster.requestMove(shard, 1, spare.name))
+  t.equal(await one.cluster.moveOf(shard), spare.name)
+  await severalLooks(spare)
+  t.equal(await epochOfShard(t, shard), 1, 'not before the release')
+  await books.close()
+  t.equal(await epochOf((await taken).books), 2)
+  t.equal(await one.cluster.moveOf(shard), spare.name, 'until it serves')
+  t.ok(await spare.cluster.announce(shard, 2, 'spare:1'))
+  t.match(await recordOf(one, shard), { holder: spare.name, moveTo: null, moves: 1, epoch: 2 })
+})
+
+void t.test('of two operators who move one shard the second is refused', async (t) => {
+  const { one, spare, shard } = await ownedShard(t)
+  const asked = await Promise.all([
+    one.cluster.requestMove(shard, 1, 'p_left'),
+    spare.cluster.requestMove(shard, 1, 'p_right'),
+  ])
+  t.same(asked.filter(Boolean).length, 1)
+  const to = await one.cluster.moveOf(shard)
+  t.equal(to, asked[0] ? 'p_left' : 'p_right')
+  const sql = await connected(t, 'cluster')
+  await sql.run('UPDATE shards SET move_requested_at = move_requested_at - 31000 WHERE shard = ?', [
+    shard,
+  ])
+  t.ok(await one.cluster.requestMove(shard, 1, spare.name), 'one that did not end is replaced')
+})
+
+void t.test('a move that was asked for before a take-over is refused', async (t) => {
+  const { one, spare, shard, books, taken } = await ownedShard(t)
+  await books.close()
+  await taken
+  await spare.cluster.announce(shard, 2, 'spare:1')
+  t.notOk(await one.cluster.requestMove(shard, 1, 'p_third'))
+  t.equal(await one.cluster.moveOf(shard), null)
+})
+
+void t.test('the named processor dies before it takes over: another one does', async (t) => {
+  const { one, spare, shard, books, taken } = await ownedShard(t)
+  t.ok(await one.cluster.requestMove(shard, 1, 'p_dead'))
+  await books.close()
+  await severalLooks(spare)
+  t.equal(await epochOfShard(t, shard), 1, 'the named one has time')
+  spare.now = 4_000
+  t.equal(await epochOf((await taken).books), 2)
+  t.ok(await spare.cluster.announce(shard, 2, 'spare:1'))
+  t.match(await recordOf(one, shard), { holder: spare.name, moveTo: null, moves: 0 })
+})
+
+void t.test('the owner dies before it releases the shard: its restart keeps it', async (t) => {
+  const { one, spare, shard } = await ownedShard(t)
+  t.ok(await one.cluster.requestMove(shard, 1, spare.name))
+  await endSession(t, shard)
+  const again = await one.waits(shard)
+  t.equal(await epochOf(again.books), 2)
+  t.ok(await one.cluster.announce(shard, 2, 'one:1'))
+  t.match(await recordOf(one, shard), { holder: one.name, moveTo: null, moves: 0 })
+  t.notOk(await one.cluster.requestMove(shard, 1, spare.name), 'asked of the former owner')
+})
+
+void t.test('the named processor dies before it serves: its restart ends the move', async (t) => {
+  const { one, spare, shard, books, taken } = await ownedShard(t)
+  t.ok(await one.cluster.requestMove(shard, 1, spare.name))
+  await books.close()
+  await taken
+  await endSession(t, shard)
+  t.match(await recordOf(one, shard), { moveTo: spare.name, address: 'one:1' })
+  const again = await spare.waits(shard)
+  t.equal(await epochOf(again.books), 3)
+  t.ok(await spare.cluster.announce(shard, 3, 'spare:1'))
+  t.match(await recordOf(one, shard), { moveTo: null, moves: 1, address: 'spare:1' })
+})
+
 async function epochOfShard(t: Test, shard: string): Promise<number> {
   const connection = await connected(t, shard)
   return (await connection.all<{ epoch: number }>('SELECT epoch FROM owner'))[0]?.epoch ?? 0

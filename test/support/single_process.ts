@@ -17,6 +17,8 @@ export interface SingleProcess {
   output(): string
   isReady(): Promise<boolean>
   untilReady(): Promise<void>
+  /** The exit code; null after a signal. */
+  readonly ended: Promise<number | null>
   /** @returns the exit code; null after a signal */
   end(signal?: NodeJS.Signals): Promise<number | null>
 }
@@ -77,6 +79,7 @@ export async function startProcess(
     pid: child.pid ?? 0,
     ops,
     output: () => printed,
+    ended: exited.then(([code]) => code),
     isReady,
     untilReady: async () => {
       await eventually(

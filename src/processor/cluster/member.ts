@@ -23,12 +23,16 @@ export interface MemberOptions {
   readonly log: Logger
 }
 
+/** What operators do with the shards of a cluster. */
+export type ShardAdmin = Pick<Cluster, 'shards' | 'candidates' | 'addShard' | 'requestMove'>
+
 export interface Member {
   readonly name: string
   readonly shard: string
   readonly epoch: number
   /** All shards of the cluster, as of the last look. */
   shards(): readonly string[]
+  readonly cluster: ShardAdmin
   /** Undefined: the partner has no place. */
   whereIs(partner: string): Promise<Place | undefined>
   /** Places a partner in this shard unless it has a place. @returns null when it is here */
@@ -79,6 +83,7 @@ export async function createMember({ cluster, shard, epoch, log }: MemberOptions
     shard,
     epoch,
     shards: () => shards,
+    cluster,
     whereIs: cluster.whereIs,
     place: async (partner) => {
       const placed = await cluster.place(partner, shard)

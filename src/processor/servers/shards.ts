@@ -1,7 +1,100 @@
-/** The operators' calls about shards. */
+/**
+ * The operators' calls about shards.
+ *
+ * - A change is in the operators' log of this processor before it is made.
+ * - A move is one statement: the owner and the named processor read it, so it does not depend on
+ *   the processor that was called.
+ */
+import type { sendUnaryData, ServerUnaryCall } from '@grpc/grpc-js'
+import type { Actor__Output as WireActor } from '../../../protos/types/causeway/operator/v1/Actor.js'
+import type { ShardRecord } from '../../../protos/types/causeway/operator/v1/ShardRecord.js'
 import type { ShardsHandlers } from '../../../protos/types/causeway/operator/v1/Shards.js'
+import { accepted, refused, type Outcome } from '../../base/errors.js'
+import type { Shard } from '../../store/postgres/cluster/cluster.js'
+import { SHARD_NAME } from '../../store/postgres/migrate.js'
+import type { ShardAdmin } from '../cluster/member.js'
+import { noteAction } from '../commands/operators/action_note.js'
 import type { DirectoryService } from './directory_stream.js'
+import { grpcError } from './grpc_error.js'
+import { actingAs, decided, ownWork, type UnaryDependencies } from './unary_handler.js'
 
-export const shardsService = (directory: Pick<DirectoryService, 'own'>): ShardsHandlers => ({
-  Show: (_, callback) => callback(null, directory.own()),
+export function shardsService(
+  dependencies: UnaryDependencies,
+  directory: Pick<DirectoryService, 'own'>,
+  cluster?: ShardAdmin,
+): ShardsHandlers {
+  const inCluster =
+    <Request, Response>(
+      run: (
+        shards: ShardAdmin,
+        call: ServerUnaryCall<Request, Response>,
+      ) => Promise<Outcome<Response>>,
+    ) =>
+    (call: ServerUnaryCall<Request, Response>, callback: sendUnaryData<Response>): void => {
+      if (cluster === undefined) return callback(grpcError('cluster_not_configured'))
+      run(cluster, call).then(
+        (outcome) => {
+          if (outcome.ok) callback(null, outcome.value)
+          else callback(grpcError(outcome.code))
+        },
+        () => callback(grpcError('configuration_error')),
+      )
+    }
+
+  /** Null: no actor, or no reason. */
+  const noted = async (
+    {
+      request,
+      metadata,
+    }: Pick<ServerUnaryCall<{ actor: WireActor | null }, unknown>, 'request' | 'metadata'>,
+    action: string,
+    subject: string,
+  ): Promise<Outcome<null>> => {
+    const work = ownWork(actingAs(request.actor, (actor) => noteAction(actor, { action, subject })))
+    if (work === null) return refused('invalid_request')
+    const answer = await decided(dependencies, metadata, work)
+    return answer.ok ? accepted(null) : refused(answer.code)
+  }
+
+  return {
+    Show: (_, callback) => callback(null, directory.own()),
+    List: inCluster(async (shards) => {
+      const [data, candidates] = [await shards.shards(), await shards.candidates()]
+      return accepted({ data: data.map(wireShard), candidates: [...candidates] })
+    }),
+    Create: inCluster(async (shards, call) => {
+      const { shard } = call.request
+      if (!SHARD_NAME.test(shard)) return refused('invalid_request')
+      const log = await noted(call, 'create_shard', shard)
+      if (!log.ok) return log
+      await shards.addShard(shard)
+      return shardIn(await shards.shards(), shard)
+    }),
+    Move: inCluster(async (shards, call) => {
+      const { shard: name, to } = call.request
+      const found = (await shards.shards()).find(({ shard }) => shard === name)
+      if (found === undefined) return refused('shard_not_found')
+      if (!(await shards.candidates()).includes(to)) return refused('processor_not_waiting')
+      const log = await noted(call, 'move_shard', `${name} from ${found.holder} to ${to}`)
+      if (!log.ok) return log
+      if (!(await shards.requestMove(name, found.epoch, to))) return refused('shard_moving')
+      return shardIn(await shards.shards(), name)
+    }),
+  }
+}
+
+function shardIn(shards: readonly Shard[], name: string): Outcome<ShardRecord> {
+  const found = shards.find(({ shard }) => shard === name)
+  return found === undefined ? refused('shard_not_found') : accepted(wireShard(found))
+}
+
+const wireShard = ({ shard, holder, isConnected, address, ...counts }: Shard): ShardRecord => ({
+  shard,
+  processor: holder,
+  connected: isConnected,
+  address,
+  epoch: counts.epoch,
+  partners: counts.partners,
+  ...(counts.moveTo === null ? {} : { moving_to: counts.moveTo }),
+  moves: counts.moves,
 })
