@@ -96,6 +96,7 @@ void t.test(
         'verify METHOD PATH',
         'config show',
         'store copy',
+        'shard list',
       ],
     )
   },
