@@ -80,19 +80,19 @@ export function createRequestLog({ log, settings }: RequestLogOptions): RequestL
       countsOf(counts).map((counted) => ({ caller, ...counted })),
     )
     const servedMore = Math.max(0, served - servedMax)
-    const strangers = countsOf(unauthenticated)
+    const unauthenticatedMore = countsOf(unauthenticated)
     served = 0
     refusalLines = 0
     refusals.clear()
     unauthenticated.clear()
-    if (servedMore + refusedMore.length + strangers.length === 0) return
+    if (servedMore + refusedMore.length + unauthenticatedMore.length === 0) return
     refusedMore.sort((one, other) => other.count - one.count)
     const named = refusedMore.slice(0, CALLERS_NAMED_MAX)
     log.info(
       {
         served: servedMore,
         refused: named,
-        unauthenticated: strangers,
+        unauthenticated: unauthenticatedMore,
       },
       'requests counted',
     )

@@ -16,7 +16,7 @@ export interface RecordedAnswer {
 }
 
 export interface Exchange {
-  /** Tells the examples of one operation apart; the first one is the operation's main example. */
+  /** Distinguishes the examples of one operation; the first one is the operation's main example. */
   readonly name: string
   readonly request: RecordedRequest
   readonly answer: RecordedAnswer

@@ -78,7 +78,7 @@ const ALWAYS = ['X-Request-Id', 'X-Client-Request-Id']
 const headersOf = (...names: readonly string[]): Schema =>
   Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
 
-/** Headers of error statuses that tell when to come back. */
+/** Headers of error statuses that say when to retry. */
 const WAITS: Readonly<Record<number, readonly string[]>> = {
   429: ['Retry-After', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'],
   503: ['Retry-After'],

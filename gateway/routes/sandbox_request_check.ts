@@ -41,7 +41,7 @@ function reportOn(input: LocalInput, described: RequestCheckBody): object {
   const proof = proofOf(input, request, match)
   const isDecoded = route === null && proof.caller !== null
   const content = isDecoded ? contentFault(request, match, proof.caller) : null
-  // Who sends no signature is told that a path is unknown; others prove themselves first.
+  // Without a signature an unknown path is reported; with one, authentication comes first.
   const isToldFirst = route !== null && !proof.isSigned
   const refusal = (isToldFirst ? route : null) ?? proof.refusal ?? route ?? content
   return {
@@ -155,7 +155,7 @@ function contentFault(
 
 const CONTENT = ['idempotency_key', 'query', 'body'] as const
 
-/** A violation tells which part is at fault. The parts after it are not judged. */
+/** A violation names the part at fault. The parts after it are not judged. */
 function contentReports(isDecoded: boolean, fault: Refusal | null): readonly CheckReport[] {
   if (!isDecoded) return CONTENT.map((check) => ({ check, result: 'not_made' }))
   if (fault === null) return CONTENT.map((check) => reportOf(check, null))

@@ -81,7 +81,7 @@ export interface ProcessorServer {
   bind(address: string): Promise<number>
   /** The status of the health service; not serving until the first call. */
   setServing(isServing: boolean): void
-  /** Answers everything that has arrived, asks the gateways to drain and ends all streams. */
+  /** Answers everything that has arrived, requests the gateways to drain and ends all streams. */
   close(): Promise<void>
 }
 

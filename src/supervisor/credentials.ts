@@ -1,7 +1,7 @@
 /**
  * The credentials of a stack: who calls the processor and the rail, and with which tokens.
  *
- * - Tokens of our own processes are made anew at each start and never written to disk; each process
+ * - Tokens of our own processes are new at each start and never written to disk; each process
  *   gets its own one, and the servers get only digests.
  * - The tokens of the internal service and of the first operator are files with mode 0600, made at
  *   the first start.

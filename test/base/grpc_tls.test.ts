@@ -26,7 +26,7 @@ const OWN_CONNECTION = { 'grpc.use_local_subchannel_pool': 1 }
 const { Rail } = contracts<ProtoGrpcType>().causeway.rail.v1
 
 const ca = createAuthority()
-const strangers = createAuthority('another CA')
+const otherAuthority = createAuthority('another CA')
 
 interface Party {
   readonly tls: GrpcTls
@@ -106,9 +106,9 @@ void t.test('a certificate of the CA is needed, and not enough', async (t) => {
   const past = { notAfter: new Date(Date.now() - 1_000) }
   const refused: Readonly<Record<string, GrpcTls>> = {
     'in the clear': CLEARTEXT,
-    'a certificate of another CA': party(t, 'other', strangers.issue('gateway')).tls,
+    'a certificate of another CA': party(t, 'other', otherAuthority.issue('gateway')).tls,
     'an expired certificate': party(t, 'expired', ca.issue('gateway', past)).tls,
-    'a client that trusts another CA': party(t, 'trusts', ca.issue('gateway'), strangers).tls,
+    'a client that trusts another CA': party(t, 'trusts', ca.issue('gateway'), otherAuthority).tls,
   }
   for (const [what, tls] of Object.entries(refused)) {
     t.equal(await call(address, tls), status.UNAVAILABLE, what)

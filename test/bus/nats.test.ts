@@ -123,18 +123,18 @@ void t.test('events of one event-loop iteration and tenant share a message', asy
   const requestId = 'req_01KAH3N6T0ABCDEFGHJKMNPQRS'
   const third = anEvent(3, { requestId })
   const events = [anEvent(1), anEvent(2, other), third, anEvent(4, other), anEvent(7)]
-  const anew = anEvent(5)
+  const republished = anEvent(5)
   const last = anEvent(8)
   const large = { ...last, body: oneLine({ ...last, note: 'ก'.repeat(70_000) }) }
   const published = events.map((event) => bus.publisher.publish(event, event.id))
-  published.push(bus.publisher.publish(anew, `${anew.id}:sweep1`))
+  published.push(bus.publisher.publish(republished, `${republished.id}:sweep1`))
   published.push(bus.publisher.publish(large, large.id))
   t.same(await Promise.all(published), Array(7).fill(true))
   const messages: number[][] = []
   while (messages.flat().length < 7) {
     for (const message of await bus.consumer.next()) {
       const read = eventsOf(message)
-      const first = [...events, anew, large].find(({ id }) => id === read[0]?.id)
+      const first = [...events, republished, large].find(({ id }) => id === read[0]?.id)
       t.ok(read.every(({ tenant }) => tenant === first?.tenant))
       for (const one of read) t.equal(one.requestId, one.id === third.id ? requestId : null)
       messages.push(read.map(({ sequence }) => sequence))

@@ -178,12 +178,12 @@ void t.test(
 )
 
 void t.test('many small traffic classes are bounded by WAITING_MAX', (t) => {
-  const asks = fc.array(fc.tuple(fc.nat(9), fc.nat(600)), { maxLength: 60 })
+  const arrivals = fc.array(fc.tuple(fc.nat(9), fc.nat(600)), { maxLength: 60 })
   fc.assert(
-    fc.property(asks, (asks) => {
+    fc.property(arrivals, (arrivals) => {
       const classes = Array.from({ length: 10 }, () => createTrafficClass('key'))
       const world = simulation()
-      for (const [index, count] of asks) world.request(count, classes[index])
+      for (const [index, count] of arrivals) world.request(count, classes[index])
       return world.waiting <= BURST_MAX + QUEUED_MAX / 2
     }),
     { examples: [[Array.from({ length: 10 }, (_, index) => [index, BURST_MAX])]] },
@@ -201,14 +201,14 @@ void t.test('a flood that ended at once does not affect the next burst', (t) => 
 })
 
 void t.test('after quiet every burst is served whole', (t) => {
-  const steps = fc.array(fc.record({ asked: fc.nat(3_000), perMs: fc.nat(30), ms: fc.nat(300) }))
+  const steps = fc.array(fc.record({ arriving: fc.nat(3_000), perMs: fc.nat(30), ms: fc.nat(300) }))
   fc.assert(
     fc.property(steps, fc.integer({ min: 1, max: BURST_MAX }), (steps, burst) => {
       const world = simulation()
-      for (const { asked, perMs, ms } of steps) {
-        world.request(asked)
+      for (const { arriving, perMs, ms } of steps) {
+        world.request(arriving)
         for (let i = 0; i < ms; i++) {
-          world.request(asked % 40)
+          world.request(arriving % 40)
           world.answer(perMs)
         }
       }

@@ -167,8 +167,8 @@ const PROOFS: Readonly<Record<string, Proof>> = {
   'a receipt token in production': { ...token(receiptBearer()), host: PRODUCTION },
   'a session token of production': token(bearer(INTENT, 300, 'acme_production' as TenantId)),
   'a receipt token of production': token(receiptBearer(300, 'acme_production' as TenantId)),
-  'a session token of nobody': token(bearer(INTENT, 300, 'nobody_sandbox' as TenantId)),
-  'a receipt token of nobody': token(receiptBearer(300, 'nobody_sandbox' as TenantId)),
+  'a session token of an unknown tenant': token(bearer(INTENT, 300, 'nobody_sandbox' as TenantId)),
+  'a receipt token of an unknown tenant': token(receiptBearer(300, 'nobody_sandbox' as TenantId)),
   'a token signed with another key': token(signedByEve()),
   'a token without an algorithm': token(
     forged(withoutSignature, 0, base64url('{"alg":"none","typ":"JWT"}')),

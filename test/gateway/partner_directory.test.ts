@@ -67,16 +67,16 @@ void t.test('/readyz reports a stale directory', async (t) => {
     { readiness: ownReadiness('gateway', readiness), metrics: () => '' },
   )
   t.teardown(() => ops.close())
-  const ask = async (): Promise<[number, unknown]> => {
+  const readyAnswer = async (): Promise<[number, unknown]> => {
     const answer = await fetch(`${ops.url}/readyz`)
     return [answer.status, await answer.json()]
   }
   const state = { listening: true, streamOpen: true, directoryFresh: true }
-  t.same(await ask(), [200, { ready: true, ...state }])
+  t.same(await readyAnswer(), [200, { ready: true, ...state }])
 
   processorStub.breakDirectory()
   await eventually('it is stale', () => !directory.fresh)
-  t.same(await ask(), [503, { ready: false, ...state, directoryFresh: false }])
+  t.same(await readyAnswer(), [503, { ready: false, ...state, directoryFresh: false }])
   await eventually('it subscribed again', () => directory.fresh)
-  t.same(await ask(), [200, { ready: true, ...state }])
+  t.same(await readyAnswer(), [200, { ready: true, ...state }])
 })

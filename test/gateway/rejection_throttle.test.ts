@@ -20,7 +20,7 @@ void t.test('rejections are sent in order, deferred and paced', async (t) => {
       })
     }
   })
-  t.same(answered, [], 'none within the turn that brought it')
+  t.same(answered, [], 'none within the event-loop iteration of the request')
   await last
   const took = performance.now() - began
   t.ok(took >= ((count - 2 * AT_ONCE_MAX) * 1_000) / PER_SECOND, `they took ${took} ms`)
@@ -40,7 +40,7 @@ void t.test('each rejection after quiet is sent once, deferred', async (t) => {
         answered.push(round)
         resolve()
       })
-      t.equal(answered.length, before, 'not within the turn that brought it')
+      t.equal(answered.length, before, 'not within the event-loop iteration of the request')
     })
   }
   t.same(answered, [1, 2, 3])

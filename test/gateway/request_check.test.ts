@@ -19,7 +19,7 @@ interface Report {
   readonly canonical_request: string | null
 }
 
-/** Each description is signed anew, so the service accepts the request itself as well. */
+/** Each description is signed again, so the service accepts the request itself as well. */
 const describe = (request: Call): object => ({
   method: request.method,
   path: request.path,
@@ -41,7 +41,7 @@ async function check({ port }: Running, request: Call): Promise<Report> {
 const failedIn = ({ checks }: Report): string[] =>
   checks.filter(({ result }) => result === 'failed').map(({ check: name }) => name)
 
-void t.test('a right request is accepted, and nothing reaches the processor', async (t) => {
+void t.test('a valid request is accepted, and nothing reaches the processor', async (t) => {
   const gateway = await startGateway(t)
   const report = await check(gateway, createRequest())
   t.match(report, { accepted: true, refusal: null, canonical_request: /^POST\n/ })

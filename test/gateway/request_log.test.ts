@@ -61,7 +61,7 @@ void t.test('a flood is bounded: lines by caller and in all, the rest counted', 
   for (let i = 0; i < 30_000; i++) answer(i % 100)
   t.equal(lines.length, REFUSAL_LINES_MAX + 20)
   for (let i = 0; i < 100_000; i++) answer(undefined, i % 2 ? 'not_found' : 'authentication_failed')
-  t.equal(lines.length, REFUSAL_LINES_MAX + 20, 'strangers have no lines')
+  t.equal(lines.length, REFUSAL_LINES_MAX + 20, 'unauthenticated requests have no lines')
   log.stop()
   t.equal(lines.length, REFUSAL_LINES_MAX + 21, 'one line counts the second')
   const counted = lines.at(-1) as unknown as Counted
@@ -143,13 +143,13 @@ void t.test('lines of a gateway', async (t) => {
 
   const before = texts.length
   const signed = signedHeaders({ method: 'GET', path: '/v1/balances', secret: PLANTED.secret })
-  const stranger = { method: 'GET', unsigned: true }
-  await call(gateway.port, { ...stranger, path: '/v1/balances', headers: signed })
-  await call(gateway.port, { ...stranger, path: `/v1/${PLANTED.qr}` })
+  const unauthenticated = { method: 'GET', unsigned: true }
+  await call(gateway.port, { ...unauthenticated, path: '/v1/balances', headers: signed })
+  await call(gateway.port, { ...unauthenticated, path: `/v1/${PLANTED.qr}` })
   const counted = (): Counted[] => texts.slice(before).map((text) => JSON.parse(text) as Counted)
   const codes = (): string[] =>
     counted().flatMap(({ unauthenticated }) => unauthenticated.map(({ code }) => code))
-  await eventually('strangers are counted', () => codes().length === 2)
+  await eventually('unauthenticated requests are counted', () => codes().length === 2)
   t.match(counted()[0], { message: 'requests counted', served: 0, refused: [] })
   t.strictSame(codes().toSorted(), ['authentication_failed', 'not_found'])
   for (const value of Object.values(PLANTED)) t.notOk(texts.join('').includes(value), value)

@@ -30,7 +30,7 @@ import { accept, silence } from './processor_stub.js'
 
 const NOW = instant(1_000_000)
 const REQUEST = { postpone: (goOn: () => void) => goOn } as unknown as RequestContext
-const WITHOUT_ROOM = { postpone: () => undefined } as unknown as RequestContext
+const WITHOUT_CAPACITY = { postpone: () => undefined } as unknown as RequestContext
 
 function schedulerWorld() {
   const queue = createLoadShedder({ now: () => NOW })
@@ -125,7 +125,7 @@ void t.test('a request without memory for its body is served at once', (t) => {
   const { queue, served, submit } = schedulerWorld()
   for (let i = 0; i < CAPACITY_MIN; i += 1) submit('first')
   submit('held')
-  submit('large', { request: WITHOUT_ROOM })
+  submit('large', { request: WITHOUT_CAPACITY })
   t.equal(served.at(-1), 'large')
   t.equal(queue.held, 1)
   t.end()

@@ -140,7 +140,7 @@ void t.test('a HEAD gets the length of a body, and its connection stays open', a
   }
 })
 
-void t.test('deferred rejection: a body that arrives meanwhile is dropped', async (t) => {
+void t.test('deferred rejection: a body that arrives before it is dropped', async (t) => {
   const port = await startEcho(t)
   const smuggled = head('GET /smuggled')
   const away = head('POST /away_later', `Content-Length: ${smuggled.length}`)

@@ -167,22 +167,22 @@ void t.test('otherwise the body describes a signature', async (t) => {
     signature: headers['X-Service-Signature'],
     body,
   }
-  const ask = (asked: object): ReturnType<typeof call> =>
-    call(gateway.port, { method: 'POST', path: PATH, body: JSON.stringify(asked), unsigned: true })
-  const passed = await ask(described)
+  const check = (claim: object): ReturnType<typeof call> =>
+    call(gateway.port, { method: 'POST', path: PATH, body: JSON.stringify(claim), unsigned: true })
+  const passed = await check(described)
   t.equal(passed.status, 200)
   t.equal(reportOf(passed.json).valid, true)
   const hash = reportOf(passed.json).body_sha256
-  const byHash = await ask({ ...described, body: undefined, body_sha256: hash })
+  const byHash = await check({ ...described, body: undefined, body_sha256: hash })
   t.equal(reportOf(byHash.json).valid, true)
-  const other = await ask({ ...described, body_sha256: '0'.repeat(64) })
+  const other = await check({ ...described, body_sha256: '0'.repeat(64) })
   t.same(failedIn(reportOf(other.json)), ['body_sha256'])
-  const withoutBody = await ask({ ...described, body: undefined })
+  const withoutBody = await check({ ...described, body: undefined })
   t.same(failedIn(reportOf(withoutBody.json)), ['signature'])
   t.match(reportOf(withoutBody.json).canonical_request, /\n\n$/)
 
-  for (const asked of [{}, { ...described, method: 'post' }, { ...described, secret: SECRET }]) {
-    const refused = await ask(asked)
+  for (const claim of [{}, { ...described, method: 'post' }, { ...described, secret: SECRET }]) {
+    const refused = await check(claim)
     t.equal(refused.status, 400)
     t.match(refused.json, { error: { code: 'invalid_request' } })
   }

@@ -145,10 +145,10 @@ t.test('each serves its own role and logs to standard output', async (t) => {
 })
 
 t.test('the processor and the rail refuse callers without a certificate of the CA', async (t) => {
-  const strangers = openGrpcTls(tlsFiles('strangers', createAuthority('another CA')), NO_LOG)
+  const untrusted = openGrpcTls(tlsFiles('untrusted', createAuthority('another CA')), NO_LOG)
   for (const address of [processorAddress, railAddress]) {
     t.equal((await ensureDemo(CLEARTEXT, address)).code, status.UNAVAILABLE, 'in the clear')
-    t.equal((await ensureDemo(strangers, address)).code, status.UNAVAILABLE, 'another CA')
+    t.equal((await ensureDemo(untrusted, address)).code, status.UNAVAILABLE, 'another CA')
   }
   t.equal((await ensureDemo()).code, status.OK)
   for (const [name, code] of [

@@ -73,7 +73,7 @@ const callers = createCallers(
 
 const CREDENTIALS: Readonly<Record<string, Metadata>> = {
   none: new Metadata(),
-  'a wrong token': bearer('token-of-nobody'),
+  'a wrong token': bearer('unknown-token'),
   'an empty token': bearer(''),
   'a token in another scheme': metadataWith(`Basic ${tokenOf('decide')}`),
   'a name instead of a token': bearer('a-decide'),
@@ -165,7 +165,7 @@ void t.test('the table and the expectation name rpcs that exist, and all of them
   t.end()
 })
 
-void t.test('the package of a service tells who calls it', (t) => {
+void t.test('the package of a service determines which callers it accepts', (t) => {
   const expected: Readonly<Record<string, readonly string[]>> = {
     'causeway.v1': ['service'],
     'causeway.internal.v1': ['gateway', 'webhooks'],

@@ -110,6 +110,6 @@ void t.test('what operators change is shown to its own partner and environment',
   const production = viewOf(await world.run(getAccount(PRODUCTION)))
   t.match(production, { environment: 'production', terms: { payouts: [] }, keys: [] })
   t.match(production, { balance_alerts: [], packages: ['com.example'] })
-  const nobody = tenantOf('nobody' as PartnerId, 'sandbox')
-  t.equal(codeOf(await world.run(getAccount(nobody))), 'authentication_failed')
+  const unknownTenant = tenantOf('nobody' as PartnerId, 'sandbox')
+  t.equal(codeOf(await world.run(getAccount(unknownTenant))), 'authentication_failed')
 })

@@ -98,14 +98,14 @@ t.test("an operator's action has a line without its reason", async (t) => {
   t.notMatch(JSON.stringify(lines()), /a reason|36\.1234/)
 })
 
-t.test('what is not committed is not told', async (t) => {
+t.test('an uncommitted change is not logged', async (t) => {
   const { run, written, stopped } = await opened(t, { fails: true })
   void run(createIntent(DEMO, anIntent()))
   t.equal(await stopped, 'commit failed with an unknown outcome')
   t.same(written, [])
 })
 
-t.test('above the bound new payments are counted, and failures are still told', async (t) => {
+t.test('above the bound new payments are counted, and failures are still logged', async (t) => {
   const { run, changeLog, lines } = await opened(t, { created: 2 })
   for (let i = 0; i < 5; i++) await run(createIntent(DEMO, anIntent()))
   const { id } = viewOf<{ id: PayoutId }>(await run(createPayout(DEMO, payout()), request))

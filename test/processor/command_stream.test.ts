@@ -101,8 +101,8 @@ async function openServers(t: Test): Promise<Servers> {
     for (const reply of replies) waiting.get(reply.ticket)?.(reply)
   })
   stream.on('error', ({ message }: Error) => {
-    for (const [ticket, tell] of waiting)
-      tell({ ticket, code: message, body: '', replayed: false, violation: null })
+    for (const [ticket, reply] of waiting)
+      reply({ ticket, code: message, body: '', replayed: false, violation: null })
   })
   t.teardown(async () => {
     stream.end()

@@ -74,8 +74,8 @@ void t.test('a stream shows the events of its own tenant', async (t) => {
   await publish(services.world, 2)
   await eventually('our own', () => own.events.length === 2)
   t.same(other.events, [])
-  const nobody = watch(t, services, 0, { partner_id: 'nobody', environment: 'sandbox' })
-  t.equal((await nobody.ended).code, status.INVALID_ARGUMENT)
+  const unknownTenant = watch(t, services, 0, { partner_id: 'nobody', environment: 'sandbox' })
+  t.equal((await unknownTenant.ended).code, status.INVALID_ARGUMENT)
   const negative = watch(t, services, -1)
   t.equal((await negative.ended).code, status.INVALID_ARGUMENT)
 })
@@ -89,11 +89,11 @@ void t.test('a slow client delays its own stream only, and loses nothing', async
   const slow = watch(t, services)
   slow.stream.pause()
   const list = { limit: 1 }
-  const askOnce = () =>
+  const requestOnce = () =>
     answerOf((done) => clients.Events.List({ tenant: TENANT, list }, META, done))
-  const asked = 50
-  for (let i = 0; i < asked; i++) await askOnce()
-  const pages = reads() - before - asked
+  const requests = 50
+  for (let i = 0; i < requests; i++) await requestOnce()
+  const pages = reads() - before - requests
   t.ok(pages < 6, `${pages} of 12 pages were read for a client that reads nothing`)
   const other = watch(t, services, count - 1)
   await eventually('another stream', () => other.events.length === 1)

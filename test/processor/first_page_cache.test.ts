@@ -36,7 +36,7 @@ void t.test('the least recently used page is evicted first', (t) => {
   }
   for (let i = 0; i < 10_000; i++) {
     isKnown(`list ${i}`)
-    if (!isKnown('polled') && i > 0) t.fail('forgotten although it is asked for')
+    if (!isKnown('polled') && i > 0) t.fail('evicted although it is requested')
   }
   t.ok(isKnown('list 9999'))
   t.notOk(isKnown('list 0'))

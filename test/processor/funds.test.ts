@@ -218,9 +218,13 @@ runOnBothStores({
     const late = await quoted(world, 'USD', '100', 'THB')
     world.clock.pass(60_000)
     t.equal(codeOf(await convert(world, late.id, 'k')), 'quote_expired')
-    const dear = await quoted(world, 'USD', '1000000000', 'THB')
-    t.equal(codeOf(await convert(world, dear.id, 'k')), 'insufficient_balance')
-    t.equal(codeOf(await convert(world, dear.id, 'k')), 'insufficient_balance', 'the key is free')
+    const unaffordable = await quoted(world, 'USD', '1000000000', 'THB')
+    t.equal(codeOf(await convert(world, unaffordable.id, 'k')), 'insufficient_balance')
+    t.equal(
+      codeOf(await convert(world, unaffordable.id, 'k')),
+      'insufficient_balance',
+      'the key is free',
+    )
   },
 
   'conversions leave capacity for captures': async (t, world) => {

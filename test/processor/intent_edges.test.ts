@@ -89,37 +89,37 @@ void t.test('limits of a transaction, a day and a month', async (t) => {
 
 void t.test('concurrent confirmations of one batch cannot exceed a limit', async (t) => {
   /** Intents that are all scanned before any is paid, and then confirmed in one batch. */
-  const raced = async (world: World, lives: readonly Lifecycle[]): Promise<string[]> => {
-    const answers = await world.runAll(lives.map(({ calls }) => calls.confirm()))
+  const raced = async (world: World, intents: readonly Lifecycle[]): Promise<string[]> => {
+    const answers = await world.runAll(intents.map(({ calls }) => calls.confirm()))
     return answers.map(codeOf)
   }
   const begun = async (first: Lifecycle, count: number, given: object): Promise<Lifecycle[]> => {
-    const lives = [first]
-    while (lives.length < count) lives.push(await first.another())
-    for (const lifecycle of lives) viewOf(await lifecycle.scan('5000000', given))
-    return lives
+    const intents = [first]
+    while (intents.length < count) intents.push(await first.another())
+    for (const lifecycle of intents) viewOf(await lifecycle.scan('5000000', given))
+    return intents
   }
   const refused = (code: string, from: number): string[] =>
     Array.from({ length: 6 }, (_, i) => (i < from ? 'ok' : code))
 
   await t.test("a user's day limit", async (t) => {
     const world = await createWorld(t)
-    const lives = await begun(await beginLifecycle(world, { corridor: 'vn_vietqr' }), 6, UNASKED)
-    t.same(await raced(world, lives), refused('user_limit_exceeded', 2))
+    const intents = await begun(await beginLifecycle(world, { corridor: 'vn_vietqr' }), 6, UNASKED)
+    t.same(await raced(world, intents), refused('user_limit_exceeded', 2))
   })
   await t.test("a partner's balance", async (t) => {
     const world = await createWorld(t)
-    const tenant = await openTenant(world, 'poor', {}, 4n * 138_889n - 1n)
-    const lives: Lifecycle[] = []
-    for (let i = 0; i < 6; i++) lives.push(await beginLifecycle(world, { tenant }))
-    for (const lifecycle of lives) viewOf(await lifecycle.scan('5000000'))
-    t.same(await raced(world, lives), refused('insufficient_balance', 3))
+    const tenant = await openTenant(world, 'unfunded', {}, 4n * 138_889n - 1n)
+    const intents: Lifecycle[] = []
+    for (let i = 0; i < 6; i++) intents.push(await beginLifecycle(world, { tenant }))
+    for (const lifecycle of intents) viewOf(await lifecycle.scan('5000000'))
+    t.same(await raced(world, intents), refused('insufficient_balance', 3))
     t.ok((await world.trialBalance()).balanced)
   })
   await t.test('one of several duplicates', async (t) => {
     const world = await createWorld(t)
-    const lives = await begun(await beginLifecycle(world), 6, {})
-    t.same(await raced(world, lives), refused('duplicate_scan', 1))
+    const intents = await begun(await beginLifecycle(world), 6, {})
+    t.same(await raced(world, intents), refused('duplicate_scan', 1))
   })
 })
 
@@ -280,7 +280,7 @@ void t.test('the last millisecond of each deadline', async (t) => {
     readonly given: (lifecycle: Lifecycle) => Promise<unknown>
     /** Milliseconds until the deadline. */
     readonly ends: number
-    readonly ask: (lifecycle: Lifecycle) => Promise<unknown>
+    readonly request: (lifecycle: Lifecycle) => Promise<unknown>
     readonly before: string
     readonly after: string
   }[] = [
@@ -288,7 +288,7 @@ void t.test('the last millisecond of each deadline', async (t) => {
       name: 'a quote',
       given: scanned,
       ends: QUOTE_TTL,
-      ask: confirm,
+      request: confirm,
       before: 'ok',
       after: 'quote_expired',
     },
@@ -296,7 +296,7 @@ void t.test('the last millisecond of each deadline', async (t) => {
       name: 'an intent, to scan',
       given: (lifecycle) => lifecycle.get(),
       ends: INTENT_TTL,
-      ask: (lifecycle) => lifecycle.scan(),
+      request: (lifecycle) => lifecycle.scan(),
       before: 'ok',
       after: 'payment_intent_not_scannable',
     },
@@ -307,7 +307,7 @@ void t.test('the last millisecond of each deadline', async (t) => {
         await scanned(lifecycle)
       },
       ends: MINUTE,
-      ask: confirm,
+      request: confirm,
       before: 'ok',
       after: 'payment_intent_not_confirmable',
     },
@@ -315,7 +315,7 @@ void t.test('the last millisecond of each deadline', async (t) => {
       name: 'an intent, to cancel',
       given: scanned,
       ends: INTENT_TTL,
-      ask: (lifecycle) => lifecycle.cancel(),
+      request: (lifecycle) => lifecycle.cancel(),
       before: 'ok',
       after: 'payment_intent_not_cancelable',
     },
@@ -323,7 +323,7 @@ void t.test('the last millisecond of each deadline', async (t) => {
       name: 'an intent, to re-mint',
       given: (lifecycle) => lifecycle.remint(),
       ends: INTENT_TTL,
-      ask: (lifecycle) => lifecycle.remint(),
+      request: (lifecycle) => lifecycle.remint(),
       before: 'ok',
       after: 'payment_intent_terminal',
     },
@@ -331,7 +331,7 @@ void t.test('the last millisecond of each deadline', async (t) => {
       name: 'an intent, to its timer',
       given: scanned,
       ends: INTENT_TTL,
-      ask: stateAfterTimer,
+      request: stateAfterTimer,
       before: 'created',
       after: 'expired',
     },
@@ -339,7 +339,7 @@ void t.test('the last millisecond of each deadline', async (t) => {
       name: 'a submission',
       given: waiting,
       ends: MINUTE,
-      ask: stateAfterTimer,
+      request: stateAfterTimer,
       before: 'authorized',
       after: 'failed',
     },
@@ -347,7 +347,7 @@ void t.test('the last millisecond of each deadline', async (t) => {
       name: 'a duplicate, at its scan',
       given: paidBefore,
       ends: MINUTE,
-      ask: (lifecycle) => lifecycle.scan(),
+      request: (lifecycle) => lifecycle.scan(),
       before: 'duplicate_scan',
       after: 'ok',
     },
@@ -358,7 +358,7 @@ void t.test('the last millisecond of each deadline', async (t) => {
         await paidBefore(lifecycle)
       },
       ends: MINUTE,
-      ask: confirm,
+      request: confirm,
       before: 'duplicate_scan',
       after: 'ok',
     },
@@ -366,12 +366,12 @@ void t.test('the last millisecond of each deadline', async (t) => {
       name: 'a refund',
       given: captured,
       ends: 90 * DAY,
-      ask: (lifecycle) => lifecycle.refund(),
+      request: (lifecycle) => lifecycle.refund(),
       before: 'ok',
       after: 'payment_intent_not_refundable',
     },
   ]
-  for (const { name, given, ends, ask, before, after } of EDGES) {
+  for (const { name, given, ends, request, before, after } of EDGES) {
     for (const [off, wanted] of [
       [-1, before],
       [0, after],
@@ -380,7 +380,7 @@ void t.test('the last millisecond of each deadline', async (t) => {
       const lifecycle = await beginLifecycle(world)
       await given(lifecycle)
       world.clock.pass(ends + off)
-      t.equal(await said(ask(lifecycle)), wanted, `${name}, ${off} ms`)
+      t.equal(await said(request(lifecycle)), wanted, `${name}, ${off} ms`)
     }
   }
 })

@@ -207,7 +207,7 @@ const scenarios: Record<string, (t: Test, world: World) => Promise<void>> = {
     t.equal(codeOf(await refund('r2')), 'payment_intent_not_refundable')
     t.same(kinds(world.railInstructions), ['instruct', 'acknowledge', 'recall'])
     await world.fireTimers(5_000)
-    t.equal(world.railInstructions.at(-1)?.kind, 'recall', 'asked again')
+    t.equal(world.railInstructions.at(-1)?.kind, 'recall', 'requested again')
     await world.railReports(executed(id, { status: 'returned', reportId: 'back' }))
     t.match(await see(world, id), { status: 'refunded', refund: { status: 'done' } })
     t.same(viewOf(await refund('r1')), first)

@@ -48,7 +48,7 @@ async function check(t: Test, world: World, endpoint: string, row: Row): Promise
   const lifecycle = await beginLifecycle(world, row.options)
   await row.given?.(lifecycle)
   const before = await visible(lifecycle)
-  const answer = await row.ask(lifecycle)
+  const answer = await row.request(lifecycle)
   t.equal(codeOf(answer), row.code)
   if (row.code === 'ok') return void t.equal((await lifecycle.see()).status, row.then)
   t.equal(errorStatus(row.code, endpoint === 'confirm'), row.status)

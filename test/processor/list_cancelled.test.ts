@@ -15,10 +15,10 @@ import { DEMO } from '../support/world.js'
 
 /** Transports whose queries never end, and their cancellation state. */
 function heldServers() {
-  const asked: { readonly queueKey: string; readonly isAwaited: () => boolean }[] = []
+  const scheduled: { readonly queueKey: string; readonly isAwaited: () => boolean }[] = []
   const reader: Reader = {
     run: ({ queueKey }, isAwaited = () => true) => {
-      asked.push({ queueKey, isAwaited })
+      scheduled.push({ queueKey, isAwaited })
       return new Promise(() => undefined)
     },
   }
@@ -31,7 +31,7 @@ function heldServers() {
     reader,
     pools: {} as WebhookPools,
   } as Parameters<typeof commandStreamService>[0] & Parameters<typeof unaryQuery>[0]
-  return { asked, dependencies, at: (moment: number) => void (now = instant(moment)) }
+  return { scheduled, dependencies, at: (moment: number) => void (now = instant(moment)) }
 }
 
 function openStream(dependencies: Parameters<typeof commandStreamService>[0]) {
@@ -51,11 +51,11 @@ function openStream(dependencies: Parameters<typeof commandStreamService>[0]) {
 }
 
 void t.test("a gateway's list is cancelled after its deadline or when its stream breaks", (t) => {
-  const { asked, dependencies, at } = heldServers()
+  const { scheduled, dependencies, at } = heldServers()
   const gateway = openStream(dependencies)
   gateway.list(500)
   gateway.list(5_000)
-  const [short, long] = asked
+  const [short, long] = scheduled
   t.equal(short?.queueKey, DEMO)
   t.same([short?.isAwaited(), long?.isAwaited()], [true, true])
   at(1_500)
@@ -68,12 +68,12 @@ void t.test("a gateway's list is cancelled after its deadline or when its stream
 })
 
 void t.test('a unary list is cancelled with its call', (t) => {
-  const { asked, dependencies } = heldServers()
+  const { scheduled, dependencies } = heldServers()
   const call = { metadata: new Metadata(), request: {}, cancelled: false }
   unaryQuery(dependencies, () => listHeldPayouts({}))(call as never, () => undefined)
-  t.equal(asked[0]?.queueKey, 'internal')
-  t.equal(asked[0]?.isAwaited(), true)
+  t.equal(scheduled[0]?.queueKey, 'internal')
+  t.equal(scheduled[0]?.isAwaited(), true)
   call.cancelled = true
-  t.equal(asked[0]?.isAwaited(), false)
+  t.equal(scheduled[0]?.isAwaited(), false)
   t.end()
 })

@@ -322,9 +322,9 @@ void t.test("a partner's settings are those of the partner API", async (t) => {
 void t.test('missing parts and tenants are named', async (t) => {
   const { clients } = await openPartnerServices(t)
   const { PaymentIntents: intents, Events: events } = clients
-  const nobody = { partner_id: 'nobody', environment: 'sandbox' }
+  const unknownTenant = { partner_id: 'nobody', environment: 'sandbox' }
   t.match(
-    await refusalOf((done) => intents.Create({ tenant: nobody }, META, done)),
+    await refusalOf((done) => intents.Create({ tenant: unknownTenant }, META, done)),
     violated('tenant'),
   )
   t.match(await refusalOf((done) => intents.Create({}, META, done)), violated('tenant'))

@@ -103,13 +103,13 @@ const scenarios: Readonly<Record<string, Scenario>> = {
 
   'submitted again when the rail has no record of it': async (t, world) => {
     const { id } = await pay(world)
-    const ask = () =>
+    const reportMissing = () =>
       world.run(applyRailReport({ status: 'not_found', id, reportId: null }, SECOND))
     world.clock.pass(SECOND - 1)
-    await ask()
+    await reportMissing()
     t.same(kinds(world.railInstructions), ['instruct'], 'within the finality window')
     world.clock.pass(1)
-    await ask()
+    await reportMissing()
     t.same(kinds(world.railInstructions), ['instruct', 'instruct'])
     t.same(world.railInstructions[1], world.railInstructions[0], 'as the same instruction')
     t.match(await see(world, id), { status: 'processing' })

@@ -5,12 +5,13 @@ import { balanceOf, runOnBothStores, types } from './scenarios.js'
 
 const FAILED = 'payment_intent.refund_failed'
 
-interface Told {
+interface PublishedEvent {
   readonly type: string
   readonly data: { readonly payment_intent: object }
 }
 
-const lastTold = (world: World): Told => JSON.parse(world.events.at(-1)?.body ?? '') as Told
+const lastEvent = (world: World): PublishedEvent =>
+  JSON.parse(world.events.at(-1)?.body ?? '') as PublishedEvent
 
 runOnBothStores({
   'a refused recall has one event': async (t, world) => {
@@ -30,7 +31,7 @@ runOnBothStores({
     const seen = await lifecycle.see()
     t.same(seen['refund'], refund)
     t.equal(seen.status, 'captured')
-    t.match(lastTold(world), { type: FAILED, data: { payment_intent: seen } })
+    t.match(lastEvent(world), { type: FAILED, data: { payment_intent: seen } })
     const count = world.events.length
     world.clock.pass(2_000)
     await lifecycle.recallRefused()

@@ -320,7 +320,7 @@ void t.test('calls without the token are refused', async (t) => {
   const { Rail } = contracts<ProtoGrpcType>().causeway.rail.v1
   const stub = new Rail(address, credentials.createInsecure())
   t.teardown(() => stub.close())
-  const stranger = aListener(t, address, 'wrong')
+  const unauthorized = aListener(t, address, 'wrong')
   const UNAUTHENTICATED = 16
   for (const metadata of [bearer('wrong'), bearer('')]) {
     const unary = await new Promise<ServiceError | null>((resolve) => {
@@ -333,7 +333,7 @@ void t.test('calls without the token are refused', async (t) => {
     t.equal(fault.code, UNAUTHENTICATED)
   }
   await aLinkedListener(t, address)
-  t.equal(stranger.up(), false)
+  t.equal(unauthorized.up(), false)
 })
 
 void t.test('a call without the token ends before its message is read', async (t) => {

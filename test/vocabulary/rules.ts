@@ -38,6 +38,8 @@ const PARTS: Retired = {
   pulse: 'sample, liveness probe',
   reckoning: 'final checks',
   reseal: 'reencrypt',
+  room: 'capacity',
+  rooms: 'modules',
   shelf: 'row cache',
   shelves: 'row caches',
   troubles: 'faults',
@@ -104,7 +106,7 @@ const PHRASES: readonly (readonly [phrase: RegExp, term: string])[] = [
   [/\bwhom\b/i, 'name the request or the process'],
   [/\bnext to nothing\b/i, 'a number'],
   [/\b(?:a|the|its|gateway's) doors?\b/i, 'transport, adapter, entry point'],
-  [/\brooms\b/i, 'modules'],
+  [/\brooms?\b/i, 'capacity, modules'],
   [/\b(?:met|meets) a bug\b/i, 'failed'],
   [/\b(?:behaviour|honour|favour|spelt|authoris|recognis|normalis)/i, 'American spelling'],
 ]

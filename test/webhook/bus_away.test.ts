@@ -14,7 +14,7 @@ import { startStack } from '../support/stack.js'
 const TYPES = ['payout.created', 'payout.processing', 'payout.completed']
 const SETTLED_WITHIN_MS = 60_000
 
-interface Told {
+interface PublishedEvent {
   readonly type: string
   readonly data: { readonly payout: { readonly id: string } }
 }
@@ -41,7 +41,7 @@ void t.test(
     const delivered = (): Set<string> =>
       new Set(
         [...receiver.events.values()].map(({ body }) => {
-          const { type, data } = JSON.parse(body.toString()) as Told
+          const { type, data } = JSON.parse(body.toString()) as PublishedEvent
           return `${data.payout.id} ${type}`
         }),
       )

@@ -151,7 +151,7 @@ void t.test('a message is acknowledged only after its deliveries are on disk', a
   await world.publish(event)
   await eventually('submitted to the pool before it is on disk', () => world.delivered.length === 1)
   await eventually(
-    'nobody acknowledges it, so it comes again',
+    'unacknowledged, so it is redelivered',
     async () => (await world.acknowledgements()).num_redelivered === 1,
   )
   t.equal((await world.acknowledgements()).num_ack_pending, 1)
@@ -278,7 +278,7 @@ void t.test('an endpoint that becomes known shortly after an event gets it', asy
   const after = anEvent(2, { createdAt: now })
   const optIn = anEvent(3, { createdAt: now, type: 'payment_intent.authorized' })
   for (const event of [before, after, optIn]) await world.publish(event)
-  await eventually('routed to nobody', () => world.eventConsumer.counts.events === 3)
+  await eventually('routed to no endpoint', () => world.eventConsumer.counts.events === 3)
   t.equal(world.delivered.length, 0)
 
   const endpoint = anEndpoint({ createdAt: plus(now, -100) })

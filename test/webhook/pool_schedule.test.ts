@@ -106,8 +106,8 @@ async function aPool(
   return { clock, store, pool, failingAgain, give, most, delivered, tries, atOnce, disabled, count }
 }
 
-const turns = async (count: number): Promise<void> => {
-  for (let turn = 0; turn < count; turn++) await new Promise((resolve) => setImmediate(resolve))
+const iterations = async (count: number): Promise<void> => {
+  for (let i = 0; i < count; i++) await new Promise((resolve) => setImmediate(resolve))
 }
 
 void t.test('hundreds of dead endpoints do not delay a live one', async (t) => {
@@ -208,7 +208,7 @@ void t.test('a backlog beyond memory is delivered from disk, each delivery once'
   t.equal(world.pool.state().waitingInMemory, 0, 'the endpoint is not known yet')
   world.pool.applyEndpoint(endpoint)
   await eventually('all delivered', () => world.delivered.length >= 1_000)
-  await turns(20)
+  await iterations(20)
   t.equal(world.tries.length, 1_000)
   t.equal(world.most.get(endpoint.id), 4)
 })
@@ -222,11 +222,11 @@ void t.test('an open breaker allows one probe a minute', async (t) => {
   await eventually('ten tries', () => world.tries.length === 10)
   await eventually('open', () => world.pool.state().openBreakers === 1)
   world.clock.advance(MINUTE - SECOND)
-  await turns(200)
+  await iterations(200)
   t.equal(world.tries.length, 10, 'due, and held back')
   world.clock.advance(2 * SECOND)
   await eventually('a probe', () => world.tries.length === 11)
-  await turns(200)
+  await iterations(200)
   t.equal(world.tries.length, 11)
   answer = 'delivered'
   world.clock.advance(MINUTE)
@@ -263,7 +263,7 @@ for (const change of ['sent again', 'reset', 'given another URL'] as const) {
     const reset = { ...endpoint, breakerResetAt: world.clock.now() }
     if (change === 'sent again') {
       world.pool.applyEndpoint({ ...endpoint })
-      await turns(200)
+      await iterations(200)
       t.equal(world.pool.state().openBreakers, 1, 'nothing has changed')
       t.equal(world.tries.length, before)
       return
@@ -323,7 +323,7 @@ void t.test('five days of failures disable the endpoint and keep its events', as
   await eventually('disabled', () => world.disabled.length === 1)
   t.same(world.disabled, [`${endpoint.id} failing`])
   await world.give(endpoint, 3)
-  await turns(200)
+  await iterations(200)
   t.equal(world.tries.length, 2)
   world.pool.applyEndpoint({ ...endpoint, status: 'disabled' })
   world.pool.applyEndpoint(endpoint)
@@ -343,16 +343,16 @@ void t.test(
     let commit: () => void = () => undefined
     world.pool.deliver(deliveries, new Promise((resolve) => (commit = resolve)))
     world.pool.applyEndpoint({ ...endpoint, status: 'disabled' })
-    await turns(20)
+    await iterations(20)
     const before = world.tries.length
     t.equal(before, 1, 'a new endpoint gets one')
     world.pool.applyEndpoint(endpoint)
-    await turns(20)
+    await iterations(20)
     t.equal(world.tries.length, before, 'nothing is on disk yet')
     await world.store.commit({ deliveries: deliveries.slice(before) })
     commit()
     await eventually('all delivered', () => world.tries.length >= 300)
-    await turns(20)
+    await iterations(20)
     t.equal(world.tries.length, 300, 'once each')
   },
 )

@@ -65,7 +65,7 @@ async function contract(t: Test, newPlace: (t: Test) => StorePlace): Promise<voi
     await store.commit({ reported: [event.id] })
     t.same(await unreported(store), [])
     await store.commit({ seenAgain: [event.id] })
-    t.same(await unreported(store), [event.id], 'who sends it again does not know')
+    t.same(await unreported(store), [event.id], 'a repeated event is reported again')
   })
 
   await t.test('an event without an endpoint is settled at once', async (t) => {

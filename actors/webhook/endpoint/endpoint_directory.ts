@@ -69,7 +69,7 @@ interface Stream extends Subscription {
 }
 
 interface Waiter {
-  isMet(): boolean
+  isReached(): boolean
   resolve(inStep: boolean): void
 }
 
@@ -107,9 +107,9 @@ export function createEndpointDirectory(options: EndpointDirectoryOptions): Endp
       handler(endpoint)
     }
     if (update.complete) options.log.info({ endpoints: known.size }, 'endpoint directory complete')
-    const met = waiting.filter((waiter) => waiter.isMet())
-    waiting = waiting.filter((waiter) => !met.includes(waiter))
-    for (const { resolve } of met) resolve(true)
+    const reached = waiting.filter((waiter) => waiter.isReached())
+    waiting = waiting.filter((waiter) => !reached.includes(waiter))
+    for (const { resolve } of reached) resolve(true)
   }
 
   const store = (endpoint: Endpoint): void => {
@@ -137,10 +137,10 @@ export function createEndpointDirectory(options: EndpointDirectoryOptions): Endp
     return open.length > 0 && open.every(({ state }) => state.shards.every((s) => served.has(s)))
   }
 
-  const until = (isMet: () => boolean): Promise<boolean> =>
-    isMet() || closed
+  const until = (isReached: () => boolean): Promise<boolean> =>
+    isReached() || closed
       ? Promise.resolve(!closed)
-      : new Promise((resolve) => waiting.push({ isMet, resolve }))
+      : new Promise((resolve) => waiting.push({ isReached, resolve }))
 
   const isInStep = (tenant: TenantId): boolean => subscriptionOf(tenant) !== undefined
   const isAnyInStep = (): boolean => complete().length > 0

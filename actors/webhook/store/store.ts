@@ -9,7 +9,7 @@
  *   one: a commit costs as much as the rows of twenty deliveries, and no receiver waits for it.
  * - `commit` resolves when its changes are on disk. It never rejects: a failed commit has an
  *   unknown outcome, so callers must not continue and the process recovers from disk.
- * - Reads use a connection of their own and see committed rows only. `dedupWindow` also knows
+ * - Reads use a connection of their own and see committed rows only. `dedupWindow` also contains
  *   events whose commit is in progress.
  */
 import { join } from 'node:path'

@@ -1,7 +1,7 @@
 /**
  * Log lines of what a commit changed: one per transition and per operator's action.
  *
- * - A line is written after its commit, so the log never tells what the books do not have.
+ * - A line is written after its commit, so the log has no change that the books lack.
  * - A line has ids, states, causes and codes; never an amount, a name or a payload. It is built by
  *   concatenation: ids, states, causes and tenants need no escaping.
  * - Above a bound a second, transitions to `created` are only counted; the others have a bound of

@@ -1,9 +1,9 @@
 /**
  * Requests of one operator that a second one must approve before they take effect.
  *
- * - A command asks past its last refusal: a request that is stored would succeed now, and every
- *   refusal applies again at the approval.
- * - The same change requested again is the same request, whoever requests it.
+ * - A command requests approval after its last refusal, so a stored request would succeed now;
+ *   every refusal applies again at the approval.
+ * - The same change requested again is the same request, from any operator.
  * - An approval is for exactly the stored change.
  */
 import { DAY, instant, plus, toRfc3339, type Instant } from '../../base/clock.js'
@@ -52,7 +52,7 @@ interface GuardedChange<O extends GuardedOperation> {
   readonly arguments: GuardedArguments[O]
   /** What it changes, for the list and the log. */
   readonly subject: string
-  /** Null: it needs a second operator whatever it moves. */
+  /** Null: it needs a second operator for any amount. */
   readonly funds: Money | null
 }
 

@@ -56,7 +56,7 @@ export interface NonceCleanup {
 
 export interface CommitBatch {
   readonly number: number
-  /** Counts changes: tells a command that failed half-way from one that changed nothing. */
+  /** Counts changes: distinguishes a command that failed half-way from one that changed nothing. */
   changes: number
   readonly events: StoredEvent[]
   readonly instructions: RailInstruction[]

@@ -2,8 +2,8 @@
  * Streams of a tenant's events: the stored ones after a sequence number, then each new one after
  * its commit.
  *
- * - A stream reads the stored events page by page, so it has no gap and no duplicate, whatever was
- *   committed meanwhile; a commit only notifies it.
+ * - A stream reads the stored events page by page, so it has no gap and no duplicate under
+ *   concurrent commits; a commit only notifies it.
  * - Each stream holds one page in memory. The next is read when the client has received it.
  */
 import type { ServerWritableStream } from '@grpc/grpc-js'

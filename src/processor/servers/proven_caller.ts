@@ -1,9 +1,9 @@
 /**
  * What a request says about its caller, compared with the caller that the call has proven.
  *
- * - The actor of a request gets the proven name; a request that names somebody else is rejected.
+ * - The actor of a request gets the proven name; a request that names another actor is rejected.
  * - An internal service that is bound to partners acts for no other.
- * - It is applied to every handler of the server, so no handler can forget it.
+ * - It is applied to every handler of the server, so no handler can omit it.
  */
 import type {
   Metadata,

@@ -3,7 +3,7 @@
  *
  * Does not own: the record (changes/request_actions).
  *
- * - Deliveries that are asked for again are recorded before a pool is asked.
+ * - Requests to deliver again are recorded before they are sent to a pool.
  */
 import type { Command__Output as WireCommand } from '../../../protos/types/causeway/internal/v1/Command.js'
 import { isIdOf, type TenantId } from '../../base/ids.js'

@@ -1,19 +1,23 @@
 /** Cancellation before submission. */
 import type { Answer } from '../../../src/processor/cycle/answer.js'
 import { authorized, overdue, scanned, waiting, type Lifecycle } from '../intent_lifecycle.js'
-import { at, becomes, ENDED, NOT_FOUND, refusal, STRANGER, UNKNOWN, type Table } from './row.js'
+import { at, becomes, ENDED, NOT_FOUND, refusal, OTHER_TENANT, UNKNOWN, type Table } from './row.js'
 
 export const cancel: Table = () => {
-  const ask = (lifecycle: Lifecycle): Promise<Answer> => lifecycle.cancel()
+  const request = (lifecycle: Lifecycle): Promise<Answer> => lifecycle.cancel()
   return [
-    { name: 'created', ask, ...becomes('cancelled') },
-    { name: 'scanned', given: scanned, ask, ...becomes('cancelled') },
-    { name: 'waiting for the rail', given: waiting, ask, ...becomes('cancelled') },
+    { name: 'created', request, ...becomes('cancelled') },
+    { name: 'scanned', given: scanned, request, ...becomes('cancelled') },
+    { name: 'waiting for the rail', given: waiting, request, ...becomes('cancelled') },
     ...at(
       { authorized, ...ENDED, overdue },
-      { ask, ...refusal('payment_intent_not_cancelable', 409) },
+      { request, ...refusal('payment_intent_not_cancelable', 409) },
     ),
-    { name: 'unknown', ask: (lifecycle) => lifecycle.as(UNKNOWN).cancel(), ...NOT_FOUND },
-    { name: "another tenant's", ask: (lifecycle) => lifecycle.as(STRANGER).cancel(), ...NOT_FOUND },
+    { name: 'unknown', request: (lifecycle) => lifecycle.as(UNKNOWN).cancel(), ...NOT_FOUND },
+    {
+      name: "another tenant's",
+      request: (lifecycle) => lifecycle.as(OTHER_TENANT).cancel(),
+      ...NOT_FOUND,
+    },
   ]
 }

@@ -21,7 +21,7 @@ import {
   becomes,
   CLOSING,
   refusal,
-  STRANGER,
+  OTHER_TENANT,
   suspended,
   SUSPENDED,
   UNAUTHENTICATED,
@@ -30,18 +30,18 @@ import {
 } from './row.js'
 
 export const confirm: Table = async (world) => {
-  const poor = await openTenant(world, 'poor', {})
+  const unfunded = await openTenant(world, 'unfunded', {})
   // Exactly the cost of four payments of 50,000 baht.
   const saving = await openTenant(world, 'saving', {}, 4n * 138_889n)
-  const ask = (lifecycle: Lifecycle): Promise<Answer> => lifecycle.confirm()
-  const broke = { tenant: poor }
+  const request = (lifecycle: Lifecycle): Promise<Answer> => lifecycle.confirm()
+  const withoutFunds = { tenant: unfunded }
   const unconfirmable = refusal('payment_intent_not_confirmable', 409)
   const unquoted = refusal('quote_required', 409)
   const changed = refusal('quote_changed', 409)
   const late = refusal('quote_expired', 409)
   const duplicate = refusal('duplicate_scan', 409)
   const limited = refusal('user_limit_exceeded', 409)
-  const poverty = refusal('insufficient_balance', 409)
+  const insufficient = refusal('insufficient_balance', 409)
   const confirmed = refusal('already_confirmed', 409)
   const OTHER_QUOTE = { quote_id: 'qt_00000000000000000000000000' }
 
@@ -69,37 +69,41 @@ export const confirm: Table = async (world) => {
     }
   }
   return [
-    { name: 'scanned', given: scanned, ask, ...becomes('authorized') },
+    { name: 'scanned', given: scanned, request, ...becomes('authorized') },
     {
       name: 'the bound quote',
       given: scanned,
-      ask: async (lifecycle) =>
+      request: async (lifecycle) =>
         lifecycle.confirm({ quote_id: (await lifecycle.see()).quote!.quote_id, quote_version: 1 }),
       ...becomes('authorized'),
     },
-    { name: 'unknown', ask: (lifecycle) => lifecycle.as(UNKNOWN).confirm(), ...UNAUTHENTICATED },
+    {
+      name: 'unknown',
+      request: (lifecycle) => lifecycle.as(UNKNOWN).confirm(),
+      ...UNAUTHENTICATED,
+    },
     {
       name: "another tenant's",
       given: scanned,
-      ask: (lifecycle) => lifecycle.as(STRANGER).confirm(),
+      request: (lifecycle) => lifecycle.as(OTHER_TENANT).confirm(),
       ...UNAUTHENTICATED,
     },
     {
       name: 'the same key',
       given: keyed,
-      ask: (lifecycle) => lifecycle.confirm({ idempotency_key: 'a' }),
+      request: (lifecycle) => lifecycle.confirm({ idempotency_key: 'a' }),
       ...becomes('authorized'),
     },
     {
       name: 'the same key with a fresh token, captured',
       given: keyedAnd((lifecycle) => lifecycle.executed()),
-      ask: (lifecycle) => lifecycle.confirm({ idempotency_key: 'a', ...ANOTHER_TOKEN }),
+      request: (lifecycle) => lifecycle.confirm({ idempotency_key: 'a', ...ANOTHER_TOKEN }),
       ...becomes('captured'),
     },
     {
       name: 'the same key, failed',
       given: keyedAnd((lifecycle) => lifecycle.refused()),
-      ask: (lifecycle) => lifecycle.confirm({ idempotency_key: 'a' }),
+      request: (lifecycle) => lifecycle.confirm({ idempotency_key: 'a' }),
       ...becomes('failed'),
     },
     {
@@ -108,51 +112,51 @@ export const confirm: Table = async (world) => {
         await lifecycle.confirm({ idempotency_key: 'a' })
         await scanned(lifecycle)
       },
-      ask: (lifecycle) => lifecycle.confirm({ idempotency_key: 'a' }),
+      request: (lifecycle) => lifecycle.confirm({ idempotency_key: 'a' }),
       ...becomes('authorized'),
     },
-    { name: 'a consumed token without a key', given: authorized, ask, ...UNAUTHENTICATED },
+    { name: 'a consumed token without a key', given: authorized, request, ...UNAUTHENTICATED },
     {
       name: 'a consumed token with another key',
       given: keyed,
-      ask: (lifecycle) => lifecycle.confirm({ idempotency_key: 'b' }),
+      request: (lifecycle) => lifecycle.confirm({ idempotency_key: 'b' }),
       ...UNAUTHENTICATED,
     },
-    { name: 'a consumed token, captured', given: captured, ask, ...UNAUTHENTICATED },
+    { name: 'a consumed token, captured', given: captured, request, ...UNAUTHENTICATED },
     ...at(
       { 'a fresh token, authorized': authorized, 'a fresh token, captured': captured },
-      { ask: (lifecycle) => lifecycle.confirm(ANOTHER_TOKEN), ...confirmed },
+      { request: (lifecycle) => lifecycle.confirm(ANOTHER_TOKEN), ...confirmed },
     ),
     {
       name: 'a fresh token with another key',
       given: keyed,
-      ask: (lifecycle) => lifecycle.confirm({ idempotency_key: 'b', ...ANOTHER_TOKEN }),
+      request: (lifecycle) => lifecycle.confirm({ idempotency_key: 'b', ...ANOTHER_TOKEN }),
       ...confirmed,
     },
     {
       name: 'suspended, before all that follows',
       options: { tenant: await openTenant(world, CLOSING, {}) },
-      ask: suspended((lifecycle) => lifecycle.confirm(OTHER_QUOTE)),
+      request: suspended((lifecycle) => lifecycle.confirm(OTHER_QUOTE)),
       ...SUSPENDED,
     },
-    ...at({ cancelled, expired }, { ask, ...unconfirmable }),
-    { name: 'overdue, before the quote', given: overdue, ask, ...unconfirmable },
-    { name: 'not scanned', ask, ...unquoted },
+    ...at({ cancelled, expired }, { request, ...unconfirmable }),
+    { name: 'overdue, before the quote', given: overdue, request, ...unconfirmable },
+    { name: 'not scanned', request, ...unquoted },
     {
       name: 'not scanned, before the quote',
-      ask: (lifecycle) => lifecycle.confirm(OTHER_QUOTE),
+      request: (lifecycle) => lifecycle.confirm(OTHER_QUOTE),
       ...unquoted,
     },
     {
       name: 'another quote',
       given: scanned,
-      ask: (lifecycle) => lifecycle.confirm(OTHER_QUOTE),
+      request: (lifecycle) => lifecycle.confirm(OTHER_QUOTE),
       ...changed,
     },
     {
       name: 'another version',
       given: scanned,
-      ask: (lifecycle) => lifecycle.confirm({ quote_version: 2 }),
+      request: (lifecycle) => lifecycle.confirm({ quote_version: 2 }),
       ...changed,
     },
     {
@@ -161,33 +165,33 @@ export const confirm: Table = async (world) => {
         await scanned(lifecycle)
         await scanned(lifecycle)
       },
-      ask: (lifecycle) => lifecycle.confirm({ quote_version: 1 }),
+      request: (lifecycle) => lifecycle.confirm({ quote_version: 1 }),
       ...changed,
     },
     {
       name: 'another quote, before its end',
       given: stale,
-      ask: (lifecycle) => lifecycle.confirm(OTHER_QUOTE),
+      request: (lifecycle) => lifecycle.confirm(OTHER_QUOTE),
       ...changed,
     },
-    { name: 'an ended quote', given: stale, ask, ...late },
+    { name: 'an ended quote', given: stale, request, ...late },
     {
       name: 'an ended quote, before a duplicate',
       given: async (lifecycle) => {
         await stale(lifecycle)
         await paidBefore(lifecycle)
       },
-      ask,
+      request,
       ...late,
     },
-    { name: 'a duplicate paid after the scan', given: scannedThenPaid, ask, ...duplicate },
+    { name: 'a duplicate paid after the scan', given: scannedThenPaid, request, ...duplicate },
     {
       name: 'a duplicate paid after the scan, acknowledged',
       given: async (lifecycle) => {
         await paidBefore(lifecycle)
         viewOf(await lifecycle.scan('36000', { duplicate_confirmed: true }))
       },
-      ask,
+      request,
       ...becomes('authorized'),
     },
     {
@@ -197,17 +201,17 @@ export const confirm: Table = async (world) => {
         await scanned(lifecycle)
         await paidBefore(lifecycle)
       },
-      ask,
+      request,
       ...duplicate,
     },
-    { name: 'a duplicate, before the limits', given: scannedThenUsedUp, ask, ...duplicate },
+    { name: 'a duplicate, before the limits', given: scannedThenUsedUp, request, ...duplicate },
     {
       name: 'the limits',
       given: async (lifecycle) => {
         viewOf(await lifecycle.scan('100'))
         await usedUp(lifecycle)
       },
-      ask,
+      request,
       ...limited,
     },
     {
@@ -217,9 +221,9 @@ export const confirm: Table = async (world) => {
         viewOf(await lifecycle.scan('4999999'))
         await usedUp(lifecycle)
       },
-      ask,
+      request,
       ...limited,
     },
-    { name: 'no money', options: broke, given: scanned, ask, ...poverty },
+    { name: 'no money', options: withoutFunds, given: scanned, request, ...insufficient },
   ]
 }

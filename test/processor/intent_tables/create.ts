@@ -41,10 +41,10 @@ export async function testCreate(t: Test): Promise<void> {
 
 async function check(t: Test, world: World, row: CreateRow): Promise<void> {
   const { name, tenant = DEMO, by = tenant, first, over, says } = row
-  const ask = async (over: object, tenant: TenantId): Promise<Answer> =>
+  const request = async (over: object, tenant: TenantId): Promise<Answer> =>
     world.run(createIntent(tenant, anIntent({ idempotency_key: name, ...over })))
-  const earlier = first === undefined ? null : await ask(first, by)
-  const answer = await ask(over, tenant)
+  const earlier = first === undefined ? null : await request(first, by)
+  const answer = await request(over, tenant)
   t.equal(codeOf(answer), says.code)
   if (says.code !== 'ok') return void t.equal(errorStatus(says.code, false), says.status)
   const { status } = viewOf<Intent>(answer)

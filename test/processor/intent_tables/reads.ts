@@ -1,15 +1,19 @@
 /** Reads of an intent and its receipt in every state, by its own tenant and user only. */
 import { authorized, captured } from '../intent_lifecycle.js'
-import { becomes, ENDED, NOT_FOUND, STRANGER, UNKNOWN, type Row, type Table } from './row.js'
+import { becomes, ENDED, NOT_FOUND, OTHER_TENANT, UNKNOWN, type Row, type Table } from './row.js'
 
 const atEveryStage =
-  (ask: Row['ask']): Table =>
+  (request: Row['request']): Table =>
   () => [
-    { name: 'created', ask, ...becomes('created') },
-    { name: 'authorized', given: authorized, ask, ...becomes('authorized') },
-    ...Object.entries(ENDED).map(([name, given]) => ({ name, given, ask, ...becomes(name) })),
-    { name: 'unknown', ask: (lifecycle) => ask(lifecycle.as(UNKNOWN)), ...NOT_FOUND },
-    { name: "another tenant's", ask: (lifecycle) => ask(lifecycle.as(STRANGER)), ...NOT_FOUND },
+    { name: 'created', request, ...becomes('created') },
+    { name: 'authorized', given: authorized, request, ...becomes('authorized') },
+    ...Object.entries(ENDED).map(([name, given]) => ({ name, given, request, ...becomes(name) })),
+    { name: 'unknown', request: (lifecycle) => request(lifecycle.as(UNKNOWN)), ...NOT_FOUND },
+    {
+      name: "another tenant's",
+      request: (lifecycle) => request(lifecycle.as(OTHER_TENANT)),
+      ...NOT_FOUND,
+    },
   ]
 
 export const get = atEveryStage((lifecycle) => lifecycle.get())
@@ -17,5 +21,10 @@ export const receipt = atEveryStage((lifecycle) => lifecycle.receipt())
 export const receiptToken = atEveryStage((lifecycle) => lifecycle.mintReceipt())
 
 export const anothersReceipt: Table = () => [
-  { name: 'captured', given: captured, ask: (lifecycle) => lifecycle.receipt('x'), ...NOT_FOUND },
+  {
+    name: 'captured',
+    given: captured,
+    request: (lifecycle) => lifecycle.receipt('x'),
+    ...NOT_FOUND,
+  },
 ]

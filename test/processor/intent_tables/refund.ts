@@ -9,39 +9,45 @@ import {
   ENDED,
   NOT_FOUND,
   refusal,
-  STRANGER,
+  OTHER_TENANT,
   UNKNOWN,
   type Row,
   type Table,
 } from './row.js'
 
 export const refund: Table = () => {
-  const ask = (lifecycle: Lifecycle): Promise<Answer> => lifecycle.refund('a key of another intent')
+  const request = (lifecycle: Lifecycle): Promise<Answer> =>
+    lifecycle.refund('a key of another intent')
   const unrefundable = refusal('payment_intent_not_refundable', 409)
   const recalled = async (lifecycle: Lifecycle): Promise<void> => {
     await captured(lifecycle)
     viewOf(await lifecycle.refund(lifecycle.id))
   }
   const { failed, refunded, cancelled, expired } = ENDED
-  const keyed = (key: (lifecycle: Lifecycle) => string): Row['ask'] => {
+  const keyed = (key: (lifecycle: Lifecycle) => string): Row['request'] => {
     return (lifecycle) => lifecycle.refund(key(lifecycle))
   }
   return [
-    { name: 'captured', given: captured, ask: keyed(({ id }) => id), ...becomes('captured') },
+    { name: 'captured', given: captured, request: keyed(({ id }) => id), ...becomes('captured') },
     {
       name: 'without a key',
       given: captured,
-      ask: (lifecycle) => lifecycle.refund(),
+      request: (lifecycle) => lifecycle.refund(),
       ...becomes('captured'),
     },
-    { name: 'the same key', given: recalled, ask: keyed(({ id }) => id), ...becomes('captured') },
+    {
+      name: 'the same key',
+      given: recalled,
+      request: keyed(({ id }) => id),
+      ...becomes('captured'),
+    },
     {
       name: 'the same key, refunded',
       given: async (lifecycle) => {
         await recalled(lifecycle)
         await lifecycle.returned()
       },
-      ask: keyed(({ id }) => id),
+      request: keyed(({ id }) => id),
       ...becomes('refunded'),
     },
     {
@@ -50,13 +56,13 @@ export const refund: Table = () => {
         await recalled(lifecycle)
         await lifecycle.recallRefused()
       },
-      ask: keyed(({ id }) => `${id} again`),
+      request: keyed(({ id }) => `${id} again`),
       ...becomes('captured'),
     },
     {
       name: 'another key, under way',
       given: recalled,
-      ask: keyed(({ id }) => `${id}+`),
+      request: keyed(({ id }) => `${id}+`),
       ...unrefundable,
     },
     {
@@ -66,17 +72,17 @@ export const refund: Table = () => {
         await captured(other)
         viewOf(await other.refund('a key of another intent'))
       },
-      ask,
+      request,
       ...CONFLICT,
     },
     ...at(
       { scanned, waiting, authorized, failed, refunded, cancelled, expired },
-      { ask: keyed(({ id }) => id), ...unrefundable },
+      { request: keyed(({ id }) => id), ...unrefundable },
     ),
-    { name: 'unknown', ask: (lifecycle) => lifecycle.as(UNKNOWN).refund('k'), ...NOT_FOUND },
+    { name: 'unknown', request: (lifecycle) => lifecycle.as(UNKNOWN).refund('k'), ...NOT_FOUND },
     {
       name: "another tenant's",
-      ask: (lifecycle) => lifecycle.as(STRANGER).refund('k'),
+      request: (lifecycle) => lifecycle.as(OTHER_TENANT).refund('k'),
       ...NOT_FOUND,
     },
   ]

@@ -16,7 +16,7 @@ import {
   ENDED,
   NOT_FOUND,
   refusal,
-  STRANGER,
+  OTHER_TENANT,
   suspended,
   SUSPENDED,
   UNCLEAN,
@@ -27,48 +27,52 @@ import {
 } from './row.js'
 
 export const remint: Table = async (world) => {
-  const ask = (lifecycle: Lifecycle): Promise<Answer> => lifecycle.remint()
+  const request = (lifecycle: Lifecycle): Promise<Answer> => lifecycle.remint()
   const terminal = refusal('payment_intent_terminal', 409)
   const closing = { tenant: await openTenant(world, CLOSING, {}, 100_000n) }
   return [
-    { name: 'created', ask, ...becomes('created') },
-    { name: 'scanned', given: scanned, ask, ...becomes('created') },
-    { name: 'waiting for the rail', given: waiting, ask, ...becomes('authorized') },
-    { name: 'submitted', given: authorized, ask, ...becomes('authorized') },
-    ...at({ ...ENDED, overdue }, { ask, ...terminal }),
-    { name: 'suspended', options: closing, ask: suspended(ask), ...SUSPENDED },
+    { name: 'created', request, ...becomes('created') },
+    { name: 'scanned', given: scanned, request, ...becomes('created') },
+    { name: 'waiting for the rail', given: waiting, request, ...becomes('authorized') },
+    { name: 'submitted', given: authorized, request, ...becomes('authorized') },
+    ...at({ ...ENDED, overdue }, { request, ...terminal }),
+    { name: 'suspended', options: closing, request: suspended(request), ...SUSPENDED },
     {
       name: 'suspended, and paid already',
       options: closing,
       given: authorized,
-      ask: suspended(ask),
+      request: suspended(request),
       ...becomes('authorized'),
     },
     {
       name: 'terminal, before suspended',
       options: closing,
       given: cancelled,
-      ask: suspended(ask),
+      request: suspended(request),
       ...terminal,
     },
-    { name: 'unknown', ask: (lifecycle) => lifecycle.as(UNKNOWN).remint(), ...NOT_FOUND },
-    { name: "another tenant's", ask: (lifecycle) => lifecycle.as(STRANGER).remint(), ...NOT_FOUND },
+    { name: 'unknown', request: (lifecycle) => lifecycle.as(UNKNOWN).remint(), ...NOT_FOUND },
+    {
+      name: "another tenant's",
+      request: (lifecycle) => lifecycle.as(OTHER_TENANT).remint(),
+      ...NOT_FOUND,
+    },
     {
       name: 'another user, before attestations, before terminal',
       given: cancelled,
-      ask: (lifecycle) => lifecycle.remint({ partner_user_id: 'x', ...UNVERIFIED }),
+      request: (lifecycle) => lifecycle.remint({ partner_user_id: 'x', ...UNVERIFIED }),
       ...refusal('user_mismatch', 403),
     },
     {
       name: 'not verified, before terminal',
       given: cancelled,
-      ask: (lifecycle) => lifecycle.remint(UNVERIFIED),
+      request: (lifecycle) => lifecycle.remint(UNVERIFIED),
       ...UNSATISFIED,
     },
-    { name: 'not clean', ask: (lifecycle) => lifecycle.remint(UNCLEAN), ...UNSATISFIED },
+    { name: 'not clean', request: (lifecycle) => lifecycle.remint(UNCLEAN), ...UNSATISFIED },
     {
       name: 'no KYC',
-      ask: (lifecycle) => lifecycle.remint({ kyc_attestation: null }),
+      request: (lifecycle) => lifecycle.remint({ kyc_attestation: null }),
       ...UNSATISFIED,
     },
   ]

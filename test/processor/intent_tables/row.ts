@@ -36,7 +36,7 @@ export type Row = (Refusal | Success) & {
   readonly options?: LifecycleOptions
   /** The prior state. */
   readonly given?: (lifecycle: Lifecycle) => unknown
-  readonly ask: (lifecycle: Lifecycle) => Promise<Answer>
+  readonly request: (lifecycle: Lifecycle) => Promise<Answer>
 }
 
 export type Table = (world: World) => readonly Row[] | Promise<readonly Row[]>
@@ -52,7 +52,7 @@ export const SUSPENDED = refusal('partner_suspended', 403)
 export const CONFLICT = refusal('idempotency_conflict', 409)
 
 export const UNKNOWN = { id: 'pi_00000000000000000000000000' }
-export const STRANGER = { tenant: 'other_sandbox' as TenantId }
+export const OTHER_TENANT = { tenant: 'other_sandbox' as TenantId }
 export const ANOTHER_TOKEN = { session_jti: 'token-2' }
 export const UNVERIFIED = { kyc_attestation: { ...anIntent().kyc_attestation!, verified: false } }
 export const UNCLEAN = {
@@ -69,10 +69,10 @@ export const at = (
 export const CLOSING = 'closing'
 /** Sends the request while that partner is suspended. */
 export const suspended =
-  (ask: Row['ask']): Row['ask'] =>
+  (request: Row['request']): Row['request'] =>
   async (lifecycle) => {
     await openTenant(lifecycle.world, CLOSING, { suspended: true })
-    const answer = await ask(lifecycle)
+    const answer = await request(lifecycle)
     await openTenant(lifecycle.world, CLOSING, {})
     return answer
   }

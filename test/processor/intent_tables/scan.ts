@@ -26,7 +26,7 @@ import {
   CLOSING,
   ENDED,
   refusal,
-  STRANGER,
+  OTHER_TENANT,
   suspended,
   SUSPENDED,
   UNAUTHENTICATED,
@@ -58,13 +58,13 @@ const OPERATOR = { name: 'test', reason: 'a test' }
 
 /** Valid except for a missing rate. */
 const rateless =
-  (ask: Row['ask']): Row['ask'] =>
+  (request: Row['request']): Row['request'] =>
   async (lifecycle) => {
     const { rates } = lifecycle.world.memory()
     const currency = currencyOf('THB')!
     const rate = rates.get(currency)!
     rates.delete(currency)
-    const answer = await ask(lifecycle)
+    const answer = await request(lifecycle)
     rates.set(currency, rate)
     return answer
   }
@@ -72,12 +72,12 @@ const rateless =
 const MINUTE = 60_000
 /** Sends the request with a rate that is `beyond` ms above (or below) its maximum age. */
 const aged =
-  (beyond: number, ask: Row['ask']): Row['ask'] =>
+  (beyond: number, request: Row['request']): Row['request'] =>
   async (lifecycle) => {
     const { world } = lifecycle
     viewOf(await world.run(setRate(OPERATOR, 'THB', '36.00')))
     world.clock.pass(MINUTE + beyond)
-    return ask({
+    return request({
       ...lifecycle,
       scan: (amount) => world.run(underRules(lifecycle.calls.scan(amount))),
     })
@@ -92,7 +92,7 @@ export const scan: Table = async (world) => {
   viewOf(await world.run(setRate(OPERATOR, 'THB', '36.00')))
   const real = { tenant: PRODUCTION }
   const closing = { tenant: await openTenant(world, CLOSING, {}) }
-  const qr = (payload: string, amount: string | null = '36000'): Row['ask'] => {
+  const qr = (payload: string, amount: string | null = '36000'): Row['request'] => {
     return (lifecycle) => lifecycle.scan(amount, { qr_payload: payload })
   }
   const dynamic = thai(['01', '12'], ['54', '360.00'])
@@ -105,111 +105,111 @@ export const scan: Table = async (world) => {
   const mismatch = refusal('qr_amount_mismatch', 422)
   const low = refusal('amount_below_minimum', 422)
   const unpriced = refusal('configuration_error', 503)
-  const dear = refusal('quote_exceeds_intent_amount', 422)
+  const aboveCeiling = refusal('quote_exceeds_intent_amount', 422)
   return [
-    { name: 'static', ask: qr(thai()), ...becomes('created') },
-    { name: 'dynamic', ask: qr(dynamic, null), ...becomes('created') },
-    { name: 'dynamic, with its amount', ask: qr(dynamic), ...becomes('created') },
-    { name: 'once more', given: scanned, ask: qr(thai(), '72000'), ...becomes('created') },
-    { name: 'unknown', ask: (lifecycle) => lifecycle.as(UNKNOWN).scan(), ...UNAUTHENTICATED },
+    { name: 'static', request: qr(thai()), ...becomes('created') },
+    { name: 'dynamic', request: qr(dynamic, null), ...becomes('created') },
+    { name: 'dynamic, with its amount', request: qr(dynamic), ...becomes('created') },
+    { name: 'once more', given: scanned, request: qr(thai(), '72000'), ...becomes('created') },
+    { name: 'unknown', request: (lifecycle) => lifecycle.as(UNKNOWN).scan(), ...UNAUTHENTICATED },
     {
       name: "another tenant's",
-      ask: (lifecycle) => lifecycle.as(STRANGER).scan(),
+      request: (lifecycle) => lifecycle.as(OTHER_TENANT).scan(),
       ...UNAUTHENTICATED,
     },
     ...at(
       { 'a consumed token, before the state': authorized, 'a consumed token, captured': captured },
-      { ask: (lifecycle) => lifecycle.scan(), ...UNAUTHENTICATED },
+      { request: (lifecycle) => lifecycle.scan(), ...UNAUTHENTICATED },
     ),
     ...at(
       { waiting, authorized, ...ENDED, overdue },
-      { ask: (lifecycle) => lifecycle.scan('36000', ANOTHER_TOKEN), ...unscannable },
+      { request: (lifecycle) => lifecycle.scan('36000', ANOTHER_TOKEN), ...unscannable },
     ),
     {
       name: 'the state, before the code',
       given: cancelled,
-      ask: qr('', '0'),
+      request: qr('', '0'),
       ...unscannable,
     },
     {
       name: 'the state, before suspended',
       options: closing,
       given: cancelled,
-      ask: suspended(qr(thai())),
+      request: suspended(qr(thai())),
       ...unscannable,
     },
     {
       name: 'suspended, before the code',
       options: closing,
-      ask: suspended(qr('', '0')),
+      request: suspended(qr('', '0')),
       ...SUSPENDED,
     },
     ...BAD_CODES.map(([name, payload, code]) => ({
       name: `a code ${name}`,
       given: scanned,
-      ask: qr(payload),
+      request: qr(payload),
       ...refusal(code, 422),
     })),
-    { name: 'the code, before the amount', ask: qr('', '0'), ...refusal('qr_malformed', 422) },
-    { name: 'an amount of nothing', given: scanned, ask: qr(thai(), '0'), ...wrongAmount },
-    { name: 'a negative amount', ask: qr(thai(), '-36000'), ...wrongAmount },
-    { name: 'no amount', given: scanned, ask: qr(thai(), null), ...required },
-    { name: 'another amount', given: scanned, ask: qr(dynamic, '36001'), ...mismatch },
+    { name: 'the code, before the amount', request: qr('', '0'), ...refusal('qr_malformed', 422) },
+    { name: 'an amount of nothing', given: scanned, request: qr(thai(), '0'), ...wrongAmount },
+    { name: 'a negative amount', request: qr(thai(), '-36000'), ...wrongAmount },
+    { name: 'no amount', given: scanned, request: qr(thai(), null), ...required },
+    { name: 'another amount', given: scanned, request: qr(dynamic, '36001'), ...mismatch },
     {
       name: 'another amount, before a duplicate',
       given: paidBefore,
-      ask: qr(dynamic, '50'),
+      request: qr(dynamic, '50'),
       ...mismatch,
     },
-    { name: 'a duplicate', given: paidBefore, ask: qr(thai()), ...duplicate },
-    { name: 'a duplicate by another code', given: paidBefore, ask: qr(dynamic), ...duplicate },
+    { name: 'a duplicate', given: paidBefore, request: qr(thai()), ...duplicate },
+    { name: 'a duplicate by another code', given: paidBefore, request: qr(dynamic), ...duplicate },
     {
       name: 'a duplicate, acknowledged',
       given: paidBefore,
-      ask: (lifecycle) => lifecycle.scan('36000', { duplicate_confirmed: true }),
+      request: (lifecycle) => lifecycle.scan('36000', { duplicate_confirmed: true }),
       ...becomes('created'),
     },
     {
       name: 'a duplicate, before the limits',
       given: usedUp,
-      ask: qr(thai(), '5000000'),
+      request: qr(thai(), '5000000'),
       ...duplicate,
     },
-    { name: 'below the minimum', given: scanned, ask: qr(thai(), '99'), ...low },
+    { name: 'below the minimum', given: scanned, request: qr(thai(), '99'), ...low },
     {
       name: 'below the minimum, before the limits',
       given: usedUp,
-      ask: qr(thai(), '99'),
+      request: qr(thai(), '99'),
       ...low,
     },
-    { name: 'above a transaction', given: scanned, ask: qr(thai(), '5000001'), ...limited },
-    { name: 'above the day', given: usedUp, ask: qr(thai(), '100'), ...limited },
-    { name: 'the limits, before the rate', ask: rateless(qr(thai(), '5000001')), ...limited },
+    { name: 'above a transaction', given: scanned, request: qr(thai(), '5000001'), ...limited },
+    { name: 'above the day', given: usedUp, request: qr(thai(), '100'), ...limited },
+    { name: 'the limits, before the rate', request: rateless(qr(thai(), '5000001')), ...limited },
     {
       name: 'the limits, before the ceiling',
       options: small,
-      ask: qr(thai(), '5000001'),
+      request: qr(thai(), '5000001'),
       ...limited,
     },
     {
       name: 'no rate',
       options: real,
       given: scanned,
-      ask: rateless(qr(thai())),
+      request: rateless(qr(thai())),
       ...unpriced,
     },
-    { name: 'a rate that is old', ask: aged(0, (lifecycle) => lifecycle.scan()), ...unpriced },
+    { name: 'a rate that is old', request: aged(0, (lifecycle) => lifecycle.scan()), ...unpriced },
     {
       name: 'a rate that is nearly old',
-      ask: aged(-1, (lifecycle) => lifecycle.scan()),
+      request: aged(-1, (lifecycle) => lifecycle.scan()),
       ...becomes('created'),
     },
     {
       name: 'no rate, before the ceiling',
       options: { ...real, ...small },
-      ask: rateless(qr(thai())),
+      request: rateless(qr(thai())),
       ...unpriced,
     },
-    { name: 'above the ceiling', options: small, ask: qr(thai()), ...dear },
+    { name: 'above the ceiling', options: small, request: qr(thai()), ...aboveCeiling },
   ]
 }

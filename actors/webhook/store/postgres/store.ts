@@ -22,7 +22,7 @@ export const POOL: OwnedSchemaDefinition = {
 
 /**
  * Checks again: a redrive may have reopened an event since the scan. The lock of the owner's row
- * excludes that another process takes over meanwhile.
+ * ensures that no other process takes over before it.
  */
 const REMOVE = `
   WITH mine AS (SELECT 1 FROM owner WHERE epoch = ? FOR UPDATE)
