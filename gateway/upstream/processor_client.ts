@@ -47,6 +47,8 @@ export interface PendingCommand {
    * once.
    */
   settle(code: string, body: string, replayed: boolean, violation?: Violation | null): void
+  /** It waits while its processor is away: it does not count as a command at a processor. */
+  suspended?(): void
 }
 
 export interface ProcessorClient {

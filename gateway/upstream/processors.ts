@@ -10,6 +10,7 @@
  * - Commands of a partner that its processor gives up are held for the next owner, for at most
  *   HOLD_WITHIN_MS from then on. So is a command that was answered `not_here`: nothing was decided.
  * - Any other command that was sent is never sent again.
+ * - A held command uses no capacity of the request scheduler, which all processors share.
  */
 import type { Metadata } from '@grpc/grpc-js'
 import type { Command } from '../../protos/types/causeway/internal/v1/Command.js'
@@ -80,12 +81,14 @@ export function createProcessors(options: ProcessorsOptions): Processors {
   const submit: Submit = (command, pending, bodyBytes = 0) => {
     const owner = claims.ownerOf(command.tenant ?? '')
     if (owner === undefined) return hold(command, pending, bodyBytes)
+    if (!owner.open) pending.suspended?.()
     const sent: PendingCommand = {
       startedAt: pending.startedAt,
       settle: (code, ...reply) => {
         if (code === 'not_here') sendElsewhere(owner, command, pending, bodyBytes)
         else pending.settle(code, ...reply)
       },
+      suspended: () => pending.suspended?.(),
     }
     owner.submit(command, sent, bodyBytes)
   }
@@ -95,6 +98,7 @@ export function createProcessors(options: ProcessorsOptions): Processors {
     if (interval === undefined || interval.held.size >= HELD_MAX) {
       return pending.settle('configuration_error', '', false)
     }
+    pending.suspended?.()
     interval.held.add(command, pending, bodyBytes)
   }
 

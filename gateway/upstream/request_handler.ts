@@ -235,8 +235,8 @@ abstract class CommandInFlight implements PendingCommand {
   protected readonly request: RequestContext
   private readonly inFlight: InFlight
   private readonly trafficClass: TrafficClass
-  /** Null: the processor answers it outside of its command cycle. */
-  private readonly scheduler: RequestScheduler | null
+  /** Null: it is at no processor, or is answered outside of the command cycle. */
+  private scheduler: RequestScheduler | null
 
   constructor({ request, inFlight, trafficClass }: Call, scheduler: RequestScheduler | null) {
     this.startedAt = request.startedAt
@@ -253,6 +253,12 @@ abstract class CommandInFlight implements PendingCommand {
     if (this.scheduler !== null) this.scheduler.answered(this.trafficClass, this.startedAt)
     if (code === '') this.accepted(body, replayed)
     else this.request.refuse(registeredCode(code), [], violation ?? undefined)
+  }
+
+  suspended(): void {
+    if (this.scheduler === null) return
+    this.scheduler.answered(this.trafficClass, this.startedAt)
+    this.scheduler = null
   }
 
   protected abstract accepted(body: string, replayed: boolean): void

@@ -8,7 +8,13 @@ import { createProcessors, type Processors } from '../../gateway/upstream/proces
 import { systemClock } from '../../src/base/clock.js'
 import { CLEARTEXT } from '../../src/base/grpc_tls.js'
 import { createLog } from '../../src/base/log.js'
+import { readSettings } from '../../src/base/settings_reader.js'
+import { systemRandom } from '../../src/base/random.js'
+import { createGateway } from '../../gateway/gateway.js'
+import { CAPACITY_MIN } from '../../gateway/admission/request_scheduler.js'
+import { createMetrics } from '../../gateway/metrics.js'
 import { eventually } from '../support/eventually.js'
+import { call, createRequest, OTHER_KEY_ID, twoPartners } from './signing_partner.js'
 import {
   accept,
   refuseWith,
@@ -243,4 +249,37 @@ void t.test('an address that is gone is left once its stream has ended', async (
     return processors.states().length === 1
   })
   t.equal(await answered(send(processors, 'umbrella')), 'accepted')
+})
+
+void t.test('calls that wait for one shard leave the capacity to the others', async (t) => {
+  const { partners = [], ...rest } = twoPartners()
+  const [acme, umbrella] = partners
+  const own = (shard: string, partner: typeof acme): PartnerUpdate => ({
+    ...{ ...rest, shard, epoch: 1 },
+    partners: partner === undefined ? [] : [partner],
+  })
+  const one = await startStub(t, own('books_1', acme))
+  const two = await startStub(t, own('books_2', umbrella))
+  const processors = await connectTo(t, [one, two])
+  const { client, directory } = processors
+  const gateway = createGateway({
+    ...{ settings: readSettings({ LOG_LEVEL: 'silent' }, ''), directory, processor: client },
+    metrics: createMetrics({
+      inFlight: () => client.inFlight,
+      streamOpen: () => client.open,
+      directoryFresh: () => directory.fresh,
+    }),
+    ...{ clock: systemClock, random: systemRandom(), log, answerWithinMs: 60_000 },
+  })
+  const port = await gateway.listen('127.0.0.1', 0)
+  t.teardown(() => gateway.close(0))
+  one.publish({ gone: ['acme'] })
+  const more = CAPACITY_MIN + 20
+  const held = Array.from({ length: more }, () => call(port, createRequest()))
+  await eventually('more are held than the scheduler admits', () => client.inFlight > CAPACITY_MIN)
+  const other = await call(port, { ...createRequest(), keyId: OTHER_KEY_ID })
+  t.equal(other.status, 201, 'the other shard is served')
+  two.publish({ ...own('books_1', acme), epoch: 2 })
+  const statuses = await Promise.all(held.map(async (answer) => (await answer).status))
+  t.ok(statuses.every((status) => status === 201))
 })
