@@ -36,7 +36,7 @@ export const SETTINGS = {
   GRPC_PORT: port('port of the processor for internal services', 50_051),
   GRPC_SOCKET: path('Unix socket on which the processor also listens for gRPC; make run sets it'),
   PROCESSOR_ADDRESS: address(
-    'where gateways and webhook pools reach the processor; make run sets it',
+    'where gateways, pools and distant operators reach the processor; make run sets it',
     '127.0.0.1:50051',
   ),
   PROCESSORS: addresses(

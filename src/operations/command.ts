@@ -42,6 +42,7 @@ export function bytesIn(file: string): Buffer {
 }
 
 export interface Context {
+  /** Reading it throws CommandFault on a machine without the stack. */
   readonly sandbox: Sandbox
   readonly access: OperatorAccess
   readonly operator: OperatorClient
@@ -55,7 +56,7 @@ export interface Context {
   /** The standard output, for what is printed while the command runs. */
   readonly out: Writable
   readonly flags: Flags
-  /** True when this stack serves production hosts. */
+  /** True when this stack serves production hosts, or is on another machine. */
   readonly servesProduction: boolean
 }
 

@@ -59,11 +59,14 @@ async function runCommand(
   if ('runLocally' in command) {
     return print(await command.runLocally(output.paint, settings), flags, output)
   }
-  const sandbox = findSandbox(settings())
-  if (sandbox === undefined) {
-    throw new CommandFault(`No stack has run with DATA_DIR=${settings().DATA_DIR}: make run`)
+  const found = findSandbox(settings())
+  if (found === undefined && settings().OPERATOR_TOKEN_FILE === '') {
+    throw new CommandFault(
+      `No stack has run with DATA_DIR=${settings().DATA_DIR}: make run. ` +
+        'On another machine set PROCESSOR_ADDRESS and OPERATOR_TOKEN_FILE.',
+    )
   }
-  const access = await shardAccess(operatorAccess(sandbox, settings()), settings(), flags)
+  const access = await shardAccess(operatorAccess(found, settings()), settings(), flags)
   const operator = connectOperator(access, systemClock)
   const partners = connectPartnerAdmin(access, systemClock)
   const webhooks = connectWebhookAdmin(access, systemClock)
@@ -73,7 +76,10 @@ async function runCommand(
   try {
     const report = await command.run(
       {
-        sandbox,
+        get sandbox() {
+          if (found !== undefined) return found
+          throw new CommandFault('This command needs the sandbox.json of the stack in DATA_DIR.')
+        },
         access,
         operator,
         partners,
@@ -85,7 +91,7 @@ async function runCommand(
         paint: output.paint,
         out: output.out,
         flags,
-        servesProduction: sandbox.serves_production,
+        servesProduction: found?.serves_production ?? true,
       },
       args,
     )

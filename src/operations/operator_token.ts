@@ -1,6 +1,8 @@
 /**
- * The operator's token, from OPERATOR_TOKEN_FILE or `operator.token` in DATA_DIR.
+ * Where an operator calls, and with which token: that of OPERATOR_TOKEN_FILE or `operator.token` in
+ * DATA_DIR.
  *
+ * - The stack of DATA_DIR is called; on a machine without one, PROCESSOR_ADDRESS.
  * - A file that others can read is refused: whoever has read it is the operator.
  */
 import { existsSync, readFileSync, statSync } from 'node:fs'
@@ -14,10 +16,10 @@ import type { Sandbox } from './sandbox.js'
 const OTHERS = 0o077
 
 export const operatorAccess = (
-  { grpc_address: address }: Sandbox,
+  sandbox: Pick<Sandbox, 'grpc_address'> | undefined,
   settings: Settings,
 ): OperatorAccess => ({
-  address,
+  address: sandbox?.grpc_address ?? settings.PROCESSOR_ADDRESS,
   token: () => readOperatorToken(operatorTokenFile(settings)),
   tls: openGrpcTls(settings, NO_LOG),
 })

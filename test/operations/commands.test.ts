@@ -226,6 +226,20 @@ t.test('against a running stack', async (t) => {
     }
   })
 
+  await t.test('operators on another machine need an address and a token file', async (t) => {
+    const tokenFile = join(stack.dataDir, 'operator.token')
+    const elsewhere = operatorCli(tempFolder(t), tokenFile, {
+      PROCESSOR_ADDRESS: stack.sandbox.grpc_address,
+    })
+    t.match(await elsewhere.json('partner', 'list'), { data: Array })
+    const unexplained = await elsewhere('partner', 'rate-limit', 'demo', '0')
+    t.match(unexplained.err, '--reason', 'it can be production')
+    t.match((await elsewhere('sign', 'GET', '/v1/balances')).err, 'needs the sandbox.json')
+    const lost = await operatorCli(tempFolder(t))('partner', 'list')
+    t.match(lost.err, 'On another machine set PROCESSOR_ADDRESS and OPERATOR_TOKEN_FILE.')
+    t.same([unexplained.exitCode, lost.exitCode], [2, 2])
+  })
+
   await t.test('sign shows headers that the service accepts', async (t) => {
     const shown = await json(t, 'sign', 'GET', '/v1/balances')
     const { canonical, headers } = shown as unknown as SignedRequest
