@@ -40,6 +40,7 @@ import { createStuckPaymentMonitor } from './background/stuck_payment_monitor.js
 import { createTimers } from './background/timers.js'
 import { loadMemory } from './cache/memory.js'
 import { joinCluster } from './cluster/join.js'
+import { registerShardMetrics } from './cluster/metrics.js'
 import { createMember, type Member } from './cluster/member.js'
 import { applyRailReport } from './commands/rail_reports/rail_report_apply.js'
 import { internalWork } from './cycle/command.js'
@@ -204,6 +205,7 @@ if (settings.GRPC_SOCKET !== '') {
   await server.bind(`unix:${settings.GRPC_SOCKET}`)
 }
 
+if (member !== undefined) registerShardMetrics(registry, member, member.cluster)
 registerMetrics(registry, { pipeline, memory, relay, timers, stuckPaymentMonitor })
 let serving = true
 readinessNow = () => ({

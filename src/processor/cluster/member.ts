@@ -24,7 +24,10 @@ export interface MemberOptions {
 }
 
 /** What operators do with the shards of a cluster. */
-export type ShardAdmin = Pick<Cluster, 'shards' | 'candidates' | 'addShard' | 'requestMove'>
+export type ShardAdmin = Pick<
+  Cluster,
+  'shards' | 'candidates' | 'addShard' | 'requestMove' | 'standbyLag'
+>
 
 export interface Member {
   readonly name: string

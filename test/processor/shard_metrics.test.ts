@@ -1,0 +1,40 @@
+/** The metrics of a processor in a cluster. */
+import { Registry } from 'prom-client'
+import t from 'tap'
+import { registerShardMetrics } from '../../src/processor/cluster/metrics.js'
+import type { Shard } from '../../src/store/postgres/cluster/cluster.js'
+
+const OWN = { name: 'p1', shard: 'books_1', epoch: 7 }
+const aShard = (shard: string, isConnected: boolean, moves: number): Shard => ({
+  ...{ shard, isConnected, moves, address: '', epoch: 1, holder: 'p1' },
+  ...{ partners: 2, moveTo: null },
+})
+
+const samplesOf = async (registry: Registry): Promise<string[]> =>
+  (await registry.metrics()).split('\n').filter((line) => line !== '' && !line.startsWith('#'))
+
+void t.test('every shard is shown, also one without an owner', async (t) => {
+  const registry = new Registry()
+  registerShardMetrics(registry, OWN, {
+    shards: () => Promise.resolve([aShard('books_1', true, 0), aShard('books_2', false, 3)]),
+    standbyLag: () => Promise.resolve(4_096),
+  })
+  for (let scrape = 1; scrape <= 2; scrape++)
+    t.same((await samplesOf(registry)).sort(), [
+      'causeway_shard_epoch{shard="books_1",owner="p1"} 7',
+      'causeway_shard_moves{shard="books_1"} 0',
+      'causeway_shard_moves{shard="books_2"} 3',
+      'causeway_shard_owned{shard="books_1"} 1',
+      'causeway_shard_owned{shard="books_2"} 0',
+      'causeway_standby_lag_bytes{shard="books_1"} 4096',
+    ])
+})
+
+void t.test('what the cluster does not say is absent', async (t) => {
+  const registry = new Registry()
+  registerShardMetrics(registry, OWN, {
+    shards: () => Promise.reject(new Error('gone')),
+    standbyLag: () => Promise.resolve(null),
+  })
+  t.same(await samplesOf(registry), ['causeway_shard_epoch{shard="books_1",owner="p1"} 7'])
+})
