@@ -36,5 +36,7 @@ export async function moveToPostgres(dataDir: string): Promise<void> {
   } finally {
     await running.stop()
   }
-  for (const { file } of files) rmSync(file)
+  for (const { file } of files) {
+    for (const end of ['', '-wal', '-shm']) rmSync(`${file}${end}`, { force: true })
+  }
 }
