@@ -14,7 +14,7 @@
 import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { Logger } from '../../base/log.js'
-import { acquireLock } from '../database.js'
+import { acquireLock, type Database } from '../database.js'
 import { Deposed } from '../store.js'
 import { connectToPrimary, parseStoreUrl, type Connection } from './connection.js'
 import type { SeenOwner } from './lease.js'
@@ -52,10 +52,13 @@ const BY_INDEX = ['seqscan', 'hashjoin', 'mergejoin']
   .join(' ')
   .concat(' SET plan_cache_mode = force_generic_plan')
 
+/** Held by reference until the process ends: the garbage collector closes others. */
+const locks: Database[] = []
+
 /** The holder of a schema for the data directory, whose lock it takes until the process ends. */
 export async function lockHolder(dataDir: string, schema: string): Promise<string> {
   const folder = resolve(dataDir)
-  await acquireLock(join(folder, schema))
+  locks.push(await acquireLock(join(folder, schema)))
   return `${hostname()}:${folder}`
 }
 
