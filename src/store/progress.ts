@@ -14,6 +14,11 @@ export interface Progress {
   readonly epoch: number
   /** The number of the last commit that wrote rows. */
   readonly lastBatch: number
+  /**
+   * The epoch that began when an operator last accepted a loss; 0: none did. Absent where nothing
+   * else begins an epoch; on PostgreSQL each take-over does.
+   */
+  readonly acceptedEpoch?: number
 }
 
 export interface ProgressQueries {
@@ -31,6 +36,7 @@ export interface ProgressQueries {
 const PROGRESS = `SELECT epoch, last_batch AS "lastBatch",
     (SELECT value FROM meta WHERE name = 'books_id') AS "booksId"
   FROM owner`
+const ACCEPTED_EPOCH = `SELECT value FROM meta WHERE name = 'accepted_epoch'`
 const EVENT = 'SELECT 1 FROM events WHERE id = ?'
 /** A payment with a corrupt context may have been submitted. */
 const submitted = (d: Dialect): string => `CASE WHEN ${d.isJson('context')}
@@ -46,6 +52,12 @@ export async function readProgress(database: Reader): Promise<Progress> {
   const [row] = await database.all<Progress>(PROGRESS)
   if (row === undefined) throw new Error('the books have no owner row')
   return row
+}
+
+/** Where take-overs begin epochs too. */
+export async function readAcceptedEpoch(database: Reader): Promise<number> {
+  const [row] = await database.all<{ value: string }>(ACCEPTED_EPOCH)
+  return Number(row?.value ?? 0)
 }
 
 export function progressQueries(reader: Reader, progress: () => Progress): ProgressQueries {

@@ -1,13 +1,11 @@
 /**
- * The processor's database has a single writer: a second process is rejected, and a writer on a
- * full disk exits and recovers.
+ * The books of a folder have a single writer: a second process is rejected, and a writer on a full
+ * disk exits and recovers.
  */
-import { join } from 'node:path'
 import t from 'tap'
-import { FILES } from '../../src/base/subjects.js'
-import { openDatabase } from '../../src/store/database.js'
 import { createSeededRandom } from '../fuzz/seeded_random.js'
 import { assertCleanAudit } from '../support/audit.js'
+import { rawBooks, sqliteOnly, storeSettings } from '../support/books.js'
 import { partnerOf, withKey, type HttpAnswer } from '../support/partner.js'
 import { startProgram, type CliResult } from '../support/program.js'
 import { retryUntilFinal, payByQr, payOut, untilStatus } from '../support/payments.js'
@@ -22,6 +20,7 @@ const partner = partnerOf(stack.sandbox)
 /** A processor started without the supervisor. */
 const secondProcessor = (): Promise<CliResult> =>
   startProgram('processor/main.js', [], {
+    ...storeSettings(stack.dataDir),
     ...{ DATA_DIR: stack.dataDir, GRPC_PORT: '0', DOT_ENV: '' },
     ...{ RAIL_ADDRESS: 'unix:/nowhere', NATS_URL: 'nats://127.0.0.1:1' },
   }).ended
@@ -29,16 +28,17 @@ const secondProcessor = (): Promise<CliResult> =>
 t.test('a second processor on the same folder is refused', async (t) => {
   const { exitCode, out, err } = await secondProcessor()
   t.equal(exitCode, 1)
-  t.match(out + err, /processor\.db is in use by another process: stop that one first/)
+  t.match(out + err, / is in use by another process: stop that one first/)
   await stack.kill('processor')
   t.equal((await secondProcessor()).exitCode, 1, 'the restarted processor holds the lock')
   const id = await payOut(partner, 'after a kill')
   t.ok(await untilStatus(partner, `/v1/payouts/${id}`, 'completed'))
 })
 
+const ONLY_SQLITE = { skip: sqliteOnly('a full disk under its file') }
 const KEYS = Array.from({ length: 40 }, (_, number) => `disk ${number}`)
 
-t.test('a full disk stops the processor, which then recovers', async (t) => {
+t.test('a full disk stops the processor, which then recovers', ONLY_SQLITE, async (t) => {
   await payByQr(partner, 'before')
   const create = (key: string): Promise<HttpAnswer> =>
     partner.request('POST', '/v1/payment_intents', anIntent({ partner_user_id: key }), withKey(key))
@@ -66,9 +66,7 @@ t.test('a full disk stops the processor, which then recovers', async (t) => {
     const first = answers[index]
     if (first?.status === 201) t.equal(again.text, first.text, 'an accepted request is stored')
   }
-  const books = await openDatabase(join(stack.dataDir, FILES.processorDatabase), {
-    readOnly: true,
-  })
+  const books = await rawBooks(stack.dataDir)
   const [row] = await books.all<{ n: number }>(
     `SELECT count(*) AS n FROM intents WHERE context ->> 'userId' LIKE 'disk %'`,
   )

@@ -2,13 +2,14 @@
  * Books that went back in time: any remaining high-water mark, rail, bus or webhook pool makes the
  * stack exit with code 78 and name the cause. After any kill it starts as usual.
  */
-import { copyFileSync, cpSync, existsSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { FILES } from '../../src/base/subjects.js'
 import { readHighWater } from '../../src/processor/recovery/high_water.js'
-import { openDatabase } from '../../src/store/database.js'
+import { allEventsAreSettled, discardBooks, rawBooks, sqliteOnly } from '../support/books.js'
 import { eventually } from '../support/eventually.js'
+import { copyFolder, discardPool, saveBooks, type SavedBooks } from '../support/saved_books.js'
 import { tempFolder } from '../support/temp_folder.js'
 import { partnerOf } from '../support/partner.js'
 import { payByQr, payOut, untilStatus } from '../support/payments.js'
@@ -31,7 +32,7 @@ async function pay(stack: RunningStack): Promise<void> {
 }
 
 const lastBatchOf = async (dataDir: string): Promise<number> => {
-  const books = await openDatabase(join(dataDir, BOOKS), { readOnly: true })
+  const books = await rawBooks(dataDir)
   const [owner] = await books.all<{ last_batch: number }>('SELECT last_batch FROM owner')
   await books.close()
   return owner?.last_batch ?? 0
@@ -40,32 +41,32 @@ const markOf = (dataDir: string) =>
   readHighWater(readFileSync(join(dataDir, FILES.highWater), 'utf8'))
 
 /** Resolves when the mark and the events of all commits are stored. */
-async function untilMarked(stack: RunningStack): Promise<void> {
-  await eventually('the high-water mark is that of the last commit', async () => {
-    const books = await openDatabase(join(stack.dataDir, BOOKS), { readOnly: true })
-    const open = await books.all('SELECT id FROM events WHERE settled_at IS NULL LIMIT 1')
-    await books.close()
-    const mark = markOf(stack.dataDir)?.lastBatch
-    return open.length === 0 && mark === (await lastBatchOf(stack.dataDir))
-  })
+async function untilMarked({ dataDir }: RunningStack): Promise<void> {
+  await eventually(
+    'the high-water mark is that of the last commit',
+    async () =>
+      (await allEventsAreSettled(dataDir)) &&
+      markOf(dataDir)?.lastBatch === (await lastBatchOf(dataDir)),
+  )
 }
 
-/** The folder of a killed stack, and an older copy of its books. */
-async function createFolders(): Promise<{ dataDir: string; newest: string; older: string }> {
-  const dataDir = join(folder, 'data')
-  const first = await startStack({ dataDir, settings: SETTINGS })
+/** The folder of a killed stack, its books, and an older copy of them. */
+async function createFolders(): Promise<{
+  newest: string
+  killed: SavedBooks
+  older: SavedBooks
+}> {
+  const newest = join(folder, 'newest')
+  const first = await startStack({ dataDir: newest, settings: SETTINGS })
   await pay(first)
   await first.stop()
-  const older = join(folder, 'older.db')
-  copyFileSync(join(dataDir, BOOKS), older)
-  const second = await startStack({ dataDir, settings: SETTINGS })
+  const older = saveBooks(newest)
+  const second = await startStack({ dataDir: newest, settings: SETTINGS })
   await pay(second)
   await untilMarked(second)
   await killAll(second)
-  const newest = join(folder, 'newest')
-  rmSync(join(dataDir, 'run'), { recursive: true, force: true }) // sockets cannot be copied
-  cpSync(dataDir, newest, { recursive: true })
-  return { dataDir, newest, older }
+  rmSync(join(newest, 'run'), { recursive: true, force: true }) // sockets cannot be copied
+  return { newest, killed: saveBooks(newest), older }
 }
 
 /** The processor first: without its supervisor it would stop cleanly. */
@@ -84,19 +85,16 @@ function isAlive(pid: number): boolean {
   }
 }
 
-const { newest, older } = await createFolders()
+const { newest, killed, older } = await createFolders()
 
 /** A copy of the folder as the kill left it, without these files. */
-function folderOf(name: string, ...without: readonly string[]): string {
+async function folderOf(name: string, ...without: readonly string[]): Promise<string> {
   const dataDir = join(folder, name)
-  cpSync(newest, dataDir, { recursive: true })
+  await copyFolder(newest, dataDir)
   for (const part of without) rmSync(join(dataDir, part), { recursive: true, force: true })
   return dataDir
 }
-function restoreOlder(dataDir: string): void {
-  for (const suffix of ['-wal', '-shm']) rmSync(join(dataDir, BOOKS + suffix), { force: true })
-  copyFileSync(older, join(dataDir, BOOKS))
-}
+
 async function startRefused(dataDir: string): Promise<string> {
   const { exitCode, output } = await runUntilExit(dataDir, SETTINGS)
   t.equal(exitCode, EXIT_BOOKS_BEHIND)
@@ -107,50 +105,50 @@ async function startRefused(dataDir: string): Promise<string> {
 }
 
 void t.test('unchanged folders start', async (t) => {
-  t.ok(statSync(join(newest, `${BOOKS}-wal`)).size > 0, 'the WAL has commits')
   t.equal(statSync(join(newest, FILES.highWater)).mode & 0o777, 0o600)
-  const stack = await startStack({ dataDir: folderOf('whole'), settings: SETTINGS })
+  const stack = await startStack({ dataDir: await folderOf('whole'), settings: SETTINGS })
   await pay(stack)
   t.equal(await stack.stop(), 0)
   const mark = markOf(stack.dataDir)
   t.equal(mark?.lastBatch, await lastBatchOf(stack.dataDir), 'a clean stop writes the mark')
 })
 
-void t.test('a missing WAL is detected', async (t) => {
-  const dataDir = folderOf('wal')
+void t.test('a missing WAL is detected', { skip: sqliteOnly('its WAL') }, async (t) => {
+  const dataDir = await folderOf('wal')
+  t.ok(statSync(join(dataDir, `${BOOKS}-wal`)).size > 0, 'it has commits')
   for (const suffix of ['-wal', '-shm']) rmSync(join(dataDir, BOOKS + suffix))
   const output = await startRefused(dataDir)
   t.match(output, /the books end \d+ commits behind high_water\.json \(\d+ < \d+\)/)
 })
 
 void t.test('an older copy is detected by the high-water mark', async (t) => {
-  const dataDir = folderOf('older')
-  restoreOlder(dataDir)
+  const dataDir = await folderOf('older')
+  await older.restore(dataDir)
   t.match(await startRefused(dataDir), /the books end \d+ commits behind high_water\.json/)
-  cpSync(join(newest, BOOKS), join(dataDir, BOOKS))
-  cpSync(join(newest, `${BOOKS}-wal`), join(dataDir, `${BOOKS}-wal`))
-  rmSync(join(dataDir, `${BOOKS}-shm`), { force: true })
+  await killed.restore(dataDir)
   const stack = await startStack({ dataDir, settings: SETTINGS })
   t.equal(await stack.stop(), 0, 'the newest copy starts again')
 })
 
 void t.test('an older copy is detected by the rail', async () => {
-  const dataDir = folderOf('rail', FILES.highWater, 'nats', FILES.webhookDatabase)
-  restoreOlder(dataDir)
+  const dataDir = await folderOf('rail', FILES.highWater, 'nats')
+  await discardPool(dataDir)
+  await older.restore(dataDir)
   const output = await startRefused(dataDir)
   t.match(output, /rail sandbox has instruction (pi|pout)_\w+, which the books never sent/)
   t.match(output, /their newest event is of 20/)
 })
 
 void t.test('an older copy is detected by the bus', async () => {
-  const dataDir = folderOf('bus', FILES.highWater, FILES.railDatabase, FILES.webhookDatabase)
-  restoreOlder(dataDir)
+  const dataDir = await folderOf('bus', FILES.highWater, FILES.railDatabase)
+  await discardPool(dataDir)
+  await older.restore(dataDir)
   t.match(await startRefused(dataDir), /the bus has event evt_\w+, which the books do not/)
 })
 
 void t.test('an older copy is detected by the webhook pool, which connects later', async (t) => {
-  const dataDir = folderOf('pool', FILES.highWater, FILES.railDatabase, 'nats')
-  restoreOlder(dataDir)
+  const dataDir = await folderOf('pool', FILES.highWater, FILES.railDatabase, 'nats')
+  await older.restore(dataDir)
   const stack = await startStack({ dataDir, settings: SETTINGS })
   t.teardown(() => stack.stop())
   await eventually('recovery mode', async () => {
@@ -167,17 +165,16 @@ void t.test('an older copy is detected by the webhook pool, which connects later
 })
 
 void t.test('deleted books are detected', async (t) => {
-  const all = [BOOKS, `${BOOKS}-wal`, `${BOOKS}-shm`]
-  t.match(
-    await startRefused(folderOf('gone', ...all)),
-    /the books are not those of high_water\.json/,
-  )
-  const unmarked = folderOf('gone_unmarked', ...all, FILES.highWater)
+  const gone = await folderOf('gone')
+  await discardBooks(gone)
+  t.match(await startRefused(gone), /the books are not those of high_water\.json/)
+  const unmarked = await folderOf('gone_unmarked', FILES.highWater)
+  await discardBooks(unmarked)
   t.match(await startRefused(unmarked), /the books do not; they have no event yet|never sent/)
 })
 
 void t.test('a folder without a high-water mark starts', async (t) => {
-  const dataDir = folderOf('before', FILES.highWater)
+  const dataDir = await folderOf('before', FILES.highWater)
   const stack = await startStack({ dataDir, settings: SETTINGS })
   t.equal(await stack.stop(), 0)
   t.ok(existsSync(join(dataDir, FILES.highWater)), 'the start writes one')

@@ -2,17 +2,18 @@
  * Recovery from an older copy of the books: the processor only reads until the rail's statement is
  * reconciled and the loss accepted. Then partners retry every lost payment, and none is paid twice.
  */
-import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { systemClock } from '../../src/base/clock.js'
 import { connectRecovery } from '../../src/operations/operator_client.js'
 import { openDatabase } from '../../src/store/database.js'
 import { assertCleanAudit } from '../support/audit.js'
+import { allEventsAreSettled } from '../support/books.js'
 import { operatorAccessOf } from '../support/callers.js'
 import { eventually } from '../support/eventually.js'
 import { operatorCli } from '../support/operator_cli.js'
 import { startProgram } from '../support/program.js'
+import { saveBooks } from '../support/saved_books.js'
 import { tempFolder } from '../support/temp_folder.js'
 import { partnerOf, withKey, type HttpAnswer, type Partner } from '../support/partner.js'
 import { payByQr, untilStatus } from '../support/payments.js'
@@ -27,8 +28,6 @@ const WITHIN_MS = 60_000
 t.setTimeout(0)
 const folder = tempFolder(t)
 const dataDir = join(folder, 'data')
-const books = join(dataDir, 'processor.db')
-const copy = join(folder, 'copy.db')
 const statement = join(folder, 'statement.csv')
 const ops = operatorCli(dataDir)
 const ANN = { reason: 'the older copy was restored' }
@@ -62,28 +61,19 @@ async function paidByQr(partner: Partner, key: string): Promise<string> {
   return id
 }
 
-async function readAll<Row>(file: string, sql: string): Promise<readonly Row[]> {
-  const database = await openDatabase(join(dataDir, file), { readOnly: true })
-  return database.all<Row>(sql).finally(() => database.close())
-}
-
 /** Ids of the executed instructions in the rail's log. */
-const executed = async (): Promise<readonly string[]> =>
-  (
-    await readAll<{ id: string }>(
-      'rail.db',
-      'SELECT id FROM instructions WHERE executions > 0 ORDER BY id',
-    )
-  ).map(({ id }) => id)
+async function executed(): Promise<readonly string[]> {
+  const rail = await openDatabase(join(dataDir, 'rail.db'), { readOnly: true })
+  const rows = await rail.all<{ id: string }>(
+    'SELECT id FROM instructions WHERE executions > 0 ORDER BY id',
+  )
+  await rail.close()
+  return rows.map(({ id }) => id)
+}
 
 /** Resolves when the webhook pool has reported every event, so none is published again. */
 const untilSettled = (): Promise<unknown> =>
-  eventually(
-    'all events are settled',
-    async () =>
-      (await readAll('processor.db', 'SELECT 1 FROM events WHERE settled_at IS NULL')).length === 0,
-    WITHIN_MS,
-  )
+  eventually('all events are settled', () => allEventsAreSettled(dataDir), WITHIN_MS)
 
 const writeStatement = async (): Promise<void> => {
   const args = ['--from', '2020-01-01', '--out', statement]
@@ -110,7 +100,7 @@ async function loseBooks(t: Test): Promise<{ before: string; lost: readonly stri
   const before = await paidOut(partnerOf(stack.sandbox), 'before')
   await untilSettled()
   await stack.stop()
-  copyFileSync(books, copy)
+  const older = saveBooks(dataDir)
 
   stack = await start()
   t.teardown(() => stack.stop())
@@ -119,7 +109,7 @@ async function loseBooks(t: Test): Promise<{ before: string; lost: readonly stri
   const intents = await Promise.all(users.map((user) => paidByQr(partner, user)))
   await untilSettled()
   await stack.stop()
-  copyFileSync(copy, books)
+  await older.restore(dataDir)
   return { before, lost: [...payouts, ...intents].sort() }
 }
 

@@ -13,6 +13,7 @@ import { callerEntry } from '../../src/auth/callers.js'
 import { CLEARTEXT, NO_LOG, openGrpcTls } from '../../src/base/grpc_tls.js'
 import { contracts } from '../../src/base/protos.js'
 import { freePort } from '../../src/supervisor/ports.js'
+import { storeSettings } from '../support/books.js'
 import { createAuthority, writeTlsFiles } from '../support/certificates.js'
 import { connectHealth, watchHealth } from '../support/grpc_health.js'
 import { eventually } from '../support/eventually.js'
@@ -42,7 +43,7 @@ const tlsFiles = (name: string, authority = ca) =>
 function settingsOf(name: string): Record<string, string> {
   const dataDir = join(folder, name)
   mkdirSync(dataDir)
-  return { DATA_DIR: dataDir, ...tlsFiles(name) }
+  return { DATA_DIR: dataDir, ...storeSettings(dataDir), ...tlsFiles(name) }
 }
 
 const busFiles = tlsFiles('nats')

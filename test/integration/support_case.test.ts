@@ -15,7 +15,7 @@ import { systemClock } from '../../src/base/clock.js'
 import { newId, type RequestId } from '../../src/base/ids.js'
 import { contracts } from '../../src/base/protos.js'
 import { systemRandom } from '../../src/base/random.js'
-import { sqliteOnly } from '../support/books.js'
+import { storeFiles } from '../support/books.js'
 import { operatorAccessOf } from '../support/callers.js'
 import { eventually } from '../support/eventually.js'
 import { operatorCli } from '../support/operator_cli.js'
@@ -267,8 +267,7 @@ t.test('planted values are in no file', async (t) => {
 /** `sandbox.json` is the place of the sandbox partner's credentials. */
 function assertNowhere(t: Test, planted: Readonly<Record<string, string>>): void {
   const files = filesBelow(dataDir).filter((file) => !file.endsWith('sandbox.json'))
-  const books = sqliteOnly('the files') === false ? ['processor.db', 'webhooks.db'] : []
-  for (const wanted of [...books, 'rail.db', 'processor.log', '.blk']) {
+  for (const wanted of [...storeFiles(), 'rail.db', 'processor.log', '.blk']) {
     t.ok(
       files.some((file) => file.includes(wanted)),
       `${wanted} is searched`,

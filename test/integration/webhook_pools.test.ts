@@ -1,9 +1,7 @@
 /** Two webhook pools share the events; partners see one service, also while one pool is killed. */
-import { join } from 'node:path'
 import t from 'tap'
-import { webhookDatabase } from '../../src/base/subjects.js'
-import { openDatabase } from '../../src/store/database.js'
 import { assertCleanAudit } from '../support/audit.js'
+import { rawPool } from '../support/books.js'
 import { eventually } from '../support/eventually.js'
 import { tempFolder } from '../support/temp_folder.js'
 import { partnerOf } from '../support/partner.js'
@@ -83,7 +81,7 @@ async function deliveriesOf({ endpointId }: TestReceiver): Promise<Listed['data'
 
 /** Ids of the events in a pool's database. */
 async function eventsOf(pool: number): Promise<readonly string[]> {
-  const books = await openDatabase(join(stack.dataDir, webhookDatabase(pool)), { readOnly: true })
+  const books = await rawPool(stack.dataDir, pool)
   const rows = await books.all<{ id: string }>(
     "SELECT id FROM events WHERE type <> 'payment_intent.authorized'",
   )

@@ -17,7 +17,7 @@ import {
 import { listUserIntents } from '../../src/processor/queries/user_intent_list.js'
 import { createBeneficiary } from '../../src/processor/commands/beneficiaries/beneficiary_create.js'
 import type { MasterKey } from '../../src/auth/master_key.js'
-import { rawBooks } from '../support/books.js'
+import { changeContexts, rawBooks, type RawBooks } from '../support/books.js'
 import { eventually } from '../support/eventually.js'
 import { codeOf, createWorld, DEMO, MASTER, viewOf, type World } from '../support/world.js'
 import { authorized, beginLifecycle, captured, scanned } from './intent_lifecycle.js'
@@ -35,6 +35,22 @@ import { aPayout } from '../support/requests.js'
 
 const HALF_AN_HOUR = 1_800_000
 
+/** Changes rows behind the processor's back, then restarts it. */
+async function damage(
+  t: Test,
+  world: World,
+  change: (books: RawBooks) => Promise<unknown>,
+): Promise<void> {
+  const books = await rawBooks(t.testdirName)
+  await change(books)
+  await books.close()
+  await world.rebuild()
+}
+
+/** Its account number cannot be decrypted. */
+const unsealable = (context: string): string =>
+  context.replace(/"sealedAccount":"[^"]*"/, '"sealedAccount":"k1.AAAA"')
+
 void t.test('a corrupt actor is reported and skipped, all others continue', async (t) => {
   const world = await createWorld(t)
   world.setRail(false)
@@ -43,10 +59,9 @@ void t.test('a corrupt actor is reported and skipped, all others continue', asyn
   const [unread, sealed, whole] = [await waiting(), await waiting(), await waiting()]
   const intent = (await beginLifecycle(world)).id
   const books = await rawBooks(t.testdirName)
-  await books.exec(`UPDATE payouts SET context = '{' WHERE id = '${unread}'`)
-  await books.exec(`UPDATE intents SET context = '' WHERE id = '${intent}'`)
-  await books.exec(`UPDATE payouts SET context =
-    json_set(context, '$.beneficiary.sealedAccount', 'k1.AAAA') WHERE id = '${sealed}'`)
+  await changeContexts(books, 'payouts', () => '{', unread)
+  await changeContexts(books, 'intents', () => '', intent)
+  await changeContexts(books, 'payouts', unsealable, sealed)
   const kept = await books.all<{ id: string }>('SELECT * FROM payouts ORDER BY id')
 
   await world.rebuild()
@@ -72,20 +87,13 @@ void t.test('a corrupt actor is reported and skipped, all others continue', asyn
   await books.close()
 })
 
-/** Changes rows in the database file, then restarts the processor. */
-async function damage(t: Test, world: World, sql: string): Promise<void> {
-  const books = await rawBooks(t.testdirName)
-  await books.exec(sql)
-  await books.close()
-  await world.rebuild()
-}
-
 const WAYS = {
-  'not JSON': "context = '{'",
-  truncated: 'context = substr(context, 1, length(context) / 2)',
-  'with the id of another': "context = json_set(context, '$.id', 'pi_other')",
-  'not an object': "context = '1'",
-  null: "context = 'null'",
+  'not JSON': () => '{',
+  truncated: (context: string) => context.slice(0, context.length / 2),
+  'with the id of another': (context: string) =>
+    JSON.stringify({ ...(JSON.parse(context) as object), id: 'pi_other' }),
+  'not an object': () => '1',
+  null: () => 'null',
 } as const
 
 for (const [way, change] of Object.entries(WAYS)) {
@@ -97,7 +105,7 @@ for (const [way, change] of Object.entries(WAYS)) {
       world.clock.pass(1)
     }
     const corrupt = ids[2]!
-    await damage(t, world, `UPDATE payouts SET ${change} WHERE id = '${corrupt}'`)
+    await damage(t, world, (books) => changeContexts(books, 'payouts', change, corrupt))
     t.equal(codeOf(await world.run(getPayout(DEMO, corrupt))), 'internal_error')
     t.equal(codeOf(await world.run(getPayout(DEMO, ids[1]!))), 'ok')
     t.equal(world.memory().corruptRows.count, 1)
@@ -125,7 +133,7 @@ for (const [way, change] of Object.entries(WAYS)) {
     const second = await first.another()
     const third = await second.another()
     await captured(third)
-    await damage(t, world, `UPDATE intents SET ${change} WHERE id = '${second.id}'`)
+    await damage(t, world, (books) => changeContexts(books, 'intents', change, second.id))
     for (const limit of [1, 2, 100]) {
       const found = await readAll<{ intent_id: string }>(world, (page) =>
         listUserIntents(DEMO, first.user, { limit, ...page }, world.memory().lastIntentNumber),
@@ -155,7 +163,7 @@ void t.test('operators see a corrupt held payout in the list', async (t) => {
   const whole = await held()
   world.clock.pass(1)
   const corrupt = await held()
-  await damage(t, world, `UPDATE payouts SET context = '' WHERE id = '${corrupt}'`)
+  await damage(t, world, (books) => changeContexts(books, 'payouts', () => '', corrupt))
   t.match(await readAll(world, (page) => listHeldPayouts({ limit: 1, ...page })), [
     { payout: { id: whole } },
     { corrupt, tenant: DEMO },
@@ -176,13 +184,11 @@ void t.test('an account number that cannot be decrypted stops nothing else', asy
     await world.run(createBeneficiary(DEMO, beneficiary as never)),
   )
   world.railInstructions.length = 0
-  await damage(
-    t,
-    world,
-    `UPDATE payouts SET context = json_set(context, '$.beneficiary.sealedAccount', 'k1.AAAA');
-     UPDATE intents SET context = json_set(context, '$.scanned.destination.sealedAccount', 'x');
-     UPDATE beneficiaries SET sealed_account = 'k1.AAAA' WHERE id = '${stored}'`,
-  )
+  await damage(t, world, async (books) => {
+    await changeContexts(books, 'payouts', unsealable)
+    await changeContexts(books, 'intents', unsealable)
+    await books.run("UPDATE beneficiaries SET sealed_account = 'k1.AAAA' WHERE id = ?", [stored])
+  })
   const events = world.events.length
   for (const code of [
     codeOf(await world.run(approvePayout(OPERATOR, held))),
@@ -215,13 +221,10 @@ void t.test(
       (await pay(world)).id,
       (await pay(world)).id,
     ]
-    await damage(
-      t,
-      world,
-      `UPDATE payouts SET context = '{' WHERE id = '${unread}';
-     UPDATE payouts SET context = json_set(context, '$.beneficiary.sealedAccount', 'k1.AAAA')
-       WHERE id = '${sealed}'`,
-    )
+    await damage(t, world, async (books) => {
+      await changeContexts(books, 'payouts', () => '{', unread)
+      await changeContexts(books, 'payouts', unsealable, sealed)
+    })
     const second: MasterKey = { kid: 'k2', bytes: Buffer.alloc(32, 8) }
     await world.rebuildWith([second, MASTER])
     const corrupt: string[] = []

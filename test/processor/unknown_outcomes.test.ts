@@ -1,14 +1,12 @@
 /** Unanswered instructions and recalls: the list, the metric after a day, one log line each. */
-import { join } from 'node:path'
 import t from 'tap'
 import { DAY, MINUTE, SECOND } from '../../src/base/clock.js'
 import type { Logger } from '../../src/base/log.js'
 import { listUnknownOutcomes } from '../../src/processor/queries/unknown_outcome_list.js'
 import { createStuckPaymentMonitor } from '../../src/processor/background/stuck_payment_monitor.js'
-import { openDatabase } from '../../src/store/database.js'
 import { SQLITE } from '../../src/store/dialect.js'
 import { unknownStatement } from '../../src/store/unknown_outcomes.js'
-import { sqliteOnly } from '../support/books.js'
+import { rawBooks, sqliteOnly } from '../support/books.js'
 import { codeOf, createWorld, viewOf, type World } from '../support/world.js'
 import { authorized, beginLifecycle, captured, scanned, waiting } from './intent_lifecycle.js'
 import { metricsOf } from './metrics_registry.js'
@@ -199,7 +197,7 @@ void t.test(
   { skip: sqliteOnly('its query plans') },
   async (t) => {
     const world = await createWorld(t)
-    const file = await openDatabase(join(t.testdirName, 'processor.db'), { readOnly: true })
+    const file = await rawBooks(world.folder)
     t.teardown(() => file.close())
     const indexes = {
       intents: 'intents USING INDEX intents_under_way',

@@ -1,7 +1,6 @@
 /**
  * A user's intents, newest first, while other users create intents, across commits and restarts.
  */
-import { join } from 'node:path'
 import t from 'tap'
 import fc from 'fast-check'
 import type { TenantId } from '../../src/base/ids.js'
@@ -14,11 +13,10 @@ import type { Memory } from '../../src/processor/cache/memory.js'
 import type { PageRequest } from '../../src/processor/queries/page.js'
 import { listUserIntents } from '../../src/processor/queries/user_intent_list.js'
 import type { Query } from '../../src/processor/queries/query.js'
-import { openDatabase } from '../../src/store/database.js'
 import { SQLITE } from '../../src/store/dialect.js'
 import { userIntentsStatement } from '../../src/store/user_intent_rows.js'
 import { anIntent } from '../support/requests.js'
-import { sqliteOnly } from '../support/books.js'
+import { rawBooks, sqliteOnly } from '../support/books.js'
 import { codeOf, createWorld, DEMO, viewOf, type World } from '../support/world.js'
 import { beginLifecycle, cancelled, openTenant } from './intent_lifecycle.js'
 import { read, readAll, type PageView } from './scenarios.js'
@@ -122,8 +120,8 @@ void t.test(
   'a page is read by primary key lookups only',
   { skip: sqliteOnly('its query plans') },
   async (t) => {
-    await createWorld(t)
-    const file = await openDatabase(join(t.testdirName, 'processor.db'), { readOnly: true })
+    const { folder } = await createWorld(t)
+    const file = await rawBooks(folder)
     t.teardown(() => file.close())
     const { sql, values } = userIntentsStatement(9, 51)
     const plan = await file.all<{ detail: string }>(`EXPLAIN QUERY PLAN ${sql(SQLITE)}`, values)

@@ -3,28 +3,44 @@
  * TEST_STORE_URL.
  */
 import { createHash } from 'node:crypto'
-import { existsSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import type { Test } from 'tap'
 import { createLog } from '../../src/base/log.js'
-import { FILES } from '../../src/base/subjects.js'
+import { FILES, webhookDatabase, webhookSchema } from '../../src/base/subjects.js'
 import { openDatabase, type Database } from '../../src/store/database.js'
 import { connectToPrimary, parseStoreUrl } from '../../src/store/postgres/connection.js'
 import { openPostgresStore } from '../../src/store/postgres/store.js'
 import { openStore, type Store } from '../../src/store/store.js'
+import { rememberNew, returnSchema, takeSchema } from './spare_schemas.js'
+import { tempFolder } from './temp_folder.js'
 
-/** Empty: SQLite. */
-const server = (): string => process.env['TEST_STORE_URL'] ?? ''
+/** The server of this run; empty: SQLite. */
+export const server = (): string => process.env['TEST_STORE_URL'] ?? ''
 
 /** Whether this run keeps its books in PostgreSQL. */
-const isOnPostgres = (): boolean => server() !== ''
+export const isOnPostgres = (): boolean => server() !== ''
+
+/** The databases of processor and webhook pool that a stack keeps in its folder. */
+export const storeFiles = (): readonly string[] =>
+  isOnPostgres() ? [] : [FILES.processorDatabase, FILES.webhookDatabase]
 
 /** Why a test of SQLite's own does not run on PostgreSQL; false on SQLite. */
 export const sqliteOnly = (reason: string): string | false =>
   isOnPostgres() && `SQLite only: ${reason}`
 
-/** The schema of the books that a test keeps in this folder. */
-const shardOf = (folder: string): string =>
-  `t_${createHash('sha256').update(folder).digest('hex').slice(0, 24)}`
+/** In a copy of a folder: the schema that both have. */
+export const SHARD_FILE = 'shard_of_test'
+
+/** The schema of the books that a test keeps in this folder; those of its pools begin with it. */
+export function shardOf(folder: string): string {
+  const file = join(folder, SHARD_FILE)
+  if (existsSync(file)) return readFileSync(file, 'utf8')
+  return `t_${createHash('sha256').update(folder).digest('hex').slice(0, 24)}`
+}
+
+/** The schema of the first webhook pool; those of the others begin with it. */
+export const poolSchema = (folder: string): string => `${shardOf(folder)}_pool`
 
 /** Settings of a process whose DATA_DIR is this folder. */
 export const storeSettings = (dataDir: string): Readonly<Record<string, string>> =>
@@ -32,7 +48,7 @@ export const storeSettings = (dataDir: string): Readonly<Record<string, string>>
     ? {
         STORE_URL: server(),
         SHARD: shardOf(dataDir),
-        WEBHOOK_POOL_SCHEMA: `${shardOf(dataDir)}_pool`,
+        WEBHOOK_POOL_SCHEMA: poolSchema(dataDir),
       }
     : {}
 
@@ -40,9 +56,10 @@ export const storeSettings = (dataDir: string): Readonly<Record<string, string>>
 export async function openTestStore(file: string): Promise<Store> {
   if (!isOnPostgres()) return openStore(file)
   const shard = shardOf(dirname(file))
-  if (!existsSync(`${file}.shard`)) await dropShard(shard)
+  const isNew = !existsSync(`${file}.shard`)
+  if (isNew) await takeSchema(server(), shard)
   writeFileSync(`${file}.shard`, shard)
-  return openPostgresStore({
+  const store = await openPostgresStore({
     url: server(),
     shard,
     holder: file,
@@ -50,6 +67,8 @@ export async function openTestStore(file: string): Promise<Store> {
     pause: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
     log: createLog('test', { LOG_LEVEL: 'silent' }),
   })
+  if (isNew) await rememberNew(server(), shard)
+  return store
 }
 
 /** The processor's books behind its back; statements that differ take `dialect`. */
@@ -61,13 +80,74 @@ export const rawBooks = async (folder: string): Promise<RawBooks> =>
     ? connectToPrimary(parseStoreUrl(server()), shardOf(folder), 'test')
     : openDatabase(join(folder, FILES.processorDatabase))
 
-/** Removes the books of a folder from the server; a SQLite file goes with its folder. */
-export async function discardBooks(folder: string): Promise<void> {
-  if (isOnPostgres()) await dropShard(shardOf(folder))
+/** A webhook pool's rows behind its back. */
+export const rawPool = async (folder: string, pool: number): Promise<RawBooks> =>
+  isOnPostgres()
+    ? connectToPrimary(parseStoreUrl(server()), webhookSchema(poolSchema(folder), pool), 'test')
+    : openDatabase(join(folder, webhookDatabase(pool)))
+
+/** Replaces contexts as a bug or a manual edit would: those of `ids`, or all. */
+export async function changeContexts(
+  books: RawBooks,
+  table: 'intents' | 'payouts',
+  change: (context: string) => string,
+  ...ids: readonly string[]
+): Promise<void> {
+  const rows = await books.all<{ id: string; context: string }>(`SELECT id, context FROM ${table}`)
+  for (const { id, context } of rows) {
+    if (ids.length > 0 && !ids.includes(id)) continue
+    await books.run(`UPDATE ${table} SET context = ? WHERE id = ?`, [change(context), id])
+  }
 }
 
-async function dropShard(shard: string): Promise<void> {
+export interface NewBooks {
+  readonly store: Store
+  /** A second connection to their rows. */
+  readonly raw: RawBooks
+  readonly folder: string
+}
+
+/** Books of a test's own, also several times in a test. */
+export async function openNewBooks(
+  t: Pick<Test, 'testdir' | 'testdirName' | 'teardown'>,
+): Promise<NewBooks> {
+  const parent = existsSync(t.testdirName) ? t.testdirName : tempFolder(t)
+  const folder = mkdtempSync(join(parent, 'books-'))
+  const store = await openTestStore(join(folder, FILES.processorDatabase))
+  const raw = await rawBooks(folder)
+  t.teardown(async () => {
+    await raw.close()
+    await store.close().catch(() => undefined) // the test has closed it
+    await releaseBooks(folder)
+  })
+  return { store, raw, folder }
+}
+
+/** Whether the webhook pools have reported the outcome of every event. */
+export async function allEventsAreSettled(folder: string): Promise<boolean> {
+  const books = await rawBooks(folder)
+  const open = await books.all(`SELECT id FROM ${books.dialect.openEvents} LIMIT 1`)
+  await books.close()
+  return open.length === 0
+}
+
+/** The books of `openTestStore` are no longer used; a file goes with its folder. */
+export async function releaseBooks(folder: string): Promise<void> {
+  if (isOnPostgres()) await returnSchema(server(), shardOf(folder))
+}
+
+/** Removes the books of a folder. */
+export async function discardBooks(folder: string): Promise<void> {
+  if (isOnPostgres()) return dropSchema(shardOf(folder))
+  removeDatabase(folder, FILES.processorDatabase)
+}
+
+export function removeDatabase(folder: string, file: string): void {
+  for (const suffix of ['', '-wal', '-shm']) rmSync(join(folder, file + suffix), { force: true })
+}
+
+export async function dropSchema(schema: string): Promise<void> {
   const connection = await connectToPrimary(parseStoreUrl(server()), 'public', 'test')
-  await connection.exec(`SET client_min_messages = error; DROP SCHEMA IF EXISTS ${shard} CASCADE`)
+  await connection.exec(`SET client_min_messages = error; DROP SCHEMA IF EXISTS ${schema} CASCADE`)
   await connection.close()
 }

@@ -30,7 +30,7 @@ import { loadMemory, type Memory } from '../../src/processor/cache/memory.js'
 import type { Origin } from '../../src/processor/cycle/origin.js'
 import { createPipeline, type Pipeline } from '../../src/processor/cycle/pipeline.js'
 import { createVault, type Vault } from '../../src/processor/keys/vault.js'
-import { discardBooks, openTestStore } from './books.js'
+import { openTestStore, releaseBooks } from './books.js'
 import { tempFolder } from './temp_folder.js'
 
 export const RULES: Rules = {
@@ -198,7 +198,7 @@ export async function createWorld(home: Home, options: WorldOptions = {}): Promi
   }
   home.teardown(async () => {
     await world.close()
-    await discardBooks(folder)
+    await releaseBooks(folder)
   })
   await run(ensureDemo())
   return world

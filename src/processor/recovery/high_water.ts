@@ -6,8 +6,8 @@
  *
  * - The mark names only commits that are on disk. It may lag behind the books and is never ahead of
  *   them: a mark that is ahead proves that the books are an older copy, or other books.
- * - A mark that is ahead of the books is kept as evidence until the books pass it, which takes a
- *   new epoch.
+ * - A mark that is ahead of the books is kept as evidence until the books pass it, which takes the
+ *   epoch of an accepted loss. On PostgreSQL a take-over begins an epoch as well; it accepts none.
  * - It is written beside commits, at most once in WRITE_EVERY_MS, and at a clean stop. A failed
  *   write leaves an older mark and stops nothing.
  */
@@ -74,9 +74,11 @@ export function createHighWater({ write, found, pause, log }: HighWaterOptions):
   }
 }
 
-/** Batch numbers of different books cannot be compared, only epochs. */
+/** Up to the epoch in which a loss was accepted, the numbers of commits cannot be compared. */
 export function isAhead(mark: Progress, books: Progress): boolean {
-  if (mark.epoch !== books.epoch) return mark.epoch > books.epoch
+  const { epoch, acceptedEpoch = epoch } = books
+  if (mark.epoch > epoch) return true
+  if (mark.epoch < acceptedEpoch) return false
   return mark.booksId !== books.booksId || mark.lastBatch > books.lastBatch
 }
 

@@ -52,8 +52,10 @@ const OWNER = 'SELECT epoch, last_batch AS "lastBatch", holder, beat, session FR
 const TAKE_OVER = `UPDATE owner SET epoch = epoch + 1, holder = ?, beat = 0, session = ?
   WHERE epoch = ? AND beat = ? RETURNING epoch, last_batch AS "lastBatch"`
 const HEARTBEAT = 'UPDATE owner SET beat = beat + 1 WHERE epoch = ?'
-const RAISE_EPOCH = `UPDATE owner SET epoch = greatest(epoch, ?::bigint) + 1 WHERE epoch = ?
-  RETURNING epoch`
+const RAISE_EPOCH = `WITH raised AS (
+    UPDATE owner SET epoch = greatest(epoch, ?::bigint) + 1 WHERE epoch = ? RETURNING epoch)
+  INSERT INTO meta (name, value) SELECT 'accepted_epoch', epoch::text FROM raised
+  ON CONFLICT (name) DO UPDATE SET value = excluded.value RETURNING value::bigint AS epoch`
 const RELEASE = "UPDATE owner SET holder = '' WHERE epoch = ?"
 const STILL_OWNER = 'SELECT 1 FROM owner WHERE epoch = ?'
 const TERMINATE = 'SELECT pg_terminate_backend(?::integer)'

@@ -7,7 +7,7 @@
 import { join } from 'node:path'
 import { projectRoot } from '../../base/protos.js'
 import { createLists } from '../lists.js'
-import { progressQueries, readProgress, type Progress } from '../progress.js'
+import { progressQueries, readAcceptedEpoch, readProgress, type Progress } from '../progress.js'
 import { load, readBootState, readDue, readKeyRows, readOpenEvents } from '../reads.js'
 import type { Store } from '../store.js'
 import { COMMIT_FUNCTION, commitValues } from './commit.js'
@@ -29,9 +29,10 @@ export async function openPostgresStore(options: SchemaOptions): Promise<Store> 
   })
   const { background, prefetch, lists } = schema.readers
   const { booksId } = await readProgress(background)
+  let acceptedEpoch = await readAcceptedEpoch(background)
   const progress = (): Progress => {
     const { epoch, lastBatch } = schema.ownership()
-    return { booksId, epoch, lastBatch }
+    return { booksId, epoch, lastBatch, acceptedEpoch }
   }
   return {
     keyRows: () => readKeyRows(background),
@@ -48,7 +49,10 @@ export async function openPostgresStore(options: SchemaOptions): Promise<Store> 
     marks: progressQueries(background, progress),
     onFailure: schema.onFailure,
     isInRecovery: async () => (await background.all(IN_RECOVERY)).length > 0,
-    raiseEpoch: schema.raiseEpoch,
+    raiseEpoch: async (above) => {
+      await schema.raiseEpoch(above)
+      acceptedEpoch = schema.ownership().epoch
+    },
     close: schema.close,
   }
 }

@@ -1,18 +1,14 @@
 /** Detecting marks that the books are behind, and the reported reasons. */
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { FILES } from '../../../src/base/subjects.js'
 import { createMarks, type Mark, type Marks } from '../../../src/processor/recovery/marks.js'
-import { openDatabase } from '../../../src/store/database.js'
-import { openStore, type Store } from '../../../src/store/store.js'
-import { tempFolder } from '../../support/temp_folder.js'
+import type { Store } from '../../../src/store/store.js'
+import { openNewBooks, openTestStore } from '../../support/books.js'
 
 async function opened(t: Test, filled = ''): Promise<{ store: Store; marks: Marks }> {
-  const file = join(tempFolder(t), 'processor.db')
-  const store = await openStore(file)
-  t.teardown(() => store.close())
-  const raw = await openDatabase(file)
-  await raw.exec(filled)
-  await raw.close()
+  const { store, raw } = await openNewBooks(t)
+  if (filled !== '') await raw.exec(filled)
   return { store, marks: createMarks(store.marks) }
 }
 
@@ -36,6 +32,18 @@ void t.test('a high-water mark ahead of the books is reported', async (t) => {
   t.equal(marks.behind().length, 1, 'one per source')
   await store.raiseEpoch(7)
   t.equal(await reason(marks, mark({ epoch: 7, lastBatch: 900 })), null, 'a later epoch')
+})
+
+void t.test('books that are opened again accept no loss', async (t) => {
+  const { store, folder } = await openNewBooks(t)
+  const progress = { ...store.marks.progress(), lastBatch: 3 }
+  await store.close()
+  for (const start of ['first', 'second']) {
+    const again = await openTestStore(join(folder, FILES.processorDatabase))
+    const mark: Mark = { kind: 'high_water', source: 'high_water.json', progress }
+    t.match(await reason(createMarks(again.marks), mark), /end 3 commits behind/, start)
+    await again.close()
+  }
 })
 
 const EVENT = `INSERT INTO events (position, id, tenant, sequence, type, entity, created_at, body)

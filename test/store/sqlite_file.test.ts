@@ -1,0 +1,54 @@
+/** The SQLite file of the store: its WAL, its single writer. */
+import { copyFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { instant } from '../../src/base/clock.js'
+import { openDatabase } from '../../src/store/database.js'
+import { openStore, type Store } from '../../src/store/store.js'
+import { tempFolder } from '../support/temp_folder.js'
+import { anIntent, batchOf } from './commit_rows.js'
+
+async function opened(t: Test): Promise<{ store: Store; file: string }> {
+  const file = join(tempFolder(t), 'processor.db')
+  const store = await openStore(file)
+  t.teardown(() => store.close())
+  return { store, file }
+}
+
+void t.test('a missing or empty file with a WAL is rejected, and the WAL is kept', async (t) => {
+  const { store, file } = await opened(t)
+  await store.commit(batchOf({ intents: [anIntent('pi_1')] }))
+  const copy = `${file}.copy`
+  copyFileSync(`${file}-wal`, `${copy}-wal`)
+  const refused = /copy is missing or empty but has a WAL/
+  await t.rejects(openStore(copy), refused)
+  writeFileSync(copy, '')
+  await t.rejects(openStore(copy), refused)
+  copyFileSync(file, copy)
+  const brought = await openStore(copy)
+  t.same(await brought.due('intents', instant(9), 9), ['pi_1'])
+  await brought.close()
+})
+
+void t.test('a file has one writer and any number of readers', async (t) => {
+  const file = join(tempFolder(t), 'processor.db')
+  const store = await openStore(file)
+  await t.rejects(openStore(file), /processor\.db is in use by another process/)
+  const reader = await openDatabase(file, { readOnly: true })
+  await store.commit(batchOf({ intents: [anIntent('pi_1')] }))
+  t.same(await reader.all('SELECT id FROM intents'), [{ id: 'pi_1' }])
+  await reader.close()
+  await store.close()
+  const next = await openStore(file)
+  t.same(await next.due('intents', instant(9e12), 1), ['pi_1'], 'the next writer opens it')
+  await next.close()
+})
+
+void t.test('a value the driver would turn into NULL does not compile', async (t) => {
+  const database = await openDatabase(join(tempFolder(t), 'x.db'))
+  t.teardown(() => database.close())
+  // @ts-expect-error a bigint would be bound as NULL
+  await database.all('SELECT ? AS x', [5n])
+  const [row] = await database.all<{ x: string }>('SELECT CAST(? AS INTEGER) AS x', ['5'])
+  t.same(row, { x: 5 })
+})
