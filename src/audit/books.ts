@@ -7,7 +7,8 @@
  * - One connection reads all files in one transaction, so each database stands still. Snapshots are
  *   taken in the order processor, rail, webhooks: whatever the processor records of the rail or a
  *   pool must then be there, however busy the stack is.
- * - PostgreSQL is exported first, at one snapshot: the processor's books and the pools'.
+ * - PostgreSQL is exported first, at one snapshot: the processor's books and the pools'. What the
+ *   rail's later snapshot has and the export lacks is looked up in a second export.
  * - Connections and attached databases are read-only.
  * - One page of a table is in memory at a time.
  * - Amounts are read as text (CAST(… AS TEXT)) and summed as bigint, because numbers would be
@@ -79,7 +80,7 @@ export interface Books {
   readonly corrupt: ReadonlySet<string>
   /** From now on queries of `payouts` and `intents` omit corrupt rows. */
   excludeCorrupt(): Promise<void>
-  /** Reads the processor's current rows, outside the snapshots. */
+  /** Reads the processor's rows as they are after all snapshots were taken. */
   allCurrent<Row>(sql: string, parameters?: readonly Bindable[]): Promise<Row[]>
   close(): Promise<void>
 }
@@ -97,8 +98,15 @@ export interface BookOptions {
   readonly page?: number
   /** See Books; epoch 0: never. */
   readonly poolsReplacedAt?: Instant
-  /** A folder with an export of PostgreSQL: the databases of processor and pools. */
-  readonly exported?: { readonly folder: string; readonly asOf: Instant } | undefined
+  readonly exported?: Exported | undefined
+}
+
+/** An export of PostgreSQL: the databases of processor and pools. */
+export interface Exported {
+  readonly folder: string
+  readonly asOf: Instant
+  /** Exports the processor's books again. @returns the file */
+  again(): Promise<string>
 }
 
 export async function openBooks(
@@ -120,7 +128,7 @@ export async function openBooks(
     if (each.source === 'processor') continue
     await reader.run(`ATTACH DATABASE ? AS ${each.schema}`, [pathOf(each)])
   }
-  const live = await openDatabase(ofProcessor, { readOnly: true })
+  let current: Database | undefined
   const asOf = exported?.asOf ?? clock.now()
   await takeSnapshots(reader, files)
   const counts = new Map<string, number>()
@@ -148,11 +156,14 @@ export async function openBooks(
       for (const { id } of await reader.all<{ id: string }>(CORRUPT)) corrupt.add(id)
       if (corrupt.size > 0) await reader.exec(WITHOUT_CORRUPT)
     },
-    allCurrent: live.all,
+    allCurrent: async (sql, parameters) => {
+      current ??= await openDatabase((await exported?.again()) ?? ofProcessor, { readOnly: true })
+      return current.all(sql, parameters)
+    },
     close: async () => {
       await reader.exec('ROLLBACK')
       await reader.close()
-      await live.close()
+      await current?.close()
     },
   }
 }

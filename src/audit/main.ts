@@ -17,9 +17,9 @@ import { programOptions } from '../base/program_options.js'
 import { storeUrl } from '../base/settings.js'
 import { readSettings } from '../base/settings_reader.js'
 import { FILES, webhookDatabase, WEBHOOK_POOLS_MAX, webhookSchema } from '../base/subjects.js'
-import { exportSchemas } from '../store/postgres/copy.js'
+import { exportSchemas, type SchemaFile } from '../store/postgres/copy.js'
 import { audit } from './audit.js'
-import { NothingToAudit, openBooks, type Books } from './books.js'
+import { NothingToAudit, openBooks, type Books, type Exported } from './books.js'
 import { checkLine, conclusion } from './report.js'
 
 const BROKEN = 1
@@ -81,7 +81,7 @@ async function open(folder: string): Promise<Books | undefined> {
   }
 }
 
-async function exported(folder: string): Promise<{ folder: string; asOf: Instant } | undefined> {
+async function exported(folder: string): Promise<Exported | undefined> {
   const url = storeUrl(settings, folder)
   if (url === '') return undefined
   const asOf = systemClock.now()
@@ -90,7 +90,19 @@ async function exported(folder: string): Promise<{ folder: string; asOf: Instant
     file: join(temporary, webhookDatabase(index + 1)),
     holds: 'pool' as const,
   }))
-  const file = join(temporary, FILES.processorDatabase)
-  await exportSchemas(url, [{ schema: settings.SHARD, file, holds: 'books' }, ...pools])
-  return { folder: temporary, asOf }
+  const booksTo = (name: string): SchemaFile => ({
+    schema: settings.SHARD,
+    file: join(temporary, name),
+    holds: 'books',
+  })
+  await exportSchemas(url, [booksTo(FILES.processorDatabase), ...pools])
+  return {
+    folder: temporary,
+    asOf,
+    again: async () => {
+      const later = booksTo('later.db')
+      await exportSchemas(url, [later])
+      return later.file
+    },
+  }
 }

@@ -41,7 +41,9 @@ import { newDelivery, type DeliveryContext } from '../../actors/webhook/delivery
 import type { AttemptRow, DeliveryRow } from '../../actors/webhook/store/schema.js'
 import { openWebhookStore } from '../../actors/webhook/store/store.js'
 import { openDatabase } from '../../src/store/database.js'
+import { exportSchemas } from '../../src/store/postgres/copy.js'
 import type { StoredEvent } from '../../src/store/store.js'
+import { isOnPostgres, server, shardOf } from '../support/books.js'
 import { anIntent, aPayout, promptPayQr } from '../support/requests.js'
 import { createWorld, DEMO, viewOf, type World } from '../support/world.js'
 import { openSmallBank, type SmallBank } from './small_bank.js'
@@ -97,7 +99,10 @@ export async function writeSmallBooks(t: Test): Promise<SmallBooks> {
   await fund(world)
   await bank.close()
   await deliver(world, join(folder, 'webhooks.db'), endpoint)
-  await writeBack(join(folder, 'processor.db'))
+  const file = join(folder, 'processor.db')
+  if (isOnPostgres())
+    await exportSchemas(server(), [{ schema: shardOf(folder), file, holds: 'books' }])
+  else await writeBack(file)
   return { folder, world, payouts, intents }
 }
 
