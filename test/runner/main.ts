@@ -1,7 +1,8 @@
 /**
  * Runs the checks and every test file: node .build/test/runner/main.js [part of a name …]
  *
- * - STORE=postgres: the test files, with their books in a PostgreSQL server of this run.
+ * - STORE=postgres: the test files that open the store, with their books in a PostgreSQL server of
+ *   this run. STORE=both: everything on SQLite, then those.
  * - The last line is `N passed, N failed`: all assertions, and one failure per failed check. The
  *   exit code is 1 when anything failed or nothing ran.
  */
@@ -9,62 +10,82 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { projectRoot } from '../../src/base/protos.js'
 import { noPostgres, startPostgres } from '../support/postgres_server.js'
-import { listJobs, recordDurations, SQLITE_ONLY, type Job } from './jobs.js'
+import { listJobs, recordDurations, type Job, type Store } from './jobs.js'
 import { runJob } from './run_job.js'
+import { OWN_SERVER, SQLITE_ONLY } from './store_tests.js'
 
 /** Tests wait for timers and processes: three jobs keep two cores busy. */
 const CONCURRENCY = Number(process.env['TEST_JOBS'] ?? 3)
 
-/** No test cuts the power; three jobs open many connections. */
+/** No test of the run cuts the power; three jobs open many connections. */
 const SERVER_SETTINGS = { fsync: 'off', max_connections: '500' }
 
-const onPostgres = process.env['STORE'] === 'postgres'
+const STORES: Readonly<Record<string, readonly Store[]>> = {
+  sqlite: ['sqlite'],
+  postgres: ['postgres'],
+  both: ['sqlite', 'postgres'],
+}
+
+const only = process.argv.slice(2)
+const chosen = process.env['STORE'] ?? 'sqlite'
 // The children's settings are their own.
 delete process.env['STORE']
-const teardowns: (() => unknown)[] = []
-if (onPostgres) await startServer()
-else if (noPostgres !== false) console.log(`left out: the tests on PostgreSQL (${noPostgres})`)
+const total = { passed: 0, failed: 0 }
+rmSync(join(projectRoot(), '.build/test_output'), { recursive: true, force: true })
+for (const store of STORES[chosen] ?? end(`STORE=${chosen} is not sqlite, postgres or both`))
+  await runSuite(store)
+if (chosen === 'sqlite' && noPostgres !== false)
+  console.log(`left out: the tests on PostgreSQL (${noPostgres})`)
+console.log(`${total.passed} passed, ${total.failed} failed`)
+process.exit(total.failed === 0 && total.passed > 0 ? 0 : 1)
 
-const jobs = [...listJobs(process.argv.slice(2), onPostgres)]
-const count = jobs.length
-const durations = new Map<string, number>()
-const startedAt = performance.now()
-let passed = 0
-let failed = 0
-let done = 0
+function end(reason: string): never {
+  console.log(reason)
+  console.log(`${total.passed} passed, ${total.failed + 1} failed`)
+  process.exit(1)
+}
 
-async function startServer(): Promise<void> {
-  if (noPostgres !== false) {
-    console.log(noPostgres)
-    console.log('0 passed, 1 failed')
-    process.exit(1)
+async function runSuite(store: Store): Promise<void> {
+  const teardowns: (() => unknown)[] = []
+  if (store === 'postgres') await startServer(teardowns)
+  const jobs = [...listJobs(only, store)]
+  const count = jobs.length
+  const durations = new Map<string, number>()
+  const startedAt = performance.now()
+  let done = 0
+
+  const runAndReport = async (job: Job): Promise<void> => {
+    const { passed, failures, seconds } = await runJob(job)
+    durations.set(job.name, Math.round(seconds * 10) / 10)
+    total.passed += passed
+    total.failed += failures.length
+    done += 1
+    const verdict = failures.length === 0 ? 'pass' : 'FAIL'
+    console.log(
+      `${verdict}  ${`${done}/${count}`.padStart(7)}  ${job.name}  ${seconds.toFixed(1)} s`,
+    )
+    for (const failure of failures) console.log(failure)
   }
-  const server = await startPostgres({ teardown: (end) => teardowns.push(end) }, SERVER_SETTINGS)
+  const work = async (): Promise<void> => {
+    for (let job = jobs.shift(); job !== undefined; job = jobs.shift()) await runAndReport(job)
+  }
+  await Promise.all(Array.from({ length: CONCURRENCY }, work))
+  for (const teardown of teardowns) await teardown()
+  recordDurations(durations)
+  const minutes = ((performance.now() - startedAt) / 60_000).toFixed(1)
+  const where = store === 'postgres' ? ' on PostgreSQL' : ''
+  console.log(`${count} files and checks${where} in ${minutes} minutes`)
+}
+
+async function startServer(teardowns: (() => unknown)[]): Promise<void> {
+  if (noPostgres !== false) end(noPostgres)
+  const server = await startPostgres(
+    { teardown: (teardown) => teardowns.push(teardown) },
+    SERVER_SETTINGS,
+  )
   process.env['TEST_STORE_URL'] = server.url
   for (const [name, why] of Object.entries(SQLITE_ONLY))
     console.log(`SQLite only: ${name} (${why})`)
+  for (const [name, why] of Object.entries(OWN_SERVER))
+    console.log(`on a server of its own, once: ${name} (${why})`)
 }
-
-async function work(): Promise<void> {
-  for (let job = jobs.shift(); job !== undefined; job = jobs.shift()) await runAndReport(job)
-}
-
-async function runAndReport(job: Job): Promise<void> {
-  const { passed: assertions, failures, seconds } = await runJob(job)
-  durations.set(job.name, Math.round(seconds * 10) / 10)
-  passed += assertions
-  failed += failures.length
-  done += 1
-  const verdict = failures.length === 0 ? 'pass' : 'FAIL'
-  console.log(`${verdict}  ${`${done}/${count}`.padStart(7)}  ${job.name}  ${seconds.toFixed(1)} s`)
-  for (const failure of failures) console.log(failure)
-}
-
-rmSync(join(projectRoot(), '.build/test_output'), { recursive: true, force: true })
-await Promise.all(Array.from({ length: CONCURRENCY }, work))
-for (const end of teardowns) await end()
-if (!onPostgres) recordDurations(durations)
-const minutes = ((performance.now() - startedAt) / 60_000).toFixed(1)
-console.log(`${count} files and checks in ${minutes} minutes`)
-console.log(`${passed} passed, ${failed} failed`)
-process.exit(failed === 0 && passed > 0 ? 0 : 1)

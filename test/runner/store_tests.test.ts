@@ -1,0 +1,41 @@
+/** Which tests run on PostgreSQL, and that they open the store of the run and no file. */
+import { readFileSync } from 'node:fs'
+import { relative } from 'node:path'
+import t from 'tap'
+import { projectRoot } from '../../src/base/protos.js'
+import { testNames } from './jobs.js'
+import { importedBy, opensStore, OWN_SERVER, runsOnPostgres, SQLITE_ONLY } from './store_tests.js'
+
+const names = testNames()
+
+t.test('tests that open no store run once', (t) => {
+  for (const name of ['test/integration/payouts', 'test/crash/others_killed', 'test/store/store'])
+    t.ok(runsOnPostgres(name), name)
+  for (const name of ['test/gateway/json', 'test/qr/read', 'test/client/client', 'test/lint'])
+    t.notOk(opensStore(name), name)
+  t.end()
+})
+
+t.test('each exception is one of a test that opens the store', (t) => {
+  for (const start of [...Object.keys(SQLITE_ONLY), ...Object.keys(OWN_SERVER)])
+    t.ok(
+      names.some((name) => name.startsWith(start) && opensStore(name)),
+      start,
+    )
+  t.end()
+})
+
+/** The helpers that know where a store keeps its rows. */
+const HELPERS = ['.build/test/support/books.js', '.build/test/support/saved_books.js']
+const OPENS_A_FILE =
+  /openStore\(|openDatabase\([^;]*(processor\.db|processorDatabase|webhooks\.db|webhookDatabase)/
+
+t.test('what runs on PostgreSQL opens no database file of processor or pools', (t) => {
+  const files = new Set(names.filter(runsOnPostgres).flatMap((name) => [...importedBy(name)]))
+  const found = [...files]
+    .map((file) => relative(projectRoot(), file))
+    .filter((file) => file.startsWith('.build/test/') && !HELPERS.includes(file))
+    .filter((file) => OPENS_A_FILE.test(readFileSync(file, 'utf8')))
+  t.same(found, [])
+  t.end()
+})

@@ -1,0 +1,65 @@
+/**
+ * Which test files run on PostgreSQL: those that open the store of the run.
+ *
+ * - Test files open the store of the run only through support/books, so the imports of the compiled
+ *   files tell which ones depend on it. All others run once, whatever the store.
+ * - A file that starts a PostgreSQL server of its own tests the same on every run.
+ */
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { projectRoot } from '../../src/base/protos.js'
+
+const BUILT = join(projectRoot(), '.build')
+export const STORE_OF_THE_RUN = join(BUILT, 'test/support/books.js')
+const IMPORT = /(?:\bfrom|\bimport)\s*\(?\s*'(\.[^']+)'/g
+
+/**
+ * Test files that `STORE=postgres` leaves out, by the start of their name, and why. Single tests
+ * in other files say so with `sqliteOnly` (support/books).
+ */
+export const SQLITE_ONLY: Readonly<Record<string, string>> = {
+  'test/audit/main': 'audits files; the tests of whole stacks audit PostgreSQL by the same program',
+  'test/golden': 'data folders of earlier versions',
+  'test/integration/full_disk': 'a full disk under the file',
+  'test/load': 'seeds and measures files',
+  'test/powercut': 'images of the file after a power cut',
+  'test/simulation': 'counts the reads and writes of the file',
+}
+
+/** Test files with a PostgreSQL server of their own; they run once, beside those on SQLite. */
+export const OWN_SERVER: Readonly<Record<string, string>> = {
+  'test/integration/postgres': 'one stack, whose server is killed',
+  'test/operations/store_copy': 'copies from SQLite to PostgreSQL',
+}
+
+const isNamedIn = (names: Readonly<Record<string, string>>, name: string): boolean =>
+  Object.keys(names).some((start) => name.startsWith(start))
+
+/** @param name of a test file: its path without `.test.js` */
+export const runsOnPostgres = (name: string): boolean =>
+  !isNamedIn(SQLITE_ONLY, name) && !isNamedIn(OWN_SERVER, name) && opensStore(name)
+
+/** Whether a test file opens the store of the run. */
+export const opensStore = (name: string): boolean => importedBy(name).has(STORE_OF_THE_RUN)
+
+/** A compiled test file and all that it imports, directly or not. */
+export function importedBy(name: string): ReadonlySet<string> {
+  const seen = new Set([join(BUILT, `${name}.test.js`)])
+  for (const file of seen) {
+    for (const imported of importsOf(file)) seen.add(imported)
+  }
+  return seen
+}
+
+const known = new Map<string, readonly string[]>()
+
+function importsOf(file: string): readonly string[] {
+  const found = known.get(file)
+  if (found !== undefined) return found
+  const text = existsSync(file) ? readFileSync(file, 'utf8') : ''
+  const imports = [...text.matchAll(IMPORT)]
+    .map(([, path = '']) => resolve(dirname(file), path))
+    .filter((path) => existsSync(path))
+  known.set(file, imports)
+  return imports
+}
