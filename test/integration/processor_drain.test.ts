@@ -11,6 +11,7 @@ import { CLEARTEXT } from '../../src/base/grpc_tls.js'
 import { contracts } from '../../src/base/protos.js'
 import { freePort } from '../../src/supervisor/ports.js'
 import { assertCleanAudit } from '../support/audit.js'
+import { storeSettings } from '../support/books.js'
 import { eventually } from '../support/eventually.js'
 import {
   connectDocumented,
@@ -111,6 +112,7 @@ t.test('alone', async (t) => {
   })
   const startProcessor = () =>
     startProcess(t, 'src/processor/main.js', {
+      ...storeSettings(dataDir),
       DATA_DIR: dataDir,
       NATS_URL,
       GRPC_PORT: String(grpcPort),
