@@ -17,7 +17,6 @@ import { createPayout } from '../../src/processor/commands/payouts/payout_create
 import { getPayout } from '../../src/processor/commands/payouts/payout_get.js'
 import { resolvePayout } from '../../src/processor/commands/payouts/payout_resolve.js'
 import { approvePayout, rejectPayout } from '../../src/processor/commands/payouts/payout_review.js'
-import type { Answer } from '../../src/processor/cycle/answer.js'
 import type { SeededRandom } from '../fuzz/seeded_random.js'
 import { thai, vietnamese } from '../qr/payloads.js'
 import { DEMO } from '../support/world.js'
@@ -30,11 +29,14 @@ import {
   type PayoutRecord,
   type View,
 } from './client_oracle.js'
+import type { OnAnswer } from './processors.js'
 
 /** A call in flight and the check of its response; none arrives when it is lost. */
 export interface Call {
   readonly command: Command
-  readonly onAnswer: (answer: Answer) => void
+  readonly onAnswer: OnAnswer
+  /** By bearer token: without a nonce. */
+  readonly isBearer?: boolean
 }
 
 /** An accepted request, and its entity. */
@@ -43,25 +45,32 @@ export type Accepted<RequestRecord extends AnyRecord> = RequestRecord & { readon
 const OPERATOR = { name: 'ann', reason: 'a simulation' }
 const AMOUNTS = ['36000', '36000', '100', '4999999', '5000001'] as const
 
-const call = (command: Command, onAccepted: (view: View) => void = () => undefined): Call => ({
+type OnAccepted = (view: View, isLate: boolean) => void
+
+const call = (command: Command, onAccepted: OnAccepted = () => undefined): Call => ({
   command,
-  onAnswer: (answer) => {
-    if (answer.ok) onAccepted(answer.view as View)
+  onAnswer: (answer, isLate) => {
+    if (answer.ok) onAccepted(answer.view as View, isLate)
   },
 })
-const updateStatus = (record: AnyRecord) => (view: View) =>
-  recordStatus(record, String(view['status']))
+const updateStatus = (record: AnyRecord): OnAccepted => {
+  const floor = record.status
+  return (view, isLate) => show(record, String(view['status']), floor, isLate)
+}
+const show = (record: AnyRecord, status: string, floor: string | null, isLate: boolean): void =>
+  recordStatus(record, status, isLate ? floor : record.status)
 
 /** A first request or a repetition. */
 export function sendRequest(record: AnyRecord): Call {
   record.sent += 1
   const isToDisabled = record.kind === 'payout' && record.sent === 1 && record.to?.disabled === true
-  const onAnswer = (answer: Answer): void => {
+  const floor = record.status
+  const onAnswer: OnAnswer = (answer, isLate) => {
     const view = recordAnswer(record.creation, answer)
     if (view === null) return
     assert.ok(!isToDisabled, 'a disabled beneficiary gets no new payout')
     record.id = String(view['intent_id'] ?? view['id'])
-    recordStatus(record, String(view['status']))
+    show(record, String(view['status']), floor, isLate)
     if (record.kind === 'intent') record.tokens.push(jtiIn(view['session_token']))
   }
   const command =
@@ -104,7 +113,7 @@ export function confirm(record: Accepted<IntentRecord>, random: SeededRandom, no
     if (record.status === 'created') recordStatus(record, 'authorized')
   }
   if (!isKeyed) return call(command, onAccepted)
-  const onAnswer = (answer: Answer): void => {
+  const onAnswer: OnAnswer = (answer) => {
     if (recordAnswer(record.confirmation, answer) !== null) onAccepted()
   }
   return { command, onAnswer }
@@ -132,11 +141,14 @@ export function remint(record: Accepted<IntentRecord>): Call {
 export const cancel = (record: Accepted<IntentRecord>): Call =>
   call(cancelIntent(DEMO, record.id), updateStatus(record))
 
-export const read = (record: Accepted<AnyRecord>): Call =>
-  call(
+/** By the partner, or by bearer token. */
+export const read = (record: Accepted<AnyRecord>, random: SeededRandom): Call => ({
+  ...call(
     record.kind === 'intent' ? getIntent(DEMO, record.id) : getPayout(DEMO, record.id),
     updateStatus(record),
-  )
+  ),
+  isBearer: random.once(2),
+})
 
 export function review(record: Accepted<PayoutRecord>, random: SeededRandom): Call {
   const decide = random.once(3) ? rejectPayout : approvePayout

@@ -25,7 +25,10 @@ interface RequestRecord<Kind extends string, Request> {
   /** The number of calls. */
   sent: number
   id: string | null
+  /** The latest that a response showed. */
   status: string | null
+  /** The latest in the books. */
+  stored: string | null
 }
 
 /** A beneficiary that was saved. */
@@ -69,15 +72,34 @@ const NEXT: Readonly<Record<string, readonly string[]>> = {
   'payout completed': ['reversed'],
 }
 
-/** Records a status that a response showed. */
-export function recordStatus(record: AnyRecord, status: string): void {
-  const before = record.status
-  const isLegal =
-    before === null ||
-    before === status ||
-    (NEXT[`${record.kind} ${before}`] ?? []).includes(status)
-  assert.ok(isLegal, `${record.id ?? record.mark} was ${before} and is shown as ${status}`)
-  record.status = status
+/**
+ * Records a status that a response showed.
+ *
+ * @param floor shown by responses before the call was made. A late response may be older than
+ *   others since, but not than these
+ */
+export function recordStatus(record: AnyRecord, status: string, floor = record.status): void {
+  assertAfter(record, floor, status)
+  if (isAfter(record, record.status, status)) record.status = status
+  else assertAfter(record, status, record.status ?? status)
+}
+
+/** Records the status in the books. */
+export function recordStored(record: AnyRecord, status: string): void {
+  assertAfter(record, record.stored, status)
+  assertAfter(record, record.status, status)
+  record.stored = status
+}
+
+const isAfter = ({ kind }: AnyRecord, before: string | null, status: string): boolean =>
+  before === null || before === status || (NEXT[`${kind} ${before}`] ?? []).includes(status)
+
+function assertAfter(record: AnyRecord, before: string | null, status: string): void {
+  const { id, mark } = record
+  assert.ok(
+    isAfter(record, before, status),
+    `${id ?? mark} was ${before} and is shown as ${status}`,
+  )
 }
 
 /**

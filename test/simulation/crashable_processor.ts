@@ -8,25 +8,15 @@
 import assert from 'node:assert/strict'
 import { createLog } from '../../src/base/log.js'
 import type { Random } from '../../src/base/random.js'
-import type { Command, Work } from '../../src/processor/cycle/command.js'
 import type { Answer } from '../../src/processor/cycle/answer.js'
 import { createTimers, type Timers } from '../../src/processor/background/timers.js'
 import type { SeededRandom } from '../fuzz/seeded_random.js'
-import { BY_TEST, createWorld, DEMO, type Home, type World } from '../support/world.js'
+import { BY_TEST, createWorld, DEMO, type Home } from '../support/world.js'
 import { DISK_FAULT, stallStore, type CommitOutcome, type StallingStore } from './stalling_store.js'
-import { atRest, createScheduler, type Step } from './scheduler.js'
+import type { Processors } from './processors.js'
+import { atRest, createScheduler } from './scheduler.js'
 
-export interface CrashableProcessor {
-  readonly world: World
-  /** Calls without a response. */
-  inFlight(): number
-  submit(command: Command, onAnswer: (answer: Answer) => void, over?: Partial<Work>): void
-  /** The pending steps. */
-  waiting(): readonly Step[]
-  /** @returns false when it crashed and was restarted */
-  release(place: number): Promise<boolean>
-  kill(): Promise<void>
-}
+const EVERY_EVENT = 100_000
 
 export interface CrashableProcessorOptions {
   readonly home: Home
@@ -40,7 +30,7 @@ export async function startProcessor({
   random,
   seededRandom,
   commitOutcomeOf,
-}: CrashableProcessorOptions): Promise<CrashableProcessor> {
+}: CrashableProcessorOptions): Promise<Processors> {
   const scheduler = createScheduler()
   let stalling: StallingStore | undefined
   let generation = 0
@@ -62,14 +52,14 @@ export async function startProcessor({
   assert.ok(store !== undefined)
   home.teardown(() => store.close()) // without waiting for pending steps
 
-  const submit: CrashableProcessor['submit'] = (command, onAnswer, over = {}) => {
+  const submit: Processors['submit'] = (command, onAnswer, over = {}) => {
     const submittedIn = generation
     inFlight += 1
     const reply = (answer: Answer): void => {
       inFlight -= 1
       try {
         assert.equal(submittedIn, generation, 'a crashed process sends no answer')
-        onAnswer(answer)
+        onAnswer(answer, false)
       } catch (error) {
         // Bypasses the processor's own error handling.
         failure ??= error instanceof Error ? error : new Error(String(error))
@@ -98,27 +88,47 @@ export async function startProcessor({
     startTimers().start()
     await atRest()
   }
-  const kill = async (): Promise<void> => {
+  const kill = async (): Promise<string> => {
     scheduler.forget()
     await store.crash(seededRandom.once(2))
     await start()
+    return 'killed'
   }
 
   scheduler.hold()
   await start()
+  let highWater = store.marks.progress()
   return {
-    world,
+    count: 1,
+    clock: world.clock,
+    keyId: () => [...world.memory().keys.keys()][0]!,
+    memories: () => [world.memory()],
     inFlight: () => inFlight,
+    isServing: () => true,
+    isContested: () => false,
     submit,
     waiting: scheduler.waiting,
     release: async (place) => {
       await scheduler.release(place)
       if (failure !== undefined) throw failure
-      if (!stopped) return true
+      if (!stopped) return null
       scheduler.forget()
       await start()
-      return false
+      return 'stopped by a failed commit'
     },
     kill,
+    takeOutput: () => {
+      highWater = store.marks.progress()
+      return { instructions: world.railInstructions.splice(0), events: world.events.splice(0) }
+    },
+    setRail: world.setRail,
+    openEvents: () => store.openEvents(0, EVERY_EVENT),
+    marks: () => ({ books: store.marks, onDisk: null, highWater }),
+    disturb: () => Promise.resolve('nothing'),
+    settle: () => Promise.resolve(),
+    restart: async () => {
+      await kill()
+      return world.memory()
+    },
   }
 }

@@ -16,6 +16,7 @@ import {
   settleDelivered,
   setBus,
   setRail,
+  settle,
 } from './actions.js'
 import { checkDelivered, restoredState, type Row } from './invariant_checker.js'
 import { isOver } from './client_oracle.js'
@@ -27,9 +28,10 @@ const ROUNDS_MAX = 2_000
 
 /** Runs with a working rail and bus until all is final. */
 export async function runToEnd(simulation: SimulationContext): Promise<void> {
-  const { rail, bus, processor, checker } = simulation
-  const { clock } = processor.world
+  const { rail, bus, processors, checker } = simulation
+  const { clock } = processors
   simulation.stopFaults()
+  await settle(simulation)
   if (!rail.isUp) setRail(simulation, true)
   if (!bus.isUp) await setBus(simulation, true)
   const resolveAfter = clock.now() + RESOLVED_AFTER_MS
@@ -40,7 +42,7 @@ export async function runToEnd(simulation: SimulationContext): Promise<void> {
     passTime(simulation, Math.max(0, next - clock.now()))
     if (clock.now() > resolveAfter) await resolveOpenPayouts(simulation)
     rail.work()
-    const pause = processor.waiting().indexOf('pause')
+    const pause = processors.waiting().indexOf('pause')
     if (pause >= 0) await runStep(simulation, pause)
   }
   assert.fail('the run does not become idle')
@@ -48,9 +50,9 @@ export async function runToEnd(simulation: SimulationContext): Promise<void> {
 
 /** Runs until no step is pending at this time. */
 async function runPending(simulation: SimulationContext): Promise<void> {
-  const { rail, bus, processor } = simulation
+  const { rail, bus, processors } = simulation
   for (;;) {
-    const place = processor.waiting().findIndex((what) => what !== 'pause')
+    const place = processors.waiting().findIndex((what) => what !== 'pause')
     if (place >= 0) await runStep(simulation, place)
     else if (rail.instructions() > 0) rail.receive()
     else if (rail.reports() > 0) receiveReport(simulation)
@@ -69,7 +71,7 @@ async function resolveOpenPayouts(simulation: SimulationContext): Promise<void> 
 const PAID = ['captured', 'refunded', 'completed', 'reversed']
 
 export async function checkEnd(simulation: SimulationContext): Promise<void> {
-  const { workload, checker, rail, processor, bus } = simulation
+  const { workload, checker, rail, processors, bus } = simulation
   await checker.checkAcknowledged(workload)
   for (const row of await checker.rows()) {
     const { id, state } = row
@@ -77,9 +79,11 @@ export async function checkEnd(simulation: SimulationContext): Promise<void> {
     if (workload.resolvedByOperator.has(id) || rail.falselyReported.has(id)) continue
     checkPaid(row, rail.entries.get(id))
   }
-  const before = restoredState(processor.world.memory())
-  await processor.kill()
-  assert.deepEqual(restoredState(processor.world.memory()), before, 'a restart changes nothing')
+  const [memory] = processors.memories()
+  assert.ok(memory !== undefined, 'a processor serves')
+  const before = restoredState(memory)
+  const restored = restoredState(await processors.restart())
+  assert.deepEqual(restored, before, 'a restart changes nothing')
   await checkDelivered(checker, bus)
   const known = await checker.discrepancies()
   for (const id of simulation.mismatched)

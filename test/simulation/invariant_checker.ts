@@ -17,12 +17,13 @@ import type { RailInstruction } from '../../src/rails/rail.js'
 import { openJournal } from '../../src/rails/sandbox/journal.js'
 import { openDatabase } from '../../src/store/database.js'
 import { createMarks } from '../../src/processor/recovery/marks.js'
-import { readProgress, type Progress, type ProgressQueries } from '../../src/store/progress.js'
+import { readProgress } from '../../src/store/progress.js'
 import type { StoredEvent } from '../../src/store/store.js'
 import type { FaultyBus } from './faulty_bus.js'
 import type { FaultyRail } from './faulty_rail.js'
+import type { Processors } from './processors.js'
 import {
-  recordStatus,
+  recordStored,
   type AnyRecord,
   type FxQuote,
   type PartnerMemory,
@@ -70,8 +71,7 @@ export interface InvariantChecker {
   rows(): Promise<readonly Row[]>
   /** Everything that other processes received is on disk. */
   checkMarks(
-    books: ProgressQueries,
-    highWater: Progress,
+    marks: ReturnType<Processors['marks']>,
     rail: FaultyRail,
     bus: FaultyBus,
   ): Promise<void>
@@ -137,9 +137,9 @@ export async function openInvariantChecker(
       checkConverted(quotes, await disk.all<StatusRow>(CONVERTED))
     },
     rows,
-    checkMarks: async (books, highWater, rail, bus) => {
+    checkMarks: async ({ books, highWater, ...recorded }, rail, bus) => {
+      const onDisk = recorded.onDisk ?? (await readProgress(disk))
       const marks = createMarks({ ...books, progress: () => onDisk })
-      const onDisk = await readProgress(disk)
       await marks.judge({ kind: 'high_water', source: 'file', progress: highWater })
       for (const id of bus.pool.keys()) await marks.judge({ kind: 'event', source: id, id })
       for (const id of rail.entries.keys()) {
@@ -184,7 +184,7 @@ function checkRecord(record: AnyRecord, rows: readonly Row[]): void {
   if (record.creation.answer !== null)
     assert.equal(row?.id, record.id, `${name} was accepted and is stored`)
   assert.ok(rows.length <= (record.key === null ? record.sent : 1), `${name} is stored once`)
-  if (row !== undefined && record.creation.answer !== null) recordStatus(record, row.state)
+  if (row !== undefined && record.creation.answer !== null) recordStored(record, row.state)
 }
 
 function checkSaved(saved: readonly SavedBeneficiary[], rows: readonly StatusRow[]): void {

@@ -1,20 +1,22 @@
 /**
- * The deterministic scheduler: every wait of the processor for the disk, the event loop or time is
+ * The deterministic scheduler: every wait of a processor for the store, the event loop or time is
  * a pending step here until it is released.
  *
  * - Steps run one at a time: a released step finishes or waits again before the next one. The order
  *   of execution is the order of `release`, whatever the machine's load.
  */
-export type Step = 'yield' | 'load' | 'commit' | 'due' | 'pause'
+
+/** `statement` runs in the server, `answer` returns to the processor, `look` concerns the lease. */
+export type Step = 'yield' | 'load' | 'commit' | 'due' | 'pause' | 'statement' | 'answer' | 'look'
 
 export interface Scheduler {
   /** Until this is called, nothing waits. */
   hold(): void
-  /** Runs the work when its step is released. */
-  inOrder<Result>(what: Step, work: () => Promise<Result>): Promise<Result>
-  /** The pending steps, oldest first. */
+  /** Runs the work when its step is released, which can happen when it is ready. */
+  inOrder<Result>(what: Step, work: () => Promise<Result>, isReady?: () => boolean): Promise<Result>
+  /** The pending steps that are ready, oldest first. */
   waiting(): readonly Step[]
-  /** Releases one step, until it waits again or is done. */
+  /** Releases one step of `waiting`, until it waits again or is done. */
   release(place: number): Promise<void>
   /** Drops all steps, which belong to a crashed process. */
   forget(): void
@@ -23,24 +25,27 @@ export interface Scheduler {
 interface Waiting {
   readonly what: Step
   go(): Promise<void>
+  isReady(): boolean
 }
 
 export function createScheduler(): Scheduler {
   let waiting: Waiting[] = []
   let held = false
+  const ready = (): Waiting[] => waiting.filter((step) => step.isReady())
   return {
     hold: () => {
       held = true
     },
-    inOrder: (what, work) => {
+    inOrder: (what, work, isReady = () => true) => {
       if (!held) return work()
       return new Promise((resolve, reject) => {
-        waiting.push({ what, go: () => work().then(resolve, reject) })
+        waiting.push({ what, isReady, go: () => work().then(resolve, reject) })
       })
     },
-    waiting: () => waiting.map(({ what }) => what),
+    waiting: () => ready().map(({ what }) => what),
     release: async (place) => {
-      const [next] = waiting.splice(place, 1)
+      const next = ready()[place]
+      waiting = waiting.filter((step) => step !== next)
       await next?.go()
       await atRest()
     },

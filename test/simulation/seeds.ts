@@ -2,12 +2,14 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { simulate, type SimulationResult } from './simulation.js'
+import { simulate, type RunOptions, type SimulationResult } from './simulation.js'
 
 export interface SeedsOptions {
   readonly first: number
   readonly runs: number
   readonly steps: number
+  /** Processors over one set of books; default: 1 for even seeds, 2 for odd ones. */
+  readonly owners?: 1 | 2
   /** Called for each line of output. */
   readonly onLine: (line: string) => void
   /** Called for every trace line. */
@@ -21,7 +23,8 @@ const LAST_LINES = 60
 export async function simulateSeeds(
   options: SeedsOptions,
 ): Promise<SimulationResult['counts'] | null> {
-  const { first, runs, steps, onLine } = options
+  const { first, runs, steps, owners, onLine } = options
+  const given = owners === undefined ? {} : { owners }
   const total = new Map<string, number>()
   for (let seed = first; seed < first + runs; seed++) {
     const lines: string[] = []
@@ -30,7 +33,7 @@ export async function simulateSeeds(
       if (lines.length > LAST_LINES) lines.shift()
     }
     try {
-      const { counts, digest } = await simulateSeed(seed, steps, options.trace ?? keep)
+      const { counts, digest } = await simulateSeed(seed, steps, options.trace ?? keep, given)
       for (const [what, times] of counts) total.set(what, (total.get(what) ?? 0) + times)
       onLine(`seed ${seed}: ${steps} steps passed, trace ${digest.slice(0, 16)}`)
     } catch (error) {
@@ -50,13 +53,14 @@ export async function simulateSeed(
   seed: number,
   steps: number,
   onLine: (line: string) => void,
+  more: Pick<RunOptions, 'owners' | 'fault'> = {},
 ): Promise<SimulationResult> {
   const root = existsSync(SHARED_MEMORY) ? SHARED_MEMORY : tmpdir()
   const folder = mkdtempSync(join(root, 'causeway-sim-'))
   const ends: (() => unknown)[] = []
   const home = { testdir: () => folder, teardown: (end: () => unknown) => void ends.push(end) }
   try {
-    return await simulate({ seed, steps, home, onLine })
+    return await simulate({ seed, steps, home, onLine, ...more })
   } finally {
     for (const end of ends.reverse()) await end()
     rmSync(folder, { recursive: true, force: true })

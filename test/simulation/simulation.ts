@@ -14,6 +14,7 @@ import {
   call,
   runStep,
   receiveReport,
+  disturb,
   kill,
   checkDisk,
   passTime,
@@ -22,6 +23,7 @@ import {
   setRail,
 } from './actions.js'
 import { checkEnd, runToEnd } from './ending.js'
+import type { PlantedFault } from './planted_faults.js'
 import { createSimulationContext, type SimulationContext } from './simulation_context.js'
 
 export interface RunOptions {
@@ -30,6 +32,10 @@ export interface RunOptions {
   readonly home: Home
   /** Called for every trace line. */
   readonly onLine?: (line: string) => void
+  /** Processors over one set of books; default: 1 for even seeds, 2 for odd ones. */
+  readonly owners?: 1 | 2
+  /** With two owners. */
+  readonly fault?: PlantedFault
 }
 
 export interface SimulationResult {
@@ -42,9 +48,14 @@ export interface SimulationResult {
 const CHECK_EVERY_STEPS = 200
 
 export async function simulate(options: RunOptions): Promise<SimulationResult> {
-  const simulation = await createSimulationContext({ onLine: () => undefined, ...options })
+  const simulation = await createSimulationContext({
+    onLine: () => undefined,
+    owners: options.seed % 2 === 0 ? 1 : 2,
+    fault: null,
+    ...options,
+  })
   for (let step = 1; step <= options.steps; step++) {
-    await draw(simulation)()
+    await draw(simulation, step)()
     if (step % CHECK_EVERY_STEPS === 0) await checkDisk(simulation)
   }
   await runToEnd(simulation)
@@ -60,9 +71,9 @@ const CALLS_MAX = 12
 const SMALL_STEPS_MS = [0, 1, 7, 250, 1_000] as const
 const LEAPS_MS = [5_000, 61_000, RULES.quoteTtlMs, RULES.intentTtlMs, 6 * HOUR, DAY] as const
 
-function draw(simulation: SimulationContext): Action {
+function draw(simulation: SimulationContext, step: number): Action {
   const { seededRandom: random } = simulation
-  const choices = [...faults(simulation), ...normalActions(simulation)]
+  const choices = [...faults(simulation), ...normalActions(simulation, step)]
   let left = random.int(choices.reduce((sum, [weight]) => sum + weight, 0))
   const chosen = choices.find(([weight]) => (left -= weight) < 0)
   return chosen?.[1] ?? (() => undefined)
@@ -70,9 +81,10 @@ function draw(simulation: SimulationContext): Action {
 
 /** A fault is a step of its own. */
 function faults(simulation: SimulationContext): readonly WeightedAction[] {
-  const { rail, bus, swarm, seededRandom: random, happens } = simulation
+  const { processors, rail, bus, swarm, seededRandom: random, happens } = simulation
   const ALL = 1_000_000
   if (happens(swarm.crash)) return [[ALL, () => kill(simulation)]]
+  if (processors.count > 1 && happens(swarm.disturb)) return [[ALL, () => disturb(simulation)]]
   if (happens(swarm.railCut) || (!rail.isUp && random.once(20))) {
     return [[ALL, () => setRail(simulation, !rail.isUp)]]
   }
@@ -83,18 +95,24 @@ function faults(simulation: SimulationContext): readonly WeightedAction[] {
   return [[ALL, () => passTime(simulation, random.pick(LEAPS_MS))]]
 }
 
-function normalActions(simulation: SimulationContext): readonly WeightedAction[] {
-  const { seededRandom: random, processor, rail, bus, workload } = simulation
-  const { clock } = processor.world
-  const waiting = processor.waiting()
+function normalActions(simulation: SimulationContext, step: number): readonly WeightedAction[] {
+  const { seededRandom: random, processors, rail, bus, workload, swarm } = simulation
+  const readsOnly =
+    processors.count > 1 && swarm.readsOnly > 0 && Math.floor(step / swarm.readsOnly) % 2 === 1
+  const { clock } = processors
+  const waiting = processors.waiting()
   const work = waiting.flatMap((what, place) => (what === 'pause' ? [] : [place]))
   const pause = waiting.indexOf('pause')
   const when = (possible: boolean, weight: number): number => (possible ? weight : 0)
   return [
     [when(work.length > 0, 30), () => runStep(simulation, random.pick(work))],
     [
-      when(processor.inFlight() < CALLS_MAX, 14),
+      when(!readsOnly && processors.inFlight() < CALLS_MAX, 14),
       () => call(simulation, workload.next(clock.now())),
+    ],
+    [
+      when(readsOnly || processors.isContested(), 20),
+      () => call(simulation, workload.nextRead(clock.now())),
     ],
     [when(rail.instructions() > 0, 12), () => rail.receive()],
     [when(rail.reports() > 0, 12), () => receiveReport(simulation)],
@@ -102,6 +120,9 @@ function normalActions(simulation: SimulationContext): readonly WeightedAction[]
     [when(bus.unreported().length > 0, 2), () => settleDelivered(simulation)],
     [4, () => rail.work()],
     [when(pause >= 0, 4), () => runStep(simulation, pause)],
-    [8, () => passTime(simulation, random.pick(SMALL_STEPS_MS))],
+    [
+      processors.isServing() ? 8 * processors.count : 40,
+      () => passTime(simulation, random.pick(SMALL_STEPS_MS)),
+    ],
   ]
 }

@@ -5,22 +5,24 @@
  */
 import type { Random } from '../../src/base/random.js'
 import { createSeededRandom, type SeededRandom } from '../fuzz/seeded_random.js'
-import type { Progress } from '../../src/store/progress.js'
 import { tempFolder } from '../support/temp_folder.js'
 import type { Home } from '../support/world.js'
 import { createFaultyBus, type FaultyBus } from './faulty_bus.js'
 import { createFaultyRail, type FaultyRail } from './faulty_rail.js'
 import { openInvariantChecker, type InvariantChecker } from './invariant_checker.js'
-import { startProcessor, type CrashableProcessor } from './crashable_processor.js'
-import { drawSwarm, type Swarm } from './swarm.js'
+import { startProcessor } from './crashable_processor.js'
+import type { PlantedFault } from './planted_faults.js'
+import type { Processors } from './processors.js'
+import { CALM, drawSwarm, type Swarm } from './swarm.js'
 import { createTrace, type Trace } from './trace.js'
+import { startTwoOwners } from './two_owners.js'
 import { createWorkload, type Workload } from './workload.js'
 
 export interface SimulationContext {
   readonly seededRandom: SeededRandom
   readonly swarm: Swarm
   readonly trace: Trace
-  readonly processor: CrashableProcessor
+  readonly processors: Processors
   readonly rail: FaultyRail
   readonly bus: FaultyBus
   readonly workload: Workload
@@ -29,8 +31,6 @@ export interface SimulationContext {
   readonly nonces: { readonly nonce: Buffer; readonly at: number }[]
   /** Instructions with a report that contradicts the ledger. */
   readonly mismatched: Set<string>
-  /** The content of the high-water file. */
-  readonly highWater: { mark: Progress }
   /** Draws a fault with probability 1/n; none once faults have stopped. */
   happens(times: number): boolean
   stopFaults(): void
@@ -40,6 +40,10 @@ export interface SimulationOptions {
   readonly seed: number
   readonly home: Home
   readonly onLine: (line: string) => void
+  /** How many processors share the books. */
+  readonly owners: 1 | 2
+  /** With two owners. */
+  readonly fault: PlantedFault | null
 }
 
 /** The second is 30 seconds before the end of the payers' local day and month. */
@@ -49,28 +53,35 @@ export async function createSimulationContext({
   seed,
   home,
   onLine,
+  owners,
+  fault,
 }: SimulationOptions): Promise<SimulationContext> {
   const randomOf = (part: number): SeededRandom => createSeededRandom(seed, part)
   const seededRandom = randomOf(0)
-  const swarm = drawSwarm(randomOf(1))
+  const drawn = drawSwarm(randomOf(1))
+  const swarm = fault === null ? drawn : { ...CALM, ...fault.provokedBy }
   const random = randomBy(randomOf(2))
   const folder = tempFolder(home)
   let faulty = false
   const happens = (times: number): boolean => faulty && times > 0 && seededRandom.once(times)
 
-  const processor = await startProcessor({
-    home: { testdir: () => folder, teardown: (end) => home.teardown(end) },
-    random,
-    seededRandom: randomOf(3),
-    commitOutcomeOf: () => {
-      const commitOutcome = happens(swarm.commitFails)
-        ? seededRandom.pick(['lost', 'kept'] as const)
-        : 'done'
-      if (commitOutcome !== 'done') trace.count(`commit failed, ${commitOutcome}`)
-      return commitOutcome
-    },
-  })
-  const { clock } = processor.world
+  const own: Home = { testdir: () => folder, teardown: (end) => home.teardown(end) }
+  const outcome = <Outcome extends string>(faulty: readonly Outcome[]): Outcome | 'done' => {
+    const chosen = happens(swarm.commitFails) ? seededRandom.pick(faulty) : 'done'
+    if (chosen !== 'done') trace.count(`commit failed, ${chosen}`)
+    return chosen
+  }
+  const parts = { home: own, random, seededRandom: randomOf(3) }
+  const processors = await (owners === 1
+    ? startProcessor({ ...parts, commitOutcomeOf: () => outcome(['lost', 'kept']) })
+    : startTwoOwners({
+        ...parts,
+        outcomeOfWrite: () => outcome(swarm.writeFaults),
+        fault,
+        acts: swarm.acts,
+        onCount: (what) => trace.count(what),
+      }))
+  const { clock } = processors
   clock.set(seededRandom.pick(STARTS))
   const trace = createTrace(() => clock.now(), onLine)
   const rail = createFaultyRail(clock, random, randomOf(4), swarm.wire)
@@ -81,14 +92,13 @@ export async function createSimulationContext({
     seededRandom,
     swarm,
     trace,
-    processor,
+    processors,
     rail,
     bus: createFaultyBus(randomOf(5)),
     workload: createWorkload(randomOf(6)),
     checker,
     nonces: [],
     mismatched: new Set(),
-    highWater: { mark: processor.world.store.marks.progress() },
     happens,
     stopFaults: () => {
       faulty = false

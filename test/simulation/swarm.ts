@@ -4,6 +4,7 @@
  * A rate of n means probability 1/n; 0 is never.
  */
 import type { SeededRandom } from '../fuzz/seeded_random.js'
+import type { WriteOutcome } from './books_network.js'
 import type { WireFaults } from './faulty_rail.js'
 
 export interface Swarm {
@@ -15,6 +16,40 @@ export interface Swarm {
   readonly railCut: number
   readonly busCut: number
   readonly leap: number
+  /** Of two processors, per step. */
+  readonly disturb: number
+  readonly acts: readonly Act[]
+  /** Partners call for this many steps, and then only read for as many. */
+  readonly readsOnly: number
+  /** Of two processors, when a commit fails. */
+  readonly writeFaults: readonly WriteOutcome[]
+}
+
+/** `cut`: from the store, the gateways or the rail. `release`: the other processor takes over. */
+export type Act = 'pause' | 'cut' | 'failover' | 'release'
+
+const ACTS: readonly Act[] = ['pause', 'pause', 'pause', 'cut', 'cut', 'failover', 'release']
+const WRITE_FAULTS: readonly WriteOutcome[] = [
+  'lost',
+  'kept',
+  'unanswered',
+  'repeated',
+  'warned',
+  'warned and lost',
+]
+
+/** Nothing fails. */
+export const CALM: Swarm = {
+  wire: { loss: 0, repeat: 0, falseReport: 0 },
+  commitFails: 0,
+  crash: 0,
+  railCut: 0,
+  busCut: 0,
+  leap: 0,
+  disturb: 0,
+  acts: ACTS,
+  readsOnly: 0,
+  writeFaults: WRITE_FAULTS,
 }
 
 export function drawSwarm(random: SeededRandom): Swarm {
@@ -26,5 +61,9 @@ export function drawSwarm(random: SeededRandom): Swarm {
     railCut: rate(60, 150),
     busCut: rate(60, 150),
     leap: rate(80, 300),
+    disturb: random.pick([20, 40]),
+    acts: ACTS,
+    readsOnly: random.pick([0, 100]),
+    writeFaults: WRITE_FAULTS,
   }
 }

@@ -37,6 +37,8 @@ import type {
 
 export interface Workload extends PartnerMemory {
   next(now: Instant): Call
+  /** A read by bearer token, of a recent entity. */
+  nextRead(now: Instant): Call
   /** An operator resolves a payment that the rail never finishes. */
   settle(payoutId: string): Call
   readonly resolvedByOperator: ReadonlySet<string>
@@ -137,6 +139,10 @@ export function createWorkload(random: SeededRandom): Workload {
     quotes,
     resolvedByOperator,
     next: (now) => random.pick(drawn)(now),
+    nextRead: (now) => {
+      const call = forAccepted(random.once(2) ? intents : payouts, read)(now)
+      return call.isBearer === undefined ? call : { ...call, isBearer: true }
+    },
     settle: (payoutId) => {
       resolvedByOperator.add(payoutId)
       return settle(payoutId, random)
@@ -152,7 +158,7 @@ function newIntent(random: SeededRandom, number: number): IntentRecord {
     corridor: random.pick(CORRIDORS),
     ...(key === null ? {} : { idempotency_key: key }),
   })
-  const unanswered = { creation: { answer: null }, sent: 0, id: null, status: null }
+  const unanswered = { creation: { answer: null }, sent: 0, id: null, status: null, stored: null }
   const later = { tokens: [], confirmation: { answer: null }, refund: { answer: null } }
   return {
     kind: 'intent',
@@ -181,6 +187,6 @@ function newPayout(
       ? { beneficiary: { ...inline!, account_number: random.pick(ACCOUNTS) } }
       : { beneficiary_id: to.id }),
   }
-  const unanswered = { creation: { answer: null }, sent: 0, id: null, status: null }
+  const unanswered = { creation: { answer: null }, sent: 0, id: null, status: null, stored: null }
   return { kind: 'payout', mark: key, key, request, to, ...unanswered }
 }

@@ -100,7 +100,7 @@ export type Home = Pick<Test, 'testdir' | 'teardown'>
 
 export async function createWorld(home: Home, options: WorldOptions = {}): Promise<World> {
   const folder = tempFolder(home)
-  const clock = heldClock()
+  const clock = simulatedClock()
   const random = options.random ?? systemRandom()
   const events: StoredEvent[] = []
   const railInstructions: RailInstruction[] = []
@@ -204,7 +204,8 @@ export async function createWorld(home: Home, options: WorldOptions = {}): Promi
   return world
 }
 
-function heldClock(): World['clock'] {
+/** Time passes only when it is told to. */
+export function simulatedClock(): World['clock'] {
   let now = STARTED_AT
   return {
     now: (): Instant => instant(now),

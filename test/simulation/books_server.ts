@@ -1,0 +1,85 @@
+/**
+ * A simulated PostgreSQL server with the books: rows in SQLite, and the owner row under the
+ * product's own statements.
+ *
+ * - A statement runs alone and whole. What has run here is on the synchronous standby too.
+ */
+import assert from 'node:assert/strict'
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { FILES } from '../../src/base/subjects.js'
+import { openDatabase, type Bindable } from '../../src/store/database.js'
+import { COMMIT_FUNCTION } from '../../src/store/postgres/commit.js'
+import { FENCED } from '../../src/store/postgres/commit_function.js'
+import { openStore, type CommitRows, type Store } from '../../src/store/store.js'
+import { planted, type PlantedFault } from './planted_faults.js'
+
+export interface OwnerRow {
+  readonly epoch: number
+  readonly lastBatch: number
+  readonly holder: string
+}
+
+export interface BooksServer {
+  /** Reads the rows. */
+  readonly store: Store
+  owner(): Promise<OwnerRow>
+  query(sql: string, parameters: readonly Bindable[]): Promise<readonly unknown[]>
+  /** @returns the number of rows. @throws an error with the code FENCED */
+  write(sql: string, parameters: readonly Bindable[], rows: CommitRows | null): Promise<number>
+  /** A server with the same books from here on. */
+  copyTo(folder: string): Promise<BooksServer>
+  close(): Promise<void>
+}
+
+/** The statement of a commit, whose parameters are its epoch and number. */
+export const COMMIT = fenceOf(COMMIT_FUNCTION.definition)
+
+const OWNER_TABLE = `CREATE TABLE IF NOT EXISTS owner (
+  epoch INTEGER NOT NULL, last_batch INTEGER NOT NULL, holder TEXT NOT NULL,
+  beat INTEGER NOT NULL, session INTEGER NOT NULL);
+  INSERT INTO owner SELECT 0, 0, '', 0, 0 WHERE NOT EXISTS (SELECT 1 FROM owner)`
+const OWNER = 'SELECT epoch, last_batch AS "lastBatch", holder FROM owner'
+
+export async function openBooksServer(
+  folder: string,
+  fault: () => PlantedFault | null,
+): Promise<BooksServer> {
+  const files = [FILES.processorDatabase, 'owner.db'].map((name) => join(folder, name))
+  const [booksFile = '', ownerFile = ''] = files
+  const store = await openStore(booksFile)
+  const owner = await openDatabase(ownerFile)
+  await owner.exec(OWNER_TABLE)
+  return {
+    store,
+    owner: async () => (await owner.all<OwnerRow>(OWNER))[0]!,
+    query: (sql, parameters) => owner.all(planted(sql, fault()), parameters),
+    write: async (sql, parameters, rows) => {
+      const changed = await owner.run(planted(sql, fault()), parameters)
+      if (rows === null) return changed
+      if (changed === 0) throw Object.assign(new Error('fenced'), { code: FENCED })
+      await store.commit(rows)
+      return changed
+    },
+    copyTo: async (target) => {
+      mkdirSync(target)
+      for (const file of files) {
+        const database = await openDatabase(file)
+        await database.exec(`VACUUM INTO '${join(target, file.slice(folder.length + 1))}'`)
+        await database.close()
+      }
+      return openBooksServer(target, fault)
+    },
+    close: async () => {
+      await owner.close()
+      await store.close()
+    },
+  }
+}
+
+/** The fence inside the commit function, with `?1` for the epoch and `?2` for the number. */
+function fenceOf(definition: string): string {
+  const [fence] = /UPDATE owner SET last_batch[^;]+/.exec(definition) ?? []
+  assert.ok(fence !== undefined, 'the commit function has a fence')
+  return fence.replaceAll('p_epoch', '?1').replaceAll('p_batch', '?2')
+}

@@ -1,0 +1,224 @@
+/**
+ * One run of a processor of two: from its start as a candidate to its end.
+ *
+ * Owns: the order of the start, as in the composition root: take-over, keys, memory, pipeline,
+ * timers. Does not own: restarts and partitions (two_owners), the connection (books_network).
+ *
+ * - F2: when it begins to serve, its memory is what the books contain.
+ * - A process that has ended emits nothing.
+ */
+import assert from 'node:assert/strict'
+import type { Clock } from '../../src/base/clock.js'
+import { createLog } from '../../src/base/log.js'
+import type { Random } from '../../src/base/random.js'
+import { createTimers, type Timers } from '../../src/processor/background/timers.js'
+import { loadMemory, type Memory } from '../../src/processor/cache/memory.js'
+import type { Work } from '../../src/processor/cycle/command.js'
+import { createPipeline, type Pipeline } from '../../src/processor/cycle/pipeline.js'
+import { openKeyring } from '../../src/processor/keys/keyring.js'
+import { createVault, type Vault } from '../../src/processor/keys/vault.js'
+import type { RailInstruction } from '../../src/rails/rail.js'
+import type { Ownership } from '../../src/store/postgres/lease.js'
+import { takeOwnership, type OwnedConnection } from '../../src/store/postgres/ownership.js'
+import { Deposed, type Store, type StoredEvent } from '../../src/store/store.js'
+import { MASTER, RULES } from '../support/world.js'
+import { COMMIT } from './books_server.js'
+import { CONNECTION_LOST, type BooksNetwork, type Link } from './books_network.js'
+import { restoredState } from './invariant_checker.js'
+import type { PlantedFault } from './planted_faults.js'
+import type { Scheduler } from './scheduler.js'
+
+export interface OwnerProcess {
+  readonly scheduler: Scheduler
+  isAlive(): boolean
+  isServing(): boolean
+  /** The last acknowledged one. */
+  ownership(): Ownership
+  memory(): Memory
+  submit(work: Work): void
+  /** Stops in order: the next candidate takes over at once. */
+  release(): void
+  /** Ends at once. */
+  end(): void
+}
+
+export interface OwnerProcessOptions {
+  readonly holder: string
+  readonly network: BooksNetwork
+  readonly scheduler: Scheduler
+  readonly clock: Clock
+  /** Monotonic, of this machine. */
+  readonly elapsed: () => number
+  readonly random: Random
+  readonly fault: () => PlantedFault | null
+  readonly isReachable: () => boolean
+  readonly railUp: () => boolean
+  readonly onInstructions: (instructions: readonly RailInstruction[]) => void
+  readonly onEvents: (events: readonly StoredEvent[]) => void
+  /** It serves from now on. */
+  readonly onServing: () => void
+  /** It has ended. */
+  readonly onEnd: (why: string) => void
+  readonly onViolation: (violation: Error) => void
+}
+
+const log = createLog('simulation', { LOG_LEVEL: 'silent' })
+const MEMORY = { warmActors: 1_000, duplicateWindowMs: RULES.duplicateWindowMs }
+/** Errors that end a process in order: another one or a restart goes on. */
+const EXPECTED = [CONNECTION_LOST, 'no answer from the server', 'committed with a warning']
+
+export function startOwnerProcess(options: OwnerProcessOptions): OwnerProcess {
+  const { holder, network, scheduler, clock, elapsed, random, fault, isReachable } = options
+  let isAlive = true
+  let isServing = false
+  let isStopping = false
+  let held: OwnedConnection | undefined
+  let memory: Memory | undefined
+  let pipeline: Pipeline | undefined
+  let timers: Timers | undefined
+  const link: Link = { holder, scheduler, isAlive: () => isAlive, isReachable }
+  const connection = network.connect(link)
+  const background = { ...connection, all: () => Promise.resolve([]) }
+
+  const end = (why: string): void => {
+    if (!isAlive) return
+    isAlive = false
+    isServing = false
+    scheduler.forget()
+    connection.abandon()
+    options.onEnd(why)
+  }
+  const stop = (error: unknown): void => {
+    if (!isAlive) return
+    // What a former owner reads does not match its memory: it can fail in any way.
+    const isFormer = held !== undefined && held.ownership().epoch < network.owner.epoch
+    const isExpected = EXPECTED.some((text) => String(error).includes(text))
+    if (!isFormer && error instanceof Deposed)
+      options.onViolation(new Error('F3: an owner is refused', { cause: error }))
+    else if (!isFormer && !isExpected)
+      options.onViolation(error instanceof Error ? error : new Error(String(error)))
+    end(error instanceof Deposed ? 'deposed' : 'stopped by a fault')
+  }
+
+  const read = <Result>(what: 'load' | 'due', query: (store: Store) => Promise<Result>) =>
+    scheduler.inOrder(what, () => query(connection.server.store), isReachable)
+  const storeOf = (ownership: () => Ownership): Store => ({
+    ...connection.server.store,
+    keyRows: () => read('load', (store) => store.keyRows()),
+    boot: (since) =>
+      read('load', async (store) => ({ ...(await store.boot(since)), ...ownership() })),
+    load: (wanted) => read('load', (store) => store.load(wanted)),
+    due: (kind, now, limit) => read('due', (store) => store.due(kind, now, limit)),
+    commit: (rows) => {
+      connection.prepare(rows)
+      return owned().commit((epoch, batch) => [epoch, batch])
+    },
+    barrier: async () => {
+      if (fault()?.barrier !== 'none') await owned().barrier()
+    },
+  })
+  const owned = (): OwnedConnection => {
+    assert.ok(held !== undefined)
+    return held
+  }
+
+  const takeOver = async (): Promise<void> => {
+    held = await takeOwnership({
+      connection: fault()?.ignoresWarnings === true ? deaf(connection) : connection,
+      background,
+      holder,
+      elapsed,
+      pause,
+      log,
+      statement: COMMIT,
+    })
+    connection.onLost(held.fail)
+    held.onFailure(stop)
+  }
+  const pause = (ms: number): Promise<void> => {
+    const due = elapsed() + ms
+    return scheduler.inOrder(
+      'look',
+      () => Promise.resolve(),
+      () => elapsed() >= due,
+    )
+  }
+  const load = async (): Promise<Vault> => {
+    const store = storeOf(() => held?.ownership() ?? { epoch: 0, lastBatch: 0 })
+    const vault = createVault(await openKeyring(store, [MASTER], random, clock.now()), random)
+    memory = await loadMemory(store, vault, clock.now(), MEMORY)
+    return vault
+  }
+  /** Nobody else commits until this process does. */
+  const checkMemory = async (vault: Vault): Promise<void> => {
+    if (owned().ownership().epoch !== network.owner.epoch) return
+    const inBooks = await loadMemory(network.server.store, vault, clock.now(), MEMORY)
+    assert.deepEqual(restoredState(memory!), restoredState(inBooks), 'F2: memory is the books')
+  }
+
+  const serve = (vault: Vault): void => {
+    const submit = (work: Work): void => {
+      if (!isStopping) pipeline?.submit(work)
+    }
+    const store = storeOf(owned().ownership)
+    pipeline = createPipeline({
+      clock,
+      random,
+      store,
+      memory: memory!,
+      vault,
+      rules: RULES,
+      log,
+      yieldToEventLoop: () => scheduler.inOrder('yield', () => Promise.resolve()),
+      rail: { up: options.railUp, downForMs: () => 0, send: options.onInstructions },
+      publish: options.onEvents,
+      directoryChanged: () => undefined,
+      diskIsLow: () => false,
+      stop: (_, error) => stop(error),
+    })
+    timers = createTimers({
+      clock,
+      store,
+      pipeline: { submit },
+      log,
+      pause: () => scheduler.inOrder('pause', () => Promise.resolve()),
+    })
+    timers.start()
+    isServing = true
+    options.onServing()
+  }
+
+  const start = async (): Promise<void> => {
+    const bootsFirst = fault()?.bootsFirst === true
+    if (!bootsFirst) await takeOver()
+    const vault = await load()
+    if (bootsFirst) await takeOver()
+    await scheduler.inOrder('load', () => checkMemory(vault).catch(options.onViolation))
+    serve(vault)
+  }
+  void start().catch(stop)
+
+  return {
+    scheduler,
+    isAlive: () => isAlive,
+    isServing: () => isServing,
+    ownership: () => held?.ownership() ?? { epoch: 0, lastBatch: 0 },
+    memory: () => memory!,
+    submit: (work) => pipeline?.submit(work),
+    release: () => {
+      isServing = false
+      isStopping = true
+      void pipeline
+        ?.idle()
+        .then(() => held?.release())
+        .then(() => end('released'), stop)
+    },
+    end: () => end('killed'),
+  }
+}
+
+/** Hears no notice. */
+const deaf = <Any extends { onNotice: unknown }>(connection: Any): Any => ({
+  ...connection,
+  onNotice: () => undefined,
+})

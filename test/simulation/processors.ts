@@ -1,0 +1,59 @@
+/** The processors of a simulation: one that crashes and restarts, or two over one set of books. */
+import type { KeyId } from '../../src/base/ids.js'
+import type { Answer } from '../../src/processor/cycle/answer.js'
+import type { Command, Work } from '../../src/processor/cycle/command.js'
+import type { Memory } from '../../src/processor/cache/memory.js'
+import type { RailInstruction } from '../../src/rails/rail.js'
+import type { Progress, ProgressQueries } from '../../src/store/progress.js'
+import type { StoredEvent } from '../../src/store/store.js'
+import type { World } from '../support/world.js'
+import type { Step } from './scheduler.js'
+
+/** What left the processors for the rail and the bus. */
+export interface Output {
+  readonly instructions: readonly RailInstruction[]
+  readonly events: readonly StoredEvent[]
+}
+
+/** `isLate`: another processor has taken over since; it may have answered before. */
+export type OnAnswer = (answer: Answer, isLate: boolean) => void
+
+export interface Processors {
+  readonly count: 1 | 2
+  readonly clock: World['clock']
+  /** A signing key of the partner. */
+  keyId(): KeyId
+  /** Of the owner, when it serves. */
+  memories(): readonly Memory[]
+  /** Calls without a response. */
+  inFlight(): number
+  /** A call that no processor serves is not answered. */
+  submit(command: Command, onAnswer: OnAnswer, over?: Partial<Work>): void
+  /** The pending steps. */
+  waiting(): readonly Step[]
+  /** Whether calls can be answered now. */
+  isServing(): boolean
+  /** Whether a former owner still serves. */
+  isContested(): boolean
+  /** @returns why a processor has begun to serve from the books; null: none has */
+  release(place: number): Promise<string | null>
+  /** Kills a processor. @returns as `release` */
+  kill(): Promise<string | null>
+  /** Since the last call. */
+  takeOutput(): Output
+  setRail(up: boolean): void
+  openEvents(): Promise<readonly StoredEvent[]>
+  /** `onDisk`: null when the database file has it. */
+  marks(): {
+    readonly books: ProgressQueries
+    readonly onDisk: Progress | null
+    /** What processors recorded outside of the books. */
+    readonly highWater: Progress
+  }
+  /** A fault of a machine or of a link, or its end. @returns its name */
+  disturb(): Promise<string>
+  /** Faults end, and one processor serves. */
+  settle(): Promise<void>
+  /** Restarts the processor that serves. @returns its memory */
+  restart(): Promise<Memory>
+}

@@ -1,0 +1,335 @@
+/**
+ * Two processors over one set of books: each on a machine that can pause, be cut off, crash and
+ * restart. One owns the books; the other is a candidate, or was the owner and does not know better.
+ *
+ * Owns: the machines, the choice of the processor for a call, the invariants of answers. Does not
+ * own: the start of a processor (owner_process), the chain of commits (books_network).
+ *
+ * - F5: an answer needs a commit or a barrier: no call is answered by a processor that had lost the
+ *   books before the call was made.
+ * - F4: nothing acknowledged is lost: the books are never behind what a processor has recorded.
+ */
+import assert from 'node:assert/strict'
+import { SECOND } from '../../src/base/clock.js'
+import type { Random } from '../../src/base/random.js'
+import { ensureDemo } from '../../src/processor/commands/partners/demo_ensure.js'
+import type { Work } from '../../src/processor/cycle/command.js'
+import type { RailInstruction } from '../../src/rails/rail.js'
+import type { Progress } from '../../src/store/progress.js'
+import type { StoredEvent } from '../../src/store/store.js'
+import type { SeededRandom } from '../fuzz/seeded_random.js'
+import { tempFolder } from '../support/temp_folder.js'
+import { BY_TEST, DEMO, simulatedClock, type Home } from '../support/world.js'
+import { CLOCK_SPEED, createBooksNetwork, type WriteOutcome } from './books_network.js'
+import { openBooksServer } from './books_server.js'
+import { startOwnerProcess, type OwnerProcess } from './owner_process.js'
+import type { PlantedFault } from './planted_faults.js'
+import type { Processors } from './processors.js'
+import { atRest, createScheduler, type Scheduler, type Step } from './scheduler.js'
+import type { Act } from './swarm.js'
+
+export interface TwoOwnersOptions {
+  readonly home: Home
+  readonly random: Random
+  readonly seededRandom: SeededRandom
+  readonly outcomeOfWrite: () => WriteOutcome
+  readonly fault: PlantedFault | null
+  /** What `disturb` does. */
+  readonly acts: readonly Act[]
+  readonly onCount: (what: string) => void
+}
+
+type Cut = 'store' | 'gateways' | 'rail'
+
+interface Machine {
+  readonly name: string
+  /** How fast its clock is, and where it began. */
+  readonly speed: number
+  readonly elapsedAtStart: number
+  isPaused: boolean
+  readonly cuts: Set<Cut>
+  process: OwnerProcess
+  inFlight: number
+  /** Calls that arrived while it is paused. */
+  inbox: Work[]
+  /** On its own disk. */
+  highWater: Omit<Progress, 'booksId'>
+}
+
+const CUTS: readonly Cut[] = ['store', 'gateways', 'rail']
+/** Codes of answers that need neither a commit nor a barrier. */
+const UNDECIDED = ['timeout', 'configuration_error']
+const STEPS_MAX = 100_000
+const STEP_MS = 250
+/** Per processor. */
+const CALLS_MAX = 12
+const EVERY_EVENT = 100_000
+
+export async function startTwoOwners(options: TwoOwnersOptions): Promise<Processors> {
+  const { home, random, seededRandom, onCount } = options
+  const folder = tempFolder(home)
+  const clock = simulatedClock()
+  let fault: PlantedFault | null = null
+  let violation: Error | undefined
+  let railUp = true
+  let hasTakenOver = false
+  let instructions: RailInstruction[] = []
+  let events: StoredEvent[] = []
+  const onViolation = (broken: Error): void => void (violation ??= broken)
+
+  const network = await createBooksNetwork({
+    folder,
+    server: await openBooksServer(folder, () => fault),
+    now: () => clock.now(),
+    random: seededRandom,
+    outcomeOfWrite: options.outcomeOfWrite,
+    onViolation,
+    onCount,
+  })
+  home.teardown(() => network.close())
+  network.hold()
+
+  const startOn = (machine: Omit<Machine, 'process'>): OwnerProcess => {
+    const scheduler = createScheduler()
+    scheduler.hold()
+    machine.inFlight = 0
+    machine.inbox = []
+    const started = clock.now()
+    const process: OwnerProcess = startOwnerProcess({
+      holder: machine.name,
+      network,
+      scheduler,
+      clock,
+      elapsed: () => machine.elapsedAtStart + (clock.now() - started) * machine.speed,
+      random,
+      fault: () => fault,
+      isReachable: () => !machine.cuts.has('store'),
+      railUp: () => railUp && !machine.cuts.has('rail'),
+      onInstructions: (sent) => {
+        if (!machine.cuts.has('rail')) instructions.push(...sent)
+      },
+      onEvents: (published) => void events.push(...published),
+      onServing: () => {
+        hasTakenOver = true
+        const { epoch, lastBatch } = process.ownership()
+        const { highWater } = machine
+        if (epoch < highWater.epoch || lastBatch < highWater.lastBatch)
+          onViolation(new Error(`F4: the books are behind batch ${highWater.lastBatch}`))
+      },
+      onEnd: (why) => onCount(`ended: ${why}`),
+      onViolation,
+    })
+    return process
+  }
+  const createMachine = (name: string, speed: number): Machine => {
+    const machine = {
+      name,
+      speed,
+      elapsedAtStart: seededRandom.int(SECOND),
+      isPaused: false,
+      cuts: new Set<Cut>(),
+      inFlight: 0,
+      inbox: [],
+      highWater: { epoch: 0, lastBatch: 0 },
+    }
+    return Object.assign(machine, { process: startOn(machine) })
+  }
+  const machines = [createMachine('one', 1)]
+  const serving = (): Machine[] => machines.filter(({ process }) => process.isServing())
+  const owner = (): Machine | undefined =>
+    serving().find(({ process }) => process.ownership().epoch === network.owner.epoch)
+
+  const noteProgress = (): void => {
+    for (const machine of machines) {
+      const { epoch, lastBatch } = machine.process.ownership()
+      if (epoch >= machine.highWater.epoch) machine.highWater = { epoch, lastBatch }
+    }
+  }
+  /** Restarts what has ended. @returns what a step has brought about */
+  const afterStep = async (): Promise<string | null> => {
+    noteProgress()
+    for (const machine of machines) {
+      if (!machine.process.isAlive()) machine.process = startOn(machine)
+    }
+    await atRest()
+    if (violation !== undefined) throw violation
+    const isNew = hasTakenOver
+    hasTakenOver = false
+    return isNew ? 'serves from the books' : null
+  }
+  const schedulers = (): readonly Pick<Scheduler, 'waiting' | 'release'>[] => [
+    network,
+    ...machines.flatMap(({ isPaused, process }) => (isPaused ? [] : [process.scheduler])),
+  ]
+  const waiting = (): readonly Step[] => schedulers().flatMap((each) => each.waiting())
+  const release = async (place: number): Promise<string | null> => {
+    let left = place
+    for (const scheduler of schedulers()) {
+      const count = scheduler.waiting().length
+      if (left < count) {
+        await scheduler.release(left)
+        break
+      }
+      left -= count
+    }
+    return afterStep()
+  }
+  const until = async (isDone: () => boolean): Promise<void> => {
+    for (let step = 0; !isDone(); step++) {
+      assert.ok(step < STEPS_MAX, 'the processors get to a state')
+      await atRest()
+      const place = waiting().findIndex((what) => what !== 'pause')
+      if (place < 0) clock.pass(STEP_MS)
+      else await release(place)
+    }
+  }
+
+  /** Gateways send most calls to the latest owner that they know. */
+  const machineFor = (isInternal: boolean, isSigned: boolean): Machine | undefined => {
+    const cut: Cut = isInternal ? 'rail' : 'gateways'
+    const known = serving().filter(
+      (machine) => !machine.cuts.has(cut) && !(isInternal && machine.isPaused),
+    )
+    if (known.length > 1 && seededRandom.once(isSigned ? 6 : 2)) return seededRandom.pick(known)
+    return known.sort((one, other) => epochOf(other) - epochOf(one))[0]
+  }
+  const submit: Processors['submit'] = (command, onAnswer, over = {}) => {
+    const isInternal = over.queueKey === 'internal'
+    const machine = machineFor(isInternal, over.signedBy != null)
+    if (machine === undefined || (!isInternal && machine.inFlight >= CALLS_MAX)) return
+    const { process } = machine
+    const epochAtCall = network.owner.epoch
+    machine.inFlight += 1
+    const reply: OnReply = (answer) => {
+      if (!process.isAlive()) return
+      machine.inFlight -= 1
+      if (!isInternal && machine.cuts.has('gateways')) return
+      const { epoch } = process.ownership()
+      const isDecided = answer.ok || !UNDECIDED.includes(answer.code)
+      if (isDecided && epoch < epochAtCall)
+        onViolation(new Error(`F5: epoch ${epoch} answers a call of epoch ${epochAtCall}`))
+      try {
+        onAnswer(answer, epoch < network.owner.epoch)
+      } catch (error) {
+        onViolation(error as Error)
+      }
+    }
+    const work = { queueKey: DEMO, command, origin: BY_TEST, deadline: null, signedBy: null }
+    if (machine.isPaused) machine.inbox.push({ ...work, reply, ...over })
+    else process.submit({ ...work, reply, ...over })
+  }
+
+  const wake = (machine: Machine): void => {
+    machine.isPaused = false
+    for (const work of machine.inbox.splice(0)) machine.process.submit(work)
+  }
+  /** Mostly the owner's, whose faults matter more. */
+  const anyMachine = (): Machine =>
+    (seededRandom.once(3) ? undefined : owner()) ?? seededRandom.pick(machines)
+  const stall = (): string => {
+    const machine = anyMachine()
+    machine.isPaused = true
+    return `pause ${machine.name}`
+  }
+  const cutOff = (): string => {
+    const { name, cuts } = anyMachine()
+    const cut = seededRandom.pick(CUTS)
+    cuts.add(cut)
+    return `cut ${name} from ${cut}`
+  }
+  /** Of what is paused or cut off now. */
+  const repairs = (): (() => string)[] =>
+    machines.flatMap((machine) => [
+      ...(machine.isPaused ? [() => (wake(machine), `wake ${machine.name}`)] : []),
+      ...[...machine.cuts].map((cut) => () => {
+        machine.cuts.delete(cut)
+        return `connect ${machine.name} to ${cut}`
+      }),
+    ])
+  const failOver = async (): Promise<string> => {
+    await network.failOver()
+    return 'failover'
+  }
+  const move = (): string => {
+    owner()?.process.release()
+    return 'release'
+  }
+  const actOf = { pause: stall, cut: cutOff, failover: failOver, release: move } as const
+
+  await until(() => owner() !== undefined)
+  let isSetUp = false
+  submit(ensureDemo(), () => (isSetUp = true))
+  await until(() => isSetUp)
+  const [keyId] = machines[0]!.process.memory().keys.keys()
+  machines.push(createMachine('two', seededRandom.pick([1, CLOCK_SPEED, 1 / CLOCK_SPEED])))
+  hasTakenOver = false
+  fault = options.fault
+
+  return {
+    count: 2,
+    clock,
+    keyId: () => keyId!,
+    memories: () => [owner()].flatMap((machine) => machine?.process.memory() ?? []),
+    inFlight: () => owner()?.inFlight ?? 0,
+    isServing: () => owner()?.isPaused === false && owner()?.cuts.has('store') === false,
+    isContested: () => serving().some((machine) => machine !== owner()),
+    submit,
+    waiting,
+    release,
+    kill: () => {
+      seededRandom.pick(machines).process.end()
+      return afterStep()
+    },
+    takeOutput: () => {
+      const output = { instructions, events }
+      instructions = []
+      events = []
+      return output
+    },
+    setRail: (up) => (railUp = up),
+    openEvents: () => network.server.store.openEvents(0, EVERY_EVENT),
+    marks: () => {
+      const books = network.server.store.marks
+      const { booksId } = books.progress()
+      const { epoch, lastBatch } = network.owner
+      const [highest] = machines
+        .map(({ highWater }) => highWater)
+        .sort((one, other) => other.epoch - one.epoch || other.lastBatch - one.lastBatch)
+      return {
+        books,
+        onDisk: { booksId, epoch, lastBatch },
+        highWater: { booksId, ...highest! },
+      }
+    },
+    disturb: async () => {
+      const possible = repairs()
+      const isRepair = possible.length > 1 || (possible.length > 0 && !seededRandom.once(3))
+      const act = isRepair ? seededRandom.pick(possible) : actOf[seededRandom.pick(options.acts)]
+      const name = await act()
+      await afterStep()
+      return name
+    },
+    settle: async () => {
+      for (const machine of machines) {
+        machine.cuts.clear()
+        wake(machine)
+      }
+      network.endFormer()
+      await until(() => owner() !== undefined)
+      for (const other of machines.filter((machine) => machine !== owner())) {
+        machines.splice(machines.indexOf(other), 1)
+        other.process.end()
+      }
+    },
+    restart: async () => {
+      machines[0]!.process.end()
+      await afterStep()
+      await until(() => owner() !== undefined)
+      return machines[0]!.process.memory()
+    },
+  }
+}
+
+type OnReply = Work['reply']
+
+const epochOf = ({ process }: Machine): number => process.ownership().epoch
