@@ -3,8 +3,8 @@
 MAKEFLAGS += --no-print-directory
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help setup nats postgres build run demo ops audit statement test check lint format bench fuzz sim model \
-	chaos powercut failover freeze release load soak spike profile bench-scale bench-pool bench-compare seed settings contract examples openapi collection \
+.PHONY: help setup nats postgres build run cluster demo ops audit statement test check lint format bench fuzz sim model \
+	chaos cluster-chaos powercut failover freeze release load soak spike profile bench-scale bench-pool bench-compare seed settings contract examples openapi collection \
 	client clean
 
 INSTALLED := node_modules/.installed
@@ -24,6 +24,11 @@ LOAD_FLAGS = $(call with,SCENARIO,scenario) $(call with,GATEWAYS,gateways) $(cal
 ##@ Use it
 run: setup nats postgres build ## start everything; Ctrl-C stops it; STORE=postgres keeps the books in PostgreSQL
 	@node .build/src/supervisor/main.js
+
+cluster: setup nats postgres build ## trial cluster: two shards, three processors, two gateways, two pools, three NATS, PostgreSQL with standby
+	@node .build/src/supervisor/cluster/main.js
+
+cluster: export STORE = postgres
 
 demo: setup nats postgres build ## a QR payment and a payout from end to end, step by step
 	@node .build/src/operations/demo.js
@@ -75,6 +80,11 @@ failover: setup nats postgres build ## kills of a PostgreSQL primary and of the 
 	@node .build/test/failover/main.js $(call with,ROUNDS,rounds) $(call with,SEED,seed)
 
 failover: export STORE = postgres
+
+cluster-chaos: setup nats postgres build ## kills, pauses and partitions in the trial cluster: make cluster-chaos DURATION=60 SEED=1
+	@node .build/test/cluster/main.js $(call with,DURATION,duration) $(call with,SEED,seed)
+
+cluster-chaos: export STORE = postgres
 
 freeze: setup nats build ## golden DATA_DIR of this revision that later ones must open: make freeze NAME=1.0.0
 	@node .build/test/golden/freeze.js $(call with,NAME,name)

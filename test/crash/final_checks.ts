@@ -72,7 +72,7 @@ export async function runFinalChecks(
 }
 
 /** Payments that are not final in time. */
-async function openPaymentsOf(
+export async function openPaymentsOf(
   partner: Partner,
   payments: readonly Payment[],
   deadline: Patience,
@@ -96,7 +96,7 @@ async function openPaymentsOf(
   return open
 }
 
-async function undeliveredOf(
+export async function undeliveredOf(
   receiver: TestReceiver,
   events: readonly { readonly id: string; readonly what: string }[],
   deadline: Patience,

@@ -93,7 +93,7 @@ export async function startSupervisedStack(
 }
 
 /** Sets every setting, so a local `.env` has no influence. */
-function environmentOf(given: Readonly<Record<string, string>>): StackEnvironment {
+export function environmentOf(given: Readonly<Record<string, string>>): StackEnvironment {
   const own = readEnvironment()
   const fallbacks = Object.entries(SETTINGS).map(([name, { fallback }]) => [name, fallback])
   const fixed = {

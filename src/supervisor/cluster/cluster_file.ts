@@ -1,0 +1,29 @@
+/**
+ * `cluster.json` under DATA_DIR: the processes of the trial cluster, and who serves which shard.
+ *
+ * - Replaced atomically, also when a process restarts or a shard changes hands.
+ */
+import { renameSync, writeFileSync } from 'node:fs'
+
+export const CLUSTER_FILE = 'cluster.json'
+
+export const CLUSTER_ROLES = [
+  ...(['gateway', 'processor', 'webhooks', 'rail', 'nats', 'postgres'] as const),
+] as const
+export type ClusterRole = (typeof CLUSTER_ROLES)[number]
+
+export interface ClusterMember {
+  readonly name: string
+  readonly role: ClusterRole
+  /** 0: it is not running. */
+  readonly pid: number
+  /** Of a processor, the books that it serves; of a webhook pool, its schema; else empty. */
+  readonly shard: string
+  /** `host:port`; of a gateway its URL; empty: it does not listen. */
+  readonly address: string
+}
+
+export function writeClusterFile(file: string, members: readonly ClusterMember[]): void {
+  writeFileSync(`${file}.new`, `${JSON.stringify(members, null, 2)}\n`, { mode: 0o600 })
+  renameSync(`${file}.new`, file)
+}

@@ -1,0 +1,181 @@
+/**
+ * The trial cluster: the whole service scaled out on one machine, started in stages, supervised,
+ * stopped in reverse order.
+ *
+ * Does not own: the programs (cluster_plan), the databases' roles (postgres_pair).
+ *
+ * - A start that fails or is stopped leaves no process behind.
+ */
+import type { ReadyInfo } from '../../base/child.js'
+import type { Clock } from '../../base/clock.js'
+import { NO_LOG, openGrpcTls } from '../../base/grpc_tls.js'
+import { opsListen, type OpsHttp } from '../../base/ops_http.js'
+import type { Random } from '../../base/random.js'
+import { FILES } from '../../base/subjects.js'
+import { createCredentials } from '../credentials.js'
+import type { DataFolder } from '../data_folder.js'
+import type { StackEnvironment } from '../environment.js'
+import { manageProcess, type ManagedProcess } from '../managed_process.js'
+import { openOpsServer } from '../ops_server.js'
+import { removePidFile, writePidFile } from '../pid_file.js'
+import { writeSandboxFile } from '../sandbox_file.js'
+import { RUN_FILE } from '../stack.js'
+import type { Terminal } from '../terminal.js'
+import { CLUSTER_FILE, writeClusterFile, type ClusterMember } from './cluster_file.js'
+import { planCluster, type ClusterProgram, type Route } from './cluster_plan.js'
+import { POSTGRES_NAMES, type PostgresName, type PostgresPair } from './postgres_pair.js'
+
+export interface TrialClusterOptions {
+  readonly environment: StackEnvironment
+  readonly data: DataFolder
+  readonly clock: Clock
+  readonly random: Random
+  readonly terminal: Terminal
+  /** A process ended for good: the cluster must stop. */
+  readonly onRefused: (why: string, exitCode: number) => void
+  /** Default: each program dials the others' own addresses. */
+  readonly route?: Route
+}
+
+export interface TrialCluster {
+  /** Resolves when everything is ready, or the cluster was stopped. @throws StartupError */
+  start(): Promise<void>
+  stop(): Promise<void>
+  members(): readonly ClusterMember[]
+  readonly postgres: PostgresPair
+  /** Of the processors' gRPC. */
+  readonly processors: readonly string[]
+}
+
+interface Supervised {
+  readonly planned: ClusterProgram
+  readonly managed: ManagedProcess
+}
+
+const ALWAYS: Route = (_from, _to, address) => Promise.resolve(address)
+const NO_DISK = { isLow: () => false, freeBytes: () => null }
+
+export async function createTrialCluster(options: TrialClusterOptions): Promise<TrialCluster> {
+  const { environment, data, clock, random, terminal, route = ALWAYS } = options
+  const { settings } = environment
+  const credentials = createCredentials(settings, data, random)
+  const report = (line: string): void => terminal.error(line)
+  const plan = await planCluster({ environment, data, credentials, random, report, route })
+  const { postgres } = plan
+  /** By processor. */
+  const serving = new Map<string, string>()
+  let stopping = false
+  let started = false
+  let ops: OpsHttp | undefined
+
+  const manage = (planned: ClusterProgram): Supervised => {
+    const { name } = planned
+    const managed: ManagedProcess = manageProcess({
+      name,
+      program: planned.program,
+      logPath: `${data.folder('logs')}/${name}.log`,
+      clock,
+      isStopping: () => stopping,
+      onReady: (info, isRestart) => {
+        if (isPostgres(name)) postgres.started(name)
+        if (isRestart) terminal.info(`${name} is ready again: ${planned.describe(info)}`)
+        else terminal.ready(name, planned.describe(info))
+        record()
+      },
+      onReport: (info) => serves(name, info),
+      onLost: (why, restartInMs) => {
+        serving.delete(name)
+        if (isPostgres(name)) postgres.lost(name)
+        record()
+        terminal.error(`${name} ended (${why}); restarting in ${restartInMs / 1000} s`)
+      },
+      onRefused: (why, exitCode) => options.onRefused(`${name} ended: ${why}`, exitCode),
+    })
+    return { planned, managed }
+  }
+
+  const serves = (name: string, info: ReadyInfo): void => {
+    const shard = info['shard']
+    if (typeof shard !== 'string') return
+    for (const [other, served] of serving) if (served === shard) serving.delete(other)
+    serving.set(name, shard)
+    record()
+    if (started) terminal.info(`${name} serves ${shard}`)
+  }
+
+  const stages = plan.stages.map((stage) => stage.map(manage))
+  const all = stages.flat()
+  const members = (): readonly ClusterMember[] =>
+    all.map(({ planned: { name, role, shard, address }, managed }) => ({
+      name,
+      role,
+      pid: managed.isReady ? (managed.pid ?? 0) : 0,
+      shard: serving.get(name) ?? shard,
+      address,
+    }))
+
+  const record = (): void => {
+    const pids = new Map<string, number>()
+    for (const { managed } of all)
+      if (managed.pid !== undefined) pids.set(managed.name, managed.pid)
+    try {
+      writePidFile(data.file(RUN_FILE), pids)
+      writeClusterFile(data.file(CLUSTER_FILE), members())
+    } catch (error) {
+      terminal.error(`${CLUSTER_FILE} cannot be written (${String(error)})`)
+    }
+  }
+
+  const start = async (): Promise<void> => {
+    ops = await openOpsServer(opsListen(settings), {
+      managedProcesses: all.map(({ managed }) => managed),
+      isStarted: () => started,
+      integrity: () => 'ok',
+      disk: NO_DISK,
+    })
+    for (const [index, stage] of stages.entries()) {
+      if (stopping) return
+      if (index === 1) await postgres.prepareStandby()
+      await Promise.all(stage.map(({ managed }) => managed.start()))
+    }
+    await announce(ops.url)
+  }
+
+  const announce = async (opsUrl: string): Promise<void> => {
+    const { internalToken, supervisorToken: token } = credentials
+    const { baseUrl: base_url, grpcAddress: address } = plan
+    const tls = openGrpcTls(settings, NO_LOG)
+    const clients = {
+      base_url,
+      host: settings.SANDBOX_HOSTS[0] ?? 'api.localhost',
+      grpc_address: address,
+      internal_token: internalToken,
+      ops_url: opsUrl,
+      brand: settings.BRAND,
+      serves_production: settings.PRODUCTION_HOSTS.length > 0,
+    }
+    await writeSandboxFile(data.file(FILES.sandbox), clients, { address, token, tls }, clock)
+    if (stopping) return
+    started = true
+    record()
+    terminal.info(`  health and metrics: ${opsUrl}`)
+    terminal.info(`  processes: ${data.file(CLUSTER_FILE)}`)
+    terminal.info(`  operators: PROCESSORS=${plan.processors.join()} make ops ARGS="shard list"`)
+    terminal.info(`ready: ${base_url}`)
+  }
+
+  const stop = async (): Promise<void> => {
+    stopping = true
+    await postgres.close()
+    for (const stage of stages.toReversed()) {
+      await Promise.all(stage.map(({ managed }) => managed.stop()))
+    }
+    await ops?.close()
+    removePidFile(data.file(RUN_FILE))
+  }
+
+  return { start, stop, members, postgres, processors: plan.processors }
+}
+
+const isPostgres = (name: string): name is PostgresName =>
+  (POSTGRES_NAMES as readonly string[]).includes(name)

@@ -1,0 +1,113 @@
+/**
+ * Clients of one partner that create and read intents through every gateway, and what they saw.
+ *
+ * - A key belongs to one entity: each creation is repeated under its key, also after its answer and
+ *   through another gateway.
+ * - The state of an entity never goes back.
+ * - A pause is the time between two answers with success, of the same client.
+ */
+import type { SeededRandom } from '../fuzz/seeded_random.js'
+import { withKey, type HttpAnswer, type Partner } from '../support/partner.js'
+import { anIntent } from '../support/requests.js'
+
+export interface History {
+  readonly acknowledged: readonly string[]
+  /** Violations, one per line. */
+  readonly violations: readonly string[]
+  /** Milliseconds; those of at least PAUSE_FROM_MS. */
+  readonly pauses: readonly number[]
+  /** Moment of the last success, as of `performance.now()`. */
+  lastSuccess(): number
+  stop(): Promise<void>
+}
+
+export const PAUSE_FROM_MS = 500
+const NEXT_AFTER_MS = 25
+/** Further in an entity's life is higher; two states of the same rank exclude each other. */
+const RANK: Readonly<Record<string, number>> = {
+  created: 0,
+  authorized: 1,
+  captured: 2,
+  failed: 2,
+  expired: 2,
+  cancelled: 2,
+  refunded: 3,
+}
+
+/** @param gateways connections of the partner, one to each gateway */
+export function startHistory(
+  name: string,
+  gateways: readonly Partner[],
+  random: SeededRandom,
+): History {
+  const acknowledged: string[] = []
+  const violations: string[] = []
+  const pauses: number[] = []
+  const states = new Map<string, string>()
+  let last = performance.now()
+  let stopping = false
+
+  /** Repeats until a success, or until stopped. */
+  const succeed = async (call: (partner: Partner) => Promise<HttpAnswer>) => {
+    for (;;) {
+      const answer = await call(random.pick(gateways)).catch(() => undefined)
+      if (answer !== undefined && answer.status < 300) {
+        const now = performance.now()
+        if (now - last >= PAUSE_FROM_MS) pauses.push(now - last)
+        last = now
+        return answer.body as Record<string, unknown>
+      }
+      if (answer !== undefined && answer.status < 500 && answer.status !== 429) {
+        violations.push(`${name}: ${answer.status} ${answer.text}`)
+      }
+      if (stopping) return undefined
+      await pause()
+    }
+  }
+
+  const create = async (key: string): Promise<string | undefined> => {
+    const request = { ...anIntent(), partner_user_id: `${name} ${key}` }
+    const body = await succeed((partner) =>
+      partner.request('POST', '/v1/payment_intents', request, withKey(key)),
+    )
+    return body?.['intent_id'] as string | undefined
+  }
+
+  const read = async (id: string): Promise<void> => {
+    const body = await succeed((partner) => partner.request('GET', `/v1/payment_intents/${id}`))
+    if (body === undefined) return
+    const status = String(body['status'])
+    const before = states.get(id)
+    states.set(id, status)
+    if (before === undefined || before === status) return
+    if ((RANK[status] ?? -1) <= (RANK[before] ?? 0)) {
+      violations.push(`${id} went from ${before} to ${status}`)
+    }
+  }
+
+  const run = (async () => {
+    for (let number = 1; !stopping; number++) {
+      const key = `${name} ${number}`
+      const id = await create(key)
+      if (id === undefined) return
+      acknowledged.push(id)
+      const again = await create(key)
+      if (again !== undefined && again !== id) violations.push(`${key} is ${id} and ${again}`)
+      await read(acknowledged[random.int(acknowledged.length)] ?? id)
+      await pause()
+    }
+  })()
+
+  return {
+    acknowledged,
+    violations,
+    pauses,
+    lastSuccess: () => last,
+    stop: async () => {
+      stopping = true
+      await run
+    },
+  }
+}
+
+const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, NEXT_AFTER_MS))

@@ -1,0 +1,248 @@
+/**
+ * Random faults in the trial cluster under load: `make cluster-chaos DURATION=60 SEED=1`.
+ *
+ * Clients of two partners, one in each shard, pay through both gateways while processes are killed
+ * and paused, links are cut and shards move. It exits with 1 unless nothing was lost or doubled, no
+ * client saw a contradiction, and the audits of all shards and of their union are clean.
+ */
+import { randomInt } from 'node:crypto'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { systemClock } from '../../src/base/clock.js'
+import { programOptions } from '../../src/base/program_options.js'
+import { systemRandom } from '../../src/base/random.js'
+import { FILES } from '../../src/base/subjects.js'
+import { connect } from '../../src/client/index.js'
+import { credentialsOf, readSandbox } from '../../src/operations/sandbox.js'
+import { createTrialCluster } from '../../src/supervisor/cluster/trial_cluster.js'
+import { openDataFolder } from '../../src/supervisor/data_folder.js'
+import { openPaymentsOf, undeliveredOf } from '../crash/final_checks.js'
+import { startPayers } from '../crash/payers.js'
+import { createSeededRandom } from '../fuzz/seeded_random.js'
+import { requiringDocumented } from '../support/documented_answers.js'
+import { eventually } from '../support/eventually.js'
+import { operatorsOf } from '../support/operators.js'
+import type { Partner } from '../support/partner.js'
+import { patience } from '../support/patience.js'
+import { noPostgres } from '../support/postgres_server.js'
+import { receiverOf } from '../support/receiver.js'
+import { environmentOf } from '../support/supervised_stack.js'
+import { FAULTS, type FaultContext, type FaultKind } from './faults.js'
+import { startHistory, type History } from './histories.js'
+import { createPartitions } from './partitions.js'
+import { auditShards, unionFaults } from './shard_audit.js'
+
+const values = programOptions('cluster-chaos', 'Faults in the trial cluster under load.', {
+  duration: { value: 'SECONDS', about: 'duration of the load', kind: 'number', fallback: 60 },
+  seed: { value: 'N', about: 'repeats a run', kind: 'number' },
+})
+const seconds = values.duration
+const seed = values.seed ?? randomInt(1_000_000_000)
+
+const CLIENTS = 3
+const PAYERS = 4
+const CALM_MAX_MS = 3_000
+const SERVED_WITHIN_MS = 60_000
+const ENDED_WITHIN_MS = 150_000
+const TIMEOUT_MS = 5_000
+const LINES_SHOWN = 20
+const SHARDS = ['books_1', 'books_2']
+const POOLS = 2
+/** What the cluster says when a shard has another owner. */
+const TAKE_OVER = /^processor-\d serves books_\d$/
+const print = (line: string): void => console.log(line)
+const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
+
+if (noPostgres !== false) {
+  print(noPostgres)
+  process.exit(1)
+}
+print(`cluster chaos, ${seconds} s. To repeat: make cluster-chaos DURATION=${seconds} SEED=${seed}`)
+const dataDir = mkdtempSync(join(tmpdir(), 'causeway-cluster-'))
+const data = await openDataFolder(dataDir)
+const partitions = createPartitions()
+const lines: string[] = []
+const note = (line: string): void => void lines.push(line)
+const cluster = await createTrialCluster({
+  environment: environmentOf({
+    ...{ HTTP_PORT: '0', OPS_PORT: '0', DATA_DIR: dataDir },
+    ...{ RAIL_DELAY_MS: '100', RATE_LIMIT: 'off' },
+  }),
+  data,
+  clock: systemClock,
+  random: systemRandom(),
+  terminal: { info: note, ready: note, error: note },
+  onRefused: (why) => {
+    print(why)
+    process.exitCode = 1
+  },
+  route: partitions.route,
+})
+for (const name of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(name, () => void cluster.stop().then(() => process.exit(1)))
+}
+await cluster.start()
+const sandbox = readSandbox(data.file(FILES.sandbox))
+const gateways = cluster.members().filter(({ role }) => role === 'gateway')
+const second = await createSecondPartner()
+const tenants = [
+  { name: 'demo', connections: connectionsOf({}) },
+  { name: 'second', connections: connectionsOf(second) },
+]
+const receivers = await Promise.all(tenants.map(({ connections: [one] }) => receiverOf(one!)))
+const histories = tenants.flatMap(({ name, connections }, tenant) =>
+  Array.from({ length: CLIENTS }, (_, client) =>
+    startHistory(`${name} ${client}`, connections, randomOf(tenant * CLIENTS + client + 1)),
+  ),
+)
+const payers = tenants.map(({ connections }, tenant) =>
+  startPayers(alternating(connections), PAYERS, (payer) => randomOf(100 + tenant * 10 + payer)),
+)
+const counts = await injectFaults()
+print('the load ends')
+await Promise.all([...histories, ...payers].map((client) => client.stop()))
+await report()
+
+function randomOf(index: number) {
+  return createSeededRandom(seed, index)
+}
+
+/** In the second shard: the processor that is asked serves it. */
+async function createSecondPartner(): Promise<{ keyId: string; secret: string }> {
+  const owner = cluster.members().find(({ shard }) => shard === SHARDS[1])
+  if (owner === undefined) throw new Error('nobody serves the second shard')
+  const operators = operatorsOf({ sandbox: { ...sandbox, grpc_address: owner.address }, dataDir })
+  const key = await operators.createPartner('second')
+  operators.close()
+  return key
+}
+
+/** One to each gateway. */
+function connectionsOf(key: { keyId?: string; secret?: string }): readonly Partner[] {
+  return gateways.map(({ address: baseUrl }) =>
+    requiringDocumented(
+      connect({ ...credentialsOf(sandbox, 'Service'), ...key, baseUrl }, { timeoutMs: TIMEOUT_MS }),
+    ),
+  )
+}
+
+/** Each request goes to the next gateway. */
+function alternating(connections: readonly Partner[]): Partner {
+  const [first] = connections
+  if (first === undefined) throw new Error('there is no gateway')
+  let count = 0
+  const next = (): Partner => connections[count++ % connections.length] ?? first
+  return {
+    ...first,
+    request: (...given) => next().request(...given),
+    session: (...given) => next().session(...given),
+  }
+}
+
+async function injectFaults(): Promise<ReadonlyMap<string, { kind: FaultKind; times: number }>> {
+  const random = randomOf(0)
+  const operatorToken = readFileSync(data.file(FILES.operatorToken), 'utf8').trim()
+  const context: FaultContext = { cluster, partitions, random, operatorToken }
+  const caused = new Map<string, { kind: FaultKind; times: number }>()
+  const until = performance.now() + seconds * 1_000
+  while (performance.now() < until) {
+    await sleep(random.int(CALM_MAX_MS))
+    const { kind, name, cause } = random.pick(FAULTS)
+    const before = performance.now()
+    if (!(await cause(context))) continue
+    const { times } = caused.get(name) ?? { times: 0 }
+    caused.set(name, { kind, times: times + 1 })
+    await untilServed(before)
+    const took = ((performance.now() - before) / 1_000).toFixed(1)
+    print(`  ${took.padStart(5)} s  ${name}`)
+  }
+  return caused
+}
+
+/** Each client has a success after the fault, and the cluster is whole again. */
+async function untilServed(since: number): Promise<void> {
+  const isServed = (history: History): boolean => history.lastSuccess() > since
+  await eventually('all clients are served', () => histories.every(isServed), SERVED_WITHIN_MS)
+  await eventually(
+    'every shard has an owner and every process runs',
+    () => {
+      const members = cluster.members()
+      const served = new Set(members.map(({ shard }) => shard))
+      return members.every(({ pid }) => pid > 0) && SHARDS.every((shard) => served.has(shard))
+    },
+    SERVED_WITHIN_MS,
+  )
+  await eventually(
+    'PostgreSQL is synchronous',
+    () => cluster.postgres.isSynchronous(),
+    SERVED_WITHIN_MS,
+  )
+}
+
+async function report(): Promise<void> {
+  const deadline = patience(ENDED_WITHIN_MS)
+  const lost: string[] = []
+  for (const [index, { payments }] of payers.entries()) {
+    const connections = tenants[index]?.connections ?? []
+    lost.push(...(await openPaymentsOf(alternating(connections), payments, deadline)))
+  }
+  const clusterData = {
+    ...{ url: cluster.postgres.url, shards: SHARDS, pools: POOLS },
+    railFile: data.file(FILES.railDatabase),
+  }
+  const before = await auditShards(clusterData)
+  for (const [index, { events }] of before.entries()) {
+    lost.push(...(await undeliveredOf(receivers[index]!, events, deadline)))
+  }
+  await eventually('the shards are at rest', () => sleep(CALM_MAX_MS).then(() => true))
+  const audits = await auditShards(clusterData)
+  const union = await unionFaults(clusterData, audits)
+  const stored = new Set(audits.flatMap(({ entities }) => entities))
+  const acknowledged = [
+    ...histories.flatMap((history) => history.acknowledged),
+    ...payers.flatMap(({ payments }) => payments.map(({ id }) => id)),
+  ]
+  lost.push(...acknowledged.filter((id) => !stored.has(id)).map((id) => `${id} is in no shard`))
+  const doubled = acknowledged.filter((id, index) => acknowledged.indexOf(id) !== index)
+  const violations = histories.flatMap((history) => history.violations)
+  const gaps = audits.flatMap((audit) => audit.gaps)
+  const takeOvers = lines.filter((line) => TAKE_OVER.test(line)).length
+  await Promise.all(receivers.map((receiver) => receiver.close()))
+  await cluster.stop()
+  partitions.close()
+  await data.release()
+
+  const total = (kind: FaultKind): number =>
+    [...counts.values()]
+      .filter((each) => each.kind === kind)
+      .reduce((sum, { times }) => sum + times, 0)
+  for (const [name, { times }] of counts) print(`${String(times).padStart(8)}  ${name}`)
+  print(
+    `${total('kill')} kills, ${total('pause')} pauses, ${total('partition')} partitions, ` +
+      `${total('move')} moves, ${takeOvers} take-overs`,
+  )
+  const pauses = histories.flatMap((history) => history.pauses).sort((one, other) => one - other)
+  const inSeconds = (ms: number | undefined): string => ((ms ?? 0) / 1_000).toFixed(1)
+  print(
+    `pauses of at least 0.5 s seen by clients: ${pauses.length}, median ` +
+      `${inSeconds(pauses[Math.floor(pauses.length / 2)])} s, worst ${inSeconds(pauses.at(-1))} s`,
+  )
+  for (const { shard, clean, report: text } of audits) {
+    print(`${shard}: ${clean ? (text.trim().split('\n').at(-1) ?? '') : text}`)
+  }
+  const faults = [...violations, ...union, ...gaps.map((tenant) => `events of ${tenant} have gaps`)]
+  for (const line of [...lost, ...doubled, ...faults].slice(0, LINES_SHOWN)) print(`  ${line}`)
+  print(`union of ${audits.length} shards: ${union.length} faults`)
+  print(
+    `${acknowledged.length} acknowledged, ${lost.length} lost, ${doubled.length} doubled, ` +
+      `${violations.length} contradictions seen by clients, ${gaps.length} gaps of events`,
+  )
+  const clean = audits.every((audit) => audit.clean)
+  const isFaultless = lost.length + doubled.length + faults.length === 0 && clean
+  if (isFaultless && acknowledged.length > 0) rmSync(dataDir, { recursive: true, force: true })
+  else {
+    process.exitCode = 1
+    if (existsSync(dataDir)) print(`the data is in ${dataDir}`)
+  }
+}

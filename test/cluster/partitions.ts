@@ -1,0 +1,89 @@
+/**
+ * TCP proxies between the processes of a trial cluster, and what they cut.
+ *
+ * - While a link is cut nothing passes in either direction and connections stay open: peers see
+ *   silence, as in a network partition. Afterwards what was held passes on.
+ */
+import { createServer, connect, type Server, type Socket } from 'node:net'
+import { once } from 'node:events'
+import type { Route } from '../../src/supervisor/cluster/cluster_plan.js'
+import { freePort } from '../../src/supervisor/ports.js'
+
+export interface Partitions {
+  /** For the cluster: a proxy for each pair of processes that a partition can separate. */
+  readonly route: Route
+  /** Separates a process from all of a kind, e.g. `processor-1` from `postgres`. */
+  cut(from: string, to: string): void
+  heal(): void
+  close(): void
+}
+
+/** Kinds of processes that are reached through proxies. */
+const PROXIED = /^(postgres|rail|processor|nats)(-\d+)?$/
+
+export function createPartitions(): Partitions {
+  const servers: Server[] = []
+  const sockets = new Map<string, Set<Socket>>()
+  let isCut: (link: string) => boolean = () => false
+
+  const nameOf = (from: string, to: string): string => `${from} ${to}`
+
+  const accept = (link: string, port: number, client: Socket): void => {
+    const upstream = connect({ host: '127.0.0.1', port })
+    const both = [client, upstream]
+    const open = sockets.get(link) ?? new Set<Socket>()
+    sockets.set(link, open)
+    for (const socket of both) {
+      open.add(socket)
+      socket.setNoDelay(true)
+      socket.on('error', () => undefined)
+      socket.on('close', () => {
+        open.delete(socket)
+        for (const each of both) each.destroy()
+      })
+    }
+    pass(client, upstream)
+    pass(upstream, client)
+    if (isCut(link)) for (const socket of both) socket.pause()
+  }
+
+  const pass = (from: Socket, to: Socket): void => {
+    from.on('data', (bytes) => {
+      if (!to.write(bytes)) {
+        from.pause()
+        to.once('drain', () => {
+          if (!isCut('')) from.resume()
+        })
+      }
+    })
+    from.on('end', () => to.end())
+  }
+
+  return {
+    route: async (from, to, address) => {
+      if (!PROXIED.test(to)) return address
+      const server = createServer((client) => {
+        accept(nameOf(from, to), Number(address.split(':')[1]), client)
+      })
+      servers.push(server)
+      const port = await freePort('127.0.0.1')
+      server.listen(port, '127.0.0.1')
+      await once(server, 'listening')
+      return `127.0.0.1:${port}`
+    },
+    cut: (from, to) => {
+      isCut = (link) => link.startsWith(`${from} ${to}`)
+      for (const [link, open] of sockets) {
+        if (isCut(link)) for (const socket of open) socket.pause()
+      }
+    },
+    heal: () => {
+      isCut = () => false
+      for (const open of sockets.values()) for (const socket of open) socket.resume()
+    },
+    close: () => {
+      for (const open of sockets.values()) for (const socket of open) socket.destroy()
+      for (const server of servers) server.close()
+    },
+  }
+}

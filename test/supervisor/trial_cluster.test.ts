@@ -1,0 +1,165 @@
+/**
+ * The trial cluster: partners of both shards are served through both gateways, the spare takes over
+ * a killed processor's shard, the standby a killed primary's, and a stop leaves no process.
+ */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { systemClock } from '../../src/base/clock.js'
+import { systemRandom } from '../../src/base/random.js'
+import { FILES } from '../../src/base/subjects.js'
+import { connect } from '../../src/client/index.js'
+import { credentialsOf, readSandbox } from '../../src/operations/sandbox.js'
+import { CLUSTER_FILE, type ClusterMember } from '../../src/supervisor/cluster/cluster_file.js'
+import { createTrialCluster } from '../../src/supervisor/cluster/trial_cluster.js'
+import { openDataFolder } from '../../src/supervisor/data_folder.js'
+import { eventually } from '../support/eventually.js'
+import { operatorsOf } from '../support/operators.js'
+import { withKey } from '../support/partner.js'
+import { noPostgres } from '../support/postgres_server.js'
+import { anIntent } from '../support/requests.js'
+import { environmentOf } from '../support/supervised_stack.js'
+import { tempFolder } from '../support/temp_folder.js'
+
+if (noPostgres !== false) {
+  t.pass(noPostgres)
+  process.exit()
+}
+
+t.setTimeout(0)
+
+/** Of a start of several processes on a busy machine. */
+const RECOVERED_WITHIN_MS = 60_000
+const SHARDS = ['books_1', 'books_2']
+const dataDir = tempFolder(t)
+const data = await openDataFolder(dataDir)
+t.teardown(() => data.release())
+const none = (): void => undefined
+const cluster = await createTrialCluster({
+  environment: environmentOf({ HTTP_PORT: '0', OPS_PORT: '0', DATA_DIR: dataDir }),
+  data,
+  clock: systemClock,
+  random: systemRandom(),
+  terminal: { info: none, ready: none, error: none },
+  onRefused: (why) => t.fail(why),
+})
+let isStopped = false
+t.teardown(() => (isStopped ? undefined : cluster.stop()))
+await cluster.start()
+
+const sandbox = readSandbox(data.file(FILES.sandbox))
+const members = (): readonly ClusterMember[] =>
+  JSON.parse(readFileSync(join(dataDir, CLUSTER_FILE), 'utf8')) as ClusterMember[]
+const ofRole = (role: string): ClusterMember[] => members().filter((each) => each.role === role)
+const gateways = ofRole('gateway').map(({ address }) => address)
+const ownerOf = (shard: string): Promise<ClusterMember> =>
+  eventually(
+    `${shard} has an owner`,
+    () => ofRole('processor').find((each) => each.shard === shard),
+    RECOVERED_WITHIN_MS,
+  )
+
+type Key = Partial<Record<'keyId' | 'secret', string>>
+
+/** Creates an intent through a gateway; repeats until it has an answer. @returns its id */
+const create = async (key: Key, baseUrl: string, number: number): Promise<string> => {
+  const partner = connect(
+    { ...credentialsOf(sandbox, 'Service'), ...key, baseUrl },
+    { timeoutMs: 5_000 },
+  )
+  return eventually(
+    `intent ${number} is created`,
+    async () => {
+      const answer = await partner
+        .request('POST', '/v1/payment_intents', anIntent(), withKey(`intent ${number}`))
+        .catch(() => undefined)
+      return answer?.status === 201 && String((answer.body as { intent_id: string }).intent_id)
+    },
+    RECOVERED_WITHIN_MS,
+  )
+}
+
+let second: Key = {}
+
+void t.test('partners of both shards are served through both gateways', async (t) => {
+  t.same(
+    members().map(({ name, role }) => [name, role]),
+    [
+      ['postgres-1', 'postgres'],
+      ['postgres-2', 'postgres'],
+      ['nats-1', 'nats'],
+      ['nats-2', 'nats'],
+      ['nats-3', 'nats'],
+      ['rail', 'rail'],
+      ['processor-1', 'processor'],
+      ['processor-2', 'processor'],
+      ['processor-3', 'processor'],
+      ['webhooks-1', 'webhooks'],
+      ['webhooks-2', 'webhooks'],
+      ['gateway-1', 'gateway'],
+      ['gateway-2', 'gateway'],
+    ],
+  )
+  t.same(new Set(ofRole('processor').map(({ shard }) => shard)), new Set(['', ...SHARDS]))
+  t.same(
+    ofRole('webhooks').map(({ shard }) => shard),
+    ['pool_1', 'pool_2'],
+  )
+  t.ok(members().every(({ pid }) => pid > 0))
+  const operators = operatorsOf({
+    sandbox: { ...sandbox, grpc_address: (await ownerOf('books_2')).address },
+    dataDir,
+  })
+  t.teardown(() => operators.close())
+  second = await operators.createPartner('second')
+  const [one = '', two = ''] = gateways
+  t.equal(await create({}, one, 1), await create({}, two, 1), 'one intent under one key')
+  t.equal(await create(second, one, 1), await create(second, two, 1))
+})
+
+void t.test('the spare takes over the shard of a killed processor', async (t) => {
+  const before = await create(second, gateways[0] ?? '', 2)
+  const { pid, name } = await ownerOf('books_2')
+  process.kill(pid, 'SIGKILL')
+  t.equal(await create(second, gateways[1] ?? '', 2), before, 'its books are there')
+  await eventually(
+    'the file names the new owner',
+    () => ofRole('processor').some((each) => each.shard === 'books_2' && each.pid !== pid),
+    RECOVERED_WITHIN_MS,
+  )
+  await eventually(
+    'the killed one runs again',
+    () => members().some((each) => each.name === name && each.pid > 0 && each.pid !== pid),
+    RECOVERED_WITHIN_MS,
+  )
+})
+
+void t.test('the standby has what the killed primary acknowledged', async (t) => {
+  await eventually('commits wait for the standby', () => cluster.postgres.isSynchronous())
+  const before = await create({}, gateways[0] ?? '', 3)
+  const former = cluster.postgres.primary()
+  const [killed] = members().filter(({ name }) => name === former)
+  process.kill(killed?.pid ?? 0, 'SIGKILL')
+  t.equal(await create({}, gateways[1] ?? '', 3), before)
+  await eventually(
+    'the former primary is the standby',
+    () => cluster.postgres.standby() === former && cluster.postgres.isSynchronous(),
+    RECOVERED_WITHIN_MS,
+  )
+  t.equal(await create({}, gateways[0] ?? '', 3), before)
+})
+
+void t.test('a stop leaves no process', async (t) => {
+  await eventually('all run', () => members().every(({ pid }) => pid > 0), RECOVERED_WITHIN_MS)
+  const pids = members().map(({ pid }) => pid)
+  await cluster.stop()
+  isStopped = true
+  const isRunning = (pid: number): boolean => {
+    try {
+      return process.kill(pid, 0)
+    } catch {
+      return false
+    }
+  }
+  t.same(pids.filter(isRunning), [])
+})
