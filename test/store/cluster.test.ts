@@ -51,20 +51,26 @@ async function processor(t: Test, name = `p${++names}`): Promise<Processor> {
     now: 0,
     looks: 0,
     masterKeys: [],
-    waits: async (shard) => {
-      const owned = await awaitShard({
-        ...{ cluster, url: server.url, shard, pause, log, onWaiting: () => undefined },
-        holder: holderOf(name, 'here'),
-        masterKeys: () => self.masterKeys,
-        elapsed: () => {
-          self.looks += 1
-          return self.now
-        },
-      })
-      owned.books.onFailure(() => undefined)
-      t.teardown(() => owned.books.close().catch(() => undefined))
+    waits: (shard) => {
+      const owned = owner(shard)
+      // A test may end while this candidate waits.
+      owned.catch(() => undefined)
       return owned
     },
+  }
+  const owner = async (shard: string | undefined): Promise<OwnedShard> => {
+    const owned = await awaitShard({
+      ...{ cluster, url: server.url, shard, pause, log, onWaiting: () => undefined },
+      holder: holderOf(name, 'here'),
+      masterKeys: () => self.masterKeys,
+      elapsed: () => {
+        self.looks += 1
+        return self.now
+      },
+    })
+    owned.books.onFailure(() => undefined)
+    t.teardown(() => owned.books.close().catch(() => undefined))
+    return owned
   }
   return self
 }

@@ -1,5 +1,5 @@
 /**
- * The schema `cluster`: shards, placements of partners, and settings for all shards.
+ * The schema `cluster`: shards and placements of partners.
  *
  * Owns: its statements, and the name of this processor in the cluster. Does not own: who takes over
  * a shard (cluster/lease_watch, cluster/candidate), the books.
@@ -45,20 +45,6 @@ export interface Shard extends Place {
   readonly moves: number
 }
 
-/** What operators set for all shards. */
-export interface SharedSetting {
-  readonly kind: 'rate' | 'route'
-  readonly key: string
-  readonly value: string
-  readonly at: number
-  readonly actor: string
-  readonly reason: string
-}
-
-export interface VersionedSetting extends SharedSetting {
-  readonly version: number
-}
-
 /** The holder of leases: the name, and the data directory whose lock its process has. */
 export const holderOf = (name: string, place: string): string => `${name}@${place}`
 
@@ -98,10 +84,6 @@ export interface Cluster {
   /** Undefined: the partner has no place. */
   whereIs(partner: string): Promise<Place | undefined>
   placeOf(shard: string): Promise<Place | undefined>
-  /** @returns false when `after` is not the last version */
-  appendSettings(after: number, settings: readonly SharedSetting[]): Promise<boolean>
-  lastSetting(): Promise<number>
-  settingsAfter(version: number, limit: number): Promise<readonly VersionedSetting[]>
   /** Bytes of WAL that the slowest standby has not replayed; null: unknown, or no standby. */
   standbyLag(): Promise<number | null>
   onLost(report: (error: Error) => void): void
@@ -138,12 +120,6 @@ const PLACED_ELSEWHERE = `SELECT partner FROM placements
 const WHERE_IS = `SELECT shard, address, epoch FROM placements JOIN shards USING (shard)
   WHERE partner = ?`
 const PLACE_OF = 'SELECT shard, address, epoch FROM shards WHERE shard = ?'
-const APPEND = `INSERT INTO settings (version, kind, key, value, at, actor, reason)
-  SELECT ?1::bigint + place, r ->> 0, r ->> 1, r ->> 2, (r ->> 3)::bigint, r ->> 4, r ->> 5
-  FROM json_array_elements(?2::json) WITH ORDINALITY AS given (r, place)`
-const SETTINGS_AFTER = `SELECT version, kind, key, value, at, actor, reason FROM settings
-  WHERE version > ? ORDER BY version LIMIT ?`
-const LAST_VERSION = 'SELECT coalesce(max(version), 0) AS version FROM settings'
 const STANDBY_LAG = `SELECT max(pg_wal_lsn_diff(pg_current_wal_lsn(), replay_lsn))::bigint AS lag
   FROM pg_stat_replication`
 
@@ -157,7 +133,6 @@ export interface ClusterOptions {
 }
 
 const NAME_RETRY_MS = 500
-const UNIQUE_VIOLATION = '23505'
 
 /** Resolves when this process has the name. */
 export async function openCluster({
@@ -255,21 +230,6 @@ function clusterOn(connection: Connection, name: string): Cluster {
     },
     whereIs: (partner) => one<Place>(WHERE_IS, [partner]),
     placeOf: (shard) => one<Place>(PLACE_OF, [shard]),
-    appendSettings: async (after, settings) => {
-      const rows = settings.map(({ kind, key, value, at, actor, reason }) => [
-        ...[kind, key, value, at, actor, reason],
-      ])
-      try {
-        await connection.run(APPEND, [after, JSON.stringify(rows)])
-        return true
-      } catch (error) {
-        if ((error as { code?: string }).code === UNIQUE_VIOLATION) return false
-        throw error
-      }
-    },
-    lastSetting: async () => (await one<{ version: number }>(LAST_VERSION, []))?.version ?? 0,
-    settingsAfter: (version, limit) =>
-      connection.all<VersionedSetting>(SETTINGS_AFTER, [version, limit]),
     standbyLag: async () => (await one<{ lag: number | null }>(STANDBY_LAG, []))?.lag ?? null,
     onLost: connection.onLost,
     close: connection.close,

@@ -1,5 +1,5 @@
--- One for all shards of a PostgreSQL cluster: which processor serves a shard, which shard has a
--- partner, and what operators set for all shards.
+-- One for all shards of a PostgreSQL cluster: which processor serves a shard, and which shard has a
+-- partner.
 
 CREATE TABLE version (
   only_row bigint PRIMARY KEY CHECK (only_row = 1),
@@ -28,14 +28,3 @@ CREATE TABLE placements (
   since bigint NOT NULL
 );
 CREATE INDEX placements_of_shard ON placements (shard);
-
--- Appended, never changed: every shard applies the versions in order.
-CREATE TABLE settings (
-  version bigint PRIMARY KEY CHECK (version > 0),
-  kind text NOT NULL CHECK (kind IN ('rate', 'route')),
-  key text NOT NULL,
-  value text NOT NULL,
-  at bigint NOT NULL,
-  actor text NOT NULL,
-  reason text NOT NULL
-);
