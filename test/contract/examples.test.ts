@@ -9,10 +9,12 @@ import { canonicalRequest, signatureOf } from '../../src/client/signing.js'
 import { projectRoot } from '../../src/base/protos.js'
 import { readDocument } from '../support/documented_answers.js'
 import { createAnswerValidator } from './answer_validator.js'
-import { EXAMPLES_FILE } from './generated_files.js'
-import { withExamples } from './guide_examples.js'
+import { EXAMPLES_FILE, GUIDE_FILE } from './generated_files.js'
+import { operationsShown, withExamples } from './guide_examples.js'
 import { createNormalizer, WEBHOOK_SECRET } from './normalize.js'
 
+/** The document cannot contain itself. */
+const WITHOUT_EXAMPLE = 'getOpenApiDocument'
 const examples = JSON.parse(readFileSync(join(projectRoot(), EXAMPLES_FILE), 'utf8')) as Examples
 const { faultOf, faultOfEvent } = createAnswerValidator(readDocument())
 const lowerCased = (headers: Readonly<Record<string, string>>): Record<string, string> =>
@@ -21,8 +23,7 @@ const lowerCased = (headers: Readonly<Record<string, string>>): Record<string, s
 void t.test('every operation has an example: else add it to record.ts, run make examples', (t) => {
   for (const { method, path } of ROUTES) {
     const id = OPERATIONS[`${method} ${path}`]?.id ?? ''
-    // The document cannot contain itself.
-    if (id !== 'getOpenApiDocument') t.ok(examples.operations[id]?.[0], id)
+    if (id !== WITHOUT_EXAMPLE) t.ok(examples.operations[id]?.[0], id)
   }
   t.end()
 })
@@ -88,8 +89,17 @@ void t.test('ids, times and secrets are the same in every recording', (t) => {
   t.end()
 })
 
-void t.test('the guide shows no operation without an example', (t) => {
+void t.test('the guide shows no operation without an example', async (t) => {
   const guide = '<!-- example createNothing -->\n<!-- end -->'
-  t.throws(() => withExamples(guide, examples), /createNothing/)
+  await t.rejects(withExamples(guide, examples), /createNothing/)
+})
+
+void t.test('the guide shows the example of every operation once: else add its section', (t) => {
+  const guide = readFileSync(join(projectRoot(), GUIDE_FILE), 'utf8')
+  const documented = Object.values(readDocument().paths)
+    .flatMap((operations) => Object.values(operations).map(({ operationId }) => operationId))
+    .filter((id) => id !== WITHOUT_EXAMPLE)
+  t.ok(documented.length > 30)
+  t.same([...operationsShown(guide)].sort(), documented.sort())
   t.end()
 })

@@ -17,7 +17,7 @@ export interface GeneratedFile {
   readonly text: string
 }
 
-const GUIDE_FILE = 'gateway/README.md'
+export const GUIDE_FILE = 'gateway/README.md'
 const OPERATORS_GUIDE_FILE = 'src/operations/README.md'
 const TYPES_FILE = 'src/client/api_types.ts'
 export const EXAMPLES_FILE = 'gateway/openapi/examples.json'
@@ -33,8 +33,9 @@ export async function formatted(path: string, text: string): Promise<string> {
 export async function generatedFiles(): Promise<readonly GeneratedFile[]> {
   const examples = JSON.parse(committed(EXAMPLES_FILE)) as Examples
   const document = openApiDocument(ROUTES, examples)
+  const guide = await withExamples(committed(GUIDE_FILE), examples)
   return [
-    { path: GUIDE_FILE, text: withPartnerErrors(withExamples(committed(GUIDE_FILE), examples)) },
+    { path: GUIDE_FILE, text: withPartnerErrors(guide) },
     { path: OPERATORS_GUIDE_FILE, text: withOperatorErrors(committed(OPERATORS_GUIDE_FILE)) },
     {
       path: DOCUMENT_FILE,

@@ -2,26 +2,38 @@
  * The examples of the partner guide: sections between `<!-- example operationId -->` and
  * `<!-- end -->` hold the recorded exchange of that operation.
  */
+import { format } from 'prettier'
 import type { Examples, Exchange } from '../../gateway/openapi/examples.js'
 
 const SECTION = /(<!-- example ([A-Za-z]+) -->\n)[^]*?(<!-- end -->)/g
+const LINE_LENGTH_MAX = 120
+
+/** The operations with an example in the guide, in its order. */
+export const operationsShown = (guide: string): readonly string[] =>
+  [...guide.matchAll(SECTION)].map(([, , id = '']) => id)
 
 /** @throws when a section names an operation without an example */
-export function withExamples(guide: string, { operations }: Examples): string {
-  return guide.replaceAll(SECTION, (_section, begin: string, id: string, end: string) => {
+export async function withExamples(guide: string, { operations }: Examples): Promise<string> {
+  const texts = new Map<string, string>()
+  for (const id of operationsShown(guide)) {
     const exchange = operations[id]?.[0]
     if (exchange === undefined) throw new Error(`the guide shows ${id}, which has no example`)
-    return `${begin}\n${shown(exchange)}\n${end}`
-  })
+    texts.set(id, await shown(exchange))
+  }
+  return guide.replaceAll(
+    SECTION,
+    (_section, begin: string, id: string, end: string) => `${begin}\n${texts.get(id)}\n${end}`,
+  )
 }
 
-function shown({ request, answer }: Exchange): string {
+async function shown({ request, answer }: Exchange): Promise<string> {
   const { method, path, headers, body } = request
-  const key = headers['Idempotency-Key']
+  // A signature is valid for five minutes: the guide explains its headers once.
+  const others = Object.entries(headers).filter(([name]) => !name.startsWith('X-Service-'))
   const sent = [
     `${method} ${path}`,
-    ...(key === undefined ? [] : [`Idempotency-Key: ${key}`]),
-    ...(body === undefined ? [] : ['', JSON.stringify(body, null, 2)]),
+    ...others.map(([name, value]) => `${name}: ${value}`),
+    ...(body === undefined ? [] : ['', await compact(body)]),
   ]
   return [
     '```http',
@@ -31,8 +43,14 @@ function shown({ request, answer }: Exchange): string {
     `Answer ${answer.status}:`,
     '',
     '```json',
-    JSON.stringify(answer.body, null, 2),
+    await compact(answer.body),
     '```',
     '',
   ].join('\n')
+}
+
+/** JSON in which an object or array that fits on a line takes one line. */
+async function compact(value: unknown): Promise<string> {
+  const text = await format(JSON.stringify(value), { parser: 'json', printWidth: LINE_LENGTH_MAX })
+  return text.trimEnd()
 }
