@@ -81,7 +81,7 @@ failover: setup nats postgres build ## kills of a PostgreSQL primary and of the 
 
 failover: export STORE = postgres
 
-cluster-chaos: setup nats postgres build ## kills, pauses and partitions in the trial cluster: make cluster-chaos DURATION=60 SEED=1
+cluster-chaos: setup nats postgres build ## kills, pauses, partitions and moves in the trial cluster: make cluster-chaos DURATION=60 SEED=1
 	@node .build/test/cluster/main.js $(call with,DURATION,duration) $(call with,SEED,seed)
 
 cluster-chaos: export STORE = postgres

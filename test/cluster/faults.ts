@@ -1,4 +1,8 @@
 /** The faults of the trial cluster. After each one the cluster recovers by itself. */
+import { credentials } from '@grpc/grpc-js'
+import type { ProtoGrpcType } from '../../protos/types/shards.js'
+import { bearer } from '../../src/base/bearer.js'
+import { contracts } from '../../src/base/protos.js'
 import type { ClusterMember } from '../../src/supervisor/cluster/cluster_file.js'
 import type { TrialCluster } from '../../src/supervisor/cluster/trial_cluster.js'
 import type { SeededRandom } from '../fuzz/seeded_random.js'
@@ -81,6 +85,33 @@ const partition = (
   },
 })
 
+const move: Fault = {
+  kind: 'move',
+  name: 'move of a shard',
+  cause: async (context) => {
+    const { random, operatorToken } = context
+    const { Shards } = contracts<ProtoGrpcType>().causeway.operator.v1
+    const serving = owners(context)
+    if (serving.length === 0) return false
+    const from = random.pick(serving)
+    const waiting = ofRole(context, 'processor').filter(({ shard, pid }) => shard === '' && pid > 0)
+    // A member waits for its own shard only.
+    const to = waiting.find(({ name }) => name === 'processor-3' || fits(name, from.shard))
+    if (to === undefined) return false
+    const client = new Shards(from.address, credentials.createInsecure())
+    const actor = { reason: 'a test of moves' }
+    const done = await new Promise<boolean>((resolve) => {
+      const deadline = Date.now() + 5_000
+      const request = { actor, shard: from.shard, to: to.name }
+      client.Move(request, bearer(operatorToken), { deadline }, (fault) => resolve(fault === null))
+    })
+    client.close()
+    return done
+  },
+}
+
+const fits = (processor: string, shard: string): boolean => processor.slice(-1) === shard.slice(-1)
+
 export const FAULTS: readonly Fault[] = [
   kill('an owner', owners),
   kill('an owner', owners),
@@ -104,4 +135,7 @@ export const FAULTS: readonly Fault[] = [
   partition('an owner cut off from the rail', 'rail', 5_000, 'processor'),
   partition('an owner cut off from NATS', 'nats', 5_000, 'processor'),
   partition('a gateway cut off from the processors', 'processor', 4_000, 'gateway'),
+  move,
+  move,
+  move,
 ]
