@@ -6,7 +6,8 @@ import { format } from 'prettier'
 import type { Examples, Exchange } from '../../gateway/openapi/examples.js'
 
 const SECTION = /(<!-- example ([A-Za-z]+) -->\n)[^]*?(<!-- end -->)/g
-const LINE_LENGTH_MAX = 120
+/** A page of the documentation shows these without scrolling. */
+const LINE_LENGTH_MAX = 100
 
 /** The operations with an example in the guide, in its order. */
 export const operationsShown = (guide: string): readonly string[] =>
