@@ -30,6 +30,7 @@ export const SQLITE_ONLY: Readonly<Record<string, string>> = {
 export const OWN_SERVER: Readonly<Record<string, string>> = {
   'test/integration/postgres': 'one stack, whose server is killed',
   'test/operations/store_copy': 'copies from SQLite to PostgreSQL',
+  'test/store/postgres_contract': "the store's contract on PostgreSQL",
 }
 
 const isNamedIn = (names: Readonly<Record<string, string>>, name: string): boolean =>

@@ -40,6 +40,8 @@ const OWNER_TABLE = `CREATE TABLE IF NOT EXISTS owner (
   beat INTEGER NOT NULL, session INTEGER NOT NULL);
   INSERT INTO owner SELECT 0, 0, '', 0, 0 WHERE NOT EXISTS (SELECT 1 FROM owner)`
 const OWNER = 'SELECT epoch, last_batch AS "lastBatch", holder FROM owner'
+/** Of a rejected commit nothing is written. */
+const BATCH_BEFORE = 'UPDATE owner SET last_batch = last_batch - 1'
 
 export async function openBooksServer(
   folder: string,
@@ -58,7 +60,12 @@ export async function openBooksServer(
       const changed = await owner.run(planted(sql, fault()), parameters)
       if (rows === null) return changed
       if (changed === 0) throw Object.assign(new Error('fenced'), { code: FENCED })
-      await store.commit(rows)
+      try {
+        await store.commit(rows)
+      } catch (error) {
+        await owner.run(BATCH_BEFORE)
+        throw error
+      }
       return changed
     },
     copyTo: async (target) => {

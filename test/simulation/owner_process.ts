@@ -27,6 +27,7 @@ import { CONNECTION_LOST, type BooksNetwork, type Link } from './books_network.j
 import { restoredState } from './invariant_checker.js'
 import type { PlantedFault } from './planted_faults.js'
 import type { Scheduler } from './scheduler.js'
+import { createSimulatedStore } from './simulated_store.js'
 
 export interface OwnerProcess {
   readonly scheduler: Scheduler
@@ -100,27 +101,12 @@ export function startOwnerProcess(options: OwnerProcessOptions): OwnerProcess {
     end(error instanceof Deposed ? 'deposed' : 'stopped by a fault')
   }
 
-  const read = <Result>(what: 'load' | 'due', query: (store: Store) => Promise<Result>) =>
-    scheduler.inOrder(what, () => query(connection.server.store), isReachable)
-  const storeOf = (ownership: () => Ownership): Store => ({
-    ...connection.server.store,
-    keyRows: () => read('load', (store) => store.keyRows()),
-    boot: (since) =>
-      read('load', async (store) => ({ ...(await store.boot(since)), ...ownership() })),
-    load: (wanted) => read('load', (store) => store.load(wanted)),
-    due: (kind, now, limit) => read('due', (store) => store.due(kind, now, limit)),
-    commit: (rows) => {
-      connection.prepare(rows)
-      return owned().commit((epoch, batch) => [epoch, batch])
-    },
-    barrier: async () => {
-      if (fault()?.barrier !== 'none') await owned().barrier()
-    },
-  })
   const owned = (): OwnedConnection => {
     assert.ok(held !== undefined)
     return held
   }
+  const storeOf = (ownership: () => Ownership): Store =>
+    createSimulatedStore({ connection, scheduler, isReachable, fault, ownership, owned })
 
   const takeOver = async (): Promise<void> => {
     held = await takeOwnership({

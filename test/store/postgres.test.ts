@@ -1,4 +1,4 @@
-/** The store on PostgreSQL: the same commits as SQLite, the fence, and copies of the books. */
+/** What only the store on PostgreSQL does: the fence, the lease, and copies of the books. */
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { instant } from '../../src/base/clock.js'
@@ -21,7 +21,7 @@ import { eventually } from '../support/eventually.js'
 import { hurriedClock } from '../support/hurried_clock.js'
 import { noPostgres, startPostgres, type TestServer } from '../support/postgres_server.js'
 import { tempFolder } from '../support/temp_folder.js'
-import { anIntent, batchOf, NOTHING_WANTED } from './commit_rows.js'
+import { anIntent, batchOf } from './commit_rows.js'
 
 if (noPostgres !== false) {
   t.pass(noPostgres)
@@ -80,67 +80,6 @@ const anEvent = (position: number): Row<'events'> => ({
   body: `{"n":1.0,"text":"\\u0001 é 🙂"}`,
   request_id: null,
   cause: 'request',
-})
-
-void t.test('rows are read as they were written, in every kind of parameter', async (t) => {
-  const { store } = await opened(t, newShard())
-  await store.commit({
-    ...batchOf({
-      intents: [anIntent('pi_1'), anIntent('pi_2')],
-      accounts: [{ id: 'demo_sandbox:VND:prefund', balance: MOST }],
-      usage: [{ key: 'k', used: MOST }],
-      rates: [{ currency: 'THB', rate: '36.5', set_at: 1 }],
-      events: [anEvent(1), anEvent(2)],
-    }),
-    nonces: Buffer.from('12345678'),
-    keyFingerprints: Buffer.from('abcdefgh'),
-    keyFingerprintsFirst: 1,
-    userFingerprints: Buffer.from('ABCDEFGH'),
-    userLinks: '[["pi_1",0]]',
-    userFirst: 1,
-  })
-  const found = await store.load({ ...NOTHING_WANTED, intents: ['pi_2', 'pi_9'], usage: ['k'] })
-  t.same(
-    found.intents.map((row) => JSON.parse(row.context) as unknown),
-    [anIntent('pi_2').context],
-  )
-  t.same(found.usage, [{ key: 'k', used: String(MOST) }])
-  t.same(await store.due('intents', instant(5), 10), ['pi_1', 'pi_2'])
-  t.match(await store.openEvents(1, 9), [{ position: 2, id: 'evt_2', body: anEvent(2).body }])
-
-  const { accounts, nonces, keyFingerprints, userFingerprints, rates } = await store.boot(
-    instant(0),
-  )
-  t.same(accounts, [{ id: 'demo_sandbox:VND:prefund', balance: String(MOST) }])
-  t.same(nonces, [{ seen_at: 9, fingerprints: Buffer.from('12345678') }])
-  t.same(keyFingerprints, [{ first: 1, prints: Buffer.from('abcdefgh') }])
-  t.same(userFingerprints, [{ first: 1, prints: Buffer.from('ABCDEFGH') }])
-  t.same(rates, [{ currency: 'THB', rate: '36.5', set_at: 1 }])
-})
-
-void t.test(
-  'a later row replaces the earlier one; a settled event is no longer open',
-  async (t) => {
-    const { store } = await opened(t, newShard())
-    await store.commit(batchOf({ intents: [anIntent('pi_1')], events: [anEvent(1)] }))
-    await store.commit({
-      ...batchOf({ intents: [{ ...anIntent('pi_1', 'cancelled'), due_at: null }] }),
-      settledEvents: ['evt_1', 'evt_unknown'],
-    })
-    t.same(await store.due('intents', instant(99), 10), [])
-    t.same(await store.openEvents(0, 9), [])
-    const event = await store.lists.event('demo_sandbox' as never, 'evt_1')
-    t.equal(event?.settledAt, 9)
-  },
-)
-
-void t.test('a rejected batch writes nothing', async (t) => {
-  const { store } = await opened(t, newShard())
-  const bad = { id: 'demo_sandbox:VND:prefund', balance: -1n }
-  await t.rejects(store.commit(batchOf({ intents: [anIntent('pi_1')], accounts: [bad] })), {
-    code: '23514',
-  })
-  t.same(await store.due('intents', instant(5), 10), [])
 })
 
 void t.test('who was deposed commits nothing and answers nothing', async (t) => {

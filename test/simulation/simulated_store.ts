@@ -1,0 +1,43 @@
+/**
+ * The store of a simulated processor: rows of the books' server, and commits under its ownership.
+ *
+ * - Reads and commits are steps of the schedulers.
+ */
+import type { Ownership } from '../../src/store/postgres/lease.js'
+import type { Owned } from '../../src/store/postgres/ownership.js'
+import type { Store } from '../../src/store/store.js'
+import type { BooksConnection } from './books_network.js'
+import type { PlantedFault } from './planted_faults.js'
+import type { Scheduler } from './scheduler.js'
+
+export interface SimulatedStoreOptions {
+  readonly connection: BooksConnection
+  readonly scheduler: Scheduler
+  readonly isReachable: () => boolean
+  readonly fault: () => PlantedFault | null
+  /** What `boot` says. */
+  readonly ownership: () => Ownership
+  /** Called by commits and barriers. */
+  readonly owned: () => Pick<Owned, 'commit' | 'barrier'>
+}
+
+export function createSimulatedStore(options: SimulatedStoreOptions): Store {
+  const { connection, scheduler, isReachable, fault, ownership, owned } = options
+  const read = <Result>(what: 'load' | 'due', query: (store: Store) => Promise<Result>) =>
+    scheduler.inOrder(what, () => query(connection.server.store), isReachable)
+  return {
+    ...connection.server.store,
+    keyRows: () => read('load', (store) => store.keyRows()),
+    boot: (since) =>
+      read('load', async (store) => ({ ...(await store.boot(since)), ...ownership() })),
+    load: (wanted) => read('load', (store) => store.load(wanted)),
+    due: (kind, now, limit) => read('due', (store) => store.due(kind, now, limit)),
+    commit: (rows) => {
+      connection.prepare(rows)
+      return owned().commit((epoch, batch) => [epoch, batch])
+    },
+    barrier: async () => {
+      if (fault()?.barrier !== 'none') await owned().barrier()
+    },
+  }
+}
