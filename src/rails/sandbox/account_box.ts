@@ -37,7 +37,8 @@ export async function openAccountBox(
 ): Promise<AccountBox> {
   const [sealed] = await journal.all<StoredAccount>(ANY_SEALED)
   const keys = keysBeside(file, sealed === undefined, random)
-  const accounts = accountBox(() => createSecretBox(keys, 'accounts', random))
+  const box = createSecretBox(keys, 'accounts', random)
+  const accounts = accountBox(() => box)
   if (sealed !== undefined) accounts.open(sealed)
   return accounts
 }
