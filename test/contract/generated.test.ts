@@ -40,7 +40,7 @@ interface Generated {
   readonly body: unknown
 }
 
-const RUNS = Number(process.env['CONTRACT_RUNS'] ?? 12)
+const RUNS = Number(process.env['CONTRACT_RUNS'] ?? 40)
 const document = readDocument()
 const { valid, faulty } = createArbitraries(document.components.schemas)
 const documented = Object.entries(document.paths).flatMap(([path, methods]) =>
@@ -167,8 +167,7 @@ for (const { method, path, operation } of operations) {
 }
 
 void t.test('valid requests reach the operations', async (t) => {
-  // Whether the others succeed depends on the generated values.
-  t.ok(succeeded.size >= operations.length / 3, [...succeeded].join())
+  t.ok(succeeded.size >= operations.length / 2, [...succeeded].join())
 })
 
 void t.test('the books are right', async (t) => {
