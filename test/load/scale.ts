@@ -49,6 +49,8 @@ const WRITES_WITHIN_MS = 120_000
 const STARTS = 3
 const FLAT = { atMost: 1.2 }
 const READ_BYTES = 4 * 1024 * 1024
+/** A running server removes and rewrites other files, such as `pg_internal.init`. */
+const TABLE_FILE = /^\d+(\.\d+)?$/
 
 function kindsOf({ small, windowMs, connections }: ScaleSettings, fixtures: Fixtures) {
   const reads = readsOf(fixtures).map(({ name: onlyRead }): Kind => {
@@ -226,7 +228,7 @@ async function readAll(dataDir: string): Promise<void> {
   const files = existsSync(file)
     ? [file]
     : (await readdir(cluster, { recursive: true, withFileTypes: true }))
-        .filter((entry) => entry.isFile())
+        .filter((entry) => entry.isFile() && TABLE_FILE.test(entry.name))
         .map((entry) => join(entry.parentPath, entry.name))
   for (const each of files) {
     for await (const _ of createReadStream(each, { highWaterMark: READ_BYTES }));
