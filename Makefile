@@ -82,7 +82,7 @@ failover: setup nats postgres build ## kills of a PostgreSQL primary and of the 
 failover: export STORE = postgres
 
 cluster-chaos: setup nats postgres build ## kills, pauses, partitions and moves in the trial cluster: make cluster-chaos DURATION=60 SEED=1
-	@node .build/test/cluster/main.js $(call with,DURATION,duration) $(call with,SEED,seed)
+	@node .build/test/cluster/main.js $(call with,DURATION,duration) $(call with,SEED,seed) $(call with,FAULTS,faults) $(call with,TIMES,times)
 
 cluster-chaos: export STORE = postgres
 

@@ -6,6 +6,7 @@ import { contracts } from '../../src/base/protos.js'
 import type { ClusterMember } from '../../src/supervisor/cluster/cluster_file.js'
 import type { TrialCluster } from '../../src/supervisor/cluster/trial_cluster.js'
 import type { SeededRandom } from '../fuzz/seeded_random.js'
+import { eventually } from '../support/eventually.js'
 import type { Partitions } from './partitions.js'
 
 export interface FaultContext {
@@ -13,6 +14,8 @@ export interface FaultContext {
   readonly partitions: Partitions
   readonly random: SeededRandom
   readonly operatorToken: string
+  /** What must not happen. */
+  readonly violations: string[]
 }
 
 /** What a fault counts as. */
@@ -24,6 +27,11 @@ export interface Fault {
   /** @returns false when it does not apply now */
   cause(context: FaultContext): Promise<boolean>
 }
+
+/** Of a take-over, on an idle machine. */
+const TAKEN_WITHIN_MS = 20_000
+const MOVE_WITHIN_MS = 5_000
+const SPARE = 'processor-3'
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
@@ -39,7 +47,16 @@ const ofRole = ({ cluster }: FaultContext, role: ClusterMember['role']): Cluster
   cluster.members().filter((member) => member.role === role)
 
 const owners = (context: FaultContext): ClusterMember[] =>
-  ofRole(context, 'processor').filter(({ shard }) => shard !== '')
+  ofRole(context, 'processor').filter(({ shard, pid }) => shard !== '' && pid > 0)
+
+/** Resolves when it is seen that the process ended. */
+const killed = async ({ cluster }: FaultContext, victim: ClusterMember): Promise<boolean> => {
+  if (!signal(victim.pid, 'SIGKILL')) return false
+  await eventually(`${victim.name} has ended`, () =>
+    cluster.members().some(({ name, pid }) => name === victim.name && pid !== victim.pid),
+  )
+  return true
+}
 
 const kill = (
   name: string,
@@ -47,95 +64,195 @@ const kill = (
 ): Fault => ({
   kind: 'kill',
   name: `kill -9 of ${name}`,
-  cause: (context) => {
+  cause: async (context) => {
     const running = victims(context).filter(({ pid }) => pid > 0)
-    if (running.length === 0) return Promise.resolve(false)
-    return Promise.resolve(signal(context.random.pick(running).pid, 'SIGKILL'))
+    return running.length > 0 && (await killed(context, context.random.pick(running)))
   },
 })
 
 /** SIGSTOP, longer than a lease lasts. */
-const pausedOwner: Fault = {
+const pausedOwner = (name: string, end: NodeJS.Signals): Fault => ({
   kind: 'pause',
-  name: 'pause of an owner',
+  name,
   cause: async (context) => {
     const { pid } = context.random.pick(owners(context)) ?? { pid: 0 }
     if (!signal(pid, 'SIGSTOP')) return false
     await sleep(1_000 + context.random.int(8_000))
-    signal(pid, 'SIGCONT')
+    signal(pid, end)
     return true
   },
-}
+})
 
 const partition = (
   name: string,
-  to: string,
   mostMs: number,
-  role: 'processor' | 'gateway',
+  victims: (context: FaultContext) => readonly ClusterMember[],
+  cut: (partitions: Partitions, victim: ClusterMember) => void,
 ): Fault => ({
   kind: 'partition',
   name,
   cause: async (context) => {
-    const from = role === 'processor' ? owners(context) : ofRole(context, 'gateway')
-    if (from.length === 0) return false
-    context.partitions.cut(context.random.pick(from).name, to)
+    const running = victims(context)
+    if (running.length === 0) return false
+    cut(context.partitions, context.random.pick(running))
     await sleep(1_000 + context.random.int(mostMs - 1_000))
     context.partitions.heal()
     return true
   },
 })
 
+const cutOff =
+  (to: string) =>
+  (partitions: Partitions, { name }: ClusterMember): void =>
+    partitions.cut(name, to)
+
+/** Until another processor serves: a machine without power. */
+const silentOwner: Fault = {
+  kind: 'partition',
+  name: 'silence of an owner until another serves',
+  cause: async (context) => {
+    const [owner] = owners(context).filter((each) => targetOf(context, each) !== undefined)
+    if (owner === undefined) return false
+    context.partitions.isolate(owner.name)
+    await served(context, owner.shard, ({ name }) => name !== owner.name)
+    await sleep(1_000)
+    context.partitions.heal()
+    return true
+  },
+}
+
+const served = (
+  context: FaultContext,
+  shard: string,
+  by: (owner: ClusterMember) => boolean,
+): Promise<boolean> =>
+  eventually(
+    `${shard} is taken over`,
+    () => owners(context).some((each) => each.shard === shard && by(each)),
+    TAKEN_WITHIN_MS,
+  )
+
+/** A processor that waits for this owner's shard; a member waits for its own only. */
+const targetOf = (context: FaultContext, { shard }: ClusterMember): ClusterMember | undefined =>
+  ofRole(context, 'processor').find(
+    ({ name, shard: served, pid }) =>
+      served === '' && pid > 0 && (name === SPARE || name.slice(-1) === shard.slice(-1)),
+  )
+
+/** An operator's call to the owner. @returns whether it was accepted */
+const requestMove = async (
+  { operatorToken }: FaultContext,
+  { address, shard }: ClusterMember,
+  to: string,
+): Promise<boolean> => {
+  const { Shards } = contracts<ProtoGrpcType>().causeway.operator.v1
+  const client = new Shards(address, credentials.createInsecure())
+  const actor = { reason: 'a test of moves' }
+  const accepted = await new Promise<boolean>((resolve) => {
+    const deadline = Date.now() + MOVE_WITHIN_MS
+    const request = { actor, shard, to }
+    client.Move(request, bearer(operatorToken), { deadline }, (fault) => resolve(fault === null))
+  })
+  client.close()
+  return accepted
+}
+
+const movable = (
+  context: FaultContext,
+): { owner: ClusterMember; to: ClusterMember } | undefined => {
+  const pairs = owners(context).flatMap((owner) => {
+    const to = targetOf(context, owner)
+    return to === undefined ? [] : [{ owner, to }]
+  })
+  return pairs.length === 0 ? undefined : context.random.pick(pairs)
+}
+
+/** Counts once the new owner serves. */
 const move: Fault = {
   kind: 'move',
   name: 'move of a shard',
   cause: async (context) => {
-    const { random, operatorToken } = context
-    const { Shards } = contracts<ProtoGrpcType>().causeway.operator.v1
-    const serving = owners(context)
-    if (serving.length === 0) return false
-    const from = random.pick(serving)
-    const waiting = ofRole(context, 'processor').filter(({ shard, pid }) => shard === '' && pid > 0)
-    // A member waits for its own shard only.
-    const to = waiting.find(({ name }) => name === 'processor-3' || fits(name, from.shard))
-    if (to === undefined) return false
-    const client = new Shards(from.address, credentials.createInsecure())
-    const actor = { reason: 'a test of moves' }
-    const done = await new Promise<boolean>((resolve) => {
-      const deadline = Date.now() + 5_000
-      const request = { actor, shard: from.shard, to: to.name }
-      client.Move(request, bearer(operatorToken), { deadline }, (fault) => resolve(fault === null))
-    })
-    client.close()
-    return done
+    const pair = movable(context)
+    if (pair === undefined || !(await requestMove(context, pair.owner, pair.to.name))) return false
+    return served(context, pair.owner.shard, ({ name }) => name === pair.to.name)
   },
 }
 
-const fits = (processor: string, shard: string): boolean => processor.slice(-1) === shard.slice(-1)
+const moveOfTwoOperators: Fault = {
+  kind: 'move',
+  name: 'move of a shard by two operators at once',
+  cause: async (context) => {
+    const pair = movable(context)
+    if (pair === undefined) return false
+    const { owner, to } = pair
+    const accepted = await Promise.all([1, 2].map(() => requestMove(context, owner, to.name)))
+    if (!accepted.includes(true)) return false
+    if (!accepted.includes(false)) context.violations.push(`${owner.shard} moves twice at once`)
+    return served(context, owner.shard, ({ name }) => name === to.name)
+  },
+}
 
-export const FAULTS: readonly Fault[] = [
-  kill('an owner', owners),
-  kill('an owner', owners),
-  kill('a waiting processor', (context) =>
+const killDuringMove = (name: string, victim: 'owner' | 'to'): Fault => ({
+  kind: 'kill',
+  name: `kill -9 of ${name} during a move`,
+  cause: async (context) => {
+    const pair = movable(context)
+    if (pair === undefined || !(await requestMove(context, pair.owner, pair.to.name))) return false
+    await sleep(context.random.int(MOVE_LASTS_MS))
+    return killed(context, pair[victim])
+  },
+})
+const MOVE_LASTS_MS = 1_500
+
+export const FAULTS: Readonly<Record<string, Fault>> = {
+  'kill-owner': kill('an owner', owners),
+  'kill-waiting': kill('a waiting processor', (context) =>
     ofRole(context, 'processor').filter(({ shard }) => shard === ''),
   ),
-  kill('a gateway', (context) => ofRole(context, 'gateway')),
-  kill('a webhook pool', (context) => ofRole(context, 'webhooks')),
-  kill('the rail', (context) => ofRole(context, 'rail')),
-  kill('a nats-server', (context) => ofRole(context, 'nats')),
-  kill('the PostgreSQL primary', ({ cluster }) =>
+  'kill-gateway': kill('a gateway', (context) => ofRole(context, 'gateway')),
+  'kill-pool': kill('a webhook pool', (context) => ofRole(context, 'webhooks')),
+  'kill-rail': kill('the rail', (context) => ofRole(context, 'rail')),
+  'kill-nats': kill('a nats-server', (context) => ofRole(context, 'nats')),
+  'kill-primary': kill('the PostgreSQL primary', ({ cluster }) =>
     cluster.postgres.isSynchronous()
       ? cluster.members().filter(({ name }) => name === cluster.postgres.primary())
       : [],
   ),
-  kill('the PostgreSQL standby', ({ cluster }) =>
+  'kill-standby': kill('the PostgreSQL standby', ({ cluster }) =>
     cluster.members().filter(({ name }) => name === cluster.postgres.standby()),
   ),
-  pausedOwner,
-  partition('an owner cut off from PostgreSQL', 'postgres', 9_000, 'processor'),
-  partition('an owner cut off from the rail', 'rail', 5_000, 'processor'),
-  partition('an owner cut off from NATS', 'nats', 5_000, 'processor'),
-  partition('a gateway cut off from the processors', 'processor', 4_000, 'gateway'),
+  'pause-owner': pausedOwner('pause of an owner', 'SIGCONT'),
+  'kill-paused-owner': pausedOwner('kill -9 of a paused owner', 'SIGKILL'),
+  'silent-owner': silentOwner,
+  'cut-owner': partition(
+    'an owner cut off from everything',
+    9_000,
+    owners,
+    (partitions, { name }) => partitions.isolate(name),
+  ),
+  'cut-postgres': partition('an owner cut off from PostgreSQL', 9_000, owners, cutOff('postgres')),
+  'cut-rail': partition('an owner cut off from the rail', 5_000, owners, cutOff('rail')),
+  'cut-nats': partition('an owner cut off from NATS', 5_000, owners, cutOff('nats')),
+  'cut-gateway': partition(
+    'a gateway cut off from the processors',
+    4_000,
+    (context) => ofRole(context, 'gateway'),
+    cutOff('processor'),
+  ),
   move,
-  move,
-  move,
-]
+  'move-twice': moveOfTwoOperators,
+  'kill-owner-moving': killDuringMove('an owner', 'owner'),
+  'kill-target-moving': killDuringMove('the next owner', 'to'),
+}
+
+/** More often than once in a round. */
+const FREQUENT = ['kill-owner', 'move', 'move']
+
+export const chosen = (names: readonly string[]): readonly Fault[] =>
+  names.map((name) => {
+    const fault = FAULTS[name]
+    if (fault !== undefined) return fault
+    throw new Error(`${name} is no fault: ${Object.keys(FAULTS).join(', ')}`)
+  })
+
+export const everyFault = (): readonly Fault[] => chosen([...Object.keys(FAULTS), ...FREQUENT])

@@ -1,5 +1,6 @@
 /**
- * Random faults in the trial cluster under load: `make cluster-chaos DURATION=60 SEED=1`.
+ * Random faults in the trial cluster under load: `make cluster-chaos DURATION=60 SEED=1`; or some
+ * faults in turns without load, to measure pauses: `make cluster-chaos FAULTS=kill-owner TIMES=5`.
  *
  * Clients of two partners, one in each shard, pay through both gateways while processes are killed
  * and paused, links are cut and shards move. It exits with 1 unless nothing was lost or doubled, no
@@ -28,20 +29,29 @@ import { patience } from '../support/patience.js'
 import { noPostgres } from '../support/postgres_server.js'
 import { receiverOf } from '../support/receiver.js'
 import { environmentOf } from '../support/supervised_stack.js'
-import { FAULTS, type FaultContext, type FaultKind } from './faults.js'
+import { chosen, everyFault, type FaultContext } from './faults.js'
 import { startHistory, type History } from './histories.js'
-import { createPartitions } from './partitions.js'
+import { createPacketFilter, enterNamespaces } from './packet_filter.js'
+import { createProxies, type Partitions } from './partitions.js'
+import { inSeconds, createFaultTable } from './fault_table.js'
+import { startPulse } from './pulse.js'
 import { auditShards, unionFaults } from './shard_audit.js'
 
 const values = programOptions('cluster-chaos', 'Faults in the trial cluster under load.', {
   duration: { value: 'SECONDS', about: 'duration of the load', kind: 'number', fallback: 60 },
   seed: { value: 'N', about: 'repeats a run', kind: 'number' },
+  faults: { value: 'LIST', about: 'only these faults, e.g. kill-owner,move' },
+  times: { value: 'N', about: 'each fault so often in turns, without load', kind: 'number' },
 })
+const faults = values.faults === undefined ? everyFault() : chosen(values.faults.split(','))
+const times = values.times ?? 0
+const isCalm = times > 0
+const isIsolated = await enterNamespaces()
 const seconds = values.duration
 const seed = values.seed ?? randomInt(1_000_000_000)
 
-const CLIENTS = 3
-const PAYERS = 4
+const CLIENTS = isCalm ? 0 : 3
+const PAYERS = isCalm ? 0 : 4
 const CALM_MAX_MS = 3_000
 const SERVED_WITHIN_MS = 60_000
 const ENDED_WITHIN_MS = 150_000
@@ -51,6 +61,8 @@ const SHARDS = ['books_1', 'books_2']
 const POOLS = 2
 /** What the cluster says when a shard has another owner. */
 const TAKE_OVER = /^processor-\d serves books_\d$/
+/** A fault that does not apply after that has had an effect. */
+const SAID_FROM_MS = 1_000
 const print = (line: string): void => console.log(line)
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
@@ -58,10 +70,15 @@ if (noPostgres !== false) {
   print(noPostgres)
   process.exit(1)
 }
-print(`cluster chaos, ${seconds} s. To repeat: make cluster-chaos DURATION=${seconds} SEED=${seed}`)
+print(
+  isCalm
+    ? `cluster chaos, each fault ${times} times without load`
+    : `cluster chaos, ${seconds} s. To repeat: make cluster-chaos DURATION=${seconds} SEED=${seed}`,
+)
 const dataDir = mkdtempSync(join(tmpdir(), 'causeway-cluster-'))
 const data = await openDataFolder(dataDir)
-const partitions = createPartitions()
+const partitions = await createPartitions()
+print(`partitions: ${partitions.means}`)
 const lines: string[] = []
 const note = (line: string): void => void lines.push(line)
 const cluster = await createTrialCluster({
@@ -78,10 +95,13 @@ const cluster = await createTrialCluster({
     process.exitCode = 1
   },
   route: partitions.route,
+  within: partitions.within,
 })
 for (const name of ['SIGINT', 'SIGTERM'] as const) {
   process.once(name, () => void cluster.stop().then(() => process.exit(1)))
 }
+process.once('disconnect', () => void cluster.stop().then(() => process.exit(1)))
+process.channel?.unref()
 await cluster.start()
 const sandbox = readSandbox(data.file(FILES.sandbox))
 const gateways = cluster.members().filter(({ role }) => role === 'gateway')
@@ -99,13 +119,29 @@ const histories = tenants.flatMap(({ name, connections }, tenant) =>
 const payers = tenants.map(({ connections }, tenant) =>
   startPayers(alternating(connections), PAYERS, (payer) => randomOf(100 + tenant * 10 + payer)),
 )
-const counts = await injectFaults()
+const pulses = await Promise.all(
+  tenants.flatMap(({ connections }) => connections.map((connection) => startPulse(connection))),
+)
+const violations: string[] = []
+const table = await injectFaults()
 print('the load ends')
+for (const pulse of pulses) pulse.stop()
 await Promise.all([...histories, ...payers].map((client) => client.stop()))
 await report()
 
 function randomOf(index: number) {
   return createSeededRandom(seed, index)
+}
+
+/** By the packet filter where that is possible. */
+async function createPartitions(): Promise<Partitions> {
+  if (!isIsolated) return createProxies()
+  try {
+    return await createPacketFilter()
+  } catch (error) {
+    print(`no packet filter: ${(error as Error).message}`)
+    return createProxies()
+  }
 }
 
 /** In the second shard: the processor that is asked serves it. */
@@ -140,30 +176,38 @@ function alternating(connections: readonly Partner[]): Partner {
   }
 }
 
-async function injectFaults(): Promise<ReadonlyMap<string, { kind: FaultKind; times: number }>> {
+async function injectFaults() {
   const random = randomOf(0)
   const operatorToken = readFileSync(data.file(FILES.operatorToken), 'utf8').trim()
-  const context: FaultContext = { cluster, partitions, random, operatorToken }
-  const caused = new Map<string, { kind: FaultKind; times: number }>()
+  const context: FaultContext = { cluster, partitions, random, operatorToken, violations }
+  const caused = createFaultTable()
   const until = performance.now() + seconds * 1_000
-  while (performance.now() < until) {
-    await sleep(random.int(CALM_MAX_MS))
-    const { kind, name, cause } = random.pick(FAULTS)
+  for (let turn = 0; isCalm ? turn < times * faults.length : performance.now() < until; turn++) {
+    await sleep(isCalm ? CALM_MAX_MS : random.int(CALM_MAX_MS))
+    const fault = isCalm ? faults[turn % faults.length]! : random.pick(faults)
     const before = performance.now()
-    if (!(await cause(context))) continue
-    const { times } = caused.get(name) ?? { times: 0 }
-    caused.set(name, { kind, times: times + 1 })
+    if (!(await fault.cause(context))) {
+      if (performance.now() - before > SAID_FROM_MS) await untilServed(before)
+      continue
+    }
     await untilServed(before)
-    const took = ((performance.now() - before) / 1_000).toFixed(1)
-    print(`  ${took.padStart(5)} s  ${name}`)
+    const after = performance.now()
+    const pause = Math.max(...pulses.map((pulse) => pulse.longestPause(before, after)))
+    caused.add(fault, pause)
+    print(`  ${inSeconds(after - before)} s, pause ${inSeconds(pause)} s  ${fault.name}`)
   }
   return caused
 }
 
 /** Each client has a success after the fault, and the cluster is whole again. */
 async function untilServed(since: number): Promise<void> {
+  const caused = performance.now()
   const isServed = (history: History): boolean => history.lastSuccess() > since
-  await eventually('all clients are served', () => histories.every(isServed), SERVED_WITHIN_MS)
+  await eventually(
+    'all clients are served',
+    () => histories.every(isServed) && pulses.every((pulse) => pulse.isServedSince(caused)),
+    SERVED_WITHIN_MS,
+  )
   await eventually(
     'every shard has an owner and every process runs',
     () => {
@@ -204,8 +248,9 @@ async function report(): Promise<void> {
     ...payers.flatMap(({ payments }) => payments.map(({ id }) => id)),
   ]
   lost.push(...acknowledged.filter((id) => !stored.has(id)).map((id) => `${id} is in no shard`))
-  const doubled = acknowledged.filter((id, index) => acknowledged.indexOf(id) !== index)
-  const violations = histories.flatMap((history) => history.violations)
+  const once = new Set<string>()
+  const doubled = acknowledged.filter((id) => once.size === once.add(id).size)
+  violations.push(...histories.flatMap((history) => history.violations))
   const gaps = audits.flatMap((audit) => audit.gaps)
   const takeOvers = lines.filter((line) => TAKE_OVER.test(line)).length
   await Promise.all(receivers.map((receiver) => receiver.close()))
@@ -213,34 +258,27 @@ async function report(): Promise<void> {
   partitions.close()
   await data.release()
 
-  const total = (kind: FaultKind): number =>
-    [...counts.values()]
-      .filter((each) => each.kind === kind)
-      .reduce((sum, { times }) => sum + times, 0)
-  for (const [name, { times }] of counts) print(`${String(times).padStart(8)}  ${name}`)
-  print(
-    `${total('kill')} kills, ${total('pause')} pauses, ${total('partition')} partitions, ` +
-      `${total('move')} moves, ${takeOvers} take-overs`,
-  )
+  for (const line of table.lines(takeOvers)) print(line)
   const pauses = histories.flatMap((history) => history.pauses).sort((one, other) => one - other)
-  const inSeconds = (ms: number | undefined): string => ((ms ?? 0) / 1_000).toFixed(1)
   print(
     `pauses of at least 0.5 s seen by clients: ${pauses.length}, median ` +
-      `${inSeconds(pauses[Math.floor(pauses.length / 2)])} s, worst ${inSeconds(pauses.at(-1))} s`,
+      `${inSeconds(pauses[Math.floor(pauses.length / 2)]).trim()} s, worst ` +
+      `${inSeconds(pauses.at(-1)).trim()} s`,
   )
   for (const { shard, clean, report: text } of audits) {
     print(`${shard}: ${clean ? (text.trim().split('\n').at(-1) ?? '') : text}`)
   }
-  const faults = [...violations, ...union, ...gaps.map((tenant) => `events of ${tenant} have gaps`)]
-  for (const line of [...lost, ...doubled, ...faults].slice(0, LINES_SHOWN)) print(`  ${line}`)
+  const found = [...violations, ...union, ...gaps.map((tenant) => `events of ${tenant} have gaps`)]
+  for (const line of [...lost, ...doubled, ...found].slice(0, LINES_SHOWN)) print(`  ${line}`)
   print(`union of ${audits.length} shards: ${union.length} faults`)
   print(
     `${acknowledged.length} acknowledged, ${lost.length} lost, ${doubled.length} doubled, ` +
       `${violations.length} contradictions seen by clients, ${gaps.length} gaps of events`,
   )
   const clean = audits.every((audit) => audit.clean)
-  const isFaultless = lost.length + doubled.length + faults.length === 0 && clean
-  if (isFaultless && acknowledged.length > 0) rmSync(dataDir, { recursive: true, force: true })
+  const isFaultless = lost.length + doubled.length + found.length === 0 && clean
+  if (isFaultless && (isCalm || acknowledged.length > 0))
+    rmSync(dataDir, { recursive: true, force: true })
   else {
     process.exitCode = 1
     if (existsSync(dataDir)) print(`the data is in ${dataDir}`)

@@ -1,5 +1,6 @@
 /**
- * TCP proxies between the processes of a trial cluster, and what they cut.
+ * Partitions of a trial cluster by TCP proxies between its processes, for users without the rights
+ * that real ones need (cluster/packet_filter).
  *
  * - While a link is cut nothing passes in either direction and connections stay open: peers see
  *   silence, as in a network partition. Afterwards what was held passes on.
@@ -7,13 +8,16 @@
 import { createServer, connect, type Server, type Socket } from 'node:net'
 import { once } from 'node:events'
 import type { Route } from '../../src/supervisor/cluster/cluster_plan.js'
+import type { TrialClusterOptions } from '../../src/supervisor/cluster/trial_cluster.js'
 import { freePort } from '../../src/supervisor/ports.js'
 
-export interface Partitions {
-  /** For the cluster: a proxy for each pair of processes that a partition can separate. */
-  readonly route: Route
+export interface Partitions extends Required<Pick<TrialClusterOptions, 'route' | 'within'>> {
+  /** How links are cut. */
+  readonly means: string
   /** Separates a process from all of a kind, e.g. `processor-1` from `postgres`. */
   cut(from: string, to: string): void
+  /** Separates a process from all others. */
+  isolate(name: string): void
   heal(): void
   close(): void
 }
@@ -21,7 +25,7 @@ export interface Partitions {
 /** Kinds of processes that are reached through proxies. */
 const PROXIED = /^(postgres|rail|processor|nats)(-\d+)?$/
 
-export function createPartitions(): Partitions {
+export function createProxies(): Partitions {
   const servers: Server[] = []
   const sockets = new Map<string, Set<Socket>>()
   let isCut: (link: string) => boolean = () => false
@@ -42,17 +46,24 @@ export function createPartitions(): Partitions {
         for (const each of both) each.destroy()
       })
     }
-    pass(client, upstream)
-    pass(upstream, client)
+    pass(client, upstream, link)
+    pass(upstream, client, link)
     if (isCut(link)) for (const socket of both) socket.pause()
   }
 
-  const pass = (from: Socket, to: Socket): void => {
+  const cutWhere = (matches: (link: string) => boolean): void => {
+    isCut = matches
+    for (const [link, open] of sockets) {
+      if (isCut(link)) for (const socket of open) socket.pause()
+    }
+  }
+
+  const pass = (from: Socket, to: Socket, link: string): void => {
     from.on('data', (bytes) => {
       if (!to.write(bytes)) {
         from.pause()
         to.once('drain', () => {
-          if (!isCut('')) from.resume()
+          if (!isCut(link)) from.resume()
         })
       }
     })
@@ -60,6 +71,8 @@ export function createPartitions(): Partitions {
   }
 
   return {
+    means: 'TCP proxies',
+    within: (_name, program) => program,
     route: async (from, to, address) => {
       if (!PROXIED.test(to)) return address
       const server = createServer((client) => {
@@ -71,12 +84,8 @@ export function createPartitions(): Partitions {
       await once(server, 'listening')
       return `127.0.0.1:${port}`
     },
-    cut: (from, to) => {
-      isCut = (link) => link.startsWith(`${from} ${to}`)
-      for (const [link, open] of sockets) {
-        if (isCut(link)) for (const socket of open) socket.pause()
-      }
-    },
+    cut: (from, to) => cutWhere((link) => link.startsWith(nameOf(from, to))),
+    isolate: (name) => cutWhere((link) => link.split(' ').includes(name)),
     heal: () => {
       isCut = () => false
       for (const open of sockets.values()) for (const socket of open) socket.resume()

@@ -18,6 +18,7 @@ import type { StackEnvironment } from '../environment.js'
 import { manageProcess, type ManagedProcess } from '../managed_process.js'
 import { openOpsServer } from '../ops_server.js'
 import { removePidFile, writePidFile } from '../pid_file.js'
+import type { Program } from '../program.js'
 import { writeSandboxFile } from '../sandbox_file.js'
 import { RUN_FILE } from '../stack.js'
 import type { Terminal } from '../terminal.js'
@@ -35,6 +36,8 @@ export interface TrialClusterOptions {
   readonly onRefused: (why: string, exitCode: number) => void
   /** Default: each program dials the others' own addresses. */
   readonly route?: Route
+  /** A program as it is run. Default: as it is. */
+  readonly within?: (name: string, program: Program) => Program
 }
 
 export interface TrialCluster {
@@ -53,10 +56,12 @@ interface Supervised {
 }
 
 const ALWAYS: Route = (_from, _to, address) => Promise.resolve(address)
+const UNCHANGED = (_name: string, program: Program): Program => program
 const NO_DISK = { isLow: () => false, freeBytes: () => null }
 
 export async function createTrialCluster(options: TrialClusterOptions): Promise<TrialCluster> {
-  const { environment, data, clock, random, terminal, route = ALWAYS } = options
+  const { environment, data, clock, random, terminal } = options
+  const { route = ALWAYS, within = UNCHANGED } = options
   const { settings } = environment
   const credentials = createCredentials(settings, data, random)
   const report = (line: string): void => terminal.error(line)
@@ -72,7 +77,7 @@ export async function createTrialCluster(options: TrialClusterOptions): Promise<
     const { name } = planned
     const managed: ManagedProcess = manageProcess({
       name,
-      program: planned.program,
+      program: () => within(name, planned.program()),
       logPath: `${data.folder('logs')}/${name}.log`,
       clock,
       isStopping: () => stopping,

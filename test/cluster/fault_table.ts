@@ -1,0 +1,29 @@
+/** How often each fault was caused, and the pauses of the partners that it affected. */
+import type { Fault, FaultKind } from './faults.js'
+
+export interface FaultTable {
+  /** @param pause milliseconds without a success, of the partner that was affected most */
+  add(fault: Fault, pause: number): void
+  lines(takeOvers: number): readonly string[]
+}
+
+export const inSeconds = (ms = 0): string => (ms / 1_000).toFixed(1).padStart(5)
+
+export function createFaultTable(): FaultTable {
+  const pausesOf = new Map<Fault, number[]>()
+  const total = (kind: FaultKind): number =>
+    [...pausesOf].reduce((sum, [fault, { length }]) => sum + (fault.kind === kind ? length : 0), 0)
+  return {
+    add: (fault, pause) => pausesOf.set(fault, [...(pausesOf.get(fault) ?? []), pause]),
+    lines: (takeOvers) => [
+      '   times  pause: median, worst',
+      ...[...pausesOf].map(([{ name }, pauses]) => {
+        const sorted = [...pauses].sort((one, other) => one - other)
+        const median = inSeconds(sorted[Math.floor(sorted.length / 2)])
+        return `${String(sorted.length).padStart(8)}  ${median} s, ${inSeconds(sorted.at(-1))} s  ${name}`
+      }),
+      `${total('kill')} kills, ${total('pause')} pauses, ${total('partition')} partitions, ` +
+        `${total('move')} moves, ${takeOvers} take-overs`,
+    ],
+  }
+}

@@ -1,0 +1,62 @@
+/**
+ * A partner's continuous reads through one gateway, and the pauses between their successes.
+ *
+ * - A read is sent every EVERY_MS, also while earlier ones have no answer, so a client's own
+ *   timeout does not lengthen a pause. Its nonce is stored, so each read waits for a commit.
+ */
+import type { Partner } from '../support/partner.js'
+import { withKey } from '../support/partner.js'
+import { anIntent } from '../support/requests.js'
+
+export interface Pulse {
+  /** The longest time without a success that overlaps these moments of `performance.now()`. */
+  longestPause(from: number, to: number): number
+  /** Whether a read that was sent after this moment has succeeded. */
+  isServedSince(moment: number): boolean
+  stop(): void
+}
+
+const EVERY_MS = 50
+/** Of reads without an answer: a pause of minutes must not fill the memory. */
+const OPEN_MAX = 100
+/** Shorter times between two successes are no pause. */
+const PAUSE_FROM_MS = 2 * EVERY_MS
+
+/** @returns once a first read has succeeded */
+export async function startPulse(partner: Partner): Promise<Pulse> {
+  const created = await partner.request(
+    'POST',
+    '/v1/payment_intents',
+    anIntent(),
+    withKey(`pulse ${Math.random()}`),
+  )
+  const { intent_id: id } = created.body as { intent_id: string }
+  const pauses: { from: number; to: number }[] = []
+  let last = performance.now()
+  let lastSent = last
+  let open = 0
+
+  const read = async (): Promise<void> => {
+    const sent = performance.now()
+    const answer = await partner.request('GET', `/v1/payment_intents/${id}`).catch(() => undefined)
+    if (answer?.status !== 200) return
+    const now = performance.now()
+    if (now - last >= PAUSE_FROM_MS) pauses.push({ from: last, to: now })
+    last = now
+    lastSent = Math.max(lastSent, sent)
+  }
+  const timer = setInterval(() => {
+    if (open >= OPEN_MAX) return
+    open += 1
+    void read().finally(() => (open -= 1))
+  }, EVERY_MS)
+
+  return {
+    longestPause: (from, to) =>
+      [...pauses, { from: last, to: performance.now() }]
+        .filter((pause) => pause.to > from && pause.from < to)
+        .reduce((longest, pause) => Math.max(longest, pause.to - pause.from), 0),
+    isServedSince: (moment) => lastSent >= moment,
+    stop: () => clearInterval(timer),
+  }
+}
