@@ -20,7 +20,8 @@ export function createFaultTable(): FaultTable {
       ...[...pausesOf].map(([{ name }, pauses]) => {
         const sorted = [...pauses].sort((one, other) => one - other)
         const median = inSeconds(sorted[Math.floor(sorted.length / 2)])
-        return `${String(sorted.length).padStart(8)}  ${median} s, ${inSeconds(sorted.at(-1))} s  ${name}`
+        const times = String(sorted.length).padStart(8)
+        return `${times}  ${median} s, ${inSeconds(sorted.at(-1))} s  ${name}`
       }),
       `${total('kill')} kills, ${total('pause')} pauses, ${total('partition')} partitions, ` +
         `${total('move')} moves, ${takeOvers} take-overs`,

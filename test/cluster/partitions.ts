@@ -7,7 +7,6 @@
  */
 import { createServer, connect, type Server, type Socket } from 'node:net'
 import { once } from 'node:events'
-import type { Route } from '../../src/supervisor/cluster/cluster_plan.js'
 import type { TrialClusterOptions } from '../../src/supervisor/cluster/trial_cluster.js'
 import { freePort } from '../../src/supervisor/ports.js'
 
