@@ -111,6 +111,7 @@ const pool = createPool({
   clock,
   random,
   log,
+  isPaused: endpoints.isPaused,
   settled: () => outcomes.schedule(),
   disable: (endpointId, reason) => outcomes.disable(endpointId, reason),
   onAttempt: (result) => metrics.record(result),
@@ -134,7 +135,6 @@ endpoints.onChange((endpoint) => {
   pool.applyEndpoint(endpoint)
   eventConsumer.applyEndpoint(endpoint)
 })
-endpoints.onPaused((paused) => pool.pause(paused))
 const metrics = registerMetrics(registry, {
   counts: eventConsumer.counts,
   pool: () => pool.state(),

@@ -73,6 +73,8 @@ export interface PoolOptions extends AttemptOptions {
   readonly ratePerSecond: number | null
   readonly clock: Clock
   readonly log: Logger
+  /** While the tenant is paused no attempt starts; attempts in flight complete. */
+  readonly isPaused?: (tenant: TenantId) => boolean
   /** Called when an event may be settled. */
   readonly settled: () => void
   readonly disable: (endpointId: EndpointId, reason: DisableReason) => void
@@ -110,8 +112,6 @@ export interface WebhookPool {
    * null: nothing changed.
    */
   withPausedQueue(endpointId: EndpointId, work: PausedQueueWork): Promise<void>
-  /** While paused no attempt starts; attempts in flight complete. */
-  pause(paused: boolean): void
   /** For metrics. */
   state(): PoolState
   /** Endpoints without a 2xx since their first failure. */
@@ -120,7 +120,7 @@ export interface WebhookPool {
 }
 
 export function createPool(options: PoolOptions): WebhookPool {
-  const { store, clock, log, backoff } = options
+  const { store, clock, log, backoff, isPaused = () => false } = options
   const probes: ProbePauses = {
     everyMs: scaled(PROBE_EVERY_MS, backoff),
     newEveryMs: scaled(PROBE_NEW_EVERY_MS, backoff),
@@ -136,7 +136,6 @@ export function createPool(options: PoolOptions): WebhookPool {
   let ticking: NodeJS.Timeout | undefined
   /** No further attempt starts. */
   let stopping = false
-  let paused = false
   /** Results are discarded: the stop aborted these attempts. */
   let closed = false
   let allCompleted: () => void = () => undefined
@@ -181,10 +180,14 @@ export function createPool(options: PoolOptions): WebhookPool {
   }
 
   const join = (queue: EndpointQueue): void => {
-    if (queue.endpoint === undefined || !mayStart(queue, clock.now())) return
-    if (queue.isQueued) return
+    if (queue.endpoint === undefined || queue.isQueued || !mayStartNow(queue)) return
     queue.isQueued = true
     waiting[tierOf(queue)].add(queue.endpoint.tenant, queue)
+  }
+
+  const mayStartNow = (queue: EndpointQueue): boolean => {
+    if (queue.endpoint === undefined || !mayStart(queue, clock.now())) return false
+    return !isPaused(queue.endpoint.tenant)
   }
 
   const startAll = (): void => {
@@ -193,11 +196,11 @@ export function createPool(options: PoolOptions): WebhookPool {
   }
 
   const startTier = (slot: Tier): void => {
-    while (used[slot] < SLOTS_MAX && !stopping && !paused) {
+    while (used[slot] < SLOTS_MAX && !stopping) {
       const queue = waiting[slot].next()
       if (queue === undefined) return
       queue.isQueued = false
-      if (tierOf(queue) === slot && mayStart(queue, clock.now())) startFirst(queue, slot)
+      if (tierOf(queue) === slot && mayStartNow(queue)) startFirst(queue, slot)
       join(queue)
       if (mayLoad(queue, clock.now())) void load(queue)
     }
@@ -357,12 +360,6 @@ export function createPool(options: PoolOptions): WebhookPool {
     used.slow += 1
   }
 
-  const pause = (wanted: boolean): void => {
-    if (wanted !== paused) log.info(wanted ? 'deliveries paused' : 'deliveries resumed')
-    paused = wanted
-    startAll()
-  }
-
   const stop = async (): Promise<void> => {
     stopping = true
     clearInterval(ticking)
@@ -391,7 +388,7 @@ export function createPool(options: PoolOptions): WebhookPool {
         : [{ endpointId, since: failingSince, breakerOpen: isOpen(breaker) }],
     )
 
-  return { start, deliver, applyEndpoint, withPausedQueue, pause, state, failing, stop }
+  return { start, deliver, applyEndpoint, withPausedQueue, state, failing, stop }
 }
 
 const tierOf = (queue: EndpointQueue): Tier => (queue.tier === 'slow' ? 'slow' : 'fast')

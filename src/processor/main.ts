@@ -188,8 +188,8 @@ const reader = createReader({ lists: store.lists, vault, brand: settings.BRAND, 
 const links: ServerLinks = {
   events: committedEvents,
   idle: () => pipeline.idle(),
-  // A pool has the events of all shards.
-  onPool: (number, newest) => void recovery.admitPool(number, member === undefined ? newest : null),
+  onPool: (number, newest) =>
+    void recovery.admitPool(number, newest !== null && isOwn(newest.tenant) ? newest.id : null),
   behind: () => recovery.behind(),
   released: () => recovery.released(),
   placements: member,
@@ -258,9 +258,10 @@ function exitAtOnce(reason: string, error: unknown): void {
   log.flush(() => process.exit(error instanceof Deposed ? EXIT_DEPOSED : EXIT_RECOVER))
 }
 
-/** The bus has the events of all shards. */
-function isOwn(tenant: TenantId): boolean {
-  return member === undefined || memory.partners.has(partsOfTenant(tenant).partner)
+/** The bus and the pools have the events of all shards. */
+function isOwn(tenant: TenantId | undefined): boolean {
+  if (member === undefined) return true
+  return tenant !== undefined && memory.partners.has(partsOfTenant(tenant).partner)
 }
 
 /** Resolves when this process serves the shard. */

@@ -7,10 +7,14 @@ import { join } from 'node:path'
 import { status, type ServiceError } from '@grpc/grpc-js'
 import t, { type Test } from 'tap'
 import type { ProtoGrpcType as OperatorProto } from '../../protos/types/operator.js'
+import type { ProtoGrpcType as ControlProto } from '../../protos/types/webhook_control.js'
 import { callerEntry } from '../../src/auth/callers.js'
 import { bearer } from '../../src/base/bearer.js'
+import { systemClock } from '../../src/base/clock.js'
 import { CLEARTEXT } from '../../src/base/grpc_tls.js'
+import { newId, type EventId } from '../../src/base/ids.js'
 import { contracts } from '../../src/base/protos.js'
+import { systemRandom } from '../../src/base/random.js'
 import { FILES } from '../../src/base/subjects.js'
 import { freePort } from '../../src/supervisor/ports.js'
 import { eventually } from '../support/eventually.js'
@@ -32,6 +36,7 @@ const top = t
 
 const EXIT_DEPOSED = 71
 const [SETUP, OPERATOR, RAIL] = ['token-of-setup', 'token-of-an-operator', 'token-at-the-rail']
+const POOL = 'token-of-a-pool'
 const folder = tempFolder(t)
 const postgres = await startPostgres(t)
 const nats = await createNatsServer(join(folder, 'nats'))
@@ -76,6 +81,7 @@ async function start(
     CALLERS: [
       callerEntry('supervisor', 'setup', SETUP),
       callerEntry('operator', 'anna', OPERATOR),
+      callerEntry('webhooks', 'pool', POOL),
     ].join(),
     ...settings,
   })
@@ -96,6 +102,13 @@ const answeredBy = (error: ServiceError | null): Answered => {
 function operatorAt({ address }: Processor) {
   const { Operator } = contracts<OperatorProto>().causeway.operator.v1
   return new Operator(address, CLEARTEXT.channelCredentials(address))
+}
+
+/** The control stream of a webhook pool. */
+function aPoolAt({ address }: Processor) {
+  const { WebhookControl } = contracts<ControlProto>().causeway.internal.v1
+  const client = new WebhookControl(address, CLEARTEXT.channelCredentials(address))
+  return client.Connect(bearer(POOL)).on('error', () => client.close())
 }
 
 function createPartner(at: Processor, partner: string): Promise<Answered> {
@@ -157,7 +170,7 @@ const untilCandidate = (each: Processor): Promise<unknown> =>
 
 let first = await start('p1', { CLUSTER: 'member', SHARD: 'books_1' })
 await first.run.untilReady()
-const second = await start('p2', { CLUSTER: 'member', SHARD: 'books_2' })
+let second = await start('p2', { CLUSTER: 'member', SHARD: 'books_2' })
 const spare = await start('p3', { CLUSTER: 'spare' })
 await second.run.untilReady()
 await untilCandidate(spare)
@@ -256,4 +269,24 @@ void t.test('a candidate ends on a signal; the shard of a stopped owner is taken
   t.equal(await ended, 0)
   t.match(await readiness(next), { shard: 'books_2', epoch: 2 })
   t.equal((await createPartner(next, 'globex')).code, status.INVALID_ARGUMENT)
+  second = next
+})
+
+void t.test('books that are behind a webhook pool enter recovery mode', async (t) => {
+  const next = await start('p7', { CLUSTER: 'spare' })
+  await untilCandidate(next)
+  const newest = newId<EventId>('event', systemClock.now(), systemRandom())
+  const pool = aPoolAt(second)
+  t.teardown(() => pool.cancel())
+  const greet = (tenant: string): void =>
+    void pool.write({ number: 0, greeting: { pool: 1, newest_event: newest, tenant } })
+  greet('acme_sandbox') // of the other shard
+  greet('') // of a pool that does not tell
+  t.equal((await createPartner(second, 'umbrella')).code, status.OK, 'it serves after both')
+  greet('globex_sandbox')
+  t.equal(await second.run.ended, 0)
+  t.match(second.run.output(), `webhook pool 1 has event ${newest}, which the books do not`)
+  t.equal(second.run.output().match(/went back in time/g)?.length, 1)
+  await untilTaken(t, 'recovery mode of a shard until a spare has it', [next])
+  t.match(await readiness(next), { mode: 'recovery', shard: 'books_2' })
 })

@@ -200,6 +200,36 @@ void t.test('a pool knows which of several processors has a tenant', async (t) =
   t.ok(endpoints.isInStep(tenant(first)))
 })
 
+void t.test('a pool pauses the tenants of a processor in recovery mode only', async (t) => {
+  const claim = (shard: string, epoch: number): Claim => ({
+    ...{ shard, epoch: () => epoch, shards: () => ['books_1', 'books_2'] },
+  })
+  const endpoints = createEndpointDirectory({ token: TOKEN, log: LOG })
+  t.teardown(() => endpoints.close())
+  const [first, second] = [aPartner(1), aPartner(2)]
+  const [tenant, other] = [tenantOf(first.id, 'sandbox'), tenantOf(second.id, 'sandbox')]
+  const isInRecovery = { recovery: { cause: 'a test' } }
+  const join = async (partner: PartnerEntry, claimed: Claim, recovery: object | null) => {
+    const served = await serve(t, claimed)
+    served.memory.partners.set(partner.id, partner)
+    Object.assign(served.memory, { recovery })
+    await endpoints.add(clientOf(t, served.address)).complete
+    return served
+  }
+  await join(second, claim('books_2', 1), null)
+  t.notOk(endpoints.isPaused(other))
+  const one = await join(first, claim('books_1', 1), isInRecovery)
+  t.ok(endpoints.isPaused(tenant))
+  t.notOk(endpoints.isPaused(other), 'its processor serves')
+
+  one.directory.close()
+  await eventually('the stream is lost', () => !endpoints.isInStep(tenant))
+  t.ok(endpoints.isPaused(tenant), 'nobody has released it')
+  await eventually('it is back', () => endpoints.isInStep(tenant))
+  await join(first, claim('books_1', 2), null)
+  t.notOk(endpoints.isPaused(tenant), 'a later owner serves')
+})
+
 void t.test('a deleted endpoint is sent with its id and status only', async (t) => {
   const { memory, address } = await serve(t)
   memory.endpoints.set(endpointId(1), anEndpoint(1, { status: 'deleted' }))

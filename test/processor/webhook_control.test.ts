@@ -8,7 +8,10 @@ import type { ProtoGrpcType } from '../../protos/types/webhook_control.js'
 import { CONTROL_REQUESTS_MAX } from '../../src/base/constants.js'
 import type { Outcome } from '../../src/base/errors.js'
 import { contracts } from '../../src/base/protos.js'
-import { webhookControlService } from '../../src/processor/servers/webhook_control.js'
+import {
+  webhookControlService,
+  type PoolConnected,
+} from '../../src/processor/servers/webhook_control.js'
 import { eventually } from '../support/eventually.js'
 
 type Stream = ClientDuplexStream<ControlResponse, ControlRequest>
@@ -16,8 +19,8 @@ type Stream = ClientDuplexStream<ControlResponse, ControlRequest>
 type Script = (request: ControlRequest, stream: Stream) => ControlResponse | undefined
 
 async function aControlService(t: Test, answerWithinMs?: number) {
-  const pools: (readonly [pool: number, newestEvent: string | null])[] = []
-  const onPool = (pool: number, newest: string | null): void => void pools.push([pool, newest])
+  const pools: Parameters<PoolConnected>[] = []
+  const onPool: PoolConnected = (...greeting) => void pools.push(greeting)
   const control = webhookControlService(onPool, answerWithinMs)
   const { WebhookControl } = contracts<ProtoGrpcType>().causeway.internal.v1
   const server = new Server()
@@ -52,10 +55,12 @@ void t.test('a pool reports its number and its newest event', async (t) => {
   const { connect, pools } = await aControlService(t)
   const stream = connect(inFlight(1))
   stream.write({ number: 0, greeting: { pool: 2, newest_event: 'evt_1' } })
+  stream.write({ number: 0, greeting: { pool: 2, newest_event: 'evt_2', tenant: 'demo_sandbox' } })
   stream.write({ number: 0, greeting: { pool: 2, newest_event: '' } })
-  await eventually('both have reported', () => pools.length === 2)
+  await eventually('all have reported', () => pools.length === 3)
   t.same(pools, [
-    [2, 'evt_1'],
+    [2, { id: 'evt_1', tenant: undefined }],
+    [2, { id: 'evt_2', tenant: 'demo_sandbox' }],
     [2, null],
   ])
 })

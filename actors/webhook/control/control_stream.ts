@@ -13,6 +13,7 @@ import type { ControlRequest__Output as ControlRequest } from '../../../protos/t
 import { bearer } from '../../../src/base/bearer.js'
 import type { Logger } from '../../../src/base/log.js'
 import { createRetry, RECONNECT } from '../../../src/base/retry.js'
+import type { TenantEvent } from '../store/store.js'
 import type { ControlHandler } from './control_handler.js'
 
 type Stream = ClientDuplexStream<ControlResponse, ControlRequest>
@@ -23,7 +24,7 @@ export interface ControlStreamOptions {
   readonly handle: ControlHandler
   /** The pool's number and the event it received last, of the processor's tenants. */
   readonly pool: number
-  readonly lastReceived: () => Promise<string | null>
+  readonly lastReceived: () => Promise<TenantEvent | null>
   readonly log: Logger
 }
 
@@ -53,7 +54,8 @@ export function openControlStream(options: ControlStreamOptions): ControlStream 
     try {
       const newest = await lastReceived()
       if (stream !== opened || closed) return
-      opened.write({ number: 0, greeting: { pool, newest_event: newest ?? '' } })
+      const { id = '', tenant = '' } = newest ?? {}
+      opened.write({ number: 0, greeting: { pool, newest_event: id, tenant } })
     } catch (error) {
       log.error({ error }, 'greeting failed')
     }

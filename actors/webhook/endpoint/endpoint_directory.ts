@@ -37,8 +37,6 @@ export interface Endpoints {
   isAllInStep(): boolean
   /** Called for each received endpoint, known ones included. */
   onChange(handler: (endpoint: Endpoint) => void): void
-  /** Called when deliveries must stop, or may continue: a processor is in recovery mode. */
-  onPaused(handler: (paused: boolean) => void): void
   close(): void
 }
 
@@ -47,6 +45,8 @@ export interface EndpointDirectory extends Endpoints {
   add(client: DirectoryClient): Subscription
   /** The complete one of the processor that has the tenant. */
   subscriptionOf(tenant: TenantId): Subscription | undefined
+  /** Deliveries of the tenant must not start: its processor is in recovery mode, or was last. */
+  isPaused(tenant: TenantId): boolean
 }
 
 export interface Subscription {
@@ -57,15 +57,16 @@ export interface Subscription {
   close(): void
 }
 
+/** What a processor says of itself. */
+interface Announcement {
+  shard: string
+  epoch: number
+  shards: readonly string[]
+  partners: Set<string>
+}
+
 interface Stream extends Subscription {
-  readonly state: {
-    shard: string
-    epoch: number
-    shards: readonly string[]
-    partners: Set<string>
-    isComplete: boolean
-    isPaused: boolean
-  }
+  readonly state: Announcement & { isComplete: boolean; isPaused: boolean }
 }
 
 interface Waiter {
@@ -83,10 +84,8 @@ export function createEndpointDirectory(options: EndpointDirectoryOptions): Endp
   const byTenant = new Map<TenantId, Map<EndpointId, Endpoint>>()
   const streams = new Set<Stream>()
   let waiting: Waiter[] = []
-  let isPaused = false
   let closed = false
   let handler: (endpoint: Endpoint) => void = () => undefined
-  let pausedHandler: (paused: boolean) => void = () => undefined
 
   const add = (client: DirectoryClient): Subscription => {
     const stream = openStream(client, options, {
@@ -98,8 +97,6 @@ export function createEndpointDirectory(options: EndpointDirectoryOptions): Endp
   }
 
   const take = (update: EndpointUpdate): void => {
-    const paused = [...streams].some(({ state }) => state.isPaused)
-    if (paused !== isPaused) pausedHandler((isPaused = paused))
     for (const wire of update.endpoints) {
       const endpoint = readEndpoint(wire)
       if (endpoint.status === 'deleted') remove(endpoint)
@@ -127,9 +124,15 @@ export function createEndpointDirectory(options: EndpointDirectoryOptions): Endp
   const complete = (): Stream[] => [...streams].filter(({ state }) => state.isComplete)
 
   const subscriptionOf = (tenant: TenantId): Subscription | undefined =>
-    complete()
-      .filter((stream) => stream.has(tenant))
-      .sort((one, other) => other.state.epoch - one.state.epoch)[0]
+    newestOf(tenant, complete())
+
+  /** Judged by the last known owner, whose stream may be down. */
+  const isPaused = (tenant: TenantId): boolean => {
+    for (const { state } of streams) {
+      if (state.isPaused) return newestOf(tenant, [...streams])?.state.isPaused === true
+    }
+    return false
+  }
 
   const isAllInStep = (): boolean => {
     const open = complete()
@@ -148,6 +151,7 @@ export function createEndpointDirectory(options: EndpointDirectoryOptions): Endp
   return {
     add,
     subscriptionOf,
+    isPaused,
     get: (id) => known.get(id),
     ofTenant: (tenant) => byTenant.get(tenant)?.values() ?? [],
     isInStep,
@@ -158,9 +162,6 @@ export function createEndpointDirectory(options: EndpointDirectoryOptions): Endp
     onChange: (given) => {
       handler = given
     },
-    onPaused: (given) => {
-      pausedHandler = given
-    },
     close: () => {
       closed = true
       for (const stream of [...streams]) stream.close()
@@ -168,6 +169,11 @@ export function createEndpointDirectory(options: EndpointDirectoryOptions): Endp
     },
   }
 }
+
+const newestOf = (tenant: TenantId, streams: readonly Stream[]): Stream | undefined =>
+  streams
+    .filter((stream) => stream.has(tenant))
+    .sort((one, other) => other.state.epoch - one.state.epoch)[0]
 
 function openStream(
   client: DirectoryClient,
@@ -180,6 +186,8 @@ function openStream(
   }
   const retry = createRetry(RECONNECT)
   let stream: ClientReadableStream<EndpointUpdate> | undefined
+  /** Of a new stream, until its first endpoints: the earlier one holds until then. */
+  let announced: Announcement | undefined
   let closed = false
   let whenComplete: () => void = () => undefined
   const complete = new Promise<void>((resolve) => (whenComplete = resolve))
@@ -191,11 +199,16 @@ function openStream(
     opened.on('data', (update: EndpointUpdate) => {
       if (closed) return
       retry.reset()
-      if (isFirst) claim(update)
+      if (isFirst) announced = announcementIn(update)
       isFirst = false
-      for (const partner of update.partners) state.partners.add(partner)
+      const { partners } = announced ?? state
+      for (const partner of update.partners) partners.add(partner)
       // The messages that name shard and partners come before the endpoints.
-      if (update.endpoints.length > 0 || update.complete) state.isPaused = update.paused
+      if (update.endpoints.length > 0 || update.complete) {
+        Object.assign(state, announced)
+        announced = undefined
+        pause(update.paused)
+      }
       if (update.complete) {
         state.isComplete = true
         whenComplete()
@@ -206,8 +219,11 @@ function openStream(
     opened.on('end', () => lose(opened, 'ended by the processor'))
   }
 
-  const claim = ({ shard, epoch, shards }: EndpointUpdate): void => {
-    Object.assign(state, { shard, epoch: Number(epoch), shards, partners: new Set<string>() })
+  const pause = (paused: boolean): void => {
+    if (paused === state.isPaused) return
+    state.isPaused = paused
+    const { shard } = state
+    log.info(shard === '' ? {} : { shard }, paused ? 'deliveries paused' : 'deliveries resumed')
   }
 
   /** A stream reports its end more than once. */
@@ -233,6 +249,11 @@ function openStream(
     },
   }
 }
+
+const announcementIn = ({ shard, epoch, shards }: EndpointUpdate): Announcement => ({
+  ...{ shard, epoch: Number(epoch), shards },
+  partners: new Set<string>(),
+})
 
 function readEndpoint(wire: WireEndpoint): Endpoint {
   const createdAt = instant(Number(wire.created_at))

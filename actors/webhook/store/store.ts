@@ -55,7 +55,7 @@ export interface WebhookStore {
   unreported(limit: number): Promise<readonly TenantEvent[]>
   failingSince(): Promise<ReadonlyMap<EndpointId, Instant>>
   /** The stored event that was received last, of such a tenant; null: none among the last ones. */
-  lastReceived(isOf?: (tenant: TenantId) => boolean): Promise<EventId | null>
+  lastReceived(isOf?: (tenant: TenantId) => boolean): Promise<TenantEvent | null>
   /** Events of a tenant, received and created since then, without a delivery to this endpoint. */
   eventsWithout(
     endpointId: EndpointId,
@@ -225,7 +225,7 @@ function queries(reader: Reader) {
         'SELECT id, tenant FROM events ORDER BY position DESC LIMIT ?',
         [isOf === undefined ? 1 : LAST_RECEIVED_MAX],
       )
-      return rows.find(({ tenant }) => isOf?.(tenant) ?? true)?.id ?? null
+      return rows.find(({ tenant }) => isOf?.(tenant) ?? true) ?? null
     },
     eventsAmong: async (ids: readonly EventId[]): Promise<ReadonlySet<EventId>> => {
       const rows = await reader.all<{ id: EventId }>(

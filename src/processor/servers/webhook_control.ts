@@ -12,9 +12,11 @@
 import type { ServerDuplexStream } from '@grpc/grpc-js'
 import type { WebhookControlHandlers } from '../../../protos/types/causeway/internal/v1/WebhookControl.js'
 import type { ControlResponse__Output as ControlResponse } from '../../../protos/types/causeway/internal/v1/ControlResponse.js'
+import type { PoolGreeting__Output as PoolGreeting } from '../../../protos/types/causeway/internal/v1/PoolGreeting.js'
 import type { ControlRequest } from '../../../protos/types/causeway/internal/v1/ControlRequest.js'
 import { CONTROL_RESPONSE_WITHIN_MS, CONTROL_REQUESTS_MAX } from '../../base/constants.js'
 import { accepted, isErrorCode, refused, type ErrorCode, type Outcome } from '../../base/errors.js'
+import type { TenantId } from '../../base/ids.js'
 import type { PoolRequest, PoolResponse, Subject, WebhookPools } from '../queries/webhook_pools.js'
 
 export interface WebhookControlService extends WebhookPools {
@@ -23,8 +25,15 @@ export interface WebhookControlService extends WebhookPools {
   close(): void
 }
 
-/** Called when a pool connects, with the newest event it has received; null: none. */
-export type PoolConnected = (pool: number, newestEvent: string | null) => void
+/** The newest event that a pool has received. */
+export interface NewestEvent {
+  readonly id: string
+  /** Undefined: a pool of an older version does not tell. */
+  readonly tenant: TenantId | undefined
+}
+
+/** Called when a pool connects; null: it has no event. */
+export type PoolConnected = (pool: number, newest: NewestEvent | null) => void
 
 type Stream = ServerDuplexStream<ControlResponse, ControlRequest>
 
@@ -54,9 +63,7 @@ export function webhookControlService(
   }
 
   const take = (stream: Stream, answer: ControlResponse): void => {
-    if (answer.greeting) {
-      return onPool(answer.greeting.pool, answer.greeting.newest_event || null)
-    }
+    if (answer.greeting) return onPool(answer.greeting.pool, newestIn(answer.greeting))
     const request = inFlight.get(answer.number)
     if (request?.stream !== stream) return // timed out
     request.settle(answer.fault === '' ? accepted(answer) : refused(faultOf(answer.fault)))
@@ -134,5 +141,9 @@ export function webhookControlService(
 }
 
 const NUMBER_MAX = 2 ** 32 - 1
+
+function newestIn({ newest_event: id, tenant }: PoolGreeting): NewestEvent | null {
+  return id === '' ? null : { id, tenant: tenant === '' ? undefined : (tenant as TenantId) }
+}
 
 const faultOf = (text: string): ErrorCode => (isErrorCode(text) ? text : 'internal_error')
