@@ -22,7 +22,7 @@ import { openUpstream } from './upstream/upstream.js'
 const FINISH_WITHIN_MS = 5 * SECOND
 
 async function main(): Promise<void> {
-  programOptions('gateway', 'Turns the partner API into gRPC to the processor.', {})
+  programOptions('gateway', 'Serves the partner API and forwards it to the processor.', {})
   const settings = readSettings()
   checkListenAddress(settings)
 

@@ -148,7 +148,7 @@ function addProcessorGauges(registry: Registry, states: () => readonly Processor
   })
   new Gauge({
     name: 'gateway_processor_epoch',
-    help: 'Epoch under which the processor announces its shard',
+    help: 'Epoch of the processor, from its directory stream',
     labelNames: ['processor', 'shard'],
     registers: [registry],
     collect() {

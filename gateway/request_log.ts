@@ -1,12 +1,12 @@
 /**
  * The request log: one line for an authenticated request, counts for everything else.
  *
- * - A second has a bounded number of lines: so many served requests, so many refusals of one
- *   caller, so many refusals of all callers. The rest of it is counted in one line.
+ * - The number of lines a second is bounded: for served requests, for refusals of one caller and
+ *   for refusals of all callers. One more line counts the others.
  * - Unauthenticated requests are only counted, by code.
  * - With LOG_LEVEL=debug every authenticated request has its line.
- * - A line has nothing that a caller chose freely: a path is a route, an id has the form of an id,
- *   a violation names no value.
+ * - No line has free text of a caller: a path is a route, an id has the form of an id, a violation
+ *   names no value.
  */
 import { SECOND } from '../src/base/clock.js'
 import type { ErrorCode, Violation } from '../src/base/errors.js'

@@ -1,6 +1,6 @@
 /**
  * Admission control for the commands that the processor has not answered, in the style of CoDel: it
- * tells a burst from a sustained queue.
+ * distinguishes a burst from a sustained queue.
  *
  * Owns: how many requests may wait, from the length of the queue over time and by traffic class.
  * Does not own: rejections (limits.ts, upstream/request_handler.ts), the order of requests

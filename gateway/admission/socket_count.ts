@@ -1,5 +1,5 @@
 /**
- * Reads open connections from the kernel's socket table, and the limit of open files (Linux,
+ * Counts open connections in the kernel's socket table, and reads the limit of open files (Linux,
  * proc(5): `/proc/net/tcp`, `/proc/self/limits`).
  *
  * The table includes every process that listens on the port.

@@ -6,7 +6,7 @@
  *
  * - Every failure is the same `authentication_failed`; the reason goes to the metrics only.
  * - Without a directory the answer is `configuration_error`, never `authentication_failed`; so is
- *   that of a key or partner which a processor that is not heard yet may have.
+ *   that of an unknown key or partner while the directory of a processor is missing.
  * - A session token is valid for its own intent, a receipt token for receipts of its own user, each
  *   in its own environment only.
  */
@@ -40,7 +40,7 @@ export interface Caller {
 export interface AuthenticateOptions {
   readonly brandHeaders: BrandHeaders
   readonly clientAddress: ClientAddress
-  readonly directory: Pick<Directory, 'partners' | 'knowsEveryKey'>
+  readonly directory: Pick<Directory, 'partners' | 'isComplete'>
   readonly clock: Clock
   readonly onRefused: (reason: string) => void
 }
@@ -64,7 +64,7 @@ export function createAuthenticator(options: AuthenticateOptions): Authenticator
 
   const outcomeOf = (found: Caller | Reason): Outcome<Caller> => {
     if (typeof found !== 'string') return accepted(found)
-    if (UNKNOWN.has(found) && !directory.knowsEveryKey()) return refused('configuration_error')
+    if (UNKNOWN.has(found) && !directory.isComplete()) return refused('configuration_error')
     onRefused(found)
     return refused('authentication_failed')
   }
@@ -94,7 +94,7 @@ export function createAuthenticator(options: AuthenticateOptions): Authenticator
 /** Why authentication failed; a label of the metrics. */
 type Reason = string
 
-/** The directory lacks what the request names. */
+/** The directory lacks the key or the partner. */
 const UNKNOWN: ReadonlySet<Reason> = new Set([
   'key_unknown',
   'token_key_unknown',

@@ -14,8 +14,8 @@ import { createPartners, type Partners } from './partners.js'
 export interface Directory {
   /** Undefined before the first complete snapshot. */
   partners(): Partners | undefined
-  /** Whether a key that `partners` lacks is nobody's, or perhaps of a processor not heard yet. */
-  knowsEveryKey(): boolean
+  /** Whether `partners` has the keys of every processor. If not, an unknown key can be valid. */
+  isComplete(): boolean
   readonly fresh: boolean
 }
 
@@ -56,7 +56,7 @@ export function watchDirectory(
   return {
     known,
     partners: () => partners,
-    knowsEveryKey: () => true,
+    isComplete: () => true,
     get fresh() {
       return fresh
     },

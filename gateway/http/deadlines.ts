@@ -6,7 +6,7 @@
  * - An entry is reported once, at `withinMs` after it was added or at most a tenth of that later.
  *
  * The entries form a linked list, oldest first. A Map that is filled and emptied thousands of times
- * a second costs more than the rest of a request.
+ * a second costs more than all other work of a request.
  */
 import { plus, type Clock, type Instant } from '../../src/base/clock.js'
 

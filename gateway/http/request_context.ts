@@ -307,7 +307,10 @@ function endHead(res: HttpResponse, length: number, closing: boolean): void {
   res.endWithoutBody()
 }
 
-/** Gives the kernel what it takes, and never a copy to uWebSockets.js: clients may be slow. */
+/**
+ * Writes as much as the kernel accepts at a time: uWebSockets.js would keep a copy of the remainder
+ * for each slow client.
+ */
 function endAsTaken(res: HttpResponse, content: Buffer): void {
   res.onWritable((offset) => res.tryEnd(content.subarray(offset), content.length)[0])
   res.tryEnd(content, content.length)

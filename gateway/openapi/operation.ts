@@ -1,4 +1,4 @@
-/** What the route table does not say about an operation: its words, schemas and error codes. */
+/** The description of an operation beyond its route: texts, schemas and error codes. */
 import type { ErrorCode } from '../../src/base/errors.js'
 import type { Schema } from '../decode/body.js'
 

@@ -1,8 +1,8 @@
 /**
- * Request schemas as the document shows them: the schemas that check requests, with shared parts as
- * references and query texts as the values they stand for.
+ * Request schemas of the OpenAPI document: those that check requests, with shared parts as
+ * references and query texts with the types of their values.
  *
- * - Only the form changes: what the document shows is exactly what the gateway checks first.
+ * - Only the form changes: the document shows exactly the schemas that the gateway checks first.
  */
 import { ref, text, type Schema } from '../answers/schema.js'
 import { checkEvents } from '../schemas/events.js'

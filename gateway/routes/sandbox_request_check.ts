@@ -2,10 +2,10 @@
  * POST /v1/sandbox/request/check: reports which check of a described request fails. Takes no
  * authentication, consumes no nonce, changes nothing, sandbox only.
  *
- * - The checks are those of the gateway. What needs the books, e.g. whether an intent exists or a
- *   nonce was used, is not judged.
- * - A signature is judged by auth/signature_check, which does not tell an unknown key from a wrong
- *   secret.
+ * - The checks are those of the gateway. Checks that need the books, e.g. whether an intent exists
+ *   or a nonce was used, are not made.
+ * - A signature is checked by auth/signature_check, which reports an unknown key and a wrong secret
+ *   alike.
  */
 import { bodyHash } from '../../src/auth/canonical.js'
 import { checkSignature, type SignatureReport } from '../../src/auth/signature_check.js'
@@ -33,7 +33,9 @@ interface CheckReport {
   readonly help?: string
 }
 
-/** The checks in the order in which the service makes them; the first failed one refuses. */
+/**
+ * The checks in the order in which the service makes them; the first failure determines the answer.
+ */
 function reportOn(input: LocalInput, described: RequestCheckBody): object {
   const request = describedRequest(input.request, described)
   const match = input.find(request.method, request.path)
@@ -107,7 +109,7 @@ function proofOf(input: LocalInput, request: RequestContext, match: RouteMatch):
   const authenticator = createAuthenticator({
     brandHeaders,
     clientAddress: () => '',
-    directory: { partners: () => partners, knowsEveryKey: () => true },
+    directory: { partners: () => partners, isComplete: () => true },
     clock: { now: () => now },
     onRefused: (why) => (reason = why),
   })
@@ -155,7 +157,7 @@ function contentFault(
 
 const CONTENT = ['idempotency_key', 'query', 'body'] as const
 
-/** A violation names the part at fault. The parts after it are not judged. */
+/** A violation names the part at fault. The parts after it are not checked. */
 function contentReports(isDecoded: boolean, fault: Refusal | null): readonly CheckReport[] {
   if (!isDecoded) return CONTENT.map((check) => ({ check, result: 'not_made' }))
   if (fault === null) return CONTENT.map((check) => reportOf(check, null))

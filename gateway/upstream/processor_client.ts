@@ -47,7 +47,7 @@ export interface PendingCommand {
    * once.
    */
   settle(code: string, body: string, replayed: boolean, violation?: Violation | null): void
-  /** It waits while its processor is away: it does not count as a command at a processor. */
+  /** It is held while it has no processor, and does not count as a command at a processor. */
   suspended?(): void
 }
 

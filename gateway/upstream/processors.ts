@@ -1,14 +1,14 @@
 /**
- * Several processors: one command stream and one directory stream to each, and a route for every
- * tenant.
+ * The connections to several processors: a command stream and a directory stream to each, and the
+ * routing of commands by tenant.
  *
- * Does not own: who serves a partner (claims.ts), a single stream (processor_client.ts).
+ * Does not own: the routing table (partner_routing.ts), a single stream (processor_client.ts).
  *
  * - A command is sent to the processor that announces its partner. Without one, or without a stream
  *   to it, the command settles as `configuration_error`, and so do those in flight when a stream
  *   breaks. Other processors' commands are not affected.
- * - Commands of a partner that its processor gives up are held for the next owner, for at most
- *   HOLD_WITHIN_MS from then on. So is a command that was answered `not_here`: nothing was decided.
+ * - When a processor withdraws a partner, commands of the partner are held for its next owner, for
+ *   at most HOLD_WITHIN_MS. So is a command that was answered `not_here`: nothing was decided.
  * - Any other command that was sent is never sent again.
  * - A held command uses no capacity of the request scheduler, which all processors share.
  */
@@ -21,7 +21,7 @@ import { partsOfTenant, tenantOf, type PartnerId, type TenantId } from '../../sr
 import type { Logger } from '../../src/base/log.js'
 import { openDirectoryStream, type DirectoryStream } from '../authentication/directory_stream.js'
 import type { Directory } from '../authentication/partner_directory.js'
-import { createClaims } from './claims.js'
+import { createPartnerRouting } from './partner_routing.js'
 import { createHeldCommands, type HeldCommands, type Submit } from './held_commands.js'
 import {
   createProcessorClient,
@@ -39,7 +39,7 @@ export interface ProcessorState {
   /** Empty: it has none. */
   readonly shard: string
   readonly epoch: number
-  /** Its command stream is open and its announcements arrive. */
+  /** Its command stream and its directory stream are open. */
   readonly up: boolean
 }
 
@@ -48,7 +48,7 @@ export interface Processors {
   readonly directory: Directory
   /** By address. */
   states(): readonly ProcessorState[]
-  /** Connects to new addresses. An address that is gone is left once its stream has ended. */
+  /** Connects to new addresses. A removed address is disconnected once its stream has ended. */
   setAddresses(addresses: readonly string[]): void
   close(): void
 }
@@ -67,7 +67,7 @@ interface Link {
   readonly directory: DirectoryStream
 }
 
-/** Of partners that lost their processor: their commands wait for the next one. */
+/** Commands of partners without a processor, held until they have one. */
 interface Interval {
   readonly held: HeldCommands
   readonly timer: NodeJS.Timeout
@@ -79,7 +79,7 @@ export function createProcessors(options: ProcessorsOptions): Processors {
   const intervals = new Map<PartnerId, Interval>()
 
   const submit: Submit = (command, pending, bodyBytes = 0) => {
-    const owner = claims.ownerOf(command.tenant ?? '')
+    const owner = routing.ownerOf(command.tenant ?? '')
     if (owner === undefined) return hold(command, pending, bodyBytes)
     if (!owner.open) pending.suspended?.()
     const sent: PendingCommand = {
@@ -108,7 +108,7 @@ export function createProcessors(options: ProcessorsOptions): Processors {
     pending: PendingCommand,
     bodyBytes: number,
   ): void => {
-    if (claims.ownerOf(command.tenant ?? '') !== refusedBy) {
+    if (routing.ownerOf(command.tenant ?? '') !== refusedBy) {
       return submit(command, pending, bodyBytes)
     }
     const partner = partnerOf(command)
@@ -131,7 +131,7 @@ export function createProcessors(options: ProcessorsOptions): Processors {
     let beginning: Interval | undefined
     for (const id of partners) {
       const interval = intervals.get(id)
-      if (claims.ownerOf(tenantOf(id, 'sandbox')) !== undefined) {
+      if (routing.ownerOf(tenantOf(id, 'sandbox')) !== undefined) {
         intervals.delete(id)
         if (interval !== undefined) ending.add(interval)
       } else if (interval === undefined) {
@@ -142,23 +142,23 @@ export function createProcessors(options: ProcessorsOptions): Processors {
     for (const { client } of links.values()) client.releaseHeld(submit)
   }
 
-  const claims = createClaims<StreamClient>(ownersChanged, (kid) =>
+  const routing = createPartnerRouting<StreamClient>(ownersChanged, (kid) =>
     log.error({ kid }, 'processors have different master keys of one name: tokens fail'),
   )
 
   const connect = (address: string): Link => {
     const client = createProcessorClient({ ...options, address })
-    claims.add(client)
+    routing.add(client)
     const directory = openDirectoryStream(
       { ...options, address },
       {
-        opened: () => claims.opened(client),
-        updated: (update) => claims.updated(client, update),
+        opened: () => routing.opened(client),
+        updated: (update) => routing.updated(client, update),
         broke: (reason) => {
-          if (claims.claimOf(client).fresh) {
+          if (routing.statusOf(client).fresh) {
             log.warn({ reason, address }, 'directory stream broke: key changes do not arrive')
           }
-          claims.broke(client)
+          routing.broke(client)
         },
       },
     )
@@ -168,11 +168,11 @@ export function createProcessors(options: ProcessorsOptions): Processors {
   const disconnect = ({ client, directory }: Link): void => {
     directory.close()
     client.close()
-    claims.remove(client)
+    routing.remove(client)
   }
 
   const stateOf = ([address, { client }]: [string, Link]): ProcessorState => {
-    const { shard, epoch, fresh } = claims.claimOf(client)
+    const { shard, epoch, fresh } = routing.statusOf(client)
     return { address, shard, epoch, up: client.open && fresh }
   }
 
@@ -190,10 +190,10 @@ export function createProcessors(options: ProcessorsOptions): Processors {
       },
     },
     directory: {
-      partners: claims.partners,
-      knowsEveryKey: claims.isComplete,
+      partners: routing.partners,
+      isComplete: routing.isComplete,
       get fresh() {
-        return everyLink().some(({ client }) => claims.claimOf(client).fresh)
+        return everyLink().some(({ client }) => routing.statusOf(client).fresh)
       },
     },
     states: () => [...links].map(stateOf),

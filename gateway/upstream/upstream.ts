@@ -1,5 +1,5 @@
 /**
- * What the gateway knows and calls: the one processor of PROCESSOR_ADDRESS, or all of PROCESSORS.
+ * The gateway's connections to the processor of PROCESSOR_ADDRESS, or to all of PROCESSORS.
  */
 import type { Metadata } from '@grpc/grpc-js'
 import { SECOND, type Clock } from '../../src/base/clock.js'
@@ -65,7 +65,7 @@ function severalProcessors(addresses: readonly string[], options: UpstreamOption
   const isReady = (waitedMs: number): boolean => {
     const found = states()
     if (!found.some(({ up }) => up)) return false
-    const isWhole = directory.knowsEveryKey() && found.every(({ up, shard }) => up || shard === '')
+    const isWhole = directory.isComplete() && found.every(({ up, shard }) => up || shard === '')
     return isWhole || waitedMs >= EVERY_SHARD_WITHIN_MS
   }
 

@@ -1,5 +1,5 @@
 /**
- * Callers of our gRPC ports: their kinds, their roles, and the caller that a call has proven to be.
+ * Callers of our gRPC ports: their kinds, their roles, and the authenticated caller of a call.
  *
  * Does not own: their credentials (auth/callers), what a role may call (auth/rpc_access).
  */
@@ -38,10 +38,10 @@ const CALLER_NAME = /^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$/
 export const isCallerName = (text: string): boolean => CALLER_NAME.test(text)
 
 /** By the metadata object of the call, which its handler receives too. */
-const proven = new WeakMap<Metadata, Caller>()
+const authenticated = new WeakMap<Metadata, Caller>()
 
 export const setCaller = (metadata: Metadata, caller: Caller): void =>
-  void proven.set(metadata, caller)
+  void authenticated.set(metadata, caller)
 
-/** Undefined: the call has not proven who it is. */
-export const callerOf = (metadata: Metadata): Caller | undefined => proven.get(metadata)
+/** Undefined: the call is not authenticated. */
+export const callerOf = (metadata: Metadata): Caller | undefined => authenticated.get(metadata)

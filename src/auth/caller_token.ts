@@ -1,5 +1,5 @@
 /**
- * The tokens with which callers of our gRPC ports prove who they are.
+ * Bearer tokens of gRPC callers.
  *
  * - A token has 256 random bits. Only its SHA-256 digest is stored or configured; a digest of that
  *   much randomness needs no salt and no slow hash.

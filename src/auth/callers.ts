@@ -5,9 +5,9 @@
  * stored callers (processor/commands/callers).
  *
  * - A credential is a token or the common name in a client certificate that TLS has verified. A
- *   call with a token is judged by its token alone.
+ *   call with a token is authenticated by its token alone.
  * - Callers are configured or stored. A stored caller replaces a configured one of the same name.
- * - A token that a stored caller once had is judged by its row alone, so a retired token is not
+ * - A token that a stored caller once had is looked up in its row alone, so a retired token is not
  *   accepted because a setting still names it.
  * - Tokens are compared by digest in constant time.
  */

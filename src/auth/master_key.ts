@@ -4,8 +4,8 @@
  * Owns: the file's format, its creation and its protection. Does not own: the uses of the keys that
  * `deriveKey` returns.
  *
- * - Each line is `kid:64 hex digits`. The first key is current; the others open what they sealed
- *   and verify the tokens they signed.
+ * - Each line is `kid:64 hex digits`. The first key is current; the others decrypt older secrets
+ *   and verify older tokens.
  * - The file is created once, with mode 0600 and atomically; two processes that start together use
  *   one key.
  * - No error message contains a part of a key.
@@ -54,7 +54,7 @@ export function deriveKey(master: MasterKey, purpose: Purpose): Buffer {
 export interface MasterKeyPolicy {
   /** Creates a missing file, on a first start. */
   readonly create: boolean
-  /** Rejects a file that anybody but its owner may read or write. */
+  /** Rejects a file that other users may read or write. */
   readonly mustBePrivate: boolean
 }
 
@@ -127,7 +127,7 @@ function parseKeys(text: string, file: string): MasterKeys {
       throw new Error(`master key file ${file}, line ${index + 1}: must be kid:64 hex digits`)
     }
     if (keys.some((key) => key.kid === kid)) {
-      throw new Error(`master key file ${file}, line ${index + 1}: the kid is there twice`)
+      throw new Error(`master key file ${file}, line ${index + 1}: duplicate kid`)
     }
     keys.push({ kid, bytes: Buffer.from(hex, 'hex') })
   }

@@ -1,9 +1,10 @@
 /**
- * The roles that may call each rpc: the only place where access to our gRPC ports is decided.
+ * The access table of our gRPC ports: the roles that may call each rpc. No other file decides
+ * access.
  *
  * - The types list every rpc of every service: one without an entry does not compile, and a server
  *   with one does not start.
- * - A call is judged on its metadata, before its message is read.
+ * - A call is authorized by its metadata, before its message is read.
  */
 import type { ProtoGrpcType as AccountProto } from '../../protos/types/account.js'
 import type { ProtoGrpcType as ApprovalsProto } from '../../protos/types/approvals.js'
@@ -22,7 +23,7 @@ import type { ProtoGrpcType as ShardsProto } from '../../protos/types/shards.js'
 import type { ProtoGrpcType as WebhookAdminProto } from '../../protos/types/webhook_admin.js'
 import type { ProtoGrpcType as WebhookControlProto } from '../../protos/types/webhook_control.js'
 import type { ProtoGrpcType as WebhooksProto } from '../../protos/types/webhooks.js'
-import type { CallJudge } from '../base/grpc_server.js'
+import type { CallAuthorizer } from '../base/grpc_server.js'
 import { rolesOf, setCaller, type Role } from './caller.js'
 import type { Callers } from './callers.js'
 
@@ -183,10 +184,10 @@ const ROLES_OF_PATH: ReadonlyMap<string, readonly Role[]> = new Map(
   ),
 )
 
-/** Judges each call by the table. A granted call has its caller (`callerOf`). */
-export const createRpcAccess = (callers: Callers): CallJudge => ({
+/** Authorizes each call by the table. A granted call has its caller (`callerOf`). */
+export const createRpcAccess = (callers: Callers): CallAuthorizer => ({
   isListed: (path) => ROLES_OF_PATH.has(path),
-  judge: (path, metadata, certificate) => {
+  authorize: (path, metadata, certificate) => {
     const caller = callers.identify(metadata, certificate)
     if (caller === undefined) return 'unauthenticated'
     const allowed = ROLES_OF_PATH.get(path) ?? []

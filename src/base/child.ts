@@ -4,7 +4,7 @@
  * Does not own: what to stop (each `main.ts`), restarts (supervisor).
  *
  * - `stop` runs once; then the process exits with 0, or with 1 when stopping failed.
- * - A process whose supervisor is gone stops by itself, so no process is left behind.
+ * - A process whose supervisor has ended stops by itself, so no process is left behind.
  * - Under a supervisor SIGINT is ignored: Ctrl-C reaches the whole process group at once, and the
  *   supervisor stops the processes in order.
  * - Without a supervisor (started by hand or by systemd) the process works the same and Ctrl-C
@@ -17,7 +17,7 @@ import type { Logger } from './log.js'
 /** The books are behind a mark outside them; a restart does not help, an operator must act. */
 export const EXIT_BOOKS_BEHIND = 78
 
-const ORPHANED = 'the supervisor is gone'
+const ORPHANED = 'the supervisor has ended'
 
 /** What a process reports when it is ready, such as its ports. */
 export type ReadyInfo = Readonly<Record<string, string | number | boolean>>
@@ -116,7 +116,7 @@ async function answerMetrics(metricsId: number, duties: ChildDuties): Promise<vo
   send({ metrics: text, metricsId })
 }
 
-/** The empty callback ignores a supervisor that is gone: `disconnect` stops the process. */
+/** The empty callback ignores a closed channel: `disconnect` stops the process. */
 function send(message: ReadyMessage | MetricsAnswer): void {
   process.send?.(message, undefined, undefined, () => undefined)
 }

@@ -161,11 +161,11 @@ export const PARTNER_ERROR_HELP: Readonly<Record<PartnerErrorCode, ErrorHelp>> =
 /** In the order of the operators' guide. */
 export const OPERATOR_ERROR_HELP: Readonly<Record<OperatorErrorCode, ErrorHelp>> = {
   not_here: [
-    'the partner is at another processor, or nowhere while its shard moves',
+    'another processor has the partner, or none while its shard moves',
     'call the processor that the trailer `causeway-processor` names',
   ],
   cluster_not_configured: [
-    'the processor is in no cluster: `CLUSTER` is `off`',
+    'the processor is not in a cluster: `CLUSTER` is `off`',
     'nothing; it has the only books',
   ],
   shard_not_found: ['unknown shard', 'check the name with `shard list`'],
@@ -193,7 +193,7 @@ export const OPERATOR_ERROR_HELP: Readonly<Record<OperatorErrorCode, ErrorHelp>>
   ],
   approval_request_expired: ['the request is older than 24 hours', 'request the change again'],
   approval_request_outdated: [
-    'what the request names has changed since, e.g. another recovery',
+    'the subject of the request has changed since, e.g. another recovery',
     'reject it; request the change again',
   ],
   approver_is_requester: [

@@ -159,7 +159,7 @@ export const OPERATOR_ERRORS = {
   operator_name_differs: entry(
     403,
     'PERMISSION_DENIED',
-    'The credential belongs to another operator than the named one. Name none.',
+    'The request names another operator than its credential. Omit the name.',
   ),
   second_operator_required: entry(
     409,
@@ -190,7 +190,7 @@ export const OPERATOR_ERRORS = {
     'FAILED_PRECONDITION',
     'The caller exists by configuration only. Change it there.',
   ),
-  caller_revoked: entry(409, 'FAILED_PRECONDITION', 'The caller is revoked for good.'),
+  caller_revoked: entry(409, 'FAILED_PRECONDITION', 'The caller is revoked permanently.'),
   partner_not_found: entry(404, 'NOT_FOUND', 'No such partner.'),
   signing_key_limit: entry(
     409,
@@ -198,11 +198,11 @@ export const OPERATOR_ERRORS = {
     'Three signing keys are active. Wait for one to be revoked.',
   ),
   signing_key_not_found: entry(404, 'NOT_FOUND', 'No such signing key.'),
-  signing_key_revoked: entry(409, 'FAILED_PRECONDITION', 'The signing key is revoked for good.'),
+  signing_key_revoked: entry(409, 'FAILED_PRECONDITION', 'The signing key is revoked permanently.'),
   payment_intent_not_at_rail: entry(
     409,
     'FAILED_PRECONDITION',
-    'The payment intent is not out at the rail.',
+    'The payment intent is not submitted to the rail.',
   ),
   payment_intent_not_captured: entry(
     409,
@@ -223,7 +223,7 @@ export const OPERATOR_ERRORS = {
     'The payment differs from the orphan execution, or is not held for it.',
   ),
   payout_not_held: entry(409, 'FAILED_PRECONDITION', 'The payout does not wait for a review.'),
-  payout_not_at_rail: entry(409, 'FAILED_PRECONDITION', 'The payout is not out at the rail.'),
+  payout_not_at_rail: entry(409, 'FAILED_PRECONDITION', 'The payout is not submitted to the rail.'),
   payout_not_completed: entry(409, 'FAILED_PRECONDITION', 'The payout is not completed.'),
   discrepancy_not_found: entry(404, 'NOT_FOUND', 'No such discrepancy.'),
   discrepancy_settled: entry(409, 'FAILED_PRECONDITION', 'The discrepancy is settled.'),
@@ -266,7 +266,7 @@ export const CONFLICT_ON_CONFIRM: ReadonlySet<ErrorCode> = new Set([
   'insufficient_balance',
 ])
 
-/** Tells a code of the registry from any other text. */
+/** Whether the text is a code of the registry. */
 export function isErrorCode(text: string): text is ErrorCode {
   return Object.hasOwn(ERRORS, text)
 }
@@ -285,7 +285,7 @@ export interface Violation {
 export interface Refusal {
   readonly ok: false
   readonly code: ErrorCode
-  /** Only for requests that are not valid, where the check knows the part. */
+  /** Only for requests that are not valid, where the check names the part. */
   readonly violation?: Violation | undefined
 }
 

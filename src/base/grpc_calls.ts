@@ -3,7 +3,7 @@
  *
  * - A unary request is bounded in bytes and in time until it is complete; all incomplete requests
  *   together are bounded too, and the oldest one ends first.
- * - An open stream is judged again every second, so it ends soon after its caller is revoked.
+ * - An open stream is authorized again every second, so it ends soon after its caller is revoked.
  * - An ended call is also reset, which frees its memory.
  */
 import { constants, type ServerHttp2Stream } from 'node:http2'

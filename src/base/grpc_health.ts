@@ -2,8 +2,8 @@
  * The standard service `grpc.health.v1.Health`: Check, Watch and List.
  *
  * - All services of a server have one status: not serving in start-up and while it stops.
- * - Callers need no credential, so nothing is kept for names that they make up, and a watch is
- *   forgotten when it ends. The server bounds the calls (grpc_server).
+ * - Callers need no credential, so unknown service names use no memory, and a watch is removed when
+ *   it ends. The server bounds the calls (grpc_server).
  */
 import {
   status,
@@ -31,7 +31,7 @@ export interface GrpcHealth {
   /** Adds a service of the server. */
   add(service: string): void
   setServing(isServing: boolean): void
-  /** Not serving from now on; ends all watches after they have been told. */
+  /** Not serving from now on: sends the status to all watches, then ends them. */
   stop(): void
 }
 

@@ -2,9 +2,9 @@
  * A gRPC server with authentication and bounds on calls (grpc_calls) and connections
  * (grpc_connections).
  *
- * - A call is judged on its metadata, before a message is read. Only health and reflection need no
- *   credential; their calls are bounded in number and size.
- * - A service with an rpc that the judge does not know cannot be added.
+ * - A call is authorized by its metadata, before a message is read. Only health and reflection need
+ *   no credential; their calls are bounded in number and size.
+ * - A service with an rpc that the access table lacks cannot be added.
  * - No handler gets a unary request with texts that contain NUL or are not UTF-8. Streams are
  *   checked elsewhere: bodies by the gateways, reports by the rail's client.
  */
@@ -53,17 +53,17 @@ export interface GrpcServer {
   close(withinMs: number): Promise<void>
 }
 
-export type Judgment = 'granted' | 'unauthenticated' | 'denied'
+export type AccessDecision = 'granted' | 'unauthenticated' | 'denied'
 
-/** Decides who may call what (auth/rpc_access). */
-export interface CallJudge {
+/** Authenticates and authorizes calls (auth/rpc_access). */
+export interface CallAuthorizer {
   isListed(path: string): boolean
   /** @param certificate the name in the verified client certificate */
-  judge(path: string, metadata: Metadata, certificate: () => string | undefined): Judgment
+  authorize(path: string, metadata: Metadata, certificate: () => string | undefined): AccessDecision
 }
 
 export interface GrpcServerOptions {
-  readonly access: CallJudge
+  readonly access: CallAuthorizer
   /** Status of a call without a valid credential. */
   readonly unauthenticated: CallEnd
   /** Status of a call that its caller may not make. */
@@ -103,10 +103,10 @@ export function createGrpcServer({
         next({
           onReceiveMetadata: (metadata, pass) => {
             const certificate = (): string | undefined => certificateOf(call)
-            const judgment = access.judge(path, metadata, certificate)
-            if (judgment !== 'unauthenticated') connections.trust(call)
-            if (!isOpen && judgment !== 'granted') {
-              return endCall(call, judgment === 'denied' ? denied : unauthenticated)
+            const decision = access.authorize(path, metadata, certificate)
+            if (decision !== 'unauthenticated') connections.trust(call)
+            if (!isOpen && decision !== 'granted') {
+              return endCall(call, decision === 'denied' ? denied : unauthenticated)
             }
             if (isHealth) healthCalls.add(call)
             if (isReflection) {
@@ -114,7 +114,7 @@ export function createGrpcServer({
               endBeyond(call, GRPC_REFLECTION_MAX_BYTES)
             }
             if (isStream && !isOpen) {
-              streams.add(call, () => access.judge(path, metadata, certificate) === 'granted')
+              streams.add(call, () => access.authorize(path, metadata, certificate) === 'granted')
             }
             if (!requestStream) incomplete.add(call, isHealth)
             pass(metadata)

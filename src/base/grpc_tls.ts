@@ -5,7 +5,7 @@
  * - Unix sockets are in the clear; so is loopback TCP without the three files. Any other address
  *   without them is refused.
  * - The files are read again every few seconds. New connections use the new certificate; open ones
- *   keep theirs. Files that do not fit together, as in the middle of a replacement, change nothing.
+ *   keep theirs. Files that do not match, as in the middle of a replacement, change nothing.
  */
 import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
@@ -36,7 +36,7 @@ interface TlsFiles {
   readonly key: Buffer
 }
 
-/** What a new certificate or a fault of the files is reported to. */
+/** Receives reports of new certificates and of invalid files. */
 export interface TlsLog {
   info(facts: object, text: string): void
   error(facts: object, text: string): void
@@ -54,7 +54,7 @@ export interface GrpcTls {
   channelOptions(address: string): ChannelOptions
 }
 
-/** @throws SettingsError when a file cannot be read, or they do not fit together */
+/** @throws SettingsError when a file cannot be read, or the files do not match */
 export function openGrpcTls(
   settings: TlsSettings,
   log: TlsLog,
@@ -141,7 +141,7 @@ function watchCertificates(
     for (const listener of identityListeners) listener(identity())
   }
 
-  /** Once for each fault: it may last. */
+  /** Once for each fault, because it is found again at each check. */
   const report = (text: string): void => {
     if (text !== fault) log.error({ error: text }, 'gRPC certificate not replaced')
     fault = text

@@ -12,7 +12,7 @@ import type { Settings } from './settings.js'
 
 const METRICS_CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 
-/** What only one process, the supervisor or a process without one, serves. */
+/** Roles of processes. Only the supervisor, or a process without one, serves their readiness. */
 export const ROLES = ['gateway', 'processor', 'webhooks', 'rail'] as const
 export type Role = (typeof ROLES)[number]
 
@@ -24,7 +24,7 @@ export interface Readiness {
 export interface OpsListen {
   readonly host: string
   readonly port: number
-  /** Host names that it answers to besides loopback ones. */
+  /** Host names accepted besides loopback ones. */
   readonly hosts: readonly string[]
 }
 

@@ -1,5 +1,5 @@
 /**
- * Where the processors are: a fixed list of addresses, or all addresses of one DNS name.
+ * The addresses of the processors: a fixed list, or all addresses of one DNS name.
  *
  * - A name is resolved again every RESOLVE_INTERVAL_MS. While it cannot be resolved, the last
  *   addresses stay in use.
@@ -65,7 +65,7 @@ export function watchProcessorAddresses(
       fault = ''
       if (!stopped) found(resolved)
     } catch (error) {
-      // Once for each fault: it may last.
+      // Once for each fault, because it is found again at each resolve.
       if (String(error) !== fault) log.warn({ error, host }, 'processor name not resolved')
       fault = String(error)
     }

@@ -1,4 +1,4 @@
-/** Why a process with production hosts does not use the sandbox rail. */
+/** Refuses the sandbox rail in a process with production hosts. */
 import type { Settings } from './settings.js'
 
 /** The sandbox rail reports payments as executed although no money moves. */

@@ -251,13 +251,13 @@ export const SETTINGS = {
     20,
     0,
     100_000,
-    'served requests that a gateway logs one by one, a second; the rest is counted',
+    'served requests that a gateway logs one by one, per second; further ones are counted',
   ),
   LOG_REFUSALS_PER_SECOND: whole(
     5,
     0,
     100_000,
-    'refusals of one caller that a gateway logs one by one, a second; the rest is counted',
+    'refusals of one caller that a gateway logs one by one, per second; further ones are counted',
   ),
   LOG_FORMAT: oneOf(
     ['json', 'pretty'],
@@ -268,13 +268,13 @@ export const SETTINGS = {
     100,
     0,
     100_000,
-    'log lines a second for new payments and payouts; further ones are counted in one line',
+    'log lines per second for new payments and payouts; further ones are counted in one line',
   ),
   LOG_TRANSITIONS_PER_SECOND: whole(
     1_000,
     0,
     100_000,
-    'log lines a second for all other transitions, and for dead deliveries',
+    'log lines per second for all other transitions, and for dead deliveries',
   ),
 } as const satisfies Record<string, Setting<unknown>>
 

@@ -1,4 +1,4 @@
-/** Where the bus is, and how to connect to it, by the settings. */
+/** The address, TLS files and credentials of the NATS servers, from the settings. */
 import type { Settings } from '../base/settings.js'
 import { SettingsError } from '../base/settings_reader.js'
 
@@ -11,8 +11,8 @@ export interface BusTls {
 
 export interface BusServer {
   /**
-   * `nats://host:port` or `tls://host:port`, with `user:password@` when the server asks for it;
-   * of the servers of a NATS cluster, `nats://host:port,host:port,host:port`.
+   * `nats://host:port` or `tls://host:port`, with `user:password@` when the server requires it; of
+   * the servers of a NATS cluster, `nats://host:port,host:port,host:port`.
    */
   readonly url: string
   readonly tls?: BusTls

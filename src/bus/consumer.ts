@@ -89,7 +89,7 @@ export function createConsumer(): ConsumerEnd {
     if (pull === undefined) return
     waiting.push(message)
     expected = Math.max(0, expected - 1)
-    // One read of the socket brings many messages: hand them to the reader together.
+    // One read of the socket brings many messages: the reader gets them together.
     if (waiting.length === 1) setImmediate(deliverBatch)
     pullMore()
   }

@@ -1,5 +1,5 @@
 /**
- * Request signatures of the partner API: base64 HMAC-SHA256 over the canonical request (spec,
+ * Request signatures of the partner API: base64 HMAC-SHA256 over the canonical request (gateway/README.md,
  * Authentication).
  *
  * - Shares no code with the service, so a test of one against the other checks the contract.

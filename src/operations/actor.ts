@@ -1,8 +1,8 @@
 /**
- * The reason that is recorded with every change, beside the name that the operator's token proves.
+ * The operator's name and reason, which are recorded with every change.
  *
  * - Production requires `--reason`. A decision on a payment always needs one.
- * - `--as NAME` claims no other name: the processor rejects one that differs from the proven name.
+ * - The token determines the name. The processor rejects an `--as NAME` that differs from it.
  */
 import { CommandFault, type Context } from './command.js'
 
@@ -10,7 +10,7 @@ import { CommandFault, type Context } from './command.js'
 export const CHANGE = ['as', 'reason'] as const
 
 export interface Actor {
-  /** Empty: the proven name. */
+  /** Empty: the name of the token. */
   readonly name: string
   readonly reason: string
 }

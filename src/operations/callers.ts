@@ -12,7 +12,7 @@ import { table } from './terminal.js'
 
 export const callersList: CliCommand = {
   usage: 'callers list',
-  about: 'who may call the processor, without tokens',
+  about: 'callers of the processor, without their tokens',
   run: async ({ callers }) => {
     const list = await callers.call('List', {})
     const head = ['name', 'kind', 'roles', 'partners', 'status', 'created', 'last used']

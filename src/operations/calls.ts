@@ -36,7 +36,7 @@ export interface Calls<Definition> {
   close(): void
 }
 
-/** Where the processor is, and the operator's token. */
+/** The processor's address and the operator's token. */
 export interface OperatorAccess {
   readonly address: string
   /** Called for each call. @throws CommandFault without a usable token */

@@ -3,7 +3,7 @@
  *
  * - A call about one partner or entity is tried at each shard until one has it. A refused call has
  *   changed nothing; a call without an answer is not tried elsewhere.
- * - A list asks every shard and names those that do not answer.
+ * - A list is read from every shard and names those that do not answer.
  * - Any other rpc is about the books of one shard, which the operator names with `--shard`.
  */
 import type { MethodDefinition } from '@grpc/proto-loader'
@@ -91,7 +91,7 @@ async function holdersAnswer(
     }
   }
   if (missing.length === 0) throw refusal!
-  throw new Refused(refusal!.code, `${refusal!.message}\nNot asked: ${missing.join(', ')}.`)
+  throw new Refused(refusal!.code, `${refusal!.message}\nNot reached: ${missing.join(', ')}.`)
 }
 
 /** A processor without cluster finds the tenant of another one invalid. */

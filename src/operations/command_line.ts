@@ -19,9 +19,9 @@ Every command: --json for machines, --help; with several processors --shard SHAR
 
 /** First words that several commands share. */
 const GROUPS: Readonly<Record<string, string>> = {
-  partner: 'partners: create, list, suspend, what they may do',
+  partner: 'partners: create, list, suspend, restrict',
   key: 'signing keys of partners',
-  callers: 'who may call the processor: operators, internal services, gateways, pools',
+  callers: 'callers of the processor: operators, internal services, gateways, pools',
   approvals: 'changes that a second operator must approve',
   rates: 'exchange rates',
   routes: 'payout routes',
@@ -31,7 +31,7 @@ const GROUPS: Readonly<Record<string, string>> = {
   discrepancy: 'differences between the rail and the ledger',
   'master-key': 'master keys and what is encrypted under them',
   config: 'settings in force',
-  store: 'where the books are kept',
+  store: 'the database of the books: copy it to PostgreSQL',
   shard: 'shards of a cluster: owners, new ones, moves',
   recovery: 'recovery mode after an older copy was restored, orphan executions',
   webhooks: 'webhook endpoints, deliveries and dead letters',

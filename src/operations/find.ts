@@ -20,9 +20,9 @@ export const find: CliCommand = {
 }
 
 const nothingLines = (text: string): string[] => [
-  `Nothing is known as ${text}.`,
+  `Nothing found for ${text}.`,
   ...(text.startsWith('req_')
-    ? ['A read or a refusal changes nothing: its line in logs/gateway.log says what it was.']
+    ? ['Reads and refusals are not stored: search logs/gateway.log for the request id.']
     : []),
 ]
 

@@ -8,5 +8,5 @@ process.exitCode = await runOperatorCli(process.argv.slice(2), readSettings, {
   out: process.stdout,
   err: process.stderr,
 })
-// A command that failed may have left something open. What it printed comes first.
+// A failed command can leave a connection open, so exit once its output is written.
 if (process.exitCode !== 0) process.stdout.write('', () => process.exit())

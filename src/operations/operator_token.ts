@@ -1,9 +1,9 @@
 /**
- * Where an operator calls, and with which token: that of OPERATOR_TOKEN_FILE or `operator.token` in
- * DATA_DIR.
+ * The address that an operator calls, and the token: that of OPERATOR_TOKEN_FILE or
+ * `operator.token` in DATA_DIR.
  *
  * - The stack of DATA_DIR is called; on a machine without one, PROCESSOR_ADDRESS.
- * - A file that others can read is refused: whoever has read it is the operator.
+ * - A file that others can read is refused: its token may have been copied.
  */
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { NO_LOG, openGrpcTls } from '../base/grpc_tls.js'

@@ -22,7 +22,7 @@ export async function tenantNamed(
   return { partner_id: partner, environment }
 }
 
-/** @throws Error when that cannot be said */
+/** @throws Error when that cannot be determined */
 export async function isPartner(
   { partners }: Pick<Context, 'partners'>,
   name: string,

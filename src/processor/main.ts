@@ -53,7 +53,7 @@ import { createReader } from './queries/query.js'
 import { createRecovery } from './recovery/recovery.js'
 import { createServer, type ServerLinks } from './server.js'
 import { createCommittedEvents } from './servers/event_watch.js'
-import { directoryService, type Claim } from './servers/directory_stream.js'
+import { directoryService, type ShardInfo } from './servers/directory_stream.js'
 
 /** The process must restart: its memory may differ from the disk. */
 const EXIT_RECOVER = 70
@@ -101,7 +101,7 @@ const memory = await loadMemory(store, vault, clock.now(), {
 })
 await member?.adopt([...memory.partners.keys()])
 const callers = createCallers(settings.CALLERS.map(configuredCaller), clock, memory.callers)
-const directory = directoryService(memory, vault, claimOf(member))
+const directory = directoryService(memory, vault, shardInfoOf(member))
 const disk = watchFreeSpace({
   reserveBytes: settings.DISK_RESERVE_MB * MIB,
   read: () => freeBytesOf(resolve(settings.DATA_DIR)),
@@ -166,7 +166,7 @@ rail.onReport((reports) => {
     pipeline.submit(internalWork(applyRailReport(report, finalityWindowMs), 'rail'))
   }
 })
-await recovery.judgeSources()
+await recovery.checkSources()
 
 const timers = createTimers({ clock, store, pipeline, log, pause })
 const keyExpiry = createKeyExpiry({ clock, memory, pipeline })
@@ -274,8 +274,8 @@ async function announce(member: Member): Promise<void> {
   }
 }
 
-/** What gateways choose by when two processors announce a partner. */
-function claimOf(owner: Member | undefined): Claim {
+/** For the directory streams: gateways route by it. */
+function shardInfoOf(owner: Member | undefined): ShardInfo {
   const shard = owner?.shard ?? (settings.STORE_URL === '' ? '' : settings.SHARD)
   return {
     shard,

@@ -2,7 +2,7 @@
  * The processor's gRPC server: its services and addresses.
  *
  * - TCP serves internal services and operators, beyond loopback with mutual TLS. A Unix socket
- *   serves the processes of this stack. Both judge calls alike (auth/rpc_access).
+ *   serves the processes of this stack. Both authorize calls by auth/rpc_access.
  * - Health checks need no credential. Neither does reflection, which describes the contracts of
  *   internal services only.
  */
@@ -38,7 +38,7 @@ import { callersService } from './servers/callers.js'
 import type { DirectoryService } from './servers/directory_stream.js'
 import { commandStreamService } from './servers/command_stream.js'
 import { grpcError } from './servers/grpc_error.js'
-import { withProvenCaller } from './servers/proven_caller.js'
+import { withAuthenticatedCaller } from './servers/authenticated_caller.js'
 import { endpointCalls, eventCalls } from './servers/event_calls.js'
 import { createCommittedEvents, eventWatch, type CommittedEvents } from './servers/event_watch.js'
 import { intentCalls } from './servers/intent_calls.js'
@@ -134,7 +134,7 @@ export function createServer(
   const add = (service: { service: ServiceDefinition }, handlers: object): void =>
     addService(
       service.service,
-      withProvenCaller(
+      withAuthenticatedCaller(
         service.service,
         withPlacedPartner(
           service.service,

@@ -7,8 +7,8 @@
  * - Instructions leave in the order in which they were sent.
  * - Instructions sent while the link is down, or beyond INSTRUCTIONS_WAITING_MAX behind a slow
  *   rail, are dropped: the processor inquires about them later.
- * - A link of one of several sets of books names it (`shard`). A report about an instruction of
- *   another one is dropped and not acknowledged: the rail sends it again to a link of that name.
+ * - In a cluster a link names its shard. A report about an instruction of another shard is dropped
+ *   and not acknowledged: the rail sends it again to a link of that shard.
  * - The link is up only after the rail has described itself (a report cannot be judged without its
  *   finality window) and `admit` has accepted it.
  */
@@ -56,7 +56,7 @@ export interface RailConnection {
   /** Default: loopback and Unix sockets in the clear. */
   readonly tls?: GrpcTls
   readonly log: Logger
-  /** The set of books that the link is of; absent: the only one. */
+  /** The shard of the link; absent: this processor has the only books. */
   readonly shard?: string
   /** Whether the link may open. Called before each opening, and retried while it refuses. */
   readonly admit?: (description: RailDescription) => Promise<boolean>

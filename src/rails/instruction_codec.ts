@@ -28,7 +28,7 @@ import {
   readEnvironment,
 } from './wire_validators.js'
 
-/** @param shard the set of books of the sender; empty: the only one */
+/** @param shard the shard of the sender; empty: it has the only books */
 export function writeRailInstruction(railInstruction: RailInstruction, shard = ''): Order {
   const of = shard === '' ? {} : { shard }
   switch (railInstruction.kind) {

@@ -28,7 +28,7 @@ export interface Rail {
   close(): Promise<void>
 }
 
-/** Metadata of a link that is of one of several sets of books. */
+/** Metadata of a link with its shard, in a cluster. */
 export const SHARD_METADATA = 'shard'
 
 /** The name of the rail that moves no real money. */
@@ -72,8 +72,8 @@ export interface Instruction {
   /** Not part of the content that the rail compares when an id is repeated. */
   readonly environment: Environment
   /**
-   * The set of books that sent it, which the reports go to; absent: the only one. The link sets it.
-   * Not part of the compared content either.
+   * The shard that sent it and gets its reports; absent: the sender has the only books. The link
+   * sets it. Not part of the compared content.
    */
   readonly shard?: string
   /** Also the rail's idempotency key. */

@@ -6,8 +6,8 @@
  * - A passive checkpoint neither waits for others nor blocks them. It leaves little work for the
  *   writer's own checkpoint, which copies thousands of pages and waits for two fsyncs inside a
  *   commit.
- * - One checkpoint runs at a time. A failure is ignored: the writer's own checkpoint meets the same
- *   fault, in a commit.
+ * - One checkpoint runs at a time. A failure is ignored: the writer's own checkpoint then fails
+ *   too, in a commit.
  * - SQLite before 3.51.3 can lose pages when one connection restarts the WAL while another
  *   checkpoints (sqlite.org/wal.html#walresetbug). A test requires a later version.
  */

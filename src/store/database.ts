@@ -59,7 +59,7 @@ export interface OpenOptions {
 /**
  * The writer's cache is small because SQLite scans all of it in each commit that splits a page (it
  * renumbers siblings past the end of the file, then discards pages past the end). The operating
- * system's page cache serves the rest.
+ * system's page cache serves all other pages.
  */
 const PRAGMAS = `
   PRAGMA journal_mode = WAL;

@@ -1,5 +1,5 @@
 /**
- * The credentials of a stack: who calls the processor and the rail, and with which tokens.
+ * The credentials of a stack: the callers of the processor and the rail, and their tokens.
  *
  * - Tokens of our own processes are new at each start and never written to disk; each process
  *   gets its own one, and the servers get only digests.

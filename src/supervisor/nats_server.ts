@@ -5,7 +5,7 @@
  * - It has no IPC channel, so a shell beside it reads a pipe that closes with the supervisor and
  *   then stops the server. The shell execs the server, so the child's process id is the server's.
  * - After a failed write (full disk) nats-server can accept connections and never reply about its
- *   streams, so the liveness probe asks for a stream.
+ *   streams, so the liveness probe queries a stream.
  */
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

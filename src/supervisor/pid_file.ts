@@ -8,7 +8,8 @@
  *   because there must be one writer, and kills the remaining ones after ten seconds.
  * - An unreadable file (power cut during the write) counts as no run; database locks still protect
  *   the data.
- * - While the supervisor in the file runs, its processes are left alone, even if its lock is gone.
+ * - While the supervisor in the file runs, its processes are left alone, even if its lock file was
+ *   deleted.
  */
 import { readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, isAbsolute } from 'node:path'
@@ -61,7 +62,7 @@ export async function terminateStaleRun(
   if (run !== undefined && isInUse(run, folder, remaining.length > 0)) {
     throw new StartupError(
       `DATA_DIR=${folder} is in use by the stack of process ${run.supervisor.pid}, ` +
-        'whose lock file is gone: stop that stack.',
+        'whose lock file was deleted: stop that stack.',
     )
   }
   if (remaining.length > 0) {
@@ -121,7 +122,7 @@ function realPathOf(path: string): string | undefined {
   }
 }
 
-/** Empty when the process is gone or not readable. */
+/** Empty when the process has ended or is not readable. */
 function procStrings(pid: number, what: 'environ' | 'cmdline'): readonly string[] {
   try {
     return readFileSync(`/proc/${pid}/${what}`, 'utf8').split('\0')

@@ -40,7 +40,7 @@ async function requireFree(name: PortName, host: string, port: number): Promise<
   }
 }
 
-/** Below the ports that the kernel gives to others who ask for any. */
+/** Below the kernel's range of ephemeral ports. */
 const FIRST_PORT = 15_000
 const PORTS = 17_000
 /** Spreads the stacks of one machine. */

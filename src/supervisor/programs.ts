@@ -135,7 +135,7 @@ export async function planStack(
         writeFileSync(data.file(FILES.storeUrl), postgres.url(postgresPort), { mode: 0o600 })
         return postgres.program(postgresPort)
       },
-      describe: () => `on 127.0.0.1:${postgresPort}, keeps the books`,
+      describe: () => `on 127.0.0.1:${postgresPort}, stores the books`,
     })
   } else rmSync(data.file(FILES.storeUrl), { force: true })
   let wasReady = false

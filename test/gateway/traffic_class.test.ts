@@ -41,7 +41,7 @@ function directory() {
 void t.test('a known key keeps its own traffic class', (t) => {
   const partners = directory()
   const classify = createTrafficClassifier(NAMES, {
-    ...{ partners: () => partners, knowsEveryKey: () => true, fresh: true },
+    ...{ partners: () => partners, isComplete: () => true, fresh: true },
   })
   t.equal(classify(keyed(KEY_ID)).of, 'key')
   t.equal(classify(keyed(KEY_ID)), classify(keyed(KEY_ID, 'Bearer beside it')))
@@ -52,7 +52,7 @@ void t.test('a known key keeps its own traffic class', (t) => {
 void t.test('token requests share a traffic class, and so do all other requests', (t) => {
   const partners = directory()
   const classify = createTrafficClassifier(NAMES, {
-    ...{ partners: () => partners, knowsEveryKey: () => true, fresh: true },
+    ...{ partners: () => partners, isComplete: () => true, fresh: true },
   })
   t.equal(classify(token).of, 'apps')
   t.equal(classify(token), classify(keyed('unknown', 'Bearer of-another')))
@@ -65,7 +65,7 @@ void t.test('token requests share a traffic class, and so do all other requests'
 
 void t.test('before the directory snapshot every key is unknown', (t) => {
   const unknown: Directory = {
-    ...{ partners: () => undefined, knowsEveryKey: () => true, fresh: false },
+    ...{ partners: () => undefined, isComplete: () => true, fresh: false },
   }
   t.equal(createTrafficClassifier(NAMES, unknown)(keyed(KEY_ID)).of, 'unknown_keys')
   t.end()

@@ -165,10 +165,10 @@ t.test('find: lines for people, and a clear answer when there is nothing', async
   t.match(out, /dead +dlv_\w+ +to we_\w+, 1 attempts, http_404/)
   const nothing = await ops('find', 'nobody knows this')
   t.equal(nothing.exitCode, 1)
-  t.match(nothing.out, 'Nothing is known as nobody knows this.')
+  t.match(nothing.out, 'Nothing found for nobody knows this.')
   const read = await partner.request('GET', '/v1/balances')
   const unknown = await ops('find', requestIdOf(read))
-  t.match(unknown.out, /Nothing is known as req_[\s\S]*logs\/gateway\.log/)
+  t.match(unknown.out, /Nothing found for req_[\s\S]*logs\/gateway\.log/)
 })
 
 t.test('find: by the request of an operator', async (t) => {

@@ -115,7 +115,7 @@ t.test('a shard that nobody serves is named', async (t) => {
   const value = JSON.parse((await ops('actions', '--json')).out) as object
   t.match(value, { data: [], missing_shards: ['books_2'] })
   const shown = await ops('intent', 'show', 'pi_01KA00000000000000000000000')
-  t.match(shown, { exitCode: 1, err: 'No such payment intent.\nNot asked: books_2.\n' })
+  t.match(shown, { exitCode: 1, err: 'No such payment intent.\nNot reached: books_2.\n' })
   t.match(await ops('deposit', 'demo', 'sandbox', 'USD', '10', ...BECAUSE), { exitCode: 0 })
   t.match(await ops('deposit', 'acme', 'sandbox', 'USD', '10', ...BECAUSE), {
     ...{ exitCode: 1, err: 'acme is not listed, and books_2 did not answer.\n' },

@@ -23,7 +23,7 @@ import { createEndpointTable } from '../../src/processor/cache/endpoint_table.js
 import type { Memory } from '../../src/processor/cache/memory.js'
 import {
   directoryService,
-  type Claim,
+  type ShardInfo,
   type DirectoryService,
 } from '../../src/processor/servers/directory_stream.js'
 import { eventually } from '../support/eventually.js'
@@ -77,11 +77,11 @@ interface Served {
   readonly address: string
 }
 
-async function serve(t: Test, claim?: Claim): Promise<Served> {
+async function serve(t: Test, shardInfo?: ShardInfo): Promise<Served> {
   const known = { endpoints: createEndpointTable(), partners: new Map(), keys: new Map() }
   const memory = known as unknown as Memory
   const vault = { tokenSecrets: [{ kid: 'k1', secret: Buffer.alloc(32, 1) }] } as unknown as Vault
-  const directory = directoryService(memory, vault, claim)
+  const directory = directoryService(memory, vault, shardInfo)
   const server = new Server()
   server.addService(
     contracts<ProtoGrpcType>().causeway.internal.v1.Directory.service,
@@ -159,15 +159,15 @@ void t.test('many changes of one commit arrive', async (t) => {
 })
 
 void t.test('a pool knows which of several processors has a tenant', async (t) => {
-  const claim = (shard: string, epoch = 1): Claim => ({
+  const shardInfo = (shard: string, epoch = 1): ShardInfo => ({
     shard,
     epoch: () => epoch,
     shards: () => ['books_1', 'books_2'],
   })
   const [one, two, next] = [
-    await serve(t, claim('books_1')),
-    await serve(t, claim('books_2')),
-    await serve(t, claim('books_2', 2)),
+    await serve(t, shardInfo('books_1')),
+    await serve(t, shardInfo('books_2')),
+    await serve(t, shardInfo('books_2', 2)),
   ]
   const [first, second] = [aPartner(1), aPartner(2)]
   const tenant = (partner: PartnerEntry) => tenantOf(partner.id, 'sandbox')

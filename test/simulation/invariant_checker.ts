@@ -140,10 +140,10 @@ export async function openInvariantChecker(
     checkMarks: async ({ books, highWater, ...recorded }, rail, bus) => {
       const onDisk = recorded.onDisk ?? (await readProgress(disk))
       const marks = createMarks({ ...books, progress: () => onDisk })
-      await marks.judge({ kind: 'high_water', source: 'file', progress: highWater })
-      for (const id of bus.pool.keys()) await marks.judge({ kind: 'event', source: id, id })
+      await marks.check({ kind: 'high_water', source: 'file', progress: highWater })
+      for (const id of bus.pool.keys()) await marks.check({ kind: 'event', source: id, id })
       for (const id of rail.entries.keys()) {
-        await marks.judge({ kind: 'instruction', source: id, id })
+        await marks.check({ kind: 'instruction', source: id, id })
       }
       assert.deepEqual(marks.behind(), [])
     },

@@ -208,7 +208,7 @@ async function keepsRunning(t: Test, stack: RunningStack): Promise<void> {
   rmSync(join(stack.dataDir, 'supervisor.lock'))
   const { exitCode, output } = await runUntilExit(stack.dataDir, {})
   t.equal(exitCode, 1)
-  t.match(output, /is in use by the stack of process \d+, whose lock file is gone/)
+  t.match(output, /is in use by the stack of process \d+, whose lock file was deleted/)
   t.ok(existsSync(join(stack.dataDir, 'run.json')))
 
   const copy = join(stack.dataDir, 'copy')

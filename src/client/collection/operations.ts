@@ -29,7 +29,7 @@ export interface CollectionRequest {
   readonly method: string
   /** With variables of the collection: `{{base_url}}/v1/payouts/{{payout_id}}`. */
   readonly url: string
-  /** Optional parameters, sent by nobody until they are enabled. */
+  /** Optional parameters, which are not sent until they are enabled. */
   readonly query: readonly string[]
   readonly headers: Readonly<Record<string, string>>
   /** JSON with variables; empty without a body. */

@@ -1,6 +1,6 @@
 /**
- * The record of a partner's request whose changes name it nowhere else: so that it is found by its
- * id. Written in the commit of the change.
+ * Records partners' requests whose changes have no other row or event with the request id, for
+ * look-ups by that id. Written in the commit of the change.
  *
  * - A refused request and a replay change nothing and are not recorded.
  * - Creating, scanning and confirming payments is not recorded: their rows and events have the
@@ -12,7 +12,7 @@ import type { Command } from '../cycle/command.js'
 export interface RecordedRequest {
   readonly tenant: TenantId
   readonly action: string
-  /** What it changed, given the view that answers it. */
+  /** The id of the changed entity, from the view in the answer. */
   readonly entityOf: (view: object) => string
 }
 

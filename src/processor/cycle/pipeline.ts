@@ -135,7 +135,7 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
 
   const decideAll = async (): Promise<void> => {
     deciding = true
-    await yieldToEventLoop() // commands that arrive in the same turn join the batch
+    await yieldToEventLoop() // commands that arrive in the same event-loop iteration join the batch
     while (queue.size > 0 && !stopped) {
       evict(memory, committedBatch)
       const batch = queue.take(BATCH_MAX)

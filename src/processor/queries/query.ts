@@ -8,7 +8,7 @@
  * - Queries never delay commits; tenants are read in turn.
  * - Above a bound a query is refused at once, except the first query of a tenant: other tenants'
  *   load does not block it.
- * - A page whose caller has gone is not read.
+ * - A page is not read after its caller has disconnected.
  * - A corrupt row does not fail a list: partners' lists omit it, operators' lists name it.
  */
 import { createCorruptRows, type CorruptRows } from '../../base/corrupt_row.js'

@@ -2,11 +2,10 @@
  * Admission of the bus, the rail and the webhook pools: each may be used once the books contain its
  * mark.
  *
- * Owns: the order of a start: nothing is sent to or taken from the bus or the rail before each
- * source that can be reached is judged. Does not own: the judgement (recovery/marks).
+ * Owns: the order of a start: nothing is sent to or received from the bus or the rail before each
+ * reachable source is checked. Does not own: the comparison (recovery/marks).
  *
- * - A source that cannot be reached does not stop the start. It is judged when it connects, and at
- *   each later connection.
+ * - A source that cannot be reached does not stop the start. It is checked at each connection.
  * - A source whose mark the books do not contain is not admitted; the owner of the connection
  *   retries.
  */
@@ -44,11 +43,11 @@ export function createAdmission(options: AdmissionOptions): Admission {
   const isContained = async (source: string, mark: Mark | null): Promise<boolean> => {
     if (mark === null) return true
     try {
-      const judgement = await marks.judge(mark)
-      if (judgement.kind === 'behind') onBehind(judgement.reason, late)
-      return judgement.kind === 'contained'
+      const result = await marks.check(mark)
+      if (result.kind === 'behind') onBehind(result.reason, late)
+      return result.kind === 'contained'
     } catch (error) {
-      log.error({ error, source }, 'failed to judge a mark')
+      log.error({ error, source }, 'failed to check a mark')
       return false
     }
   }
@@ -66,7 +65,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
       if (awaited.size > 0)
         log.warn(
           { sources: [...awaited] },
-          'sources not reached; they are judged when they connect',
+          'sources not reached; they are checked when they connect',
         )
       late = true
       begin()

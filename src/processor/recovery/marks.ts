@@ -1,8 +1,8 @@
 /**
- * Detects books that went back in time: compares them with marks kept outside of them.
+ * Detects restored older copies of the books: compares the books with marks kept outside of them.
  *
- * Owns: the judgement, its wording, and the list of marks that the books are behind. Does not own:
- * the sources of marks (high-water file, bus, webhook pools, rail), the reaction
+ * Owns: the comparison, the reason as text, and the list of marks that the books are behind. Does
+ * not own: the sources of marks (high-water file, bus, webhook pools, rail), the reaction
  * (recovery/recovery).
  *
  * - A mark is a lower bound. It names something that left this process after its commit was on
@@ -21,18 +21,18 @@ export type Mark =
   /** The newest instruction at a rail. */
   | { readonly kind: 'instruction'; readonly source: string; readonly id: string }
 
-export type Judgement =
+export type MarkResult =
   | { readonly kind: 'contained' }
   /** `reason`: a sentence without its full stop. */
   | { readonly kind: 'behind'; readonly mark: Mark; readonly reason: string }
 
-export type Behind = Extract<Judgement, { kind: 'behind' }>
+export type Behind = Extract<MarkResult, { kind: 'behind' }>
 
-const CONTAINED: Judgement = { kind: 'contained' }
+const CONTAINED: MarkResult = { kind: 'contained' }
 
 export interface Marks {
-  /** Judges a mark and lists it when the books are behind it. */
-  judge(mark: Mark): Promise<Judgement>
+  /** Compares the books with a mark, and lists the mark when they are behind it. */
+  check(mark: Mark): Promise<MarkResult>
   /** Marks that the books are behind, the latest of each source. */
   behind(): readonly Behind[]
 }
@@ -40,12 +40,12 @@ export interface Marks {
 export function createMarks(books: ProgressQueries): Marks {
   const behind = new Map<string, Behind>()
   return {
-    judge: async (mark) => {
+    check: async (mark) => {
       const reason = await reasonOf(mark, books)
       if (reason === null) return CONTAINED
-      const judgement = { kind: 'behind', mark, reason } as const
-      behind.set(mark.source, judgement)
-      return judgement
+      const result = { kind: 'behind', mark, reason } as const
+      behind.set(mark.source, result)
+      return result
     },
     behind: () => [...behind.values()],
   }

@@ -1,9 +1,9 @@
 /**
- * Recovery at start: opens the high-water mark beside the books, judges the books against all marks
- * outside them, and enters recovery mode when they are behind.
+ * Recovery at start: reads the high-water mark, compares the books with all marks outside them, and
+ * enters recovery mode when the books are behind.
  *
- * Owns: which mark each source has, what follows when the books are behind. Does not own: the
- * judgement (recovery/marks), the order of a start (recovery/admission), the release
+ * Owns: the mark of each source, the reaction to books that are behind. Does not own: the
+ * comparison (recovery/marks), the order of a start (recovery/admission), the release
  * (operators/recovery_release).
  *
  * - Books that are behind a mark at start end the process with EXIT_BOOKS_BEHIND. When books are
@@ -41,14 +41,14 @@ export interface Recovery {
   readonly store: Store
   /** True when this process serves only reads, from its start to its end. */
   readonly isActive: boolean
-  /** Whether a source may be used. Resolves once the sources of the start are judged. */
+  /** Whether a source may be used. Resolves once the sources of the start are checked. */
   admitBus(newestEvent: EventId | null): Promise<boolean>
   admitRail(name: string, newestInstruction: string | null): Promise<boolean>
   admitPool(number: number, newestEvent: string | null): Promise<boolean>
   /** Enters recovery mode when it is active. */
   enter(pipeline: Pick<Pipeline, 'submit'>, memory: Memory): Promise<void>
-  /** Resolves when the bus and the rail were judged, or could not be reached in time. */
-  judgeSources(): Promise<void>
+  /** Resolves when the bus and the rail were checked, or could not be reached in time. */
+  checkSources(): Promise<void>
   /** Marks that the books are behind. */
   behind(): readonly Behind[]
   /** An operator released recovery mode: the process restarts. */
@@ -75,12 +75,12 @@ export async function createRecovery(options: RecoveryOptions): Promise<Recovery
 
   const marks = createMarks(books.marks)
   if (found !== undefined) {
-    const judgement = await marks.judge({
+    const result = await marks.check({
       kind: 'high_water',
       source: FILES.highWater,
       progress: found,
     })
-    if (judgement.kind === 'behind' && !isActive) await refuseBooks(judgement.reason, log)
+    if (result.kind === 'behind' && !isActive) await refuseBooks(result.reason, log)
   }
 
   const enter = (cause: string): Promise<void> =>
@@ -128,7 +128,7 @@ export async function createRecovery(options: RecoveryOptions): Promise<Recovery
       if (memory.recovery === null) return
       log.warn({ cause: memory.recovery.cause }, 'recovery mode: reads only, until it is released')
     },
-    judgeSources: async () => {
+    checkSources: async () => {
       await admission.start()
       if (!isActive) highWater.committed(books.marks.progress())
     },
@@ -156,7 +156,7 @@ function foundMark(file: string, log: Logger): ReturnType<typeof readHighWater> 
   if (text === undefined) return undefined
   const mark = readHighWater(text)
   if (mark === undefined) {
-    log.warn({ file: FILES.highWater }, 'high-water mark is unreadable and not judged')
+    log.warn({ file: FILES.highWater }, 'high-water mark is unreadable and not checked')
   }
   return mark
 }

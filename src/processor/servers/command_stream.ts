@@ -5,11 +5,11 @@
  * (commands).
  *
  * - Replies released together are sent in one message, up to the gRPC message size limit.
- * - When a gateway ends its side, the stream ends once all its commands are answered. `drain` asks
- *   every gateway to do so.
+ * - When a gateway ends its side, the stream ends once all its commands are answered. `drain`
+ *   requests that of every gateway.
  * - When a stream breaks, its pending replies are dropped; its commands are still decided.
  * - A refusal for a partner that is not in these books is `not_here`: the command has changed
- *   nothing, and no answer of ours about that partner is true.
+ *   nothing, and only the owner of that partner can answer.
  */
 import type { ServerDuplexStream } from '@grpc/grpc-js'
 import type { CommandBatch__Output as CommandBatch } from '../../../protos/types/causeway/internal/v1/CommandBatch.js'

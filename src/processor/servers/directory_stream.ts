@@ -28,18 +28,23 @@ type EndpointWatcher = ServerWritableStream<WatchRequest, EndpointUpdate>
 
 export interface DirectoryService {
   readonly handlers: DirectoryHandlers
-  /** What this processor says of itself. */
+  /** This processor's shard and epoch, and all shards. */
   own(): OwnShard
   /** Called by the pipeline after each commit that changed the directory. */
   changed(partners: ReadonlySet<string>, endpoints: ReadonlySet<string>): void
-  /** The books are about to be given up: gateways hold the partners' calls for the next owner. */
+  /**
+   * Called before this process releases the books: gateways hold the partners' calls for the next
+   * owner.
+   */
   withdraw(): void
   /** Ends all streams. */
   close(): void
 }
 
-/** What gateways choose by when two processors announce a partner. */
-export interface Claim {
+/**
+ * The shard of this processor. Gateways route a partner that two processors announce by the epoch.
+ */
+export interface ShardInfo {
   /** Empty: these are the only books. */
   readonly shard: string
   epoch(): number
@@ -47,21 +52,21 @@ export interface Claim {
   shards(): readonly string[]
 }
 
-const ONLY_BOOKS: Claim = { shard: '', epoch: () => 0, shards: () => [] }
+const NO_CLUSTER: ShardInfo = { shard: '', epoch: () => 0, shards: () => [] }
 
 export function directoryService(
   memory: Memory,
   vault: Vault,
-  claim: Claim = ONLY_BOOKS,
+  info: ShardInfo = NO_CLUSTER,
 ): DirectoryService {
   const partnerWatchers = new Set<PartnerWatcher>()
   const endpointWatchers = new Set<EndpointWatcher>()
   let isWithdrawn = false
 
   const own = (): OwnShard => ({
-    shard: isWithdrawn ? '' : claim.shard,
-    epoch: claim.epoch(),
-    shards: [...claim.shards()],
+    shard: isWithdrawn ? '' : info.shard,
+    epoch: info.epoch(),
+    shards: [...info.shards()],
   })
 
   const announced = (): readonly PartnerEntry[] =>
@@ -82,16 +87,16 @@ export function directoryService(
 
   const watchEndpoints = (stream: EndpointWatcher): void => {
     addWatcher(stream, endpointWatchers)
-    if (claim.shard !== '') announceTo(stream)
+    if (info.shard !== '') announceTo(stream)
     for (const { entries, isLast } of chunked([...memory.endpoints.values()].map(wireEndpoint))) {
       stream.write({ endpoints: entries, complete: isLast, paused: memory.recovery !== null })
     }
   }
 
-  /** Pools keep the events of these partners for this processor. */
+  /** Pools report the outcomes of these partners' events to this processor. */
   const announceTo = (stream: EndpointWatcher): void => {
-    const { shard } = claim
-    stream.write({ shard, epoch: claim.epoch(), shards: [...claim.shards()] })
+    const { shard } = info
+    stream.write({ shard, epoch: info.epoch(), shards: [...info.shards()] })
     for (const { entries } of chunked([...memory.partners.values()])) {
       stream.write({ partners: entries.map(({ id }) => id) })
     }
@@ -109,7 +114,7 @@ export function directoryService(
         for (const { entries } of chunked(partners)) {
           for (const watcher of partnerWatchers) watcher.write({ partners: entries })
         }
-        if (claim.shard !== '') {
+        if (info.shard !== '') {
           for (const watcher of endpointWatchers) watcher.write({ partners: [...partnerIds] })
         }
       }

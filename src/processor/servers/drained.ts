@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import type { ServerWritableStream } from '@grpc/grpc-js'
 
-/** Resolves when the client can receive more, or has gone. */
+/** Resolves when the client can receive more, or has disconnected. */
 export async function drained(stream: ServerWritableStream<unknown, unknown>): Promise<void> {
   const gone = new AbortController()
   const leave = (): void => gone.abort()

@@ -3,7 +3,7 @@
  *
  * - Internal callers use the same queue, decision and commit as partners.
  * - An operator's change needs an actor with a reason; EnsureDemo is the only exception. The actor
- *   has the proven name (proven_caller).
+ *   has the authenticated name (authenticated_caller).
  */
 import type { handleUnaryCall, Metadata } from '@grpc/grpc-js'
 import { ANSWER_WITHIN_MS } from '../../base/constants.js'

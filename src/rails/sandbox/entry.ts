@@ -11,9 +11,9 @@ import { assert } from '../../base/assert.js'
 
 export interface Entry {
   readonly id: EffectId
-  /** Null: from before instructions carried it; counts as the sandbox. */
+  /** Null: an instruction of an earlier version; counts as the sandbox. */
   readonly environment: Environment | null
-  /** The set of books that sent it; null: the only one, or from before instructions named it. */
+  /** The shard that sent it; null: the sender has the only books, or an earlier version. */
   readonly shard: string | null
   readonly purpose: Purpose
   readonly amount: bigint
@@ -21,7 +21,7 @@ export interface Entry {
   readonly account: string
   /** As the journal has it; null: not stored yet. */
   readonly sealedAccount: string | null
-  /** See `statementReference`; null: from before it was stored. */
+  /** See `statementReference`; null: a row of an earlier version. */
   readonly reference: string | null
   /** See `contentOf`. */
   readonly content: string

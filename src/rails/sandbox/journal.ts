@@ -49,7 +49,7 @@ export interface Journal {
   /** Entries with an unacknowledged report, ordered by report id, after this id. */
   unacknowledged(afterReportId: string, limit: number): Promise<Entry[]>
   write(batch: JournalBatch): Promise<void>
-  /** The instruction received last, of this set of books or of any. Null: none. */
+  /** The instruction received last, of this shard or of any. Null: none. */
   newest(shard?: string): EffectId | null
   close(): Promise<void>
 }

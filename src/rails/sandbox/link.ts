@@ -30,7 +30,7 @@ export interface LinkOptions {
   readonly call: Call
   readonly cycle: Cycle
   readonly log: Logger
-  /** The sets of books that it names; none: any. */
+  /** The shards that it names; none: any. */
   readonly shards: readonly string[]
   /** Whether this link gets the report. */
   readonly takes: (link: Link, report: RailReport) => boolean

@@ -1,11 +1,10 @@
 /**
  * The open links of the sandbox rail: which of them gets a report.
  *
- * - A report goes to the newest link of its instruction's shard; a link that names no shard is of
- *   any. An instruction without a shard is of the shard with the lowest name, unless a link names
- *   none.
- * - When a link closes, the one that takes its place gets the unacknowledged reports again: a peer
- *   that lost its books cannot acknowledge what it received.
+ * - A report goes to the newest link that names its instruction's shard, or no shard. An
+ *   instruction without a shard counts as one of the lowest shard, unless a link names none.
+ * - When a link closes, the link that replaces it gets the unacknowledged reports again: a peer
+ *   that no longer owns its books cannot acknowledge reports.
  */
 import type { RailReport } from '../rail.js'
 import type { Link } from './link.js'

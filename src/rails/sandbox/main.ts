@@ -18,7 +18,7 @@ import { startSandboxRail } from './server.js'
 const EXIT_RECOVER = 70
 
 reportStartupFaults()
-programOptions('rail', 'The sandbox rail: stands in for a bank network.', {})
+programOptions('rail', 'The sandbox rail: simulates a bank network.', {})
 
 const settings = readSettings()
 const log = createLog('sandbox_rail', settings)

@@ -99,7 +99,7 @@ export async function startSandboxRail(options: SandboxRailOptions): Promise<San
   }
 }
 
-/** The sets of books that a call names; none: any. */
+/** The shards that a call names; none: any. */
 const shardsOf = (metadata: Metadata): readonly string[] =>
   metadata
     .get(SHARD_METADATA)

@@ -1,8 +1,8 @@
 /**
  * Copies schemas between PostgreSQL and SQLite files, row by row.
  *
- * Does not own: who may write meanwhile (callers: an export reads one snapshot, an import needs
- * schemas without rows and owner).
+ * Does not own: keeping writers out (callers: an export reads one snapshot, an import needs schemas
+ * without rows and owner).
  *
  * - The tables and columns are those of the SQLite schema; PostgreSQL has the same, but for the
  *   outbox (`events.settled_at`) and the lease (`owner`).
@@ -93,7 +93,7 @@ async function exportSchema(
 ): Promise<readonly CopiedTable[]> {
   const target = await openDatabase(file, { migrations: KINDS[holds].sqlite })
   try {
-    // Whoever reads the file judges the rows.
+    // The reader of the file checks the rows.
     await target.exec('PRAGMA ignore_check_constraints = ON')
     await connection.exec(`SET LOCAL search_path = ${schema}`)
     const copied: CopiedTable[] = []

@@ -1,5 +1,5 @@
 /**
- * The ownership of one set of books: who takes over, and when.
+ * The lease of a schema: which process owns it, and when another one may take over.
  *
  * Owns: the row `owner` but for its batch number. Does not own: commits, which the epoch fences
  * (postgres/commit).
@@ -7,11 +7,11 @@
  * - The lease decides only when a process takes over. That two processes never commit under one
  *   epoch follows from the commit itself.
  * - A free lease, and one of a predecessor with the same name, is taken at once: the lock of the
- *   data directory says that the predecessor is gone. Any other is taken when it has not changed
- *   for LEASE_TIMEOUT_MS, by this machine's monotonic clock.
+ *   data directory proves that the predecessor has ended. Any other is taken when it has not
+ *   changed for LEASE_TIMEOUT_MS, by this machine's monotonic clock.
  * - A take-over is conditional on the epoch and the beat that were seen, and waits for a commit in
- *   progress. So nobody takes over less than LEASE_TIMEOUT_MS after the owner sent a write that the
- *   server confirmed, unless the owner is gone or has released the lease.
+ *   progress. So no process takes over less than LEASE_TIMEOUT_MS after the owner sent a write that
+ *   the server confirmed, unless the owner has ended or has released the lease.
  */
 import { SECOND } from '../../base/clock.js'
 import type { Logger } from '../../base/log.js'

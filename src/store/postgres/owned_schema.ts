@@ -7,9 +7,8 @@
  * - The process owns the schema from `openOwnedSchema` until `close`; callers read after that, on
  *   the same server.
  * - One connection commits; each reader has a connection of its own.
- * - Commits and look-ups by key have one plan each, which uses indexes whatever the server knows of
- *   the tables: a plan from the time when they were small would read them whole until the next
- *   ANALYZE.
+ * - Commits and look-ups by key have one plan each, which uses indexes regardless of statistics: a
+ *   plan made while the tables were small would scan them until the next ANALYZE.
  */
 import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -23,7 +22,7 @@ import { takeOwnership, type Owned, type OwnedConnection } from './ownership.js'
 
 export { Deposed }
 
-/** Who opens a schema, and where. */
+/** The schema to open, and the process that opens it. */
 export interface SchemaOptions {
   readonly url: string
   /** The schema. */

@@ -11,7 +11,7 @@
  *   cancelled, so its outcome is unknown.
  * - Reads need no flush, but the server that answers them may be a former primary, where no commit
  *   of a later owner arrives. So they also need a confirmed write that was sent less than
- *   READS_WITHIN_MS ago. Each server that can be promoted has that write, and nobody takes over
+ *   READS_WITHIN_MS ago. Each server that can be promoted has that write, and no process takes over
  *   before LEASE_TIMEOUT_MS have passed without a further one; the margin is for clocks that differ
  *   in speed. Without such a write, a heartbeat decides: its confirmation proves the ownership.
  */

@@ -13,8 +13,8 @@ async function opened(t: Test, filled = ''): Promise<{ store: Store; marks: Mark
 }
 
 async function reason(marks: Marks, mark: Mark): Promise<string | null> {
-  const judgement = await marks.judge(mark)
-  return judgement.kind === 'behind' ? judgement.reason : null
+  const result = await marks.check(mark)
+  return result.kind === 'behind' ? result.reason : null
 }
 
 void t.test('a high-water mark ahead of the books is reported', async (t) => {

@@ -2,8 +2,8 @@
  * Creates a caller of gRPC, with a token or for a client certificate.
  *
  * - The token is shown only in this answer; its digest is stored.
- * - One who decides could approve their own requests as another one who decides, so creating one
- *   needs a second operator.
+ * - An operator with the role `decide` could create another one and approve its own requests with
+ *   it, so creating one needs a second operator.
  */
 import { isCallerName, OPERATOR_ROLES, type OperatorRole } from '../../../auth/caller.js'
 import { newCallerToken, tokenDigest } from '../../../auth/caller_token.js'

@@ -1,9 +1,10 @@
 /**
  * Issues another token to a caller.
  *
- * - The previous token is accepted for ten more minutes, in which the caller is given the new one;
- *   older ones end at once.
- * - The token of another one who decides needs a second operator, their own does not.
+ * - The previous token is accepted for ten more minutes, until the new one is deployed; older ones
+ *   end at once.
+ * - A new token for another operator with the role `decide` needs a second operator; a new token of
+ *   the actor's own does not.
  */
 import { newCallerToken, tokenDigest } from '../../../auth/caller_token.js'
 import type { Callers, StoredCaller } from '../../../auth/callers.js'

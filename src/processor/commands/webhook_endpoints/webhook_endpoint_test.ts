@@ -1,5 +1,5 @@
 /**
- * Sends a test event to one endpoint along the path of all events.
+ * Sends a test event to one endpoint, through the same steps as all events.
  *
  * - The event takes a sequence of the tenant like any other, but only the named endpoint receives
  *   it.

@@ -1,6 +1,9 @@
 /** Which processor serves a partner, from their announcements. */
 import t from 'tap'
-import { createClaims, type Claims } from '../../gateway/upstream/claims.js'
+import {
+  createPartnerRouting,
+  type PartnerRouting,
+} from '../../gateway/upstream/partner_routing.js'
 import type { PartnerUpdate__Output } from '../../protos/types/causeway/internal/v1/PartnerUpdate.js'
 import type { PartnerId } from '../../src/base/ids.js'
 
@@ -31,7 +34,7 @@ const changing = (more: Partial<PartnerUpdate__Output>): PartnerUpdate__Output =
   announcing('', 0, [], { complete: false, ...more })
 
 interface Watched {
-  readonly claims: Claims<Processor>
+  readonly routing: PartnerRouting<Processor>
   readonly changes: string[]
   readonly conflicts: string[]
   announce(processor: Processor, update: PartnerUpdate__Output): void
@@ -41,37 +44,37 @@ interface Watched {
 function watched(...processors: readonly Processor[]): Watched {
   const changes: string[] = []
   const conflicts: string[] = []
-  const claims = createClaims<Processor>(
+  const routing = createPartnerRouting<Processor>(
     (partners: readonly PartnerId[]) => changes.push(partners.join()),
     (kid) => conflicts.push(kid),
   )
-  for (const processor of processors) claims.add(processor)
+  for (const processor of processors) routing.add(processor)
   return {
-    ...{ claims, changes, conflicts },
+    ...{ routing, changes, conflicts },
     announce: (processor, update) => {
-      claims.opened(processor)
-      claims.updated(processor, update)
+      routing.opened(processor)
+      routing.updated(processor, update)
     },
-    ownerOf: (name) => claims.ownerOf(`${name}_production`)?.name,
+    ownerOf: (name) => routing.ownerOf(`${name}_production`)?.name,
   }
 }
 
 void t.test('who announces a partner serves it, in both environments', (t) => {
-  const { claims, announce, ownerOf, changes } = watched(one, two)
-  t.equal(claims.partners(), undefined, 'nobody is known before a snapshot')
+  const { routing, announce, ownerOf, changes } = watched(one, two)
+  t.equal(routing.partners(), undefined, 'nobody is known before a snapshot')
   announce(one, announcing('books_1', 1, ['acme', 'shop']))
   announce(two, announcing('books_2', 1, ['umbrella']))
   t.same(['acme', 'shop', 'umbrella', 'nobody'].map(ownerOf), ['one', 'one', 'two', undefined])
-  t.equal(claims.ownerOf('acme_sandbox'), one)
+  t.equal(routing.ownerOf('acme_sandbox'), one)
   t.same(changes, ['acme,shop', 'umbrella'])
-  t.ok(claims.partners()?.key('umbrella_key'))
+  t.ok(routing.partners()?.key('umbrella_key'))
 
-  claims.updated(two, changing({ partners: [partner('late'), partner('umbrella', 'new_key')] }))
+  routing.updated(two, changing({ partners: [partner('late'), partner('umbrella', 'new_key')] }))
   t.equal(ownerOf('late'), 'two')
   t.same(changes.slice(2), ['late'], 'a changed key is no change of the owner')
-  t.equal(claims.partners()?.key('umbrella_key'), undefined)
-  t.ok(claims.partners()?.key('new_key'))
-  t.same(claims.claimOf(two), { shard: 'books_2', epoch: 1, fresh: true, partners: 2 })
+  t.equal(routing.partners()?.key('umbrella_key'), undefined)
+  t.ok(routing.partners()?.key('new_key'))
+  t.same(routing.statusOf(two), { shard: 'books_2', epoch: 1, fresh: true, partners: 2 })
   t.end()
 })
 
@@ -80,35 +83,35 @@ void t.test('the higher epoch of a shard wins, in either order', (t) => {
     [one, two],
     [two, one],
   ] as const) {
-    const { claims, announce, ownerOf } = watched(one, two)
+    const { routing, announce, ownerOf } = watched(one, two)
     for (const processor of order) {
       announce(processor, announcing('books_1', processor === one ? 4 : 5, ['acme']))
     }
     t.equal(ownerOf('acme'), 'two')
-    claims.updated(one, changing({ partners: [partner('acme', 'of_the_deposed')] }))
-    t.equal(claims.partners()?.key('of_the_deposed'), undefined, 'the deposed one is not believed')
-    claims.broke(two)
+    routing.updated(one, changing({ partners: [partner('acme', 'of_the_deposed')] }))
+    t.equal(routing.partners()?.key('of_the_deposed'), undefined, 'the deposed one is not believed')
+    routing.broke(two)
     t.equal(ownerOf('acme'), 'two', 'also when its stream breaks')
   }
   t.end()
 })
 
 void t.test('of two shards the one whose announcements arrive has the partner', (t) => {
-  const { claims, announce, ownerOf } = watched(one, two)
+  const { routing, announce, ownerOf } = watched(one, two)
   announce(one, announcing('books_1', 9, ['acme']))
   announce(two, announcing('books_2', 1, ['acme']))
   t.equal(ownerOf('acme'), 'one', 'the first one, while both arrive')
-  claims.broke(one)
+  routing.broke(one)
   t.equal(ownerOf('acme'), 'two')
   t.end()
 })
 
 void t.test('a partner that is gone keeps its keys and has no owner', (t) => {
-  const { claims, announce, ownerOf, changes } = watched(one, two)
+  const { routing, announce, ownerOf, changes } = watched(one, two)
   announce(one, announcing('books_1', 1, ['acme', 'shop']))
-  claims.updated(one, changing({ gone: ['acme'] }))
+  routing.updated(one, changing({ gone: ['acme'] }))
   t.same([ownerOf('acme'), ownerOf('shop')], [undefined, 'one'])
-  t.ok(claims.partners()?.key('acme_key'))
+  t.ok(routing.partners()?.key('acme_key'))
   announce(two, announcing('books_1', 2, ['acme', 'shop']))
   t.same([ownerOf('acme'), ownerOf('shop')], ['two', 'two'])
   t.same(changes, ['acme,shop', 'acme', 'acme,shop'])
@@ -116,16 +119,16 @@ void t.test('a partner that is gone keeps its keys and has no owner', (t) => {
 })
 
 void t.test('a snapshot replaces the last one when it is complete, not before', (t) => {
-  const { claims, announce, ownerOf } = watched(one)
+  const { routing, announce, ownerOf } = watched(one)
   announce(one, announcing('books_1', 1, ['acme', 'shop']))
-  claims.broke(one)
-  t.equal(claims.claimOf(one).fresh, false)
-  claims.opened(one)
-  claims.updated(one, announcing('books_1', 1, ['acme'], { complete: false }))
+  routing.broke(one)
+  t.equal(routing.statusOf(one).fresh, false)
+  routing.opened(one)
+  routing.updated(one, announcing('books_1', 1, ['acme'], { complete: false }))
   t.equal(ownerOf('shop'), 'one')
-  claims.updated(one, announcing('', 0, [], { complete: true }))
+  routing.updated(one, announcing('', 0, [], { complete: true }))
   t.same([ownerOf('acme'), ownerOf('shop')], ['one', undefined])
-  claims.remove(one)
+  routing.remove(one)
   t.equal(ownerOf('acme'), undefined)
   t.end()
 })
@@ -133,25 +136,25 @@ void t.test('a snapshot replaces the last one when it is complete, not before', 
 void t.test('all partners are known when every shard, or every processor, is heard', (t) => {
   const unlisted = watched(one, two)
   unlisted.announce(one, announcing('books_1', 1, ['acme']))
-  t.notOk(unlisted.claims.isComplete())
+  t.notOk(unlisted.routing.isComplete())
   unlisted.announce(two, announcing('', 0, []))
-  t.ok(unlisted.claims.isComplete(), 'without a list of shards: every processor')
+  t.ok(unlisted.routing.isComplete(), 'without a list of shards: every processor')
 
   const listed = watched(one, two, three)
   const shards = ['books_1', 'books_2']
   listed.announce(one, announcing('books_1', 1, ['acme'], { shards }))
-  t.notOk(listed.claims.isComplete())
+  t.notOk(listed.routing.isComplete())
   listed.announce(two, announcing('books_2', 1, [], { shards }))
-  t.ok(listed.claims.isComplete(), 'a third processor without a shard may be down')
+  t.ok(listed.routing.isComplete(), 'a third processor without a shard may be down')
   t.end()
 })
 
 void t.test('token keys of all processors are in use', (t) => {
-  const { claims, announce, conflicts } = watched(one, two)
+  const { routing, announce, conflicts } = watched(one, two)
   const key = (kid: string, byte: number) => ({ kid, secret: Buffer.alloc(32, byte) })
   announce(one, announcing('books_1', 1, ['acme'], { token_keys: [key('k1', 1)] }))
   announce(two, announcing('books_2', 1, [], { token_keys: [key('k2', 2), key('k1', 1)] }))
-  t.same([...(claims.partners()?.tokenKeys()?.byKid.keys() ?? [])], ['k1', 'k2'])
+  t.same([...(routing.partners()?.tokenKeys()?.byKid.keys() ?? [])], ['k1', 'k2'])
   t.same(conflicts, [])
   announce(two, announcing('books_2', 1, [], { token_keys: [key('k1', 3)] }))
   t.same(conflicts, ['k1'])

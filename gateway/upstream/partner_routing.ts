@@ -1,15 +1,15 @@
 /**
- * Which processor serves which partner: who announces a partner serves it.
+ * The routing table from partners to processors, built from the directory stream of each processor.
  *
- * Does not own: connections (processors.ts), the calls of partners that nobody announces.
+ * Does not own: connections (processors.ts), calls of partners without a processor (processors.ts).
  *
- * - Of two processors that announce a partner from one shard the one with the higher epoch has it:
- *   the other one was deposed and does not know yet. Of two shards the one whose announcements
- *   arrive has it.
+ * - A partner is routed to the processor that announces it. If two processors of one shard do, the
+ *   higher epoch takes precedence: the other processor was deposed. If two shards do, a stream that
+ *   is open takes precedence.
  * - The last snapshot of a processor stays in use when its stream breaks, until a new one is
  *   complete.
- * - A partner's keys stay known while nobody announces it: its calls are authentic, and answered
- *   503.
+ * - The keys of a partner stay in the directory while no processor announces it: its calls are
+ *   authenticated, and answered 503.
  */
 import type { Partner__Output } from '../../protos/types/causeway/internal/v1/Partner.js'
 import type { PartnerUpdate__Output } from '../../protos/types/causeway/internal/v1/PartnerUpdate.js'
@@ -17,26 +17,26 @@ import type { TokenKey__Output } from '../../protos/types/causeway/internal/v1/T
 import { tenantOf, type Environment, type PartnerId } from '../../src/base/ids.js'
 import { createPartners, type Partners } from '../authentication/partners.js'
 
-/** What a processor says about itself. */
-export interface Claim {
+/** What a processor announces, and whether its stream is open. */
+export interface ProcessorStatus {
   /** Empty: it has no shard, or these are the only books. */
   readonly shard: string
   readonly epoch: number
-  /** Announcements arrive. */
+  /** Its directory stream is open and complete. */
   readonly fresh: boolean
   readonly partners: number
 }
 
-export interface Claims<Processor> {
-  /** Undefined: nobody announces the tenant's partner. */
+export interface PartnerRouting<Processor> {
+  /** Undefined: no processor announces the tenant's partner. */
   ownerOf(tenant: string): Processor | undefined
-  claimOf(processor: Processor): Claim
-  /** Everybody's; undefined before the first complete snapshot. */
+  statusOf(processor: Processor): ProcessorStatus
+  /** Partners of all processors; undefined before the first complete snapshot. */
   partners(): Partners | undefined
   /** Every shard, or without a list of shards every processor, has announced its partners. */
   isComplete(): boolean
   add(processor: Processor): void
-  /** The next updates replace everything of this processor. */
+  /** The next updates, up to the one marked complete, replace everything of this processor. */
   opened(processor: Processor): void
   updated(processor: Processor, update: PartnerUpdate__Output): void
   broke(processor: Processor): void
@@ -64,10 +64,10 @@ interface State {
 }
 
 /** @param onConflict called when two processors have different secrets of one token key */
-export function createClaims<Processor extends object>(
+export function createPartnerRouting<Processor extends object>(
   onChange: OwnersChanged,
   onConflict: (kid: string) => void,
-): Claims<Processor> {
+): PartnerRouting<Processor> {
   const states = new Map<Processor, State>()
   const owners = new Map<PartnerId, Processor>()
   const byTenant = new Map<string, Processor>()
@@ -85,19 +85,19 @@ export function createClaims<Processor extends object>(
     return best?.[0]
   }
 
-  /** Decides again who has these partners, and takes over the newest word about them. */
-  const decide = (partners: Iterable<PartnerId>): void => {
+  /** Selects the processor of these partners again, and applies its directory entries. */
+  const reroute = (partners: Iterable<PartnerId>): void => {
     const changed: PartnerId[] = []
-    const told: Partner__Output[] = []
+    const entries: Partner__Output[] = []
     for (const id of partners) {
       const owner = ownerAmong(id)
       const partner = owner && stateOf(owner).current?.partners.get(id)
-      if (partner !== undefined) told.push(partner)
+      if (partner !== undefined) entries.push(partner)
       if (owner === owners.get(id)) continue
       changed.push(id)
       setOwner(id, owner)
     }
-    merged.apply({ partners: told, token_keys: [] })
+    merged.apply({ partners: entries, token_keys: [] })
     if (changed.length > 0) onChange(changed)
   }
 
@@ -129,12 +129,12 @@ export function createClaims<Processor extends object>(
     state.fresh = true
     isKnown = true
     merged.apply({ partners: [], token_keys: mergedTokenKeys() })
-    decide(affected)
+    reroute(affected)
   }
 
   return {
     ownerOf: (tenant) => byTenant.get(tenant),
-    claimOf: (processor) => {
+    statusOf: (processor) => {
       const { current, fresh } = stateOf(processor)
       const { shard, epoch } = current ?? NO_SNAPSHOT
       return { shard, epoch, fresh, partners: current?.partners.size ?? 0 }
@@ -156,18 +156,18 @@ export function createClaims<Processor extends object>(
       const state = stateOf(processor)
       const isUpdate = state.arriving === state.current
       const touched = applyTo(state.arriving, update)
-      if (isUpdate) decide(touched)
+      if (isUpdate) reroute(touched)
       else if (update.complete) replaceSnapshot(state)
     },
     broke: (processor) => {
       const state = stateOf(processor)
       state.fresh = false
-      decide(state.current?.partners.keys() ?? [])
+      reroute(state.current?.partners.keys() ?? [])
     },
     remove: (processor) => {
       const { current } = stateOf(processor)
       states.delete(processor)
-      decide(current?.partners.keys() ?? [])
+      reroute(current?.partners.keys() ?? [])
     },
   }
 }
@@ -181,7 +181,7 @@ const noSnapshot = (): Snapshot => ({
 })
 const NO_SNAPSHOT = noSnapshot()
 
-/** Whether the first claim is the better one. Both have a snapshot. */
+/** Whether the first processor takes precedence. Both have a snapshot. */
 function precedes(one: State, other: State): boolean {
   const [mine, theirs] = [one.current ?? NO_SNAPSHOT, other.current ?? NO_SNAPSHOT]
   const isOneShard = mine.shard !== '' && mine.shard === theirs.shard

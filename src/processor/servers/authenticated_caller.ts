@@ -1,7 +1,8 @@
 /**
- * What a request says about its caller, compared with the caller that the call has proven.
+ * Checks the operator and tenant named in a request against its authenticated caller.
  *
- * - The actor of a request gets the proven name; a request that names another actor is rejected.
+ * - The actor gets the name of the authenticated caller; a request that names another actor is
+ *   rejected.
  * - An internal service that is bound to partners acts for no other.
  * - It is applied to every handler of the server, so no handler can omit it.
  */
@@ -30,7 +31,10 @@ type Unary = (call: ServerUnaryCall<NamedParties, unknown>, done: sendUnaryData<
 type Streaming = (stream: ServerWritableStream<NamedParties, unknown>) => void
 
 /** Streams of requests name no parties: they are open to our own processes only. */
-export function withProvenCaller(definition: ServiceDefinition, handlers: Handlers): Handlers {
+export function withAuthenticatedCaller(
+  definition: ServiceDefinition,
+  handlers: Handlers,
+): Handlers {
   const wrapped = Object.entries(definition).map(([name, { requestStream, responseStream }]) => {
     const handler = handlers[name]
     if (handler === undefined) throw new Error(`${name} has no handler`)
@@ -43,22 +47,22 @@ export function withProvenCaller(definition: ServiceDefinition, handlers: Handle
 const unary =
   (handler: Unary): Unary =>
   (call, done) => {
-    const proven = provenRequest(call.request, call.metadata)
-    if (!proven.ok) return done(grpcError(proven.code))
-    call.request = proven.value
+    const checked = authenticatedRequest(call.request, call.metadata)
+    if (!checked.ok) return done(grpcError(checked.code))
+    call.request = checked.value
     handler(call, done)
   }
 
 const streaming =
   (handler: Streaming): Streaming =>
   (stream) => {
-    const proven = provenRequest(stream.request, stream.metadata)
-    if (!proven.ok) return endStream(stream, proven.code)
-    stream.request = proven.value
+    const checked = authenticatedRequest(stream.request, stream.metadata)
+    if (!checked.ok) return endStream(stream, checked.code)
+    stream.request = checked.value
     handler(stream)
   }
 
-function provenRequest(request: NamedParties, metadata: Metadata): Outcome<NamedParties> {
+function authenticatedRequest(request: NamedParties, metadata: Metadata): Outcome<NamedParties> {
   const caller = callerOf(metadata)
   if (caller === undefined) return refused('authentication_failed')
   const { actor, tenant } = request
