@@ -90,7 +90,7 @@ void t.test('a fault names its line and not its content', (t) => {
     [`k1:${HEX}\r\nk2:${HEX}\n`, /line 1/],
     [`k1:${HEX}\nk2:${HEX}0\n`, /line 2/],
     [`k1:${HEX}\nk.2:${HEX}\n`, /line 2/],
-    [`k1:${HEX}\nk1:${OTHER_HEX}\n`, /line 2.*twice/],
+    [`k1:${HEX}\nk1:${OTHER_HEX}\n`, /line 2.*duplicate/],
   ]
   for (const [text, expected] of table) {
     const file = keyFile(t, text)
