@@ -196,12 +196,12 @@ void t.test('a pool knows which of several processors has a tenant', async (t) =
   t.equal(endpoints.subscriptionOf(tenant(second)), ofNext, 'of the later owner')
   two.directory.close()
   ofNext.close()
-  await eventually('nobody has it', () => !endpoints.isInStep(tenant(second)))
+  await eventually('no processor has it', () => !endpoints.isInStep(tenant(second)))
   t.ok(endpoints.isInStep(tenant(first)))
 })
 
 void t.test('a pool pauses the tenants of a processor in recovery mode only', async (t) => {
-  const claim = (shard: string, epoch: number): Claim => ({
+  const shardInfo = (shard: string, epoch: number): ShardInfo => ({
     ...{ shard, epoch: () => epoch, shards: () => ['books_1', 'books_2'] },
   })
   const endpoints = createEndpointDirectory({ token: TOKEN, log: LOG })
@@ -209,22 +209,22 @@ void t.test('a pool pauses the tenants of a processor in recovery mode only', as
   const [first, second] = [aPartner(1), aPartner(2)]
   const [tenant, other] = [tenantOf(first.id, 'sandbox'), tenantOf(second.id, 'sandbox')]
   const isInRecovery = { recovery: { cause: 'a test' } }
-  const join = async (partner: PartnerEntry, claimed: Claim, recovery: object | null) => {
-    const served = await serve(t, claimed)
+  const join = async (partner: PartnerEntry, info: ShardInfo, recovery: object | null) => {
+    const served = await serve(t, info)
     served.memory.partners.set(partner.id, partner)
     Object.assign(served.memory, { recovery })
     await endpoints.add(clientOf(t, served.address)).complete
     return served
   }
-  await join(second, claim('books_2', 1), null)
+  await join(second, shardInfo('books_2', 1), null)
   t.notOk(endpoints.isPaused(other))
-  const one = await join(first, claim('books_1', 1), isInRecovery)
+  const one = await join(first, shardInfo('books_1', 1), isInRecovery)
   t.ok(endpoints.isPaused(tenant))
   t.notOk(endpoints.isPaused(other), 'its processor serves')
 
   one.directory.close()
   await eventually('the stream is lost', () => !endpoints.isInStep(tenant))
-  t.ok(endpoints.isPaused(tenant), 'nobody has released it')
+  t.ok(endpoints.isPaused(tenant), 'no processor has released it')
   await eventually('it is back', () => endpoints.isInStep(tenant))
   await join(first, claim('books_1', 2), null)
   t.notOk(endpoints.isPaused(tenant), 'a later owner serves')
