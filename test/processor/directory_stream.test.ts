@@ -226,7 +226,7 @@ void t.test('a pool pauses the tenants of a processor in recovery mode only', as
   await eventually('the stream is lost', () => !endpoints.isInStep(tenant))
   t.ok(endpoints.isPaused(tenant), 'no processor has released it')
   await eventually('it is back', () => endpoints.isInStep(tenant))
-  await join(first, claim('books_1', 2), null)
+  await join(first, shardInfo('books_1', 2), null)
   t.notOk(endpoints.isPaused(tenant), 'a later owner serves')
 })
 
