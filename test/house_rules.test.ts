@@ -9,7 +9,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import t from 'tap'
-import { projectRoot } from '../src/base/protos.js'
+import { projectRoot } from '../src/base/project_root.js'
 
 const WIDTH_MAX = 100
 const BASE = 'src/base'

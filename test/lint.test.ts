@@ -1,7 +1,7 @@
 /** The linter's own rules of ours, each on samples: a rule that finds nothing is no rule. */
 import { ESLint, Linter } from 'eslint'
 import t from 'tap'
-import { projectRoot } from '../src/base/protos.js'
+import { projectRoot } from '../src/base/project_root.js'
 
 void t.test('secrets are compared in constant time', async (t) => {
   const eslint = new ESLint({ cwd: projectRoot() })

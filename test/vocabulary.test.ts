@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { projectRoot } from '../src/base/protos.js'
+import { projectRoot } from '../src/base/project_root.js'
 import { retiredIn, STORED_NAMES, type TextFile } from './vocabulary/rules.js'
 
 const FOLDERS = ['src', 'actors', 'gateway', 'test', 'protos']

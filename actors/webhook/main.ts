@@ -75,9 +75,13 @@ const sender = createSender({
   clock,
   random,
 })
-const { Directory } = contracts<DirectoryTypes>().causeway.internal.v1
-const { EventOutcomes } = contracts<WebhookTypes>().causeway.internal.v1
-const { WebhookControl } = contracts<ControlTypes>().causeway.internal.v1
+const { Directory, EventOutcomes, WebhookControl } = contracts<
+  DirectoryTypes & WebhookTypes & ControlTypes
+>(
+  'causeway/internal/v1/directory.proto',
+  'causeway/internal/v1/webhooks.proto',
+  'causeway/internal/v1/webhook_control.proto',
+).causeway.internal.v1
 const tls = openGrpcTls(settings, log)
 
 const registry = new Registry()

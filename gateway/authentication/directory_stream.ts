@@ -30,7 +30,8 @@ export function openDirectoryStream(
   { address, metadata, tls }: DirectoryStreamOptions,
   listener: DirectoryListener,
 ): DirectoryStream {
-  const { Directory } = contracts<ProtoGrpcType>().causeway.internal.v1
+  const { Directory } = contracts<ProtoGrpcType>('causeway/internal/v1/directory.proto').causeway
+    .internal.v1
   const client = new Directory(address, tls.channelCredentials(address), {
     ...CHANNEL_OPTIONS,
     ...tls.channelOptions(address),

@@ -8,7 +8,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Marked, type Token, type Tokens } from 'marked'
-import { projectRoot } from '../../src/base/protos.js'
+import { projectRoot } from '../../src/base/project_root.js'
 import { escapeHtml } from './html.js'
 
 export interface GuidePage {

@@ -89,7 +89,8 @@ export interface ProcessorClientOptions {
 
 export function createProcessorClient(options: ProcessorClientOptions): StreamClient {
   const { address, tls = CLEARTEXT, clock, log, holdWithinMs = HOLD_WITHIN_MS } = options
-  const { CommandStream } = contracts<ProtoGrpcType>().causeway.internal.v1
+  const { CommandStream } = contracts<ProtoGrpcType>('causeway/internal/v1/command_stream.proto')
+    .causeway.internal.v1
   const client = new CommandStream(address, tls.channelCredentials(address), {
     ...CHANNEL_OPTIONS,
     ...tls.channelOptions(address),

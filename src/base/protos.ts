@@ -1,13 +1,12 @@
 /**
- * Loads the gRPC contracts of `protos/` once.
+ * Loads the gRPC contracts of `protos/`, each selection of files once per process.
  *
  * - int64 is a string and field names are those of the files, so a message equals the public JSON.
  */
-import { existsSync } from 'node:fs'
-import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { join } from 'node:path'
 import { loadPackageDefinition, type GrpcObject } from '@grpc/grpc-js'
 import { loadSync, type PackageDefinition } from '@grpc/proto-loader'
+import { projectRoot } from './project_root.js'
 
 /** The contracts that internal services and rails rely on: additions only. */
 const PUBLIC_FILES = [
@@ -19,7 +18,7 @@ const PUBLIC_FILES = [
   'funding.proto',
   'webhook_endpoints.proto',
   'events.proto',
-]
+] as const
 
 const FILES = [
   ...PUBLIC_FILES,
@@ -36,28 +35,30 @@ const FILES = [
   'causeway/operator/v1/recovery.proto',
   'causeway/operator/v1/shards.proto',
   'causeway/operator/v1/webhook_admin.proto',
-]
+] as const
 
-/** The repository's root: compiled code runs from `.build/`, sources from the tree itself. */
-export function projectRoot(): string {
-  let folder = dirname(fileURLToPath(import.meta.url))
-  while (!existsSync(join(folder, 'package.json'))) folder = dirname(folder)
-  return folder
-}
+type ContractFile = (typeof FILES)[number]
 
-let loaded: GrpcObject | undefined
+const loaded = new Map<string, GrpcObject>()
 
-/** The loaded contracts; callers give the generated `ProtoGrpcType` of their file. */
-export function contracts<Loaded>(): Loaded {
-  loaded ??= loadPackageDefinition(definitionsIn(FILES))
-  return loaded as unknown as Loaded
+/**
+ * The contracts of these files and of those they import, or all; callers give the generated
+ * `ProtoGrpcType` of each file.
+ */
+export function contracts<Loaded>(...files: readonly ContractFile[]): Loaded {
+  const key = files.join()
+  const known = loaded.get(key)
+  if (known !== undefined) return known as unknown as Loaded
+  const definition = loadPackageDefinition(definitionsIn(files.length === 0 ? FILES : files))
+  loaded.set(key, definition)
+  return definition as unknown as Loaded
 }
 
 /** The contracts for internal services alone, to be described by reflection. */
 export const publicContracts = (): PackageDefinition => definitionsIn(PUBLIC_FILES)
 
-const definitionsIn = (files: string[]): PackageDefinition =>
-  loadSync(files, {
+const definitionsIn = (files: readonly string[]): PackageDefinition =>
+  loadSync([...files], {
     includeDirs: [join(projectRoot(), 'protos')],
     keepCase: true,
     longs: String,

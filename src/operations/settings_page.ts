@@ -4,7 +4,7 @@
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { projectRoot } from '../base/protos.js'
+import { projectRoot } from '../base/project_root.js'
 import { SETTINGS, type SettingName } from '../base/settings.js'
 import { SETTINGS_GROUPS } from '../base/settings_groups.js'
 

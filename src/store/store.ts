@@ -12,7 +12,7 @@
 import { join } from 'node:path'
 import type { Instant } from '../base/clock.js'
 import type { TenantId } from '../base/ids.js'
-import { projectRoot } from '../base/protos.js'
+import { projectRoot } from '../base/project_root.js'
 import {
   COMMIT_PARAMETERS,
   COMMIT_STATEMENT,

@@ -7,7 +7,7 @@ import { fork, type ChildProcess } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import type { Logger } from '../base/log.js'
-import { projectRoot } from '../base/protos.js'
+import { projectRoot } from '../base/project_root.js'
 import { FILES, webhookDatabase, WEBHOOK_POOLS_MAX } from '../base/subjects.js'
 import type { CheckedFile } from './integrity_main.js'
 

@@ -88,7 +88,8 @@ function callEnsureDemo(
   { address, token, tls }: ProcessorAccess,
   deadline: number,
 ): Promise<DemoCredentials | ServiceError> {
-  const { Operator } = contracts<ProtoGrpcType>().causeway.operator.v1
+  const { Operator } = contracts<ProtoGrpcType>('causeway/operator/v1/operator.proto').causeway
+    .operator.v1
   const operator = new Operator(
     address,
     tls.channelCredentials(address),

@@ -9,7 +9,7 @@ import { toDirectedGraph } from 'xstate/graph'
 import { intentMachine } from '../../actors/intent/machine.js'
 import { payoutMachine } from '../../actors/payout/machine.js'
 import { deliveryMachine } from '../../actors/webhook/delivery/machine.js'
-import { projectRoot } from '../../src/base/protos.js'
+import { projectRoot } from '../../src/base/project_root.js'
 
 export const PAGE = join(projectRoot(), 'actors/README.md')
 export const MACHINES = {

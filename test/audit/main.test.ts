@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import type { AuditReport } from '../../src/audit/audit.js'
 import { CHECKLIST } from '../../src/audit/checklist.js'
-import { projectRoot } from '../../src/base/protos.js'
+import { projectRoot } from '../../src/base/project_root.js'
 import { openDatabase } from '../../src/store/database.js'
 import { copyBooks, writeSmallBooks } from './small_books.js'
 

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { EVENT_TYPES, isEventFilter, OPT_IN_EVENTS } from '../../src/base/event_types.js'
-import { projectRoot } from '../../src/base/protos.js'
+import { projectRoot } from '../../src/base/project_root.js'
 
 const textOf = (file: string): string => readFileSync(join(projectRoot(), file), 'utf8')
 

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { createLog, type Logger } from '../../src/base/log.js'
-import { projectRoot } from '../../src/base/protos.js'
+import { projectRoot } from '../../src/base/project_root.js'
 import { eventually } from '../support/eventually.js'
 
 const SECRETS = [

@@ -1,7 +1,7 @@
 /** The Python client alone: signing vectors, retries, errors, lists, webhooks. */
 import { join } from 'node:path'
 import t from 'tap'
-import { projectRoot } from '../../src/base/protos.js'
+import { projectRoot } from '../../src/base/project_root.js'
 import { runPython, skipsPython } from './python_suite.js'
 
 void t.test('the unit tests of the Python client', { skip: skipsPython }, async (t) => {

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { projectRoot } from '../../src/base/protos.js'
+import { projectRoot } from '../../src/base/project_root.js'
 import { readDocument } from '../support/documented_answers.js'
 import { breakingChanges } from './breaking_changes.js'
 

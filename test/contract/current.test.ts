@@ -7,7 +7,7 @@ import { BALANCE_TRANSACTION_TYPES } from '../../gateway/answers/funding.js'
 import { FAILURE_CODES } from '../../gateway/answers/units.js'
 import { ROUTES } from '../../gateway/app.js'
 import { openApiDocument, OPERATIONS } from '../../gateway/openapi/document.js'
-import { projectRoot } from '../../src/base/protos.js'
+import { projectRoot } from '../../src/base/project_root.js'
 import { PLANS } from '../../src/ledger/plans.js'
 import { generatedFiles } from './generated_files.js'
 

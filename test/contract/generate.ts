@@ -5,7 +5,7 @@
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { projectRoot } from '../../src/base/protos.js'
+import { projectRoot } from '../../src/base/project_root.js'
 import { generatedFiles } from './generated_files.js'
 
 for (const { path, text } of await generatedFiles()) {

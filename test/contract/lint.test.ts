@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
 import { DOCUMENT_FILE } from '../../gateway/openapi/served.js'
-import { projectRoot } from '../../src/base/protos.js'
+import { projectRoot } from '../../src/base/project_root.js'
 import { readDocument } from '../support/documented_answers.js'
 
 const run = promisify(execFile)

@@ -6,7 +6,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { OPT_IN_EVENTS } from '../../src/base/event_types.js'
-import { projectRoot } from '../../src/base/protos.js'
+import { projectRoot } from '../../src/base/project_root.js'
 import { eventually } from '../support/eventually.js'
 import { partnerOf } from '../support/partner.js'
 import { untilStatus } from '../support/payments.js'

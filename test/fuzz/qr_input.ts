@@ -8,7 +8,7 @@
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { projectRoot } from '../../src/base/protos.js'
+import { projectRoot } from '../../src/base/project_root.js'
 import { CORRIDOR_NAMES, type Corridor } from '../../src/qr/corridor.js'
 import { field, sealed } from '../qr/payloads.js'
 import type { SeededRandom } from './seeded_random.js'

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import type { TenantId } from '../../src/base/ids.js'
-import { projectRoot } from '../../src/base/protos.js'
+import { projectRoot } from '../../src/base/project_root.js'
 import { freePort } from '../../src/supervisor/ports.js'
 import {
   bearer,

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { DOCUMENT_FILE, servedDocument } from '../../gateway/openapi/served.js'
-import { projectRoot } from '../../src/base/protos.js'
+import { projectRoot } from '../../src/base/project_root.js'
 import { bytesOf, roundTrip, statusOf } from './signing_partner.js'
 import { startGateway } from './running_gateway.js'
 

@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { projectRoot } from '../../src/base/protos.js'
+import { projectRoot } from '../../src/base/project_root.js'
 
 /** By platform, architecture and Node's ABI: 115 is Node 20, 127 is Node 22, 137 is Node 24. */
 const EXAMINED: Readonly<Record<string, string>> = {

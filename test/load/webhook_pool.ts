@@ -20,7 +20,7 @@ import {
   type TenantId,
 } from '../../src/base/ids.js'
 import { createLog } from '../../src/base/log.js'
-import { projectRoot } from '../../src/base/protos.js'
+import { projectRoot } from '../../src/base/project_root.js'
 import { systemRandom } from '../../src/base/random.js'
 import { connectBus } from '../../src/bus/nats.js'
 import { NODE_FLAGS, POOL } from '../../src/supervisor/programs.js'

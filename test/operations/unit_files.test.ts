@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { projectRoot } from '../../src/base/protos.js'
+import { projectRoot } from '../../src/base/project_root.js'
 import { SETTINGS_READ_BY, type OwnProgram } from '../../src/supervisor/child_variables.js'
 
 /** Read by a native library of the gateway. */

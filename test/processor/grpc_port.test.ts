@@ -14,7 +14,8 @@ import type { ProtoGrpcType as CommandStreamProto } from '../../protos/types/com
 import type { ProtoGrpcType as IntentsProto } from '../../protos/types/intents.js'
 import { GRPC_CONNECTIONS_MAX, GRPC_UNARY_MESSAGE_MAX_BYTES } from '../../src/base/constants.js'
 import { bearer } from '../../src/base/bearer.js'
-import { contracts, projectRoot } from '../../src/base/protos.js'
+import { projectRoot } from '../../src/base/project_root.js'
+import { contracts } from '../../src/base/protos.js'
 
 const TOKEN = 'it_ours'
 const MIB = 1024 * 1024

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { projectRoot } from '../../src/base/protos.js'
+import { projectRoot } from '../../src/base/project_root.js'
 import { CORRIDORS, type Corridor } from '../../src/qr/corridor.js'
 import { readQr } from '../../src/qr/read.js'
 

@@ -2,7 +2,7 @@
 import { cpSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { projectRoot } from '../../src/base/protos.js'
+import { projectRoot } from '../../src/base/project_root.js'
 import { systemRandom } from '../../src/base/random.js'
 import { readAccountBox } from '../../src/rails/sandbox/account_box.js'
 import { openJournal } from '../../src/rails/sandbox/journal.js'

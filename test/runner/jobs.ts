@@ -1,7 +1,7 @@
 /** The jobs of a test run: test files, linter, formatter. */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { projectRoot } from '../../src/base/protos.js'
+import { projectRoot } from '../../src/base/project_root.js'
 import { runsOnPostgres } from './store_tests.js'
 
 const BUILT = join(projectRoot(), '.build')

@@ -8,7 +8,7 @@
  */
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { projectRoot } from '../../src/base/protos.js'
+import { projectRoot } from '../../src/base/project_root.js'
 import { noPostgres, startPostgres } from '../support/postgres_server.js'
 import { listJobs, recordDurations, type Job, type Store } from './jobs.js'
 import { runJob } from './run_job.js'

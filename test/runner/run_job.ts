@@ -7,7 +7,7 @@
 import { spawn } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { projectRoot } from '../../src/base/protos.js'
+import { projectRoot } from '../../src/base/project_root.js'
 import { eventually } from '../support/eventually.js'
 import { patience } from '../support/patience.js'
 import type { Job } from './jobs.js'

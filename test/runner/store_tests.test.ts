@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { relative } from 'node:path'
 import t from 'tap'
-import { projectRoot } from '../../src/base/protos.js'
+import { projectRoot } from '../../src/base/project_root.js'
 import { testNames } from './jobs.js'
 import { importedBy, opensStore, OWN_SERVER, runsOnPostgres, SQLITE_ONLY } from './store_tests.js'
 

@@ -7,7 +7,7 @@
  */
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { projectRoot } from '../../src/base/protos.js'
+import { projectRoot } from '../../src/base/project_root.js'
 
 const BUILT = join(projectRoot(), '.build')
 export const STORE_OF_THE_RUN = join(BUILT, 'test/support/books.js')

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { projectRoot } from '../../src/base/protos.js'
+import { projectRoot } from '../../src/base/project_root.js'
 import { openLogFile } from '../../src/supervisor/log_file.js'
 import { run } from '../../src/supervisor/program.js'
 

@@ -7,7 +7,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DOCUMENT_FILE } from '../../gateway/openapi/served.js'
-import { projectRoot } from '../../src/base/protos.js'
+import { projectRoot } from '../../src/base/project_root.js'
 import type { BearerConnection, Connection, HttpAnswer } from '../../src/client/index.js'
 import {
   createAnswerValidator,

@@ -1,7 +1,7 @@
 /** The published signature vectors. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { projectRoot } from '../../src/base/protos.js'
+import { projectRoot } from '../../src/base/project_root.js'
 
 export interface SignatureVector {
   readonly name: string

@@ -13,7 +13,7 @@ import type { Endpoint as WireEndpoint } from '../../protos/types/causeway/inter
 import { systemClock } from '../../src/base/clock.js'
 import { newId, type EndpointId } from '../../src/base/ids.js'
 import { createLog } from '../../src/base/log.js'
-import { projectRoot } from '../../src/base/protos.js'
+import { projectRoot } from '../../src/base/project_root.js'
 import { systemRandom } from '../../src/base/random.js'
 import { webhookDatabase } from '../../src/base/subjects.js'
 import { connectBus, type Bus } from '../../src/bus/nats.js'

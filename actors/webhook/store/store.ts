@@ -15,7 +15,7 @@
 import { join } from 'node:path'
 import type { Instant } from '../../../src/base/clock.js'
 import type { DeliveryId, EndpointId, EventId, TenantId } from '../../../src/base/ids.js'
-import { projectRoot } from '../../../src/base/protos.js'
+import { projectRoot } from '../../../src/base/project_root.js'
 import { openDatabase, type Reader } from '../../../src/store/database.js'
 import type { DeliveryContext, DeliveryState } from '../delivery/machine.js'
 import { createDedupWindow } from '../intake/dedup_window.js'

@@ -12,7 +12,7 @@
 import { join } from 'node:path'
 import type { Instant } from '../../base/clock.js'
 import type { EffectId, Environment } from '../../base/ids.js'
-import { projectRoot } from '../../base/protos.js'
+import { projectRoot } from '../../base/project_root.js'
 import type { Random } from '../../base/random.js'
 import { openDatabase, type Database } from '../../store/database.js'
 import type { Purpose, Refusal } from '../rail.js'

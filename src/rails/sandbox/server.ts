@@ -123,7 +123,7 @@ function serve(
     malformed: MALFORMED,
   }
   const served = createGrpcServer({ access: createRpcAccess(callers), tls, ...ends })
-  served.addService(contracts<ProtoGrpcType>().causeway.rail.v1.Rail.service, handlers)
+  served.addService(contracts<ProtoGrpcType>('rail.proto').causeway.rail.v1.Rail.service, handlers)
   return served
 }
 

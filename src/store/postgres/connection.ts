@@ -12,7 +12,7 @@
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import type { ConnectionOptions } from 'node:tls'
-import pg from 'pg'
+import type pg from 'pg'
 import type { Bindable, Reader } from '../database.js'
 import { POSTGRES } from '../dialect.js'
 
@@ -28,8 +28,6 @@ export interface PostgresTarget {
 const DEFAULT_PORT = 5432
 const CONNECT_WITHIN_MS = 5_000
 const BIGINT_OID = 20
-const TYPES = new pg.TypeOverrides()
-TYPES.setTypeParser(BIGINT_OID, Number)
 
 /**
  * The hosts of `postgres://user:password@a,b:5433/name?sslrootcert=FILE`; `?host=/folder` is a
@@ -84,21 +82,27 @@ export interface Connection extends Reader {
   close(): Promise<void>
 }
 
+/** Only when it is used: a process with its books in SQLite starts without it. */
+const loadDriver = async (): Promise<typeof pg> => (await import('pg')).default
+
 /** @throws Error that names each host and why it cannot be used */
 export async function connectToPrimary(
   targets: readonly PostgresTarget[],
   schema: string,
   name: string,
 ): Promise<Connection> {
+  const { Client, TypeOverrides } = await loadDriver()
+  const types = new TypeOverrides()
+  types.setTypeParser(BIGINT_OID, Number)
   const faults: string[] = []
   for (const target of targets) {
-    const client = new pg.Client({
+    const client = new Client({
       ...target,
       ssl: target.ssl ?? false,
       application_name: `causeway ${name}`,
       connectionTimeoutMillis: CONNECT_WITHIN_MS,
       keepAlive: true,
-      types: TYPES,
+      types,
       options: `-c search_path=${schema} -c statement_timeout=0 -c jit=off`,
     })
     client.on('error', () => undefined)

@@ -9,7 +9,7 @@
  * - Rows travel as JSON pages; whole numbers and blobs as text, so that nothing is rounded.
  */
 import { join } from 'node:path'
-import { projectRoot } from '../../base/protos.js'
+import { projectRoot } from '../../base/project_root.js'
 import { openDatabase, type Database } from '../database.js'
 import { PROCESSOR_SCHEMA } from '../store.js'
 import { PAGE_ROWS, pagesOf, tablesOf, type Column, type StoredTable } from '../table_pages.js'

@@ -5,7 +5,7 @@
  * connections (postgres/owned_schema).
  */
 import { join } from 'node:path'
-import { projectRoot } from '../../base/protos.js'
+import { projectRoot } from '../../base/project_root.js'
 import { createLists } from '../lists.js'
 import { progressQueries, readAcceptedEpoch, readProgress, type Progress } from '../progress.js'
 import { load, readBootState, readDue, readKeyRows, readOpenEvents } from '../reads.js'

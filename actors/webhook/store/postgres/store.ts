@@ -7,7 +7,7 @@
  * - A failed read ends the process as a failed commit does: its connection is not replaced.
  */
 import { join } from 'node:path'
-import { projectRoot } from '../../../../src/base/protos.js'
+import { projectRoot } from '../../../../src/base/project_root.js'
 import { bigintArray } from '../../../../src/store/postgres/arrays.js'
 import type { OwnedSchemaDefinition } from '../../../../src/store/postgres/migrate.js'
 import { openOwnedSchema, type SchemaOptions } from '../../../../src/store/postgres/owned_schema.js'

@@ -10,7 +10,7 @@
  * - Moments are those of the database server, so machines need not agree on the time.
  */
 import { join } from 'node:path'
-import { projectRoot } from '../../../base/protos.js'
+import { projectRoot } from '../../../base/project_root.js'
 import type { Connection } from '../connection.js'
 import { connectToPrimary, parseStoreUrl } from '../connection.js'
 import { migrate, type SchemaDefinition } from '../migrate.js'
