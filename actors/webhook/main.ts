@@ -274,7 +274,7 @@ async function openStore(): Promise<PostgresPool> {
   const options = {
     url: settings.STORE_URL,
     shard,
-    holder: await lockHolder(settings.DATA_DIR, shard),
+    holder: await lockHolder(settings.DATA_DIR, shard, random),
     elapsed: () => performance.now(),
     pause: (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms)),
     log,

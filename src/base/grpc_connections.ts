@@ -10,8 +10,16 @@ import { GRPC_CONNECTIONS_MAX } from './constants.js'
 import type { GrpcTls } from './grpc_tls.js'
 import { splitAddress } from './network.js'
 
+/** A TCP port that this process has. Until a server accepts, connections are ended at once. */
+export interface Listener {
+  readonly address: string
+  readonly port: number
+  accept(handler: (socket: Socket) => void): void
+  close(): void
+}
+
 export interface Connections {
-  bind(server: Server, address: string): Promise<number>
+  bind(server: Server, listener: Listener): number
   /** Marks the call's connection as authenticated. */
   trust(call: ServerInterceptingCallInterface): void
   stopListening(): void
@@ -42,18 +50,14 @@ export function createConnections(tls: GrpcTls): Connections {
   }
 
   return {
-    bind: async (server, address) => {
-      const { host, port } = splitAddress(address)
-      const injector = server.createConnectionInjector(tls.serverCredentials(address))
-      const listener = createListener({ noDelay: true }, (socket) => {
+    bind: (server, listener) => {
+      const injector = server.createConnectionInjector(tls.serverCredentials(listener.address))
+      listener.accept((socket) => {
         if (admit(socket)) injector.injectConnection(socket)
         else socket.destroy()
       })
-      stops.push(() => listener.close())
-      return new Promise((resolve, reject) => {
-        listener.once('error', (error) => reject(cannotListen(address, error)))
-        listener.listen(port, host, () => resolve((listener.address() as AddressInfo).port))
-      })
+      stops.push(listener.close)
+      return listener.port
     },
     trust: (call) => {
       const connection = open.get(peerOf(call.getConnectionInfo()))
@@ -63,6 +67,24 @@ export function createConnections(tls: GrpcTls): Connections {
       for (const stop of stops) stop()
     },
   }
+}
+
+/** @throws Error that names the address */
+export function listen(address: string): Promise<Listener> {
+  const { host, port } = splitAddress(address)
+  let handle = (socket: Socket): void => void socket.destroy()
+  const server = createListener({ noDelay: true }, (socket) => handle(socket))
+  return new Promise((resolve, reject) => {
+    server.once('error', (error) => reject(cannotListen(address, error)))
+    server.listen(port, host, () =>
+      resolve({
+        address,
+        port: (server.address() as AddressInfo).port,
+        accept: (handler) => (handle = handler),
+        close: () => void server.close(),
+      }),
+    )
+  })
 }
 
 const peerOf = ({

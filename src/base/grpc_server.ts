@@ -35,7 +35,7 @@ import {
   endCall,
   type CallEnd,
 } from './grpc_calls.js'
-import { bindSocket, createConnections } from './grpc_connections.js'
+import { bindSocket, createConnections, listen, type Listener } from './grpc_connections.js'
 import { createHealth } from './grpc_health.js'
 import { CLEARTEXT, type GrpcTls } from './grpc_tls.js'
 import { isUnixSocket } from './network.js'
@@ -45,8 +45,8 @@ export interface GrpcServer {
   /** The grpc-js server; bind and close it only with the members below. */
   readonly server: Server
   addService(definition: ServiceDefinition, handlers: UntypedServiceImplementation): void
-  /** Binds an address (`host:port` or `unix:path`); resolves with the port, 0 for a socket. */
-  bind(address: string): Promise<number>
+  /** Binds `host:port` or `unix:path`, or accepts; resolves with the port, 0 for a socket. */
+  bind(address: string | Listener): Promise<number>
   /** The status of the health service; not serving until the first call. */
   setServing(isServing: boolean): void
   /** Not serving any more. Waits for open calls, at most this long. */
@@ -153,8 +153,11 @@ export function createGrpcServer({
       server.addService(checked(definition), handlers)
       for (const { path } of Object.values(definition)) health.add(serviceIn(path))
     },
-    bind: (address) =>
-      isUnixSocket(address) ? bindSocket(server, address) : connections.bind(server, address),
+    bind: async (address) => {
+      if (typeof address !== 'string') return connections.bind(server, address)
+      if (isUnixSocket(address)) return bindSocket(server, address)
+      return connections.bind(server, await listen(address))
+    },
     setServing: (isServing) => health.setServing(isServing),
     close: (withinMs) =>
       new Promise((resolve) => {

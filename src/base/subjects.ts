@@ -38,6 +38,8 @@ export const FILES = {
   /** The URL of the PostgreSQL server that the stack runs. */
   storeUrl: 'store_url',
   natsStore: 'nats',
+  /** Names this data directory to the other machines of a cluster. */
+  place: 'place.id',
 } as const
 
 /** The high-water mark of one shard of a cluster: a processor can serve several in turn. */

@@ -1,8 +1,8 @@
 /**
  * The processor: composition root.
  *
- * - Start: in a cluster a shard, then master keys, books, high-water mark, vault, memory, bus,
- *   rail, pipeline, marks of bus and rail, background work, gRPC server.
+ * - Start: gRPC port, in a cluster a shard, then master keys, books, high-water mark, vault,
+ *   memory, bus, rail, pipeline, marks of bus and rail, background work, gRPC server.
  * - Stop: gRPC server, background work, rail, pipeline, relay, bus, books.
  */
 import { existsSync, rmSync } from 'node:fs'
@@ -13,6 +13,7 @@ import { loadMasterKeys, type MasterKeys } from '../auth/master_key.js'
 import { childProcess, isSupervised } from '../base/child.js'
 import { SECOND, systemClock } from '../base/clock.js'
 import { freeBytesOf, MIB, watchFreeSpace } from '../base/free_space.js'
+import { listen } from '../base/grpc_connections.js'
 import { openGrpcTls } from '../base/grpc_tls.js'
 import { createLog } from '../base/log.js'
 import { partsOfTenant, type TenantId } from '../base/ids.js'
@@ -51,7 +52,7 @@ import { createVault } from './keys/vault.js'
 import { registerMetrics } from './metrics.js'
 import { createReader } from './queries/query.js'
 import { createRecovery } from './recovery/recovery.js'
-import { createServer, type ServerLinks } from './server.js'
+import { createServer, prepareContracts, type ServerLinks } from './server.js'
 import { createCommittedEvents } from './servers/event_watch.js'
 import { directoryService, type ShardInfo } from './servers/directory_stream.js'
 
@@ -81,6 +82,9 @@ const ops = isSupervised()
 let stopNow = (): Promise<void> => Promise.resolve()
 const child = childProcess({ log, metrics: () => registry.metrics(), stop: () => stopNow() })
 
+// A processor that cannot listen takes no books, and one that takes them is ready soon.
+const listener = await listen(joinAddress({ host: settings.GRPC_HOST, port: settings.GRPC_PORT }))
+if (settings.CLUSTER !== 'off') prepareContracts()
 const { masters, books, member } = await openBooks()
 const recovery = await createRecovery({
   books,
@@ -197,9 +201,7 @@ const links: ServerLinks = {
 }
 const dependencies = { clock, random, memory, pipeline, reader }
 const server = createServer(dependencies, callers, directory, links, tls)
-const grpcPort = await server.bind(
-  joinAddress({ host: settings.GRPC_HOST, port: settings.GRPC_PORT }),
-)
+const grpcPort = await server.bind(listener)
 if (settings.GRPC_SOCKET !== '') {
   rmSync(settings.GRPC_SOCKET, { force: true }) // of a killed run
   await server.bind(`unix:${settings.GRPC_SOCKET}`)
@@ -310,7 +312,7 @@ async function openBooks(): Promise<OwnedBooks> {
   const books = await openPostgresStore({
     url: settings.STORE_URL,
     shard: settings.SHARD,
-    holder: await lockHolder(settings.DATA_DIR, settings.SHARD),
+    holder: await lockHolder(settings.DATA_DIR, settings.SHARD, random),
     elapsed: () => performance.now(),
     pause,
     log,
@@ -321,12 +323,13 @@ async function openBooks(): Promise<OwnedBooks> {
 async function openShard(): Promise<OwnedBooks> {
   const { cluster, shard, books } = await joinCluster({
     settings,
+    random,
     masterKeys: () => (existsSync(masterKeyFile()) ? masterKeys(false) : []).map(({ kid }) => kid),
     elapsed: () => performance.now(),
     pause,
     onWaiting: (processor) => {
       readinessNow = () => ({ ready: false, mode: 'candidate', processor })
-      child.waiting({ mode: 'candidate', port: settings.GRPC_PORT })
+      child.waiting({ mode: 'candidate', port: listener.port })
     },
     log,
   })

@@ -29,6 +29,7 @@ import type { ProtoGrpcType as WebhooksProto } from '../../protos/types/webhooks
 import type { Callers } from '../auth/callers.js'
 import { createRpcAccess } from '../auth/rpc_access.js'
 import { HOUR, MINUTE, SECOND } from '../base/clock.js'
+import type { Listener } from '../base/grpc_connections.js'
 import { createGrpcServer } from '../base/grpc_server.js'
 import { CLEARTEXT } from '../base/grpc_tls.js'
 import { contracts } from '../base/protos.js'
@@ -48,7 +49,7 @@ import { eventOutcomesService, operatorService } from './servers/operator/operat
 import type { Placements } from './servers/placed_call.js'
 import { withPlacedPartner } from './servers/placed_partner.js'
 import { partnerAdminService } from './servers/partner_admin.js'
-import { addReflection } from './servers/reflection.js'
+import { addReflection, prepareReflection } from './servers/reflection.js'
 import { reconciliationService } from './servers/reconciliation.js'
 import { recoveryService, type RecoveryDependencies } from './servers/recovery.js'
 import type { ShardAdmin } from './cluster/member.js'
@@ -77,8 +78,8 @@ type Protos = AccountProto &
   WebhooksProto
 
 export interface ProcessorServer {
-  /** Binds an address (`host:port` or `unix:path`); resolves with the port, 0 for a socket. */
-  bind(address: string): Promise<number>
+  /** Binds `host:port` or `unix:path`, or accepts; resolves with the port, 0 for a socket. */
+  bind(address: string | Listener): Promise<number>
   /** The status of the health service; not serving until the first call. */
   setServing(isServing: boolean): void
   /** Answers everything that has arrived, requests the gateways to drain and ends all streams. */
@@ -101,6 +102,12 @@ const NO_LINKS: ServerLinks = { behind: () => [], released: () => undefined }
 
 /** Of peers that do not end their streams. */
 const CLOSE_WITHIN_MS = 5 * SECOND
+
+/** What a server needs of the files, before there are books. */
+export function prepareContracts(): void {
+  contracts<Protos>()
+  prepareReflection()
+}
 
 export function createServer(
   dependencies: UnaryDependencies,

@@ -198,6 +198,13 @@ void t.test('a partner is created in one shard only', async (t) => {
   })
 })
 
+void t.test('a processor that cannot listen does not wait for a shard', async (t) => {
+  const taken = await start('p7', { CLUSTER: 'spare' }, Number(second.address.split(':')[1]))
+  await eventually('it has ended', () => taken.run.output().includes('cannot listen on'))
+  t.equal(await taken.run.ended, 1)
+  t.notMatch(taken.run.output(), 'candidate: waiting for a shard')
+})
+
 void t.test('the shard of a killed processor is taken over', async (t) => {
   await first.run.end('SIGKILL')
   const owner = await untilTaken(t, 'kill -9 of a processor until a spare serves', [spare])

@@ -5,15 +5,16 @@
  * - The data directory belongs to one process: the marks beside the books are in it.
  */
 import { hostname } from 'node:os'
-import { join, resolve } from 'node:path'
 import type { Logger } from '../../base/log.js'
+import type { Random } from '../../base/random.js'
 import type { Settings } from '../../base/settings.js'
-import { acquireLock } from '../../store/database.js'
 import { awaitShard, type OwnedShard } from '../../store/postgres/cluster/candidate.js'
 import { holderOf, openCluster, type Cluster } from '../../store/postgres/cluster/cluster.js'
+import { lockHolder } from '../../store/postgres/owned_schema.js'
 
 export interface JoinOptions {
   readonly settings: Settings
+  readonly random: Random
   /** Kids of the keys in the master key file; none when there is no file. */
   readonly masterKeys: () => readonly string[]
   readonly elapsed: () => number
@@ -31,8 +32,7 @@ export async function joinCluster(options: JoinOptions): Promise<Joined> {
   const { settings, pause, log } = options
   const { STORE_URL: url, CLUSTER, SHARD, PROCESSOR_NAME, DATA_DIR } = settings
   const name = PROCESSOR_NAME === '' ? hostname() : PROCESSOR_NAME
-  const folder = resolve(DATA_DIR)
-  await acquireLock(join(folder, 'processor'))
+  const place = await lockHolder(DATA_DIR, 'processor', options.random)
   const cluster = await openCluster({
     url,
     name,
@@ -46,7 +46,7 @@ export async function joinCluster(options: JoinOptions): Promise<Joined> {
   const shard = CLUSTER === 'member' ? SHARD : undefined
   const candidate = {
     ...options,
-    ...{ cluster, url, shard, holder: holderOf(name, `${hostname()}:${folder}`) },
+    ...{ cluster, url, shard, holder: holderOf(name, place) },
     onWaiting: () => options.onWaiting(name),
   }
   const owned = await Promise.race([awaitShard(candidate), lost])

@@ -10,9 +10,12 @@
  * - Commits and look-ups by key have one plan each, which uses indexes regardless of statistics: a
  *   plan made while the tables were small would scan them until the next ANALYZE.
  */
+import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { Logger } from '../../base/log.js'
+import type { Random } from '../../base/random.js'
+import { FILES } from '../../base/subjects.js'
 import { acquireLock, type Database } from '../database.js'
 import { Deposed } from '../store.js'
 import { connectToPrimary, parseStoreUrl, type Connection } from './connection.js'
@@ -54,11 +57,30 @@ const BY_INDEX = ['seqscan', 'hashjoin', 'mergejoin']
 /** Held by reference until the process ends: the garbage collector closes others. */
 const locks: Database[] = []
 
+const PLACE_BYTES = 8
+
 /** The holder of a schema for the data directory, whose lock it takes until the process ends. */
-export async function lockHolder(dataDir: string, schema: string): Promise<string> {
+export async function lockHolder(dataDir: string, schema: string, random: Random): Promise<string> {
   const folder = resolve(dataDir)
   locks.push(await acquireLock(join(folder, schema)))
-  return `${hostname()}:${folder}`
+  return `${hostname()}:${folder}:${placeIn(folder, random)}`
+}
+
+/** Tells apart data directories of one path on machines of one name, such as containers. */
+function placeIn(folder: string, random: Random): string {
+  const file = join(folder, FILES.place)
+  const draft = `${file}.${process.pid}`
+  try {
+    if (!existsSync(file)) {
+      writeFileSync(draft, random.bytes(PLACE_BYTES).toString('hex'), { mode: 0o600, flush: true })
+      linkSync(draft, file)
+    }
+  } catch (error) {
+    if ((error as { code?: string }).code !== 'EEXIST') throw error // another process was first
+  } finally {
+    rmSync(draft, { force: true })
+  }
+  return readFileSync(file, 'utf8')
 }
 
 export async function openOwnedSchema<Name extends string>(
