@@ -7,7 +7,7 @@
  *   files are intact, and checks that need every row are left out.
  */
 import { SOURCES, type Books, type Source } from './books.js'
-import type { Check, Violation } from './check.js'
+import type { Finding, Violation } from './check.js'
 import { CHECKLIST } from './checklist.js'
 import { filesAreIntact, textsAreJson } from './checks/files.js'
 import { timelineOf, type TimelineItem } from './timeline.js'
@@ -87,7 +87,10 @@ export async function audit(books: Books, options: AuditOptions): Promise<AuditR
 const NOT_CHECKED = { rows: 0, broken: null }
 
 /** A check that throws, for instance on a damaged file, counts as broken. */
-async function findingOf(check: Check, books: Books): ReturnType<Check['run']> {
+export async function findingOf<Rows>(
+  check: { run(books: Rows): Promise<Finding> },
+  books: Rows,
+): Promise<Finding> {
   try {
     return await check.run(books)
   } catch (error) {

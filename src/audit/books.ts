@@ -104,6 +104,8 @@ export interface BookOptions {
 /** An export of PostgreSQL: the databases of processor and pools. */
 export interface Exported {
   readonly folder: string
+  /** Of a shard's part of the rail's log; default: the data directory. */
+  readonly railFolder?: string
   readonly asOf: Instant
   /** Exports the processor's books again. @returns the file */
   again(): Promise<string>
@@ -115,7 +117,7 @@ export async function openBooks(
   { page = PAGE, poolsReplacedAt = instant(0), exported }: BookOptions = {},
 ): Promise<Books> {
   const pathOf = ({ source, file }: BookFile): string =>
-    join(source === 'rail' ? folder : (exported?.folder ?? folder), file)
+    join((source === 'rail' ? exported?.railFolder : exported?.folder) ?? folder, file)
   const files = BOOK_FILES.filter((each) => existsSync(pathOf(each)))
   const has = (source: Source): boolean =>
     source === 'railKey'

@@ -48,8 +48,18 @@ interface QueryCheck {
   readonly broken: string | ((books: Pick<Books, 'pools'>) => string)
 }
 
+/** What a check by query reads. */
+export type QueriedRows = Pick<
+  Books,
+  'asOf' | 'poolsReplacedAt' | 'pools' | 'corrupt' | 'all' | 'count'
+>
+
 /** A check that is one query. */
-export function byQuery({ name, sentence, reads = [], over, broken }: QueryCheck): Check {
+export interface RowCheck extends Check {
+  run(books: QueriedRows): Promise<Finding>
+}
+
+export function byQuery({ name, sentence, reads = [], over, broken }: QueryCheck): RowCheck {
   return {
     name,
     sentence,
@@ -77,7 +87,10 @@ const exceptCorrupt = (corrupt: ReadonlySet<string>): string =>
     ? ''
     : `WHERE entity NOT IN (${[...corrupt].map((id) => `'${id.replaceAll("'", '')}'`).join(', ')})`
 
-export async function rowsOf(books: Books, tables: readonly string[]): Promise<number> {
+export async function rowsOf(
+  books: Pick<Books, 'pools' | 'count'>,
+  tables: readonly string[],
+): Promise<number> {
   let rows = 0
   for (const table of tables.flatMap((each) => inEachPool(each, books))) {
     rows += await books.count(table)

@@ -2,6 +2,7 @@
  * The audit program: composition root.
  *
  * Databases in PostgreSQL (STORE_URL) are exported to temporary files, as one snapshot shows them.
+ * Of a cluster there, every shard is audited, and their union.
  *
  * `[--data-dir DIR] [--json] [--live] [--webhooks-replaced-at TIME]`. Exit code 0: clean; 1: a
  * check is broken; 2: nothing to audit, or a bad argument. It reads the databases of DIR (default:
@@ -18,9 +19,11 @@ import { storeUrl } from '../base/settings.js'
 import { readSettings } from '../base/settings_reader.js'
 import { FILES, webhookDatabase, WEBHOOK_POOLS_MAX, webhookSchema } from '../base/subjects.js'
 import { exportSchemas, type SchemaFile } from '../store/postgres/copy.js'
-import { audit } from './audit.js'
-import { NothingToAudit, openBooks, type Books, type Exported } from './books.js'
-import { checkLine, conclusion } from './report.js'
+import { audit, type CheckResult } from './audit.js'
+import { NothingToAudit, openBooks, type Exported } from './books.js'
+import { auditCluster } from './cluster_audit.js'
+import { exportCluster } from './cluster_export.js'
+import { checkLine, clusterConclusion, conclusion, unionConclusion } from './report.js'
 
 const BROKEN = 1
 const NOTHING_AUDITED = 2
@@ -37,23 +40,53 @@ const args = programOptions('audit', 'Checks the databases of a DATA_DIR against
   },
 })
 const print = (text: string): void => void process.stdout.write(`${text}\n`)
+const tell = args.json ? (): void => undefined : print
 
 const settings = readSettings()
+const dataDir = resolve(args.dataDir ?? settings.DATA_DIR)
+const options = {
+  live: args.live,
+  poolsReplacedAt: timeOf(args.webhooksReplacedAt),
+  stopwatch: () => performance.now(),
+  onCheck: (result: CheckResult) => tell(checkLine(result)),
+}
 const temporary = mkdtempSync(join(tmpdir(), 'causeway-audit-'))
-const books = await open(resolve(args.dataDir ?? settings.DATA_DIR))
-if (books !== undefined) {
-  const report = await audit(books, {
-    live: args.live,
-    stopwatch: () => performance.now(),
-    onCheck: (result) => {
-      if (!args.json) print(checkLine(result))
-    },
-  })
-  print(args.json ? JSON.stringify(report) : conclusion(report))
-  await books.close()
-  if (!report.clean) process.exitCode = BROKEN
+try {
+  const isClean = await run()
+  if (!isClean) process.exitCode = BROKEN
+} catch (error) {
+  const isMissing = error instanceof NothingToAudit
+  const reason = error instanceof Error ? error.message : String(error)
+  process.stderr.write(`${isMissing ? 'nothing to audit' : 'cannot be read'}: ${reason}\n`)
+  process.exitCode = isMissing ? NOTHING_AUDITED : BROKEN
 }
 rmSync(temporary, { recursive: true, force: true })
+
+async function run(): Promise<boolean> {
+  const url = storeUrl(settings, dataDir)
+  const { SHARD: shard, WEBHOOK_POOL_SCHEMA: poolSchema } = settings
+  const given = { url, dataDir, folder: temporary, poolSchema, shard, clock: systemClock }
+  const cluster = url === '' ? undefined : await exportCluster(given)
+  if (cluster !== undefined) {
+    const report = await auditCluster(cluster, {
+      ...options,
+      ...given,
+      onPart: tell,
+      onShard: (ofShard) => tell(conclusion(ofShard)),
+      onUnion: (union) => tell(unionConclusion(union)),
+    })
+    print(args.json ? JSON.stringify(report) : clusterConclusion(report))
+    return report.clean
+  }
+  const books = await openBooks(dataDir, systemClock, {
+    poolsReplacedAt: options.poolsReplacedAt,
+    exported: url === '' ? undefined : await exported(url),
+  })
+  const report = await audit(books, options)
+  print(args.json ? JSON.stringify(report) : conclusion(report))
+  await books.close()
+  return report.clean
+}
 
 /** Epoch 0 when absent. */
 function timeOf(text: string | undefined): Instant {
@@ -66,24 +99,7 @@ function timeOf(text: string | undefined): Instant {
   return instant(at)
 }
 
-async function open(folder: string): Promise<Books | undefined> {
-  try {
-    return await openBooks(folder, systemClock, {
-      poolsReplacedAt: timeOf(args.webhooksReplacedAt),
-      exported: await exported(folder),
-    })
-  } catch (error) {
-    const isMissing = error instanceof NothingToAudit
-    const reason = error instanceof Error ? error.message : String(error)
-    process.stderr.write(`${isMissing ? 'nothing to audit' : 'cannot be read'}: ${reason}\n`)
-    process.exitCode = isMissing ? NOTHING_AUDITED : BROKEN
-    return undefined
-  }
-}
-
-async function exported(folder: string): Promise<Exported | undefined> {
-  const url = storeUrl(settings, folder)
-  if (url === '') return undefined
+async function exported(url: string): Promise<Exported> {
   const asOf = systemClock.now()
   const pools = Array.from({ length: WEBHOOK_POOLS_MAX }, (_, index) => ({
     schema: webhookSchema(settings.WEBHOOK_POOL_SCHEMA, index + 1),

@@ -35,7 +35,7 @@ import { createPacketFilter, enterNamespaces } from './packet_filter.js'
 import { createProxies, type Partitions } from './partitions.js'
 import { inSeconds, createFaultTable } from './fault_table.js'
 import { startPulse } from './pulse.js'
-import { auditShards, unionFaults } from './shard_audit.js'
+import { auditShards } from './shard_audit.js'
 
 const values = programOptions('cluster-chaos', 'Faults in the trial cluster under load.', {
   duration: { value: 'SECONDS', about: 'duration of the load', kind: 'number', fallback: 60 },
@@ -58,7 +58,6 @@ const ENDED_WITHIN_MS = 150_000
 const TIMEOUT_MS = 5_000
 const LINES_SHOWN = 20
 const SHARDS = ['books_1', 'books_2']
-const POOLS = 2
 /** What the cluster says when a shard has another owner. */
 const TAKE_OVER = /^processor-\d serves books_\d$/
 /** A fault that does not apply after that has had an effect. */
@@ -231,17 +230,13 @@ async function report(): Promise<void> {
     const connections = tenants[index]?.connections ?? []
     lost.push(...(await openPaymentsOf(alternating(connections), payments, deadline)))
   }
-  const clusterData = {
-    ...{ url: cluster.postgres.url, shards: SHARDS, pools: POOLS },
-    railFile: data.file(FILES.railDatabase),
-  }
-  const before = await auditShards(clusterData)
+  const clusterData = { url: cluster.postgres.url, dataDir }
+  const { shards: before } = await auditShards(clusterData)
   for (const [index, { events }] of before.entries()) {
     lost.push(...(await undeliveredOf(receivers[index]!, events, deadline)))
   }
   await eventually('the shards are at rest', () => sleep(CALM_MAX_MS).then(() => true))
-  const audits = await auditShards(clusterData)
-  const union = await unionFaults(clusterData, audits)
+  const { shards: audits, union } = await auditShards(clusterData)
   const stored = new Set(audits.flatMap(({ entities }) => entities))
   const acknowledged = [
     ...histories.flatMap((history) => history.acknowledged),

@@ -13,6 +13,8 @@ import { credentialsOf, readSandbox } from '../../src/operations/sandbox.js'
 import { CLUSTER_FILE, type ClusterMember } from '../../src/supervisor/cluster/cluster_file.js'
 import { createTrialCluster } from '../../src/supervisor/cluster/trial_cluster.js'
 import { openDataFolder } from '../../src/supervisor/data_folder.js'
+import { connectToPrimary, parseStoreUrl } from '../../src/store/postgres/connection.js'
+import { auditOf } from '../support/audit.js'
 import { eventually } from '../support/eventually.js'
 import { operatorsOf } from '../support/operators.js'
 import { withKey } from '../support/partner.js'
@@ -147,6 +149,28 @@ void t.test('the standby has what the killed primary acknowledged', async (t) =>
     RECOVERED_WITHIN_MS,
   )
   t.equal(await create({}, gateways[0] ?? '', 3), before)
+})
+
+void t.test('the running cluster is audited, every shard and their union', async (t) => {
+  const audited = await auditOf(dataDir, {})
+  t.ok(audited.clean, audited.report)
+  for (const part of ['shard books_1', 'shard books_2', 'union of 2 shards']) {
+    t.match(audited.report, new RegExp(`^${part}$`, 'm'))
+  }
+  t.equal(audited.report.match(/^ok +paid_exactly_once /gm)?.length, 2, 'the rail is compared')
+  t.match(audited.report, /^ok +pool_events_have_a_partner /m)
+  t.match(audited.report, /\naudit clean: 2 shards and their union\n$/)
+
+  const books = await connectToPrimary(parseStoreUrl(cluster.postgres.url), 'cluster', 'test')
+  const place = (shard: string): Promise<number> =>
+    books.run("UPDATE placements SET shard = ? WHERE partner = 'second'", [shard])
+  await place('books_1')
+  const broken = await auditOf(dataDir, {})
+  await place('books_2')
+  await books.close()
+  t.notOk(broken.clean)
+  t.match(broken.report, /^BROKEN +partners_are_where_placed /m)
+  t.match(broken.report, /\naudit broken: union\n$/)
 })
 
 void t.test('a stop leaves no process', async (t) => {

@@ -10,7 +10,7 @@
  */
 import { join } from 'node:path'
 import { projectRoot } from '../../base/project_root.js'
-import { openDatabase, type Database } from '../database.js'
+import { openDatabase, type Database, type Reader } from '../database.js'
 import { PROCESSOR_SCHEMA } from '../store.js'
 import { PAGE_ROWS, pagesOf, tablesOf, type Column, type StoredTable } from '../table_pages.js'
 import { connectToPrimary, parseStoreUrl, type Connection } from './connection.js'
@@ -62,30 +62,47 @@ export interface SchemaFile {
   readonly holds: keyof typeof KINDS
 }
 
-/**
- * Writes schemas to new SQLite files, all as one snapshot shows them. A schema that does not exist
- * has no file.
- *
- * @returns the rows of each table
- */
-export async function exportSchemas(
+/** A server as one moment shows it. */
+export interface Snapshot {
+  readonly all: Reader['all']
+  /**
+   * Writes schemas to new SQLite files. A schema that does not exist has no file.
+   *
+   * @returns the rows of each table
+   */
+  export(wanted: readonly SchemaFile[]): Promise<readonly CopiedTable[]>
+}
+
+/** Everything that `read` reads is of the same moment. */
+export async function readSnapshot<Result>(
   url: string,
-  wanted: readonly SchemaFile[],
-): Promise<readonly CopiedTable[]> {
+  read: (snapshot: Snapshot) => Promise<Result>,
+): Promise<Result> {
   const connection = await connectToPrimary(parseStoreUrl(url), 'pg_catalog', 'export')
   try {
     await connection.exec('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
     const found = await connection.all<{ name: string }>('SELECT nspname AS name FROM pg_namespace')
     const known = new Set(found.map(({ name }) => name))
-    const copied: CopiedTable[] = []
-    for (const each of wanted) {
-      if (known.has(each.schema)) copied.push(...(await exportSchema(connection, each)))
-    }
-    return copied
+    return await read({
+      all: connection.all,
+      export: async (wanted) => {
+        const copied: CopiedTable[] = []
+        for (const each of wanted) {
+          if (known.has(each.schema)) copied.push(...(await exportSchema(connection, each)))
+        }
+        return copied
+      },
+    })
   } finally {
     await connection.close()
   }
 }
+
+/** Writes schemas to new SQLite files, all as one snapshot shows them. */
+export const exportSchemas = (
+  url: string,
+  wanted: readonly SchemaFile[],
+): Promise<readonly CopiedTable[]> => readSnapshot(url, (snapshot) => snapshot.export(wanted))
 
 async function exportSchema(
   connection: Connection,

@@ -1,0 +1,54 @@
+/** The audit of a cluster: each shard as the only books, then their union. */
+import { join } from 'node:path'
+import type { Clock, Instant } from '../base/clock.js'
+import { audit, type AuditReport, type CheckResult } from './audit.js'
+import { openBooks } from './books.js'
+import type { ClusterExport } from './cluster_export.js'
+import { auditUnion, type UnionReport } from './union.js'
+
+export interface ClusterReport {
+  readonly clean: boolean
+  readonly shards: readonly { readonly shard: string; readonly report: AuditReport }[]
+  readonly union: UnionReport
+}
+
+export interface ClusterAuditOptions {
+  /** Has the rail's key. */
+  readonly dataDir: string
+  /** Of the export. */
+  readonly folder: string
+  readonly clock: Clock
+  readonly live: boolean
+  readonly poolsReplacedAt: Instant
+  /** Milliseconds of a monotonic clock. */
+  readonly stopwatch: () => number
+  /** Called before the checks of a shard, and of the union. */
+  readonly onPart: (title: string) => void
+  /** Called after each check. */
+  readonly onCheck: (result: CheckResult) => void
+  /** Called after the checks of a shard. */
+  readonly onShard: (report: AuditReport) => void
+  /** Called after the checks of the union. */
+  readonly onUnion: (report: UnionReport) => void
+}
+
+export async function auditCluster(
+  exported: ClusterExport,
+  options: ClusterAuditOptions,
+): Promise<ClusterReport> {
+  const { dataDir, folder, clock, poolsReplacedAt, onPart, onShard, onUnion } = options
+  const shards: { shard: string; report: AuditReport }[] = []
+  for (const { shard, exported: books } of exported.shards) {
+    onPart(`shard ${shard}`)
+    const opened = await openBooks(dataDir, clock, { poolsReplacedAt, exported: books })
+    const report = await audit(opened, options)
+    await opened.close()
+    onShard(report)
+    shards.push({ shard, report })
+  }
+  onPart(shards.length === 1 ? 'union of 1 shard' : `union of ${shards.length} shards`)
+  const scratch = join(folder, 'union.db')
+  const union = await auditUnion(exported.union, { ...options, scratch })
+  onUnion(union)
+  return { clean: union.clean && shards.every(({ report }) => report.clean), shards, union }
+}

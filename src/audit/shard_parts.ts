@@ -1,0 +1,54 @@
+/**
+ * The parts of the rail's log and of the webhook pools that belong to one shard.
+ *
+ * - An instruction belongs to the shard that it names. One without a name is older than the
+ *   cluster and belongs to the shard that has its payment.
+ * - An event belongs to the shard that has its partner.
+ */
+import { copyFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { FILES } from '../base/subjects.js'
+import { openDatabase, type Database } from '../store/database.js'
+
+const OF_SHARD = `SELECT id FROM instructions i WHERE shard = ? OR (shard IS NULL AND (
+  EXISTS (SELECT 1 FROM books.payouts x WHERE x.id = i.id)
+  OR EXISTS (SELECT 1 FROM books.intents x WHERE x.id = i.id)
+  OR EXISTS (SELECT 1 FROM books.orphan_executions x WHERE x.instruction = i.id)))`
+
+/** @param folder has the shard's books, and gets the part */
+export async function writeRailPart(rail: string, folder: string, shard: string): Promise<void> {
+  const file = join(folder, FILES.railDatabase)
+  copyFileSync(rail, file)
+  const part = await openCopy(file)
+  await part.run('ATTACH DATABASE ? AS books', [join(folder, FILES.processorDatabase)])
+  await part.run('CREATE TEMP TABLE kept (id TEXT PRIMARY KEY)')
+  await part.run(`INSERT INTO kept ${OF_SHARD}`, [shard])
+  await part.run('DELETE FROM discrepancies WHERE instruction NOT IN (SELECT id FROM kept)')
+  await part.run('DELETE FROM instructions WHERE id NOT IN (SELECT id FROM kept)')
+  await part.close()
+}
+
+/** A copy that is deleted after the audit need not survive a crash. */
+async function openCopy(file: string): Promise<Database> {
+  const copy = await openDatabase(file)
+  await copy.exec('PRAGMA synchronous = OFF')
+  return copy
+}
+
+/** Of the partners of the books. */
+const FOREIGN = `SELECT id FROM events WHERE tenant NOT IN (
+  SELECT id || '_sandbox' FROM books.partners UNION ALL
+  SELECT id || '_production' FROM books.partners)`
+
+/** @param folder has the shard's books, and gets the part */
+export async function writePoolPart(pool: string, folder: string): Promise<void> {
+  const file = join(folder, basename(pool))
+  copyFileSync(pool, file)
+  const part = await openCopy(file)
+  await part.run('ATTACH DATABASE ? AS books', [join(folder, FILES.processorDatabase)])
+  await part.run(`DELETE FROM attempts WHERE delivery_id IN (
+    SELECT id FROM deliveries WHERE event_id IN (${FOREIGN}))`)
+  await part.run(`DELETE FROM deliveries WHERE event_id IN (${FOREIGN})`)
+  await part.run(`DELETE FROM events WHERE id IN (${FOREIGN})`)
+  await part.close()
+}
