@@ -7,17 +7,12 @@ import { runsOnPostgres } from './store_tests.js'
 const BUILT = join(projectRoot(), '.build')
 const DURATIONS_FILE = join(BUILT, 'test_durations.json')
 
-/** Default seconds until this machine has measured its own; long jobs start first. */
-const DEFAULT_SECONDS: Readonly<Record<string, number>> = {
-  'test/crash': 60,
-  'test/supervisor/stack': 40,
-  'test/operations': 40,
-  'test/load/stack': 20,
-  'test/model': 25,
-  'test/integration': 20,
-  'test/failover': 15,
-  'test/simulation': 15,
-}
+/**
+ * Seconds on two quiet cores of the tests that take three or more; they order the jobs until this
+ * machine has measured its own.
+ */
+const EXPECTED_FILE = join(projectRoot(), 'test/runner/expected_seconds.json')
+const OTHERS_SECONDS = 1
 
 export type Store = 'sqlite' | 'postgres'
 
@@ -42,9 +37,14 @@ export const testNames = (): readonly string[] =>
  * The linter, then tests from longest to shortest, then the formatter; on PostgreSQL only the tests
  * that open the store of the run.
  */
-export function listJobs(only: readonly string[], store: Store): readonly Job[] {
-  const durations = readDurations()
-  const expected = (name: string): number => durations[name] ?? defaultSeconds(name)
+export function listJobs(
+  only: readonly string[],
+  store: Store,
+  measured = read(DURATIONS_FILE),
+): readonly Job[] {
+  const durations = { ...expectedSeconds(), ...measured }
+  const expected = (name: string): number =>
+    durations[name] ?? durations[name.replace(/^postgres\//, '')] ?? OTHERS_SECONDS
   const tests = testNames()
     .filter((name) => store === 'sqlite' || runsOnPostgres(name))
     .filter((name) => only.length === 0 || only.some((part) => name.includes(part)))
@@ -70,18 +70,16 @@ const check = (name: string, tool: string, ...args: string[]): Job => ({
   kind: 'check',
 })
 
-function defaultSeconds(name: string): number {
-  const folder = Object.keys(DEFAULT_SECONDS).find((part) => name.includes(part))
-  return folder === undefined ? 1 : (DEFAULT_SECONDS[folder] ?? 1)
-}
+/** Those of EXPECTED_FILE. */
+export const expectedSeconds = (): Durations => read(EXPECTED_FILE)
 
-function readDurations(): Durations {
-  if (!existsSync(DURATIONS_FILE)) return {}
-  return JSON.parse(readFileSync(DURATIONS_FILE, 'utf8')) as Durations
+function read(file: string): Durations {
+  if (!existsSync(file)) return {}
+  return JSON.parse(readFileSync(file, 'utf8')) as Durations
 }
 
 /** Stores the durations of this run, which order the next one. */
 export function recordDurations(measured: ReadonlyMap<string, number>): void {
-  const durations = { ...readDurations(), ...Object.fromEntries(measured) }
+  const durations = { ...read(DURATIONS_FILE), ...Object.fromEntries(measured) }
   writeFileSync(DURATIONS_FILE, `${JSON.stringify(durations, null, 1)}\n`)
 }

@@ -1,0 +1,34 @@
+/** The order of the jobs of a run. */
+import t from 'tap'
+import { expectedSeconds, listJobs, testNames } from './jobs.js'
+
+t.test('expected durations are those of test files', (t) => {
+  const names = new Set(testNames())
+  t.same(
+    Object.keys(expectedSeconds()).filter((name) => !names.has(name)),
+    [],
+  )
+  t.end()
+})
+
+t.test('without durations of this machine the longest tests start first', (t) => {
+  const [first, ...rest] = listJobs([], 'sqlite', {}).map(({ name }) => name)
+  t.equal(first, 'lint')
+  t.equal(rest.at(-1), 'formatting')
+  const onPostgres = listJobs([], 'postgres', {}).map(({ name }) => name)
+  for (const names of [rest.slice(0, -1), onPostgres]) {
+    const seconds = names.map((name) => expectedSeconds()[name.replace('postgres/', '')] ?? 1)
+    t.ok((seconds[0] ?? 0) > 20)
+    t.same(
+      seconds,
+      [...seconds].sort((one, other) => other - one),
+    )
+  }
+  t.end()
+})
+
+t.test('durations of this machine come before expected ones', (t) => {
+  const names = listJobs([], 'sqlite', { 'test/qr/tlv': 1_000 }).map(({ name }) => name)
+  t.equal(names[1], 'test/qr/tlv')
+  t.end()
+})
