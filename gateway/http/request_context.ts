@@ -253,7 +253,7 @@ export class OpenRequestContext<T extends Target>
       res.writeHeader('X-Request-Id', this.requestId)
       if (this.method === 'HEAD') endHead(res, content.length, closing)
       else if (closing) res.end(content, closing)
-      else endAsTaken(res, content)
+      else endInParts(res, content)
     })
     this.shared.observe(this, this.target, 200, '')
   }
@@ -311,7 +311,7 @@ function endHead(res: HttpResponse, length: number, closing: boolean): void {
  * Writes as much as the kernel accepts at a time: uWebSockets.js would keep a copy of the remainder
  * for each slow client.
  */
-function endAsTaken(res: HttpResponse, content: Buffer): void {
+function endInParts(res: HttpResponse, content: Buffer): void {
   res.onWritable((offset) => res.tryEnd(content.subarray(offset), content.length)[0])
   res.tryEnd(content, content.length)
 }

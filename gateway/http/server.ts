@@ -252,7 +252,7 @@ export function createHttpServer<T extends Target>(options: HttpServerOptions<T>
   app.filter(onConnection)
   app.any('/*', onRequest)
   let socket: us_listen_socket | undefined
-  let taken = 0
+  let boundPort = 0
   return {
     listen: (host, port) =>
       new Promise((resolve, reject) => {
@@ -262,12 +262,12 @@ export function createHttpServer<T extends Target>(options: HttpServerOptions<T>
           if (listening === false)
             return reject(new Error(`${host}:${port} is in use or not an address of this machine`))
           socket = listening
-          taken = uWS.us_socket_local_port(listening)
-          resolve(taken)
+          boundPort = uWS.us_socket_local_port(listening)
+          resolve(boundPort)
         })
       }),
     get port() {
-      return taken
+      return boundPort
     },
     close: async (withinMs) => {
       shared.stopping = true

@@ -44,8 +44,8 @@ function reportOn(input: LocalInput, described: RequestCheckBody): object {
   const isDecoded = route === null && proof.caller !== null
   const content = isDecoded ? contentFault(request, match, proof.caller) : null
   // Without a signature an unknown path is reported; with one, authentication comes first.
-  const isToldFirst = route !== null && !proof.isSigned
-  const refusal = (isToldFirst ? route : null) ?? proof.refusal ?? route ?? content
+  const takesPrecedence = route !== null && !proof.isSigned
+  const refusal = (takesPrecedence ? route : null) ?? proof.refusal ?? route ?? content
   return {
     accepted: refusal === null,
     refusal: refusal === null ? null : refusalView(refusal, match),

@@ -85,7 +85,7 @@ export function createProcessors(options: ProcessorsOptions): Processors {
     const sent: PendingCommand = {
       startedAt: pending.startedAt,
       settle: (code, ...reply) => {
-        if (code === 'not_here') sendElsewhere(owner, command, pending, bodyBytes)
+        if (code === 'not_here') resubmit(owner, command, pending, bodyBytes)
         else pending.settle(code, ...reply)
       },
       suspended: () => pending.suspended?.(),
@@ -102,7 +102,7 @@ export function createProcessors(options: ProcessorsOptions): Processors {
     interval.held.add(command, pending, bodyBytes)
   }
 
-  const sendElsewhere = (
+  const resubmit = (
     refusedBy: StreamClient,
     command: Command,
     pending: PendingCommand,

@@ -54,7 +54,7 @@ function oneProcessor(address: string, options: UpstreamOptions): Upstream {
 
 /** A gateway that starts while a shard is down serves the others after this time. */
 const EVERY_SHARD_WITHIN_MS = 5 * SECOND
-const LOOK_EVERY_MS = 20
+const POLL_EVERY_MS = 20
 
 function severalProcessors(addresses: readonly string[], options: UpstreamOptions): Upstream {
   const processors = createProcessors(options)
@@ -65,14 +65,14 @@ function severalProcessors(addresses: readonly string[], options: UpstreamOption
   const isReady = (waitedMs: number): boolean => {
     const found = states()
     if (!found.some(({ up }) => up)) return false
-    const isWhole = directory.isComplete() && found.every(({ up, shard }) => up || shard === '')
-    return isWhole || waitedMs >= EVERY_SHARD_WITHIN_MS
+    const isComplete = directory.isComplete() && found.every(({ up, shard }) => up || shard === '')
+    return isComplete || waitedMs >= EVERY_SHARD_WITHIN_MS
   }
 
   const untilReady = async (): Promise<void> => {
     const since = performance.now()
     while (!closed && !isReady(performance.now() - since)) {
-      await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS))
+      await new Promise((resolve) => setTimeout(resolve, POLL_EVERY_MS))
     }
   }
 

@@ -131,7 +131,7 @@ function watchCertificates(
       const found = await readLater(settings)
       fault = ''
       if (isSame(found, current)) return
-      requireFitting(found)
+      requireMatching(found)
       current = found
     } catch (error) {
       return report(error instanceof Error ? error.message : String(error))
@@ -177,7 +177,7 @@ function readNow(settings: TlsSettings): TlsFiles {
     key: read('GRPC_TLS_KEY_FILE'),
   }
   try {
-    requireFitting(files)
+    requireMatching(files)
   } catch (error) {
     throw new SettingsError(`The GRPC_TLS_… files cannot be used: ${String(error)}`)
   }
@@ -197,4 +197,4 @@ const isSame = (one: TlsFiles, other: TlsFiles): boolean =>
   one.ca.equals(other.ca) && one.cert.equals(other.cert) && one.key.equals(other.key)
 
 /** @throws Error when one is no PEM, or the key is not that of the certificate */
-const requireFitting = (files: TlsFiles): void => void createSecureContext({ ...files })
+const requireMatching = (files: TlsFiles): void => void createSecureContext({ ...files })

@@ -131,10 +131,10 @@ export function connectBus(options: BusOptions): Bus {
       log.info({ emptied }, 'bus up')
       publisher.attach((message, ticket) => send(link, message, `${replies}.${ticket}`), emptied)
       if (consumes) consumer.attach((request) => requestMessages(link, request, pulls))
-      again = () => prepare(link, replies, pulls)
+      prepareAgain = () => prepare(link, replies, pulls)
     })
   }
-  let again: () => void = () => undefined
+  let prepareAgain: () => void = () => undefined
 
   const makeReady = async (link: NatsConnection): Promise<string | undefined> => {
     while (!closing && !link.isClosed()) {
@@ -164,7 +164,7 @@ export function connectBus(options: BusOptions): Bus {
   const missing = (reason: string): void => {
     if (!up) return
     down(reason)
-    again()
+    prepareAgain()
   }
 
   const onReply = (reply: Msg): void => {

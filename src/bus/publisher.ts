@@ -25,7 +25,7 @@ const BUNDLE_MAX = 16
 /** At most 256 KiB of UTF-8, far below the server's default limit of 1 MiB. */
 const BUNDLE_MAX_CHARACTERS = 64 * 1024
 const CONFIRMED_WITHIN_MS = 2 * SECOND
-const LOOK_EVERY_MS = 250
+const EXPIRE_EVERY_MS = 250
 
 export interface Publisher {
   /** True: the stream has stored the event. False: unknown. Never rejects. */
@@ -71,7 +71,7 @@ export function createPublisher(clock: Clock): PublisherEnd {
   let send: SendMessage | undefined
   let lastTicket = 0
   let upHandler: (emptied: boolean) => void = () => undefined
-  let looking: NodeJS.Timeout | undefined
+  let expiryTimer: NodeJS.Timeout | undefined
 
   const publish = (event: BusEvent, messageId: string): Promise<boolean> =>
     new Promise((settle) => {
@@ -81,7 +81,7 @@ export function createPublisher(clock: Clock): PublisherEnd {
       bundle.events.push(event)
       bundle.settles.push(settle)
       bundle.characters += event.body.length
-      if (messageId !== event.id) leave(bundle)
+      if (messageId !== event.id) sendBundle(bundle)
     })
 
   const bundleFor = ({ id, tenant, body }: BusEvent, messageId: string): Bundle => {
@@ -89,19 +89,19 @@ export function createPublisher(clock: Clock): PublisherEnd {
     if (messageId !== id) return made
     const bundle = bundles.get(tenant)
     if (bundle !== undefined && hasCapacityFor(bundle, body)) return bundle
-    if (bundle !== undefined) leave(bundle)
-    else if (bundles.size === 0) queueMicrotask(leaveAll)
+    if (bundle !== undefined) sendBundle(bundle)
+    else if (bundles.size === 0) queueMicrotask(sendAll)
     bundles.set(tenant, made)
     return made
   }
 
-  const leaveAll = (): void => {
+  const sendAll = (): void => {
     const all = [...bundles.values()]
     bundles.clear()
-    for (const bundle of all) leave(bundle)
+    for (const bundle of all) sendBundle(bundle)
   }
 
-  const leave = (bundle: Bundle): void => {
+  const sendBundle = (bundle: Bundle): void => {
     const { tenant, events } = bundle
     lastTicket += 1
     unconfirmed.set(lastTicket, { deadline: plus(clock.now(), CONFIRMED_WITHIN_MS), bundle })
@@ -132,14 +132,14 @@ export function createPublisher(clock: Clock): PublisherEnd {
 
   const attach = (link: SendMessage, emptied: boolean): void => {
     send = link
-    looking ??= setInterval(expireOverdue, LOOK_EVERY_MS)
+    expiryTimer ??= setInterval(expireOverdue, EXPIRE_EVERY_MS)
     upHandler(emptied)
   }
 
   const detach = (): void => {
     send = undefined
-    clearInterval(looking)
-    looking = undefined
+    clearInterval(expiryTimer)
+    expiryTimer = undefined
     for (const ticket of [...unconfirmed.keys()]) answer(ticket, false)
   }
 

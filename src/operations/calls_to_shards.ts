@@ -86,7 +86,7 @@ async function holdersAnswer(
     try {
       return await call(request)
     } catch (error) {
-      if (!(error instanceof Refused) || !isElsewhere(error.code, request)) throw error
+      if (!(error instanceof Refused) || !isOfOtherShard(error.code, request)) throw error
       if (refusal === undefined || refusal.code === 'not_here') refusal = error
     }
   }
@@ -95,7 +95,7 @@ async function holdersAnswer(
 }
 
 /** A processor without cluster finds the tenant of another one invalid. */
-const isElsewhere = (code: string, request: Message): boolean =>
+const isOfOtherShard = (code: string, request: Message): boolean =>
   code === 'not_here' ||
   code.endsWith('_not_found') ||
   code === 'not_found' ||

@@ -144,9 +144,9 @@ async function payByQr(demo: DemoContext, purchase: Purchase): Promise<string> {
   expectStatus(fields(confirmed, 200), 'authorized')
   output.check('confirmed: authorized, the instruction goes to the rail')
 
-  const look = () => partner.request('GET', path)
+  const fetchIntent = () => partner.request('GET', path)
   const took = await until(demo, `${id} is captured`, async () =>
-    isStatus(fields(await look(), 200), 'captured', ['failed', 'expired', 'cancelled']),
+    isStatus(fields(await fetchIntent(), 200), 'captured', ['failed', 'expired', 'cancelled']),
   )
   output.check(`captured after ${took}: the merchant is paid`)
   return id
@@ -250,10 +250,10 @@ function isStatus(object: Fields, wanted: string, dead: readonly string[]): bool
 async function until(
   { clock }: DemoContext,
   what: string,
-  look: () => Promise<boolean>,
+  isDone: () => Promise<boolean>,
 ): Promise<string> {
   const start = clock.now()
-  while (!(await look())) {
+  while (!(await isDone())) {
     if (clock.now() - start > TIMEOUT_MS) {
       throw new DemoFailure(`timed out after ${TIMEOUT_MS / SECOND} s: ${what}`)
     }

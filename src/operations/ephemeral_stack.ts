@@ -43,12 +43,12 @@ export function startEphemeralStack(
   child.stdout?.on('data', collect)
   child.stderr?.on('data', collect)
   const ready = new Promise<Sandbox>((resolve, reject) => {
-    const look = (): void => {
+    const onOutput = (): void => {
       if (!/^ready: /m.test(output)) return
-      child.stdout?.off('data', look)
+      child.stdout?.off('data', onOutput)
       resolve(readSandbox(join(dataDir, FILES.sandbox)))
     }
-    child.stdout?.on('data', look)
+    child.stdout?.on('data', onOutput)
     child.once('close', () => reject(new Error(output.trim())))
   })
   ready.catch(() => undefined) // a caller may wait for `ended` alone

@@ -106,12 +106,12 @@ async function startOf(
     ready: false,
     why: `not ready within ${READY_TIMEOUT_MS / SECOND} s`,
   }))
-  const gone = ended.then((how): Start => ({ ready: false, why: lastLogLine() || how }))
+  const exited = ended.then((how): Start => ({ ready: false, why: lastLogLine() || how }))
   const ready =
     program.readyWhen === 'message'
       ? readyMessage(child)
       : pollReady(child, program.readyWhen, timeout.signal)
-  const start = await Promise.race([ready, gone, late])
+  const start = await Promise.race([ready, exited, late])
   timeout.abort()
   return start
 }
@@ -137,11 +137,11 @@ function infoOf({ ready: _, ...info }: ReadyMessage): ReadyInfo {
 
 async function pollReady(
   child: ChildProcess,
-  look: (pid: number) => ReadyInfo | undefined,
+  readiness: (pid: number) => ReadyInfo | undefined,
   signal: AbortSignal,
 ): Promise<Start> {
   while (!signal.aborted) {
-    const info = child.pid === undefined ? undefined : look(child.pid)
+    const info = child.pid === undefined ? undefined : readiness(child.pid)
     if (info !== undefined) return { ready: true, info }
     await sleep(POLL_INTERVAL_MS, signal)
   }

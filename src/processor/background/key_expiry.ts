@@ -6,6 +6,7 @@
  */
 import { SECOND, type Clock } from '../../base/clock.js'
 import { expireKeys, hasExpiredKeys } from '../commands/partners/key_revoke.js'
+import { internalWork } from '../cycle/command.js'
 import type { Pipeline } from '../cycle/pipeline.js'
 import type { Memory } from '../cache/memory.js'
 
@@ -22,21 +23,13 @@ export interface KeyExpiryDependencies {
 
 export function createKeyExpiry({ clock, memory, pipeline }: KeyExpiryDependencies): KeyExpiry {
   let timer: NodeJS.Timeout | undefined
-  let isUnderWay = false
+  let isSubmitted = false
 
   const expire = (): void => {
-    if (isUnderWay || !hasExpiredKeys(memory.keys.values(), clock.now())) return
-    isUnderWay = true
-    pipeline.submit({
-      queueKey: 'internal',
-      command: expireKeys(),
-      origin: { cause: 'timer', requestId: null },
-      deadline: null,
-      signedBy: null,
-      reply: () => {
-        isUnderWay = false
-      },
-    })
+    if (isSubmitted || !hasExpiredKeys(memory.keys.values(), clock.now())) return
+    isSubmitted = true
+    const expired = (): void => void (isSubmitted = false)
+    pipeline.submit(internalWork(expireKeys(), 'timer', expired))
   }
 
   return {

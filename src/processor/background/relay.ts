@@ -21,7 +21,7 @@ import type { StoredEvent } from '../../store/store.js'
 /** Events queued in memory: about one second of full load. */
 const WAITING_MAX = 10_000
 const PAGE_MAX = 500
-const AGAIN: Backoff = { firstMs: 200, maxMs: 5 * SECOND }
+const RETRY: Backoff = { firstMs: 200, maxMs: 5 * SECOND }
 const SWEEP_EVERY_MS = 30 * SECOND
 /** A healthy pool records outcomes well before this. */
 const SWEEP_OLDER_THAN_MS = MINUTE
@@ -209,7 +209,7 @@ function sweepNumber(event: StoredEvent, at: Instant): number {
 
 /** Exponential back-off that can be cut short. */
 function createBackOff() {
-  const retry = createRetry(AGAIN)
+  const retry = createRetry(RETRY)
   let resume: () => void = () => undefined
   return {
     wait: (): Promise<void> =>

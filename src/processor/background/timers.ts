@@ -11,15 +11,14 @@
 import { SECOND, type Clock } from '../../base/clock.js'
 import type { Logger } from '../../base/log.js'
 import type { Store } from '../../store/store.js'
-import type { Command } from '../cycle/command.js'
+import type { Answer } from '../cycle/answer.js'
+import { internalWork, type Command } from '../cycle/command.js'
 import { fireIntentTimer, firePayoutTimer } from '../commands/rail_reports/timer_fire.js'
-import type { Origin } from '../cycle/origin.js'
 import type { Pipeline } from '../cycle/pipeline.js'
 
 /** Maximum delay of a timer on an idle processor. */
 const POLL_EVERY_MS = SECOND / 4
 const BATCH = 1_000
-const BY_TIMER: Origin = { cause: 'timer', requestId: null }
 
 export interface Timers {
   /** Actors with a corrupt snapshot. */
@@ -45,18 +44,12 @@ export function createTimers({ clock, store, pipeline, log, pause }: TimersDepen
   const submit = (id: string, command: Command): void => {
     if (pending.has(id)) return
     pending.add(id)
-    pipeline.submit({
-      queueKey: 'internal',
-      command,
-      origin: BY_TIMER,
-      deadline: null,
-      signedBy: null,
-      reply: (answer) => {
-        if (answer.ok || answer.code !== 'internal_error') return void pending.delete(id)
-        corruptActors += 1
-        log.error({ entity_id: id }, 'actor snapshot is corrupt; skipped until restart')
-      },
-    })
+    const fired = (answer: Answer): void => {
+      if (answer.ok || answer.code !== 'internal_error') return void pending.delete(id)
+      corruptActors += 1
+      log.error({ entity_id: id }, 'actor snapshot is corrupt; skipped until restart')
+    }
+    pipeline.submit(internalWork(command, 'timer', fired))
   }
 
   const poll = async (): Promise<void> => {

@@ -41,7 +41,7 @@ export interface Live<State extends string, Context, Event> {
   context: Context
   actor: RunningActor<State, Context, Event> | null
   /** The stored context is corrupt: reading `context` throws CorruptRow. */
-  readonly isDamaged?: true
+  readonly isCorrupt?: true
 }
 
 /** The snapshot as stored. */
@@ -110,7 +110,7 @@ function restored<State extends string, Context, Event>(
       throw new CorruptRow(row.id, 'its context cannot be read')
     },
     actor: null,
-    isDamaged: true,
+    isCorrupt: true,
   }
 }
 

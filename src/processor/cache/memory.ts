@@ -139,7 +139,7 @@ export async function loadMemory(
   loadFingerprints(memory, boot)
   for (const row of boot.recentlyConfirmed) {
     const live = memory.intentHost.restore(row)
-    if (live.isDamaged !== true) memory.recentPayments.add(live.context)
+    if (live.isCorrupt !== true) memory.recentPayments.add(live.context)
   }
   return memory
 }

@@ -38,10 +38,11 @@ function mayInstruct(
   if (state !== 'authorized') return false
   const isLate = now >= (context.confirmation?.notAfter ?? now)
   if (type === 'approve') return railUp
-  return type === 'notFound' || (type === 'timer' && railUp && !isOut(context) && !isLate)
+  return type === 'notFound' || (type === 'timer' && railUp && !isSubmitted(context) && !isLate)
 }
 
-const isOut = ({ handedOverAt: submittedAt }: IntentContext): boolean => submittedAt !== undefined
+const isSubmitted = ({ handedOverAt: submittedAt }: IntentContext): boolean =>
+  submittedAt !== undefined
 
 /** True when another scan of the same code would pay twice. */
 const isPayment = ({ state }: LiveIntent): boolean => state === 'authorized' || state === 'captured'
@@ -99,7 +100,7 @@ function applyOutput(
 const subjectOf = ({ id, refundsFailed }: IntentContext, event: string): string =>
   event === 'payment_intent.refund_failed' ? `${id}@${refundsFailed}` : id
 
-/** Adds the confirmed amount to, or takes it from, the periods of the confirmation. */
+/** Adds the confirmed amount to the usage of its day and month, or subtracts it. */
 function changeUsage({ memory, batch }: CommandContext, live: LiveIntent, sign: 1n | -1n): void {
   const { confirmation, scanned } = live.context
   assert(

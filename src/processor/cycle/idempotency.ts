@@ -21,7 +21,7 @@ export interface Bound {
 }
 
 /** The row of a key; null when the key is free. The key must be among the command's needs. */
-export function boundTo(memory: Memory, rowKey: string): Row<'idempotency'> | null {
+export function boundRow(memory: Memory, rowKey: string): Row<'idempotency'> | null {
   const held = memory.idempotency.get(rowKey)
   if (held !== undefined) return held
   const isFree = memory.keyIndex.candidates(fingerprintOf(rowKey)).length === 0

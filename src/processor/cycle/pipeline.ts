@@ -205,12 +205,12 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
       commitBatch.addReply(work.reply, work.command.decide(ctx))
     } catch (error) {
       if (commitBatch.changes !== before) return stop(`${work.command.name} failed half-way`, error)
-      noteFailure(error, work.command.name)
+      logFailure(error, work.command.name)
       commitBatch.addReply(work.reply, refuse('internal_error'))
     }
   }
 
-  const noteFailure = (error: unknown, command: string): void => {
+  const logFailure = (error: unknown, command: string): void => {
     if (!(error instanceof CorruptRow)) return log.error({ error, command }, 'command failed')
     const { entity } = error
     if (!memory.corruptRows.add(entity)) return

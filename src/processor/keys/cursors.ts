@@ -34,8 +34,8 @@ export function createCursors(masters: MasterKeys): Cursors {
       const [, text = '', given = ''] = CURSOR_SHAPE.exec(cursor) ?? []
       const bytes = Buffer.from(given, 'base64url')
       if (bytes.length !== MAC_BYTES || bytes.toString('base64url') !== given) return undefined
-      const isOurs = keys.some((key) => timingSafeEqual(mac(key, place, text), bytes))
-      return isOurs ? Buffer.from(text, 'base64url').toString() : undefined
+      const isAuthentic = keys.some((key) => timingSafeEqual(mac(key, place, text), bytes))
+      return isAuthentic ? Buffer.from(text, 'base64url').toString() : undefined
     },
   }
 }

@@ -45,7 +45,7 @@ export async function openKeyring(
   now: Instant,
 ): Promise<Keyring> {
   const rows = await store.keyRows()
-  refuseLackingKeys(rows, masters)
+  refuseMissingKeys(rows, masters)
   const box = createSecretBox(masters, 'secrets', random)
   const kept = openKept(rows, box)
   refuseOtherBytes(kept, masters)
@@ -67,7 +67,7 @@ export async function openKeyring(
 export const othersTokensEndAt = (sealingSince: number): Instant =>
   plus(instant(sealingSince), SESSION_TTL_MAX_S * SECOND)
 
-function refuseLackingKeys({ masterKeys }: KeyRows, masters: MasterKeys): void {
+function refuseMissingKeys({ masterKeys }: KeyRows, masters: MasterKeys): void {
   for (const { kid, emptied_at } of masterKeys) {
     if (emptied_at !== null || isAmong(masters, kid)) continue
     throw new Error(

@@ -114,7 +114,7 @@ const UTF8_BYTES_PER_UNIT = 3
 
 interface ReplyBatcher {
   isOpen(): boolean
-  /** So many more commands have arrived, each of which gets a reply. */
+  /** This many more commands arrived; each gets a reply. */
   expect(commands: number): void
   add(ticket: number, answer: Answer): void
   /** Ends the stream after the last reply that is expected. */

@@ -4,11 +4,11 @@ import type { ServerWritableStream } from '@grpc/grpc-js'
 
 /** Resolves when the client can receive more, or has disconnected. */
 export async function drained(stream: ServerWritableStream<unknown, unknown>): Promise<void> {
-  const gone = new AbortController()
-  const leave = (): void => gone.abort()
-  stream.once('cancelled', leave)
-  stream.once('close', leave)
-  await once(stream, 'drain', { signal: gone.signal }).catch(() => undefined)
-  stream.off('cancelled', leave)
-  stream.off('close', leave)
+  const ended = new AbortController()
+  const end = (): void => ended.abort()
+  stream.once('cancelled', end)
+  stream.once('close', end)
+  await once(stream, 'drain', { signal: ended.signal }).catch(() => undefined)
+  stream.off('cancelled', end)
+  stream.off('close', end)
 }

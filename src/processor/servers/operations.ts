@@ -62,7 +62,7 @@ export function operationOf(
   return { ...operation, command: recordedAs(wire, operation.command) }
 }
 
-/** The intents of one user are a linked list, whose newest the command finds. */
+/** The intents of one user are a linked list; the command finds its newest one. */
 function intentList(wire: WireCommand): CommandOperation {
   const tenant = wire.tenant as TenantId
   const { partner_user_id: userId, ...request } = wire.list_intents!

@@ -32,7 +32,7 @@ export interface UnaryDependencies {
 }
 
 /** A command and the queue that it waits in. */
-export interface Work {
+export interface QueuedCommand {
   readonly queueKey: QueueKey
   readonly command: Command
   /** Default: a request for a tenant's queue, an operator for the service's own. */
@@ -42,7 +42,7 @@ export interface Work {
 /** Creates the handler of a call that runs one command; null rejects it as invalid_request. */
 export function unary<Request, Response>(
   dependencies: UnaryDependencies,
-  commandOf: (request: Request) => Work | null,
+  commandOf: (request: Request) => QueuedCommand | null,
 ): handleUnaryCall<Request, Response> {
   const { clock, pipeline } = dependencies
   return (call, callback) => {
@@ -67,7 +67,7 @@ export function unary<Request, Response>(
 export function decided(
   dependencies: Pick<UnaryDependencies, 'clock' | 'random' | 'pipeline'>,
   metadata: Metadata,
-  work: Work,
+  work: QueuedCommand,
 ): Promise<Answer> {
   const { clock, pipeline } = dependencies
   return new Promise((reply) => {
@@ -77,7 +77,7 @@ export function decided(
   })
 }
 
-const causeOf = ({ queueKey, cause }: Work): Cause =>
+const causeOf = ({ queueKey, cause }: QueuedCommand): Cause =>
   cause ?? (queueKey === 'internal' ? 'operator' : 'request')
 
 /** Creates the handler of a call that runs one query; null rejects it as invalid_request. */
@@ -105,8 +105,10 @@ export function tenantIn(memory: Memory, named: Tenant | null): TenantId | null 
 }
 
 /** A command in the service's own queue; null stays null. */
-export const ownWork = (command: Command | null, cause: Cause = 'operator'): Work | null =>
-  command === null ? null : { queueKey: 'internal', command, cause }
+export const ownWork = (
+  command: Command | null,
+  cause: Cause = 'operator',
+): QueuedCommand | null => (command === null ? null : { queueKey: 'internal', command, cause })
 
 /** The operator's command; null without an actor and a reason. */
 export function actingAs(
@@ -121,4 +123,4 @@ export function actingAs(
 export const operatorWork = (
   given: WireActor | null,
   commandOf: (actor: Actor) => Command,
-): Work | null => ownWork(actingAs(given, commandOf))
+): QueuedCommand | null => ownWork(actingAs(given, commandOf))

@@ -127,7 +127,7 @@ export function createCycle(options: CycleOptions): Cycle {
 
     await journal.write(changes)
 
-    noteDue(changes.entries)
+    recordDue(changes.entries)
     if (journalBatch.reports().length > 0) publish(journalBatch.reports())
     for (const [index, { answer, done }] of batch.entries()) {
       const reports = answers[index] ?? []
@@ -159,7 +159,7 @@ export function createCycle(options: CycleOptions): Cycle {
     return ids.size === 0 ? [] : journal.find([...ids])
   }
 
-  function noteDue(entries: readonly Entry[]): void {
+  function recordDue(entries: readonly Entry[]): void {
     for (const { due } of entries) {
       if (due !== null && (nextDueAt === null || due.at < nextDueAt)) nextDueAt = due.at
     }

@@ -12,7 +12,7 @@ import { balanceOf } from '../../changes/books.js'
 import type { Command } from '../../cycle/command.js'
 import { canDeposit, depositFunds } from '../../changes/funds.js'
 import { answer, refuse, replay } from '../../cycle/answer.js'
-import { bindKey, boundTo } from '../../cycle/idempotency.js'
+import { bindKey, boundRow } from '../../cycle/idempotency.js'
 import { logAction, type Actor } from '../../changes/operator_log.js'
 import { idempotencyRowKey } from '../../keys/vault.js'
 
@@ -30,7 +30,7 @@ export function deposit(actor: Actor, tenant: TenantId, request: DepositRequest)
     name: 'deposit',
     needs: (needs) => needs.idempotency(rowKey),
     decide: (ctx) => {
-      const known = boundTo(ctx.memory, rowKey)
+      const known = boundRow(ctx.memory, rowKey)
       if (known) {
         if (known.request_hash !== requestHash) return refuse('idempotency_conflict')
         return replay(JSON.parse(known.response ?? '') as object)

@@ -15,7 +15,7 @@ import type { Command } from '../../cycle/command.js'
 import { isSuspended } from '../../changes/directory.js'
 import { convertFunds, refusalOfConversion } from '../../changes/funds.js'
 import { answer, refuse, replay } from '../../cycle/answer.js'
-import { bindKey, boundTo } from '../../cycle/idempotency.js'
+import { bindKey, boundRow } from '../../cycle/idempotency.js'
 import { idempotencyRowKey } from '../../keys/vault.js'
 import { stageFxQuote, termsView } from './fx_quote_create.js'
 
@@ -29,7 +29,7 @@ export function createFxConversion(tenant: TenantId, request: CreateFxConversion
       needs.fxQuote(quoteId)
     },
     decide: (ctx) => {
-      const known = boundTo(ctx.memory, rowKey)
+      const known = boundRow(ctx.memory, rowKey)
       if (known) {
         if (known.request_hash !== quoteId) return refuse('idempotency_conflict')
         return replay(JSON.parse(known.response ?? '') as object)

@@ -15,7 +15,7 @@ import type { Command } from '../../cycle/command.js'
 import { isSuspended } from '../../changes/directory.js'
 import { canDeposit, depositFunds } from '../../changes/funds.js'
 import { answer, refuse, replay } from '../../cycle/answer.js'
-import { bindKey, boundTo } from '../../cycle/idempotency.js'
+import { bindKey, boundRow } from '../../cycle/idempotency.js'
 import { idempotencyRowKey } from '../../keys/vault.js'
 
 export function depositSandboxFunds(tenant: TenantId, request: CreateDeposit): Command {
@@ -30,7 +30,7 @@ export function depositSandboxFunds(tenant: TenantId, request: CreateDeposit): C
     decide: (ctx) => {
       if (environmentOf(tenant) !== 'sandbox') return SANDBOX_ONLY
       if (key === '') return invalid('header/Idempotency-Key', 'must not be empty')
-      const known = rowKey === null ? null : boundTo(ctx.memory, rowKey)
+      const known = rowKey === null ? null : boundRow(ctx.memory, rowKey)
       if (known) {
         if (known.request_hash !== requestHash) return refuse('idempotency_conflict')
         return replay(JSON.parse(known.response ?? '') as object)

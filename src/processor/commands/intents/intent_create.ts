@@ -25,7 +25,7 @@ import { areWellFormed, refusalOf, attestationsOf } from './attestations.js'
 import { stageIntent } from '../../changes/advance_intent.js'
 import type { Command, CommandContext } from '../../cycle/command.js'
 import { answer, refuse, replay, type Answer } from '../../cycle/answer.js'
-import { bindKey, boundTo } from '../../cycle/idempotency.js'
+import { bindKey, boundRow } from '../../cycle/idempotency.js'
 import { recordTransition } from '../../changes/transitions.js'
 import { linkIntent } from '../../changes/user_intent_links.js'
 import { idempotencyRowKey, type Vault } from '../../keys/vault.js'
@@ -50,7 +50,7 @@ export function createIntent(tenant: TenantId, request: CreateIntent): Command {
       const { memory } = ctx
       const attestations = attestationsOf(request)
       const requestHash = rowKey === null ? '' : hashOf(request, attestations)
-      const known = rowKey === null ? null : boundTo(memory, rowKey)
+      const known = rowKey === null ? null : boundRow(memory, rowKey)
       if (known) {
         if (known.request_hash !== requestHash) return refuse('idempotency_conflict')
         const first = memory.intents.get(known.entity)!

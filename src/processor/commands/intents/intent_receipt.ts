@@ -36,9 +36,9 @@ export function getReceipt(tenant: TenantId, intentId: string, subject: string):
     needs: (needs) => needs.intent(intentId),
     decide: ({ memory, vault }) => {
       const live = memory.intents.get(intentId)
-      const isTheirs =
+      const isOfSubject =
         live?.context.tenant === tenant && vault.receiptSubject(live.context.userId) === subject
-      if (!live || !isTheirs) return refuse('payment_intent_not_found')
+      if (!live || !isOfSubject) return refuse('payment_intent_not_found')
       return answer(receiptView(live.state, live.context))
     },
   }

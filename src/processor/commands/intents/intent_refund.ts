@@ -10,7 +10,7 @@ import { intentView } from '../../../../actors/intent/view.js'
 import { advanceIntent } from '../../changes/advance_intent.js'
 import type { Command } from '../../cycle/command.js'
 import { answer, refuse, replay } from '../../cycle/answer.js'
-import { bindKey, boundTo } from '../../cycle/idempotency.js'
+import { bindKey, boundRow } from '../../cycle/idempotency.js'
 import { idempotencyRowKey } from '../../keys/vault.js'
 import { needIntentAndUsage } from './intent_needs.js'
 
@@ -31,7 +31,7 @@ export function refundIntent(
       const { memory } = ctx
       const live = memory.intents.get(intentId)
       if (!live || live.context.tenant !== tenant) return refuse('payment_intent_not_found')
-      const known = rowKey === null ? null : boundTo(memory, rowKey)
+      const known = rowKey === null ? null : boundRow(memory, rowKey)
       if (known) {
         if (known.entity !== intentId) return refuse('idempotency_conflict')
         return replay(JSON.parse(known.response ?? '') as object)

@@ -50,7 +50,7 @@ export function resolveOrphan(
       if (paymentId !== undefined && pay === null) {
         return refuse(isIntent ? 'payment_intent_not_found' : 'payout_not_found')
       }
-      if (pay !== null && !pay.fits(orphan)) return refuse('orphan_execution_differs')
+      if (pay !== null && !pay.matches(orphan)) return refuse('orphan_execution_differs')
 
       // From here on it must succeed.
       pay?.complete(orphan)
@@ -69,7 +69,7 @@ export function resolveOrphan(
 
 interface Payment {
   /** Whether the payment is held and equal to the orphan in amount and currency. */
-  fits(orphan: Orphan): boolean
+  matches(orphan: Orphan): boolean
   complete(orphan: Orphan): void
 }
 
@@ -82,7 +82,7 @@ function intentOf(ctx: CommandContext, id: string): Payment | null {
   if (!live) return null
   const { tenant, scanned } = live.context
   return {
-    fits: (orphan) =>
+    matches: (orphan) =>
       live.state === 'authorized' &&
       isHeld(live.context) &&
       isOf(orphan, tenant, 'qr_payment') &&
@@ -98,7 +98,7 @@ function payoutOf(ctx: CommandContext, id: string): Payment | null {
   if (!live) return null
   const { tenant, currency, recipientAmount } = live.context
   return {
-    fits: (orphan) =>
+    matches: (orphan) =>
       live.state === 'created' &&
       isOf(orphan, tenant, 'payout') &&
       currency === orphan.currency &&

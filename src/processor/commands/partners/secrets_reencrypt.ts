@@ -39,9 +39,9 @@ export function reencryptSecretRows(actor: Actor, page: EncryptedRowsPage): Comm
       if (page.isFirst) logAction(ctx, actor, 'reencrypt_begun', kid)
       const corrupt = [...page.corrupt, ...page.ids.filter((id) => !isReencrypted(ctx, page, id))]
       if (page.next === undefined) {
-        const isWhole = corrupt.length === 0 && !page.hadCorrupt
-        if (isWhole) recordOthersUnused(ctx)
-        logAction(ctx, actor, isWhole ? 'reencrypt_done' : 'reencrypt_done_but_corrupt', kid)
+        const isComplete = corrupt.length === 0 && !page.hadCorrupt
+        if (isComplete) recordOthersUnused(ctx)
+        logAction(ctx, actor, isComplete ? 'reencrypt_done' : 'reencrypt_done_but_corrupt', kid)
       }
       return answer(pageView(ctx, page, corrupt))
     },

@@ -51,7 +51,7 @@ import { orphanEqualTo } from '../../changes/orphans.js'
 import type { Command, CommandContext } from '../../cycle/command.js'
 import { isSuspended } from '../../changes/directory.js'
 import { answer, refuse, replay } from '../../cycle/answer.js'
-import { bindKey, boundTo } from '../../cycle/idempotency.js'
+import { bindKey, boundRow } from '../../cycle/idempotency.js'
 import type { Route } from '../../cache/payout_routes.js'
 import { idempotencyRowKey } from '../../keys/vault.js'
 import {
@@ -81,7 +81,7 @@ export function createPayout(tenant: TenantId, given: CreatePayout): Command {
     decide: (ctx) => {
       const { memory } = ctx
       const requestHash = ctx.vault.hashRequest(hashedParts(request))
-      const known = boundTo(memory, rowKey)
+      const known = boundRow(memory, rowKey)
       if (known) {
         if (known.request_hash !== requestHash) return refuse('duplicate_payout')
         return replay(JSON.parse(known.response ?? '') as object)
@@ -116,7 +116,7 @@ function storedAccount(
   return openedFor(id, () => vault.openAccount(sealed, beneficiaryAccountPlace(id)))
 }
 
-/** Surrounding blanks are not significant: requests that differ only in them are the same. */
+/** Requests that differ only in surrounding blanks are the same. */
 function trimmed(given: CreatePayout): CreatePayout {
   const { beneficiary: inline, ...request } = given
   const reference = given.reference.trim()
@@ -170,7 +170,7 @@ type Checked =
 function check(ctx: CommandContext, tenant: TenantId, request: CreatePayout): Checked {
   if (isSuspended(ctx.memory, tenant)) return refused('partner_suspended')
   const amount = parsePositiveInt64(request.amount)
-  if (amount === undefined || !isShaped(request)) return refused('invalid_request')
+  if (amount === undefined || !isWellFormed(request)) return refused('invalid_request')
   if (!isText(request.reference)) return invalid('/reference', 'must have no control characters')
 
   const found = beneficiaryOf(ctx, tenant, request)
@@ -183,15 +183,15 @@ function check(ctx: CommandContext, tenant: TenantId, request: CreatePayout): Ch
   if (!route?.enabled) return refused('unsupported_destination')
   const fees = feesFor(amount, route.fees)
   if (!fees.ok || !isAllowed(route, amount)) return refused('payout_limit_exceeded')
-  const steer = environmentOf(tenant) === 'sandbox' ? request.reference : ''
-  if (steer === 'sandbox:compliance') return refused('compliance_rejected')
-  if (steer === 'sandbox:risk') return refused('risk_rejected')
-  const isReviewed = steer === 'sandbox:review' || isHeld(route, amount)
+  const hint = environmentOf(tenant) === 'sandbox' ? request.reference : ''
+  if (hint === 'sandbox:compliance') return refused('compliance_rejected')
+  if (hint === 'sandbox:risk') return refused('risk_rejected')
+  const isReviewed = hint === 'sandbox:review' || isHeld(route, amount)
   const terms = { beneficiary, currency, route, fees }
-  const context = heldOrNot(ctx, newContext(ctx, tenant, request, terms), isReviewed)
+  const context = withReviewDeadline(ctx, newContext(ctx, tenant, request, terms), isReviewed)
   const held = context.orphan !== undefined || isReviewed
   if (!canPostPayout(ctx, context, 'payout_accepted')) return refused('insufficient_balance')
-  if (steer === 'sandbox:rail_unavailable' || ctx.railDownForMs > RAIL_OUTAGE_MS) {
+  if (hint === 'sandbox:rail_unavailable' || ctx.railDownForMs > RAIL_OUTAGE_MS) {
     return refused('rail_unavailable')
   }
   return { ok: true, beneficiary, isNew, context, held }
@@ -201,7 +201,7 @@ function check(ctx: CommandContext, tenant: TenantId, request: CreatePayout): Ch
  * The gateway checks the same; internal services do not pass the gateway. A metadata key `\\` is
  * refused because of a V8 13 parser bug (gateway/decode/json).
  */
-function isShaped(request: CreatePayout): boolean {
+function isWellFormed(request: CreatePayout): boolean {
   const pairs = Object.entries(request.metadata)
   return (
     /^[A-Z]{3}$/.test(request.currency) &&
@@ -256,7 +256,7 @@ interface Terms {
 }
 
 /** The context, with a review deadline when it is under review or matches an orphan execution. */
-function heldOrNot(
+function withReviewDeadline(
   ctx: CommandContext,
   context: PayoutContext,
   isReviewed: boolean,
@@ -298,14 +298,14 @@ function newContext(
     reference: request.reference,
     ...(request.description ? { description: request.description } : {}),
     metadata: request.metadata,
-    beneficiary: frozen(beneficiary),
+    beneficiary: frozenCopy(beneficiary),
     createdAt: now,
     ...(origin.requestId === null ? {} : { requestId: origin.requestId }),
     wakeAt: now,
   }
 }
 
-const frozen = (row: BeneficiaryRow): FrozenBeneficiary => ({
+const frozenCopy = (row: BeneficiaryRow): FrozenBeneficiary => ({
   id: row.id as BeneficiaryId,
   name: row.name,
   accountLast4: row.account_last4,

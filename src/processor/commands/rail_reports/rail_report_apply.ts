@@ -62,7 +62,7 @@ interface RailInstructionView {
   recordTransaction(transactionId: string): void
 }
 
-/** A report, and why it does not fit. */
+/** A report, and why it does not match the instruction. */
 interface Mismatch {
   readonly report: RailReport
   readonly reason: string
@@ -78,8 +78,8 @@ export function applyRailReport(report: RailReport, finalityWindowMs: number): C
     },
     decide: (ctx) => {
       const payment = isIntent
-        ? ofIntent(ctx, ctx.memory.intents.get(report.id))
-        : ofPayout(ctx, ctx.memory.payouts.get(report.id))
+        ? viewOfIntent(ctx, ctx.memory.intents.get(report.id))
+        : viewOfPayout(ctx, ctx.memory.payouts.get(report.id))
       const mismatches =
         payment === null
           ? [{ report, reason: 'unknown_instruction' }]
@@ -98,9 +98,9 @@ export function applyRailReport(report: RailReport, finalityWindowMs: number): C
   }
 }
 
-const FITS: readonly Mismatch[] = []
+const NO_MISMATCH: readonly Mismatch[] = []
 
-/** Applies the report; returns what does not fit. */
+/** Applies the report. @returns what does not match, as reports of their own */
 function apply(
   ctx: CommandContext,
   payment: RailInstructionView,
@@ -111,21 +111,21 @@ function apply(
   const mismatch = (reason: string): readonly Mismatch[] => [{ report, reason }]
   switch (report.status) {
     case 'accepted':
-      return FITS
+      return NO_MISMATCH
     case 'recall_refused':
       payment.step({ type: 'recallRefused', at })
-      return FITS
+      return NO_MISMATCH
     case 'not_found':
-      if (payment.state === 'ended') return FITS
+      if (payment.state === 'ended') return NO_MISMATCH
       if (payment.state !== 'open') return mismatch('not_found_after_execution')
-      if (payment.submittedAt === undefined) return FITS
+      if (payment.submittedAt === undefined) return NO_MISMATCH
       if (at >= plus(payment.submittedAt, finalityWindowMs)) payment.step({ type: 'notFound', at })
-      return FITS
+      return NO_MISMATCH
     case 'refused':
-      if (payment.state === 'ended') return FITS
+      if (payment.state === 'ended') return NO_MISMATCH
       if (payment.state !== 'open') return mismatch('refused_after_execution')
       payment.step({ type: 'refused', at, refusal: report.refusal })
-      return FITS
+      return NO_MISMATCH
     case 'executed':
       return applyExecution(payment, report, at)
     case 'returned':
@@ -139,12 +139,12 @@ function applyExecution(
   at: Instant,
 ): readonly Mismatch[] {
   const { transactionId } = report
-  if (!fits(payment, report)) return [{ report, reason: 'execution_differs' }]
+  if (!matches(payment, report)) return [{ report, reason: 'execution_differs' }]
   if (payment.state === 'ended') return [{ report, reason: 'executed_after_end' }]
   if (payment.state === 'open') payment.step({ type: 'executed', at, transactionId })
-  else if (isAnother(payment, report)) return [{ report, reason: 'executed_again' }]
+  else if (isOtherExecution(payment, report)) return [{ report, reason: 'executed_again' }]
   else if (payment.transactionId === undefined) payment.recordTransaction(transactionId)
-  return FITS
+  return NO_MISMATCH
 }
 
 function applyReturn(
@@ -154,27 +154,27 @@ function applyReturn(
 ): readonly Mismatch[] {
   const { state } = payment
   const isPaid = state === 'paid' || state === 'returned'
-  const isKnown = isPaid && !isAnother(payment, report)
-  const isFitting = fits(payment, report)
-  if (isFitting && (isKnown || state === 'open')) {
+  const isKnown = isPaid && !isOtherExecution(payment, report)
+  const isMatching = matches(payment, report)
+  if (isMatching && (isKnown || state === 'open')) {
     const { transactionId } = report
     if (!isPaid) payment.step({ type: 'executed', at, transactionId })
     else if (payment.transactionId === undefined) payment.recordTransaction(transactionId)
     if (state !== 'returned') payment.step({ type: 'returned', at })
-    return FITS
+    return NO_MISMATCH
   }
   const when = isPaid ? 'again' : 'after_end'
-  const returned = { report, reason: isFitting ? `returned_${when}` : 'return_differs' }
+  const returned = { report, reason: isMatching ? `returned_${when}` : 'return_differs' }
   if (isKnown) return [returned]
-  const reason = isFitting ? `executed_${when}` : 'execution_differs'
+  const reason = isMatching ? `executed_${when}` : 'execution_differs'
   return [{ report: executionIn(report), reason }, returned]
 }
 
 /** Whether the report is about another execution than the known one. */
-const isAnother = (payment: RailInstructionView, { transactionId }: Execution): boolean =>
+const isOtherExecution = (payment: RailInstructionView, { transactionId }: Execution): boolean =>
   (payment.transactionId ?? transactionId) !== transactionId
 
-function fits(payment: RailInstructionView, execution: Execution): boolean {
+function matches(payment: RailInstructionView, execution: Execution): boolean {
   const expected = payment.expected()
   return (
     expected !== null &&
@@ -184,7 +184,7 @@ function fits(payment: RailInstructionView, execution: Execution): boolean {
   )
 }
 
-function ofIntent(
+function viewOfIntent(
   ctx: CommandContext,
   live: LiveIntent | null | undefined,
 ): RailInstructionView | null {
@@ -212,7 +212,7 @@ function ofIntent(
   }
 }
 
-function ofPayout(
+function viewOfPayout(
   ctx: CommandContext,
   live: LivePayout | null | undefined,
 ): RailInstructionView | null {
