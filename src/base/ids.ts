@@ -61,7 +61,7 @@ const LAST_INSTANT = 2 ** 48 - 1
 const ZERO_BYTES: Random = { bytes: (count) => Buffer.alloc(count), fraction: () => 0 }
 
 /** Sorts after every id of any kind. */
-export const BEHIND_ALL_IDS = '~'
+export const AFTER_ALL_IDS = '~'
 
 /** Sorts before every id of this kind from this instant on, and after the earlier ones. */
 export function leastIdAt(kind: IdKind, at: number): string {

@@ -34,7 +34,7 @@ import { startHistory, type History } from './histories.js'
 import { createPacketFilter, enterNamespaces } from './packet_filter.js'
 import { createProxies, type Partitions } from './partitions.js'
 import { inSeconds, createFaultTable } from './fault_table.js'
-import { startPulse } from './pulse.js'
+import { startReadProbe } from './read_probe.js'
 import { auditShards } from './shard_audit.js'
 
 const values = programOptions('cluster-chaos', 'Faults in the trial cluster under load.', {
@@ -118,13 +118,13 @@ const histories = tenants.flatMap(({ name, connections }, tenant) =>
 const payers = tenants.map(({ connections }, tenant) =>
   startPayers(alternating(connections), PAYERS, (payer) => randomOf(100 + tenant * 10 + payer)),
 )
-const pulses = await Promise.all(
-  tenants.flatMap(({ connections }) => connections.map((connection) => startPulse(connection))),
+const readProbes = await Promise.all(
+  tenants.flatMap(({ connections }) => connections.map((connection) => startReadProbe(connection))),
 )
 const violations: string[] = []
 const table = await injectFaults()
 print('the load ends')
-for (const pulse of pulses) pulse.stop()
+for (const probe of readProbes) probe.stop()
 await Promise.all([...histories, ...payers].map((client) => client.stop()))
 await report()
 
@@ -191,7 +191,7 @@ async function injectFaults() {
     }
     await untilServed(before)
     const after = performance.now()
-    const pause = Math.max(...pulses.map((pulse) => pulse.longestPause(before, after)))
+    const pause = Math.max(...readProbes.map((probe) => probe.longestPause(before, after)))
     caused.add(fault, pause)
     print(`  ${inSeconds(after - before)} s, pause ${inSeconds(pause)} s  ${fault.name}`)
   }
@@ -204,7 +204,7 @@ async function untilServed(since: number): Promise<void> {
   const isServed = (history: History): boolean => history.lastSuccess() > since
   await eventually(
     'all clients are served',
-    () => histories.every(isServed) && pulses.every((pulse) => pulse.isServedSince(caused)),
+    () => histories.every(isServed) && readProbes.every((probe) => probe.isServedSince(caused)),
     SERVED_WITHIN_MS,
   )
   await eventually(

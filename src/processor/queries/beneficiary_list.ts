@@ -1,5 +1,5 @@
 /** A tenant's beneficiaries, disabled ones included, newest first. */
-import { BEHIND_ALL_IDS, type TenantId } from '../../base/ids.js'
+import { AFTER_ALL_IDS, type TenantId } from '../../base/ids.js'
 import { beneficiaryView } from '../changes/beneficiaries.js'
 import { answerPage, INVALID_PAGE, pageOf, type PageRequest } from './page.js'
 import type { Query } from './query.js'
@@ -11,7 +11,7 @@ export function listBeneficiaries(tenant: TenantId, request: PageRequest): Query
     run: async ({ lists, vault }) => {
       const page = pageOf(vault, `beneficiaries ${tenant}`, request)
       if (page === null) return INVALID_PAGE
-      const rows = await lists.beneficiaries(tenant, page.after ?? BEHIND_ALL_IDS, page.limit + 1)
+      const rows = await lists.beneficiaries(tenant, page.after ?? AFTER_ALL_IDS, page.limit + 1)
       return answerPage(vault, page, rows, {
         view: beneficiaryView,
         positionOf: ({ id }) => id,

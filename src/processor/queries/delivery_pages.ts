@@ -8,7 +8,7 @@
  *   page, so none is skipped.
  * - A delivery that two pools hold appears once, in its later version.
  */
-import { BEHIND_ALL_IDS } from '../../base/ids.js'
+import { AFTER_ALL_IDS } from '../../base/ids.js'
 import type { DeliveryRecord__Output as DeliveryRecord } from '../../../protos/types/causeway/internal/v1/DeliveryRecord.js'
 
 export interface DeliveryPage {
@@ -42,6 +42,6 @@ export const positionOf = ({ event_id, endpoint_id }: DeliveryRecord): string =>
   `${event_id} ${endpoint_id}`
 
 export function placeIn(position: string | null): { event: string; endpoint: string } {
-  const [event = '', endpoint = ''] = (position ?? `${BEHIND_ALL_IDS} `).split(' ')
+  const [event = '', endpoint = ''] = (position ?? `${AFTER_ALL_IDS} `).split(' ')
   return { event, endpoint }
 }

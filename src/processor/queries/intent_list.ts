@@ -5,7 +5,7 @@
  * - Status and corridor have no index: a page reads at most SCANNED_MAX intents to find its rows,
  *   so it can be short, or empty, before the end of the list.
  */
-import { BEHIND_ALL_IDS, leastIdAt, type TenantId } from '../../base/ids.js'
+import { AFTER_ALL_IDS, leastIdAt, type TenantId } from '../../base/ids.js'
 import type { IntentContext, IntentState } from '../../../actors/intent/context.js'
 import { intentView } from '../../../actors/intent/view.js'
 import { isCorridor } from '../../qr/corridor.js'
@@ -79,7 +79,7 @@ export function filterOf(tenant: TenantId, request: IntentListRequest): IntentFi
     ...(status === undefined ? {} : { state: status }),
     ...(corridor === undefined ? {} : { corridor }),
     from: after === null ? '' : leastIdAt('intent', after + 1),
-    below: before === null ? BEHIND_ALL_IDS : leastIdAt('intent', before),
+    below: before === null ? AFTER_ALL_IDS : leastIdAt('intent', before),
   }
 }
 

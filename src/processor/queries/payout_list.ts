@@ -5,7 +5,7 @@
  * - Only first pages are cached: partners poll them, while later pages are read once.
  */
 import { REFERENCE_MAX } from '../../base/constants.js'
-import { BEHIND_ALL_IDS, leastIdAt, type TenantId } from '../../base/ids.js'
+import { AFTER_ALL_IDS, leastIdAt, type TenantId } from '../../base/ids.js'
 import { isWithin } from '../../base/text.js'
 import type { PayoutContext, PayoutState } from '../../../actors/payout/context.js'
 import { payoutView } from '../../../actors/payout/view.js'
@@ -83,6 +83,6 @@ function filterOf(tenant: TenantId, request: ListPayouts): PayoutFilter | null {
     ...(reference === undefined ? {} : { reference }),
     ...(beneficiary === undefined ? {} : { beneficiary }),
     from: after === null ? '' : leastIdAt('payout', after + 1),
-    below: before === null ? BEHIND_ALL_IDS : leastIdAt('payout', before),
+    below: before === null ? AFTER_ALL_IDS : leastIdAt('payout', before),
   }
 }

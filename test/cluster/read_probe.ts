@@ -8,7 +8,7 @@ import type { Partner } from '../support/partner.js'
 import { withKey } from '../support/partner.js'
 import { anIntent } from '../support/requests.js'
 
-export interface Pulse {
+export interface ReadProbe {
   /** The longest time without a success that overlaps these moments of `performance.now()`. */
   longestPause(from: number, to: number): number
   /** Whether a read that was sent after this moment has succeeded. */
@@ -23,12 +23,12 @@ const OPEN_MAX = 100
 const PAUSE_FROM_MS = 2 * EVERY_MS
 
 /** @returns once a first read has succeeded */
-export async function startPulse(partner: Partner): Promise<Pulse> {
+export async function startReadProbe(partner: Partner): Promise<ReadProbe> {
   const created = await partner.request(
     'POST',
     '/v1/payment_intents',
     anIntent(),
-    withKey(`pulse ${Math.random()}`),
+    withKey(`read probe ${Math.random()}`),
   )
   const { intent_id: id } = created.body as { intent_id: string }
   const pauses: { from: number; to: number }[] = []
