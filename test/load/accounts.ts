@@ -48,10 +48,12 @@ export async function countsOf(dataDir: string, store: StoreSettings = DEFAULT_S
     source: Source,
     sql: string | ((dialect: Dialect) => string),
   ): Promise<ByState> => {
-    const rows = await readStored(dataDir, store, source, (reader) =>
+    const stored = await readStored(dataDir, store, source, (reader) =>
       reader.all<{ name: string; n: number }>(typeof sql === 'string' ? sql : sql(reader.dialect)),
     )
-    return Object.fromEntries((rows ?? []).map(({ name, n }) => [name, n]))
+    const counts: Record<string, number> = {}
+    for (const { name, n } of stored.flat()) counts[name] = (counts[name] ?? 0) + n
+    return counts
   }
   const by = (column: string, table: string, where = 'true'): string =>
     `SELECT ${column} AS name, count(*) AS n FROM ${table} WHERE ${where} GROUP BY 1`
@@ -110,8 +112,8 @@ export async function checkAccounts(
   if (!audited) return { lines, audit: 'not audited: the audit reads every row', faults }
   const { clean, report } = await auditOf(dataDir, store)
   const text = report.trim().split('\n')
-  const from = text.findIndex((line) => line.startsWith('audit '))
-  const audit = text.slice(Math.max(0, from)).join('\n')
+  const from = text.findIndex((line) => /^(audit|union) broken/.test(line))
+  const audit = text.slice(from).join('\n') // the last line when nothing is broken
   return { lines, audit, faults: clean ? faults : [...faults, audit] }
 }
 

@@ -25,7 +25,7 @@ export async function tableRows(
   dataDir: string,
   store: StoreSettings,
 ): Promise<readonly TableRows[]> {
-  const rows = await readStored(dataDir, store, 'processor', (reader) =>
+  const [rows] = await readStored(dataDir, store, 'processor', (reader) =>
     reader.all<TableRows>(
       `SELECT schemaname || '.' || relname AS "table", n_live_tup AS live, n_dead_tup AS dead,
          autovacuum_count AS vacuums, pg_total_relation_size(relid) AS bytes

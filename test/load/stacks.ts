@@ -100,7 +100,7 @@ export function processesOf(dataDir: string): Watched[] {
     readonly processes: Readonly<Record<string, { readonly pid: number }>>
   }
   return Object.entries(processes).map(([name, { pid }]) => {
-    return { name, pid, hasChildren: name === 'postgres' }
+    return { name, pid, hasChildren: name.startsWith('postgres') }
   })
 }
 

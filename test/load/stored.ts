@@ -1,11 +1,11 @@
 /**
  * What a stack has stored, read behind its back: SQLite files in its folder, or schemas of the
- * PostgreSQL server that it uses.
+ * PostgreSQL server that it uses: of a cluster those of all shards and pools.
  */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { SETTINGS, storeUrl, type Settings } from '../../src/base/settings.js'
-import { FILES, webhookSchema } from '../../src/base/subjects.js'
+import { FILES, webhookSchema, WEBHOOK_POOLS_MAX } from '../../src/base/subjects.js'
 import { openDatabase, type Reader } from '../../src/store/database.js'
 import { connectToPrimary, parseStoreUrl } from '../../src/store/postgres/connection.js'
 
@@ -26,19 +26,52 @@ const SQLITE_FILES = {
 
 export type Source = keyof typeof SQLITE_FILES
 
-/** Reads what the processor, the first webhook pool or the rail stores; undefined: nothing yet. */
+/**
+ * Reads what the processor, the webhook pool or the rail stores; empty: nothing yet.
+ *
+ * @returns one result; of a cluster one for each shard, or for each pool
+ */
 export async function readStored<T>(
   dataDir: string,
   store: StoreSettings,
   source: Source,
   read: (reader: Reader) => Promise<T>,
-): Promise<T | undefined> {
+): Promise<readonly T[]> {
   const url = storeUrl(store, dataDir)
   if (url === '' || source === 'rail') return readFileOf(join(dataDir, SQLITE_FILES[source]), read)
-  const schema = source === 'pool' ? webhookSchema(store.WEBHOOK_POOL_SCHEMA, 1) : store.SHARD
-  const connection = await connectToPrimary(parseStoreUrl(url), schema, 'load')
+  const results: T[] = []
+  for (const schema of await schemasOf(url, store, source)) {
+    const connection = await connectToPrimary(parseStoreUrl(url), schema, 'load')
+    try {
+      results.push(await read(connection))
+    } finally {
+      await connection.close()
+    }
+  }
+  return results
+}
+
+const IS_CLUSTER = `SELECT to_regclass('cluster.shards') IS NOT NULL AS "isThere"`
+const SHARDS = 'SELECT shard AS name FROM cluster.shards ORDER BY shard'
+const SCHEMAS = 'SELECT nspname AS name FROM pg_namespace'
+
+async function schemasOf(
+  url: string,
+  { SHARD, WEBHOOK_POOL_SCHEMA }: StoreSettings,
+  source: 'processor' | 'pool',
+): Promise<readonly string[]> {
+  const pools = Array.from({ length: WEBHOOK_POOLS_MAX }, (_, index) =>
+    webhookSchema(WEBHOOK_POOL_SCHEMA, index + 1),
+  )
+  const connection = await connectToPrimary(parseStoreUrl(url), 'pg_catalog', 'load')
   try {
-    return await read(connection)
+    const names = async (sql: string): Promise<readonly string[]> =>
+      (await connection.all<{ name: string }>(sql)).map(({ name }) => name)
+    const [found] = await connection.all<{ isThere: boolean }>(IS_CLUSTER)
+    if (found?.isThere !== true) return source === 'pool' ? pools.slice(0, 1) : [SHARD]
+    const schemas = new Set(await names(SCHEMAS))
+    const all = source === 'pool' ? pools : await names(SHARDS)
+    return all.filter((schema) => schemas.has(schema))
   } finally {
     await connection.close()
   }
@@ -47,11 +80,11 @@ export async function readStored<T>(
 async function readFileOf<T>(
   file: string,
   read: (reader: Reader) => Promise<T>,
-): Promise<T | undefined> {
-  if (!existsSync(file)) return undefined
+): Promise<readonly T[]> {
+  if (!existsSync(file)) return []
   const database = await openDatabase(file, { readOnly: true })
   try {
-    return await read(database)
+    return [await read(database)]
   } finally {
     await database.close()
   }

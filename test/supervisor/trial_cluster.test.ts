@@ -14,6 +14,7 @@ import { CLUSTER_FILE, type ClusterMember } from '../../src/supervisor/cluster/c
 import { createTrialCluster } from '../../src/supervisor/cluster/trial_cluster.js'
 import { openDataFolder } from '../../src/supervisor/data_folder.js'
 import { connectToPrimary, parseStoreUrl } from '../../src/store/postgres/connection.js'
+import { countsOf } from '../load/accounts.js'
 import { auditOf } from '../support/audit.js'
 import { eventually } from '../support/eventually.js'
 import { operatorsOf } from '../support/operators.js'
@@ -160,6 +161,8 @@ void t.test('the running cluster is audited, every shard and their union', async
   t.equal(audited.report.match(/^ok +paid_exactly_once /gm)?.length, 2, 'the rail is compared')
   t.match(audited.report, /^ok +pool_events_have_a_partner /m)
   t.match(audited.report, /\naudit clean: 2 shards and their union\n$/)
+  const { intents } = await countsOf(dataDir)
+  t.same(intents, { created: 4 }, 'the load tool counts those of both shards')
 
   const books = await connectToPrimary(parseStoreUrl(cluster.postgres.url), 'cluster', 'test')
   const place = (shard: string): Promise<number> =>
