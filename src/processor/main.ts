@@ -88,7 +88,12 @@ if (settings.CLUSTER !== 'off') prepareContracts()
 const { masters, books, member } = await openBooks()
 const recovery = await createRecovery({
   books,
-  highWaterFile: dataFile(settings, member ? highWaterOf(member.shard) : FILES.highWater),
+  ...(member === undefined
+    ? { highWaterFile: dataFile(settings, FILES.highWater) }
+    : {
+        highWaterFile: dataFile(settings, highWaterOf(member.shard)),
+        formerHighWaterFile: dataFile(settings, FILES.highWater),
+      }),
   isRequested: settings.RECOVERY === 'yes',
   pause,
   log,

@@ -10,10 +10,11 @@
  *   found behind while serving, they enter recovery mode and the process restarts.
  * - In recovery mode the high-water mark is not moved: it is the evidence of the loss.
  */
+import { basename } from 'node:path'
 import { EXIT_BOOKS_BEHIND } from '../../base/child.js'
 import type { EventId } from '../../base/ids.js'
 import type { Logger } from '../../base/log.js'
-import { FILES } from '../../base/subjects.js'
+import type { Progress } from '../../store/progress.js'
 import type { Store } from '../../store/store.js'
 import type { Memory } from '../cache/memory.js'
 import { enterRecovery } from '../commands/operators/recovery_enter.js'
@@ -30,6 +31,8 @@ export interface RecoveryOptions {
   readonly books: Store
   /** Path of the high-water mark. */
   readonly highWaterFile: string
+  /** Where these books had their mark before they were a shard of a cluster. */
+  readonly formerHighWaterFile?: string
   /** The operator's setting RECOVERY. */
   readonly isRequested: boolean
   readonly pause: (ms: number) => Promise<void>
@@ -61,7 +64,8 @@ export interface Recovery {
 
 export async function createRecovery(options: RecoveryOptions): Promise<Recovery> {
   const { books, highWaterFile, isRequested, pause, log } = options
-  const found = foundMark(highWaterFile, log)
+  const mark = foundMark(highWaterFile, log) ?? formerMark(options)
+  const found = mark?.progress
   const highWater = createHighWater({
     write: (mark) => replaceMarkFile(highWaterFile, mark),
     found,
@@ -74,12 +78,8 @@ export async function createRecovery(options: RecoveryOptions): Promise<Recovery
   let submitTo: Pick<Pipeline, 'submit'> | undefined
 
   const marks = createMarks(books.marks)
-  if (found !== undefined) {
-    const result = await marks.check({
-      kind: 'high_water',
-      source: FILES.highWater,
-      progress: found,
-    })
+  if (mark !== undefined) {
+    const result = await marks.check({ kind: 'high_water', ...mark })
     if (result.kind === 'behind' && !isActive) await refuseBooks(result.reason, log)
   }
 
@@ -151,14 +151,26 @@ export async function createRecovery(options: RecoveryOptions): Promise<Recovery
   }
 }
 
-function foundMark(file: string, log: Logger): ReturnType<typeof readHighWater> {
-  const text = readMarkFile(file)
+interface FoundMark {
+  readonly source: string
+  readonly progress: Progress
+}
+
+function foundMark(path: string, log: Logger): FoundMark | undefined {
+  const text = readMarkFile(path)
   if (text === undefined) return undefined
-  const mark = readHighWater(text)
-  if (mark === undefined) {
-    log.warn({ file: FILES.highWater }, 'high-water mark is unreadable and not checked')
-  }
-  return mark
+  const source = basename(path)
+  const progress = readHighWater(text)
+  if (progress !== undefined) return { source, progress }
+  log.warn({ file: source }, 'high-water mark is unreadable and not checked')
+  return undefined
+}
+
+/** The file may be of other books: this data directory had them before it joined the cluster. */
+function formerMark({ books, formerHighWaterFile, log }: RecoveryOptions): FoundMark | undefined {
+  if (formerHighWaterFile === undefined) return undefined
+  const found = foundMark(formerHighWaterFile, log)
+  return found?.progress.booksId === books.marks.progress().booksId ? found : undefined
 }
 
 /** Ends the process. The supervisor prints its last line, whatever the log level. */

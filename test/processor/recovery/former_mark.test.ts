@@ -1,0 +1,56 @@
+/** Books that become a shard of a cluster keep the high-water mark that they had before. */
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { createLog } from '../../../src/base/log.js'
+import { FILES, highWaterOf } from '../../../src/base/subjects.js'
+import { createRecovery } from '../../../src/processor/recovery/recovery.js'
+import type { Progress } from '../../../src/store/progress.js'
+import { tempFolder } from '../../support/temp_folder.js'
+import { createWorld } from '../../support/world.js'
+
+const folder = tempFolder(t)
+const world = await createWorld({ testdir: () => folder, teardown: t.teardown.bind(t) })
+const own = world.store.marks.progress()
+const [former, ofShard] = [FILES.highWater, highWaterOf('books_1')]
+
+const write = (file: string, { booksId, epoch, lastBatch }: Progress): void =>
+  writeFileSync(join(folder, file), JSON.stringify({ books: booksId, epoch, batch: lastBatch }))
+
+/** In recovery mode books that are behind are listed, and the process goes on. */
+async function sourcesAhead(): Promise<string[]> {
+  const recovery = await createRecovery({
+    books: world.store,
+    highWaterFile: join(folder, ofShard),
+    formerHighWaterFile: join(folder, former),
+    isRequested: true,
+    pause: () => Promise.resolve(),
+    log: createLog('test', { LOG_LEVEL: 'silent' }),
+  })
+  await recovery.close()
+  return recovery.behind().map(({ reason }) => reason)
+}
+
+const ahead = { ...own, lastBatch: own.lastBatch + 3 }
+
+void t.test('without a mark nothing is checked', async (t) => {
+  t.same(await sourcesAhead(), [])
+})
+
+void t.test('the former mark of these books is checked', async (t) => {
+  write(former, ahead)
+  t.match(await sourcesAhead(), [/^the books end 3 commits behind high_water\.json /])
+})
+
+void t.test('that of other books in this data directory is not', async (t) => {
+  write(former, { ...ahead, booksId: 'other' })
+  t.same(await sourcesAhead(), [])
+})
+
+void t.test('the mark of the shard takes its place', async (t) => {
+  write(former, ahead)
+  write(ofShard, { ...own, lastBatch: own.lastBatch + 1 })
+  t.match(await sourcesAhead(), [/^the books end 1 commit behind high_water_books_1\.json /])
+  write(ofShard, own)
+  t.same(await sourcesAhead(), [])
+})
