@@ -45,6 +45,8 @@ export interface OperatorAccess {
   readonly tls?: GrpcTls
   /** Of several processors; `address` is then not used. */
   readonly shards?: Shards
+  /** All shards, when `address` is the one that the operator named. */
+  readonly among?: Shards
 }
 
 /** A service client class of proto-loader. */

@@ -63,6 +63,8 @@ async function answerOf(
   switch (policy.kind) {
     case 'any':
       return [...calls.values()][0]!(request)
+    case 'pools':
+      return poolsAnswer(request, calls)
     case 'holder':
       return holdersAnswer(request, calls, shards)
     case 'list':
@@ -74,6 +76,32 @@ async function answerOf(
         `This is about one shard: name it with --shard, of ${[...calls.keys()].join(', ')}.`,
       )
   }
+}
+
+/** A cursor continues the list of the processor that gave it, so it names its shard. */
+async function poolsAnswer(request: Message, calls: ReadonlyMap<string, Call>): Promise<Message> {
+  const { cursor, ...own } = request
+  if (typeof cursor === 'string') {
+    const [shard = '', at = ''] = cursor.split(':')
+    const call = calls.get(shard)
+    if (call === undefined) throw new CommandFault(`The cursor is of ${shard}, which is missing.`)
+    return withShard(shard, await call({ ...own, cursor: at }))
+  }
+  let failure: unknown
+  for (const [shard, call] of calls) {
+    try {
+      return withShard(shard, await call(request))
+    } catch (error) {
+      if (error instanceof Refused) throw error
+      failure ??= error
+    }
+  }
+  throw failure
+}
+
+function withShard(shard: string, answer: Message): Message {
+  const { next_cursor: cursor } = answer
+  return typeof cursor === 'string' ? { ...answer, next_cursor: `${shard}:${cursor}` } : answer
 }
 
 async function holdersAnswer(

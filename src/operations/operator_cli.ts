@@ -119,7 +119,7 @@ async function shardAccess(
   const shards = await findShards(await processorAddresses(PROCESSORS), access, systemClock)
   if (shard === undefined) return { ...access, shards }
   const address = shards.reached.get(shard)
-  if (address !== undefined) return { ...access, address }
+  if (address !== undefined) return { ...access, address, among: shards }
   throw new CommandFault(
     shards.missing.includes(shard)
       ? `No processor of PROCESSORS has ${shard} now.`

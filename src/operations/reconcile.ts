@@ -38,6 +38,9 @@ export const reconcileStatement: CliCommand = {
   options: [...CHANGE, 'from', 'to', 'out'],
   run: async (context, [file = '']) => {
     const { flags } = context
+    if (flags.shard !== undefined) {
+      throw new CommandFault('The statement has the payments of all shards: leave --shard out.')
+    }
     if (flags.json === true && flags.out === undefined) {
       throw new CommandFault('--json needs --out FILE for the findings.')
     }

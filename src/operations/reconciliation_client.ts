@@ -25,7 +25,8 @@ export function connectReconciliation(
   actor: Actor,
   clock: Clock,
 ): ReconciliationClient {
-  const { shards } = access
+  // The bank's statement has the payments of all shards.
+  const shards = access.among ?? access.shards
   if (shards === undefined) return connectToOne(access, actor, clock)
   if (shards.missing.length > 0) {
     throw new Error(`This needs every shard: ${shards.missing.join(', ')} did not answer.`)

@@ -1,11 +1,14 @@
 /** Which shards an operators' rpc asks, and how their answers become one. */
+import { assert } from '../base/assert.js'
 import type { ListOrder } from './merged_list.js'
 
 export type Message = Readonly<Record<string, unknown>>
 
 export type Policy =
-  /** The shards agree: one is asked. */
+  /** One processor is asked: each asks every webhook pool, which has the events of all shards. */
   | { readonly kind: 'any' }
+  /** As `any`, and another one is asked when it does not answer. */
+  | { readonly kind: 'pools' }
   /** The shard that has what the request names. */
   | { readonly kind: 'holder' }
   | { readonly kind: 'list'; readonly order: ListOrder }
@@ -14,6 +17,7 @@ export type Policy =
   | { readonly kind: 'named' }
 
 const ANY: Policy = { kind: 'any' }
+const POOLS: Policy = { kind: 'pools' }
 const HOLDER: Policy = { kind: 'holder' }
 const NAMED: Policy = { kind: 'named' }
 
@@ -51,7 +55,7 @@ const TRIAL_BALANCE = combined((answers) => ({
   balanced: answers.every((answer) => answer['balanced'] === true),
 }))
 
-/** By service and rpc. A function decides by the request. An rpc without an entry is `named`. */
+/** By service and rpc. A function decides by the request. */
 const POLICIES: Readonly<Record<string, Policy | ((request: Message) => Policy)>> = {
   'Operator/IssueKey': HOLDER,
   'Operator/Deposit': HOLDER,
@@ -89,19 +93,33 @@ const POLICIES: Readonly<Record<string, Policy | ((request: Message) => Policy)>
   'Recovery/ResolveOrphan': HOLDER,
   'Recovery/ApproveIntent': HOLDER,
   'Recovery/RejectIntent': HOLDER,
-  // Every pool serves every shard, so each processor's answer has all pools.
-  'WebhookAdmin/Status': ANY,
-  'WebhookAdmin/ListDead': ANY,
-  'WebhookAdmin/ListPoison': ANY,
-  'WebhookAdmin/Redrive': ANY,
+  'WebhookAdmin/Status': POOLS,
+  'WebhookAdmin/ListDead': POOLS,
+  'WebhookAdmin/ListPoison': POOLS,
+  'WebhookAdmin/Redrive': ({ endpoint_id }) => (endpoint_id ? HOLDER : ANY),
   'WebhookAdmin/ListEndpoints': oldestFirst('id'),
   'WebhookAdmin/EnableEndpoint': HOLDER,
   'WebhookAdmin/DisableEndpoint': HOLDER,
+  // A new partner has no shard yet.
+  'Operator/CreatePartner': NAMED,
+  // Each shard has its own.
+  'Operator/SetRate': NAMED,
+  'Operator/ListRates': NAMED,
+  'Operator/EnsureDemo': NAMED,
+  'Callers/List': NAMED,
+  'Callers/Create': NAMED,
+  'Callers/Rotate': NAMED,
+  'Callers/Revoke': NAMED,
+  'Recovery/Show': NAMED,
+  'Recovery/AddOrphans': NAMED,
+  'Recovery/Release': NAMED,
+  // `master-key` calls it at every shard.
+  'PartnerAdmin/ReencryptSecrets': NAMED,
 }
 
 /** @param path of the rpc: `/causeway.operator.v1.Operator/Find` */
 export function policyOf(path: string, request: Message): Policy {
-  const name = path.slice(path.lastIndexOf('.') + 1)
-  const policy = POLICIES[name] ?? NAMED
+  const policy = POLICIES[path.slice(path.lastIndexOf('.') + 1)]
+  assert(policy !== undefined, `${path} has a policy`)
   return typeof policy === 'function' ? policy(request) : policy
 }

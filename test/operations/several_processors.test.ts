@@ -18,6 +18,9 @@ const TOKEN = 'ot_test'
 const log = createLog('test', { LOG_LEVEL: 'silent' })
 /** Of all tests here, since a test's own folder is emptied by each request for it. */
 const all = tempFolder(t)
+const STATEMENT = `time,transaction_id,instruction_id,movement,currency,amount
+2026-11-21T00:00:00Z,tx_1,pout_1,executed,USD,100
+`
 const BECAUSE = ['--reason', 'a test'] as const
 
 /** A processor that has a shard. @returns its address */
@@ -51,6 +54,9 @@ function cliOf(t: Test, processors: readonly string[]): OperatorCli {
   return operatorCli(folder, tokenFile, { PROCESSORS: processors.join() })
 }
 
+interface Counted {
+  readonly values: number
+}
 type Listed = readonly Readonly<Record<string, string>>[]
 
 t.test('two shards, both served', async (t) => {
@@ -103,6 +109,33 @@ t.test('two shards, both served', async (t) => {
       ...{ exitCode: 0, out: 'There are no unknown outcomes.\n' },
     })
   })
+
+  t.test('the master key file is of all shards', async (t) => {
+    const refused = await ops('master-key', 'list', '--shard', 'books_1')
+    t.match(refused, { exitCode: 2, err: /leave --shard out\.\n$/ })
+    const { data } = (await ops.json('master-key', 'list')) as { data: readonly Counted[] }
+    const values = data.map((key) => key.values)
+    for (const at of [one!, two!]) {
+      const listed = JSON.parse((await cliOf(t, [at])('master-key', 'list', '--json')).out) as {
+        data: Counted[]
+      }
+      t.ok(listed.data.some((key) => key.values > 0))
+      listed.data.forEach((key, index) => (values[index]! -= key.values))
+    }
+    t.same(new Set(values), new Set([0]), 'the sum of both')
+    const done = await ops('master-key', 'reencrypt', ...BECAUSE)
+    t.match(done, { exitCode: 0, out: 'encrypts since' }, done.err)
+  })
+
+  t.test('a list of the webhook pools, and what is about all shards', async (t) => {
+    t.match(await ops('webhooks', 'dead'), { exitCode: 1, err: /is unreachable/ })
+    const cursor = ['--cursor', 'books_9:abc']
+    t.match(await ops('webhooks', 'dead', ...cursor), { exitCode: 2, err: 'of books_9, which' })
+    const day = ['--from', '2026-11-21', '--shard', 'books_1']
+    t.match(await ops('reconcile', 'day.csv', ...day), {
+      ...{ exitCode: 2, err: 'The statement has the payments of all shards: leave --shard out.\n' },
+    })
+  })
   t.end()
 })
 
@@ -124,6 +157,14 @@ t.test('a shard that nobody serves is named', async (t) => {
     ...{ exitCode: 2, err: 'No processor of PROCESSORS has books_2 now.\n' },
   })
   t.match(await ops('recovery', 'show', '--shard', 'books_1'), { exitCode: 0 })
+  const statement = join(all, 'day.csv')
+  writeFileSync(statement, STATEMENT)
+  const release = ['recovery', 'release', '--statement', statement, ...BECAUSE]
+  t.match(await ops(...release, '--shard', 'books_1'), {
+    ...{ exitCode: 1, err: /This needs every shard: books_2 did not answer\./ },
+  })
+  const keys = await ops('master-key', 'list')
+  t.match(keys, { exitCode: 1, out: /INCOMPLETE: books_2 did not answer\.\n$/ })
 })
 
 t.test('without PROCESSORS there are no shards to name', async (t) => {
