@@ -30,6 +30,7 @@ import { busServer } from '../bus/bus_server.js'
 import { connectBus } from '../bus/nats.js'
 import { connectRail } from '../rails/client.js'
 import { SANDBOX_RAIL } from '../rails/rail.js'
+import { NoAnswer } from '../store/postgres/answers.js'
 import { lockHolder } from '../store/postgres/owned_schema.js'
 import { openPostgresStore } from '../store/postgres/store.js'
 import { Deposed, openStore, type Store } from '../store/store.js'
@@ -85,7 +86,7 @@ const child = childProcess({ log, metrics: () => registry.metrics(), stop: () =>
 // A processor that cannot listen takes no books, and one that takes them is ready soon.
 const listener = await listen(joinAddress({ host: settings.GRPC_HOST, port: settings.GRPC_PORT }))
 if (settings.CLUSTER !== 'off') prepareContracts()
-const { masters, books, member } = await openBooks()
+const { masters, books, member } = await openBooks().catch(orRestart)
 const recovery = await createRecovery({
   books,
   ...(member === undefined
@@ -257,6 +258,13 @@ log.info({ port: grpcPort, ...(member === undefined ? {} : ownerOf(member)) }, '
 function refuseToServe(fault: string): never {
   process.stderr.write(`${fault}\n`)
   process.exit(1)
+}
+
+/** A candidate that has no answer looks for the primary again. */
+function orRestart(error: unknown): Promise<never> {
+  if (!(error instanceof NoAnswer)) throw error
+  exitAtOnce('PostgreSQL does not answer', error)
+  return new Promise<never>(() => undefined)
 }
 
 /** Memory may differ from the books: nothing more is answered. */

@@ -10,7 +10,6 @@ import { randomInt } from 'node:crypto'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { systemClock } from '../../src/base/clock.js'
 import { programOptions } from '../../src/base/program_options.js'
 import { systemRandom } from '../../src/base/random.js'
 import { FILES } from '../../src/base/subjects.js'
@@ -28,7 +27,7 @@ import type { Partner } from '../support/partner.js'
 import { patience } from '../support/patience.js'
 import { noPostgres } from '../support/postgres_server.js'
 import { receiverOf } from '../support/receiver.js'
-import { environmentOf } from '../support/supervised_stack.js'
+import { environmentOf, fastClock } from '../support/supervised_stack.js'
 import { chosen, everyFault, type FaultContext } from './faults.js'
 import { startHistory, type History } from './histories.js'
 import { createPacketFilter, enterNamespaces } from './packet_filter.js'
@@ -86,7 +85,7 @@ const cluster = await createTrialCluster({
     ...{ RAIL_DELAY_MS: '100', RATE_LIMIT: 'off' },
   }),
   data,
-  clock: systemClock,
+  clock: fastClock(),
   random: systemRandom(),
   terminal: { info: note, ready: note, error: note },
   onRefused: (why) => {

@@ -113,6 +113,18 @@ void t.test('a name of a shard that is not safe in SQL is rejected', async (t) =
   await t.rejects(one.cluster.addShard('books; DROP SCHEMA cluster'), /check/)
 })
 
+void t.test('a statement without an answer fails: the candidate starts again', async (t) => {
+  const cluster = await openCluster({
+    ...{ url: server.url, name: 'unanswered', pause, answerWithinMs: 1_000 },
+    onNameTaken: () => undefined,
+  })
+  t.teardown(() => cluster.close().catch(() => undefined))
+  const blocker = await connected(t, 'cluster')
+  await blocker.exec('BEGIN; LOCK TABLE shards IN ACCESS EXCLUSIVE MODE')
+  await t.rejects(cluster.seenShards(), { name: 'NoAnswer' })
+  await blocker.exec('ROLLBACK')
+})
+
 void t.test('one processor at a time has a name', async (t) => {
   const first = await processor(t, 'same')
   let isTaken = false

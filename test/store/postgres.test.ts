@@ -4,7 +4,7 @@ import t, { type Test } from 'tap'
 import { instant } from '../../src/base/clock.js'
 import { ANSWER_WITHIN_MS } from '../../src/base/constants.js'
 import { createLog } from '../../src/base/log.js'
-import { PROCESSOR_SCHEMA, Deposed, type Store } from '../../src/store/store.js'
+import { PROCESSOR_SCHEMA, Deposed, type Store, type Wanted } from '../../src/store/store.js'
 import { openDatabase } from '../../src/store/database.js'
 import { exportSchemas, importSchemas } from '../../src/store/postgres/copy.js'
 import {
@@ -13,7 +13,7 @@ import {
   parseStoreUrl,
   type Connection,
 } from '../../src/store/postgres/connection.js'
-import { acquireLease } from '../../src/store/postgres/lease.js'
+import { acquireLease, LEASE_TIMEOUT_MS } from '../../src/store/postgres/lease.js'
 import { READS_WITHIN_MS } from '../../src/store/postgres/ownership.js'
 import { openPostgresStore } from '../../src/store/postgres/store.js'
 import type { Row } from '../../src/store/tables.js'
@@ -31,8 +31,8 @@ if (noPostgres !== false) {
 const server: TestServer = await startPostgres(t)
 const log = createLog('test', { LOG_LEVEL: 'silent' })
 const longPause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
-/** Looks more often; the lease and its timeout stay by the clock. */
-const shortPause = (ms: number): Promise<void> => longPause(ms / 20)
+/** Looks more often; the lease and its timeout stay by the clock, longer bounds as they are. */
+const shortPause = (ms: number): Promise<void> => longPause(ms > LEASE_TIMEOUT_MS ? ms : ms / 20)
 const MOST = 9_223_372_036_854_775_807n
 
 interface Opening {
@@ -208,6 +208,36 @@ void t.test('a server that does not answer a commit ends the ownership', async (
   t.notOk(failure() instanceof Deposed, 'the process exits with 70')
   await blocker.exec('ROLLBACK')
   t.match(await committing, { message: /no answer/ }, 'a late answer does not count')
+})
+
+const NOTHING: Wanted = {
+  ...{ intents: [], payouts: [], beneficiaries: [], idempotency: [] },
+  ...{ usage: [], fxQuotes: [], discrepancies: [] },
+}
+
+void t.test('a server that does not answer a look-up ends the ownership', async (t) => {
+  const shard = newShard()
+  let now = 0
+  const { store, failure } = await opened(t, shard, { elapsed: () => now, pause: shortPause })
+  const blocker = await connected(t, shard)
+  await blocker.exec('BEGIN; LOCK TABLE intents IN ACCESS EXCLUSIVE MODE')
+  const loading = store.load({ ...NOTHING, intents: ['pi_1'] })
+  now += ANSWER_WITHIN_MS
+  await eventually('the failure', () => failure() !== undefined)
+  t.match(failure(), { name: 'NoAnswer', message: /no answer from the server within 5000 ms/ })
+  await blocker.exec('ROLLBACK')
+  await loading
+})
+
+void t.test('a take-over that has no answer fails', async (t) => {
+  const shard = newShard()
+  const { store } = await opened(t, shard)
+  await store.close()
+  const standby = await withoutStandby(t, shard)
+  const pause = (ms: number): Promise<void> => longPause(ms / 20)
+  const took = opened(t, shard, { pause }).catch((e: Error) => e)
+  t.match(await took, { name: 'NoAnswer' })
+  await standby.back()
 })
 
 void t.test('reads need a recently confirmed write: a former primary confirms none', async (t) => {

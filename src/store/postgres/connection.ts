@@ -15,6 +15,7 @@ import type { ConnectionOptions } from 'node:tls'
 import type pg from 'pg'
 import type { Bindable, Reader } from '../database.js'
 import { POSTGRES } from '../dialect.js'
+import { answered } from './answers.js'
 
 export interface PostgresTarget {
   readonly host: string
@@ -27,6 +28,7 @@ export interface PostgresTarget {
 
 const DEFAULT_PORT = 5432
 const CONNECT_WITHIN_MS = 5_000
+const ROLE = 'SELECT pg_is_in_recovery() AS standby, pg_backend_pid() AS session'
 const BIGINT_OID = 20
 
 /**
@@ -108,8 +110,9 @@ export async function connectToPrimary(
     client.on('error', () => undefined)
     try {
       await client.connect()
-      const { rows } = await client.query<{ standby: boolean; session: number }>(
-        'SELECT pg_is_in_recovery() AS standby, pg_backend_pid() AS session',
+      const { rows } = await answered(
+        client.query<{ standby: boolean; session: number }>(ROLE),
+        CONNECT_WITHIN_MS,
       )
       if (rows[0]?.standby === false) return connectionOf(client, target, rows[0].session)
       faults.push(`${target.host}:${target.port} is a standby`)

@@ -14,12 +14,17 @@
  *   the server confirmed, unless the owner has ended or has released the lease.
  */
 import { SECOND } from '../../base/clock.js'
+import { ANSWER_WITHIN_MS } from '../../base/constants.js'
 import type { Logger } from '../../base/log.js'
 import { Deposed } from '../store.js'
+import { NoAnswer } from './answers.js'
 import type { Connection } from './connection.js'
 
 export const HEARTBEAT_MS = SECOND
 export const LEASE_TIMEOUT_MS = 4 * SECOND
+
+/** A former primary without its standby never answers: the next try looks for another server. */
+const TAKE_OVER_WITHIN_MS = LEASE_TIMEOUT_MS + ANSWER_WITHIN_MS
 
 export interface LeaseOptions {
   readonly connection: Connection
@@ -83,7 +88,7 @@ export async function acquireLease(options: LeaseOptions): Promise<Ownership> {
   }
 }
 
-/** @returns undefined when another process has taken over since */
+/** @returns undefined when another process has taken over since. @throws NoAnswer */
 export async function takeOver(
   { connection, background, holder, pause, log }: Omit<LeaseOptions, 'elapsed'>,
   seen: SeenOwner,
@@ -97,7 +102,10 @@ export async function takeOver(
     log.warn({ holder: seen.holder }, 'ending the session of a holder whose commit does not end')
     await background.all(TERMINATE, [seen.session])
   })
-  const [taken] = await taking
+  const late = pause(TAKE_OVER_WITHIN_MS).then(() => {
+    throw new NoAnswer(TAKE_OVER_WITHIN_MS)
+  })
+  const [taken] = await Promise.race([taking, late])
   ending.catch(() => undefined)
   return taken
 }

@@ -13,11 +13,13 @@
 import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
+import { MINUTE } from '../../base/clock.js'
 import type { Logger } from '../../base/log.js'
 import type { Random } from '../../base/random.js'
 import { FILES } from '../../base/subjects.js'
 import { acquireLock, type Database } from '../database.js'
 import { Deposed } from '../store.js'
+import { createAnswers, type Answers } from './answers.js'
 import { connectToPrimary, parseStoreUrl, type Connection } from './connection.js'
 import type { SeenOwner } from './lease.js'
 import { migrate, type OwnedSchemaDefinition } from './migrate.js'
@@ -48,6 +50,9 @@ export interface OwnedSchema<Name extends string> extends Owned {
 
 /** How the server plans the statements of a connection. */
 export type Planning = 'by index' | 'by cost'
+
+/** Of reads at a boot of large books, and of operators' lists. */
+const READ_WITHIN_MS = 2 * MINUTE
 
 const BY_INDEX = ['seqscan', 'hashjoin', 'mergejoin']
   .map((method) => `SET enable_${method} = off;`)
@@ -83,10 +88,16 @@ function placeIn(folder: string, random: Random): string {
   return readFileSync(file, 'utf8')
 }
 
+const watchedBy = (reads: Answers, connection: Connection): Connection => ({
+  ...connection,
+  all: (sql, parameters) => reads.ask(() => connection.all(sql, parameters)),
+})
+
 export async function openOwnedSchema<Name extends string>(
   { url, shard, ...options }: SchemaOptions,
   definition: OwnedSchemaDefinition,
   plannings: Readonly<Record<Name, Planning>>,
+  answeredWithin: Partial<Readonly<Record<Name, number>>> = {},
 ): Promise<OwnedSchema<Name>> {
   const writer = await connectToPrimary(parseStoreUrl(url), shard, 'commits')
   const opened = await Promise.all(
@@ -96,7 +107,13 @@ export async function openOwnedSchema<Name extends string>(
       return [name, connection] as const
     }),
   )
-  const readers = Object.fromEntries(opened) as Record<Name, Connection>
+  const watched = opened.map(([name, connection]) => {
+    const reads = createAnswers(options.elapsed, answeredWithin[name] ?? READ_WITHIN_MS)
+    return { name, reads, connection: watchedBy(reads, connection) }
+  })
+  const readers = Object.fromEntries(
+    watched.map(({ name, connection }) => [name, connection]),
+  ) as Record<Name, Connection>
   const all = [writer, ...opened.map(([, connection]) => connection)]
   const close = async (): Promise<void> => {
     await Promise.all(all.map((connection) => connection.close()))
@@ -107,7 +124,14 @@ export async function openOwnedSchema<Name extends string>(
     await writer.exec(BY_INDEX)
     const { statement } = definition.commitFunction
     const background = readers[opened[0]![0]]
-    ownership = await takeOwnership({ ...options, connection: writer, background, statement })
+    const reads = watched.map((each) => each.reads)
+    ownership = await takeOwnership({
+      ...options,
+      connection: writer,
+      background,
+      statement,
+      reads,
+    })
   } catch (error) {
     await close()
     throw error

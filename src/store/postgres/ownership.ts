@@ -7,8 +7,8 @@
  * - A commit that fails has an unknown outcome. So has a write that the server reports as done with
  *   a warning: a cancelled wait for the standby means that only one server has it. Heartbeats and
  *   take-overs count.
- * - A server that does not answer for ANSWER_WITHIN_MS ends the ownership. The statement is not
- *   cancelled, so its outcome is unknown.
+ * - A server that does not answer for ANSWER_WITHIN_MS ends the ownership, and so does a read
+ *   without an answer for longer than its own bound.
  * - Reads need no flush, but the server that answers them may be a former primary, where no commit
  *   of a later owner arrives. So they also need a confirmed write that was sent less than
  *   READS_WITHIN_MS ago. Each server that can be promoted has that write, and no process takes over
@@ -18,6 +18,7 @@
 import { ANSWER_WITHIN_MS } from '../../base/constants.js'
 import type { Bindable } from '../database.js'
 import { Deposed } from '../store.js'
+import { createAnswers, NoAnswer, type Answers } from './answers.js'
 import { FENCED } from './commit_function.js'
 import {
   acquireLease,
@@ -62,6 +63,8 @@ export interface OwnershipOptions extends LeaseOptions {
   readonly statement: string
   /** Takes over from this owner. Absent: waits as a candidate. */
   readonly from?: SeenOwner
+  /** Reads whose bounds end the ownership too. */
+  readonly reads?: readonly Answers[]
 }
 
 /** Another candidate was first. */
@@ -76,8 +79,8 @@ export const READS_WITHIN_MS = LEASE_TIMEOUT_MS - HEARTBEAT_MS
 /** Takes over, waiting as a candidate if need be, and sends heartbeats. @throws TakenByAnother */
 export async function takeOwnership(options: OwnershipOptions): Promise<OwnedConnection> {
   const { connection, statement, elapsed, pause } = options
-  /** When each statement without an answer was sent, in order. */
-  const unanswered: number[] = []
+  const writer = createAnswers(elapsed, ANSWER_WITHIN_MS)
+  const watched = [writer, ...(options.reads ?? [])]
   let writesUnanswered = 0
   let confirmedAt = -Infinity
   let isReleased = false
@@ -100,8 +103,7 @@ export async function takeOwnership(options: OwnershipOptions): Promise<OwnedCon
   let owned = taken
 
   const ask = async <Answer>(query: () => Promise<Answer>): Promise<Answer> => {
-    unanswered.push(elapsed())
-    const answer = await query().finally(() => unanswered.shift())
+    const answer = await writer.ask(query)
     if (fault !== null) throw fault
     return answer
   }
@@ -118,11 +120,11 @@ export async function takeOwnership(options: OwnershipOptions): Promise<OwnedCon
     for (;;) {
       await pause(HEARTBEAT_MS)
       if (isReleased || fault !== null) return
-      const [oldest] = unanswered
-      if (oldest !== undefined && elapsed() - oldest >= ANSWER_WITHIN_MS) {
+      const late = watched.find((each) => each.overdueSince() !== undefined)
+      if (late !== undefined) {
+        const since = late.overdueSince()
         await pause(0) // the answer may have arrived while this process did not run
-        if (unanswered[0] === oldest)
-          fail(new Error(`no answer from the server within ${ANSWER_WITHIN_MS} ms`))
+        if (late.overdueSince() === since) fail(new NoAnswer(late.withinMs))
       } else if (writesUnanswered === 0 && elapsed() - confirmedAt >= HEARTBEAT_MS) {
         heartbeat().catch((error: unknown) => fail(error as Error))
       }

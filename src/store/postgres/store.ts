@@ -5,6 +5,7 @@
  * connections (postgres/owned_schema).
  */
 import { join } from 'node:path'
+import { ANSWER_WITHIN_MS } from '../../base/constants.js'
 import { projectRoot } from '../../base/project_root.js'
 import { createLists } from '../lists.js'
 import { progressQueries, readAcceptedEpoch, readProgress, type Progress } from '../progress.js'
@@ -22,11 +23,12 @@ export const BOOKS: OwnedSchemaDefinition = {
 const IN_RECOVERY = 'SELECT 1 FROM recoveries WHERE released_at IS NULL'
 
 export async function openPostgresStore(options: SchemaOptions): Promise<Store> {
-  const schema = await openOwnedSchema(options, BOOKS, {
-    background: 'by index',
-    prefetch: 'by index',
-    lists: 'by cost',
-  })
+  const schema = await openOwnedSchema(
+    options,
+    BOOKS,
+    { background: 'by index', prefetch: 'by index', lists: 'by cost' },
+    { prefetch: ANSWER_WITHIN_MS }, // every command waits for it
+  )
   const { background, prefetch, lists } = schema.readers
   const { booksId } = await readProgress(background)
   let acceptedEpoch = await readAcceptedEpoch(background)

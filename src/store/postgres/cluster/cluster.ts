@@ -7,10 +7,13 @@
  * - One running processor has a name: a lock of its database session excludes a second one.
  * - A statement here is complete by itself: a process that ends between two of them leaves nothing
  *   that another one cannot finish.
+ * - A statement without an answer fails with NoAnswer: the server may be cut off.
  * - Moments are those of the database server, so machines need not agree on the time.
  */
 import { join } from 'node:path'
+import { ANSWER_WITHIN_MS } from '../../../base/constants.js'
 import { projectRoot } from '../../../base/project_root.js'
+import { answered } from '../answers.js'
 import type { Connection } from '../connection.js'
 import { connectToPrimary, parseStoreUrl } from '../connection.js'
 import { migrate, type SchemaDefinition } from '../migrate.js'
@@ -130,6 +133,8 @@ export interface ClusterOptions {
   readonly pause: (ms: number) => Promise<void>
   /** Called while another process has the name. */
   readonly onNameTaken: () => void
+  /** Of each statement. Default: ANSWER_WITHIN_MS. */
+  readonly answerWithinMs?: number
 }
 
 const NAME_RETRY_MS = 500
@@ -140,9 +145,15 @@ export async function openCluster({
   name,
   pause,
   onNameTaken,
+  answerWithinMs = ANSWER_WITHIN_MS,
 }: ClusterOptions): Promise<Cluster> {
-  const connection = await connectToPrimary(parseStoreUrl(url), SCHEMA, 'cluster')
-  await migrate(connection, SCHEMA, DEFINITION)
+  const opened = await connectToPrimary(parseStoreUrl(url), SCHEMA, 'cluster')
+  await migrate(opened, SCHEMA, DEFINITION)
+  const connection: Connection = {
+    ...opened,
+    all: (sql, parameters) => answered(opened.all(sql, parameters), answerWithinMs),
+    run: (sql, parameters) => answered(opened.run(sql, parameters), answerWithinMs),
+  }
   for (let tries = 1; !(await hasName(connection, name)); tries++) {
     if (tries === 1) onNameTaken()
     await pause(NAME_RETRY_MS)

@@ -1,0 +1,48 @@
+/**
+ * Statements that wait for their answer, with a bound.
+ *
+ * - A connection that a network has dropped stays open without an answer for many minutes. Only a
+ *   bound tells it.
+ * - A statement is not cancelled, so the outcome of a write is unknown.
+ */
+
+/** The process must restart: what it asked may have been done. */
+export class NoAnswer extends Error {
+  override name = 'NoAnswer'
+  constructor(withinMs: number) {
+    super(`no answer from the server within ${withinMs} ms`)
+  }
+}
+
+/** The statements of one connection, which are answered in order. */
+export interface Answers {
+  readonly withinMs: number
+  ask<Answer>(query: () => Promise<Answer>): Promise<Answer>
+  /** When the oldest statement without an answer was sent, if that is too long ago. */
+  overdueSince(): number | undefined
+}
+
+/** @param elapsed monotonic, milliseconds */
+export function createAnswers(elapsed: () => number, withinMs: number): Answers {
+  const unanswered: number[] = []
+  return {
+    withinMs,
+    ask: (query) => {
+      unanswered.push(elapsed())
+      return query().finally(() => unanswered.shift())
+    },
+    overdueSince: () => {
+      const [oldest] = unanswered
+      return oldest !== undefined && elapsed() - oldest >= withinMs ? oldest : undefined
+    },
+  }
+}
+
+/** For statements that are rare: each has a timer. @throws NoAnswer */
+export function answered<Answer>(query: Promise<Answer>, withinMs: number): Promise<Answer> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new NoAnswer(withinMs)), withinMs)
+  })
+  return Promise.race([query, late]).finally(() => clearTimeout(timer))
+}
