@@ -45,7 +45,7 @@ import { openAdminQueries } from './store/admin_queries.js'
 
 /** Unknown commit outcome: the supervisor restarts the process, which recovers from disk. */
 const EXIT_RECOVER = 70
-/** Another process owns the pool: this one must start again as a candidate. */
+/** Another process owns the pool: this one must restart as a candidate. */
 const EXIT_DEPOSED = 71
 const READY_CHECK_EVERY_MS = 20
 const CHANNEL = {
@@ -171,7 +171,7 @@ const addresses = watchProcessorAddresses(
 const consuming = eventConsumer.run()
 
 const readyCheck = setInterval(() => {
-  if (bus.status() === 'down' || !endpoints.isAllInStep()) return
+  if (bus.status() === 'down' || !endpoints.isAllSynced()) return
   clearInterval(readyCheck)
   child.ready()
   log.info('serving')
@@ -179,8 +179,12 @@ const readyCheck = setInterval(() => {
 
 let serving = true
 const readiness = () => {
-  const isInStep = endpoints.isAllInStep()
-  return { ready: serving && bus.status() === 'up' && isInStep, bus: bus.status(), isInStep }
+  const isSynced = endpoints.isAllSynced()
+  return {
+    ready: serving && bus.status() === 'up' && isSynced,
+    bus: bus.status(),
+    isInStep: isSynced,
+  }
 }
 const ops = isSupervised()
   ? undefined

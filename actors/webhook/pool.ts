@@ -160,11 +160,11 @@ export function createPool(options: PoolOptions): WebhookPool {
       if (mayTake(queue, delivery)) enqueue(queue, delivery)
     }
     startAll()
-    void stored.then(() => leaveToDisk(deliveries))
+    void stored.then(() => recordDue(deliveries))
   }
 
   /** Records the due times of deliveries that did not fit in memory, once they are on disk. */
-  const leaveToDisk = (deliveries: readonly Delivery[]): void => {
+  const recordDue = (deliveries: readonly Delivery[]): void => {
     for (const { id, endpointId, context } of deliveries) {
       const queue = queueOf(endpointId)
       if (queue.held.has(id)) continue
@@ -176,10 +176,10 @@ export function createPool(options: PoolOptions): WebhookPool {
   const enqueue = (queue: EndpointQueue, delivery: Delivery): void => {
     queue.waiting.push(delivery)
     queue.held.add(delivery.id)
-    join(queue)
+    offer(queue)
   }
 
-  const join = (queue: EndpointQueue): void => {
+  const offer = (queue: EndpointQueue): void => {
     if (queue.endpoint === undefined || queue.isQueued || !mayStartNow(queue)) return
     queue.isQueued = true
     waiting[tierOf(queue)].add(queue.endpoint.tenant, queue)
@@ -201,7 +201,7 @@ export function createPool(options: PoolOptions): WebhookPool {
       if (queue === undefined) return
       queue.isQueued = false
       if (tierOf(queue) === slot && mayStartNow(queue)) startFirst(queue, slot)
-      join(queue)
+      offer(queue)
       if (mayLoad(queue, clock.now())) void load(queue)
     }
   }
@@ -236,7 +236,7 @@ export function createPool(options: PoolOptions): WebhookPool {
     const healthChange = recordOutcome(queue, { ...result.outcome, late }, now, probes)
     if (healthChange.disable !== null) requestDisable(queue, healthChange.disable)
     if (isOpen(queue.breaker)) unload(queue)
-    join(queue)
+    offer(queue)
     startAll()
 
     const { failing, recovered } = healthChange
@@ -268,7 +268,7 @@ export function createPool(options: PoolOptions): WebhookPool {
     const next = rows.length === limit ? now : await store.nextDue(queue.endpointId, now)
     const fresh = rows.filter((row) => isOnDiskOnly(queue, row))
     queue.loading = false
-    queue.releasedMeanwhile.clear()
+    queue.releasedDuringLoad.clear()
     dueOnDisk(queue, next)
     if (!queue.running) {
       dueOnDisk(queue, fresh[0]?.context.dueAt ?? null)
@@ -280,7 +280,7 @@ export function createPool(options: PoolOptions): WebhookPool {
   }
 
   const isOnDiskOnly = (queue: EndpointQueue, { id }: { id: DeliveryId }): boolean =>
-    !queue.held.has(id) && !queue.releasedMeanwhile.has(id)
+    !queue.held.has(id) && !queue.releasedDuringLoad.has(id)
 
   /** Ends the deliveries of a deleted endpoint; those in flight end when they complete. */
   const abandonAll = async (queue: EndpointQueue): Promise<void> => {
@@ -288,7 +288,7 @@ export function createPool(options: PoolOptions): WebhookPool {
     queue.loading = true
     queue.dueOnDisk = null
     for (;;) {
-      queue.releasedMeanwhile.clear()
+      queue.releasedDuringLoad.clear()
       const rows = await store.due(queue.endpointId, EVER, ABANDON_PAGE + queue.held.size)
       const left = rows.filter((row) => isOnDiskOnly(queue, row))
       if (left.length === 0) break
@@ -297,7 +297,7 @@ export function createPool(options: PoolOptions): WebhookPool {
       options.settled()
     }
     queue.loading = false
-    queue.releasedMeanwhile.clear()
+    queue.releasedDuringLoad.clear()
   }
 
   const withPausedQueue = async (endpointId: EndpointId, work: PausedQueueWork): Promise<void> => {
@@ -306,7 +306,7 @@ export function createPool(options: PoolOptions): WebhookPool {
     queue.loading = true
     const due = await work((delivery) => isOnDiskOnly(queue, delivery)).finally(() => {
       queue.loading = false
-      queue.releasedMeanwhile.clear()
+      queue.releasedDuringLoad.clear()
     })
     if (queue.endpoint?.status === 'deleted') return void abandonAll(queue)
     queue.breaker = CLOSED
@@ -320,10 +320,10 @@ export function createPool(options: PoolOptions): WebhookPool {
     const queue = queueOf(endpoint.id)
     const before = queue.endpoint
     queue.endpoint = endpoint
-    if (before !== undefined) takeChange(queue, before, endpoint)
+    if (before !== undefined) applyChange(queue, before, endpoint)
     queue.running = endpoint.status === 'enabled'
     if (queue.running) {
-      join(queue)
+      offer(queue)
       startAll()
       return
     }
@@ -335,7 +335,7 @@ export function createPool(options: PoolOptions): WebhookPool {
     if (endpoint.status === 'deleted') void abandonAll(queue)
   }
 
-  const takeChange = (queue: EndpointQueue, before: Endpoint, after: Endpoint): void => {
+  const applyChange = (queue: EndpointQueue, before: Endpoint, after: Endpoint): void => {
     if (after.url !== before.url) queue.hasAnswered = false
     if (after.breakerResetAt !== before.breakerResetAt) queue.breaker = CLOSED
   }
@@ -347,7 +347,7 @@ export function createPool(options: PoolOptions): WebhookPool {
         moveToSlowTier(request)
     }
     for (const queue of queues.values()) {
-      join(queue)
+      offer(queue)
       if (!stopping && mayLoad(queue, now)) void load(queue)
     }
     startAll()

@@ -1,8 +1,8 @@
 /**
  * The audit: runs the checklist in order and stops at the first violation.
  *
- * - The result is clean only when every check ran. A check that fails to run is broken; a check
- *   that is left out is named.
+ * - The result is clean only when every check ran. A check that fails to run counts as broken; a
+ *   check that is left out is named.
  * - A corrupt payout or intent is reported without hiding other violations: it is excluded once the
  *   files are intact, and checks that need every row are left out.
  */

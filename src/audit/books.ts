@@ -5,10 +5,10 @@
  * rules (checks), the printed result (report).
  *
  * - One connection reads all files in one transaction, so each database stands still. Snapshots are
- *   taken in the order processor, rail, webhooks: whatever the processor records of the rail or a
- *   pool must then be there, however busy the stack is.
- * - PostgreSQL is exported first, at one snapshot: the processor's books and the pools'. What the
- *   rail's later snapshot has and the export lacks is looked up in a second export.
+ *   taken in the order processor, rail, webhooks, so the later ones contain everything that the
+ *   processor records of the rail or a pool, also under load.
+ * - PostgreSQL is exported first, at one snapshot: the processor's books and the pools'. Rows that
+ *   the rail's later snapshot has and the export lacks are looked up in a second export.
  * - Connections and attached databases are read-only.
  * - One page of a table is in memory at a time.
  * - Amounts are read as text (CAST(… AS TEXT)) and summed as bigint, because numbers would be

@@ -13,7 +13,7 @@ export interface ClusterReport {
 }
 
 export interface ClusterAuditOptions {
-  /** Has the rail's key. */
+  /** The folder with the rail's key. */
   readonly dataDir: string
   /** Of the export. */
   readonly folder: string

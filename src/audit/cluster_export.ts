@@ -2,7 +2,8 @@
  * The shards of a PostgreSQL cluster as files: books and webhook pools as one snapshot shows them,
  * and beside each shard its part of the rail's log and of the pools.
  *
- * - The log is copied after the snapshot: whatever the books record of the rail must be in it.
+ * - The log is copied after the snapshot, so it contains everything that the books record of the
+ *   rail.
  * - A shard that no processor has served has no books yet.
  */
 import { existsSync, mkdirSync } from 'node:fs'
@@ -24,7 +25,7 @@ export interface ClusterExport {
 
 export interface ClusterExportOptions {
   readonly url: string
-  /** Has the rail's log. */
+  /** The folder with the rail's log. */
   readonly dataDir: string
   /** An empty folder for the files. */
   readonly folder: string

@@ -1,5 +1,5 @@
 /**
- * The union of all shards of a cluster: what no shard's own audit can see.
+ * The audit of the union of all shards of a cluster: rules across shards.
  *
  * Owns: a scratch database with the rows that the shards must not share. Does not own: the rules
  * (checks/union).

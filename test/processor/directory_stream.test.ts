@@ -117,13 +117,13 @@ void t.test(
     endpoints.onChange((endpoint) => {
       received.push(endpoint.id)
       if (received.length > 1) return
-      t.notOk(endpoints.isInStep(TENANT), 'not in step before the transfer ends')
+      t.notOk(endpoints.isSynced(TENANT), 'not in step before the transfer ends')
       for (const id of [first, last]) {
         memory.endpoints.set(id, { ...memory.endpoints.get(id)!, url: 'https://example.com/new' })
       }
       directory.changed(new Set(), new Set([first, last]))
     })
-    t.equal(await endpoints.inStep(TENANT), true)
+    t.equal(await endpoints.whenSynced(TENANT), true)
     t.same(
       received.slice(0, count),
       Array.from({ length: count }, (_, i) => endpointId(i)),
@@ -150,12 +150,12 @@ void t.test('many changes of one commit arrive', async (t) => {
   const endpoints = createEndpointDirectory({ token: TOKEN, log: LOG })
   endpoints.add(clientOf(t, address))
   t.teardown(() => endpoints.close())
-  await endpoints.anyInStep()
+  await endpoints.whenAnySynced()
   const ids = Array.from({ length: 6_000 }, (_, i) => endpointId(i))
   for (const [i, id] of ids.entries()) memory.endpoints.set(id, anEndpoint(i))
   directory.changed(new Set(), new Set(ids))
   await eventually('all known', () => ids.every((id) => endpoints.get(id) !== undefined))
-  t.ok(endpoints.isAllInStep(), 'on the open stream')
+  t.ok(endpoints.isAllSynced(), 'on the open stream')
 })
 
 void t.test('a pool knows which of several processors has a tenant', async (t) => {
@@ -175,16 +175,16 @@ void t.test('a pool knows which of several processors has a tenant', async (t) =
   const endpoints = createEndpointDirectory({ token: TOKEN, log: LOG })
   t.teardown(() => endpoints.close())
   const ofOne = endpoints.add(clientOf(t, one.address))
-  t.equal(await endpoints.inStep(tenant(first)), true)
+  t.equal(await endpoints.whenSynced(tenant(first)), true)
   t.equal(endpoints.subscriptionOf(tenant(first)), ofOne)
-  t.notOk(endpoints.isInStep(tenant(second)))
-  t.notOk(endpoints.isAllInStep(), 'nobody serves books_2')
+  t.notOk(endpoints.isSynced(tenant(second)))
+  t.notOk(endpoints.isAllSynced(), 'nobody serves books_2')
 
   const ofTwo = endpoints.add(clientOf(t, two.address))
   await ofTwo.complete
-  t.ok(endpoints.isAllInStep())
-  t.notOk(endpoints.isInStep(tenant(second)), 'it does not exist yet')
-  const isCreated = endpoints.inStep(tenant(second))
+  t.ok(endpoints.isAllSynced())
+  t.notOk(endpoints.isSynced(tenant(second)), 'it does not exist yet')
+  const isCreated = endpoints.whenSynced(tenant(second))
   two.memory.partners.set(second.id, second)
   two.directory.changed(new Set([second.id]), new Set())
   t.equal(await isCreated, true)
@@ -196,8 +196,8 @@ void t.test('a pool knows which of several processors has a tenant', async (t) =
   t.equal(endpoints.subscriptionOf(tenant(second)), ofNext, 'of the later owner')
   two.directory.close()
   ofNext.close()
-  await eventually('no processor has it', () => !endpoints.isInStep(tenant(second)))
-  t.ok(endpoints.isInStep(tenant(first)))
+  await eventually('no processor has it', () => !endpoints.isSynced(tenant(second)))
+  t.ok(endpoints.isSynced(tenant(first)))
 })
 
 void t.test('a pool pauses the tenants of a processor in recovery mode only', async (t) => {
@@ -223,9 +223,9 @@ void t.test('a pool pauses the tenants of a processor in recovery mode only', as
   t.notOk(endpoints.isPaused(other), 'its processor serves')
 
   one.directory.close()
-  await eventually('the stream is lost', () => !endpoints.isInStep(tenant))
+  await eventually('the stream is lost', () => !endpoints.isSynced(tenant))
   t.ok(endpoints.isPaused(tenant), 'no processor has released it')
-  await eventually('it is back', () => endpoints.isInStep(tenant))
+  await eventually('it is back', () => endpoints.isSynced(tenant))
   await join(first, shardInfo('books_1', 2), null)
   t.notOk(endpoints.isPaused(tenant), 'a later owner serves')
 })

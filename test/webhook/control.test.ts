@@ -234,7 +234,7 @@ void t.test('an event that no pool has is stored by one of them', async (t) => {
   t.same(
     new Set(sent.map((webhookRequest) => webhookRequest.endpoint.id)),
     new Set([narrow.id, endpoint.id]),
-    'and who wants it: its message will find it taken',
+    'and who subscribesTo it: its message will find it taken',
   )
   t.same(
     (await resend(young)).deliveries.map((each) => each.endpoint_id),

@@ -113,11 +113,11 @@ export async function aControlWorld(t: Test): Promise<ControlWorld> {
     const directory = {
       get: (id: EndpointId) => endpoints.get(id),
       ofTenant: (tenant: string) => [...endpoints.values()].filter((e) => e.tenant === tenant),
-      isInStep: () => true,
-      inStep: () => Promise.resolve(true),
-      isAnyInStep: () => true,
-      anyInStep: () => Promise.resolve(true),
-      isAllInStep: () => true,
+      isSynced: () => true,
+      whenSynced: () => Promise.resolve(true),
+      isAnySynced: () => true,
+      whenAnySynced: () => Promise.resolve(true),
+      isAllSynced: () => true,
     }
     const eventConsumer = createEventConsumer({
       consumer: { next: () => Promise.resolve([]), close: () => undefined },

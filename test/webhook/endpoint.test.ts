@@ -2,7 +2,7 @@ import t from 'tap'
 import { signingKey } from '../../src/auth/signature.js'
 import { instant } from '../../src/base/clock.js'
 import type { TenantId } from '../../src/base/ids.js'
-import { secretAt, wants } from '../../actors/webhook/endpoint/endpoint.js'
+import { secretAt, subscribesTo } from '../../actors/webhook/endpoint/endpoint.js'
 import { anEndpoint, TENANT } from './builders.js'
 
 interface Changes {
@@ -20,25 +20,27 @@ const event = (type: string, { tenant = TENANT, createdAt = 100, data = {} }: Ch
 
 void t.test('an endpoint gets the events it subscribes to', (t) => {
   const everything = anEndpoint()
-  t.ok(wants(everything, event('payout.created')))
-  t.ok(wants(everything, event('payment_intent.captured')))
-  t.notOk(wants(everything, event('payment_intent.authorized')), 'opt-in')
+  t.ok(subscribesTo(everything, event('payout.created')))
+  t.ok(subscribesTo(everything, event('payment_intent.captured')))
+  t.notOk(subscribesTo(everything, event('payment_intent.authorized')), 'opt-in')
   const optedIn = anEndpoint({ enabledEvents: ['*', 'payment_intent.authorized'] })
-  t.ok(wants(optedIn, event('payment_intent.authorized')))
+  t.ok(subscribesTo(optedIn, event('payment_intent.authorized')))
   const one = anEndpoint({ enabledEvents: ['payout.failed'] })
-  t.ok(wants(one, event('payout.failed')))
-  t.notOk(wants(one, event('payout.completed')))
-  t.notOk(wants(everything, event('payout.created', { tenant: 'demo_production' as TenantId })))
+  t.ok(subscribesTo(one, event('payout.failed')))
+  t.notOk(subscribesTo(one, event('payout.completed')))
+  t.notOk(
+    subscribesTo(everything, event('payout.created', { tenant: 'demo_production' as TenantId })),
+  )
   t.end()
 })
 
 void t.test('a test event goes only to the endpoint that it names', (t) => {
   const [one, other] = [anEndpoint({ enabledEvents: ['payout.failed'] }), anEndpoint()]
   const test = event('webhook_endpoint.test', { data: { webhook_endpoint: { id: one.id } } })
-  t.ok(wants(one, test))
-  t.notOk(wants(other, test), 'not to a wildcard subscriber')
-  t.notOk(wants(other, event('webhook_endpoint.test')))
-  t.notOk(wants({ ...one, status: 'deleted' }, test))
+  t.ok(subscribesTo(one, test))
+  t.notOk(subscribesTo(other, test), 'not to a wildcard subscriber')
+  t.notOk(subscribesTo(other, event('webhook_endpoint.test')))
+  t.notOk(subscribesTo({ ...one, status: 'deleted' }, test))
   t.end()
 })
 
@@ -48,18 +50,18 @@ void t.test('webhook_endpoint.disabled goes to the other endpoints', (t) => {
   const disabled = event('webhook_endpoint.disabled', {
     data: { webhook_endpoint: { id: one.id } },
   })
-  t.notOk(wants(one, disabled), 'also when it is enabled again')
-  t.ok(wants(other, disabled))
-  t.notOk(wants(narrow, disabled))
+  t.notOk(subscribesTo(one, disabled), 'also when it is enabled again')
+  t.ok(subscribesTo(other, disabled))
+  t.notOk(subscribesTo(narrow, disabled))
   t.end()
 })
 
 void t.test('an endpoint gets nothing from before its creation or after its deletion', (t) => {
   const endpoint = anEndpoint({ createdAt: instant(100) })
-  t.ok(wants(endpoint, event('payout.created', { createdAt: 100 })))
-  t.notOk(wants(endpoint, event('payout.created', { createdAt: 99 })))
-  t.notOk(wants(anEndpoint({ status: 'deleted' }), event('payout.created')))
-  t.ok(wants(anEndpoint({ status: 'disabled' }), event('payout.created')), 'held, not lost')
+  t.ok(subscribesTo(endpoint, event('payout.created', { createdAt: 100 })))
+  t.notOk(subscribesTo(endpoint, event('payout.created', { createdAt: 99 })))
+  t.notOk(subscribesTo(anEndpoint({ status: 'deleted' }), event('payout.created')))
+  t.ok(subscribesTo(anEndpoint({ status: 'disabled' }), event('payout.created')), 'held, not lost')
   t.end()
 })
 

@@ -132,13 +132,13 @@ void t.test('unloading drops every waiting delivery from memory', (t) => {
   t.equal(endpointQueue.held.size, 0)
   t.equal(endpointQueue.dueOnDisk, NOW, 'the due time of the first one')
   t.equal(
-    endpointQueue.releasedMeanwhile.size,
+    endpointQueue.releasedDuringLoad.size,
     3,
     'a load under way must not bring them as they were',
   )
   endpointQueue.loading = false
   release(endpointQueue, queue[0]!.id)
-  t.equal(endpointQueue.releasedMeanwhile.size, 3)
+  t.equal(endpointQueue.releasedDuringLoad.size, 3)
   t.end()
 })
 

@@ -36,7 +36,7 @@ async function anEventConsumer(t: Test, endpoints: Endpoint[]) {
   })
   const bus = connectBus({ url: server.url, consumes: true, ackWaitMs: 1_000, clock, log })
   const delivered: Delivery[] = []
-  let inStep = true
+  let whenSynced = true
   let holding = false
   let away: string | undefined
   let back: () => void = () => undefined
@@ -46,16 +46,16 @@ async function anEventConsumer(t: Test, endpoints: Endpoint[]) {
     consumer: bus.consumer,
     endpoints: {
       ofTenant: (tenant) => endpoints.filter((endpoint) => endpoint.tenant === tenant),
-      isInStep: (tenant) => inStep && tenant !== away,
-      inStep: () => new Promise((resolve) => (back = () => resolve(true))),
-      isAnyInStep: () => inStep,
-      anyInStep: async () => {
+      isSynced: (tenant) => whenSynced && tenant !== away,
+      whenSynced: () => new Promise((resolve) => (back = () => resolve(true))),
+      isAnySynced: () => whenSynced,
+      whenAnySynced: async () => {
         holding = true
         await new Promise<void>((resolve) => (stepped = resolve))
         holding = false
         return true
       },
-      isAllInStep: () => inStep && away === undefined,
+      isAllSynced: () => whenSynced && away === undefined,
     },
     store: {
       ...store,
@@ -94,7 +94,7 @@ async function anEventConsumer(t: Test, endpoints: Endpoint[]) {
     },
     rows: <Row>(sql: string) => reader.all<Row>(sql),
     hold: () => {
-      inStep = false
+      whenSynced = false
     },
     isHolding: () => holding,
     /** The processor of a tenant is away; undefined: none is. */
@@ -103,7 +103,7 @@ async function anEventConsumer(t: Test, endpoints: Endpoint[]) {
       back()
     },
     release: () => {
-      inStep = true
+      whenSynced = true
       stepped()
     },
     /** Commits reach the disk, but their promises stay pending. */

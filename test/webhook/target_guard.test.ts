@@ -4,7 +4,7 @@ import { tenantOf, type PartnerId } from '../../src/base/ids.js'
 import {
   guardedLookup,
   isPublic,
-  judgeUrl,
+  checkUrl,
   TargetRefused,
 } from '../../actors/webhook/sending/target_guard.js'
 
@@ -56,10 +56,10 @@ void t.test('URLs are checked before a name is resolved', (t) => {
     // Other spellings of 127.0.0.1 and 169.254.169.254.
     ...['2130706433', '0x7f000001', '0177.0.0.1', '127.1', '0x7f.1', '2852039166', '127.0.0.1.'],
   ].map((text) => (text.includes('/') ? text : `https://${text}/hook`))
-  for (const url of refused) t.equal(judgeUrl({ url, tenant: PRODUCTION }, STRICT).ok, false, url)
+  for (const url of refused) t.equal(checkUrl({ url, tenant: PRODUCTION }, STRICT).ok, false, url)
   for (const url of ['', 'example.com', 'https://', 'https://[::1', 'https://1.2.3.4.5.6.7:x/']) {
     t.same(
-      judgeUrl({ url, tenant: PRODUCTION }, STRICT),
+      checkUrl({ url, tenant: PRODUCTION }, STRICT),
       { ok: false, reason: 'target_malformed' },
       url,
     )
@@ -71,14 +71,14 @@ void t.test('URLs are checked before a name is resolved', (t) => {
     'https://[2606:4700::1111]/',
     'https://xn--exmple-cua.com/',
   ]
-  for (const url of passed) t.equal(judgeUrl({ url, tenant: PRODUCTION }, STRICT).ok, true, url)
+  for (const url of passed) t.equal(checkUrl({ url, tenant: PRODUCTION }, STRICT).ok, true, url)
   t.end()
 })
 
 void t.test('the sandbox allows http but no private addresses', (t) => {
-  t.equal(judgeUrl({ url: 'http://example.com/', tenant: SANDBOX }, STRICT).ok, true)
-  t.equal(judgeUrl({ url: 'http://127.0.0.1/', tenant: SANDBOX }, STRICT).ok, false)
-  t.equal(judgeUrl({ url: 'ftp://example.com/', tenant: SANDBOX }, STRICT).ok, false)
+  t.equal(checkUrl({ url: 'http://example.com/', tenant: SANDBOX }, STRICT).ok, true)
+  t.equal(checkUrl({ url: 'http://127.0.0.1/', tenant: SANDBOX }, STRICT).ok, false)
+  t.equal(checkUrl({ url: 'ftp://example.com/', tenant: SANDBOX }, STRICT).ok, false)
   t.end()
 })
 
@@ -86,10 +86,10 @@ void t.test(
   'local work allows http and private addresses, but no other schemes or passwords',
   (t) => {
     for (const url of ['http://127.0.0.1:9000/', 'http://localhost/', 'https://[::1]/']) {
-      t.equal(judgeUrl({ url, tenant: PRODUCTION }, LENIENT).ok, true, url)
+      t.equal(checkUrl({ url, tenant: PRODUCTION }, LENIENT).ok, true, url)
     }
     for (const url of ['ftp://127.0.0.1/', 'file:///etc/passwd', 'http://a:b@127.0.0.1/']) {
-      t.equal(judgeUrl({ url, tenant: PRODUCTION }, LENIENT).ok, false, url)
+      t.equal(checkUrl({ url, tenant: PRODUCTION }, LENIENT).ok, false, url)
     }
     t.end()
   },

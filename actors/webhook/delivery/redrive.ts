@@ -15,7 +15,7 @@ import { leastIdAt, type EndpointId } from '../../../src/base/ids.js'
 import type { Random } from '../../../src/base/random.js'
 import { deliveryTo, type EventConsumer } from '../intake/event_consumer.js'
 import { openDelivery } from './actor.js'
-import { wants, type Endpoint } from '../endpoint/endpoint.js'
+import { subscribesTo, type Endpoint } from '../endpoint/endpoint.js'
 import type { Endpoints } from '../endpoint/endpoint_directory.js'
 import type { WebhookPool } from '../pool.js'
 import type { EventRow } from '../store/schema.js'
@@ -29,7 +29,7 @@ export interface RedriverOptions {
   readonly store: Pick<WebhookStore, 'commit'>
   readonly pool: Pick<WebhookPool, 'withPausedQueue' | 'deliver'>
   readonly eventConsumer: Pick<EventConsumer, 'inOrder'>
-  readonly endpoints: Pick<Endpoints, 'get' | 'ofTenant' | 'inStep'>
+  readonly endpoints: Pick<Endpoints, 'get' | 'ofTenant' | 'whenSynced'>
   readonly clock: Clock
   readonly random: Random
 }
@@ -53,7 +53,7 @@ export interface Redriver {
     since: Instant,
     limit: number,
   ): Promise<{ readonly redriven: number; readonly more: boolean }>
-  /** Undefined: the pool does not have the event and was not to store it. */
+  /** Undefined: the pool does not have the event and must not store it. */
   resend(request: Resend): Promise<readonly DeliveryView[] | undefined>
 }
 
@@ -115,7 +115,7 @@ export function createRedriver(options: RedriverOptions): Redriver {
   }
 
   const resend: Redriver['resend'] = async (request) => {
-    if (!(await endpoints.inStep(request.event.tenant))) return undefined
+    if (!(await endpoints.whenSynced(request.event.tenant))) return undefined
     return eventConsumer.inOrder(async () => {
       const { event, endpointId } = request
       const isKnown = await adminQueries.hasEvent(event.id)
@@ -146,7 +146,8 @@ export function createRedriver(options: RedriverOptions): Redriver {
     return [...endpoints.ofTenant(event.tenant)].filter(
       (endpoint) =>
         exists(endpoint) &&
-        (endpoint === named || ((endpointId === undefined || isFirst) && wants(endpoint, event))),
+        (endpoint === named ||
+          ((endpointId === undefined || isFirst) && subscribesTo(endpoint, event))),
     )
   }
 

@@ -42,7 +42,7 @@ export interface RoutedEvent {
   readonly body: string
 }
 
-export function wants(endpoint: Endpoint, event: RoutedEvent): boolean {
+export function subscribesTo(endpoint: Endpoint, event: RoutedEvent): boolean {
   if (endpoint.status === 'deleted') return false
   if (endpoint.tenant !== event.tenant || endpoint.createdAt > event.createdAt) return false
   if (event.type === TEST_EVENT) return endpoint.id === endpointIn(event.body)

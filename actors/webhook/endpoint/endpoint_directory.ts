@@ -2,12 +2,13 @@
  * The directory of webhook endpoints, streamed from every processor.
  *
  * Owns: the streams, their reconnect, the last known state of each endpoint, and which processor
- * has a tenant. Does not own: where the processors are, subscriptions (endpoint/endpoint).
+ * serves a tenant. Does not own: the processors' addresses (base/processor_addresses),
+ * subscriptions of endpoints (endpoint/endpoint).
  *
- * - A tenant is in step while the stream of the processor that has it is open and complete. Only
+ * - A tenant is synced while the stream of the processor that serves it is open and complete. Only
  *   then is it certain that an event of the tenant has no endpoint.
- * - Of two processors that announce a partner the one with the higher epoch has it. A processor
- *   without a shard is the only one and has every tenant.
+ * - Of two processors that announce a partner the one with the higher epoch serves it. A processor
+ *   without a shard is the only one and serves every tenant.
  * - The last known endpoints stay usable while a stream is down: deliveries continue.
  * - A deleted endpoint is passed to the handler and not stored.
  */
@@ -27,14 +28,14 @@ export interface Endpoints {
   /** Neither this nor `ofTenant` returns deleted endpoints. */
   get(id: EndpointId): Endpoint | undefined
   ofTenant(tenant: TenantId): Iterable<Endpoint>
-  isInStep(tenant: TenantId): boolean
-  /** Resolves with true once the tenant is in step, with false when closed before. */
-  inStep(tenant: TenantId): Promise<boolean>
+  isSynced(tenant: TenantId): boolean
+  /** Resolves with true once the tenant is synced, with false when closed before. */
+  whenSynced(tenant: TenantId): Promise<boolean>
   /** At least one stream is complete. */
-  isAnyInStep(): boolean
-  anyInStep(): Promise<boolean>
+  isAnySynced(): boolean
+  whenAnySynced(): Promise<boolean>
   /** The streams of every shard are complete. */
-  isAllInStep(): boolean
+  isAllSynced(): boolean
   /** Called for each received endpoint, known ones included. */
   onChange(handler: (endpoint: Endpoint) => void): void
   close(): void
@@ -43,21 +44,21 @@ export interface Endpoints {
 export interface EndpointDirectory extends Endpoints {
   /** Subscribes to a processor. */
   add(client: DirectoryClient): Subscription
-  /** The complete one of the processor that has the tenant. */
+  /** The complete one of the processor that serves the tenant. */
   subscriptionOf(tenant: TenantId): Subscription | undefined
   /** Deliveries of the tenant must not start: its processor is in recovery mode, or was last. */
   isPaused(tenant: TenantId): boolean
 }
 
 export interface Subscription {
-  /** Whether this processor says that it has the tenant. */
+  /** Whether this processor announces the tenant. */
   has(tenant: TenantId): boolean
   /** Resolves when the stream is complete for the first time. */
   readonly complete: Promise<void>
   close(): void
 }
 
-/** What a processor says of itself. */
+/** What a processor announces. */
 interface Announcement {
   shard: string
   epoch: number
@@ -71,7 +72,7 @@ interface Stream extends Subscription {
 
 interface Waiter {
   isReached(): boolean
-  resolve(inStep: boolean): void
+  resolve(isSynced: boolean): void
 }
 
 export interface EndpointDirectoryOptions {
@@ -134,7 +135,7 @@ export function createEndpointDirectory(options: EndpointDirectoryOptions): Endp
     return false
   }
 
-  const isAllInStep = (): boolean => {
+  const isAllSynced = (): boolean => {
     const open = complete()
     const served = new Set(open.map(({ state }) => state.shard))
     return open.length > 0 && open.every(({ state }) => state.shards.every((s) => served.has(s)))
@@ -145,8 +146,8 @@ export function createEndpointDirectory(options: EndpointDirectoryOptions): Endp
       ? Promise.resolve(!closed)
       : new Promise((resolve) => waiting.push({ isReached, resolve }))
 
-  const isInStep = (tenant: TenantId): boolean => subscriptionOf(tenant) !== undefined
-  const isAnyInStep = (): boolean => complete().length > 0
+  const isSynced = (tenant: TenantId): boolean => subscriptionOf(tenant) !== undefined
+  const isAnySynced = (): boolean => complete().length > 0
 
   return {
     add,
@@ -154,11 +155,11 @@ export function createEndpointDirectory(options: EndpointDirectoryOptions): Endp
     isPaused,
     get: (id) => known.get(id),
     ofTenant: (tenant) => byTenant.get(tenant)?.values() ?? [],
-    isInStep,
-    inStep: (tenant) => until(() => isInStep(tenant)),
-    isAnyInStep,
-    anyInStep: () => until(isAnyInStep),
-    isAllInStep,
+    isSynced,
+    whenSynced: (tenant) => until(() => isSynced(tenant)),
+    isAnySynced,
+    whenAnySynced: () => until(isAnySynced),
+    isAllSynced,
     onChange: (given) => {
       handler = given
     },

@@ -31,7 +31,7 @@ export interface EndpointQueue {
   waiting: Delivery[]
   readonly held: Set<DeliveryId>
   /** Released during a load, which may have read them in their old state. */
-  readonly releasedMeanwhile: Set<DeliveryId>
+  readonly releasedDuringLoad: Set<DeliveryId>
   loading: boolean
   dueOnDisk: Instant | null
   inFlight: number
@@ -60,7 +60,7 @@ export const newEndpointQueue = (
   running: false,
   waiting: [],
   held: new Set(),
-  releasedMeanwhile: new Set(),
+  releasedDuringLoad: new Set(),
   loading: false,
   dueOnDisk: null,
   inFlight: 0,
@@ -140,5 +140,5 @@ export function unload(queue: EndpointQueue): void {
 
 export function release(queue: EndpointQueue, id: DeliveryId): void {
   queue.held.delete(id)
-  if (queue.loading) queue.releasedMeanwhile.add(id)
+  if (queue.loading) queue.releasedDuringLoad.add(id)
 }

@@ -1,5 +1,5 @@
 /**
- * Reports settled events and endpoints to disable to the processor that has their tenant, until it
+ * Reports settled events, and endpoints to disable, to the processor of their tenant until it
  * confirms them.
  *
  * Does not own: when an event is settled (the store counts open deliveries).
@@ -27,9 +27,9 @@ const RETRY_AFTER_MS = SECOND
 const ANSWER_WITHIN_MS = 5 * SECOND
 
 export interface DeliveryOutcomeReporterOptions {
-  /** Of the processor that has the tenant; undefined: none is connected. */
+  /** Of the processor of the tenant; undefined: it is not connected. */
   readonly clientOf: (tenant: TenantId) => EventOutcomesClient | undefined
-  /** As above, of the tenant of an endpoint. */
+  /** Likewise, by an endpoint of the tenant. */
   readonly clientOfEndpoint: (id: EndpointId) => EventOutcomesClient | undefined
   readonly token: string
   readonly store: Pick<WebhookStore, 'commit' | 'unreported'>

@@ -8,10 +8,10 @@
  *   attempt.
  * - A known event creates no second delivery, under any message id.
  * - A poison message is stored with its reason and does not stop the others.
- * - An event is routed while its tenant is in step with the directory. Of several processors one
- *   that is away delays only its own tenants: their messages are held for a time, then left to the
- *   bus, which redelivers them. An endpoint that arrives shortly after
- *   one of its events still gets it: batches and endpoint changes are serialized.
+ * - An event is routed while the directory of its tenant is synced. An unreachable processor delays
+ *   only its own tenants: their messages are held for HOLD_MS, then left to the bus, which
+ *   redelivers them. An endpoint that arrives shortly after one of its events still gets it:
+ *   batches and endpoint changes are serialized.
  */
 import { createHash } from 'node:crypto'
 import { MINUTE, plus, SECOND, type Clock, type Instant } from '../../../src/base/clock.js'
@@ -22,7 +22,7 @@ import { EVENT_HEADERS, tenantIn } from '../../../src/base/subjects.js'
 import type { BusMessage, Consumer } from '../../../src/bus/consumer.js'
 import { fromMessage, isTenant, type BusEvent } from '../../../src/bus/event_message.js'
 import { newDelivery } from '../delivery/machine.js'
-import { wants, type Endpoint } from '../endpoint/endpoint.js'
+import { subscribesTo, type Endpoint } from '../endpoint/endpoint.js'
 import type { Endpoints } from '../endpoint/endpoint_directory.js'
 import type { EventRow, PoisonRow } from '../store/schema.js'
 import type { Delivery, WebhookStore } from '../store/store.js'
@@ -38,7 +38,7 @@ export interface EventConsumerOptions {
   readonly consumer: Consumer
   readonly endpoints: Pick<
     Endpoints,
-    'ofTenant' | 'isInStep' | 'inStep' | 'isAnyInStep' | 'anyInStep' | 'isAllInStep'
+    'ofTenant' | 'isSynced' | 'whenSynced' | 'isAnySynced' | 'whenAnySynced' | 'isAllSynced'
   >
   readonly store: Pick<WebhookStore, 'commit' | 'dedupWindow' | 'eventsWithout'>
   /** Receives deliveries; their rows are on disk once `stored` resolves. */
@@ -85,25 +85,28 @@ export function createEventConsumer(options: EventConsumerOptions): EventConsume
     for (;;) {
       const messages = await consumer.next()
       if (messages.length === 0) return
-      if (!endpoints.isAnyInStep() && !(await endpoints.anyInStep())) return
-      const late = messages.filter((message) => !isInStep(message))
+      if (!endpoints.isAnySynced() && !(await endpoints.whenAnySynced())) return
+      const late = messages.filter((message) => !isSynced(message))
       const now = late.length === 0 ? messages : messages.filter((each) => !late.includes(each))
       if (now.length > 0) await serialized(() => storeBatch(now))
       for (const [tenant, held] of byTenant(late)) void hold(tenant, held)
     }
   }
 
-  /** What is not an event of ours is poison, of any tenant. */
-  const isInStep = (message: BusMessage): boolean => {
+  /** A message without a valid tenant is poison and needs no directory. */
+  const isSynced = (message: BusMessage): boolean => {
     const tenant = tenantIn(message.subject)
-    return !isTenant(tenant) || endpoints.isInStep(tenant)
+    return !isTenant(tenant) || endpoints.isSynced(tenant)
   }
 
-  /** Until the processor of the tenant is back. A tenant that none has is one of no endpoint. */
+  /**
+   * Holds messages until the directory of their tenant is synced. A tenant that no processor has,
+   * has no endpoint.
+   */
   const hold = async (tenant: TenantId, messages: readonly BusMessage[]): Promise<void> => {
     const timeout = new Promise<void>((resolve) => setTimeout(resolve, HOLD_MS).unref())
-    await Promise.race([endpoints.inStep(tenant), timeout])
-    if (endpoints.isInStep(tenant) || endpoints.isAllInStep()) {
+    await Promise.race([endpoints.whenSynced(tenant), timeout])
+    if (endpoints.isSynced(tenant) || endpoints.isAllSynced()) {
       await serialized(() => storeBatch(messages))
     }
   }
@@ -128,7 +131,7 @@ export function createEventConsumer(options: EventConsumerOptions): EventConsume
   const deliveriesOf = (event: EventRow, now: Instant): Delivery[] => {
     const deliveries: Delivery[] = []
     for (const endpoint of endpoints.ofTenant(event.tenant)) {
-      if (wants(endpoint, event)) deliveries.push(deliveryTo(endpoint, event, now, random))
+      if (subscribesTo(endpoint, event)) deliveries.push(deliveryTo(endpoint, event, now, random))
     }
     return deliveries
   }
@@ -158,7 +161,7 @@ export function createEventConsumer(options: EventConsumerOptions): EventConsume
       const missed = await store.eventsWithout(id, tenant, { received: since, created })
       const now = clock.now()
       const deliveries = missed
-        .filter((event) => wants(endpoint, event))
+        .filter((event) => subscribesTo(endpoint, event))
         .map((event) => deliveryTo(endpoint, event, now, random))
       if (deliveries.length === 0) return
       const stored = store.commit({ deliveries })

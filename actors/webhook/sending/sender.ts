@@ -20,7 +20,7 @@ import type { Random } from '../../../src/base/random.js'
 import { secretAt, type Endpoint } from '../endpoint/endpoint.js'
 import {
   guardedLookup,
-  judgeUrl,
+  checkUrl,
   TargetRefused,
   type GuardRules,
   type Resolve,
@@ -143,7 +143,7 @@ export function createSender(options: SenderOptions): Sender {
       const began = clock.now()
       const { handler, abort } = readAnswer((answer) => {
         clearTimeout(timer)
-        resolve(judge(answer, clock.now() - began))
+        resolve(outcomeOf(answer, clock.now() - began))
       })
       const timer = setTimeout(() => abort('timeout'), attemptWithinMs)
       pool.dispatch({ method: 'POST', path, headers, body }, handler)
@@ -178,9 +178,9 @@ interface Reachable {
 }
 
 function readTarget(endpoint: Endpoint, rules: GuardRules): Target {
-  const judged = judgeUrl(endpoint, rules)
-  if (!judged.ok) return judged
-  const { origin, pathname, search } = judged.url
+  const checked = checkUrl(endpoint, rules)
+  if (!checked.ok) return checked
+  const { origin, pathname, search } = checked.url
   return { ok: true, key: `${endpoint.id} ${origin}`, origin, path: pathname + search }
 }
 
@@ -250,7 +250,7 @@ function faultName(error: Error): string {
   return error.name
 }
 
-function judge({ status, fault, reply }: Answer, latencyMs: number): SendOutcome {
+function outcomeOf({ status, fault, reply }: Answer, latencyMs: number): SendOutcome {
   const reason = status === null ? fault : `http_${status}`
   return { kind: kindOf(status), status, reason, latencyMs, reply }
 }

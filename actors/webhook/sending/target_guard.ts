@@ -6,7 +6,7 @@
  * - A name is checked when connecting, and the connection uses the checked addresses, so DNS
  *   rebinding has no effect.
  * - One address that is not public rejects the whole name.
- * - IP addresses in the URL are checked by `judgeUrl`, because they are not resolved. `URL`
+ * - IP addresses in the URL are checked by `checkUrl`, because they are not resolved. `URL`
  *   normalizes `127.1`, `0x7f000001` and `2130706433` before.
  */
 import { promises as dns, type LookupAddress, type LookupOptions } from 'node:dns'
@@ -24,11 +24,11 @@ export interface Target {
   readonly tenant: TenantId
 }
 
-export type JudgedUrl =
+export type CheckedUrl =
   | { readonly ok: true; readonly url: URL }
   | { readonly ok: false; readonly reason: 'target_malformed' | 'target_refused' }
 
-export function judgeUrl({ url: text, tenant }: Target, { allowPrivate }: GuardRules): JudgedUrl {
+export function checkUrl({ url: text, tenant }: Target, { allowPrivate }: GuardRules): CheckedUrl {
   if (!URL.canParse(text)) return { ok: false, reason: 'target_malformed' }
   const url = new URL(text)
   const allowPlain = allowPrivate || environmentOf(tenant) === 'sandbox'

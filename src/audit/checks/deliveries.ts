@@ -1,6 +1,6 @@
 /**
- * The webhook pools' databases compared with the processor's: every event is delivered, dead or
- * still open.
+ * The webhook pools' databases compared with the processor's: each event is delivered, dead or
+ * open.
  *
  * - A pool's snapshot is taken later: an event that the processor has as settled must be final
  *   there. Facts that a pool states about the processor are compared with the processor's current
@@ -19,8 +19,8 @@ const KEPT_MS = 8 * DAY
 
 /**
  * Deliveries that were open when the event was settled. A redriven delivery has more tries than
- * counted attempts. A delivery to an endpoint that the pool learned of late starts after the event
- * was settled.
+ * counted attempts. A delivery to an endpoint that reached the pool late starts after the event was
+ * settled.
  */
 const WAS_OPEN = `d.due_at IS NOT NULL AND d.context ->> 'tries' = d.context ->> 'attempts'
   AND coalesce((SELECT min(a.at) FROM :pool.attempts a WHERE a.delivery_id = d.id),

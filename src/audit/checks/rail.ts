@@ -1,5 +1,6 @@
 /**
- * The rail's log compared with the books: a payment left the rail exactly when the books say so.
+ * The rail's log compared with the books: the rail executed exactly the payments that the books
+ * record as executed.
  *
  * - A mismatch is allowed only when an operator can see it: there is a discrepancy, an orphan
  *   execution, or a manual settlement with evidence.

@@ -93,7 +93,10 @@ export function directoryService(
     }
   }
 
-  /** Pools report the outcomes of these partners' events to this processor. */
+  /**
+   * Pools deliver these partners' events to the endpoints of this processor, and report the
+   * outcomes to it.
+   */
   const announceTo = (stream: EndpointWatcher): void => {
     const { shard } = info
     stream.write({ shard, epoch: info.epoch(), shards: [...info.shards()] })

@@ -1,5 +1,5 @@
 /**
- * Calls about a partner by name, in a cluster: the partner gets its place before the call runs.
+ * In a cluster, places a partner in this shard before a call that creates it runs.
  *
  * - A call for a partner that another shard has is refused with `not_here`; the trailer
  *   `causeway-processor` names the processor that served that shard last.
@@ -14,9 +14,9 @@ const PROCESSOR_TRAILER = 'causeway-processor'
 export interface Placements {
   /** Of this processor. */
   readonly shard: string
-  /** Undefined: the partner has no place. */
+  /** Undefined: the partner is not placed. */
   whereIs(partner: string): Promise<Place | undefined>
-  /** Places a partner here unless it has a place. @returns null when it is here */
+  /** Places a partner here unless it is placed. @returns null when it is here */
   place(partner: string): Promise<Place | null>
 }
 

@@ -1,10 +1,10 @@
 /**
- * Calls that name a partner, in a cluster: one about a partner of another shard is refused with
- * `not_here` and the address of the processor that has it.
+ * In a cluster, refuses calls about a partner of another shard with `not_here` and the address of
+ * the processor that serves it.
  *
- * - It is applied to every handler of the server, so no handler can forget it. A partner of this
- *   processor costs one look into memory.
- * - A partner without a place is the handler's to refuse, or to create.
+ * - It is applied to every handler of the server, so no handler can omit it. For a partner of this
+ *   processor it costs one look-up in memory.
+ * - For a partner without a placement the handler runs: it refuses the call or creates the partner.
  */
 import type {
   sendUnaryData,

@@ -1,5 +1,5 @@
 /**
- * `cluster.json` under DATA_DIR: the processes of the trial cluster, and who serves which shard.
+ * `cluster.json` under DATA_DIR: the processes of the trial cluster and their shards.
  *
  * - Replaced atomically, also when a process restarts or a shard changes hands.
  */

@@ -234,7 +234,7 @@ export async function planCluster(options: PlanOptions): Promise<ClusterPlan> {
   }
 }
 
-/** Known before the start: each program is told of the others. */
+/** Chosen before the start, because each program gets the addresses of the others. */
 async function portsFor(names: readonly string[]): Promise<(name: string) => number> {
   const ports = new Map<string, number>()
   for (const name of names) ports.set(name, await freePort(LOOPBACK))

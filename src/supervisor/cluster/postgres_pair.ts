@@ -6,9 +6,9 @@
  *
  * - The primary's commits wait for the standby. When the primary ends then, the standby is promoted
  *   and has all that was acknowledged; the former one becomes its standby as a new copy.
- * - While the standby is not in step, a primary that ends starts again in place.
- * - A file names the primary. It is written before the promotion: the promoted server has every
- *   acknowledged commit by then, and the former one may not have those after it.
+ * - While the standby is not synchronous, a primary that ends restarts in place.
+ * - A file names the primary. It is written before the promotion: by then the promoted server has
+ *   every acknowledged commit, and the former primary can lack later ones.
  */
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -99,7 +99,7 @@ export function createPostgresPair(options: PostgresPairOptions): PostgresPair {
     await rebuild()
   }
 
-  /** Until it works: the new primary can end meanwhile, and starts again in place. */
+  /** Repeats until it succeeds: the new primary can end before, and then restarts in place. */
   const rebuild = async (): Promise<void> => {
     while (!isClosed && !isCopied) {
       await copy().catch((error: unknown) => report(`the standby is not copied: ${String(error)}`))

@@ -4,8 +4,9 @@
  * Does not own: inserts and the fence (src/store/postgres/commit_function), what a batch contains
  * (store/schema).
  *
- * - A new event is inserted with its count of open deliveries. That of others is recomputed.
- * - Texts of others get a replacement character for what PostgreSQL cannot store.
+ * - A new event is inserted with its count of open deliveries. The count of a stored event is
+ *   recomputed.
+ * - Received texts get a replacement character for each character that PostgreSQL cannot store.
  */
 import type { EventId } from '../../../../src/base/ids.js'
 import { toCleanText } from '../../../../src/base/text.js'
