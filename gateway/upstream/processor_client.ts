@@ -85,6 +85,8 @@ export interface ProcessorClientOptions {
   readonly log: Logger
   /** Default: HOLD_WITHIN_MS. */
   readonly holdWithinMs?: number
+  /** Called whenever the stream has opened. */
+  readonly onOpen?: () => void
 }
 
 export function createProcessorClient(options: ProcessorClientOptions): StreamClient {
@@ -181,6 +183,7 @@ export function createProcessorClient(options: ProcessorClientOptions): StreamCl
       resolveOpened()
       endHolding()
       held.releaseTo(submit)
+      options.onOpen?.()
     })
   }
 

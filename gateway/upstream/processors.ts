@@ -7,8 +7,9 @@
  * - A command is sent to the processor that announces its partner. Without one, or without a stream
  *   to it, the command settles as `configuration_error`, and so do those in flight when a stream
  *   breaks. Other processors' commands are not affected.
- * - When a processor withdraws a partner, commands of the partner are held for its next owner, for
- *   at most HOLD_WITHIN_MS. So is a command that was answered `not_here`: nothing was decided.
+ * - When a processor withdraws a partner, commands of the partner are held until its next owner has
+ *   announced it and has an open command stream, for at most HOLD_WITHIN_MS. So is a command that
+ *   was answered `not_here`: nothing was decided.
  * - Any other command that was sent is never sent again.
  * - A held command uses no capacity of the request scheduler, which all processors share.
  */
@@ -60,6 +61,24 @@ export interface ProcessorsOptions {
   readonly log: Logger
   /** Default: HOLD_WITHIN_MS. */
   readonly holdWithinMs?: number
+  /** Default: the network, and the time of this machine. */
+  readonly ports?: ProcessorPorts
+}
+
+export interface ProcessorPorts {
+  readonly openClient: typeof createProcessorClient
+  readonly openDirectory: typeof openDirectoryStream
+  /** @returns cancels the call */
+  after(ms: number, call: () => void): () => void
+}
+
+const NETWORK: ProcessorPorts = {
+  openClient: createProcessorClient,
+  openDirectory: openDirectoryStream,
+  after: (ms, call) => {
+    const timer = setTimeout(call, ms).unref()
+    return () => clearTimeout(timer)
+  },
 }
 
 interface Link {
@@ -70,17 +89,18 @@ interface Link {
 /** Commands of partners without a processor, held until they have one. */
 interface Interval {
   readonly held: HeldCommands
-  readonly timer: NodeJS.Timeout
+  readonly cancel: () => void
 }
 
 export function createProcessors(options: ProcessorsOptions): Processors {
-  const { clock, log, holdWithinMs = HOLD_WITHIN_MS } = options
+  const { clock, log, holdWithinMs = HOLD_WITHIN_MS, ports = NETWORK } = options
   const links = new Map<string, Link>()
   const intervals = new Map<PartnerId, Interval>()
 
   const submit: Submit = (command, pending, bodyBytes = 0) => {
     const owner = routing.ownerOf(command.tenant ?? '')
-    if (owner === undefined) return hold(command, pending, bodyBytes)
+    if (owner === undefined || (!owner.open && intervals.has(partnerOf(command))))
+      return hold(command, pending, bodyBytes)
     if (!owner.open) pending.suspended?.()
     const sent: PendingCommand = {
       startedAt: pending.startedAt,
@@ -116,13 +136,16 @@ export function createProcessors(options: ProcessorsOptions): Processors {
     hold(command, pending, bodyBytes)
   }
 
+  const ownerOf = (id: PartnerId): StreamClient | undefined =>
+    routing.ownerOf(tenantOf(id, 'sandbox'))
+
   const openInterval = (): Interval => {
     const held = createHeldCommands(clock, log)
-    const timer = setTimeout(() => {
+    const cancel = ports.after(holdWithinMs, () => {
       for (const [id, each] of intervals) if (each === interval) intervals.delete(id)
       held.refuse()
-    }, holdWithinMs).unref()
-    const interval: Interval = { held, timer }
+    })
+    const interval: Interval = { held, cancel }
     return interval
   }
 
@@ -131,9 +154,11 @@ export function createProcessors(options: ProcessorsOptions): Processors {
     let beginning: Interval | undefined
     for (const id of partners) {
       const interval = intervals.get(id)
-      if (routing.ownerOf(tenantOf(id, 'sandbox')) !== undefined) {
+      const owner = ownerOf(id)
+      if (owner !== undefined) {
+        if (interval === undefined || !owner.open) continue
         intervals.delete(id)
-        if (interval !== undefined) ending.add(interval)
+        ending.add(interval)
       } else if (interval === undefined) {
         intervals.set(id, (beginning ??= openInterval()))
       }
@@ -147,9 +172,11 @@ export function createProcessors(options: ProcessorsOptions): Processors {
   )
 
   const connect = (address: string): Link => {
-    const client = createProcessorClient({ ...options, address })
+    const onOpen = (): void =>
+      ownersChanged([...intervals.keys()].filter((id) => ownerOf(id) === client))
+    const client = ports.openClient({ ...options, address, onOpen })
     routing.add(client)
-    const directory = openDirectoryStream(
+    const directory = ports.openDirectory(
       { ...options, address },
       {
         opened: () => routing.opened(client),
@@ -210,8 +237,8 @@ export function createProcessors(options: ProcessorsOptions): Processors {
     close: () => {
       for (const link of everyLink()) disconnect(link)
       links.clear()
-      for (const { timer, held } of intervals.values()) {
-        clearTimeout(timer)
+      for (const { cancel, held } of intervals.values()) {
+        cancel()
         held.refuse()
       }
     },

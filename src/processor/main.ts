@@ -347,7 +347,7 @@ async function openShard(): Promise<OwnedBooks> {
     log,
   })
   const { epoch } = books.marks.progress()
-  const member = await createMember({ cluster, shard, epoch, log })
+  const member = await createMember({ cluster, shard, epoch, pause, log })
   return { masters: await masterKeysOf(books), books, member }
 }
 

@@ -4,6 +4,7 @@ import { createLog } from '../../src/base/log.js'
 import { instant } from '../../src/base/clock.js'
 import { Deposed, type Store } from '../../src/store/store.js'
 import { awaitShard, type OwnedShard } from '../../src/store/postgres/cluster/candidate.js'
+import { openPostgresStore } from '../../src/store/postgres/store.js'
 import { holderOf, openCluster, type Cluster } from '../../src/store/postgres/cluster/cluster.js'
 import {
   connectToPrimary,
@@ -36,7 +37,7 @@ interface Processor {
   now: number
   looks: number
   /** @param shard undefined: a spare */
-  waits(shard?: string): Promise<OwnedShard>
+  waits(shard?: string): Promise<OwnedShard<Store>>
   masterKeys: readonly string[]
 }
 
@@ -58,8 +59,9 @@ async function processor(t: Test, name = `p${++names}`): Promise<Processor> {
       return owned
     },
   }
-  const owner = async (shard: string | undefined): Promise<OwnedShard> => {
+  const owner = async (shard: string | undefined): Promise<OwnedShard<Store>> => {
     const owned = await awaitShard({
+      open: openPostgresStore,
       ...{ cluster, url: server.url, shard, pause, log, onWaiting: () => undefined },
       holder: holderOf(name, 'here'),
       masterKeys: () => self.masterKeys,
@@ -226,7 +228,7 @@ void t.test('of several spares one takes over', async (t) => {
   await one.cluster.addShard(shard)
   const { books } = await one.waits(shard)
   const spares = [await processor(t), await processor(t), await processor(t)]
-  const owners: (OwnedShard & { readonly by: string })[] = []
+  const owners: (OwnedShard<Store> & { readonly by: string })[] = []
   for (const spare of spares)
     void spare.waits(shard).then((owned) => owners.push({ ...owned, by: spare.name }))
   await Promise.all(spares.map(severalLooks))
@@ -299,7 +301,7 @@ async function ownedShard(t: Test): Promise<{
   spare: Processor
   shard: string
   books: Store
-  taken: Promise<OwnedShard>
+  taken: Promise<OwnedShard<Store>>
 }> {
   const [one, spare] = [await processor(t), await processor(t)]
   const shard = newShard()

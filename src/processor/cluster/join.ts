@@ -11,6 +11,8 @@ import type { Settings } from '../../base/settings.js'
 import { awaitShard, type OwnedShard } from '../../store/postgres/cluster/candidate.js'
 import { holderOf, openCluster, type Cluster } from '../../store/postgres/cluster/cluster.js'
 import { lockHolder } from '../../store/postgres/owned_schema.js'
+import { openPostgresStore } from '../../store/postgres/store.js'
+import type { Store } from '../../store/store.js'
 
 export interface JoinOptions {
   readonly settings: Settings
@@ -24,7 +26,7 @@ export interface JoinOptions {
   readonly log: Logger
 }
 
-export interface Joined extends OwnedShard {
+export interface Joined extends OwnedShard<Store> {
   readonly cluster: Cluster
 }
 
@@ -46,7 +48,7 @@ export async function joinCluster(options: JoinOptions): Promise<Joined> {
   const shard = CLUSTER === 'member' ? SHARD : undefined
   const candidate = {
     ...options,
-    ...{ cluster, url, shard, holder: holderOf(name, place) },
+    ...{ cluster, url, shard, open: openPostgresStore, holder: holderOf(name, place) },
     onWaiting: () => options.onWaiting(name),
   }
   const owned = await Promise.race([awaitShard(candidate), lost])

@@ -20,6 +20,7 @@ export interface MemberOptions {
   readonly cluster: Cluster
   readonly shard: string
   readonly epoch: number
+  readonly pause: (ms: number) => Promise<void>
   readonly log: Logger
 }
 
@@ -51,7 +52,8 @@ export interface Member {
   close(): Promise<void>
 }
 
-export async function createMember({ cluster, shard, epoch, log }: MemberOptions): Promise<Member> {
+export async function createMember(options: MemberOptions): Promise<Member> {
+  const { cluster, shard, epoch, pause, log } = options
   let shards = await cluster.shardNames()
   let moveTo: ((processor: string) => void) | undefined
   let report: (error: Error) => void = () => undefined
@@ -66,19 +68,13 @@ export async function createMember({ cluster, shard, epoch, log }: MemberOptions
     log.info({ shard, epoch, to: target }, 'the shard moves')
     leave(target)
   }
-  let timer: NodeJS.Timeout | undefined
-  let closed = false
-  const lookLater = (): void => {
-    timer = setTimeout(() => {
-      look().then(
-        () => {
-          if (!closed) lookLater()
-        },
-        (error: unknown) => {
-          if (!closed) report(error as Error)
-        },
-      )
-    }, LOOK_EVERY_MS)
+  let isClosed = false
+  const watch = async (): Promise<void> => {
+    for (;;) {
+      await pause(LOOK_EVERY_MS)
+      if (isClosed) return
+      await look()
+    }
   }
 
   return {
@@ -101,13 +97,14 @@ export async function createMember({ cluster, shard, epoch, log }: MemberOptions
       await cluster.setServing()
       if (!(await cluster.announce(shard, epoch, address)))
         throw new Deposed('another process owns the books')
-      lookLater()
+      watch().catch((error: unknown) => {
+        if (!isClosed) report(error as Error)
+      })
     },
     onMove: (handler) => (moveTo = handler),
     onFailure: (handler) => (report = handler),
     close: async () => {
-      closed = true
-      clearTimeout(timer)
+      isClosed = true
       await cluster.close()
     },
   }

@@ -6,17 +6,15 @@
  * - A shard whose books need a master key that this processor lacks is left to others.
  */
 import type { Logger } from '../../../base/log.js'
-import type { Store } from '../../store.js'
 import type { SchemaOptions } from '../owned_schema.js'
 import { TakenByAnother } from '../ownership.js'
-import { openPostgresStore } from '../store.js'
 import { processorOf, type Cluster } from './cluster.js'
 import { createLeaseWatch, type LeaseWatch, type SeenShard } from './lease_watch.js'
 
 const LOOK_EVERY_MS = 250
 
-export interface CandidateOptions {
-  readonly cluster: Cluster
+export interface CandidateOptions<Books> {
+  readonly cluster: Pick<Cluster, 'name' | 'seenShards' | 'masterKeysOf'>
   readonly url: string
   /** What it writes as the holder of a lease; the same after a restart. */
   readonly holder: string
@@ -27,17 +25,21 @@ export interface CandidateOptions {
   /** Monotonic, milliseconds. */
   readonly elapsed: () => number
   readonly pause: (ms: number) => Promise<void>
+  /** Takes over the books from the owner that was seen. @throws TakenByAnother */
+  readonly open: (schema: SchemaOptions) => Promise<Books>
   /** Called once when it has to wait. */
   readonly onWaiting: () => void
   readonly log: Logger
 }
 
-export interface OwnedShard {
+export interface OwnedShard<Books> {
   readonly shard: string
-  readonly books: Store
+  readonly books: Books
 }
 
-export async function awaitShard(options: CandidateOptions): Promise<OwnedShard> {
+export async function awaitShard<Books>(
+  options: CandidateOptions<Books>,
+): Promise<OwnedShard<Books>> {
   const { cluster, shard: own, holder, elapsed, pause, onWaiting, log } = options
   const watches = new Map<string, LeaseWatch>()
   const watchOf = (shard: string): LeaseWatch => {
@@ -67,14 +69,14 @@ export async function awaitShard(options: CandidateOptions): Promise<OwnedShard>
     await pause(LOOK_EVERY_MS)
   }
 
-  async function taken(from: SeenShard): Promise<OwnedShard | undefined> {
+  async function taken(from: SeenShard): Promise<OwnedShard<Books> | undefined> {
     const { shard } = from
     const known = options.masterKeys()
     const missing = (await cluster.masterKeysOf(shard)).filter((kid) => !known.includes(kid))
     if (missing.length > 0) return leave(shard, missing.join(' '))
     const schema: SchemaOptions = { ...options, shard, from }
     try {
-      return { shard, books: await openPostgresStore(schema) }
+      return { shard, books: await options.open(schema) }
     } catch (error) {
       if (error instanceof TakenByAnother) return undefined
       throw error
@@ -90,7 +92,7 @@ export async function awaitShard(options: CandidateOptions): Promise<OwnedShard>
 
 function inOrder(
   shards: readonly SeenShard[],
-  { holder: own, cluster: { name } }: Pick<CandidateOptions, 'holder' | 'cluster'>,
+  { holder: own, cluster: { name } }: Pick<CandidateOptions<unknown>, 'holder' | 'cluster'>,
 ): readonly SeenShard[] {
   const rankOf = ({ holder, moveTo }: SeenShard): number => {
     if (holder === own) return 0

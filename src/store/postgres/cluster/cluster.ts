@@ -177,7 +177,7 @@ type OwnerRow = Omit<SeenShard, 'moveTo'>
 
 const NO_OWNER = { epoch: 0, holder: '', beat: 0, session: 0, isConnected: false }
 
-function clusterOn(connection: Connection, name: string): Cluster {
+export function clusterOn(connection: Connection, name: string): Cluster {
   const one = async <Row>(sql: string, parameters: readonly (string | number)[]) =>
     (await connection.all<Row>(sql, parameters))[0]
 

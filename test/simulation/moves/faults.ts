@@ -1,0 +1,61 @@
+/**
+ * Faults of moves that a test plants; the simulation must find each of them.
+ *
+ * A fault names the first seed to try: other changes of the code may move it to a later one.
+ */
+export interface MoveFault {
+  readonly name: string
+  readonly firstSeed: number
+  /** What the simulation says. */
+  readonly finding: RegExp
+  /** Only moves: nothing else fails. */
+  readonly isCalm?: true
+  /** Replaces a text in the statements that contain the first one. */
+  readonly edit?: readonly [of: string, text: string, replacement: string]
+  /** The shard is released before the drain has ended. */
+  readonly releasesFirst?: true
+  /** `gone` is not announced. */
+  readonly keepsAnnouncing?: true
+  /** A gateway sends calls in flight again, to the next owner. */
+  readonly repeats?: true
+  /** The named processor does not wait for the release. */
+  readonly takesEarly?: true
+}
+
+const LEASE = /nobody takes over .* while its owner may answer reads/
+const FIRST = 20_261_122
+
+export const MOVE_FAULTS: readonly MoveFault[] = [
+  {
+    name: 'a release before the drain has ended',
+    firstSeed: FIRST + 7,
+    isCalm: true,
+    releasesFirst: true,
+    finding: /a move without other faults fails no call/,
+  },
+  {
+    name: 'partners that are gone are not announced',
+    firstSeed: FIRST + 1,
+    isCalm: true,
+    keepsAnnouncing: true,
+    finding: /a move without other faults fails no call/,
+  },
+  {
+    name: 'a gateway repeats calls in flight',
+    firstSeed: FIRST,
+    repeats: true,
+    finding: /a call that arrived is never sent again/,
+  },
+  {
+    name: 'a take-over without the seen epoch and beat',
+    firstSeed: FIRST,
+    edit: ['SET epoch', 'WHERE epoch = ? AND beat = ?', 'WHERE ? IS NOT NULL AND ? IS NOT NULL'],
+    finding: LEASE,
+  },
+  {
+    name: 'the named processor does not wait for the release',
+    firstSeed: FIRST + 2,
+    takesEarly: true,
+    finding: LEASE,
+  },
+]

@@ -1,0 +1,63 @@
+/**
+ * The check of what the clients of all gateways saw, against the books in the end.
+ *
+ * - A key has one entity, whatever gateway answers.
+ * - The events of a partner are numbered without a gap, in the order of their commits.
+ * - A state never goes back: a call that began after an answer shows no earlier state.
+ * - Nothing acknowledged is lost, and no call was executed twice.
+ */
+import assert from 'node:assert/strict'
+import type { Call } from './processor.js'
+import type { EntityRow } from './server.js'
+
+/** A call and its answer. */
+export interface Entry extends Call {
+  readonly gateway: string
+  /** Of all calls and answers. */
+  readonly invoked: number
+  answered: number | null
+  outcome: 'ok' | 'not_found' | 'unknown'
+  entity: string
+  state: number
+}
+
+export function checkHistories(history: readonly Entry[], events: readonly EntityRow[]): void {
+  checkEvents(events)
+  const calls = groupBy(history, ({ key }) => key)
+  const rows = groupBy(events, ({ key }) => key)
+  for (const [key, of] of calls) checkKey(key, of, rows.get(key) ?? [])
+}
+
+function checkEvents(events: readonly EntityRow[]): void {
+  for (const [partner, of] of groupBy(events, (row) => row.partner))
+    for (const [place, { sequence }] of of.entries())
+      assert.equal(sequence, place + 1, `${partner}: events are numbered without a gap`)
+}
+
+function checkKey(key: string, calls: readonly Entry[], rows: readonly EntityRow[]): void {
+  const answered = calls.filter(({ outcome }) => outcome === 'ok')
+  const ids = new Set([...answered.map(({ entity }) => entity), ...rows.map(({ id }) => id)])
+  assert.ok(ids.size <= 1, `${key} has one entity: ${[...ids].join(' ')}`)
+  const last = rows.at(-1)?.state ?? 0
+  for (const { state } of answered) assert.ok(state <= last, `${key} is lost in state ${state}`)
+  for (const one of answered)
+    for (const later of calls.filter(({ invoked }) => invoked > (one.answered ?? Infinity))) {
+      assert.notEqual(later.outcome, 'not_found', `${key} was answered and is not found`)
+      if (later.outcome === 'ok')
+        assert.ok(later.state >= one.state, `${key} went from ${one.state} to ${later.state}`)
+    }
+  const advances = calls.filter(({ kind }) => kind === 'advance')
+  const certain = advances.filter(({ outcome }) => outcome === 'ok').length
+  assert.ok(last <= 1 + advances.length, `${key} advanced ${last - 1} times`)
+  assert.ok(rows.length === 0 || last >= 1 + certain, `${key} lost an acknowledged advance`)
+}
+
+function groupBy<Item>(items: readonly Item[], keyOf: (item: Item) => string) {
+  const groups = new Map<string, Item[]>()
+  for (const item of items) {
+    const group = groups.get(keyOf(item))
+    if (group === undefined) groups.set(keyOf(item), [item])
+    else group.push(item)
+  }
+  return groups
+}

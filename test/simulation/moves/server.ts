@@ -1,0 +1,229 @@
+/**
+ * A simulated PostgreSQL server with the schema `cluster` and two shards, in SQLite, under the
+ * product's own statements on shards, moves and owners.
+ *
+ * - A statement runs alone and whole.
+ * - F1: batches of a shard are 1, 2, 3, …, each committed once, in the epoch of the last take-over.
+ * - Nobody takes over from an owner that may answer reads by its lease.
+ */
+import { openDatabase, type Bindable } from '../../../src/store/database.js'
+import { SQLITE } from '../../../src/store/dialect.js'
+import type { Connection } from '../../../src/store/postgres/connection.js'
+import { FENCED } from '../../../src/store/postgres/commit_function.js'
+import { READS_WITHIN_MS } from '../../../src/store/postgres/ownership.js'
+import { COMMIT } from '../books_server.js'
+import { createScheduler, type Scheduler } from '../scheduler.js'
+
+export const SHARDS = ['books_1', 'books_2'] as const
+
+/** A new state of an entity, and its event. */
+export interface EntityRow {
+  readonly id: string
+  readonly partner: string
+  readonly key: string
+  readonly state: number
+  /** Of the event, per partner. */
+  readonly sequence: number
+}
+
+/** A process at its end of a connection. */
+export interface Link {
+  readonly holder: string
+  readonly scheduler: Scheduler
+  isAlive(): boolean
+  isReachable(): boolean
+  /** Called once, when the process has ended. */
+  onEnd(call: () => void): void
+}
+
+export interface ServerConnection extends Connection {
+  /** The rows of the next commit. */
+  prepare(rows: readonly EntityRow[]): void
+}
+
+export interface ClusterServer {
+  readonly scheduler: Scheduler
+  connect(link: Link, schema: string): ServerConnection
+  /** The latest states of a shard. */
+  entities(shard: string): Promise<readonly EntityRow[]>
+  /** All events, in the order of their commits. */
+  events(): Promise<readonly EntityRow[]>
+  owner(shard: string): Promise<{ readonly epoch: number; readonly holder: string }>
+  close(): Promise<void>
+}
+
+export interface ClusterServerOptions {
+  readonly now: () => number
+  /** Changes a statement. */
+  readonly planted: (sql: string) => string
+  readonly onViolation: (violation: Error) => void
+}
+
+const CLUSTER_TABLES = `
+  CREATE TABLE shards (shard TEXT PRIMARY KEY, epoch INTEGER NOT NULL DEFAULT 0,
+    holder TEXT NOT NULL DEFAULT '', address TEXT NOT NULL DEFAULT '', move_to TEXT,
+    move_requested_at INTEGER, moves INTEGER NOT NULL DEFAULT 0);
+  CREATE TABLE pg_stat_activity (pid INTEGER PRIMARY KEY);
+  CREATE TABLE events (position INTEGER PRIMARY KEY, shard TEXT NOT NULL, row TEXT NOT NULL)`
+const tablesOf = (shard: string): string => `
+  ATTACH ':memory:' AS ${shard};
+  CREATE TABLE ${shard}.owner (epoch INTEGER NOT NULL, last_batch INTEGER NOT NULL,
+    holder TEXT NOT NULL, beat INTEGER NOT NULL, session INTEGER NOT NULL);
+  INSERT INTO ${shard}.owner VALUES (0, 0, '', 0, 0)`
+
+/** What the simulation needs of PostgreSQL's dialect. */
+const translated = (sql: string, schema: string, now: number): string =>
+  sql
+    .replace(/(FROM|UPDATE) owner\b/g, `$1 ${schema}.owner`)
+    .replaceAll("to_regclass(shard || '.owner') IS NOT NULL", '1')
+    .replaceAll('to_regclass(?) IS NOT NULL', '? IS NULL')
+    .replaceAll('floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint', String(now))
+    .replaceAll('set_config', 'concat')
+    .replaceAll('::int', '')
+
+interface Owner {
+  epoch: number
+  lastBatch: number
+  holder: string
+  session: number
+  lastWriteSentAt: number
+}
+
+type Result = readonly unknown[] | number | Error
+
+export async function openClusterServer(options: ClusterServerOptions): Promise<ClusterServer> {
+  const { now, planted, onViolation } = options
+  const scheduler = createScheduler()
+  scheduler.hold()
+  const database = await openDatabase(':memory:')
+  await database.exec(CLUSTER_TABLES)
+  for (const shard of SHARDS) await database.exec(tablesOf(shard))
+  const owners = new Map<string, Owner>()
+  const open = new Set<number>()
+  let sessions = 0
+  let position = 0
+
+  const owner = async (shard: string): Promise<Omit<Owner, 'lastWriteSentAt'>> => {
+    const columns = 'epoch, last_batch AS "lastBatch", holder, session'
+    const [row] = await database.all<Owner>(`SELECT ${columns} FROM ${shard}.owner`)
+    return row!
+  }
+  const hold = (condition: boolean, violation: string): void => {
+    if (!condition) onViolation(new Error(violation))
+  }
+  const store = async (shard: string, rows: readonly EntityRow[]): Promise<void> => {
+    for (const row of rows)
+      await database.run('INSERT INTO events VALUES (?, ?, ?)', [
+        (position += 1),
+        shard,
+        JSON.stringify(row),
+      ])
+  }
+
+  const update = async (
+    schema: string,
+    sql: string,
+    parameters: readonly Bindable[],
+    rows: readonly EntityRow[] | undefined,
+    sentAt: number,
+  ): Promise<Result> => {
+    const text = translated(planted(sql), schema, now())
+    const result = sql.includes('RETURNING')
+      ? await database.all(text, parameters)
+      : await database.run(text, parameters)
+    const changed = Array.isArray(result) ? result.length : result
+    if (sql === COMMIT && changed === 0) return Object.assign(new Error('fenced'), { code: FENCED })
+    if (changed === 0 || schema === 'cluster') return result
+    const shard = schema
+    const before = owners.get(shard)
+    const next = await owner(shard)
+    if (before !== undefined && next.epoch !== before.epoch) {
+      const isFree = before.holder === '' || before.holder === next.holder
+      const isSilent = now() - before.lastWriteSentAt >= READS_WITHIN_MS
+      hold(
+        isFree || isSilent || !open.has(before.session),
+        `nobody takes over ${shard} while its owner may answer reads by its lease`,
+      )
+      hold(next.lastBatch === before.lastBatch, 'F2: a take-over sees every commit before it')
+    }
+    if (rows !== undefined) {
+      hold(next.lastBatch === (before?.lastBatch ?? 0) + 1, `F1: batch ${next.lastBatch}`)
+      hold(Number(parameters[0]) === before?.epoch, 'F1: a commit of another epoch')
+      await store(shard, rows)
+    }
+    owners.set(shard, { ...next, lastWriteSentAt: sentAt })
+    return result
+  }
+
+  const entities = async (shard: string): Promise<readonly EntityRow[]> => {
+    const rows = await database.all<{ row: string }>(
+      'SELECT row FROM events WHERE shard = ? ORDER BY position',
+      [shard],
+    )
+    return rows.map(({ row }) => JSON.parse(row) as EntityRow)
+  }
+
+  return {
+    scheduler,
+    entities,
+    owner,
+    events: async () => (await Promise.all(SHARDS.map(entities))).flat(),
+    close: () => database.close(),
+    connect: (link, schema) => {
+      const session = (sessions += 1)
+      let queue: Promise<unknown> = Promise.resolve()
+      let next: readonly EntityRow[] | undefined
+      const isOpen = database.run('INSERT INTO pg_stat_activity VALUES (?)', [session])
+      open.add(session)
+      const endSession = async (): Promise<void> => {
+        open.delete(session)
+        await database.run('DELETE FROM pg_stat_activity WHERE pid = ?', [session])
+      }
+      link.onEnd(() => {
+        // What is under way runs later, or not at all.
+        void scheduler.inOrder('statement', endSession)
+      })
+      const roundTrip = (sql: string, parameters: readonly Bindable[], sentAt: number) =>
+        new Promise<Result>((resolve, reject) => {
+          const rows = sql === COMMIT ? next : undefined
+          const run = async (): Promise<void> => {
+            await isOpen
+            if (!open.has(session)) return
+            const result = sql.startsWith('UPDATE')
+              ? await update(schema, sql, parameters, rows, sentAt)
+              : await database.all(translated(planted(sql), schema, now()), parameters)
+            const arrive = (): Promise<void> => {
+              if (result instanceof Error) reject(result)
+              else resolve(result)
+              return Promise.resolve()
+            }
+            void link.scheduler.inOrder('answer', arrive, link.isReachable)
+          }
+          const isReady = (): boolean => !link.isAlive() || link.isReachable()
+          scheduler.inOrder('statement', run, isReady).catch(onViolation)
+        })
+      const ask = (sql: string, parameters: readonly Bindable[] = []): Promise<Result> => {
+        const sentAt = now()
+        const asked = queue.then(() => roundTrip(sql, parameters, sentAt))
+        queue = asked.catch(() => undefined)
+        return asked
+      }
+      return {
+        dialect: SQLITE,
+        target: {
+          ...{ host: '', port: 0, database: '' },
+          ...{ user: undefined, password: undefined, ssl: undefined },
+        },
+        session,
+        prepare: (rows) => (next = rows),
+        all: async <Row>(sql: string, parameters?: readonly Bindable[]) =>
+          (await ask(sql, parameters)) as Row[],
+        run: async (sql, parameters) => (await ask(sql, parameters)) as number,
+        exec: async (sql) => void (await ask(sql)),
+        onNotice: () => undefined,
+        onLost: () => undefined,
+        close: () => Promise.resolve(),
+      }
+    },
+  }
+}

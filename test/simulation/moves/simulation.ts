@@ -1,0 +1,237 @@
+/**
+ * One simulation of a cluster: two shards, a processor of each and two spares, two gateways whose
+ * partners call, and an operator who moves shards, in an order determined by the seed.
+ *
+ * Machines pause, crash, and are cut off from the store or from the gateways; a move can race with
+ * each of them and with another move.
+ *
+ * - A shard is served within SERVED_WITHIN_MS once all machines work.
+ * - A move without other faults fails no call.
+ */
+import assert from 'node:assert/strict'
+import { createSeededRandom } from '../../fuzz/seeded_random.js'
+import { simulatedClock } from '../../support/world.js'
+import { atRest, createScheduler, type Scheduler, type Step } from '../scheduler.js'
+import type { MoveFault } from './faults.js'
+import { createSimulatedGateway, type SimulatedMachine } from './gateway.js'
+import { checkHistories } from './histories.js'
+import { startClusterProcess, type Call, type ClusterProcess } from './processor.js'
+import { openClusterServer, SHARDS } from './server.js'
+
+export interface MovesOptions {
+  readonly seed: number
+  readonly steps: number
+  readonly fault?: MoveFault
+}
+
+interface Machine extends SimulatedMachine {
+  readonly name: string
+  scheduler: Scheduler
+  current: ClusterProcess
+  isPaused: boolean
+  isCutFromStore: boolean
+  isCutFromGateways: boolean
+  /** When it starts again after a crash. */
+  downUntil: number
+}
+
+const MACHINES = [
+  ['one', 'books_1'],
+  ['two', 'books_2'],
+  ['three', undefined],
+  ['four', undefined],
+] as const
+const PARTNERS: Readonly<Record<string, readonly string[]>> = {
+  books_1: ['acme', 'shop'],
+  books_2: ['umbrella'],
+}
+const GATEWAYS = ['g1', 'g2'] as const
+const KEYS = 12
+const TICK_MS = 25
+const DELAYS_MS = [25, 100, 400, 1_500] as const
+const DOWN_MS = [0, 500, 3_000, 8_000] as const
+/** A drain with gateways that are away, then two owners in a row that do not come. */
+const SERVED_WITHIN_MS = 20_000
+const CALM_EVERY_STEPS = 1_500
+
+/** @returns the count of each kind of event */
+export async function simulateMoves(options: MovesOptions): Promise<ReadonlyMap<string, number>> {
+  const { seed, steps, fault } = options
+  const random = createSeededRandom(seed, 0)
+  const isCalm = fault === undefined ? seed % 4 === 0 : fault.isCalm === true
+  const clock = simulatedClock()
+  const counts = new Map<string, number>()
+  const count = (what: string): void => void counts.set(what, (counts.get(what) ?? 0) + 1)
+  let violation: Error | undefined
+  const onViolation = (broken: Error): void => void (violation ??= broken)
+  let ticks = 0
+
+  const planted = (sql: string): string => {
+    const [of, text, replacement] = fault?.edit ?? ['', '', '']
+    return of !== '' && sql.includes(of) ? sql.replace(text, replacement) : sql
+  }
+  const server = await openClusterServer({ now: () => clock.now(), planted, onViolation })
+  const wire = createScheduler()
+  wire.hold()
+
+  const start = (machine: Machine, own: string | undefined): ClusterProcess => {
+    machine.scheduler = createScheduler()
+    machine.scheduler.hold()
+    return startClusterProcess({
+      ...{ name: machine.name, own, server, scheduler: machine.scheduler, fault, onViolation },
+      partnersOf: (shard) => PARTNERS[shard] ?? [],
+      elapsed: () => clock.now(),
+      isReachable: () => !machine.isCutFromStore,
+      onEnd: (why) => {
+        count(`ended: ${why}`)
+        machine.downUntil = Math.max(machine.downUntil, clock.now())
+      },
+    })
+  }
+  const machines = MACHINES.map(([name, own]): Machine => {
+    const machine: Omit<Machine, 'current'> = {
+      name,
+      scheduler: createScheduler(),
+      ...{ isPaused: false, isCutFromStore: false, isCutFromGateways: false, downUntil: 0 },
+      process: () => whole.current,
+      isReachable: () => !whole.isPaused && !whole.isCutFromGateways,
+    }
+    const whole: Machine = Object.assign(machine, { current: undefined! })
+    whole.current = start(whole, own)
+    return whole
+  })
+  const byAddress = new Map(machines.map((machine) => [`${machine.name}:1`, machine]))
+  const gateways = GATEWAYS.map((name) =>
+    createSimulatedGateway({
+      ...{ name, scheduler: wire, clock, machines: byAddress, fault, onViolation },
+      tick: () => (ticks += 1),
+      onCount: count,
+    }),
+  )
+  const schedulers = (): readonly Scheduler[] => [
+    server.scheduler,
+    wire,
+    ...machines.flatMap((machine) => (machine.isPaused ? [] : [machine.scheduler])),
+  ]
+  const restartEnded = (): void => {
+    for (const [place, machine] of machines.entries())
+      if (!machine.current.isAlive() && clock.now() >= machine.downUntil)
+        machine.current = start(machine, MACHINES[place]![1])
+  }
+  /** Runs a step that is ready, or lets time pass. */
+  const advance = async (): Promise<void> => {
+    restartEnded()
+    await atRest()
+    const ready: [Scheduler, number, Step][] = schedulers().flatMap((scheduler) =>
+      scheduler.waiting().map((what, place): [Scheduler, number, Step] => [scheduler, place, what]),
+    )
+    if (ready.length === 0) clock.pass(TICK_MS)
+    else if (!isCalm && random.once(40)) clock.pass(random.pick(DELAYS_MS))
+    else {
+      const [scheduler, place] = random.pick(ready)
+      await scheduler.release(place)
+    }
+    if (violation !== undefined) throw violation
+  }
+  const ownerOf = (shard: string): Machine | undefined =>
+    machines
+      .filter(({ current }) => current.isAlive() && current.shard() === shard)
+      .sort((one, other) => other.current.epoch() - one.current.epoch())[0]
+  const areServed = (): boolean => SHARDS.every((shard) => ownerOf(shard) !== undefined)
+
+  const call = (): void => {
+    const shard = random.pick(SHARDS)
+    const partner = random.pick(PARTNERS[shard]!)
+    const kind = random.pick<Call['kind']>(['create', 'create', 'advance', 'read', 'read'])
+    random.pick(gateways).call({ kind, partner, key: `${partner} ${random.int(KEYS)}` })
+  }
+  /** The latest target of each shard. */
+  const moving = new Map<string, string>()
+  /** An operator's, by any process that runs. */
+  const move = async (): Promise<void> => {
+    const shard = random.pick(SHARDS)
+    const source = ownerOf(shard)
+    const waiting = machines.filter(
+      ({ current }) => current.isAlive() && current.shard() === undefined && current.epoch() === 0,
+    )
+    // A processor of the other shard is waiting too, and never comes.
+    const targets = waiting.filter(({ name }) => {
+      const own = MACHINES.find(([each]) => each === name)?.[1]
+      return !isCalm || own === undefined || own === shard
+    })
+    if (source === undefined || targets.length === 0) return
+    // Of two moves to one processor the second waits for a lease that nobody else takes at once.
+    if (isCalm && [...moving].some(([each, to]) => ownerOf(each)?.name !== to)) return
+    const target = random.pick(targets)
+    moving.set(shard, target.name)
+    const { epoch } = await server.owner(shard)
+    const by = random.pick(machines.filter(({ current }) => current.isAlive()))
+    by.current
+      .cluster()
+      .requestMove(shard, epoch, target.name)
+      .then(
+        (isMoving) => count(isMoving ? 'moves' : 'moves refused'),
+        () => undefined,
+      )
+    if (!isCalm && random.once(2)) disturb(random.pick([source, target]))
+  }
+  const disturb = (machine: Machine): void => {
+    const what = random.pick(['kill', 'kill', 'pause', 'store', 'gateways'] as const)
+    count(what)
+    if (what === 'pause') machine.isPaused = true
+    else if (what === 'store') machine.isCutFromStore = true
+    else if (what === 'gateways') machine.isCutFromGateways = true
+    else {
+      machine.downUntil = clock.now() + random.pick(DOWN_MS)
+      machine.current.end('killed')
+    }
+  }
+  const repair = (machine: Machine): void => {
+    machine.isPaused = false
+    machine.isCutFromStore = false
+    machine.isCutFromGateways = false
+    machine.downUntil = Math.min(machine.downUntil, clock.now())
+  }
+  const settle = async (): Promise<void> => {
+    for (const machine of machines) repair(machine)
+    const since = clock.now()
+    while (!areServed()) {
+      if (clock.now() - since > SERVED_WITHIN_MS)
+        throw new Error(`a shard is not served within ${SERVED_WITHIN_MS} ms`)
+      await advance()
+    }
+  }
+  const act = (): Promise<void> | void => {
+    if (random.once(3)) return move()
+    if (isCalm) return
+    if (random.once(2)) repair(random.pick(machines))
+    else disturb(random.pick(machines))
+  }
+
+  try {
+    await settle()
+    const until = clock.now() + 1_000
+    while (clock.now() < until) await advance()
+    for (let step = 1; step <= steps; step++) {
+      if (random.once(10)) call()
+      else if (random.once(60)) await act()
+      else await advance()
+      if (step % CALM_EVERY_STEPS === 0) await settle()
+    }
+    await settle()
+    const end = clock.now() + SERVED_WITHIN_MS
+    while (clock.now() < end) await advance()
+    const history = gateways.flatMap((gateway) => gateway.history)
+    if (isCalm) {
+      const failed = history.filter(({ outcome }) => outcome === 'unknown')
+      assert.equal(failed.length, 0, 'a move without other faults fails no call')
+    }
+    checkHistories(history, await server.events())
+    return counts
+  } finally {
+    for (const machine of machines) machine.scheduler.forget()
+    wire.forget()
+    server.scheduler.forget()
+    await server.close()
+  }
+}
