@@ -1,8 +1,9 @@
+/** The canonical request: its components, the body hash, and no two requests with one text. */
 import fc from 'fast-check'
 import t from 'tap'
 import { bodyHash, canonicalRequest } from '../../src/auth/canonical.js'
 
-void t.test('five components, each ended by a newline', (t) => {
+void t.test('a canonical request has five components, each ended by a newline', (t) => {
   const text = canonicalRequest({
     method: 'POST',
     path: '/v1/payouts',
@@ -25,7 +26,7 @@ void t.test('the body hash is lower-case SHA-256 hex of the bytes', (t) => {
   const ofAbc = 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad'
   t.equal(bodyHash(Buffer.from('abc')), ofAbc)
   const inside = new Uint8Array(Buffer.from('xabcx')).subarray(1, 4)
-  t.equal(bodyHash(inside), ofAbc, 'a view is hashed, not the memory behind it')
+  t.equal(bodyHash(inside), ofAbc, 'the body hash covers the bytes of a buffer view only')
   t.not(bodyHash(Buffer.from('abc\n')), ofAbc)
   t.equal(bodyHash(new Uint8Array(0)), '')
   t.end()
@@ -51,7 +52,7 @@ const parts = fc.record({
   bodyHash: fc.oneof(fc.constant(''), fc.constant('0'.repeat(64)), hex(64)),
 })
 
-void t.test('different requests never give the same text', (t) => {
+void t.test('different requests have different canonical texts', (t) => {
   fc.assert(
     fc.property(parts, parts, (one, other) => {
       const same = canonicalRequest(one) === canonicalRequest(other)

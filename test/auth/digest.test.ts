@@ -1,3 +1,4 @@
+/** Canonical JSON (RFC 8785) and request hashes. */
 import { createHmac } from 'node:crypto'
 import fc from 'fast-check'
 import { canonicalize } from 'json-canonicalize'
@@ -8,7 +9,7 @@ import { createMac } from '../../src/auth/mac.js'
 const KEY = createMac(Buffer.alloc(32, 7))
 const OTHER_KEY = createMac(Buffer.alloc(32, 8))
 
-void t.test('the sample of RFC 8785, section 3.2.3', (t) => {
+void t.test('canonicalizes the sample of RFC 8785, section 3.2.3', (t) => {
   const sample = JSON.parse(
     String.raw`{
       "numbers": [333333333.33333329, 1E30, 4.50, 2e-3, 0.000000000000000000000000001],
@@ -40,7 +41,7 @@ void t.test(
   },
 )
 
-void t.test('it agrees with json-canonicalize and parses to the same value', (t) => {
+void t.test('canonical JSON equals that of json-canonicalize and parses to the same value', (t) => {
   fc.assert(
     fc.property(fc.jsonValue(), (any) => {
       const value = JSON.parse(JSON.stringify(any)) as JsonValue

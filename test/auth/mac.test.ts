@@ -1,3 +1,4 @@
+/** HMAC-SHA256: RFC 4231, equality with Node's, comparison in constant time. */
 import { createHmac } from 'node:crypto'
 import fc from 'fast-check'
 import t from 'tap'
@@ -5,7 +6,7 @@ import { createMac, sameText } from '../../src/auth/mac.js'
 
 const hex = (base64: string): string => Buffer.from(base64, 'base64').toString('hex')
 
-void t.test('the test cases of RFC 4231', (t) => {
+void t.test('the MAC matches the test cases of RFC 4231', (t) => {
   const cases: readonly (readonly [key: Buffer, text: string, mac: string])[] = [
     [
       Buffer.alloc(20, 0x0b),

@@ -1,3 +1,4 @@
+/** The master key file: creation, permissions, format, derived keys. */
 import { createHmac } from 'node:crypto'
 import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -26,9 +27,9 @@ void t.test('the first start creates the file, later starts read it', (t) => {
   t.equal(made[0].bytes.length, 32)
   t.equal(statSync(file).mode & 0o777, 0o600)
   t.match(readFileSync(file, 'utf8'), /^k[0-9a-f]{8}:[0-9a-f]{64}\n$/)
-  t.same(readdirSync(join(folder, 'var')), ['master.key'], 'no draft is left')
+  t.same(readdirSync(join(folder, 'var')), ['master.key'], 'no temporary file is left')
   t.same(loadMasterKeys(file, LATER_START, fixedRandom('other')), made)
-  t.same(loadMasterKeys(file, FIRST_START, fixedRandom('other')), made, 'never made again')
+  t.same(loadMasterKeys(file, FIRST_START, fixedRandom('other')), made, 'the key is not replaced')
   t.end()
 })
 
@@ -78,7 +79,7 @@ void t.test('the first line is current, the others follow', (t) => {
   t.end()
 })
 
-void t.test('a fault names its line and not its content', (t) => {
+void t.test('an error names the line of the file and not its content', (t) => {
   const table: [string, RegExp][] = [
     ['', /line 1/],
     ['\n', /line 1/],
@@ -104,7 +105,7 @@ void t.test('a fault names its line and not its content', (t) => {
   t.end()
 })
 
-void t.test('each purpose has its own key by HKDF-SHA256 (RFC 5869)', (t) => {
+void t.test('each purpose has its own key, derived by HKDF-SHA256 (RFC 5869)', (t) => {
   const master = { kid: 'k1', bytes: Buffer.from(HEX, 'hex') }
   const purposes: Purpose[] = ['secrets', 'accounts', 'idempotency', 'tokens', 'cursor']
   const seen = new Set([HEX])

@@ -1,3 +1,4 @@
+/** The nonce table: the replay window, clock changes, restarts, memory, its bound. */
 import fc from 'fast-check'
 import t from 'tap'
 import {
@@ -128,7 +129,7 @@ function createModel() {
   }
 }
 
-void t.test('it behaves like the reference for any clock, also after restarts', (t) => {
+void t.test('the table behaves like the reference for any clock, also after restarts', (t) => {
   const newTable = () => createNonceTable({ salt: SALT, windowMs: WINDOW_MS })
   fc.assert(
     fc.property(fc.array(anyCall, { maxLength: 60 }), (calls) => {
@@ -172,7 +173,7 @@ void t.test('a clock set back expires nothing, before and after a restart', (t) 
   restarted.load(bytesOf([fingerprint(1, 1)]), START)
   restarted.load(bytesOf([fingerprint(2, 2)]), back)
   t.notOk(restarted.add(fingerprint(1, 1), back))
-  t.notOk(restarted.add(fingerprint(2, 2), back), 'stored under the wrong time, and still there')
+  t.notOk(restarted.add(fingerprint(2, 2), back), 'an entry stored under a wrong time is kept')
   t.end()
 })
 
@@ -184,7 +185,7 @@ void t.test('a clock set forward expires nothing early, before and after a resta
   t.notOk(table.add(fingerprint(1, 1), jumped))
   const back = plus(START, MINUTE)
   t.ok(table.add(fingerprint(3, 3), back))
-  t.notOk(table.add(fingerprint(1, 1), back), 'set right again')
+  t.notOk(table.add(fingerprint(1, 1), back), 'rejected after the clock is corrected')
   t.ok(table.heldSince() <= START, 'its row is not deleted')
 
   const restarted = createNonceTable({ salt: SALT })
@@ -195,7 +196,7 @@ void t.test('a clock set forward expires nothing early, before and after a resta
     t.notOk(restarted.add(one, plus(back, SECOND)))
   }
   const over = pass(restarted, back, NONCE_KEPT_MS + 2 * SECOND, SECOND)
-  t.ok(restarted.add(fingerprint(1, 1), over), 'and it is forgotten when its time is over')
+  t.ok(restarted.add(fingerprint(1, 1), over), 'the entry expires at the end of its window')
   t.end()
 })
 
@@ -227,12 +228,12 @@ void t.test('heldUntil is finite once no entry of a clock that was ahead remains
   for (const one of [table, restarted]) {
     t.equal(one.heldUntil(), Infinity)
     const right = pass(one, START, NONCE_WINDOW_MS, SECOND)
-    t.equal(one.heldUntil(), Infinity, 'it is still held')
+    t.equal(one.heldUntil(), Infinity, 'the entry is kept')
     t.notOk(one.add(fingerprint(1, 1), right))
     const over = pass(one, right, MINUTE, SECOND)
     t.equal(one.heldUntil(), over + NONCE_KEPT_MS)
     one.isFull(jumpedAgain)
-    t.equal(one.heldUntil(), Infinity, 'the next time likewise')
+    t.equal(one.heldUntil(), Infinity, 'the same after another clock change')
   }
   t.end()
 })
@@ -259,7 +260,7 @@ void t.test('at most 16 bytes per nonce, and growth loses none', (t) => {
   }
   t.equal(table.size, count)
   t.ok(most <= 16, `${most} bytes`)
-  t.ok(table.bytes / table.size >= 10, 'and not fuller than four fifths')
+  t.ok(table.bytes / table.size >= 10, 'at most 80 % full')
   let refused = 0
   for (let index = 0; index < count; index++) if (!table.add(spread(index), START)) refused += 1
   t.equal(refused, count)
@@ -295,18 +296,18 @@ void t.test('a full table rejects, reports isFull and recovers', (t) => {
     t.ok(table.add(spread(index), START))
   }
   t.ok(table.isFull(START))
-  t.notOk(table.add(spread(100), START), 'nothing more')
-  t.notOk(table.add(spread(0), START), 'and nothing is forgotten for it')
+  t.notOk(table.add(spread(100), START), 'further nonces are rejected')
+  t.notOk(table.add(spread(0), START), 'no entry is evicted')
   t.equal(table.size, 100)
   const later = pass(table, START, WINDOW_MS + 1)
-  let asked = 0
-  while (table.isFull(later) && asked < 1_024) asked += 1
-  t.notOk(table.isFull(later), `after ${asked} calls`)
+  let calls = 0
+  while (table.isFull(later) && calls < 1_024) calls += 1
+  t.notOk(table.isFull(later), `after ${calls} calls`)
   t.ok(table.add(spread(0), later))
   t.end()
 })
 
-void t.test('its fingerprints depend on its salt', (t) => {
+void t.test('fingerprints of a table depend on its salt', (t) => {
   const one = createNonceTable({ salt: SALT })
   const other = createNonceTable({ salt: Buffer.alloc(32, 2) })
   const nonce = Buffer.alloc(32, 9)

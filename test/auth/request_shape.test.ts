@@ -1,3 +1,4 @@
+/** Formats of signed requests: timestamps, nonces, key ids. */
 import fc from 'fast-check'
 import t from 'tap'
 import {
@@ -15,7 +16,7 @@ import { instant } from '../../src/base/clock.js'
 const FIRST = '1970-01-01T00:00:00Z'
 const LAST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 
-void t.test('valid timestamps', (t) => {
+void t.test('accepts valid timestamps', (t) => {
   const table: [string, number][] = [
     [FIRST, 0],
     ['2026-11-21T04:35:40Z', Date.UTC(2026, 10, 21, 4, 35, 40)],
@@ -36,7 +37,7 @@ void t.test('valid timestamps', (t) => {
   t.end()
 })
 
-void t.test('invalid timestamps', (t) => {
+void t.test('rejects invalid timestamps', (t) => {
   const table = [
     '',
     '1795408540',
@@ -127,7 +128,7 @@ void t.test('nonces are 64 lower-case hex characters', (t) => {
   t.end()
 })
 
-void t.test('key ids', (t) => {
+void t.test('accepts and rejects key ids by their format', (t) => {
   t.same(parseKeyId('demo_sandbox_2026q4'), {
     partner: 'demo',
     environment: 'sandbox',
@@ -158,7 +159,7 @@ void t.test('key ids', (t) => {
   t.end()
 })
 
-void t.test('a key id is made of its parts', (t) => {
+void t.test('a key id parses to its parts and back', (t) => {
   const text = 'demo_sandbox_2026q4'
   const parts = parseKeyId(text)
   t.equal(parts && keyIdOf(parts), text)

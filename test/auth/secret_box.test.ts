@@ -1,3 +1,4 @@
+/** Encrypted secrets: format, binding to their place, key rotation. */
 import { createDecipheriv } from 'node:crypto'
 import fc from 'fast-check'
 import t from 'tap'
@@ -10,7 +11,7 @@ const OLD: MasterKey = { kid: 'k1', bytes: Buffer.alloc(32, 1) }
 const BOX = createSecretBox([NEW, OLD], 'secrets', fixedRandom())
 const PLACE = 'signing_keys.secret.demo_sandbox_2026q4'
 
-void t.test('a sealed text opens', (t) => {
+void t.test('an encrypted text decrypts to the original', (t) => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme' }), fc.string(), (plaintext, place) => {
       t.equal(open(BOX, seal(BOX, plaintext, place), place), plaintext)
@@ -21,7 +22,7 @@ void t.test('a sealed text opens', (t) => {
 })
 
 void t.test(
-  'the form: v1, key id, iv, text, tag; AES-256-GCM with the place authenticated',
+  'the format is v1, key id, iv, text, tag: AES-256-GCM, with the place authenticated',
   (t) => {
     const sealed = seal(BOX, 'sk_secret', PLACE)
     t.match(sealed, /^v1\.k2\.[\w-]{16}\.[\w-]+\.[\w-]{22}$/)
@@ -39,14 +40,14 @@ void t.test(
   },
 )
 
-void t.test('the same text is sealed differently each time', (t) => {
+void t.test('the same text is encrypted differently each time', (t) => {
   const sealed = Array.from({ length: 100 }, () => seal(BOX, 'sk_secret', PLACE))
-  t.equal(new Set(sealed.map((one) => one.split('.')[2])).size, 100, 'each has its iv')
+  t.equal(new Set(sealed.map((one) => one.split('.')[2])).size, 100, 'each iv is unique')
   t.equal(new Set(sealed).size, 100)
   t.end()
 })
 
-void t.test('a sealed text opens only in its place', (t) => {
+void t.test('a text decrypts only in the place it was encrypted for', (t) => {
   fc.assert(
     fc.property(fc.string(), fc.string(), (one, other) => {
       const opened = open(BOX, seal(BOX, 'sk_secret', one), other)
@@ -56,25 +57,28 @@ void t.test('a sealed text opens only in its place', (t) => {
   t.end()
 })
 
-void t.test('a text with a character changed, removed or added does not open or throw', (t) => {
-  const sealed = seal(BOX, 'sk_secret', PLACE)
-  const others = fc.constantFrom(...'AQgwZaz019-_.=+/ \nv')
-  fc.assert(
-    fc.property(
-      fc.nat({ max: sealed.length }),
-      others,
-      fc.nat({ max: 2 }),
-      (at, character, cut) => {
-        const changed = sealed.slice(0, at) + character + sealed.slice(at + cut)
-        return changed === sealed || open(BOX, changed, PLACE) === undefined
-      },
-    ),
-    { numRuns: 3_000 },
-  )
-  fc.assert(fc.property(fc.string(), (text) => open(BOX, text, PLACE) === undefined))
-  t.equal(open(BOX, sealed, PLACE), 'sk_secret')
-  t.end()
-})
+void t.test(
+  'a text with a character changed, removed or added does not decrypt and does not throw',
+  (t) => {
+    const sealed = seal(BOX, 'sk_secret', PLACE)
+    const others = fc.constantFrom(...'AQgwZaz019-_.=+/ \nv')
+    fc.assert(
+      fc.property(
+        fc.nat({ max: sealed.length }),
+        others,
+        fc.nat({ max: 2 }),
+        (at, character, cut) => {
+          const changed = sealed.slice(0, at) + character + sealed.slice(at + cut)
+          return changed === sealed || open(BOX, changed, PLACE) === undefined
+        },
+      ),
+      { numRuns: 3_000 },
+    )
+    fc.assert(fc.property(fc.string(), (text) => open(BOX, text, PLACE) === undefined))
+    t.equal(open(BOX, sealed, PLACE), 'sk_secret')
+    t.end()
+  },
+)
 
 void t.test('each bit of iv, text and tag is authenticated', (t) => {
   const parts = seal(BOX, 'sk_secret', PLACE).split('.')
@@ -91,20 +95,20 @@ void t.test('each bit of iv, text and tag is authenticated', (t) => {
   t.end()
 })
 
-void t.test('after a rotation old texts open and new ones use the new key', (t) => {
+void t.test('after a rotation old texts decrypt and new ones use the new key', (t) => {
   const before = createSecretBox([OLD], 'secrets', fixedRandom('before'))
   const sealed = seal(before, 'sk_secret', PLACE)
   t.equal(open(BOX, sealed, PLACE), 'sk_secret')
   t.equal(open(before, seal(BOX, 'sk_secret', PLACE), PLACE), undefined, 'unknown key')
   t.match(seal(BOX, 'sk_secret', PLACE), /^v1\.k2\./)
   t.equal(open(BOX, sealed.replace('.k1.', '.k2.'), PLACE), undefined)
-  t.equal(kidOf(sealed), 'k1', 'a text names its key')
+  t.equal(kidOf(sealed), 'k1', 'a text contains the id of its key')
   for (const text of ['', 'sk_secret', sealed.slice(0, -1)]) t.equal(kidOf(text), undefined)
   t.end()
 })
 
 void t.test(
-  'a box of another purpose, or of another master key of the same name, opens nothing',
+  'a box of another purpose, or of another key with the same id, decrypts nothing',
   (t) => {
     const sealed = seal(BOX, 'sk_secret', PLACE)
     const accounts = createSecretBox([NEW, OLD], 'accounts', fixedRandom())

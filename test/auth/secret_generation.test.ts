@@ -1,3 +1,4 @@
+/** Generated secrets and nonces: format and randomness. */
 import t from 'tap'
 import { isNonce } from '../../src/auth/request_shape.js'
 import {

@@ -1,3 +1,4 @@
+/** Signatures: published vectors, encoding, comparison. */
 import { createHash, createHmac } from 'node:crypto'
 import fc from 'fast-check'
 import t from 'tap'
@@ -5,7 +6,7 @@ import { bodyHash, canonicalRequest } from '../../src/auth/canonical.js'
 import { isSignature, sign, signatureMatches, signingKey } from '../../src/auth/signature.js'
 import { SIGNATURE_VECTORS } from '../support/signature_vectors.js'
 
-void t.test('the published vectors, signed by a client that shares no code with us', (t) => {
+void t.test('a client that shares no code with the service signs the published vectors', (t) => {
   for (const vector of SIGNATURE_VECTORS) {
     const { secret, method, path, timestamp, nonce, body } = vector
     const digest = body === '' ? '' : createHash('sha256').update(body).digest('hex')
@@ -18,7 +19,7 @@ void t.test('the published vectors, signed by a client that shares no code with 
   t.end()
 })
 
-void t.test('the published vectors, signed and verified by us', (t) => {
+void t.test('the service signs and verifies the published vectors', (t) => {
   for (const { secret, method, path, timestamp, nonce, body, ...expected } of SIGNATURE_VECTORS) {
     const hash = bodyHash(Buffer.from(body))
     const text = canonicalRequest({ method, path, timestamp, nonce, bodyHash: hash })
@@ -30,7 +31,7 @@ void t.test('the published vectors, signed and verified by us', (t) => {
     t.notOk(signatureMatches(signingKey(`${secret}x`), text, expected.signature))
     t.notOk(
       signatureMatches(signingKey(secret.slice(3)), text, expected.signature),
-      'prefix counts',
+      'the prefix is part of the secret',
     )
   }
   t.end()
@@ -42,7 +43,11 @@ void t.test('a signature has exactly one encoding', (t) => {
   const last = signature.charAt(42)
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
   const twin = signature.slice(0, 42) + alphabet.charAt(alphabet.indexOf(last) + 1) + '='
-  t.same(Buffer.from(twin, 'base64'), Buffer.from(signature, 'base64'), 'Node decodes them alike')
+  t.same(
+    Buffer.from(twin, 'base64'),
+    Buffer.from(signature, 'base64'),
+    'Node decodes both to the same bytes',
+  )
   const respelt = [
     twin,
     signature.slice(0, 43),

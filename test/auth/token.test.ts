@@ -1,3 +1,4 @@
+/** Session and receipt tokens: format, expiry, keys, rejected variants, compatibility with jose. */
 import { createHash, createHmac } from 'node:crypto'
 import fc from 'fast-check'
 import { jwtVerify, SignJWT } from 'jose'
@@ -39,7 +40,7 @@ const RECEIPT: ReceiptClaims = {
   expiresAt: EXPIRES_AT,
 }
 
-/** A JWS made without our code. */
+/** A JWS made without the service's code. */
 function jws(header: unknown, payload: unknown, secret: Buffer = SECRET): string {
   const text = (part: unknown): string => (typeof part === 'string' ? part : JSON.stringify(part))
   const input = [header, payload].map((part) => Buffer.from(text(part)).toString('base64url'))
@@ -56,14 +57,14 @@ const PAYLOAD = {
   tenant: SESSION.tenant,
 }
 
-void t.test('a session token is a JWS that anyone with the key can make', (t) => {
+void t.test('a session token is a standard JWS under its key', (t) => {
   const token = mintSessionToken(KEYS, 'new', SESSION)
   t.equal(token, jws(HEADER, PAYLOAD))
   t.same(verifySessionToken(KEYS, token, NOW), { ok: true, claims: SESSION })
   t.end()
 })
 
-void t.test('a receipt token too', (t) => {
+void t.test('a receipt token is a standard JWS under its key', (t) => {
   const token = mintReceiptToken(KEYS, RECEIPT)
   const { tenant, subject: sub } = RECEIPT
   t.equal(token, jws(HEADER, { aud: 'service-receipt', exp: EXPIRES_AT, sub, tenant }))
@@ -191,7 +192,7 @@ void t.test('the last character has one encoding', (t) => {
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
   const twin = token.slice(0, -1) + alphabet.charAt(alphabet.indexOf(token.slice(-1)) + 1)
   const signatureOf = (text: string): Buffer => Buffer.from(text.split('.')[2] ?? '', 'base64url')
-  t.same(signatureOf(twin), signatureOf(token), 'Node decodes them alike')
+  t.same(signatureOf(twin), signatureOf(token), 'Node decodes both to the same bytes')
   t.same(verifySessionToken(KEYS, twin, NOW), { ok: false, reason: 'malformed' })
   t.end()
 })
@@ -199,7 +200,11 @@ void t.test('the last character has one encoding', (t) => {
 void t.test('a token that is too long is rejected before parsing', (t) => {
   const token = jws(HEADER, { ...PAYLOAD, pad: 'x'.repeat(2_000) }, OLD_SECRET)
   t.ok(token.length > 2_048)
-  t.same(verifySessionToken(KEYS, token, NOW), { ok: false, reason: 'malformed' }, 'no mac made')
+  t.same(
+    verifySessionToken(KEYS, token, NOW),
+    { ok: false, reason: 'malformed' },
+    'no MAC is computed',
+  )
   t.end()
 })
 
@@ -235,32 +240,39 @@ void t.test('any user id makes a receipt token that verifies and fits a header',
   const subject = (id: string): string => receiptSubject(MAC, id)
   t.not(subject('\ud800'), subject('\ud801'), 'lone surrogates stay different')
   t.not(subject('user'), subject('User'))
-  t.not(subject('user'), receiptSubject(createMac(Buffer.alloc(32, 8)), 'user'), 'it is keyed')
+  t.not(
+    subject('user'),
+    receiptSubject(createMac(Buffer.alloc(32, 8)), 'user'),
+    'the subject is a keyed hash',
+  )
   const bare = createHash('sha256').update(JSON.stringify('user')).digest('base64url')
-  t.not(subject('user'), bare, 'not an unkeyed digest')
+  t.not(subject('user'), bare, 'the subject is not an unkeyed hash')
   t.notMatch(mintReceiptToken(KEYS, RECEIPT), /user-1/)
   t.end()
 })
 
-void t.test('jose verifies our tokens, and we verify its tokens', async (t) => {
-  const token = mintSessionToken(KEYS, 'new', SESSION)
-  const { payload, protectedHeader } = await jwtVerify(token, SECRET, {
-    algorithms: ['HS256'],
-    audience: 'service-session',
-    currentDate: new Date(NOW),
-  })
-  t.same({ payload, protectedHeader }, { payload: PAYLOAD, protectedHeader: HEADER })
-  await t.rejects(jwtVerify(token, OLD_SECRET), { code: 'ERR_JWS_SIGNATURE_VERIFICATION_FAILED' })
-  await t.rejects(
-    jwtVerify(token, SECRET, { currentDate: new Date(EXPIRES_AT * 1_000) }),
-    { code: 'ERR_JWT_EXPIRED' },
-    'it ends when we say',
-  )
+void t.test(
+  'jose verifies tokens of the service, and the service verifies tokens of jose',
+  async (t) => {
+    const token = mintSessionToken(KEYS, 'new', SESSION)
+    const { payload, protectedHeader } = await jwtVerify(token, SECRET, {
+      algorithms: ['HS256'],
+      audience: 'service-session',
+      currentDate: new Date(NOW),
+    })
+    t.same({ payload, protectedHeader }, { payload: PAYLOAD, protectedHeader: HEADER })
+    await t.rejects(jwtVerify(token, OLD_SECRET), { code: 'ERR_JWS_SIGNATURE_VERIFICATION_FAILED' })
+    await t.rejects(
+      jwtVerify(token, SECRET, { currentDate: new Date(EXPIRES_AT * 1_000) }),
+      { code: 'ERR_JWT_EXPIRED' },
+      'jose reads the same expiry',
+    )
 
-  const theirs = await new SignJWT(PAYLOAD).setProtectedHeader(HEADER).sign(SECRET)
-  t.same(verifySessionToken(KEYS, theirs, NOW), { ok: true, claims: SESSION })
-  const unsafe = await new SignJWT(PAYLOAD)
-    .setProtectedHeader({ alg: 'HS512' })
-    .sign(Buffer.alloc(64, 1))
-  t.match(verifySessionToken(KEYS, unsafe, NOW), { ok: false })
-})
+    const theirs = await new SignJWT(PAYLOAD).setProtectedHeader(HEADER).sign(SECRET)
+    t.same(verifySessionToken(KEYS, theirs, NOW), { ok: true, claims: SESSION })
+    const unsafe = await new SignJWT(PAYLOAD)
+      .setProtectedHeader({ alg: 'HS512' })
+      .sign(Buffer.alloc(64, 1))
+    t.match(verifySessionToken(KEYS, unsafe, NOW), { ok: false })
+  },
+)

@@ -1,3 +1,4 @@
+/** Verification of a signed request: each check, and their order. */
 import fc from 'fast-check'
 import t from 'tap'
 import { bodyHash, canonicalRequest } from '../../src/auth/canonical.js'
@@ -69,7 +70,7 @@ void t.test('a valid signature authenticates its key', (t) => {
     'no body',
   )
   const older = signedWith(unsigned({ keyId: 'demo_sandbox_2026q3' }))
-  t.equal(outcome(older), 'accepted', 'an older key until its revocation')
+  t.equal(outcome(older), 'accepted', 'an older key is valid until its revocation')
   t.end()
 })
 
@@ -117,7 +118,7 @@ void t.test('a missing, repeated or malformed header is rejected before any key 
     for (const other of values) wrong.push({ [name]: other })
   }
   wrong.push({ nonce: NONCE.toUpperCase() }, { timestamp: '2026-02-30T00:00:00Z' })
-  const lookup = (): never => t.fail('a key was looked up') as never
+  const lookup = (): never => t.fail('the key directory was read') as never
   for (const change of wrong) {
     const verdict = verifyRequest({ ...request, ...change }, lookup, NOW)
     t.same(verdict, { ok: false, reason: 'headers_malformed' })
@@ -125,7 +126,7 @@ void t.test('a missing, repeated or malformed header is rejected before any key 
   t.end()
 })
 
-/** Each fault alone, in order of precedence. */
+/** One fault each, in order of precedence. */
 const faults: [RefusalReason, Partial<SignedRequest>][] = [
   ['headers_malformed', { nonce: 'x' }],
   ['address_not_allowed', { allowsAddress: () => false }],
@@ -134,7 +135,7 @@ const faults: [RefusalReason, Partial<SignedRequest>][] = [
   ['signature_mismatch', { signature: sign(SECRET, 'something else') }],
 ]
 
-void t.test('of several faults the first one is reported', (t) => {
+void t.test('the fault of highest precedence is reported', (t) => {
   fc.assert(
     fc.property(fc.subarray(faults, { minLength: 1 }), (chosen) => {
       const changes = chosen.map(([, change]) => change)

@@ -1,4 +1,4 @@
-/** `grpc.health.v1` of our gRPC servers, without a credential. */
+/** `grpc.health.v1` of the gRPC servers, without a credential. */
 import { status } from '@grpc/grpc-js'
 import t, { type Test } from 'tap'
 import type { ProtoGrpcType } from '../../protos/types/rail.js'
@@ -30,13 +30,13 @@ async function serve(t: Test) {
   return { server, client }
 }
 
-void t.test('it serves between the end of the start and the stop', async (t) => {
+void t.test('health is SERVING between the end of startup and the stop', async (t) => {
   const { server, client } = await serve(t)
-  t.equal(await checkHealth(client, ''), 'NOT_SERVING', 'in start-up')
+  t.equal(await checkHealth(client, ''), 'NOT_SERVING', 'during startup')
   const whole = watchHealth(client, '')
   const rail = watchHealth(client, RAIL)
   const unknown = watchHealth(client, 'unknown')
-  await eventually('both are told', () => whole.seen.length + rail.seen.length === 2)
+  await eventually('both watches have the status', () => whole.seen.length + rail.seen.length === 2)
   server.setServing(true)
   t.equal(await checkHealth(client, ''), 'SERVING')
   t.equal(await checkHealth(client, RAIL), 'SERVING')
@@ -44,10 +44,10 @@ void t.test('it serves between the end of the start and the stop', async (t) => 
   server.setServing(false)
   t.equal(await checkHealth(client, RAIL), 'NOT_SERVING', 'while it drains')
   server.setServing(true)
-  await eventually('both are told', () => whole.seen.length + rail.seen.length === 8)
+  await eventually('both watches have the status', () => whole.seen.length + rail.seen.length === 8)
   await server.close(5_000)
   const all = ['NOT_SERVING', 'SERVING', 'NOT_SERVING', 'SERVING', 'NOT_SERVING']
-  await eventually('both have ended', () => whole.ends.length + rail.ends.length === 2)
+  await eventually('both watches have ended', () => whole.ends.length + rail.ends.length === 2)
   t.same(whole.seen, all)
   t.same(rail.seen, all)
   t.same(unknown.seen, ['SERVICE_UNKNOWN'])
@@ -57,11 +57,11 @@ void t.test('it serves between the end of the start and the stop', async (t) => 
 void t.test('watches are bounded, and the oldest ends first', async (t) => {
   const { client } = await serve(t)
   const oldest = watchHealth(client, '')
-  await eventually('it is told', () => oldest.seen.length === 1)
+  await eventually('the watch has the status', () => oldest.seen.length === 1)
   const others = Array.from({ length: GRPC_HEALTH_CALLS_MAX }, (_, i) =>
     watchHealth(client, `x${i}`),
   )
-  await eventually('the oldest has ended', () => oldest.ends.length === 1)
+  await eventually('the oldest watch has ended', () => oldest.ends.length === 1)
   t.same(oldest.ends, [status.RESOURCE_EXHAUSTED])
   t.equal(await checkHealth(client, ''), 'NOT_SERVING')
   for (const { stream } of others) stream.cancel()

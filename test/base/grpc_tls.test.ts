@@ -1,4 +1,4 @@
-/** Mutual TLS of gRPC: who is accepted, and certificates that are replaced while in use. */
+/** Mutual TLS of gRPC: accepted peers, and certificates that are replaced while in use. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -95,7 +95,7 @@ function call(address: string, tls: GrpcTls, token = TOKEN): Promise<status> {
   })
 }
 
-void t.test('a certificate of the CA is needed, and not enough', async (t) => {
+void t.test('a certificate of the CA is required, and does not replace a credential', async (t) => {
   const server = party(t, 'server', ca.issue('processor'))
   const { address, seen } = await serve(t, server.tls)
   const client = party(t, 'client', ca.issue('gateway'))
@@ -119,23 +119,26 @@ void t.test('a certificate of the CA is needed, and not enough', async (t) => {
   t.same(seen, ['gateway'], 'no other call reached the handler')
 })
 
-void t.test('a server is named by its address without a warning', async (t) => {
-  const warnings: unknown[] = []
-  const warn = (warning: Error): void => void warnings.push(warning)
-  process.on('warning', warn)
-  t.teardown(() => process.off('warning', warn))
-  const server = party(t, 'server', ca.issue('processor'))
-  const { address, seen } = await serve(t, server.tls)
-  const byAddress = address.replace('localhost', '127.0.0.1')
-  const client = party(t, 'client', ca.issue('gateway'))
-  t.equal(await call(byAddress, client.tls), status.OK)
-  const elsewhere = party(t, 'else', ca.issue('processor', { addresses: ['127.0.0.2'] }))
-  const other = await serve(t, elsewhere.tls)
-  const named = other.address.replace('localhost', '127.0.0.1')
-  t.equal(await call(named, client.tls), status.UNAVAILABLE, 'a server of another address')
-  t.same(seen, ['gateway'])
-  t.same(warnings, [])
-})
+void t.test(
+  'a client connects to a server certificate for an IP address without a warning',
+  async (t) => {
+    const warnings: unknown[] = []
+    const warn = (warning: Error): void => void warnings.push(warning)
+    process.on('warning', warn)
+    t.teardown(() => process.off('warning', warn))
+    const server = party(t, 'server', ca.issue('processor'))
+    const { address, seen } = await serve(t, server.tls)
+    const byAddress = address.replace('localhost', '127.0.0.1')
+    const client = party(t, 'client', ca.issue('gateway'))
+    t.equal(await call(byAddress, client.tls), status.OK)
+    const elsewhere = party(t, 'else', ca.issue('processor', { addresses: ['127.0.0.2'] }))
+    const other = await serve(t, elsewhere.tls)
+    const named = other.address.replace('localhost', '127.0.0.1')
+    t.equal(await call(named, client.tls), status.UNAVAILABLE, 'a server of another address')
+    t.same(seen, ['gateway'])
+    t.same(warnings, [])
+  },
+)
 
 void t.test('a client certificate is read once for each connection', async (t) => {
   const server = party(t, 'server', ca.issue('processor'))
@@ -154,8 +157,12 @@ void t.test('a client certificate is read once for each connection', async (t) =
   const read = t.capture(prototype, 'getPeerCertificate', prototype.getPeerCertificate)
   for (let i = 0; i < 5; i++) t.equal(await described(), status.OK)
   t.equal(read().length, 0, 'on an open connection')
-  const stranger = party(t, 'stranger', ca.issue('processor_3'))
-  t.equal(await call(address, stranger.tls, ''), status.UNAUTHENTICATED, 'each has its own')
+  const other = party(t, 'other', ca.issue('processor_3'))
+  t.equal(
+    await call(address, other.tls, ''),
+    status.UNAUTHENTICATED,
+    'each connection has the name of its own certificate',
+  )
 })
 
 void t.test('a replaced certificate is used by new connections', async (t) => {
@@ -174,7 +181,10 @@ void t.test('a replaced certificate is used by new connections', async (t) => {
     return (await call(address, client.tls)) === status.UNAVAILABLE
   })
   server.replace(ca.issue('processor'))
-  await eventually('a good one again', async () => (await call(address, client.tls)) === status.OK)
+  await eventually(
+    'a valid certificate replaces the broken one',
+    async () => (await call(address, client.tls)) === status.OK,
+  )
   t.ok(server.log.includes('info new gRPC certificate'))
 })
 
@@ -212,7 +222,7 @@ void t.test('unfinished handshakes are bounded', async (t) => {
   t.equal(await call(address, client.tls), status.OK)
 })
 
-void t.test('beyond loopback nothing is in the clear', (t) => {
+void t.test('addresses beyond loopback require TLS', (t) => {
   const allowed = ['127.0.0.1:1', 'localhost:1', '[::1]:1', 'unix:/run/p.sock']
   for (const address of allowed) {
     t.ok(CLEARTEXT.serverCredentials(address), address)

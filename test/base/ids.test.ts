@@ -44,7 +44,7 @@ void t.test('an id is recognized as its own kind only', async (t) => {
   }
 })
 
-void t.test('each id draws its own 80 bits', async (t) => {
+void t.test('each id has 80 random bits', async (t) => {
   const bytes = [Buffer.alloc(10, 0), Buffer.alloc(10, 255)]
   const scripted = { bytes: () => bytes.shift() ?? Buffer.alloc(10), fraction: () => 0 }
   t.equal(newId('payout', instant(0), scripted), `pout_${'0'.repeat(26)}`)

@@ -81,7 +81,7 @@ function linesOf(write: (log: Logger) => void, LOG_FORMAT: 'json' | 'pretty' = '
   return lines
 }
 
-t.test('fields of log calls are in snake_case', async (t) => {
+t.test('every field of a log call in the sources is in snake_case', async (t) => {
   const calls = sourceFiles().flatMap((path) =>
     [...readFileSync(path, 'utf8').matchAll(LOG_CALL)].map(([, fields = '']) => ({ path, fields })),
   )
@@ -105,7 +105,7 @@ const sourceFiles = (): readonly string[] =>
       .map((name) => join(projectRoot(), folder, name)),
   )
 
-t.test('a process ends when the reader of its output is gone', async (t) => {
+t.test('a process ends when its output pipe is closed', async (t) => {
   const log = join(projectRoot(), '.build/src/base/log.js')
   const child = `
     import { createLog } from '${log}'
@@ -127,7 +127,7 @@ t.test('a process ends when the reader of its output is gone', async (t) => {
   )
   started.kill('SIGKILL')
   await eventually('the child has ended', () => !isAlive(pid))
-  t.pass('it ended')
+  t.pass('the process ended')
 })
 
 function isAlive(pid: number): boolean {

@@ -30,7 +30,7 @@ void t.test('a list is used as it is', (t) => {
 
 void t.test('a name is resolved again and again; a failure keeps the last addresses', async (t) => {
   const answers = [['10.0.0.2', 'fd00::1', '10.0.0.1'], null, null, ['10.0.0.3']]
-  let asked = 0
+  let lookups = 0
   const found: string[] = []
   const warnings: string[] = []
   const watch = watchProcessorAddresses(
@@ -41,12 +41,12 @@ void t.test('a name is resolved again and again; a failure keeps the last addres
       everyMs: 5,
       resolve: (host) => {
         t.equal(host, 'processors.internal')
-        const answer = answers[Math.min(asked++, 3)]
-        return answer ? Promise.resolve(answer) : Promise.reject(new Error('no answer'))
+        const answer = answers[Math.min(lookups++, 3)]
+        return answer ? Promise.resolve(answer) : Promise.reject(new Error('no such host'))
       },
     },
   )
-  await eventually('the second answer', () => found.length > 1)
+  await eventually('the changed addresses', () => found.length > 1)
   watch.stop()
   t.same(found.slice(0, 2), ['10.0.0.1:50051,10.0.0.2:50051,[fd00::1]:50051', '10.0.0.3:50051'])
   t.same(warnings, ['processor name not resolved'], 'once')

@@ -14,7 +14,7 @@ void t.test('bytes are never returned twice and belong to the caller', async (t)
   t.notOk(seen.has('0'.repeat(32)))
 })
 
-void t.test('any length, also above the block size', async (t) => {
+void t.test('returns any number of bytes, also above the block size', async (t) => {
   const random = systemRandom()
   for (const count of [0, 1, 8_191, 8_192, 8_193, 100_000]) {
     t.equal(random.bytes(count).length, count)

@@ -7,7 +7,7 @@ import { readSettings } from '../../src/base/settings_reader.js'
 
 const NO_FILE = '/nonexistent/.env'
 
-t.test('the old name is read, the new one takes precedence', async (t) => {
+t.test('the old name is read, and the new name takes precedence', async (t) => {
   const warnings: string[] = []
   const read = (environment: Record<string, string>, file = NO_FILE) =>
     readSettings(environment, file, (line) => warnings.push(line))
@@ -16,11 +16,11 @@ t.test('the old name is read, the new one takes precedence', async (t) => {
   t.equal(read({ HANDOVER_TTL_S: '77', RAIL_SUBMIT_TTL_S: '78' }).RAIL_SUBMIT_TTL_S, 78)
   const file = join(t.testdir({}), '.env')
   writeFileSync(file, 'HANDOVER_TTL_S=79\n')
-  t.equal(read({}, file).RAIL_SUBMIT_TTL_S, 79, 'in .env too')
+  t.equal(read({}, file).RAIL_SUBMIT_TTL_S, 79, 'the old name is read from .env too')
   t.throws(() => read({ HANDOVER_TTL_S: '0' }), /HANDOVER_TTL_S=0 is not allowed/)
 })
 
-t.test('an old name is never the name of a setting', async (t) => {
+t.test('no old name is also a current name', async (t) => {
   for (const [old, name] of Object.entries(RENAMED)) {
     t.notOk(Object.hasOwn(SETTINGS, old), old)
     t.ok(Object.hasOwn(SETTINGS, name), name)

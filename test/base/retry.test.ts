@@ -7,7 +7,7 @@ void t.test('delays double up to the maximum, and restart after a success', (t) 
   const delays: number[] = []
   for (let i = 0; i < 5; i++) {
     delays.push(retry.delayMs)
-    retry.schedule(() => t.fail('a cancelled attempt runs'))
+    retry.schedule(() => t.fail('a cancelled attempt must not run'))
     retry.cancel()
   }
   t.same(delays, [100, 200, 400, 500, 500])
@@ -19,5 +19,5 @@ void t.test('delays double up to the maximum, and restart after a success', (t) 
 void t.test('an attempt runs after its delay', async (t) => {
   const retry = createRetry({ firstMs: 1, maxMs: 1 })
   await new Promise<void>((resolve) => retry.schedule(resolve))
-  t.pass('it ran')
+  t.pass('the attempt ran')
 })

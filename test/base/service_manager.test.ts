@@ -31,9 +31,9 @@ function startRail(t: Test, variables: NodeJS.ProcessEnv) {
   return { child, sent, isServing: () => printed.includes('"serving"') }
 }
 
-t.test('ready, watchdog, stopping', async (t) => {
+t.test('systemd gets ready, watchdog and stopping messages', async (t) => {
   const { child, sent } = startRail(t, { NOTIFY_SOCKET: '/run/notify', WATCHDOG_USEC: '100000' })
-  await eventually('the watchdog is fed twice', () => {
+  await eventually('two watchdog messages', () => {
     return sent().filter((line) => line === '/run/notify WATCHDOG=1').length >= 2
   })
   t.same(sent().slice(0, 2), ['/run/notify STATUS=serving', '/run/notify READY=1'])
@@ -41,23 +41,23 @@ t.test('ready, watchdog, stopping', async (t) => {
   const [code] = (await once(child, 'exit')) as [number | null]
   t.equal(code, 0)
   await eventually('the stop is reported', () => sent().includes('/run/notify STOPPING=1'))
-  await eventually('its status too', () =>
+  await eventually('with its status', () =>
     sent().includes('/run/notify STATUS=finishing open requests'),
   )
 })
 
-t.test('a watchdog of another process is not fed', async (t) => {
+t.test('no watchdog message is sent for another process', async (t) => {
   const variables = { WATCHDOG_USEC: '1000', WATCHDOG_PID: '1', NOTIFY_SOCKET: '/run/notify' }
   const { child, sent, isServing } = startRail(t, variables)
-  await eventually('it serves', isServing)
+  await eventually('the process is serving', isServing)
   child.kill('SIGTERM')
   await eventually('the stop is reported', () => sent().includes('/run/notify STOPPING=1'))
   t.notOk(sent().some((line) => line.includes('WATCHDOG')))
 })
 
-t.test('without NOTIFY_SOCKET nothing is sent', async (t) => {
+t.test('without NOTIFY_SOCKET no message is sent', async (t) => {
   const { child, sent, isServing } = startRail(t, { WATCHDOG_USEC: '1000' })
-  await eventually('it serves', isServing)
+  await eventually('the process is serving', isServing)
   child.kill('SIGTERM')
   await once(child, 'exit')
   t.same(sent(), [])

@@ -15,7 +15,7 @@ const faultsOf = (environment: Record<string, string>, file = NO_FILE): string =
   }
 }
 
-void t.test('defaults without an environment', async (t) => {
+void t.test('every setting has its default without an environment', async (t) => {
   const settings = readSettings({}, NO_FILE)
   t.equal(settings.HTTP_PORT, 8080)
   t.equal(settings.RAIL_DELAY_MS, 250)
@@ -43,7 +43,7 @@ void t.test('an invalid value is reported with its name and the allowed values',
   for (const [environment, expected] of cases) t.match(faultsOf(environment), expected)
 })
 
-void t.test('proxies are addresses and blocks of both families', async (t) => {
+void t.test('trusted proxies are addresses and blocks of IPv4 and IPv6', async (t) => {
   const given = '10.0.0.1, 192.168.0.0/16,::1,fd00::/8,0.0.0.0/0'
   const { TRUSTED_PROXIES } = readSettings({ TRUSTED_PROXIES: given }, NO_FILE)
   t.same(TRUSTED_PROXIES, ['10.0.0.1', '192.168.0.0/16', '::1', 'fd00::/8', '0.0.0.0/0'])
@@ -79,10 +79,10 @@ void t.test('the environment overrides .env, which rejects unknown names', async
   t.equal(settings.HTTP_PORT, 1234)
   t.equal(settings.GRPC_PORT, 6)
   t.match(faultsOf({}, join(folder, 'bad')), /HTTP_PROT in .* is not a setting/)
-  t.equal(faultsOf({ HTTP_PROT: '1' }), '', 'the environment is shared with other programs')
+  t.equal(faultsOf({ HTTP_PROT: '1' }), '', 'unknown names in the environment are ignored')
 })
 
-void t.test('a line of .env that sets nothing is rejected with its number', async (t) => {
+void t.test('an invalid line of .env is rejected with its number', async (t) => {
   const good = '# a = comment\n\n  # another\nexport HTTP_PORT=1234\r\n\t\nGRPC_PORT = "5" # why\n'
   const bad = 'HTTP_PORT 80\nGRPC_PORT=5\n\n=7\nBRAND: Acme'
   const folder = t.testdir({ good, bad })

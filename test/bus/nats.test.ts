@@ -73,7 +73,7 @@ function eventsOf(message: BusMessage) {
   return read.events
 }
 
-void t.test('the bus comes up once admitted, with the newest event of the stream', async (t) => {
+void t.test('the bus is up after admission, with the newest event of the stream', async (t) => {
   const server = await aRunningServer(t)
   const newestSeen: (string | null)[] = []
   const admitted = { after: 0 }
@@ -99,7 +99,7 @@ void t.test('the bus comes up once admitted, with the newest event of the stream
   t.same(
     newestSeen,
     [events[2]!.id, events[2]!.id],
-    'admission is requested again, with the last event of the message',
+    'admission is requested again, with the last event of the stream',
   )
   await next.publisher.publish(events[0]!, `${events[0]!.id}:sweep1`)
   await connectAgain()
@@ -151,7 +151,7 @@ void t.test('pipelined messages are all acknowledged and duplicates dropped', as
   t.ok((await Promise.all(first)).every((stored) => stored))
   t.equal(bus.publisher.capacity(), 2_048)
   const again = events.slice(0, 16).map((event) => bus.publisher.publish(event, event.id))
-  t.same(await Promise.all(again), Array(16).fill(true), 'a twin is known to be stored')
+  t.same(await Promise.all(again), Array(16).fill(true), 'a duplicate counts as stored')
   const seen = await readAll(
     bus.consumer,
     events.map(({ id }) => id),
@@ -165,12 +165,12 @@ void t.test('only a message with the same events is a duplicate', async (t) => {
   const together = (...events: (typeof first)[]) =>
     Promise.all(events.map((event) => bus.publisher.publish(event!, event!.id)))
   t.same(await together(first, settled), [true, true])
-  t.same(await together(first, last), [true, true], 'as when the outbox is read again')
+  t.same(await together(first, last), [true, true], 'as after a second read of the outbox')
   const seen = await readAll(bus.consumer, [first!.id, settled!.id, last!.id])
   t.equal(seen.get(last!.id), 1)
 })
 
-void t.test('nothing is sent beyond the window', async (t) => {
+void t.test('no message is sent beyond the window of outstanding ones', async (t) => {
   const { bus } = await aRunningBus(t, false)
   const outcomes = await Promise.all(
     someEvents(2_050).map((event) => bus.publisher.publish(event, event.id)),
@@ -206,13 +206,13 @@ void t.test('an unacknowledged message is redelivered', async (t) => {
     }
   }
   await reader.close()
-  t.same(await reader.consumer.next(), [], 'a closed bus gives nothing, at once')
+  t.same(await reader.consumer.next(), [], 'a closed bus returns no message')
   const other = aBus(t, server, true)
   const seen = await readAll(other.consumer, [events[1]!.id, events[2]!.id])
   t.notOk(seen.has(events[0]!.id))
 })
 
-void t.test('without a server nothing is stored and nothing hangs', async (t) => {
+void t.test('without a server a publish fails and does not hang', async (t) => {
   const server = await aServer(t)
   const bus = aBus(t, server, true)
   t.equal(bus.publisher.capacity(), 0)
@@ -223,7 +223,7 @@ void t.test('without a server nothing is stored and nothing hangs', async (t) =>
   t.equal(await bus.publisher.publish(event!, event!.id), true)
 })
 
-void t.test('with a hanging server the outcome is unknown after two seconds', async (t) => {
+void t.test('with a frozen server the outcome is unknown after two seconds', async (t) => {
   const { server, bus } = await aRunningBus(t, false)
   await server.freeze()
   const [event] = someEvents(1)
@@ -281,7 +281,7 @@ void t.test('the relay republishes every open event after the stream was wiped',
     reader.consumer,
     open.map(({ id }) => id),
   )
-  t.equal(seen.size, open.length, 'the open events, no settled one')
+  t.equal(seen.size, open.length, 'open events only')
 })
 
 void t.test('the outbox is not read while the bus is up', async (t) => {
@@ -304,7 +304,7 @@ void t.test('the outbox is not read while the bus is up', async (t) => {
   t.equal(outbox.reads(), reads)
 })
 
-void t.test('the liveness probe fails for a hanging server', async (t) => {
+void t.test('the liveness probe fails for a frozen server', async (t) => {
   const server = await aRunningServer(t)
   const answers = streamProbe(server.url, 500)
   t.ok(await answers(), 'there is no stream yet')
@@ -313,13 +313,13 @@ void t.test('the liveness probe fails for a hanging server', async (t) => {
   t.ok(await answers())
   await server.freeze()
   t.notOk(await answers())
-  t.notOk(await answers(), 'nor on a new connection')
+  t.notOk(await answers(), 'the probe fails on a new connection too')
   server.thaw()
   t.ok(await answers())
   await server.kill()
   t.notOk(await answers())
   await server.start()
-  await eventually('an answer on a new connection', answers)
+  await eventually('the probe succeeds on a new connection', answers)
 })
 
 void t.test('the liveness probe reuses one connection', async (t) => {

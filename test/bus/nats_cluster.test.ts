@@ -1,4 +1,4 @@
-/** The bus on three clustered nats-servers: its stream outlives any one of them. */
+/** The bus on three clustered nats-servers: the stream survives the loss of any one of them. */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { connect } from 'nats'

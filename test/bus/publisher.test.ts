@@ -41,7 +41,7 @@ void t.test('an event is stored or not as the stream answers', async (t) => {
     const { end, ticket, stored, isReleased } = await oneOut(t)
     end.answer(ticket + 1, !outcome)
     await turn()
-    t.equal(stored(), undefined, 'another ticket')
+    t.equal(stored(), undefined, 'with another ticket')
     end.answer(ticket, outcome)
     await turn()
     t.equal(stored(), outcome)
@@ -57,7 +57,7 @@ void t.test('no answer within two seconds is an unknown outcome', async (t) => {
   await pass(250)
   t.equal(stored(), false)
   end.answer(ticket, true)
-  t.ok(isReleased(), 'released once')
+  t.ok(isReleased(), 'the ticket is released once')
 })
 
 void t.test('a lost connection settles its events as unknown', async (t) => {

@@ -71,7 +71,7 @@ function aRelay(t: Test, held = heldBus(), outbox = createOutbox()) {
       outbox.commit(events)
       relay.push(events)
     },
-    upToDate: () => eventually('up to date', () => !relay.backlog().catchingUp),
+    upToDate: () => eventually('the relay has caught up', () => !relay.backlog().catchingUp),
   }
 }
 
@@ -105,7 +105,7 @@ void t.test('memory is bounded and further events are read from the outbox', asy
   t.equal(held.ids().size, 25_000)
 })
 
-void t.test('waiting events leave when the bus comes up', async (t) => {
+void t.test('buffered events are published when the bus comes up', async (t) => {
   const { held, outbox, commit, upToDate } = aRelay(t)
   await upToDate()
   held.setCapacity(0)
@@ -125,7 +125,7 @@ void t.test('an unknown outcome is republished with every later event', async (t
   let failures = 3
   held.storesOnly(({ position }) => position !== 20 || failures-- <= 0)
   commit(events)
-  await eventually('published again', () => failures < 0)
+  await eventually('the event is published again', () => failures < 0)
   await upToDate()
   const last = held.published.slice(-31).map(({ id }) => id)
   t.same(
@@ -146,7 +146,7 @@ void t.test(
     const [first, second] = someEvents(2)
     commit([first!, second!])
     held.answerOne(1)
-    await eventually('the second is out again', () => held.published.length === 3)
+    await eventually('the second event is published again', () => held.published.length === 3)
     held.answerOne(0)
     held.storesOnly(() => true)
     held.answerAll()
@@ -168,19 +168,19 @@ for (const [page, count] of [
     outbox.commit(someEvents(count))
     held.holdAnswers()
     const { relay, commit, upToDate } = aRelay(t, held, outbox)
-    await eventually('it is out', () => held.published.length === count)
+    await eventually('the event is published', () => held.published.length === count)
     for (let more = 1; more <= 100; more++) commit(someEvents(1, count + more))
-    t.equal(relay.backlog().waiting, 0, 'they are in the outbox')
-    t.equal(held.published.length, count, 'behind the outstanding ones')
+    t.equal(relay.backlog().waiting, 0, 'the later events are in the outbox')
+    t.equal(held.published.length, count, 'after the outstanding ones')
     held.answerAll()
     await upToDate()
     t.equal(held.ids().size, count + 100)
     commit(someEvents(1, count + 101))
-    t.equal(held.ids().size, count + 101, 'later ones leave at once')
+    t.equal(held.ids().size, count + 101, 'later events are published at once')
   })
 }
 
-void t.test('an emptied bus gets every open event', async (t) => {
+void t.test('every open event is published after the stream was emptied', async (t) => {
   const { held, outbox, commit, upToDate } = aRelay(t)
   await upToDate()
   const events = someEvents(30)

@@ -132,10 +132,10 @@ void t.test('a write without a key is sent once when its outcome is unknown', as
   await t.rejects(client.paymentIntents.cancel('pi_1'), ServiceError)
   t.equal(requests.length, 1)
   await t.rejects(client.webhookEndpoints.enable('we_1'), ServiceError)
-  t.equal(requests.length, 6, 'unless a repetition changes nothing more')
+  t.equal(requests.length, 6, 'a repetition without effect is retried')
 })
 
-void t.test('a write that was certainly not carried out is retried', async (t) => {
+void t.test('a write that did not reach the service is retried', async (t) => {
   const { client, requests } = await world(t, (_request, number) =>
     number < 3 ? { status: 429, body: refusal('rate_limited') } : { status: 200, body: {} },
   )
@@ -160,7 +160,7 @@ void t.test('an attempt ends at its timeout', async (t) => {
   t.same([...keys], [(error as ConnectionError).idempotencyKey], 'the error names the key')
 })
 
-void t.test('an answer that is not the service’s is an error', async (t) => {
+void t.test('a response in another format is an error', async (t) => {
   const { client, requests } = await world(t, (_request, number) =>
     number === 1 ? { status: 302, headers: { location: '/elsewhere' } } : { status: 204 },
   )
@@ -177,7 +177,7 @@ void t.test('an id cannot name another path', async (t) => {
   t.equal(requests.length, 0)
 })
 
-void t.test('refusals are thrown by the class of their code', async (t) => {
+void t.test('an error is thrown as the class of its code', async (t) => {
   const answers = [
     { status: 422, body: refusal('insufficient_balance') },
     { status: 409, body: refusal('insufficient_balance') },
@@ -191,11 +191,15 @@ void t.test('refusals are thrown by the class of their code', async (t) => {
   t.type(refused, InsufficientBalanceError)
   t.match(refused, { status: 422, code: 'insufficient_balance', requestId: 'req_1' })
   t.match(refused, { retryable: true, idempotencyKey: requests[0]?.headers['idempotency-key'] })
-  t.type(await thrown(), InsufficientBalanceError, 'whatever its status')
+  t.type(await thrown(), InsufficientBalanceError, 'at any status')
   t.type(await thrown(), IdempotencyConflictError)
   t.type(await thrown(), QuoteError)
-  t.match(await thrown(), { name: 'RefusedError', retryable: false }, 'a newer code by its status')
-  t.equal(requests.length, 5, 'none is retried')
+  t.match(
+    await thrown(),
+    { name: 'RefusedError', retryable: false },
+    'an unknown code is thrown as the class of its status',
+  )
+  t.equal(requests.length, 5, 'no error is retried')
 })
 
 void t.test('every code of the partner API has its class', (t) => {
@@ -240,7 +244,7 @@ void t.test('a list is read page by page, on demand', async (t) => {
   const cursors: (string | null)[] = []
   const pages = client.payouts.list({ cursor: '1' }).pages()
   for await (const { next_cursor } of pages) cursors.push(next_cursor)
-  t.same(cursors, ['2', null], 'or as pages, from a cursor on')
+  t.same(cursors, ['2', null], 'pages start at a cursor')
 })
 
 void t.test('events are read up to the newest', async (t) => {
@@ -255,7 +259,7 @@ void t.test('events are read up to the newest', async (t) => {
   t.equal(requests.length, 3)
 })
 
-void t.test('a poll waits longer each time and ends at a final status', async (t) => {
+void t.test('polling backs off and ends at a final status', async (t) => {
   const { client, pauses } = await world(t, (_request, number) => ({
     status: 200,
     body: { status: number < 9 ? 'authorized' : 'captured' },
@@ -265,7 +269,7 @@ void t.test('a poll waits longer each time and ends at a final status', async (t
   t.equal(Math.max(...pauses), 15_000 * 1.25)
 })
 
-void t.test('a poll ends when its time is over', async (t) => {
+void t.test('polling ends at its deadline', async (t) => {
   let now = 0
   const { client, requests } = await world(
     t,
@@ -279,7 +283,7 @@ void t.test('a poll ends when its time is over', async (t) => {
   t.equal(requests.length, 3)
 })
 
-void t.test('a confirm names the quote and nothing more', async (t) => {
+void t.test('a confirm sends the quote only', async (t) => {
   const { client, bodies, requests } = await world(t, () => ({ status: 200 }))
   const quote = { quote_id: 'qt_1', quote_version: 2, amount_usd_cents: 1 }
   await client.session('token', 'com.example.app').confirm('pi_1', 'key', quote)

@@ -19,7 +19,7 @@ const text = readFileSync(join(root, 'gateway/openapi.json'), 'utf8')
 const document = JSON.parse(text) as OpenApiDocument & Record<string, unknown>
 const requests = requestsOf(document)
 
-void t.test('the committed files are current: make collection', (t) => {
+void t.test('the committed files are current (else run make collection)', (t) => {
   for (const { path, text } of collectionFiles(root)) {
     const file = join(root, COLLECTION_FOLDER, path)
     t.equal(existsSync(file) && readFileSync(file, 'utf8'), text, path)
@@ -77,7 +77,7 @@ const modules: Readonly<Record<string, unknown>> = {
 }
 const load = (name: string): unknown => modules[name]
 
-/** Each runs the script of a tool with the parts of the tool's interface that it uses. */
+/** Runs the script of each tool, with the parts of the tool's interface that it uses. */
 const TOOLS: Readonly<Record<'bruno' | 'postman', (script: string, sample: Sample) => Sent>> = {
   bruno: (script, { method, url, body, headers = {} }) => {
     let sent = body

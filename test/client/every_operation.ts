@@ -15,7 +15,7 @@ export async function everyOperation(baseUrl: string): Promise<void> {
   const readAll = async (list: AsyncIterable<unknown>): Promise<void> => {
     for await (const _item of list);
   }
-  /** The bodies are short: the server of this test does not read them. */
+  /** Short bodies: the server of this test does not read them. */
   const some = <T>(body: object): T => body as T
 
   await paymentIntents.create(some({ corridor: 'th_promptpay' }), key)

@@ -61,20 +61,24 @@ function verifier() {
 void t.test('a genuine event is verified, and a duplicate once it is stored', async (t) => {
   const { events, verify } = verifier()
   t.match(await verify(webhook()), { kind: 'verified', event: EVENT })
-  t.match(await verify(webhook()), { kind: 'verified' }, 'not stored yet: the service retries')
+  t.match(
+    await verify(webhook()),
+    { kind: 'verified' },
+    'not marked as stored: a retry is accepted',
+  )
   t.ok(events.add('evt_1'))
   t.notOk(events.add('evt_1'))
   t.match(await verify(webhook()), { kind: 'duplicate', event: EVENT })
 })
 
-void t.test('headers of fetch are read too', async (t) => {
+void t.test('accepts the Headers of fetch', async (t) => {
   const { verify } = verifier()
   const request = webhook()
   const headers = new Headers(request.headers as Record<string, string>)
   t.match(await verify({ ...request, headers }), { kind: 'verified' })
 })
 
-void t.test('everything else is refused with its fault', async (t) => {
+void t.test('an invalid webhook is rejected with its fault', async (t) => {
   const { verify } = verifier()
   const faultOf = async (request: WebhookRequest) => {
     const result = await verify(request)
@@ -95,12 +99,12 @@ void t.test('everything else is refused with its fault', async (t) => {
   t.equal(await faultOf({ ...genuine, body: Buffer.from('{}') }), 'wrong_signature')
   t.equal(await faultOf({ ...genuine, url: '/hooks' }), 'wrong_signature', 'without its query')
   t.equal(await faultOf({ ...genuine, headers: {} }), 'unknown_key')
-  t.equal(await faultOf(genuine), 'verified', 'a forgery consumes no nonce')
+  t.equal(await faultOf(genuine), 'verified', 'an invalid signature consumes no nonce')
   t.equal(await faultOf(webhook({ type: 'payout.failed' })), 'headers_contradict_body')
   t.equal(await faultOf(webhook({ event: 'text' })), 'headers_contradict_body')
 })
 
-void t.test('the memory of events keeps the newest', (t) => {
+void t.test('the duplicate filter keeps the newest events', (t) => {
   const events = rememberEvents(2)
   for (const id of ['a', 'b', 'c']) events.add(id)
   t.same(['a', 'b', 'c'].map(events.has), [false, true, true])

@@ -15,7 +15,7 @@ const errorOf = (code: string) => ({ error: { code, message: 'Text.', request_id
 const deposits = (status: number, body: unknown, more = {}) =>
   faultOf('POST', '/v1/funding/deposits?a=b', { status, headers: { ...headers, ...more }, body })
 
-void t.test('documented answers have no fault', (t) => {
+void t.test('a documented answer has no fault', (t) => {
   t.equal(deposits(201, DEPOSIT), undefined)
   t.equal(deposits(201, DEPOSIT, { 'idempotency-key': 'k' }), undefined)
   t.equal(deposits(409, errorOf('idempotency_conflict')), undefined)
@@ -26,7 +26,7 @@ void t.test('documented answers have no fault', (t) => {
   t.end()
 })
 
-void t.test('undocumented ones have one', (t) => {
+void t.test('each kind of undocumented answer has a fault', (t) => {
   t.match(deposits(200, DEPOSIT), /status 200/)
   t.match(deposits(418, DEPOSIT), /status 418/)
   t.match(deposits(409, errorOf('payout_not_found')), /allowed values/)

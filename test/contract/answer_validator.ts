@@ -38,9 +38,9 @@ export interface OpenApiDocument {
 }
 
 export interface AnswerValidator {
-  /** Why the answer is not documented; undefined when it is. */
+  /** The reason why the answer is undocumented; undefined when it is documented. */
   faultOf(method: string, path: string, answer: AnswerToCheck): string | undefined
-  /** The same of the body of a webhook. */
+  /** The same for the body of a webhook. */
   faultOfEvent(body: unknown): string | undefined
 }
 

@@ -9,7 +9,7 @@ const LONGEST = 600
 const INT64_MAX = 2n ** 63n - 1n
 
 export interface Arbitraries {
-  /** @returns values that the schema allows, as far as it says */
+  /** @returns values that the schema allows */
   valid(schema: Schema): fc.Arbitrary<unknown>
   /** A value of the schema with one fault somewhere, or any JSON at all. */
   faulty(schema: Schema): fc.Arbitrary<unknown>
@@ -105,7 +105,7 @@ function textOf({
 const FIRST = new Date('0001-01-01T00:00:00Z')
 const LAST = new Date('9999-12-31T00:00:00Z')
 
-/** What replaces a member. */
+/** Replacements of a member. */
 const FAULT = fc.oneof(
   fc.constantFrom<unknown>(null, '', ' ', 0, -1, 1.5, 1e21, true, [], {}, '\0', '\ud800', '٣'),
   fc.constant('x'.repeat(70_000)),

@@ -9,7 +9,7 @@ import { breakingChanges } from './breaking_changes.js'
 type Document = Record<string, unknown>
 const current = (): Document => structuredClone(readDocument()) as unknown as Document
 
-void t.test('no client of the last release breaks', (t) => {
+void t.test('the document has no breaking change since the last release', (t) => {
   const released = readFileSync(join(projectRoot(), 'test/golden/openapi.json'), 'utf8')
   t.same(breakingChanges(JSON.parse(released) as Document, current()), [])
   t.end()
@@ -75,7 +75,7 @@ void t.test('each kind of breaking change is found', (t) => {
   t.end()
 })
 
-void t.test('additions are none', (t) => {
+void t.test('additions are not breaking changes', (t) => {
   const additions: readonly (readonly [place: string, value: unknown])[] = [
     ['paths > /v1/new', { get: { responses: {} } }],
     [`${PAYOUT} > properties > note`, { type: 'string' }],

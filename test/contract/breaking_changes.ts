@@ -1,7 +1,7 @@
 /**
- * Finds what would break a client of an earlier document.
+ * Finds changes that would break a client of an earlier document.
  *
- * - Requests may only become wider, answers only narrower; what is an addition is in CHANGELOG.md.
+ * - Requests may only become wider, answers only narrower; CHANGELOG.md defines additions.
  * - Descriptions and examples do not count.
  */
 type Json = Readonly<Record<string, unknown>>

@@ -1,7 +1,7 @@
 /**
  * The types of the TypeScript client, made from the schemas of the document by openapi-typescript.
  *
- * - The tool runs as a program, so nothing here compiles against it.
+ * - The tool runs as a program, so no code here compiles against it.
  */
 import { execFile } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'

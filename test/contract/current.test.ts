@@ -1,4 +1,4 @@
-/** The committed files of the contract are what the code makes, and the document fits the code. */
+/** The committed files of the contract are current, and the document matches the code. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
@@ -13,7 +13,7 @@ import { generatedFiles } from './generated_files.js'
 
 const NO_EXAMPLES = { signing_secret: '', operations: {}, webhooks: {} }
 
-void t.test('the committed files are current: else run make openapi', async (t) => {
+void t.test('the committed files are current (else run make openapi)', async (t) => {
   for (const { path, text } of await generatedFiles()) {
     const committed = readFileSync(join(projectRoot(), path), 'utf8')
     if (committed === text) t.pass(path)
@@ -34,7 +34,7 @@ function firstDifference(one: string, other: string): string {
   return `line ${at + 1} should be ${lines[at] ?? 'absent'}`
 }
 
-void t.test('a route without a description, and the reverse, make no document', (t) => {
+void t.test('a route without a description, or the reverse, is an error', (t) => {
   const [first, ...others] = ROUTES
   t.throws(() => openApiDocument(others, NO_EXAMPLES), /described, but no route: POST/)
   const renamed = { ...first!, path: '/v1/other' }

@@ -13,22 +13,25 @@ import { EXAMPLES_FILE, GUIDE_FILE } from './generated_files.js'
 import { operationsShown, withExamples } from './guide_examples.js'
 import { createNormalizer, WEBHOOK_SECRET } from './normalize.js'
 
-/** The document cannot contain itself. */
+/** Its example would be the document itself. */
 const WITHOUT_EXAMPLE = 'getOpenApiDocument'
 const examples = JSON.parse(readFileSync(join(projectRoot(), EXAMPLES_FILE), 'utf8')) as Examples
 const { faultOf, faultOfEvent } = createAnswerValidator(readDocument())
 const lowerCased = (headers: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
 
-void t.test('every operation has an example: else add it to record.ts, run make examples', (t) => {
-  for (const { method, path } of ROUTES) {
-    const id = OPERATIONS[`${method} ${path}`]?.id ?? ''
-    if (id !== WITHOUT_EXAMPLE) t.ok(examples.operations[id]?.[0], id)
-  }
-  t.end()
-})
+void t.test(
+  'every operation has an example (else add it to record.ts and run make examples)',
+  (t) => {
+    for (const { method, path } of ROUTES) {
+      const id = OPERATIONS[`${method} ${path}`]?.id ?? ''
+      if (id !== WITHOUT_EXAMPLE) t.ok(examples.operations[id]?.[0], id)
+    }
+    t.end()
+  },
+)
 
-void t.test('every answer is documented, every signature is right', (t) => {
+void t.test('every recorded answer is documented and every signature is valid', (t) => {
   for (const [id, exchanges] of Object.entries(examples.operations)) {
     for (const { name, request, answer } of exchanges) {
       const { method, path, headers, body } = request
@@ -65,7 +68,7 @@ void t.test('every webhook is documented and correctly signed', (t) => {
   t.end()
 })
 
-void t.test('ids, times and secrets are the same in every recording', (t) => {
+void t.test('recorded ids, times and secrets are normalized', (t) => {
   const { json, replace } = createNormalizer()
   replace('http://127.0.0.1:41234', 'https://partner.example')
   t.same(
@@ -89,12 +92,12 @@ void t.test('ids, times and secrets are the same in every recording', (t) => {
   t.end()
 })
 
-void t.test('the guide shows no operation without an example', async (t) => {
+void t.test('a section of the guide without an example is an error', async (t) => {
   const guide = '<!-- example createNothing -->\n<!-- end -->'
   await t.rejects(withExamples(guide, examples), /createNothing/)
 })
 
-void t.test('the guide shows the example of every operation once: else add its section', (t) => {
+void t.test('the guide shows the example of every operation once (else add its section)', (t) => {
   const guide = readFileSync(join(projectRoot(), GUIDE_FILE), 'utf8')
   const documented = Object.values(readDocument().paths)
     .flatMap((operations) => Object.values(operations).map(({ operationId }) => operationId))

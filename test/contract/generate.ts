@@ -1,5 +1,5 @@
 /**
- * Makes the files that follow from the route table and the schemas: `make openapi`.
+ * Generates the files that derive from the route table and the schemas: `make openapi`.
  *
  * Does not own: the recorded examples, which come from a real stack (record.ts, `make examples`).
  */

@@ -170,7 +170,7 @@ void t.test('valid requests reach the operations', async (t) => {
   t.ok(succeeded.size >= operations.length / 2, [...succeeded].join())
 })
 
-void t.test('the books are right', async (t) => {
+void t.test('the audit is clean', async (t) => {
   const { clean, report } = await auditOf(stack.dataDir)
   t.ok(clean, report)
 })

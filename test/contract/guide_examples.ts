@@ -6,7 +6,7 @@ import { format } from 'prettier'
 import type { Examples, Exchange } from '../../gateway/openapi/examples.js'
 
 const SECTION = /(<!-- example ([A-Za-z]+) -->\n)[^]*?(<!-- end -->)/g
-/** A page of the documentation shows these without scrolling. */
+/** The size that a page of the documentation shows without scrolling. */
 const LINE_LENGTH_MAX = 100
 
 /** The operations with an example in the guide, in its order. */

@@ -11,7 +11,7 @@ import { readDocument } from '../support/documented_answers.js'
 const run = promisify(execFile)
 const CONFIG = join(projectRoot(), 'gateway/openapi/redocly.yaml')
 
-/** @returns what it prints; rejects when it finds something */
+/** @returns the output; rejects when the linter finds a fault */
 const lint = async (file: string): Promise<string> => {
   const { stdout, stderr } = await run(
     join(projectRoot(), 'node_modules/.bin/redocly'),
@@ -28,11 +28,11 @@ const lint = async (file: string): Promise<string> => {
   return stdout + stderr
 }
 
-void t.test('the document has no finding', async (t) => {
+void t.test('the linter finds nothing in the document', async (t) => {
   t.match(await lint(join(projectRoot(), DOCUMENT_FILE)), /is valid/)
 })
 
-void t.test('a broken one has', async (t) => {
+void t.test('the linter finds the fault of a broken document', async (t) => {
   const file = join(t.testdir(), 'openapi.json')
   writeFileSync(file, JSON.stringify({ ...readDocument(), tags: [], security: [{ other: [] }] }))
   await t.rejects(lint(file))

@@ -10,7 +10,7 @@ const after = (ms: number): string => new Date(BASE + ms).toISOString()
 
 export const TIMESTAMP = after(0)
 export const KEY_ID = 'demo_sandbox_2026q4'
-/** Neither secret is in use. */
+/** Placeholders; neither secret is in use. */
 export const SIGNING_SECRET = 'sk_nSxVUCH-1LHQEo62vcwAhYkDMaPxidcE9B6pS8tE3rg'
 export const WEBHOOK_SECRET = 'whsec_Zq3bLwV0mQe7uXk2Yt9sRf4hJn8pCd1aGv6oTi5xBzM'
 
@@ -54,7 +54,7 @@ const TRANSACTIONS = /\bsbx_[0-9a-f]{24}/g
 const KEYS = /\bdemo_sandbox_[0-9]{4}q[1-4]\b/g
 
 export interface Normalizer {
-  /** Shows this text as the other one from now on, also inside of longer texts. */
+  /** Replaces this text by the other one from now on, also inside longer texts. */
   replace(recorded: string, shown: string): void
   text(recorded: string): string
   json(recorded: unknown): unknown

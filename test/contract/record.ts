@@ -56,7 +56,7 @@ try {
     )
   }
 
-  // A payment.
+  // Payments.
   const created = await call({
     ...{ operation: 'createPaymentIntent', method: post, path: INTENTS, status: 201 },
     ...{ key: 'order-7f3a', body: INTENT },

@@ -32,7 +32,7 @@ export interface Recorded {
 
 export interface Recorder {
   readonly normalizer: Normalizer
-  /** Sends the request, and records it with its answer. @throws when the status is another one */
+  /** Sends the request and records it with its answer. @throws when the status differs */
   call(recorded: Recorded): Promise<Record<string, unknown>>
   examples(deliveries: readonly ReceivedWebhook[]): Examples
 }

@@ -14,7 +14,7 @@ import { anIntent, aPayout, promptPayQr } from '../support/requests.js'
 import type { Bank } from './bank.js'
 
 export interface ClientDriver {
-  /** Unique per scenario and run; keys and users contain it. */
+  /** Unique per scenario and run: part of keys and users. */
   readonly name: string
   /** Intents and payouts in creation order; calls refer to the last one. */
   readonly entities: string[]

@@ -13,7 +13,7 @@ export interface Payment {
 export interface Payers {
   /** Acknowledged payments. */
   readonly payments: readonly Payment[]
-  /** Payments without a response for 30 seconds, which exist or not. */
+  /** Number of payments without a response for 30 seconds; they may exist. */
   gaveUp(): number
   /** Resolves when all payments in progress are done. */
   stop(): Promise<void>

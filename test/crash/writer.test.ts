@@ -25,13 +25,13 @@ const secondProcessor = (): Promise<CliResult> =>
     ...{ RAIL_ADDRESS: 'unix:/nowhere', NATS_URL: 'nats://127.0.0.1:1' },
   }).ended
 
-t.test('a second processor on the same folder is refused', async (t) => {
+t.test('a second processor on the same folder is rejected', async (t) => {
   const { exitCode, out, err } = await secondProcessor()
   t.equal(exitCode, 1)
   t.match(out + err, / is in use by another process: stop that one first/)
   await stack.kill('processor')
   t.equal((await secondProcessor()).exitCode, 1, 'the restarted processor holds the lock')
-  const id = await payOut(partner, 'after a kill')
+  const id = await payOut(partner, 'also after a kill')
   t.ok(await untilStatus(partner, `/v1/payouts/${id}`, 'completed'))
 })
 

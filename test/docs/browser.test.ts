@@ -9,7 +9,7 @@ import { skipsBrowser, startBrowser } from './browser.js'
 /** A name that leads to the stack, and that browsers do not trust without HTTPS. */
 const INSECURE_HOST = 'causeway.test'
 const MINUTE = 60_000
-/** Screenshots for people go here, when it is set. */
+/** The folder for screenshots, if it is set. */
 const SHOTS = process.env['DOCS_SCREENSHOTS']
 
 t.setTimeout(0)
@@ -23,7 +23,7 @@ void t.test('documentation', { skip: skipsBrowser }, async (t) => {
   page.setDefaultTimeout(MINUTE)
   const { baseUrl, sandbox } = stack
 
-  await t.test('an operation is signed in the page and answered', async (t) => {
+  await t.test('the page signs an operation and shows the answer', async (t) => {
     const faults = watch(page, baseUrl)
     const answer = await page.goto(`${baseUrl}/docs`)
     t.match(answer?.headers()['content-security-policy'], /^default-src 'self'; img-src/)
@@ -58,7 +58,7 @@ void t.test('documentation', { skip: skipsBrowser }, async (t) => {
     await shoot(page, 'reference')
     await shoot(page, 'answer', '.live-responses-table')
 
-    await t.test('a scan takes the session token of that answer', async (t) => {
+    await t.test('a scan uses the session token of the previous answer', async (t) => {
       const [, id = ''] = /"intent_id": "(pi_\w+)"/.exec(shown) ?? []
       const scan = operation(page, 'scanQrCode')
       await scan.locator('.opblock-summary').click()
@@ -71,7 +71,7 @@ void t.test('documentation', { skip: skipsBrowser }, async (t) => {
     t.same(faults, [])
   })
 
-  await t.test('the pages of the guide', async (t) => {
+  await t.test('the pages of the guide fit narrow screens and dark mode', async (t) => {
     const faults = watch(page, baseUrl)
     const paths = await page.locator('nav a[href^="/docs/guide/"]').all()
     const hrefs = await Promise.all(paths.map((link) => link.getAttribute('href')))
@@ -87,7 +87,7 @@ void t.test('documentation', { skip: skipsBrowser }, async (t) => {
     }
     await page.emulateMedia({ colorScheme: 'dark' })
     const ground = await page.evaluate('getComputedStyle(document.body).backgroundColor')
-    t.equal(ground, 'rgb(18, 24, 29)', 'dark where the person prefers it')
+    t.equal(ground, 'rgb(18, 24, 29)', 'dark when the browser prefers it')
     await shoot(page, 'guide-dark')
     t.same(faults, [])
   })

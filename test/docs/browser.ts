@@ -1,6 +1,6 @@
 /**
- * Debian's Chromium for tests of pages: headless, with an empty profile, and without any request
- * of its own.
+ * Debian's Chromium for tests of pages: headless, with an empty profile, without background
+ * requests.
  */
 import { existsSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'

@@ -49,7 +49,7 @@ void t.test('sandbox hosts', async (t) => {
     t.notMatch(bodyOf(text), /<script(?![^>]* src="\/docs\/)|<style| style=| on[a-z]+="/)
   })
 
-  await t.test('know no other path and no other method', async (t) => {
+  await t.test('reject other paths and methods', async (t) => {
     const [assets = ''] = [...DOCS.keys()]
     const version = assets.slice(0, assets.lastIndexOf('/'))
     for (const path of [
@@ -65,7 +65,7 @@ void t.test('sandbox hosts', async (t) => {
   })
 })
 
-void t.test('production hosts answer as they do for any unknown path', async (t) => {
+void t.test('production hosts answer like any unknown path', async (t) => {
   const { port } = await startGateway(t, { environment: HOSTS, docs: DOCS })
   const answerTo = async (call: Call): Promise<string> => {
     const { text } = await roundTrip(port, bytesOf(call, 'api.example'))
@@ -85,13 +85,16 @@ void t.test('production hosts answer as they do for any unknown path', async (t)
   )
 })
 
-void t.test('the rate of an address counts the documentation', async (t) => {
-  const environment = { RATE_LIMIT_PER_ADDRESS: '2' }
-  const { port } = await startGateway(t, { environment, docs: DOCS })
-  const send = () => fetch(`http://127.0.0.1:${port}/docs`)
-  t.same([(await send()).status, (await send()).status], [200, 200])
-  t.equal((await send()).status, 429)
-})
+void t.test(
+  'requests for the documentation count against the rate limit of an address',
+  async (t) => {
+    const environment = { RATE_LIMIT_PER_ADDRESS: '2' }
+    const { port } = await startGateway(t, { environment, docs: DOCS })
+    const send = () => fetch(`http://127.0.0.1:${port}/docs`)
+    t.same([(await send()).status, (await send()).status], [200, 200])
+    t.equal((await send()).status, 429)
+  },
+)
 
 void t.test('a slow client gets all of a large file', async (t) => {
   const content = Buffer.alloc(MORE_THAN_THE_KERNEL_BUFFERS, 'x')
@@ -108,7 +111,7 @@ void t.test('a slow client gets all of a large file', async (t) => {
   await eventually('the whole file', () => received > content.length)
 })
 
-void t.test('every section of the guide is on one page, and every link leads somewhere', (t) => {
+void t.test('every section of the guide is on one page, and every link has a target', (t) => {
   const guide = readFileSync(join(projectRoot(), 'gateway/README.md'), 'utf8')
   const pages = readGuide('Service')
   const whole = pages.map(({ html }) => html).join('')
@@ -132,7 +135,7 @@ void t.test('every section of the guide is on one page, and every link leads som
   t.end()
 })
 
-void t.test('HTML of the guide is text, and a section without a page is an error', (t) => {
+void t.test('HTML in the guide is escaped, and a section without a page is an error', (t) => {
   const sections = readFileSync(join(projectRoot(), 'gateway/README.md'), 'utf8')
   const pages = guidePages(`${sections}\n<script>alert(1)</script>\n\n[x](javascript:alert(2))\n`)
   const html = pages.map((page) => page.html).join('')
@@ -154,7 +157,7 @@ void t.test('the brand is in the header names', (t) => {
 
 type Sign = (secret: string, request: Omit<SignatureVector, 'name' | 'secret'>) => Promise<string>
 
-void t.test('the page signs as the test vectors say', async (t) => {
+void t.test('the page signs the test vectors correctly', async (t) => {
   const module = (await import(join(ASSETS, 'signature.js'))) as { signatureOf: Sign }
   t.ok(SIGNATURE_VECTORS.length > 5)
   for (const { name, secret, ...request } of SIGNATURE_VECTORS) {
@@ -162,7 +165,7 @@ void t.test('the page signs as the test vectors say', async (t) => {
   }
 })
 
-void t.test('the scripts of the pages have sound types', (t) => {
+void t.test('the scripts of the pages type-check', (t) => {
   const program = ts.createProgram([join(ASSETS, 'reference.js')], {
     ...{ allowJs: true, checkJs: true, noEmit: true, strict: true, types: [] },
     target: ts.ScriptTarget.ES2023,

@@ -7,10 +7,10 @@ import { randomInt } from 'node:crypto'
 import { programOptions } from '../../src/base/program_options.js'
 import { attackGateway } from './gateway_attack.js'
 
-const values = programOptions('fuzz-gateway', 'Hostile bytes against the gateway.', {
-  seconds: { value: 'N', about: 'how long', kind: 'number', fallback: 60 },
+const values = programOptions('fuzz-gateway', 'Sends corrupted requests to a gateway.', {
+  seconds: { value: 'N', about: 'duration in seconds', kind: 'number', fallback: 60 },
   seed: { value: 'N', about: 'repeats a run', kind: 'number' },
-  only: { value: 'N', about: 'the input of this number alone', kind: 'number' },
+  only: { value: 'N', about: 'runs only the input of this number', kind: 'number' },
 })
 const seconds = values.seconds
 const seed = values.seed ?? randomInt(1_000_000)

@@ -4,7 +4,7 @@
  * Owns: sending and checking. Does not own: the inputs (gateway_input), the command line (gateway).
  *
  * For every input:
- * - The response is one of ours, an error envelope when rejected, or uWebSockets.js's own page.
+ * - The response is a documented one, an error envelope when rejected, or a page of uWebSockets.js.
  * - No response is a 500.
  * - Every command that reaches the processor was authenticated: a signed one is the signed
  *   operation, one with a session names an intent that has a token.
@@ -28,15 +28,15 @@ import { gatewayInput, type GatewayInput } from './gateway_input.js'
 export interface AttackOptions {
   readonly seed: number
   readonly forMs: number
-  /** Plays this input alone, to look at it. */
+  /** Runs only the input of this number. */
   readonly only?: number
 }
 
 export interface AttackReport {
   readonly inputs: number
-  /** How often each status was answered; 0: the connection ended without an answer. */
+  /** Number of responses by status; 0: the connection ended without a response. */
   readonly statuses: Readonly<Record<number, number>>
-  /** Each names the input that broke a promise; the same seed and number make it again. */
+  /** Violations, each with its input; the same seed and number repeat it. */
   readonly faults: readonly string[]
 }
 
@@ -59,7 +59,7 @@ export async function attackGateway({ seed, forMs, only }: AttackOptions): Promi
     if (faults.length < FAULTS_MAX) faults.push(`seed ${seed}, input ${input}: ${what}`)
   }
   processorStub.script = (command) => {
-    const what = unproven(command, sent)
+    const what = unauthenticated(command, sent)
     if (what !== undefined) fault(nameOf(command), what)
     return accept(command)
   }
@@ -70,7 +70,7 @@ export async function attackGateway({ seed, forMs, only }: AttackOptions): Promi
       sent.byNonce.set(input.nonce, input)
       sent.byIntent.set(input.intentId, input)
       const text = await play(gateway.port, input)
-      const [status, what] = judged(text)
+      const [status, what] = checked(text)
       statuses[status] = (statuses[status] ?? 0) + 1
       if (what !== undefined) fault(String(index), what)
     } while (performance.now() < until && gateway.child.exitCode === null)
@@ -109,7 +109,7 @@ async function startGatewayProcess(
   return { child, port, errors: () => printed }
 }
 
-/** What came, until the connection ended or fell silent. */
+/** The bytes received until the connection ends or is idle. */
 function play(port: number, { packets, leaves }: GatewayInput): Promise<string> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1')
@@ -129,13 +129,15 @@ function play(port: number, { packets, leaves }: GatewayInput): Promise<string> 
   })
 }
 
-/** The first status, and what is wrong with the answers. */
-function judged(text: string): readonly [status: number, fault: string | undefined] {
+/** The first status, and the fault of the responses, if any. */
+function checked(text: string): readonly [status: number, fault: string | undefined] {
   const answers = answersIn(text)
-  if (answers === undefined) return [0, `no answer of ours: ${JSON.stringify(text.slice(0, 300))}`]
+  if (answers === undefined)
+    return [0, `not a response of the gateway: ${JSON.stringify(text.slice(0, 300))}`]
   for (const { status, json } of answers) {
     if (status === 500) return [status, 'a 500']
-    if (json !== undefined && isEnvelope(json) !== status >= 400) return [status, 'another form']
+    if (json !== undefined && isEnvelope(json) !== status >= 400)
+      return [status, 'success and envelope do not match']
   }
   return [answers[0]?.status ?? 0, undefined]
 }
@@ -152,26 +154,28 @@ function nameOf(command: Command__Output): string {
 }
 
 /** The fault of a command that was not authenticated, if any. */
-function unproven(command: Command__Output, sent: Sent): string | undefined {
+function unauthenticated(command: Command__Output, sent: Sent): string | undefined {
   const { operation, signed_by, consume_nonce_only } = command
   if (signed_by !== undefined && signed_by !== null) {
     const input = sent.byNonce.get(signed_by.nonce.toString('hex'))
-    if (input === undefined) return 'a nonce that nobody signed'
+    if (input === undefined) return 'a nonce that no input has'
     if (consume_nonce_only || operation === undefined) return undefined
-    return operation === operationOf(input) ? undefined : `${operation} was not what was signed`
+    return operation === operationOf(input) ? undefined : `${operation} is not the signed operation`
   }
   if (operation === undefined) return 'a nonce is consumed without a signature'
-  // A receipt token is for a user; whose intent it is, the processor knows.
+  // A receipt token names a user; the processor checks the owner of the intent.
   const { get_receipt } = command
   if (get_receipt !== undefined && get_receipt !== null) {
     return get_receipt.subject === SUBJECT ? undefined : 'a receipt for another subject'
   }
   const { intent_id = '' } = (command[operation] ?? {}) as { intent_id?: string }
   const proof = sent.byIntent.get(intent_id)?.proof
-  return proof === 'session' || proof === 'hmac_or_session' ? undefined : `${operation} unproven`
+  return proof === 'session' || proof === 'hmac_or_session'
+    ? undefined
+    : `${operation} without authentication`
 }
 
-/** What the request asks for as it was signed; undefined when it is to be refused. */
+/** The operation of the signed request; undefined when the gateway must reject it. */
 function operationOf({ route, intentId, body }: GatewayInput): string | undefined {
   if (route.auth === 'none') return undefined
   const request = { query: '', body, header: () => 'a key' } as unknown as RequestContext
@@ -184,7 +188,7 @@ async function finish(gateway: GatewayProcess, fault: (what: string) => void): P
   const { child, port, errors } = gateway
   if (child.exitCode === null) {
     const { status } = await call(port, createRequest())
-    if (status !== 201) fault(`a good request is answered ${status}`)
+    if (status !== 201) fault(`a valid request is answered ${status}`)
     child.kill('SIGTERM')
     await once(child, 'exit')
   }

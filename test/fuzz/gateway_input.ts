@@ -24,13 +24,13 @@ export interface GatewayInput {
   readonly route: AnyRoute
   readonly intentId: string
   readonly proof: AnyRoute['auth']
-  /** As it was signed. */
+  /** The signed body. */
   readonly body: Buffer
-  /** Of the signature, if there is one: names this input to whoever sees the command. */
+  /** The nonce of the signature, if any; it identifies this input in the command. */
   readonly nonce: string
   /** The bytes to send, by packet. */
   readonly packets: readonly Buffer[]
-  /** Closes the connection after them. */
+  /** Closes the connection after the last packet. */
   readonly leaves: boolean
 }
 
@@ -64,7 +64,7 @@ const BODIES: readonly object[] = [
   {},
 ]
 
-/** The right one for every second request or so. */
+/** The body of the route for about every second request. */
 function bodyFor(route: AnyRoute, random: SeededRandom): Buffer {
   const right = BODIES.filter((body) => takes(route, body))
   if (right.length === 0 && random.once(2)) return Buffer.alloc(0)
@@ -80,7 +80,7 @@ function takes({ path }: AnyRoute, body: object): boolean {
   return path.endsWith('/webhook_endpoints') && 'url' in body
 }
 
-/** What stands where a value, a name or a mark should be. */
+/** Replacements of a value, a name or a punctuation mark. */
 const TOKENS = [
   ...['null', 'true', '0', '-0', '1e2', '1.0', '1E400', '9'.repeat(400), '-9223372036854775809'],
   ...[
@@ -127,7 +127,7 @@ function headersFor(call: Call): Record<string, string> {
   return proof === 'none' ? plain : { ...plain, ...signedHeaders(call) }
 }
 
-/** What is put between, or in the place of, bytes of a request. */
+/** Bytes that are inserted into a request or replace a part of it. */
 const PIECES = [
   ...['\r\n', '\n', '\r', '\0', ' ', '\t', ':', '\r\n\r\n', '\x7f', '\xff', '%', '?', '#', '/../'],
   ...[
@@ -145,7 +145,7 @@ const PIECES = [
 function spoiltBytes(given: Buffer, random: SeededRandom): Buffer {
   let bytes = given
   for (let i = random.int(4); i >= 0; i--) {
-    // Most that can go wrong is in the head.
+    // Most parser faults are in the head.
     const from = random.int(random.once(3) ? bytes.length + 1 : Math.min(bytes.length + 1, 600))
     const to = Math.min(bytes.length, from + random.int(30))
     const [before, between, after] = [

@@ -16,7 +16,7 @@ void t.test('the QR reader withstands fuzzed codes', (t) => {
     t.ok((report.verdicts['read'] ?? 0) > INPUTS / 50, 'valid readings occur')
     for (const verdict of Object.keys(report.verdicts)) verdicts.add(verdict)
   }
-  t.ok(verdicts.size > 25, `it gets far: ${[...verdicts].join(', ')}`)
+  t.ok(verdicts.size > 25, `many reasons occur: ${[...verdicts].join(', ')}`)
   t.end()
 })
 
@@ -38,17 +38,17 @@ void t.test('a violation of each rule is detected', (t) => {
       for (const _ of payload) payload.slice(0)
       return readQr(payload, corridor)
     },
-    'read again': (payload, corridor) =>
+    'a second reading differs': (payload, corridor) =>
       reads++ % 2 === 0 ? readQr(payload, corridor) : rejected('payload_empty'),
-    'a reason of no table': () => rejected('no_such' as QrReason),
-    'says more': (payload) => ({ ...rejected('payload_charset'), payload }),
+    'an unknown reason': () => rejected('no_such' as QrReason),
+    'more members': (payload) => ({ ...rejected('payload_charset'), payload }),
     'masked as': (payload, corridor) => {
       const read = readQr(payload, corridor)
       if (!read.ok) return read
       const { destination } = read.reading
       return { ok: true, reading: { ...read.reading, destinationMasked: destination.account } }
     },
-    'not there': (payload, corridor) => {
+    'not in the code': (payload, corridor) => {
       const read = readQr(payload, corridor)
       if (!read.ok) return read
       const destination = { ...read.reading.destination, account: '00000000000000000000' }

@@ -20,7 +20,7 @@ export interface QrAttackOptions {
   readonly seed: number
   /** Called before each input; false ends the run. */
   readonly goesOn: (index: number) => boolean
-  /** Plays this input alone, to look at it. */
+  /** Runs only the input of this number. */
   readonly only?: number
   readonly read?: typeof readQr
 }
@@ -29,12 +29,12 @@ export interface QrAttackReport {
   readonly inputs: number
   /** Counts by result: `read` or the reason. */
   readonly verdicts: Readonly<Record<string, number>>
-  /** Each names the input that broke a promise; the same seed and number make it again. */
+  /** Violations, each with its input; the same seed and number repeat it. */
   readonly faults: readonly string[]
 }
 
 const FAULTS_MAX = 20
-/** Times each character is looked at, templates in templates included, and what none costs. */
+/** Reads of each character, nested templates included, and the fixed cost of a code. */
 const TOUCHES_EACH = 12
 const TOUCHES_ALWAYS = 64
 
@@ -68,13 +68,13 @@ function play({ payload, corridor }: QrInput, read: typeof readQr): Played {
   } catch (error) {
     return { verdict: 'thrown', fault: `it threw ${String(error)}` }
   }
-  if (outcome === undefined) return { verdict: 'nothing', fault: 'no answer' }
+  if (outcome === undefined) return { verdict: 'nothing', fault: 'no result' }
   const verdict = outcome.ok ? 'read' : outcome.reason
   if (touched > TOUCHES_EACH * payload.length + TOUCHES_ALWAYS) {
     return { verdict, fault: `${touched} touches for ${payload.length} characters` }
   }
   if (textOf(read(payload, corridor)) !== textOf(outcome)) {
-    return { verdict, fault: 'read again, it is another' }
+    return { verdict, fault: 'a second reading differs' }
   }
   const fault = outcome.ok ? faultOf(outcome.reading, payload) : faultOfRefusal(outcome)
   return { verdict, fault }
@@ -84,15 +84,17 @@ const textOf = (value: object): string =>
   JSON.stringify(value, (_member, part: unknown) => (typeof part === 'bigint' ? `${part}n` : part))
 
 function faultOfRefusal(refusal: QrOutcome & { ok: false }): string | undefined {
-  if (Object.keys(refusal).join() !== 'ok,reason') return 'a refusal says more than its reason'
-  return Object.hasOwn(ERRORS, wireCodeOf(refusal.reason)) ? undefined : 'a reason of no table'
+  if (Object.keys(refusal).join() !== 'ok,reason')
+    return 'a rejection has more members than its reason'
+  return Object.hasOwn(ERRORS, wireCodeOf(refusal.reason)) ? undefined : 'an unknown reason'
 }
 
 function faultOf(reading: QrReading, payload: string): string | undefined {
   const { destination, destinationMasked, embeddedAmountMinor: minor, merchant } = reading
   const { account, bankCode, reference1, reference2 } = destination
-  const told = [account, bankCode, reference1, reference2, merchant.name, merchant.city]
-  if (told.some((text) => !payload.includes(text))) return 'something is told that is not there'
+  const texts = [account, bankCode, reference1, reference2, merchant.name, merchant.city]
+  if (texts.some((text) => !payload.includes(text)))
+    return 'a text of the reading is not in the code'
   const shown = destinationMasked.slice(4)
   const hidesEnough = shown.length <= 4 && 2 * shown.length <= account.length
   if (!destinationMasked.startsWith('****') || !account.endsWith(shown) || !hidesEnough) {
@@ -101,5 +103,5 @@ function faultOf(reading: QrReading, payload: string): string | undefined {
   if (minor !== null && (minor <= 0n || minor >= 10n ** 15n)) return `an amount of ${minor}`
   const bound = bindAmount(reading, 7n)
   const isBound = minor === null || minor === 7n ? bound.ok && bound.minor === 7n : !bound.ok
-  return isBound ? undefined : 'a caller overrules the code'
+  return isBound ? undefined : 'an amount of the caller replaces that of the code'
 }

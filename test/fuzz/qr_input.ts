@@ -44,7 +44,7 @@ export function qrInput(random: SeededRandom): QrInput {
   return { corridor, payload: random.once(8) ? spoilt(whole, random) : whole }
 }
 
-/** By a hand of its own, which takes what it can and leaves the rest. */
+/** A parser independent of src/qr: it stops at the first malformed object. */
 function nodesOf(text: string, depth = 0): Node[] {
   const nodes: Node[] = []
   const characters = Array.from(text)
@@ -101,13 +101,13 @@ const VALUES = [
   ...['123456789012345', '1234', '5'.repeat(99), 'x'.repeat(99), "';--", '${a}', '%s'],
   ...['กรุงเทพ', 'é', 'e\u0301', '😀'],
 ]
-/** What no code may hold, or what other readers take for digits. */
+/** Characters that no code may contain, or that other readers treat as digits. */
 const HOSTILE = [' ', '\u202e', '\ufeff', '\0', '\u2028', '\ud800', '١٢٣', '０１', '\r\n']
 
 const aValue = (random: SeededRandom): string => random.pick(random.once(8) ? HOSTILE : VALUES)
 
 function change(nodes: Node[], random: SeededRandom): void {
-  // The first one says that it is a code at all, so it is mostly left alone.
+  // The first object identifies the format, so it is rarely changed.
   const at = Math.max(random.int(nodes.length + 1), random.once(8) ? 0 : 1)
   const node = nodes[at]
   if (node === undefined) return void nodes.push(randomNode(random, 1))
@@ -140,7 +140,7 @@ function randomNode(random: SeededRandom, depth: number): Node {
 const randomNodes = (random: SeededRandom, depth: number): Node[] =>
   Array.from({ length: 1 + random.int(6) }, () => randomNode(random, depth))
 
-/** Some characters taken out, put in or doubled. */
+/** Removes, inserts or repeats characters. */
 function spoilt(text: string, random: SeededRandom): string {
   let spoiling = text
   for (let times = random.int(3); times >= 0; times--) {

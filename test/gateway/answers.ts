@@ -1,7 +1,7 @@
 /**
  * Splits the bytes of a connection into responses.
  *
- * There are two kinds: the gateway's, JSON with a Content-Length; and the pages that uWebSockets.js
+ * There are two kinds: JSON of the gateway with a Content-Length, and the pages that uWebSockets.js
  * sends before it closes a connection whose head it cannot parse.
  */
 export interface SeenAnswer {
@@ -33,7 +33,7 @@ export function answersIn(text: string): readonly SeenAnswer[] | undefined {
   return answers
 }
 
-/** A larger answer is cut when bytes that are no request follow its request. */
+/** A larger answer is cut off when invalid bytes follow its request. */
 const AT_ONCE_BYTES = 16 * 1024
 const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n'
 const OWN_PAGE = /^<h1>[A-Za-z ]+<\/h1>.*<i>uWebSockets\/20 Server<\/i>$/s

@@ -28,7 +28,7 @@ import { refuseWith } from './processor_stub.js'
 
 const INTENT = 'pi_01M7Y8R76ZBRBZPA32270W80C3'
 
-void t.test('every form of UTC signs as it was sent', async (t) => {
+void t.test('each spelling of a UTC timestamp is signed as sent', async (t) => {
   const gateway = await startGateway(t)
   for (const utc of ['Z', 'z', '+00:00', '-00:00']) {
     const timestamp = new Date().toISOString().replace('Z', utc)
@@ -68,7 +68,7 @@ void t.test('every failed authentication is the same 401 and sends no command', 
     headers: Object.fromEntries(Object.entries(good).filter(([key]) => key !== name)),
   })
   const cases: Readonly<Record<string, Call>> = {
-    'no proof at all': { ...create, unsigned: true },
+    'no credentials': { ...create, unsigned: true },
     'no key id': without('X-Service-Key-Id'),
     'no timestamp': without('X-Service-Timestamp'),
     'no nonce': without('X-Service-Nonce'),
@@ -88,7 +88,7 @@ void t.test('every failed authentication is the same 401 and sends no command', 
     'a short nonce': { ...create, nonce: 'ab'.repeat(31) },
     'a signature that is not base64': changed('X-Service-Signature', '*'.repeat(44)),
     'a body that was changed': { ...changed('X-Extra', '1'), body: `${create.body} ` },
-    'a bearer on a signed route': {
+    'a bearer token on a signed route': {
       ...create,
       unsigned: true,
       headers: { Authorization: bearer(INTENT) },
@@ -101,7 +101,7 @@ void t.test('every failed authentication is the same 401 and sends no command', 
     'a token that was changed': withToken(`${bearer(INTENT).slice(0, -2)}AA`),
     'no token': withToken('Bearer '),
     'another app': withToken(bearer(INTENT), { 'X-Service-Package': 'com.eve.app' }),
-    'a bad bearer beside a good signature': {
+    'an invalid bearer token beside a valid signature': {
       method: 'GET',
       path,
       headers: { Authorization: 'Bearer x' },
@@ -113,14 +113,14 @@ void t.test('every failed authentication is the same 401 and sends no command', 
     t.equal(answer.status, 401, what)
     bodies.add(answer.text.replace(errorOf(answer.json).request_id, ''))
   }
-  t.equal(bodies.size, 1, 'the bodies are byte-equal but for the request id')
+  t.equal(bodies.size, 1, 'the bodies are equal except for the request id')
   t.equal(gateway.processorStub.commands.length, 0)
   t.match(
     await gateway.metrics(),
     /gateway_authentication_refusals_total\{reason="key_unknown"\} 1/,
   )
   const allowed = await call(gateway.port, withToken(bearer(INTENT)))
-  t.equal(allowed.status, 200, 'the same call with nothing wrong passes')
+  t.equal(allowed.status, 200, 'the same request without a fault is accepted')
 })
 
 void t.test(
@@ -165,7 +165,7 @@ void t.test(
   },
 )
 
-void t.test('hosts: with explicit lists an unlisted host is 404', async (t) => {
+void t.test('with explicit host lists an unlisted host is 404', async (t) => {
   const gateway = await startGateway(t, {
     environment: { SANDBOX_HOSTS: 'sandbox.example', PRODUCTION_HOSTS: 'api.example,old.example' },
   })
@@ -189,7 +189,7 @@ void t.test('production only: a request from an unlisted address is 401', async 
   const production = { ...createRequest(), keyId: PRODUCTION_KEY_ID }
   t.equal((await call(gateway.port, production)).status, 401)
   gateway.processorStub.publish(snapshot({ allowed_ips: ['203.0.113.0/24', '127.0.0.0/8'] }))
-  await eventually('the list is that of the latest update', async () => {
+  await eventually('the latest update applies', async () => {
     const { status } = await call(gateway.port, production)
     return status === 201
   })
@@ -213,7 +213,7 @@ void t.test('behind a proxy the list applies to the client, named only by the pr
   t.equal(await as(proxied.port, '2001:db8::1, 10.1.2.3'), 201)
   t.equal(await as(proxied.port, '203.0.113.9, 198.51.100.1'), 401)
   t.equal(await as(proxied.port, '203.0.113.9, unknown'), 401)
-  t.equal(await as(direct.port, '203.0.113.9'), 401, 'the peer is no proxy')
+  t.equal(await as(direct.port, '203.0.113.9'), 401, 'the peer is not a trusted proxy')
 })
 
 void t.test(
@@ -271,7 +271,7 @@ void t.test('a key that an update omits is removed', async (t) => {
   const gateway = await startGateway(t)
   t.equal((await call(gateway.port, createRequest())).status, 201)
   gateway.processorStub.publish(snapshot({ keys: [] }))
-  await eventually('the key is refused', async () => {
+  await eventually('the key is rejected', async () => {
     const { status } = await call(gateway.port, createRequest())
     return status === 401
   })

@@ -24,7 +24,7 @@ import {
 import { createBody, roundTrip, signedHeaders } from './signing_partner.js'
 import { startGateway } from './running_gateway.js'
 
-void t.test('a body in parts is the same body', async (t) => {
+void t.test('a body sent in parts is joined', async (t) => {
   const port = await startEcho(t)
   await fc.assert(
     fc.asyncProperty(
@@ -70,7 +70,7 @@ void t.test('a body over its cap is 413 and the connection ends', async (t) => {
   t.same(statusesIn(text), ['200'], 'exactly the cap is within it')
 })
 
-void t.test('20 MB: the client reads 413 and the server does not buffer the body', async (t) => {
+void t.test('a body of 20 MB is 413 and is not buffered', async (t) => {
   const port = await startEcho(t)
   const part = Buffer.alloc(64 * 1024, 'x')
   const parts = 320
@@ -91,20 +91,24 @@ void t.test('20 MB: the client reads 413 and the server does not buffer the body
 
   const body = Buffer.alloc(part.length * parts)
   const response = await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body })
-  t.equal(response.status, 413, 'an ordinary client that sends it whole reads the answer too')
+  t.equal(response.status, 413, 'a client that sends the whole body reads the answer too')
   await response.text()
   const declared = await roundTrip(port, head('POST /', 'Content-Length: 999999999999'))
-  t.same(statusesIn(declared.text), ['413'], 'a length beyond reading is refused at once')
+  t.same(
+    statusesIn(declared.text),
+    ['413'],
+    'a Content-Length far above the cap is rejected at once',
+  )
   t.ok(declared.closed)
 })
 
 const part = (bytes: number): ArrayBuffer => new ArrayBuffer(bytes)
 
-void t.test('a body is readable only while it is served', async (t) => {
+void t.test('a body is not readable after its handler returned', async (t) => {
   const port = await startEcho(t)
   const inParts = head('POST /too_late', 'Transfer-Encoding: chunked') + chunked('hello')
   const answer = roundTrip(port, inParts)
-  await eventually('it was served', () => later.length === 1)
+  await eventually('the handler has returned', () => later.length === 1)
   later[0]?.()
   t.same(bodyIn((await answer).text), { body: '' })
 })
@@ -120,7 +124,7 @@ void t.test('memory of bodies is bounded per source and in total, and is release
     return body.receive(part(LARGE / 2), false, LARGE) === 'more'
   }
   while (takes('a'));
-  t.ok(memory.bytes <= BUFFERED_MAX_BYTES / 2, 'one alone has half of all')
+  t.ok(memory.bytes <= BUFFERED_MAX_BYTES / 2, 'a single source gets half of the bound')
   t.ok(memory.bytes > BUFFERED_MAX_BYTES / 2 - LARGE)
   while (takes('b'));
   t.ok((memory.bySource.get('b') ?? 0) > BUFFERED_MAX_BYTES / 4 - LARGE)
@@ -128,11 +132,11 @@ void t.test('memory of bodies is bounded per source and in total, and is release
   t.equal(
     single.receive(part(LARGE), true, LARGE),
     'complete',
-    'one in a single part holds nothing',
+    'a body in a single part is not buffered',
   )
-  t.notOk(single.keep(), 'unless it is kept')
+  t.notOk(single.keep(), 'keeping it needs memory')
   t.ok(new ReceivedBody(memory, from('a')).keep(), 'an empty body needs no capacity')
-  t.ok(takes('c'), 'the next one fits')
+  t.ok(takes('c'), 'another source has memory')
   for (let i = 0; i < 100; i += 1) while (takes(`s${i}`));
   t.ok(memory.bytes <= BUFFERED_MAX_BYTES)
   t.ok(memory.bytes > BUFFERED_MAX_BYTES - 2 * LARGE)
@@ -148,7 +152,7 @@ void t.test('memory of bodies is bounded per source and in total, and is release
   t.end()
 })
 
-void t.test('greedy sources get equal parts, and one part stays free', (t) => {
+void t.test('sources that take all they can get equal shares, and one share stays free', (t) => {
   const memory = new BodyMemory()
   const lines = new Map(['a', 'b', 'c'].map((source) => [source, [] as ReceivedBody[]]))
   for (let round = 0; round < 200; round += 1) {
@@ -206,7 +210,7 @@ void t.test('a body above its cap holds no memory', (t) => {
   t.equal(body.receive(part(1), false, BODY_MAX), 'oversized')
   t.equal(memory.bytes, 0)
   t.equal(body.receive(part(1), true, BODY_MAX), 'oversized')
-  t.equal(body.bytes, BODY_MAX + 2, 'what follows is counted')
+  t.equal(body.bytes, BODY_MAX + 2, 'further bytes are counted')
   t.end()
 })
 
@@ -215,7 +219,7 @@ interface Stalled {
   text: string
 }
 
-/** Sends the same bytes on each of many connections, and then stops. */
+/** Sends the same bytes on each of many connections, then nothing. */
 function stall(t: Test, port: number, count: number, bytes: string): Stalled[] {
   return Array.from({ length: count }, () => {
     const stalled: Stalled = { socket: connect(port, '127.0.0.1'), text: '' }
@@ -232,46 +236,55 @@ const statusesOf = (stalled: readonly Stalled[]): string[] =>
   stalled.flatMap(({ text }) => statusesIn(text))
 
 const OTHER_SOURCE = `${FORWARDED_FOR}: 203.0.113.2`
-/** More than one read returns, so it is held in parts. */
+/** Larger than one read, so it is buffered in parts. */
 const WHOLE = `${head('POST /large', `Content-Length: ${LARGE}`)}${'x'.repeat(LARGE)}`
 const MOST = Math.floor(BUFFERED_MAX_BYTES / 2 / LARGE)
 
-void t.test('a stalling source: one request too many is rejected, others continue', async (t) => {
-  const bodies = new BodyMemory()
-  const port = await startEcho(t, 60_000, bodies)
-  const stalled = stall(t, port, 2 * MOST, WHOLE.slice(0, -1))
-  await eventually('the remaining requests are answered', () => statusesOf(stalled).length === MOST)
-  t.same(new Set(statusesOf(stalled)), new Set(['503']))
-  t.same([...bodies.bySource.keys()], ['127.0.0.1'])
-  const small = `${head('POST /', 'Content-Length: 5', 'Connection: close')}hello`
-  t.same(statusesIn((await roundTrip(port, small)).text), ['200'], 'what comes whole is served')
-  const inParts = (...headers: string[]): string =>
-    head('POST /', 'Transfer-Encoding: chunked', ...headers) + chunked('x'.repeat(BODY_MAX))
-  const other = await roundTrip(port, inParts(OTHER_SOURCE), 10_000)
-  t.same(statusesIn(other.text), ['200'], 'and what another source sends in parts')
-  for (const { socket } of stalled) socket.destroy()
-  await eventually('there is capacity again', () => bodies.bytes === 0)
-  t.equal(bodies.bySource.size, 0)
-})
+void t.test(
+  'requests of a stalling source above its memory are rejected, others are served',
+  async (t) => {
+    const bodies = new BodyMemory()
+    const port = await startEcho(t, 60_000, bodies)
+    const stalled = stall(t, port, 2 * MOST, WHOLE.slice(0, -1))
+    await eventually(
+      'the requests above the bound are answered',
+      () => statusesOf(stalled).length === MOST,
+    )
+    t.same(new Set(statusesOf(stalled)), new Set(['503']))
+    t.same([...bodies.bySource.keys()], ['127.0.0.1'])
+    const small = `${head('POST /', 'Content-Length: 5', 'Connection: close')}hello`
+    t.same(statusesIn((await roundTrip(port, small)).text), ['200'], 'a body in one part is served')
+    const inParts = (...headers: string[]): string =>
+      head('POST /', 'Transfer-Encoding: chunked', ...headers) + chunked('x'.repeat(BODY_MAX))
+    const other = await roundTrip(port, inParts(OTHER_SOURCE), 10_000)
+    t.same(statusesIn(other.text), ['200'], 'a body in parts of another source is served')
+    for (const { socket } of stalled) socket.destroy()
+    await eventually('the memory is released', () => bodies.bytes === 0)
+    t.equal(bodies.bySource.size, 0)
+  },
+)
 
 void t.test('memory is released however a body ends', async (t) => {
   const ends: [what: string, withinMs: number, statuses: string[], rest: string | null][] = [
     ['answered', 60_000, ['200', '200', '200'], 'x'],
-    ['their clients left', 60_000, [], null],
+    ['disconnected', 60_000, [], null],
     ['late', 500, ['504', '504', '504'], ''],
   ]
   for (const [what, withinMs, statuses, rest] of ends) {
     const bodies = new BodyMemory()
     const port = await startEcho(t, withinMs, bodies)
     const stalled = stall(t, port, 3, WHOLE.slice(0, -1))
-    await eventually('all are held', () => bodies.bytes >= 3 * (LARGE - 1))
+    await eventually('all bodies are buffered', () => bodies.bytes >= 3 * (LARGE - 1))
     for (const { socket } of stalled) {
       if (rest === null) socket.destroy()
       else socket.write(rest)
     }
-    await eventually(`${what}: it is released`, () => bodies.bytes === 0)
+    await eventually(`${what}: the memory is released`, () => bodies.bytes === 0)
     t.equal(bodies.bySource.size, 0)
-    await eventually('all are answered', () => statusesOf(stalled).length === statuses.length)
+    await eventually(
+      'all requests are answered',
+      () => statusesOf(stalled).length === statuses.length,
+    )
     t.same(statusesOf(stalled), statuses, what)
   }
 })
@@ -289,7 +302,7 @@ void t.test('behind a proxy a stalling client takes no memory from another', asy
   const lacking = stalls + 'x'.repeat(PAYOUT_BODY_MAX_BYTES - 1)
   const stalled = stall(t, gateway.port, BUFFERED_MAX_BYTES / PAYOUT_BODY_MAX_BYTES, lacking)
   await eventually(
-    'half of them are answered',
+    'half of the requests are answered',
     () => statusesOf(stalled).length >= stalled.length / 2,
   )
   const path = '/v1/payment_intents'

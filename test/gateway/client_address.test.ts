@@ -1,3 +1,4 @@
+/** The client's address behind trusted proxies. */
 import t from 'tap'
 import { createAddressList, type AddressList } from '../../gateway/authentication/ip_allowlist.js'
 import { createClientAddress, sourceOf } from '../../gateway/authentication/client_address.js'

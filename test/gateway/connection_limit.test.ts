@@ -1,4 +1,4 @@
-/** The connection limit: its own counts, the kernel's, and both at a real server. */
+/** The connection limit: counts of the gateway and the kernel, and both at a real server. */
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import fc from 'fast-check'
@@ -30,7 +30,7 @@ void t.test('closed connections do not count after a recount', async (t) => {
   const cap = createConnectionCap({ max: 4, countOpen: () => Promise.resolve(open), log })
   for (let i = 0; i < 4; i++) t.equal(cap('a', CAPACITY), true)
   await setImmediatePassed()
-  t.equal(cap('a', CAPACITY), true, 'one when it was asked, and two that opened meanwhile')
+  t.equal(cap('a', CAPACITY), true, 'one counted by the kernel, and two opened since')
   t.equal(cap('a', CAPACITY), false)
   open = new Map()
   await eventually('the table was read again', () => cap('a', CAPACITY))
@@ -38,9 +38,9 @@ void t.test('closed connections do not count after a recount', async (t) => {
 
 void t.test('a source that closes all connections is not rejected by an old count', async (t) => {
   let open = new Map([['a', 4]])
-  let asked = 0
+  let counts = 0
   const countOpen = (): Promise<OpenConnections> => {
-    asked += 1
+    counts += 1
     return Promise.resolve(open)
   }
   const cap = createConnectionCap({ max: 4, countOpen, log })
@@ -48,22 +48,22 @@ void t.test('a source that closes all connections is not rejected by an old coun
   await setImmediatePassed()
   t.equal(cap('a', CAPACITY), false)
   open = new Map()
-  const before = asked
-  await eventually('the table is read again without a new connection', () => asked > before)
+  const before = counts
+  await eventually('the table is read again without a new connection', () => counts > before)
   await setImmediatePassed()
-  t.equal(cap('a', CAPACITY), true, 'at the first try')
+  t.equal(cap('a', CAPACITY), true, 'the next connection is accepted')
 })
 
-void t.test('more sources than a function call takes arguments', async (t) => {
-  let asked = 0
+void t.test('the table may have more sources than a function call takes arguments', async (t) => {
+  let counts = 0
   const countOpen = (): Promise<OpenConnections> => {
-    asked += 1
+    counts += 1
     const sources = Array.from({ length: 300_000 }, (_, i): [string, number] => [`s${i}`, 1])
     return Promise.resolve(new Map([...sources, ['a', 4]]))
   }
   const cap = createConnectionCap({ max: 4, countOpen, log })
   for (let i = 0; i < 4; i++) cap('a', CAPACITY)
-  await eventually('the table is read again without a new connection', () => asked > 1)
+  await eventually('the table is read again without a new connection', () => counts > 1)
   t.equal(cap('a', CAPACITY), false)
 })
 
@@ -71,7 +71,7 @@ void t.test('for any sequence no source holds more than the limit', async (t) =>
   const MAX = 6
   await fc.assert(
     fc.asyncProperty(
-      fc.array(fc.constantFrom('open', 'end', 'asked', 'answered'), { maxLength: 200 }),
+      fc.array(fc.constantFrom('open', 'end', 'counted', 'reported'), { maxLength: 200 }),
       async (steps) => {
         let held = 0
         let answer: ((counts: OpenConnections) => void) | undefined
@@ -86,8 +86,8 @@ void t.test('for any sequence no source holds more than the limit', async (t) =>
           if (step === 'open' && cap('a', CAPACITY)) held += 1
           if (step === 'end') held = Math.max(0, held - 1)
           // The recount may read the table at any time before it resolves.
-          if (step === 'asked') counted = new Map([['a', held]])
-          if (step === 'answered') {
+          if (step === 'counted') counted = new Map([['a', held]])
+          if (step === 'reported') {
             answer?.(counted)
             await setImmediatePassed()
           }
@@ -125,9 +125,12 @@ void t.test(
       const { port } = server.address() as AddressInfo
       t.equal((await openConnections(port)).size, 0)
       const sockets = await opened(t, port, 3)
-      t.same([...(await openConnections(port))], [['127.0.0.1', 3]], `mapped or not: ${host}`)
+      t.same([...(await openConnections(port))], [['127.0.0.1', 3]], `listening on ${host}`)
       for (const socket of sockets) socket.destroy()
-      await eventually('none is open', async () => (await openConnections(port)).size === 0)
+      await eventually(
+        'no connection is open',
+        async () => (await openConnections(port)).size === 0,
+      )
       server.close()
     }
   },
@@ -138,13 +141,13 @@ void t.test('a gateway closes connections above the limit, then serves again', a
   const sockets = await opened(t, gateway.port, 8)
   const send = async (): Promise<string> =>
     (await roundTrip(gateway.port, bytesOf(createRequest()), 2_000)).text
-  await eventually('one more is refused', async () => statusOf(await send()) === 429)
+  await eventually('one more is rejected', async () => statusOf(await send()) === 429)
   t.match(await gateway.metrics(), /gateway_limited_total\{limit="connections"\} [1-9]/)
   for (const socket of sockets) socket.destroy()
-  await eventually('there is capacity again', async () => statusOf(await send()) === 201)
+  await eventually('connections are accepted again', async () => statusOf(await send()) === 201)
 })
 
-void t.test('a source never takes more than it leaves free', (t) => {
+void t.test('a source gets at most half of the free connections', (t) => {
   for (const count of [1, 2, 3, 9]) {
     const cap = createConnectionCap({ max: 4_000, countOpen: () => new Promise(() => {}), log })
     const all = 1_000
@@ -160,7 +163,7 @@ void t.test('a source never takes more than it leaves free', (t) => {
     }
     const share = all / (count + 1)
     for (const one of held.values()) t.ok(Math.abs(one - share) <= 2, `${one} of ${share}`)
-    t.ok(cap('newcomer', all - open - 1), 'there is capacity for another one')
+    t.ok(cap('newcomer', all - open - 1), 'another source is accepted')
   }
   t.end()
 })
@@ -177,7 +180,7 @@ void t.test('without capacity every new connection is answered 503', async (t) =
   t.equal(statusOf(refused), 503)
   t.match(refused, /^retry-after: 1\r$/im)
   for (const socket of sockets) socket.destroy()
-  await eventually('there is capacity again', async () => statusOf(await send()) === 201)
+  await eventually('connections are accepted again', async () => statusOf(await send()) === 201)
 })
 
 void t.test('RATE_LIMIT=off and trusted proxies have no connection limit', async (t) => {

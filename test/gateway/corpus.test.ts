@@ -1,6 +1,6 @@
 /**
- * The corpus, all at once: each request gets an envelope or a closed connection, and affects no
- * other request.
+ * The corpus, sent concurrently: each request gets an envelope or a closed connection, and does not
+ * affect other requests.
  *
  * It takes about twelve seconds, the time that uWebSockets.js waits for the end of a head.
  */
@@ -51,21 +51,22 @@ void t.test('every request of the corpus gets exactly one of its answers', async
     t.ok(answers !== undefined && answers.length <= 1, `${what}: one answer at most`)
     const { status, json } = answers?.[0] ?? { status: 0, json: undefined }
     t.ok(entry.answers.includes(status), `${what}: ${status}, one of ${entry.answers.join()}`)
-    if (json !== undefined) t.equal(isEnvelope(json), status >= 400, `${what}: its form`)
+    if (json !== undefined)
+      t.equal(isEnvelope(json), status >= 400, `${what}: format of the answer`)
   }
   const nonces = gateway.processorStub.commands.map(({ signed_by }) =>
     signed_by?.nonce.toString('hex'),
   )
-  t.equal(new Set(nonces).size, nonces.length, 'nothing was read twice')
+  t.equal(new Set(nonces).size, nonces.length, 'no command was sent twice')
   for (const { operation, create_intent } of gateway.processorStub.commands) {
     if (operation !== undefined)
       t.match(create_intent, CREATED, 'every command matches what was signed')
   }
   t.equal((await call(gateway.port, createRequest())).status, 201)
-  await eventually('nothing is left open', () => gateway.processor.inFlight === 0)
+  await eventually('no command is open', () => gateway.processor.inFlight === 0)
 })
 
-/** As many at a time as one partner's client would open. */
+/** The concurrency of one partner's client. */
 async function inParallel(count: number, step: (index: number) => Promise<void>): Promise<void> {
   let next = 0
   const worker = async (): Promise<void> => {
@@ -93,7 +94,7 @@ void t.test('a client may disconnect after any byte without effect', async (t) =
     })
   })
   t.equal((await call(gateway.port, createRequest())).status, 201)
-  t.equal(gateway.processorStub.commands.length, 1, 'no part of a request was taken for one')
+  t.equal(gateway.processorStub.commands.length, 1, 'no partial request was served')
 })
 
 void t.test('a request in two packets is read as the same request, or rejected', async (t) => {

@@ -56,13 +56,13 @@ const unsigned = (line: string, ...headers: string[]): string =>
   [`${line} HTTP/1.1`, 'Host: api.localhost', 'Connection: close', ...headers, '', ''].join('\r\n')
 
 export const CORPUS: Readonly<Record<string, Entry>> = {
-  'a good one': entry(good(), 201),
-  'a good one in chunks': entry(
+  'a valid request': entry(good(), 201),
+  'a valid request in chunks': entry(
     inChunks(`${chunk(body.slice(0, 9))}${chunk(body.slice(9))}0\r\n\r\n`),
     201,
   ),
-  'a good one that asks to go on': entry(withLine('Expect: 100-continue'), 201),
-  'a good one that offers another protocol': entry(withLine('Upgrade: websocket'), 201),
+  'a valid request with Expect': entry(withLine('Expect: 100-continue'), 201),
+  'a valid request with Upgrade': entry(withLine('Upgrade: websocket'), 201),
 
   // Paths.
   'dot segments': entry(unsigned('GET /v1/../v1/balances'), 404),
@@ -79,14 +79,14 @@ export const CORPUS: Readonly<Record<string, Entry>> = {
   'a path of 9,000 bytes': refused(unsigned(`GET /${'a'.repeat(9_000)}`)),
   'a path of 200,000 bytes': refused(unsigned(`GET /${'a'.repeat(200_000)}`)),
   'a query of 9,000 bytes': refused(unsigned(`GET /?${'a'.repeat(9_000)}`)),
-  'an absolute address': refused(unsigned('GET http://api.localhost/v1/balances')),
-  'an absolute address elsewhere': refused(unsigned('GET http://evil.example/')),
+  'an absolute URL': refused(unsigned('GET http://api.localhost/v1/balances')),
+  'an absolute URL of another host': refused(unsigned('GET http://evil.example/')),
   'an authority': refused(unsigned('CONNECT api.localhost:443')),
   'an asterisk': refused(unsigned('OPTIONS *')),
 
   // Request lines.
   'a method in lower case': entry(unsigned('get /v1/balances'), 405),
-  'a method of nobody': entry(unsigned('BREW /v1/balances'), 405),
+  'an unknown method': entry(unsigned('BREW /v1/balances'), 405),
   'a method of 9,000 bytes': refused(unsigned(`${'A'.repeat(9_000)} /v1/balances`)),
   'two spaces': refused(edited(`POST ${path}`, `POST  ${path}`)),
   'tabs for spaces': refused(edited(`POST ${path} `, `POST\t${path}\t`)),
@@ -188,7 +188,7 @@ export const CORPUS: Readonly<Record<string, Entry>> = {
   'a list': entry(signedBody(`[${body}]`), 400),
   null: entry(signedBody('null'), 400),
   'one byte too many': entry(signedBody(`${body}${' '.repeat(16 * 1024 - body.length + 1)}`), 413),
-  'all bytes that are allowed': entry(
+  'a body of the maximum size': entry(
     signedBody(`${body}${' '.repeat(16 * 1024 - body.length)}`),
     201,
   ),

@@ -1,3 +1,4 @@
+/** Queues of deadlines. */
 import fc from 'fast-check'
 import t from 'tap'
 import { instant, type Clock } from '../../src/base/clock.js'
@@ -37,9 +38,9 @@ void t.test('entries that are not removed expire once, oldest first and not earl
         }
         const left = entries.map(({ name }) => name).filter((name) => stays[name] === true)
         t.equal(deadlines.size, left.length)
-        t.same(late, [], 'time stands still')
+        t.same(late, [], 'the clock is fixed')
         now = 5
-        await eventually('all that stayed are late', () => late.length === left.length)
+        await eventually('all remaining entries have expired', () => late.length === left.length)
         t.same(late, left)
         t.equal(deadlines.size, 0)
         deadlines.stop()
@@ -52,7 +53,7 @@ void t.test('entries that are not removed expire once, oldest first and not earl
 void t.test('an entry can move from one queue to the next', (t) => {
   const clock: Clock = { now: () => instant(0) }
   const never = (): void => {
-    t.fail('time stands still')
+    t.fail('the clock is fixed')
   }
   const first = createDeadlines<Entry>(1_000, clock, never)
   const second = createDeadlines<Entry>(1_000, clock, never)

@@ -27,7 +27,7 @@ void t.test('create intent', (t) => {
     'the other corridor': { ...createBody, corridor: 'vn_vietqr' },
     'a user id of 256 characters': { ...createBody, partner_user_id: chars(256) },
     'a user id of 256 astral characters': { ...createBody, partner_user_id: astral(256) },
-    'attestations that say no are for the processor': withKyc({ verified: false }),
+    'negative attestations are left to the processor': withKyc({ verified: false }),
     'the optional members': withKyc({ id_type: 'passport', id_country: 'TH' }),
     'an offset': withKyc({ verified_at: '2026-01-05T09:30:00.123456789+07:00' }),
   })
@@ -85,7 +85,7 @@ void t.test('re-mint: the user and both attestations are required again', (t) =>
   })
   takes(t, decode, {
     'a user id of 256 astral characters': { ...body, partner_user_id: astral(256) },
-    'attestations that say no are for the processor': {
+    'negative attestations are left to the processor': {
       ...body,
       sanctions_attestation: { ...sanctions_attestation, clean: false },
     },
@@ -148,7 +148,7 @@ void t.test('scan', (t) => {
   t.equal(amountOf(5000), '5000', 'a number becomes the same text')
   t.equal(amountOf(Number.MAX_SAFE_INTEGER), '9007199254740991')
   t.equal(amountOf('9223372036854775807'), '9223372036854775807')
-  t.equal(amountOf('0'), '0', 'an int64 that is no amount is for the processor')
+  t.equal(amountOf('0'), '0', 'an int64 that is no amount is left to the processor')
   t.equal(amountOf('-5'), '-5')
   for (const amount of [
     '9223372036854775808',

@@ -93,7 +93,7 @@ void t.test('create payout', (t) => {
     'a description of 500': { ...payoutBody, description: astral(500) },
     '50 pairs': { ...payoutBody, metadata: pairs(50) },
     'the longest pair': { ...payoutBody, metadata: { [astral(100)]: astral(500) } },
-    'a currency that nobody knows is for the processor': { ...payoutBody, currency: 'ZZZ' },
+    'an unknown currency is left to the processor': { ...payoutBody, currency: 'ZZZ' },
   })
   refuses(t, decode, brokenShapes(payoutBody, 7))
   refuses(t, decode, {
@@ -132,7 +132,11 @@ void t.test('create payout', (t) => {
     'invalid_beneficiary',
   )
   refuses(t, decode, {
-    'the shape of the payout goes first': { ...bare, amount: 1, beneficiary: { type: 'x' } },
+    'faults of the payout precede those of the beneficiary': {
+      ...bare,
+      amount: 1,
+      beneficiary: { type: 'x' },
+    },
   })
   for (const key of [undefined, '', chars(256), REPEATED] as const) {
     t.match(

@@ -15,13 +15,13 @@ interface Echo extends Target {
   readonly path: string
 }
 
-/** Responses that a test releases. */
+/** Held responses; the test calls them. */
 export const later: (() => void)[] = []
 
 /**
- * Echoes the request. `/throw` throws, `/never` never answers, `/later` answers when the test
- * releases it and `/away_later` rejects then; `/too_late` then answers with the remaining body;
- * `/large` takes a megabyte.
+ * Echoes the request. `/throw` throws, `/never` never answers. A test releases `/later`, which
+ * answers, `/away_later`, which rejects, and `/too_late`, which answers with the remaining body.
+ * `/away` rejects at once; `/large` takes a megabyte.
  */
 const echo: Service<Echo> = {
   find: (_method, path) => ({

@@ -1,3 +1,4 @@
+/** Error responses: envelope and status of each code. */
 import t from 'tap'
 import { CONFLICT_ON_CONFIRM, ERRORS, type ErrorCode } from '../../src/base/errors.js'
 import type { RequestId } from '../../src/base/ids.js'
@@ -26,6 +27,6 @@ void t.test('an unregistered code becomes internal_error', (t) => {
   t.equal(registeredCode('payout_not_found'), 'payout_not_found')
   t.equal(registeredCode('constructor'), 'internal_error')
   t.equal(registeredCode('x'), 'internal_error')
-  t.equal(registeredCode('not_here'), 'configuration_error', 'partners have no processors')
+  t.equal(registeredCode('not_here'), 'configuration_error', 'not_here is internal to the cluster')
   t.end()
 })

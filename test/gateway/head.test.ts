@@ -3,7 +3,7 @@ import t from 'tap'
 import { bodyIn, chunked, head, startEcho, statusesIn } from './echo_server.js'
 import { roundTrip, proxyHeader } from './signing_partner.js'
 
-void t.test('a request is copied as it was sent', async (t) => {
+void t.test('a request is passed on as sent', async (t) => {
   const port = await startEcho(t)
   const headers = ['X-Kept: one', 'X-Dropped: two', 'Content-Length: 5', 'Connection: close']
   const sent = head('POST /a%2Fb//c/?x=%20&y', ...headers)
@@ -78,14 +78,14 @@ void t.test('ambiguous framing closes the connection', async (t) => {
     for (const following of ['', head('GET /smuggled')]) {
       const { text, closed } = await roundTrip(port, bytes + following)
       t.ok(closed, `${what}: closed`)
-      t.notMatch(text, 'smuggled', `${what}: what follows is not read as a request`)
+      t.notMatch(text, 'smuggled', `${what}: the bytes after it are not read as a request`)
       t.notMatch(text, /^HTTP\/1\.1 2/m, `${what}: refused`)
       t.ok(statusesIn(text).length <= 1, `${what}: one answer`)
     }
   }
 })
 
-void t.test('nothing is read after a chunked body', async (t) => {
+void t.test('the connection closes after a chunked body', async (t) => {
   const port = await startEcho(t)
   const first = head('POST /a', 'Transfer-Encoding: chunked') + chunked('hello')
   const alone = await roundTrip(port, first)
@@ -98,7 +98,7 @@ void t.test('nothing is read after a chunked body', async (t) => {
   }
 })
 
-void t.test('a head that the parser rejects gets no success', async (t) => {
+void t.test('a head that the parser rejects gets no successful response', async (t) => {
   const port = await startEcho(t)
   const cases: Readonly<Record<string, string>> = {
     'a folded header': 'GET / HTTP/1.1\r\nHost: a\r\n b\r\n\r\n',

@@ -1,3 +1,4 @@
+/** The environment of a host name. */
 import t from 'tap'
 import { createHosts } from '../../gateway/routing/hosts.js'
 

@@ -146,6 +146,6 @@ void t.test('a 401 never echoes the key', async (t) => {
   }
   const badSignature = await namesOf({ ...good, secret: 'sk_of_eve' })
   gateway.processorStub.script = refuseWith('authentication_failed')
-  t.same(await namesOf(good), badSignature, 'the signature is right, the nonce was seen')
+  t.same(await namesOf(good), badSignature, 'a valid signature with a used nonce')
   t.notOk(badSignature.includes(IDEMPOTENCY_KEY))
 })

@@ -1,3 +1,4 @@
+/** IP allowlists: blocks of IPv4, IPv6 and mapped addresses. */
 import t from 'tap'
 import { createAddressList } from '../../gateway/authentication/ip_allowlist.js'
 
@@ -7,7 +8,7 @@ void t.test('an empty list matches every address', (t) => {
   t.end()
 })
 
-void t.test('blocks, single addresses and both families', (t) => {
+void t.test('matches blocks and single addresses of IPv4 and IPv6', (t) => {
   const allows = createAddressList(['203.0.113.0/29', '198.51.100.7', '2001:db8::/32'])
   const inside = [
     '203.0.113.0',
@@ -29,7 +30,11 @@ void t.test('a block of mapped addresses is an IPv4 block', (t) => {
   t.equal(allows('203.0.113.255'), true)
   t.equal(allows('::ffff:203.0.113.255'), true)
   t.equal(allows('203.0.114.0'), false)
-  t.equal(createAddressList(['::/0'])('203.0.113.1'), false, 'all of IPv6 is none of IPv4')
+  t.equal(
+    createAddressList(['::/0'])('203.0.113.1'),
+    false,
+    'a block of all IPv6 addresses matches no IPv4 address',
+  )
   t.equal(createAddressList(['0.0.0.0/0'])('::ffff:203.0.113.1'), true)
   t.end()
 })

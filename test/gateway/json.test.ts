@@ -1,3 +1,4 @@
+/** The strict JSON parser: what it accepts, and the place and rule of a rejection. */
 import fc from 'fast-check'
 import t from 'tap'
 import { parseJson } from '../../gateway/decode/json.js'
@@ -23,7 +24,7 @@ void t.test('accepted texts parse as with JSON.parse', (t) => {
   t.end()
 })
 
-void t.test('rejected texts', (t) => {
+void t.test('malformed texts are rejected', (t) => {
   const deep = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels)
   const cases: Readonly<Record<string, string | Buffer>> = {
     empty: '',
@@ -67,7 +68,7 @@ void t.test('rejected texts', (t) => {
   t.end()
 })
 
-void t.test('place and rule of a rejected text', (t) => {
+void t.test('a rejection names place and rule', (t) => {
   const integer = 'must be an integer, without fraction and exponent'
   const cases: readonly (readonly [text: string, pointer: string, rule: string])[] = [
     ['{"a":1,}', '', 'must be JSON'],

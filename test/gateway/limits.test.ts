@@ -1,4 +1,4 @@
-/** The limits of the gateway: each alone, and in front of a real gateway. */
+/** The limits of the gateway: each alone, and in a running gateway. */
 import { connect } from 'node:net'
 import t from 'tap'
 import { instant, type Clock } from '../../src/base/clock.js'
@@ -70,14 +70,14 @@ void t.test('each limit reports its name and rejects only its own caller', (t) =
   t.same(limits.caller(caller('a', 'key 1')), { limit: 1, retryAfter: 1 })
   t.equal(limits.caller(caller('a', 'key 2')), null)
   t.equal(limits.caller(caller('a', 'key 3', 2)), null)
-  t.equal(limits.caller(caller('a', 'key 3', 2)), null, 'a rate of its own')
+  t.equal(limits.caller(caller('a', 'key 3', 2)), null, 'the key has its own rate')
   t.same(names, ['address', 'key'])
 
   limits.inFlight('a' as TenantId).count = TENANT_IN_FLIGHT_MAX
   t.same(limits.caller(caller('a', 'key 4')), { limit: TENANT_IN_FLIGHT_MAX, retryAfter: 1 })
   t.equal(limits.caller(caller('b', 'key 5')), null)
   limits.inFlight('a' as TenantId).count -= 1
-  t.equal(limits.caller(caller('a', 'key 4')), null, 'it had cost no token')
+  t.equal(limits.caller(caller('a', 'key 4')), null, 'the rejected request had consumed no token')
   t.same(names, ['address', 'key', 'in_flight'])
 
   overload(limits)
@@ -110,7 +110,7 @@ void t.test('RATE_LIMIT=off disables all limits', (t) => {
   t.end()
 })
 
-/** A fixed clock: no bucket refills, however slow the machine is. */
+/** A fixed clock, so no bucket refills on a slow machine. */
 const shedder = (): Clock => {
   const now = instant(Date.now())
   return { now: () => now }
@@ -150,7 +150,7 @@ void t.test('behind a proxy each client has its own rate', async (t) => {
   t.equal(await as('203.0.113.1'), 201)
   t.equal(await as('203.0.113.2'), 201)
   t.equal(await as('203.0.113.2'), 429)
-  t.equal(await as('198.51.100.1, 203.0.113.2'), 429, 'what a client writes is not believed')
+  t.equal(await as('198.51.100.1, 203.0.113.2'), 429, 'a header sent by the client is ignored')
 })
 
 void t.test('requests in flight count until the reply, even after a disconnect', async (t) => {
@@ -176,7 +176,10 @@ void t.test('requests in flight count until the reply, even after a disconnect',
     socket.write(bytesOf({ method: 'GET', path: '/v1/payouts' }))
     return socket
   })
-  await eventually('all wait', () => gateway.processorStub.commands.length === TENANT_IN_FLIGHT_MAX)
+  await eventually(
+    'all commands are pending',
+    () => gateway.processorStub.commands.length === TENANT_IN_FLIGHT_MAX,
+  )
   const over = await call(gateway.port, createRequest())
   t.equal(over.status, 429)
   t.equal(over.headers.get('retry-after'), '1')
@@ -184,14 +187,18 @@ void t.test('requests in flight count until the reply, even after a disconnect',
   gateway.processorStub.script = accept
   t.equal((await call(gateway.port, { ...createRequest(), keyId: OTHER })).status, 201)
   for (const socket of sockets) socket.destroy()
-  t.equal((await call(gateway.port, createRequest())).status, 429, 'their commands still wait')
+  t.equal(
+    (await call(gateway.port, createRequest())).status,
+    429,
+    'their commands are still pending',
+  )
 
   const late = gateway.processorStub.commands
     .filter(({ tenant }) => tenant === TENANT)
     .flatMap(accept)
   gateway.processorStub.script = (command) => [...late.splice(0), ...accept(command)]
   t.equal((await call(gateway.port, { ...createRequest(), keyId: OTHER })).status, 201)
-  await eventually('all are answered', () => gateway.processor.inFlight === 0)
+  await eventually('all requests are answered', () => gateway.processor.inFlight === 0)
   t.equal((await call(gateway.port, createRequest())).status, 201)
   t.match(await gateway.metrics(), 'gateway_limited_total{limit="in_flight"} 2')
 })

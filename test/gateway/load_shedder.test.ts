@@ -66,14 +66,14 @@ function simulation() {
   }
 }
 
-void t.test('a burst of BURST_MAX is served whole', (t) => {
+void t.test('a burst of BURST_MAX is accepted in full', (t) => {
   const world = simulation()
   t.equal(world.request(BURST_MAX), 0)
-  t.equal(world.request(10), 10, 'and no more')
+  t.equal(world.request(10), 10, 'one more is rejected')
   t.end()
 })
 
-void t.test('a larger burst is a flood, detected at once', (t) => {
+void t.test('a larger burst is treated as overload at once', (t) => {
   const queue = createLoadShedder({ now: () => NOW })
   const trafficClass = createTrafficClass('key')
   const verdicts: Admission[] = []
@@ -84,12 +84,16 @@ void t.test('a larger burst is a flood, detected at once', (t) => {
     if (admission === 'passes') queue.hold(trafficClass)
     else if (admission === 'flood') while (queue.held > 0) queue.release(trafficClass)
   }
-  t.same(verdicts.slice(-2), ['flood', 'refused'], 'only once: the processor has enough')
+  t.same(
+    verdicts.slice(-2),
+    ['flood', 'refused'],
+    'a second burst is rejected: the processor is at capacity',
+  )
   t.ok(verdicts.slice(0, -2).every((admission) => admission === 'passes'))
   t.end()
 })
 
-void t.test('a flood in one traffic class sheds no request of the others', (t) => {
+void t.test('overload in one traffic class sheds no request of the others', (t) => {
   const flood = createTrafficClass('key')
   const modest = [createTrafficClass('key'), createTrafficClass('key'), createTrafficClass('apps')]
   const unknownKeys = createTrafficClass('unknown_keys')
@@ -101,15 +105,15 @@ void t.test('a flood in one traffic class sheds no request of the others', (t) =
   let rejectedUnknown = 0
   for (let ms = 0; ms < 4_000; ms++) {
     refused += world.request(40, flood)
-    // Commands at this processor cannot be dropped and take it a while.
+    // Commands already sent to the processor cannot be dropped.
     const isModest = ms >= 1_000 && ms % 10 === 0
     if (isModest) for (const trafficClass of modest) innocent += world.request(2, trafficClass)
     if (isModest) rejectedUnknown += world.request(1, unknownKeys)
     world.answer(4)
   }
   t.equal(innocent, 0)
-  t.ok(refused > 0.8 * 36 * 4_000, 'the flooding class is shed')
-  t.ok(rejectedUnknown > 0, 'and so are unknown keys')
+  t.ok(refused > 0.8 * 36 * 4_000, 'the overloading class is shed')
+  t.ok(rejectedUnknown > 0, 'unknown keys are shed')
   t.end()
 })
 
@@ -155,7 +159,7 @@ void t.test('shedding ends while other classes continue', (t) => {
 })
 
 void t.test(
-  'traffic classes that share a flood are shed alike and lengthen the queue little',
+  'traffic classes that share an overload are shed alike and the queue stays short',
   (t) => {
     const classes = Array.from({ length: 10 }, () => createTrafficClass('key'))
     const world = simulation()
@@ -191,7 +195,7 @@ void t.test('many small traffic classes are bounded by WAITING_MAX', (t) => {
   t.end()
 })
 
-void t.test('a flood that ended at once does not affect the next burst', (t) => {
+void t.test('an overload that ended at once does not affect the next burst', (t) => {
   const world = simulation()
   t.ok(world.request(2 * BURST_MAX) > 0)
   for (let ms = 0; ms < 2 * SHED_MS; ms++) world.answer(10)
@@ -200,7 +204,7 @@ void t.test('a flood that ended at once does not affect the next burst', (t) => 
   t.end()
 })
 
-void t.test('after quiet every burst is served whole', (t) => {
+void t.test('after an idle time every burst is accepted in full', (t) => {
   const steps = fc.array(fc.record({ arriving: fc.nat(3_000), perMs: fc.nat(30), ms: fc.nat(300) }))
   fc.assert(
     fc.property(steps, fc.integer({ min: 1, max: BURST_MAX }), (steps, burst) => {
@@ -220,7 +224,7 @@ void t.test('after quiet every burst is served whole', (t) => {
   t.end()
 })
 
-void t.test('a pause of the processor is not taken for a flood', (t) => {
+void t.test('a pause of the processor is not treated as overload', (t) => {
   const world = simulation()
   for (let ms = 0; ms < 600; ms++) {
     world.request(7)
@@ -230,7 +234,7 @@ void t.test('a pause of the processor is not taken for a flood', (t) => {
   t.end()
 })
 
-void t.test('a burst after quiet and the requests with it are served whole', (t) => {
+void t.test('a burst after an idle time is accepted in full, with the requests beside it', (t) => {
   const world = simulation()
   t.equal(world.request(2_000), 0)
   let refused = 0
@@ -256,7 +260,7 @@ void t.test('every burst may arrive slowly, not only the first', (t) => {
   t.end()
 })
 
-void t.test('a flood is shed soon, and waits are short at any answer rate', (t) => {
+void t.test('overload is shed soon, and waits are short at any response rate', (t) => {
   for (const perMs of [0.5, 2, 4, 16]) {
     const world = simulation()
     let sheds = Infinity
@@ -273,7 +277,7 @@ void t.test('a flood is shed soon, and waits are short at any answer rate', (t) 
   t.end()
 })
 
-void t.test('accepted requests in a flood wait as long as usual', (t) => {
+void t.test('accepted requests wait no longer in overload', (t) => {
   const world = simulation()
   for (let ms = 0; ms < 1_000; ms++) {
     world.request(5)
@@ -289,7 +293,7 @@ void t.test('accepted requests in a flood wait as long as usual', (t) => {
   t.end()
 })
 
-void t.test('a slow disk gets large commits in a flood', (t) => {
+void t.test('a slow disk gets large commits in overload', (t) => {
   const world = simulation()
   const SYNC_MS = 16
   const COMMIT_BATCH_MAX = 256
@@ -306,7 +310,7 @@ void t.test('a slow disk gets large commits in a flood', (t) => {
   t.end()
 })
 
-void t.test('rejections stop as soon as the flood is over', (t) => {
+void t.test('rejections stop as soon as the overload ends', (t) => {
   const world = simulation()
   for (let ms = 0; ms < 2_000; ms++) {
     world.request(40)
@@ -319,7 +323,7 @@ void t.test('rejections stop as soon as the flood is over', (t) => {
     if (world.request(2) > 0) last = ms
   }
   t.ok(last < 100, `the last one ${last} ms after its end`)
-  t.equal(world.request(QUEUED_MAX - world.waiting), 0, 'as many may wait as before')
+  t.equal(world.request(QUEUED_MAX - world.waiting), 0, 'the queue may be as long as before')
   t.end()
 })
 
@@ -360,7 +364,7 @@ void t.test('a load slightly above capacity is shed', (t) => {
   t.end()
 })
 
-void t.test('a clock that moves back neither rejects requests nor admits a flood', (t) => {
+void t.test('a clock that moves back neither rejects requests nor admits an overload', (t) => {
   const world = simulation()
   world.request(2 * QUEUED_MAX)
   world.setBack(3_600_000)

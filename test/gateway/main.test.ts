@@ -52,7 +52,7 @@ async function startAlone(t: Test, env: NodeJS.ProcessEnv, ops: number): Promise
   const own = { ...env, OPS_PORT: String(ops) }
   const child = spawn(process.execPath, [MAIN], { env: own, stdio: 'ignore' })
   t.teardown(() => child.kill('SIGKILL'))
-  await eventually('it is ready', async () => {
+  await eventually('the gateway is ready', async () => {
     const answer = await fetch(`http://127.0.0.1:${ops}/readyz`).catch(() => undefined)
     return answer?.ok
   })
@@ -69,7 +69,7 @@ async function readyOf(child: ChildProcess): Promise<Ready> {
   return message
 }
 
-void t.test('it reports its port and exits 0 on SIGTERM', async (t) => {
+void t.test('the gateway reports its port and exits with 0 on SIGTERM', async (t) => {
   const processorStub = await startProcessorStub({ snapshot: [snapshot()] })
   t.teardown(() => processorStub.stop())
   const child = start(t, environment(t, at(processorStub)))
@@ -81,7 +81,7 @@ void t.test('it reports its port and exits 0 on SIGTERM', async (t) => {
   t.equal(code, 0)
 })
 
-void t.test('alone it serves its own health and metrics', async (t) => {
+void t.test('without a supervisor the gateway serves its own health and metrics', async (t) => {
   const processorStub = await startProcessorStub({ snapshot: [snapshot()] })
   t.teardown(() => processorStub.stop())
   const [port, opsPort] = [await freePort('127.0.0.1'), await freePort('127.0.0.1')]
@@ -102,61 +102,75 @@ void t.test('alone it serves its own health and metrics', async (t) => {
     const { status } = await fetch(`http://${ops}/readyz`)
     return status === 503
   })
-  t.equal((await fetch(`http://${ops}/healthz`)).status, 200, 'it is alive all the same')
+  t.equal(
+    (await fetch(`http://${ops}/healthz`)).status,
+    200,
+    'healthz does not depend on the processor',
+  )
 
   child.kill('SIGTERM')
   const [code] = (await once(child, 'exit')) as [number | null]
   t.equal(code, 0)
 })
 
-void t.test('it serves what several processors announce, while one is up', async (t) => {
-  const one = await startProcessorStub({
-    snapshot: [{ ...snapshot(), shard: 'books_1', epoch: 4 }],
-  })
-  const others = { ...twoPartners(), shard: 'books_2', epoch: 2 }
-  const second = others.partners?.slice(1) ?? []
-  const two = await startProcessorStub({ snapshot: [{ ...others, partners: second }] })
-  t.teardown(() => [one, two].forEach((stub) => stub.stop()))
-  const [port, opsPort] = [await freePort('127.0.0.1'), await freePort('127.0.0.1')]
-  const PROCESSORS = `${one.address},${two.address}`
-  const env = environment(t, { PROCESSORS, HTTP_PORT: String(port) })
-  await startAlone(t, env, opsPort)
+void t.test(
+  'the gateway serves the partners of several processors, and is ready while one is up',
+  async (t) => {
+    const one = await startProcessorStub({
+      snapshot: [{ ...snapshot(), shard: 'books_1', epoch: 4 }],
+    })
+    const others = { ...twoPartners(), shard: 'books_2', epoch: 2 }
+    const second = others.partners?.slice(1) ?? []
+    const two = await startProcessorStub({ snapshot: [{ ...others, partners: second }] })
+    t.teardown(() => [one, two].forEach((stub) => stub.stop()))
+    const [port, opsPort] = [await freePort('127.0.0.1'), await freePort('127.0.0.1')]
+    const PROCESSORS = `${one.address},${two.address}`
+    const env = environment(t, { PROCESSORS, HTTP_PORT: String(port) })
+    await startAlone(t, env, opsPort)
 
-  const statusWith = async (keyId: string): Promise<number> =>
-    (await call(port, { ...createRequest(), keyId })).status
-  const app = async (tenant: string): Promise<number> => {
-    const headers = { Authorization: bearer('pi_1', 300, tenant as TenantId) }
-    const request = { method: 'GET', path: '/v1/payment_intents/pi_1', headers, unsigned: true }
-    return (await call(port, request)).status
-  }
-  t.same([await statusWith(KEY_ID), await statusWith(OTHER_KEY_ID)], [201, 201])
-  t.same([await app('acme_sandbox'), await app('umbrella_sandbox')], [200, 200])
-  t.same([await statusWith('nobody'), await app('nobody_sandbox')], [401, 401])
-  t.same(new Set(one.commands.map(({ tenant }) => tenant)), new Set(['acme_sandbox']))
-  t.same(new Set(two.commands.map(({ tenant }) => tenant)), new Set(['umbrella_sandbox']))
+    const statusWith = async (keyId: string): Promise<number> =>
+      (await call(port, { ...createRequest(), keyId })).status
+    const app = async (tenant: string): Promise<number> => {
+      const headers = { Authorization: bearer('pi_1', 300, tenant as TenantId) }
+      const request = { method: 'GET', path: '/v1/payment_intents/pi_1', headers, unsigned: true }
+      return (await call(port, request)).status
+    }
+    t.same([await statusWith(KEY_ID), await statusWith(OTHER_KEY_ID)], [201, 201])
+    t.same([await app('acme_sandbox'), await app('umbrella_sandbox')], [200, 200])
+    t.same([await statusWith('nobody'), await app('nobody_sandbox')], [401, 401])
+    t.same(new Set(one.commands.map(({ tenant }) => tenant)), new Set(['acme_sandbox']))
+    t.same(new Set(two.commands.map(({ tenant }) => tenant)), new Set(['umbrella_sandbox']))
 
-  const ops = `http://127.0.0.1:${opsPort}`
-  two.crash()
-  await eventually('its partners get 503', async () => (await statusWith(OTHER_KEY_ID)) === 503)
-  t.equal(await app('umbrella_sandbox'), 503, 'never 401')
-  t.equal(await statusWith(KEY_ID), 201, 'the others are served')
-  t.equal(await statusWith('nobody'), 401, 'its keys are still known')
-  const readyz = await fetch(`${ops}/readyz`)
-  t.equal(readyz.status, 200)
-  t.same(((await readyz.json()) as { processors: unknown }).processors, [
-    { address: one.address, shard: 'books_1', epoch: 4, up: true },
-    { address: two.address, shard: 'books_2', epoch: 2, up: false },
-  ])
-  const metrics = await (await fetch(`${ops}/metrics`)).text()
-  t.match(metrics, `gateway_processor_up{processor="${two.address}",shard="books_2"} 0`)
-  t.match(metrics, `gateway_processor_epoch{processor="${one.address}",shard="books_1"} 4`)
-  one.crash()
-  await eventually('it is not ready without any', async () => {
-    return (await fetch(`${ops}/readyz`)).status === 503
-  })
-})
+    const ops = `http://127.0.0.1:${opsPort}`
+    two.crash()
+    await eventually(
+      'partners of the killed processor get 503',
+      async () => (await statusWith(OTHER_KEY_ID)) === 503,
+    )
+    t.equal(await app('umbrella_sandbox'), 503, 'never 401')
+    t.equal(await statusWith(KEY_ID), 201, 'other partners are served')
+    t.equal(
+      await statusWith('nobody'),
+      401,
+      'an unknown key is 401: the keys of the killed processor are kept',
+    )
+    const readyz = await fetch(`${ops}/readyz`)
+    t.equal(readyz.status, 200)
+    t.same(((await readyz.json()) as { processors: unknown }).processors, [
+      { address: one.address, shard: 'books_1', epoch: 4, up: true },
+      { address: two.address, shard: 'books_2', epoch: 2, up: false },
+    ])
+    const metrics = await (await fetch(`${ops}/metrics`)).text()
+    t.match(metrics, `gateway_processor_up{processor="${two.address}",shard="books_2"} 0`)
+    t.match(metrics, `gateway_processor_epoch{processor="${one.address}",shard="books_1"} 4`)
+    one.crash()
+    await eventually('not ready without a processor', async () => {
+      return (await fetch(`${ops}/readyz`)).status === 503
+    })
+  },
+)
 
-void t.test('an unknown key may be of a processor that is not heard yet', async (t) => {
+void t.test('an unknown key is 503 while a processor has sent no snapshot', async (t) => {
   const one = await startProcessorStub({ snapshot: [snapshot()] })
   t.teardown(() => one.stop())
   const silent = `127.0.0.1:${await freePort('127.0.0.1')}`
@@ -164,18 +178,18 @@ void t.test('an unknown key may be of a processor that is not heard yet', async 
   const PROCESSORS = `${one.address},${silent}`
   const env = environment(t, { PROCESSORS, HTTP_PORT: String(port) })
   start(t, env)
-  await eventually('the other one is served', async () => {
+  await eventually('partners of the other processor are served', async () => {
     const answer = await call(port, createRequest()).catch(() => undefined)
     return answer?.status === 201
   })
   const unknown = { ...createRequest(), keyId: OTHER_KEY_ID }
   t.equal((await call(port, unknown)).status, 503, 'never 401')
-  const forged = { ...createRequest(), secret: 'sk_of_somebody' }
+  const forged = { ...createRequest(), secret: 'sk_wrong' }
   t.equal((await call(port, forged)).status, 401, 'a known key with another secret')
 
   const late = await startProcessorStub({ snapshot: [twoPartners()], address: silent })
   t.teardown(() => late.stop())
-  await eventually('it is heard', async () => {
+  await eventually('the late processor is connected', async () => {
     return (await call(port, unknown)).status === 201
   })
   t.equal((await call(port, { ...createRequest(), keyId: 'nobody' })).status, 401)
@@ -207,7 +221,7 @@ void t.test('several gateways share a port, nonces and revocations', async (t) =
   }
 
   processorStub.publish(snapshot({ keys: [] }))
-  await eventually('both have dropped the key', async () => {
+  await eventually('both gateways have dropped the key', async () => {
     const statuses = await Promise.all(
       Array.from({ length: 10 }, () => send(bytesOf(createRequest()))),
     )
@@ -216,7 +230,7 @@ void t.test('several gateways share a port, nonces and revocations', async (t) =
   processorStub.publish(snapshot())
   children[0]?.kill('SIGTERM')
   await once(children[0]!, 'exit')
-  await eventually('the other one goes on', async () => {
+  await eventually('the other gateway continues', async () => {
     return (await send(bytesOf(createRequest()))) === 201
   })
 })

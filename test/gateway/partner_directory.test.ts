@@ -23,9 +23,9 @@ void t.test('there are no partners before a complete snapshot', async (t) => {
   const processorStub = await startProcessorStub({ snapshot: [{ ...snapshot(), complete: false }] })
   t.teardown(() => processorStub.stop())
   const directory = watch(t, processorStub.address)
-  await eventually('it subscribed', () => processorStub.subscribers > 0)
+  await eventually('the gateway has subscribed', () => processorStub.subscribers > 0)
   processorStub.breakDirectory()
-  await eventually('it read to the end and subscribed again', () => processorStub.subscribers > 0)
+  await eventually('the gateway has subscribed again', () => processorStub.subscribers > 0)
   t.equal(directory.partners(), undefined)
   t.equal(directory.fresh, false)
   processorStub.publish({ complete: true })
@@ -41,7 +41,7 @@ void t.test(
     const directory = watch(t, first.address)
     await directory.known
     first.crash()
-    await eventually('it is not fresh', () => !directory.fresh)
+    await eventually('the directory is not fresh', () => !directory.fresh)
     t.ok(directory.partners()?.key(KEY_ID), 'the last snapshot is in use')
 
     // The key was removed while the stream was broken.
@@ -50,7 +50,7 @@ void t.test(
       address: first.address,
     })
     t.teardown(() => back.stop())
-    await eventually('it is fresh again', () => directory.fresh)
+    await eventually('the directory is fresh again', () => directory.fresh)
     t.equal(directory.partners()?.key(KEY_ID), undefined)
   },
 )
@@ -75,8 +75,8 @@ void t.test('/readyz reports a stale directory', async (t) => {
   t.same(await readyAnswer(), [200, { ready: true, ...state }])
 
   processorStub.breakDirectory()
-  await eventually('it is stale', () => !directory.fresh)
+  await eventually('the directory is stale', () => !directory.fresh)
   t.same(await readyAnswer(), [503, { ready: false, ...state, directoryFresh: false }])
-  await eventually('it subscribed again', () => directory.fresh)
+  await eventually('the gateway has subscribed again', () => directory.fresh)
   t.same(await readyAnswer(), [200, { ready: true, ...state }])
 })

@@ -141,7 +141,7 @@ void t.test('a rejected query only consumes its nonce', async (t) => {
   t.match(gateway.processorStub.commands, [{ consume_nonce_only: true, operation: undefined }])
 })
 
-void t.test('bytes beyond ASCII in a query are a 400', async (t) => {
+void t.test('a query with bytes beyond ASCII is 400', async (t) => {
   const gateway = await startGateway(t)
   const head = bytesOf({ method: 'GET', path: '/v1/payouts?reference=~' })
   const bytes = Buffer.from(head.replace('~', 'é'), 'utf8')

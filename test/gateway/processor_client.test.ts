@@ -1,3 +1,4 @@
+/** The client of the processor's command stream: batching, draining, bounds, late replies. */
 import t, { type Test } from 'tap'
 import { Metadata } from '@grpc/grpc-js'
 import { STREAM_BATCH_MAX_BYTES } from '../../src/base/constants.js'
@@ -59,7 +60,7 @@ void t.test(
     await client.opened
     const callers = Array.from({ length: 300 }, () => pendingCommand())
     callers.forEach((caller, i) => client.submit({ tenant: `${i}`, get_balances: {} }, caller))
-    await eventually('all are answered', () => client.inFlight === 0)
+    await eventually('all commands are answered', () => client.inFlight === 0)
     callers.forEach(({ outcomes }, i) => {
       t.match(
         outcomes.map((body) => JSON.parse(body) as object),
@@ -77,7 +78,7 @@ void t.test('large commands are split into messages that gRPC accepts', async (t
   const create_payout = aPayout({ metadata: largestMetadata('🙂') })
   const bytes = Buffer.byteLength(JSON.stringify(create_payout))
   for (const caller of callers) client.submit({ create_payout }, caller, bytes)
-  await eventually('all are answered', () => client.inFlight === 0)
+  await eventually('all commands are answered', () => client.inFlight === 0)
   for (const { outcomes } of callers) t.match(outcomes, [/create_payout/])
   t.ok(Math.max(...processorStub.batches) * bytes <= STREAM_BATCH_MAX_BYTES)
 
@@ -86,11 +87,11 @@ void t.test('large commands are split into messages that gRPC accepts', async (t
   for (const size of [half, half, 1, 2 * STREAM_BATCH_MAX_BYTES, 0, 1]) {
     client.submit({ get_balances: {} }, pendingCommand(), size)
   }
-  await eventually('all are answered', () => client.inFlight === 0)
-  t.same(processorStub.batches, [2, 1, 1, 2], 'the longest one alone')
+  await eventually('all commands are answered', () => client.inFlight === 0)
+  t.same(processorStub.batches, [2, 1, 1, 2], 'the largest command has its own message')
 })
 
-void t.test('without a stream commands settle at once', async (t) => {
+void t.test('without a stream commands fail at once', async (t) => {
   const processorStub = await startProcessorStub({ snapshot: [], script: silence })
   const client = connectTo(t, processorStub.address)
   const early = pendingCommand()
@@ -100,60 +101,63 @@ void t.test('without a stream commands settle at once', async (t) => {
   await client.opened
   const sent = pendingCommand()
   client.submit({ get_balances: {} }, sent)
-  await eventually('it arrived', () => processorStub.commands.length === 1)
+  await eventually('the command arrived', () => processorStub.commands.length === 1)
   const unsent = pendingCommand()
   processorStub.crash()
   client.submit({ get_balances: {} }, unsent)
-  await eventually('the stream is gone', () => !client.open)
+  await eventually('the stream is closed', () => !client.open)
   t.same(sent.outcomes, ['configuration_error'])
   t.same(unsent.outcomes, ['configuration_error'])
   t.equal(client.inFlight, 0)
 })
 
-void t.test('a draining processor answers what was sent; the rest waits', async (t) => {
-  const processorStub = await startProcessorStub({ snapshot: [], script: silence })
-  t.teardown(() => processorStub.stop())
-  let ending: CommandStreamCall | undefined
-  processorStub.ended = (stream) => (ending = stream)
-  const client = connectTo(t, processorStub.address)
-  await client.opened
-  const [sent, batched, held] = [pendingCommand(), pendingCommand(), pendingCommand()]
-  client.submit({ tenant: 'sent', budget_ms: 1_000, get_balances: {} }, sent)
-  await eventually('it arrived', () => processorStub.commands.length === 1)
-  processorStub.drain()
-  await eventually('the gateway drains', () => {
-    if (!client.open) return true
-    client.submit({ tenant: 'batched', budget_ms: 1_000, get_balances: {} }, batched)
-    return false
-  })
-  client.submit({ tenant: 'held', budget_ms: 60_000, get_balances: {} }, held)
-  client.submit({ tenant: 'late', budget_ms: 0, get_balances: {} }, pendingCommand())
-  await eventually('its side has ended', () => ending !== undefined)
-  const arrived = processorStub.commands.slice()
-  t.notMatch(
-    arrived.map(({ tenant }) => tenant),
-    ['held'],
-  )
-  ending?.write({ replies: arrived.flatMap(accept) })
-  await eventually('all that was sent is answered', () => client.inFlight === 2)
-  t.match(JSON.parse(sent.outcomes[0] ?? ''), { tenant: 'sent' })
-  t.same(
-    batched.outcomes.filter((outcome) => !outcome.includes('batched')),
-    [],
-  )
-  t.same(held.outcomes, [])
+void t.test(
+  'a draining processor answers the commands it has; later ones are held for the next stream',
+  async (t) => {
+    const processorStub = await startProcessorStub({ snapshot: [], script: silence })
+    t.teardown(() => processorStub.stop())
+    let ending: CommandStreamCall | undefined
+    processorStub.ended = (stream) => (ending = stream)
+    const client = connectTo(t, processorStub.address)
+    await client.opened
+    const [sent, batched, held] = [pendingCommand(), pendingCommand(), pendingCommand()]
+    client.submit({ tenant: 'sent', budget_ms: 1_000, get_balances: {} }, sent)
+    await eventually('the command arrived', () => processorStub.commands.length === 1)
+    processorStub.drain()
+    await eventually('the gateway drains', () => {
+      if (!client.open) return true
+      client.submit({ tenant: 'batched', budget_ms: 1_000, get_balances: {} }, batched)
+      return false
+    })
+    client.submit({ tenant: 'held', budget_ms: 60_000, get_balances: {} }, held)
+    client.submit({ tenant: 'late', budget_ms: 0, get_balances: {} }, pendingCommand())
+    await eventually('the gateway has ended its side', () => ending !== undefined)
+    const arrived = processorStub.commands.slice()
+    t.notMatch(
+      arrived.map(({ tenant }) => tenant),
+      ['held'],
+    )
+    ending?.write({ replies: arrived.flatMap(accept) })
+    await eventually('all sent commands are answered', () => client.inFlight === 2)
+    t.match(JSON.parse(sent.outcomes[0] ?? ''), { tenant: 'sent' })
+    t.same(
+      batched.outcomes.filter((outcome) => !outcome.includes('batched')),
+      [],
+    )
+    t.same(held.outcomes, [])
 
-  processorStub.script = accept
-  ending?.end()
-  await eventually('the held one is answered', () => held.outcomes.length === 1)
-  t.match(JSON.parse(held.outcomes[0] ?? ''), { tenant: 'held' })
-  const [resent, ...more] = processorStub.commands.slice(arrived.length)
-  t.same(more, [], 'none whose time is over')
-  t.ok((resent?.budget_ms ?? 0) < 60_000, 'with what remains of its time')
-  t.equal(client.inFlight, 0)
-})
+    processorStub.script = accept
+    ending?.end()
+    await eventually('the held command is answered', () => held.outcomes.length === 1)
+    t.match(JSON.parse(held.outcomes[0] ?? ''), { tenant: 'held' })
+    const [resent, ...more] = processorStub.commands.slice(arrived.length)
+    t.same(more, [], 'no expired command is sent')
+    t.ok((resent?.budget_ms ?? 0) < 60_000, 'with the remaining budget')
+    t.equal(client.inFlight, 0)
+  },
+)
 
-void t.test('held commands are refused when no stream opens in time', async (t) => {
+void t.test('held commands fail when no stream opens in time', async (t) => {
   const processorStub = await startProcessorStub({ snapshot: [] })
   const client = connectTo(t, processorStub.address, 50)
   await client.opened
@@ -168,15 +172,15 @@ void t.test('held commands are refused when no stream opens in time', async (t) 
   await eventually('the gateway drains', () => !client.open)
   const held = pendingCommand()
   client.submit({ get_balances: {} }, held)
-  await eventually('it is refused', () => held.outcomes.length === 1)
+  await eventually('the held command has failed', () => held.outcomes.length === 1)
   t.same(held.outcomes, ['configuration_error'])
   const next = pendingCommand()
   client.submit({ get_balances: {} }, next)
-  t.same(next.outcomes, ['configuration_error'], 'at once')
+  t.same(next.outcomes, ['configuration_error'], 'without waiting')
   t.equal(processorStub.commands.length, 1)
 })
 
-void t.test('commands beyond the queue bound of the processor settle at once', async (t) => {
+void t.test('commands above the queue bound of the processor fail at once', async (t) => {
   const processorStub = await startProcessorStub({ snapshot: [], script: silence })
   t.teardown(() => processorStub.stop())
   const client = connectTo(t, processorStub.address)
@@ -195,28 +199,28 @@ void t.test('an unanswered command settles once, and its late reply is dropped',
   await client.opened
   const old = pendingCommand((systemClock.now() - 60_000) as Instant)
   client.submit({ get_balances: {} }, old)
-  await eventually('it is forgotten', () => client.inFlight === 0)
+  await eventually('the command has timed out', () => client.inFlight === 0)
   processorStub.script = (command) => [
     ...processorStub.commands.slice(0, 1).flatMap(accept),
     ...accept(command),
   ]
   const next = pendingCommand()
   client.submit({ get_balances: {} }, next)
-  await eventually('the next is answered', () => next.outcomes.length === 1)
+  await eventually('the next command is answered', () => next.outcomes.length === 1)
   t.same(old.outcomes, ['timeout'])
 })
 
 void t.test('a callback that throws does not affect its batch', async (t) => {
   const { processorStub, client } = await connected(t)
-  const clumsy: PendingCommand = {
+  const throwing: PendingCommand = {
     startedAt: systemClock.now(),
     settle: () => {
       throw new Error('a bug')
     },
   }
-  const careful = pendingCommand()
-  client.submit({ get_balances: {} }, clumsy)
-  client.submit({ get_balances: {} }, careful)
-  await eventually('the other is answered', () => careful.outcomes.length === 1)
+  const other = pendingCommand()
+  client.submit({ get_balances: {} }, throwing)
+  client.submit({ get_balances: {} }, other)
+  await eventually('the other command is answered', () => other.outcomes.length === 1)
   t.same(processorStub.batches, [2])
 })

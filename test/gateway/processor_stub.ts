@@ -32,11 +32,11 @@ export interface ProcessorStub {
   readonly subscribers: number
   /** Sends an update to every subscriber. */
   publish(update: PartnerUpdate): void
-  /** The gateway has ended its side of a command stream. Default: ends the other side. */
+  /** Called when the gateway ends its side of a command stream. Default: ends the other side. */
   ended: (stream: CommandStreamCall) => void
   /** Ends the directory streams only. */
   breakDirectory(): void
-  /** Tells the gateways to drain; a stream ends once its gateway has ended its side. */
+  /** Sends a drain to the gateways; a stream ends after its gateway has ended its side. */
   drain(): void
   /** Breaks all streams, as a crash would, without a restart. */
   crash(): void

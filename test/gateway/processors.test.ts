@@ -1,4 +1,4 @@
-/** Several processors: routes, failures, and calls that wait for a shard that moves. */
+/** Several processors: routing, failures, and calls held while their shard moves. */
 import t, { type Test } from 'tap'
 import { Metadata } from '@grpc/grpc-js'
 import type { PartnerUpdate } from '../../protos/types/causeway/internal/v1/PartnerUpdate.js'
@@ -26,7 +26,7 @@ import {
 } from './processor_stub.js'
 
 const log = createLog('test', { LOG_LEVEL: 'silent' })
-/** No test waits for it. */
+/** Longer than any test runs. */
 const LONG_MS = 600_000
 
 const announcing = (
@@ -55,7 +55,7 @@ async function connectTo(
   })
   t.teardown(() => processors.close())
   processors.setAddresses(stubs.map(({ address }) => address))
-  await eventually('all are up', () => processors.states().every(({ up }) => up))
+  await eventually('all processors are up', () => processors.states().every(({ up }) => up))
   return processors
 }
 
@@ -76,7 +76,7 @@ function send({ client }: Processors, partner: string, more: Partial<Command> = 
 }
 
 async function answered(caller: Caller): Promise<string> {
-  await eventually('it is answered', () => caller.outcomes.length > 0)
+  await eventually('the call is answered', () => caller.outcomes.length > 0)
   const [outcome = ''] = caller.outcomes
   return outcome.startsWith('{') ? 'accepted' : outcome
 }
@@ -104,16 +104,16 @@ void t.test('each command goes to the processor of its partner', async (t) => {
   })
 })
 
-void t.test("a killed processor's calls are refused, and never sent to another", async (t) => {
+void t.test('calls to a killed processor fail and are never sent to another', async (t) => {
   const one = await startStub(t, announcing('books_1', 1, 'acme'), silence)
   const two = await startStub(t, announcing('books_2', 1, 'umbrella'))
   const spare = await startStub(t, { complete: true })
   const processors = await connectTo(t, [one, two, spare])
   const inFlight = send(processors, 'acme')
-  await eventually('it arrived', () => one.commands.length === 1)
+  await eventually('the command arrived', () => one.commands.length === 1)
   one.crash()
   t.equal(await answered(inFlight), 'configuration_error')
-  await eventually('it is down', () => processors.states().some(({ up }) => !up))
+  await eventually('the processor is down', () => processors.states().some(({ up }) => !up))
   t.equal(await answered(send(processors, 'acme')), 'configuration_error')
   t.equal(await answered(send(processors, 'umbrella')), 'accepted')
   t.ok(processors.client.open)
@@ -125,69 +125,79 @@ void t.test("a killed processor's calls are refused, and never sent to another",
   })
   t.same(inFlight.outcomes, ['configuration_error'])
   const served = spare.commands.length
-  t.equal(served, 1, 'only what was sent after it had taken over')
+  t.equal(served, 1, 'only the command sent after the take-over')
 })
 
-void t.test('the higher epoch has a partner that two processors announce', async (t) => {
-  const deposed = await startStub(t, announcing('books_1', 1, 'acme'))
-  const processors = await connectTo(t, [deposed])
-  t.equal(await answered(send(processors, 'acme')), 'accepted')
-  const owner = await startStub(t, announcing('books_1', 2, 'acme'))
-  processors.setAddresses([deposed.address, owner.address])
-  await eventually('the owner serves', async () => {
-    await answered(send(processors, 'acme'))
-    return owner.commands.length > 0
-  })
-  const before = deposed.commands.length
-  deposed.publish({ partners: [{ partner_id: 'acme' }] })
-  deposed.publish({ partners: [{ partner_id: 'marker' }] })
-  await eventually('it was heard', async () => {
-    return (await answered(send(processors, 'marker'))) === 'accepted'
-  })
-  t.equal(await answered(send(processors, 'acme')), 'accepted')
-  t.same(tenantsOf(deposed).slice(before), ['marker_sandbox'])
-})
+void t.test(
+  'of two processors that announce a partner the one with the higher epoch serves it',
+  async (t) => {
+    const former = await startStub(t, announcing('books_1', 1, 'acme'))
+    const processors = await connectTo(t, [former])
+    t.equal(await answered(send(processors, 'acme')), 'accepted')
+    const owner = await startStub(t, announcing('books_1', 2, 'acme'))
+    processors.setAddresses([former.address, owner.address])
+    await eventually('the owner serves', async () => {
+      await answered(send(processors, 'acme'))
+      return owner.commands.length > 0
+    })
+    const before = former.commands.length
+    former.publish({ partners: [{ partner_id: 'acme' }] })
+    former.publish({ partners: [{ partner_id: 'marker' }] })
+    await eventually('the update of the former owner has arrived', async () => {
+      return (await answered(send(processors, 'marker'))) === 'accepted'
+    })
+    t.equal(await answered(send(processors, 'acme')), 'accepted')
+    t.same(tenantsOf(former).slice(before), ['marker_sandbox'])
+  },
+)
 
-void t.test('calls wait while their shard moves, with what remains of their time', async (t) => {
-  const one = await startStub(t, announcing('books_1', 1, 'acme', 'shop'))
-  const two = await startStub(t, announcing('books_2', 1, 'umbrella'))
-  const processors = await connectTo(t, [one, two])
-  one.publish({ gone: ['acme', 'shop'] })
-  let held: Caller
-  await eventually('calls are held', () => {
-    held = send(processors, 'acme')
-    return processors.client.inFlight > 1
-  })
-  const late = send(processors, 'shop', { budget_ms: 0 })
-  t.equal(await answered(send(processors, 'umbrella')), 'accepted', 'others are served')
-  t.same(held!.outcomes, [])
+void t.test(
+  'calls are held while their shard moves, and sent with the remaining budget',
+  async (t) => {
+    const one = await startStub(t, announcing('books_1', 1, 'acme', 'shop'))
+    const two = await startStub(t, announcing('books_2', 1, 'umbrella'))
+    const processors = await connectTo(t, [one, two])
+    one.publish({ gone: ['acme', 'shop'] })
+    let held: Caller
+    await eventually('calls are held', () => {
+      held = send(processors, 'acme')
+      return processors.client.inFlight > 1
+    })
+    const late = send(processors, 'shop', { budget_ms: 0 })
+    t.equal(
+      await answered(send(processors, 'umbrella')),
+      'accepted',
+      'calls to other shards are served',
+    )
+    t.same(held!.outcomes, [])
 
-  const before = one.commands.length
-  two.publish(announcing('books_1', 2, 'acme', 'shop'))
-  t.equal(await answered(held!), 'accepted')
-  t.equal(await answered(late), 'timeout')
-  t.equal(one.commands.length, before, 'nothing went to the former owner')
-  const moved = two.commands.filter(({ tenant }) => tenant === 'acme_sandbox')
-  t.ok(moved.every(({ budget_ms }) => budget_ms < 60_000))
-  t.equal(processors.client.inFlight, 0)
-})
+    const before = one.commands.length
+    two.publish(announcing('books_1', 2, 'acme', 'shop'))
+    t.equal(await answered(held!), 'accepted')
+    t.equal(await answered(late), 'timeout')
+    t.equal(one.commands.length, before, 'no command is sent to the former owner')
+    const moved = two.commands.filter(({ tenant }) => tenant === 'acme_sandbox')
+    t.ok(moved.every(({ budget_ms }) => budget_ms < 60_000))
+    t.equal(processors.client.inFlight, 0)
+  },
+)
 
-void t.test('held calls are refused when nobody takes the shard in time', async (t) => {
+void t.test('held calls fail when no processor takes the shard in time', async (t) => {
   const one = await startStub(t, announcing('books_1', 1, 'acme'))
   const processors = await connectTo(t, [one], 50)
   one.publish({ gone: ['acme'] })
-  await eventually('calls are refused', async () => {
+  await eventually('calls fail', async () => {
     return (await answered(send(processors, 'acme'))) === 'configuration_error'
   })
   const next = send(processors, 'acme')
-  t.same(next.outcomes, ['configuration_error'], 'at once')
+  t.same(next.outcomes, ['configuration_error'], 'without waiting')
   one.publish(announcing('books_1', 2, 'acme'))
-  await eventually('it is served again', async () => {
+  await eventually('the partner is served again', async () => {
     return (await answered(send(processors, 'acme'))) === 'accepted'
   })
 })
 
-void t.test('what a draining processor holds goes to the next owner', async (t) => {
+void t.test('calls held for a draining processor go to the next owner', async (t) => {
   const one = await startStub(t, announcing('books_1', 1, 'acme'))
   const two = await startStub(t, announcing('books_2', 1, 'umbrella'))
   const processors = await connectTo(t, [one, two])
@@ -195,7 +205,7 @@ void t.test('what a draining processor holds goes to the next owner', async (t) 
   one.ended = (stream) => (ending = stream)
   t.equal(await answered(send(processors, 'acme')), 'accepted')
   one.drain()
-  await eventually('its side has ended', () => ending !== undefined)
+  await eventually('the gateway has ended its side', () => ending !== undefined)
   const held = send(processors, 'acme')
   t.same(held.outcomes, [])
   two.publish(announcing('books_1', 2, 'acme'))
@@ -204,12 +214,12 @@ void t.test('what a draining processor holds goes to the next owner', async (t) 
   t.equal(one.commands.length, 1)
 })
 
-void t.test('a command that is not here is sent once more, to the next owner', async (t) => {
+void t.test('a command answered not_here is sent once more, to the next owner', async (t) => {
   const one = await startStub(t, announcing('books_1', 1, 'acme'), refuseWith('not_here'))
   const two = await startStub(t, announcing('books_2', 1, 'umbrella'))
   const processors = await connectTo(t, [one, two])
   const caller = send(processors, 'acme')
-  await eventually('it was refused and is held', () => {
+  await eventually('the command was refused and is held', () => {
     return one.commands.length === 1 && processors.client.inFlight === 1
   })
   t.same(caller.outcomes, [])
@@ -218,14 +228,14 @@ void t.test('a command that is not here is sent once more, to the next owner', a
   t.same([tenantsOf(one), tenantsOf(two)], [['acme_sandbox'], ['acme_sandbox']])
 })
 
-void t.test('without a next owner a command that is not here is refused', async (t) => {
+void t.test('without a next owner a command answered not_here fails', async (t) => {
   const one = await startStub(t, announcing('books_1', 1, 'acme'), refuseWith('not_here'))
   const processors = await connectTo(t, [one], 50)
   t.equal(await answered(send(processors, 'acme')), 'configuration_error')
   t.equal(one.commands.length, 1)
 })
 
-void t.test('other refusals are answers', async (t) => {
+void t.test('other error codes are returned to the caller', async (t) => {
   const one = await startStub(t, announcing('books_1', 1, 'acme'))
   const processors = await connectTo(t, [one])
   for (const code of ['configuration_error', 'timeout', 'internal_error']) {
@@ -235,23 +245,23 @@ void t.test('other refusals are answers', async (t) => {
   t.equal(one.commands.length, 3)
 })
 
-void t.test('an address that is gone is left once its stream has ended', async (t) => {
+void t.test('a removed address is dropped after its stream has ended', async (t) => {
   const one = await startStub(t, announcing('books_1', 1, 'acme'))
   const two = await startStub(t, announcing('books_2', 1, 'umbrella'))
   const processors = await connectTo(t, [one, two])
   processors.setAddresses([two.address])
   t.equal(processors.states().length, 2)
-  t.equal(await answered(send(processors, 'acme')), 'accepted', 'it serves on')
+  t.equal(await answered(send(processors, 'acme')), 'accepted', 'the open stream still serves')
   one.script = accept
   one.crash()
-  await eventually('it is left', () => {
+  await eventually('the address is dropped', () => {
     processors.setAddresses([two.address])
     return processors.states().length === 1
   })
   t.equal(await answered(send(processors, 'umbrella')), 'accepted')
 })
 
-void t.test('calls that wait for one shard leave the capacity to the others', async (t) => {
+void t.test('calls held for one shard do not use the capacity of others', async (t) => {
   const { partners = [], ...rest } = twoPartners()
   const [acme, umbrella] = partners
   const own = (shard: string, partner: typeof acme): PartnerUpdate => ({

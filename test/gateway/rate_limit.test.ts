@@ -1,3 +1,4 @@
+/** Token buckets. */
 import fc from 'fast-check'
 import t from 'tap'
 import { instant, type Clock, type Instant } from '../../src/base/clock.js'

@@ -61,20 +61,23 @@ void t.test(
   },
 )
 
-void t.test('the table of errors has every code of a partner, with status and retry', (t) => {
-  const rows = [...GUIDE.matchAll(/^\| `([a-z_]+)` \| ([0-9]{3}) \| .+ \| .+ \| (yes|no) \|$/gm)]
-  const documented = Object.fromEntries(
-    rows.map(([, code = '', http = '', retry = '']) => [code, `${http} ${retry}`]),
-  )
-  const registry = Object.fromEntries(
-    Object.entries(ERRORS)
-      .filter(([code]) => !Object.hasOwn(OPERATOR_ERRORS, code))
-      .map(([code, { http, retryable }]) => [code, `${http} ${retryable ? 'yes' : 'no'}`]),
-  )
-  t.same(documented, registry)
-  t.equal(rows.length, Object.keys(registry).length, 'each code once')
-  t.end()
-})
+void t.test(
+  'the table of errors has every code that partners receive, with status and retry',
+  (t) => {
+    const rows = [...GUIDE.matchAll(/^\| `([a-z_]+)` \| ([0-9]{3}) \| .+ \| .+ \| (yes|no) \|$/gm)]
+    const documented = Object.fromEntries(
+      rows.map(([, code = '', http = '', retry = '']) => [code, `${http} ${retry}`]),
+    )
+    const registry = Object.fromEntries(
+      Object.entries(ERRORS)
+        .filter(([code]) => !Object.hasOwn(OPERATOR_ERRORS, code))
+        .map(([code, { http, retryable }]) => [code, `${http} ${retryable ? 'yes' : 'no'}`]),
+    )
+    t.same(documented, registry)
+    t.equal(rows.length, Object.keys(registry).length, 'each code once')
+    t.end()
+  },
+)
 
 void t.test('the operators’ guide has the other codes', (t) => {
   const rows = [
@@ -87,7 +90,7 @@ void t.test('the operators’ guide has the other codes', (t) => {
     Object.fromEntries(Object.entries(OPERATOR_ERRORS).map(([code, { grpc }]) => [code, grpc])),
   )
   const retryable = Object.values(OPERATOR_ERRORS).some((entry) => entry.retryable)
-  t.notOk(retryable, 'the guide says that none is retryable')
+  t.notOk(retryable, 'the guide lists no retryable code')
   t.end()
 })
 
@@ -150,7 +153,7 @@ for (const language of ['swift', 'kotlin']) {
   })
 }
 
-void t.test('links within the guides lead somewhere', (t) => {
+void t.test('every link within the guides has a target', (t) => {
   const slugs = new Set(
     [...GUIDE.matchAll(/^#+ (.+)$/gm)].map(([, title = '']) =>
       title
@@ -213,7 +216,7 @@ void t.test('the table of operations is the route table', (t) => {
   t.end()
 })
 
-void t.test('the vectors are among the published ones', (t) => {
+void t.test('the vectors of the guide are published ones', (t) => {
   const shown = JSON.parse(example('json')) as { name: string }[]
   t.ok(shown.length > 1)
   for (const each of shown) {

@@ -1,4 +1,4 @@
-/** A refused request: the sandbox names place and rule, production says what it always said. */
+/** A rejected request: the sandbox names place and rule, production sends a fixed text. */
 import t from 'tap'
 import { errorOf } from './answers.js'
 import { startGateway } from './running_gateway.js'
@@ -44,7 +44,7 @@ void t.test('the sandbox names place and rule, never the value', async (t) => {
       },
     )
   }
-  t.ok(isFree(lines.join('')), 'nothing planted is in the log')
+  t.ok(isFree(lines.join('')), 'no submitted value is in the log')
   t.equal(lines.length, WRONG_REQUESTS.length)
 })
 
@@ -56,7 +56,7 @@ const MESSAGES = {
 const envelope = (answer: RawAnswer, code: string, message: string): string =>
   JSON.stringify({ error: { code, message, request_id: answer.headers.get('x-request-id') } })
 
-void t.test('production answers have the same bytes as ever', async (t) => {
+void t.test('production answers are byte for byte the fixed texts', async (t) => {
   const environment = { SANDBOX_HOSTS: 'sandbox.example', PRODUCTION_HOSTS: '127.0.0.1' }
   const gateway = await startGateway(t, { environment })
   for (const wrong of WRONG_REQUESTS) {
@@ -72,7 +72,7 @@ void t.test('production answers have the same bytes as ever', async (t) => {
   }
 })
 
-void t.test('a violation that the processor found is named too', async (t) => {
+void t.test('a violation found by the processor is named too', async (t) => {
   const violation = { pointer: 'query/cursor', rule: 'must be the next_cursor of the same list' }
   const gateway = await startGateway(t, {
     script: ({ ticket }) => [{ ticket, code: 'invalid_request', violation }],

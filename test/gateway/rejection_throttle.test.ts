@@ -1,3 +1,4 @@
+/** The rejection throttle: order, pace, bound. */
 import t from 'tap'
 import { systemClock } from '../../src/base/clock.js'
 import {
@@ -20,7 +21,7 @@ void t.test('rejections are sent in order, deferred and paced', async (t) => {
       })
     }
   })
-  t.same(answered, [], 'none within the event-loop iteration of the request')
+  t.same(answered, [], 'not within the event-loop iteration of the request')
   await last
   const took = performance.now() - began
   t.ok(took >= ((count - 2 * AT_ONCE_MAX) * 1_000) / PER_SECOND, `they took ${took} ms`)
@@ -30,7 +31,7 @@ void t.test('rejections are sent in order, deferred and paced', async (t) => {
   )
 })
 
-void t.test('each rejection after quiet is sent once, deferred', async (t) => {
+void t.test('a rejection after an idle time is sent once, deferred', async (t) => {
   const refusals = createRejectionThrottle(systemClock)
   const answered: number[] = []
   for (const round of [1, 2, 3]) {
@@ -52,7 +53,7 @@ void t.test('a clock that moves back delays no rejection', async (t) => {
   const answered = [1, 2, 3].map(() => new Promise<void>((resolve) => refusals.add(resolve)))
   now = (now - 60_000) as typeof now
   await Promise.all(answered)
-  t.pass('all were answered')
+  t.pass('all rejections are sent')
 })
 
 void t.test('beyond WAITING_MAX a rejection is sent at once', async (t) => {
@@ -64,7 +65,7 @@ void t.test('beyond WAITING_MAX a rejection is sent at once', async (t) => {
   })
   t.equal(answered, 0)
   refusals.add(() => (answered += 1))
-  t.equal(answered, 1, 'one more is answered at once')
+  t.equal(answered, 1, 'one more is sent at once')
   await last
   t.equal(answered, WAITING_MAX)
 })

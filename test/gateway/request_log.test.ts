@@ -1,4 +1,4 @@
-/** The request log: its lines, its bounds, and what it never says. */
+/** The request log: its lines, its bounds, and values that it never contains. */
 import t, { type Test } from 'tap'
 import { createRequestLog, REFUSAL_LINES_MAX } from '../../gateway/request_log.js'
 import type { AnsweredRequest } from '../../gateway/request_log.js'
@@ -52,7 +52,7 @@ const callerOf = (keyId: string): Caller => ({
   ratePerSecond: 0,
 })
 
-void t.test('a flood is bounded: lines by caller and in all, the rest counted', (t) => {
+void t.test('lines are bounded per caller and in total, further requests are counted', (t) => {
   const { lines, log, answer } = start(t)
   for (let i = 0; i < 1_000; i++) answer(0, 'duplicate_payout')
   t.equal(lines.length, 5)
@@ -139,7 +139,7 @@ void t.test('lines of a gateway', async (t) => {
   })
   const shown = lineOf(odd.headers.get('x-request-id'))
   t.match(shown, { route: '/v1/payouts/{payout_id}' })
-  t.notOk(shown !== undefined && 'entity_id' in shown, 'it has not the form of an id')
+  t.notOk(shown !== undefined && 'entity_id' in shown, 'a malformed id is not logged')
 
   const before = texts.length
   const signed = signedHeaders({ method: 'GET', path: '/v1/balances', secret: PLANTED.secret })

@@ -73,7 +73,7 @@ void t.test('commands beyond the capacity are held and released in order', async
   t.same(served, names.slice(0, CAPACITY_MIN + 2))
   submit('late')
   await answer(10)
-  t.same(served, [...names, 'late'], 'no request overtakes')
+  t.same(served, [...names, 'late'], 'requests keep their order')
   t.equal(queue.held, 0)
 })
 
@@ -89,7 +89,7 @@ void t.test('traffic classes alternate', async (t) => {
   t.same(served.slice(CAPACITY_MIN), ['a1', 'b1', 'c1', 'a2', 'b2', 'a3', 'a4'])
 })
 
-void t.test('the capacity grows while requests are held and shrinks after quiet', async (t) => {
+void t.test('the capacity grows while requests are held and shrinks when idle', async (t) => {
   const { queue, served, submit, answer } = schedulerWorld()
   let answered = 0
   const taken = (): number => served.length - answered
@@ -118,7 +118,10 @@ void t.test('requests rejected on release do not delay the next ones', async () 
   for (let i = 0; i < 10 * CAPACITY_MIN; i += 1) submit('refused', { isRefused: true })
   submit('last')
   await answer(1)
-  await eventually('they are released without another answer', () => served.at(-1) === 'last')
+  await eventually(
+    'the next ones are released without another answer',
+    () => served.at(-1) === 'last',
+  )
 })
 
 void t.test('a request without memory for its body is served at once', (t) => {
@@ -131,7 +134,7 @@ void t.test('a request without memory for its body is served at once', (t) => {
   t.end()
 })
 
-void t.test('a flooding class is dropped and not served', async (t) => {
+void t.test('held requests of an overloading class are dropped', async (t) => {
   const { queue, scheduler, served, submit, answer } = schedulerWorld()
   for (let i = 0; i < CAPACITY_MIN; i += 1) submit('first')
   const classes = [createTrafficClass('key'), createTrafficClass('key')]
@@ -140,7 +143,7 @@ void t.test('a flooding class is dropped and not served', async (t) => {
   const few = createTrafficClass('key')
   for (const name of ['few 1', 'few 2']) submit(name, { trafficClass: few })
   t.equal(scheduler.drop().length, BURST_MAX)
-  t.equal(queue.held, 2, 'requests of a class under its share stay')
+  t.equal(queue.held, 2, 'requests of a class under its share are kept')
   await answer(CAPACITY_MIN)
   t.same(served.slice(CAPACITY_MIN), ['few 1', 'few 2'])
   submit('next')
@@ -176,18 +179,18 @@ async function busyGateway(t: Test, options: RunningOptions = {}) {
     send([bytesOf({ ...createRequest(), body: userBody(user), ...(keyId && { keyId }) })])
   const first = Array.from({ length: CAPACITY_MIN }, () => submit('first'))
   await eventually(
-    'the processor has them',
+    'the processor has the commands',
     () => gateway.processorStub.commands.length === CAPACITY_MIN,
   )
   return { gateway, send, submit, first }
 }
 
 const holds = (gateway: Running, count: number): Promise<boolean> =>
-  eventually(`${count} are held`, async () =>
+  eventually(`${count} requests are held`, async () =>
     (await gateway.metrics()).includes(`gateway_calls_held ${count}\n`),
   )
 
-/** The processor answers its commands, and from then on every new one. */
+/** Makes the processor answer its open commands and every new one. */
 function wake({ processorStub, processor }: Running): void {
   const sent = processorStub.commands.flatMap(accept)
   processorStub.script = (command) => [...sent.splice(0), ...accept(command)]
@@ -219,7 +222,7 @@ void t.test('held requests keep their body, and keys alternate', async (t) => {
   calls.push(send([inParts.slice(0, -40), inParts.slice(-40)]))
   await holds(gateway, calls.length)
   wake(gateway)
-  await eventually('all are answered', () => calls.every(({ status }) => status() === 201))
+  await eventually('all requests are answered', () => calls.every(({ status }) => status() === 201))
   t.same(usersOf(gateway), ['a 1', 'b 1', 'a 2', 'in parts'])
 })
 
@@ -230,13 +233,13 @@ void t.test('a disconnected or timed-out request is not served', async (t) => {
   gone.socket.destroy()
   const late = submit('late')
   await holds(gateway, 2)
-  await eventually('it is late', () => late.status() === 504)
+  await eventually('the request has timed out', () => late.status() === 504)
   t.ok(first.every(({ status }) => status() === 504))
-  const next = submit('in time')
+  const next = submit('before its deadline')
   await holds(gateway, 3)
   wake(gateway)
-  await eventually('it is answered', () => next.status() === 201)
-  t.same(usersOf(gateway), ['in time'])
+  await eventually('the request is answered', () => next.status() === 201)
+  t.same(usersOf(gateway), ['before its deadline'])
   await holds(gateway, 0)
 })
 
@@ -248,31 +251,36 @@ void t.test('the command carries the remaining time', async (t) => {
   await holds(gateway, 1)
   now += 2_000
   wake(gateway)
-  await eventually('it is answered', () => held.status() === 201)
+  await eventually('the request is answered', () => held.status() === 201)
   t.same(gateway.processorStub.commands[0]?.budget_ms, ANSWER_WITHIN_MS)
   t.same(gateway.processorStub.commands.at(-1)?.budget_ms, ANSWER_WITHIN_MS - 2_000)
 })
 
-void t.test('a flood is rejected with its held requests, whose nonces stay unused', async (t) => {
-  let standsAt: number | undefined = Date.now()
-  const clock = { now: () => instant(standsAt ?? Date.now()) }
-  const { gateway, submit, first } = await busyGateway(t, { clock })
-  const held = Array.from({ length: BURST_MAX - CAPACITY_MIN }, () => submit('held'))
-  await holds(gateway, held.length)
-  t.ok(held.every(({ status }) => status() === 0))
-  const over = submit('one too many')
-  await holds(gateway, 0)
-  standsAt = undefined
-  await eventually('all are rejected', () =>
-    [...held, over].every(({ status }) => status() === 503),
-  )
-  t.match(await gateway.metrics(), `{limit="load_shedder"} ${held.length + 1}\n`)
-  wake(gateway)
-  await eventually('the others are served', () => first.every(({ status }) => status() === 201))
-  t.same(usersOf(gateway), [])
-})
+void t.test(
+  'in overload held requests are rejected too, and their nonces stay unused',
+  async (t) => {
+    let standsAt: number | undefined = Date.now()
+    const clock = { now: () => instant(standsAt ?? Date.now()) }
+    const { gateway, submit, first } = await busyGateway(t, { clock })
+    const held = Array.from({ length: BURST_MAX - CAPACITY_MIN }, () => submit('held'))
+    await holds(gateway, held.length)
+    t.ok(held.every(({ status }) => status() === 0))
+    const over = submit('one request too many')
+    await holds(gateway, 0)
+    standsAt = undefined
+    await eventually('all requests are rejected', () =>
+      [...held, over].every(({ status }) => status() === 503),
+    )
+    t.match(await gateway.metrics(), `{limit="load_shedder"} ${held.length + 1}\n`)
+    wake(gateway)
+    await eventually('other partners are served', () =>
+      first.every(({ status }) => status() === 201),
+    )
+    t.same(usersOf(gateway), [])
+  },
+)
 
-void t.test('a flood of one partner does not affect another', async (t) => {
+void t.test('overload by one partner does not affect another', async (t) => {
   const standsAt = Date.now()
   const clock = { now: () => instant(standsAt) }
   const { gateway, submit } = await busyGateway(t, { clock })
@@ -280,12 +288,14 @@ void t.test('a flood of one partner does not affect another', async (t) => {
   await holds(gateway, 1)
   for (let i = CAPACITY_MIN + 1; i < BURST_MAX; i += 1) submit('flood')
   await holds(gateway, BURST_MAX - CAPACITY_MIN)
-  submit('one too many')
+  submit('one request too many')
   await holds(gateway, 1)
   const late = submit('late', OTHER_KEY_ID)
   await holds(gateway, 2)
   wake(gateway)
-  await eventually('both are answered', () => [early, late].every((one) => one.status() === 201))
+  await eventually('both requests are answered', () =>
+    [early, late].every((one) => one.status() === 201),
+  )
   t.same(usersOf(gateway), ['early', 'late'])
 })
 
@@ -296,7 +306,9 @@ void t.test('requests with unknown keys are not held', async (t) => {
     send([bytesOf({ ...createRequest(), unsigned: true })]),
     send([bytesOf({ ...createRequest(), unsigned: true, headers: { Authorization: 'Bearer x' } })]),
   ]
-  await eventually('all are rejected', () => unknownKeys.every(({ status }) => status() === 401))
+  await eventually('all requests are rejected', () =>
+    unknownKeys.every(({ status }) => status() === 401),
+  )
   await holds(gateway, 0)
 })
 
@@ -313,7 +325,10 @@ void t.test('the body of a disconnected client is released', async (t) => {
     await holds(gateway, round * each)
     for (const { socket } of calls) socket.destroy()
   }
-  await eventually('they disconnected', () => bodiesInMemory() - before < each * body.length)
+  await eventually(
+    'the clients have disconnected',
+    () => bodiesInMemory() - before < each * body.length,
+  )
 })
 
 void t.test('the largest held requests are sent in messages that gRPC accepts', async (t) => {
@@ -325,14 +340,14 @@ void t.test('the largest held requests are sent in messages that gRPC accepts', 
   })
   await holds(gateway, calls.length)
   wake(gateway)
-  await eventually('all are answered', () => calls.every(({ status }) => status() !== 0))
+  await eventually('all requests are answered', () => calls.every(({ status }) => status() !== 0))
   t.ok(calls.every(({ status }) => status() === 202))
 })
 
-void t.test('held requests are answered 503 when the processor goes away', async (t) => {
+void t.test('held requests get 503 when the processor disconnects', async (t) => {
   const { gateway, submit } = await busyGateway(t)
   const held = Array.from({ length: 3 * CAPACITY_MIN }, () => submit('held'))
   await holds(gateway, held.length)
   gateway.processorStub.crash()
-  await eventually('all are rejected', () => held.every(({ status }) => status() === 503))
+  await eventually('all requests are rejected', () => held.every(({ status }) => status() === 503))
 })

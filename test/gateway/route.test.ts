@@ -1,3 +1,4 @@
+/** The route table: paths, methods, metric labels, body caps. */
 import t from 'tap'
 import {
   BODY_MAX_BYTES,
@@ -57,7 +58,11 @@ void t.test('a wrong method is answered with the allowed ones', (t) => {
       method,
     )
   }
-  t.equal(find('DELETE', '/v1/payouts').name, 'wrong_method', 'metrics get no text of a caller')
+  t.equal(
+    find('DELETE', '/v1/payouts').name,
+    'wrong_method',
+    'metric labels contain no text of a caller',
+  )
   t.equal(find('GET', '/x').name, 'unknown')
   t.end()
 })

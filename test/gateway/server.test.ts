@@ -46,7 +46,7 @@ void t.test('a service that throws is a 500 and the next request is served', asy
   t.same(statusesIn(text), ['200'])
 })
 
-void t.test('clients may disconnect after any byte, or while they wait', async (t) => {
+void t.test('clients may disconnect after any byte, or before the answer', async (t) => {
   const port = await startEcho(t)
   const bytes = `${head('POST /later', 'Content-Length: 5')}hello`
   for (let length = 1; length <= bytes.length; length++) {
@@ -67,12 +67,12 @@ void t.test('clients may disconnect after any byte, or while they wait', async (
 
   let patient: string | undefined
   void roundTrip(port, bytes, 100).then(({ text }) => (patient = text))
-  await eventually('the one that stayed has its answer', () => {
+  await eventually('the connected client has its answer', () => {
     for (const respond of later) respond()
     return patient !== undefined
   })
   t.same(statusesIn(patient ?? ''), ['200'])
-  t.ok(later.length >= 2, 'the one that left had arrived too')
+  t.ok(later.length >= 2, 'the request of the disconnected client had arrived')
 })
 
 void t.test('requests in one packet are answered in order, or the connection closes', async (t) => {
@@ -83,12 +83,12 @@ void t.test('requests in one packet are answered in order, or the connection clo
   t.same(paths, ['/a', '/b', '/c'])
 
   const ahead = roundTrip(port, `${head('GET /later')}${head('GET /b')}`)
-  await eventually('the first one waits', () => later.length === 1)
+  await eventually('the first request is pending', () => later.length === 1)
   later[0]?.()
   const answered = [...(await ahead).text.matchAll(/"path":"([^"]+)"/g)].map(([, path]) => path)
   t.ok(
     answered.length === 0 || answered[0] === '/later',
-    'the second is never answered in the place of the first',
+    'the second answer is not sent in place of the first',
   )
 })
 
@@ -107,7 +107,7 @@ async function answersTo(port: number, parts: readonly string[]): Promise<string
   return answers()
 }
 
-void t.test('early rejection: the body is dropped, the connection stays open', async (t) => {
+void t.test('an early rejection drops the body and keeps the connection', async (t) => {
   const port = await startEcho(t)
   const smuggled = head('GET /smuggled')
   const away = head('POST /away', `Content-Length: ${smuggled.length}`)
@@ -140,7 +140,7 @@ void t.test('a HEAD gets the length of a body, and its connection stays open', a
   }
 })
 
-void t.test('deferred rejection: a body that arrives before it is dropped', async (t) => {
+void t.test('a deferred rejection drops a body that arrived before it', async (t) => {
   const port = await startEcho(t)
   const smuggled = head('GET /smuggled')
   const away = head('POST /away_later', `Content-Length: ${smuggled.length}`)
@@ -155,25 +155,28 @@ void t.test('deferred rejection: a body that arrives before it is dropped', asyn
     await eventually('the body arrived', () => socket.bytesWritten >= away.length + smuggled.length)
     t.equal(text, '')
     later[0]?.()
-    await eventually('it is refused', () => text.endsWith('}'))
+    await eventually('the request is rejected', () => text.endsWith('}'))
     socket.write(head('GET /next'))
-    await eventually('the next is answered', () => text.includes('"path":"/next"'))
+    await eventually('the next request is answered', () => text.includes('"path":"/next"'))
     t.same(text.match(/HTTP\/1\.1 [0-9]{3}/g), ['HTTP/1.1 429', 'HTTP/1.1 200'])
     socket.destroy()
   }
 })
 
-void t.test('deferred rejection: the client disconnects, or none follows', async (t) => {
-  const port = await startEcho(t, 200)
-  const gone = connect(port, '127.0.0.1', () => gone.write(head('GET /away_later')))
-  await eventually('it arrived', () => later.length === 1)
-  gone.resetAndDestroy()
-  const { text } = await roundTrip(port, head('GET /away_later'), 2_000)
-  t.same(statusesIn(text), ['504'], 'the held request is answered')
-  for (const refuse of later) refuse()
-})
+void t.test(
+  'a deferred rejection of a disconnected client does not affect other requests',
+  async (t) => {
+    const port = await startEcho(t, 200)
+    const gone = connect(port, '127.0.0.1', () => gone.write(head('GET /away_later')))
+    await eventually('the request arrived', () => later.length === 1)
+    gone.resetAndDestroy()
+    const { text } = await roundTrip(port, head('GET /away_later'), 2_000)
+    t.same(statusesIn(text), ['504'], 'the held request is answered')
+    for (const refuse of later) refuse()
+  },
+)
 
-void t.test('early rejection: chunks are read first, a body above its cap is 413', async (t) => {
+void t.test('an early rejection reads chunks first, and a body above its cap is 413', async (t) => {
   const port = await startEcho(t)
   const inChunks = head('POST /away', 'Transfer-Encoding: chunked') + chunked('abc')
   const read = await roundTrip(port, inChunks)
@@ -183,7 +186,7 @@ void t.test('early rejection: chunks are read first, a body above its cap is 413
   t.same(statusesIn((await roundTrip(port, large)).text), ['413'])
 })
 
-void t.test('shutdown: open requests finish, new connections are rejected', async (t) => {
+void t.test('at shutdown open requests finish and new connections are rejected', async (t) => {
   const server = createEchoServer(5_000)
   later.length = 0
   const port = await server.listen('127.0.0.1', 0)
@@ -218,10 +221,10 @@ void t.test('a request behind one that closed the connection is dropped', async 
     t.same(statusesIn(text), ['200'])
   }
   const { text } = await roundTrip(port, `${head('POST /', 'Content-Length: 5')}ab`, 2_000)
-  t.same(statusesIn(text), ['504'], 'the deadline of all has passed')
+  t.same(statusesIn(text), ['504'], 'all deadlines have passed')
   t.same(
     statuses.filter((status) => status === 504),
     [504],
-    'only that one had a deadline',
+    'only the open request had a deadline',
   )
 })

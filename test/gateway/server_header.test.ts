@@ -9,7 +9,7 @@ const long = 'x'.repeat(20_000)
 
 const SENT: Readonly<Record<string, readonly [bytes: string, status: number]>> = {
   'an accepted call': [bytesOf(createRequest()), 201],
-  'a refused proof': [bytesOf({ ...createRequest(), secret: 'sk_of_eve' }), 401],
+  'a failed authentication': [bytesOf({ ...createRequest(), secret: 'sk_of_eve' }), 401],
   'an unknown path': [bytesOf({ method: 'GET', path: '/nowhere', unsigned: true }), 404],
   'a HEAD': [bytesOf({ method: 'HEAD', path: '/v1/balances', unsigned: true }), 405],
   'an ambiguous head': ['GET / HTTP/1.1\r\nHost: a\r\nContent-Length: x\r\n\r\n', 400],

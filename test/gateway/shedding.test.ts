@@ -1,4 +1,4 @@
-/** A real gateway in front of a processor that does not keep up. */
+/** A real gateway in front of an overloaded processor. */
 import { connect } from 'node:net'
 import t, { type Test } from 'tap'
 import { instant, type Clock } from '../../src/base/clock.js'
@@ -39,7 +39,7 @@ async function stuckGateway(t: Test, request: Call, hasCapacityFor: number): Pro
     socket.write(bytesOf(request))
     t.teardown(() => socket.destroy())
   }
-  await eventually('the processor has its part', () =>
+  await eventually('the processor has its commands', () =>
     isHolding(gateway, hasCapacityFor, QUEUED_MAX - hasCapacityFor),
   )
   return { gateway, clock, pass: (ms) => (now += ms) }
@@ -62,15 +62,17 @@ void t.test(
     await eventually('a longer queue is accepted', () => isHolding(gateway, CAPACITY_MIN, held + 1))
     pass(SUSTAINED_MS)
     const second = call(gateway.port, createRequest())
-    await eventually('so is a sustained one', () => isHolding(gateway, CAPACITY_MIN, held + 2))
+    await eventually('a sustained queue is accepted', () =>
+      isHolding(gateway, CAPACITY_MIN, held + 2),
+    )
     pass(SUSTAINED_MS)
     const over = await call(gateway.port, createRequest())
     t.equal(over.status, 503)
     t.equal(over.headers.get('retry-after'), '1')
     t.match(over.json, { error: { code: 'configuration_error', request_id: /^req_/ } })
     const unknownKey = await call(gateway.port, { ...createRequest(), unsigned: true })
-    t.equal(unknownKey.status, 503, 'so is an unknown key')
-    t.ok(await isHolding(gateway, CAPACITY_MIN, held + 2), 'nothing of them was kept')
+    t.equal(unknownKey.status, 503, 'an unknown key is rejected')
+    t.ok(await isHolding(gateway, CAPACITY_MIN, held + 2), 'no rejected request was held')
     t.match(await gateway.metrics(), 'gateway_limited_total{limit="load_shedder"} 2')
 
     const other = call(gateway.port, { ...createRequest(), keyId: OTHER_KEY_ID })
@@ -89,7 +91,7 @@ void t.test(
       body: '{}',
       unsigned: true,
     })
-    t.not(checked.status, 503, 'what needs no processor is answered')
+    t.not(checked.status, 503, 'requests that need no processor are answered')
 
     const sent = commands.flatMap(accept)
     gateway.processorStub.script = (command) => [...sent.splice(0), ...accept(command)]
@@ -100,19 +102,25 @@ void t.test(
     t.same([(await early).status, (await second).status, (await other).status], [201, 201, 201])
     t.not((await app).status, 503)
     const next = await call(gateway.port, createRequest())
-    t.equal(next.status, 201, 'as soon as the queue is gone')
+    t.equal(next.status, 201, 'once the queue is empty')
   },
 )
 
-void t.test('lists run outside of the command cycle and shed no request', async (t) => {
-  const request = { method: 'GET', path: '/v1/payouts' }
-  const { gateway, pass } = await stuckGateway(t, request, QUEUED_MAX)
-  const { processorStub, port } = gateway
-  for (const more of [1, 2]) {
-    void call(port, createRequest()).catch(() => undefined)
-    await eventually('it waits as well', () => processorStub.commands.length === QUEUED_MAX + more)
-    pass(SUSTAINED_MS)
-  }
-  processorStub.script = accept
-  t.equal((await call(port, createRequest())).status, 201)
-})
+void t.test(
+  'pending lists shed no request, as they run outside of the command cycle',
+  async (t) => {
+    const request = { method: 'GET', path: '/v1/payouts' }
+    const { gateway, pass } = await stuckGateway(t, request, QUEUED_MAX)
+    const { processorStub, port } = gateway
+    for (const more of [1, 2]) {
+      void call(port, createRequest()).catch(() => undefined)
+      await eventually(
+        'the request is pending',
+        () => processorStub.commands.length === QUEUED_MAX + more,
+      )
+      pass(SUSTAINED_MS)
+    }
+    processorStub.script = accept
+    t.equal((await call(port, createRequest())).status, 201)
+  },
+)

@@ -1,4 +1,4 @@
-/** The sandbox's signature check: what it reports, and what it never reveals. */
+/** The sandbox's signature check: its report, and secrets that it never reveals. */
 import t from 'tap'
 import { REPEATED, type KnownKey } from '../../src/auth/verify.js'
 import { signingKey } from '../../src/auth/signature.js'
@@ -109,7 +109,7 @@ void t.test('an unknown key and a wrong secret give the same report', (t) => {
   const unknown = checkSignature(claimOf(vector), () => undefined, now)
   t.same(failedIn(unknown), ['signature'])
   t.same(unknown, wrong)
-  t.same(unknown, revoked, 'only the holder of a key learns that it is revoked')
+  t.same(unknown, revoked, 'the report mentions a revocation only for a valid signature')
   t.end()
 })
 
@@ -133,7 +133,7 @@ void t.test('production keys are not looked up', (t) => {
 const PATH = '/v1/sandbox/signature/check'
 const reportOf = (json: unknown): SignatureReport => json as SignatureReport
 
-void t.test('a request with signature headers is checked itself, as it arrived', async (t) => {
+void t.test('a request with signature headers is itself checked, as received', async (t) => {
   const gateway = await startGateway(t)
   const good: Call = { method: 'POST', path: `${PATH}?not=signed`, body: 'any bytes' }
   const passed = await call(gateway.port, good)
@@ -154,40 +154,48 @@ void t.test('a request with signature headers is checked itself, as it arrived',
   t.equal(gateway.processorStub.commands.length, 0, 'no nonce is consumed')
 })
 
-void t.test('otherwise the body describes a signature', async (t) => {
-  const gateway = await startGateway(t)
-  const { method, path, body = '' } = createRequest()
-  const headers = signedHeaders({ method, path, body })
-  const described = {
-    method,
-    path: `${path}?x=1`,
-    key_id: KEY_ID,
-    timestamp: headers['X-Service-Timestamp'],
-    nonce: headers['X-Service-Nonce'],
-    signature: headers['X-Service-Signature'],
-    body,
-  }
-  const check = (claim: object): ReturnType<typeof call> =>
-    call(gateway.port, { method: 'POST', path: PATH, body: JSON.stringify(claim), unsigned: true })
-  const passed = await check(described)
-  t.equal(passed.status, 200)
-  t.equal(reportOf(passed.json).valid, true)
-  const hash = reportOf(passed.json).body_sha256
-  const byHash = await check({ ...described, body: undefined, body_sha256: hash })
-  t.equal(reportOf(byHash.json).valid, true)
-  const other = await check({ ...described, body_sha256: '0'.repeat(64) })
-  t.same(failedIn(reportOf(other.json)), ['body_sha256'])
-  const withoutBody = await check({ ...described, body: undefined })
-  t.same(failedIn(reportOf(withoutBody.json)), ['signature'])
-  t.match(reportOf(withoutBody.json).canonical_request, /\n\n$/)
+void t.test(
+  'a request without signature headers is checked as described in its body',
+  async (t) => {
+    const gateway = await startGateway(t)
+    const { method, path, body = '' } = createRequest()
+    const headers = signedHeaders({ method, path, body })
+    const described = {
+      method,
+      path: `${path}?x=1`,
+      key_id: KEY_ID,
+      timestamp: headers['X-Service-Timestamp'],
+      nonce: headers['X-Service-Nonce'],
+      signature: headers['X-Service-Signature'],
+      body,
+    }
+    const check = (claim: object): ReturnType<typeof call> =>
+      call(gateway.port, {
+        method: 'POST',
+        path: PATH,
+        body: JSON.stringify(claim),
+        unsigned: true,
+      })
+    const passed = await check(described)
+    t.equal(passed.status, 200)
+    t.equal(reportOf(passed.json).valid, true)
+    const hash = reportOf(passed.json).body_sha256
+    const byHash = await check({ ...described, body: undefined, body_sha256: hash })
+    t.equal(reportOf(byHash.json).valid, true)
+    const other = await check({ ...described, body_sha256: '0'.repeat(64) })
+    t.same(failedIn(reportOf(other.json)), ['body_sha256'])
+    const withoutBody = await check({ ...described, body: undefined })
+    t.same(failedIn(reportOf(withoutBody.json)), ['signature'])
+    t.match(reportOf(withoutBody.json).canonical_request, /\n\n$/)
 
-  for (const claim of [{}, { ...described, method: 'post' }, { ...described, secret: SECRET }]) {
-    const refused = await check(claim)
-    t.equal(refused.status, 400)
-    t.match(refused.json, { error: { code: 'invalid_request' } })
-  }
-  t.equal(gateway.processorStub.commands.length, 0)
-})
+    for (const claim of [{}, { ...described, method: 'post' }, { ...described, secret: SECRET }]) {
+      const refused = await check(claim)
+      t.equal(refused.status, 400)
+      t.match(refused.json, { error: { code: 'invalid_request' } })
+    }
+    t.equal(gateway.processorStub.commands.length, 0)
+  },
+)
 
 void t.test('it is 400 in production and 503 before the directory snapshot', async (t) => {
   const production = await startGateway(t, { environment: { PRODUCTION_HOSTS: '127.0.0.1' } })

@@ -1,7 +1,7 @@
 /**
  * The partner's side of the wire for tests: signing, tokens, and HTTP over a raw socket.
  *
- * Signing is the partner client's, which shares no code with src/auth: a fault cannot hide itself.
+ * It signs with the partner client, which shares no code with src/auth.
  */
 import { connect } from 'node:net'
 import { createTokenKeys, mintReceiptToken, mintSessionToken } from '../../src/auth/token.js'
@@ -140,7 +140,7 @@ const QUIET_MS = 300
 const LOOK_EVERY_MS = 20
 
 /**
- * Writes bytes and reads until the peer closes or some time passes without data (see patience).
+ * Writes bytes and reads until the peer closes or sends nothing for `quietMs` (see patience).
  *
  * @param quietMs that time; pass it where there may be no answer at all
  */

@@ -47,7 +47,7 @@ void t.test('TLS 1.2 and later are accepted, older versions are not', async (t) 
   }
 })
 
-void t.test('a signed request works over TLS, and plain HTTP does not', async (t) => {
+void t.test('a signed request is served over TLS, plain HTTP is not', async (t) => {
   const { port, processorStub } = await startGateway(t, {
     environment: certificateFiles(t.testdir({})),
   })
@@ -72,9 +72,9 @@ void t.test('the connection limit counts unfinished handshakes', async (t) => {
   const rejected = await Promise.all(
     Array.from({ length: 100 }, () => answerTo(port, bytesOf(createRequest()))),
   )
-  t.ok(rejected.includes(''), 'a flood is closed without handshakes')
+  t.ok(rejected.includes(''), 'connections above the limit are closed without a handshake')
   for (const socket of silent) socket.destroy()
-  await eventually('there is capacity again', async () => {
+  await eventually('connections are accepted again', async () => {
     return statusOf(await answerTo(port, bytesOf(createRequest()))) === 201
   })
 })

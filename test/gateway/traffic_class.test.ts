@@ -16,7 +16,7 @@ const withHeaders = (headers: Readonly<Record<string, HeaderValue>>): RequestCon
 const keyed = (keyId: HeaderValue, authorization?: string): RequestContext =>
   withHeaders({ [NAMES.keyId]: keyId, authorization })
 
-const token = withHeaders({ authorization: 'Bearer of-somebody' })
+const token = withHeaders({ authorization: 'Bearer of-one' })
 
 function directory() {
   const partners = createPartners()
@@ -49,7 +49,7 @@ void t.test('a known key keeps its own traffic class', (t) => {
   t.end()
 })
 
-void t.test('token requests share a traffic class, and so do all other requests', (t) => {
+void t.test('token requests share one traffic class, and all other requests another', (t) => {
   const partners = directory()
   const classify = createTrafficClassifier(NAMES, {
     ...{ partners: () => partners, isComplete: () => true, fresh: true },

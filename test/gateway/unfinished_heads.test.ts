@@ -1,4 +1,4 @@
-/** Connections whose first head is unfinished, while connections are scarce. */
+/** Connections with an unfinished first head, while few connections are free. */
 import { connect, type Socket } from 'node:net'
 import t, { type Test } from 'tap'
 import { eventually } from '../support/eventually.js'
@@ -41,22 +41,26 @@ const several = <T>(count: number, make: () => Promise<T>): Promise<T[]> =>
 const HALF = 'POST /v1/payment_intents HTTP/1.1\r\nHost: api.localhost\r\nX-'
 const WHOLE = head('GET /nowhere')
 
-void t.test('they get 503 after the shorter deadline', { skip: notLinux }, async (t) => {
-  const { port } = await start(t)
-  const early = await several(SCARCE_ABOVE, () => client(t, port, '127.0.0.3', HALF))
-  const late = await several(4, () => client(t, port, '127.0.0.4', HALF))
-  await eventually('all are closed', () => late.every((one) => one.closed()))
-  for (const one of late) {
-    t.same(statusesIn(one.received()), ['503'])
-    t.match(one.received(), /^retry-after: 1\r$/im)
-  }
-  t.notOk(
-    early.some((one) => one.closed()),
-    'those from before the scarcity are not',
-  )
-})
+void t.test(
+  'unfinished heads get 503 after the shorter deadline',
+  { skip: notLinux },
+  async (t) => {
+    const { port } = await start(t)
+    const early = await several(SCARCE_ABOVE, () => client(t, port, '127.0.0.3', HALF))
+    const late = await several(4, () => client(t, port, '127.0.0.4', HALF))
+    await eventually('all connections are closed', () => late.every((one) => one.closed()))
+    for (const one of late) {
+      t.same(statusesIn(one.received()), ['503'])
+      t.match(one.received(), /^retry-after: 1\r$/im)
+    }
+    t.notOk(
+      early.some((one) => one.closed()),
+      'earlier connections are not closed',
+    )
+  },
+)
 
-void t.test('clients that disconnect first, at any byte, do no harm', async (t) => {
+void t.test('clients may disconnect first, after any byte', async (t) => {
   const { port } = await start(t)
   await several(SCARCE_ABOVE, () => client(t, port, '127.0.0.3', HALF))
   for (let length = 1; length < HALF.length; length += 3) {
@@ -64,26 +68,31 @@ void t.test('clients that disconnect first, at any byte, do no harm', async (t) 
     socket.resetAndDestroy()
   }
   const last = await client(t, port, '127.0.0.4', HALF)
-  await eventually('the deadline of all has passed', () => last.closed())
+  await eventually('all deadlines have passed', () => last.closed())
   const { received } = await client(t, port, '127.0.0.5', WHOLE)
-  await eventually('the gateway serves', () => statusesIn(received())[0] === '404')
+  await eventually('the gateway still serves', () => statusesIn(received())[0] === '404')
 })
 
-void t.test('an address that completes a head is not cut off', { skip: notLinux }, async (t) => {
-  const { port } = await start(t)
-  await several(SCARCE_ABOVE, () => client(t, port, '127.0.0.3', HALF))
-  const slow = await client(t, port, '127.0.0.4', HALF)
-  const kept = await client(t, port, '127.0.0.4', WHOLE)
-  await eventually('it is answered', () => statusesIn(kept.received())[0] === '404')
-  const other = await client(t, port, '127.0.0.5', HALF)
-  await eventually('a later one is closed', () => other.closed())
-  t.notOk(slow.closed(), 'the slow one has the longer deadline')
-  t.notOk(kept.closed(), 'a connection between two requests stays open')
-  slow.socket.write('A: b\r\nContent-Length: 0\r\n\r\n')
-  kept.socket.write(WHOLE)
-  await eventually('both are served', () => {
-    return (
-      /HTTP\/1.1 401/.test(slow.received()) && /HTTP\/1.1 404.*HTTP\/1.1 404/s.test(kept.received())
-    )
-  })
-})
+void t.test(
+  'an address that has completed a head keeps the longer deadline',
+  { skip: notLinux },
+  async (t) => {
+    const { port } = await start(t)
+    await several(SCARCE_ABOVE, () => client(t, port, '127.0.0.3', HALF))
+    const slow = await client(t, port, '127.0.0.4', HALF)
+    const kept = await client(t, port, '127.0.0.4', WHOLE)
+    await eventually('the request is answered', () => statusesIn(kept.received())[0] === '404')
+    const other = await client(t, port, '127.0.0.5', HALF)
+    await eventually('a later connection is closed', () => other.closed())
+    t.notOk(slow.closed(), 'the slow connection has the longer deadline')
+    t.notOk(kept.closed(), 'a connection between two requests stays open')
+    slow.socket.write('A: b\r\nContent-Length: 0\r\n\r\n')
+    kept.socket.write(WHOLE)
+    await eventually('both connections are served', () => {
+      return (
+        /HTTP\/1.1 401/.test(slow.received()) &&
+        /HTTP\/1.1 404.*HTTP\/1.1 404/s.test(kept.received())
+      )
+    })
+  },
+)

@@ -26,7 +26,7 @@ const hashOf = (build: string): string =>
     )
     .digest('hex')
 
-const unknown = EXAMINED[running] === undefined && `no binary was examined for ${running}`
+const unknown = EXAMINED[running] === undefined && `no binary was reviewed for ${running}`
 
 void t.test('the loaded binary is the reviewed one', { skip: unknown }, (t) => {
   t.equal(hashOf(running), EXAMINED[running])

@@ -1,6 +1,6 @@
 /**
- * The published signature vectors against a gateway at their timestamp: each one passes, and none
- * does with one byte changed.
+ * The published signature vectors against a gateway at their timestamp: each one is accepted, and
+ * rejected with one byte changed.
  */
 import t, { type Test } from 'tap'
 import { instant, type Clock } from '../../src/base/clock.js'

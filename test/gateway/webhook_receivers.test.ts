@@ -81,7 +81,7 @@ async function run(t: Test, receiver: Receiver, secrets: object): Promise<Runnin
   })
   let out = ''
   child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()))
-  const port = await eventually('it listens', () => /^port (\d+)$/m.exec(out)?.[1])
+  const port = await eventually('the receiver listens', () => /^port (\d+)$/m.exec(out)?.[1])
   return {
     url: `http://127.0.0.1:${port}${PATH}`,
     taken: () => out.trim().split('\n').slice(1),
@@ -169,7 +169,7 @@ for (const receiver of RECEIVERS) {
     const [first, second] = [anEvent(1), anEvent(2)]
     const line = ({ id, type }: typeof first): string => `${type} ${id}`
     t.match(await send(url, first), { kind: 'delivered' })
-    t.match(await send(url, first), { kind: 'delivered' }, 'the same event again is answered 2xx')
+    t.match(await send(url, first), { kind: 'delivered' }, 'a duplicate event is answered 2xx')
     const rotated = { secrets: [keyed('we_1_2', SECRETS.we_1_2)] }
     t.match(await send(url, second, { endpoint: rotated }), { kind: 'delivered' })
     const late = anEvent(3)
@@ -204,9 +204,9 @@ for (const receiver of RECEIVERS) {
     const stamped = { ...headers, 'x-service-timestamp': 'yesterday' }
     t.equal(await post(url, stamped, fresh.body), 401, 'no timestamp')
     t.equal(await post(url, {}, fresh.body), 401, 'no signature')
-    t.equal(taken().length, 1, 'none of these counts')
+    t.equal(taken().length, 1, 'no rejected request was printed')
     t.equal(await post(url, headers, fresh.body), 204, 'the genuine event is still accepted')
-    t.equal(await post(url, headers, fresh.body), 401, 'but not twice with one nonce')
+    t.equal(await post(url, headers, fresh.body), 401, 'its nonce is rejected the second time')
   })
 }
 
@@ -221,7 +221,7 @@ void t.test('the pool process delivers to all of them', async (t) => {
   await world.start()
   const events = [anEvent(1), anEvent(2), anEvent(3)]
   await world.publish(events)
-  await eventually('all settled', () => world.settled(events))
+  await eventually('all deliveries are settled', () => world.settled(events))
   const states = await world.rows<{ state: string; n: number }>(
     'SELECT state, count(*) AS n FROM deliveries GROUP BY state',
   )

@@ -1,3 +1,4 @@
+/** The chart of accounts: keys and bounds. */
 import t from 'tap'
 import { tenantOf, type Environment, type PartnerId } from '../../src/base/ids.js'
 import {

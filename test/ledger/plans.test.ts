@@ -1,3 +1,4 @@
+/** Posting plans: their lines, and that they sum to zero. */
 import fc from 'fast-check'
 import t from 'tap'
 import type { TenantId } from '../../src/base/ids.js'

@@ -1,3 +1,4 @@
+/** Postings: new balances, overdrafts, bounds. */
 import fc from 'fast-check'
 import t from 'tap'
 import { assert } from '../../src/base/assert.js'

@@ -1,3 +1,4 @@
+/** Usage limits of users: periods, caps, counters. */
 import fc from 'fast-check'
 import t from 'tap'
 import { HOUR, instant } from '../../src/base/clock.js'

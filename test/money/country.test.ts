@@ -1,3 +1,4 @@
+/** The table of ISO 3166 country codes. */
 import t from 'tap'
 import { isCountry } from '../../src/money/country.js'
 

@@ -1,3 +1,4 @@
+/** The table of ISO 4217 currencies. */
 import t from 'tap'
 import { currencyOf, exponentOf, IDR, numericOf, THB, USD, VND } from '../../src/money/currency.js'
 import { CORRIDORS } from '../../src/qr/corridor.js'

@@ -1,3 +1,4 @@
+/** Fees: rounding, bounds, refusals. */
 import fc from 'fast-check'
 import t from 'tap'
 import { feesFor, type FeeSchedule } from '../../src/money/fees.js'

@@ -1,3 +1,4 @@
+/** 64-bit amounts: parsing, formatting, bounds. */
 import fc from 'fast-check'
 import t from 'tap'
 import { currencyOf, IDR, THB, USD, VND } from '../../src/money/currency.js'

@@ -1,3 +1,4 @@
+/** Exchange rates: exact, rounded against the payer, never a gain by conversion. */
 import fc from 'fast-check'
 import t from 'tap'
 import {

@@ -1,3 +1,4 @@
+/** The idempotency index: lookups, collisions, memory. */
 import { hash } from 'node:crypto'
 import t from 'tap'
 import fc from 'fast-check'

@@ -1,3 +1,4 @@
+/** The processor's metrics. */
 import t from 'tap'
 import { createWorld } from '../support/world.js'
 import { metricsOf } from './metrics_registry.js'

@@ -1,3 +1,4 @@
+/** The row cache: staged rows, prefetches, eviction. */
 import t from 'tap'
 import { createWriteBackCache } from '../../src/processor/cache/row_cache.js'
 

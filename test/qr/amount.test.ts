@@ -1,3 +1,4 @@
+/** Amounts in codes: formats and exact values. */
 import fc from 'fast-check'
 import t from 'tap'
 import { readAmount } from '../../src/qr/amount.js'

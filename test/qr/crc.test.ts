@@ -1,3 +1,4 @@
+/** The checksum of codes, CRC-16/CCITT-FALSE. */
 import fc from 'fast-check'
 import t from 'tap'
 import { crc16 } from '../../src/qr/crc.js'

@@ -1,3 +1,4 @@
+/** Masked account numbers. */
 import fc from 'fast-check'
 import t from 'tap'
 import { masked, visibleEnd } from '../../src/qr/mask.js'

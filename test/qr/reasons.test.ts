@@ -1,3 +1,4 @@
+/** The public code of each reason for a rejected code. */
 import t from 'tap'
 import { isErrorCode } from '../../src/base/errors.js'
 import { wireCodeOf, type QrReason } from '../../src/qr/reasons.js'

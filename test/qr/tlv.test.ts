@@ -1,3 +1,4 @@
+/** The parser of tag-length-value objects. */
 import fc from 'fast-check'
 import t from 'tap'
 import { peek, walk } from '../../src/qr/tlv.js'

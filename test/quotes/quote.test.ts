@@ -1,3 +1,4 @@
+/** Quotes: terms, rounding, ceiling. */
 import fc from 'fast-check'
 import t from 'tap'
 import { AMOUNT_USD_CENTS_MAX } from '../../src/base/constants.js'
