@@ -1,10 +1,10 @@
 /**
- * How the code is laid out, as rules that are checked.
+ * Rules about the layout of the code.
  *
  * Owns: rules about files, imports and adapters. Does not own: what the compiler, the linter and
  * the formatter check.
  *
- * - Every rule has a sample here that breaks it: a rule that finds nothing is no rule.
+ * - Every rule has a sample that breaks it, so a rule that matches nothing fails.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
@@ -72,14 +72,14 @@ const ADAPTERS: Readonly<Record<string, readonly string[]>> = {
 /** The client stands alone, so it has defaults of its own for what callers may pass in. */
 const CLIENT_SOURCES = ['connection', 'request', 'webhooks'].map((name) => `src/client/${name}.ts`)
 
-/** Time, randomness and the environment, each with its readers; everybody else is given them. */
+/** Time, randomness and the environment, each with the files that may read it. */
 const SOURCES: readonly (readonly [pattern: RegExp, adapters: readonly string[]])[] = [
   [/\bDate\.now\b|\bnew Date\(\)/, ['src/base/clock.ts', ...CLIENT_SOURCES]],
   [/\bMath\.random\b/, ['src/base/random.ts', ...CLIENT_SOURCES]],
   [/\bprocess\.env\b/, ['src/base/settings_reader.ts', 'src/supervisor/environment.ts']],
 ]
 
-/** Spelled in two parts, so that this file keeps its own rule. */
+/** Spelled in two parts because this file is checked too. */
 const MARKS = new RegExp(
   ['TO' + 'DO', 'FIX' + 'ME', 'X' + 'XX', 'HA' + 'CK'].map((mark) => `\\b${mark}\\b`).join('|') +
     ['@ts-' + 'ignore', 'eslint-' + 'disable'].map((mark) => `|${mark}`).join('') +
@@ -97,14 +97,14 @@ const isSource = (path: string): boolean => !path.startsWith('test/')
 const linesWhere = ({ text }: File, breaks: (line: string) => boolean): string[] =>
   text.split('\n').flatMap((line, i) => (breaks(line) ? [`line ${i + 1}: ${line.trim()}`] : []))
 
-/** Generated names make long imports that nothing can wrap. */
+/** Imports are exempt: prettier does not wrap a single name. */
 const narrow: Rule = (file) =>
   linesWhere(file, (line) => line.length > WIDTH_MAX && !/^import .* from '.*'$/.test(line))
 
 const unmarked: Rule = (file) => linesWhere(file, (line) => MARKS.test(line))
 
 const introduced: Rule = ({ path, text }) =>
-  isSource(path) && !text.startsWith('/**') ? ['it does not open with what it owns'] : []
+  isSource(path) && !text.startsWith('/**') ? ['it does not open with a header'] : []
 
 const takesItsSources: Rule = (file) =>
   isSource(file.path)
@@ -130,8 +130,8 @@ const throughAdapters: Rule = ({ path, text }) =>
         .map((name) => `${name} is imported by its adapters only`)
     : []
 
-/** What reaches the partner API without its answers being judged, and where it does not. */
-const UNJUDGED = /^(undici|node:(net|tls|https?|http2))$|gateway\/signing_partner|src\/client\//
+/** Clients that do not check answers of the partner API, and their uses for other servers. */
+const UNCHECKED = /^(undici|node:(net|tls|https?|http2))$|gateway\/signing_partner|src\/client\//
 const TO_OTHER_PORTS: readonly (readonly [path: string, name: string])[] = [
   ['test/integration/captured_gateway.test.ts', 'node:net'], // the bus
   ['test/integration/single_processes.test.ts', 'node:tls'], // gRPC
@@ -143,7 +143,7 @@ const judgesAnswers: Rule = (file) => {
   if (!path.startsWith('test/integration/')) return []
   const isAllowed = (name: string): boolean =>
     TO_OTHER_PORTS.some(([at, allowed]) => at === path && allowed === name)
-  const reached = valuesOf(text).filter((name) => UNJUDGED.test(name) && !isAllowed(name))
+  const reached = valuesOf(text).filter((name) => UNCHECKED.test(name) && !isAllowed(name))
   return [
     ...reached.map((name) => `${name}: call the partner API with test/support/partner`),
     ...linesWhere(file, (line) => /\bfetch\(/.test(line)),
@@ -189,7 +189,7 @@ const RULES: Readonly<Record<string, { rule: Rule; sample: Sample }>> = {
       ],
     },
   },
-  'nothing is left to do, nothing is silenced': {
+  'no open task and no suppressed warning is in the code': {
     rule: unmarked,
     sample: {
       breaks: [
@@ -201,14 +201,14 @@ const RULES: Readonly<Record<string, { rule: Rule; sample: Sample }>> = {
       keeps: [file('src/a.ts', '// what is left to the reader')],
     },
   },
-  'a source file opens with what it owns': {
+  'a source file opens with a header': {
     rule: introduced,
     sample: {
       breaks: [file('src/a.ts', "import { a } from './b.js'")],
       keeps: [file('src/a.ts', '/** Owns a. */'), file('test/a.test.ts', "import t from 'tap'")],
     },
   },
-  'time, randomness and the environment are given': {
+  'time, randomness and the environment are arguments': {
     rule: takesItsSources,
     sample: {
       breaks: [
@@ -224,7 +224,7 @@ const RULES: Readonly<Record<string, { rule: Rule; sample: Sample }>> = {
       ],
     },
   },
-  'imports point inwards': {
+  'imports follow the module graph': {
     rule: inwards,
     sample: {
       breaks: [
@@ -244,7 +244,7 @@ const RULES: Readonly<Record<string, { rule: Rule; sample: Sample }>> = {
       ],
     },
   },
-  'integration tests judge every answer of the partner API': {
+  'integration tests check every answer of the partner API': {
     rule: judgesAnswers,
     sample: {
       breaks: [
@@ -262,7 +262,7 @@ const RULES: Readonly<Record<string, { rule: Rule; sample: Sample }>> = {
       ],
     },
   },
-  'a driver is imported in its adapters only': {
+  'a driver is imported by its adapters only': {
     rule: throughAdapters,
     sample: {
       breaks: [

@@ -1,4 +1,4 @@
-/** The linter's own rules of ours, each on samples: a rule that finds nothing is no rule. */
+/** The project's own ESLint rules, each on code that breaks it and code that keeps it. */
 import { ESLint, Linter } from 'eslint'
 import t from 'tap'
 import { projectRoot } from '../src/base/project_root.js'

@@ -155,13 +155,13 @@ void t.test('no signature authenticates an unknown key', (t) => {
 })
 
 void t.test('the address is checked for the partner and environment of the key id', (t) => {
-  let judged: unknown
+  let checked: unknown
   const allowsAddress: SignedRequest['allowsAddress'] = (partner, environment) => {
-    judged = { partner, environment }
+    checked = { partner, environment }
     return true
   }
   t.equal(outcome(signedWith(unsigned({ allowsAddress }))), 'accepted')
-  t.same(judged, { partner: 'demo', environment: 'sandbox' })
+  t.same(checked, { partner: 'demo', environment: 'sandbox' })
   t.end()
 })
 

@@ -37,7 +37,7 @@ export async function payWhileKilling(t: Test, victims: readonly string[]): Prom
   const clients = Promise.all(Array.from({ length: CLIENTS }, (_, name) => client(name)))
   for (const [index, victim] of victims.entries()) {
     const enough = (index + 1) * ((CLIENTS * PAYMENTS_EACH) / (victims.length + 2))
-    await eventually('enough are paid', () => intents.length >= enough, 60_000)
+    await eventually('enough payments are made', () => intents.length >= enough, 60_000)
     stack.kill(victim)
     await stack.untilServing()
   }
@@ -52,7 +52,7 @@ export async function payWhileKilling(t: Test, victims: readonly string[]): Prom
     'SELECT id, executions FROM instructions',
   )
   await rail.close()
-  t.equal(executed.length, intents.length + payouts.length, 'no instruction without a payment')
+  t.equal(executed.length, intents.length + payouts.length, 'every instruction has a payment')
   t.ok(
     executed.every(({ executions }) => executions === 1),
     'each executed once',
@@ -72,7 +72,7 @@ export async function payWhileKilling(t: Test, victims: readonly string[]): Prom
   const { data } = body as { data: { reserved: string }[] }
   t.ok(
     data.every(({ reserved }) => reserved === '0'),
-    'nothing stays reserved',
+    'no reserved balance is left',
   )
   await assertCleanAudit(t, stack.dataDir)
 }

@@ -68,7 +68,7 @@ void t.test('the published vectors pass, each over its canonical request', (t) =
 const [vector] = calls
 if (vector === undefined) throw new Error('there are no vectors')
 const now = instant(Date.parse(vector.timestamp))
-const judged = (change: Partial<SignatureClaim>, at = now): SignatureReport =>
+const checkOf = (change: Partial<SignatureClaim>, at = now): SignatureReport =>
   checkSignature(claimOf(vector, change), known(vector.secret), at)
 
 void t.test('one fault fails one check', (t) => {
@@ -91,15 +91,15 @@ void t.test('one fault fails one check', (t) => {
     ['signature', { nonce: 'ab'.repeat(32) }],
   ]
   for (const [check, change] of cases) {
-    const report = judged(change)
+    const report = checkOf(change)
     t.same(failedIn(report), [check], JSON.stringify(change))
     t.equal(report.valid, false)
     const help = report.checks.find((made) => made.check === check)?.help ?? ''
     t.match(help, /^[A-Z].+\.$/s)
   }
-  t.same(failedIn(judged({}, instant(now + 300_000))), [], 'the last millisecond of the window')
-  t.same(failedIn(judged({}, instant(now + 300_001))), ['timestamp_window'])
-  t.same(failedIn(judged({}, instant(now - 300_001))), ['timestamp_window'])
+  t.same(failedIn(checkOf({}, instant(now + 300_000))), [], 'the last millisecond of the window')
+  t.same(failedIn(checkOf({}, instant(now + 300_001))), ['timestamp_window'])
+  t.same(failedIn(checkOf({}, instant(now - 300_001))), ['timestamp_window'])
   t.end()
 })
 

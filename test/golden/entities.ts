@@ -60,11 +60,11 @@ export function createEntities(dataDir: string, { as, keyed, frozen }: Recorder)
     const ids = JSON.stringify(paths.map(idIn))
     const areThere = async (): Promise<boolean> =>
       (await journal.all(sql, [ids])).length === paths.length
-    await eventually('they reach the rail', areThere)
+    await eventually('the rail has the instructions', areThere)
     await journal.close()
   }
 
-  /** A receiver for one endpoint of `demo`, which is noted with its secret. */
+  /** A receiver for one endpoint of `demo`, recorded with its secret. */
   async function endpoint(what: string, status: number): Promise<{ id: string; at: Receiver }> {
     const secrets: Record<string, string> = {}
     const at = await openReceiver({

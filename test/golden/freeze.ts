@@ -1,12 +1,12 @@
 /**
- * Makes a frozen DATA_DIR with the revision it is compiled from: `--name NAME [--out FOLDER]`.
+ * Freezes a DATA_DIR of the revision it is compiled from: `--name NAME [--out FOLDER]`.
  *
  * Owns: bringing a stack into every state, in three runs. Does not own: the calls and the answers
  * kept (recorder, entities), the format (frozen), the check of an archive (golden.test).
  *
  * - Timers are short (recorder) and the archive is made after the last one is due, so the final
  *   state of an open entity does not depend on when the test runs.
- * - Endpoints end with an address where nothing listens; the test gives them its own.
+ * - Endpoints end with an unused address; the test replaces it by its own.
  * - Run 1: the sandbox, to settled states. Run 2: a production tenant. Run 3: the sandbox again,
  *   stopped while the rail and the bus stand still.
  */
@@ -31,8 +31,8 @@ import { createRecorder, expect, say } from './recorder.js'
 import { PRODUCTION_SETTINGS, SANDBOX_SETTINGS } from './settings.js'
 
 const args = programOptions('freeze', 'Freezes a DATA_DIR that every later revision must open.', {
-  name: { value: 'NAME', about: 'of the archive: the version', required: true },
-  out: { value: 'FOLDER', about: 'where it goes', fallback: goldenFolder() },
+  name: { value: 'NAME', about: 'name of the archive: the version', required: true },
+  out: { value: 'FOLDER', about: 'folder of the archive', fallback: goldenFolder() },
 })
 
 const NOWHERE = 'http://127.0.0.1:1/hooks?from=causeway'
@@ -132,7 +132,7 @@ const routeFile = join(dataDir, 'route.json')
 const forAcme = { ...route, tenant: { partner_id: 'acme', environment: 'sandbox' } }
 writeFileSync(routeFile, JSON.stringify({ ...forAcme, platform_bps: 7, handling: 'deducted' }))
 await ops.json('routes', 'set', routeFile, ...BECAUSE)
-const ofAcme = await payout('acme', 'over a route of its own', '0123456789')
+const ofAcme = await payout('acme', 'over its own route', '0123456789')
 
 const intentEnds: readonly [Paid, string][] = [
   [captured, 'captured'],
@@ -199,9 +199,9 @@ await bus.flush()
 await bus.close()
 const poison = async (): Promise<boolean> =>
   !(await ops('webhooks', 'poison')).out.includes('There are none')
-await eventually('it is poison', poison, 30_000, 200)
+await eventually('the message is poison', poison, 30_000, 200)
 const got = (): boolean => [...ok.at.events.values()].length > 20
-await eventually('deliveries came', got)
+await eventually('deliveries arrived', got)
 
 await read('demo', off)
 await read('demo', `/v1/beneficiaries/${active}`)

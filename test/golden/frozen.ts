@@ -21,7 +21,7 @@ export interface Replay {
   readonly path: string
   readonly key: string
   readonly body: unknown
-  /** Of a payout: 200, as of every replay. */
+  /** The status of a payout: 200, as for every replay. */
   readonly status: number
   readonly text: string
 }
@@ -33,7 +33,7 @@ export interface OpenEntity {
   readonly path: string
   readonly was: string
   readonly becomes: string
-  /** Executions in the rail's journal in the end. */
+  /** Final number of executions in the rail's journal. */
   readonly executions: number
 }
 
@@ -65,7 +65,7 @@ export interface Frozen {
 
 export type Listed = Readonly<Record<string, unknown>>
 
-/** What is in a DATA_DIR besides the state: the processes of one run, their locks and logs. */
+/** Files of a DATA_DIR that are not state: process ids, locks and logs of one run. */
 const OF_ONE_RUN = ['logs', 'run', 'run.json', '*.lock*', '*-shm', 'sandbox.json', 'nats.conf']
 
 export const goldenFolder = (): string => join(projectRoot(), 'test/golden')

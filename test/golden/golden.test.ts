@@ -1,11 +1,11 @@
 /**
- * This revision opens every frozen DATA_DIR: kept responses are unchanged, open entities end once,
- * and the audit is clean.
+ * This revision opens every frozen DATA_DIR: recorded responses are unchanged, open entities reach
+ * a final state once, and the audit is clean.
  *
- * Compared: settled entities, lists, kept answers and secrets, all of which no clock changes.
- * Members that are new may be there. Not compared: deliveries and offers to convert, which are
- * forgotten in time, and balances, which the audit checks. What was open has one outcome whenever
- * this runs, as every timer was due before the archive was made.
+ * Compared: settled entities, lists, recorded answers and secrets, which do not depend on the time.
+ * New members are allowed. Not compared: deliveries and conversion quotes, which expire, and
+ * balances, which the audit checks. The final state of an open entity does not depend on the time
+ * of the run, as every timer was due before the archive was made.
  */
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -23,7 +23,7 @@ import { startStack, type RunningStack } from '../support/stack.js'
 import { frozenNames, readFrozen, unpack, type Frozen, type Listed } from './frozen.js'
 import { PRODUCTION_HOST, PRODUCTION_SETTINGS, SANDBOX_SETTINGS } from './settings.js'
 
-// Two stacks in turn, on a machine that may be busy.
+// Two stacks one after the other, on a machine that may be busy.
 t.setTimeout(0)
 const ENDS_WITHIN_MS = 60_000
 const EVERY_MS = 100
@@ -156,7 +156,7 @@ async function keysAreJudgedAsBefore(t: Test, { frozen, as }: Opened): Promise<v
   }
 }
 
-/** Each endpoint gets an address of the test's, and with it all that waited for it. */
+/** Gives each endpoint an address of the test, which then receives its open deliveries. */
 async function webhooksAreSigned(t: Test, { frozen, as }: Opened): Promise<void> {
   const demo = as('demo')
   const secrets = Object.assign({}, ...frozen.endpoints.map((one) => one.secrets)) as Listed
@@ -178,7 +178,7 @@ async function webhooksAreSigned(t: Test, { frozen, as }: Opened): Promise<void>
     const tested = await demo.request('POST', `${at}/test`)
     const { event } = tested.body as { event: { id: string } }
     const came = await eventually(
-      `${what}: its test`,
+      `${what}: test event`,
       () => receiver.deliveries.find(({ eventId }) => eventId === event.id),
       ENDS_WITHIN_MS,
     )
@@ -186,7 +186,7 @@ async function webhooksAreSigned(t: Test, { frozen, as }: Opened): Promise<void>
   }
   const page = await demo.request('GET', `/v1/events?after=${frozen.lastEvent}&limit=100`)
   const events = (page.body as { data: { event: { id: string; type: string } }[] }).data
-  t.ok(events.length > 0, 'what was open ended with events')
+  t.ok(events.length > 0, 'entities that were open ended with events')
   for (const { event } of events) {
     const isThere = (): boolean => receiver.events.has(event.id)
     await eventually(`${event.type} comes`, isThere, ENDS_WITHIN_MS)

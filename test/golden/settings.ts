@@ -1,6 +1,6 @@
 /** The settings of a stack that makes or opens a frozen DATA_DIR. */
 
-/** Webhooks go to this machine, which a stack with production hosts refuses. */
+/** Webhooks go to this machine; a stack with production hosts rejects that by default. */
 export const SANDBOX_SETTINGS = { WEBHOOK_ALLOW_PRIVATE: 'true' }
 
 export const PRODUCTION_HOST = 'api.production.localhost'

@@ -1,5 +1,5 @@
 /**
- * Two gateways on one port with one processor: nonces and keys are valid or used for both, also
+ * Two gateways on one port with one processor share nonces and revocations, also
  * after any of the three processes is killed.
  */
 import t, { type Test } from 'tap'
@@ -186,7 +186,7 @@ t.test('a used nonce stays used after every kind of response and after a kill', 
     }
     t.equal((await access.send(balances())).status, 200, 'a new nonce is accepted')
   }
-  await replay('at once')
+  await replay('immediately')
   await replace('processor')
   await replay('after a kill of the processor')
   await replace('gateway-1')
@@ -242,7 +242,7 @@ t.test('a 429 has Retry-After and does not consume the nonce', async (t) => {
   })
   t.match(limited.answer, { code: 'rate_limited', headers: { 'retry-after': '1' } })
   t.equal((await connection.send(balances())).status, 200, 'other keys are not limited')
-  const later = await eventually('the rate allows it', async () => {
+  const later = await eventually('the rate limit permits the request again', async () => {
     const answer = await connection.send(limited.request)
     return answer.status !== 429 && answer
   })

@@ -99,7 +99,7 @@ function ownCredential({ route }: Case, tenant: Tenant, resource: Resource): Cre
 const changesSomething = ({ name, route, success }: Case): boolean =>
   route.method !== 'GET' && success < 300 && !name.endsWith('/receipt_token')
 
-/** An operator finds what the request did by its id. */
+/** Checks that an operator finds the affected entity by the request id. */
 async function assertFound(
   t: Test,
   { name }: Case,
@@ -218,7 +218,7 @@ t.test('lists and ids in bodies give access to own resources only', async (t) =>
       )
     }
   }
-  t.ok(seen.size >= 3, 'the owner sees them')
+  t.ok(seen.size >= 3, 'the owner has access')
 
   const { amount, currency, reference } = aPayout()
   for (const tenant of [otherPartner, ownerInProduction]) {
@@ -281,7 +281,7 @@ t.test('registered packages restrict session calls in both environments', async 
   const refusal = (await send(get('x'), nothing)).comparable
   await operators.setPackages('acme', ['com.acme.shop'])
   const { id, sessionToken } = await createResource(owner, 'created intent')
-  await eventually('the gateway has the change', async () => {
+  await eventually('the gateway has received the change', async () => {
     return (await send(get(id), credential(bearer(sessionToken), owner))).status === 401
   })
   for (const tenant of [owner, ownerInProduction]) {
@@ -321,7 +321,7 @@ t.test('the IP allowlist restricts production and cannot be bypassed', async (t)
   t.equal(await proxied(ownerInProduction), 200)
 
   await operators.setAllowedIps('acme', ['203.0.113.0/24', '2001:db8::/32'])
-  const refused = await eventually('the gateway has the change', async () => {
+  const refused = await eventually('the gateway has received the change', async () => {
     const answer = await from(ownerInProduction)
     return answer.status === 401 && answer
   })

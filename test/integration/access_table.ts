@@ -13,7 +13,7 @@ export interface Entry {
   readonly resource?: ResourceKind
   /** A valid body. */
   readonly body?: (resource: Resource, tenant: Tenant) => unknown
-  /** The status for the owner. */
+  /** The status of the owner's request. */
   readonly success: number
   /** While the partner is suspended; a refusal is `partner_suspended`. */
   readonly suspended: 'refused' | 'allowed'

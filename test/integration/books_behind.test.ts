@@ -1,5 +1,5 @@
 /**
- * Books that went back in time: any remaining high-water mark, rail, bus or webhook pool makes the
+ * Books restored from an older copy: a high-water mark, rail, bus or webhook pool ahead makes the
  * stack exit with code 78 and name the cause. After any kill it starts as usual.
  */
 import { existsSync, readFileSync, rmSync, statSync } from 'node:fs'

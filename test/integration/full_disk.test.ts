@@ -1,7 +1,7 @@
 /**
  * An almost full disk: writes are rejected and reads continue, also after a failed commit.
  *
- * It mounts a small file system, which only root may; else it is skipped.
+ * It mounts a small file system, so it is skipped without root.
  */
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
@@ -24,7 +24,7 @@ const SETTINGS = { DISK_RESERVE_MB: '48', RAIL_DELAY_MS: '5000' }
 const disk = join(tempFolder(t), 'disk')
 mkdirSync(disk)
 const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=256m', 'tmpfs', disk])
-if (mounted.status !== 0) t.plan(0, 'skipped: only root may mount a small disk')
+if (mounted.status !== 0) t.plan(0, 'mounting a small file system requires root')
 else {
   t.teardown(() => void spawnSync('umount', ['--lazy', disk]))
   await t.test('an almost full disk rejects writes', fullDisk)

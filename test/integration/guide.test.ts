@@ -29,7 +29,7 @@ function programAfter(mark: string): string {
 
 t.setTimeout(0)
 
-void t.test('the programs of the guide run in their order', async (t) => {
+void t.test('the programs of the guide run in their printed order', async (t) => {
   const stack = await startStack()
   t.teardown(() => stack.stop())
   const port = await freePort('127.0.0.1')

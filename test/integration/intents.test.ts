@@ -202,7 +202,7 @@ async function createdToRefunded(t: Test, stack: RunningStack, partner: Partner)
     local_currency: '704',
   })
   t.match([quote_id, String(expires_at)], [/^qt_/, /^[0-9]{13}$/])
-  t.match((await scan(qr)).body, { quote: { quote_version: 2 } }, 'a further scan')
+  t.match((await scan(qr)).body, { quote: { quote_version: 2 } }, 'another scan')
 
   const pending = bodyOf(t, await receiptOf(partner, id), 200, RECEIPT)
   t.match(pending, { status: 'pending', local_amount: '500000', destination_masked: '****8859' })

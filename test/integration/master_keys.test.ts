@@ -1,6 +1,6 @@
 /**
- * The rotation of a master key: secrets are re-encrypted, the old key leaves the file, and no
- * partner notices.
+ * The rotation of a master key: secrets are re-encrypted, the old key is removed, and answers to
+ * partners do not change.
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -44,7 +44,7 @@ async function pay(partner: Partner, beneficiaryId: string): Promise<Paid> {
   }
 }
 
-t.test('a master key is rotated', async (t) => {
+t.test('a master key is rotated without a change for partners', async (t) => {
   let stack = await startWith(OLD)
   t.teardown(() => stack.stop())
   const { key_id: keyId, signing_secret: secret } = stack.sandbox

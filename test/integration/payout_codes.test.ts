@@ -213,7 +213,7 @@ t.test('of 200 concurrent payouts the balance pays as many as it covers', async 
   const deposit = { actor, tenant, currency: 'VND', amount, idempotency_key: 'd' }
   await answerOf((reply) => operator.Deposit(deposit, asOperator, reply))
   await eventually(
-    'the gateway knows the key',
+    'the gateway has the key',
     async () => (await drained.request('GET', '/v1/balances')).status === 200,
   )
   const stuck = { beneficiary: { ...beneficiary!, account_number: '9990000008' } }
@@ -238,7 +238,7 @@ t.test('of 200 concurrent payouts the balance pays as many as it covers', async 
 
 t.test('the audit finds no violation', (t) => assertCleanAudit(t, stack.dataDir))
 
-t.test('a missing processor is a 503', async (t) => {
+t.test('without a processor requests get 503', async (t) => {
   stack.kill('processor')
   assertRefusal(t, await create(demo), 'configuration_error')
   t.ok(

@@ -1,4 +1,4 @@
-/** One stack whose books and webhook pools are in the PostgreSQL server that it runs. */
+/** A stack with books and webhook pools in its own PostgreSQL server. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
@@ -17,7 +17,7 @@ if (noPostgres !== false) {
   process.exit()
 }
 
-/** A server of its own, whatever this run uses. */
+/** Started here, independent of the store of the test run. */
 const OWN = { STORE: 'postgres', STORE_URL: '', SHARD: 'books_1', WEBHOOK_POOL_SCHEMA: 'pool' }
 const OF_A_PAYOUT = ['payout.completed', 'payout.created', 'payout.processing']
 const OF_AN_INTENT = ['payment_intent.captured']
@@ -32,7 +32,7 @@ interface Event {
 
 t.setTimeout(0)
 
-void t.test('payments complete although the server is killed in the middle', async (t) => {
+void t.test('payments complete although the server is killed', async (t) => {
   const dataDir = tempFolder(t)
   const settings = { ...OWN, RAIL_DELAY_MS: '50', WEBHOOK_POOLS: '2' }
   const stack = await startStack({ dataDir, settings })
@@ -75,7 +75,10 @@ void t.test('payments complete although the server is killed in the middle', asy
   for (let kills = 1; kills <= 2; kills++) {
     await Promise.all([1, 2, 3].map((number) => payBoth(`kill ${kills} ${number}`)))
     stack.kill('postgres')
-    await eventually('the processor has noticed', async () => (await stack.readyz()).status !== 200)
+    await eventually(
+      'the processor has restarted',
+      async () => (await stack.readyz()).status !== 200,
+    )
     await stack.untilServing()
   }
   await payBoth('after')

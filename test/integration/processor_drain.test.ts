@@ -1,6 +1,6 @@
 /**
- * SIGTERM to the processor under load, under the supervisor and alone: what it has received is
- * answered, nothing is lost or carried out twice.
+ * SIGTERM to the processor under load, under the supervisor and alone: every received
+ * command is answered, none is lost and none is carried out twice.
  */
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -86,10 +86,10 @@ t.test('under the supervisor', async (t) => {
   t.teardown(() => stack.stop())
   const partner = partnerOf(stack.sandbox)
   const load = startLoad(partner)
-  await eventually('there is load', () => load.answered() > 2 * CLIENTS)
+  await eventually('clients receive answers', () => load.answered() > 2 * CLIENTS)
   const pid = stack.pidOf('processor')
   stack.kill('processor', 'SIGTERM')
-  await eventually('another one runs', () => stack.pidOf('processor') !== pid)
+  await eventually('a new processor runs', () => stack.pidOf('processor') !== pid)
   await stack.untilServing()
   const statuses = await load.stop()
   t.match(stack.logOf('gateway'), 'processor stream drained')
@@ -139,7 +139,7 @@ t.test('alone', async (t) => {
     brand: 'Service',
   })
   const load = startLoad(partner)
-  await eventually('there is load', () => load.answered() > 2 * CLIENTS)
+  await eventually('clients receive answers', () => load.answered() > 2 * CLIENTS)
   t.equal(await processor.end(), 0)
   t.match(gateway.output(), 'processor stream drained')
   const next = await startProcessor()

@@ -1,6 +1,6 @@
 /**
- * A stack on which large changes need two operators, through their CLI: from recovery mode, across
- * the restart that ends it, to a clean audit.
+ * Large changes need two operators, through the CLI on a real stack: from recovery mode, across the
+ * restart that ends it, to a clean audit.
  */
 import { writeFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
@@ -44,40 +44,51 @@ async function requested(t: Test, ops: OperatorCli, ...words: string[]): Promise
 
 const inRecovery = async (): Promise<unknown> => (await first.json('recovery', 'show'))['active']
 
-void t.test('a release needs two; a request outlives the restart', async (t) => {
-  const dot = ['callers', 'create', 'operator', 'dot', '--roles', 'decide']
-  const create = await requested(t, first, ...dot)
-  const release = await requested(t, first, 'recovery', 'release', '--no-statement')
-  t.equal(await inRecovery(), true)
-  const own = await first('approvals', 'approve', release, ...BECAUSE)
-  t.match(own, { exitCode: 1, err: 'approver_is_requester' })
-  const claimed = await first('approvals', 'approve', release, '--as', 'ben', ...BECAUSE)
-  t.match(claimed, { exitCode: 1, err: 'operator_name_differs' })
+void t.test(
+  'a release needs two operators, and pending requests survive the restart',
+  async (t) => {
+    const dot = ['callers', 'create', 'operator', 'dot', '--roles', 'decide']
+    const create = await requested(t, first, ...dot)
+    const release = await requested(t, first, 'recovery', 'release', '--no-statement')
+    t.equal(await inRecovery(), true)
+    const own = await first('approvals', 'approve', release, ...BECAUSE)
+    t.match(own, { exitCode: 1, err: 'approver_is_requester' })
+    const claimed = await first('approvals', 'approve', release, '--as', 'ben', ...BECAUSE)
+    t.match(claimed, { exitCode: 1, err: 'operator_name_differs' })
 
-  const { out } = await ben('approvals', 'approve', release, ...BECAUSE)
-  t.match(out, `${release}: approved, release_recovery 1 without a statement\nRecovery 1 is`)
-  await eventually('the processor is restarted', async () => {
-    const shown = await first('recovery', 'show')
-    return shown.exitCode === 0 && shown.out.startsWith('Not in recovery mode')
-  })
-  await stack.untilServing()
+    const { out } = await ben('approvals', 'approve', release, ...BECAUSE)
+    t.match(out, `${release}: approved, release_recovery 1 without a statement\nRecovery 1 is`)
+    await eventually('the processor is restarted', async () => {
+      const shown = await first('recovery', 'show')
+      return shown.exitCode === 0 && shown.out.startsWith('Not in recovery mode')
+    })
+    await stack.untilServing()
 
-  const file = join(dataDir, 'dot.token')
-  const approved = await ben('approvals', 'approve', create, '--token-file', file, ...BECAUSE)
-  t.match(approved.out, `${create}: approved, create_caller operator dot decide`)
-  t.match(approved.out, 'operator dot: decide\ntoken in')
-  const asDot = operatorCli(dataDir, file)
-  const rotated = ['callers', 'rotate', 'dot', '--token-file', file]
-  t.match(await asDot(...rotated, ...BECAUSE), { exitCode: 0 }, 'their own token alone')
-  t.match(await asDot('approvals', 'list'), { exitCode: 0, out: 'There are no requests.' })
-})
+    const file = join(dataDir, 'dot.token')
+    const approved = await ben('approvals', 'approve', create, '--token-file', file, ...BECAUSE)
+    t.match(approved.out, `${create}: approved, create_caller operator dot decide`)
+    t.match(approved.out, 'operator dot: decide\ntoken in')
+    const asDot = operatorCli(dataDir, file)
+    const rotated = ['callers', 'rotate', 'dot', '--token-file', file]
+    t.match(
+      await asDot(...rotated, ...BECAUSE),
+      { exitCode: 0 },
+      'an operator rotates only their own token without approval',
+    )
+    t.match(await asDot('approvals', 'list'), { exitCode: 0, out: 'There are no requests.' })
+  },
+)
 
-void t.test('a deposit from the amount on needs two', async (t) => {
+void t.test('a deposit of the configured amount or more needs two operators', async (t) => {
   const deposit = ['deposit', 'demo', 'sandbox', 'USD']
   t.match(await first(...deposit, '999.99', ...BECAUSE), { exitCode: 0 })
   const key = ['--idempotency-key', 'wire-1']
   const request = await requested(t, first, ...deposit, '1000', ...key)
-  t.equal(await requested(t, first, ...deposit, '1000', ...key), request, 'repeated: the same')
+  t.equal(
+    await requested(t, first, ...deposit, '1000', ...key),
+    request,
+    'a repeated command returns the same request',
+  )
   const { out } = await ben('approvals', 'list')
   t.match(out, /^id +change +amount +requested by +until +status +reason\n/)
   t.match(out, new RegExp(`^${request} +deposit demo_sandbox wire-1 +USD 1,000.00 +${FIRST} `, 'm'))
@@ -112,7 +123,7 @@ async function available(): Promise<bigint> {
   return BigInt(prefund!.balance)
 }
 
-void t.test('the log names both', async (t) => {
+void t.test('the log names both operators', async (t) => {
   const { data } = (await first.json('actions')) as { data: { actor: string; action: string }[] }
   const steps = data.map(({ actor, action }) => `${actor} ${action}`)
   for (const step of [`${FIRST} request_approval`, 'ben approve_request', 'ben release_recovery']) {

@@ -39,7 +39,7 @@ const [processorAddress, railAddress] = [`localhost:${grpcPort}`, `localhost:${r
 const tlsFiles = (name: string, authority = ca) =>
   writeTlsFiles(folder, name, authority.issue(name), ca)
 
-/** A folder and a certificate of its own; nothing is shared between the processes but the CA. */
+/** Each process has its own folder and certificate; they share only the CA. */
 function settingsOf(name: string): Record<string, string> {
   const dataDir = join(folder, name)
   mkdirSync(dataDir)
@@ -60,7 +60,7 @@ const bus = {
   NATS_TLS_KEY_FILE: busFiles.GRPC_TLS_KEY_FILE,
 }
 
-// All at once: no process needs another one to start.
+// Concurrently: no process needs another one to start.
 const gateway = await startProcess(t, 'gateway/main.js', {
   ...settingsOf('gateway'),
   HTTP_PORT: String(httpPort),
@@ -115,7 +115,7 @@ const partner = connectDocumented({
   brand: 'Service',
 })
 
-t.test('payments, payouts and webhooks pass through all of them', async (t) => {
+t.test('payments, payouts and webhooks work across all processes', async (t) => {
   const receiver = await receiverOf(partner)
   t.teardown(() => receiver.close())
   const { id } = await payByQr(partner, 'single')
@@ -134,7 +134,7 @@ t.test('payments, payouts and webhooks pass through all of them', async (t) => {
   }
 })
 
-t.test('each serves its own role and logs to standard output', async (t) => {
+t.test('each process serves its own role and logs to standard output', async (t) => {
   for (const [role, { ops, output }] of Object.entries(all)) {
     t.equal((await fetchOps(ops, `/readyz?role=${role}`)).status, 200, role)
     const other = role === 'gateway' ? 'processor' : 'gateway'
@@ -186,49 +186,55 @@ t.test('a replaced certificate is used without a restart', async (t) => {
     ca.issue('processor, replaced', { dnsNames: ['localhost'] }),
     ca,
   )
-  await eventually('the new one is presented', async () => {
+  await eventually('the new certificate is presented', async () => {
     return (await presented()) === 'processor, replaced'
   })
   const created = await partner.request(
     ...(['POST', '/v1/payment_intents', anIntent(), withKey('after')] as const),
   )
-  t.equal(created.status, 201, 'open connections go on')
+  t.equal(created.status, 201, 'open connections continue')
 })
 
-t.test('without the bus the gateway and the processor serve, the pool does not', async (t) => {
-  await nats.kill()
-  await eventually('the pool is not ready', async () => !(await webhooks.isReady()))
-  t.ok(await gateway.isReady())
-  t.ok(await processor.isReady())
-  await nats.start()
-  await eventually('it is ready again', () => webhooks.isReady())
-})
+t.test(
+  'without the bus the gateway and the processor are ready, and the pool is not',
+  async (t) => {
+    await nats.kill()
+    await eventually('the pool is not ready', async () => !(await webhooks.isReady()))
+    t.ok(await gateway.isReady())
+    t.ok(await processor.isReady())
+    await nats.start()
+    await eventually('the pool is ready again', () => webhooks.isReady())
+  },
+)
 
-t.test('SIGTERM: the gateway answers what is in flight', async (t) => {
+t.test('on SIGTERM the gateway answers the requests in flight', async (t) => {
   process.kill(processor.pid, 'SIGSTOP')
   const answers = Array.from({ length: 20 }, (_, i) =>
     partner.request('POST', '/v1/payment_intents', anIntent(), withKey(`drained ${i}`)),
   )
-  await eventually('all are in flight', async () => {
+  await eventually('all requests are in flight', async () => {
     const metrics = await (await fetchOps(gateway.ops, '/metrics')).text()
     return /^gateway_commands_in_flight 20$/m.test(metrics)
   })
   const exitCode = gateway.end()
-  await eventually('it is draining', async () => !(await gateway.isReady()))
+  await eventually('the gateway is draining', async () => !(await gateway.isReady()))
   process.kill(processor.pid, 'SIGCONT')
   const statuses = (await Promise.all(answers)).map((answer) => answer.status)
   t.same([...new Set(statuses)], [201])
   t.equal(await exitCode, 0)
 })
 
-t.test('SIGTERM: the processor stops serving first; every one exits with 0', async (t) => {
-  const client = connectHealth(processorAddress, openGrpcTls(tlsFiles('prober'), NO_LOG))
-  t.teardown(() => client.close())
-  const probe = watchHealth(client, '')
-  await eventually('it is serving', () => probe.seen.length > 0)
-  const exitCode = processor.end()
-  await eventually('the watch has ended', () => probe.ends.length > 0)
-  t.same(probe.seen, ['SERVING', 'NOT_SERVING'])
-  t.equal(await exitCode, 0)
-  for (const each of [webhooks, rail]) t.equal(await each.end(), 0, each.output())
-})
+t.test(
+  'on SIGTERM the processor reports NOT_SERVING first, and every process exits with 0',
+  async (t) => {
+    const client = connectHealth(processorAddress, openGrpcTls(tlsFiles('prober'), NO_LOG))
+    t.teardown(() => client.close())
+    const probe = watchHealth(client, '')
+    await eventually('the processor is serving', () => probe.seen.length > 0)
+    const exitCode = processor.end()
+    await eventually('the watch has ended', () => probe.ends.length > 0)
+    t.same(probe.seen, ['SERVING', 'NOT_SERVING'])
+    t.equal(await exitCode, 0)
+    for (const each of [webhooks, rail]) t.equal(await each.end(), 0, each.output())
+  },
+)

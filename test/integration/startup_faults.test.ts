@@ -1,4 +1,4 @@
-/** A process alone whose settings are wrong ends with exit code 1 and one sentence. */
+/** A single process with invalid settings exits with code 1 and one sentence. */
 import { join } from 'node:path'
 import { writeFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
@@ -17,7 +17,7 @@ const ca = createAuthority()
 const port = async (): Promise<string> => String(await freePort('127.0.0.1'))
 const NATS_URL = `nats://127.0.0.1:${await port()}`
 
-/** Settings with which each program would start. */
+/** Valid settings of each program. */
 const PROGRAMS: Readonly<Record<string, NodeJS.ProcessEnv>> = {
   'gateway/main.js': { HTTP_PORT: await port() },
   'src/processor/main.js': { NATS_URL, GRPC_PORT: await port() },
@@ -48,7 +48,7 @@ t.test('a gateway without its certificate', async (t) => {
 })
 
 t.test(
-  'a processor alone serves no production with the sandbox rail, unless told to',
+  'a single processor does not serve production with the sandbox rail unless that is allowed',
   async (t) => {
     const MASTER_KEY_FILE = join(folder, 'master.key')
     writeFileSync(MASTER_KEY_FILE, `own:${'07'.repeat(32)}\n`, { mode: 0o600 })

@@ -1,4 +1,4 @@
-/** Two webhook pools share the events; partners see one service, also while one pool is killed. */
+/** Two webhook pools share the events: one list for partners, also while one pool is killed. */
 import t from 'tap'
 import { assertCleanAudit } from '../support/audit.js'
 import { rawPool } from '../support/books.js'
@@ -90,7 +90,7 @@ async function eventsOf(pool: number): Promise<readonly string[]> {
 }
 
 void t.test(
-  'deliveries of both pools are one list, and a resend reaches either pool',
+  'deliveries of both pools are in one list, and a resend reaches either pool',
   async (t) => {
     await payAll(8)
     const shares = await eventually('both pools have events', async () => {

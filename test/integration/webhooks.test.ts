@@ -174,11 +174,11 @@ void t.test('a disabled endpoint holds its events and gets them when enabled', a
     await mine.until(`${type} after enabling`, isEventOf(payout, type))
   }
 
-  const off = await ops('webhooks', 'disable', mine.endpointId, '--reason', 'on request')
+  const off = await ops('webhooks', 'disable', mine.endpointId, '--reason', 'a test')
   t.match(off.out, `${mine.endpointId} is disabled`)
   t.match((await partner.request('GET', at(mine))).body, { disabled_reason: 'by_operator' })
   t.match(await ops('webhooks', 'enable', mine.endpointId), { exitCode: 2, err: '--reason' })
-  await ops.json('webhooks', 'enable', mine.endpointId, '--reason', 'on request')
+  await ops.json('webhooks', 'enable', mine.endpointId, '--reason', 'a test')
 })
 
 void t.test('a rotated secret signs from its activation on', async (t) => {
@@ -228,7 +228,7 @@ void t.test('deliveries are listed with their attempts, and an event is resent',
   })
   t.notOk(
     mine.deliveries.some(({ body }) => body.includes('req_')),
-    'bodies do not have it',
+    'bodies do not contain the attempt',
   )
   const first = await listed(mine, '?limit=2')
   t.equal(first.data.length, 2)
@@ -255,7 +255,7 @@ void t.test('dead letters are listed and redriven by operators and by the partne
   let status = 404
   const mine = await receiver(t, () => status)
   await pay()
-  await eventually('three are dead', async () => {
+  await eventually('three deliveries are dead', async () => {
     const { data } = await listed(mine)
     return data.length === 3 && data.every((each) => each.status === 'dead')
   })
@@ -278,12 +278,12 @@ void t.test('dead letters are listed and redriven by operators and by the partne
     redriven: 1,
     more: false,
   })
-  await eventually('it is delivered', () => mine.events.size === 1)
+  await eventually('the event is delivered', () => mine.events.size === 1)
   t.match((await ops('actions')).out, /webhook_redrive/)
 
   status = 503
   await pay()
-  await eventually('three wait for a retry', async () => {
+  await eventually('three deliveries wait for a retry', async () => {
     const { data } = await listed(mine)
     return data.filter((each) => each.status === 'waiting').length === 3
   })
@@ -387,7 +387,7 @@ void t.test('listen shows deliveries and forwards them with valid signatures', a
   )
   t.teardown(() => child.kill('SIGKILL'))
   const shown = await eventually(
-    'it listens',
+    'the listener runs',
     () => /^WEBHOOK_SECRETS='(.*)'$/m.exec(output.err)?.[1],
   )
   secrets = JSON.parse(shown) as typeof secrets

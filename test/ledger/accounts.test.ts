@@ -16,7 +16,7 @@ const kinds = Object.keys(ACCOUNT_KINDS) as AccountKind[]
 const environments: Environment[] = ['sandbox', 'production']
 const demo = tenantOf('demo' as PartnerId, 'sandbox')
 
-void t.test('the chart of accounts', (t) => {
+void t.test('the chart of accounts is complete', (t) => {
   const chart = ['prefund', 'reserved', 'fees', 'rail_clearing', 'funding', 'fx', 'suspense']
   t.same(kinds, chart)
   t.end()

@@ -66,7 +66,7 @@ const asText = (plan: PlanName, given: Amounts): string =>
     })
     .join(', ')
 
-void t.test('each plan posts its lines', (t) => {
+void t.test('each plan posts the expected lines', (t) => {
   const books: Readonly<Record<PlanName, string>> = {
     payout_accepted: 'THB prefund -107, THB reserved 107',
     payout_completed: 'THB reserved -107, THB rail_clearing 100, THB fees 7',

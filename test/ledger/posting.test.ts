@@ -58,11 +58,11 @@ void t.test('lines on one account count together, in any order', (t) => {
   t.notOk(post(from({ prefund: 100n }), lines).ok)
   t.ok(post(from({ prefund: 110n }), lines).ok)
   const returning = [line('prefund', -150n), line('prefund', 100n), line('fees', 50n)]
-  t.ok(post(from({ prefund: 50n }), returning).ok, 'below zero in between does not count')
+  t.ok(post(from({ prefund: 50n }), returning).ok, 'a negative balance within a posting is allowed')
   t.end()
 })
 
-void t.test('account bounds', (t) => {
+void t.test('each account is bounded', (t) => {
   const table = [
     ['fees', INT64_MAX - 1n, 1n, null],
     ['fees', INT64_MAX, 1n, 'overflow'],

@@ -120,7 +120,7 @@ void t.test('caps are in order, and the minimum can be paid', (t) => {
   t.end()
 })
 
-void t.test('counters of two owners never share a key', (t) => {
+void t.test('counters of two users never share a key', (t) => {
   interface Owner {
     readonly partner: string
     readonly environment: 'sandbox' | 'production'

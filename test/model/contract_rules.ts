@@ -1,7 +1,7 @@
 /**
- * The constants and calendar rules of the contract, a second time for the model.
+ * The constants and calendar rules of the contract, written again for the model.
  *
- * - Nothing of src is used here, so a wrong number there is not repeated here.
+ * - It imports nothing of src, so an error there is not repeated.
  */
 export type CorridorName = 'th_promptpay' | 'vn_vietqr'
 

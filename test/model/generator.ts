@@ -1,8 +1,8 @@
 /**
  * Generated values, and the operation that each stands for in the current state.
  *
- * A value names its intent by age and its amount by meaning ("the rest of the daily limit"). It
- * hits the edges in any state, and stays meaningful while fast-check removes commands to shrink.
+ * A value names its intent by age and its amount by meaning (the remaining daily limit), so it
+ * hits boundaries in any state and stays valid while fast-check shrinks the sequence.
  */
 import fc from 'fast-check'
 import type { Model, ModelIntent } from './model.js'

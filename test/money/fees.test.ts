@@ -108,7 +108,7 @@ void t.test('fees are refused exactly when they exceed the amount or overflow', 
   t.end()
 })
 
-void t.test('fees at the bounds of the amount', (t) => {
+void t.test('fees are exact at the bounds of the amount', (t) => {
   const one = { platformFixed: 1n, platformBps: 0, railFixed: 0n }
   const onTop = schedule(one)
   const deducted = schedule({ ...one, handling: 'deducted' })

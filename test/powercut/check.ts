@@ -43,7 +43,7 @@ export async function withImage<T>(
   }
 }
 
-/** Reads an image with the real store and the audit. @returns what is wrong, a line each */
+/** Reads an image with the real store and the audit. @returns its faults, one per line */
 export async function faultsIn(
   folder: string,
   acknowledged: readonly Acknowledged[],
@@ -93,8 +93,8 @@ async function lostIn(folder: string, acknowledged: readonly Acknowledged[]): Pr
 }
 
 /**
- * Starts a stack on an image and repeats every call of the recording, those that came after the cut
- * too. @returns what is wrong, a line each
+ * Starts a stack on an image and repeats every recorded call, also those made after the cut.
+ * @returns the faults, one per line
  */
 export async function faultsOnStart(
   folder: string,
@@ -107,7 +107,7 @@ export async function faultsOnStart(
     const faults: string[] = []
     const payouts: string[] = []
     for (const { kind, id, call, text, position: at } of recording.acknowledged) {
-      // A payment of which the cut has left no intent would begin with another token.
+      // A payment without its intent in the image would need a new session token.
       if (call === undefined || (kind === 'confirm' && at > position)) continue
       const again = await send(partner, call)
       const isSame = at > position ? again.status < 300 : again.text === text

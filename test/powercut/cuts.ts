@@ -11,7 +11,7 @@ import type { Acknowledged, Recording } from './workload.js'
 
 const SECTORS = [512, 4096] as const
 
-/** Images differ in how they were cut; half of the cuts come right after an answer. */
+/** The kinds of cut alternate; half of the cuts come right after an answer. */
 export function crashPoint(
   { trace, acknowledged }: Recording,
   seed: number,
@@ -25,12 +25,12 @@ export function crashPoint(
 }
 
 export const nameOf = ({ position, cut, sectorBytes }: CrashPoint): string =>
-  `cut at ${position}, ${cut} of what was not synced, sectors of ${sectorBytes}`
+  `cut at ${position}, ${cut} of the unsynced writes kept, sectors of ${sectorBytes}`
 
 const before = ({ acknowledged }: Recording, position: number): Acknowledged[] =>
   acknowledged.filter((one) => one.position <= position)
 
-/** @returns what is wrong with the image, and with the stack that is started on it */
+/** @returns faults of the image and of the stack that is started on it */
 export async function faultsAfter(
   recording: Recording,
   point: CrashPoint,
@@ -55,10 +55,10 @@ export const MUTANTS: Readonly<Record<string, (name: string) => boolean>> = {
 }
 
 /**
- * What was there before the first answer is left whole. @returns how many images it takes until a
- * mutant is noticed; null: none of this many shows it
+ * Writes before the first answer stay intact. @returns the number of images until the mutant is
+ * detected; null when none of them detects it
  */
-export async function imagesUntilNoticed(
+export async function imagesUntilDetected(
   recording: Recording,
   files: (name: string) => boolean,
   seed: number,

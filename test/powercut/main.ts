@@ -1,16 +1,16 @@
 /**
  * Many power cuts: `make powercut IMAGES=200 SEED=1`, or `node .build/test/powercut/main.js
  * --images 200 --seed 1`. A stack is started on one image in nineteen, so after every kind of cut.
- * Ends with 1 when an image lacks what was acknowledged, or a left-out fsync was not noticed.
+ * Exits with 1 when an image lacks an acknowledged write, or an omitted fsync is not detected.
  *
- * The seed decides the cuts; when the recorded processes wrote what is up to the machine.
+ * The seed determines the cuts; the recorded writes and their order depend on the machine.
  */
 import { programOptions } from '../../src/base/program_options.js'
-import { crashPoint, faultsAfter, imagesUntilNoticed, MUTANTS, nameOf } from './cuts.js'
+import { crashPoint, faultsAfter, imagesUntilDetected, MUTANTS, nameOf } from './cuts.js'
 import { record } from './workload.js'
 
 const { images, seed } = programOptions('powercut', 'Crash images of recorded writes.', {
-  images: { value: 'N', about: 'how many', kind: 'number', fallback: 200 },
+  images: { value: 'N', about: 'number of images', kind: 'number', fallback: 200 },
   seed: { value: 'N', about: 'repeats a run', kind: 'number', fallback: 1 },
 })
 const ROUNDS = 25
@@ -22,7 +22,7 @@ const recording = await record(ROUNDS)
 const { trace, acknowledged } = recording
 say(`${acknowledged.length} answers over ${trace.records.length} changes and fsyncs`)
 let bad = 0
-// The images that a stack is started on come first: session tokens do not live for long.
+// Images on which a stack starts come first, because session tokens expire.
 const starts = Array.from({ length: images }, (_, n) => n).sort(
   (a, b) => Number(a % START_EVERY > 0) - Number(b % START_EVERY > 0) || a - b,
 )
@@ -34,11 +34,11 @@ for (const n of starts) {
   say(`image ${n}: ${nameOf(point)}`)
   for (const fault of faults.slice(0, FAULTS_SHOWN)) say(`  ${fault}`)
 }
-say(`${images} images, ${bad} of them lack something or contradict themselves`)
+say(`${images} images, ${bad} of them with faults`)
 for (const [name, files] of Object.entries(MUTANTS)) {
-  const noticed = await imagesUntilNoticed(recording, files, seed, images)
-  say(`${name}: ${noticed === null ? 'NOT noticed' : `noticed in image ${noticed}`}`)
-  if (noticed === null) bad += 1
+  const detected = await imagesUntilDetected(recording, files, seed, images)
+  say(`${name}: ${detected === null ? 'NOT detected' : `detected in image ${detected}`}`)
+  if (detected === null) bad += 1
 }
 await recording.close()
 if (bad > 0 || images === 0) process.exitCode = 1

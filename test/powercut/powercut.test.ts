@@ -1,15 +1,15 @@
 /** Power cuts under load: nothing acknowledged is lost, and every omitted fsync is detected. */
 import t from 'tap'
 import { RECORDED } from './check.js'
-import { crashPoint, faultsAfter, imagesUntilNoticed, MUTANTS, nameOf } from './cuts.js'
+import { crashPoint, faultsAfter, imagesUntilDetected, MUTANTS, nameOf } from './cuts.js'
 import { record } from './workload.js'
 
-// Two stacks in turn, on a machine that may be busy.
+// Two stacks one after the other, on a machine that may be busy.
 t.setTimeout(0)
 const SEED = 1
 const ROUNDS = 8
 const IMAGES = 12
-/** After nothing that was not synced, and after torn sectors. */
+/** A cut that drops all unsynced writes, and one with torn sectors. */
 const START_EVERY = 11
 const MUTANT_IMAGES = 40
 
@@ -30,7 +30,7 @@ t.test('everything acknowledged survives a power cut', async (t) => {
 
 for (const [name, files] of Object.entries(MUTANTS)) {
   t.test(`${name} is detected`, async (t) => {
-    const images = await imagesUntilNoticed(recording, files, SEED, MUTANT_IMAGES)
+    const images = await imagesUntilDetected(recording, files, SEED, MUTANT_IMAGES)
     t.ok(images !== null, `in image ${images} of at most ${MUTANT_IMAGES}`)
   })
 }

@@ -3,10 +3,10 @@
  * fsyncs.
  *
  * Owns: the trace's form (test/powercut/preload.c writes it), which changes a disk must keep and
- * which it may. Does not own: whether what is left is right (check).
+ * which it may keep. Does not own: the checks of an image (check).
  *
  * - A change is kept when an fsync of its file began after it and ended before the cut.
- * - Of the rest a disk may keep any part in any order: none, all, some changes, or some sectors.
+ * - A disk may keep any part of the other changes in any order: none, all, some, or some sectors.
  * - The fsync of a file keeps its name as well, as on ext4, xfs and btrfs.
  */
 import { readFileSync } from 'node:fs'
@@ -25,7 +25,7 @@ interface Change {
 
 interface TraceRecord extends Change {
   readonly name: string
-  /** Of a sync. */
+  /** Of an fsync. */
   readonly number: bigint
   /** The trace's length with this record. */
   readonly end: number
@@ -41,11 +41,11 @@ export const CUTS = ['none', 'all', 'some', 'torn'] as const
 export type Cut = (typeof CUTS)[number]
 
 export interface CrashPoint {
-  /** A length of the trace: what comes after it has not happened. */
+  /** The length of the trace at the cut; later records are ignored. */
   readonly position: number
   readonly cut: Cut
   readonly sectorBytes: number
-  /** Files whose fsync does nothing from some place on: the faults that must be noticed. */
+  /** Files whose fsync is omitted from this position on: a fault that must be detected. */
   readonly unsynced?: { readonly from: number; readonly files: (name: string) => boolean }
 }
 
@@ -105,7 +105,7 @@ function createDisk(): Disk {
   const kept = createContent()
   let pending: Change[] = []
   let dropped = 0
-  /** How many changes there were when a sync began. */
+  /** Number of changes at the start of an fsync. */
   const begun = new Map<bigint, number>()
   return {
     change: (change) => void pending.push(change),

@@ -21,7 +21,7 @@ import { anIntent, aPayout, promptPayQr } from '../support/requests.js'
 import { startStack } from '../support/stack.js'
 import { readTrace, type Trace } from './trace.js'
 
-/** Long enough that no repeated call is too late. */
+/** Long enough for the repeated calls. */
 export const SETTINGS = {
   RAIL_DELAY_MS: '20',
   RATE_LIMIT: 'off',
@@ -33,7 +33,7 @@ export interface Call {
   readonly path: string
   readonly body: unknown
   readonly key: string
-  /** Instead of a signature. */
+  /** The session token that replaces a signature. */
   readonly token?: string
 }
 

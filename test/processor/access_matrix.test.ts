@@ -13,10 +13,10 @@ import { createGrpcServer } from '../../src/base/grpc_server.js'
 import { systemRandom } from '../../src/base/random.js'
 import type { Work } from '../../src/processor/cycle/command.js'
 import { createServer } from '../../src/processor/server.js'
-import { judged, nameOf, PROCESSOR_RPCS, RAIL_RPCS, type Rpc } from '../support/rpcs.js'
+import { authorizationOf, nameOf, PROCESSOR_RPCS, RAIL_RPCS, type Rpc } from '../support/rpcs.js'
 import { aRail, shortFolder } from '../rails/harness.js'
 
-/** Which calls each kind of caller may make; every other call is denied. */
+/** The permitted calls of each kind of caller; all others are denied. */
 const READ = `
   Operator/ListRates Operator/TrialBalance Operator/ListHeldPayouts Operator/ShowPayout
   Operator/Find Operator/ListUnknownOutcomes Operator/ShowIntent
@@ -140,7 +140,7 @@ for (const [rpcs, open] of SERVED) {
       const name = nameOf(rpc)
       const found = await Promise.all(
         Object.entries(CREDENTIALS).map(
-          async ([who, metadata]) => [who, await judged(client, rpc, metadata)] as const,
+          async ([who, metadata]) => [who, await authorizationOf(client, rpc, metadata)] as const,
         ),
       )
       const expected = Object.keys(CREDENTIALS).map((who) => {

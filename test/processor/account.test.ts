@@ -1,4 +1,4 @@
-/** GET /v1/account: each setting of a partner, as operators change it, and nothing secret. */
+/** GET /v1/account: each setting of a partner, after changes by operators, without secrets. */
 import t from 'tap'
 import type { PartnerId } from '../../src/base/ids.js'
 import { tenantOf } from '../../src/base/ids.js'
@@ -12,7 +12,7 @@ import { OPERATOR } from './scenarios.js'
 
 const PRODUCTION = tenantOf('demo' as PartnerId, 'production')
 
-void t.test('the settings of the sandbox partner', async (t) => {
+void t.test('the account shows the settings of the sandbox partner', async (t) => {
   const world = await createWorld(t)
   const account = viewOf<Record<string, unknown>>(await world.run(getAccount(DEMO)))
   t.match(account, {
@@ -54,7 +54,7 @@ void t.test('the settings of the sandbox partner', async (t) => {
   for (const { secret } of world.memory().keys.values()) t.notMatch(text, secret)
 })
 
-void t.test('what operators change is shown to its own partner and environment', async (t) => {
+void t.test('a change by an operator is shown to that partner and environment only', async (t) => {
   const world = await createWorld(t)
   const route = {
     country: 'TH',

@@ -1,4 +1,4 @@
-/** Changes that a second operator must approve: each guarded change, by one and by two persons. */
+/** Changes that a second operator must approve: each one with one and with two operators. */
 import t, { type Test } from 'tap'
 import {
   callerEntry,
@@ -58,7 +58,7 @@ const approve = (world: World, by: Actor, id: string): Command =>
 const reject = (world: World, by: Actor, id: string): Promise<Answer> =>
   world.run(rejectRequest(by, id))
 
-/** The request that a change waits for; fails the test on any other answer. */
+/** The id of the approval request; fails the test on any other answer. */
 function requestIn(answer: Answer): string {
   if (answer.ok || !('approvalRequest' in answer))
     throw new Error(`not requested: ${codeOf(answer)}`)
@@ -166,15 +166,23 @@ for (const [name, { action, prepare }] of Object.entries(CASES)) {
       const { command, isDone } = await prepare(world)
 
       const first = requestIn(await world.run(command(ANN)))
-      t.equal(await isDone(), false, 'one person alone cannot')
-      t.equal(requestIn(await world.run(command(ANN))), first, 'repeated: the same request')
-      t.equal(requestIn(await world.run(command(BEN))), first, 'by a second one as well')
+      t.equal(await isDone(), false, 'one operator is not enough')
+      t.equal(
+        requestIn(await world.run(command(ANN))),
+        first,
+        'a repeated change returns the same request',
+      )
+      t.equal(
+        requestIn(await world.run(command(BEN))),
+        first,
+        'a second operator gets the same request',
+      )
       t.match(await pending(world), [{ id: first, requested_by: 'ann', status: 'pending' }])
       t.equal(codeOf(await world.run(approve(world, ANN, first))), 'approver_is_requester')
-      t.equal(await isDone(), false, 'the same person twice cannot')
+      t.equal(await isDone(), false, 'the requesting operator cannot approve')
 
       world.clock.pass(DAY)
-      t.same(await pending(world), [], 'after 24 hours it has expired')
+      t.same(await pending(world), [], 'the request expires after 24 hours')
       t.equal(codeOf(await world.run(approve(world, BEN, first))), 'approval_request_expired')
       t.equal(codeOf(await reject(world, BEN, first)), 'approval_request_expired')
 
@@ -187,8 +195,12 @@ for (const [name, { action, prepare }] of Object.entries(CASES)) {
       const third = requestIn(await world.run(command(ANN)))
       world.clock.pass(DAY - 1)
       const both = await world.runAll([approve(world, BEN, third), approve(world, CID, third)])
-      t.same(both.map(codeOf), ['ok', 'approval_request_decided'], 'two approvals act once')
-      t.equal(await isDone(), true, 'two persons can')
+      t.same(
+        both.map(codeOf),
+        ['ok', 'approval_request_decided'],
+        'two concurrent approvals apply the change once',
+      )
+      t.equal(await isDone(), true, 'two operators are enough')
       t.equal(codeOf(await world.run(approve(world, BEN, third))), 'approval_request_decided')
 
       t.same(await stepsOf(t), [
@@ -214,7 +226,7 @@ const stepsOf = async (t: Test): Promise<string[]> =>
     .map(({ actor, action }) => `${actor} ${action}`)
 
 void t.test(
-  'it depends on the amount; a currency without one needs it at any amount',
+  'approval is needed from the configured amount, and at any amount of other currencies',
   async (t) => {
     const world = await worldOf(t, false)
     const of = async (currency: string, amount: string): Promise<string> => {
@@ -233,7 +245,7 @@ void t.test(
 )
 
 void t.test(
-  'one operator still rejects, keeps, rotates their own token, adds readers',
+  'rejecting, keeping, rotating an own token and adding readers need one operator',
   async (t) => {
     const world = await worldOf(t, false)
     const { id } = await pay(world, { reference: 'sandbox:review' })
@@ -259,7 +271,7 @@ void t.test('a change that would be refused is not requested', async (t) => {
   t.equal(world.memory().approvalRequests.size, 0)
 })
 
-void t.test('every refusal of the change applies when it is approved', async (t) => {
+void t.test('a change is checked again when it is approved', async (t) => {
   const world = await worldOf(t, false)
   const { id } = await pay(world, { reference: 'sandbox:review' })
   const request = requestIn(await world.run(approvePayout(ANN, id)))
@@ -281,7 +293,7 @@ async function releaseBy(world: World) {
 }
 
 void t.test(
-  'a release that was requested in an earlier recovery is not for a later one',
+  'a release requested in an earlier recovery cannot be approved in a later one',
   async (t) => {
     const world = await worldOf(t, false)
     await world.run(enterRecovery('the first'))
@@ -296,7 +308,7 @@ void t.test(
   },
 )
 
-void t.test('an approved deposit answers its key as usual', async (t) => {
+void t.test('an approved deposit is replayed by its idempotency key', async (t) => {
   const world = await worldOf(t, false)
   const request = { currency: 'VND', amount: '12500000', idempotencyKey: 'd1' }
   const id = requestIn(await world.run(deposit(ANN, DEMO, request)))
@@ -305,7 +317,7 @@ void t.test('an approved deposit answers its key as usual', async (t) => {
   t.match(again, { ok: true, replayed: true, view: done.deposit })
 })
 
-void t.test('unknown requests', async (t) => {
+void t.test('an unknown request is not found', async (t) => {
   const world = await worldOf(t, false)
   t.equal(codeOf(await world.run(approve(world, BEN, 'apr_1'))), 'approval_request_not_found')
   t.equal(codeOf(await reject(world, BEN, 'apr_1')), 'approval_request_not_found')

@@ -30,7 +30,10 @@ const alerts = (world: World): object[] =>
     .map(({ body }) => (JSON.parse(body) as { data: { balance: object } }).data.balance)
 
 runOnBothStores({
-  'published once below, and again after it was above': async (t, world) => {
+  'the alert is published once below the threshold, and again after a deposit': async (
+    t,
+    world,
+  ) => {
     await set(world, FUNDS - TOTAL)
     await pay(world)
     t.same(alerts(world), [], 'a balance at the threshold is not below it')
@@ -44,7 +47,7 @@ runOnBothStores({
       },
     ])
     const { id } = await pay(world)
-    t.equal(alerts(world).length, 1, 'it is published once')
+    t.equal(alerts(world).length, 1, 'the alert is published once')
     await credit(world, TOTAL)
     await pay(world)
     t.equal(alerts(world).length, 1, 'still below')
@@ -55,7 +58,7 @@ runOnBothStores({
     t.equal(alerts(world).length, 2, 'a deposit arms the alert again')
   },
 
-  'published once for a batch of payouts': async (t, world) => {
+  'the alert is published once for a batch of payouts': async (t, world) => {
     await set(world, FUNDS - TOTAL)
     const answers = await world.runAll([1, 2, 3].map(() => createPayout(DEMO, payout())))
     t.equal(new Set(answers.map((answer) => viewOf<PayoutView>(answer).id)).size, 3)
@@ -65,7 +68,7 @@ runOnBothStores({
   'a threshold above the balance does not fire': async (t, world) => {
     await set(world, FUNDS + 5n)
     await pay(world)
-    t.same(alerts(world), [], 'the balance was below the threshold already')
+    t.same(alerts(world), [], 'the balance is already below the threshold')
     await credit(world, TOTAL + 5n)
     await pay(world)
     t.equal(alerts(world).length, 1)

@@ -102,7 +102,7 @@ runOnBothStores({
     }
     t.equal(codeOf(await world.run(getBeneficiary(DEMO, 'ben_x'))), 'beneficiary_not_found')
     const byOther = await world.run(createPayout(PRODUCTION, payoutTo(made.id)))
-    t.equal(codeOf(byOther), 'invalid_beneficiary', 'another tenant cannot pay it')
+    t.equal(codeOf(byOther), 'invalid_beneficiary', 'another tenant cannot use the beneficiary')
   },
 
   disabled: async (t, world) => {
@@ -120,11 +120,11 @@ runOnBothStores({
     t.match(
       await see(world, running.id),
       { status: 'completed' },
-      'a payout in progress keeps its copy',
+      'a payout in progress keeps its copy of the beneficiary',
     )
   },
 
-  'listed newest first': async (t, world) => {
+  'newest first': async (t, world) => {
     const made: string[] = []
     for (let i = 0; i < 7; i++) {
       world.clock.pass(1)
@@ -146,7 +146,7 @@ runOnBothStores({
     }
   },
 
-  'created by a payout': async (t, world) => {
+  'a payout creates a beneficiary': async (t, world) => {
     const paid = await pay(world)
     const listed = await readAll<BeneficiaryView>(world, (page) => listBeneficiaries(DEMO, page))
     t.same(

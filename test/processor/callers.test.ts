@@ -107,7 +107,7 @@ const result = <T>(call: (reply: Reply<T>) => unknown): Promise<T & Refused> =>
 const statusOf = (answer: object): string =>
   'status' in answer && typeof answer.status === 'number' ? (status[answer.status] ?? '') : 'OK'
 
-void t.test('an operator has the roles that it was given', async (t) => {
+void t.test('an operator may call what its roles permit', async (t) => {
   const { create, reads, suspends, list, world } = await openCallers(t)
   const created = await create({ kind: 'operator', name: 'nid', roles: ['read'] })
   t.match(created, {
@@ -147,7 +147,7 @@ void t.test('invalid callers are refused', async (t) => {
   }
 })
 
-void t.test('a rotated token ends after ten minutes, a retired one never comes back', async (t) => {
+void t.test('a rotated token expires after ten minutes and is never valid again', async (t) => {
   const { world, rotate, reads } = await openCallers(t)
   const rotated = await rotate('root')
   const second = rotated.token ?? ''
@@ -157,18 +157,18 @@ void t.test('a rotated token ends after ten minutes, a retired one never comes b
   t.same(
     [await reads(FIRST), await reads(second)],
     ['UNAUTHENTICATED', 'OK'],
-    'although a setting still names it',
+    'although the setting still contains the first token',
   )
   const third = (await rotate('root', second)).token ?? ''
   const fourth = (await rotate('root', third)).token ?? ''
   t.same(
     [await reads(second), await reads(third), await reads(fourth)],
     ['UNAUTHENTICATED', 'OK', 'OK'],
-    'only the last previous one overlaps',
+    'only the latest previous token overlaps',
   )
 })
 
-void t.test('a revoked caller is refused at once, its open stream ends', async (t) => {
+void t.test('a revoked caller is rejected at once and its open stream ends', async (t) => {
   const { create, revoke, rotate, reads, gateway } = await openCallers(t)
   const token = (await create({ kind: 'operator', name: 'nid', roles: ['read'] })).token ?? ''
   const edge = (await create({ kind: 'gateway', name: 'edge' })).token ?? ''
@@ -193,7 +193,7 @@ void t.test('a revoked caller is refused at once, its open stream ends', async (
   t.equal((await ended).code, status.CANCELLED)
 })
 
-void t.test('an internal service acts for its partners only', async (t) => {
+void t.test('an internal service can act for its own partners only', async (t) => {
   const { create, balances, reads } = await openCallers(t)
   const bound = await create({ kind: 'service', name: 'till', partners: ['demo'] })
   const free = await create({ kind: 'service', name: 'ledger' })

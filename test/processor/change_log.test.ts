@@ -84,7 +84,7 @@ t.test('a payout has a line per transition, with the cause of each', async (t) =
   ])
   t.notOk('request_id' in lines()[2]!)
   t.notOk('failure_code' in lines()[1]!)
-  t.equal(written.length, 2, 'one write a batch')
+  t.equal(written.length, 2, 'one write per batch')
   t.notMatch(written.join(), /0123456789|Nguyen|12500000/, 'no account, name or amount')
 })
 
@@ -98,7 +98,7 @@ t.test("an operator's action has a line without its reason", async (t) => {
   t.notMatch(JSON.stringify(lines()), /a reason|36\.1234/)
 })
 
-t.test('an uncommitted change is not logged', async (t) => {
+t.test('a change without a confirmed commit is not logged', async (t) => {
   const { run, written, stopped } = await opened(t, { fails: true })
   void run(createIntent(DEMO, anIntent()))
   t.equal(await stopped, 'commit failed with an unknown outcome')

@@ -175,7 +175,7 @@ interface Body {
 
 const bodyOf = (reply: Reply): Body => JSON.parse(reply.body) as Body
 
-void t.test('every operation reaches its command', async (t) => {
+void t.test('every operation is routed to its command', async (t) => {
   const { send } = await openServers(t)
   const made = bodyOf(await send({ create_payout: payout({ reference: 'r' }) }))
   const beneficiary_id = made.beneficiary.id
@@ -210,7 +210,7 @@ interface Caused {
   readonly request_id: string | null
 }
 
-void t.test('the request id is stored with what a request causes', async (t) => {
+void t.test('the request id is stored with the effects of a request', async (t) => {
   const { world, send, payouts, operator } = await openServers(t)
   const reader = await rawBooks(world.folder)
   t.teardown(() => reader.close())
@@ -233,8 +233,8 @@ void t.test('the request id is stored with what a request causes', async (t) => 
     [made.id],
   )
   t.match(JSON.parse(stored?.context ?? ''), { requestId })
-  t.equal(stored?.of, requestId, 'the beneficiary that it brought')
-  t.equal(JSON.stringify(made).includes(requestId), false, 'no public view shows it')
+  t.equal(stored?.of, requestId, 'the beneficiary created with it')
+  t.equal(JSON.stringify(made).includes(requestId), false, 'no public view contains it')
 
   const intentRequest = idOf(2)
   const intent = JSON.parse(
@@ -284,7 +284,7 @@ void t.test('a list consumes its nonce, and a consumed nonce is refused', async 
   t.equal((await send({ get_balances: {}, signed_by })).code, 'authentication_failed')
 })
 
-void t.test('a command for a partner of other books is not here', async (t) => {
+void t.test('a command for a partner of another shard is answered not_here', async (t) => {
   const { send } = await openServers(t)
   const tenant = 'acme_sandbox'
   const signed_by = { key_id: 'acme_sandbox_2026q4', nonce: Buffer.alloc(32, 3) }
@@ -301,7 +301,7 @@ void t.test('a command for a partner of other books is not here', async (t) => {
     t.same([code, body], ['not_here', ''], Object.keys(command).join())
   }
   const own = await send({ get_balances: {}, signed_by })
-  t.equal(own.code, 'authentication_failed', 'an unknown key of a partner that is here')
+  t.equal(own.code, 'authentication_failed', 'an unknown key of an own partner')
   t.equal((await send({ confirm_intent: session })).code, 'authentication_failed')
 })
 
@@ -369,7 +369,7 @@ void t.test('more concurrent lists than the limit are refused', async (t) => {
   codes.delete('')
   codes.delete('configuration_error')
   t.equal(codes.size, 0, 'the others are refused with a retryable code')
-  t.equal((await send({ list_payouts: {} })).code, '', 'and may')
+  t.equal((await send({ list_payouts: {} })).code, '', 'and can be retried')
 })
 
 void t.test('internal services list payouts', async (t) => {
@@ -393,18 +393,18 @@ void t.test('internal services list payouts', async (t) => {
   t.equal(unauthenticated.code, 'authentication_failed')
 })
 
-void t.test('a stop answers every command that has arrived, then ends the stream', async (t) => {
+void t.test('a stop answers every received command, then ends the stream', async (t) => {
   const { send, sendAll, batches, close, ended } = await openServers(t)
   await send({ get_balances: {} })
   batches.length = 0
   const answers = sendAll(Array.from({ length: 1_500 }, () => ({ create_intent: anIntent() })))
-  await eventually('the first are answered', () => batches.length > 0)
+  await eventually('the first commands are answered', () => batches.length > 0)
   await close()
   t.same([...new Set((await answers).map(({ code }) => code))], [''])
   t.equal((await ended).code, status.OK)
 })
 
-void t.test('operators review, set and settle', async (t) => {
+void t.test('operators review payouts, set rates and settle discrepancies', async (t) => {
   const { send, operator } = await openServers(t)
   const held = bodyOf(await send({ create_payout: payout({ reference: 'sandbox:review' }) }))
   const payout_id = held.id
@@ -418,7 +418,7 @@ void t.test('operators review, set and settle', async (t) => {
   ] as const) {
     const request = { ...(actor === undefined ? {} : { actor }), payout_id }
     const refused = await call((done) => operator.ApprovePayout(request, token, done as never))
-    t.equal(refused.code, code, 'no change without a reason, or in the name of another')
+    t.equal(refused.code, code, 'a change needs a reason, and the name of its caller')
   }
   const approved = await call<object>((done) =>
     operator.ApprovePayout({ actor: OPERATOR, payout_id }, token, done as never),
@@ -472,7 +472,11 @@ void t.test('operators set routes and alerts', async (t) => {
   const refused = await call((done) =>
     operator.SetRoute({ actor: OPERATOR, route: nowhere }, token, done as never),
   )
-  t.equal(refused.code, 'invalid_request', 'an unknown tenant is not the default of all tenants')
+  t.equal(
+    refused.code,
+    'invalid_request',
+    'an unknown tenant does not set the default of all tenants',
+  )
   const alert = { actor: OPERATOR, tenant: TENANT, currency: 'VND', threshold: '5' }
   const alerted = await call((done) => operator.SetBalanceAlert(alert, token, done as never))
   t.equal(alerted.code, 'ok')

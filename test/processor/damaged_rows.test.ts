@@ -35,7 +35,7 @@ import { aPayout } from '../support/requests.js'
 
 const HALF_AN_HOUR = 1_800_000
 
-/** Changes rows behind the processor's back, then restarts it. */
+/** Changes rows while the processor is stopped, then restarts it. */
 async function damage(
   t: Test,
   world: World,
@@ -75,11 +75,11 @@ void t.test('a corrupt actor is reported and skipped, all others continue', asyn
     pause: () => new Promise((resolve) => setImmediate(resolve)),
   })
   timers.start()
-  await eventually('the whole one is submitted', () => world.railInstructions.length > 0)
-  await eventually('three are set aside', () => timers.corruptActors === 3)
+  await eventually('the intact payout is submitted', () => world.railInstructions.length > 0)
+  await eventually('three actors are reported corrupt', () => timers.corruptActors === 3)
   await timers.stop()
   t.match(world.railInstructions, [{ kind: 'instruct', instruction: { id: whole } }])
-  t.equal(timers.corruptActors, 3, 'each once')
+  t.equal(timers.corruptActors, 3, 'each one once')
   const rows = await books.all<{ id: string }>('SELECT * FROM payouts ORDER BY id')
   const damaged = (row: { readonly id: string }): boolean => row.id !== whole
   t.same(rows.filter(damaged), kept.filter(damaged), 'corrupt rows are unchanged')
@@ -90,7 +90,7 @@ void t.test('a corrupt actor is reported and skipped, all others continue', asyn
 const WAYS = {
   'not JSON': () => '{',
   truncated: (context: string) => context.slice(0, context.length / 2),
-  'with the id of another': (context: string) =>
+  'with the id of another row': (context: string) =>
     JSON.stringify({ ...(JSON.parse(context) as object), id: 'pi_other' }),
   'not an object': () => '1',
   null: () => 'null',
@@ -120,7 +120,7 @@ for (const [way, change] of Object.entries(WAYS)) {
       )
     }
     const again = await readRawJson(world, listPayouts(DEMO, {}))
-    t.notMatch(JSON.stringify(again), corrupt, 'partners do not see it')
+    t.notMatch(JSON.stringify(again), corrupt, 'lists omit the corrupt payout')
     const record = viewOf<object>(await read(world, showPayout(corrupt)))
     t.match(record, { corrupt: true, payout: { id: corrupt, status: 'processing' } })
     t.match(JSON.stringify(record), 'payout_accepted', 'its ledger entries are shown')
@@ -171,7 +171,7 @@ void t.test('operators see a corrupt held payout in the list', async (t) => {
   t.equal(codeOf(await world.run(approvePayout(OPERATOR, corrupt))), 'internal_error')
 })
 
-void t.test('an account number that cannot be decrypted stops nothing else', async (t) => {
+void t.test('an account number that cannot be decrypted affects its own payout only', async (t) => {
   const world = await createWorld(t)
   const held = (await pay(world, { reference: 'sandbox:review' })).id
   const out = (await pay(world)).id

@@ -1,6 +1,6 @@
 /**
- * Discrepancies: one row for each contradicting report and its money in suspense, however often and
- * through whichever call the rail reports it.
+ * Discrepancies: one row for each contradicting report, its money in suspense, also when the rail
+ * repeats the report or sends it in answer to a query.
  */
 import type { IntentId } from '../../src/base/ids.js'
 import { resolveDiscrepancy } from '../../src/processor/commands/rail_reports/discrepancy_resolve.js'
@@ -28,7 +28,7 @@ import {
 
 const PAID = 12_500_000n
 const FUNDS = 1_000_000_000n
-/** The most that suspense can hold. */
+/** The largest amount that suspense can hold. */
 const MOST = 2n ** 52n
 const EVIDENCE = 'call with the bank, ticket 5'
 
@@ -44,7 +44,7 @@ async function failed(world: World) {
 }
 
 runOnBothStores({
-  'paid after a failure': async (t, world) => {
+  'an execution after a failure is posted to suspense': async (t, world) => {
     const id = await failed(world)
     const mismatch = executed(id)
     await world.railReports(mismatch)
@@ -79,7 +79,10 @@ runOnBothStores({
     t.equal(world.railInstructions.filter(({ kind }) => kind === 'acknowledge').length, 4)
   },
 
-  'paid and returned after a failure, in either order': async (t, world) => {
+  'an execution and a return after a failure cancel out in suspense, in either order': async (
+    t,
+    world,
+  ) => {
     const [one, other] = [await failed(world), await failed(world)]
     await world.railReports(executed(one))
     await world.railReports(executed(one, { status: 'returned', reportId: 'back' }))
@@ -97,7 +100,7 @@ runOnBothStores({
     t.equal(await accountOf(world, 'rail_clearing'), '0')
   },
 
-  'another amount, currency or account': async (t, world) => {
+  'an execution with another amount, currency or account is a discrepancy': async (t, world) => {
     const { id, total } = await pay(world)
     await world.railReports(executed(id, { amount: PAID - 1n }))
     await world.railReports(executed(id, { currency: 'THB' }))
@@ -123,7 +126,7 @@ runOnBothStores({
     t.match(await see(world, id), { status: 'completed' }, 'a matching report still applies')
   },
 
-  'paid twice': async (t, world) => {
+  'a second execution is a discrepancy': async (t, world) => {
     const { id } = await pay(world)
     await world.railReports(executed(id))
     await world.railReports(executed(id, { reportId: null }))
@@ -133,7 +136,7 @@ runOnBothStores({
     t.equal(await suspense(world), String(-PAID))
   },
 
-  'paid twice, and one of them returned': async (t, world) => {
+  'a return after two executions leaves the payment completed': async (t, world) => {
     const { id, total } = await pay(world)
     await world.railReports(executed(id))
     await world.railReports(executed(id, { transactionId: 'TX2' }))
@@ -144,7 +147,7 @@ runOnBothStores({
     t.same(await reasons(), ['executed_again', 'returned_again'])
     t.equal(await suspense(world), '0')
     await world.railReports(executed(id, { status: 'returned', transactionId: 'TX3' }))
-    t.equal((await reasons()).length, 4, 'paid out and returned')
+    t.equal((await reasons()).length, 4, 'an execution and a return are recorded')
     await world.railReports(executed(id, { status: 'returned' }))
     t.match(await see(world, id), { status: 'reversed' })
     t.equal((await balanceOf(world)).available, String(FUNDS))
@@ -153,7 +156,7 @@ runOnBothStores({
     t.equal(await suspense(world), '0')
   },
 
-  'returned with less': async (t, world) => {
+  'a return of a smaller amount is a discrepancy': async (t, world) => {
     const { id } = await pay(world)
     await world.railReports(executed(id))
     await world.railReports(executed(id, { status: 'returned', amount: PAID - 100n }))
@@ -161,14 +164,14 @@ runOnBothStores({
     t.match(await discrepanciesOf(world), [
       { reason: 'return_differs', plan: 'discrepancy_returned' },
     ])
-    t.equal(await suspense(world), String(PAID - 100n), "it is there, and not the partner's yet")
+    t.equal(await suspense(world), String(PAID - 100n), 'the money is in suspense')
     const unknown = await pay(world)
     await world.railReports(executed(unknown.id, { status: 'returned', amount: 3n }))
-    t.equal(await suspense(world), String(PAID - 100n), 'paid out and returned')
+    t.equal(await suspense(world), String(PAID - 100n), 'an execution and a return are recorded')
     t.equal((await discrepanciesOf(world)).length, 3)
   },
 
-  'reports without money': async (t, world) => {
+  'reports without money post nothing': async (t, world) => {
     const { id } = await pay(world)
     await world.railReports(executed(id))
     await world.railReports({ status: 'refused', id, reportId: 'a', refusal: 'rejected' })
@@ -182,7 +185,7 @@ runOnBothStores({
     t.match(await see(world, id), { status: 'completed' })
   },
 
-  'an unknown instruction': async (t, world) => {
+  'a report for an unknown instruction is a discrepancy': async (t, world) => {
     await world.railReports(executed('pout_00000000000000000000000000' as never))
     t.match(await discrepanciesOf(world), [
       { reason: 'unknown_instruction', tenant: null, plan: null, amount: null },
@@ -190,7 +193,7 @@ runOnBothStores({
     t.equal(await suspense(world), '0', 'no account changes')
   },
 
-  'an intent that was never confirmed': async (t, world) => {
+  'a report for an unconfirmed intent is a discrepancy': async (t, world) => {
     const made = await world.run(createIntent(DEMO, anIntent()))
     const { intent_id: id } = viewOf<{ intent_id: IntentId }>(made)
     await world.run(cancelIntent(DEMO, id))
@@ -199,7 +202,7 @@ runOnBothStores({
     t.equal(await accountOf(world, 'suspense', 'THB'), '-36000')
   },
 
-  'an amount that the books cannot hold': async (t, world) => {
+  'an amount above the account bounds is recorded without entries': async (t, world) => {
     const id = await failed(world)
     await world.railReports(executed(id, { amount: MOST, transactionId: 'a' }))
     t.equal(await suspense(world), String(-MOST))
@@ -227,7 +230,7 @@ runOnBothStores({
     t.match(await see(world, id), { status: 'reversed' })
   },
 
-  'settled by undo or keep': async (t, world) => {
+  'undo reverses the entries of a discrepancy, and keep leaves them': async (t, world) => {
     const [one, other] = [await failed(world), await failed(world)]
     await world.railReports(executed(one))
     world.clock.pass(1)
@@ -235,7 +238,7 @@ runOnBothStores({
     const [first, second] = await discrepanciesOf(world)
     const undone = viewOf<DiscrepancyView>(await settle(world, first!.id, 'undo'))
     t.match(undone, { id: first!.id, settlement: 'undo', resolved_at: /Z$/ })
-    t.equal(await suspense(world), String(-PAID), 'the mirror of its entries')
+    t.equal(await suspense(world), String(-PAID), 'the entries are reversed')
     t.match(viewOf(await settle(world, second!.id, 'keep')), { settlement: 'keep' })
     t.equal(await suspense(world), String(-PAID), 'the entries stay')
     t.same(await discrepanciesOf(world), [])
@@ -255,7 +258,7 @@ runOnBothStores({
     t.equal(await suspense(world), String(-PAID))
   },
 
-  'an overpayment charged to the partner or written off': async (t, world) => {
+  'an overpayment is charged to the partner or written off': async (t, world) => {
     const [theirs, ours] = [await failed(world), await failed(world)]
     await world.railReports(executed(theirs))
     world.clock.pass(1)
@@ -266,12 +269,12 @@ runOnBothStores({
       settlement: 'charge_partner',
     })
     t.equal((await balanceOf(world)).available, String(FUNDS - PAID))
-    t.equal(await suspense(world), String(-PAID), 'the entries of the other one')
+    t.equal(await suspense(world), String(-PAID), 'the other discrepancy is still in suspense')
     const funded = BigInt(await accountOf(world, 'funding'))
     t.match(viewOf(await settle(world, second!.id, 'write_off')), { settlement: 'write_off' })
     t.equal(await suspense(world), '0')
-    t.equal(await accountOf(world, 'funding'), String(funded - PAID), 'our own loss')
-    t.equal((await balanceOf(world)).available, String(FUNDS - PAID), "not the partner's")
+    t.equal(await accountOf(world, 'funding'), String(funded - PAID), 'the platform bears the loss')
+    t.equal((await balanceOf(world)).available, String(FUNDS - PAID), 'the partner does not')
     t.match(await operatorLogOf(t, first!.id), [
       { actor: 'ann', action: 'resolve_discrepancy_charge_partner', evidence: EVIDENCE },
     ])
@@ -280,7 +283,7 @@ runOnBothStores({
     }
   },
 
-  'a return credited to the partner or written off': async (t, world) => {
+  'a return is credited to the partner or written off': async (t, world) => {
     for (const amount of [PAID - 100n, PAID - 200n]) {
       const { id } = await pay(world)
       await world.railReports(executed(id))
@@ -295,7 +298,7 @@ runOnBothStores({
     t.equal(
       codeOf(await settle(world, first!.id, 'credit_partner')),
       'ok',
-      'a kept one can be cleared',
+      'a kept discrepancy can be credited later',
     )
     t.equal((await balanceOf(world)).available, String(BigInt(available) + PAID - 100n))
     t.equal(codeOf(await settle(world, second!.id, 'write_off')), 'ok')
@@ -313,7 +316,7 @@ runOnBothStores({
     await world.railReports(executed(id, { amount: FUNDS + 1n }))
     const [mismatch] = await discrepanciesOf(world)
     t.equal(codeOf(await settle(world, mismatch!.id, 'charge_partner')), 'insufficient_balance')
-    t.equal((await discrepanciesOf(world)).length, 1, 'it stays open')
+    t.equal((await discrepanciesOf(world)).length, 1, 'the discrepancy stays open')
     await world.run(depositSandboxFunds(DEMO, { currency: 'VND', amount: '1' }))
     t.equal(codeOf(await settle(world, mismatch!.id, 'charge_partner')), 'ok')
     t.same(await balanceOf(world), { available: '0', reserved: '0' })

@@ -67,12 +67,12 @@ void t.test('stored events, then new ones, in order and without gaps', async (t)
   t.same(sequences(again), ['137'])
 })
 
-void t.test('a stream shows the events of its own tenant', async (t) => {
+void t.test('a stream has the events of its own tenant only', async (t) => {
   const services = await openPartnerServices(t)
   const other = watch(t, services, 0, { ...TENANT, environment: 'production' })
   const own = watch(t, services)
   await publish(services.world, 2)
-  await eventually('our own', () => own.events.length === 2)
+  await eventually('the own tenant', () => own.events.length === 2)
   t.same(other.events, [])
   const unknownTenant = watch(t, services, 0, { partner_id: 'nobody', environment: 'sandbox' })
   t.equal((await unknownTenant.ended).code, status.INVALID_ARGUMENT)
@@ -106,12 +106,12 @@ void t.test('streams of a tenant are bounded, and a cancelled one frees its plac
   const services = await openPartnerServices(t)
   await publish(services.world, 1)
   const open = Array.from({ length: EVENT_STREAMS_PER_TENANT_MAX }, () => watch(t, services))
-  await eventually('all are open', () => open.every(({ events }) => events.length === 1))
+  await eventually('all streams are open', () => open.every(({ events }) => events.length === 1))
   const fault = await watch(t, services).ended
   t.equal(fault.code, status.RESOURCE_EXHAUSTED)
   t.same(fault.metadata.get('causeway-error'), ['rate_limited'])
   open[0]!.stream.cancel()
-  await eventually('there is capacity', async () => {
+  await eventually('a new stream is accepted', async () => {
     const next = watch(t, services)
     let isRefused = false
     void next.ended.then(() => (isRefused = true))
@@ -120,11 +120,11 @@ void t.test('streams of a tenant are bounded, and a cancelled one frees its plac
   })
 })
 
-void t.test('a stopping server ends its streams at once, to be continued', async (t) => {
+void t.test('a stopping server ends its streams at once with a retryable status', async (t) => {
   const services = await openPartnerServices(t)
   await publish(services.world, 1)
   const open = watch(t, services)
-  await eventually('it is open', () => open.events.length === 1)
+  await eventually('the stream is open', () => open.events.length === 1)
   const [fault] = await Promise.all([open.ended, services.close()])
   t.equal(fault.code, status.UNAVAILABLE)
   t.same(fault.metadata.get('causeway-retryable'), ['true'])

@@ -1,4 +1,4 @@
-/** Cached first pages equal newly rendered pages, whatever happens in between. */
+/** Cached first pages equal newly rendered pages after any sequence of changes. */
 import t from 'tap'
 import pino from 'pino'
 import { createPayout } from '../../src/processor/commands/payouts/payout_create.js'
@@ -74,5 +74,5 @@ void t.test('a cached first page equals the page of a reader without a cache', a
     await check(`${i + 1} made`)
   }
   await world.railReports(executed(ids[1]!))
-  await check('one of them ended')
+  await check('one payout has ended')
 })

@@ -24,7 +24,7 @@ import {
 
 const PRODUCTION = tenantOf('demo' as PartnerId, 'production')
 const INT64_MAX = 2n ** 63n - 1n
-/** The most that may enter one currency: int64 less the headroom for captures. */
+/** The largest balance of a currency by deposits: int64 less the headroom for captures. */
 const CAPACITY = INT64_MAX - 2n ** 53n
 
 interface Quote {
@@ -59,7 +59,7 @@ const convert = (
   world.run(createFxConversion(tenant, { quote_id: quoteId, idempotency_key: key }))
 
 runOnBothStores({
-  'test funds, credited at once': async (t, world) => {
+  'test funds are credited at once, once per key': async (t, world) => {
     const first = viewOf(await credit(world, 'JPY', '500', 'k'))
     t.match(first, { id: /^dep_/, currency: 'JPY', amount: '500', created_at: /Z$/ })
     t.same(await balanceOf(world, 'JPY'), { available: '500', reserved: '0' })
@@ -76,7 +76,7 @@ runOnBothStores({
     )
   },
 
-  "an operator's deposit, once per key": async (t, world) => {
+  'a deposit by an operator is credited once per key': async (t, world) => {
     const byHand = (given: object): Promise<Answer> => {
       const request = { currency: 'JPY', amount: '500', idempotencyKey: 'k', ...given }
       return world.run(deposit(OPERATOR, DEMO, request))
@@ -111,7 +111,7 @@ runOnBothStores({
     t.match(await credit(world, 'QQQ', '1'), place)
   },
 
-  'deposits up to the balance limit': async (t, world) => {
+  'deposits are accepted up to the balance limit': async (t, world) => {
     t.equal(codeOf(await credit(world, 'JPY', String(CAPACITY + 1n))), 'balance_limit_exceeded')
     t.equal(codeOf(await credit(world, 'JPY', String(CAPACITY))), 'ok')
     t.equal(codeOf(await credit(world, 'JPY', '1')), 'balance_limit_exceeded')
@@ -141,7 +141,10 @@ runOnBothStores({
     t.equal(Date.parse(expires_at) - Date.parse(created_at), 60_000)
   },
 
-  "shipped rates are for the sandbox, operators' rates for both environments": async (t, world) => {
+  'default rates apply to the sandbox only, rates of operators to both environments': async (
+    t,
+    world,
+  ) => {
     const real = createFxQuote(PRODUCTION, {
       sell_currency: 'USD',
       sell_amount: '100',
@@ -173,7 +176,7 @@ runOnBothStores({
     })
   },
 
-  converted: async (t, world) => {
+  'a quote is converted at its own rate': async (t, world) => {
     const offer = await quoted(world, 'USD', '100', 'VND')
     await world.run(setRate(OPERATOR, 'VND', '1'))
     const first = await convert(world, offer.id, 'k')
@@ -191,13 +194,17 @@ runOnBothStores({
     t.equal(await accountOf(world, 'fx'), '-26500')
     const again = await convert(world, offer.id, 'k')
     t.same([again.ok && again.replayed, viewOf(again)], [true, view])
-    t.equal(codeOf(await convert(world, offer.id, 'other')), 'quote_expired', 'taken once')
+    t.equal(
+      codeOf(await convert(world, offer.id, 'other')),
+      'quote_expired',
+      'a quote is converted once',
+    )
     const second = await quoted(world, 'USD', '100', 'THB')
     t.equal(codeOf(await convert(world, second.id, 'k')), 'idempotency_conflict')
     t.equal(await accountOf(world, 'fx'), '-26500')
   },
 
-  'twins in one batch': async (t, world) => {
+  'concurrent conversions of a quote in one batch convert it once': async (t, world) => {
     const { id } = await quoted(world, 'USD', '100', 'THB')
     const command = (key: string): ReturnType<typeof createFxConversion> =>
       createFxConversion(DEMO, { quote_id: id, idempotency_key: key })
@@ -223,7 +230,7 @@ runOnBothStores({
     t.equal(
       codeOf(await convert(world, unaffordable.id, 'k')),
       'insufficient_balance',
-      'the key is free',
+      'the key is not used',
     )
   },
 
@@ -246,7 +253,7 @@ runOnBothStores({
     t.equal(codeOf(await credit(world, 'JPY', '1')), 'balance_limit_exceeded')
   },
 
-  'balance transactions, newest first': async (t, world) => {
+  'balance transactions are listed newest first': async (t, world) => {
     const before = await readAll<object>(world, (page) => listBalanceTransactions(DEMO, page))
     const { id, total } = await pay(world)
     await world.railReports(executed(id))

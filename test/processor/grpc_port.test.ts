@@ -109,10 +109,10 @@ function openSession(t: Test, url: string): ClientHttp2Session {
 
 for (const [who, token, code] of [
   ['unauthenticated calls', '', status.UNAUTHENTICATED],
-  ['a caller with the token', TOKEN, status.RESOURCE_EXHAUSTED],
+  ['authenticated calls', TOKEN, status.RESOURCE_EXHAUSTED],
 ] as const) {
   for (const path of [CREATE, CHECK]) {
-    void t.test(`${who}: ${REQUESTS} requests that never end, ${path}`, async (t) => {
+    void t.test(`${who}: ${REQUESTS} unfinished requests to ${path} hold no memory`, async (t) => {
       const port = await openPort(t)
       t.ok(await port.answers())
       const before = await port.rss()
@@ -144,10 +144,7 @@ void t.test('unfinished requests of a permitted size are bounded together', asyn
   t.ok(await port.answers(), 'other calls are answered')
   const codes = await Promise.all(requests.map(({ answered }) => answered))
   const slow = codes.filter((code) => code === status.DEADLINE_EXCEEDED)
-  t.ok(
-    slow.length > 0 && slow.length <= 32,
-    `${slow.length} were admitted until their time was over`,
-  )
+  t.ok(slow.length > 0 && slow.length <= 32, `${slow.length} were admitted until their deadline`)
   t.equal(codes.filter((code) => code === status.RESOURCE_EXHAUSTED).length, 200 - slow.length)
   const growth = (await port.rss()) - before
   t.ok(growth < 2 * GROWTH_MAX, `grew by ${Math.round(growth / MIB)} MiB`)

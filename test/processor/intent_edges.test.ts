@@ -44,7 +44,7 @@ async function payWith(lifecycle: Lifecycle, minor: number): Promise<string> {
   return scan === 'ok' ? codeOf(await lifecycle.confirm()) : `scan: ${scan}`
 }
 
-void t.test('limits of a transaction, a day and a month', async (t) => {
+void t.test('limits of a transaction, a day and a month apply', async (t) => {
   const LIMITS = {
     th_promptpay: { transaction: 5_000_000, day: 20_000_000, month: 100_000_000, least: 100 },
     vn_vietqr: { transaction: 5_000_000, day: 10_000_000, month: 25_000_000, least: 1_000 },
@@ -88,7 +88,7 @@ void t.test('limits of a transaction, a day and a month', async (t) => {
 })
 
 void t.test('concurrent confirmations of one batch cannot exceed a limit', async (t) => {
-  /** Intents that are all scanned before any is paid, and then confirmed in one batch. */
+  /** Intents that are all scanned first and then confirmed in one batch. */
   const raced = async (world: World, intents: readonly Lifecycle[]): Promise<string[]> => {
     const answers = await world.runAll(intents.map(({ calls }) => calls.confirm()))
     return answers.map(codeOf)
@@ -248,7 +248,7 @@ void t.test('a new rate does not change bound quotes', async (t) => {
 
 void t.test('the US dollar has no rate', async (t) => {
   const world = await createWorld(t)
-  const operator = { name: 'test', reason: 'a slip' }
+  const operator = { name: 'test', reason: 'a typo' }
   t.equal(codeOf(await world.run(setRate(operator, 'USD', '1'))), 'invalid_request')
   t.notOk(world.memory().rates.has(USD))
 })
@@ -269,7 +269,7 @@ void t.test('a listed rate shows its setting and whether it is too old to be use
   t.match(await listed(), { data: [{ currency: 'THB', is_too_old: true }, shipped] })
 })
 
-void t.test('the last millisecond of each deadline', async (t) => {
+void t.test('each deadline includes its last millisecond', async (t) => {
   const world = await createWorld(t)
   const confirm = (lifecycle: Lifecycle): Promise<unknown> => lifecycle.confirm()
   const paidBefore = async (lifecycle: Lifecycle): Promise<void> =>

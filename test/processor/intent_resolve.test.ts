@@ -43,7 +43,7 @@ const reverse = (world: World, id: string, evidence = EVIDENCE): Promise<Answer>
 const at = (world: World, ms: number): Instant => plus(world.clock.now(), ms)
 
 runOnBothStores({
-  'resolved as paid': async (t, world) => {
+  'an intent resolved as paid is captured': async (t, world) => {
     const lifecycle = await beginLifecycle(world)
     await authorized(lifecycle)
     t.match(viewOf(await resolve(world, lifecycle.id, 'captured')), {
@@ -57,7 +57,7 @@ runOnBothStores({
       { actor: 'ann', reason: 'a test', action: 'resolve_intent_captured', evidence: EVIDENCE },
     ])
     await lifecycle.executed()
-    t.same(await discrepanciesOf(world), [], "the rail's report agrees")
+    t.same(await discrepanciesOf(world), [], 'the rail report matches the resolution')
     t.equal(types(world).length, 2, 'each event is published once')
     const { currency, account: destinationAccount } = THAI
     const other = { transactionId: 'TX2', amount: 36_000n, currency, destinationAccount }
@@ -67,7 +67,7 @@ runOnBothStores({
     t.match(await lifecycle.see(), { status: 'refunded' })
   },
 
-  'resolved as paid, and the rail refuses': async (t, world) => {
+  'a refusal after a resolution as paid is a discrepancy': async (t, world) => {
     const lifecycle = await beginLifecycle(world)
     await authorized(lifecycle)
     viewOf(await resolve(world, lifecycle.id, 'captured'))
@@ -140,7 +140,7 @@ runOnBothStores({
     t.same(await world.store.due('intents', at(world, 400 * DAY), 10), [])
   },
 
-  'resolved recall that the rail does not answer': async (t, world) => {
+  'a recall without an answer of the rail is resolved': async (t, world) => {
     const lifecycle = await beginLifecycle(world)
     await captured(lifecycle)
     const early = codeOf(await resolve(world, lifecycle.id, 'refund_failed'))
@@ -156,7 +156,7 @@ runOnBothStores({
     t.equal(again, 'payment_intent_not_at_rail', 'once')
   },
 
-  'money that came back without a rail report': async (t, world) => {
+  'a return without a rail report is resolved as reversed': async (t, world) => {
     const lifecycle = await beginLifecycle(world)
     await authorized(lifecycle)
     t.equal(codeOf(await reverse(world, lifecycle.id)), 'payment_intent_not_captured')
@@ -184,7 +184,7 @@ runOnBothStores({
     t.same(world.railInstructions, [], 'the recall has ended')
   },
 
-  'resolved as unpaid': async (t, world) => {
+  'an intent resolved as unpaid fails': async (t, world) => {
     const lifecycle = await beginLifecycle(world)
     await authorized(lifecycle)
     t.match(viewOf(await resolve(world, lifecycle.id, 'failed')), {
@@ -194,7 +194,7 @@ runOnBothStores({
     t.same(await balanceOf(world, 'USD'), { available: String(FUNDS), reserved: '0' })
     t.match(await operatorLogOf(t, lifecycle.id), [{ action: 'resolve_intent_failed' }])
     await lifecycle.refused()
-    t.same(await discrepanciesOf(world), [], "the rail's report agrees")
+    t.same(await discrepanciesOf(world), [], 'the rail report matches the resolution')
   },
 
   'a failure releases its limits': async (t, world) => {
@@ -211,7 +211,7 @@ runOnBothStores({
     t.equal(codeOf(await third.scan('5000000', knowing)), 'ok')
   },
 
-  'resolved as unpaid, and the rail has paid': async (t, world) => {
+  'an execution after a resolution as unpaid is a discrepancy': async (t, world) => {
     const lifecycle = await beginLifecycle(world)
     await authorized(lifecycle)
     viewOf(await resolve(world, lifecycle.id, 'failed'))
@@ -229,7 +229,7 @@ runOnBothStores({
     t.ok(entries.includes(`action resolve_intent_failed by ann: a test (${EVIDENCE})`))
   },
 
-  'nothing to resolve is refused': async (t, world) => {
+  'an intent without an unknown outcome cannot be resolved': async (t, world) => {
     const stages: Readonly<Record<string, Stage>> = { captured, refunded, expired, scanned }
     for (const [name, stage] of Object.entries({ ...stages, waiting })) {
       const lifecycle = await beginLifecycle(world)
@@ -255,7 +255,7 @@ runOnBothStores({
     t.match(await lifecycle.see(), { status: 'authorized' })
   },
 
-  'shown with details and history': async (t, world) => {
+  'operators see an intent with details and history': async (t, world) => {
     const lifecycle = await beginLifecycle(world)
     await refunded(lifecycle)
     const file = viewOf<{ timeline: { at: string; kind: string; text: string }[] }>(

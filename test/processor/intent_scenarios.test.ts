@@ -112,7 +112,7 @@ const scenarios: Record<string, (t: Test, world: World) => Promise<void>> = {
     t.same(types(world), ['payment_intent.authorized', 'payment_intent.captured'])
   },
 
-  'refused by the rail': async (t, world) => {
+  'an intent that the rail refuses fails': async (t, world) => {
     const id = await createConfirmed(world)
     await world.railReports({ status: 'refused', id, reportId: 'r', refusal: 'account_closed' })
     t.match(await see(world, id), { status: 'failed', failure: { code: 'account_closed' } })
@@ -136,19 +136,19 @@ const scenarios: Record<string, (t: Test, world: World) => Promise<void>> = {
     t.same(types(world), ['payment_intent.cancelled'])
   },
 
-  'cancelled before its submission': async (t, world) => {
+  'an intent is cancelled before its submission': async (t, world) => {
     world.setRail(false)
     const id = await createConfirmed(world)
     t.same(world.railInstructions, [])
     t.match(viewOf(await world.run(cancelIntent(DEMO, id))), { status: 'cancelled' })
   },
 
-  'not cancelled after its submission': async (t, world) => {
+  'an intent cannot be cancelled after its submission': async (t, world) => {
     const id = await createConfirmed(world)
     t.equal(codeOf(await world.run(cancelIntent(DEMO, id))), 'payment_intent_not_cancelable')
   },
 
-  'submitted late': async (t, world) => {
+  'an instruction is submitted when the rail is up again': async (t, world) => {
     world.setRail(false)
     await createConfirmed(world)
     await world.fireTimers()
@@ -158,7 +158,7 @@ const scenarios: Record<string, (t: Test, world: World) => Promise<void>> = {
     t.same(kinds(world.railInstructions), ['instruct'])
   },
 
-  'never submitted': async (t, world) => {
+  'an instruction that is never submitted fails': async (t, world) => {
     world.setRail(false)
     const id = await createConfirmed(world)
     await world.fireTimers(60_000)
@@ -166,28 +166,36 @@ const scenarios: Record<string, (t: Test, world: World) => Promise<void>> = {
     t.same(world.railInstructions, [], 'an instruction past its deadline is never sent')
   },
 
-  'unknown, then found executed': async (t, world) => {
+  'an unknown outcome is captured when the rail reports the execution': async (t, world) => {
     const id = await createConfirmed(world)
     await world.fireTimers(4_999)
     t.same(kinds(world.railInstructions), ['instruct'])
     await world.fireTimers(1)
     t.same(kinds(world.railInstructions), ['instruct', 'query'])
-    t.match(await see(world, id), { status: 'authorized' }, 'silence is not a failure')
+    t.match(
+      await see(world, id),
+      { status: 'authorized' },
+      'without an answer the intent stays authorized',
+    )
     await world.railReports(executed(id, { reportId: null }))
     t.match(await see(world, id), { status: 'captured' })
   },
 
-  'unknown, then not found': async (t, world) => {
+  'an unknown outcome is resubmitted when the rail has no record of it': async (t, world) => {
     const id = await createConfirmed(world)
     await world.railReports({ status: 'not_found', id, reportId: null })
     t.same(kinds(world.railInstructions), ['instruct', 'instruct'], 'the same instruction again')
     t.same(world.railInstructions[0], world.railInstructions[1])
   },
 
-  'returned by the bank': async (t, world) => {
+  'a payment returned by the bank is refunded': async (t, world) => {
     const id = await createConfirmed(world)
     await world.railReports(executed(id, { status: 'returned' }))
-    t.match(await see(world, id), { status: 'refunded' }, 'returned may arrive before executed')
+    t.match(
+      await see(world, id),
+      { status: 'refunded' },
+      'a return may be reported before the execution',
+    )
     t.same(types(world), [
       'payment_intent.authorized',
       'payment_intent.captured',
@@ -195,7 +203,7 @@ const scenarios: Record<string, (t: Test, world: World) => Promise<void>> = {
     ])
   },
 
-  'refunded on request': async (t, world) => {
+  'a refund is requested and completed': async (t, world) => {
     const id = await createScanned(world)
     const refund = (key: string): Promise<Answer> => world.run(refundIntent(DEMO, id, key))
     t.equal(codeOf(await refund('r1')), 'payment_intent_not_refundable')
@@ -234,7 +242,7 @@ const scenarios: Record<string, (t: Test, world: World) => Promise<void>> = {
     t.equal(codeOf(late), 'payment_intent_not_refundable')
   },
 
-  'a receipt at every stage': async (t, world) => {
+  'a receipt exists from authorization on': async (t, world) => {
     const { intent_id: id } = await create(world, { partner_user_id: 'maria' })
     const subject = world.vault.receiptSubject('maria')
     const receipt = async (): Promise<unknown> =>
@@ -263,7 +271,7 @@ const scenarios: Record<string, (t: Test, world: World) => Promise<void>> = {
     t.equal(codeOf(guess), 'payment_intent_not_found', 'an unkeyed digest is not a valid subject')
   },
 
-  'a re-minted token': async (t, world) => {
+  're-minted tokens': async (t, world) => {
     const { intent_id: id } = await create(world)
     const remint = (given = {}): Promise<Answer> => {
       const { partner_user_id, kyc_attestation, sanctions_attestation } = anIntent()
@@ -287,7 +295,7 @@ const scenarios: Record<string, (t: Test, world: World) => Promise<void>> = {
     await see(world, id)
     t.equal(kept().length, 1, 'a refused re-mint stores nothing')
     world.clock.pass(1_000)
-    const again = { ...kyc_attestation, verified: true, method: 'second look' }
+    const again = { ...kyc_attestation, verified: true, method: 'second screening' }
     t.equal(codeOf(await remint({ kyc_attestation: again })), 'ok')
     await world.rebuild()
     await see(world, id)
@@ -295,7 +303,7 @@ const scenarios: Record<string, (t: Test, world: World) => Promise<void>> = {
     t.match(kept()[1], { at: world.clock.now(), attestations: /second look/ })
     for (let i = 0; i < REMINTS_KEPT; i++) await remint()
     t.equal(kept().length, REMINTS_KEPT, 'the latest are kept')
-    t.notOk(kept().some((one) => one.attestations.includes('second look')))
+    t.notOk(kept().some((one) => one.attestations.includes('second screening')))
     await scan(world, id)
     await confirm(world, id)
     t.equal(codeOf(await remint()), 'ok', 'an authorized intent can be re-minted')
@@ -305,7 +313,7 @@ const scenarios: Record<string, (t: Test, world: World) => Promise<void>> = {
     t.equal(codeOf(await remint()), 'payment_intent_terminal')
   },
 
-  'a report that does not fit': async (t, world) => {
+  'a report that contradicts the intent is a discrepancy': async (t, world) => {
     const id = await createConfirmed(world)
     await world.railReports(executed(id, { amount: 35_999n }))
     await world.railReports(executed(id, { currency: 'VND' }))
@@ -313,7 +321,7 @@ const scenarios: Record<string, (t: Test, world: World) => Promise<void>> = {
     t.match(await see(world, id), { status: 'authorized' }, 'never a transition')
   },
 
-  'confirmed twice': async (t, world) => {
+  'a second confirm is replayed or rejected': async (t, world) => {
     const id = await createScanned(world)
     const first = await confirm(world, id, 'key')
     t.same(viewOf(await confirm(world, id, 'key')), viewOf(first), 'same key: the same answer')
@@ -324,7 +332,7 @@ const scenarios: Record<string, (t: Test, world: World) => Promise<void>> = {
     t.same(kinds(world.railInstructions), ['instruct'])
   },
 
-  'confirmed by twins in one batch': async (t, world) => {
+  'concurrent confirms in one batch confirm once': async (t, world) => {
     const id = await createScanned(world)
     const answers = await world.runAll([
       confirmation(world, id, 'key'),
@@ -335,23 +343,23 @@ const scenarios: Record<string, (t: Test, world: World) => Promise<void>> = {
     t.same(kinds(world.railInstructions), ['instruct'])
   },
 
-  'created twice with one key': async (t, world) => {
+  'two creates with one key create one intent': async (t, world) => {
     const request = anIntent({ idempotency_key: 'k' })
     const [one, other] = await world.runAll([
       createIntent(DEMO, request),
       createIntent(DEMO, request),
     ])
-    t.same(viewOf(other!), viewOf(one!), 'twins of one batch get one intent')
+    t.same(viewOf(other!), viewOf(one!), 'concurrent creates of one batch get one intent')
     const { intent_id: id } = viewOf<Created>(one!)
     await world.fireTimers(1_800_000)
     const replayed = await world.run(createIntent(DEMO, request))
-    t.equal(JSON.stringify(viewOf(replayed)), JSON.stringify(viewOf(one!)), 'whatever its state')
+    t.equal(JSON.stringify(viewOf(replayed)), JSON.stringify(viewOf(one!)), 'in any state')
     t.match(await see(world, id), { status: 'expired' })
     const changed = createIntent(DEMO, { ...request, amount_usd_cents: 5_001 })
     t.equal(codeOf(await world.run(changed)), 'idempotency_conflict')
   },
 
-  'a duplicate scan': async (t, world) => {
+  'a duplicate payment needs an acknowledgment at its scan': async (t, world) => {
     const first = await create(world)
     await scan(world, first.intent_id)
     await confirm(world, first.intent_id)
@@ -370,7 +378,7 @@ const scenarios: Record<string, (t: Test, world: World) => Promise<void>> = {
     t.equal(codeOf(await scan(world, third.intent_id)), 'ok', 'the window is over')
   },
 
-  'a scan that becomes a duplicate later': async (t, world) => {
+  'a scan that becomes a duplicate is rejected at its confirm': async (t, world) => {
     const [first, second] = [await create(world), await create(world)]
     await scan(world, first.intent_id)
     await scan(world, second.intent_id)
@@ -378,7 +386,7 @@ const scenarios: Record<string, (t: Test, world: World) => Promise<void>> = {
     t.equal(codeOf(await confirm(world, second.intent_id)), 'duplicate_scan')
   },
 
-  'an expired quote': async (t, world) => {
+  'an expired quote is rejected': async (t, world) => {
     const { intent_id: id } = await create(world)
     t.equal(codeOf(await confirm(world, id)), 'quote_required')
     await scan(world, id)
@@ -388,7 +396,7 @@ const scenarios: Record<string, (t: Test, world: World) => Promise<void>> = {
     t.match(viewOf(await confirm(world, id)), { quote: { quote_version: 2 } })
   },
 
-  "the user's limits": async (t, world) => {
+  X: async (t, world) => {
     const pay = async (amount: string): Promise<string> => {
       const { intent_id: id } = await create(world, { amount_usd_cents: 1_000_000 })
       const scanned = codeOf(await scan(world, id, amount, { duplicate_confirmed: true }))

@@ -103,7 +103,7 @@ void t.test('create', async (t) => {
     session_token: /^ey/,
     session_expires_at: /^[0-9]{10}$/,
   })
-  t.same(await create({ idempotency_key: 'k' }), created, 'the same call again')
+  t.same(await create({ idempotency_key: 'k' }), created, 'the same call repeated')
   t.match(await create({ idempotency_key: 'k', amount_usd_cents: 1 }), CONFLICT)
 
   const { kyc_attestation: kyc, sanctions_attestation: sanctions } = anIntent()
@@ -138,14 +138,20 @@ void t.test('create refuses attestations that the gateway would refuse', async (
   const before = world.memory().intents.size
   for (const [what, over] of [
     ['no method', { kyc_attestation: { ...kyc, method: '' } }],
-    ['no moment', { kyc_attestation: { ...kyc, verified_at: 'x' } }],
-    ['an empty moment', { kyc_attestation: { ...kyc, verified_at: '' } }],
-    ['a day there is not', { kyc_attestation: { ...kyc, verified_at: '2026-02-30T00:00:00Z' } }],
+    ['no time', { kyc_attestation: { ...kyc, verified_at: 'x' } }],
+    ['an empty time', { kyc_attestation: { ...kyc, verified_at: '' } }],
+    [
+      'a day that does not exist',
+      { kyc_attestation: { ...kyc, verified_at: '2026-02-30T00:00:00Z' } },
+    ],
     ['no offset', { kyc_attestation: { ...kyc, verified_at: '2026-02-03T00:00:00' } }],
     ['a country of one letter', { kyc_attestation: { ...kyc, id_country: 'T' } }],
     ['an empty country', { kyc_attestation: { ...kyc, id_country: '' } }],
     ['never screened', { sanctions_attestation: { ...sanctions, screened_at: '' } }],
-    ['screened somehow', { sanctions_attestation: { ...sanctions, screened_at: 'yesterday' } }],
+    [
+      'an unknown screening method',
+      { sanctions_attestation: { ...sanctions, screened_at: 'yesterday' } },
+    ],
     ['a malformed one that is false', { kyc_attestation: { ...kyc, verified: false, method: '' } }],
   ] as const) {
     t.match(await create({ ...over, idempotency_key: what }), INVALID, what)
@@ -192,7 +198,7 @@ void t.test('every call refuses NUL and lone surrogates in texts', async (t) => 
   })
 })
 
-void t.test('get, cancel and refund', async (t) => {
+void t.test('services get, cancel and refund intents', async (t) => {
   const { world, intents } = await openServers(t)
   const get = (intent_id: string, tenant = TENANT): Promise<object> =>
     call((done) => intents.Get({ tenant, intent_id }, META, done))
@@ -237,7 +243,7 @@ void t.test('get, cancel and refund', async (t) => {
   t.match(await refund(fresh.id), refusal('FAILED_PRECONDITION', 'payment_intent_not_refundable'))
   const requested = { status: 'captured', refund: { status: 'requested' } }
   t.match(await refund(paid.id, 'r'), requested)
-  t.match(await refund(paid.id, 'r'), requested, 'the same call again')
+  t.match(await refund(paid.id, 'r'), requested, 'the same call repeated')
   t.match(await refund((await at(captured)).id, 'r'), CONFLICT)
   t.match(await refund(UNKNOWN), NOT_FOUND)
   t.match(await refund(paid.id, ''), INVALID)
@@ -245,7 +251,7 @@ void t.test('get, cancel and refund', async (t) => {
   t.match(await get(paid.id), { status: 'refunded', refund: { status: 'done' } })
 })
 
-void t.test("a user's intents", async (t) => {
+void t.test("services list a user's intents", async (t) => {
   const { world, intents } = await openServers(t)
   const list = (over: object = {}): Promise<object> =>
     call((done) =>

@@ -55,7 +55,7 @@ async function check(t: Test, world: World, endpoint: string, row: Row): Promise
   t.same(await visible(lifecycle), before, 'a refusal changes nothing')
 }
 
-/** Everything that is visible to callers, partners and the rail. */
+/** All state visible to callers, partners and the rail. */
 const visible = async ({ world, see }: Lifecycle): Promise<object> => ({
   intent: await see(),
   events: world.events.length,

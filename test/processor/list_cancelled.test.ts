@@ -1,4 +1,4 @@
-/** A list is cancelled when its caller no longer waits for it, over each transport. */
+/** A list is cancelled when its caller disconnects or its deadline passes, over each transport. */
 import { EventEmitter } from 'node:events'
 import t from 'tap'
 import { Metadata } from '@grpc/grpc-js'

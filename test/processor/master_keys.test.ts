@@ -56,7 +56,7 @@ const reencryptAll = async (world: World, cursor?: string): Promise<PageView> =>
     await world.run(reencryptSecretRows(OPERATOR, await slice(world, false, cursor))),
   )
 
-/** @returns the keys as the last slice shows them */
+/** @returns the keys after the last page */
 async function reencrypt(world: World): Promise<PageView['keys']> {
   for (let cursor: string | undefined; ;) {
     const done = await reencryptAll(world, cursor)
@@ -98,7 +98,7 @@ const accountsOf = (world: World): string[] =>
     railInstruction.kind === 'instruct' ? [railInstruction.instruction.destination.account] : [],
   )
 
-/** Changes the key file while the processor is stopped. */
+/** Changes the books while the processor is stopped. */
 async function plant(t: Test, sql: string): Promise<void> {
   const database = await rawBooks(t.testdirName)
   await database.exec(sql)
@@ -209,7 +209,7 @@ runOnBothStores({
     await reencrypt(world)
     t.same(await count(world), { k2: 451 })
     await reencrypt(world)
-    t.same(await count(world), { k2: 451 }, 'and again')
+    t.same(await count(world), { k2: 451 }, 'a second run too')
   },
 
   'a payout that copies its beneficiary during a run is re-encrypted': async (t, world) => {
@@ -247,7 +247,7 @@ runOnBothStores({
     await reencrypt(world)
     await world.rebuildWith([OLD, NEW])
     viewOf(await world.run(issueKey(OPERATOR, DEMO)))
-    await t.rejects(world.rebuildWith([NEW]), /lacks k1/, 'it seals again')
+    await t.rejects(world.rebuildWith([NEW]), /lacks k1/, 'the older key encrypts again')
     const keys = await reencrypt(world)
     t.match(keys, [{ kid: 'k1' }, { kid: 'k2', emptied_at: String }])
     await world.rebuildWith([OLD])

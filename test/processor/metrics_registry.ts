@@ -1,4 +1,4 @@
-/** The processor's metrics of a world without traffic. */
+/** The processor's metrics registry, for a world without traffic. */
 import { Registry } from 'prom-client'
 import { registerMetrics } from '../../src/processor/metrics.js'
 import type { World } from '../support/world.js'

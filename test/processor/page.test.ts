@@ -56,7 +56,7 @@ void t.test('every row is on exactly one page, and every page is as full as poss
   t.end()
 })
 
-void t.test('rows that fill a page to the last byte share it', (t) => {
+void t.test('rows that fill a page exactly are on one page', (t) => {
   const rows = [PAGE_BYTES - 1, 1, 0, 1].map((bytes, at) => ({ at, bytes }))
   t.same(
     pagesOf(rows, LIST_LIMIT_MAX).map(({ length }) => length),

@@ -75,7 +75,7 @@ const endExpired = (world: World): Promise<void> =>
     expiry.stop()
   })
 
-/** The key as sent to a gateway that connects now. */
+/** The key as sent to a newly connected gateway. */
 function sentKey(world: World, keyId: string): object | undefined {
   const updates: PartnerUpdate[] = []
   const stream = {
@@ -177,7 +177,7 @@ const scenarios: Record<string, (t: Test, world: World) => Promise<void>> = {
     await world.run(issueKey(ADA, DEMO))
     world.clock.set(until - 1)
     await world.run(expireKeys())
-    t.equal(await signedCall(world, first), 'ok', 'valid until the overlap ends')
+    t.equal(await signedCall(world, first), 'ok', 'the key is valid until the overlap ends')
     world.clock.set(until)
     t.equal(await signedCall(world, first), 'authentication_failed')
     await endExpired(world)
@@ -196,13 +196,13 @@ const scenarios: Record<string, (t: Test, world: World) => Promise<void>> = {
     t.equal(codeOf(unknown), 'signing_key_not_found')
     t.same((await keysOf(world))[0]?.status, 'revoked')
     const { key_id } = viewOf<{ key_id: string }>(await world.run(issueKey(ADA, DEMO)))
-    t.equal(key_id, 'demo_sandbox_2027q1', 'a quarter is used once')
+    t.equal(key_id, 'demo_sandbox_2027q1', 'a quarter gets one key')
     await world.run(revokeKey(ADA, key_id))
     const before = world.memory().balances.get('demo_sandbox:USD:prefund' as AccountKey)
     const demo = viewOf<{ key_id: string }>(await world.run(ensureDemo()))
-    t.equal(demo.key_id, 'demo_sandbox_2027q2', 'the demo gets a new key')
+    t.equal(demo.key_id, 'demo_sandbox_2027q2', 'the demo partner gets a new key')
     const after = world.memory().balances.get('demo_sandbox:USD:prefund' as AccountKey)
-    t.equal(after, before, 'the demo is funded once')
+    t.equal(after, before, 'the demo partner is funded once')
   },
 
   'every action is logged with its actor and reason': async (t, world) => {

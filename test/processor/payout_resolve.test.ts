@@ -31,7 +31,7 @@ const reverse = (world: World, id: string, evidence = EVIDENCE) =>
   world.run(reversePayout(OPERATOR, id, evidence))
 
 runOnBothStores({
-  'resolved as completed': async (t, world) => {
+  'a payout resolved as completed completes': async (t, world) => {
     const { id } = await pay(world)
     const view = viewOf(await resolve(world, id, 'completed'))
     t.match(view, { status: 'completed', rail: { transaction_id: null }, failure: null })
@@ -42,7 +42,7 @@ runOnBothStores({
       { actor: 'ann', reason: 'a test', action: 'resolve_payout_completed', evidence: EVIDENCE },
     ])
     await world.railReports(executed(id))
-    t.same(await discrepanciesOf(world), [], 'the rail agrees')
+    t.same(await discrepanciesOf(world), [], 'the rail report matches the resolution')
     t.match(await see(world, id), { rail: { transaction_id: 'TX1' } }, 'with its transaction id')
     await world.railReports(executed(id, { status: 'returned', reportId: 'back' }))
     t.match(await see(world, id), { status: 'reversed' })
@@ -82,7 +82,7 @@ runOnBothStores({
     )
   },
 
-  'resolved as failed': async (t, world) => {
+  'a payout resolved as failed fails': async (t, world) => {
     const { id } = await pay(world)
     const view = viewOf(await resolve(world, id, 'failed'))
     t.match(view, {
@@ -96,12 +96,12 @@ runOnBothStores({
     t.match(
       await discrepanciesOf(world),
       [{ reason: 'executed_after_end' }],
-      'the rail contradicts',
+      'a contradicting report is a discrepancy',
     )
     t.equal(await accountOf(world, 'suspense'), '-12500000')
   },
 
-  'reversed by an operator': async (t, world) => {
+  'an operator reverses a completed payout': async (t, world) => {
     const { id } = await pay(world)
     t.equal(codeOf(await reverse(world, id)), 'payout_not_completed')
     await world.railReports(executed(id))
@@ -158,7 +158,7 @@ runOnBothStores({
     t.equal(
       codeOf(await resolve(world, id, 'failed')),
       'payout_not_at_rail',
-      'its outcome is known',
+      'the outcome is known',
     )
     t.equal(codeOf(await reverse(world, id, '')), 'invalid_request')
     t.equal(codeOf(await reverse(world, 'pout_x')), 'payout_not_found')

@@ -51,7 +51,7 @@ async function suspendDemo(world: World): Promise<void> {
   })
 }
 
-/** As an older version can have stored it. */
+/** Stores a beneficiary that an older version accepted. */
 const restore = (world: World, id: string, fault: Partial<BeneficiaryRow>): Promise<unknown> =>
   world.run({
     name: 'restore',
@@ -113,10 +113,14 @@ runOnBothStores({
     const other = await pay(world, HELD)
     await world.run(disableBeneficiary(DEMO, beneficiary))
     t.equal(codeOf(await world.run(approvePayout(OPERATOR, id))), 'invalid_beneficiary')
-    t.match(await see(world, id), { status: 'created' }, 'it stays held')
+    t.match(await see(world, id), { status: 'created' }, 'the payout stays held')
     await suspendDemo(world)
     t.equal(codeOf(await world.run(approvePayout(OPERATOR, other.id))), 'partner_suspended')
-    t.equal(codeOf(await world.run(rejectPayout(OPERATOR, id))), 'ok', 'it can still be rejected')
+    t.equal(
+      codeOf(await world.run(rejectPayout(OPERATOR, id))),
+      'ok',
+      'the payout can still be rejected',
+    )
     t.same(await operatorLogOf(t, other.id), [])
   },
 
@@ -130,7 +134,7 @@ runOnBothStores({
       const before = await balanceOf(world, 'VND')
       await restore(world, beneficiary, fault)
       t.equal(codeOf(await world.run(approvePayout(OPERATOR, held.id))), 'invalid_beneficiary')
-      t.match(await see(world, held.id), { status: 'created' }, 'it stays held')
+      t.match(await see(world, held.id), { status: 'created' }, 'the payout stays held')
       const next = createPayout(DEMO, payoutTo(beneficiary, { idempotency_key: 'next' }))
       t.equal(codeOf(await world.run(next)), 'invalid_beneficiary')
       t.same(await balanceOf(world, 'VND'), before)

@@ -68,7 +68,7 @@ const scenarios: Readonly<Record<string, Scenario>> = {
     t.same(types(world).slice(-2), ['payout.completed', 'payout.reversed'])
   },
 
-  'a payout whose review is late fails': async (t, world) => {
+  'a payout that is not reviewed in time fails': async (t, world) => {
     const { id, status } = await pay(world, { reference: 'sandbox:review' })
     t.equal(status, 'created')
     t.same(world.railInstructions, [])
@@ -214,7 +214,7 @@ const scenarios: Readonly<Record<string, Scenario>> = {
     t.same(types(world), ['payout.created', 'payout.processing'])
   },
 
-  'to a stored beneficiary': async (t, world) => {
+  'a payout to a stored beneficiary': async (t, world) => {
     const { beneficiary } = aPayout()
     const made = viewOf<{ id: string; account_last4: string }>(
       await world.run(createBeneficiary(DEMO, beneficiary!)),
@@ -226,7 +226,7 @@ const scenarios: Readonly<Record<string, Scenario>> = {
     t.match(viewOf(await world.run(createPayout(DEMO, rest))), { beneficiary: { id: made.id } })
   },
 
-  'never cancelled': async (t, world) => {
+  'a payout is never cancelled': async (t, world) => {
     const { id } = await pay(world)
     t.equal(codeOf(await world.run(cancelPayout(DEMO, id))), 'payout_not_cancelable')
     t.equal(codeOf(await world.run(cancelPayout(DEMO, 'pout_x'))), 'payout_not_found')

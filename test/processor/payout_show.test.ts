@@ -42,7 +42,7 @@ const at = (world: World, afterMs: number): string =>
   new Date(world.clock.now() + afterMs).toISOString()
 
 runOnBothStores({
-  'completed and reversed': async (t, world) => {
+  'a reversed payout shows its events and entries': async (t, world) => {
     const { id } = await pay(world)
     await world.railReports(executed(id))
     await world.run(settleEvents([world.events[0]!.id]))
@@ -82,11 +82,11 @@ runOnBothStores({
     t.same(times, [...times].sort(), 'in time order')
     t.notMatch(JSON.stringify(record), '0123456789')
     const members = ['asked', 'next_due_at', 'payout', 'submitted_at', 'tenant', 'timeline']
-    t.same(Object.keys(record).sort(), members, 'and no encrypted member')
+    t.same(Object.keys(record).sort(), members, 'without encrypted members')
     t.match(record, { payout: { beneficiary: { account_last4: '6789' } } })
   },
 
-  'held for review, then waiting for the rail': async (t, world) => {
+  'a held payout shows its review, then its wait for the rail': async (t, world) => {
     const { id } = await pay(world, { reference: 'sandbox:review' })
     const held = await show(world, id)
     t.match(held, { payout: { status: 'created' }, next_due_at: at(world, 259_200_000) })
@@ -99,7 +99,7 @@ runOnBothStores({
     t.same(texts(queued, 'action'), ['approve_payout by ann: a test'])
   },
 
-  'submitted and unanswered, then refused': async (t, world) => {
+  'an unanswered payout shows its inquiries, then the refusal': async (t, world) => {
     const { id } = await pay(world)
     const submitted_at = at(world, 0)
     for (const [asked, passes, next] of [
@@ -116,7 +116,7 @@ runOnBothStores({
     t.equal(refused.next_due_at, undefined)
   },
 
-  'a discrepancy and its settlement': async (t, world) => {
+  'a payout shows its discrepancy and settlement': async (t, world) => {
     const { id } = await pay(world)
     await world.run(resolvePayout(OPERATOR, id, { outcome: 'failed', evidence: EVIDENCE }))
     await world.railReports(executed(id))

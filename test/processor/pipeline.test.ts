@@ -57,14 +57,14 @@ function benchOf(
   }
 }
 
-const turns = async (count: number): Promise<void> => {
+const iterations = async (count: number): Promise<void> => {
   for (let i = 0; i < count; i++) await new Promise((resolve) => setImmediate(resolve))
 }
 
 void t.test('nothing is answered before its batch is on disk', async (t) => {
   const world = await createWorld(t)
-  let letCommit = (): void => undefined
-  const gate = new Promise<void>((resolve) => (letCommit = resolve))
+  let allowCommit = (): void => undefined
+  const gate = new Promise<void>((resolve) => (allowCommit = resolve))
   const bench = benchOf(world, {
     ...world.store,
     commit: async (batch) => {
@@ -75,14 +75,14 @@ void t.test('nothing is answered before its batch is on disk', async (t) => {
   const answers: string[] = []
   const created = bench.submit(createIntent(DEMO, anIntent({ idempotency_key: 'k' })))
   void created.then(() => answers.push('created'))
-  await turns(10)
+  await iterations(10)
   void bench
     .submit(createIntent(DEMO, anIntent({ idempotency_key: 'k' })))
     .then(() => answers.push('replayed'))
   void bench.submit(getIntent(DEMO, 'pi_none')).then(() => answers.push('read'))
-  await turns(50)
+  await iterations(50)
   t.same(answers, [], 'neither the write, nor its replay, nor a read decided after it')
-  letCommit()
+  allowCommit()
   const { intent_id: id } = viewOf<{ intent_id: string }>(await created)
   await bench.pipeline.idle()
   t.same(answers.sort(), ['created', 'read', 'replayed'])
@@ -115,17 +115,17 @@ void t.test('answers without rows wait until the store proves its ownership', as
   const { submit, stops } = benchOf(world, store)
   const answers: Answer[] = []
   void submit(getBalances(DEMO)).then((given) => answers.push(given))
-  await turns(10)
-  t.same(answers, [], 'not before')
+  await iterations(10)
+  t.same(answers, [], 'no answer before the barrier')
   prove()
-  await turns(10)
+  await iterations(10)
   t.equal(answers.length, 1)
   void submit(getBalances(DEMO)).then((given) => answers.push(given))
-  await turns(10)
+  await iterations(10)
   refute(new Deposed('another processor owns the books'))
-  await turns(10)
-  t.equal(answers.length, 1, 'a deposed owner answers nothing')
-  t.equal(stops.length, 1, 'and stops')
+  await iterations(10)
+  t.equal(answers.length, 1, 'a former owner answers nothing')
+  t.equal(stops.length, 1, 'the former owner stops')
 })
 
 void t.test('a failed commit answers no request and stops the process', async (t) => {
@@ -136,11 +136,11 @@ void t.test('a failed commit answers no request and stops the process', async (t
   })
   let answered = false
   void bench.submit(createIntent(DEMO, anIntent())).then(() => (answered = true))
-  await turns(50)
+  await iterations(50)
   t.notOk(answered)
   t.match(bench.stops, [/commit failed/])
   void bench.submit(getIntent(DEMO, 'pi_x')).then(() => (answered = true))
-  await turns(50)
+  await iterations(50)
   t.notOk(answered, 'a stopped cycle accepts no commands')
 })
 
@@ -151,7 +151,7 @@ void t.test('an idempotency key is found after its row was evicted', async (t) =
   const others = Array.from({ length: 4_200 }, (_, i) => create(`other ${i}`))
   await world.runAll(others)
   const again = await world.run(create('first'))
-  t.ok(world.memory().idempotency.size < others.length, 'its row was evicted')
+  t.ok(world.memory().idempotency.size < others.length, 'the row is evicted')
   t.ok(again.ok && again.replayed)
   t.same(viewOf(again), first)
 })
@@ -182,7 +182,7 @@ void t.test(
     t.equal(codeOf(await bench.submit(fails('early', true))), 'internal_error')
     t.same(bench.stops, [], 'nothing was changed, so the process continues')
     void bench.submit(fails('late', false))
-    await turns(20)
+    await iterations(20)
     t.match(bench.stops, [/half-way/])
   },
 )
@@ -241,9 +241,9 @@ void t.test('a nonce stays consumed when the clock is set, also across a restart
   await world.rebuild()
   t.equal(codeOf(await send(signedWith(7))), 'payment_intent_not_found')
   world.clock.set(plus(startedAt, MINUTE))
-  t.equal(codeOf(await send()), 'authentication_failed', 'with the clock corrected')
+  t.equal(codeOf(await send()), 'authentication_failed', 'after the clock is corrected')
   await world.rebuild()
-  t.equal(codeOf(await send()), 'authentication_failed', 'and after a restart')
+  t.equal(codeOf(await send()), 'authentication_failed', 'after a restart')
 
   const kept = async (): Promise<Instant[]> =>
     (await world.store.boot(startedAt)).nonces.map(({ seen_at: seenAt }) => seenAt)
@@ -266,7 +266,7 @@ void t.test('a revoked key is refused although its gateway accepted it', async (
   }
   t.equal(await send(1), 'ok')
   t.equal(await send(2, { queueKey: tenantOf('other' as PartnerId, 'sandbox') }), REFUSED)
-  t.equal(await send(2, { signedBy: { ...signedWith(2), keyId: 'nobody' as KeyId } }), REFUSED)
+  t.equal(await send(2, { signedBy: { ...signedWith(2), keyId: 'unknown' as KeyId } }), REFUSED)
   t.equal(await send(2), 'ok', 'none of them consumed the nonce')
 
   const revoked = revokeKey({ name: 'ada', reason: 'ticket 7' }, signedWith(0).keyId)
@@ -315,7 +315,7 @@ void t.test('while the disk is almost full, reads work and open payments proceed
   t.equal(
     codeOf(await bench.submit(create(), { queueKey: 'internal' })),
     'ok',
-    'these may use the disk reserve',
+    'internal commands may use the disk reserve',
   )
   low = false
   t.equal(

@@ -1,4 +1,4 @@
-/** Calls about partners that other processors of the cluster have. */
+/** Calls for partners of other processors of the cluster. */
 import t from 'tap'
 import { credentials, status, type ServiceError } from '@grpc/grpc-js'
 import type { ProtoGrpcType as EventsProto } from '../../protos/types/events.js'
@@ -18,7 +18,7 @@ const TOKEN = 'it_test'
 const HERE = { shard: 'books_1', address: '10.0.0.1:50051', epoch: 1 }
 const PLACES: Readonly<Record<string, typeof HERE>> = {
   umbrella: { shard: 'books_2', address: '10.0.0.2:50051', epoch: 4 },
-  nobodys: { shard: 'books_3', address: '', epoch: 0 },
+  unserved: { shard: 'books_3', address: '', epoch: 0 },
   unfinished: HERE,
 }
 
@@ -90,24 +90,30 @@ const deposit = (partner: string): Promise<Outcome> =>
 
 const ELSEWHERE = ['FAILED_PRECONDITION', 'not_here', '10.0.0.2:50051']
 
-t.test('a partner of another shard is not here, and the trailer says where', async (t) => {
-  t.same(await balances('umbrella'), ELSEWHERE)
-  t.same(await watch('umbrella'), ELSEWHERE)
-  t.same(await deposit('umbrella'), ELSEWHERE)
-  const unserved = ['FAILED_PRECONDITION', 'not_here', '']
-  t.same(await balances('nobodys'), unserved, 'a shard that nobody has served yet')
-})
+t.test(
+  'a call for a partner of another shard gets not_here and the address of its processor',
+  async (t) => {
+    t.same(await balances('umbrella'), ELSEWHERE)
+    t.same(await watch('umbrella'), ELSEWHERE)
+    t.same(await deposit('umbrella'), ELSEWHERE)
+    const unserved = ['FAILED_PRECONDITION', 'not_here', '']
+    t.same(await balances('unserved'), unserved, 'a shard that was never served')
+  },
+)
 
-t.test('own partners and unknown ones are answered as without a cluster', async (t) => {
+t.test('own and unknown partners are answered as without a cluster', async (t) => {
   t.same(await balances('demo'), ['OK', '', ''])
   t.same(await deposit('demo'), ['OK', '', ''])
   const unknown = ['INVALID_ARGUMENT', 'invalid_request', '']
   t.same(await balances('nobody'), unknown)
-  t.same(await balances('unfinished'), unknown, 'placed here, not created yet')
+  t.same(await balances('unfinished'), unknown, 'placed in this shard, not created yet')
 })
 
-t.test('without the cluster nothing is said of partners that are not here', async (t) => {
-  isClusterDown = true
-  t.same(await balances('umbrella'), ['UNAVAILABLE', 'configuration_error', ''])
-  t.same(await balances('demo'), ['OK', '', ''])
-})
+t.test(
+  'while the cluster schema is unavailable a call for another shard gets configuration_error',
+  async (t) => {
+    isClusterDown = true
+    t.same(await balances('umbrella'), ['UNAVAILABLE', 'configuration_error', ''])
+    t.same(await balances('demo'), ['OK', '', ''])
+  },
+)

@@ -21,7 +21,7 @@ const promptOf = (queueKey: QueueKey): Query => ({
   run: () => Promise.resolve(answer({ data: [] })),
 })
 
-/** A reader and queries that the test ends; `refuses` reports whether one more is refused. */
+/** A reader and queries that the test ends; `refuses` returns whether one more is rejected. */
 function heldQueries() {
   const reader = createReader(CONTEXT, log)
   const ends: (() => void)[] = []
@@ -103,7 +103,7 @@ void t.test('900 lists of one partner do not delay another partner', async (t) =
   })
   const one = await reader.run(listPayouts(OTHER, {}))
   t.same(one.ok && objectOf(one.view), { data: [], next_cursor: null })
-  t.ok(answered <= 3, `${answered} pages of the other one came first`)
+  t.ok(answered <= 3, `${answered} pages of the other partner came first`)
   for (const page of await Promise.all(many)) {
     const { data } = page.ok ? (objectOf(page.view) as { data: object[] }) : { data: [] }
     if (data.length !== 3) t.fail('not its page')
@@ -119,7 +119,7 @@ void t.test('a list that is no longer awaited is not read', async (t) => {
   const first = reader.run(listPayouts(DEMO, {}), isAwaited)
   const second = reader.run(listPayouts(DEMO, {}), isAwaited)
   world.clock.pass(5_001)
-  t.match(await first, { ok: true }, 'it was read in time')
+  t.match(await first, { ok: true }, 'the page was read')
   t.match(await second, { ok: false, code: 'timeout' })
   t.match(await reader.run(listPayouts(DEMO, {})), { ok: true }, 'later queries are read')
 })

@@ -59,10 +59,14 @@ runOnBothStores({
     ])
     t.ok(
       all.every(({ instruction_id }) => instruction_id === id),
-      "the rail's own word for it",
+      'the transaction id of the rail',
     )
     t.same(await of(world, id), all)
-    t.same(await booked(world, beganAt + 10, beganAt + 20), all.slice(1, 2), 'half open')
+    t.same(
+      await booked(world, beganAt + 10, beganAt + 20),
+      all.slice(1, 2),
+      'the end of the period is excluded',
+    )
     t.same(await of(world, 'pout_none'), [])
     t.equal(await accountOf(world, 'rail_clearing'), '0')
   },

@@ -78,6 +78,6 @@ t.test('each stream holds one page, and at most four streams are open', async (t
     const slow = open()
     return slow.faults.length === 0 && slow
   })
-  await eventually('it reads', async () => next.pages() === 1)
+  await eventually('the next stream is read', async () => next.pages() === 1)
   for (const slow of [...four, next]) slow.leave()
 })

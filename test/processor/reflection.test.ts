@@ -34,7 +34,7 @@ void t.test('buf curl lists, describes and calls', async (t) => {
   const { address } = await openPartnerServices(t)
   const listed = await bufCurl(address, '', '--list-services')
   const services = SERVICES.map((name) => `causeway.v1.${name}`)
-  t.same(listed.stdout.trim().split('\n').sort(), services.sort(), 'the public ones alone')
+  t.same(listed.stdout.trim().split('\n').sort(), services.sort(), 'only the public services')
 
   const methods = await bufCurl(address, '', '--list-methods')
   t.match(methods.stdout, 'causeway.v1.Events/Watch')
@@ -57,7 +57,7 @@ void t.test('buf curl lists, describes and calls', async (t) => {
   t.match(anonymous.stderr, 'authentication_failed')
 })
 
-void t.test('buf curl does the same over mutual TLS', async (t) => {
+void t.test('buf curl works over mutual TLS', async (t) => {
   const authority = createAuthority()
   const folder = mkdtempSync(join(tmpdir(), 'reflection-'))
   t.teardown(() => rmSync(folder, { recursive: true }))

@@ -53,7 +53,11 @@ runOnBothStores({
     t.same(world.railInstructions, [
       { kind: 'recall', id: lifecycle.id, reason: 'refund', environment: 'sandbox' },
     ])
-    t.equal(codeOf(await lifecycle.refund('third')), 'payment_intent_not_refundable', 'under way')
+    t.equal(
+      codeOf(await lifecycle.refund('third')),
+      'payment_intent_not_refundable',
+      'refund in progress',
+    )
     await lifecycle.recallRefused()
     t.equal(types(world).filter((type) => type === FAILED).length, 2, 'one event per refusal')
     viewOf(await lifecycle.refund('third'))

@@ -28,7 +28,7 @@ const routes = async (world: World): Promise<WireRoute[]> =>
   viewOf<{ data: WireRoute[] }>(await world.run(listRoutes())).data
 
 runOnBothStores({
-  'the default routes': async (t, world) => {
+  'the default routes are listed': async (t, world) => {
     t.match(await routes(world), [
       { country: 'TH', currency: 'THB', enabled: true, platform_bps: 20 },
       { country: 'VN', currency: 'VND', platform_fixed: '5000', rail_fixed: '3300' },
@@ -36,7 +36,7 @@ runOnBothStores({
     ])
   },
 
-  "its own before everybody's, and that before the shipped one": async (t, world) => {
+  'the route of a tenant precedes the common one, and that the default': async (t, world) => {
     await world.run(createPartner(OPERATOR, 'acme', true))
     const fee = async (): Promise<string[]> => {
       const mine = await pay(world, { amount: '1000000' })

@@ -30,7 +30,7 @@ void t.test('every shard is shown, also one without an owner', async (t) => {
     ])
 })
 
-void t.test('what the cluster does not say is absent', async (t) => {
+void t.test('values that the cluster does not report are absent', async (t) => {
   const registry = new Registry()
   registerShardMetrics(registry, OWN, {
     shards: () => Promise.reject(new Error('gone')),

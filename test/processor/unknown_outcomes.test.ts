@@ -24,7 +24,7 @@ const entities = async (world: World, limit?: number): Promise<string[]> =>
   (await unknown(world, limit)).map(({ entity }) => entity)
 
 runOnBothStores({
-  'listed from the first inquiry until the outcome is known': async (t, world) => {
+  'an unknown outcome is listed from the first inquiry until it is known': async (t, world) => {
     const lifecycle = await beginLifecycle(world)
     await authorized(lifecycle)
     const payout = await pay(world)
@@ -102,7 +102,7 @@ runOnBothStores({
     t.same(await unknown(world), [])
     viewOf(await lifecycle.refund())
     world.clock.pass(MINUTE)
-    t.same(await entities(world), [lifecycle.id], 'the next recall, too')
+    t.same(await entities(world), [lifecycle.id], 'the next recall too')
     await lifecycle.returned()
     t.same(await unknown(world), [])
   },
@@ -146,7 +146,7 @@ void t.test('pages go from intents to payouts to recalls without a gap', async (
   }
 })
 
-void t.test('after a day it is counted, and logged once', async (t) => {
+void t.test('an outcome unknown for a day is counted, and logged once', async (t) => {
   const world = await createWorld(t)
   const lines: object[] = []
   const log = { warn: (facts: object) => lines.push(facts) } as unknown as Logger

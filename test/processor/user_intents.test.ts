@@ -161,5 +161,5 @@ void t.test('pages are stable, and invalid limits and cursors are rejected', asy
   for (const request of [{ limit: 0 }, { limit: 101 }, { cursor: `${cursor}x` }, { cursor: '' }]) {
     t.equal(codeOf(await read(world, query(request))), 'invalid_request', JSON.stringify(request))
   }
-  t.equal(codeOf(await read(world, other({ cursor }))), 'invalid_request', "another user's")
+  t.equal(codeOf(await read(world, other({ cursor }))), 'invalid_request', 'of another user')
 })

@@ -110,7 +110,7 @@ void t.test('a fault is returned by its code, and a mismatched response is an er
   const { control, connect, connected } = await aControlService(t)
   const script: Record<string, ControlResponse> = {
     status: { fault: 'invalid_request' },
-    poison: { fault: 'no code of ours' },
+    poison: { fault: 'an unregistered code' },
     redrive: { status: {} },
   }
   connect((request) => script[request.request ?? ''])

@@ -378,7 +378,7 @@ void t.test('events are listed by sequence number, without gaps, of the tenant o
   t.match(first, { next_after: 3, has_more: true })
   t.match(await page(3, 4), { next_after: 7, has_more: false })
   t.same(numbers(await page(5)), [6, 7])
-  t.match(await page(7), { data: [], next_after: 7, has_more: false }, 'no new events yet')
+  t.match(await page(7), { data: [], next_after: 7, has_more: false }, 'no newer events')
   t.match(await page(99), { data: [], next_after: 99 })
   t.same(
     (await page(0)).data.map(({ event }) => JSON.stringify(event)),

@@ -43,14 +43,14 @@ const TABLE: readonly (readonly [text: string, exponent: number, result: bigint 
   ['99999999999.99', THB, 'amount_malformed'],
 ]
 
-t.test('accepts exactly the formats of the standard', async (t) => {
+t.test('an amount has exactly the formats of the standard', async (t) => {
   for (const [text, exponent, result] of TABLE) {
     const outcome = readAmount(text, exponent)
     t.equal(outcome.ok ? outcome.value : outcome.reason, result, `"${text}" of ${exponent}`)
   }
 })
 
-t.test('is exact for every amount that fits', async () => {
+t.test('every amount in range is read exactly', async () => {
   fc.assert(
     fc.property(fc.bigInt({ min: 1n, max: 10n ** 12n - 1n }), (minor) => {
       const digits = minor.toString().padStart(3, '0')

@@ -20,7 +20,7 @@ import {
 } from './payloads.js'
 import { check, NONE, readingOf, type Row } from './reading.js'
 
-t.test('which template is read', async (t) => {
+t.test('one template of the corridor is read', async (t) => {
   const without29: Field = ['29', NONE]
   const other: Field = ['31', fields(['00', 'A000000677010113'], ['01', '004'])]
   const thaiBill = fields(['00', BILL_PAYMENT], ['01', '099400016550100'], ['02', 'R'])
@@ -31,7 +31,7 @@ t.test('which template is read', async (t) => {
     ['none at all, but a category', thai(without29, ['52', '5812']), 'scheme_missing'],
     ['only a card scheme', thai(without29, ['04', '5300001234567']), 'scheme_unsupported'],
     ['only an acquirer', thai(without29, other), 'scheme_unsupported'],
-    ['an acquirer beside', thai(without29, billTemplate(undefined, ['02', 'R1']), other), 'ok'],
+    ['with an acquirer', thai(without29, billTemplate(undefined, ['02', 'R1']), other), 'ok'],
     ['transfer and bill', thai(billTemplate(undefined, ['02', 'R1'])), 'destination_ambiguous'],
     [
       'transfer and bill of the wrong tag',
@@ -73,9 +73,9 @@ t.test('which template is read', async (t) => {
     ],
     ['id not first', thai(template(['01', '0066812345678'], ['00', CREDIT_TRANSFER])), 'ok'],
     ['VietQR', vietnamese(), 'scheme_mismatch'],
-    ['VietQR beside', thai(vietTemplate('970416', '1')), 'ok'],
+    ['with VietQR', thai(vietTemplate('970416', '1')), 'ok'],
     [
-      'VietQR beside an acquirer',
+      'with VietQR and an acquirer',
       thai(without29, other, vietTemplate('970416', '1')),
       'scheme_unsupported',
     ],
@@ -99,11 +99,11 @@ t.test('which template is read', async (t) => {
     ...['A000000677010114', 'A000000677012004', 'A000000677012006'].map((id): Row => {
       return ['PromptPay, not payable', thai(['29', field('00', id)]), 'scheme_mismatch']
     }),
-    ['VNPAY beside', vietnamese(['26', fields(['00', 'A000000775'], ['01', '1'])]), 'ok'],
+    ['with VNPAY', vietnamese(['26', fields(['00', 'A000000775'], ['01', '1'])]), 'ok'],
   ])
 })
 
-t.test('PromptPay destinations', async (t) => {
+t.test('PromptPay destinations are read or rejected', async (t) => {
   const proxy = (...list: readonly Field[]): string =>
     thai(['29', fields(['00', CREDIT_TRANSFER], ...list)])
   const bill = (...list: readonly Field[]): string =>
@@ -157,7 +157,7 @@ t.test('PromptPay destinations', async (t) => {
   })
 })
 
-t.test('VietQR destinations', async (t) => {
+t.test('VietQR destinations are read or rejected', async (t) => {
   const to = (bank: string, account: string, service?: string): string =>
     vietnamese(vietTemplate(bank, account, service))
   check(t, 'vn_vietqr', [
@@ -198,7 +198,7 @@ t.test('VietQR destinations', async (t) => {
   })
 })
 
-t.test('VietQR references', async (t) => {
+t.test('VietQR references are read', async (t) => {
   const references = (...list: readonly Field[]): readonly string[] => {
     const { destination } = readingOf(vietnamese(['62', fields(...list)]), 'vn_vietqr')
     return [destination.reference1, destination.reference2]

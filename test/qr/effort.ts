@@ -1,5 +1,5 @@
 /**
- * Counts the characters that a computation passes to built-in functions: a measure of effort that
+ * Counts the characters that a computation passes to built-in functions: a measure of work that
  * does not depend on the machine.
  *
  * - The built-ins are restored when it returns or throws.

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { masked, visibleEnd } from '../../src/qr/mask.js'
 
-t.test('shows the end of an account, less of a short one', async (t) => {
+t.test('a masked account shows its end, and less of a short one', async (t) => {
   const table: readonly (readonly [account: string, shown: string])[] = [
     ['0066812345678', '****5678'],
     ['1234567890123', '****0123'],
@@ -18,7 +18,7 @@ t.test('shows the end of an account, less of a short one', async (t) => {
   for (const [account, shown] of table) t.equal(masked(account), shown, account)
 })
 
-t.test('hides more than half, and the length', async () => {
+t.test('a masked account hides at least half of it, and its length', async () => {
   fc.assert(
     fc.property(fc.stringMatching(/^[0-9A-Za-z]{1,40}$/), (account) => {
       const end = visibleEnd(account)

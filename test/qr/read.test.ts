@@ -37,7 +37,7 @@ t.test('the text is checked first', async (t) => {
   ])
 })
 
-t.test('characters that could spoof a receipt', async (t) => {
+t.test('characters that could spoof a receipt are rejected', async (t) => {
   const bad = ['\t', '\n', '\x1b', '\x7f', '\x85', '\u202e', '\u2066', '\u200f', '\u061c', '\ufeff']
   for (const character of [...bad, '\u2028', '\u2029', '\ud83d', '\udc00']) {
     const name = `A${character}B`
@@ -49,7 +49,7 @@ t.test('characters that could spoof a receipt', async (t) => {
   }
 })
 
-t.test('at most 4,096 code points', async (t) => {
+t.test('a code has at most 4,096 code points', async (t) => {
   const padded = (last: string): string => {
     const padding: Field[] = []
     for (let tag = 65; tag <= 99; tag++) padding.push([String(tag), '😀'.repeat(99)])
@@ -76,10 +76,14 @@ t.test('the checksum is present, correct, last and unique', async (t) => {
     ['wrong', good.slice(0, -1) + flipped, 'checksum_mismatch'],
     ['three digits', good.slice(0, -1), 'checksum_missing'],
     ['not hexadecimal', `${body}6304GGGG`, 'checksum_missing'],
-    ['something after it', sealed(good + field('80', 'x')), 'tlv_duplicate_tag'],
+    ['text after it', sealed(good + field('80', 'x')), 'tlv_duplicate_tag'],
     ['the end of a name', sealed(`${body}5908`), 'checksum_missing'],
     ['the end of a longer 63', sealed(`${body}6308`), 'checksum_missing'],
-    ['an early one too', sealed(fields(['00', '01'], ['63', 'ABCD']) + '8008'), 'checksum_missing'],
+    [
+      'a second one earlier',
+      sealed(fields(['00', '01'], ['63', 'ABCD']) + '8008'),
+      'checksum_missing',
+    ],
     ['inner blanks removed', thai(['59', 'A B']).replace('A B', 'AB'), 'checksum_mismatch'],
   ])
 })
@@ -150,7 +154,7 @@ t.test('objects are well formed in the root and in the templates read', async (t
   ])
 })
 
-t.test('static or dynamic', async (t) => {
+t.test('the code is static or dynamic', async (t) => {
   check(t, 'th_promptpay', [
     ['10', thai(['01', '10']), 'poi_invalid'],
     ['Bluetooth', thai(['01', '21']), 'poi_invalid'],
@@ -165,7 +169,7 @@ t.test('static or dynamic', async (t) => {
   t.equal(readingOf(thai(['01', NONE], ['54', '1'])).kind, 'dynamic')
 })
 
-t.test('currency, country and category', async (t) => {
+t.test('currency, country and category are checked', async (t) => {
   check(t, 'th_promptpay', [
     ['no currency', thai(['53', NONE]), 'currency_missing'],
     ['dollars', thai(['53', '840']), 'currency_mismatch'],
@@ -180,13 +184,13 @@ t.test('currency, country and category', async (t) => {
   ])
 })
 
-t.test('tips and fees', async (t) => {
+t.test('tips and fees are rejected', async (t) => {
   check(t, 'th_promptpay', [
     ['a tip', thai(['55', '01']), 'ok'],
     ['a fixed fee', thai(['55', '02'], ['56', '10.00']), 'fee_unsupported'],
     ['a percentage', thai(['55', '03'], ['57', '05.00']), 'fee_unsupported'],
-    ['a fixed fee unsaid', thai(['55', '02']), 'fee_inconsistent'],
-    ['a percentage unsaid', thai(['55', '03']), 'fee_inconsistent'],
+    ['a fixed fee without its indicator', thai(['55', '02']), 'fee_inconsistent'],
+    ['a percentage without its indicator', thai(['55', '03']), 'fee_inconsistent'],
     ['a tip that is a fee', thai(['55', '01'], ['56', '10.00']), 'fee_inconsistent'],
     ['a fee without a word', thai(['56', '10.00']), 'fee_inconsistent'],
     ['a percentage without a word', thai(['57', '05.00']), 'fee_inconsistent'],

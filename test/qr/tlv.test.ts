@@ -9,7 +9,7 @@ const reasonOf = (text: string): string => {
   return walked.ok ? 'ok' : walked.reason
 }
 
-t.test('splits a text into its objects', async (t) => {
+t.test('a text is split into its objects', async (t) => {
   const walked = walk('000201630412AB0102xy')
   t.ok(walked.ok)
   if (!walked.ok) return
@@ -24,7 +24,7 @@ t.test('an empty text has no object', async (t) => {
   if (walked.ok) t.same([[...walked.value.objects.keys()], walked.value.last], [[], ''])
 })
 
-t.test('counts code points', async (t) => {
+t.test('lengths count code points', async (t) => {
   for (const name of ['สมชาย', 'Quán', 'Qua\u0301n', '最佳', '☕😀🇹🇭', 'a😀b']) {
     const walked = walk(field('59', name) + field('60', 'x'))
     t.ok(walked.ok, name)
@@ -33,7 +33,7 @@ t.test('counts code points', async (t) => {
   t.equal(reasonOf('5902😀'), 'tlv_truncated', 'a surrogate pair is one character')
 })
 
-t.test('names each fault', async (t) => {
+t.test('each fault is named', async (t) => {
   const table: readonly (readonly [text: string, reason: string])[] = [
     ['5903ab', 'tlv_truncated'],
     ['590', 'tlv_truncated'],
@@ -75,7 +75,7 @@ t.test('objects round-trip for any values', async () => {
 })
 
 t.test('peek accepts arbitrary text', async (t) => {
-  t.equal(peek(field('01', 'x') + field('00', 'guid') + '99', '00'), 'guid', 'in any place')
+  t.equal(peek(field('01', 'x') + field('00', 'guid') + '99', '00'), 'guid', 'at any position')
   t.equal(peek(field('00', 'first') + field('00', 'second'), '00'), 'first')
   t.equal(peek('99' + field('00', 'guid'), '00'), undefined, 'not after malformed data')
   t.equal(peek('CLASSIC', '00'), undefined)

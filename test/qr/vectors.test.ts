@@ -39,7 +39,7 @@ const { vectors } = JSON.parse(
   readFileSync(join(projectRoot(), 'test/qr/vectors.json'), 'utf8'),
 ) as { vectors: Vector[] }
 
-t.equal(vectors.length, 113, 'the whole collection is here')
+t.equal(vectors.length, 113, 'the collection is complete')
 
 for (const { id, corridor, payload, expect } of vectors) {
   t.test(id, async (t) => {
@@ -78,7 +78,7 @@ for (const { id, corridor, payload, expect } of vectors) {
   })
 }
 
-/** PromptPay has its own two; VietQR's are the bill number or label, and the purpose. */
+/** PromptPay has two references; those of VietQR are the bill number or label, and the purpose. */
 function referencesOf({ scheme, destination, additional = {} }: Decode): [string, string] {
   if (scheme === 'promptpay') return [destination.ref1 ?? '', destination.ref2 ?? '']
   return [additional['01'] ?? additional['05'] ?? '', additional['08'] ?? '']

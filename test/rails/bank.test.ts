@@ -40,7 +40,7 @@ void t.test('an ordinary instruction is executed and reported after the delay', 
   t.end()
 })
 
-void t.test('with no delay an instruction is executed at once', (t) => {
+void t.test('without a delay an instruction is executed at once', (t) => {
   t.equal(receive(anInstruction(), at(0, 0)).state, 'executed')
   t.end()
 })
@@ -100,7 +100,7 @@ void t.test('production instructions are always paid', (t) => {
     t.strictSame(received.due, { at: NOON + 250, step: 'execute' }, ending)
     const executed = carryOut(received, at(250))
     t.match(executed, { state: 'executed', executions: 1, due: null, refusal: null })
-    t.match(executed.reportId, /^rep_/, 'and it is reported')
+    t.match(executed.reportId, /^rep_/, 'the execution is reported')
     t.match(reportOf(executed, null), { environment, status: 'executed' })
     for (const outcome of SIMULATED_OUTCOMES) {
       t.equal(simulate(received, outcome, at(300)), received)
@@ -153,7 +153,7 @@ void t.test('an instruction is refused after notAfter and accepted at it', (t) =
   t.match(late, { state: 'refused', refusal: 'expired', executions: 0, due: null })
   t.match(late.reportId, /^rep_/)
   const silent = anInstruction({ notAfter: instant(NOON), account: '9990000006' })
-  t.match(receive(silent, at(1)), { state: 'refused', executions: 0 }, 'for every account')
+  t.match(receive(silent, at(1)), { state: 'refused', executions: 0 }, 'at every account')
   t.end()
 })
 

@@ -58,7 +58,7 @@ const query = (): RailInstruction => ({
   environment: 'sandbox',
 })
 
-void t.test('before the rail has described itself nothing is final or sent', async (t) => {
+void t.test('before the answer to Describe no outcome is final and nothing is sent', async (t) => {
   const folder = shortFolder(t)
   const rail = aListener(t, socketIn(folder))
   t.equal(rail.up(), false)
@@ -72,7 +72,7 @@ void t.test('before the rail has described itself nothing is final or sent', asy
   const kept = anInstruction()
   rail.send([{ kind: 'instruct', instruction: kept }])
   await rail.waitFor(kept.id, 'executed')
-  t.strictSame(await journal.find([lost.id]), [], 'an instruction sent too early is dropped')
+  t.strictSame(await journal.find([lost.id]), [], 'an early instruction is dropped')
 })
 
 void t.test('the link opens once admitted and retries until then', async (t) => {
@@ -86,7 +86,7 @@ void t.test('the link opens once admitted and retries until then', async (t) => 
   })
   await until('the link is up', () => rail.up() && streams.length > 0)
   t.same(seen, [null, null, null], 'a rail without newest_instruction has none')
-  t.equal(streams.length, 1, 'no link before')
+  t.equal(streams.length, 1, 'no link before admission')
 })
 
 void t.test('the link reconnects to a restarted rail and reports each change', async (t) => {
@@ -113,7 +113,7 @@ void t.test('instructions of one event-loop iteration share a message, in order'
   const railInstructions = Array.from({ length: STREAM_BATCH_MAX + 44 }, query)
   for (const railInstruction of railInstructions) rail.send([railInstruction])
   const arrived = () => puppet.batches.flatMap((batch) => batch.orders)
-  await until('all arrived', () => arrived().length === railInstructions.length)
+  await until('all instructions arrived', () => arrived().length === railInstructions.length)
   t.strictSame(
     puppet.batches.map((batch) => batch.orders.length),
     [STREAM_BATCH_MAX, 44],
@@ -131,7 +131,7 @@ void t.test('malformed reports are dropped and the others delivered', async (t) 
   const rail = await aLinkedListener(t, puppet.address)
   await until('the stream is open', () => puppet.streams.length === 1)
   const { id } = anInstruction()
-  puppet.report({ id, status: 'paid, honestly' }, { id: 'x', status: 'accepted' }, {})
+  puppet.report({ id, status: 'not a status' }, { id: 'x', status: 'accepted' }, {})
   puppet.report({ id, status: 'executed', amount: '1.5' }, { id, status: 'accepted' })
   await rail.waitFor(id, 'accepted')
   t.strictSame(rail.received, [{ id, reportId: null, status: 'accepted' }])
@@ -144,7 +144,7 @@ void t.test('an oversized message closes the link, not the process', async (t) =
   await until('the stream is open', () => puppet.streams.length === 1)
   puppet.report({ id: 'x'.repeat(GRPC_MESSAGE_MAX_BYTES), status: 'executed' })
   await until('the link was reopened', () => puppet.streams.length === 2)
-  await until('it is up', () => rail.up())
+  await until('the link is up', () => rail.up())
   const { id } = anInstruction()
   puppet.report({ id, status: 'not_found' })
   await rail.waitFor(id, 'not_found')
@@ -157,7 +157,7 @@ void t.test('the client reconnects when the rail ends the stream', async (t) => 
   await until('the stream is open', () => puppet.streams.length === 1)
   puppet.streams[0]?.end()
   await until('the link was reopened', () => puppet.streams.length === 2)
-  await until('it is up', () => rail.up())
+  await until('the link is up', () => rail.up())
 })
 
 void t.test('after close nothing is sent, received or dialed', async (t) => {
@@ -165,7 +165,7 @@ void t.test('after close nothing is sent, received or dialed', async (t) => {
   const rail = await aLinkedListener(t, puppet.address)
   await until('the stream is open', () => puppet.streams.length === 1)
   const [stream] = puppet.streams
-  if (stream === undefined) throw new Error('there is a stream')
+  if (stream === undefined) throw new Error('one stream was opened')
   const ended = new Promise((resolve) => stream.on('cancelled', resolve))
   rail.send([query()])
   await rail.close()

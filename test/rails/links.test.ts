@@ -1,4 +1,4 @@
-/** The sandbox rail with links of several shards: reports go to the one whose instruction it is. */
+/** The sandbox rail with links of several shards: a report goes to the shard of its instruction. */
 import { join } from 'node:path'
 import t from 'tap'
 import type { Instruction, Rail, RailReport } from '../../src/rails/rail.js'
@@ -13,7 +13,7 @@ const acknowledge = (rail: Rail, { reportId }: RailReport): void =>
   rail.send([{ kind: 'acknowledge', reportId: reportId ?? '' }])
 
 const untilReceived = (journal: Journal, { id }: Instruction): Promise<void> =>
-  until('it is in the journal', async () => (await journal.find([id])).length === 1)
+  until('the instruction is in the journal', async () => (await journal.find([id])).length === 1)
 
 void t.test('reports go to the link of the shard, whichever opened last', async (t) => {
   const { address } = await aRail(t, shortFolder(t))
@@ -37,7 +37,7 @@ void t.test('a report waits for a link of its shard', async (t) => {
   instruct(one, instruction)
   await untilReceived(journal, instruction)
   await one.close()
-  await until('it is executed', async () => {
+  await until('the instruction is executed', async () => {
     const [entry] = await journal.find([instruction.id])
     return entry?.state === 'executed'
   })
@@ -46,21 +46,24 @@ void t.test('a report waits for a link of its shard', async (t) => {
   t.same(two.about(instruction.id), [])
 })
 
-void t.test('a link gets again what the closed one of its shard did not acknowledge', async (t) => {
-  const { address } = await aRail(t, shortFolder(t))
-  const next = await aLinkedListener(t, address, { shard: 'books_1' })
-  const former = await aLinkedListener(t, address, { shard: 'books_1' })
-  const [kept, acknowledged] = [anInstruction(), anInstruction()]
-  instruct(former, kept)
-  instruct(former, acknowledged)
-  await former.waitFor(kept.id, 'executed')
-  acknowledge(former, await former.waitFor(acknowledged.id, 'executed'))
-  t.same(next.about(kept.id), [], 'the newest link gets it')
-  await former.close()
-  await next.waitFor(kept.id, 'executed')
-})
+void t.test(
+  'a new link of a shard gets the reports that the closed one did not acknowledge',
+  async (t) => {
+    const { address } = await aRail(t, shortFolder(t))
+    const next = await aLinkedListener(t, address, { shard: 'books_1' })
+    const former = await aLinkedListener(t, address, { shard: 'books_1' })
+    const [kept, acknowledged] = [anInstruction(), anInstruction()]
+    instruct(former, kept)
+    instruct(former, acknowledged)
+    await former.waitFor(kept.id, 'executed')
+    acknowledge(former, await former.waitFor(acknowledged.id, 'executed'))
+    t.same(next.about(kept.id), [], 'the newest link gets the report')
+    await former.close()
+    await next.waitFor(kept.id, 'executed')
+  },
+)
 
-void t.test('an instruction without a shard is of the lowest one', async (t) => {
+void t.test('an instruction without a shard belongs to the lowest one', async (t) => {
   const { address, journal } = await aRail(t, shortFolder(t), { delayMs: 50 })
   const two = await aLinkedListener(t, address, { shard: 'books_2' })
   const former = await aLinkedListener(t, address)
@@ -112,6 +115,8 @@ void t.test('the client drops a report of another shard', async (t) => {
     { kind: 'query', id: foreign.id, environment },
     { kind: 'query', id: own.id, environment },
   ])
-  await until('both are answered', () => two.about(own.id).some(({ reportId }) => !reportId))
+  await until('both instructions are answered', () =>
+    two.about(own.id).some(({ reportId }) => !reportId),
+  )
   t.same(two.about(foreign.id), [])
 })

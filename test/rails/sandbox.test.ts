@@ -41,7 +41,7 @@ async function untilJournalled(journal: Journal, id: string): Promise<void> {
   await until(`${id} is in the journal`, async () => (await journal.find([id])).length === 1)
 }
 
-void t.test('the rail describes itself', async (t) => {
+void t.test('Describe returns name and environments of the rail', async (t) => {
   const { address } = await aRail(t, shortFolder(t))
   const rail = await aLinkedListener(t, address)
   t.match(rail.describe(), { name: 'sandbox', finalityWindowMs: 0, newestInstruction: null })
@@ -115,7 +115,7 @@ void t.test('a repeated id with different content is recorded and not executed',
   instruct(rail, instruction)
   await rail.waitFor(instruction.id, 'executed')
   instruct(rail, { ...instruction, amount: 999n })
-  await until('it was answered', () => rail.about(instruction.id).length === 2)
+  await until('the repetition was answered', () => rail.about(instruction.id).length === 2)
   t.match(rail.about(instruction.id)[1], { status: 'executed', amount: 100n, reportId: null })
   const entry = await entryOf(journal, instruction.id)
   t.match(entry, { amount: 100n, executions: 1 })
@@ -212,7 +212,7 @@ void t.test('simulate forces outcomes', async (t) => {
   await rail.waitFor(failed.id, 'refused')
   await rail.waitFor(back.id, 'returned')
   rail.send([{ kind: 'simulate', id: failed.id, outcome: 'completed' }])
-  await until('the vain one is answered', () => rail.about(failed.id).length === 2)
+  await until('the rejected recall is answered', () => rail.about(failed.id).length === 2)
   t.match(rail.about(failed.id)[1], { status: 'refused', reportId: null })
 })
 
@@ -251,14 +251,14 @@ void t.test('a report is repeated until it is acknowledged', async (t) => {
   t.strictSame(reportIds(rail), reportIds(listener), 'under the same report ids')
 
   rail.send(reportIds(rail).map((reportId) => ({ kind: 'acknowledge', reportId })))
-  await until('nothing waits any more', async () => {
+  await until('no report is outstanding', async () => {
     return (await second.journal.unacknowledged('', 10)).length === 0
   })
   rail.send([{ kind: 'acknowledge', reportId: 'rep_unknown' }])
   const id = instructions[0]?.id
-  if (id === undefined) throw new Error('there were instructions')
+  if (id === undefined) throw new Error('instructions are executed')
   rail.send([{ kind: 'query', id, environment: 'sandbox' }])
-  await until('the rail goes on', () => rail.about(id).length === 2)
+  await until('the rail continues', () => rail.about(id).length === 2)
   t.match(rail.about(id)[1], { status: 'executed', reportId: null })
 })
 
@@ -303,7 +303,7 @@ void t.test('the environment is stored with the instruction', async (t) => {
   }
   instruct(listener, { ...production, environment: 'sandbox' })
   await until('the answer', () => listener.about(production.id).length === 2)
-  t.same(await discrepanciesIn(folder), [], 'it is the same content')
+  t.same(await discrepanciesIn(folder), [], 'the content is the same')
 })
 
 async function discrepanciesIn(folder: string): Promise<unknown[]> {
@@ -354,12 +354,12 @@ void t.test('a call without the token ends before its message is read', async (t
   }
 })
 
-void t.test('health needs no token', async (t) => {
+void t.test('the health check needs no token', async (t) => {
   const { address } = await aRail(t, shortFolder(t))
   const stub = new Client(address, credentials.createInsecure())
   t.teardown(() => stub.close())
   const check = service['Check']
-  if (check === undefined) throw new Error('health has a check')
+  if (check === undefined) throw new Error('the health check answers')
   const answer = await new Promise((resolve, reject) => {
     stub.makeUnaryRequest(
       check.path,
@@ -385,7 +385,9 @@ void t.test('a link whose peer does not read is ended', async (t) => {
     query: { id: anInstruction().id },
   }))
   for (let message = 0; message < 100; message++) stream.write({ orders: railInstructions })
-  await until('the rail has had enough', () => lines.some((line) => line.includes('too slowly')))
+  await until('the rail has ended the link', () =>
+    lines.some((line) => line.includes('too slowly')),
+  )
   // The status follows the messages already in flight.
   stream.resume()
   const RESOURCE_EXHAUSTED = 8

@@ -74,7 +74,7 @@ void t.test('repeated kill -9 under load loses and duplicates nothing', async (t
     child = await aRailProcess(t, folder, 5)
   }
 
-  await until('everything is paid', async () => {
+  await until('every instruction is executed', async () => {
     note()
     const open = instructions.filter(({ id }) => !isPaid.has(id))
     rail.send(open.map((instruction) => ({ kind: 'instruct', instruction })))
@@ -90,14 +90,14 @@ void t.test('repeated kill -9 under load loses and duplicates nothing', async (t
   t.equal(entries.length, instructions.length, 'each instruction is stored')
   t.ok(
     entries.every(({ executions }) => executions === 1),
-    'and was executed once',
+    'each instruction was executed once',
   )
   const numbers = new Map(entries.map(({ id, transactionId }) => [id, transactionId]))
   t.equal(new Set(numbers.values()).size, entries.length, 'with a transaction id of its own')
   const contradicted = rail.received.filter(
     (report) => transactionOf(report) !== numbers.get(report.id),
   )
-  t.strictSame(contradicted, [], 'as every report said, before and after the kills')
+  t.strictSame(contradicted, [], 'every report agrees, before and after the kills')
 })
 
 void t.test('a clean stop keeps pending instructions and exits with 0', async (t) => {

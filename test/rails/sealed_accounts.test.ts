@@ -1,4 +1,4 @@
-/** Accounts in the sandbox rail's journal are sealed with a key of the rail's own. */
+/** Accounts in the sandbox rail's journal are encrypted with a key of the rail. */
 import { cpSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
@@ -30,31 +30,34 @@ async function statementIn(file: string): Promise<string> {
   return text
 }
 
-void t.test('a new account is sealed; reports and the statement have it', async (t) => {
-  const folder = shortFolder(t)
-  const file = join(folder, 'rail.db')
-  const first = await aRail(t, folder)
-  const listener = await aLinkedListener(t, first.address)
-  const instruction = anInstruction({ account: ACCOUNT })
-  listener.send([{ kind: 'instruct', instruction }])
-  await listener.waitFor(instruction.id, 'executed')
-  t.same(filesWith(folder, ACCOUNT), [])
-  const books = await openDatabase(file, { readOnly: true })
-  t.match(await books.all('SELECT account, account_last4 FROM instructions'), [
-    { account: '', account_last4: '9113' },
-  ])
-  await books.close()
-  t.match(await statementIn(file), `,${ACCOUNT},`)
-  await first.close()
-  t.same(filesWith(folder, ACCOUNT), [])
-  t.equal(statSync(join(folder, 'rail.key')).mode & 0o777, 0o600)
+void t.test(
+  'a new account is encrypted, and reports and the statement have it in clear',
+  async (t) => {
+    const folder = shortFolder(t)
+    const file = join(folder, 'rail.db')
+    const first = await aRail(t, folder)
+    const listener = await aLinkedListener(t, first.address)
+    const instruction = anInstruction({ account: ACCOUNT })
+    listener.send([{ kind: 'instruct', instruction }])
+    await listener.waitFor(instruction.id, 'executed')
+    t.same(filesWith(folder, ACCOUNT), [])
+    const books = await openDatabase(file, { readOnly: true })
+    t.match(await books.all('SELECT account, account_last4 FROM instructions'), [
+      { account: '', account_last4: '9113' },
+    ])
+    await books.close()
+    t.match(await statementIn(file), `,${ACCOUNT},`)
+    await first.close()
+    t.same(filesWith(folder, ACCOUNT), [])
+    t.equal(statSync(join(folder, 'rail.key')).mode & 0o777, 0o600)
 
-  const second = await aRail(t, folder)
-  const again = await aLinkedListener(t, second.address)
-  again.send([{ kind: 'query', id: instruction.id, environment: 'sandbox' }])
-  t.match(await again.waitFor(instruction.id, 'executed'), { destinationAccount: ACCOUNT })
-  await second.close()
-})
+    const second = await aRail(t, folder)
+    const again = await aLinkedListener(t, second.address)
+    again.send([{ kind: 'query', id: instruction.id, environment: 'sandbox' }])
+    t.match(await again.waitFor(instruction.id, 'executed'), { destinationAccount: ACCOUNT })
+    await second.close()
+  },
+)
 
 void t.test('a journal does not open with a missing or another key', async (t) => {
   const folder = shortFolder(t)
@@ -76,7 +79,7 @@ void t.test('a journal does not open with a missing or another key', async (t) =
   await (await openJournal(file, systemRandom())).close()
 })
 
-void t.test('accounts of an earlier version are sealed, in free space too', async (t) => {
+void t.test('accounts of an earlier version are encrypted, also in free pages', async (t) => {
   const folder = shortFolder(t)
   const file = join(folder, 'rail.db')
   await writeEarlier(file, 7_500)
@@ -89,7 +92,7 @@ void t.test('accounts of an earlier version are sealed, in free space too', asyn
   t.equal((await statementIn(file)).match(new RegExp(`,${ACCOUNT}\\d+,`, 'g'))?.length, 7_500)
 })
 
-void t.test('sealing resumes after a crash', async (t) => {
+void t.test('the encryption resumes after a crash', async (t) => {
   const folder = shortFolder(t)
   const file = join(folder, 'rail.db')
   await writeEarlier(file, 20)
@@ -130,12 +133,12 @@ for (const name of frozenNames()) {
   })
 }
 
-void t.test('a frozen journal has accounts in clear', (t) => {
+void t.test('one frozen journal has accounts in clear', (t) => {
   t.not(accountsInClear, 0)
   t.end()
 })
 
-/** A journal as the version before sealed accounts wrote it, with free pages. */
+/** A journal of the version before encrypted accounts, with free pages. */
 async function writeEarlier(file: string, rows: number): Promise<void> {
   const database = await openDatabase(file)
   const migrations = readdirSync(SCHEMA)

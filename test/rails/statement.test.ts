@@ -37,7 +37,7 @@ t.test('the statement has one line for each movement of the period', async (t) =
   const out = `${at(19)},TX2,pout_2,executed,THB,5,,payout,2,`
   const back = `${at(20)},TX2,pout_2,returned,THB,5,,payout,2,`
   t.same(await statement(0, 100), [HEAD, one, out, back, ''])
-  t.same(await statement(10, 20), [HEAD, one, out, ''], 'its end is left out')
+  t.same(await statement(10, 20), [HEAD, one, out, ''], 'the end of the period is excluded')
   t.same(await statement(11, 19), [HEAD, ''])
   t.same(await statement(20, 21), [HEAD, back, ''])
 })

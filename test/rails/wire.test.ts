@@ -110,7 +110,7 @@ void t.test('every instruction survives the round trip', (t) => {
   t.end()
 })
 
-void t.test('the shard of the link is that of what it sends', (t) => {
+void t.test('an instruction has the shard of its link', (t) => {
   const sent: RailInstruction[] = [
     { kind: 'instruct', instruction: anInstruction() },
     { kind: 'query', id: anInstruction().id, environment: 'sandbox' },

@@ -1,4 +1,4 @@
-/** Reconciliation finds every planted difference and no other, also at the edges of the period. */
+/** Reconciliation finds every injected difference and no other, also at the ends of the period. */
 import { readdirSync } from 'node:fs'
 import fc from 'fast-check'
 import t from 'tap'
@@ -29,7 +29,7 @@ interface Payment {
   readonly at: number
   /** The delay of each booking, at most a day. */
   readonly lags: readonly [number, number]
-  /** The movement with the planted difference. */
+  /** The movement with the injected difference. */
   readonly place: 0 | 1
   readonly plant: Plant
 }
@@ -97,7 +97,7 @@ function findingOf(plant: Plant, isLineDue: boolean, isBookingDue: boolean): str
   return isBookingDue ? 'missing_there *' : null
 }
 
-void t.test('any payments with any differences', async (t) => {
+void t.test('every difference of any payments is found', async (t) => {
   t.testdir()
   const order = fc.array(fc.nat(), { minLength: 100, maxLength: 100 })
   await fc.assert(
@@ -134,7 +134,7 @@ void t.test('any payments with any differences', async (t) => {
   t.same(
     readdirSync(t.testdirName).filter((name) => !name.endsWith('.csv')),
     [],
-    'no workbook is left behind',
+    'no temporary file is left',
   )
 })
 
@@ -162,7 +162,7 @@ function sumsAreWhole(
   }
 }
 
-void t.test('more than one difference of an instruction', async (t) => {
+void t.test('several differences of an instruction are found', async (t) => {
   t.testdir()
   const cases: readonly (readonly [
     string,
@@ -184,7 +184,7 @@ void t.test('more than one difference of an instruction', async (t) => {
       [],
     ],
     [
-      'turned round beside its return',
+      'reversed movement beside its return',
       [back(), back()],
       [booked(moved()), booked(back())],
       ['different pout_1 returned movement'],
@@ -196,7 +196,7 @@ void t.test('more than one difference of an instruction', async (t) => {
       ['missing_here pout_1 returned'],
     ],
     [
-      'two things at once',
+      'two differences at once',
       [moved({ amount: 1n, currency: 'THB' })],
       [booked(moved())],
       ['different pout_1 executed currency amount'],
@@ -221,7 +221,7 @@ void t.test('more than one difference of an instruction', async (t) => {
   }
 })
 
-void t.test('many lines, and many of one instruction', async (t) => {
+void t.test('many lines, and many of one instruction, are reconciled', async (t) => {
   t.testdir()
   const many = Array.from({ length: 7_000 }, (_, i) =>
     moved({ instruction: `pout_${i % 2 === 0 ? 'same' : i}`, amount: BigInt(i + 1) }),

@@ -13,11 +13,11 @@ async function readAll(t: Test, text: string | Buffer): Promise<Read[]> {
   const statement = openStatement(join(t.testdir({ 'statement.csv': text }), 'statement.csv'))
   const found: Read[] = []
   for await (const read of statement.lines()) found.push(read)
-  t.equal(statement.digest(), hash('sha256', text), 'of the bytes of the file')
+  t.equal(statement.digest(), hash('sha256', text), 'the digest of the file')
   return found
 }
 
-void t.test('valid lines in all accepted formats', async (t) => {
+void t.test('valid lines are read in all accepted formats', async (t) => {
   const good = {
     good: {
       line: 2,
@@ -31,8 +31,8 @@ void t.test('valid lines in all accepted formats', async (t) => {
   }
   const columns = 'AMOUNT,note, currency,movement,instruction_id,transaction_id,time'
   for (const [text, why] of [
-    [`${HEAD}\n${GOOD}`, 'without an end'],
-    [`${HEAD}\r\n${GOOD}\r\n`, 'with the ends of RFC 4180'],
+    [`${HEAD}\n${GOOD}`, 'without a final line break'],
+    [`${HEAD}\r\n${GOOD}\r\n`, 'with the line breaks of RFC 4180'],
     [`\ufeff${HEAD}\n${GOOD}\n`, 'with a byte order mark'],
     [`${HEAD}\n"${GOOD.replaceAll(',', '","')}"\n`, 'quoted'],
     [`${HEAD}\n${GOOD}\n`.replaceAll(',', ';'), 'with semicolons'],
@@ -68,16 +68,16 @@ void t.test('each bad line is reported with its number', async (t) => {
   t.equal(found.length, lines.length)
   for (const [place, [line, fault]] of bad.entries()) {
     t.match(found[2 * place], { bad: { line: 2 + 2 * place, fault } }, line.slice(0, 80))
-    t.match(found[2 * place + 1], { good: { line: 3 + 2 * place } }, 'the next one is read')
+    t.match(found[2 * place + 1], { good: { line: 3 + 2 * place } }, 'the next line is read')
   }
 })
 
-void t.test('a break inside quotes belongs to its record', async (t) => {
+void t.test('a line break inside quotes belongs to its record', async (t) => {
   const text = `note,${HEAD}\n"two\nlines",${GOOD}\nx,${GOOD}\n`
   t.match(await readAll(t, text), [{ good: { line: 3 } }, { good: { line: 4 } }])
 })
 
-void t.test('an unclosed quote and an oversized record end the reading', async (t) => {
+void t.test('reading stops at an unclosed quote or an oversized record', async (t) => {
   for (const [line, fault] of [
     ['"', /quotes do not match; the remaining lines are not read/],
     [`"a"b,${GOOD}`, /quotes do not match/],
@@ -85,7 +85,7 @@ void t.test('an unclosed quote and an oversized record end the reading', async (
   ] as const) {
     const found = await readAll(t, [HEAD, GOOD, line, GOOD, GOOD].join('\n'))
     const bad = found.filter((read) => 'bad' in read)
-    t.equal(found.length - bad.length, 1, 'the one before it')
+    t.equal(found.length - bad.length, 1, 'the previous line is read')
     t.match(bad[0], { bad: { fault } })
   }
 })

@@ -16,7 +16,7 @@ t.test('tests that open no store run once', (t) => {
   t.end()
 })
 
-t.test('each exception is one of a test that opens the store', (t) => {
+t.test('each exception names a test that opens the store', (t) => {
   for (const start of [...Object.keys(SQLITE_ONLY), ...Object.keys(OWN_SERVER)])
     t.ok(
       names.some((name) => name.startsWith(start) && opensStore(name)),
@@ -25,12 +25,12 @@ t.test('each exception is one of a test that opens the store', (t) => {
   t.end()
 })
 
-/** The helpers that know where a store keeps its rows. */
+/** The helpers that depend on the place of a store's rows. */
 const HELPERS = ['.build/test/support/books.js', '.build/test/support/saved_books.js']
 const OPENS_A_FILE =
   /openStore\(|openDatabase\([^;]*(processor\.db|processorDatabase|webhooks\.db|webhookDatabase)/
 
-t.test('what runs on PostgreSQL opens no database file of processor or pools', (t) => {
+t.test('a test on PostgreSQL opens no database file of processor or pools', (t) => {
   const files = new Set(names.filter(runsOnPostgres).flatMap((name) => [...importedBy(name)]))
   const found = [...files]
     .map((file) => relative(projectRoot(), file))

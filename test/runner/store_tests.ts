@@ -3,7 +3,7 @@
  *
  * - Test files open the store of the run only through support/books, so the imports of the compiled
  *   files tell which ones depend on it. All others run once, whatever the store.
- * - A file that starts a PostgreSQL server of its own tests the same on every run.
+ * - A file that starts its own PostgreSQL server is independent of the store of the run.
  */
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'

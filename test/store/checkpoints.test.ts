@@ -1,4 +1,4 @@
-/** Checkpoints beside the writer: they run without being requested, one at a time, and can fail. */
+/** Checkpoints beside the writer: automatic, one at a time, and retried after a failure. */
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
@@ -18,11 +18,11 @@ void t.test('commits are copied to the file while the writer continues', async (
     await database.run('INSERT INTO pages VALUES (?, randomblob(?))', [i, PAGE_BYTES])
   }
   // Far fewer pages than trigger a checkpoint by SQLite itself.
-  await eventually('the file holds half of it', () => statSync(file).size > 32 * PAGE_BYTES)
+  await eventually('half of the rows are in the file', () => statSync(file).size > 32 * PAGE_BYTES)
   const rows = await database.all<{ n: number }>('SELECT count(*) AS n FROM pages')
   t.same(rows, [{ n: COMMITS }])
   await database.close()
-  t.notOk(statSync(`${file}-wal`, { throwIfNoEntry: false }), 'and all of it at the end')
+  t.notOk(statSync(`${file}-wal`, { throwIfNoEntry: false }), 'all rows are in the file')
 })
 
 void t.test('the driver has a SQLite version without the WAL reset bug', async (t) => {
@@ -48,7 +48,7 @@ void t.test('one checkpoint runs at a time; a failed one is followed by the next
   commit(10 * COMMITS)
   t.equal(ends.length, 1)
   ends[0]?.(new Error('the disk is full'))
-  await eventually('another begins', () => {
+  await eventually('another checkpoint begins', () => {
     commit(1)
     return ends.length === 2
   })

@@ -33,7 +33,7 @@ export const anIntent = (id: string, state = 'created'): Row<'intents'> => ({
   context: { id, note: 'Zażółć "quoted" \\ \u2028 🙂' },
 })
 
-/** Load nothing but what is given. */
+/** Loads the given keys only. */
 export const NOTHING_WANTED = {
   intents: [],
   payouts: [],

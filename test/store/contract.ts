@@ -229,8 +229,8 @@ function testBatches(open: OpenContractBooks): void {
     )
     for (const kind of ['intents', 'payouts'] as const) {
       t.same(await store.due(kind, instant(9), 9), [])
-      t.same(await store.due(kind, instant(30), 9), ['1', '3', '0'], 'one that is due just now')
-      t.same(await store.due(kind, instant(99), 2), ['1', '3'], 'the earliest')
+      t.same(await store.due(kind, instant(30), 9), ['1', '3', '0'], 'an actor that is due now')
+      t.same(await store.due(kind, instant(99), 2), ['1', '3'], 'the earliest one')
     }
     await store.commit(batchOf({ intents: [{ ...anIntent('1', 'cancelled'), due_at: null }] }))
     t.same(await store.due('intents', instant(30), 9), ['3', '0'])
@@ -343,7 +343,7 @@ function testEvents(open: OpenContractBooks): void {
     })
     t.same(await openOnes(0, 99), [1, 3, 10], 'one was settled by the batch that wrote it')
     t.same(await openOnes(1, 99), [3, 10], 'after a position')
-    t.same(await openOnes(0, 2), [1, 3], 'the first ones')
+    t.same(await openOnes(0, 2), [1, 3], 'the first events')
     const { position, id, tenant, type, sequence, body } = anEvent(3)
     const common = { position, id, tenant, type, sequence, body }
     t.strictSame(await store.openEvents(1, 1), [{ ...common, createdAt: 7, requestId: 'req_3' }])
@@ -400,11 +400,11 @@ const asText = (row: object): string =>
 const inOrder = (rows: readonly object[]): readonly object[] =>
   [...rows].sort((a, b) => (asText(a) < asText(b) ? -1 : 1))
 
-/** For rows too large to be shown when they differ. */
+/** Compares rows that are too large for a diff. */
 const sameRows = (found: readonly object[], given: readonly object[]): boolean =>
   inOrder(found).map(asText).join() === inOrder(given).map(asText).join()
 
-/** Of an actor's row, what is loaded. */
+/** The loaded members of an actor's row. */
 const actor = ({ id, tenant, state, context }: Row<'intents'> | Row<'payouts'>): AnyRow => ({
   ...{ id, tenant, state },
   context,

@@ -1,4 +1,4 @@
-/** When a candidate takes over a shard of a cluster. */
+/** The rules by which a candidate takes over a shard of a cluster. */
 import t from 'tap'
 import { LEASE_TIMEOUT_MS } from '../../src/store/postgres/lease.js'
 import {
@@ -23,7 +23,7 @@ function watching(isSpare = false): (at: number, seen: SeenShard) => boolean {
   }
 }
 
-void t.test('an owner with heartbeats keeps the lease; a silent one loses it', (t) => {
+void t.test('an owner with heartbeats keeps the lease, and one without loses it', (t) => {
   const look = watching()
   for (let second = 0; second < 20; second++)
     t.notOk(look(second * 1_000, { ...OWNED, beat: second }))
@@ -39,13 +39,13 @@ void t.test('an owner whose session has ended has time for its own restart', (t)
   t.notOk(look(500, gone))
   t.notOk(look(500 + RESTART_WITHIN_MS - 1, gone))
   t.ok(look(500 + RESTART_WITHIN_MS, gone))
-  t.notOk(look(9_000, { ...OWNED, epoch: 4 }), 'it is back')
-  t.notOk(look(9_100, { ...gone, epoch: 4 }), 'a later end counts from its own time')
+  t.notOk(look(9_000, { ...OWNED, epoch: 4 }), 'the owner has restarted')
+  t.notOk(look(9_100, { ...gone, epoch: 4 }), 'a later end of the session restarts the timeout')
   t.ok(look(9_100 + RESTART_WITHIN_MS, { ...gone, epoch: 4 }))
   t.end()
 })
 
-void t.test('a session that was never seen open may be on a former primary', (t) => {
+void t.test('a session that was never seen open does not shorten the timeout', (t) => {
   const look = watching()
   const elsewhere = { ...OWNED, isConnected: false }
   t.notOk(look(0, elsewhere))
@@ -54,12 +54,12 @@ void t.test('a session that was never seen open may be on a former primary', (t)
   const after = watching()
   t.notOk(after(0, OWNED))
   t.notOk(after(100, { ...elsewhere, epoch: 4 }))
-  t.notOk(after(100 + RESTART_WITHIN_MS, { ...elsewhere, epoch: 4 }), 'another owner since')
-  t.notOk(watching()(0, { ...OWNED, holder: 'two@elsewhere' }), 'the name on another machine')
+  t.notOk(after(100 + RESTART_WITHIN_MS, { ...elsewhere, epoch: 4 }), 'another owner')
+  t.notOk(watching()(0, { ...OWNED, holder: 'two@elsewhere' }), 'the same name on another machine')
   t.end()
 })
 
-void t.test('a released lease, and one with its own name, are taken at once', (t) => {
+void t.test('a released lease and one of the same processor are taken at once', (t) => {
   t.ok(watching()(0, RELEASED))
   t.ok(watching(true)(0, RELEASED))
   t.ok(watching(true)(0, { ...OWNED, holder: 'two@here' }))
@@ -72,12 +72,15 @@ void t.test('while the shard moves only the named processor takes it at once', (
   const other = watching()
   t.notOk(other(0, { ...RELEASED, moveTo: 'three' }))
   t.notOk(other(LEASE_TIMEOUT_MS - 1, { ...RELEASED, moveTo: 'three' }))
-  t.ok(other(LEASE_TIMEOUT_MS, { ...RELEASED, moveTo: 'three' }), 'the named one does not come')
+  t.ok(
+    other(LEASE_TIMEOUT_MS, { ...RELEASED, moveTo: 'three' }),
+    'the named processor does not take it',
+  )
   t.ok(watching()(0, { ...OWNED, holder: 'two@here', moveTo: 'three' }), 'its owner restarts')
   t.end()
 })
 
-void t.test('the time before a release does not count for the others', (t) => {
+void t.test('for other processors the timeout starts at the release', (t) => {
   const look = watching()
   t.notOk(look(0, { ...OWNED, moveTo: 'three' }))
   t.notOk(look(LEASE_TIMEOUT_MS - 1, { ...OWNED, moveTo: 'three' }))
@@ -85,7 +88,7 @@ void t.test('the time before a release does not count for the others', (t) => {
   t.end()
 })
 
-void t.test('a spare leaves a new shard to its own processor first', (t) => {
+void t.test('a spare leaves a new shard to its configured processor first', (t) => {
   const fresh = { ...RELEASED, epoch: 0, beat: 0 }
   t.ok(watching()(0, fresh))
   const spare = watching(true)

@@ -28,7 +28,7 @@ void t.test('a writer restricts its file and the WAL to the owner', async (t) =>
   t.same(modesOf(file), ['600', '600', '600'])
 })
 
-void t.test('a reader leaves the modes alone', async (t) => {
+void t.test('a reader does not change the modes', async (t) => {
   const file = await restored(t)
   const reader = await openDatabase(file, { readOnly: true })
   t.teardown(() => reader.close())

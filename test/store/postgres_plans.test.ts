@@ -52,7 +52,7 @@ type Schema = OwnedSchema<'lists'>
 
 const id = (kind: string, row: string): string => `'${kind}_' || lpad((${row})::text, 9, '0')`
 
-/** One tenant has nearly all rows, as in most books. One payment in a hundred failed. */
+/** One tenant has nearly all rows, as is usual. One payment in a hundred failed. */
 const FILL = `
   INSERT INTO payouts (id, tenant, state, due_at, reference, beneficiary, context)
     SELECT ${id('pout', 'n')}, CASE n % 20 WHEN 0 THEN 'other_sandbox' ELSE '${DEMO}' END,
@@ -142,7 +142,7 @@ void t.test('a commit reads no table whole, though its plan is from an empty sch
   t.equal((await books.writer.all('SELECT 1 FROM event_outcomes')).length, 20)
 })
 
-void t.test('nor does one of a webhook pool', async (t) => {
+void t.test('a commit of a webhook pool reads no table whole', async (t) => {
   const pool = await opened(t, 'pool_1', POOL)
   const dueAt = 1
   const change = (n: number) => {

@@ -46,5 +46,5 @@ void t.test('the last intent from before user links is recorded', async (t) => {
   t.match(await fresh.all(MARK), [{ value: '' }])
   const link = "INSERT INTO intent_users (first, prints, links) VALUES (1, x'00', '[]')"
   const linked = await upgraded(t, '0007', `${INTENTS}; ${link}`)
-  t.match(await linked.all(MARK), [{ value: '' }], 'the links show where they start')
+  t.match(await linked.all(MARK), [{ value: '' }], 'the start of the links is recorded')
 })

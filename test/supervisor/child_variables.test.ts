@@ -1,4 +1,4 @@
-/** Each program gets exactly the variables that it reads. */
+/** Each child process gets exactly the variables that it reads. */
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import t from 'tap'

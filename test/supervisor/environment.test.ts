@@ -19,7 +19,7 @@ const allowsPrivate = (given: Readonly<Record<string, string>>): boolean => {
   return settings.WEBHOOK_ALLOW_PRIVATE
 }
 
-void t.test('private targets of webhooks', (t) => {
+void t.test('private webhook targets are allowed for local work only', (t) => {
   t.equal(allowsPrivate({}), true)
   t.equal(allowsPrivate({ WEBHOOK_ALLOW_PRIVATE: 'false' }), false)
   for (const HTTP_HOST of ['127.0.0.1', '127.0.0.9', '::1', 'localhost']) {
@@ -31,6 +31,10 @@ void t.test('private targets of webhooks', (t) => {
   }
   t.equal(allowsPrivate({ SANDBOX_HOSTS: 'sandbox.causeway.test' }), false)
   t.equal(allowsPrivate({ PRODUCTION_HOSTS: 'api.causeway.test' }), false)
-  t.equal(allowsPrivate({ TRUSTED_PROXIES: '10.0.0.0/8' }), false, 'a proxy serves other machines')
+  t.equal(
+    allowsPrivate({ TRUSTED_PROXIES: '10.0.0.0/8' }),
+    false,
+    'trusted proxies imply other machines',
+  )
   t.end()
 })

@@ -13,7 +13,7 @@ async function lastLineOf(folder: string, ...texts: string[]): Promise<string> {
   return log.lastLine()
 }
 
-t.test('the last line of plain text', async (t) => {
+t.test('the last message of plain text is its last line', async (t) => {
   t.equal(await lastLineOf(t.testdir(), 'one\ntw', 'o\n'), 'two')
   t.equal(await lastLineOf(t.testdir()), '')
 })

@@ -41,7 +41,7 @@ t.test('a program whose books are behind is not started again', async (t) => {
   await managed.stop()
 })
 
-t.test('an unresponsive program is restarted, one that misses two probes is not', async (t) => {
+t.test('a program is restarted after three missed probes, not after two', async (t) => {
   const lost: string[] = []
   const pauses: number[] = []
   let aheadMs = 0
@@ -71,24 +71,27 @@ t.test('an unresponsive program is restarted, one that misses two probes is not'
   })
   await managed.start()
   const { pid } = managed
-  await eventually('it was probed 12 times', () => probes >= 12)
-  t.same([managed.pid, lost], [pid, []], 'two missed probes are a pause')
+  await eventually('the program was probed 12 times', () => probes >= 12)
+  t.same([managed.pid, lost], [pid, []], 'two missed probes are tolerated')
 
   answersTo = () => false
-  await eventually('it is lost', () => lost.length === 1)
+  await eventually('the program has ended', () => lost.length === 1)
   answersTo = () => true
   t.same(lost, ['it does not respond'])
-  await eventually('it is ready again', () => managed.isReady && managed.pid !== pid)
+  await eventually('the program is ready again', () => managed.isReady && managed.pid !== pid)
   t.equal(managed.restarts, 1)
 
   process.kill(managed.pid ?? 0, 'SIGKILL')
-  await eventually('it is lost again', () => lost.length === 2)
+  await eventually('the program has ended again', () => lost.length === 2)
   t.same(lost[1], 'signal SIGKILL', 'the earlier reason is not repeated')
-  await eventually('it serves', () => managed.isReady && managed.restarts === 2)
+  await eventually('the program is ready', () => managed.isReady && managed.restarts === 2)
 
   aheadMs = 31 * SECOND
   process.kill(managed.pid ?? 0, 'SIGKILL')
-  await eventually('it serves once more', () => managed.isReady && managed.restarts === 3)
+  await eventually(
+    'the program is ready once more',
+    () => managed.isReady && managed.restarts === 3,
+  )
   t.same(pauses, [200, 400, 200], 'the delay doubles until a run lasts 30 seconds')
   stopping = true
   await managed.stop()

@@ -42,7 +42,7 @@ const stackOf = (processes: Readonly<Record<string, boolean>>): StackState => ({
   disk: { isLow: () => false, freeBytes: () => 1 },
 })
 
-t.test('every path accepts only these hosts', async (t) => {
+t.test('every path accepts loopback and configured hosts only', async (t) => {
   const listen = { host: '127.0.0.1', port: 0, hosts: ['ops.example.com'] }
   const ops = await openOpsServer(listen, stackOf({}))
   t.teardown(() => ops.close())
@@ -59,10 +59,10 @@ t.test('every path accepts only these hosts', async (t) => {
   }
 })
 
-t.test('beyond loopback every address is a host, and no other name', async (t) => {
+t.test('beyond loopback any IP address is accepted as host, and no other name', async (t) => {
   const ops = await openOpsServer({ host: '0.0.0.0', port: 0, hosts: [] }, stackOf({}))
   t.teardown(() => ops.close())
-  t.match(ops.url, /^http:\/\/127\.0\.0\.1:/, 'its address is one to connect to')
+  t.match(ops.url, /^http:\/\/127\.0\.0\.1:/, 'the reported address can be connected to')
   const statusOf = (host: string): Promise<number | undefined> =>
     new Promise((resolve, reject) => {
       get(`${ops.url}/healthz`, { headers: { host }, agent: false }, (response) => {
@@ -78,7 +78,7 @@ t.test('beyond loopback every address is a host, and no other name', async (t) =
   }
 })
 
-t.test('a role needs its own processes', async (t) => {
+t.test('readiness of a role depends on its own processes', async (t) => {
   const readyOf = async (processes: Readonly<Record<string, boolean>>) => {
     const listen = { host: '127.0.0.1', port: 0, hosts: [] }
     const ops = await openOpsServer(listen, stackOf(processes))

@@ -51,18 +51,18 @@ const runIn = (dataDir: string): Run =>
 const pidsOf = (stack: RunningStack): number[] => PROCESSES.map((name) => stack.pidOf(name))
 
 /** One DATA_DIR through several starts; each step continues the previous one. */
-t.test('a stack over several starts', async (t) => {
+t.test('a stack keeps its data over several starts', async (t) => {
   const dataDir = tempFolder(t)
   const MASTER_KEY_FILE = join(tempFolder(t), 'master.key')
   const first = await startStack({ dataDir, settings: { MASTER_KEY_FILE } })
   t.teardown(() => first.stop())
 
-  await t.test('everything starts and reports its addresses', (t) => startsAll(t, first))
+  await t.test('all processes start and report their addresses', (t) => startsAll(t, first))
   await t.test('a second stack with its DATA_DIR does not start', async (t) => {
     t.match(await startErrorOf(t, {}, dataDir), 'is in use by a running stack')
   })
   await t.test('a killed process restarts at the same address', (t) => restartsEach(t, first))
-  await t.test('it stops without leftovers', async (t) => {
+  await t.test('a stop leaves no process', async (t) => {
     const pids = pidsOf(first)
     t.equal(await first.stop('SIGINT'), 0)
     assertSupervisorLog(t, first)
@@ -126,7 +126,11 @@ async function startsAll(t: Test, stack: RunningStack): Promise<void> {
     grpc_address: /^127\.0\.0\.1:\d+$/,
   })
   for (const file of ['sandbox.json', 'nats.conf', 'nats.password', ...storeFiles()]) {
-    t.equal(statSync(join(dataDir, file)).mode & 0o077, 0, `${file} is for its owner alone`)
+    t.equal(
+      statSync(join(dataDir, file)).mode & 0o077,
+      0,
+      `${file} is accessible to its owner only`,
+    )
   }
   const { status, body } = await stack.readyz()
   t.equal(status, 200)
@@ -319,7 +323,7 @@ t.test('an incomplete run file after a power cut is ignored', async (t) => {
   }
 })
 
-t.test('an ephemeral stack stops with the program that started it', async (t) => {
+t.test('an ephemeral stack stops when its starting program ends', async (t) => {
   const dataDir = tempFolder(t)
   const module = join(projectRoot(), '.build/src/operations/ephemeral_stack.js')
   const program = `import { startEphemeralStack } from ${JSON.stringify(module)}
@@ -371,7 +375,7 @@ t.test('a failed start prints one sentence', async (t) => {
 })
 
 t.test(
-  'a program that does not start: its message is printed, nothing is left',
+  'the message of a program that does not start is printed, and no process is left',
   { skip: sqliteOnly('a file without its master key') },
   async (t) => {
     const dataDir = t.testdir({ 'processor.db': '' })
@@ -382,7 +386,7 @@ t.test(
   },
 )
 
-t.test('stopping during the start leaves nothing', async (t) => {
+t.test('a stop during the start leaves no process', async (t) => {
   const dataDir = tempFolder(t)
   const starting = runUntilExit(dataDir, {})
   const runFile = join(dataDir, 'run.json')

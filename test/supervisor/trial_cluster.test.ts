@@ -31,7 +31,7 @@ if (noPostgres !== false) {
 
 t.setTimeout(0)
 
-/** Of a start of several processes on a busy machine. */
+/** For the start of several processes on a busy machine. */
 const RECOVERED_WITHIN_MS = 60_000
 const SHARDS = ['books_1', 'books_2']
 const dataDir = tempFolder(t)
@@ -124,20 +124,20 @@ void t.test('the spare takes over the shard of a killed processor', async (t) =>
   const before = await create(second, gateways[0] ?? '', 2)
   const { pid, name } = await ownerOf('books_2')
   process.kill(pid, 'SIGKILL')
-  t.equal(await create(second, gateways[1] ?? '', 2), before, 'its books are there')
+  t.equal(await create(second, gateways[1] ?? '', 2), before, 'the books are complete')
   await eventually(
     'the file names the new owner',
     () => ofRole('processor').some((each) => each.shard === 'books_2' && each.pid !== pid),
     RECOVERED_WITHIN_MS,
   )
   await eventually(
-    'the killed one runs again',
+    'the killed processor runs again',
     () => members().some((each) => each.name === name && each.pid > 0 && each.pid !== pid),
     RECOVERED_WITHIN_MS,
   )
 })
 
-void t.test('the standby has what the killed primary acknowledged', async (t) => {
+void t.test('the standby has every commit that the killed primary acknowledged', async (t) => {
   await eventually('commits wait for the standby', () => cluster.postgres.isSynchronous())
   const before = await create({}, gateways[0] ?? '', 3)
   const former = cluster.postgres.primary()
@@ -177,7 +177,11 @@ void t.test('the running cluster is audited, every shard and their union', async
 })
 
 void t.test('a stop leaves no process', async (t) => {
-  await eventually('all run', () => members().every(({ pid }) => pid > 0), RECOVERED_WITHIN_MS)
+  await eventually(
+    'all processes run',
+    () => members().every(({ pid }) => pid > 0),
+    RECOVERED_WITHIN_MS,
+  )
   const pids = members().map(({ pid }) => pid)
   await cluster.stop()
   isStopped = true

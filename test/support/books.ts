@@ -25,11 +25,11 @@ export const isOnPostgres = (): boolean => server() !== ''
 export const storeFiles = (): readonly string[] =>
   isOnPostgres() ? [] : [FILES.processorDatabase, FILES.webhookDatabase]
 
-/** Why a test of SQLite's own does not run on PostgreSQL; false on SQLite. */
+/** The reason to skip a test of SQLite on PostgreSQL; false on SQLite. */
 export const sqliteOnly = (reason: string): string | false =>
   isOnPostgres() && `SQLite only: ${reason}`
 
-/** In a copy of a folder: the schema that both have. */
+/** File in a folder and its copies with the name of their common schema. */
 export const SHARD_FILE = 'shard_of_test'
 
 /** The schema of the books that a test keeps in this folder; those of its pools begin with it. */
@@ -71,7 +71,7 @@ export async function openTestStore(file: string): Promise<Store> {
   return store
 }
 
-/** The processor's books behind its back; statements that differ take `dialect`. */
+/** Direct access to the processor's books; statements that differ take `dialect`. */
 export type RawBooks = Database
 
 /** @param folder the DATA_DIR of a stack, or a world's folder */
@@ -80,7 +80,7 @@ export const rawBooks = async (folder: string): Promise<RawBooks> =>
     ? connectToPrimary(parseStoreUrl(server()), shardOf(folder), 'test')
     : openDatabase(join(folder, FILES.processorDatabase))
 
-/** A webhook pool's rows behind its back. */
+/** Direct access to a webhook pool's rows. */
 export const rawPool = async (folder: string, pool: number): Promise<RawBooks> =>
   isOnPostgres()
     ? connectToPrimary(parseStoreUrl(server()), webhookSchema(poolSchema(folder), pool), 'test')
@@ -107,7 +107,7 @@ export interface NewBooks {
   readonly folder: string
 }
 
-/** Books of a test's own, also several times in a test. */
+/** New books for a test, which may open several. */
 export async function openNewBooks(
   t: Pick<Test, 'testdir' | 'testdirName' | 'teardown'>,
 ): Promise<NewBooks> {
@@ -131,7 +131,7 @@ export async function allEventsAreSettled(folder: string): Promise<boolean> {
   return open.length === 0
 }
 
-/** The books of `openTestStore` are no longer used; a file goes with its folder. */
+/** Releases the books of `openTestStore`; a file is removed with its folder. */
 export async function releaseBooks(folder: string): Promise<void> {
   if (isOnPostgres()) await returnSchema(server(), shardOf(folder))
 }

@@ -4,7 +4,7 @@ import { patience } from './patience.js'
 const LOOK_EVERY_MS = 10
 
 /**
- * Resolves with the first answer that is neither undefined nor false.
+ * Resolves with the first result that is neither undefined nor false.
  *
  * @param withinMs deadline on an idle machine (see patience)
  * @throws an error that names the condition when the deadline has passed
@@ -19,7 +19,7 @@ export async function eventually<T>(
   for (;;) {
     const found = await look()
     if (found !== undefined && found !== false) return found
-    if (deadline.isOver()) throw new Error(`did not come true in time: ${what}`)
+    if (deadline.isOver()) throw new Error(`timed out waiting for: ${what}`)
     await new Promise((resolve) => setTimeout(resolve, everyMs))
   }
 }

@@ -27,7 +27,7 @@ export function connectHealth(address: string, tls = CLEARTEXT): HealthClient {
   return new Client(address, tls.channelCredentials(address)) as unknown as HealthClient
 }
 
-/** What a watch has been told, and how it ended. */
+/** The statuses that a watch received, and the codes of its end. */
 export function watchHealth(client: HealthClient, service: string) {
   const seen: string[] = []
   const ends: status[] = []

@@ -1,8 +1,8 @@
-/** A monotonic clock that can hurry: each look at a lease then passes its timeout. */
+/** A monotonic clock that can be accelerated, so that each reading passes the timeout of a lease. */
 
 export interface HurriedClock {
   readonly elapsed: () => number
-  /** Hurries until the work is done. */
+  /** Accelerated until the work is done. */
   hurried<Result>(work: () => Promise<Result>): Promise<Result>
 }
 

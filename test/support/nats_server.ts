@@ -11,7 +11,7 @@ import { freePort } from '../../src/supervisor/ports.js'
 import { eventually } from './eventually.js'
 
 export interface NatsServer {
-  /** With the password in it. */
+  /** Contains the password. */
   readonly url: string
   readonly port: number
   /** Of the running process. */
@@ -22,7 +22,7 @@ export interface NatsServer {
   /** SIGSTOP and SIGCONT: a peer that neither responds nor closes. Resolves once it is stopped. */
   freeze(): Promise<void>
   thaw(): void
-  /** Removes all that it stored; only while it is not running. */
+  /** Removes its storage; only while it is not running. */
   wipe(): void
 }
 

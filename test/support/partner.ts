@@ -24,7 +24,7 @@ export const withKey = (key: string): { headers: Record<string, string> } => ({
   headers: { 'Idempotency-Key': key },
 })
 
-/** A connection with credentials that a test has made itself. */
+/** A connection with credentials made by the test. */
 export const connectDocumented = (credentials: Credentials): Partner =>
   requiringDocumented(connect(credentials))
 

@@ -2,7 +2,7 @@
  * Deadlines for tests that wait: elapsed time counts in proportion to the CPU share of a process.
  *
  * - On a machine with more runnable processes than cores a second counts less, in proportion.
- * - A long gap between two looks counts at most one second: the waiting process itself did not run.
+ * - A long gap between two polls counts at most one second, as the waiting process did not run.
  */
 import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
@@ -15,7 +15,7 @@ export interface Patience {
   isOver(): boolean
 }
 
-/** @param withinMs what the wait may take on an idle machine */
+/** @param withinMs the deadline on an idle machine */
 export function patience(withinMs: number): Patience {
   let used = 0
   let last = performance.now()

@@ -2,7 +2,7 @@
  * Two PostgreSQL servers for a test: a primary and its synchronous standby by streaming
  * replication.
  *
- * - The primary waits for the standby in every commit. A promoted server waits for nobody until
+ * - The primary waits for the standby in every commit. A promoted server waits for none until
  *   `rebuild` makes the other one its standby.
  * - A kill and a freeze reach every process of a server at once, as the loss of its machine does.
  */

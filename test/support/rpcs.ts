@@ -1,4 +1,4 @@
-/** Calls of any rpc of the loaded contracts, and how the server judges them. */
+/** Calls of any rpc of the loaded contracts, and their authorization by the server. */
 import {
   status,
   type Client,
@@ -32,7 +32,7 @@ export const RAIL_RPCS = rpcsOf(rail.v1)
 export const nameOf = ({ path }: Rpc): string => path.replace(/^.*\.v1\./, '')
 
 /** `granted` when a handler got the call, else the refusal. @throws when nothing listens */
-export function judged(client: Client, rpc: Rpc, metadata: Metadata): Promise<string> {
+export function authorizationOf(client: Client, rpc: Rpc, metadata: Metadata): Promise<string> {
   const { path, requestSerialize, responseDeserialize } = rpc
   const wire = [path, requestSerialize, responseDeserialize] as const
   return new Promise((resolve, reject) => {

@@ -1,4 +1,4 @@
-/** One of our processes without a supervisor: settings in, logs out, signals, exit code. */
+/** A process of the service without a supervisor: settings, logs, signals, exit code. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'

@@ -19,7 +19,7 @@ const TABLES = `SELECT tablename AS name FROM pg_tables WHERE schemaname = ?`
 const IDENTITIES = `SELECT table_name AS "table", column_name AS "column"
   FROM information_schema.columns WHERE table_schema = ? AND is_identity = 'YES'`
 
-/** The row is remembered under its first owner. */
+/** The recorded row already has its first owner. */
 const NO_OWNER = `UPDATE owner SET epoch = 0, last_batch = 0, holder = '', beat = 0, session = 0`
 
 const inSchema = async <Result>(
@@ -31,7 +31,7 @@ const inSchema = async <Result>(
   return use(connection).finally(() => connection.close())
 }
 
-/** Gives the name to an emptied schema if there is one; else there is none of the name. */
+/** Renames an emptied schema to this name if there is one; otherwise drops the name. */
 export const takeSchema = (url: string, name: string): Promise<void> =>
   inSchema(url, 'pg_catalog', async (connection) => {
     const spare = spares.pop()
@@ -40,7 +40,7 @@ export const takeSchema = (url: string, name: string): Promise<void> =>
       ${spare === undefined ? '' : `ALTER SCHEMA ${spare} RENAME TO ${name}`}`)
   })
 
-/** Remembers what a new schema contains; call it before anybody writes to it. */
+/** Records the content of a new schema; call it before the first write. */
 export async function rememberNew(url: string, name: string): Promise<void> {
   created ??= await inSchema(url, name, async (connection) => {
     const tables = (await connection.all<{ name: string }>(TABLES, [name])).map((row) => row.name)

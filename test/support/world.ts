@@ -68,12 +68,12 @@ export interface World {
   /** Submits a command as a transport does. */
   submit(work: Work): void
   run(command: Command): Promise<Answer>
-  /** Submits all in one turn of the event loop: they form one batch. */
+  /** Submits all in one event-loop iteration, so they form one batch. */
   runAll(commands: readonly Command[]): Promise<Answer[]>
   /** Fires every timer that is due once this time has passed. */
   fireTimers(afterMs?: number): Promise<void>
   railReports(report: RailReport): Promise<void>
-  /** Replaces the memory by what is on disk, as after a crash. */
+  /** Rebuilds the memory from disk, as after a crash. */
   rebuild(): Promise<void>
   /** As `rebuild`, with another key file. */
   rebuildWith(masters: MasterKeys): Promise<void>
@@ -204,7 +204,7 @@ export async function createWorld(home: Home, options: WorldOptions = {}): Promi
   return world
 }
 
-/** Time passes only when it is told to. */
+/** A clock that advances only by calls of the test. */
 export function simulatedClock(): World['clock'] {
   let now = STARTED_AT
   return {

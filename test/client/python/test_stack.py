@@ -55,7 +55,7 @@ class Stack(unittest.TestCase):
             if found:
                 return found
             time.sleep(0.05)
-        raise AssertionError(f"did not come true in time: {what}")
+        raise AssertionError(f"timed out waiting for: {what}")
 
     def test_its_signature_is_valid(self):
         self.assertTrue(self.client.sandbox.check_signature()["valid"])

@@ -1,4 +1,4 @@
-/** Reads of an intent and its receipt in every state, by its own tenant and user only. */
+/** Reads of an intent and its receipt in every state, limited to its own tenant and user. */
 import { authorized, captured } from '../intent_lifecycle.js'
 import { becomes, ENDED, NOT_FOUND, OTHER_TENANT, UNKNOWN, type Row, type Table } from './row.js'
 

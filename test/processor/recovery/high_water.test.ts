@@ -29,7 +29,7 @@ function held(found?: Progress) {
   return { mark, written, failing, passASecond }
 }
 
-void t.test('it is written at most once a second, with the newest commit', async (t) => {
+void t.test('the mark is written at most once a second, with the newest commit', async (t) => {
   const { mark, written, passASecond } = held()
   for (let batch = 1; batch <= 5; batch++) mark.committed(at(batch))
   await yieldToEventLoop()

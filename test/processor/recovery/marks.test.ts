@@ -1,4 +1,4 @@
-/** Detecting marks that the books are behind, and the reported reasons. */
+/** Detection of books behind their marks, and the reported reasons. */
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { FILES } from '../../../src/base/subjects.js'
@@ -79,5 +79,5 @@ void t.test('an instruction that the books did not submit is reported', async (t
   }
   t.match(await reason(marks, instruction('pi_0')), /never sent/, 'created is not submitted')
   t.match(await reason(marks, instruction('pout_2')), /rail sandbox has instruction pout_2/)
-  t.match(await reason(marks, instruction('pout_8')), /pout_8/, 'exactly what was accepted')
+  t.match(await reason(marks, instruction('pout_8')), /pout_8/, 'the loss that was accepted')
 })

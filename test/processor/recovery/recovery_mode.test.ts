@@ -115,7 +115,7 @@ runOnBothStores({
     t.equal(world.memory().lastRecovery, 1)
   },
 
-  'it is released once, after a check of the rail': async (t, world) => {
+  'recovery mode is released once, after a reconciliation of the rail': async (t, world) => {
     const release = (checked: Parameters<typeof releaseRecovery>[1]): Promise<Answer> =>
       world.run(releaseRecovery(OPERATOR, checked, []))
     t.equal(codeOf(await release(STATEMENT)), 'recovery_not_active')
@@ -129,7 +129,7 @@ runOnBothStores({
     t.equal((await pay(world)).status, 'processing', 'commands are accepted again')
   },
 
-  'event numbers continue beyond all that can be lost': async (t, world) => {
+  'event numbers continue above all numbers that can have been lost': async (t, world) => {
     await pay(world)
     const { lastPosition } = world.memory()
     const sequence = world.memory().sequences.get(DEMO) ?? 0
@@ -140,7 +140,11 @@ runOnBothStores({
     t.equal(first?.sequence, sequence + SKIPPED_POSITIONS + 1)
     await world.rebuild()
     await pay(world)
-    t.equal(world.events.at(-1)?.sequence, sequence + SKIPPED_POSITIONS + 4, 'then without a gap')
+    t.equal(
+      world.events.at(-1)?.sequence,
+      sequence + SKIPPED_POSITIONS + 4,
+      'later numbers have no gap',
+    )
   },
 
   'a payout that matches an orphan execution is held': async (t, world) => {
@@ -184,7 +188,7 @@ runOnBothStores({
     const { id } = await pay(world)
     await world.run(approvePayout(OPERATOR, id))
     t.same(instructed(world), [id])
-    t.equal((await pay(world)).status, 'created', 'the next one is held too')
+    t.equal((await pay(world)).status, 'created', 'the next matching payout is held too')
   },
 
   'a held payout can be matched': async (t, world) => {
