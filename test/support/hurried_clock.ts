@@ -1,8 +1,8 @@
-/** A monotonic clock that can be accelerated, so that each reading passes the timeout of a lease. */
+/** A monotonic clock that can run ahead, so that each reading passes the timeout of a lease. */
 
 export interface HurriedClock {
   readonly elapsed: () => number
-  /** Accelerated until the work is done. */
+  /** Runs ahead until the work is done. */
   hurried<Result>(work: () => Promise<Result>): Promise<Result>
 }
 
