@@ -24,6 +24,7 @@ import { eventually } from '../support/eventually.js'
 import { operatorCli } from '../support/operator_cli.js'
 import { operatorsOf } from '../support/operators.js'
 import { untilStatus } from '../support/payments.js'
+import { isAlive } from '../support/program.js'
 import { aPayout } from '../support/requests.js'
 import { atEndpoint, createEntities, idIn, type Paid } from './entities.js'
 import { goldenFolder, pack } from './frozen.js'
@@ -332,11 +333,3 @@ pack(dataDir, args.out, args.name, {
 })
 rmSync(dataDir, { recursive: true, force: true })
 say(`${args.name}: made in ${Math.round((systemClock.now() - STARTED_AT) / SECOND)} s`)
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0)
-  } catch {
-    return false
-  }
-}

@@ -13,6 +13,7 @@ import { copyFolder, discardPool, saveBooks, type SavedBooks } from '../support/
 import { tempFolder } from '../support/temp_folder.js'
 import { partnerOf } from '../support/partner.js'
 import { payByQr, payOut, untilStatus } from '../support/payments.js'
+import { isAlive } from '../support/program.js'
 import { aPayout } from '../support/requests.js'
 import { runUntilExit, startStack, type RunningStack } from '../support/stack.js'
 
@@ -75,14 +76,6 @@ async function killAll(stack: RunningStack): Promise<void> {
   stack.kill('processor')
   await stack.stop('SIGKILL')
   await eventually('all processes have ended', () => !pids.some(isAlive))
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0)
-  } catch {
-    return false
-  }
 }
 
 const { newest, killed, older } = await createFolders()

@@ -300,7 +300,7 @@ const scenarios: Record<string, (t: Test, world: World) => Promise<void>> = {
     await world.rebuild()
     await see(world, id)
     t.equal(kept().length, 2)
-    t.match(kept()[1], { at: world.clock.now(), attestations: /second look/ })
+    t.match(kept()[1], { at: world.clock.now(), attestations: /second screening/ })
     for (let i = 0; i < REMINTS_KEPT; i++) await remint()
     t.equal(kept().length, REMINTS_KEPT, 'the latest are kept')
     t.notOk(kept().some((one) => one.attestations.includes('second screening')))

@@ -2,8 +2,8 @@
 import { createRequire } from 'node:module'
 import fc from 'fast-check'
 import t from 'tap'
-import type { Corridor } from '../../src/qr/corridor.js'
 import { readQr, type QrReading } from '../../src/qr/read.js'
+import { readingOf } from './reading.js'
 
 // The libraries' types do not fit the way they are loaded; these cover the functions used here.
 interface PromptParse {
@@ -45,12 +45,6 @@ const mobile = digits(8).map((tail) => `08${tail}`)
 const satang = fc.option(fc.integer({ min: 1, max: 70_000_000 }), { nil: undefined })
 const reference = fc.stringMatching(/^[0-9A-Z]{1,20}$/)
 const name = fc.stringMatching(/^[ -~]{1,25}$/)
-
-function readingOf(text: string, corridor: Corridor = 'th_promptpay'): QrReading {
-  const outcome = readQr(text, corridor)
-  if (!outcome.ok) throw new Error(outcome.reason)
-  return outcome.reading
-}
 
 const satangOf = (reading: QrReading): number | undefined =>
   reading.embeddedAmountMinor === null ? undefined : Number(reading.embeddedAmountMinor)

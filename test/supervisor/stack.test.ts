@@ -22,6 +22,7 @@ import { SETTINGS } from '../../src/base/settings.js'
 import { terminateStaleRun, writePidFile } from '../../src/supervisor/pid_file.js'
 import { sqliteOnly, storeFiles } from '../support/books.js'
 import { eventually } from '../support/eventually.js'
+import { isAlive } from '../support/program.js'
 import { sendOnce } from '../support/raw_requests.js'
 import { tempFolder } from '../support/temp_folder.js'
 import { runUntilExit, startStack, type RunningStack } from '../support/stack.js'
@@ -30,15 +31,6 @@ t.setTimeout(0)
 
 const UNSIGNED = { method: 'GET', path: '/v1/balances', headers: [] }
 const PROCESSES = ['nats', 'rail', 'processor', 'webhooks', 'gateway']
-
-/** An ended orphan can stay a zombie until its new parent reaps it; a zombie is not alive. */
-const isAlive = (pid: number): boolean => {
-  try {
-    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
-  } catch {
-    return false
-  }
-}
 
 interface Run {
   readonly supervisor: { readonly pid: number }

@@ -20,6 +20,7 @@ import { eventually } from '../support/eventually.js'
 import { operatorsOf } from '../support/operators.js'
 import { withKey } from '../support/partner.js'
 import { noPostgres } from '../support/postgres_server.js'
+import { isAlive } from '../support/program.js'
 import { anIntent } from '../support/requests.js'
 import { environmentOf } from '../support/supervised_stack.js'
 import { tempFolder } from '../support/temp_folder.js'
@@ -185,12 +186,5 @@ void t.test('a stop leaves no process', async (t) => {
   const pids = members().map(({ pid }) => pid)
   await cluster.stop()
   isStopped = true
-  const isRunning = (pid: number): boolean => {
-    try {
-      return process.kill(pid, 0)
-    } catch {
-      return false
-    }
-  }
-  t.same(pids.filter(isRunning), [])
+  t.same(pids.filter(isAlive), [])
 })

@@ -1,6 +1,7 @@
-/** Starts a compiled program of `.build/src` and collects its output. */
+/** Starts compiled programs of `.build/src`, collects their output, and checks for processes. */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { projectRoot } from '../../src/base/project_root.js'
 
@@ -34,4 +35,13 @@ export function startProgram(
     ...output,
   }))
   return { child, output, ended }
+}
+
+/** Whether the process runs. An orphan that ended stays a zombie until its new parent reaps it. */
+export function isAlive(pid: number): boolean {
+  try {
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
+  } catch {
+    return false
+  }
 }
