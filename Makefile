@@ -21,37 +21,37 @@ LOAD := node .build/test/load/main.js
 with = $(if $($(1)),--$(2) $($(1)))
 LOAD_FLAGS = $(call with,SCENARIO,scenario) $(call with,GATEWAYS,gateways) $(call with,STORE,store) $(ARGS)
 
-##@ Use it
-run: setup nats postgres build ## start everything; Ctrl-C stops it; STORE=postgres keeps the books in PostgreSQL
+##@ Run
+run: setup nats postgres build ## start a whole stack; Ctrl-C stops it; STORE=postgres keeps the books in PostgreSQL
 	@node .build/src/supervisor/main.js
 
-cluster: setup nats postgres build ## trial cluster: two shards, three processors, two gateways, two pools, three NATS, PostgreSQL with standby
+cluster: setup nats postgres build ## start a trial cluster: two shards, three processors, two gateways, two pools, three NATS, PostgreSQL with standby
 	@node .build/src/supervisor/cluster/main.js
 
 cluster: export STORE = postgres
 
-demo: setup nats postgres build ## a QR payment and a payout from end to end, step by step
+demo: setup nats postgres build ## run a QR payment and a payout, step by step
 	@node .build/src/operations/demo.js
 
-ops: build ## operator commands: make ops ARGS="trial-balance"
+ops: build ## run an operator command: make ops ARGS="trial-balance"
 	@node .build/src/operations/main.js $(ARGS)
 
 audit: build ## check ledger, rail, events and webhooks against each other; read-only
 	@node .build/src/audit/main.js $(ARGS)
 
-statement: build ## statement of the sandbox bank: make statement ARGS="--from DAY --to DAY --out FILE"
+statement: build ## write a statement of the sandbox bank: make statement ARGS="--from DAY --to DAY --out FILE"
 	@node .build/src/rails/sandbox/statement_main.js $(ARGS)
 
-##@ Work on it
-test: ## set-up, all checks, all tests; ONLY="qr/ money/" selects some; ends with "N passed, N failed"
+##@ Develop
+test: ## set up, run all checks and tests; ONLY="qr/ money/" selects some; ends with "N passed, N failed"
 	@src/scripts/test.sh $(ONLY)
 
-check: build lint ## types, lint, formatting, house rules, generated files of the contract
+check: build lint ## check types, lint, formatting, house rules, generated files of the contract
 	@$(PRETTIER) --check .
 	@node .build/test/house_rules.test.js >.build/house_rules.tap || { grep -A30 'not ok' .build/house_rules.tap; exit 1; }
 	@node .build/test/contract/current.test.js >.build/contract.tap || { grep -A30 'not ok' .build/contract.tap; exit 1; }
 
-lint: $(INSTALLED) $(TYPES) ## the linter only
+lint: $(INSTALLED) $(TYPES) ## run the linter only
 	@$(ESLINT) .
 
 format: $(INSTALLED) ## format every file
@@ -61,67 +61,67 @@ fuzz: build ## fuzz the gateway and the QR reader: make fuzz BUDGET=30 (seconds 
 	@node .build/test/fuzz/gateway.js --seconds $(or $(BUDGET),30)
 	@node .build/test/fuzz/qr.js --seconds $(or $(BUDGET),30)
 
-contract: setup nats build ## requests generated from the OpenAPI document: make contract RUNS=1000 (each operation)
+contract: setup nats build ## test requests generated from the OpenAPI document: make contract RUNS=1000 (each operation)
 	@CONTRACT_RUNS=$(or $(RUNS),200) node .build/test/contract/generated.test.js
 
-sim: build ## deterministic simulation with faults: make sim, make sim SEED=1 STEPS=1500
+sim: build ## run the deterministic simulation with faults: make sim, make sim SEED=1 STEPS=1500
 	@node .build/test/simulation/main.js $(call with,SEED,seed) $(call with,RUNS,runs) $(call with,STEPS,steps) $(ARGS)
 
-model: build ## random intents against the reference model: make model RUNS=5000 SEED=1 ARGS=--rebuilt
+model: build ## test random intents against the reference model: make model RUNS=5000 SEED=1 ARGS=--rebuilt
 	@node .build/test/model/main.js $(call with,RUNS,runs) $(call with,SEED,seed) $(ARGS)
 
-powercut: setup nats build ## recovery from disk images after power cuts: make powercut IMAGES=200 SEED=1
+powercut: setup nats build ## test recovery from disk images after power cuts: make powercut IMAGES=200 SEED=1
 	@node .build/test/powercut/main.js $(call with,IMAGES,images) $(call with,SEED,seed)
 
-chaos: setup nats build ## kills, frozen processes and a full disk under load: make chaos DURATION=60 SEED=1
+chaos: setup nats build ## test kills, frozen processes and a full disk under load: make chaos DURATION=60 SEED=1
 	@node .build/test/crash/chaos.js $(call with,DURATION,duration) $(call with,SEED,seed)
 
-failover: setup nats postgres build ## kills of a PostgreSQL primary and of the processor under load: make failover ROUNDS=20
+failover: setup nats postgres build ## test kills of a PostgreSQL primary and of the processor under load: make failover ROUNDS=20
 	@node .build/test/failover/main.js $(call with,ROUNDS,rounds) $(call with,SEED,seed)
 
 failover: export STORE = postgres
 
-cluster-chaos: setup nats postgres build ## kills, pauses, partitions and moves in the trial cluster: make cluster-chaos DURATION=60 SEED=1
+cluster-chaos: setup nats postgres build ## test kills, pauses, partitions and moves in the trial cluster: make cluster-chaos DURATION=60 SEED=1
 	@node .build/test/cluster/main.js $(call with,DURATION,duration) $(call with,SEED,seed) $(call with,FAULTS,faults) $(call with,TIMES,times)
 
 cluster-chaos: export STORE = postgres
 
-freeze: setup nats build ## golden DATA_DIR of this revision that later ones must open: make freeze NAME=1.0.0
+freeze: setup nats build ## freeze a DATA_DIR of this revision that later ones must open: make freeze NAME=1.0.0
 	@node .build/test/golden/freeze.js $(call with,NAME,name)
 	@cp gateway/openapi.json test/golden/openapi.json
 
 release: ## check a release: clean tree, version, changelog, golden data, tests; then prints the tag command
 	@src/scripts/release.sh
 
-##@ Measure it (test/load; results go to .build/load)
-bench: setup nats postgres build ## every scenario beside its ceiling; STORE=postgres: PostgreSQL beside SQLite
+##@ Measure (test/load; results go to .build/load)
+bench: setup nats postgres build ## benchmark every scenario and its ceiling; STORE=postgres compares PostgreSQL with SQLite
 	@$(LOAD) bench $(call with,DURATION,seconds) $(LOAD_FLAGS)
 
-bench-scale: setup nats postgres build ## 10,000 and 1,000,000 stored payments; starts with 100,000 open ones
+bench-scale: setup nats postgres build ## benchmark with 10,000 and 1,000,000 stored payments, and starts with 100,000 open ones
 	@$(LOAD) scale $(call with,KEEP,keep) $(LOAD_FLAGS)
 
-bench-pool: setup nats build ## the webhook pool alone; ARGS=--isolation: beside a refusing, a slow and a flapping endpoint
+bench-pool: setup nats build ## benchmark the webhook pool alone; ARGS=--isolation adds a refusing, a slow and a flapping endpoint
 	@$(LOAD) pool $(call with,RATE,rate) $(call with,DURATION,seconds) $(ARGS)
 
-bench-compare: setup nats build ## two revisions alternately: make bench-compare BASE=main (REV=HEAD)
+bench-compare: setup nats build ## benchmark two revisions alternately: make bench-compare BASE=main (REV=HEAD)
 	@src/scripts/bench_compare.sh "$(BASE)" "$(or $(REV),HEAD)" $(call with,DURATION,seconds) $(LOAD_FLAGS)
 
-load: setup nats postgres build ## at a rate: make load SCENARIO=mixed RATE=200 DURATION=30 RUNNING=1
+load: setup nats postgres build ## load at a fixed rate: make load SCENARIO=mixed RATE=200 DURATION=30 RUNNING=1
 	@$(LOAD) load $(call with,RATE,rate) $(call with,DURATION,seconds) $(if $(RUNNING),--running) $(LOAD_FLAGS)
 
-soak: setup nats postgres build ## soak test, 30 minutes (DURATION=1800): memory and file-descriptor growth
+soak: setup nats postgres build ## soak test of 30 minutes (DURATION=1800): memory and file-descriptor growth
 	@$(LOAD) soak $(call with,RATE,rate) $(call with,DURATION,seconds) $(LOAD_FLAGS)
 
-spike: setup nats postgres build ## ten times the capacity for 5 seconds: rejections and recovery time
+spike: setup nats postgres build ## overload, ten times the capacity for 5 seconds: rejections and recovery time
 	@$(LOAD) spike $(call with,DURATION,seconds) $(LOAD_FLAGS)
 
-profile: setup nats postgres build ## CPU profiles for speedscope: make profile SCENARIO=payouts DURATION=10
+profile: setup nats postgres build ## record CPU profiles for speedscope: make profile SCENARIO=payouts DURATION=10
 	@$(LOAD) profile $(call with,RATE,rate) $(call with,DURATION,seconds) $(LOAD_FLAGS)
 
-seed: setup build ## seed historical data: make seed COUNT=1000000 WHAT=payouts LIVE=1000
+seed: setup build ## write historical data: make seed COUNT=1000000 WHAT=payouts LIVE=1000
 	@node --max-semi-space-size=64 .build/test/load/main.js seed $(call with,COUNT,count) $(call with,WHAT,what) $(call with,LIVE,live)
 
-##@ Parts of the above
+##@ Steps and generated files
 setup: $(INSTALLED) ## install dependencies; the first time takes about two minutes
 	@:
 
@@ -141,7 +141,7 @@ examples: setup nats build ## record the examples of gateway/openapi.json from a
 	@node .build/test/contract/record.js
 	@$(MAKE) openapi
 
-openapi: build ## generate gateway/openapi.json and what follows from it from the code
+openapi: build ## generate gateway/openapi.json, and the files that derive from it
 	@node .build/test/contract/generate.js
 	@node .build/src/client/collection/main.js
 
@@ -154,7 +154,7 @@ client: $(INSTALLED) ## build the npm package of the partner client into .build/
 clean: ## delete build output; keeps node_modules and var
 	@rm -rf .build protos/types
 
-help: ## this list
+help: ## print this list
 	@awk -f src/scripts/help.awk $(MAKEFILE_LIST)
 
 $(INSTALLED): package-lock.json

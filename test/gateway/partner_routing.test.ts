@@ -1,4 +1,4 @@
-/** Which processor serves a partner, from their announcements. */
+/** The processor of each partner, derived from the announcements of all processors. */
 import t from 'tap'
 import {
   createPartnerRouting,
@@ -59,9 +59,9 @@ function watched(...processors: readonly Processor[]): Watched {
   }
 }
 
-void t.test('who announces a partner serves it, in both environments', (t) => {
+void t.test('a processor serves the partners that it announces, in both environments', (t) => {
   const { routing, announce, ownerOf, changes } = watched(one, two)
-  t.equal(routing.partners(), undefined, 'nobody is known before a snapshot')
+  t.equal(routing.partners(), undefined, 'no partners before a snapshot')
   announce(one, announcing('books_1', 1, ['acme', 'shop']))
   announce(two, announcing('books_2', 1, ['umbrella']))
   t.same(['acme', 'shop', 'umbrella', 'nobody'].map(ownerOf), ['one', 'one', 'two', undefined])
@@ -88,25 +88,29 @@ void t.test('the higher epoch of a shard wins, in either order', (t) => {
       announce(processor, announcing('books_1', processor === one ? 4 : 5, ['acme']))
     }
     t.equal(ownerOf('acme'), 'two')
-    routing.updated(one, changing({ partners: [partner('acme', 'of_the_deposed')] }))
-    t.equal(routing.partners()?.key('of_the_deposed'), undefined, 'the deposed one is not believed')
+    routing.updated(one, changing({ partners: [partner('acme', 'of_former_owner')] }))
+    t.equal(
+      routing.partners()?.key('of_former_owner'),
+      undefined,
+      'an update of the former owner is ignored',
+    )
     routing.broke(two)
-    t.equal(ownerOf('acme'), 'two', 'also when its stream breaks')
+    t.equal(ownerOf('acme'), 'two', 'the same after its stream breaks')
   }
   t.end()
 })
 
-void t.test('of two shards the one whose announcements arrive has the partner', (t) => {
+void t.test('of two shards that announce a partner, the one with an open stream has it', (t) => {
   const { routing, announce, ownerOf } = watched(one, two)
   announce(one, announcing('books_1', 9, ['acme']))
   announce(two, announcing('books_2', 1, ['acme']))
-  t.equal(ownerOf('acme'), 'one', 'the first one, while both arrive')
+  t.equal(ownerOf('acme'), 'one', 'the first one, while both streams are open')
   routing.broke(one)
   t.equal(ownerOf('acme'), 'two')
   t.end()
 })
 
-void t.test('a partner that is gone keeps its keys and has no owner', (t) => {
+void t.test('a withdrawn partner keeps its keys and has no owner', (t) => {
   const { routing, announce, ownerOf, changes } = watched(one, two)
   announce(one, announcing('books_1', 1, ['acme', 'shop']))
   routing.updated(one, changing({ gone: ['acme'] }))
@@ -133,21 +137,24 @@ void t.test('a snapshot replaces the last one when it is complete, not before', 
   t.end()
 })
 
-void t.test('all partners are known when every shard, or every processor, is heard', (t) => {
-  const unlisted = watched(one, two)
-  unlisted.announce(one, announcing('books_1', 1, ['acme']))
-  t.notOk(unlisted.routing.isComplete())
-  unlisted.announce(two, announcing('', 0, []))
-  t.ok(unlisted.routing.isComplete(), 'without a list of shards: every processor')
+void t.test(
+  'the directory is complete after a snapshot from every shard, or from every processor',
+  (t) => {
+    const unlisted = watched(one, two)
+    unlisted.announce(one, announcing('books_1', 1, ['acme']))
+    t.notOk(unlisted.routing.isComplete())
+    unlisted.announce(two, announcing('', 0, []))
+    t.ok(unlisted.routing.isComplete(), 'without a list of shards: every processor')
 
-  const listed = watched(one, two, three)
-  const shards = ['books_1', 'books_2']
-  listed.announce(one, announcing('books_1', 1, ['acme'], { shards }))
-  t.notOk(listed.routing.isComplete())
-  listed.announce(two, announcing('books_2', 1, [], { shards }))
-  t.ok(listed.routing.isComplete(), 'a third processor without a shard may be down')
-  t.end()
-})
+    const listed = watched(one, two, three)
+    const shards = ['books_1', 'books_2']
+    listed.announce(one, announcing('books_1', 1, ['acme'], { shards }))
+    t.notOk(listed.routing.isComplete())
+    listed.announce(two, announcing('books_2', 1, [], { shards }))
+    t.ok(listed.routing.isComplete(), 'without the third processor, which has no shard')
+    t.end()
+  },
+)
 
 void t.test('token keys of all processors are in use', (t) => {
   const { routing, announce, conflicts } = watched(one, two)

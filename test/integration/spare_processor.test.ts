@@ -62,7 +62,7 @@ interface Processor {
   readonly run: SingleProcess
 }
 
-/** It runs until the whole test ends. */
+/** Starts a processor, which runs until the end of the file. */
 async function start(
   name: string,
   settings: Record<string, string>,
@@ -132,7 +132,7 @@ function ensureDemo(at: Processor): Promise<Answered> {
   )
 }
 
-/** The operator CLI, as of a stack whose processor this is. */
+/** The operator CLI for this processor. */
 function cliAt({ name, address }: Processor): OperatorCli {
   const dataDir = dataDirOf(name)
   const tokenFile = join(folder, 'operator.token')
@@ -175,7 +175,7 @@ const spare = await start('p3', { CLUSTER: 'spare' })
 await second.run.untilReady()
 await untilCandidate(spare)
 
-void t.test('each says what it serves; a spare is not ready', async (t) => {
+void t.test('readiness names the shard of each processor, and a spare is not ready', async (t) => {
   const of = { ready: true, mode: 'normal', epoch: 1 }
   t.match(await readiness(first), { ...of, processor: 'p1', shard: 'books_1' })
   t.match(await readiness(second), { ...of, processor: 'p2', shard: 'books_2' })
@@ -189,7 +189,7 @@ void t.test('a partner is created in one shard only', async (t) => {
   t.equal((await createPartner(first, 'acme')).code, status.OK)
   const elsewhere = await createPartner(second, 'acme')
   t.match(elsewhere, { code: status.FAILED_PRECONDITION, elsewhere: first.address })
-  t.equal((await createPartner(first, 'acme')).code, status.INVALID_ARGUMENT, 'it exists')
+  t.equal((await createPartner(first, 'acme')).code, status.INVALID_ARGUMENT, 'the partner exists')
   t.equal((await createPartner(second, 'globex')).code, status.OK)
   t.equal((await ensureDemo(second)).code, status.OK)
   t.match(await ensureDemo(first), {
@@ -209,23 +209,30 @@ void t.test('the shard of a killed processor is taken over', async (t) => {
   await first.run.end('SIGKILL')
   const owner = await untilTaken(t, 'kill -9 of a processor until a spare serves', [spare])
   t.match(await readiness(owner), { processor: 'p3', shard: 'books_1', epoch: 2 })
-  t.equal((await createPartner(spare, 'acme')).code, status.INVALID_ARGUMENT, 'it has it')
+  t.equal(
+    (await createPartner(spare, 'acme')).code,
+    status.INVALID_ARGUMENT,
+    'the spare has the partner',
+  )
   t.match(await createPartner(second, 'acme'), { elsewhere: spare.address })
 })
 
-void t.test('the killed one comes back as a candidate and takes over in its turn', async (t) => {
-  const again = await start('p1', { CLUSTER: 'member', SHARD: 'books_1' })
-  await untilCandidate(again)
-  process.kill(spare.run.pid, 'SIGSTOP')
-  await untilTaken(t, 'a silent processor until another one serves', [again])
-  t.match(await readiness(again), { shard: 'books_1', epoch: 3 })
-  const ended = spare.run.end('SIGCONT')
-  t.equal(await ended, EXIT_DEPOSED, 'the paused one wakes up fenced')
-  t.ok(await again.run.isReady())
-  first = again
-})
+void t.test(
+  'a killed processor restarts as a candidate and takes over from a paused one',
+  async (t) => {
+    const again = await start('p1', { CLUSTER: 'member', SHARD: 'books_1' })
+    await untilCandidate(again)
+    process.kill(spare.run.pid, 'SIGSTOP')
+    await untilTaken(t, 'a silent processor until another one serves', [again])
+    t.match(await readiness(again), { shard: 'books_1', epoch: 3 })
+    const ended = spare.run.end('SIGCONT')
+    t.equal(await ended, EXIT_DEPOSED, 'the paused processor is fenced when it resumes')
+    t.ok(await again.run.isReady())
+    first = again
+  },
+)
 
-void t.test('an operator moves a shard to a processor that waits', async (t) => {
+void t.test('an operator moves a shard to a waiting processor', async (t) => {
   const next = await start('p3', { CLUSTER: 'spare' })
   await untilCandidate(next)
   const ops = cliAt(second)
@@ -242,11 +249,11 @@ void t.test('an operator moves a shard to a processor that waits', async (t) => 
 
   const moving = ops('shard', 'move', 'books_1', '--to', 'p3', '--reason', 'more memory')
   await eventually('the owner drains', async () => !(await first.run.isReady()))
-  await untilTaken(t, 'drain of a processor until the named one serves', [next])
+  await untilTaken(t, 'drain of a processor until the named processor serves', [next])
   const { exitCode, out, err } = await moving
   t.equal(exitCode, 0, err)
   t.match(out, `books_1 is served by p3, epoch 4, at ${next.address}`)
-  t.equal(await first.run.ended, EXIT_DEPOSED, 'it starts again as a candidate')
+  t.equal(await first.run.ended, EXIT_DEPOSED, 'the former owner exits to restart as a candidate')
   const { data } = (await ops.json('shard', 'list')) as { data: readonly object[] }
   t.match(data[0], { shard: 'books_1', processor: 'p3', connected: true, partners: 1, moves: '1' })
   t.equal((await createPartner(next, 'acme')).code, status.INVALID_ARGUMENT)
@@ -266,18 +273,21 @@ void t.test('a spare takes a shard that an operator creates', async (t) => {
   t.match(await createPartner(second, 'initech'), { elsewhere: next.address })
 })
 
-void t.test('a candidate ends on a signal; the shard of a stopped owner is taken', async (t) => {
-  const next = await start('p6', { CLUSTER: 'spare' })
-  const other = await start('p4', { CLUSTER: 'spare' })
-  await Promise.all([untilCandidate(next), untilCandidate(other)])
-  t.equal(await other.run.end(), 0)
-  const ended = second.run.end()
-  await untilTaken(t, 'SIGTERM of a processor until a spare serves', [next])
-  t.equal(await ended, 0)
-  t.match(await readiness(next), { shard: 'books_2', epoch: 2 })
-  t.equal((await createPartner(next, 'globex')).code, status.INVALID_ARGUMENT)
-  second = next
-})
+void t.test(
+  'a candidate exits on a signal, and the shard of a stopped owner is taken over',
+  async (t) => {
+    const next = await start('p6', { CLUSTER: 'spare' })
+    const other = await start('p4', { CLUSTER: 'spare' })
+    await Promise.all([untilCandidate(next), untilCandidate(other)])
+    t.equal(await other.run.end(), 0)
+    const ended = second.run.end()
+    await untilTaken(t, 'SIGTERM of a processor until a spare serves', [next])
+    t.equal(await ended, 0)
+    t.match(await readiness(next), { shard: 'books_2', epoch: 2 })
+    t.equal((await createPartner(next, 'globex')).code, status.INVALID_ARGUMENT)
+    second = next
+  },
+)
 
 void t.test('books that are behind a webhook pool enter recovery mode', async (t) => {
   const next = await start('p7', { CLUSTER: 'spare' })

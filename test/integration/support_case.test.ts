@@ -113,7 +113,7 @@ await eventually(
   async () => (await find(intent)).data[0]?.state === 'captured',
 )
 
-t.test('find: by every kind of id', async (t) => {
+t.test('find accepts every kind of id', async (t) => {
   const [byId] = (await find(payout)).data
   t.match(byId, {
     ...{ id: payout, kind: 'payout', tenant: 'demo_sandbox', state: 'failed', found_by: 'id' },
@@ -156,22 +156,22 @@ t.test('find: by every kind of id', async (t) => {
   })
 })
 
-t.test('find: lines for people, and a clear answer when there is nothing', async (t) => {
+t.test('find prints readable lines, and says when it finds nothing', async (t) => {
   const { out, exitCode } = await ops('find', payoutRequest)
   t.equal(exitCode, 0)
   t.match(out, `payout ${payout}\n`)
   t.match(out, 'failed (account_closed)')
   t.match(out, new RegExp(`payout\\.failed +evt_\\w+ +rail`))
   t.match(out, /dead +dlv_\w+ +to we_\w+, 1 attempts, http_404/)
-  const nothing = await ops('find', 'nobody knows this')
+  const nothing = await ops('find', 'no such id')
   t.equal(nothing.exitCode, 1)
-  t.match(nothing.out, 'Nothing found for nobody knows this.')
+  t.match(nothing.out, 'Nothing found for no such id.')
   const read = await partner.request('GET', '/v1/balances')
   const unknown = await ops('find', requestIdOf(read))
   t.match(unknown.out, /Nothing found for req_[\s\S]*logs\/gateway\.log/)
 })
 
-t.test('find: by the request of an operator', async (t) => {
+t.test('find accepts the request id of an operator', async (t) => {
   const { address, token } = operatorAccessOf(stack)
   const client = new Client(address, credentials.createInsecure())
   t.teardown(() => client.close())
@@ -228,7 +228,7 @@ const recordsOf = (process: string): Record<string, unknown>[] =>
     .split('\n')
     .map((line) => JSON.parse(line) as Record<string, unknown>)
 
-t.test('the log says what happened to the failed payout', async (t) => {
+t.test('the log has every step of the failed payout', async (t) => {
   const lines = recordsOf('processor').filter((record) => record['entity_id'] === payout)
   t.match(lines, [
     { message: 'transition', from: null, to: 'created', request_id: payoutRequest },
@@ -286,7 +286,7 @@ const filesBelow = (folder: string): string[] =>
     .map((name) => join(folder, name))
     .filter((path) => statSync(path, { throwIfNoEntry: false })?.isFile())
 
-/** Nothing when the running stack has renamed it; the stopped one is searched again. */
+/** Empty when the running stack has renamed the file; the search repeats after the stop. */
 function contentOf(file: string): Buffer {
   try {
     return readFileSync(file)

@@ -18,7 +18,7 @@ const random = systemRandom()
 const holderIn = (folder: string, schema = 'books'): Promise<string> =>
   lockHolder(folder, schema, random)
 
-t.test('a second process is refused, also after garbage was collected', async (t) => {
+t.test('a second process is rejected, also after a garbage collection', async (t) => {
   const folder = tempFolder(t)
   t.match(await holderIn(folder), `:${folder}:`)
   for (let i = 0; i < 3; i++) {
