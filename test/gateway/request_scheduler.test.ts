@@ -259,15 +259,16 @@ void t.test('the command carries the remaining time', async (t) => {
 void t.test(
   'in overload held requests are rejected too, and their nonces stay unused',
   async (t) => {
-    let standsAt: number | undefined = Date.now()
-    const clock = { now: () => instant(standsAt ?? Date.now()) }
+    const stoppedAt = Date.now()
+    let resumedAt = Infinity
+    const clock = { now: () => instant(stoppedAt + Math.max(0, Date.now() - resumedAt)) }
     const { gateway, submit, first } = await busyGateway(t, { clock })
     const held = Array.from({ length: BURST_MAX - CAPACITY_MIN }, () => submit('held'))
     await holds(gateway, held.length)
     t.ok(held.every(({ status }) => status() === 0))
     const over = submit('one request too many')
     await holds(gateway, 0)
-    standsAt = undefined
+    resumedAt = Date.now()
     await eventually('all requests are rejected', () =>
       [...held, over].every(({ status }) => status() === 503),
     )
