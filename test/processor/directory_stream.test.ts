@@ -117,7 +117,7 @@ void t.test(
     endpoints.onChange((endpoint) => {
       received.push(endpoint.id)
       if (received.length > 1) return
-      t.notOk(endpoints.isSynced(TENANT), 'not in step before the transfer ends')
+      t.notOk(endpoints.isSynced(TENANT), 'not in step before the end of the transfer')
       for (const id of [first, last]) {
         memory.endpoints.set(id, { ...memory.endpoints.get(id)!, url: 'https://example.com/new' })
       }
@@ -131,7 +131,7 @@ void t.test(
     t.equal(
       [...endpoints.ofTenant(TENANT)].length,
       count / 2,
-      'deleted endpoints are sent and not kept',
+      'deleted endpoints are sent, and removed by the pool',
     )
     await eventually('both changes', () => received.length === count + 2)
     t.equal(endpoints.get(first)?.url, 'https://example.com/new')
@@ -154,11 +154,11 @@ void t.test('many changes of one commit arrive', async (t) => {
   const ids = Array.from({ length: 6_000 }, (_, i) => endpointId(i))
   for (const [i, id] of ids.entries()) memory.endpoints.set(id, anEndpoint(i))
   directory.changed(new Set(), new Set(ids))
-  await eventually('all known', () => ids.every((id) => endpoints.get(id) !== undefined))
+  await eventually('the whole directory', () => ids.every((id) => endpoints.get(id) !== undefined))
   t.ok(endpoints.isAllSynced(), 'on the open stream')
 })
 
-void t.test('a pool knows which of several processors has a tenant', async (t) => {
+void t.test('a pool finds the processor of a tenant among several', async (t) => {
   const shardInfo = (shard: string, epoch = 1): ShardInfo => ({
     shard,
     epoch: () => epoch,
@@ -178,12 +178,12 @@ void t.test('a pool knows which of several processors has a tenant', async (t) =
   t.equal(await endpoints.whenSynced(tenant(first)), true)
   t.equal(endpoints.subscriptionOf(tenant(first)), ofOne)
   t.notOk(endpoints.isSynced(tenant(second)))
-  t.notOk(endpoints.isAllSynced(), 'nobody serves books_2')
+  t.notOk(endpoints.isAllSynced(), 'no processor serves books_2')
 
   const ofTwo = endpoints.add(clientOf(t, two.address))
   await ofTwo.complete
   t.ok(endpoints.isAllSynced())
-  t.notOk(endpoints.isSynced(tenant(second)), 'it does not exist yet')
+  t.notOk(endpoints.isSynced(tenant(second)), 'the partner does not exist yet')
   const isCreated = endpoints.whenSynced(tenant(second))
   two.memory.partners.set(second.id, second)
   two.directory.changed(new Set([second.id]), new Set())
@@ -193,7 +193,7 @@ void t.test('a pool knows which of several processors has a tenant', async (t) =
   next.memory.partners.set(second.id, second)
   const ofNext = endpoints.add(clientOf(t, next.address))
   await ofNext.complete
-  t.equal(endpoints.subscriptionOf(tenant(second)), ofNext, 'of the later owner')
+  t.equal(endpoints.subscriptionOf(tenant(second)), ofNext, 'the later owner has the tenant')
   two.directory.close()
   ofNext.close()
   await eventually('no processor has it', () => !endpoints.isSynced(tenant(second)))
@@ -259,7 +259,7 @@ void t.test('a gateway receives more partners than fit one message', async (t) =
   t.ok(known.tokenKeys() !== undefined)
 })
 
-/** What a gateway that connects now receives, as it arrives. */
+/** The updates that a newly connected gateway receives. */
 function watchPartners(t: Test, address: string): PartnerUpdate[] {
   const updates: PartnerUpdate[] = []
   const stream = clientOf(t, address).WatchPartners({}, bearer(TOKEN))
@@ -288,13 +288,15 @@ void t.test('a processor announces its shard, and withdraws its partners', async
   t.same(directory.own(), { shard: 'books_2', epoch: 7, shards })
 
   directory.withdraw()
-  await eventually('it is told', () => early.some(({ gone }) => gone.length > 0))
+  await eventually('the gateway has received the withdrawal', () =>
+    early.some(({ gone }) => gone.length > 0),
+  )
   t.same(early.at(-1)?.gone, [first.id, second.id])
   directory.changed(new Set([first.id]), new Set())
   epoch = 8
   const late = watchPartners(t, address)
   await eventually('another gateway connects', () => late.some(({ complete }) => complete))
-  t.match(late[0], { shard: '', shards }, 'it has no shard any more')
+  t.match(late[0], { shard: '', shards }, 'the processor announces no shard')
   t.same(namesIn(late), [])
-  t.same(namesIn(early), [first.id, second.id], 'and announces nothing')
+  t.same(namesIn(early), [first.id, second.id], 'later changes are not sent')
 })

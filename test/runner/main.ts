@@ -28,14 +28,14 @@ const STORES: Readonly<Record<string, readonly Store[]>> = {
 
 const only = process.argv.slice(2)
 const chosen = process.env['STORE'] ?? 'sqlite'
-// The children's settings are their own.
+// Children do not inherit settings.
 delete process.env['STORE']
 const total = { passed: 0, failed: 0 }
 rmSync(join(projectRoot(), '.build/test_output'), { recursive: true, force: true })
 for (const store of STORES[chosen] ?? end(`STORE=${chosen} is not sqlite, postgres or both`))
   await runSuite(store)
 if (chosen === 'sqlite' && noPostgres !== false)
-  console.log(`left out: the tests on PostgreSQL (${noPostgres})`)
+  console.log(`skipped: the tests on PostgreSQL (${noPostgres})`)
 console.log(`${total.passed} passed, ${total.failed} failed`)
 process.exit(total.failed === 0 && total.passed > 0 ? 0 : 1)
 
@@ -87,5 +87,5 @@ async function startServer(teardowns: (() => unknown)[]): Promise<void> {
   for (const [name, why] of Object.entries(SQLITE_ONLY))
     console.log(`SQLite only: ${name} (${why})`)
   for (const [name, why] of Object.entries(OWN_SERVER))
-    console.log(`on a server of its own, once: ${name} (${why})`)
+    console.log(`once, on its own server: ${name} (${why})`)
 }

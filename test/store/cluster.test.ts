@@ -1,4 +1,4 @@
-/** The schema of a cluster, and processors that wait for its shards. */
+/** The cluster schema, and candidates that wait for its shards. */
 import t, { type Test } from 'tap'
 import { createLog } from '../../src/base/log.js'
 import { instant } from '../../src/base/clock.js'
@@ -23,14 +23,14 @@ if (noPostgres !== false) {
 t.setTimeout(0)
 const server = await startPostgres(t)
 const log = createLog('test', { LOG_LEVEL: 'silent' })
-/** Looks follow each other quickly; timeouts stay as they are. */
+/** Polls without a pause; the timeouts are unchanged. */
 const pause = (ms: number): Promise<void> =>
   new Promise((done) => setTimeout(done, ms < 1_000 ? ms / 10 : ms))
 
 let shards = 0
 const newShard = (): string => `books_${++shards}`
 
-/** A processor of the cluster; its clock stands until the test moves it. */
+/** A processor of the cluster; only the test advances its clock. */
 interface Processor {
   readonly cluster: Cluster
   readonly name: string
@@ -97,7 +97,7 @@ async function endSession(t: Test, shard: string): Promise<void> {
   await connection.all('SELECT pg_terminate_backend(session::integer) FROM owner')
 }
 
-void t.test('a shard is added once; its books are made by its first owner', async (t) => {
+void t.test('a shard is added once, and its first owner creates its books', async (t) => {
   const one = await processor(t)
   const shard = newShard()
   t.ok(await one.cluster.addShard(shard))
@@ -110,7 +110,7 @@ void t.test('a shard is added once; its books are made by its first owner', asyn
   t.match(row, { holder: one.name, isConnected: true, epoch: 1, address: '127.0.0.1:1' })
 })
 
-void t.test('a name of a shard that is not safe in SQL is rejected', async (t) => {
+void t.test('a shard name that is not safe in SQL is rejected', async (t) => {
   const one = await processor(t)
   await t.rejects(one.cluster.addShard('books; DROP SCHEMA cluster'), /check/)
 })
@@ -127,20 +127,20 @@ void t.test('a statement without an answer fails: the candidate starts again', a
   await blocker.exec('ROLLBACK')
 })
 
-void t.test('one processor at a time has a name', async (t) => {
+void t.test('a processor name is held by one process at a time', async (t) => {
   const first = await processor(t, 'same')
   let isTaken = false
   const second = openCluster({
     ...{ url: server.url, name: 'same', pause },
     onNameTaken: () => (isTaken = true),
   })
-  await eventually('the second one waits', () => isTaken)
+  await eventually('the second processor waits', () => isTaken)
   t.same(await first.cluster.candidates(), ['same'])
   await first.cluster.close()
   await (await second).close()
 })
 
-void t.test('a partner has one place, whoever asks', async (t) => {
+void t.test('a partner is placed in one shard, also by concurrent requests', async (t) => {
   const [one, two] = [await processor(t), await processor(t)]
   const [here, there] = [newShard(), newShard()]
   for (const shard of [here, there]) await one.cluster.addShard(shard)
@@ -151,54 +151,71 @@ void t.test('a partner has one place, whoever asks', async (t) => {
   ])
   t.equal(places[0].shard, places[1].shard)
   t.match(await two.cluster.whereIs('acme'), places[0])
-  t.match(await one.cluster.place('acme', here), places[0], 'a repeat finds it')
+  t.match(
+    await one.cluster.place('acme', here),
+    places[0],
+    'a repeated request returns the same place',
+  )
 })
 
-void t.test('partners of older books are placed; those of another shard are named', async (t) => {
-  const one = await processor(t)
-  const [here, there] = [newShard(), newShard()]
-  for (const shard of [here, there]) await one.cluster.addShard(shard)
-  t.same(await one.cluster.placeAll(['old-1', 'old-2'], here), [])
-  t.same(await one.cluster.placeAll(['old-1', 'old-2', 'old-3'], here), [], 'each start')
-  t.same(await one.cluster.placeAll(['old-2', 'old-4'], there), ['old-2'])
-  t.match(await one.cluster.whereIs('old-4'), { shard: there })
-})
+void t.test(
+  'partners of older books are placed, and those of another shard are reported',
+  async (t) => {
+    const one = await processor(t)
+    const [here, there] = [newShard(), newShard()]
+    for (const shard of [here, there]) await one.cluster.addShard(shard)
+    t.same(await one.cluster.placeAll(['old-1', 'old-2'], here), [])
+    t.same(
+      await one.cluster.placeAll(['old-1', 'old-2', 'old-3'], here),
+      [],
+      'repeated at each start',
+    )
+    t.same(await one.cluster.placeAll(['old-2', 'old-4'], there), ['old-2'])
+    t.match(await one.cluster.whereIs('old-4'), { shard: there })
+  },
+)
 
-void t.test('a spare waits for a living owner and takes a released shard at once', async (t) => {
-  const [one, spare] = [await processor(t), await processor(t)]
-  const shard = newShard()
-  await one.cluster.addShard(shard)
-  const { books } = await one.waits(shard)
-  await books.commit(batchOf({ intents: [anIntent('pi_1')] }))
-  const owned = spare.waits(shard)
-  await severalLooks(spare)
-  t.ok((await one.cluster.candidates()).includes(spare.name))
-  await books.close()
-  const next = (await owned).books
-  t.equal(await epochOf(next), 2)
-  t.same(await next.due('intents', instant(5), 9), ['pi_1'])
-  await spare.cluster.setServing()
-  t.notOk((await one.cluster.candidates()).includes(spare.name))
-})
+void t.test(
+  'a spare waits while the owner lives, and takes a released shard at once',
+  async (t) => {
+    const [one, spare] = [await processor(t), await processor(t)]
+    const shard = newShard()
+    await one.cluster.addShard(shard)
+    const { books } = await one.waits(shard)
+    await books.commit(batchOf({ intents: [anIntent('pi_1')] }))
+    const owned = spare.waits(shard)
+    await severalLooks(spare)
+    t.ok((await one.cluster.candidates()).includes(spare.name))
+    await books.close()
+    const next = (await owned).books
+    t.equal(await epochOf(next), 2)
+    t.same(await next.due('intents', instant(5), 9), ['pi_1'])
+    await spare.cluster.setServing()
+    t.notOk((await one.cluster.candidates()).includes(spare.name))
+  },
+)
 
-void t.test('the shard of a killed owner is taken; the owner comes back fenced', async (t) => {
-  const [one, spare] = [await processor(t), await processor(t)]
-  const shard = newShard()
-  await one.cluster.addShard(shard)
-  const { books } = await one.waits(shard)
-  const owned = spare.waits(shard)
-  await severalLooks(spare)
-  await endSession(t, shard)
-  await severalLooks(spare)
-  spare.now = 1_999
-  await severalLooks(spare)
-  t.equal(await epochOfShard(t, shard), 1, 'time for its restart')
-  spare.now = 4_000
-  t.equal(await epochOf((await owned).books), 2)
-  await t.rejects(books.commit(batchOf({ intents: [anIntent('pi_1')] })))
-})
+void t.test(
+  'the shard of a killed owner is taken over, and the former owner is fenced',
+  async (t) => {
+    const [one, spare] = [await processor(t), await processor(t)]
+    const shard = newShard()
+    await one.cluster.addShard(shard)
+    const { books } = await one.waits(shard)
+    const owned = spare.waits(shard)
+    await severalLooks(spare)
+    await endSession(t, shard)
+    await severalLooks(spare)
+    spare.now = 1_999
+    await severalLooks(spare)
+    t.equal(await epochOfShard(t, shard), 1, 'time for its restart')
+    spare.now = 4_000
+    t.equal(await epochOf((await owned).books), 2)
+    await t.rejects(books.commit(batchOf({ intents: [anIntent('pi_1')] })))
+  },
+)
 
-void t.test('a restarted owner is before the spare; a later one waits behind it', async (t) => {
+void t.test('a restarted owner precedes the spare, and a late one waits', async (t) => {
   const [one, spare] = [await processor(t), await processor(t)]
   const shard = newShard()
   await one.cluster.addShard(shard)
@@ -207,7 +224,7 @@ void t.test('a restarted owner is before the spare; a later one waits behind it'
   await severalLooks(spare)
   await endSession(t, shard)
   const again = await one.waits(shard)
-  t.equal(await epochOf(again.books), 2, 'at once')
+  t.equal(await epochOf(again.books), 2, 'without waiting')
   spare.now = 3_000
   await severalLooks(spare)
   t.equal(await epochOfShard(t, shard), 2)
@@ -217,12 +234,12 @@ void t.test('a restarted owner is before the spare; a later one waits behind it'
   t.equal(await epochOf((await owned).books), 3)
   const late = one.waits(shard)
   const looks = one.looks
-  await eventually('it waits', () => one.looks > looks + 3)
+  await eventually('the late owner waits', () => one.looks > looks + 3)
   await (await owned).books.close()
   t.equal(await epochOf((await late).books), 4)
 })
 
-void t.test('of several spares one takes over', async (t) => {
+void t.test('exactly one of several spares takes over', async (t) => {
   const one = await processor(t)
   const shard = newShard()
   await one.cluster.addShard(shard)
@@ -235,7 +252,7 @@ void t.test('of several spares one takes over', async (t) => {
   let current = books
   for (let taken = 1; taken <= spares.length; taken++) {
     await current.close()
-    await eventually('one takes over', () => owners.length >= taken)
+    await eventually('a spare takes over', () => owners.length >= taken)
     const waiting = spares.filter(({ name }) => !owners.some((each) => each.by === name))
     await Promise.all(waiting.map(severalLooks))
     t.equal(owners.length, taken)
@@ -244,43 +261,46 @@ void t.test('of several spares one takes over', async (t) => {
   }
 })
 
-void t.test('a spare takes the shard that it had, and leaves one without its keys', async (t) => {
-  const [one, spare] = [await processor(t), await processor(t)]
-  const [first, second] = [newShard(), newShard()]
-  for (const shard of [first, second]) await one.cluster.addShard(shard)
-  for (const shard of [first, second]) {
-    const { books } = await one.waits(shard)
-    await books.commit(
-      batchOf({ masterKeys: [{ kid: `k_${shard}`, sealing_since: 1, emptied_at: null }] }),
-    )
-    await books.close()
-  }
-  const sql = await connected(t, second)
-  await sql.run('UPDATE owner SET holder = ?', [holderOf(spare.name, 'here')])
-  spare.masterKeys = [`k_${first}`, `k_${second}`]
-  const had = await spare.waits()
-  t.equal(had.shard, second)
+void t.test(
+  'a spare prefers its previous shard, and skips a shard whose master keys it lacks',
+  async (t) => {
+    const [one, spare] = [await processor(t), await processor(t)]
+    const [first, second] = [newShard(), newShard()]
+    for (const shard of [first, second]) await one.cluster.addShard(shard)
+    for (const shard of [first, second]) {
+      const { books } = await one.waits(shard)
+      await books.commit(
+        batchOf({ masterKeys: [{ kid: `k_${shard}`, sealing_since: 1, emptied_at: null }] }),
+      )
+      await books.close()
+    }
+    const sql = await connected(t, second)
+    await sql.run('UPDATE owner SET holder = ?', [holderOf(spare.name, 'here')])
+    spare.masterKeys = [`k_${first}`, `k_${second}`]
+    const had = await spare.waits()
+    t.equal(had.shard, second)
 
-  const other = await processor(t)
-  other.masterKeys = [`k_${second}`]
-  const owned = other.waits(first)
-  await severalLooks(other)
-  t.equal(await epochOfShard(t, first), 1)
-  other.masterKeys = [`k_${first}`]
-  t.equal((await owned).shard, first)
-})
+    const other = await processor(t)
+    other.masterKeys = [`k_${second}`]
+    const owned = other.waits(first)
+    await severalLooks(other)
+    t.equal(await epochOfShard(t, first), 1)
+    other.masterKeys = [`k_${first}`]
+    t.equal((await owned).shard, first)
+  },
+)
 
-void t.test('an address is published by the newest owner only', async (t) => {
+void t.test('only the newest owner publishes an address', async (t) => {
   const [one, two] = [await processor(t), await processor(t)]
   const shard = newShard()
   await one.cluster.addShard(shard)
   t.ok(await two.cluster.announce(shard, 2, 'two:1'))
-  t.notOk(await one.cluster.announce(shard, 1, 'one:1'), 'an earlier owner that woke up late')
+  t.notOk(await one.cluster.announce(shard, 1, 'one:1'), 'a former owner that resumed')
   t.notOk(await one.cluster.announce(shard, 2, 'one:1'))
   t.match(await one.cluster.placeOf(shard), { address: 'two:1', epoch: 2 })
 })
 
-void t.test('an owner that pauses while another takes over commits nothing', async (t) => {
+void t.test('an owner paused during a take-over commits nothing', async (t) => {
   const [one, spare] = [await processor(t), await processor(t)]
   const shard = newShard()
   await one.cluster.addShard(shard)
@@ -316,7 +336,7 @@ async function ownedShard(t: Test): Promise<{
 const recordOf = async ({ cluster }: Processor, name: string) =>
   (await cluster.shards()).find(({ shard }) => shard === name)
 
-void t.test('a shard moves to the named processor, and the move ends there', async (t) => {
+void t.test('a shard moves to the named processor, and the move ends when it serves', async (t) => {
   const { one, spare, shard, books, taken } = await ownedShard(t)
   t.ok(await one.cluster.requestMove(shard, 1, spare.name))
   t.equal(await one.cluster.moveOf(shard), spare.name)
@@ -324,28 +344,28 @@ void t.test('a shard moves to the named processor, and the move ends there', asy
   t.equal(await epochOfShard(t, shard), 1, 'not before the release')
   await books.close()
   t.equal(await epochOf((await taken).books), 2)
-  t.equal(await one.cluster.moveOf(shard), spare.name, 'until it serves')
+  t.equal(await one.cluster.moveOf(shard), spare.name, 'the move is open until it serves')
   t.ok(await spare.cluster.announce(shard, 2, 'spare:1'))
   t.match(await recordOf(one, shard), { holder: spare.name, moveTo: null, moves: 1, epoch: 2 })
 })
 
-void t.test('of two operators who move one shard the second is refused', async (t) => {
+void t.test('the second of two concurrent moves of a shard is rejected', async (t) => {
   const { one, spare, shard } = await ownedShard(t)
-  const asked = await Promise.all([
+  const accepted = await Promise.all([
     one.cluster.requestMove(shard, 1, 'p_left'),
     spare.cluster.requestMove(shard, 1, 'p_right'),
   ])
-  t.same(asked.filter(Boolean).length, 1)
+  t.same(accepted.filter(Boolean).length, 1)
   const to = await one.cluster.moveOf(shard)
-  t.equal(to, asked[0] ? 'p_left' : 'p_right')
+  t.equal(to, accepted[0] ? 'p_left' : 'p_right')
   const sql = await connected(t, 'cluster')
   await sql.run('UPDATE shards SET move_requested_at = move_requested_at - 31000 WHERE shard = ?', [
     shard,
   ])
-  t.ok(await one.cluster.requestMove(shard, 1, spare.name), 'one that did not end is replaced')
+  t.ok(await one.cluster.requestMove(shard, 1, spare.name), 'an expired move is replaced')
 })
 
-void t.test('a move that was asked for before a take-over is refused', async (t) => {
+void t.test('a move requested for an earlier epoch is rejected', async (t) => {
   const { one, spare, shard, books, taken } = await ownedShard(t)
   await books.close()
   await taken
@@ -354,19 +374,22 @@ void t.test('a move that was asked for before a take-over is refused', async (t)
   t.equal(await one.cluster.moveOf(shard), null)
 })
 
-void t.test('the named processor dies before it takes over: another one does', async (t) => {
-  const { one, spare, shard, books, taken } = await ownedShard(t)
-  t.ok(await one.cluster.requestMove(shard, 1, 'p_dead'))
-  await books.close()
-  await severalLooks(spare)
-  t.equal(await epochOfShard(t, shard), 1, 'the named one has time')
-  spare.now = 4_000
-  t.equal(await epochOf((await taken).books), 2)
-  t.ok(await spare.cluster.announce(shard, 2, 'spare:1'))
-  t.match(await recordOf(one, shard), { holder: spare.name, moveTo: null, moves: 0 })
-})
+void t.test(
+  'another processor takes over when the named one dies before the take-over',
+  async (t) => {
+    const { one, spare, shard, books, taken } = await ownedShard(t)
+    t.ok(await one.cluster.requestMove(shard, 1, 'p_dead'))
+    await books.close()
+    await severalLooks(spare)
+    t.equal(await epochOfShard(t, shard), 1, 'the named processor has time')
+    spare.now = 4_000
+    t.equal(await epochOf((await taken).books), 2)
+    t.ok(await spare.cluster.announce(shard, 2, 'spare:1'))
+    t.match(await recordOf(one, shard), { holder: spare.name, moveTo: null, moves: 0 })
+  },
+)
 
-void t.test('the owner dies before it releases the shard: its restart keeps it', async (t) => {
+void t.test('an owner that dies before the release keeps the shard by its restart', async (t) => {
   const { one, spare, shard } = await ownedShard(t)
   t.ok(await one.cluster.requestMove(shard, 1, spare.name))
   await endSession(t, shard)
@@ -374,21 +397,24 @@ void t.test('the owner dies before it releases the shard: its restart keeps it',
   t.equal(await epochOf(again.books), 2)
   t.ok(await one.cluster.announce(shard, 2, 'one:1'))
   t.match(await recordOf(one, shard), { holder: one.name, moveTo: null, moves: 0 })
-  t.notOk(await one.cluster.requestMove(shard, 1, spare.name), 'asked of the former owner')
+  t.notOk(await one.cluster.requestMove(shard, 1, spare.name), 'a move for the former epoch')
 })
 
-void t.test('the named processor dies before it serves: its restart ends the move', async (t) => {
-  const { one, spare, shard, books, taken } = await ownedShard(t)
-  t.ok(await one.cluster.requestMove(shard, 1, spare.name))
-  await books.close()
-  await taken
-  await endSession(t, shard)
-  t.match(await recordOf(one, shard), { moveTo: spare.name, address: 'one:1' })
-  const again = await spare.waits(shard)
-  t.equal(await epochOf(again.books), 3)
-  t.ok(await spare.cluster.announce(shard, 3, 'spare:1'))
-  t.match(await recordOf(one, shard), { moveTo: null, moves: 1, address: 'spare:1' })
-})
+void t.test(
+  'a named processor that dies before it serves ends the move by its restart',
+  async (t) => {
+    const { one, spare, shard, books, taken } = await ownedShard(t)
+    t.ok(await one.cluster.requestMove(shard, 1, spare.name))
+    await books.close()
+    await taken
+    await endSession(t, shard)
+    t.match(await recordOf(one, shard), { moveTo: spare.name, address: 'one:1' })
+    const again = await spare.waits(shard)
+    t.equal(await epochOf(again.books), 3)
+    t.ok(await spare.cluster.announce(shard, 3, 'spare:1'))
+    t.match(await recordOf(one, shard), { moveTo: null, moves: 1, address: 'spare:1' })
+  },
+)
 
 async function epochOfShard(t: Test, shard: string): Promise<number> {
   const connection = await connected(t, shard)

@@ -1,4 +1,4 @@
-/** What only the store on PostgreSQL does: the fence, the lease, and copies of the books. */
+/** The store on PostgreSQL beyond the contract: the fence, the lease, and copies of the books. */
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { instant } from '../../src/base/clock.js'
@@ -82,7 +82,7 @@ const anEvent = (position: number): Row<'events'> => ({
   cause: 'request',
 })
 
-void t.test('who was deposed commits nothing and answers nothing', async (t) => {
+void t.test('a former owner commits nothing and fails its reads', async (t) => {
   const shard = newShard()
   const first = await opened(t, shard, { holder: 'one' })
   await first.store.commit(batchOf({ intents: [anIntent('pi_1')] }))
@@ -100,7 +100,7 @@ void t.test('who was deposed commits nothing and answers nothing', async (t) => 
 })
 
 void t.test(
-  'a candidate waits for a living owner, and takes a released lease at once',
+  'a candidate waits while the owner lives, and takes a released lease at once',
   async (t) => {
     const shard = newShard()
     const first = await opened(t, shard, { holder: 'one' })
@@ -120,7 +120,7 @@ void t.test(
   },
 )
 
-void t.test('a take-over ends a commit that waits for ever, and sees none of it', async (t) => {
+void t.test('a take-over terminates a blocked commit, of which nothing is stored', async (t) => {
   const shard = newShard()
   const first = await opened(t, shard, { holder: 'one' })
   const blocker = await connected(t, shard)
@@ -141,7 +141,7 @@ async function withoutStandby(t: Test, shard: string): Promise<StandbyControl> {
     await admin.exec('SELECT pg_reload_conf()')
   }
   t.teardown(() => setStandby(''))
-  await setStandby('nobody')
+  await setStandby('absent_standby')
   const probe = await connected(t, shard)
   const waiting = async (besides: number): Promise<number> => {
     const sql = `SELECT 1 FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND pid <> ?`
@@ -195,7 +195,7 @@ void t.test('a cancelled wait of a heartbeat counts as a failure', async (t) => 
   await t.rejects(store.barrier(), /committed with a warning/)
 })
 
-void t.test('a server that does not answer a commit ends the ownership', async (t) => {
+void t.test('a commit without an answer from the server ends the ownership', async (t) => {
   const shard = newShard()
   let now = 0
   const { store, failure } = await opened(t, shard, { elapsed: () => now, pause: shortPause })
@@ -260,7 +260,7 @@ void t.test('reads need a recently confirmed write: a former primary confirms no
   t.equal(failure(), undefined)
 })
 
-void t.test('a take-over fails when the owner sent a heartbeat meanwhile', async (t) => {
+void t.test('a take-over is repeated when the owner sends a heartbeat during it', async (t) => {
   const shard = newShard()
   const first = await opened(t, shard, { holder: 'one' })
   const [connection, background] = [await connected(t, shard), await connected(t, shard)]
@@ -303,7 +303,7 @@ void t.test('no heartbeat of the former epoch follows a raise of the epoch', asy
   t.match(store.marks.progress(), { epoch: 8, lastBatch: 1 })
 })
 
-void t.test('what was committed survives a kill of the server', async (t) => {
+void t.test('committed rows survive a kill of the server', async (t) => {
   const shard = newShard()
   const first = await opened(t, shard)
   for (let i = 1; i <= 20; i++)
@@ -403,7 +403,7 @@ void t.test('an index of SQLite has its counterpart', async (t) => {
   )
 })
 
-void t.test('the URL names hosts, ports and a socket', (t) => {
+void t.test('a store URL has hosts and ports, or a socket', (t) => {
   const places = (url: string): string[] =>
     parseStoreUrl(url).map(({ host, port }) => `${host}:${port}`)
   t.same(places('postgres://u:p@127.0.0.1,localhost:5433/causeway'), [
@@ -420,7 +420,7 @@ void t.test('the URL names hosts, ports and a socket', (t) => {
   t.end()
 })
 
-void t.test('a server that is not there is named', async (t) => {
+void t.test('an error names an unreachable server', async (t) => {
   const url = 'postgres://u:secret@127.0.0.1:1/causeway'
   await t.rejects(
     connectToPrimary(parseStoreUrl(url), 'books', 'test'),
