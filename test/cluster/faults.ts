@@ -121,6 +121,7 @@ const silentOwner: Fault = {
   },
 }
 
+/** @returns false when that does not happen in time, e.g. another processor was faster */
 const served = (
   context: FaultContext,
   shard: string,
@@ -130,7 +131,7 @@ const served = (
     `${shard} is taken over`,
     () => owners(context).some((each) => each.shard === shard && by(each)),
     TAKEN_WITHIN_MS,
-  )
+  ).catch(() => false)
 
 /** A processor that waits for this owner's shard; a member waits for its own only. */
 const targetOf = (context: FaultContext, { shard }: ClusterMember): ClusterMember | undefined =>
