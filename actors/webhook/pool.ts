@@ -259,7 +259,7 @@ export function createPool(options: PoolOptions): WebhookPool {
 
   const load = async (queue: EndpointQueue): Promise<void> => {
     const now = clock.now()
-    // An open breaker needs one delivery to probe with: the one that is due first.
+    // An open breaker probes with one delivery: the first that is due.
     const probing = isOpen(queue.breaker)
     const limit = (probing ? 1 : ENDPOINT_QUEUE_MAX - queue.waiting.length) + queue.held.size
     queue.loading = true

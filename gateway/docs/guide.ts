@@ -94,7 +94,7 @@ export function guidePages(guide: string): readonly GuidePage[] {
   })
 }
 
-/** By title. What comes before the first section is dropped: the navigation replaces it. */
+/** By title. The text before the first section is dropped: the navigation replaces it. */
 function sectionsOf(tokens: readonly Token[]): ReadonlyMap<string, readonly Token[]> {
   const sections = new Map<string, Token[]>()
   let current: Token[] = []
@@ -108,7 +108,7 @@ function sectionsOf(tokens: readonly Token[]): ReadonlyMap<string, readonly Toke
 const isHeading = (token: Token): token is Tokens.Heading => token.type === 'heading'
 const headingsOf = (tokens: readonly Token[]): Tokens.Heading[] => tokens.filter(isHeading)
 
-/** As Markdown renderers make them, so that the links of the guide hold here too. */
+/** As Markdown renderers make them, so the links of the guide work here too. */
 const anchorOf = (title: string): string =>
   title
     .toLowerCase()

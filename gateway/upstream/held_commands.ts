@@ -1,10 +1,10 @@
 /**
- * Commands that are not sent yet and wait for a processor, in the order of their arrival.
+ * Commands that are held until a processor can take them, in order of arrival.
  *
- * Does not own: how long they wait (callers).
+ * Does not own: how long they are held (callers).
  *
- * - The time budget of a held command goes on: what remains is sent, and a command without any
- *   settles as `timeout`.
+ * - The time budget of a held command continues to run: the remaining budget is sent, and a command
+ *   without one settles as `timeout`.
  */
 import type { Command } from '../../protos/types/causeway/internal/v1/Command.js'
 import type { Clock, Instant } from '../../src/base/clock.js'

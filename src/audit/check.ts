@@ -48,7 +48,7 @@ interface QueryCheck {
   readonly broken: string | ((books: Pick<Books, 'pools'>) => string)
 }
 
-/** What a check by query reads. */
+/** The part of the books that a check by query reads. */
 export type QueriedRows = Pick<
   Books,
   'asOf' | 'poolsReplacedAt' | 'pools' | 'corrupt' | 'all' | 'count'

@@ -176,7 +176,7 @@ export const OPERATOR_ERRORS = {
   approval_request_outdated: entry(
     409,
     'FAILED_PRECONDITION',
-    'What the approval request names has changed since.',
+    'The subject of the approval request has changed since.',
   ),
   approver_is_requester: entry(
     403,

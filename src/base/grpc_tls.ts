@@ -149,7 +149,7 @@ function watchCertificates(
 
   setInterval(() => void reload(), reloadMs).unref()
   return {
-    // grpc-js registers what a listener updates only after it has added the listener.
+    // grpc-js adds a listener before it registers the credentials that the listener updates.
     addCaCertificateListener: (listener) => {
       caListeners.add(listener)
       process.nextTick(() => listener(ca()))
@@ -196,5 +196,5 @@ async function readLater(settings: TlsSettings): Promise<TlsFiles> {
 const isSame = (one: TlsFiles, other: TlsFiles): boolean =>
   one.ca.equals(other.ca) && one.cert.equals(other.cert) && one.key.equals(other.key)
 
-/** @throws Error when one is no PEM, or the key is not that of the certificate */
+/** @throws Error when a file is not PEM, or the key does not belong to the certificate */
 const requireMatching = (files: TlsFiles): void => void createSecureContext({ ...files })

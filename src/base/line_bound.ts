@@ -9,7 +9,7 @@ import { SECOND, type Instant } from './clock.js'
 export interface LineBound {
   /** Whether one more line may be written now; otherwise it is counted. */
   admits(now: Instant): boolean
-  /** Reports what has been counted. */
+  /** Reports the count. */
   flush(): void
 }
 

@@ -299,7 +299,9 @@ export const hasDefaultHosts = (
 export const dataFile = (settings: Settings, name: string): string =>
   join(resolve(settings.DATA_DIR), name)
 
-/** The PostgreSQL server of the books: of the settings, or one that the stack of `folder` runs. */
+/**
+ * The PostgreSQL server of the books: of the settings, or the bundled one of the stack in `folder`.
+ */
 export function storeUrl({ STORE_URL }: Pick<Settings, 'STORE_URL'>, folder: string): string {
   const file = join(resolve(folder), FILES.storeUrl)
   if (STORE_URL !== '' || !existsSync(file)) return STORE_URL

@@ -53,7 +53,7 @@ export interface Context {
   readonly approvals: ApprovalsClient
   readonly clock: Clock
   readonly paint: Paint
-  /** The standard output, for what is printed while the command runs. */
+  /** The standard output, for lines that are printed while the command runs. */
   readonly out: Writable
   readonly flags: Flags
   /** True when this stack serves production hosts, or is on another machine. */

@@ -29,7 +29,7 @@ const GROUPS: Readonly<Record<string, string>> = {
   intent: 'payment intents: look up, review, resolve',
   outcomes: 'instructions without a final outcome',
   discrepancy: 'differences between the rail and the ledger',
-  'master-key': 'master keys and what is encrypted under them',
+  'master-key': 'master keys and the secrets encrypted under them',
   config: 'settings in force',
   store: 'the database of the books: copy it to PostgreSQL',
   shard: 'shards of a cluster: owners, new ones, moves',

@@ -2,8 +2,8 @@
  * Lists of several shards merged into one, page by page.
  *
  * - Each shard's own order is kept; of the next entries the one with the first time comes first.
- * - A page ends where the page of a shard ends: what follows in that shard may come before the
- *   next entry of another one.
+ * - A page ends where the page of a shard ends: later entries of that shard may precede the next
+ *   entry of another one.
  * - The cursor has the place in each shard: its page, and the last entry of that page that was
  *   listed. An entry that has left the list since may be followed by repeated ones, never by a gap.
  */

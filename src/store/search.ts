@@ -3,8 +3,9 @@
  *
  * - Every statement reads by a key or an index, or is bounded by a range of time-ordered ids; only
  *   the operators' log, which is small, is read whole.
- * - What a request created has no index: its id has the time, and `ofRequest` reads that range.
- *   What it changed without an event is in `request_actions`, whose key is the request.
+ * - Entities that a request created have no index by request: its id has the time, and `ofRequest`
+ *   reads that range of ids. Changes without an event are in `request_actions`, whose key is the
+ *   request.
  */
 import type { Instant } from '../base/clock.js'
 import { leastIdAt, type IdKind, type TenantId } from '../base/ids.js'
@@ -42,7 +43,7 @@ export interface Search {
   ofRequest(requestId: string, period: Period): Promise<readonly string[]>
   /** Intents created in this period whose creation or scan was this request. */
   intentsOfRequest(requestId: string, period: Period): Promise<readonly string[]>
-  /** What a request of an operator or a partner did. */
+  /** The actions of a request of an operator or a partner. */
   actionsOf(requestId: string): Promise<readonly FoundActionRow[]>
 }
 

@@ -1,8 +1,8 @@
 /**
  * The tables that a commit writes, and their rows in memory.
  *
- * Does not own: the schema (schema/*.sql), the SQL of a commit (commit_view, postgres/commit), who
- * writes what (processor).
+ * Does not own: the schema (schema/*.sql), the SQL of a commit (commit_view, postgres/commit), the
+ * rows' contents (processor).
  *
  * - Int64 amounts are decimal text in JSON and in results, because JSON numbers above 2^53 are
  *   rounded.

@@ -1,8 +1,8 @@
 /**
  * The environment variables of each program of the stack.
  *
- * - A program gets only the settings it reads and what every process needs, so nothing else can
- *   leak into a crash dump, a log or its own children.
+ * - A program gets only the settings it reads and the variables that every process needs, so
+ *   nothing else can leak into a crash dump, a log or its own children.
  */
 import type { SettingName } from '../base/settings.js'
 

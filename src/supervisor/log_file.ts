@@ -1,5 +1,5 @@
 /**
- * The log file of a process: the supervisor writes what the process prints.
+ * The log file of a process: the supervisor writes the output of the process to it.
  *
  * - A full file is renamed to `.1`, which replaces the previous `.1`: at most two files per
  *   process.

@@ -1,5 +1,5 @@
 /**
- * Limit counters: a user's usage is the sum of what the user confirmed.
+ * Limit counters: a user's usage is the sum of the user's confirmations.
  *
  * - A confirmation counts in its local day and month until it fails or is cancelled. Both corridors
  *   are at UTC+7 all year.

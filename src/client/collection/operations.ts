@@ -93,7 +93,7 @@ export function requestsOf({ tags, paths }: OpenApiDocument): readonly Collectio
   return requests.sort((one, other) => placeOf(one) - placeOf(other))
 }
 
-/** Within their folder, so that a run of the collection ends nothing that it still needs. */
+/** Last in their folders, so a run of the collection ends no entity that a later request needs. */
 const LATER: Readonly<Record<string, number>> = {
   cancelPaymentIntent: 1,
   refundPaymentIntent: 2,

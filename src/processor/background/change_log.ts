@@ -1,5 +1,5 @@
 /**
- * Log lines of what a commit changed: one per transition and per operator's action.
+ * Log lines of the changes of a commit: one per transition and per operator's action.
  *
  * - A line is written after its commit, so the log has no change that the books lack.
  * - A line has ids, states, causes and codes; never an amount, a name or a payload. It is built by

@@ -17,7 +17,7 @@ import { logAction, type Actor } from './operator_log.js'
 
 export type ApprovalRequest = Row<'approvalRequests'>
 
-/** What each guarded change is made with, as stored. */
+/** The stored arguments of each guarded change. */
 export interface GuardedArguments {
   readonly approve_payout: { readonly payout_id: string }
   readonly deposit: {
@@ -50,7 +50,7 @@ export type GuardedOperation = keyof GuardedArguments
 interface GuardedChange<O extends GuardedOperation> {
   readonly operation: O
   readonly arguments: GuardedArguments[O]
-  /** What it changes, for the list and the log. */
+  /** The subject of the change, for the list and the log. */
   readonly subject: string
   /** Null: it needs a second operator for any amount. */
   readonly funds: Money | null

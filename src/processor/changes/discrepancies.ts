@@ -5,8 +5,8 @@
  * a report is a discrepancy (rail_reports/rail_report_apply), how an operator settles one
  * (rail_reports/discrepancy_resolve).
  *
- * - The same facts about the same instruction are one discrepancy, however often and through
- *   whichever call the rail reports them.
+ * - The same facts about the same instruction are one discrepancy, regardless of how often and in
+ *   which call the rail reports them.
  * - A report of moved money is posted once, under the discrepancy's id. When the posting does not
  *   fit, or no tenant is known, only the row is written.
  * - No account number is stored, nor anything it could be guessed from.

@@ -37,7 +37,7 @@ export interface Keyring {
 const HASH_KEY = 'idempotency'
 const TOKEN_KEY = 'tokens.'
 
-/** Loads the stored keys and stores new ones. @throws Error that says what the operator does */
+/** Loads the stored keys and stores new ones. @throws Error with the operator's next step */
 export async function openKeyring(
   store: Pick<Store, 'keyRows' | 'commit'>,
   masters: MasterKeys,

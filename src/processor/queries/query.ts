@@ -20,7 +20,7 @@ import type { QueueKey } from '../cycle/command.js'
 import type { Vault } from '../keys/vault.js'
 import { createFirstPageCache, type FirstPageCache } from './first_page_cache.js'
 
-/** What a query can use. */
+/** The inputs of a query. */
 export interface QueryContext {
   readonly lists: Lists
   readonly vault: Vault

@@ -1,7 +1,7 @@
 /**
  * Binds a merchant's QR code and a quote to an intent.
  *
- * - The payload is parsed only here; what a client parsed from it is not trusted.
+ * - The payload is parsed only here; a client's own parsing is not trusted.
  * - A refused scan leaves the quote of the previous successful scan bound.
  * - The session token is not consumed.
  */

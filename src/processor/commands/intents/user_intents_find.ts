@@ -1,6 +1,6 @@
 /**
- * Finds the last intent of a user, where the list of the user's intents begins. It is a command so
- * that it is answered after the commit of that intent.
+ * Finds the last intent of a user, where the list of the user's intents begins. It is a command, so
+ * its answer follows the commit of that intent.
  */
 import type { TenantId } from '../../../base/ids.js'
 import type { Command } from '../../cycle/command.js'

@@ -1,5 +1,5 @@
 /**
- * Releases recovery mode after an operator has reconciled the rail and accepts what the books lost.
+ * Releases recovery mode after an operator has reconciled the rail and accepts the loss.
  *
  * - Only the row on disk is released. This process keeps refusing writes and restarts, so that
  *   timers, the relay and the connections to rail and pools start from the released books.
