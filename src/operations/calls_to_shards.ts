@@ -4,6 +4,7 @@
  * - A call about one partner or entity is tried at each shard until one has it. A refused call has
  *   changed nothing; a call without an answer is not tried elsewhere.
  * - A list is read from every shard and names those that do not answer.
+ * - In a cluster a setting for all shards is stored by any processor, and each shard applies it.
  * - Any other rpc is about the books of one shard, which the operator names with `--shard`.
  */
 import type { MethodDefinition } from '@grpc/proto-loader'
@@ -71,12 +72,18 @@ async function answerOf(
       return listed(request, calls, shards, policy.order)
     case 'combined':
       return everyAnswer(request, calls, shards, policy.combine)
+    case 'shared':
+      if (shards.isCluster) return [...calls.values()][0]!(request)
+      throw unnamed(calls)
     case 'named':
-      throw new CommandFault(
-        `This is about one shard: name it with --shard, of ${[...calls.keys()].join(', ')}.`,
-      )
+      throw unnamed(calls)
   }
 }
+
+const unnamed = (calls: ReadonlyMap<string, Call>): CommandFault =>
+  new CommandFault(
+    `This is about one shard: name it with --shard, of ${[...calls.keys()].join(', ')}.`,
+  )
 
 /** A cursor continues the list of the processor that gave it, so it names its shard. */
 async function poolsAnswer(request: Message, calls: ReadonlyMap<string, Call>): Promise<Message> {

@@ -7,6 +7,7 @@ import { changeBps, parseRate } from '../money/rate.js'
 import { actorOf, CHANGE } from './actor.js'
 import { formatAmount, parseMajor } from './amounts.js'
 import { CommandFault, type CliCommand } from './command.js'
+import { settingReport } from './shared_settings.js'
 import { isPartner, tenantNamed } from './tenant.js'
 import { table } from './terminal.js'
 
@@ -106,11 +107,14 @@ export const ratesSet: CliCommand = {
         `${change}: a change of more than 5 %. If this is correct, add --force.`,
       )
     }
-    await operator.call('SetRate', { actor: actorOf(context, SANDBOX), currency, rate: text })
+    const request = { actor: actorOf(context, SANDBOX), currency, rate: text }
+    const { settings_version: version } = await operator.call('SetRate', request)
+    const applied = await settingReport(context, version)
     const was = before === null ? '' : `, ${before} before`
     return {
-      value: { currency, rate: text, before },
-      lines: [`1 USD = ${text} ${currency} from now on${was}`],
+      ...applied,
+      value: { currency, rate: text, before, ...applied.value },
+      lines: [`1 USD = ${text} ${currency} from now on${was}`, ...applied.lines],
     }
   },
 }

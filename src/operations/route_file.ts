@@ -13,8 +13,8 @@ import { parseInt64, parsePositiveInt64 } from '../money/money.js'
 import { CommandFault } from './command.js'
 import type { NamedTenant } from './tenant.js'
 
-/** Without the `_name` members that proto-loader adds for optional fields. */
-type MemberName = Exclude<keyof Route, `_${string}`>
+/** Without what only answers have, and the `_name` members of proto-loader for optional fields. */
+type MemberName = Exclude<keyof Route, 'settings_version' | `_${string}`>
 
 interface Member {
   readonly mustBe: string

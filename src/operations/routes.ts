@@ -4,6 +4,7 @@ import { actorOf, CHANGE } from './actor.js'
 import { formatWireAmount } from './amounts.js'
 import type { CliCommand } from './command.js'
 import { readRoute } from './route_file.js'
+import { settingReport } from './shared_settings.js'
 import { tenantNamed } from './tenant.js'
 import { table } from './terminal.js'
 
@@ -42,6 +43,13 @@ export const routesSet: CliCommand = {
     if (tenant) await tenantNamed(context, tenant.partner_id, tenant.environment)
     const actor = actorOf(context, tenant?.environment ?? 'sandbox')
     const route = await context.operator.call('SetRoute', { actor, route: given })
-    return { value: route, lines: [table([rowOf(route)], [])] }
+    const lines = [table([rowOf(route)], [])]
+    if (tenant) return { value: route, lines }
+    const applied = await settingReport(context, route.settings_version)
+    return {
+      ...applied,
+      value: { ...route, ...applied.value },
+      lines: [...lines, ...applied.lines],
+    }
   },
 }

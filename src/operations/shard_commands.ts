@@ -45,27 +45,35 @@ async function withShards<T>(
   }
 }
 
+export const listShards = (context: Context): Promise<ShardList> =>
+  withShards(context, (shards) => shards.call('List', {}))
+
 export const shardList: CliCommand = {
   usage: 'shard list',
   about: 'all shards and their owners, and the processors that wait for one',
   run: async (context) => {
-    const list = await withShards(context, (shards) => shards.call('List', {}))
+    const list = await listShards(context)
     return { value: list, lines: linesOf(list) }
   },
 }
 
 function linesOf({ data, candidates }: ShardList): string[] {
-  const head = ['shard', 'processor', 'address', 'epoch', 'partners', 'moves', 'state']
+  const head = ['shard', 'processor', 'address', 'epoch', 'partners', 'moves', 'settings', 'state']
   const waiting = candidates.length === 0 ? 'none' : candidates.join(', ')
-  return [table([head, ...data.map(rowOf)], [3, 4, 5]), `waiting: ${waiting}`]
+  return [table([head, ...data.map(rowOf)], [3, 4, 5, 6]), `waiting: ${waiting}`]
 }
 
 function rowOf(record: ShardRecord): string[] {
   const { shard, processor, address, epoch, partners, moves } = record
   return [
     ...[shard, processor || '-', address || '-', epoch, String(partners), moves],
-    stateOf(record),
+    ...[settingsOf(record), stateOf(record)],
   ]
+}
+
+/** The version that the shard has applied, of the newest. */
+function settingsOf({ settings_version: applied, settings_behind: behind }: ShardRecord): string {
+  return behind === '0' ? applied : `${applied} of ${BigInt(applied) + BigInt(behind)}`
 }
 
 function stateOf({ moving_to: movingTo, processor, connected, epoch }: ShardRecord): string {

@@ -13,12 +13,15 @@ export type Policy =
   | { readonly kind: 'holder' }
   | { readonly kind: 'list'; readonly order: ListOrder }
   | { readonly kind: 'combined'; combine(answers: readonly Message[]): Message }
+  /** In a cluster any shard takes it for all; otherwise the operator names the books. */
+  | { readonly kind: 'shared' }
   /** The operator names the shard. */
   | { readonly kind: 'named' }
 
 const ANY: Policy = { kind: 'any' }
 const POOLS: Policy = { kind: 'pools' }
 const HOLDER: Policy = { kind: 'holder' }
+const SHARED: Policy = { kind: 'shared' }
 const NAMED: Policy = { kind: 'named' }
 
 /** Lists with this member of an entry as their order. */
@@ -55,13 +58,37 @@ const TRIAL_BALANCE = combined((answers) => ({
   balanced: answers.every((answer) => answer['balanced'] === true),
 }))
 
+/** Entries that shards agree on, once; those that they do not agree on, each, newest first. */
+const RATES = combined((answers) => ({
+  data: distinct(answers).sort(
+    (one, other) =>
+      order(textAt(one, ['currency']), textAt(other, ['currency'])) ||
+      order(textAt(other, ['set_at']), textAt(one, ['set_at'])),
+  ),
+}))
+
+const ROUTES = combined((answers) => ({
+  data: distinct(answers).sort((one, other) => order(ownerOf(one), ownerOf(other))),
+}))
+
+const ownerOf = (route: Message): string => textAt(route, ['tenant', 'partner_id'])
+
+const order = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0)
+
+function distinct(answers: readonly Message[]): Message[] {
+  const entries = all(answers, 'data').map((entry) => [JSON.stringify(entry), entry] as const)
+  return [...new Map(entries).values()] as Message[]
+}
+
 /** By service and rpc. A function decides by the request. */
 const POLICIES: Readonly<Record<string, Policy | ((request: Message) => Policy)>> = {
   'Operator/IssueKey': HOLDER,
   'Operator/Deposit': HOLDER,
   'Operator/SetBalanceAlert': HOLDER,
-  'Operator/SetRoute': ({ route }) => ((route as Message)['tenant'] ? HOLDER : NAMED),
-  'Operator/ListRoutes': oldestFirst('tenant', 'partner_id'),
+  'Operator/SetRate': SHARED,
+  'Operator/ListRates': RATES,
+  'Operator/SetRoute': ({ route }) => ((route as Message)['tenant'] ? HOLDER : SHARED),
+  'Operator/ListRoutes': ROUTES,
   'Operator/TrialBalance': ({ tenant }) => (tenant ? HOLDER : TRIAL_BALANCE),
   'Operator/ListHeldPayouts': oldestFirst('payout', 'created_at'),
   'Operator/ShowPayout': HOLDER,
@@ -103,8 +130,6 @@ const POLICIES: Readonly<Record<string, Policy | ((request: Message) => Policy)>
   // A new partner has no shard yet.
   'Operator/CreatePartner': NAMED,
   // Each shard has its own.
-  'Operator/SetRate': NAMED,
-  'Operator/ListRates': NAMED,
   'Operator/EnsureDemo': NAMED,
   'Callers/List': NAMED,
   'Callers/Create': NAMED,

@@ -21,6 +21,8 @@ export interface Shards {
   /** By name of the shard. */
   readonly reached: ReadonlyMap<string, string>
   readonly missing: readonly string[]
+  /** False: books that have nothing in common. */
+  readonly isCluster: boolean
 }
 
 /** @throws Refused when a processor rejects the operator */
@@ -49,6 +51,7 @@ export async function findShards(
   return {
     reached: new Map(found.map(([name, { address }]) => [name, address])),
     missing: missing.sort(),
+    isCluster: names.size > 0,
   }
 }
 

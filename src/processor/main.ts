@@ -44,6 +44,7 @@ import { loadMemory } from './cache/memory.js'
 import { joinCluster } from './cluster/join.js'
 import { registerShardMetrics } from './cluster/metrics.js'
 import { createMember, type Member } from './cluster/member.js'
+import { createSharedSettings } from './cluster/shared_settings.js'
 import { applyRailReport } from './commands/rail_reports/rail_report_apply.js'
 import { internalWork } from './cycle/command.js'
 import { createPipeline } from './cycle/pipeline.js'
@@ -180,6 +181,10 @@ await recovery.checkSources()
 
 const timers = createTimers({ clock, store, pipeline, log, pause })
 const keyExpiry = createKeyExpiry({ clock, memory, pipeline })
+const sharedSettings =
+  member && !recovery.isActive
+    ? createSharedSettings({ cluster: member.settings, memory, pipeline, log })
+    : undefined
 const stuckPaymentMonitor = createStuckPaymentMonitor({ clock, lists: store.lists, log })
 if (!recovery.isActive) {
   relay = createRelay({
@@ -229,6 +234,7 @@ stopNow = async () => {
   await server.close()
   keyExpiry.stop()
   await timers.stop()
+  await sharedSettings?.stop()
   await stuckPaymentMonitor.stop()
   await disk.stop()
   await rail.close()
@@ -279,9 +285,11 @@ function isOwn(tenant: TenantId | undefined): boolean {
   return tenant !== undefined && memory.partners.has(partsOfTenant(tenant).partner)
 }
 
-/** Resolves when this process serves the shard. */
+/** Resolves when this process serves the shard, with all settings that the cluster has now. */
 async function announce(member: Member): Promise<void> {
   try {
+    await sharedSettings?.catchUp()
+    sharedSettings?.start()
     await member.serve(advertisedAddress(grpcPort))
   } catch (error) {
     exitAtOnce('the shard is not served', error)

@@ -164,7 +164,7 @@ export function createServer(
   add(v1.WebhookEndpoints, endpointCalls(call))
   add(v1.Events, { ...eventCalls(call), Watch: watch.watch })
   add(v1.Accounts, accountCalls(call))
-  add(operator.v1.Operator, operatorService(dependencies, pools, placements))
+  add(operator.v1.Operator, operatorService(dependencies, pools, placements, shards))
   add(operator.v1.PartnerAdmin, partnerAdminService(dependencies))
   add(operator.v1.Reconciliation, reconciliationService(dependencies))
   add(operator.v1.Approvals, approvalsService(dependencies, callers, recovery))

@@ -81,9 +81,10 @@ export async function readBootState(
   reader: Reader,
   recentSince: Instant,
 ): Promise<Omit<BootState, 'epoch' | 'lastBatch'>> {
-  const [last] = await reader.all<{ posting: number; position: number }>(
+  const [last] = await reader.all<{ posting: number; position: number; settings: number }>(
     `SELECT (SELECT coalesce(max(posting), 0) FROM ledger_entries) AS posting,
-            (SELECT coalesce(max(position), 0) FROM events) AS position`,
+            (SELECT coalesce(max(position), 0) FROM events) AS position,
+            (SELECT coalesce(max(version), 0) FROM applied_settings) AS settings`,
   )
   const [salt] = await reader.all<{ value: string }>(
     "SELECT value FROM meta WHERE name = 'nonce_salt'",
@@ -104,6 +105,7 @@ export async function readBootState(
     sequences: await reader.all(LAST_SEQUENCES),
     recoveries: await everyRow(reader, 'recoveries'),
     orphans: await everyRow(reader, 'orphans'),
+    settingsVersion: last?.settings ?? 0,
     lastPosting: last?.posting ?? 0,
     lastPosition: last?.position ?? 0,
     keyFingerprints: await readKeyFingerprints(reader),

@@ -114,6 +114,8 @@ export interface BootState {
   }[]
   readonly recoveries: readonly Row<'recoveries'>[]
   readonly orphans: readonly Row<'orphans'>[]
+  /** Of the settings for all shards, the newest that these books have applied; 0: none. */
+  readonly settingsVersion: number
   readonly lastPosting: number
   readonly lastPosition: number
   readonly keyFingerprints: readonly StoredFingerprints[]

@@ -316,6 +316,18 @@ export const TABLES = {
       at: 'integer',
     },
   },
+  appliedSettings: {
+    name: 'applied_settings',
+    columns: {
+      version: 'integer',
+      kind: 'text',
+      key: 'text',
+      value: 'text',
+      set_at: 'integer',
+      actor: 'text',
+      applied_at: 'integer',
+    },
+  },
   operatorLog: {
     name: 'operator_log',
     columns: {

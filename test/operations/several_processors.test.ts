@@ -5,6 +5,7 @@ import t, { type Test } from 'tap'
 import { createLog } from '../../src/base/log.js'
 import { systemRandom } from '../../src/base/random.js'
 import { FILES } from '../../src/base/subjects.js'
+import type { ShardAdmin } from '../../src/processor/cluster/member.js'
 import { createReader } from '../../src/processor/queries/query.js'
 import { createServer } from '../../src/processor/server.js'
 import { directoryService } from '../../src/processor/servers/directory_stream.js'
@@ -12,7 +13,8 @@ import { freePort } from '../../src/supervisor/ports.js'
 import { withEveryRole } from '../support/callers.js'
 import { operatorCli, type OperatorCli } from '../support/operator_cli.js'
 import { tempFolder } from '../support/temp_folder.js'
-import { createWorld } from '../support/world.js'
+import { settingsOf, testSettings, type TestSettings } from '../support/shared_settings.js'
+import { createWorld, type World } from '../support/world.js'
 
 const TOKEN = 'ot_test'
 const log = createLog('test', { LOG_LEVEL: 'silent' })
@@ -23,12 +25,54 @@ const STATEMENT = `time,transaction_id,instruction_id,movement,currency,amount
 `
 const BECAUSE = ['--reason', 'a test'] as const
 
+/** The settings of a cluster, and the shards whose processors apply them. */
+interface TestCluster {
+  readonly settings: TestSettings
+  readonly worlds: Map<string, World>
+  /** They are served, and do not look at the settings. */
+  readonly blind: Set<string>
+}
+
+const testCluster = (): TestCluster => ({
+  settings: testSettings(() => Date.UTC(2026, 10, 21)),
+  worlds: new Map(),
+  blind: new Set(),
+})
+
+/** What the processor of a shard can ask its cluster. A look at the shards has them all look. */
+const adminOf = (cluster: TestCluster, names: readonly string[]): ShardAdmin => ({
+  shards: async () => {
+    const { settings, worlds, blind } = cluster
+    for (const [shard, world] of worlds)
+      if (!blind.has(shard)) await settingsOf(world, settings).catchUp()
+    return names.map((shard) => {
+      const settingsVersion = worlds.get(shard)?.memory().settingsVersion ?? 0
+      return {
+        ...{ shard, address: '', epoch: 3, holder: 'p1', partners: 1, moves: 0, moveTo: null },
+        ...{ isConnected: worlds.has(shard), settingsVersion },
+        settingsBehind: settings.stored.length - settingsVersion,
+      }
+    })
+  },
+  candidates: () => Promise.resolve(['p9']),
+  appendSetting: cluster.settings.appendSetting,
+  addShard: () => Promise.resolve(true),
+  requestMove: () => Promise.resolve(true),
+  standbyLag: () => Promise.resolve(null),
+})
+
 /** A processor that has a shard. @returns its address */
-async function startShard(t: Test, shard: string, shards: readonly string[]): Promise<string> {
+async function startShard(
+  t: Test,
+  shard: string,
+  shards: readonly string[],
+  cluster?: TestCluster,
+): Promise<string> {
   const folder = join(all, t.name.replaceAll(/\W/g, '_'), shard)
   mkdirSync(folder, { recursive: true })
   const home = { testdir: () => folder, teardown: t.teardown.bind(t) }
   const world = await createWorld(home)
+  cluster?.worlds.set(shard, world)
   const { clock, store, vault } = world
   const memory = world.memory()
   const server = createServer(
@@ -38,6 +82,10 @@ async function startShard(t: Test, shard: string, shards: readonly string[]): Pr
     },
     withEveryRole(TOKEN, 'ann'),
     directoryService(memory, vault, { shard, epoch: () => 3, shards: () => shards }),
+    {
+      ...{ behind: () => [], released: () => undefined },
+      shards: cluster && adminOf(cluster, shards),
+    },
   )
   const port = await server.bind('127.0.0.1:0')
   t.teardown(() => server.close())
@@ -135,6 +183,87 @@ t.test('two shards, both served', async (t) => {
     t.match(await ops('reconcile', 'day.csv', ...day), {
       ...{ exitCode: 2, err: 'The statement has the payments of all shards: leave --shard out.\n' },
     })
+  })
+  t.end()
+})
+
+const ROUTE = {
+  ...{ country: 'TH', currency: 'THB', enabled: true, handling: 'on_top' },
+  ...{ platform_fixed: '700', platform_bps: 20, rail_fixed: '500', refund_fees_on_reversal: true },
+}
+
+t.test('a setting for all shards is set once', async (t) => {
+  const shards = ['books_1', 'books_2', 'books_3']
+  const served = shards.slice(0, 2)
+  const cluster = testCluster()
+  const addresses = await Promise.all(served.map((shard) => startShard(t, shard, shards, cluster)))
+  const ops = cliOf(t, addresses)
+  /** Without books_3, so it exits with 1. */
+  const listed = async (...words: readonly string[]): Promise<Listed> => {
+    const list = JSON.parse((await ops(...words, '--json')).out) as object
+    t.match(list, { missing_shards: ['books_3'] })
+    return (list as { data: Listed }).data
+  }
+
+  t.test('each served shard applies it; others are named', async (t) => {
+    const done = await ops('rates', 'set', 'THB', '36.50', ...BECAUSE)
+    t.match(done, {
+      exitCode: 0,
+      out: [
+        '1 USD = 36.50 THB from now on, 36.00 before',
+        'settings version 1: applied by books_1, books_2',
+        'not served, applied before they serve again: books_3\n',
+      ].join('\n'),
+    })
+    const file = join(all, 'route.json')
+    writeFileSync(file, JSON.stringify(ROUTE))
+    t.match(await ops.json('routes', 'set', file, ...BECAUSE), {
+      ...{ platform_fixed: '700', settings_version: '2', unserved: ['books_3'] },
+      ...{ applied_by: served, not_applied_by: [] },
+    })
+    for (const shard of served) {
+      const { data } = await ops.json('rates', 'list', '--shard', shard)
+      t.match(data, [{ currency: 'THB', rate: '36.50' }, { currency: 'VND' }])
+      const log = (await ops.json('actions', '--shard', shard))['data']
+      t.match(log, [
+        { action: 'set_route', actor: 'ann', evidence: 'settings version 2' },
+        { action: 'set_rate', actor: 'ann', subject: 'THB 36.50', reason: 'a test' },
+      ])
+    }
+    t.match(await ops('shard', 'list'), {
+      out: /moves +settings +state[^]*books_1 [^\n]* 2  owned[^]*books_3 [^\n]* 0 of 2  owner lost/,
+    })
+  })
+
+  t.test('lists have what shards agree on once', async (t) => {
+    const rates = await listed('rates', 'list')
+    t.same(
+      rates.map(({ currency }) => currency),
+      ['THB', 'VND'],
+    )
+    const routes = await listed('routes', 'list')
+    t.same(routes.map(({ country }) => country).sort(), ['ID', 'TH', 'VN'])
+  })
+
+  t.test('a setting that is not valid is not stored', async (t) => {
+    writeFileSync(join(all, 'nowhere.json'), JSON.stringify({ ...ROUTE, country: 'XX' }))
+    t.match(await ops('routes', 'set', join(all, 'nowhere.json'), ...BECAUSE), { exitCode: 2 })
+    t.match(await ops('rates', 'set', 'THB', '99', ...BECAUSE), { exitCode: 2, err: /5 %/ })
+    t.equal(cluster.settings.stored.length, 2)
+  })
+
+  t.test('a shard that has not applied it in time is named', async (t) => {
+    cluster.blind.add('books_2')
+    const done = await ops('rates', 'set', 'THB', '36.60', ...BECAUSE)
+    t.match(done, { exitCode: 1, out: /applied by books_1\n[^]*NOT APPLIED YET: books_2\./ })
+    const rates = await listed('rates', 'list')
+    t.same(
+      rates.map(({ rate }) => rate),
+      ['36.60', '36.50', '26500'],
+      'each that one of them has',
+    )
+    cluster.blind.clear()
+    t.match(await ops('shard', 'list'), { out: /books_2 [^\n]* 3  owned/ })
   })
   t.end()
 })

@@ -175,6 +175,40 @@ void t.test(
   },
 )
 
+void t.test('settings for all shards are appended, one version for each', async (t) => {
+  const [one, two] = [await processor(t), await processor(t)]
+  const rate = (value: string) => ({
+    ...{ kind: 'rate', key: 'THB', value, actor: 'ann', reason: 'a test', requestId: null },
+  })
+  const versions: number[] = []
+  for (let round = 0; round < 10; round++) {
+    const both = [one, two].map(({ cluster }, place) =>
+      cluster.appendSetting(rate(String(2 * round + place))),
+    )
+    versions.push(...(await Promise.all(both)))
+  }
+  const stored = await one.cluster.settingsFrom(1, 100)
+  t.same(
+    stored.map(({ version }) => version),
+    Array.from({ length: 20 }, (_, place) => place + 1),
+  )
+  for (const { version, value, at } of stored) {
+    t.equal(versions[Number(value)], version)
+    t.ok(at >= (stored[version - 2]?.at ?? 0))
+  }
+  t.match(await two.cluster.settingsFrom(19, 1), [{ ...rate(stored[18]!.value), version: 19 }])
+
+  const shard = newShard()
+  await one.cluster.addShard(shard)
+  t.match(await recordOf(one, shard), { settingsVersion: 0, settingsBehind: 20 }, 'no books yet')
+  const { books } = await one.waits(shard)
+  const applied = stored.slice(0, 3).map(({ version, kind, key, value, at, actor }) => {
+    return { version, kind, key, value, set_at: at, actor, applied_at: 1 }
+  })
+  await books.commit(batchOf({ appliedSettings: applied }))
+  t.match(await recordOf(two, shard), { settingsVersion: 3, settingsBehind: 17 })
+})
+
 void t.test(
   'a spare waits while the owner lives, and takes a released shard at once',
   async (t) => {

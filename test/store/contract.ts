@@ -82,6 +82,7 @@ function testRows(open: OpenContractBooks): void {
     )
     t.equal(boot.lastPosting, 41)
     t.equal(boot.lastPosition, 42)
+    t.equal(boot.settingsVersion, 2)
     t.equal(boot.nonceSalt.length, 32)
     t.strictSame(boot.nonces, [{ seen_at: 9, fingerprints: prints('\0\xff345678') }])
     t.strictSame(boot.keyFingerprints, [{ first: 1, prints: prints('abcdefgh\0\xffcdefgh') }])

@@ -434,6 +434,26 @@ export const ROWS: { readonly [N in TableName]: readonly [Row<N>, Row<N>] } = {
     },
     { request_id: 'b', action: 'c', entity: 'e', tenant: 't', at: 1 },
   ],
+  appliedSettings: [
+    {
+      version: 1,
+      kind: text('kind'),
+      key: text('key'),
+      value: text('value'),
+      set_at: LATEST,
+      actor: text('actor'),
+      applied_at: 1,
+    },
+    {
+      version: 2,
+      kind: 'k',
+      key: '',
+      value: '',
+      set_at: 1,
+      actor: 'a',
+      applied_at: LATEST,
+    },
+  ],
   operatorLog: [
     {
       at: 1,

@@ -86,6 +86,8 @@ export interface Memory {
   /** Not null: recovery mode, writes are refused. The process restarts after the release. */
   recovery: Row<'recoveries'> | null
   lastRecovery: number
+  /** Of the settings for all shards, the newest that is applied; 0: none. */
+  settingsVersion: number
   readonly nonces: NonceTable
   /** Found since startup. */
   readonly corruptRows: CorruptRows
@@ -178,6 +180,7 @@ function emptyMemory(salt: Buffer, warmActors: number, duplicateWindowMs: number
     orphans: createOrphanIndex(),
     recovery: null,
     lastRecovery: 0,
+    settingsVersion: 0,
     nonces: createNonceTable({ salt }),
     corruptRows: createCorruptRows(),
     keyIndex: createIdempotencyIndex(),
@@ -195,6 +198,7 @@ function loadBooks(memory: Memory, boot: BootState): void {
     memory.balances.set(id as AccountKey, BigInt(balance))
   memory.lastPosting = boot.lastPosting
   memory.lastPosition = boot.lastPosition
+  memory.settingsVersion = boot.settingsVersion
 }
 
 /** Each release skipped positions, and as many sequence numbers of each tenant. */

@@ -27,7 +27,7 @@ export interface MemberOptions {
 /** What operators do with the shards of a cluster. */
 export type ShardAdmin = Pick<
   Cluster,
-  'shards' | 'candidates' | 'addShard' | 'requestMove' | 'standbyLag'
+  'shards' | 'candidates' | 'addShard' | 'requestMove' | 'standbyLag' | 'appendSetting'
 >
 
 export interface Member {
@@ -37,6 +37,8 @@ export interface Member {
   /** All shards of the cluster, as of the last look. */
   shards(): readonly string[]
   readonly cluster: ShardAdmin
+  /** What operators set for all shards. */
+  readonly settings: Pick<Cluster, 'settingsFrom'>
   /** Undefined: the partner has no place. */
   whereIs(partner: string): Promise<Place | undefined>
   /** Places a partner in this shard unless it has a place. @returns null when it is here */
@@ -83,6 +85,7 @@ export async function createMember(options: MemberOptions): Promise<Member> {
     epoch,
     shards: () => shards,
     cluster,
+    settings: cluster,
     whereIs: cluster.whereIs,
     place: async (partner) => {
       const placed = await cluster.place(partner, shard)

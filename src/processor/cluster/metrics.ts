@@ -45,6 +45,11 @@ export function registerShardMetrics(
     Number(found.isConnected),
   )
   gaugeOfShards('causeway_shard_moves', 'Completed moves of a shard', ({ moves }) => moves)
+  gaugeOfShards(
+    'causeway_shard_settings_behind',
+    'Settings for all shards that the books of a shard have not applied',
+    ({ settingsBehind }) => settingsBehind,
+  )
   new Gauge({
     name: 'causeway_standby_lag_bytes',
     help: 'WAL that the slowest standby has not replayed',

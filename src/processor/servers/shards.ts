@@ -97,4 +97,6 @@ const wireShard = ({ shard, holder, isConnected, address, ...counts }: Shard): S
   partners: counts.partners,
   ...(counts.moveTo === null ? {} : { moving_to: counts.moveTo }),
   moves: counts.moves,
+  settings_version: counts.settingsVersion,
+  settings_behind: counts.settingsBehind,
 })

@@ -115,8 +115,14 @@ export function actingAs(
   given: WireActor | null,
   commandOf: (actor: Actor) => Command,
 ): Command | null {
+  const actor = actorIn(given)
+  return actor && commandOf(actor)
+}
+
+/** Null without a name or a reason. */
+export function actorIn(given: WireActor | null): Actor | null {
   if (given === null || given.name.trim() === '' || given.reason.trim() === '') return null
-  return commandOf({ name: given.name, reason: given.reason })
+  return { name: given.name, reason: given.reason }
 }
 
 /** An operator's change in the service's own queue. */

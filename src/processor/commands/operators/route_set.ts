@@ -13,9 +13,18 @@ import type { Command } from '../../cycle/command.js'
 import { answer, refuse } from '../../cycle/answer.js'
 import { logAction, type Actor } from '../../changes/operator_log.js'
 import { routeRow, type Route } from '../../cache/payout_routes.js'
+import type { SettingSource } from './rate_set.js'
 
-/** @param tenant null: the default for tenants without a route of their own */
-export function setRoute(actor: Actor, tenant: TenantId | null, given: WireRoute): Command {
+/**
+ * @param tenant null: the default for tenants without a route of their own
+ * @param source null: it is set in these books only
+ */
+export function setRoute(
+  actor: Actor,
+  tenant: TenantId | null,
+  given: WireRoute,
+  source: SettingSource | null = null,
+): Command {
   return {
     name: 'set_route',
     needs: () => undefined,
@@ -27,7 +36,8 @@ export function setRoute(actor: Actor, tenant: TenantId | null, given: WireRoute
       const row = routeRow(route)
       ctx.memory.routes.set(route)
       ctx.batch.stage('routes', `${row.tenant} ${row.country} ${row.currency}`, row)
-      logAction(ctx, actor, 'set_route', JSON.stringify(routeView(route)))
+      const subject = JSON.stringify(routeView(route))
+      logAction(ctx, actor, 'set_route', subject, source?.evidence)
       return answer(routeView(route))
     },
   }
@@ -43,7 +53,7 @@ export function listRoutes(): Command {
 }
 
 /** The route; null when it is not valid. */
-function routeIn(tenant: TenantId | null, given: WireRoute): Route | null {
+export function routeIn(tenant: TenantId | null, given: WireRoute): Route | null {
   const { country, handling } = given
   const currency = currencyOf(given.currency)
   const platformFixed = feeIn(given.platform_fixed)
@@ -84,7 +94,7 @@ function feeIn(text: string): bigint | undefined {
 const boundIn = (text: string | undefined): bigint | null | undefined =>
   text === undefined ? null : parsePositiveInt64(text)
 
-function routeView({ tenant, country, currency, enabled, fees, ...bounds }: Route): object {
+export function routeView({ tenant, country, currency, enabled, fees, ...bounds }: Route): object {
   return {
     ...(tenant === null ? {} : { tenant: tenantView(tenant) }),
     country,

@@ -1,6 +1,8 @@
 /** The operators' service; every change except EnsureDemo carries an actor and a reason. */
 import type { EventOutcomesHandlers } from '../../../../protos/types/causeway/internal/v1/EventOutcomes.js'
 import type { OperatorHandlers } from '../../../../protos/types/causeway/operator/v1/Operator.js'
+import type { Route } from '../../../../protos/types/causeway/operator/v1/Route.js'
+import type { SetRouteRequest__Output as SetRoute } from '../../../../protos/types/causeway/operator/v1/SetRouteRequest.js'
 import type { EndpointId } from '../../../base/ids.js'
 import { setBalanceAlert } from '../../commands/funds/balance_alert_set.js'
 import { deposit } from '../../commands/funds/deposit.js'
@@ -8,6 +10,7 @@ import { DEMO, ensureDemo } from '../../commands/partners/demo_ensure.js'
 import { settleEvents } from '../../commands/webhook_endpoints/events_settle.js'
 import { issueKey } from '../../commands/partners/key_issue.js'
 import { createPartner } from '../../commands/partners/partner_create.js'
+import { rateSetting, routeSetting } from '../../commands/operators/shared_setting.js'
 import { setRate } from '../../commands/operators/rate_set.js'
 import { listRates } from '../../commands/operators/rates_list.js'
 import { listRoutes, setRoute } from '../../commands/operators/route_set.js'
@@ -15,6 +18,7 @@ import { trialBalance } from '../../commands/operators/trial_balance.js'
 import { disableWebhookEndpoint } from '../../commands/webhook_endpoints/webhook_endpoint_switch.js'
 import { find } from '../../queries/find.js'
 import type { WebhookPools } from '../../queries/webhook_pools.js'
+import { sharedSetting, type SettingLog } from './shared_settings.js'
 import { placedCall, type Placements } from '../placed_call.js'
 import { paymentCalls } from './payments.js'
 import {
@@ -31,8 +35,23 @@ export function operatorService(
   dependencies: UnaryDependencies,
   pools: WebhookPools,
   placements?: Placements,
+  cluster?: SettingLog,
 ): OperatorHandlers {
   const { memory } = dependencies
+  const setRouteHere = unary<SetRoute, Route>(dependencies, ({ actor, route }) => {
+    const tenant = route?.tenant ? tenantIn(memory, route.tenant) : undefined
+    if (route === null || tenant === null) return null
+    return operatorWork(actor, (a) => setRoute(a, tenant ?? null, route))
+  })
+  const setDefaultRoute = sharedSetting<SetRoute, Route>(
+    dependencies,
+    cluster,
+    ({ route }) => {
+      const content = route && routeSetting(route)
+      return content && { content, view: JSON.parse(content.value) as Route }
+    },
+    setRouteHere,
+  )
   return {
     CreatePartner: placedCall(
       placements,
@@ -50,19 +69,26 @@ export function operatorService(
       const request = { currency, amount, idempotencyKey: idempotency_key }
       return ownWork(tenant === null ? null : actingAs(actor, (a) => deposit(a, tenant, request)))
     }),
-    SetRate: unary(dependencies, ({ actor, currency, rate }) =>
-      operatorWork(actor, (a) => setRate(a, currency, rate)),
+    SetRate: sharedSetting(
+      dependencies,
+      cluster,
+      ({ currency, rate }) => {
+        const content = rateSetting(currency, rate)
+        return content && { content, view: {} }
+      },
+      unary(dependencies, ({ actor, currency, rate }) =>
+        operatorWork(actor, (a) => setRate(a, currency, rate)),
+      ),
     ),
     ListRates: unary(dependencies, () => ownWork(listRates())),
     TrialBalance: unary(dependencies, ({ tenant: named }) => {
       const tenant = named ? tenantIn(memory, named) : undefined
       return ownWork(tenant === null ? null : trialBalance(tenant))
     }),
-    SetRoute: unary(dependencies, ({ actor, route }) => {
-      const tenant = route?.tenant ? tenantIn(memory, route.tenant) : undefined
-      if (route === null || tenant === null) return null
-      return operatorWork(actor, (a) => setRoute(a, tenant ?? null, route))
-    }),
+    SetRoute: (call, callback) => {
+      const handler = call.request.route?.tenant ? setRouteHere : setDefaultRoute
+      handler(call, callback)
+    },
     ListRoutes: unary(dependencies, () => ownWork(listRoutes())),
     SetBalanceAlert: unary(dependencies, ({ actor, tenant: named, currency, threshold }) => {
       const tenant = tenantIn(memory, named)

@@ -1,8 +1,9 @@
 /**
- * The schema `cluster`: shards and placements of partners.
+ * The schema `cluster`: shards, placements of partners, settings for all shards.
  *
- * Owns: its statements, and the name of this processor in the cluster. Does not own: who takes over
- * a shard (cluster/lease_watch, cluster/candidate), the books.
+ * Owns: its statements but those of settings (cluster/settings), and the name of this processor in
+ * the cluster. Does not own: who takes over a shard (cluster/lease_watch, cluster/candidate), the
+ * books.
  *
  * - One running processor has a name: a lock of its database session excludes a second one.
  * - A statement here is complete by itself: a process that ends between two of them leaves nothing
@@ -18,6 +19,7 @@ import type { Connection } from '../connection.js'
 import { connectToPrimary, parseStoreUrl } from '../connection.js'
 import { migrate, type SchemaDefinition } from '../migrate.js'
 import type { SeenShard } from './lease_watch.js'
+import { settingsOn, type ClusterSettings } from './settings.js'
 
 const SCHEMA = 'cluster'
 const DEFINITION: SchemaDefinition = {
@@ -46,6 +48,10 @@ export interface Shard extends Place {
   readonly partners: number
   readonly moveTo: string | null
   readonly moves: number
+  /** Of the settings for all shards, the newest that its books have applied; 0: none. */
+  readonly settingsVersion: number
+  /** Settings that they have not applied. */
+  readonly settingsBehind: number
 }
 
 /** The holder of leases: the name, and the data directory whose lock its process has. */
@@ -54,7 +60,7 @@ export const holderOf = (name: string, place: string): string => `${name}@${plac
 /** The name in a holder. */
 export const processorOf = (holder: string): string => holder.split('@')[0] ?? ''
 
-export interface Cluster {
+export interface Cluster extends ClusterSettings {
   /** The name of this processor. */
   readonly name: string
   /** Adds a shard; one that exists stays as it is. @returns whether it is new */
@@ -103,7 +109,9 @@ const SHARD_TABLES = `SELECT shard, move_to AS "moveTo",
 const ADD_SHARD = 'INSERT INTO shards (shard) VALUES (?) ON CONFLICT DO NOTHING'
 const SHARD_NAMES = 'SELECT shard FROM shards ORDER BY shard'
 const SHARDS = `SELECT shard, address, moves, move_to AS "moveTo",
-  (SELECT count(*) FROM placements WHERE placements.shard = shards.shard) AS partners
+  (SELECT count(*) FROM placements WHERE placements.shard = shards.shard) AS partners,
+  (SELECT coalesce(max(version), 0) FROM settings) AS newest,
+  to_regclass(shard || '.applied_settings') IS NOT NULL AS "hasSettings"
   FROM shards ORDER BY shard`
 const HAS_KEYS = 'SELECT to_regclass(?) IS NOT NULL AS "isThere"'
 const MOVE_OF = 'SELECT move_to AS "moveTo" FROM shards WHERE shard = ?'
@@ -173,6 +181,15 @@ interface ShardTable {
   readonly isThere: boolean
 }
 
+interface ShardRow extends Omit<
+  Shard,
+  'holder' | 'isConnected' | 'settingsVersion' | 'settingsBehind'
+> {
+  /** The newest version of the cluster. */
+  readonly newest: number
+  readonly hasSettings: boolean
+}
+
 type OwnerRow = Omit<SeenShard, 'moveTo'>
 
 const NO_OWNER = { epoch: 0, holder: '', beat: 0, session: 0, isConnected: false }
@@ -196,17 +213,31 @@ export function clusterOn(connection: Connection, name: string): Cluster {
     }))
   }
 
+  const appliedSettings = async (shards: readonly ShardRow[]): Promise<Map<string, number>> => {
+    const statements = shards.filter(({ hasSettings }) => hasSettings).map(appliedIn)
+    if (statements.length === 0) return new Map()
+    const rows = await connection.all<{ shard: string; version: number }>(
+      statements.join(' UNION ALL '),
+    )
+    return new Map(rows.map(({ shard, version }) => [shard, version]))
+  }
+
   return {
     name,
+    ...settingsOn(connection, NOW),
     addShard: async (shard) => (await connection.run(ADD_SHARD, [shard])) > 0,
     shardNames: async () =>
       (await connection.all<{ shard: string }>(SHARD_NAMES)).map(({ shard }) => shard),
     shards: async () => {
-      const rows = await connection.all<Omit<Shard, 'holder' | 'isConnected'>>(SHARDS)
+      const rows = await connection.all<ShardRow>(SHARDS)
       const seen = new Map((await seenShards()).map((each) => [each.shard, each]))
-      return rows.map((row) => {
+      const applied = await appliedSettings(rows)
+      return rows.map(({ newest, hasSettings: _, ...row }) => {
         const { epoch, holder, isConnected } = seen.get(row.shard) ?? NO_OWNER
-        return { ...row, epoch, holder: processorOf(holder), isConnected }
+        const settingsVersion = applied.get(row.shard) ?? 0
+        const settingsBehind = Math.max(0, newest - settingsVersion)
+        const settings = { settingsVersion, settingsBehind }
+        return { ...row, epoch, holder: processorOf(holder), isConnected, ...settings }
       })
     },
     candidates: async () =>
@@ -252,3 +283,6 @@ const ownerOf = (shard: string): string =>
   `SELECT '${shard}' AS shard, epoch, holder, beat, session,
      EXISTS (SELECT 1 FROM pg_stat_activity WHERE pid = session) AS "isConnected"
    FROM ${shard}.owner`
+
+const appliedIn = ({ shard }: Pick<ShardRow, 'shard'>): string =>
+  `SELECT '${shard}' AS shard, coalesce(max(version), 0) AS version FROM ${shard}.applied_settings`

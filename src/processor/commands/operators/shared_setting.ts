@@ -1,0 +1,71 @@
+/**
+ * The settings for all shards of a cluster: rates, and routes without a tenant.
+ *
+ * Owns: their stored form, applying one in the books of a shard. Does not own: the list of the
+ * cluster (store/postgres/cluster), reading it (cluster/shared_settings).
+ *
+ * - A setting is applied by the command that sets it outside a cluster, with the operator's name
+ *   and reason. The applied version is in the same commit, so a setting takes effect once.
+ * - A rate has the age of its setting, also in a shard that applies it later.
+ */
+import type { Route__Output as WireRoute } from '../../../../protos/types/causeway/operator/v1/Route.js'
+import type { ClusterSetting, NewSetting } from '../../../store/postgres/cluster/settings.js'
+import { answer, refuse } from '../../cycle/answer.js'
+import type { Command } from '../../cycle/command.js'
+import { rateIn, setRate } from './rate_set.js'
+import { routeIn, routeView, setRoute } from './route_set.js'
+
+const RATE = 'rate'
+const ROUTE = 'route'
+
+/** What an operator sets, without the operator. */
+export type SettingContent = Pick<NewSetting, 'kind' | 'key' | 'value'>
+
+/** Null when it is not valid. */
+export function rateSetting(currencyText: string, rateText: string): SettingContent | null {
+  const known = rateIn(currencyText, rateText)
+  return known && { kind: RATE, key: known.currency, value: rateText }
+}
+
+/** Null when it is not valid. */
+export function routeSetting(given: WireRoute): SettingContent | null {
+  const route = routeIn(null, given)
+  if (route === null) return null
+  const { country, currency } = route
+  return { kind: ROUTE, key: `${country} ${currency}`, value: JSON.stringify(routeView(route)) }
+}
+
+export function applySetting(setting: ClusterSetting): Command {
+  const { version, kind, key, value, at, actor } = setting
+  return {
+    name: 'apply_setting',
+    needs: () => undefined,
+    decide: (ctx) => {
+      if (version !== ctx.memory.settingsVersion + 1) return refuse('invalid_request')
+      const command = commandOf(setting)
+      if (command === null) return refuse('configuration_error')
+      const changed = command.decide(ctx)
+      if (!changed.ok) return changed
+
+      // From here on it must succeed.
+      ctx.memory.settingsVersion = version
+      const row = { version, kind, key, value, set_at: at, actor, applied_at: ctx.now }
+      ctx.batch.stage('appliedSettings', `${version}`, row)
+      return answer({})
+    },
+  }
+}
+
+/** Null: a kind of a later version of the program. */
+function commandOf({ version, kind, key, value, at, actor, reason }: ClusterSetting) {
+  const by = { name: actor, reason }
+  const source = { setAt: at, evidence: `settings version ${version}` }
+  switch (kind) {
+    case RATE:
+      return setRate(by, key, value, source)
+    case ROUTE:
+      return setRoute(by, null, JSON.parse(value) as WireRoute, source)
+    default:
+      return null
+  }
+}

@@ -1,0 +1,192 @@
+/** Settings for all shards of a cluster, applied in the books of one. */
+import t, { type Test } from 'tap'
+import { DAY } from '../../src/base/clock.js'
+import type { RequestId } from '../../src/base/ids.js'
+import { listRates } from '../../src/processor/commands/operators/rates_list.js'
+import { listRoutes } from '../../src/processor/commands/operators/route_set.js'
+import {
+  rateSetting,
+  routeSetting,
+  type SettingContent,
+} from '../../src/processor/commands/operators/shared_setting.js'
+import type { Store } from '../../src/store/store.js'
+import { rawBooks } from '../support/books.js'
+import { settingsOf, testSettings, type TestSettings } from '../support/shared_settings.js'
+import { createWorld, viewOf, type World, type WorldOptions } from '../support/world.js'
+import { aRoute } from './scenarios.js'
+
+const SET_AT = Date.UTC(2026, 10, 20)
+const REQUEST = 'req_01KA00000000000000000000000' as RequestId
+
+const worldOf = (t: Test, options: WorldOptions = {}): Promise<World> => createWorld(t, options)
+
+async function set(cluster: TestSettings, content: SettingContent | null): Promise<void> {
+  if (content === null) throw new Error('an invalid setting')
+  await cluster.appendSetting({ ...content, actor: 'ann', reason: 'a test', requestId: REQUEST })
+}
+
+const rate = (text: string): SettingContent | null => rateSetting('THB', text)
+
+interface Applied {
+  readonly versions: readonly number[]
+  /** Of the log: action, evidence. */
+  readonly log: readonly string[]
+  readonly rate: string | undefined
+}
+
+async function appliedIn({ folder }: World): Promise<Applied> {
+  const books = await rawBooks(folder)
+  const rows = await books.all<{ version: number }>(
+    'SELECT version FROM applied_settings ORDER BY version',
+  )
+  const log = await books.all<{ action: string; evidence: string }>(
+    `SELECT action, evidence FROM operator_log WHERE action LIKE 'set_%' ORDER BY id`,
+  )
+  const rates = await books.all<{ rate: string }>(`SELECT rate FROM rates WHERE currency = 'THB'`)
+  return {
+    versions: rows.map(({ version }) => version),
+    log: log.map(({ action, evidence }) => `${action}, ${evidence}`),
+    rate: rates[0]?.rate,
+  }
+}
+
+void t.test('they are applied in order, as the operator that set them', async (t) => {
+  const world = await worldOf(t, { rules: { rateMaxAgeMs: DAY } })
+  const cluster = testSettings(() => SET_AT)
+  await set(cluster, rate('36.10'))
+  await set(cluster, routeSetting(aRoute({ platform_fixed: '7' })))
+  await set(cluster, rate('36.20'))
+  const settings = settingsOf(world, cluster)
+  await settings.catchUp()
+  await settings.catchUp()
+  t.same(await appliedIn(world), {
+    versions: [1, 2, 3],
+    log: [1, 2, 3].map((v) => `set_${v === 2 ? 'route' : 'rate'}, settings version ${v}`),
+    rate: '36.20',
+  })
+  const logged = await (
+    await rawBooks(world.folder)
+  ).all('SELECT actor, reason, subject, request_id FROM operator_log ORDER BY id DESC LIMIT 1')
+  t.match(logged, [{ actor: 'ann', reason: 'a test', subject: 'THB 36.20', request_id: REQUEST }])
+  t.match(viewOf<{ data: object[] }>(await world.run(listRates())).data, [
+    // A shard that applies a rate late does not make it younger.
+    { currency: 'THB', rate: '36.20', set_at: '2026-11-20T00:00:00.000Z', is_too_old: true },
+    { currency: 'VND' },
+  ])
+  const { data } = viewOf<{ data: object[] }>(await world.run(listRoutes()))
+  t.ok(data.some((route) => 'platform_fixed' in route && route.platform_fixed === '7'))
+})
+
+void t.test('more than a page', async (t) => {
+  const world = await worldOf(t)
+  const cluster = testSettings(() => SET_AT)
+  for (let count = 1; count <= 205; count++) await set(cluster, rate(`36.${count}`))
+  await settingsOf(world, cluster).catchUp()
+  t.match(await appliedIn(world), { rate: '36.205', versions: { length: 205 } })
+})
+
+type Loss = 'the commit' | 'its answer'
+
+/** Fails once at the commit that has a setting. */
+function crashing(loss: Loss, crash: { isDue: boolean }): (store: Store) => Store {
+  return (store) => ({
+    ...store,
+    commit: async (batch) => {
+      const appliedSettings = [...batch.rows.appliedSettings]
+      const isHit = crash.isDue && appliedSettings.length > 0
+      if (isHit) crash.isDue = false
+      if (isHit && loss === 'the commit') throw new Error('killed')
+      await store.commit({ ...batch, rows: { ...batch.rows, appliedSettings } })
+      if (isHit) throw new Error('killed')
+    },
+  })
+}
+
+for (const loss of ['the commit', 'its answer'] as const) {
+  void t.test(`a crash that loses ${loss} applies each once`, async (t) => {
+    const crash = { isDue: false }
+    let isStopped: () => void = () => undefined
+    const stopped = new Promise<void>((resolve) => (isStopped = resolve))
+    const world = await worldOf(t, { store: crashing(loss, crash), onStop: () => isStopped() })
+    const cluster = testSettings(() => SET_AT)
+    await set(cluster, rate('36.10'))
+    await settingsOf(world, cluster).catchUp()
+    await set(cluster, rate('36.20'))
+    await set(cluster, rate('36.30'))
+    crash.isDue = true
+    void settingsOf(world, cluster).catchUp()
+    await stopped
+    const kept = loss === 'the commit' ? [1] : [1, 2]
+    const left = await appliedIn(world)
+    t.same(left.versions, kept)
+    t.equal(left.rate, kept.length === 1 ? '36.10' : '36.20', 'with its effect, or not at all')
+    t.equal(left.log.length, kept.length)
+    await world.rebuild()
+    t.equal(world.memory().settingsVersion, kept.length)
+    await settingsOf(world, cluster).catchUp()
+    const log = [1, 2, 3].map((version) => `set_rate, settings version ${version}`)
+    t.same(await appliedIn(world), { versions: [1, 2, 3], log, rate: '36.30' })
+  })
+}
+
+void t.test('one that cannot be applied holds up those after it', async (t) => {
+  const world = await worldOf(t)
+  const cluster = testSettings(() => SET_AT)
+  await set(cluster, rate('36.10'))
+  await set(cluster, { kind: 'of a later version', key: '', value: '' })
+  await set(cluster, rate('36.30'))
+  await settingsOf(world, cluster).catchUp()
+  t.match(await appliedIn(world), { versions: [1], rate: '36.10' })
+  cluster.stored[1] = { ...cluster.stored[1]!, kind: 'route', value: 'no JSON' }
+  await settingsOf(world, cluster).catchUp()
+  t.match(await appliedIn(world), { versions: [1], rate: '36.10' })
+  cluster.stored[1] = { ...cluster.stored[1], kind: 'rate', key: 'VND', value: '26000' }
+  await settingsOf(world, cluster).catchUp()
+  t.match(await appliedIn(world), { versions: [1, 2, 3], rate: '36.30' })
+})
+
+void t.test('books that have applied those of another cluster are not served', async (t) => {
+  const world = await worldOf(t)
+  const cluster = testSettings(() => SET_AT)
+  await set(cluster, rate('36.10'))
+  await settingsOf(world, cluster).catchUp()
+  const other = settingsOf(
+    world,
+    testSettings(() => SET_AT),
+  )
+  await t.rejects(other.catchUp(), /settings version 1 of another cluster/)
+})
+
+void t.test('it looks again by itself, until it is stopped', async (t) => {
+  const world = await worldOf(t)
+  const cluster = testSettings(() => SET_AT)
+  const looked = new Promise<void>((resolve) => {
+    const { settingsFrom } = cluster
+    const settings = settingsOf(world, {
+      ...cluster,
+      settingsFrom: async (version, limit) => {
+        const found = await settingsFrom(version, limit)
+        if (found.length > 0) void settings.stop().then(resolve)
+        return found
+      },
+    })
+    settings.start()
+  })
+  await set(cluster, rate('36.10'))
+  await looked
+  t.match(await appliedIn(world), { versions: [1] }, 'what it has read is applied before the end')
+})
+
+void t.test('only what can be applied is a setting', (t) => {
+  for (const [currency, text] of [
+    ['THB', '0'],
+    ['USD', '1'],
+    ['nowhere', '1'],
+    ['THB', 'many'],
+  ] as const)
+    t.equal(rateSetting(currency, text), null)
+  t.equal(routeSetting(aRoute({ country: 'Nowhere' })), null)
+  t.match(rateSetting('THB', '36'), { kind: 'rate', key: 'THB', value: '36' })
+  t.match(routeSetting(aRoute()), { kind: 'route', key: /^[A-Z]{2} [A-Z]{3}$/ })
+  t.end()
+})
