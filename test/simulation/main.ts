@@ -1,32 +1,44 @@
 /**
  * Simulations by seed: `make sim`, or `node .build/test/simulation/main.js [--seed S] [--runs N]
- * [--steps N] [--trace]`.
+ * [--steps N] [--only-books | --only-moves] [--trace]`.
  *
  * Without a seed it makes many runs from a random seed; with a seed, that run alone. Each run
- * prints its seed.
+ * prints its seed. A seed is run by both simulations: of the books, and of moves in a cluster.
  */
 import { randomInt } from 'node:crypto'
 import { programOptions } from '../../src/base/program_options.js'
-import { simulateSeeds } from './seeds.js'
+import { simulateMoveSeeds, simulateSeeds } from './seeds.js'
 
 const values = programOptions(
   'sim',
-  'Simulates the processor with a store, a rail and a bus that fail.',
+  'Simulates processors with a store, a rail, a bus and a network that fail.',
   {
     seed: { value: 'N', about: 'repeats a run', kind: 'number' },
     runs: { value: 'N', about: 'seeds in a row; 50, or 1 with --seed', kind: 'number' },
-    steps: { value: 'N', about: 'of each run', kind: 'number', fallback: 1_500 },
-    trace: { about: 'print each step' },
+    steps: { value: 'N', about: 'of each run; 1500, or 3000 of moves', kind: 'number' },
+    onlyBooks: { about: 'no moves' },
+    onlyMoves: { about: 'of shards in a cluster' },
+    trace: { about: 'print each step of the books' },
   },
 )
 const print = (line: string): void => console.log(line)
-
-const counts = await simulateSeeds({
+const printCounts = (counts: ReadonlyMap<string, number>): void => {
+  for (const [what, times] of [...counts].sort()) print(`${String(times).padStart(10)}  ${what}`)
+}
+const seeds = {
   first: values.seed ?? randomInt(1_000_000_000),
   runs: values.runs ?? (values.seed === undefined ? 50 : 1),
-  steps: values.steps,
   onLine: print,
-  ...(values.trace ? { trace: print } : {}),
-})
-if (counts === null) process.exitCode = 1
-else for (const [what, times] of [...counts].sort()) print(`${String(times).padStart(10)}  ${what}`)
+}
+
+if (!values.onlyMoves) {
+  const trace = values.trace ? { trace: print } : {}
+  const counts = await simulateSeeds({ ...seeds, steps: values.steps ?? 1_500, ...trace })
+  if (counts === null) process.exitCode = 1
+  else printCounts(counts)
+}
+if (!values.onlyBooks && process.exitCode === undefined) {
+  const counts = await simulateMoveSeeds({ ...seeds, steps: values.steps ?? 3_000 })
+  if (counts === null) process.exitCode = 1
+  else printCounts(counts)
+}

@@ -2,6 +2,7 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { simulateMoves } from './moves/simulation.js'
 import { simulate, type RunOptions, type SimulationResult } from './simulation.js'
 
 export interface SeedsOptions {
@@ -16,13 +17,13 @@ export interface SeedsOptions {
   readonly trace?: (line: string) => void
 }
 
+type Counts = SimulationResult['counts']
+
 /** Printed for a failed run: the last lines of its trace. */
 const LAST_LINES = 60
 
 /** @returns the count of each kind of trace line; null after a failed run */
-export async function simulateSeeds(
-  options: SeedsOptions,
-): Promise<SimulationResult['counts'] | null> {
+export async function simulateSeeds(options: SeedsOptions): Promise<Counts | null> {
   const { first, runs, steps, owners, onLine } = options
   const given = owners === undefined ? {} : { owners }
   const total = new Map<string, number>()
@@ -39,12 +40,37 @@ export async function simulateSeeds(
     } catch (error) {
       for (const line of lines) onLine(`  ${line}`)
       onLine(String(error instanceof Error ? error.stack : error))
-      onLine(`seed ${seed} failed. To repeat: make sim SEED=${seed} STEPS=${steps}`)
+      onLine(`seed ${seed} failed. ${repeat(seed, steps, 'books')}`)
       return null
     }
   }
   return total
 }
+
+/** Moves of shards in a cluster. @returns the count of each kind of event; null after a failure */
+export async function simulateMoveSeeds({
+  first,
+  runs,
+  steps,
+  onLine,
+}: Pick<SeedsOptions, 'first' | 'runs' | 'steps' | 'onLine'>): Promise<Counts | null> {
+  const total = new Map<string, number>()
+  for (let seed = first; seed < first + runs; seed++) {
+    try {
+      const counts = await simulateMoves({ seed, steps })
+      for (const [what, times] of counts) total.set(what, (total.get(what) ?? 0) + times)
+      onLine(`moves, seed ${seed}: ${steps} steps passed`)
+    } catch (error) {
+      onLine(String(error instanceof Error ? error.stack : error))
+      onLine(`seed ${seed} failed. ${repeat(seed, steps, 'moves')}`)
+      return null
+    }
+  }
+  return total
+}
+
+const repeat = (seed: number, steps: number, which: string): string =>
+  `To repeat: make sim SEED=${seed} STEPS=${steps} ARGS=--only-${which}`
 
 /** In memory where possible, as disk speed does not matter here. */
 const SHARED_MEMORY = '/dev/shm'

@@ -10,6 +10,7 @@
 import type { PartnerUpdate__Output } from '../../../protos/types/causeway/internal/v1/PartnerUpdate.js'
 import { createLog } from '../../../src/base/log.js'
 import { createMember, type Member } from '../../../src/processor/cluster/member.js'
+import { NoAnswer } from '../../../src/store/postgres/answers.js'
 import { awaitShard } from '../../../src/store/postgres/cluster/candidate.js'
 import { clusterOn, holderOf, type Cluster } from '../../../src/store/postgres/cluster/cluster.js'
 import type { SeenShard } from '../../../src/store/postgres/cluster/lease_watch.js'
@@ -265,7 +266,8 @@ export function startClusterProcess(options: ClusterProcessOptions): ClusterProc
           writer = connection
           return taken
         } catch (error) {
-          if (!(error instanceof TakenByAnother)) onViolation(error as Error)
+          const isExpected = error instanceof TakenByAnother || error instanceof NoAnswer
+          if (!isExpected) onViolation(error as Error)
           throw error
         }
       },
