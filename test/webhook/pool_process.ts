@@ -56,6 +56,7 @@ export interface PoolWorld {
   start(settings?: Readonly<Record<string, string>>, pool?: number): Promise<void>
   stop(pool?: number): Promise<number | null>
   kill(pool?: number): Promise<void>
+  pidOf(pool: number): number
   /** Resolves with the exit code when it exits by itself. */
   exit(pool?: number): Promise<number | null>
   /** Registers an endpoint at the receiver. */
@@ -139,6 +140,7 @@ export async function aPoolWorld(
     answers: receiver.answers,
     start,
     stop: (pool = 1) => end('SIGTERM', pool),
+    pidOf: (pool) => children.get(pool)?.pid ?? 0,
     exit: (pool = 1) => exit(pool),
     kill: async (pool = 1) => void (await end('SIGKILL', pool)),
     endpoint: (path, changes = {}) => {
