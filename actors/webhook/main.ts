@@ -1,7 +1,8 @@
 /**
  * The webhook pool: composition root.
  *
- * It is ready once directory and bus are up.
+ * It is ready once directory and bus are up. While another process owns its schema, it waits as a
+ * candidate and connects to nothing else.
  */
 import { Registry } from 'prom-client'
 import type { EventOutcomesClient } from '../../protos/types/causeway/internal/v1/EventOutcomes.js'
@@ -16,7 +17,7 @@ import { createLog } from '../../src/base/log.js'
 import type { TenantId } from '../../src/base/ids.js'
 import { watchProcessorAddresses } from '../../src/base/processor_addresses.js'
 import { contracts } from '../../src/base/protos.js'
-import { openOpsHttp, opsListen, ownReadiness } from '../../src/base/ops_http.js'
+import { openOpsHttp, opsListen, ownReadiness, type Readiness } from '../../src/base/ops_http.js'
 import { systemRandom } from '../../src/base/random.js'
 import { reportStartupFaults } from '../../src/base/startup_faults.js'
 import { programOptions } from '../../src/base/program_options.js'
@@ -48,6 +49,7 @@ const EXIT_RECOVER = 70
 /** Another process owns the pool: this one must restart as a candidate. */
 const EXIT_DEPOSED = 71
 const READY_CHECK_EVERY_MS = 20
+const CANDIDATE = { ready: false, mode: 'candidate' }
 const CHANNEL = {
   'grpc.initial_reconnect_backoff_ms': RECONNECT.firstMs,
   'grpc.max_reconnect_backoff_ms': RECONNECT.maxMs,
@@ -67,6 +69,18 @@ const random = systemRandom()
 const token = settings.PROCESSOR_TOKEN
 const allowPrivate = settings.WEBHOOK_ALLOW_PRIVATE
 
+const tls = openGrpcTls(settings, log)
+const registry = new Registry()
+let readinessNow = (): Readiness => ({ ready: false })
+const ops = isSupervised()
+  ? undefined
+  : await openOpsHttp(opsListen(settings), {
+      readiness: ownReadiness('webhooks', () => readinessNow()),
+      metrics: () => registry.metrics(),
+    })
+let stopNow = (): Promise<void> => Promise.resolve()
+const child = childProcess({ log, metrics: () => registry.metrics(), stop: () => stopNow() })
+
 const { store, adminQueries } = await openStore()
 const sender = createSender({
   brand: settings.BRAND,
@@ -82,9 +96,7 @@ const { Directory, EventOutcomes, WebhookControl } = contracts<
   'causeway/internal/v1/webhooks.proto',
   'causeway/internal/v1/webhook_control.proto',
 ).causeway.internal.v1
-const tls = openGrpcTls(settings, log)
 
-const registry = new Registry()
 const endpoints = createEndpointDirectory({ token, log })
 /** By address. */
 const processors = new Map<string, Processor>()
@@ -178,44 +190,31 @@ const readyCheck = setInterval(() => {
 }, READY_CHECK_EVERY_MS)
 
 let serving = true
-const readiness = () => {
-  const isSynced = endpoints.isAllSynced()
-  return {
-    ready: serving && bus.status() === 'up' && isSynced,
-    bus: bus.status(),
-    isInStep: isSynced,
-  }
+readinessNow = () => {
+  const isInStep = endpoints.isAllSynced()
+  const status = bus.status()
+  return { ready: serving && status === 'up' && isInStep, bus: status, isInStep }
 }
-const ops = isSupervised()
-  ? undefined
-  : await openOpsHttp(opsListen(settings), {
-      readiness: ownReadiness('webhooks', readiness),
-      metrics: () => registry.metrics(),
-    })
-const child = childProcess({
-  log,
-  metrics: () => registry.metrics(),
-  stop: async () => {
-    serving = false
-    clearInterval(readyCheck)
-    addresses.stop()
-    await Promise.all([...processors.values()].map(({ control }) => control.close()))
-    bus.consumer.close()
-    endpoints.close()
-    await consuming
-    await eventConsumer.idle()
-    await bus.close()
-    await pool.stop()
-    deadLetters.stop()
-    await sender.close()
-    await retention.stop()
-    await outcomes.stop()
-    await adminQueries.close()
-    await store.close()
-    for (const { clients } of processors.values()) clients.forEach((client) => client.close())
-    await ops?.close()
-  },
-})
+stopNow = async () => {
+  serving = false
+  clearInterval(readyCheck)
+  addresses.stop()
+  await Promise.all([...processors.values()].map(({ control }) => control.close()))
+  bus.consumer.close()
+  endpoints.close()
+  await consuming
+  await eventConsumer.idle()
+  await bus.close()
+  await pool.stop()
+  deadLetters.stop()
+  await sender.close()
+  await retention.stop()
+  await outcomes.stop()
+  await adminQueries.close()
+  await store.close()
+  for (const { clients } of processors.values()) clients.forEach((client) => client.close())
+  await ops?.close()
+}
 
 interface Processor {
   readonly subscription: Subscription
@@ -281,6 +280,10 @@ async function openStore(): Promise<PostgresPool> {
     holder: await lockHolder(settings.DATA_DIR, shard, random),
     elapsed: () => performance.now(),
     pause: (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms)),
+    onWaiting: () => {
+      readinessNow = () => CANDIDATE
+      child.waiting({ mode: CANDIDATE.mode })
+    },
     log,
   }
   return openPostgresPool(options, storeFailed)

@@ -162,7 +162,8 @@ export async function planStack(
       name,
       program: () =>
         own(POOL, { PROCESSOR_ADDRESS: processor, WEBHOOK_POOL_NUMBER: String(index + 1) }),
-      describe: () => 'delivers webhooks',
+      describe: (info: ReadyInfo) =>
+        info['mode'] === 'candidate' ? 'waits: another process owns the pool' : 'delivers webhooks',
     })),
     ...named('gateway', settings.GATEWAYS).map((name) => ({
       name,

@@ -10,6 +10,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import type { Test } from 'tap'
 import type { Endpoint as WireEndpoint } from '../../protos/types/causeway/internal/v1/Endpoint.js'
+import type { ReadyMessage } from '../../src/base/child.js'
 import { systemClock } from '../../src/base/clock.js'
 import { newId, type EndpointId } from '../../src/base/ids.js'
 import { createLog } from '../../src/base/log.js'
@@ -45,6 +46,12 @@ export interface Got {
 export const distinct = (got: readonly Got[]): number =>
   new Set(got.map(({ eventId }) => eventId)).size
 
+export interface Launched {
+  readonly first: unknown
+  /** Resolves when it serves. */
+  readonly serving: Promise<void>
+}
+
 export interface PoolWorld {
   readonly nats: NatsServer
   readonly processor: StandInProcessor
@@ -52,8 +59,12 @@ export interface PoolWorld {
   readonly got: Got[]
   /** The receiver's answer by path: a status or none; 200 without an entry. */
   readonly answers: Map<string, number | 'silence'>
+  /** The settings of each pool but for its number. */
+  readonly settings: Readonly<Record<string, string>>
   /** Pools by number; most worlds have one. */
   start(settings?: Readonly<Record<string, string>>, pool?: number): Promise<void>
+  /** Resolves with what the process reports first, as a candidate or when it serves. */
+  launch(settings?: Readonly<Record<string, string>>, pool?: number): Promise<Launched>
   stop(pool?: number): Promise<number | null>
   kill(pool?: number): Promise<void>
   pidOf(pool: number): number
@@ -81,32 +92,41 @@ export async function aPoolWorld(
     LOG_LEVEL: 'error',
     NATS_URL: nats.url,
     PROCESSOR_TOKEN: TOKEN,
+    WEBHOOK_ALLOW_PRIVATE: 'true',
+    WEBHOOK_BACKOFF_SCALE_PCT: '1',
     ...common,
   }
   const processor = await openStandInProcessor(TOKEN)
+  const settings = { ...environment, PROCESSOR_ADDRESS: processor.address }
   const receiver = await openReceiver()
   const log = createLog('test', { LOG_LEVEL: 'silent' })
   const bus = connectBus({ url: nats.url, consumes: false, clock: systemClock, log })
   const endpoints = new Map<string, string>()
   const children = new Map<number, ChildProcess>()
 
-  const start = async (settings: Readonly<Record<string, string>> = {}, pool = 1) => {
+  const launch = async (changes: Readonly<Record<string, string>> = {}, pool = 1) => {
     const child = fork(MAIN, {
       cwd: folder,
       env: {
         PATH: process.env.PATH,
-        ...environment,
-        PROCESSOR_ADDRESS: processor.address,
-        WEBHOOK_POOL_NUMBER: String(pool),
-        WEBHOOK_ALLOW_PRIVATE: 'true',
-        WEBHOOK_BACKOFF_SCALE_PCT: '1',
         ...settings,
+        WEBHOOK_POOL_NUMBER: String(pool),
+        ...changes,
       },
     })
     children.set(pool, child)
-    const [message] = (await once(child, 'message')) as [unknown]
-    t.match(message, { ready: true })
+    let isServing: () => void = () => undefined
+    const serving = new Promise<void>((resolve) => (isServing = resolve))
+    child.on('message', (message: ReadyMessage) => {
+      if (message['mode'] !== 'candidate') isServing()
+    })
+    const [first] = (await once(child, 'message')) as [unknown]
+    t.match(first, { ready: true })
+    return { first, serving }
   }
+
+  const start = async (...process: Parameters<typeof launch>): Promise<void> =>
+    (await launch(...process)).serving
 
   const end = async (signal: NodeJS.Signals, pool: number): Promise<number | null> => {
     const running = children.get(pool)
@@ -138,7 +158,9 @@ export async function aPoolWorld(
     bus,
     got: receiver.got,
     answers: receiver.answers,
+    settings,
     start,
+    launch,
     stop: (pool = 1) => end('SIGTERM', pool),
     pidOf: (pool) => children.get(pool)?.pid ?? 0,
     exit: (pool = 1) => exit(pool),

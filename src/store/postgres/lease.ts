@@ -35,6 +35,8 @@ export interface LeaseOptions {
   /** Monotonic, milliseconds. */
   readonly elapsed: () => number
   readonly pause: (ms: number) => Promise<void>
+  /** Called once when another process owns the books. */
+  readonly onWaiting?: () => void
   readonly log: Logger
 }
 
@@ -67,15 +69,17 @@ const TERMINATE = 'SELECT pg_terminate_backend(?::integer)'
 
 /** Waits as a candidate until this process owns the books. */
 export async function acquireLease(options: LeaseOptions): Promise<Ownership> {
-  const { connection, holder, elapsed, pause, log } = options
+  const { connection, holder, elapsed, pause, onWaiting = () => undefined, log } = options
   let seen: OwnerRow | undefined
   let seenAt = elapsed()
   for (;;) {
     const [row] = await connection.all<OwnerRow>(OWNER)
     if (row === undefined) throw new Error('the books have no owner row')
     if (seen === undefined || row.epoch !== seen.epoch || row.beat !== seen.beat) {
-      if (seen === undefined && row.holder !== '' && row.holder !== holder)
+      if (seen === undefined && row.holder !== '' && row.holder !== holder) {
         log.info({ holder: row.holder }, 'candidate: the books have an owner')
+        onWaiting()
+      }
       seen = row
       seenAt = elapsed()
     }

@@ -37,6 +37,8 @@ export interface SchemaOptions {
   /** Monotonic, milliseconds. */
   readonly elapsed: () => number
   readonly pause: (ms: number) => Promise<void>
+  /** Called once when another process owns the schema. */
+  readonly onWaiting?: () => void
   readonly log: Logger
   /** Takes over from this owner, or fails with TakenByAnother. Absent: waits as a candidate. */
   readonly from?: SeenOwner
