@@ -26,6 +26,7 @@ import { scale } from './scale.js'
 import { isScenario, SCENARIOS, type ScenarioName } from './scenarios/scenarios.js'
 import { writeSeedData } from './seed_data/seed_data.js'
 import { addressOf, createStacks, processesOf, type Stack, type Stacks } from './stacks.js'
+import { measureShards } from './shard_writers.js'
 import { measurePool } from './webhook_pool.js'
 
 class UsageError extends Error {
@@ -55,7 +56,7 @@ const cleanUp = (): Promise<void> => (cleaning ??= clean())
 type Flags<Names extends string, T> = Readonly<Record<Names, T>>
 /** A command reads those that mean something to it. */
 type Given = Flags<'gateways' | 'factor' | 'everyMicros' | 'endpoints' | 'outstanding', number> &
-  Flags<'count' | 'live', number> &
+  Flags<'count' | 'live' | 'batches', number> &
   Flags<'what' | 'out', string> &
   Flags<'store', StoreKind> &
   Partial<Flags<'seconds' | 'connections' | 'rate' | 'repeat' | 'capacity', number>> &
@@ -80,9 +81,11 @@ async function measure(kind: string, { gateways, store, out }: Given, { load, ru
   const startedAt = toRfc3339(systemClock.now())
   const machine = describeMachine(folder)
   const tools = { folder, out: resolve(out), machine, stacks, client, gateways, store }
-  const { notes = [], ...part } = await run({ ...tools, progress: createProgress() })
+  const ofFlags = { gateways: String(gateways), store }
+  const measured = await run({ ...tools, progress: createProgress() })
   await cleanUp()
-  const settings = { load, gateways: String(gateways), store }
+  const { notes = [], settings: stack = ofFlags, ...part } = measured
+  const settings = { load, ...stack }
   const result: RunResult = { kind, startedAt, machine, settings, ...part }
   const file = join(resolve(out), `${kind}-${startedAt.replaceAll(':', '')}.json`)
   writeFileSync(file, `${JSON.stringify(result, null, 2)}\n`)
@@ -125,7 +128,7 @@ const OPTIONS = [
   whole('seconds', 7 * 86_400, 'of a measured window'),
   whole('connections', 4_000, 'each has one request out at most'),
   whole('rate', RATE_MAX, 'journeys a second; bench, compare, profile, pool: closed loop without'),
-  whole('repeat', 100, 'bench, compare, scale: windows of each side'),
+  whole('repeat', 100, 'bench, compare, scale, shards: windows of each side'),
   new Option('--base <folder>', 'compare: a built checkout'),
   new Option('--head <folder>', 'compare: another one'),
   new Option('--running', 'load: on the stack of DATA_DIR that runs; what it creates stays there'),
@@ -139,6 +142,7 @@ const OPTIONS = [
   whole('endpoints', 1_000, 'pool: each of a partner of its own', 10),
   whole('outstanding', 100_000, 'pool: events in progress in the closed loop', 500),
   new Option('--isolation', 'pool: a second window in which three endpoints fail'),
+  whole('batches', 10_000, 'shards: of each writer, measured', 1_000),
   whole('count', ROWS_MAX, 'seed: payments of each kind', 10_000),
   new Option('--what <kind>', 'seed').choices(['payouts', 'intents', 'both']).default('both'),
   whole('live', ROWS_MAX, 'seed: how many of all are still open', 0),
@@ -240,6 +244,11 @@ const PLANS: Readonly<Record<string, (given: Given) => Plan>> = {
     const settings = { endpoints, outstanding, isolation, seconds, ratePerSecond }
     const load = ratePerSecond === undefined ? `${outstanding} outstanding` : `${ratePerSecond}/s`
     return { load, run: (tools) => measurePool(tools, settings) }
+  },
+  shards: ({ quick, repeat: pairs = quick ? 1 : 5, batches: given }) => {
+    const settings = { pairs, batches: quick ? 20 : given }
+    const load = `${settings.batches} commits of each writer, ${pairs} pairs`
+    return { load, run: (tools) => measureShards(tools, settings) }
   },
 }
 

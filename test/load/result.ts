@@ -25,6 +25,8 @@ export interface Section {
 /** What a command returns; notes are printed below the report. */
 export type Part = Pick<RunResult, 'sections' | 'voidBecause'> & {
   readonly notes?: readonly string[]
+  /** What was measured, if that is not a stack as the flags describe it. */
+  readonly settings?: Readonly<Record<string, string>>
 }
 
 /** A figure that the run was made for. */

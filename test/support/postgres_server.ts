@@ -10,6 +10,8 @@ import { run, type Run } from '../../src/supervisor/program.js'
 
 export interface TestServer {
   readonly url: string
+  /** 0: it does not run. */
+  pid(): number
   /** SIGKILL of the server; its sessions end by themselves. */
   kill(): Promise<void>
   start(): Promise<void>
@@ -28,12 +30,18 @@ export const noPostgres = ((): string | false => {
   }
 })()
 
-/** @param settings of the server, by name. `t` stops it. */
+/**
+ * `t` stops it.
+ *
+ * @param settings of the server, by name
+ * @param parent of its folder
+ */
 export async function startPostgres(
   t: Pick<Test, 'teardown'>,
   settings: Readonly<Record<string, string>> = {},
+  parent = tmpdir(),
 ): Promise<TestServer> {
-  const home = mkdtempSync(join(tmpdir(), 'causeway-postgres-'))
+  const home = mkdtempSync(join(parent, 'causeway-postgres-'))
   const port = await freePort('127.0.0.1')
   const server = postgresServer({
     binaries: findPostgres(findInstalled),
@@ -57,5 +65,5 @@ export async function startPostgres(
     rmSync(home, { recursive: true, force: true, maxRetries: 20 })
   })
   await start()
-  return { url: server.url(port), kill, start }
+  return { url: server.url(port), pid: () => running?.pid ?? 0, kill, start }
 }

@@ -1,0 +1,58 @@
+import t from 'tap'
+import { noPostgres } from '../support/postgres_server.js'
+import { tempFolder } from '../support/temp_folder.js'
+import { CREATES, createBatches } from './create_batches.js'
+import { describeMachine } from './machine.js'
+import { measureShards, shardFindings, type Played, type Side } from './shard_writers.js'
+
+t.setTimeout(0)
+
+const FINGERPRINT_BYTES = 8
+
+t.test('a batch is what the processor commits for a chunk of creates', async (t) => {
+  const [demo, ...batches] = await createBatches(tempFolder(t), 3)
+  t.equal([...(demo?.rows.partners ?? [])].length, 1)
+  t.equal(batches.length, 2)
+  for (const { rows, ...batch } of batches) {
+    t.equal([...rows.intents].length, CREATES)
+    t.equal([...rows.idempotency].length, CREATES)
+    for (const prints of [batch.nonces, batch.keyFingerprints, batch.userFingerprints]) {
+      t.equal(prints?.length, CREATES * FINGERPRINT_BYTES)
+    }
+  }
+})
+
+t.test(
+  'writers of one shard and of two store what they commit',
+  { skip: noPostgres },
+  async (t) => {
+    const folder = tempFolder(t)
+    const machine = { ...describeMachine(folder), fileSystem: 'ext4' }
+    const tools = { folder, machine, progress: () => undefined }
+    const { sections, voidBecause } = await measureShards(tools, { pairs: 1, batches: 4 })
+    t.same(voidBecause, [])
+    const findings = sections[0]?.findings ?? []
+    for (const side of ['one writer', 'two writers']) {
+      t.ok((findings.find(({ name }) => name === `${side}, creates`)?.value ?? 0) > 0)
+    }
+    t.ok(findings.some(({ name }) => name === 'two / one, least of 1'))
+  },
+)
+
+t.test('the result is the ratio of neighbors', (t) => {
+  const played = (side: Side, createsPerSecond: number): Played => ({
+    ...{ side, createsPerSecond, commitMs: 1, walSyncsACommit: 1 },
+    coresUsed: { writers: 1, server: 0.5, elsewhere: 0 },
+  })
+  const findings = shardFindings([
+    ...[played('one writer', 100), played('two writers', 180)],
+    ...[played('two writers', 90), played('one writer', 60)],
+    ...[played('one writer', 100), played('two writers', 200)],
+  ])
+  const value = (name: string) => findings.find((one) => one.name === name)?.value
+  t.equal(value('two / one'), 1.8)
+  t.equal(value('two / one, least of 3'), 1.5)
+  t.equal(value('two / one, greatest of 3'), 2)
+  t.equal(value('one writer, creates'), 100)
+  t.end()
+})
