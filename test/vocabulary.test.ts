@@ -19,6 +19,7 @@ const BROKEN: readonly TextFile[] = [
   file('src/a.ts', 'function giveBack() {}'),
   file('src/a.ts', "log.error('it can not be read')"),
   file('src/a.ts', '// The nonce is burnt.'),
+  file('src/a.ts', '// Whoever connects first is heard.'),
   file('src/a.ts', ' * R1. The second one waits.'),
   file('gateway/README.md', 'Lanes take turns.'),
   file('protos/a.proto', '// Answers what is asked at the desk.'),

@@ -54,7 +54,7 @@ const WAITING_MAX = BURST_MAX + QUEUED_MAX / 2
 const EXCESS_SHARE = 0.1
 
 /** `flood`: rejected, together with the requests held in the flooding traffic classes. */
-export type Admission = 'passes' | 'refused' | 'flood'
+export type AdmissionDecision = 'passes' | 'refused' | 'flood'
 
 export interface LoadShedder {
   /** Commands at the processor. */
@@ -72,7 +72,7 @@ export interface LoadShedder {
   /**
    * Whether to accept one more request. Called once for each request that would be sent or held.
    */
-  admission(now: Instant, trafficClassOf: () => TrafficClass): Admission
+  admission(now: Instant, trafficClassOf: () => TrafficClass): AdmissionDecision
   /** Whether the traffic class takes part in a flood. */
   floods(trafficClass: TrafficClass): boolean
 }
@@ -95,7 +95,7 @@ export function createLoadShedder(clock: Clock): LoadShedder {
   let answered = 0
   let refusedAt = since
 
-  const evaluate = (now: Instant, trafficClass: TrafficClass): Admission => {
+  const evaluate = (now: Instant, trafficClass: TrafficClass): AdmissionDecision => {
     // A clock that moved back only starts a new window.
     if (state === 'short') moveTo('long', now, QUEUED_MAX)
     else if (now < since) moveTo(state, now, waitingMax)

@@ -40,7 +40,7 @@ const args = programOptions('audit', 'Checks the databases of a DATA_DIR against
   },
 })
 const print = (text: string): void => void process.stdout.write(`${text}\n`)
-const tell = args.json ? (): void => undefined : print
+const printProgress = args.json ? (): void => undefined : print
 
 const settings = readSettings()
 const dataDir = resolve(args.dataDir ?? settings.DATA_DIR)
@@ -48,7 +48,7 @@ const options = {
   live: args.live,
   poolsReplacedAt: timeOf(args.webhooksReplacedAt),
   stopwatch: () => performance.now(),
-  onCheck: (result: CheckResult) => tell(checkLine(result)),
+  onCheck: (result: CheckResult) => printProgress(checkLine(result)),
 }
 const temporary = mkdtempSync(join(tmpdir(), 'causeway-audit-'))
 try {
@@ -71,9 +71,9 @@ async function run(): Promise<boolean> {
     const report = await auditCluster(cluster, {
       ...options,
       ...given,
-      onPart: tell,
-      onShard: (ofShard) => tell(conclusion(ofShard)),
-      onUnion: (union) => tell(unionConclusion(union)),
+      onPart: printProgress,
+      onShard: (ofShard) => printProgress(conclusion(ofShard)),
+      onUnion: (union) => printProgress(unionConclusion(union)),
     })
     print(args.json ? JSON.stringify(report) : clusterConclusion(report))
     return report.clean

@@ -1,8 +1,8 @@
 /**
  * The parts of the rail's log and of the webhook pools that belong to one shard.
  *
- * - An instruction belongs to the shard that it names. One without a name is older than the
- *   cluster and belongs to the shard that has its payment.
+ * - An instruction belongs to the shard that it names. Without a name it is older than the cluster
+ *   and belongs to the shard of its payment.
  * - An event belongs to the shard that has its partner.
  */
 import { copyFileSync } from 'node:fs'
@@ -15,7 +15,7 @@ const OF_SHARD = `SELECT id FROM instructions i WHERE shard = ? OR (shard IS NUL
   OR EXISTS (SELECT 1 FROM books.intents x WHERE x.id = i.id)
   OR EXISTS (SELECT 1 FROM books.orphan_executions x WHERE x.instruction = i.id)))`
 
-/** @param folder has the shard's books, and gets the part */
+/** @param folder contains the shard's books; the part is written to it */
 export async function writeRailPart(rail: string, folder: string, shard: string): Promise<void> {
   const file = join(folder, FILES.railDatabase)
   copyFileSync(rail, file)
@@ -40,7 +40,7 @@ const FOREIGN = `SELECT id FROM events WHERE tenant NOT IN (
   SELECT id || '_sandbox' FROM books.partners UNION ALL
   SELECT id || '_production' FROM books.partners)`
 
-/** @param folder has the shard's books, and gets the part */
+/** @param folder contains the shard's books; the part is written to it */
 export async function writePoolPart(pool: string, folder: string): Promise<void> {
   const file = join(folder, basename(pool))
   copyFileSync(pool, file)

@@ -42,12 +42,12 @@ export type MasterKeys = readonly [MasterKey, ...MasterKey[]]
  * - tokens: session and receipt tokens
  * - cursor: cursors of lists
  */
-export type Purpose = 'secrets' | 'accounts' | 'idempotency' | 'tokens' | 'cursor'
+export type KeyPurpose = 'secrets' | 'accounts' | 'idempotency' | 'tokens' | 'cursor'
 
 const KEY_BYTES = 32
 
 /** The key of one purpose (HKDF-SHA256, RFC 5869). */
-export function deriveKey(master: MasterKey, purpose: Purpose): Buffer {
+export function deriveKey(master: MasterKey, purpose: KeyPurpose): Buffer {
   return Buffer.from(hkdfSync('sha256', master.bytes, '', `causeway ${purpose}`, KEY_BYTES))
 }
 

@@ -13,7 +13,7 @@
 import { createCipheriv, createDecipheriv, createSecretKey, type KeyObject } from 'node:crypto'
 import { assert } from '../base/assert.js'
 import type { Random } from '../base/random.js'
-import { deriveKey, type MasterKeys, type Purpose } from './master_key.js'
+import { deriveKey, type MasterKeys, type KeyPurpose } from './master_key.js'
 
 export interface SecretBox {
   /** The id of the key that seals. */
@@ -25,7 +25,7 @@ export interface SecretBox {
 /** Keys differ by purpose: a box cannot open what a box of another purpose sealed. */
 export function createSecretBox(
   masters: MasterKeys,
-  purpose: Extract<Purpose, 'secrets' | 'accounts'>,
+  purpose: Extract<KeyPurpose, 'secrets' | 'accounts'>,
   random: Random,
 ): SecretBox {
   const keys = new Map(

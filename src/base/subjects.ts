@@ -38,7 +38,7 @@ export const FILES = {
   /** The URL of the PostgreSQL server that the stack runs. */
   storeUrl: 'store_url',
   natsStore: 'nats',
-  /** Names this data directory to the other machines of a cluster. */
+  /** Identifies this data directory to the other machines of a cluster. */
   place: 'place.id',
 } as const
 

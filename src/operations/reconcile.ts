@@ -16,7 +16,7 @@ import { DAY, instant, plus, type Instant } from '../base/clock.js'
 import { FINDINGS_HEAD, findingLine } from '../reconciliation/findings_csv.js'
 import type { Finding } from '../reconciliation/compare.js'
 import type { Period } from '../reconciliation/movement.js'
-import { reconcile, type Outcome } from '../reconciliation/reconcile.js'
+import { reconcile, type ReconciliationOutcome } from '../reconciliation/reconcile.js'
 import {
   NoStatement,
   openStatement,
@@ -65,7 +65,7 @@ export async function compareStatement(
   period: Period,
   statement: StatementFile,
   findings: Findings,
-): Promise<Outcome> {
+): Promise<ReconciliationOutcome> {
   const books = connectReconciliation(context.access, actorOf(context, 'sandbox'), context.clock)
   const folder = await mkdtemp(join(tmpdir(), 'causeway-reconcile-'))
   try {
@@ -154,11 +154,11 @@ const MISMATCHES = ['different', 'missing_here', 'missing_there'] as const
 export const statementName = (statement: StatementFile): string =>
   `${basename(statement.file)} sha256 ${statement.digest()}`
 
-const isClean = ({ totals, lines }: Outcome): boolean =>
+const isClean = ({ totals, lines }: ReconciliationOutcome): boolean =>
   lines.bad === 0 && MISMATCHES.every((status) => totals.count(status) === 0)
 
 /** Amounts are minor units: executed minus returned. */
-function valueOf(outcome: Outcome): object {
+function valueOf(outcome: ReconciliationOutcome): object {
   const { totals, lines } = outcome
   return {
     clean: isClean(outcome),
@@ -173,7 +173,7 @@ function valueOf(outcome: Outcome): object {
   }
 }
 
-function reportOf(outcome: Outcome, { out }: Flags): Report {
+function reportOf(outcome: ReconciliationOutcome, { out }: Flags): Report {
   const { totals, lines } = outcome
   const head = ['currency', 'status', 'stated', 'amount', 'booked', 'amount']
   const rows = totals

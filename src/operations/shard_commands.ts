@@ -20,7 +20,7 @@ const LOOK_EVERY_MS = 250
 
 type ShardsClient = Calls<ShardsDefinition>
 
-/** Every processor that answers knows all shards. */
+/** Every processor that answers can list all shards. */
 function knownAddresses({ access }: Context): readonly string[] {
   if (access.shards === undefined) return [access.address]
   const found = [...access.shards.reached.values()]
@@ -128,7 +128,7 @@ export const shardMove: CliCommand = {
   },
 }
 
-/** Undefined: it cannot be seen, or does not end. */
+/** Undefined: no processor answers, or the move does not end in time. */
 async function movedShard(
   context: Context,
   shard: string,

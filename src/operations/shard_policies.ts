@@ -1,15 +1,18 @@
-/** Which shards an operators' rpc asks, and how their answers become one. */
+/** The shards that an operators' rpc is sent to, and how their answers are combined. */
 import { assert } from '../base/assert.js'
 import type { ListOrder } from './merged_list.js'
 
 export type Message = Readonly<Record<string, unknown>>
 
 export type Policy =
-  /** One processor is asked: each asks every webhook pool, which has the events of all shards. */
+  /**
+   * Sent to one processor: each of them queries all webhook pools, which have the events of all
+   * shards.
+   */
   | { readonly kind: 'any' }
-  /** As `any`, and another one is asked when it does not answer. */
+  /** As `any`; another processor is called when it does not answer. */
   | { readonly kind: 'pools' }
-  /** The shard that has what the request names. */
+  /** The shard that has the entity of the request. */
   | { readonly kind: 'holder' }
   | { readonly kind: 'list'; readonly order: ListOrder }
   | { readonly kind: 'combined'; combine(answers: readonly Message[]): Message }

@@ -1,8 +1,8 @@
 /**
- * The shards of a cluster as the CLI finds them: it asks every processor which shard it has.
+ * Finds the shards of a cluster for the CLI: every processor reports the shard that it owns.
  *
- * - A shard that no processor has is missing. Lists name it and exit with 1: a list that left it
- *   out would mislead.
+ * - A shard that no processor owns is missing. Lists name it and exit with 1, because a list
+ *   without it would mislead.
  * - Without a list of shards, a processor that does not answer is named instead.
  */
 import type { OwnShard__Output as OwnShard } from '../../protos/types/causeway/operator/v1/OwnShard.js'
@@ -39,7 +39,7 @@ export async function findShards(
   for (const { address, own } of asked) {
     if (own === null) continue
     for (const name of own.shards) names.add(name)
-    // Books that are no shard of a cluster are named by their processor.
+    // Books outside of a cluster are named by the address of their processor.
     const name = own.shards.length === 0 ? own.shard || address : own.shard
     if (name === '') continue
     const epoch = Number(own.epoch)

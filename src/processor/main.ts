@@ -52,7 +52,7 @@ import { rulesOf } from './cycle/rules.js'
 import { openKeyring } from './keys/keyring.js'
 import { createVault } from './keys/vault.js'
 import { registerMetrics } from './metrics.js'
-import { createReader } from './queries/query.js'
+import { createQueryRunner } from './queries/query.js'
 import { createRecovery } from './recovery/recovery.js'
 import { createServer, prepareContracts, type ServerLinks } from './server.js'
 import { createCommittedEvents } from './servers/event_watch.js'
@@ -84,7 +84,8 @@ const ops = isSupervised()
 let stopNow = (): Promise<void> => Promise.resolve()
 const child = childProcess({ log, metrics: () => registry.metrics(), stop: () => stopNow() })
 
-// A processor that cannot listen takes no books, and one that takes them is ready soon.
+// Before the books: a processor that cannot listen must not take them over, and one that does must
+// be ready soon.
 const listener = await listen(joinAddress({ host: settings.GRPC_HOST, port: settings.GRPC_PORT }))
 if (settings.CLUSTER !== 'off') prepareContracts()
 const { masters, books, member } = await openBooks().catch(orRestart)
@@ -199,7 +200,10 @@ if (!recovery.isActive) {
 stuckPaymentMonitor.start()
 
 const { corruptRows } = memory
-const reader = createReader({ lists: store.lists, vault, brand: settings.BRAND, corruptRows }, log)
+const reader = createQueryRunner(
+  { lists: store.lists, vault, brand: settings.BRAND, corruptRows },
+  log,
+)
 const links: ServerLinks = {
   events: committedEvents,
   idle: () => pipeline.idle(),

@@ -103,7 +103,7 @@ const NO_LINKS: ServerLinks = { behind: () => [], released: () => undefined }
 /** Of peers that do not end their streams. */
 const CLOSE_WITHIN_MS = 5 * SECOND
 
-/** What a server needs of the files, before there are books. */
+/** Loads the contracts of the services, which can be done before the books are open. */
 export function prepareContracts(): void {
   contracts<Protos>()
   prepareReflection()

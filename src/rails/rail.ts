@@ -136,7 +136,7 @@ export const REFUSALS = [
   /** Any other reason. */
   'rejected',
 ] as const
-export type Refusal = (typeof REFUSALS)[number]
+export type RailRefusal = (typeof REFUSALS)[number]
 
 interface About {
   /** The instruction. */
@@ -165,7 +165,7 @@ export type RailReport =
   /** The recipient received the money. */
   | (About & Execution & { readonly status: 'executed' })
   /** Final: it was not and will not be executed under this id. */
-  | (About & { readonly status: 'refused'; readonly refusal: Refusal })
+  | (About & { readonly status: 'refused'; readonly refusal: RailRefusal })
   /**
    * It was executed and the money came back, from the recipient's bank or after a recall. Carries
    * the `transactionId` of the execution. May arrive before `executed`.

@@ -35,7 +35,7 @@ export interface Reconciliation {
   onFinding(finding: Finding | BadLine): Promise<void>
 }
 
-export interface Outcome {
+export interface ReconciliationOutcome {
   readonly totals: Totals
   readonly lines: {
     readonly good: number
@@ -45,7 +45,7 @@ export interface Outcome {
   }
 }
 
-export async function reconcile(reconciliation: Reconciliation): Promise<Outcome> {
+export async function reconcile(reconciliation: Reconciliation): Promise<ReconciliationOutcome> {
   const { period, books, workbook, onFinding } = reconciliation
   const lines = await loadStatement(reconciliation)
   for await (const bookings of books.during(period)) await workbook.addBooked(bookings)
@@ -65,7 +65,9 @@ export async function reconcile(reconciliation: Reconciliation): Promise<Outcome
 
 const BATCH_LINES = 2_000
 
-async function loadStatement(reconciliation: Reconciliation): Promise<Outcome['lines']> {
+async function loadStatement(
+  reconciliation: Reconciliation,
+): Promise<ReconciliationOutcome['lines']> {
   const { period, statement, workbook, onFinding } = reconciliation
   const counted = { good: 0, bad: 0, outside: 0 }
   let batch = []

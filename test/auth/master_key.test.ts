@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto'
 import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { deriveKey, loadMasterKeys, type Purpose } from '../../src/auth/master_key.js'
+import { deriveKey, loadMasterKeys, type KeyPurpose } from '../../src/auth/master_key.js'
 import type { Random } from '../../src/base/random.js'
 import { fixedRandom } from './fixed_random.js'
 
@@ -107,7 +107,7 @@ void t.test('an error names the line of the file and not its content', (t) => {
 
 void t.test('each purpose has its own key, derived by HKDF-SHA256 (RFC 5869)', (t) => {
   const master = { kid: 'k1', bytes: Buffer.from(HEX, 'hex') }
-  const purposes: Purpose[] = ['secrets', 'accounts', 'idempotency', 'tokens', 'cursor']
+  const purposes: KeyPurpose[] = ['secrets', 'accounts', 'idempotency', 'tokens', 'cursor']
   const seen = new Set([HEX])
   for (const purpose of purposes) {
     const extracted = createHmac('sha256', Buffer.alloc(32)).update(master.bytes).digest()

@@ -11,7 +11,7 @@ import {
   SUSTAINED_MS,
   TARGET_MAX_MS,
   WAITING_MIN,
-  type Admission,
+  type AdmissionDecision,
 } from '../../gateway/admission/load_shedder.js'
 
 const NOW = instant(1_000_000)
@@ -21,7 +21,7 @@ function simulation() {
   const queue = createLoadShedder({ now: () => instant(now) })
   const usual = createTrafficClass('key')
   const waiting: { readonly at: number; readonly trafficClass: TrafficClass }[] = []
-  const verdicts = new Set<Admission>()
+  const verdicts = new Set<AdmissionDecision>()
   let now = 1_000_000
   let owed = 0
   return {
@@ -76,7 +76,7 @@ void t.test('a burst of BURST_MAX is accepted in full', (t) => {
 void t.test('a larger burst is treated as overload at once', (t) => {
   const queue = createLoadShedder({ now: () => NOW })
   const trafficClass = createTrafficClass('key')
-  const verdicts: Admission[] = []
+  const verdicts: AdmissionDecision[] = []
   for (let i = 0; i < 100; i++) queue.enter(trafficClass)
   for (let i = 100; i <= BURST_MAX + 1; i++) {
     const admission = queue.admission(NOW, () => trafficClass)

@@ -14,7 +14,7 @@ import { scanIntent } from '../../src/processor/commands/intents/intent_scan.js'
 import { applyRailReport } from '../../src/processor/commands/rail_reports/rail_report_apply.js'
 import { setRate } from '../../src/processor/commands/operators/rate_set.js'
 import { fireIntentTimer } from '../../src/processor/commands/rail_reports/timer_fire.js'
-import type { Refusal, RailReport } from '../../src/rails/rail.js'
+import type { RailRefusal, RailReport } from '../../src/rails/rail.js'
 import { anIntent } from '../support/requests.js'
 import type { Vault } from '../../src/processor/keys/vault.js'
 import { DEMO } from '../support/world.js'
@@ -113,7 +113,7 @@ function confirmRequest(operation: ConfirmOperation): Parameters<typeof confirmI
 function reportOf(report: ReportOperation): RailReport {
   const { status, reportId } = report
   const fields = { id: idOf(report), reportId }
-  if (status === 'refused') return { ...fields, status, refusal: report.refusal as Refusal }
+  if (status === 'refused') return { ...fields, status, refusal: report.refusal as RailRefusal }
   if (status !== 'executed' && status !== 'returned') return { ...fields, status }
   const { account, ...execution } = report.execution
   return { ...fields, status, ...execution, destinationAccount: account }

@@ -6,7 +6,7 @@ import { createLog } from '../../src/base/log.js'
 import { systemRandom } from '../../src/base/random.js'
 import { FILES } from '../../src/base/subjects.js'
 import type { ShardAdmin } from '../../src/processor/cluster/member.js'
-import { createReader } from '../../src/processor/queries/query.js'
+import { createQueryRunner } from '../../src/processor/queries/query.js'
 import { createServer } from '../../src/processor/server.js'
 import { directoryService } from '../../src/processor/servers/directory_stream.js'
 import { freePort } from '../../src/supervisor/ports.js'
@@ -78,7 +78,7 @@ async function startShard(
   const server = createServer(
     {
       ...{ clock, random: systemRandom(), memory, pipeline: { submit: world.submit } },
-      reader: createReader({ lists: store.lists, vault, brand: 'Service' }, log),
+      reader: createQueryRunner({ lists: store.lists, vault, brand: 'Service' }, log),
     },
     withEveryRole(TOKEN, 'ann'),
     directoryService(memory, vault, { shard, epoch: () => 3, shards: () => shards }),

@@ -15,7 +15,7 @@ import { MINUTE } from '../../src/base/clock.js'
 import { createLog } from '../../src/base/log.js'
 import { contracts } from '../../src/base/protos.js'
 import { systemRandom } from '../../src/base/random.js'
-import { createReader } from '../../src/processor/queries/query.js'
+import { createQueryRunner } from '../../src/processor/queries/query.js'
 import { createServer } from '../../src/processor/server.js'
 import { directoryService } from '../../src/processor/servers/directory_stream.js'
 import { rawBooks } from '../support/books.js'
@@ -41,7 +41,7 @@ async function openCallers(t: Test) {
       random: systemRandom(),
       memory: world.memory(),
       pipeline: { submit: ({ command, reply }) => void world.run(command).then(reply) },
-      reader: createReader({ lists, vault: world.vault, brand: RULES.brand }, log),
+      reader: createQueryRunner({ lists, vault: world.vault, brand: RULES.brand }, log),
     },
     callers,
     directoryService(world.memory(), world.vault),

@@ -11,7 +11,7 @@ import { bearer } from '../../src/base/bearer.js'
 import { createLog } from '../../src/base/log.js'
 import { systemRandom } from '../../src/base/random.js'
 import { createPipeline } from '../../src/processor/cycle/pipeline.js'
-import { createReader } from '../../src/processor/queries/query.js'
+import { createQueryRunner } from '../../src/processor/queries/query.js'
 import { createServer } from '../../src/processor/server.js'
 import { directoryService } from '../../src/processor/servers/directory_stream.js'
 import type { Command } from '../../protos/types/causeway/internal/v1/Command.js'
@@ -71,7 +71,7 @@ async function openServers(t: Test): Promise<Servers> {
       throw new Error(reason, { cause: error })
     },
   })
-  const reader = createReader(
+  const reader = createQueryRunner(
     { lists: world.store.lists, vault: world.vault, brand: 'Service' },
     log,
   )

@@ -4,7 +4,7 @@ import pino from 'pino'
 import { createPayout } from '../../src/processor/commands/payouts/payout_create.js'
 import { createFirstPageCache } from '../../src/processor/queries/first_page_cache.js'
 import { listPayouts } from '../../src/processor/queries/payout_list.js'
-import { createReader } from '../../src/processor/queries/query.js'
+import { createQueryRunner } from '../../src/processor/queries/query.js'
 import { jsonOf } from '../../src/processor/queries/raw_json.js'
 import { createWorld, DEMO, RULES, viewOf } from '../support/world.js'
 import { executed, payout, readRawJson, type PayoutView } from './scenarios.js'
@@ -46,7 +46,7 @@ void t.test('the least recently used page is evicted first', (t) => {
 void t.test('a cached first page equals the page of a reader without a cache', async (t) => {
   const world = await createWorld(t)
   const { vault, store } = world
-  const reader = createReader(
+  const reader = createQueryRunner(
     { lists: store.lists, vault, brand: RULES.brand },
     pino({ enabled: false }),
   )

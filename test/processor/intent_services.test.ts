@@ -8,7 +8,7 @@ import { contracts } from '../../src/base/protos.js'
 import { bearer } from '../../src/base/bearer.js'
 import { createLog } from '../../src/base/log.js'
 import { systemRandom } from '../../src/base/random.js'
-import { createReader } from '../../src/processor/queries/query.js'
+import { createQueryRunner } from '../../src/processor/queries/query.js'
 import { createServer } from '../../src/processor/server.js'
 import { directoryService } from '../../src/processor/servers/directory_stream.js'
 import type { OperatorClient } from '../../protos/types/causeway/operator/v1/Operator.js'
@@ -41,7 +41,7 @@ async function openServers(t: Test): Promise<Servers> {
       random: systemRandom(),
       memory,
       pipeline: { submit: ({ command, reply }) => void world.run(command).then(reply) },
-      reader: createReader(
+      reader: createQueryRunner(
         { lists: world.store.lists, vault: world.vault, brand: RULES.brand },
         log,
       ),

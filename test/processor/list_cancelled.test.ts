@@ -7,7 +7,7 @@ import { systemRandom } from '../../src/base/random.js'
 import { answer } from '../../src/processor/cycle/answer.js'
 import type { Memory } from '../../src/processor/cache/memory.js'
 import { listHeldPayouts } from '../../src/processor/queries/held_payout_list.js'
-import type { Reader } from '../../src/processor/queries/query.js'
+import type { QueryRunner } from '../../src/processor/queries/query.js'
 import type { WebhookPools } from '../../src/processor/queries/webhook_pools.js'
 import { commandStreamService } from '../../src/processor/servers/command_stream.js'
 import { unaryQuery } from '../../src/processor/servers/unary_handler.js'
@@ -16,7 +16,7 @@ import { DEMO } from '../support/world.js'
 /** Transports whose queries never end, and their cancellation state. */
 function heldServers() {
   const scheduled: { readonly queueKey: string; readonly isAwaited: () => boolean }[] = []
-  const reader: Reader = {
+  const reader: QueryRunner = {
     run: ({ queueKey }, isAwaited = () => true) => {
       scheduled.push({ queueKey, isAwaited })
       return new Promise(() => undefined)

@@ -14,7 +14,7 @@ import type { ProtoGrpcType as FundingProto } from '../../protos/types/funding.j
 import type { ProtoGrpcType as IntentsProto } from '../../protos/types/intents.js'
 import type { ProtoGrpcType as PayoutsProto } from '../../protos/types/payouts.js'
 import type { ProtoGrpcType as EndpointsProto } from '../../protos/types/webhook_endpoints.js'
-import { createReader, type Reader } from '../../src/processor/queries/query.js'
+import { createQueryRunner, type QueryRunner } from '../../src/processor/queries/query.js'
 import { createServer } from '../../src/processor/server.js'
 import { directoryService } from '../../src/processor/servers/directory_stream.js'
 import { createCommittedEvents } from '../../src/processor/servers/event_watch.js'
@@ -63,11 +63,11 @@ export async function openPartnerServices(
   const memory = world.memory()
   const log = createLog('test', { LOG_LEVEL: 'silent' })
   let reads = 0
-  const lists = createReader(
+  const lists = createQueryRunner(
     { lists: world.store.lists, vault: world.vault, brand: RULES.brand },
     log,
   )
-  const reader: Reader = {
+  const reader: QueryRunner = {
     run: (query, isAwaited) => {
       reads += 1
       return lists.run(query, isAwaited)

@@ -27,7 +27,7 @@ import {
 import { createPartner } from '../../src/processor/commands/partners/partner_create.js'
 import { directoryService } from '../../src/processor/servers/directory_stream.js'
 import { listActions } from '../../src/processor/queries/action_list.js'
-import { createReader } from '../../src/processor/queries/query.js'
+import { createQueryRunner } from '../../src/processor/queries/query.js'
 import { createLog } from '../../src/base/log.js'
 import { anIntent } from '../support/requests.js'
 import { BY_TEST, codeOf, createWorld, DEMO, viewOf, type World } from '../support/world.js'
@@ -210,7 +210,7 @@ const scenarios: Record<string, (t: Test, world: World) => Promise<void>> = {
     await change(world, { kind: 'rate_limit', perSecond: 5 })
     const { store, vault } = world
     const log = createLog('test', { LOG_LEVEL: 'silent' })
-    const reader = createReader({ lists: store.lists, vault, brand: 'Service' }, log)
+    const reader = createQueryRunner({ lists: store.lists, vault, brand: 'Service' }, log)
     const first = viewOf<{ data: object[]; next_cursor: string }>(
       await reader.run(listActions({ limit: 1 })),
     )

@@ -8,7 +8,7 @@ import { bearer } from '../../src/base/bearer.js'
 import { createLog } from '../../src/base/log.js'
 import { contracts } from '../../src/base/protos.js'
 import { systemRandom } from '../../src/base/random.js'
-import { createReader } from '../../src/processor/queries/query.js'
+import { createQueryRunner } from '../../src/processor/queries/query.js'
 import { createServer } from '../../src/processor/server.js'
 import { directoryService } from '../../src/processor/servers/directory_stream.js'
 import { withEveryRole } from '../support/callers.js'
@@ -30,7 +30,7 @@ const log = createLog('test', { LOG_LEVEL: 'silent' })
 const server = createServer(
   {
     ...{ clock, random: systemRandom(), memory, pipeline: { submit: world.submit } },
-    reader: createReader({ lists: store.lists, vault, brand: 'Service' }, log),
+    reader: createQueryRunner({ lists: store.lists, vault, brand: 'Service' }, log),
   },
   withEveryRole(TOKEN, 'ann'),
   directoryService(memory, vault),

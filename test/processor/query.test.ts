@@ -6,7 +6,11 @@ import { createPayout } from '../../src/processor/commands/payouts/payout_create
 import { answer, type Answer } from '../../src/processor/cycle/answer.js'
 import type { QueueKey } from '../../src/processor/cycle/command.js'
 import { listPayouts } from '../../src/processor/queries/payout_list.js'
-import { createReader, type Query, type QueryContext } from '../../src/processor/queries/query.js'
+import {
+  createQueryRunner,
+  type Query,
+  type QueryContext,
+} from '../../src/processor/queries/query.js'
 import { objectOf } from '../../src/processor/queries/raw_json.js'
 import { createWorld, DEMO, RULES } from '../support/world.js'
 import { payout } from './scenarios.js'
@@ -23,7 +27,7 @@ const promptOf = (queueKey: QueueKey): Query => ({
 
 /** A reader and queries that the test ends; `refuses` returns whether one more is rejected. */
 function heldQueries() {
-  const reader = createReader(CONTEXT, log)
+  const reader = createQueryRunner(CONTEXT, log)
   const ends: (() => void)[] = []
   const underWay: Promise<Answer>[] = []
   const refuses = async (queueKey: QueueKey): Promise<boolean> => {
@@ -77,7 +81,7 @@ void t.test('above the total bound only the first query of a tenant is accepted'
 })
 
 void t.test('a query that throws is answered internal_error and frees its slot', async (t) => {
-  const reader = createReader(CONTEXT, log)
+  const reader = createQueryRunner(CONTEXT, log)
   const broken: Query = {
     name: 'broken',
     queueKey: DEMO,
@@ -94,7 +98,7 @@ void t.test('900 lists of one partner do not delay another partner', async (t) =
   const world = await createWorld(t)
   for (let i = 0; i < 3; i++) await world.run(createPayout(DEMO, payout()))
   const { vault, store } = world
-  const reader = createReader({ lists: store.lists, vault, brand: RULES.brand }, log)
+  const reader = createQueryRunner({ lists: store.lists, vault, brand: RULES.brand }, log)
   let answered = 0
   const many = Array.from({ length: 900 }, async () => {
     const page = await reader.run(listPayouts(DEMO, {}))
@@ -113,7 +117,7 @@ void t.test('900 lists of one partner do not delay another partner', async (t) =
 void t.test('a list that is no longer awaited is not read', async (t) => {
   const world = await createWorld(t)
   const { vault, store } = world
-  const reader = createReader({ lists: store.lists, vault, brand: RULES.brand }, log)
+  const reader = createQueryRunner({ lists: store.lists, vault, brand: RULES.brand }, log)
   const deadline = world.clock.now() + 5_000
   const isAwaited = (): boolean => world.clock.now() <= deadline
   const first = reader.run(listPayouts(DEMO, {}), isAwaited)

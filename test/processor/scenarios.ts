@@ -11,7 +11,7 @@ import { createPayout } from '../../src/processor/commands/payouts/payout_create
 import { getPayout } from '../../src/processor/commands/payouts/payout_get.js'
 import { answer, type Answer } from '../../src/processor/cycle/answer.js'
 import { listDiscrepancies } from '../../src/processor/queries/discrepancy_list.js'
-import { createReader, type Query } from '../../src/processor/queries/query.js'
+import { createQueryRunner, type Query } from '../../src/processor/queries/query.js'
 import { objectOf } from '../../src/processor/queries/raw_json.js'
 import type { CreatePayout__Output as CreatePayout } from '../../protos/types/causeway/v1/CreatePayout.js'
 import type { Route__Output as WireRoute } from '../../protos/types/causeway/operator/v1/Route.js'
@@ -111,7 +111,7 @@ export interface PageView<Item> {
 
 /** The answer as transports get it: the view can be RawJson. */
 export const readRawJson = (world: World, query: Query): Promise<Answer> =>
-  createReader(
+  createQueryRunner(
     { lists: world.store.lists, vault: world.vault, brand: RULES.brand },
     createLog('test', { LOG_LEVEL: 'silent' }),
   ).run(query)

@@ -104,6 +104,7 @@ const PHRASES: readonly (readonly [phrase: RegExp, term: string])[] = [
   [/\bwhat holds\b/i, 'guarantees'],
   [/\bby chance\b/i, 'at random'],
   [/\bwhom\b/i, 'name the request or the process'],
+  [/\b(?:somebody|whoever|heard|strangers?|judgements?)\b/i, 'name the process or the check'],
   [/\bnext to nothing\b/i, 'a number'],
   [/\b(?:a|the|its|gateway's) doors?\b/i, 'transport, adapter, entry point'],
   [/\brooms?\b/i, 'capacity, modules'],

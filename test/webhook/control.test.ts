@@ -8,7 +8,11 @@ import type { EndpointId } from '../../src/base/ids.js'
 import { createLog } from '../../src/base/log.js'
 import { createCursors } from '../../src/processor/keys/cursors.js'
 import { mergePages, type DeliveryPage } from '../../src/processor/queries/delivery_pages.js'
-import { createReader, type Query, type QueryContext } from '../../src/processor/queries/query.js'
+import {
+  createQueryRunner,
+  type Query,
+  type QueryContext,
+} from '../../src/processor/queries/query.js'
 import { listDeliveries } from '../../src/processor/queries/delivery_list.js'
 import { recoverEndpoint } from '../../src/processor/queries/endpoint_recover.js'
 import { resendEvent } from '../../src/processor/queries/event_resend.js'
@@ -46,7 +50,7 @@ const reading = {
   brand: 'Service',
   lists: { scheduled: () => lists },
 } as unknown as QueryContext
-const reader = createReader(reading, createLog('test', { LOG_LEVEL: 'silent' }))
+const reader = createQueryRunner(reading, createLog('test', { LOG_LEVEL: 'silent' }))
 const query = async <View>(query: Query): Promise<View> => viewOf<View>(await reader.run(query))
 
 const list = (world: ControlWorld, endpoint_id: EndpointId, page: object = {}): Promise<ListView> =>

@@ -127,7 +127,7 @@ export function createEndpointDirectory(options: EndpointDirectoryOptions): Endp
   const subscriptionOf = (tenant: TenantId): Subscription | undefined =>
     newestOf(tenant, complete())
 
-  /** Judged by the last known owner, whose stream may be down. */
+  /** By the last known owner, whose stream may be down. */
   const isPaused = (tenant: TenantId): boolean => {
     for (const { state } of streams) {
       if (state.isPaused) return newestOf(tenant, [...streams])?.state.isPaused === true

@@ -9,7 +9,7 @@ import { byQuery, type RowCheck } from '../check.js'
 
 const everyShardHasBooks = byQuery({
   name: 'every_shard_has_books',
-  sentence: 'A shard that was served has its books, and they have not gone back to a former owner.',
+  sentence: 'A shard that was served has its books, in the epoch of its last owner or a later one.',
   over: ['registered'],
   broken: `
     SELECT r.shard AS entity, coalesce('books of epoch ' || o.epoch, 'no books') AS found,
@@ -27,10 +27,10 @@ const partnersAreInOneShard = byQuery({
       FROM partners GROUP BY partner HAVING count(*) > 1`,
 })
 
-/** A shard gets the places of older books when it is served for the first time. */
+/** Partners of older books are placed when their shard is served for the first time. */
 const partnersAreWherePlaced = byQuery({
   name: 'partners_are_where_placed',
-  sentence: 'A partner is in the shard that the cluster has for it.',
+  sentence: 'A partner is in the shard of its placement.',
   over: ['placements'],
   broken: `
     SELECT p.partner AS entity, 'in ' || p.shard AS found,
@@ -84,7 +84,7 @@ const sameTotals = (found: string, expected: string): string => `
 const executionsAreAuditedOnce = byQuery({
   name: 'executions_are_audited_once',
   sentence:
-    'In each currency the rail executed what its parts say that the shards were audited by.',
+    'In each currency the executions of the rail are those that the shards were audited with.',
   reads: ['rail'],
   over: ['rail.instructions'],
   broken: sameTotals(
@@ -100,8 +100,8 @@ const OPEN = `('created', 'processing', 'authorized')`
 const executionsArePayments = byQuery({
   name: 'executions_are_payments',
   sentence:
-    'In each currency the rail executed what all shards together have as paid, but for open ' +
-    'payments and for mismatches that operators can see.',
+    'In each currency the rail executed the payments that all shards together record as paid, ' +
+    'except open payments and mismatches that operators can see.',
   reads: ['rail'],
   over: ['payments'],
   broken: sameTotals(

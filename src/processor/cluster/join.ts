@@ -1,7 +1,7 @@
 /**
  * Joins a cluster: opens its schema under the name of this processor and waits for a shard.
  *
- * - A member adds its shard when the cluster does not have it yet.
+ * - A member adds its shard when the cluster lacks it.
  * - The data directory belongs to one process: the marks beside the books are in it.
  */
 import { hostname } from 'node:os'

@@ -1,13 +1,13 @@
 /**
- * This processor as a member of a cluster: the shard that it owns, and the places of partners.
+ * This processor as a member of a cluster: the shard that it owns, and the placement of partners.
  *
  * Owns: what it publishes and looks up in the schema `cluster`. Does not own: waiting for a shard
  * (store/postgres/cluster/candidate), the statements (store/postgres/cluster/cluster).
  *
- * - A partner is placed before it is created, so no two shards create one name. A place without a
- *   partner is left by a crash in between; the repeated call finishes it.
- * - Every partner of the books has a place here. Books with a partner that is placed elsewhere are
- *   not served: they would answer for it with old balances.
+ * - A partner is placed before it is created, so no two shards create one name. A crash in between
+ *   leaves a placement without a partner; the repeated call creates it.
+ * - Every partner of the books is placed in this shard. Books with a partner of another shard are
+ *   not served: its balances here are old.
  */
 import { SECOND } from '../../base/clock.js'
 import type { Logger } from '../../base/log.js'
@@ -24,7 +24,7 @@ export interface MemberOptions {
   readonly log: Logger
 }
 
-/** What operators do with the shards of a cluster. */
+/** Operators' actions on the shards of a cluster. */
 export type ShardAdmin = Pick<
   Cluster,
   'shards' | 'candidates' | 'addShard' | 'requestMove' | 'standbyLag' | 'appendSetting'
@@ -34,22 +34,22 @@ export interface Member {
   readonly name: string
   readonly shard: string
   readonly epoch: number
-  /** All shards of the cluster, as of the last look. */
+  /** All shards of the cluster, as of the last poll. */
   shards(): readonly string[]
   readonly cluster: ShardAdmin
-  /** What operators set for all shards. */
+  /** The settings that operators made for all shards. */
   readonly settings: Pick<Cluster, 'settingsFrom'>
-  /** Undefined: the partner has no place. */
+  /** Undefined: the partner is not placed. */
   whereIs(partner: string): Promise<Place | undefined>
-  /** Places a partner in this shard unless it has a place. @returns null when it is here */
+  /** Places a partner in this shard unless it is placed. @returns null when it is in this shard */
   place(partner: string): Promise<Place | null>
   /** @throws Error that names partners of the books that another shard has */
   adopt(partners: readonly string[]): Promise<void>
   /** Publishes the address of this processor, which serves now. @throws Deposed */
   serve(address: string): Promise<void>
-  /** Called once when the shard shall move to another processor. */
+  /** Called once when an operator moves the shard to another processor. */
   onMove(moveTo: (processor: string) => void): void
-  /** Called when the cluster cannot be read any more. */
+  /** Called when the cluster can no longer be read. */
   onFailure(report: (error: Error) => void): void
   close(): Promise<void>
 }

@@ -1,8 +1,8 @@
 /**
  * The metrics of a processor in a cluster, read at each scrape.
  *
- * - Every owner shows all shards, so that a shard without an owner is seen.
- * - A scrape does not fail because the cluster does not answer: its samples are absent.
+ * - Every owner shows all shards, so a shard without an owner is visible.
+ * - While the cluster does not answer, its samples are absent and the scrape succeeds.
  */
 import { Gauge, type Registry } from 'prom-client'
 import type { Cluster, Shard } from '../../store/postgres/cluster/cluster.js'

@@ -30,7 +30,7 @@ export interface QueryContext {
   reportCorrupt(entity: string, error: unknown): void
 }
 
-export interface ReaderDependencies extends Omit<QueryContext, 'firstPageCache' | 'reportCorrupt'> {
+export interface QueryRunnerOptions extends Omit<QueryContext, 'firstPageCache' | 'reportCorrupt'> {
   /** Shared with the cycle. */
   readonly corruptRows?: CorruptRows
 }
@@ -42,7 +42,7 @@ export interface Query {
   run(ctx: QueryContext): Promise<Answer>
 }
 
-export interface Reader {
+export interface QueryRunner {
   /** Never rejects. Calls `isAwaited` before each read and cancels the query when it is false. */
   run(query: Query, isAwaited?: () => boolean): Promise<Answer>
 }
@@ -51,10 +51,10 @@ export interface Reader {
 const PENDING_MAX = 4_000
 const PENDING_PER_TENANT_MAX = 1_000
 
-export function createReader(
-  { corruptRows = createCorruptRows(), ...given }: ReaderDependencies,
+export function createQueryRunner(
+  { corruptRows = createCorruptRows(), ...given }: QueryRunnerOptions,
   log: Logger,
-): Reader {
+): QueryRunner {
   const ctx: QueryContext = {
     ...given,
     firstPageCache: createFirstPageCache(),

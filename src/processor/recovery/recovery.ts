@@ -31,7 +31,7 @@ export interface RecoveryOptions {
   readonly books: Store
   /** Path of the high-water mark. */
   readonly highWaterFile: string
-  /** Where these books had their mark before they were a shard of a cluster. */
+  /** Path of the mark from before these books became a shard of a cluster. */
   readonly formerHighWaterFile?: string
   /** The operator's setting RECOVERY. */
   readonly isRequested: boolean

@@ -22,7 +22,7 @@ import { partsOfTenant, type KeyId, type TenantId } from '../../base/ids.js'
 import type { Memory } from '../cache/memory.js'
 import { refuse, type Answer } from '../cycle/answer.js'
 import type { Pipeline } from '../cycle/pipeline.js'
-import type { Reader } from '../queries/query.js'
+import type { QueryRunner } from '../queries/query.js'
 import { jsonOf } from '../queries/raw_json.js'
 import type { WebhookPools } from '../queries/webhook_pools.js'
 import { operationOf } from './operations.js'
@@ -34,7 +34,7 @@ export interface CommandStreamDependencies {
   readonly clock: Clock
   readonly memory: Pick<Memory, 'partners'>
   readonly pipeline: Pick<Pipeline, 'submit'>
-  readonly reader: Reader
+  readonly reader: QueryRunner
   readonly pools: WebhookPools
 }
 

@@ -18,7 +18,7 @@ import type { Command, QueueKey } from '../cycle/command.js'
 import type { Memory } from '../cache/memory.js'
 import type { Cause } from '../cycle/origin.js'
 import type { Pipeline } from '../cycle/pipeline.js'
-import type { Query, Reader } from '../queries/query.js'
+import type { Query, QueryRunner } from '../queries/query.js'
 import { objectOf } from '../queries/raw_json.js'
 import { grpcError, refusalError } from './grpc_error.js'
 import { originOf, requestIdMetadata } from './request_id.js'
@@ -28,7 +28,7 @@ export interface UnaryDependencies {
   readonly random: Random
   readonly memory: Memory
   readonly pipeline: Pick<Pipeline, 'submit'>
-  readonly reader: Reader
+  readonly reader: QueryRunner
 }
 
 /** A command and the queue that it waits in. */

@@ -27,7 +27,7 @@ import type { Random } from '../../base/random.js'
 import {
   statementReference,
   type Instruction,
-  type Refusal,
+  type RailRefusal,
   type SimulatedOutcome,
 } from '../rail.js'
 import { contentOf, type Due, type Entry } from './entry.js'
@@ -46,7 +46,7 @@ const SLOW_FACTOR = 10
 const SLOW_AT_LEAST_MS = 5 * SECOND
 
 interface Behavior {
-  readonly refusal?: Refusal
+  readonly refusal?: RailRefusal
   /** Decided at once and not reported. */
   readonly silent?: true
   readonly delayMs?: (usual: number) => number

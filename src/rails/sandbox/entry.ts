@@ -6,7 +6,7 @@
 import { hash } from 'node:crypto'
 import type { Instant } from '../../base/clock.js'
 import type { EffectId, Environment } from '../../base/ids.js'
-import type { Instruction, Purpose, RailReport, Refusal } from '../rail.js'
+import type { Instruction, Purpose, RailReport, RailRefusal } from '../rail.js'
 import { assert } from '../../base/assert.js'
 
 export interface Entry {
@@ -31,7 +31,7 @@ export interface Entry {
   readonly returnedAt: Instant | null
   readonly state: 'pending' | 'executed' | 'refused' | 'returned'
   /** While pending: the reason it will be refused with. */
-  readonly refusal: Refusal | null
+  readonly refusal: RailRefusal | null
   readonly transactionId: string | null
   /** How often money moved out. */
   readonly executions: number

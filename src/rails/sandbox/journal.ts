@@ -15,7 +15,7 @@ import type { EffectId, Environment } from '../../base/ids.js'
 import { projectRoot } from '../../base/project_root.js'
 import type { Random } from '../../base/random.js'
 import { openDatabase, type Database } from '../../store/database.js'
-import type { Purpose, Refusal } from '../rail.js'
+import type { Purpose, RailRefusal } from '../rail.js'
 import {
   lastFourOf,
   openAccountBox,
@@ -104,7 +104,7 @@ interface Row extends StoredAccount {
   readonly executed_at: Instant | null
   readonly returned_at: Instant | null
   readonly state: Entry['state']
-  readonly refusal: Refusal | null
+  readonly refusal: RailRefusal | null
   readonly transaction_id: string | null
   readonly executions: number
   readonly due_at: Instant | null

@@ -1,12 +1,12 @@
 /**
- * Statements that wait for their answer, with a bound.
+ * Time limits for the statements of a connection.
  *
- * - A connection that a network has dropped stays open without an answer for many minutes. Only a
- *   bound tells it.
+ * - A connection that the network dropped stays open without an answer for many minutes; only a
+ *   time limit detects it.
  * - A statement is not cancelled, so the outcome of a write is unknown.
  */
 
-/** The process must restart: what it asked may have been done. */
+/** The process must restart: its statement may have been executed. */
 export class NoAnswer extends Error {
   override name = 'NoAnswer'
   constructor(withinMs: number) {

@@ -62,7 +62,7 @@ export interface SchemaFile {
   readonly holds: keyof typeof KINDS
 }
 
-/** A server as one moment shows it. */
+/** A snapshot of a server. */
 export interface Snapshot {
   readonly all: Reader['all']
   /**
@@ -73,7 +73,7 @@ export interface Snapshot {
   export(wanted: readonly SchemaFile[]): Promise<readonly CopiedTable[]>
 }
 
-/** Everything that `read` reads is of the same moment. */
+/** All reads of `read` use one snapshot. */
 export async function readSnapshot<Result>(
   url: string,
   read: (snapshot: Snapshot) => Promise<Result>,

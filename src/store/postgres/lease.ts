@@ -9,9 +9,9 @@
  * - A free lease, and one of a predecessor with the same name, is taken at once: the lock of the
  *   data directory proves that the predecessor has ended. Any other is taken when it has not
  *   changed for LEASE_TIMEOUT_MS, by this machine's monotonic clock.
- * - A take-over is conditional on the epoch and the beat that were seen, and waits for a commit in
- *   progress. So no process takes over less than LEASE_TIMEOUT_MS after the owner sent a write that
- *   the server confirmed, unless the owner has ended or has released the lease.
+ * - A take-over is conditional on the epoch and the heartbeat that were read, and waits for a
+ *   commit in progress. So no process takes over less than LEASE_TIMEOUT_MS after the owner sent a
+ *   write that the server confirmed, unless the owner has ended or has released the lease.
  */
 import { SECOND } from '../../base/clock.js'
 import { ANSWER_WITHIN_MS } from '../../base/constants.js'

@@ -73,7 +73,10 @@ export async function lockHolder(dataDir: string, schema: string, random: Random
   return `${hostname()}:${folder}:${placeIn(folder, random)}`
 }
 
-/** Tells apart data directories of one path on machines of one name, such as containers. */
+/**
+ * Distinguishes data directories with the same path on machines with the same name, such as
+ * containers.
+ */
 function placeIn(folder: string, random: Random): string {
   const file = join(folder, FILES.place)
   const draft = `${file}.${process.pid}`

@@ -38,7 +38,7 @@ const POOLS = [1, 2]
 const NATS = ['nats-1', 'nats-2', 'nats-3'] as const
 
 /** Where one program reaches another: the address itself, or a proxy's. */
-export type Route = (from: string, to: string, address: string) => Promise<string>
+export type AddressRoute = (from: string, to: string, address: string) => Promise<string>
 
 export interface ClusterProgram {
   readonly name: string
@@ -68,7 +68,7 @@ export interface PlanOptions {
   readonly credentials: Credentials
   readonly random: Random
   readonly report: (line: string) => void
-  readonly route: Route
+  readonly route: AddressRoute
 }
 
 /** @throws StartupError */

@@ -23,7 +23,7 @@ import { writeSandboxFile } from '../sandbox_file.js'
 import { RUN_FILE } from '../stack.js'
 import type { Terminal } from '../terminal.js'
 import { CLUSTER_FILE, writeClusterFile, type ClusterMember } from './cluster_file.js'
-import { planCluster, type ClusterProgram, type Route } from './cluster_plan.js'
+import { planCluster, type ClusterProgram, type AddressRoute } from './cluster_plan.js'
 import { POSTGRES_NAMES, type PostgresName, type PostgresPair } from './postgres_pair.js'
 
 export interface TrialClusterOptions {
@@ -35,7 +35,7 @@ export interface TrialClusterOptions {
   /** A process ended for good: the cluster must stop. */
   readonly onRefused: (why: string, exitCode: number) => void
   /** Default: each program dials the others' own addresses. */
-  readonly route?: Route
+  readonly route?: AddressRoute
   /** A program as it is run. Default: as it is. */
   readonly within?: (name: string, program: Program) => Program
 }
@@ -55,7 +55,7 @@ interface Supervised {
   readonly managed: ManagedProcess
 }
 
-const ALWAYS: Route = (_from, _to, address) => Promise.resolve(address)
+const ALWAYS: AddressRoute = (_from, _to, address) => Promise.resolve(address)
 const UNCHANGED = (_name: string, program: Program): Program => program
 const NO_DISK = { isLow: () => false, freeBytes: () => null }
 

@@ -1,9 +1,9 @@
 /**
- * A processor that waits for a shard: its own, or as a spare any shard.
+ * Waits until this processor owns a shard: its own, or as a spare any shard.
  *
- * - The wait ends with the ownership of one shard. Of several that can be taken it takes the one
+ * - The wait ends with the ownership of one shard. Of several available shards it takes the one
  *   that it had, then the one that moves to it.
- * - A shard whose books need a master key that this processor lacks is left to others.
+ * - A shard whose books need a master key that this processor lacks is skipped.
  */
 import type { Logger } from '../../../base/log.js'
 import type { SchemaOptions } from '../owned_schema.js'
@@ -16,7 +16,7 @@ const LOOK_EVERY_MS = 250
 export interface CandidateOptions<Books> {
   readonly cluster: Pick<Cluster, 'name' | 'seenShards' | 'masterKeysOf'>
   readonly url: string
-  /** What it writes as the holder of a lease; the same after a restart. */
+  /** The holder that it writes into a lease; the same after a restart. */
   readonly holder: string
   /** The only shard that it serves; undefined: a spare. */
   readonly shard: string | undefined
@@ -56,7 +56,7 @@ export async function awaitShard<Books>(
     const seen = (await cluster.seenShards()).filter(
       ({ shard }) => own === undefined || shard === own,
     )
-    // Each watch takes a look, also at a shard that comes later in the order.
+    // Each watch is updated, also that of a shard later in the order.
     const takeable = seen.filter((each) => watchOf(each.shard).isTakeable(each))
     for (const each of inOrder(takeable, options)) {
       const owned = await taken(each)

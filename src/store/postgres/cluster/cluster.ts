@@ -2,14 +2,15 @@
  * The schema `cluster`: shards, placements of partners, settings for all shards.
  *
  * Owns: its statements but those of settings (cluster/settings), and the name of this processor in
- * the cluster. Does not own: who takes over a shard (cluster/lease_watch, cluster/candidate), the
+ * the cluster. Does not own: the take-over of a shard (cluster/lease_watch, cluster/candidate), the
  * books.
  *
- * - One running processor has a name: a lock of its database session excludes a second one.
- * - A statement here is complete by itself: a process that ends between two of them leaves nothing
- *   that another one cannot finish.
+ * - The name of a running processor is unique: a lock of its database session excludes a second
+ *   one.
+ * - Each statement is complete by itself: after a process that ends between two of them, another
+ *   process can continue.
  * - A statement without an answer fails with NoAnswer: the server may be cut off.
- * - Moments are those of the database server, so machines need not agree on the time.
+ * - Times are those of the database server, so the clocks of machines can differ.
  */
 import { join } from 'node:path'
 import { ANSWER_WITHIN_MS } from '../../../base/constants.js'
@@ -32,7 +33,7 @@ export const MOVE_EXPIRES_MS = 30_000
 const WAITING = 'waiting '
 const SERVING = 'serving '
 
-/** Where a partner is. */
+/** The shard of a partner, and its processor. */
 export interface Place {
   readonly shard: string
   /** `host:port` of the processor's gRPC; empty: no processor has served the shard yet. */
@@ -63,7 +64,7 @@ export const processorOf = (holder: string): string => holder.split('@')[0] ?? '
 export interface Cluster extends ClusterSettings {
   /** The name of this processor. */
   readonly name: string
-  /** Adds a shard; one that exists stays as it is. @returns whether it is new */
+  /** Adds a shard; an existing one does not change. @returns whether it is new */
   addShard(shard: string): Promise<boolean>
   /** Names, sorted. */
   shardNames(): Promise<readonly string[]>
@@ -74,7 +75,7 @@ export interface Cluster extends ClusterSettings {
   seenShards(): Promise<readonly SeenShard[]>
   /** Kids of the master keys that the books of a shard need. */
   masterKeysOf(shard: string): Promise<readonly string[]>
-  /** The processor does not wait any more. */
+  /** The processor no longer waits for a shard. */
   setServing(): Promise<void>
   /**
    * Publishes the address of the owner and ends the move of its shard.
@@ -88,9 +89,9 @@ export interface Cluster extends ClusterSettings {
   requestMove(shard: string, epoch: number, to: string): Promise<boolean>
   /** Places a partner that has no place yet. */
   place(partner: string, shard: string): Promise<Place>
-  /** Places those without a place. @returns those that are placed elsewhere */
+  /** Places the partners that are not placed. @returns those of other shards */
   placeAll(partners: readonly string[], shard: string): Promise<readonly string[]>
-  /** Undefined: the partner has no place. */
+  /** Undefined: the partner is not placed. */
   whereIs(partner: string): Promise<Place | undefined>
   placeOf(shard: string): Promise<Place | undefined>
   /** Bytes of WAL that the slowest standby has not replayed; null: unknown, or no standby. */

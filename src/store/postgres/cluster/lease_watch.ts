@@ -1,20 +1,21 @@
 /**
  * Decides when a candidate takes over one shard of a cluster.
  *
- * Does not own: the take-over, which is conditional on what was seen (postgres/lease). A wrong
- * decision here costs a restart, never a commit.
+ * Does not own: the take-over, which is conditional on the owner row that was read
+ * (postgres/lease). A wrong decision here costs a restart, never a commit.
  *
  * - A lease whose holder is this candidate's predecessor is taken at once: it had the lock of the
  *   data directory that this candidate has now.
  * - A released lease is taken at once by the processor that the move names, by any when there is no
  *   move.
  * - An owner whose database session has ended can neither commit nor answer: its lease is taken
- *   after RESTART_WITHIN_MS, in which its own restart is first. This candidate must have seen the
- *   session open in the same epoch, because on a promoted standby no session of a former primary
- *   is open, and its owner may still answer reads.
+ *   after RESTART_WITHIN_MS, so its own restart comes first. This candidate must have seen the
+ *   session open in the same epoch, because on a promoted standby no session of a former primary is
+ *   open, and its owner may still answer reads.
  * - Any lease is taken when it has not changed for LEASE_TIMEOUT_MS, by this machine's monotonic
  *   clock.
- * - A spare leaves a shard that nobody has served yet to its own processor for as long.
+ * - A spare takes a shard that was never served only after the same time, so its own processor
+ *   comes first.
  */
 import { SECOND } from '../../../base/clock.js'
 import { LEASE_TIMEOUT_MS, type SeenOwner } from '../lease.js'
@@ -31,13 +32,13 @@ export interface SeenShard extends SeenOwner {
 }
 
 export interface LeaseWatch {
-  /** Called with each look at the shard. @returns whether to take over now */
+  /** Called with each reading of the shard. @returns whether to take over now */
   isTakeable(seen: SeenShard): boolean
 }
 
 export interface Candidate {
   readonly name: string
-  /** What it writes as the holder; the same after a restart. */
+  /** The holder that it writes; the same after a restart. */
   readonly holder: string
   /** Takes over any shard. */
   readonly isSpare: boolean
