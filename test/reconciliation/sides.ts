@@ -11,7 +11,7 @@ import {
   type MovementKind,
   type Period,
 } from '../../src/reconciliation/movement.js'
-import { reconcile, type Outcome } from '../../src/reconciliation/reconcile.js'
+import { reconcile, type ReconciliationOutcome } from '../../src/reconciliation/reconcile.js'
 import {
   openStatement,
   STATEMENT_COLUMNS,
@@ -39,7 +39,7 @@ export function booked(moved: Moved, undone = false): BookedMovement {
   return { ...moved, id: String(bookings), at: instant(moved.at), undone }
 }
 
-export interface Reconciled extends Outcome {
+export interface Reconciled extends ReconciliationOutcome {
   readonly findings: readonly Finding[]
   readonly badLines: readonly BadLine[]
 }
