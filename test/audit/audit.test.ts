@@ -1,7 +1,7 @@
 /**
- * The audit finds no violation in intact books, and names the right check for each corruption.
+ * The audit finds no violation in intact books, and reports each corruption under its check.
  *
- * Every corruption (corruptions.ts) is planted in a copy of the same small books.
+ * Every corruption (corruptions.ts) is applied to a copy of the same small books.
  */
 import { closeSync, openSync, readdirSync, readFileSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
@@ -82,7 +82,7 @@ for (const { what, file, sql, breaks, of } of PLANTED) {
   })
 }
 
-void t.test('a corrupt row is named and hides no other violation', async (t) => {
+void t.test('a corrupt row is reported and hides no other violation', async (t) => {
   const folder = copyOf(t)
   const { captured, failed } = small.intents
   const cut = (table: string, id: string): string =>
@@ -112,7 +112,7 @@ void t.test('a corrupt row is named and hides no other violation', async (t) => 
 })
 
 void t.test(
-  'two pools: an event that one has finished may be missing or open in the other',
+  'with two pools, an event finished by one may be missing or open in the other',
   async (t) => {
     for (const file of ['webhooks.db', 'webhooks-2.db'] as const) {
       const folder = t.testdir()
@@ -141,14 +141,14 @@ for (const { what, files, sql, breaks } of ofTwoPools(small)) {
 
 void t.test('every check has a corruption that it finds', (t) => {
   const shown = new Set(CORRUPTIONS.map(({ breaks }) => breaks))
-  // These have their own tests below.
+  // Tested below.
   for (const { name } of [filesAreIntact, railLogExists, reservedMatchesOpenPayments])
     shown.add(name)
   t.same(
     CHECKLIST.map(({ name }) => name).filter((name) => !shown.has(name)),
     [],
   )
-  t.equal(new Set(CHECKLIST.map(({ name }) => name)).size, CHECKLIST.length, 'names differ')
+  t.equal(new Set(CHECKLIST.map(({ name }) => name)).size, CHECKLIST.length, 'names are unique')
   t.end()
 })
 
@@ -176,7 +176,7 @@ void t.test('a violation comes with its timeline, ordered by time', async (t) =>
   t.notMatch(JSON.stringify(timeline), '0123450000', 'no account number')
 })
 
-void t.test('a mismatch with a discrepancy is no violation', async (t) => {
+void t.test('a mismatch with a recorded discrepancy is no violation', async (t) => {
   const folder = copyOf(t)
   await plant(
     folder,
@@ -214,7 +214,7 @@ void t.test('an account number in a text of the partner is no violation', async 
   t.equal((await auditOf(folder)).broken, null)
 })
 
-void t.test('limit counters compared one at a time', async (t) => {
+void t.test('limit counters are compared one at a time', async (t) => {
   const folder = copyOf(t)
   const findIn = async (): Promise<unknown> => {
     const books = await open(folder, 2)
@@ -253,11 +253,7 @@ void t.test('changes made during the audit are no violation', async (t) => {
     `UPDATE payouts SET state = 'reversed'
     WHERE id = '${payouts.completed}'`,
   )
-  t.equal(
-    (await railReturnsAreRefunded.run(books)).broken,
-    null,
-    "the processor's current row has it",
-  )
+  t.equal((await railReturnsAreRefunded.run(books)).broken, null, 'the current row has the change')
   await books.close()
 
   await plant(
@@ -282,7 +278,7 @@ void t.test('changes made during the audit are no violation', async (t) => {
     `UPDATE payouts SET state = 'completed'
     WHERE id = '${payouts.completed}'`,
   )
-  t.ok((await auditOf(folder)).clean, 'an instruction that came after the snapshot')
+  t.ok((await auditOf(folder)).clean, 'an instruction after the snapshot')
 })
 
 void t.test('a redriven or late delivery is no violation', async (t) => {

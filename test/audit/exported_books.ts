@@ -27,7 +27,7 @@ const WITHOUT_CONSTRAINTS = (schema: string): string => `DO $$ DECLARE r record;
     WHERE connamespace = '${schema}'::regnamespace AND contype IN ('c', 'f', 'u') LOOP
     EXECUTE format('ALTER TABLE %s DROP CONSTRAINT %I', r.owner, r.conname);
   END LOOP; END $$`
-/** The outbox is made of the events; the lease is no part of a file. */
+/** The outbox derives from the events; a file has no lease. */
 const OTHER_TABLES = ['outbox', 'event_outcomes', 'owner']
 const SETTLED = `DELETE FROM outbox; DELETE FROM event_outcomes`
 

@@ -33,7 +33,7 @@ void t.test('clean books exit with 0', (t) => {
   t.end()
 })
 
-void t.test('--live leaves out checks that compare databases', (t) => {
+void t.test('--live skips checks that compare databases', (t) => {
   const { status, out } = run(small.folder, '--live')
   t.equal(status, 0)
   t.ok(out.includes('--      paid_exactly_once'))
@@ -86,7 +86,7 @@ void t.test('broken books exit with 1 and print the violation', async (t) => {
   t.ok((report.broken?.timeline.length ?? 0) > 5)
 })
 
-void t.test('nothing to audit exits with 2', (t) => {
+void t.test('a folder without databases exits with 2', (t) => {
   const { status, err } = run(t.testdir())
   t.equal(status, 2)
   t.match(err, /^nothing to audit: there is no processor.db/)

@@ -1,8 +1,8 @@
 /**
  * The sandbox rail connected to a test world directly: its real cycle and journal, without gRPC.
  *
- * It carries instructions to the rail and reports back until both are idle. The rail has no delay;
- * what it schedules for later stays scheduled.
+ * It passes instructions to the rail and reports back until both are idle. The rail has no delay;
+ * work that it schedules for later stays scheduled.
  */
 import { createLog } from '../../src/base/log.js'
 import { systemRandom } from '../../src/base/random.js'
@@ -12,7 +12,7 @@ import { openJournal } from '../../src/rails/sandbox/journal.js'
 import type { World } from '../support/world.js'
 
 export interface SmallBank {
-  /** Carries instructions and reports until none is left. */
+  /** Passes instructions and reports on until none is left. */
   settle(): Promise<void>
   /** Sends the rail an instruction that the processor did not send. */
   send(instruction: RailInstruction): Promise<void>

@@ -319,7 +319,7 @@ function delivery(
   }
 }
 
-/** A clock after everything that happened in the books. */
+/** A clock later than every event in the books. */
 export function clockAfter({ world }: SmallBooks): Clock {
   return { now: () => instant(world.clock.now() + 1) }
 }
@@ -328,7 +328,7 @@ const BOOK_FILES = ['processor.db', 'rail.db', 'webhooks.db'] as const
 const SECOND_POOL = 'webhooks-2.db'
 export type BookFile = (typeof BOOK_FILES)[number] | typeof SECOND_POOL
 
-/** A copy to plant corruptions in. */
+/** A copy to corrupt. */
 export function copyBooks({ folder }: SmallBooks, to: string): void {
   for (const file of [...BOOK_FILES, 'rail.key']) cpSync(join(folder, file), join(to, file))
 }

@@ -39,7 +39,7 @@ const signal = (pid: number, name: NodeJS.Signals): boolean => {
   try {
     return pid > 0 && process.kill(pid, name)
   } catch {
-    return false // it ended by itself
+    return false // It ended by itself.
   }
 }
 

@@ -1,9 +1,9 @@
 /**
- * Clients of one partner that create and read intents through every gateway, and what they saw.
+ * Clients of one partner that create and read intents through every gateway, and their results.
  *
  * - A key belongs to one entity: each creation is repeated under its key, also after its answer and
  *   through another gateway.
- * - The state of an entity never goes back.
+ * - The state of an entity never regresses.
  * - A pause is the time between two answers with success, of the same client.
  */
 import type { SeededRandom } from '../fuzz/seeded_random.js'
@@ -16,14 +16,14 @@ export interface History {
   readonly violations: readonly string[]
   /** Milliseconds; those of at least PAUSE_FROM_MS. */
   readonly pauses: readonly number[]
-  /** Moment of the last success, as of `performance.now()`. */
+  /** Time of the last success, from `performance.now()`. */
   lastSuccess(): number
   stop(): Promise<void>
 }
 
 export const PAUSE_FROM_MS = 500
 const NEXT_AFTER_MS = 25
-/** Further in an entity's life is higher; two states of the same rank exclude each other. */
+/** Later states of a lifecycle are higher; two states of the same rank exclude each other. */
 const RANK: Readonly<Record<string, number>> = {
   created: 0,
   authorized: 1,

@@ -36,12 +36,16 @@ import { inSeconds, createFaultTable } from './fault_table.js'
 import { startReadProbe } from './read_probe.js'
 import { auditShards } from './shard_audit.js'
 
-const values = programOptions('cluster-chaos', 'Faults in the trial cluster under load.', {
-  duration: { value: 'SECONDS', about: 'duration of the load', kind: 'number', fallback: 60 },
-  seed: { value: 'N', about: 'repeats a run', kind: 'number' },
-  faults: { value: 'LIST', about: 'only these faults, e.g. kill-owner,move' },
-  times: { value: 'N', about: 'each fault so often in turns, without load', kind: 'number' },
-})
+const values = programOptions(
+  'cluster-chaos',
+  'Injects faults into the trial cluster under load.',
+  {
+    duration: { value: 'SECONDS', about: 'duration of the load', kind: 'number', fallback: 60 },
+    seed: { value: 'N', about: 'repeats a run', kind: 'number' },
+    faults: { value: 'LIST', about: 'only these faults, e.g. kill-owner,move' },
+    times: { value: 'N', about: 'each fault so often in turns, without load', kind: 'number' },
+  },
+)
 const faults = values.faults === undefined ? everyFault() : chosen(values.faults.split(','))
 const times = values.times ?? 0
 const isCalm = times > 0
@@ -57,7 +61,7 @@ const ENDED_WITHIN_MS = 150_000
 const TIMEOUT_MS = 5_000
 const LINES_SHOWN = 20
 const SHARDS = ['books_1', 'books_2']
-/** What the cluster says when a shard has another owner. */
+/** The log line of the cluster when a shard has a new owner. */
 const TAKE_OVER = /^processor-\d serves books_\d$/
 /** A fault that does not apply after that has had an effect. */
 const SAID_FROM_MS = 1_000
@@ -142,10 +146,10 @@ async function createPartitions(): Promise<Partitions> {
   }
 }
 
-/** In the second shard: the processor that is asked serves it. */
+/** Creates the partner through the processor of the second shard. */
 async function createSecondPartner(): Promise<{ keyId: string; secret: string }> {
   const owner = cluster.members().find(({ shard }) => shard === SHARDS[1])
-  if (owner === undefined) throw new Error('nobody serves the second shard')
+  if (owner === undefined) throw new Error('no processor serves the second shard')
   const operators = operatorsOf({ sandbox: { ...sandbox, grpc_address: owner.address }, dataDir })
   const key = await operators.createPartner('second')
   operators.close()
@@ -164,7 +168,7 @@ function connectionsOf(key: { keyId?: string; secret?: string }): readonly Partn
 /** Each request goes to the next gateway. */
 function alternating(connections: readonly Partner[]): Partner {
   const [first] = connections
-  if (first === undefined) throw new Error('there is no gateway')
+  if (first === undefined) throw new Error('no gateway runs')
   let count = 0
   const next = (): Partner => connections[count++ % connections.length] ?? first
   return {
@@ -197,7 +201,7 @@ async function injectFaults() {
   return caused
 }
 
-/** Each client has a success after the fault, and the cluster is whole again. */
+/** Waits until each client has a success after the fault and the cluster is complete again. */
 async function untilServed(since: number): Promise<void> {
   const caused = performance.now()
   const isServed = (history: History): boolean => history.lastSuccess() > since
@@ -234,7 +238,7 @@ async function report(): Promise<void> {
   for (const [index, { events }] of before.entries()) {
     lost.push(...(await undeliveredOf(receivers[index]!, events, deadline)))
   }
-  await eventually('the shards are at rest', () => sleep(CALM_MAX_MS).then(() => true))
+  await eventually('the shards are idle', () => sleep(CALM_MAX_MS).then(() => true))
   const { shards: audits, union } = await auditShards(clusterData)
   const stored = new Set(audits.flatMap(({ entities }) => entities))
   const acknowledged = [

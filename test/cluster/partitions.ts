@@ -2,8 +2,8 @@
  * Partitions of a trial cluster by TCP proxies between its processes, for users without the rights
  * that real ones need (cluster/packet_filter).
  *
- * - While a link is cut nothing passes in either direction and connections stay open: peers see
- *   silence, as in a network partition. Afterwards what was held passes on.
+ * - While a link is cut no data passes in either direction and connections stay open, as in a
+ *   network partition. Held data is passed on afterwards.
  */
 import { createServer, connect, type Server, type Socket } from 'node:net'
 import { once } from 'node:events'

@@ -1,4 +1,4 @@
-/** The audit of all shards of a cluster, and what the shards hold. */
+/** The audit of all shards of a cluster, and the entities of each shard. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -16,7 +16,7 @@ export interface ClusterData {
 
 export interface ClusterAudit {
   readonly shards: readonly ShardAudit[]
-  /** What is wrong with the shards together, one per line. */
+  /** Faults of the union of the shards, one per line. */
   readonly union: readonly string[]
 }
 
@@ -27,7 +27,7 @@ export interface ShardAudit {
   readonly report: string
   /** Intents and payouts. */
   readonly entities: readonly string[]
-  /** Those that endpoints get by default. */
+  /** Events that endpoints get by default. */
   readonly events: readonly { readonly id: string; readonly what: string }[]
   /** Tenants whose events have gaps. */
   readonly gaps: readonly string[]

@@ -1,9 +1,9 @@
 /**
- * Accounts that must add up: what was acknowledged against what the databases hold once all is
- * quiet. Whether each row is right is the audit's job, which runs afterwards.
+ * Compares the acknowledged requests with the databases after a load. The audit checks each row
+ * afterwards.
  *
- * - A request whose answer was lost has an unknown outcome: the database may hold that many more
- *   than was acknowledged, and never less.
+ * - A request without an answer has an unknown outcome, so the database may hold that many rows
+ *   more than were acknowledged, and never fewer.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Dialect } from '../../src/store/dialect.js'
@@ -32,7 +32,7 @@ export interface Claims {
 
 const QUIET_WITHIN_MS = 120_000
 const POLL_MS = 250
-/** When nothing changes for this long, nothing will. */
+/** Time without a change after which the system counts as idle. */
 const STABLE_MS = 3_000
 const OPEN_INTENT = ['created', 'authorized']
 const OPEN_PAYOUT = ['created', 'processing']
@@ -59,7 +59,7 @@ export async function countsOf(dataDir: string, store: StoreSettings = DEFAULT_S
     `SELECT ${column} AS name, count(*) AS n FROM ${table} WHERE ${where} GROUP BY 1`
   const newest = 'SELECT tenant AS name, max(sequence) AS n FROM events GROUP BY tenant'
   const last = await grouped('processor', newest)
-  // Intents expire meanwhile: later events are left out on both sides.
+  // Intents expire during the comparison, so later events are ignored on both sides.
   const upToNow = Object.entries(last).map(
     ([tenant, sequence]) => `(tenant = '${tenant}' AND sequence <= ${sequence})`,
   )
@@ -73,12 +73,12 @@ export async function countsOf(dataDir: string, store: StoreSettings = DEFAULT_S
     poolEvents: sum(await grouped('pool', by("'all'", 'events', where))),
     deliveries: await grouped('pool', by('state', 'deliveries')),
     deliveredTo: await grouped('pool', by('endpoint_id', 'deliveries', "state = 'delivered'")),
-    /** Instructions that the rail has carried out. */
+    /** Instructions executed by the rail. */
     executed: sum(await grouped('rail', by("'all'", 'instructions', 'executions = 1'))),
   }
 }
 
-/** Waits until payments have ended and events are settled, or until nothing changes any more. */
+/** Waits until payments have ended and events are settled, or until nothing changes. */
 export async function untilQuiet(dataDir: string, store: StoreSettings): Promise<Counts> {
   const deadline = performance.now() + QUIET_WITHIN_MS
   let before = ''
@@ -139,7 +139,7 @@ export function accountLines(before: Counts, after: Counts, claims: Claims) {
     equal('accepted = stored', accepted.intents + accepted.payouts, stored, unknown),
     equal('stored = ended + open', stored, endedOrOpen),
     equal('paid = executed by the rail', paid, executed),
-    equal('events = known to the pool', events, poolEvents),
+    equal('events = stored by the pool', events, poolEvents),
     equal('deliveries = delivered + dead + pending', deliveries, sum(after.deliveries, DELIVERY)),
     ...endpoints.map(({ id }, index) => {
       const [delivered = 0, answered = 0] = [after.deliveredTo[id], received[index]?.answered]

@@ -1,11 +1,10 @@
 /**
- * Benchmarks in closed loops: every scenario beside its ceiling, webhooks, two stores, two
- * revisions.
+ * Benchmarks in closed loops: every scenario and its ceiling, webhooks, two stores, two revisions.
  *
- * - Sides alternate within one run, so that a machine that changes its pace changes it for all.
- * - Each scenario has its own stack, so none inherits another one's rows.
+ * - Sides alternate within one run, so a change in the machine's speed affects both.
+ * - Each scenario has its own stack, so no rows of another one.
  * - A run is void unless every request was answered as expected, the accounts add up, the audit is
- *   clean, some of what was acknowledged can be read back, and the data was on a disk.
+ *   clean, a sample of acknowledged intents can be read back, and the data was on a disk.
  */
 import { median } from './machine.js'
 import { measureWindow, type Measured, type Tools, type WindowResult } from './measured_window.js'
@@ -27,7 +26,7 @@ export interface BenchSettings {
   readonly ratePerSecond: number | undefined
 }
 
-/** For two quiet cores. */
+/** Targets for two idle cores. */
 const TARGETS: Partial<Record<ScenarioName, Target>> = {
   creates: { atLeast: 15_000 },
   lifecycle: { atLeast: 1_500 },
@@ -58,7 +57,7 @@ export async function startSystem(
   return openSystem(stack, client, plans === undefined ? {} : { plans })
 }
 
-/** Settles and closes the system. The warm-up is not reported, its faults are. */
+/** Settles and closes the system. Only the faults of the warm-up are reported. */
 export async function finish(
   { machine, progress }: Tools,
   system: SystemUnderTest,
@@ -130,8 +129,8 @@ const TWO_FAIL: readonly EndpointPlan[] = [
 ]
 
 /**
- * Ten endpoints of one partner get every event. First twice the target is asked for; then, at half
- * of what was reached, the age of deliveries with and without failing endpoints, alternating.
+ * Ten endpoints of one partner get every event. First the load is twice the target rate; then, at
+ * half of the reached rate, the age of deliveries with and without failing endpoints, alternating.
  */
 async function benchWebhooks(tools: Tools, settings: BenchSettings): Promise<Part> {
   const system = await startSystem(tools, {}, TWO_FAIL)
@@ -172,8 +171,8 @@ async function benchWebhooks(tools: Tools, settings: BenchSettings): Promise<Par
 
 /**
  * Two revisions in alternation (base, head, head, base …), each window on a fresh stack. The result
- * is the ratio of neighbors; its spread tells what it is worth. Accounts and audit are left out:
- * their queries are this checkout's and the databases may be another revision's.
+ * is the ratio of neighboring windows, with its spread. Accounts and audit are not checked, because
+ * the databases may have the schema of another revision.
  *
  * @param revisions folders of built checkouts
  */
@@ -213,8 +212,8 @@ const STORE_TARGETS: Partial<Record<string, Target>> = {
 
 /**
  * A stack on SQLite and one on PostgreSQL in alternation: SQLite, PostgreSQL, PostgreSQL, SQLite
- * and so on. The result is the ratio of neighbors, as of revisions. A window begins when the stack
- * of the one before is quiet.
+ * and so on. The result is the ratio of neighboring windows. A window begins when the stack of the
+ * previous one is idle.
  */
 export async function benchStores(tools: Tools, settings: BenchSettings): Promise<Part> {
   const parts: Part[] = []

@@ -1,11 +1,11 @@
 /**
  * Loaded into a program with --import: profiles its main thread between two SIGUSR2 and writes
  * `<pid>.cpuprofile`. `node --cpu-prof` would include the start and the warm-up, and Node 20 does
- * not take it from NODE_OPTIONS, which is what reaches the stack's processes.
+ * not accept it in NODE_OPTIONS, which the stack's processes inherit.
  *
- * - A profile without samples runs from the start: only code that is compiled under one tells later
- *   which functions were inlined into it.
- * - The file is there as a whole or not at all.
+ * - A profile without samples runs from the start, because only code compiled during a profile has
+ *   the positions of inlined functions.
+ * - The file is written atomically.
  */
 import { renameSync, writeFileSync } from 'node:fs'
 import { Session } from 'node:inspector'

@@ -1,7 +1,7 @@
 /**
- * What PostgreSQL's autovacuum leaves over during a long load: dead rows, and vacuums.
+ * Dead rows and vacuums of PostgreSQL during a long load.
  *
- * - Read from the server's own statistics, which it updates after each transaction.
+ * - Read from the server's statistics, which it updates after each transaction.
  */
 import { finding, type Finding } from './result.js'
 import { readStored, type StoreSettings } from './stored.js'
@@ -15,7 +15,7 @@ export interface TableRows {
   readonly bytes: number
 }
 
-/** A smaller table is read whole in no time, however many of its rows are dead. */
+/** Dead rows of smaller tables are ignored: a full read of them is fast. */
 const JUDGED_ROWS_MIN = 10_000
 /** A vacuum begins at a fiftieth of busy tables, at a fifth of the others. */
 const DEAD_SHARE_MAX = 0.5
@@ -38,11 +38,11 @@ export async function tableRows(
 export function deadRowFindings(samples: readonly (readonly TableRows[])[]): readonly Finding[] {
   const last = samples.at(-1) ?? []
   const share = ({ live, dead }: TableRows): number => dead / Math.max(1, live + dead)
-  const judged = samples
+  const large = samples
     .flat()
     .filter(({ live, dead }) => live + dead >= JUDGED_ROWS_MIN)
     .sort((one, other) => share(other) - share(one))
-  const [worst] = judged
+  const [worst] = large
   const sum = (of: (rows: TableRows) => number): number =>
     last.reduce((all, row) => all + of(row), 0)
   return [

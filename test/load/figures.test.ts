@@ -1,3 +1,4 @@
+/** Figures of the report: accounts, faults, spikes, comparisons, dead rows. */
 import t from 'tap'
 import { accountLines, type Counts } from './accounts.js'
 import { pairRatios, storeFindings } from './bench.js'
@@ -35,10 +36,10 @@ t.test('accounts that do not add up are reported, line by line', (t) => {
   t.same(wrong({}), [])
   t.same(wrong({ intents: { created: 2, captured: 2 } }), ['accepted = stored'])
   t.same(wrong({ intents: { created: 4, captured: 2 } }), ['accepted = stored'])
-  t.same(wrong({ intents: { created: 4, captured: 2 } }, 1), [], 'an answer was lost')
+  t.same(wrong({ intents: { created: 4, captured: 2 } }, 1), [], 'an answer is missing')
   t.same(wrong({ intents: { created: 2, captured: 2, odd: 1 } }), ['stored = ended + open'])
   t.same(wrong({ executed: 7 }), ['paid = executed by the rail'])
-  t.same(wrong({ poolEvents: 11 }), ['events = known to the pool'])
+  t.same(wrong({ poolEvents: 11 }), ['events = stored by the pool'])
   const odd = { delivered: 5, odd: 1 }
   t.same(wrong({ deliveries: odd }), ['deliveries = delivered + dead + pending'])
   t.same(wrong({ deliveredTo: { we_1: 6 } }), ['delivered = answered, endpoint 1'])
@@ -46,7 +47,7 @@ t.test('accounts that do not add up are reported, line by line', (t) => {
   t.end()
 })
 
-t.test('what was not answered as expected is a fault of a strict window', (t) => {
+t.test('an unexpected answer is a fault of a strict window', (t) => {
   const latencies = createLatencies()
   recordMs(latencies, 5)
   const summary: Summary = {
@@ -54,7 +55,11 @@ t.test('what was not answered as expected is a fault of a strict window', (t) =>
     ...{ overdue: 0, abandoned: 0, failed: {}, seconds: 1, latencies, rejections: latencies },
   }
   t.same(faultsOf(summary, true), [])
-  t.equal(faultsOf({ ...summary, completed: 9 }, false).length, 1, 'a lost journey is always one')
+  t.equal(
+    faultsOf({ ...summary, completed: 9 }, false).length,
+    1,
+    'a lost journey is a fault of every window',
+  )
   t.equal(faultsOf({ ...summary, completedInWindow: 0 }, false).length, 1)
   const rejected = { ...summary, completed: 8, failed: { '503': 2 } }
   t.same([faultsOf(rejected, true), faultsOf(rejected, false)], [['2 × 503'], []])
@@ -62,7 +67,7 @@ t.test('what was not answered as expected is a fault of a strict window', (t) =>
   t.end()
 })
 
-t.test('a spike is reported by what was rejected and how soon it was over', (t) => {
+t.test('a spike is reported with its rejections and recovery time', (t) => {
   const flood = { failedPerSecond: 250, abandonedPerSecond: 150 }
   const sample = (at: number, p99: number, given = {}) =>
     aSample({ at, p99, p99FromSent: p99 / 2, clientDelayMs: p99 / 10, ...given })
@@ -85,7 +90,7 @@ t.test('a spike is reported by what was rejected and how soon it was over', (t) 
   t.end()
 })
 
-t.test('sides are compared by the medians of windows, revisions pair by pair', (t) => {
+t.test('sides are compared by medians of windows, revisions by pairs of windows', (t) => {
   const window = (side: string, p99: number, processor: number, repeat = 1) => {
     const cpuMicros = {
       'gateway-1': { main: 20, others: 0 },
@@ -98,7 +103,7 @@ t.test('sides are compared by the medians of windows, revisions pair by pair', (
   const small = [window('small', 10, 50), window('small', 12, 50), window('small', 11, 50)]
   const large = [window('large', 11, 60), window('large', 500, 60), window('large', 12, 600)]
   const found = byName(scaleFindings([...small, ...large], 'read'))
-  t.equal(found('p99, large / small')?.value, 12 / 11, 'one bad window does not count')
+  t.equal(found('p99, large / small')?.value, 12 / 11, 'one bad window has no effect')
   t.equal(found('CPU of the gateway, large / small')?.value, 1)
   const cpu = found('CPU a read, large / small')
   t.equal(cpu?.value, 90 / 80, 'without the client')
@@ -116,7 +121,7 @@ t.test('sides are compared by the medians of windows, revisions pair by pair', (
   t.end()
 })
 
-t.test('stores are compared pair by pair, with targets', (t) => {
+t.test('stores are compared by pairs of windows, with targets', (t) => {
   const window = (side: string, repeat: number, rate: number, processor: number) => {
     const cpuMicros = {
       processor: { main: processor, others: 0 },
@@ -143,7 +148,7 @@ t.test('stores are compared pair by pair, with targets', (t) => {
   t.end()
 })
 
-t.test('dead rows are judged in tables that are not small', (t) => {
+t.test('dead rows are checked in large tables only', (t) => {
   const table = (name: string, live: number, dead: number) => {
     return { table: name, live, dead, vacuums: 1, bytes: 1_048_576 }
   }
@@ -162,7 +167,7 @@ t.test('dead rows are judged in tables that are not small', (t) => {
   t.end()
 })
 
-t.test('a mix keeps its proportions, and answers go to the part that asked', (t) => {
+t.test('a mix keeps its proportions, and an answer goes to its own part', (t) => {
   const begun = { a: 0, b: 0 }
   const part = (name: 'a' | 'b'): Scenario => ({
     prepare: () => undefined,

@@ -1,8 +1,8 @@
-/** What a stack holds before the load: money to pay with, and objects to read. */
+/** The balances and objects that a stack has before the load. */
 import type { HttpAnswer, Connection } from '../../src/client/index.js'
 import { INTENT_TERMS } from './scenarios/scenarios.js'
 
-/** Texts of one kind have one length, as presigned requests need it. */
+/** Texts of one kind have one length, as presigned requests require. */
 export interface Fixtures {
   readonly intents: readonly string[]
   readonly payouts: readonly string[]

@@ -1,3 +1,4 @@
+/** The verdict on growth over a long load. */
 import t from 'tap'
 import { growthFindings, slopeOf } from './growth.js'
 import { isMet } from './result.js'

@@ -1,7 +1,7 @@
 /**
- * What grows over a long load: the slope of memory and open files of each process.
+ * Growth over a long load: the slope of memory and open files of each process.
  *
- * - The first third is left out: everything grows there.
+ * - The first third is ignored, as caches fill there.
  * - Flat means that the measured part grew by less than a twentieth of its size, or by two files.
  * - A part of less than ten minutes has no verdict, as caches fill and code is compiled. Nor has
  *   the client, which is not under test.

@@ -1,4 +1,4 @@
-/** The machine that figures were measured on, to be reported beside them. */
+/** The machine of a measurement, for the report. */
 import { closeSync, fdatasyncSync, openSync, rmSync, statfsSync, writeSync } from 'node:fs'
 import { availableParallelism, cpus, release, totalmem } from 'node:os'
 import { join } from 'node:path'

@@ -1,3 +1,4 @@
+/** The flags of the load tool. */
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import t from 'tap'

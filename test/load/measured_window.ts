@@ -1,6 +1,6 @@
 /**
- * One window, measured: the load, what the processes used meanwhile, and what went wrong. CPU and
- * memory are read at the edges of the measured part.
+ * One measured window: the load, CPU and memory of the processes, and faults. CPU and memory are
+ * read at the start and the end of the measured part.
  */
 import type { Phase } from './client/arrival_schedule.js'
 import type { Client } from './client/client.js'
@@ -14,10 +14,10 @@ import type { ScenarioName } from './scenarios/scenarios.js'
 import type { Stacks } from './stacks.js'
 import type { SystemUnderTest } from './system_under_test.js'
 
-/** Where a stack keeps its books; `postgres`: in a server of its own. */
+/** The store of a stack; `postgres`: its own server. */
 export type StoreKind = 'sqlite' | 'postgres'
 
-/** What every command works with. */
+/** The tools of every command. */
 export interface Tools {
   /** For data; removed at the end. */
   readonly folder: string
@@ -43,7 +43,7 @@ export interface WindowOptions {
   readonly phases?: readonly Phase[] | undefined
   readonly leadInMs: number
   readonly measureMs: number
-  /** Exactly as many, however long they take. */
+  /** The exact number of journeys, instead of a duration. */
   readonly journeys?: number | undefined
   readonly sampleMs?: number
   readonly patienceMs?: number
@@ -51,9 +51,9 @@ export interface WindowOptions {
   readonly withoutWebhooks?: boolean
   /** Every rejection and every delay of the schedule is a fault. */
   readonly strict?: boolean
-  /** The ceiling instead of the stack: nothing of it enters the accounts. */
+  /** The ceiling instead of the stack; its journeys are not in the accounts. */
   readonly ceiling?: Address
-  /** Beside the stack's own. */
+  /** Watched in addition to those of the stack. */
   readonly alsoWatched?: readonly usage.Watched[]
 }
 
@@ -72,9 +72,9 @@ const SAMPLES_MIN = 8
 const PRESIGNED_MS = 60_000
 const PRESIGNED_MAX = 400_000
 const FIRST_RATE = 5_000
-/** A later window is seldom faster by more; if it is, the client signs while it sends. */
+/** The largest expected speed-up of a later window; above it the client signs while it sends. */
 const MARGIN = 1.3
-/** By scenario and side: what was reached so far. */
+/** The highest rate so far, by scenario and side. */
 const reached = new Map<string, number>()
 
 export async function measureWindow(
@@ -207,7 +207,7 @@ export function faultsOf(summary: Summary, strict: boolean): string[] {
   const isLost = begun !== completed + failures
   return [
     ...(isLost ? [`${begun} journeys begun, ${completed} completed, ${failures} failed`] : []),
-    ...(summary.completedInWindow === 0 ? ['nothing was completed'] : []),
+    ...(summary.completedInWindow === 0 ? ['no journey was completed'] : []),
     ...(strict ? Object.entries(failed).map(([code, count]) => `${count} × ${code}`) : []),
     ...(strict && sent !== answered ? [`${sent} sent, ${answered} answered`] : []),
     ...(strict && overdue > 0 ? [`${overdue} were due and could not be sent`] : []),

@@ -1,8 +1,8 @@
 /**
  * The ceiling of a benchmark: a gateway without a processor.
  *
- * It does all that the gateway does with a request, then answers every command at once with a fixed
- * body, so that no processor could make this gateway faster. It checks no nonce and moves no money.
+ * It handles a request like the gateway, then answers every command at once with a fixed body: an
+ * upper bound for any processor. It checks no nonce and moves no money.
  */
 import type { Command } from '../../protos/types/causeway/internal/v1/Command.js'
 import { newTokenId } from '../../src/auth/secret_generation.js'
@@ -28,7 +28,7 @@ const { partner_id, key_id, signing_secret: secret } = readSandbox(flags.credent
 const random = systemRandom()
 const tokenKey = { kid: 'ceiling', secret: random.bytes(32) }
 
-/** The one session that every create opens, so that its token is accepted. */
+/** The session of every create, so its token is accepted. */
 const INTENT_ID = 'pi_01KA00000000000000000000000' as IntentId
 const sessionToken = mintSessionToken(createTokenKeys([tokenKey]), tokenKey.kid, {
   intentId: INTENT_ID,
@@ -37,7 +37,7 @@ const sessionToken = mintSessionToken(createTokenKeys([tokenKey]), tokenKey.kid,
   expiresAt: toEpochSeconds(plus(systemClock.now(), DAY)),
 })
 
-/** As long as real answers; every other operation is answered with an intent. */
+/** Bodies of realistic length; operations without one are answered with an intent. */
 const INTENT =
   `"intent_id":"${INTENT_ID}","status":"created","amount_usd_cents":1000,` +
   '"corridor":"th_promptpay","created_at":"2026-01-01T00:00:00.000Z"'

@@ -1,5 +1,5 @@
 /**
- * Loads at a given rate: steady, for long, and far above the capacity.
+ * Loads at a given rate: steady, long-running, and far above the capacity.
  *
  * - Rejections and journeys that got no connection are results here, not faults. A run is void when
  *   the accounts do not add up or the audit is not clean.
@@ -23,7 +23,7 @@ import { openSystem, type SystemUnderTest } from './system_under_test.js'
 type Numbers = 'ratePerSecond' | 'seconds' | 'connections' | 'leadInMs'
 type OpenLoopSettings = Readonly<Record<Numbers, number>> & { readonly scenario: ScenarioName }
 
-/** @param running a stack that is not ours: what is created there stays there */
+/** @param running a running stack, which keeps the created data */
 export async function steadyLoad(
   tools: Tools,
   settings: OpenLoopSettings,
@@ -76,7 +76,7 @@ function sampleTables({ stack: { dataDir, store } }: SystemUnderTest, sampleMs: 
 }
 
 export interface SpikePlan {
-  /** Undefined: what a closed loop reaches just before, which is also the warm-up. */
+  /** Undefined: the rate of a closed loop just before, which is also the warm-up. */
   readonly capacityPerSecond: number | undefined
   readonly factor: number
   readonly calmMs: number
@@ -84,13 +84,13 @@ export interface SpikePlan {
   readonly afterMs: number
 }
 
-/** A caller that gets no connection for this long tries elsewhere. */
+/** A caller without a connection gives up after this time. */
 const PATIENCE_MS = 1_000
-/** Rates that no load reaches: what must hold are the limits on what is in progress. */
+/** Rate limits that no load reaches, so only the limits on requests in progress apply. */
 const HIGH = '1000000'
 const LIMITS = { RATE_LIMIT: 'on', RATE_LIMIT_PER_SECOND: HIGH, RATE_LIMIT_PER_ADDRESS: HIGH }
 
-/** A load far above the capacity: is it rejected at once, and is all well afterwards? */
+/** A load far above the capacity: how fast it is rejected, and how fast the service recovers. */
 export async function spike(
   tools: Tools,
   settings: OpenLoopSettings,
@@ -122,12 +122,12 @@ export async function spike(
   return finish(tools, system, [measured], { title: SCENARIOS[settings.scenario], findings })
 }
 
-/** Twice as slow as before is not "as before". */
+/** Up to this factor of the earlier latency the service counts as recovered. */
 const FACTOR_MAX = 2
 
 /**
- * The target is judged twice: by the median quarter of a second, and by the p99 of all that was
- * accepted in the spike, most of which is its first moment when the spike is short.
+ * The target applies twice: to the median quarter of a second, and to the p99 of all accepted
+ * requests of the spike, which in a short spike are mostly its first ones.
  */
 export function spikeFindings(
   { samples, phases: [allBefore, allDuring], rejections }: WindowResult,

@@ -1,10 +1,10 @@
 /**
  * CPU time, memory and open files of processes, read from /proc.
  *
- * - Linux counts in ticks of 10 ms, which is exact enough over windows of seconds.
+ * - Linux counts in ticks of 10 ms, which is sufficient for windows of seconds.
  * - A process's main thread, which runs its JavaScript, is reported apart from its other threads.
- * - A server of several processes, as PostgreSQL is, counts as one. Memory that they share is
- *   counted once, as far as one of them has touched it.
+ * - A server of several processes, such as PostgreSQL, counts as one. Its shared memory is counted
+ *   once: the largest part that one process has touched.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 
@@ -33,7 +33,7 @@ const TICK_MS = 10
 export function usageNow(watched: readonly Watched[]) {
   return {
     processes: byName(watched, usageOf),
-    /** Of all cores, the time that the host took away included. */
+    /** Of all cores, including time stolen by the host. */
     machineCpuMs: machineCpuMs(readFileSync('/proc/stat', 'utf8')),
   }
 }
@@ -47,7 +47,7 @@ export function resourcesNow(watched: readonly Watched[], at: number) {
   return { at, rssMiB, openFiles: byName(watched, files) }
 }
 
-/** Memory is that of the end; elsewhere are other programs, the kernel's own work and the host. */
+/** Memory at the end; `elsewhere` is the CPU time of other programs, the kernel and the host. */
 export function usageBetween(before: UsageSnapshot, after: UsageSnapshot) {
   const processes: Record<string, Usage> = {}
   let watchedMs = 0
@@ -86,7 +86,7 @@ function usageOf(one: Watched): Usage {
 
 const add = (sum: number, value: number): number => sum + value
 
-/** One that ends meanwhile is left out: its CPU time then counts as that of an ended child. */
+/** A child that ends during the read is omitted; its CPU time counts as that of an ended child. */
 function childrenOf<T>({ pid, hasChildren = false }: Watched, read: (child: number) => T): T[] {
   if (!hasChildren) return []
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ')
@@ -126,10 +126,10 @@ function endedChildrenCpuMs(stat: string): number {
   return (Number(fields[13]) + Number(fields[14])) * TICK_MS
 }
 
-/** Fields count from the last bracket: the name before it may hold anything. */
+/** Fields count from the last bracket, as the name before it may contain any character. */
 const fieldsOf = (stat: string): string[] => stat.slice(stat.lastIndexOf(')') + 2).split(' ')
 
-/** The first line without idle, iowait and what is counted twice (guests). */
+/** The first line without idle, iowait and guest time, which is counted twice. */
 export function machineCpuMs(stat: string): number {
   const fields = stat.slice(0, stat.indexOf('\n')).split(/ +/).slice(1).map(Number)
   const [user = 0, nice = 0, system = 0, , , irq = 0, softirq = 0, steal = 0] = fields

@@ -1,7 +1,7 @@
 /**
  * CPU profiles of a stack's processes over one window, one `.cpuprofile` file each.
  *
- * - A window without samples precedes the profiled one: what profiling costs is reported.
+ * - A window without profiling precedes the profiled one, to report the cost of profiling.
  */
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -39,7 +39,7 @@ export async function profile(tools: Tools, settings: ProfileSettings): Promise<
   }
   const warmUp = await play('plain', 0, settings.warmUpMs)
   const plain = await play('plain', 1, settings.measureMs)
-  signal() // starting a profile stalls a process for a moment, which the lead-in absorbs
+  signal() // Starting a profile stalls a process briefly, during the lead-in.
   const recorded = await play('profiled', 1, settings.measureMs)
   signal()
   const files: string[] = []

@@ -1,9 +1,9 @@
 /**
- * The receivers' thread: takes deliveries, answers them, tells the clients which payments ended.
+ * The receivers' thread: answers deliveries and reports ended payments to the clients.
  *
- * - One delivery in 16 has its signature verified, by code that shares nothing with the service:
- *   verifying all of them would cost the machine that is measured.
- * - A notice carries the instant of the answer, so its way to the client adds no latency.
+ * - One delivery in 16 has its signature verified, by code independent of the service. Verifying
+ *   all of them would load the measured machine.
+ * - A notice carries the time of the answer, so its transfer to the client adds no latency.
  */
 import { once } from 'node:events'
 import { createServer, type AddressInfo, type Socket } from 'node:net'
@@ -96,7 +96,7 @@ function isSigned({ secret }: Endpoint, message: Message): boolean {
   return givenSignature(message) === signatureOf(canonical, secret)
 }
 
-/** All of one turn of the event loop in one message. */
+/** All notices of one event-loop iteration in one message. */
 function notify(entity: string): void {
   ended.push(entity)
   if (ended.length > 1) return

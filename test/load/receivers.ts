@@ -5,7 +5,7 @@ import type { Connection } from '../../src/client/index.js'
 import type { LatencyMs } from './client/latency.js'
 
 /**
- * How an endpoint behaves while failures are on: `slow` answers after two seconds, `dead` accepts
+ * Behavior of an endpoint while failures are on: `slow` answers after two seconds, `dead` accepts
  * and never answers, `refusing` does not listen, `flapping` answers 503 for every other 3 s.
  */
 export type Behavior = 'healthy' | 'slow' | 'dead' | 'refusing' | 'flapping'
@@ -24,7 +24,7 @@ export interface Received {
   readonly faults: number
 }
 
-/** Since they were asked for before: deliveries answered 2xx, their age at healthy endpoints. */
+/** Since the previous call: deliveries answered 2xx, their age at healthy endpoints. */
 export interface Arrivals {
   readonly count: number
   readonly age: LatencyMs
@@ -62,7 +62,7 @@ export async function startReceivers() {
     },
     /** In the order of the endpoints. */
     useSecrets: (secrets: readonly string[]) => ask<undefined>({ kind: 'secrets', secrets }),
-    /** Where the client hears of every payment that has ended. */
+    /** The port that reports every ended payment to the client. */
     port: async (): Promise<MessagePort> => {
       const { port1: port, port2 } = new MessageChannel()
       await ask({ kind: 'notify', port }, [port])

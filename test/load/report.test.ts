@@ -1,3 +1,4 @@
+/** The text report of a run. */
 import t from 'tap'
 import { report } from './report.js'
 import { finding } from './result.js'
@@ -25,7 +26,7 @@ t.test('a void run and a busy machine are reported', (t) => {
   t.end()
 })
 
-t.test('never, a trace and a missing figure are told apart', (t) => {
+t.test('never, a tiny and a missing figure are shown differently', (t) => {
   const findings = [
     finding('recovered after', Infinity, 'ms'),
     finding('not completed', 1 / 1_500, '', { atMost: 0 }),

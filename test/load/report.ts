@@ -1,10 +1,10 @@
-/** A run's result as a table to read. */
+/** A run's result as text tables. */
 import type { Accounts } from './accounts.js'
 import { median } from './machine.js'
 import type { WindowResult } from './measured_window.js'
 import { isMet, isVoid, type Finding, type RunResult, type Section } from './result.js'
 
-/** The kernel's own work for our connections is part of it. */
+/** It includes the kernel's work for the connections of the test. */
 const QUIET_BELOW = 0.15
 
 export function report(result: RunResult): string {
@@ -81,7 +81,7 @@ function findingLine(found: Finding): string {
   return `  ${found.name.padEnd(38)} ${valueText(found).padStart(12)}${target}`
 }
 
-/** A trace must not look like nothing. */
+/** Formats a value below 0.01 as such, not as 0. */
 function valueText({ value, unit }: Finding): string {
   if (value === Infinity) return 'never'
   if (Number.isNaN(value)) return 'none'

@@ -1,4 +1,4 @@
-/** What a run leaves behind, as its JSON file has it. */
+/** The result of a run, in the form of its JSON file. */
 import type { Accounts } from './accounts.js'
 import type { Machine } from './machine.js'
 import type { WindowResult } from './measured_window.js'
@@ -9,7 +9,7 @@ export interface RunResult {
   readonly machine: Machine
   readonly settings: Readonly<Record<string, string>>
   readonly sections: readonly Section[]
-  /** Empty, or why the figures do not count. */
+  /** The reasons why the figures do not count; usually empty. */
   readonly voidBecause: readonly string[]
 }
 
@@ -18,7 +18,7 @@ export interface Section {
   readonly title: string
   readonly windows: readonly WindowResult[]
   readonly findings: readonly Finding[]
-  /** Undefined where nothing was accepted that could be counted. */
+  /** Undefined when no accepted request is countable. */
   readonly accounts?: Accounts
 }
 

@@ -1,3 +1,4 @@
+/** A short run of the comparison by database size. */
 import { createHash } from 'node:crypto'
 import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,7 +14,7 @@ import { createStacks } from './stacks.js'
 
 const COUNT = 40
 
-t.test('kept seed data is not changed, and a window that is left out is missed', async (t) => {
+t.test('kept seed data is not changed, and a missing window is reported', async (t) => {
   const [kept, folder] = [join(tempFolder(t), 'kept'), join(tempFolder(t), 'run')]
   mkdirSync(folder)
   const [stacks, client] = [createStacks(folder), startClient()]

@@ -1,9 +1,9 @@
 /**
- * Does the service stay as it is when its database grows?
+ * Compares the service on a small and on a large database.
  *
  * - Two stacks, on a small and on a large database, alternate with each kind of journey (large,
  *   small, small, large …) after a warm-up of all kinds on both.
- * - Before each kind the database is read once: some systems drop pages that rest for a minute.
+ * - Before each kind the database is read once, as some systems drop idle pages after a minute.
  * - Writes come last, and a window of them is a number of journeys: the small database stays small.
  * - A run works on a copy of databases that are kept, so that the next run finds the same rows.
  * - Data is seeded on SQLite; for stacks on PostgreSQL it is then moved there.
@@ -33,7 +33,7 @@ import { openSystem, type SystemUnderTest } from './system_under_test.js'
 /** `small`, `large`: intents, and as many payouts; `open`: payments at a start. */
 type Numbers = 'small' | 'large' | 'open' | 'windowMs' | 'repeat' | 'connections'
 type ScaleSettings = Readonly<Record<Numbers, number>> & {
-  /** Where databases are kept; undefined: nowhere. */
+  /** The folder of kept databases; undefined: none are kept. */
   readonly kept: string | undefined
 }
 
@@ -110,8 +110,8 @@ export async function scale(tools: Tools, settings: ScaleSettings): Promise<Part
 }
 
 /**
- * Ratios are of the medians of the windows' own figures: a p99 over all windows would be that of
- * the worst one, so of another program on the machine.
+ * Ratios of the medians of each window's figures. A p99 over all windows would be that of the worst
+ * window, which often shows another program on the machine.
  */
 export function scaleFindings(windows: readonly WindowResult[], noun: string): Finding[] {
   type Figure = (window: WindowResult) => number
@@ -131,7 +131,7 @@ export function scaleFindings(windows: readonly WindowResult[], noun: string): F
     ...[small('p99', p99, 'ms'), small(`CPU a ${noun}`, cpu(''), 'µs')],
     ratio('rate', ({ ratePerSecond }) => ratePerSecond),
     ratio('p50', ({ latency }) => latency.p50),
-    // A window of writes has a handful of journeys above its p99: no more than a hint.
+    // A window of writes has few journeys above its p99, so the figure is only indicative.
     ratio('p99', p99, noun === 'read' ? FLAT : undefined),
     ...[
       ratio('CPU of the gateway', cpu('gateway')),
@@ -186,7 +186,7 @@ export async function openSeeded(
   return openSystem(stack, client, { fixtures, audited: false })
 }
 
-/** For this run alone, in its store. */
+/** Seeds data in the store of this run only. */
 async function ownSeedData(
   { folder, store, progress }: Tools,
   kept: string | undefined,
@@ -202,11 +202,11 @@ async function ownSeedData(
     progress(`moving the ${name} database to PostgreSQL`)
     await moveToPostgres(dataDir)
   }
-  await promisify(execFile)('sync', ['-f', dataDir]) // on disk before anything is measured
+  await promisify(execFile)('sync', ['-f', dataDir]) // Flushed to disk before the measurement.
   return { dataDir, fixtures: seeded.fixtures }
 }
 
-/** What is there already, or new data. A folder has its name once it is complete. */
+/** Existing data or new data. A folder gets its name once it is complete. */
 async function seedData(folder: string, name: string, count: number, open: number) {
   const dataDir = join(folder, `${name}-${count}`)
   if (existsSync(dataDir)) {

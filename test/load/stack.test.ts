@@ -1,3 +1,4 @@
+/** Short runs of the load tool on real stacks. */
 import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -18,12 +19,12 @@ function load(t: Test, ...flags: string[]) {
   return (JSON.parse(readFileSync(join(out, file), 'utf8')) as RunResult).sections
 }
 
-t.test('a mix of all adds up, with several gateways', (t) => {
+t.test('the accounts of a mix of all scenarios add up, with several gateways', (t) => {
   const [section] = load(t, 'load', '--gateways', '2', '--rate', '200', '--seconds', '2')
   const [window] = section?.windows ?? []
   t.same(window?.errors, {})
   const due = 200 * (window?.seconds ?? 0)
-  t.ok(Math.abs((window?.latency.count ?? 0) - due) <= 4, 'each that was due in it is timed')
+  t.ok(Math.abs((window?.latency.count ?? 0) - due) <= 4, 'every due journey is timed')
   const [accepted, , paid] = section?.accounts?.lines ?? []
   t.ok((accepted?.left ?? 0) > 200, 'creates and payments were accepted')
   t.ok((paid?.left ?? 0) > 60, 'payouts and QR payments were paid')
@@ -43,7 +44,7 @@ t.test('a benchmark has a ceiling with as many gateways', (t) => {
 })
 
 t.test(
-  'PostgreSQL beside SQLite: both add up, and the server is counted',
+  'the accounts add up on SQLite and PostgreSQL, and the server is measured',
   { skip: noPostgres },
   (t) => {
     const sections = load(t, 'bench', '--store', 'postgres', '--scenario', 'creates')
@@ -52,7 +53,7 @@ t.test(
     for (const section of sections) {
       const [accepted] = section.accounts?.lines ?? []
       t.ok((accepted?.left ?? 0) > 0, 'creates were accepted')
-      t.equal(accepted?.left, accepted?.right, 'and are stored')
+      t.equal(accepted?.left, accepted?.right, 'accepted creates are stored')
       t.match(section.accounts?.audit, /^audit clean/)
     }
     t.same(sqlite?.windows, [])

@@ -1,8 +1,8 @@
 /**
  * The programs under test, each as its own process.
  *
- * - They run with default settings but for LOAD_SETTINGS: neither `.env` nor the shell reach them.
- * - `stop` ends all that was started, also what does not serve yet.
+ * - They run with default settings and LOAD_SETTINGS; `.env` and the shell are ignored.
+ * - `stop` ends every started program, also before it serves.
  */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
@@ -45,7 +45,7 @@ export interface Stack extends Running {
 
 export type Stacks = ReturnType<typeof createStacks>
 
-/** No limits, receivers on this machine, and a bank that pays at once: its time is not measured. */
+/** No rate limits, receivers on this machine, and a rail without delay, which is not measured. */
 const LOAD_SETTINGS = {
   ...Object.fromEntries(Object.entries(SETTINGS).map(([name, { fallback }]) => [name, fallback])),
   ...{ ...FREE_PORTS, RATE_LIMIT: 'off', RAIL_DELAY_MS: '0', WEBHOOK_ALLOW_PRIVATE: 'true' },
@@ -113,7 +113,7 @@ async function readyUrl({ stdout }: ChildProcess): Promise<string> {
   if (stdout === null) throw new Error('the program has no output')
   for await (const line of createInterface(stdout)) {
     if (!line.startsWith('ready: ')) continue
-    stdout.resume() // further output must not block it
+    stdout.resume() // Further output must not block it.
     return line.slice('ready: '.length)
   }
   throw new Error('a program exited before it served')

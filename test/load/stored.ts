@@ -1,6 +1,6 @@
 /**
- * What a stack has stored, read behind its back: SQLite files in its folder, or schemas of the
- * PostgreSQL server that it uses: of a cluster those of all shards and pools.
+ * Direct reads of a stack's stored rows: SQLite files in its folder, or schemas of its PostgreSQL
+ * server, for a cluster those of all shards and pools.
  */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,5 +1,5 @@
 /**
- * A stack with all that a load needs around it: receivers, fixtures, and its accounts at the start.
+ * A stack under load with its receivers, fixtures and initial accounts.
  */
 import { connect, type Connection } from '../../src/client/index.js'
 import { credentialsOf } from '../../src/operations/sandbox.js'
@@ -24,7 +24,7 @@ export interface SystemOptions {
 const FINAL_EVENTS: readonly EndpointPlan[] = [
   { behavior: 'healthy', events: ['payout.completed', 'payment_intent.captured'] },
 ]
-/** Failures after which the service may have accepted the request all the same. */
+/** Failures after which the service may still have accepted the request. */
 const UNKNOWN = ['connection_lost', 'unanswered', 'unreadable_answer', '504 timeout']
 const READ_BACK_MAX = 100
 
@@ -63,7 +63,7 @@ export async function openSystem(
       return { ...accounts, faults: [...accounts.faults, ...missing] }
     },
     close: async (): Promise<void> => {
-      // What is not delivered yet becomes a dead letter.
+      // Undelivered webhooks become dead letters.
       for (const { id } of endpoints) await partner.request('DELETE', `/v1/webhook_endpoints/${id}`)
       await receivers.stop()
       await stack.stop()
@@ -71,7 +71,7 @@ export async function openSystem(
   }
 }
 
-/** What is wrong with intents that were acknowledged and left alone; in a soak some expire. */
+/** Faults of acknowledged, unchanged intents; in a soak test some expire. */
 async function readBack(partner: Connection, ids: readonly string[]): Promise<string[]> {
   const faults: string[] = []
   const { amount_usd_cents: cents } = INTENT_TERMS

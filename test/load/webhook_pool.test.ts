@@ -1,9 +1,10 @@
+/** A short run of the benchmark of the webhook pool. */
 import { join } from 'node:path'
 import t from 'tap'
 import { tempFolder } from '../support/temp_folder.js'
 import { measurePool } from './webhook_pool.js'
 
-t.test('every published event arrives, beside failing endpoints too', async (t) => {
+t.test('every published event arrives, also beside failing endpoints', async (t) => {
   const settings = { endpoints: 4, seconds: 0.5, outstanding: 50, isolation: true }
   const folder = join(tempFolder(t), 'run')
   const { sections, voidBecause } = await measurePool(

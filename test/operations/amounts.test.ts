@@ -39,7 +39,7 @@ t.test('a formatted amount parses to the same amount', async () => {
   )
 })
 
-t.test('digits are grouped by three', async (t) => {
+t.test('digits are grouped in threes', async (t) => {
   t.equal(formatAmount(money(USD, 1_000_000_000n)), 'USD 10,000,000.00')
   t.equal(formatAmount(money(USD, -123n)), 'USD -1.23')
   t.equal(formatAmount(money(VND, 999n)), 'VND 999')

@@ -33,7 +33,7 @@ const run = (program: string, dataDir: string, args: readonly string[]): Promise
 
 t.setTimeout(0)
 
-t.test('against a running stack', async (t) => {
+t.test('commands work against a running stack', async (t) => {
   const stack = await startStack({ dataDir: tempFolder(t) })
   t.teardown(() => stack.stop())
   const ops = operatorCli(stack.dataDir)
@@ -48,7 +48,7 @@ t.test('against a running stack', async (t) => {
     const key = created['sandbox_key'] as { key_id: string; secret: string }
     t.match(key, { key_id: /^acme_sandbox_\d{4}q[1-4]$/, secret: /^sk_/ })
     const acme = partnerOf(stack.sandbox, { keyId: key.key_id, secret: key.secret })
-    const balances = await eventually('the gateway knows the key', async () => {
+    const balances = await eventually('the gateway has the key', async () => {
       const answer = await acme.request('GET', '/v1/balances')
       return answer.status === 200 && answer
     })
@@ -162,13 +162,13 @@ t.test('against a running stack', async (t) => {
     t.equal(reversed['status'], 'reversed')
   })
 
-  await t.test('no discrepancies, and a balance alert', async (t) => {
+  await t.test('discrepancies are listed, and a balance alert is set', async (t) => {
     t.match((await ops('discrepancy', 'list')).out, 'There are no discrepancies.')
     const alert = await json(t, 'balance-alert', 'acme', 'sandbox', 'USD', '500')
     t.strictSame(alert, { currency: 'USD', threshold: '50000' })
   })
 
-  await t.test('as a program: the report, or the fault, and the exit code', async (t) => {
+  await t.test('the program prints its report or error and sets the exit code', async (t) => {
     const program = (...words: string[]) => run('main.js', stack.dataDir, words)
     const balanced = await program('trial-balance', 'demo_sandbox')
     t.match(balanced, { exitCode: 0, out: /The books balance\.\n$/, err: '' })
@@ -176,16 +176,16 @@ t.test('against a running stack', async (t) => {
     t.match(refused, { exitCode: 1, out: '', err: /^payment_intent_not_found/ })
   })
 
-  await t.test('a refusal is reported by its code, exit code 1', async (t) => {
+  await t.test('a refusal is printed with its code, exit code 1', async (t) => {
     const { exitCode, err } = await ops('intent', 'show', 'pi_nobody')
     t.equal(exitCode, 1)
     t.match(err, 'payment_intent_not_found')
-    const redrive = await ops('webhooks', 'redrive', 'dlv_nobody', '--reason', 'repaired')
-    t.match(redrive, { exitCode: 1, err: 'There is no delivery dlv_nobody.' })
+    const redrive = await ops('webhooks', 'redrive', 'dlv_unknown', '--reason', 'repaired')
+    t.match(redrive, { exitCode: 1, err: 'There is no delivery dlv_unknown.' })
   })
 
   await t.test(
-    'the running stack decides what is production, not the environment of the CLI',
+    'the running stack determines production, not the environment of the CLI',
     async (t) => {
       const dataDir = tempFolder(t)
       const file = readFileSync(join(stack.dataDir, 'sandbox.json'), 'utf8')
@@ -233,7 +233,7 @@ t.test('against a running stack', async (t) => {
     })
     t.match(await elsewhere.json('partner', 'list'), { data: Array })
     const unexplained = await elsewhere('partner', 'rate-limit', 'demo', '0')
-    t.match(unexplained.err, '--reason', 'it can be production')
+    t.match(unexplained.err, '--reason', 'the stack may serve production')
     t.match((await elsewhere('sign', 'GET', '/v1/balances')).err, 'needs the sandbox.json')
     const lost = await operatorCli(tempFolder(t))('partner', 'list')
     t.match(lost.err, 'On another machine set PROCESSOR_ADDRESS and OPERATOR_TOKEN_FILE.')
@@ -251,7 +251,7 @@ t.test('against a running stack', async (t) => {
     t.equal(answer.status, 200)
   })
 
-  await t.test('listen prints what arrives until it is stopped', async (t) => {
+  await t.test('listen prints deliveries until it is stopped', async (t) => {
     const { child, output, ended } = start('main.js', stack.dataDir, ['listen'])
     t.teardown(() => child.kill('SIGKILL'))
     await eventually('listen is ready', () => output.err.includes('listening at'))
@@ -277,14 +277,14 @@ t.test('against a running stack', async (t) => {
   })
 })
 
-t.test('without a running stack', async (t) => {
+t.test('commands fail without a running stack', async (t) => {
   const dataDir = tempFolder(t)
   await t.test('commands report it', async (t) => {
     const { exitCode, err } = await run('main.js', dataDir, ['trial-balance'])
     t.equal(exitCode, 2)
     t.match(err, `No stack has run with DATA_DIR=${dataDir}`)
   })
-  await t.test('the effective settings are shown, without secrets', async (t) => {
+  await t.test('config show prints the effective settings without secrets', async (t) => {
     const NATS_URL = 'nats://user:hidden@127.0.0.1:4222'
     const { exitCode, out } = await start('main.js', dataDir, ['config', 'show'], { NATS_URL })
       .ended
@@ -294,7 +294,7 @@ t.test('without a running stack', async (t) => {
     t.match(out, /NATS_URL +nats:\/\/…@127\.0\.0\.1:4222 +environment/)
     t.notMatch(out, 'hidden')
   })
-  await t.test('help for the CLI, a group and a command', async (t) => {
+  await t.test('--help works for the CLI, a group and a command', async (t) => {
     for (const [words, first] of [
       [['--help'], 'Usage: make ops ARGS="…" COMMAND'],
       [['help'], 'Usage: make ops ARGS="…" COMMAND'],

@@ -5,7 +5,7 @@ import { firstDifference, shown } from '../../src/operations/first_difference.js
 
 const OURS = 'POST\n/v1/payouts\n2026-11-21T03:00:00Z\nab\n\n'
 
-t.test('line, column and both lines', async (t) => {
+t.test('a difference has line, column and both lines', async (t) => {
   const cases: [theirs: string, found: object | undefined][] = [
     [OURS, undefined],
     ['post' + OURS.slice(4), { line: 1, column: 1, theirs: '"post\\n"', ours: '"POST\\n"' }],

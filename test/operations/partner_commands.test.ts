@@ -90,7 +90,7 @@ interface Key {
   readonly revoked_at?: string
 }
 
-t.test('a partner’s rules are changed and listed', async (t) => {
+t.test('the rules of a partner are changed and listed', async (t) => {
   const changes: readonly (readonly [CliCommand, words: string, changed: object])[] = [
     [partnerSuspend, 'acme', { suspended: true }],
     [partnerResume, 'acme', { suspended: false }],
@@ -132,32 +132,35 @@ t.test('a suspension reaches the gateway', async (t) => {
   t.pass()
 })
 
-t.test('keys: three at most, the older ones end in 14 days, revocation is final', async (t) => {
-  const issued = await valueOf(keyIssue, 'acme sandbox')
-  const [older, newer] = (await valueOf(keyList, 'acme sandbox'))['data'] as Key[]
-  t.match([older, newer], [{ status: 'retiring' }, { status: 'active' }])
-  const overlap = Date.parse(older?.revoked_at ?? '') - Date.parse(newer?.created_at ?? '')
-  t.equal(overlap, 14 * DAY_MS)
-  await run(keyIssue, 'acme sandbox')
-  const fourth = run(keyIssue, 'acme sandbox')
-  await t.rejects(fourth, /^signing_key_limit: Three signing keys are active\./)
+t.test(
+  'a partner has three keys at most, older ones end in 14 days, and a revocation is final',
+  async (t) => {
+    const issued = await valueOf(keyIssue, 'acme sandbox')
+    const [older, newer] = (await valueOf(keyList, 'acme sandbox'))['data'] as Key[]
+    t.match([older, newer], [{ status: 'retiring' }, { status: 'active' }])
+    const overlap = Date.parse(older?.revoked_at ?? '') - Date.parse(newer?.created_at ?? '')
+    t.equal(overlap, 14 * DAY_MS)
+    await run(keyIssue, 'acme sandbox')
+    const fourth = run(keyIssue, 'acme sandbox')
+    await t.rejects(fourth, /^signing_key_limit: Three signing keys are active\./)
 
-  const keyId = String(issued['key_id'])
-  const holder = partnerOf(stack.sandbox, { keyId, secret: String(issued['secret']) })
-  const status = async (): Promise<number> => (await holder.request('GET', '/v1/balances')).status
-  await eventually('the key is known', async () => (await status()) === 200)
-  t.match(await valueOf(keyRevoke, keyId), { key_id: keyId, status: 'revoked' })
-  await eventually('the key is refused', async () => (await status()) === 401)
-  await t.rejects(run(keyRevoke, keyId), /^signing_key_revoked/)
-  const listed = await linesOf(keyList, 'acme sandbox')
-  t.match(listed, new RegExp(`^${keyId} +revoked +issued \\S+ +at `, 'm'))
-  t.notMatch(listed, 'sk_')
-  const fifth = await valueOf(keyIssue, 'acme sandbox')
-  t.not(fifth['key_id'], keyId, 'a revoked key frees a slot, its id is not reused')
-  t.match(await linesOf(keyList, 'acme production'), 'acme has no key for production.')
-})
+    const keyId = String(issued['key_id'])
+    const holder = partnerOf(stack.sandbox, { keyId, secret: String(issued['secret']) })
+    const status = async (): Promise<number> => (await holder.request('GET', '/v1/balances')).status
+    await eventually('the key is accepted', async () => (await status()) === 200)
+    t.match(await valueOf(keyRevoke, keyId), { key_id: keyId, status: 'revoked' })
+    await eventually('the key is refused', async () => (await status()) === 401)
+    await t.rejects(run(keyRevoke, keyId), /^signing_key_revoked/)
+    const listed = await linesOf(keyList, 'acme sandbox')
+    t.match(listed, new RegExp(`^${keyId} +revoked +issued \\S+ +at `, 'm'))
+    t.notMatch(listed, 'sk_')
+    const fifth = await valueOf(keyIssue, 'acme sandbox')
+    t.not(fifth['key_id'], keyId, 'a revoked key frees a slot, its id is not reused')
+    t.match(await linesOf(keyList, 'acme production'), 'acme has no key for production.')
+  },
+)
 
-t.test('the action log has the proven operator and the reason', async (t) => {
+t.test('the action log has the authenticated operator and the reason', async (t) => {
   const { username } = userInfo()
   await run(partnerRateLimit, 'acme 60', { as: username, reason: 'ticket 7' })
   const another = run(partnerRateLimit, 'acme 70', { as: 'ada', reason: 'ticket 8' })
@@ -196,7 +199,7 @@ t.test('usage errors are reported', async (t) => {
 
 const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
 
-t.test('every secret is encrypted with the one master key', async (t) => {
+t.test('every secret is encrypted with the only master key', async (t) => {
   const { data } = await valueOf(masterKeyList)
   // One signing key of the demo, four of acme.
   t.match(data, [{ kid: /^k[0-9a-f]{8}$/, in_file: true, values: 5 }])
@@ -204,14 +207,14 @@ t.test('every secret is encrypted with the one master key', async (t) => {
   t.match(await linesOf(masterKeyReencrypt), /^k\w+ +5 values +encrypts since /)
 })
 
-t.test('sign and verify', async (t) => {
+t.test('sign and verify work for a call', async (t) => {
   const body = join(tempFolder(t), 'payout.json')
   const canonicalFile = join(t.testdirName, 'canonical.txt')
   writeFileSync(body, '{"amount":"1"}')
   const path = '/v1/payouts'
   const { canonical, headers } = (await run(sign, `POST ${path}`, { body })).value as SignedRequest
   const header = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
-  /** @param theirs the text that the partner claims to have signed */
+  /** @param theirs the text that the partner has signed */
   const checked = async (theirs: string): Promise<{ text: string; report: Report }> => {
     writeFileSync(canonicalFile, theirs)
     const report = await run(verify, `POST ${path}`, { header, body, canonical: canonicalFile })

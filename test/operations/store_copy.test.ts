@@ -41,14 +41,14 @@ const ops = (...words: string[]): Promise<CliResult> =>
 const audit = (settings: Readonly<Record<string, string>>): Promise<CliResult> =>
   startProgram('audit/main.js', ['--data-dir', dataDir], settings).ended
 
-void t.test('what a stack without books and a URL is told', async (t) => {
+void t.test('without books or a URL the copy is refused with the reason', async (t) => {
   t.match(await ops('store', 'copy'), { exitCode: 2, err: /There are no books to copy/ })
   const unset = { DATA_DIR: dataDir, ...ON_SQLITE }
   const { exitCode, err } = await startProgram('operations/main.js', ['store', 'copy'], unset).ended
   t.match({ exitCode, err }, { exitCode: 2, err: /STORE_URL names no server/ })
 })
 
-/** Refuses every webhook, with a reply that PostgreSQL cannot store, until it is told not to. */
+/** Rejects every webhook with a reply that PostgreSQL cannot store, until the test changes that. */
 const receiver = createServer((request, response) => {
   request.resume()
   response.writeHead(accepts ? 200 : 500).end(accepts ? '' : REPLY)
@@ -119,7 +119,7 @@ void t.test('the copy has every payment and delivery, and the stack continues on
   const later = await payOut(same, 'after the copy')
   t.ok(await untilStatus(same, `/v1/payouts/${later}`, 'completed'))
   await eventually(
-    'the delivery that was open at the copy is made, as is the later one',
+    'the delivery that was open at the copy and a later one are made',
     async () => (await pool.all("SELECT 1 FROM deliveries WHERE state = 'delivered'")).length === 2,
     60_000,
   )

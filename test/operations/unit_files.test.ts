@@ -1,11 +1,11 @@
-/** The systemd units and the table of settings in the operators' guide name what exists. */
+/** The systemd units and the table of settings in the operators' guide match the code. */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { projectRoot } from '../../src/base/project_root.js'
 import { SETTINGS_READ_BY, type OwnProgram } from '../../src/supervisor/child_variables.js'
 
-/** Read by a native library of the gateway. */
+/** Variables read by native libraries. */
 const FOREIGN = ['UWS_HTTP_MAX_HEADERS_SIZE']
 
 const guide = readFileSync(join(projectRoot(), 'src/operations/README.md'), 'utf8')

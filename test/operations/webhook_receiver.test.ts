@@ -21,7 +21,7 @@ interface Sent {
   readonly headerId?: string
 }
 
-/** A sender that signs as the contract says, with node:crypto. */
+/** A sender that signs according to the contract, with node:crypto. */
 function signed(given: Sent) {
   const { id = 'evt_1', type = 'payout.completed', path = '/hooks?a=b%20c' } = given
   const body = JSON.stringify({ id, type, webhook_event_id: id, webhook_event_type: type })
@@ -97,7 +97,7 @@ t.test('the signature covers the query', async (t) => {
   t.equal(receiver.deliveries[0]?.verdict, 'wrong_signature')
 })
 
-t.test('an event that was answered with an error is not stored', async (t) => {
+t.test('an event answered with an error is not stored', async (t) => {
   const answers = [500, 200]
   const { receiver, post } = await aReceiver(t, () => answers.shift() ?? 200)
   t.strictSame(await post({}), [500, 'valid'])

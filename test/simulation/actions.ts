@@ -13,7 +13,7 @@ import type { SimulationContext } from './simulation_context.js'
 import type { Call } from './calls.js'
 import type { OnAnswer } from './processors.js'
 
-/** Less than the retention of a nonce. */
+/** Shorter than the retention of a nonce. */
 const NONCE_KEPT_MS = 9 * MINUTE
 const LEAP_MS = 5_000
 
@@ -79,7 +79,7 @@ export async function kill(simulation: SimulationContext): Promise<void> {
   await collect(simulation)
 }
 
-/** One of two processors pauses, is cut off, releases the books, or the server fails over. */
+/** Pauses a processor, cuts it off, makes it release the books, or fails the server over. */
 export async function disturb(simulation: SimulationContext): Promise<void> {
   const { processors, trace } = simulation
   const what = await processors.disturb()

@@ -8,8 +8,8 @@
  * - F1: batches are 1, 2, 3, …, each committed once, in the epoch of the last take-over.
  * - F2: a take-over sees every commit before it.
  * - F3: a process whose commit was refused never commits again.
- * - Nobody takes over from an owner that is alive while it may answer reads by its lease.
- * - A statement of a process that has ended can still run; its answer goes nowhere.
+ * - No processor takes over from a living owner while that may answer reads by its lease.
+ * - A statement of a process that has ended can still run; its answer is dropped.
  * - A failover keeps every acknowledged commit. A former primary still answers reads, and no write:
  *   no standby confirms it.
  */
@@ -24,7 +24,7 @@ import type { SeededRandom } from '../fuzz/seeded_random.js'
 import { COMMIT, type BooksServer, type OwnerRow } from './books_server.js'
 import { createScheduler, type Scheduler, type Step } from './scheduler.js'
 
-/** What becomes of a write: `lost` and `kept` reset the connection, before or after it ran. */
+/** The outcome of a write: `lost` and `kept` reset the connection, before or after it ran. */
 export type WriteOutcome =
   'done' | 'lost' | 'kept' | 'unanswered' | 'repeated' | 'warned' | 'warned and lost'
 
@@ -57,7 +57,7 @@ export interface BooksNetwork {
   hold(): void
   /** The standby is promoted. Some connections are lost, others stay with the former primary. */
   failOver(): Promise<void>
-  /** Former primaries are gone. */
+  /** Removes former primaries. */
   endFormer(): void
   close(): Promise<void>
 }
@@ -83,7 +83,7 @@ interface Sent {
   readonly parameters: readonly Bindable[]
   readonly rows: CommitRows | null
   readonly sentAt: number
-  /** Absent: a second copy of a statement, whose answer nobody waits for. */
+  /** Absent for a second copy of a statement, whose answer is ignored. */
   readonly answer: ((result: Result, warned?: boolean) => void) | undefined
 }
 type Result = readonly unknown[] | number | Error
@@ -107,7 +107,7 @@ export async function createBooksNetwork(options: BooksNetworkOptions): Promise<
     hold(next.lastBatch === owner.lastBatch, 'F2: a take-over sees every commit before it')
     hold(
       isFree || now() - lastWriteSentAt >= READS_WITHIN_MS / CLOCK_SPEED,
-      'nobody takes over while the owner may answer reads by its lease',
+      'no take-over while the owner may answer reads by its lease',
     )
     if (!isFree && ownerLink?.isAlive() === true) onCount('taken over from a living owner')
     ownerLink = link
@@ -210,7 +210,7 @@ export async function createBooksNetwork(options: BooksNetworkOptions): Promise<
       for (const connection of connections) {
         const { isAlive } = connection.link
         if (connection.server !== primary()) {
-          if (isAlive()) connection.lose() // its server becomes the next standby
+          if (isAlive()) connection.lose() // Its server becomes the next standby.
           continue
         }
         connection.server = former
@@ -237,13 +237,13 @@ interface Open {
   server: BooksServer
   /** Statements under way do not run any more. */
   isDropped: boolean
-  /** When those of a process that has ended run. */
+  /** The delay of statements of a process that has ended. */
   runsFrom: number
   prepare(rows: CommitRows): void
   lose(): void
 }
 
-/** As the driver does: the next statement is sent when the one before it was answered. */
+/** Like the driver: a statement is sent after the answer to the previous one. */
 function createOpen(
   link: Link,
   server: BooksServer,

@@ -2,7 +2,7 @@
  * A simulated PostgreSQL server with the books: rows in SQLite, and the owner row under the
  * product's own statements.
  *
- * - A statement runs alone and whole. What has run here is on the synchronous standby too.
+ * - Statements run one at a time and are atomic. Each one is replicated to the standby.
  */
 import assert from 'node:assert/strict'
 import { mkdirSync } from 'node:fs'
@@ -40,7 +40,7 @@ const OWNER_TABLE = `CREATE TABLE IF NOT EXISTS owner (
   beat INTEGER NOT NULL, session INTEGER NOT NULL);
   INSERT INTO owner SELECT 0, 0, '', 0, 0 WHERE NOT EXISTS (SELECT 1 FROM owner)`
 const OWNER = 'SELECT epoch, last_batch AS "lastBatch", holder FROM owner'
-/** Of a rejected commit nothing is written. */
+/** A rejected commit writes nothing. */
 const BATCH_BEFORE = 'UPDATE owner SET last_batch = last_batch - 1'
 
 export async function openBooksServer(

@@ -119,7 +119,7 @@ export function confirm(record: Accepted<IntentRecord>, random: SeededRandom, no
   return { command, onAnswer }
 }
 
-/** With a key, whose response never changes; or without one, as after a refused recall. */
+/** With a key, its response never changes; without one it can, as after a refused recall. */
 export function refund(record: Accepted<IntentRecord>, random: SeededRandom): Call {
   if (record.refund.answer !== null && random.once(2)) {
     return call(refundIntent(DEMO, record.id, null), updateStatus(record))

@@ -3,7 +3,7 @@
  * survives every crash, so it detects lost data.
  *
  * - A repeated key gets the same response, byte for byte.
- * - A status never goes back.
+ * - A status never regresses.
  */
 import assert from 'node:assert/strict'
 import type { CreateIntent__Output as CreateIntent } from '../../protos/types/causeway/v1/CreateIntent.js'
@@ -75,8 +75,8 @@ const NEXT: Readonly<Record<string, readonly string[]>> = {
 /**
  * Records a status that a response showed.
  *
- * @param floor shown by responses before the call was made. A late response may be older than
- *   others since, but not than these
+ * @param floor the latest status before the call. A late response may be older than later ones,
+ *   but not older than this
  */
 export function recordStatus(record: AnyRecord, status: string, floor = record.status): void {
   assertAfter(record, floor, status)

@@ -50,7 +50,7 @@ export async function startProcessor({
   })
   const store = stalling
   assert.ok(store !== undefined)
-  home.teardown(() => store.close()) // without waiting for pending steps
+  home.teardown(() => store.close()) // Pending steps are not awaited.
 
   const submit: Processors['submit'] = (command, onAnswer, over = {}) => {
     const submittedIn = generation

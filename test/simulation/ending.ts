@@ -26,7 +26,7 @@ import type { SimulationContext } from './simulation_context.js'
 const RESOLVED_AFTER_MS = 2 * DAY
 const ROUNDS_MAX = 2_000
 
-/** Runs with a working rail and bus until all is final. */
+/** Runs with a working rail and bus until every entity is final. */
 export async function runToEnd(simulation: SimulationContext): Promise<void> {
   const { rail, bus, processors, checker } = simulation
   const { clock } = processors

@@ -14,7 +14,7 @@ export interface FaultyBus {
   /** All events that arrived, by id. */
   readonly pool: ReadonlyMap<string, StoredEvent>
   inFlight(): number
-  /** Events whose outcome the processor may not have recorded. */
+  /** Events with an outcome that the processor may not have recorded. */
   unreported(): readonly string[]
   publish(events: readonly StoredEvent[]): void
   /** Delivers one event. */

@@ -2,7 +2,7 @@
  * A faulty bank network: messages are lost, repeated, delayed and reordered, and false reports are
  * added.
  *
- * Does not own: the bank's rules and its journal, which are the sandbox rail's and never fail.
+ * Does not own: the bank's rules and journal, which are those of the sandbox rail and never fail.
  *
  * - The journal is the oracle: it records what was paid.
  * - A false report only accompanies the true one, which is repeated until it is acknowledged.
@@ -43,7 +43,7 @@ export interface FaultyRail {
   nextDueAt(): number | null
   disconnect(): void
   connect(): void
-  /** From now on every message arrives and every report is true. */
+  /** Ends all faults: every later message arrives and every report is true. */
   stopFaults(): void
 }
 

@@ -37,7 +37,7 @@ export interface OwnerProcess {
   ownership(): Ownership
   memory(): Memory
   submit(work: Work): void
-  /** Stops in order: the next candidate takes over at once. */
+  /** Stops and releases the lease, so the next candidate takes over at once. */
   release(): void
   /** Ends at once. */
   end(): void
@@ -56,16 +56,16 @@ export interface OwnerProcessOptions {
   readonly railUp: () => boolean
   readonly onInstructions: (instructions: readonly RailInstruction[]) => void
   readonly onEvents: (events: readonly StoredEvent[]) => void
-  /** It serves from now on. */
+  /** Called when it begins to serve. */
   readonly onServing: () => void
-  /** It has ended. */
+  /** Called at its end. */
   readonly onEnd: (why: string) => void
   readonly onViolation: (violation: Error) => void
 }
 
 const log = createLog('simulation', { LOG_LEVEL: 'silent' })
 const MEMORY = { warmActors: 1_000, duplicateWindowMs: RULES.duplicateWindowMs }
-/** Errors that end a process in order: another one or a restart goes on. */
+/** Errors that end a process as designed; another one or a restart continues. */
 const EXPECTED = [CONNECTION_LOST, 'no answer from the server', 'committed with a warning']
 
 export function startOwnerProcess(options: OwnerProcessOptions): OwnerProcess {
@@ -91,7 +91,7 @@ export function startOwnerProcess(options: OwnerProcessOptions): OwnerProcess {
   }
   const stop = (error: unknown): void => {
     if (!isAlive) return
-    // What a former owner reads does not match its memory: it can fail in any way.
+    // A former owner reads rows that do not match its memory, so any error can occur.
     const isFormer = held !== undefined && held.ownership().epoch < network.owner.epoch
     const isExpected = EXPECTED.some((text) => String(error).includes(text))
     if (!isFormer && error instanceof Deposed)
@@ -135,7 +135,7 @@ export function startOwnerProcess(options: OwnerProcessOptions): OwnerProcess {
     memory = await loadMemory(store, vault, clock.now(), MEMORY)
     return vault
   }
-  /** Nobody else commits until this process does. */
+  /** No other process commits until this one does. */
   const checkMemory = async (vault: Vault): Promise<void> => {
     if (owned().ownership().epoch !== network.owner.epoch) return
     const inBooks = await loadMemory(network.server.store, vault, clock.now(), MEMORY)
@@ -203,7 +203,7 @@ export function startOwnerProcess(options: OwnerProcessOptions): OwnerProcess {
   }
 }
 
-/** Hears no notice. */
+/** Ignores notices. */
 const deaf = <Any extends { onNotice: unknown }>(connection: Any): Any => ({
   ...connection,
   onNotice: () => undefined,

@@ -1,7 +1,7 @@
 /**
- * The simulation of two processors finds each planted fault.
+ * The simulation of two processors finds each injected fault.
  *
- * A fault names the first seed to try: other changes of the code may move it to a later one.
+ * A fault has the first seed to try; code changes may move it to a later seed.
  */
 import t from 'tap'
 import { PLANTED_FAULTS } from './planted_faults.js'

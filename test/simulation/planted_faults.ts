@@ -1,16 +1,16 @@
 /**
- * Faults that a test plants into the statements on the owner row or into the order of the start.
- * The simulation must find each of them.
+ * Faults injected into the statements on the owner row or into the order of the start. The
+ * simulation must find each of them.
  */
 
 import type { Swarm } from './swarm.js'
 
 export interface PlantedFault {
   readonly name: string
-  /** The faults that bring it out. */
+  /** The kinds of simulated fault that reveal it. */
   readonly provokedBy: Partial<Swarm>
   readonly firstSeed: number
-  /** What the simulation says. */
+  /** The expected error of the simulation. */
   readonly finding: RegExp
   /** Changes the statements that contain the first text: the second one replaces the third. */
   readonly edit?: readonly [of: string, text: string, replacement: string]

@@ -9,13 +9,13 @@ import type { StoredEvent } from '../../src/store/store.js'
 import type { World } from '../support/world.js'
 import type { Step } from './scheduler.js'
 
-/** What left the processors for the rail and the bus. */
+/** Output of the processors to the rail and the bus. */
 export interface Output {
   readonly instructions: readonly RailInstruction[]
   readonly events: readonly StoredEvent[]
 }
 
-/** `isLate`: another processor has taken over since; it may have answered before. */
+/** `isLate`: another processor has taken over since and may have answered before. */
 export type OnAnswer = (answer: Answer, isLate: boolean) => void
 
 export interface Processors {
@@ -47,7 +47,7 @@ export interface Processors {
   marks(): {
     readonly books: ProgressQueries
     readonly onDisk: Progress | null
-    /** What processors recorded outside of the books. */
+    /** Records of the processors outside of the books. */
     readonly highWater: Progress
   }
   /** A fault of a machine or of a link, or its end. @returns its name */

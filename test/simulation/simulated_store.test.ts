@@ -15,11 +15,11 @@ import { createScheduler } from './scheduler.js'
 import { createSimulatedStore } from './simulated_store.js'
 
 const log = createLog('test', { LOG_LEVEL: 'silent' })
-/** Time stands still, so no heartbeat is due. */
+/** The clock is fixed, so no heartbeat is due. */
 const elapsed = (): number => 0
 const forever = (): Promise<void> => new Promise(() => undefined)
 
-/** Without faults; its schedulers hold nothing. */
+/** Without faults; its schedulers release every step at once. */
 async function opened(folder: string): Promise<Store> {
   const network = await createBooksNetwork({
     folder,
@@ -27,7 +27,7 @@ async function opened(folder: string): Promise<Store> {
     now: elapsed,
     random: createSeededRandom(1, 0),
     outcomeOfWrite: () => 'done',
-    onViolation: () => undefined, // a rejected commit, which the contract tests
+    onViolation: () => undefined, // A rejected commit, as the contract tests it.
     onCount: () => undefined,
   })
   const scheduler = createScheduler()

@@ -15,7 +15,7 @@ export interface SimulatedStoreOptions {
   readonly scheduler: Scheduler
   readonly isReachable: () => boolean
   readonly fault: () => PlantedFault | null
-  /** What `boot` says. */
+  /** The result of `boot`. */
   readonly ownership: () => Ownership
   /** Called by commits and barriers. */
   readonly owned: () => Pick<Owned, 'commit' | 'barrier'>

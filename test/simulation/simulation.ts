@@ -6,7 +6,7 @@
  * client_oracle), the faulty parts.
  *
  * - The same seed is the same run, step by step: the trace has the same digest.
- * - In the end the faults stop, and every entity that can reach a final state must.
+ * - At the end faults stop, and every entity that can reach a final state must reach it.
  */
 import { DAY, HOUR } from '../../src/base/clock.js'
 import { RULES, type Home } from '../support/world.js'

@@ -1,7 +1,7 @@
 /**
  * The processor's real store under the scheduler, with commits that can fail.
  *
- * Owns: when the store responds, and the outcome of each commit.
+ * Owns: the time of each response and the outcome of each commit.
  */
 import type { CommitRows, Store } from '../../src/store/store.js'
 import type { Scheduler } from './scheduler.js'

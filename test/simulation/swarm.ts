@@ -19,7 +19,7 @@ export interface Swarm {
   /** Of two processors, per step. */
   readonly disturb: number
   readonly acts: readonly Act[]
-  /** Partners call for this many steps, and then only read for as many. */
+  /** Partners make any call for this number of steps, then only reads for the same number. */
   readonly readsOnly: number
   /** Of two processors, when a commit fails. */
   readonly writeFaults: readonly WriteOutcome[]
@@ -38,7 +38,7 @@ const WRITE_FAULTS: readonly WriteOutcome[] = [
   'warned and lost',
 ]
 
-/** Nothing fails. */
+/** No faults. */
 export const CALM: Swarm = {
   wire: { loss: 0, repeat: 0, falseReport: 0 },
   commitFails: 0,

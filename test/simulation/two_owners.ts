@@ -1,6 +1,6 @@
 /**
  * Two processors over one set of books: each on a machine that can pause, be cut off, crash and
- * restart. One owns the books; the other is a candidate, or was the owner and does not know better.
+ * restart. One owns the books; the other is a candidate or a former owner.
  *
  * Owns: the machines, the choice of the processor for a call, the invariants of answers. Does not
  * own: the start of a processor (owner_process), the chain of commits (books_network).
@@ -34,7 +34,7 @@ export interface TwoOwnersOptions {
   readonly seededRandom: SeededRandom
   readonly outcomeOfWrite: () => WriteOutcome
   readonly fault: PlantedFault | null
-  /** What `disturb` does. */
+  /** The faults of `disturb`. */
   readonly acts: readonly Act[]
   readonly onCount: (what: string) => void
 }
@@ -43,7 +43,7 @@ type Cut = 'store' | 'gateways' | 'rail'
 
 interface Machine {
   readonly name: string
-  /** How fast its clock is, and where it began. */
+  /** The speed of its clock, and its start. */
   readonly speed: number
   readonly elapsedAtStart: number
   isPaused: boolean
@@ -145,7 +145,7 @@ export async function startTwoOwners(options: TwoOwnersOptions): Promise<Process
       if (epoch >= machine.highWater.epoch) machine.highWater = { epoch, lastBatch }
     }
   }
-  /** Restarts what has ended. @returns what a step has brought about */
+  /** Restarts ended processes. @returns the effect of the step */
   const afterStep = async (): Promise<string | null> => {
     noteProgress()
     for (const machine of machines) {
@@ -176,7 +176,7 @@ export async function startTwoOwners(options: TwoOwnersOptions): Promise<Process
   }
   const until = async (isDone: () => boolean): Promise<void> => {
     for (let step = 0; !isDone(); step++) {
-      assert.ok(step < STEPS_MAX, 'the processors get to a state')
+      assert.ok(step < STEPS_MAX, 'a processor serves')
       await atRest()
       const place = waiting().findIndex((what) => what !== 'pause')
       if (place < 0) clock.pass(STEP_MS)
@@ -184,7 +184,7 @@ export async function startTwoOwners(options: TwoOwnersOptions): Promise<Process
     }
   }
 
-  /** Gateways send most calls to the latest owner that they know. */
+  /** Most calls go to the latest announced owner. */
   const machineFor = (isInternal: boolean, isSigned: boolean): Machine | undefined => {
     const cut: Cut = isInternal ? 'rail' : 'gateways'
     const known = serving().filter(
@@ -223,7 +223,7 @@ export async function startTwoOwners(options: TwoOwnersOptions): Promise<Process
     machine.isPaused = false
     for (const work of machine.inbox.splice(0)) machine.process.submit(work)
   }
-  /** Mostly the owner's, whose faults matter more. */
+  /** Mostly the owner's machine. */
   const anyMachine = (): Machine =>
     (seededRandom.once(3) ? undefined : owner()) ?? seededRandom.pick(machines)
   const stall = (): string => {
@@ -237,7 +237,7 @@ export async function startTwoOwners(options: TwoOwnersOptions): Promise<Process
     cuts.add(cut)
     return `cut ${name} from ${cut}`
   }
-  /** Of what is paused or cut off now. */
+  /** The machines that are paused or cut off. */
   const repairs = (): (() => string)[] =>
     machines.flatMap((machine) => [
       ...(machine.isPaused ? [() => (wake(machine), `wake ${machine.name}`)] : []),

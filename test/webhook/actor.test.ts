@@ -1,3 +1,4 @@
+/** Snapshots of deliveries: stepping equals the running actor. */
 import fc from 'fast-check'
 import t from 'tap'
 import { instant } from '../../src/base/clock.js'

@@ -1,3 +1,4 @@
+/** The schedule of delivery attempts. */
 import fc from 'fast-check'
 import t from 'tap'
 import { DAY, HOUR, instant } from '../../src/base/clock.js'
@@ -15,7 +16,7 @@ void t.test('twelve attempts take two to three days', (t) => {
   t.equal(PAUSE_MS.length, 12)
   const total = PAUSE_MS.reduce<number>((sum, pause) => sum + pause, 0)
   t.ok(total > 2 * DAY && total < 2.5 * DAY, `${total / HOUR} hours`)
-  t.equal(retryAt(0, NOW, RULES, random(0.7)), NOW, 'the first is made at once')
+  t.equal(retryAt(0, NOW, RULES, random(0.7)), NOW, 'the first attempt is made at once')
   t.end()
 })
 

@@ -1,4 +1,4 @@
-/** A whole stack whose bus hangs and then loses its messages: partners lose no event. */
+/** A whole stack with a frozen bus that then loses its messages: every event is delivered. */
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
@@ -20,7 +20,7 @@ interface PublishedEvent {
 }
 
 void t.test(
-  'payouts go on without the bus, and every event is delivered when it is back',
+  'payouts continue without the bus, and every event is delivered after its return',
   async (t) => {
     const stack = await startStack({ settings: { RAIL_DELAY_MS: '50', WEBHOOK_POOLS: '2' } })
     t.teardown(() => stack.stop())
@@ -51,19 +51,21 @@ void t.test(
     }
 
     await payOut()
-    await eventually('all are delivered', hasAll)
+    await eventually('all events are delivered', hasAll)
     const before = delivered()
     stack.kill('nats', 'SIGSTOP')
     const status = `/proc/${stack.pidOf('nats')}/status`
-    await eventually('it stands still', () => /^State:\s+T/m.test(readFileSync(status, 'utf8')))
+    await eventually('the server is frozen', () =>
+      /^State:\s+T/m.test(readFileSync(status, 'utf8')),
+    )
     for (let count = 0; count < 5; count++) await payOut()
-    t.same(delivered(), before, 'no delivery while the bus hangs')
+    t.same(delivered(), before, 'no delivery while the bus is frozen')
 
     stack.kill('nats')
     rmSync(join(stack.dataDir, FILES.natsStore), { recursive: true, force: true })
     for (let count = 0; count < 5; count++) await payOut()
-    await eventually('all are delivered', hasAll, SETTLED_WITHIN_MS)
-    t.equal(delivered().size, payouts.length * TYPES.length, 'and nothing else')
+    await eventually('all events are delivered', hasAll, SETTLED_WITHIN_MS)
+    t.equal(delivered().size, payouts.length * TYPES.length, 'no other events')
     await stack.untilServing()
     await assertCleanAudit(t, stack.dataDir)
   },

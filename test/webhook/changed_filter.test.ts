@@ -6,7 +6,7 @@ import { anEndpoint } from './builders.js'
 import { aControlWorld } from './control_world.js'
 
 void t.test(
-  'an event published shortly before its subscription is known is delivered',
+  'an event published shortly before its subscription arrives at the pool is delivered',
   async (t) => {
     const world = await aControlWorld(t)
     const endpoint = anEndpoint({ enabledEvents: ['payout.failed'] })
@@ -21,15 +21,15 @@ void t.test(
     }
     world.setEndpoint(changed)
     eventConsumer.applyEndpoint(changed)
-    await eventually('it is sent', () => sent.length === 1)
+    await eventually('the event is sent', () => sent.length === 1)
     t.equal(sent[0]?.eventId, after.id)
-    t.same(await adminQueries.ofEvent(before.id), [], 'the other filter stood when it was made')
+    t.same(await adminQueries.ofEvent(before.id), [], 'the other filter applied at its creation')
 
     const [later] = world.someEvents(1) as [EventRow]
     await store.commit({ events: [later] })
     world.clock.advance(60_001)
     eventConsumer.applyEndpoint(changed)
     await eventConsumer.idle()
-    t.equal(sent.length, 1, 'an old subscription has missed nothing')
+    t.equal(sent.length, 1, 'an event from before an old subscription is not delivered')
   },
 )

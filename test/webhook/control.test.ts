@@ -1,4 +1,4 @@
-/** Two pools on the control stream answer requests as one. */
+/** Two pools on the control stream give one combined answer. */
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import type { DeliveryRecord__Output as DeliveryRecord } from '../../protos/types/causeway/internal/v1/DeliveryRecord.js'
@@ -180,7 +180,7 @@ void t.test('merged pages skip no row, for any distribution over the pools', (t)
         for (;;) {
           const pages = held.map((mine): DeliveryPage => {
             const rest = mine.filter((row) => key(row) < below)
-            const size = Math.min(n, 1 + (to.next().value as number)) // some end early
+            const size = Math.min(n, 1 + (to.next().value as number)) // Some pages end early.
             return { deliveries: rest.slice(0, size), more: rest.length > size }
           })
           const { deliveries, more } = mergePages(pages, n)
@@ -195,7 +195,7 @@ void t.test('merged pages skip no row, for any distribution over the pools', (t)
   t.end()
 })
 
-void t.test('the pool that has the event resends it, once while it is pending', async (t) => {
+void t.test('the pool with the event resends it, once while it is pending', async (t) => {
   const { world, endpoint, pools, until, resend } = await twoPools(t)
   const [event] = world.someEvents(1) as [EventRow]
   outbox.set(event.id, outboxOf(event, 1))
@@ -204,7 +204,7 @@ void t.test('the pool that has the event resends it, once while it is pending', 
   world.replies.set(endpoint.id, 'silence')
   const first = await resend(event)
   t.match(first.deliveries, [{ event_id: event.id, endpoint_id: endpoint.id, status: 'pending' }])
-  await eventually('it is sent again', () => pools[1].sent.length === 2)
+  await eventually('the event is sent again', () => pools[1].sent.length === 2)
   t.same((await resend(event)).deliveries, first.deliveries)
   t.same((await resend(event, { endpoint_id: endpoint.id })).deliveries, first.deliveries)
   t.equal(pools[1].sent.length, 2)
@@ -213,7 +213,7 @@ void t.test('the pool that has the event resends it, once while it is pending', 
   t.equal(pools[1].sent[0]?.body, pools[1].sent[1]?.body, 'the same bytes')
 })
 
-void t.test('an event that no pool has is stored by one of them', async (t) => {
+void t.test('an event that no pool has is stored by one pool', async (t) => {
   const { world, endpoint, pools, until, resend } = await twoPools(t)
   const narrow = anEndpoint({ enabledEvents: ['payout.failed'] })
   const foreign = anEndpoint({ tenant: 'acme_sandbox' as typeof TENANT })
@@ -226,7 +226,7 @@ void t.test('an event that no pool has is stored by one of them', async (t) => {
   t.same(
     deliveries.map((each) => each.endpoint_id),
     [narrow.id],
-    'the one that is named, though it would not have got it',
+    'the named endpoint, although it is not subscribed',
   )
   await until('delivered', 1)
   t.same((await resend(settled, { endpoint_id: foreign.id })).deliveries, [])
@@ -238,7 +238,7 @@ void t.test('an event that no pool has is stored by one of them', async (t) => {
   t.same(
     new Set(sent.map((webhookRequest) => webhookRequest.endpoint.id)),
     new Set([narrow.id, endpoint.id]),
-    'and who subscribesTo it: its message will find it taken',
+    'the subscribed endpoints too, as the message will be a duplicate',
   )
   t.same(
     (await resend(young)).deliveries.map((each) => each.endpoint_id),
@@ -250,7 +250,7 @@ void t.test('an event that no pool has is stored by one of them', async (t) => {
   )
 })
 
-void t.test('failed deliveries since an instant are retried at once, by both', async (t) => {
+void t.test('both pools retry failed deliveries since an instant', async (t) => {
   const { world, endpoint, pools, until } = await twoPools(t)
   world.replies.set(endpoint.id, 'permanent')
   const before = world.someEvents(4)
@@ -267,7 +267,7 @@ void t.test('failed deliveries since an instant are retried at once, by both', a
   world.replies.set(endpoint.id, 'delivered')
   t.match(await recover(since), { redriven: 6, has_more: false })
   await until('delivered', 6)
-  t.match(await recover(since), { redriven: 0 }, 'nothing has failed any more')
+  t.match(await recover(since), { redriven: 0 }, 'no failed delivery is left')
   t.match(await recover(instant(0), anEndpoint().id), { redriven: 0 })
 
   const dead = await query<ListView>(listDead(world.ctx, { limit: 3 }))
@@ -292,18 +292,18 @@ void t.test('failed deliveries since an instant are retried at once, by both', a
   t.match(
     viewOf(await again({ delivery_id: dead.data[0]!.id })),
     { redriven: 1 },
-    'delivered ones too',
+    'delivered events too',
   )
   t.equal(codeOf(await again({ delivery_id: 'dlv_0' })), 'not_found')
   t.match(viewOf(await again({})), { redriven: 3 }, 'of every endpoint')
   await until('delivered', 10)
 })
 
-void t.test('waiting deliveries are retried at once and the breaker is closed', async (t) => {
+void t.test('waiting deliveries are retried at once and the breaker closes', async (t) => {
   const { world, endpoint, pools, until } = await twoPools(t)
   world.replies.set(endpoint.id, 'retry')
   await pools[0].give(world.someEvents(15), [endpoint])
-  await eventually('left alone', () => pools[0].pool.state().openBreakers === 1)
+  await eventually('not redriven', () => pools[0].pool.state().openBreakers === 1)
   await until('waiting', 10)
   const status = await query<{ open: number; open_breakers: string[] }>(webhookStatus(world.ctx))
   t.match(status, { pools: 2, open: 15, dead: 0, poison: 0, open_breakers: [endpoint.id] })
@@ -324,7 +324,7 @@ void t.test('a delivery in flight is not redriven', async (t) => {
   await until('waiting', 1)
   world.replies.set(endpoint.id, 'silence')
   world.clock.advance(7_000)
-  await eventually('its second try is under way', () => pools[0].sent.length === 2)
+  await eventually('its second attempt is in flight', () => pools[0].sent.length === 2)
   const since = { endpoint_id: endpoint.id, since: '0' }
   t.match(await query(recoverEndpoint(world.ctx, TENANT, since)), { redriven: 0 })
   const [{ id }] = (await list(world, endpoint.id)).data as [DeliveryView]
@@ -334,7 +334,7 @@ void t.test('a delivery in flight is not redriven', async (t) => {
 })
 
 void t.test(
-  'a resend to a deleted endpoint sends nothing, to a disabled one it waits',
+  'a resend to a deleted endpoint sends nothing, and one to a disabled endpoint waits',
   async (t) => {
     const { world, endpoint, pools, until, resend } = await twoPools(t)
     const [event] = world.someEvents(1) as [EventRow]
@@ -353,7 +353,7 @@ void t.test(
   },
 )
 
-void t.test('a redrive is safe beside attempts, loads and results', async (t) => {
+void t.test('a redrive is safe during attempts, loads and results', async (t) => {
   const { world, endpoint, pools, until } = await twoPools(t)
   world.replies.set(endpoint.id, 'retry')
   await pools[0].give(world.someEvents(200), [endpoint])
@@ -364,7 +364,7 @@ void t.test('a redrive is safe beside attempts, loads and results', async (t) =>
     world.clock.advance(5_000)
   }
   world.replies.set(endpoint.id, 'delivered')
-  await eventually('all are delivered', async () => {
+  await eventually('all events are delivered', async () => {
     await recover()
     return (await pools[0].states())['delivered'] === 200
   })
@@ -374,7 +374,7 @@ void t.test('a redrive is safe beside attempts, loads and results', async (t) =>
 void t.test('an event resent while its message arrives is stored once', async (t) => {
   const { world, endpoint, pools, until, resend } = await twoPools(t)
   await pools[1].leave()
-  await eventually('one is left', () => world.ctx.connectedPools === 1)
+  await eventually('one delivery is open', () => world.ctx.connectedPools === 1)
   const events = world.someEvents(8)
   for (const event of events) outbox.set(event.id, outboxOf(event))
   const { eventConsumer, store } = pools[0]
@@ -391,7 +391,7 @@ void t.test('an event resent while its message arrives is stored once', async (t
   t.equal((await allOf(world, endpoint.id, 50)).length, 8)
 })
 
-void t.test('poison messages of both pools, last seen first', async (t) => {
+void t.test('poison messages of both pools are listed, last seen first', async (t) => {
   const { world, pools } = await twoPools(t)
   const poison = (digest: string, at: number) => ({
     ...{ digest, subject: 'causeway.events.x', headers: {}, payloadBase64: 'e30=' },

@@ -136,7 +136,7 @@ export async function aControlWorld(t: Test): Promise<ControlWorld> {
       address,
       createControlHandler({ adminQueries, redriver, pool, clock, log }),
     )
-    await eventually('it attends', () => ctx.connectedPools === connectedPools + 1)
+    await eventually('the pool is connected', () => ctx.connectedPools === connectedPools + 1)
     t.teardown(async () => {
       hangUp()
       await opened.close()

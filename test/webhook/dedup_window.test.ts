@@ -1,3 +1,4 @@
+/** The window of known event ids. */
 import fc from 'fast-check'
 import t from 'tap'
 import type { EventId } from '../../src/base/ids.js'
@@ -5,7 +6,7 @@ import { createDedupWindow } from '../../actors/webhook/intake/dedup_window.js'
 
 const id = (number: number): EventId => `evt_${String(number).padStart(4, '0')}` as EventId
 
-void t.test('answers are correct, and an evicted id is left to the disk', (t) => {
+void t.test('the window answers correctly, and an evicted id needs a query on disk', (t) => {
   const onDisk = fc.uniqueArray(fc.nat(60), { maxLength: 20 })
   const taken = fc.array(fc.nat(200), { maxLength: 60 })
   fc.assert(

@@ -15,22 +15,22 @@ interface Outcomes {
   readonly outcomes: readonly { readonly event_id: string }[]
 }
 
-/** A processor; without an answer it is not reached. */
+/** A processor; without an answer it is unreachable. */
 function aProcessor() {
   const recorded: string[] = []
   let isAway = false
   const client = {
     Record: (batch: Outcomes, _m: object, _o: object, done: (fault: Error | null) => void) => {
       if (!isAway) recorded.push(...batch.outcomes.map(({ event_id }) => event_id))
-      done(isAway ? new Error('not reached') : null)
+      done(isAway ? new Error('unreachable') : null)
     },
   } as unknown as EventOutcomesClient
   return { client, recorded, setAway: (away: boolean) => (isAway = away) }
 }
 
-void t.test('a processor that is away delays only its own outcomes', async (t) => {
+void t.test('an unreachable processor delays only its own outcomes', async (t) => {
   const [one, two] = [aProcessor(), aProcessor()]
-  // More of the first tenant than one look finds.
+  // More of the first tenant than one query returns.
   const events: TenantEvent[] = Array.from({ length: 2_500 }, (_, i) => ({
     id: `evt_${i}` as EventId,
     tenant: (i < 2_400 ? ONE : TWO) as TenantId,
@@ -58,9 +58,9 @@ void t.test('a processor that is away delays only its own outcomes', async (t) =
   })
   t.teardown(() => reporter.stop())
   reporter.schedule()
-  await eventually('the second one has its own', () => two.recorded.length === 100)
+  await eventually('the second processor has its outcomes', () => two.recorded.length === 100)
   t.same(one.recorded, [])
   one.setAway(false)
-  await eventually('then the first one', () => one.recorded.length === 2_400)
+  await eventually('the first processor has its outcomes', () => one.recorded.length === 2_400)
   t.equal(two.recorded.length, 100)
 })

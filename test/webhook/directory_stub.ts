@@ -1,4 +1,4 @@
-/** A stand-in for the processor: the directory of endpoints and the recorder of outcomes. */
+/** A stub of the processor: the directory of endpoints and the recorder of outcomes. */
 import { Server, type ServerWritableStream } from '@grpc/grpc-js'
 import { listenGrpc } from '../support/grpc_listen.js'
 import type { DirectoryHandlers } from '../../protos/types/causeway/internal/v1/Directory.js'

@@ -1,3 +1,4 @@
+/** The events of an endpoint, and its signing secrets. */
 import t from 'tap'
 import { signingKey } from '../../src/auth/signature.js'
 import { instant } from '../../src/base/clock.js'

@@ -1,3 +1,4 @@
+/** The queue of an endpoint: circuit breaker, rate, concurrency, loading. */
 import t from 'tap'
 import { DAY, HOUR, instant, plus, SECOND } from '../../src/base/clock.js'
 import {
@@ -70,7 +71,7 @@ void t.test('a clock that is set back stops neither attempts nor probes', (t) =>
   const before = instant(NOW + HOUR)
   const endpointQueue = aQueue({ waiting: someDeliveries(1), gapMs: 100 })
   while (mayStart(endpointQueue, before)) spend(endpointQueue, before)
-  t.notOk(mayStart(endpointQueue, NOW), 'the rate is used up')
+  t.notOk(mayStart(endpointQueue, NOW), 'the rate is exhausted')
   let left = 0
   for (let at = NOW; at <= NOW + SECOND; at = plus(at, 50)) {
     for (; mayStart(endpointQueue, at); left += 1) spend(endpointQueue, at)
@@ -94,7 +95,7 @@ void t.test('concurrency limits the attempts in flight', (t) => {
   t.ok(starts({}))
   t.notOk(starts({ waiting: [] }))
   t.notOk(starts({ running: false }))
-  t.notOk(starts({ inFlight: 1 }), 'a new endpoint: one')
+  t.notOk(starts({ inFlight: 1 }), 'one at a new endpoint')
   t.ok(starts({ concurrency: 4, inFlight: 3 }))
   t.notOk(starts({ concurrency: 4, inFlight: 4 }))
   const open = { failures: 10, openUntil: NOW }
@@ -134,7 +135,7 @@ void t.test('unloading drops every waiting delivery from memory', (t) => {
   t.equal(
     endpointQueue.releasedDuringLoad.size,
     3,
-    'a load under way must not bring them as they were',
+    'a load in progress must not return the old deliveries',
   )
   endpointQueue.loading = false
   release(endpointQueue, queue[0]!.id)
@@ -173,7 +174,7 @@ void t.test('an outcome updates tier, breaker and failing since', (t) => {
   t.end()
 })
 
-void t.test('without any answer so far the breaker opens for seconds only', (t) => {
+void t.test('before the first answer the breaker opens for seconds only', (t) => {
   const refused = { kind: 'retry', status: null, reason: 'ECONNREFUSED', late: false } as const
   const failTenTimes = (endpointQueue: EndpointQueue, answer: AttemptOutcome): void => {
     for (let i = 0; i < 10; i++) recordOutcome(endpointQueue, answer, NOW, PROBES)
@@ -183,7 +184,11 @@ void t.test('without any answer so far the breaker opens for seconds only', (t) 
   failTenTimes(endpointQueue, refused)
   t.equal(pauseOf(endpointQueue), 5 * SECOND)
   recordOutcome(endpointQueue, { ...refused, reason: 'timeout' }, NOW, PROBES)
-  t.equal(pauseOf(endpointQueue), PROBE_MS, 'a timeout costs a slot, a refused connection nothing')
+  t.equal(
+    pauseOf(endpointQueue),
+    PROBE_MS,
+    'a timeout lowers concurrency, a refused connection does not',
+  )
   recordOutcome(endpointQueue, refused, NOW, PROBES)
   t.equal(pauseOf(endpointQueue), 5 * SECOND)
   recordOutcome(endpointQueue, promptly('delivered'), NOW, PROBES)

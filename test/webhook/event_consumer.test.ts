@@ -1,3 +1,4 @@
+/** The consumer of the bus: deliveries, acknowledgments, duplicates, poison messages. */
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { headers as natsHeaders, connect } from 'nats'
@@ -24,7 +25,7 @@ import { anEndpoint } from './builders.js'
 const log = createLog('test', { LOG_LEVEL: 'silent' })
 const clock = systemClock
 
-/** A real bus and a real store; the test controls directory and pool. */
+/** A consumer on a real bus and store; the test controls directory and pool. */
 async function anEventConsumer(t: Test, endpoints: Endpoint[]) {
   const folder = tempFolder(t)
   const server = await createNatsServer(folder)
@@ -97,7 +98,7 @@ async function anEventConsumer(t: Test, endpoints: Endpoint[]) {
       whenSynced = false
     },
     isHolding: () => holding,
-    /** The processor of a tenant is away; undefined: none is. */
+    /** The tenant whose processor is unreachable; undefined: none. */
     setAway: (tenant: string | undefined) => {
       away = tenant
       back()
@@ -172,7 +173,7 @@ void t.test('a repeated event creates no second delivery', async (t) => {
   for (const round of [1, 2]) {
     for (const event of events) await world.publish(event, `${event.id}:sweep${round}`)
   }
-  await eventually('all seen', () => {
+  await eventually('all events are read', () => {
     const { events: fresh, duplicates } = world.eventConsumer.counts
     return fresh + duplicates === 150
   })
@@ -190,7 +191,7 @@ void t.test('a settled event that arrives again is reported again', async (t) =>
   await world.store.commit({ reported: [event.id as EventId] })
   t.same(await unreported(world.store), [])
   await world.publish(event, `${event.id}:sweep1`)
-  await eventually('seen again', () => world.eventConsumer.counts.duplicates === 1)
+  await eventually('the event is read again', () => world.eventConsumer.counts.duplicates === 1)
   t.same(await unreported(world.store), [event.id])
 })
 
@@ -221,7 +222,7 @@ void t.test('a poison message is stored and the others are processed', async (t)
   await send(event.body.replaceAll('payout.completed', 'payout'))
   await send(event.body.replace(/"created_at":"[^"]*"/, '"created_at":"yesterday"'))
   await world.publish(anEvent(2))
-  await eventually('the good one', () => world.delivered.length === 1)
+  await eventually('the valid message', () => world.delivered.length === 1)
   await eventually('on disk', () => world.eventConsumer.counts.events === 1)
   t.same(world.eventConsumer.counts, { events: 1, duplicates: 0, poison: 13 })
   const rows = await world.rows<{ reason: string; times: number; payload_base64: string }>(
@@ -241,7 +242,7 @@ void t.test('a poison message is stored and the others are processed', async (t)
   })
 })
 
-void t.test('a processor that is away delays only the events of its own tenants', async (t) => {
+void t.test('an unreachable processor delays only the events of its own tenants', async (t) => {
   const tenant = 'other_sandbox' as TenantId
   const [own, others] = [anEndpoint(), anEndpoint({ tenant })]
   const world = await anEventConsumer(t, [own, others])
@@ -250,10 +251,10 @@ void t.test('a processor that is away delays only the events of its own tenants'
   await world.publish(late)
   const event = anEvent(2)
   await world.publish(event)
-  await eventually('the other one is delivered', () => world.delivered.length === 1)
+  await eventually('the event of the other tenant is delivered', () => world.delivered.length === 1)
   t.equal(world.delivered[0]?.eventId, event.id)
   world.setAway(undefined)
-  await eventually('then the late one', () => world.delivered.length === 2)
+  await eventually('the delayed event is delivered', () => world.delivered.length === 2)
   t.equal(world.delivered[1]?.eventId, late.id)
 })
 
@@ -270,7 +271,7 @@ void t.test('nothing is routed while the directory is not in step', async (t) =>
   await eventually('delivered', () => world.delivered.length === 2)
 })
 
-void t.test('an endpoint that becomes known shortly after an event gets it', async (t) => {
+void t.test('an endpoint that is announced shortly after an event gets it', async (t) => {
   const endpoints: Endpoint[] = []
   const world = await anEventConsumer(t, endpoints)
   const now = clock.now()

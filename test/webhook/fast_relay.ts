@@ -1,6 +1,6 @@
 /**
- * The real relay over an outbox, in a world where its time runs thirty times as fast: every second
- * it sweeps what has been open for two.
+ * The real relay over an outbox with a clock that runs thirty times as fast: every second it sweeps
+ * events that have been open for two.
  */
 import { mock } from 'node:test'
 import type { Test } from 'tap'
@@ -15,7 +15,7 @@ const FASTER = 30
 
 export interface FastRelay {
   readonly clock: Clock
-  /** As the processor does: on disk first, then to the bus. */
+  /** Like the processor: first to disk, then to the bus. */
   commit(events: readonly StoredEvent[]): void
   readonly relay: Relay
 }

@@ -1,3 +1,4 @@
+/** The state machine of a delivery. */
 import t from 'tap'
 import { createActor } from 'xstate'
 import { instant } from '../../src/base/clock.js'
@@ -39,7 +40,7 @@ const CONTEXTS: Record<DeliveryState, DeliveryContext> = {
   },
 }
 
-/** A pair that is not listed changes neither state nor context. */
+/** Unlisted pairs change neither state nor context. */
 const TABLE: Record<DeliveryState, Partial<Record<keyof typeof EVENTS, DeliveryState>>> = {
   pending: { attempt: 'delivering', early: 'delivering', abandon: 'dead' },
   delivering: {

@@ -1,3 +1,4 @@
+/** Deliveries by a real pool process. */
 import t from 'tap'
 import { anEvent, someEvents } from '../bus/bus_events.js'
 import { eventually } from '../support/eventually.js'
@@ -37,14 +38,17 @@ void t.test('a dead endpoint does not delay the others', async (t) => {
   await world.start()
   const events = someEvents(300)
   await world.publish(events)
-  await eventually('all at the healthy one', () => distinct(world.gotBy('/alive')) === 300)
+  await eventually(
+    'the healthy endpoint has all events',
+    () => distinct(world.gotBy('/alive')) === 300,
+  )
   t.equal(world.gotBy('/alive').length, 300, 'once each')
-  t.ok(world.gotBy('/dead').length <= 4, 'few at a time')
+  t.ok(world.gotBy('/dead').length <= 4, 'few attempts at a time')
   const [open] = await world.rows<{ n: number }>(
     'SELECT count(*) AS n FROM deliveries WHERE endpoint_id = ? AND due_at IS NOT NULL',
     [dead.id],
   )
-  t.equal(open?.n, 300, 'the deliveries of the dead one stay open')
+  t.equal(open?.n, 300, 'the deliveries to the dead endpoint stay open')
   t.notOk(world.settled([events[0]!]))
 })
 
@@ -55,7 +59,7 @@ void t.test('5xx is retried until 2xx, with a new nonce over the same bytes', as
   await world.start()
   const event = anEvent(1)
   await world.publish([event])
-  await eventually('three tries', () => world.got.length >= 3)
+  await eventually('three attempts', () => world.got.length >= 3)
   world.answers.set('/moody', 200)
   await eventually('settled', () => world.settled([event]))
   t.equal(new Set(world.got.map(({ nonce }) => nonce)).size, world.got.length)

@@ -1,3 +1,4 @@
+/** A pool process while the bus is killed and wiped. */
 import t from 'tap'
 import { anEvent, createOutbox, relayOf, someEvents } from '../bus/bus_events.js'
 import { eventually } from '../support/eventually.js'
@@ -16,7 +17,7 @@ void t.test('the relay republishes events that were in a wiped stream', async (t
   world.nats.wipe()
   await world.nats.start()
   await world.start()
-  await eventually('all settled', () => world.settled(events))
+  await eventually('all events are settled', () => world.settled(events))
   t.equal(distinct(world.got), 100)
 })
 

@@ -1,3 +1,4 @@
+/** A pool process while endpoints are disabled and deleted. */
 import t from 'tap'
 import { anEvent, someEvents, TENANT } from '../bus/bus_events.js'
 import { eventually } from '../support/eventually.js'
@@ -10,10 +11,13 @@ void t.test('a disabled endpoint gets its events once it is enabled', async (t) 
   await world.start()
   const events = someEvents(100)
   await world.publish(events)
-  await eventually('the other has all', () => distinct(world.gotBy('/other')) === 100)
+  await eventually(
+    'the other endpoint has all events',
+    () => distinct(world.gotBy('/other')) === 100,
+  )
   t.equal(world.gotBy('/hook').length, 0)
   world.processor.setEndpoint({ ...endpoint, status: 'enabled' })
-  await eventually('all settled', () => world.settled(events))
+  await eventually('all events are settled', () => world.settled(events))
   t.equal(distinct(world.gotBy('/hook')), 100)
   t.ok(other.id)
 })
@@ -25,12 +29,12 @@ void t.test('open deliveries of a deleted endpoint end as dead', async (t) => {
   await world.start({ WEBHOOK_BACKOFF_SCALE_PCT: '100' })
   const events = someEvents(300)
   await world.publish(events)
-  await eventually('tried, and all are there', async () => {
+  await eventually('one attempt is made, and all deliveries are stored', async () => {
     const [row] = await world.rows<{ n: number }>('SELECT count(*) AS n FROM deliveries')
     return row?.n === 300 && world.got.length > 0
   })
   world.processor.setEndpoint({ ...endpoint, status: 'deleted' })
-  await eventually('all settled', () => world.settled(events))
+  await eventually('all events are settled', () => world.settled(events))
   const states = await world.rows<{ state: string; n: number }>(
     'SELECT state, count(*) AS n FROM deliveries GROUP BY state',
   )
@@ -45,12 +49,15 @@ for (const away of ['cut off', 'stopped'] as const) {
     await world.start()
     const events = someEvents(20)
     await world.publish(events)
-    await eventually('the other has all', () => distinct(world.gotBy('/other')) === 20)
+    await eventually(
+      'the other endpoint has all events',
+      () => distinct(world.gotBy('/other')) === 20,
+    )
     if (away === 'stopped') await world.stop()
     else world.processor.cut()
     world.processor.setEndpoint({ id, tenant: TENANT, status: 'deleted' })
     if (away === 'stopped') await world.start()
-    await eventually('all settled', () => world.settled(events))
+    await eventually('all events are settled', () => world.settled(events))
     const states = await world.rows<{ state: string; n: number }>(
       'SELECT state, count(*) AS n FROM deliveries WHERE endpoint_id = ? GROUP BY state',
       [id],

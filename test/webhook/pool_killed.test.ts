@@ -1,6 +1,6 @@
 /**
- * Thousands of events while the pool is killed three times and the bus once, its store wiped. A
- * verifier that has only the published events checks the outcome of each.
+ * Thousands of events while the pool is killed three times, and the bus once with a wiped store:
+ * the outcome of each published event is checked.
  */
 import t, { type Test } from 'tap'
 import type { TenantId } from '../../src/base/ids.js'
@@ -45,7 +45,7 @@ void t.test('every event is delivered or dead-lettered and no other is delivered
   for (const victim of ['pool', 'bus', 'pool', 'pool']) {
     const before = world.got.length
     publish(EVENTS / 5)
-    await eventually('some arrive', () => world.got.length > before + BURST)
+    await eventually('the first events arrive', () => world.got.length > before + BURST)
     if (victim === 'pool') {
       await world.kill()
       await world.start()
@@ -59,7 +59,7 @@ void t.test('every event is delivered or dead-lettered and no other is delivered
   // A receiver that failed each time would wait longer than this test.
   clearInterval(moods)
   world.answers.set(moody, 200)
-  await eventually('all settled', () => world.settled(published), 60_000)
+  await eventually('all events are settled', () => world.settled(published), 60_000)
   await verify(t, world, published)
 })
 
@@ -76,7 +76,7 @@ async function verify(t: Test, world: PoolWorld, published: readonly StoredEvent
     const event = byId.get(eventId)
     return !signed || event?.body !== body || !path.startsWith(`/${event.tenant}/`)
   })
-  t.same(invented, [], 'what arrived was published, for this partner, byte for byte')
+  t.same(invented, [], 'a delivered body is that of a published event of this partner')
 
   const accepted = new Set(
     world.got.filter(({ status }) => status === 200).map(({ eventId, path }) => eventId + path),

@@ -1,6 +1,6 @@
 /**
- * The webhook pool as a real process, with a real nats-server, a stand-in processor and a receiver
- * of its own.
+ * The webhook pool as a real process, with a real nats-server, a stub of the processor and a
+ * receiver.
  */
 import { fork, type ChildProcess } from 'node:child_process'
 import { createHash, createHmac } from 'node:crypto'
@@ -42,7 +42,7 @@ export interface Got {
   readonly status: number
 }
 
-/** Delivery is at least once, so distinct events are counted. */
+/** Counts distinct events, as delivery is at least once. */
 export const distinct = (got: readonly Got[]): number =>
   new Set(got.map(({ eventId }) => eventId)).size
 

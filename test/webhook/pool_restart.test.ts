@@ -1,3 +1,4 @@
+/** A pool process that is stopped, killed and restarted. */
 import t from 'tap'
 import { someEvents } from '../bus/bus_events.js'
 import { eventually } from '../support/eventually.js'
@@ -11,7 +12,7 @@ void t.test('a restarted pool resumes its deliveries', async (t) => {
   await world.start()
   const events = someEvents(40)
   await world.publish(events)
-  await eventually('one has all', () => distinct(world.gotBy('/now')) === 40)
+  await eventually('one endpoint has all events', () => distinct(world.gotBy('/now')) === 40)
   await eventually('its results are on disk', async () => {
     const [row] = await world.rows<{ n: number }>(
       "SELECT count(*) AS n FROM deliveries WHERE state = 'delivered'",
@@ -22,7 +23,7 @@ void t.test('a restarted pool resumes its deliveries', async (t) => {
   const before = world.gotBy('/now').length
   world.answers.delete('/late')
   await world.start()
-  await eventually('all settled', () => world.settled(events))
+  await eventually('all events are settled', () => world.settled(events))
   t.equal(distinct(world.gotBy('/late')), 40)
   t.equal(world.gotBy('/now').length, before, 'delivered events are not sent again')
   const [row] = await world.rows<{ n: number }>(
@@ -32,7 +33,7 @@ void t.test('a restarted pool resumes its deliveries', async (t) => {
   t.equal(row?.n, 40)
 })
 
-void t.test('kill -9 during deliveries loses nothing', async (t) => {
+void t.test('kill -9 during deliveries loses no event', async (t) => {
   const world = await aPoolWorld(t)
   world.endpoint('/hook')
   await world.start()
@@ -40,11 +41,11 @@ void t.test('kill -9 during deliveries loses nothing', async (t) => {
   for (let from = 0; from < 600; from += 200) {
     await world.publish(events.slice(from, from + 200))
     const some = world.got.length
-    await eventually('some arrive', () => world.got.length > some)
+    await eventually('the first events arrive', () => world.got.length > some)
     await world.kill()
     await world.start()
   }
-  await eventually('all settled', () => world.settled(events), 60_000)
+  await eventually('all events are settled', () => world.settled(events), 60_000)
   t.equal(distinct(world.got), 600)
   t.ok(world.got.every(({ signed }) => signed))
 })
@@ -55,18 +56,18 @@ void t.test('a clean stop commits every attempt', async (t) => {
   await world.start()
   const events = someEvents(200)
   await world.publish(events)
-  await eventually('some arrive', () => world.got.length > 10)
+  await eventually('the first events arrive', () => world.got.length > 10)
   t.equal(await world.stop(), 0)
   const [row] = await world.rows<{ n: number }>(
     "SELECT count(*) AS n FROM deliveries WHERE state = 'delivered'",
   )
   t.equal(row?.n, world.got.length, 'every attempt is stored')
   await world.start()
-  await eventually('all settled', () => world.settled(events), 45_000)
+  await eventually('all events are settled', () => world.settled(events), 45_000)
   t.equal(world.got.length, 200, 'once each')
 })
 
-void t.test('outcomes survive an absent processor and a restart', async (t) => {
+void t.test('outcomes survive an unreachable processor and a restart', async (t) => {
   const world = await aPoolWorld(t)
   world.endpoint('/hook')
   await world.start()

@@ -1,3 +1,4 @@
+/** The order and the rate of deliveries, with a manual clock and scripted receivers. */
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { DAY, MINUTE, SECOND } from '../../src/base/clock.js'
@@ -95,7 +96,7 @@ async function aPool(
     return other.failing()
   }
 
-  /** As the intake does: handed to the pool while their commit is in progress. */
+  /** Like the event consumer: passed to the pool while their commit is in progress. */
   const give = async (endpoint: Endpoint, count: number): Promise<void> => {
     const events = Array.from({ length: count }, () => anEventRow({ receivedAt: clock.now() }))
     const deliveries = events.map((event) => aDelivery(event, endpoint))
@@ -119,7 +120,7 @@ void t.test('hundreds of dead endpoints do not delay a live one', async (t) => {
   for (const endpoint of [...dead, live]) world.pool.applyEndpoint(endpoint)
   await Promise.all(dead.map((endpoint) => world.give(endpoint, 3)))
   await world.give(live, 200)
-  await eventually('all of the live one', () => {
+  await eventually('all events of the live endpoint', () => {
     world.clock.advance(100)
     return world.count(world.delivered, live) === 200
   })
@@ -151,18 +152,18 @@ void t.test('no attempt starts while its tenant is paused; other tenants go on',
   await eventually('all of both', has(held, 20))
 })
 
-void t.test('an endpoint gets at most its rate and loses nothing', async (t) => {
+void t.test('an endpoint gets at most its rate and loses no event', async (t) => {
   const world = await aPool(t, () => 'delivered', 20)
   const [one, other] = [anEndpoint(), anEndpoint()]
   for (const endpoint of [one, other]) world.pool.applyEndpoint(endpoint)
   await Promise.all([world.give(one, 60), world.give(other, 10)])
   const has = (endpoint: Endpoint, count: number) => (): boolean =>
     world.count(world.delivered, endpoint) >= count
-  await eventually('a second of it', has(one, 20))
-  await eventually('the other has all', has(other, 10))
+  await eventually('the events of one second', has(one, 20))
+  await eventually('the other endpoint has all events', has(other, 10))
   t.equal(world.count(world.tries, one), 20)
   world.clock.advance(500)
-  await eventually('half a second more', has(one, 30))
+  await eventually('the events of half a second', has(one, 30))
   t.equal(world.count(world.tries, one), 30)
   await eventually('all', () => {
     world.clock.advance(50)
@@ -182,7 +183,7 @@ void t.test('dead, slow and flapping endpoints do not delay the others', async (
   const all = [dead!, late!, flapping!, ...others]
   for (const endpoint of all) world.pool.applyEndpoint(endpoint)
   await Promise.all(all.map((endpoint) => world.give(endpoint, 100)))
-  await eventually('the others have everything', () =>
+  await eventually('the other endpoints have all events', () =>
     others.every((endpoint) => world.count(world.delivered, endpoint) === 100),
   )
   t.equal(world.count(world.tries, dead!), 10, 'the breaker is open')
@@ -196,13 +197,16 @@ void t.test('hundreds of slow endpoints do not delay the fast ones', async (t) =
   const world = await aPool(t, ({ endpoint }) => (endpoint === live ? 'delivered' : 'late'))
   for (const endpoint of [...late, live]) world.pool.applyEndpoint(endpoint)
   await Promise.all(late.map((endpoint) => world.give(endpoint, 1)))
-  await eventually('each has answered once', () => {
+  await eventually('each endpoint has answered once', () => {
     world.clock.advance(100)
     return world.delivered.length === 100
   })
   await Promise.all(late.map((endpoint) => world.give(endpoint, 3)))
   await world.give(live, 200)
-  await eventually('all of the live one', () => world.count(world.delivered, live) === 200)
+  await eventually(
+    'all events of the live endpoint',
+    () => world.count(world.delivered, live) === 200,
+  )
   t.equal(world.delivered.length, 300, 'without the clock advancing')
 })
 
@@ -216,7 +220,7 @@ void t.test('a recovering endpoint gets one attempt, then two, never all at once
   answer = 'delivered'
   const before = world.atOnce.length
   world.clock.advance(MINUTE)
-  await eventually('all delivered', () => world.delivered.length === 100)
+  await eventually('all events are delivered', () => world.delivered.length === 100)
   const back = world.atOnce.slice(before)
   t.equal(back[0], 1, 'the probe alone')
   t.ok(back[1]! <= 2 && back[2]! <= 2 && back[3]! <= 3, `then ${back.slice(1, 9).join()}`)
@@ -227,9 +231,9 @@ void t.test('a backlog beyond memory is delivered from disk, each delivery once'
   const world = await aPool(t, () => 'delivered')
   const endpoint = anEndpoint()
   await world.give(endpoint, 1_000)
-  t.equal(world.pool.state().waitingInMemory, 0, 'the endpoint is not known yet')
+  t.equal(world.pool.state().waitingInMemory, 0, 'the endpoint is not announced yet')
   world.pool.applyEndpoint(endpoint)
-  await eventually('all delivered', () => world.delivered.length >= 1_000)
+  await eventually('all events are delivered', () => world.delivered.length >= 1_000)
   await iterations(20)
   t.equal(world.tries.length, 1_000)
   t.equal(world.most.get(endpoint.id), 4)
@@ -241,18 +245,21 @@ void t.test('an open breaker allows one probe a minute', async (t) => {
   const endpoint = anEndpoint()
   world.pool.applyEndpoint(endpoint)
   await world.give(endpoint, 50)
-  await eventually('ten tries', () => world.tries.length === 10)
+  await eventually('ten attempts', () => world.tries.length === 10)
   await eventually('open', () => world.pool.state().openBreakers === 1)
   world.clock.advance(MINUTE - SECOND)
   await iterations(200)
-  t.equal(world.tries.length, 10, 'due, and held back')
+  t.equal(world.tries.length, 10, 'due, and held by the breaker')
   world.clock.advance(2 * SECOND)
   await eventually('a probe', () => world.tries.length === 11)
   await iterations(200)
   t.equal(world.tries.length, 11)
   answer = 'delivered'
   world.clock.advance(MINUTE)
-  await eventually('closed, and all delivered', () => world.delivered.length === 50)
+  await eventually(
+    'the breaker is closed and all events are delivered',
+    () => world.delivered.length === 50,
+  )
 })
 
 void t.test('a receiver started after its endpoint is reached within seconds', async (t) => {
@@ -279,14 +286,14 @@ for (const change of ['sent again', 'reset', 'given another URL'] as const) {
     world.pool.applyEndpoint(endpoint)
     await world.give(endpoint, 50)
     await eventually('open', () => world.pool.state().openBreakers === 1)
-    await eventually('none under way', () => world.pool.state().inFlight === 0)
+    await eventually('no attempt in flight', () => world.pool.state().inFlight === 0)
     const before = world.tries.length
     answer = 'delivered'
     const reset = { ...endpoint, breakerResetAt: world.clock.now() }
     if (change === 'sent again') {
       world.pool.applyEndpoint({ ...endpoint })
       await iterations(200)
-      t.equal(world.pool.state().openBreakers, 1, 'nothing has changed')
+      t.equal(world.pool.state().openBreakers, 1, 'no change')
       t.equal(world.tries.length, before)
       return
     }
@@ -294,7 +301,7 @@ for (const change of ['sent again', 'reset', 'given another URL'] as const) {
       change === 'reset' ? reset : { ...reset, url: 'http://127.0.0.1:1/new' },
     )
     t.equal(world.pool.state().openBreakers, 0)
-    await eventually('what has not been tried is', () => world.delivered.length >= 40)
+    await eventually('untried deliveries are sent', () => world.delivered.length >= 40)
   })
 }
 
@@ -339,7 +346,7 @@ void t.test('five days of failures disable the endpoint and keep its events', as
   await world.give(endpoint, 1)
   await eventually('refused', async () => (await world.store.failingSince()).size === 1)
   t.equal(world.pool.failing().length, 1)
-  t.same(await world.failingAgain(), world.pool.failing(), 'known after a restart')
+  t.same(await world.failingAgain(), world.pool.failing(), 'also after a restart')
   world.clock.advance(5 * DAY)
   await world.give(endpoint, 1)
   await eventually('disabled', () => world.disabled.length === 1)
@@ -367,13 +374,13 @@ void t.test(
     world.pool.applyEndpoint({ ...endpoint, status: 'disabled' })
     await iterations(20)
     const before = world.tries.length
-    t.equal(before, 1, 'a new endpoint gets one')
+    t.equal(before, 1, 'a new endpoint gets one attempt')
     world.pool.applyEndpoint(endpoint)
     await iterations(20)
-    t.equal(world.tries.length, before, 'nothing is on disk yet')
+    t.equal(world.tries.length, before, 'no delivery is on disk yet')
     await world.store.commit({ deliveries: deliveries.slice(before) })
     commit()
-    await eventually('all delivered', () => world.tries.length >= 300)
+    await eventually('all events are delivered', () => world.tries.length >= 300)
     await iterations(20)
     t.equal(world.tries.length, 300, 'once each')
   },

@@ -15,19 +15,19 @@ void t.test('two pools share the events and deliver each once to each endpoint',
   await Promise.all([world.start({}, 1), world.start({}, 2)])
   const events = someEvents(600)
   for (let from = 0; from < 600; from += 50) await world.publish(events.slice(from, from + 50))
-  await eventually('all settled', () => world.settled(events), 30_000)
+  await eventually('all events are settled', () => world.settled(events), 30_000)
   for (const path of ['/one', '/two']) {
     t.equal(world.gotBy(path).length, 600, 'once each')
     t.equal(distinct(world.gotBy(path)), 600)
   }
   const [first, second] = [await world.rows(EVENTS, [], 1), await world.rows(EVENTS, [], 2)]
   t.equal(first.length + second.length, 600, 'each event is in one of the databases')
-  t.ok(first.length > 0 && second.length > 0, 'and both have some')
+  t.ok(first.length > 0 && second.length > 0, 'both databases have events')
   t.equal(await world.stop(1), 0)
   t.equal(await world.stop(2), 0)
 })
 
-void t.test('the other pool delivers what a killed one has not settled', async (t) => {
+void t.test('the other pool delivers the open events of a killed one', async (t) => {
   const world = await aPoolWorld(t)
   world.endpoint('/hook')
   world.answers.set('/hook', 503)
@@ -35,13 +35,13 @@ void t.test('the other pool delivers what a killed one has not settled', async (
   const { clock, commit } = aFastRelay(t, world)
   const events = someEvents(200, 1, clock.now())
   commit(events)
-  const lost = await eventually('both hold some', async () => {
+  const lost = await eventually('both pools hold events', async () => {
     const [first, second] = [await world.rows(OPEN, [], 1), await world.rows(OPEN, [], 2)]
     return first.length > 0 && first.length + second.length >= 200 && first.length
   })
   t.ok(lost > 0)
   await world.kill(1)
   world.answers.delete('/hook')
-  await eventually('all settled', () => world.settled(events), 30_000)
+  await eventually('all events are settled', () => world.settled(events), 30_000)
   t.equal(distinct(world.got.filter(({ status }) => status === 200)), 200)
 })

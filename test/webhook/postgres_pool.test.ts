@@ -21,7 +21,7 @@ const server = await startPostgres(t)
 const EXIT_DEPOSED = 71
 const EXIT_RECOVER = 70
 
-void t.test('who was deposed commits and removes nothing', async (t) => {
+void t.test('a former owner commits and removes nothing', async (t) => {
   const clock = hurriedClock()
   const place = inPostgres(server, clock.elapsed)
   const faults: unknown[] = []
@@ -39,7 +39,7 @@ void t.test('who was deposed commits and removes nothing', async (t) => {
   t.notOk(isCommitted)
   t.same(await second.store.dedupWindow([event.id, other.id]), new Set([event.id]))
   await second.store.removeSettled({ delivered: late, dead: late }, oldest)
-  t.equal(await second.store.lastReceived(), null, 'the owner removes it')
+  t.equal(await second.store.lastReceived(), null, 'the owner removes the event')
   const delivery = aDelivery(other, anEndpoint())
   await second.store.commit({ events: [other], deliveries: [delivery] })
   t.equal((await second.store.lastReceived())?.id, other.id)
@@ -72,15 +72,15 @@ void t.test('no delivery is lost while the server is killed', async (t) => {
   for (let kills = 0; kills < 3; kills++) {
     const before = world.got.length
     publish(EVENTS / 4)
-    await eventually('some arrive', () => world.got.length > before + BURST / 2)
+    await eventually('the first events arrive', () => world.got.length > before + BURST / 2)
     const exited = world.exit()
     await server.kill()
-    t.equal(await exited, EXIT_RECOVER, 'its memory may differ from the disk')
+    t.equal(await exited, EXIT_RECOVER, 'the pool exits, as its memory may differ from the disk')
     await server.start()
     await world.start()
   }
   publish(EVENTS / 4)
-  await eventually('all settled', () => world.settled(published), 60_000)
+  await eventually('all events are settled', () => world.settled(published), 60_000)
   const rows = connectToPrimary(parseStoreUrl(server.url), 'killed_1', 'test')
   t.teardown(async () => (await rows).close())
   const found = await (
@@ -104,7 +104,7 @@ void t.test('no delivery is lost while the server is killed', async (t) => {
   )
 })
 
-void t.test('a deposed process exits, and a candidate waits for the owner', async (t) => {
+void t.test('a former owner exits, and a candidate waits while the owner lives', async (t) => {
   const world = await aPoolWorld(t, { STORE_URL: server.url, WEBHOOK_POOL_SCHEMA: 'deposed' })
   world.endpoint(PATH, { tenant: TENANT })
   await world.start()
@@ -116,7 +116,7 @@ void t.test('a deposed process exits, and a candidate waits for the owner', asyn
   let hasStarted = false
   const starting = world.start().then(() => (hasStarted = true))
   const looks = new Set<number>()
-  await eventually('the candidate has looked three times', async () => {
+  await eventually('the candidate has polled three times', async () => {
     await rows.run('UPDATE owner SET beat = beat + 1')
     const found = await rows.all<{ at: Date }>(
       `SELECT query_start AS at FROM pg_stat_activity
@@ -125,9 +125,9 @@ void t.test('a deposed process exits, and a candidate waits for the owner', asyn
     for (const { at } of found) looks.add(at.getTime())
     return looks.size >= 3
   })
-  t.notOk(hasStarted, 'the other one lives')
+  t.notOk(hasStarted, 'the other process runs')
   await rows.run("UPDATE owner SET holder = ''")
   await starting
   await world.publish([anEvent(1, { tenant: TENANT, createdAt: systemClock.now() })])
-  await eventually('it delivers', () => world.gotBy(PATH).length === 1)
+  await eventually('the candidate delivers', () => world.gotBy(PATH).length === 1)
 })

@@ -58,9 +58,9 @@ void t.test('a sweep continues where the last one ended and restarts each hour',
   t.equal(first[0]?.from, 0)
   t.same(await left(), [held.id, young.id])
   const second = await nextSweep()
-  t.equal(second[0]?.from, held.receivedAt, 'it starts behind the held event')
+  t.equal(second[0]?.from, held.receivedAt, 'the sweep starts after the kept event')
   t.same(await left(), [held.id, young.id])
   const before = scans.length
   now = plus(NOW, HOUR)
-  await eventually('it restarts', () => scans.slice(before).some(({ from }) => from === 0))
+  await eventually('the sweep restarts', () => scans.slice(before).some(({ from }) => from === 0))
 })

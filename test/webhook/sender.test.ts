@@ -1,3 +1,4 @@
+/** The sender of webhooks: headers, signature, outcomes, response limits. */
 import { createHash, createHmac } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
@@ -157,7 +158,7 @@ void t.test('the newest active secret signs', async (t) => {
     aWebhookRequest(url, { endpoint: anEndpoint({ url, secrets: [] }) }),
   )
   t.match(none, { kind: 'retry', status: null, reason: 'no_active_secret' })
-  t.equal(received.length, 1, 'nothing is sent unsigned')
+  t.equal(received.length, 1, 'no request is sent without a signature')
 })
 
 void t.test('the status decides the outcome', async (t) => {
@@ -243,7 +244,7 @@ void t.test('a response body is read up to 16 KiB, then its connection is closed
   t.equal(ports[1], ports[0], 'a short body keeps the connection open')
   await latencyOf(`/${16 * 1024 + 1}/whole`)
   await latencyOf('/0/whole')
-  t.not(ports[3], ports[2], 'one byte more ends it')
+  t.not(ports[3], ports[2], 'one byte more closes the connection')
   const latency = await latencyOf(`/${16 * 1024 + 1}/and_no_end`)
   t.ok(latency < 20_000, 'bytes beyond the cap are not awaited')
 })
@@ -312,7 +313,7 @@ void t.test('protocol and network errors are retried', async (t) => {
   t.match(refused, { kind: 'retry', status: null, reason: 'ECONNREFUSED' })
 })
 
-void t.test('an interim response is not the answer', async (t) => {
+void t.test('an interim response is ignored', async (t) => {
   const url = await aRawServer(t, (socket) => {
     socket.end('HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 410 Gone\r\ncontent-length: 0\r\n\r\n')
   })
@@ -330,7 +331,7 @@ void t.test('a response that breaks off after its status counts as that status',
   })
 })
 
-void t.test('nothing is sent to private targets, by address or by name', async (t) => {
+void t.test('no request is sent to private targets, by address or by name', async (t) => {
   const { received, url } = await aReceiver(t, (response) => response.end())
   const { port } = new URL(url)
   const toLoopback: Resolve = () => Promise.resolve([{ address: '127.0.0.1', family: 4 }])

@@ -94,7 +94,7 @@ async function contract(t: Test, newPlace: (t: Test) => StorePlace): Promise<voi
   })
 
   await t.test(
-    'changes of one iteration, and those behind a running commit, are batched in order',
+    'changes of one iteration, and those during a running commit, are batched in order',
     async (t) => {
       const store = await aStore(t)
       const event = anEventRow()
@@ -116,7 +116,7 @@ async function contract(t: Test, newPlace: (t: Test) => StorePlace): Promise<voi
       store.commit({ events: [event], deliveries: [one, other] }),
       store.commit({ deliveries: [ended(one, 'delivered')] }),
     ])
-    t.same(await unreported(store), [], 'one is open')
+    t.same(await unreported(store), [], 'one commit is open')
     t.same(await store.due(other.endpointId, plus(NOW, 1e12), 10), [other])
     await store.commit({ deliveries: [ended(other, 'dead')] })
     t.same(await unreported(store), [event.id])
@@ -134,7 +134,7 @@ async function contract(t: Test, newPlace: (t: Test) => StorePlace): Promise<voi
     await reader.close()
   })
 
-  await t.test('an event is known as soon as its commit is requested', async (t) => {
+  await t.test('an event counts as stored as soon as its commit is requested', async (t) => {
     const store = await aStore(t)
     const [event, later] = [anEventRow(), anEventRow()]
     const stored = store.commit({ events: [event] })

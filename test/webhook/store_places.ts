@@ -1,4 +1,4 @@
-/** Where the store of a webhook pool keeps its rows: SQLite, and PostgreSQL if installed. */
+/** The stores of a webhook pool for a test: SQLite, and PostgreSQL if installed. */
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { openPostgresPool, type PostgresPool } from '../../actors/webhook/store/postgres/store.js'
@@ -50,7 +50,7 @@ export function inPostgres(server: TestServer, elapsed = () => performance.now()
   }
 }
 
-/** The places by name; says so where PostgreSQL is missing. */
+/** The stores by name; a passing assertion reports a missing PostgreSQL. */
 export async function storePlaces(): Promise<Readonly<Record<string, (t: Test) => StorePlace>>> {
   if (noPostgres !== false) {
     t.pass(noPostgres)

@@ -1,3 +1,4 @@
+/** Allowed webhook targets: URLs and resolved addresses. */
 import type { LookupAddress } from 'node:dns'
 import t from 'tap'
 import { tenantOf, type PartnerId } from '../../src/base/ids.js'

@@ -1,4 +1,4 @@
-/** Approvals by one operator alone, and those that the log does not know. */
+/** Approvals by one operator alone, and approvals without an entry in the log. */
 import { breaks, type Corruptions } from '../corruption.js'
 
 const CHECK = 'approvals_are_by_two_operators'
@@ -11,9 +11,9 @@ export const approvals: Corruptions = () => [
           UPDATE operator_log SET actor = 'anna' WHERE action = 'approve_request'`,
     'an approval after the end of the request':
       'UPDATE approval_requests SET expires_at = decided_at',
-    'an approval that the log does not have':
+    'an approval without an entry in the log':
       "DELETE FROM operator_log WHERE action = 'approve_request'",
-    'a request that the log does not have':
+    'a request without an entry in the log':
       "DELETE FROM operator_log WHERE action = 'request_approval'",
     'an approved request lost': 'DELETE FROM approval_requests',
   }),

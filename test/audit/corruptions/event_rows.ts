@@ -67,7 +67,7 @@ export const events: Corruptions = ({ payouts, intents }) => [
         WHERE entity = '${payouts.failed}' AND type = 'payout.failed'`,
       payouts.failed,
     ],
-    'another price in the body of an event': [
+    'another quote in the body of an event': [
       `UPDATE events
         SET body = json_set(body, '$.data.payment_intent.quote.amount_usd_cents', 1)
         WHERE entity = '${intents.captured}' AND type = 'payment_intent.captured'`,

@@ -5,7 +5,7 @@ export const paths: Corruptions = ({ payouts, intents }) => [
   ...breaks('discrepancies_are_posted', {
     'a discrepancy with another amount than posted':
       'UPDATE discrepancies SET amount = amount + 1 WHERE resolved_at IS NULL',
-    'a credit to the partner that was posted at our cost': `
+    'a credit to the partner that was posted as a loss of the platform': `
         UPDATE ledger_entries SET plan = 'discrepancy_gained'
         WHERE plan = 'discrepancy_credited'`,
     'a loss that was posted as a charge to the partner': `

@@ -1,7 +1,7 @@
 /**
  * Corruptions of books that two webhook pools share.
  *
- * An event that one pool has finished may be missing or open in the other; these go beyond that.
+ * An event finished by one pool may be missing or open in the other; these corruptions exceed that.
  */
 import type { Corruption } from '../corruption.js'
 import { clockAfter, type BookFile, type SmallBooks } from '../small_books.js'

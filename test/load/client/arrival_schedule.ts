@@ -1,19 +1,19 @@
 /**
- * When the next journey may begin.
+ * The start times of journeys.
  *
- * - Closed loop: a journey begins as soon as a connection is free. It shows what the service can
- *   do, and flatters its latency.
- * - Open loop: journeys are due at even distances whatever the service does. One that begins late
- *   is still timed from when it was due (no coordinated omission).
+ * - Closed loop: a journey begins as soon as a connection is free. This measures throughput and
+ *   understates latency.
+ * - Open loop: journeys are due at a constant rate, independent of the service. A late start is
+ *   timed from the due time (no coordinated omission).
  * - A journey that gets no connection within `patienceMs` is abandoned and counted.
- * - After `end(at)` nothing is due that was not due before `at`.
+ * - After `end(at)` only journeys that were due before `at` are due.
  *
  * Times are milliseconds of one monotonic clock.
  */
 export interface ArrivalSchedule {
-  /** Takes the next journey that is due and returns since when it is. */
+  /** Takes the next due journey and returns its due time. */
   take(now: number): number | undefined
-  /** How many are due and not taken. */
+  /** Number of due journeys that are not taken. */
   overdue(now: number): number
   readonly abandoned: number
   end(at: number): void
@@ -72,7 +72,7 @@ export function openLoop(
   }
 }
 
-/** When each journey is due, by its index. */
+/** The due time of each journey, by its index. */
 function arrivals(startsAt: number, phases: readonly Phase[]): (index: number) => number {
   const plan: { first: number; from: number; distance: number }[] = []
   let first = 0

@@ -1,4 +1,4 @@
-/** The load client: a thread of its own that sends, so that sampling does not delay it. */
+/** The load client: it sends from its own thread, which sampling does not delay. */
 import { Worker, type MessagePort } from 'node:worker_threads'
 import type { Accepted } from '../scenarios/scenario.js'
 import type { ScenarioOrder } from '../scenarios/scenarios.js'
@@ -7,7 +7,7 @@ import type { Observer, Window } from './window.js'
 
 export interface Order {
   readonly scenario: ScenarioOrder
-  /** How many are presigned. */
+  /** Number of presigned requests. */
   readonly journeys: number
   /** Whether more are signed once these are used up. */
   readonly continues: boolean
@@ -35,7 +35,7 @@ export function startClient() {
   const tell = (order: ThreadOrder, transfer: MessagePort[] = []): void =>
     thread.postMessage(order, transfer)
   return {
-    /** One order at a time. Rejects when the thread or the observer fails. */
+    /** One command at a time. Rejects when the thread or the observer fails. */
     run: (order: Order, observer: Observer) =>
       new Promise<Outcome>((resolve, reject) => {
         const end = (settle: () => void): void => {
@@ -56,7 +56,7 @@ export function startClient() {
         thread.on('error', reject)
         tell({ kind: 'run', order })
       }),
-    /** Where it hears of webhooks. */
+    /** The port that reports webhooks. */
     hearFrom: (port: MessagePort): void => tell({ kind: 'webhooks_from', port }, [port]),
     stop: async (): Promise<void> => void (await thread.terminate()),
   }

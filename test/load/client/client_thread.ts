@@ -24,7 +24,7 @@ async function run({ scenario: order, journeys, continues, window }: Order): Pro
   return { summary, accepted: scenario.accepted() }
 }
 
-/** A failure ends the thread, and its client hears of it. */
+/** A failure ends the thread and is reported to its client. */
 parentPort?.on('message', (message: ThreadOrder) => {
   if (message.kind === 'run') {
     void run(message.order).then((outcome) => tell({ kind: 'finished', outcome }))

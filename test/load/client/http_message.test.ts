@@ -1,3 +1,4 @@
+/** The reader of HTTP/1.1 messages. */
 import fc from 'fast-check'
 import t from 'tap'
 import { createMessageReader, type Reading } from './http_message.js'
@@ -8,17 +9,17 @@ const message = (body: string, head = 'HTTP/1.1 201 Created\r\nContent-Type: app
 const plain = (reading: Reading) =>
   typeof reading === 'string' ? reading : [reading.first[1], reading.body.toString()]
 
-t.test('one message after the other', (t) => {
+t.test('consecutive messages are read', (t) => {
   const reader = createMessageReader(STATUS_LINE)
   t.same(plain(reader.read(message('{"a":1}'))), ['201', '{"a":1}'])
   const rejection = message('', 'HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1')
   t.same(plain(reader.read(rejection)), ['503', ''])
   const head = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\nX-Request-Id: req_1\r\n\r\n{}'
-  t.same(plain(reader.read(Buffer.from(head))), ['200', '{}'], 'in any case and place')
+  t.same(plain(reader.read(Buffer.from(head))), ['200', '{}'], 'headers in any case and order')
   t.end()
 })
 
-t.test('a message in any pieces, from memory that is reused', (t) => {
+t.test('a message is read in any pieces, from reused memory', (t) => {
   const cuts = fc.array(fc.nat({ max: 500 }), { maxLength: 6 })
   fc.assert(
     fc.property(fc.string({ maxLength: 300, unit: 'grapheme' }), cuts, (body, given) => {

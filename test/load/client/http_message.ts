@@ -1,8 +1,8 @@
 /**
  * HTTP/1.1 messages out of a connection's bytes: a first line, headers, a body of announced length.
  *
- * - One message is on its way at a time; more bytes than it announces make it unreadable.
- * - What is passed in is read before `read` returns; what must wait for more is copied.
+ * - One message is read at a time; bytes beyond its announced length are an error.
+ * - Input is consumed before `read` returns; an incomplete rest is copied.
  */
 
 export interface Message {
@@ -10,7 +10,7 @@ export interface Message {
   readonly first: RegExpExecArray
   /** First line and headers. */
   readonly head: string
-  /** May be the caller's own memory: valid until the caller reads on. */
+  /** May share the caller's memory: valid until the caller's next read. */
   readonly body: Buffer
 }
 
@@ -19,11 +19,11 @@ export type Reading = Message | 'incomplete' | 'unreadable'
 const HEAD_END = Buffer.from('\r\n\r\n')
 const LENGTH = /\r\ncontent-length: *([0-9]{1,9}) *(?=\r\n|$)/i
 const HEAD_MAX_BYTES = 16 * 1024
-/** The largest page of a list stays below. */
+/** Larger than any page of a list. */
 const BODY_MAX_BYTES = 64 * 1024 * 1024
 const NOTHING: Buffer = Buffer.alloc(0)
 
-/** @param firstLine what a message must begin with */
+/** @param firstLine the required first line */
 export function createMessageReader(firstLine: RegExp) {
   let waiting = NOTHING
   return {

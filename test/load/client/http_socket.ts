@@ -1,9 +1,9 @@
 /**
  * One keep-alive connection with at most one request out.
  *
- * - Every request has one outcome: a response, or `lost` when the connection ends or gets out of
- *   step before it.
- * - All sockets read into one buffer: each read is used up before the next one happens.
+ * - Every request has one outcome: a response, or `lost` when the connection ends or is out of
+ *   sync before it.
+ * - All sockets read into one buffer: each read is consumed before the next one.
  */
 import { connect, type Socket } from 'node:net'
 import { createMessageReader } from './http_message.js'
@@ -15,7 +15,7 @@ export interface Address {
 
 export interface HttpResponse {
   readonly status: number
-  /** Valid until the socket reads on. */
+  /** Valid until the next read of the socket. */
   readonly body: Buffer
 }
 
@@ -27,7 +27,7 @@ export interface HttpSocket {
 
 export interface HttpSocketEvents {
   readonly answered: (response: HttpResponse) => void
-  /** The connection is of no more use, whether a request was out or not. */
+  /** The connection ended, with or without a request in flight. */
   readonly lost: (reason: string) => void
 }
 

@@ -1,7 +1,7 @@
 /**
  * Latency histograms: recorded in microseconds, reported in milliseconds.
  *
- * - Histograms are added, percentiles never: the median of medians is nobody's median.
+ * - Histograms are added, percentiles never: a median of medians is not the median.
  */
 import { createHistogram, type RecordableHistogram } from 'node:perf_hooks'
 
@@ -10,7 +10,7 @@ export type LatencyMs = ReturnType<typeof latencyMs>
 /** A minute: twelve times the gateway's request timeout. */
 const HIGHEST_MICROS = 60_000_000
 
-/** @param figures two take an eighth of the memory of three: enough for many short samples */
+/** @param figures significant digits; two take an eighth of the memory of three */
 export const createLatencies = (figures = 3): RecordableHistogram =>
   createHistogram({ lowest: 1, highest: HIGHEST_MICROS, figures })
 

@@ -1,3 +1,4 @@
+/** The load loop on scripted connections and a manual clock, and on real connections. */
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -24,7 +25,7 @@ function single(supply = Infinity): Scenario {
   }
 }
 
-/** Of a request: after a time its status, or 0 when the connection breaks; or never. */
+/** The scripted answer of a request: a status after a delay, 0 to break the connection, or none. */
 type Answer = readonly [afterMs: number, status: number] | undefined
 
 interface Simulated {
@@ -37,7 +38,7 @@ interface Simulated {
   readonly each?: (load: Load, now: number) => void
 }
 
-/** A window on a manual clock: milliseconds pass one by one, and nothing else takes time. */
+/** A window on a manual clock that advances by single milliseconds. */
 async function simulate(scenario: Scenario, given: Simulated = {}): Promise<Summary> {
   const { leadInMs = 20, measureMs = 200, drainMs = 1_000, each = () => undefined } = given
   const { answer = () => [5, 200] } = given
@@ -73,10 +74,10 @@ async function simulate(scenario: Scenario, given: Simulated = {}): Promise<Summ
 
 const at = (ratePerSecond: number): readonly Phase[] => [{ ms: Infinity, ratePerSecond }]
 
-t.test('a closed loop keeps every connection busy and forgets nothing', async (t) => {
+t.test('a closed loop keeps every connection busy and counts every journey', async (t) => {
   const { sent, answered, begun, completed, failed, ...summary } = await simulate(single())
   t.same([answered, begun, completed], [sent, sent, sent])
-  t.equal(sent, CONNECTIONS * 44, 'one each 5 ms on each of them, 220 ms long')
+  t.equal(sent, CONNECTIONS * 44, 'one every 5 ms on each connection, for 220 ms')
   t.equal(summary.completedInWindow, CONNECTIONS * 40, 'the lead-in does not count')
   t.equal(summary.latencies.count, CONNECTIONS * 40)
   t.same([failed, summary.seconds], [{}, 0.2])
@@ -103,7 +104,7 @@ t.test('rejections are counted by code and have a latency of their own', async (
   t.equal(
     Math.round(latencyMs(summary.rejections).max),
     10,
-    'from sent: without the wait for a connection',
+    'from the send time: without the wait for a connection',
   )
 })
 
@@ -113,19 +114,19 @@ t.test('a connection that breaks fails its request and is opened again', async (
   t.same([sent, answered, failed], [200, 180, { connection_lost: 20 }])
 })
 
-t.test('what is never answered is reported', async (t) => {
+t.test('unanswered requests are reported', async (t) => {
   const answer = (index: number): Answer => (index > 5 ? undefined : [1, 200])
   const { sent, answered, failed } = await simulate(single(), { answer })
   t.same([sent, answered, failed], [5 + CONNECTIONS, 5, { unanswered: CONNECTIONS }])
 })
 
-t.test('an open loop times a stall as the callers would feel it', async (t) => {
+t.test('an open loop includes a stall in the latency', async (t) => {
   const answer = (_index: number, now: number): Answer => [
     now >= 100 && now < 200 ? 200 - now : 1,
     200,
   ]
   const summary = await simulate(single(), { answer, phases: at(400), measureMs: 380 })
-  t.same([summary.begun, summary.completed, summary.overdue], [160, 160, 0], 'all that were due')
+  t.same([summary.begun, summary.completed, summary.overdue], [160, 160, 0], 'all due journeys')
   // 40 were due in the stall, on 8 connections: timed from sent, only 8 would be slow.
   const share = 100 * (1 - 30 / summary.latencies.count)
   t.ok(summary.latencies.percentile(share) > 20_000, 'the 30th slowest took more than 20 ms')
@@ -134,7 +135,7 @@ t.test('an open loop times a stall as the callers would feel it', async (t) => {
 t.test('an open loop that cannot be kept is reported', async (t) => {
   const answer = (): Answer => [100, 200]
   const { overdue, begun } = await simulate(single(), { answer, phases: at(2_000), drainMs: 0 })
-  t.equal(begun, 24, 'eight each 100 ms')
+  t.equal(begun, 24, 'eight every 100 ms')
   t.equal(overdue, 440 - begun)
 })
 
@@ -146,7 +147,7 @@ t.test('a caller without a connection gives up and is counted', async (t) => {
   t.same([overdue, completed, begun + abandoned], [0, begun, 220])
 })
 
-t.test('the rate follows the phases of the schedule, and samples tell it', async (t) => {
+t.test('the rate follows the phases of the schedule, and samples show it', async (t) => {
   const samples: Sample[] = []
   const phases = [{ ms: 200, ratePerSecond: 100 }, ...at(1_000)]
   const each = (load: Load, now: number): void => {
@@ -156,14 +157,14 @@ t.test('the rate follows the phases of the schedule, and samples tell it', async
   const given = { phases, answer, each, leadInMs: 200, measureMs: 300 }
   const { begun, completedInWindow } = await simulate(single(), given)
   t.equal(begun, 20 + 300)
-  t.equal(completedInWindow, 299, 'the last one completes behind the end')
+  t.equal(completedInWindow, 299, 'the last journey completes after the end')
   t.same(
     samples.map(({ completed }) => completed),
     [5, 5, 5, 5, 50, 50, 50, 50, 50, 50],
   )
 })
 
-t.test('a journey ends with its webhook, early, late or never', async (t) => {
+t.test('a journey ends with its webhook, which may arrive early, late or never', async (t) => {
   let journeys = 0
   const proceed = () => ({ kind: 'awaits_webhook' as const, entity: String((journeys += 1)) })
   const told: string[] = []
@@ -185,7 +186,7 @@ t.test('a journey ends with its webhook, early, late or never', async (t) => {
 })
 
 t.test(
-  'a window on real connections survives those that break, and a server that stops',
+  'a window on real connections survives broken connections and a stopped server',
   async (t) => {
     let requests = 0
     const server = createServer((request, response) => {

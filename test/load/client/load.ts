@@ -1,12 +1,12 @@
 /**
- * The journeys of one window: which one runs on which connection, counted and timed.
+ * The journeys of one window: their connections, counts and times.
  *
  * - sent = answered + unanswered, begun = completed + failed, due = begun + abandoned + overdue.
  * - The rate counts the journeys that completed within the measured part. The latency is of those
  *   that were due within it, from when each was due until its last answer or its webhook.
- * - Failed journeys have no latency: a fast rejection must not look like a fast service. How long
- *   rejections took is kept apart.
- * - A webhook may arrive before the answer that names its entity; it is kept for some seconds.
+ * - Failed journeys have no latency, so a fast rejection does not count as a fast service. The
+ *   latency of rejections is recorded separately.
+ * - A webhook may arrive before the answer that names its entity; it is kept for a few seconds.
  */
 import { performance } from 'node:perf_hooks'
 import { openHttpSocket, type HttpResponse, type HttpSocket } from './http_socket.js'
@@ -17,7 +17,7 @@ import type { Scenario } from '../scenarios/scenario.js'
 
 type Target = Pick<Window, 'address' | 'connections'>
 
-/** What happened since the sample before. */
+/** Counts since the previous sample. */
 export type Sample = ReturnType<Load['sample']>
 
 /** Entities whose final webhook was answered at one instant (epoch milliseconds, fractional). */
@@ -31,7 +31,7 @@ export type Summary = ReturnType<Load['close']>
 interface Connection {
   readonly index: number
   socket: HttpSocket | undefined
-  /** `waiting`: all is answered, the journey ends with a webhook. */
+  /** `waiting`: all requests are answered, the webhook is not received yet. */
   state: 'idle' | 'busy' | 'waiting'
   dueAt: number
   begunAt: number
@@ -116,7 +116,7 @@ export class Load {
     this.settleWhenDrained()
   }
 
-  /** Begins what is due while there are idle connections. */
+  /** Begins due journeys while there are idle connections. */
   fill(): void {
     const now = this.environment.now()
     while (this.idle.length > 0 && !this.exhausted) {
@@ -215,7 +215,7 @@ export class Load {
     void this.reopen(connection)
   }
 
-  /** Servers close idle connections. A server that is gone ends the window. */
+  /** Servers close idle connections. A stopped server ends the window. */
   private async reopen(connection: Connection): Promise<void> {
     try {
       await this.open(connection)
@@ -256,7 +256,7 @@ export class Load {
     const { latencies, rejections } = this
     return {
       ...this.counts,
-      /** Journeys that were due and never began. */
+      /** Due journeys that never began. */
       overdue: this.schedule.overdue(this.environment.now()),
       abandoned: this.schedule.abandoned,
       failed: Object.fromEntries(this.failed) as Readonly<Record<string, number>>,

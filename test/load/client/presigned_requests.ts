@@ -2,9 +2,9 @@
  * Signed requests, ready to be sent.
  *
  * - Every request has its own timestamp, nonce and signature, and its own Idempotency-Key where it
- *   takes one. Nothing is ever sent twice.
- * - Presigned requests are used first. Afterwards a source that continues signs a few at a time,
- *   which costs the client some 15 µs each; any other one ends.
+ *   takes one. No request is sent twice.
+ * - Presigned requests are used first. Afterwards a continuing source signs a few at a time,
+ *   which costs the client about 15 µs each; any other source ends.
  */
 import assert from 'node:assert/strict'
 import { toRfc3339, type Clock } from '../../../src/base/clock.js'
@@ -53,7 +53,7 @@ export function createPresignedRequests(
       (method === 'GET' ? '\r\n' : `Content-Length: ${body.length}\r\n\r\n${body}`)
     )
   }
-  /** Into a new buffer: what is being sent may still be read from the old one. */
+  /** Into a new buffer: a send may still read the old one. */
   const signMany = (count: number): void => {
     for (let index = 0; index < count; index += 1) {
       const text = signOne()

@@ -1,4 +1,4 @@
-/** One window of load: connects, leads in, measures, drains. */
+/** One window of load: connect, lead-in, measurement, drain. */
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
 import { closedLoop, openLoop, type Phase } from './arrival_schedule.js'
 import type { Address } from './http_socket.js'
@@ -28,7 +28,7 @@ export interface Observer {
 /** Longer than the gateway's own timeout. */
 const DRAIN_MS = 10_000
 const NANOS_PER_MS = 1_000_000
-/** How late an open loop may notice that a journey is due; it is part of the latency. */
+/** The largest delay of an open loop in starting a due journey; it is part of the latency. */
 const TICK_MS = 1
 
 export async function runWindow(
@@ -66,7 +66,7 @@ export async function runWindow(
   return load.close()
 }
 
-/** A late sample replaces the next one: the rate of a millisecond says nothing. */
+/** A late sample replaces the next one, as the rate of a millisecond has no meaning. */
 function every(ms: number, sample: () => void): NodeJS.Timeout {
   let last = performance.now()
   return setInterval(() => {
@@ -77,7 +77,7 @@ function every(ms: number, sample: () => void): NodeJS.Timeout {
   }, ms)
 }
 
-/** Resolves at the event, or after the time without it. */
+/** Resolves at the event or after the timeout. */
 function within(milliseconds: number, event: Promise<void>): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, milliseconds)

@@ -1,10 +1,10 @@
 /**
- * The interface between the load loop and what simulated partners do.
+ * The interface between the load loop and the simulated partners.
  *
  * - A journey is one request or several, each made from the answer before, and perhaps a webhook.
  *   A connection has at most one journey in progress.
- * - What does not depend on an answer is presigned; what does carries a session token instead.
- * - A scenario judges every answer: an unexpected one fails its journey under a code.
+ * - A request that depends on an answer carries its session token; all others are presigned.
+ * - A scenario checks every answer: an unexpected one fails its journey under a code.
  */
 import type { HttpResponse } from '../client/http_socket.js'
 
@@ -13,16 +13,16 @@ export interface Scenario {
   prepare(journeys: number, continues: boolean): void
   /** The first request of the connection's next journey; undefined when there is none left. */
   begin(connection: number): Buffer | undefined
-  /** What follows the answer to the connection's request. */
+  /** The next step after the answer to the connection's request. */
   proceed(connection: number, response: HttpResponse): Next
   accepted(): Accepted
 }
 
-/** What the service has acknowledged so far. */
+/** The requests acknowledged so far. */
 export interface Accepted {
   readonly intents: number
   readonly payouts: number
-  /** Ids of some of the intents that stay as they were created, to be read back. */
+  /** A sample of intents that stay unchanged, to be read back. */
   readonly samples: readonly string[]
 }
 

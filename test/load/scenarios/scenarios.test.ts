@@ -1,3 +1,4 @@
+/** The requests of each scenario are valid, distinct and checked. */
 import t from 'tap'
 import { signingKey } from '../../../src/auth/signature.js'
 import { verifyRequest } from '../../../src/auth/verify.js'
@@ -31,7 +32,7 @@ function taken(request: Buffer | undefined) {
   }
 }
 
-t.test('the service accepts what it makes', (t) => {
+t.test('the service accepts every request of a scenario', (t) => {
   const creates = scenario()
   creates.prepare(3, false)
   for (const connection of [0, 1, 0]) {
@@ -56,7 +57,7 @@ t.test('the service accepts what it makes', (t) => {
   t.end()
 })
 
-t.test('no two requests are alike, and presigned ones end', (t) => {
+t.test('no two requests are equal, and presigned ones run out', (t) => {
   const creates = scenario()
   creates.prepare(100, false)
   const requests = Array.from({ length: 100 }, () => taken(creates.begin(0)))
@@ -67,11 +68,11 @@ t.test('no two requests are alike, and presigned ones end', (t) => {
   t.equal(creates.begin(0), undefined)
   creates.prepare(1, true)
   const nonceOf = () => taken(creates.begin(0)).headers.get('x-service-nonce')
-  t.equal(new Set(Array.from({ length: 50 }, nonceOf)).size, 50, 'a source that continues')
+  t.equal(new Set(Array.from({ length: 50 }, nonceOf)).size, 50, 'a continuing source')
   t.end()
 })
 
-t.test('201 completes, anything else fails under its status and code', (t) => {
+t.test('201 completes a journey, any other answer fails it under its status and code', (t) => {
   const creates = scenario()
   const answer = (status: number, body: string) =>
     creates.proceed(0, { status, body: Buffer.from(body) })

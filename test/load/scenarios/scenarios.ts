@@ -1,4 +1,4 @@
-/** The scenarios: what simulated partners send, and when a journey has succeeded. */
+/** The scenarios: the requests of simulated partners, and the criteria of a successful journey. */
 import type { Clock } from '../../../src/base/clock.js'
 import type { Random } from '../../../src/base/random.js'
 import { promptPayCode } from '../../../src/operations/sample_qr.js'
@@ -20,7 +20,7 @@ export type ScenarioName = keyof typeof SCENARIOS
 
 export const isScenario = (name: string): name is ScenarioName => Object.hasOwn(SCENARIOS, name)
 
-/** What a thread needs to run a scenario; plain data. */
+/** The input of a scenario's thread; plain data. */
 export interface ScenarioOrder {
   readonly name: ScenarioName
   readonly host: string
@@ -143,7 +143,7 @@ function createPayouts(options: ScenarioOptions): Scenario {
 }
 
 const SHOP = '0812345678'
-/** Satang, some 2.80 dollars. A user who returns pays another amount: no payment is a duplicate. */
+/** Satang, about 2.80 dollars. The amounts of a user differ, so no payment is a duplicate. */
 const FIRST_AMOUNT = 10_000
 
 /** The create is presigned; scan and confirm carry the session token of its answer. */
@@ -202,7 +202,7 @@ export interface Read {
   readonly targets: readonly string[]
 }
 
-/** The reads of a partner that polls and reconciles. All that is read exists before the load. */
+/** The reads of a partner that polls and reconciles. All objects exist before the load. */
 export function readsOf({
   intents,
   payouts,

@@ -1,3 +1,4 @@
+/** Seeded data passes the audit and has every outcome. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'

@@ -1,12 +1,11 @@
 /**
  * Historical data: months of payments in minutes, in a folder that a stack can be started on.
  *
- * - No row is made up: the processor's own cycle, the sandbox rail's own journal and the pool's own
- *   store write them, with a manual clock and without servers, so that keys replay, cursors page
- *   and the audit is clean.
+ * - The real cycle, rail journal and pool store write every row, with a manual clock and without
+ *   servers, so keys replay, cursors page and the audit is clean.
  * - Ended payments are spread over thirty days, and older than the pool's retention. Open ones are
  *   of the last minutes: unconfirmed intents, payouts held for review, payouts without an answer.
- * - The master key is the one of tests.
+ * - The master key is that of the tests.
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -43,7 +42,7 @@ export interface SeedDataOptions {
 const BATCH_MIN_MS = 36 * MINUTE
 const SPAN_MS = 30 * DAY
 const ENDED_BEFORE_MS = 10 * DAY
-/** What the processor of tests keeps in memory. */
+/** The cache size of the processor in tests. */
 const BATCH_MAX = 900
 const OPEN_BATCH_MAX = 800
 const SAMPLES_MAX = 100_000
@@ -52,7 +51,7 @@ const OPERATOR = { name: 'seed', reason: 'seed data for measurements' }
 
 type Writers = Readonly<{ payouts: SeedPayouts; intents: SeedIntents }>
 
-/** @returns objects to read, from all over the data */
+/** @returns objects to read, spread over the data */
 export async function writeSeedData(options: SeedDataOptions): Promise<Fixtures> {
   const { folder, now } = options
   mkdirSync(folder, { recursive: true, mode: 0o700 })
