@@ -22,6 +22,8 @@ const BROKEN: readonly TextFile[] = [
   file('src/a.ts', '// Whoever connects first is heard.'),
   file('src/a.ts', ' * R1. The second one waits.'),
   file('gateway/README.md', 'Lanes take turns.'),
+  file('src/a.ts', '// Nobody takes over from a living owner.'),
+  file('src/a.ts', '// Whoever has the key can sign.'),
   file('protos/a.proto', '// Answers what is asked at the desk.'),
 ]
 const KEPT: readonly TextFile[] = [
@@ -29,6 +31,7 @@ const KEPT: readonly TextFile[] = [
   file('src/a.ts', 'const { handedOverAt, wakeAt } = context'),
   file('src/a.ts', 'const page = rows.slice(0, 10)'),
   file('src/a.ts', '// A request cannot wait longer.'),
+  file('src/a.ts', "const keyId = 'nobody_sandbox_2026q4'"),
   file('src/a.ts', ' * - The second one waits.'),
   file('src/store/schema/0001_a.sql', 'prints BLOB'),
 ]

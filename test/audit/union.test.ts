@@ -1,6 +1,6 @@
 /**
- * The audit of a cluster's union finds no violation in intact shards, and names the right check for
- * each corruption.
+ * The audit of a cluster's union finds no violation in intact shards, and reports each corruption
+ * under its check.
  *
  * The first shard has the small books, the second one partner with one payout; both paid through
  * one rail and one webhook pool.
@@ -130,7 +130,7 @@ void t.test('intact shards are clean', async (t) => {
   }
 })
 
-void t.test('a live audit leaves out rail and pools', async (t) => {
+void t.test('a live audit skips rail and pools', async (t) => {
   const { report } = await unionOf(t, { live: true })
   t.ok(report.clean)
   t.equal(report.checks.filter(({ outcome }) => outcome === 'left out').length, 4)
@@ -179,7 +179,7 @@ const CORRUPTIONS: Readonly<Record<string, Planted>> = {
     plant: { books_2: copied('partners') },
     ...{ breaks: 'partners_are_in_one_shard', of: 'demo' },
   },
-  'a partner is placed elsewhere': placed('acme', [
+  'a partner is placed in another shard': placed('acme', [
     { partner: 'demo', shard: 'books_1' },
     { partner: 'acme', shard: 'books_1' },
   ]),
@@ -238,7 +238,7 @@ const CORRUPTIONS: Readonly<Record<string, Planted>> = {
     plant: { books_2: 'DELETE FROM payouts' },
     ...{ breaks: ARE_PAYMENTS, of: 'VND' },
   },
-  'a pool has an event of nobody': {
+  'a pool has an event of an unknown partner': {
     plant: { pool: `UPDATE events SET tenant = 'nobody_sandbox' WHERE id = 'evt_second'` },
     ...{ breaks: 'pool_events_have_a_partner', of: 'evt_second' },
   },
@@ -267,7 +267,7 @@ void t.test('every check has a corruption', (t) => {
   t.end()
 })
 
-void t.test('what came or changed after the snapshot is no violation', async (t) => {
+void t.test('changes after the snapshot are no violation', async (t) => {
   const later = clockAfter(small).now()
   const { report } = await unionOf(t, {
     plant: {

@@ -2,8 +2,8 @@
  * Partitions of a trial cluster by a packet filter: this process and the cluster run in a network
  * namespace of their own, and nftables drops the packets of a process in both directions.
  *
- * - A process is told by its control group, which its children inherit.
- * - Nothing outlives the namespace but the control groups, which `close` removes.
+ * - A process is identified by its control group, which its children inherit.
+ * - Only the control groups outlive the namespace; `close` removes them.
  * - Needs root, and unshare, mount, setpriv, ip and nft.
  */
 import { spawn, spawnSync } from 'node:child_process'
@@ -44,13 +44,13 @@ export async function enterNamespaces(): Promise<boolean> {
     env: { ...process.env, [MARK]: '1' },
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
   })
-  process.on('SIGINT', () => undefined) // the terminal sends it to the child too
+  process.on('SIGINT', () => undefined) // The terminal signals the child too.
   process.on('SIGTERM', () => child.kill('SIGTERM'))
   const [code] = (await once(child, 'exit')) as [number | null]
   process.exit(code ?? 1)
 }
 
-/** @throws Error that tells what is missing */
+/** @throws Error with the missing tool */
 export async function createPacketFilter(): Promise<Partitions> {
   const nft = toolAt('nft')
   const setpriv = toolAt('setpriv')

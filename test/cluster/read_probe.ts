@@ -17,7 +17,7 @@ export interface ReadProbe {
 }
 
 const EVERY_MS = 50
-/** Of reads without an answer: a pause of minutes must not fill the memory. */
+/** Bound on reads without an answer, as a pause can last minutes. */
 const OPEN_MAX = 100
 /** Shorter times between two successes are no pause. */
 const PAUSE_FROM_MS = 2 * EVERY_MS

@@ -1,7 +1,7 @@
 /**
  * Records the examples of the document from a stack of its own: `make examples`.
  *
- * - Each step waits for its outcome, so that lists and numbers are the same in every recording.
+ * - Each step waits for its outcome, so lists and numbers are the same in every recording.
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** Deadlines of intents and reviews that pass while the processor is down have their outcomes. */
+/** Deadlines of intents and reviews that pass while the processor is down take effect. */
 import t from 'tap'
 import { systemClock } from '../../src/base/clock.js'
 import { assertCleanAudit } from '../support/audit.js'
@@ -7,7 +7,7 @@ import { LATE_SCENARIOS } from './scenarios.js'
 import { expectedOf, reservedOf, startScenarioStack, summaryOf } from './scenario_stack.js'
 import { run, type ScenarioRun } from './runner.js'
 
-/** The shortest that the settings allow. */
+/** The shortest time that the settings allow. */
 const DEADLINE_S = 60
 
 const { stack, partner, startRuns, outcomes } = await startScenarioStack(t, {
@@ -33,6 +33,6 @@ t.test('a deadline passes while the processor is down', async (t) => {
 })
 
 t.test('the audit is clean', async (t) => {
-  t.same(await reservedOf(partner), [], 'nothing stays reserved')
+  t.same(await reservedOf(partner), [], 'no reserved balance is left')
   await assertCleanAudit(t, stack.dataDir)
 })

@@ -44,7 +44,7 @@ export async function outcomesOf(
       partner.request('GET', `/v1/${collection}/${id}`),
     )
     const events = await books.all<{ type: string; body: string }>(
-      // A refused refund's event has the number of the refund behind the id.
+      // The event of a refused refund has the number of the refund after the id.
       `SELECT type, body FROM events WHERE entity = ?1 OR entity LIKE ?1 || '@%'
        ORDER BY position`,
       [id],

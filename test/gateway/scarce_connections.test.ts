@@ -79,7 +79,7 @@ t.test(
       t.equal(statusOf(await askedFrom('127.0.0.2', port)), 201, `another source, call ${call}`)
     }
     const refused = await eventually('the source itself is rejected', async () => {
-      open.push(await halfSent(port)) // the gateway counts what it has accepted by now
+      open.push(await halfSent(port)) // The gateway counts accepted connections.
       const answer = await askedFrom('127.0.0.1', port)
       return statusOf(answer) === 429 && answer
     })

@@ -298,7 +298,7 @@ void t.test('books that are behind a webhook pool enter recovery mode', async (t
   const greet = (tenant: string): void =>
     void pool.write({ number: 0, greeting: { pool: 1, newest_event: newest, tenant } })
   greet('acme_sandbox') // of the other shard
-  greet('') // of a pool that does not tell
+  greet('') // A pool that does not report its tenant.
   t.equal((await createPartner(second, 'umbrella')).code, status.OK, 'it serves after both')
   greet('globex_sandbox')
   t.equal(await second.run.ended, 0)

@@ -183,7 +183,7 @@ t.test('usage errors are reported', async (t) => {
     [partnerRateLimit, 'acme 1.5', '1.5 is not a rate'],
     [partnerCreate, 'acme', 'acme exists already'],
     [partnerCreate, 'Acme_2', 'Acme_2 is not a name'],
-    [keyIssue, 'nobody sandbox', 'There is no partner nobody'],
+    [keyIssue, 'unknown sandbox', 'There is no partner unknown'],
     [keyList, 'acme live', 'live is not an environment: sandbox or production'],
     [sign, 'GET v1/balances', 'v1/balances is not a path'],
     [keyRevoke, 'acme', 'acme is not a key id'],

@@ -1,4 +1,4 @@
-/** Every rpc of the operators has a policy of its own for several shards. */
+/** Every rpc for operators has a policy for several shards. */
 import t from 'tap'
 import type { ProtoGrpcType as ApprovalsProto } from '../../protos/types/approvals.js'
 import type { ProtoGrpcType as CallersProto } from '../../protos/types/callers.js'
@@ -16,7 +16,7 @@ type Protos = ApprovalsProto &
   RecoveryProto &
   WebhooksProto
 
-/** Their clients ask every shard, or any one of them, by themselves. */
+/** The clients of these rpcs call every shard, or any one of them, directly. */
 const BY_THEMSELVES = ['Reconciliation', 'Shards']
 
 const services = Object.entries(contracts<Protos>().causeway.operator.v1)
@@ -24,14 +24,14 @@ const services = Object.entries(contracts<Protos>().causeway.operator.v1)
   .map(([, member]) => (member as { service: Record<string, { path: string }> }).service)
 const paths = services.flatMap((service) => Object.values(service).map(({ path }) => path))
 
-void t.test('every rpc has one', (t) => {
+void t.test('every rpc has a policy', (t) => {
   t.ok(paths.length > 50)
   for (const path of paths) t.ok(policyOf(path, { route: {} }).kind, path)
   t.throws(() => policyOf('/causeway.operator.v1.Operator/Unknown', {}))
   t.end()
 })
 
-void t.test('a redrive of an endpoint goes to its shard, of others to any', (t) => {
+void t.test('a redrive of an endpoint goes to its shard, any other redrive to any shard', (t) => {
   const path = '/causeway.operator.v1.WebhookAdmin/Redrive'
   t.equal(policyOf(path, { endpoint_id: 'we_1' }).kind, 'holder')
   t.equal(policyOf(path, { since: 0 }).kind, 'any')

@@ -2,7 +2,7 @@
 import t from 'tap'
 import { expectedSeconds, listJobs, testNames } from './jobs.js'
 
-t.test('expected durations are those of test files', (t) => {
+t.test('every expected duration is of a test file', (t) => {
   const names = new Set(testNames())
   t.same(
     Object.keys(expectedSeconds()).filter((name) => !names.has(name)),
@@ -11,7 +11,7 @@ t.test('expected durations are those of test files', (t) => {
   t.end()
 })
 
-t.test('without durations of this machine the longest tests start first', (t) => {
+t.test('without measured durations the tests start by expected duration, longest first', (t) => {
   const [first, ...rest] = listJobs([], 'sqlite', {}).map(({ name }) => name)
   t.equal(first, 'lint')
   t.equal(rest.at(-1), 'formatting')
@@ -27,7 +27,7 @@ t.test('without durations of this machine the longest tests start first', (t) =>
   t.end()
 })
 
-t.test('durations of this machine come before expected ones', (t) => {
+t.test('durations measured on this machine replace expected ones', (t) => {
   const names = listJobs([], 'sqlite', { 'test/qr/tlv': 1_000 }).map(({ name }) => name)
   t.equal(names[1], 'test/qr/tlv')
   t.end()

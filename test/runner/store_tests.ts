@@ -2,7 +2,7 @@
  * Which test files run on PostgreSQL: those that open the store of the run.
  *
  * - Test files open the store of the run only through support/books, so the imports of the compiled
- *   files tell which ones depend on it. All others run once, whatever the store.
+ *   files show which ones depend on it. All others run once, whatever the store.
  * - A file that starts its own PostgreSQL server is independent of the store of the run.
  */
 import { existsSync, readFileSync } from 'node:fs'

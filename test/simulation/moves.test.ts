@@ -1,4 +1,4 @@
-/** Shards that move between simulated processors, and faults of moves that must be found. */
+/** Shards that move between simulated processors, and injected faults that must be found. */
 import t from 'tap'
 import { MOVE_FAULTS } from './moves/faults.js'
 import { simulateMoves } from './moves/simulation.js'

@@ -28,7 +28,7 @@ const TAKE_OVER = 'SET epoch'
 const REPEATED = { commitFails: 4, writeFaults: ['repeated'] } as const
 const RESTARTS = { crash: 20, disturb: 30, acts: ['pause'] } as const
 const RACES = { crash: 60, disturb: 10, acts: ['pause', 'cut'] } as const
-const LEASE = /nobody takes over while the owner may answer reads/
+const LEASE = /no take-over while the owner may answer reads/
 
 export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {

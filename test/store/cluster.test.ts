@@ -409,7 +409,7 @@ void t.test('a move requested for an earlier epoch is rejected', async (t) => {
 })
 
 void t.test(
-  'another processor takes over when the named one dies before the take-over',
+  'another processor takes over when the named one ends before the take-over',
   async (t) => {
     const { one, spare, shard, books, taken } = await ownedShard(t)
     t.ok(await one.cluster.requestMove(shard, 1, 'p_dead'))
@@ -423,7 +423,7 @@ void t.test(
   },
 )
 
-void t.test('an owner that dies before the release keeps the shard by its restart', async (t) => {
+void t.test('an owner that ends before the release keeps the shard by its restart', async (t) => {
   const { one, spare, shard } = await ownedShard(t)
   t.ok(await one.cluster.requestMove(shard, 1, spare.name))
   await endSession(t, shard)
@@ -435,7 +435,7 @@ void t.test('an owner that dies before the release keeps the shard by its restar
 })
 
 void t.test(
-  'a named processor that dies before it serves ends the move by its restart',
+  'a named processor that ends before it serves completes the move by its restart',
   async (t) => {
     const { one, spare, shard, books, taken } = await ownedShard(t)
     t.ok(await one.cluster.requestMove(shard, 1, spare.name))

@@ -1,6 +1,6 @@
 /**
  * The lock of a data directory whose books are in PostgreSQL is held until the process ends, and
- * its holder is told from that of every other data directory.
+ * its holder differs from that of every other data directory.
  */
 import { mkdirSync, rmSync } from 'node:fs'
 import { setImmediate } from 'node:timers/promises'

@@ -96,7 +96,7 @@ void t.test('4xx is dead at once, 5xx after the last attempt; both settle the ev
   t.same(reasons.sort(), ['http_404', 'http_500'])
 })
 
-void t.test('the schedule also ends behind an open breaker', async (t) => {
+void t.test('the schedule ends also while the breaker is open', async (t) => {
   const world = await aPoolWorld(t)
   world.endpoint('/down')
   world.answers.set('/down', 500)

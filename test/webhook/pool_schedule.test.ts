@@ -132,25 +132,28 @@ void t.test('hundreds of dead endpoints do not delay a live one', async (t) => {
   t.ok(world.pool.state().waitingInMemory <= 300 * 3)
 })
 
-void t.test('no attempt starts while its tenant is paused; other tenants go on', async (t) => {
-  const paused = new Set(['demo_sandbox'])
-  const world = await aPool(
-    t,
-    () => 'delivered',
-    null,
-    (tenant) => paused.has(tenant),
-  )
-  const [held, other] = [anEndpoint(), anEndpoint({ tenant: 'live_sandbox' as TenantId })]
-  for (const endpoint of [held, other]) world.pool.applyEndpoint(endpoint)
-  await world.give(held, 20)
-  await world.give(other, 100)
-  const has = (endpoint: Endpoint, count: number) => (): boolean =>
-    world.count(world.delivered, endpoint) === count
-  await eventually('all of the other one', has(other, 100))
-  t.equal(world.count(world.tries, held), 0)
-  paused.clear()
-  await eventually('all of both', has(held, 20))
-})
+void t.test(
+  'no attempt starts while its tenant is paused, and other tenants continue',
+  async (t) => {
+    const paused = new Set(['demo_sandbox'])
+    const world = await aPool(
+      t,
+      () => 'delivered',
+      null,
+      (tenant) => paused.has(tenant),
+    )
+    const [held, other] = [anEndpoint(), anEndpoint({ tenant: 'live_sandbox' as TenantId })]
+    for (const endpoint of [held, other]) world.pool.applyEndpoint(endpoint)
+    await world.give(held, 20)
+    await world.give(other, 100)
+    const has = (endpoint: Endpoint, count: number) => (): boolean =>
+      world.count(world.delivered, endpoint) === count
+    await eventually('all of the other one', has(other, 100))
+    t.equal(world.count(world.tries, held), 0)
+    paused.clear()
+    await eventually('all of both', has(held, 20))
+  },
+)
 
 void t.test('an endpoint gets at most its rate and loses no event', async (t) => {
   const world = await aPool(t, () => 'delivered', 20)

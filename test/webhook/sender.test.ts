@@ -292,7 +292,7 @@ void t.test('protocol and network errors are retried', async (t) => {
   const talks: Record<string, (socket: Socket) => void> = {
     'hangs up': (socket) => socket.destroy(),
     resets: (socket) => socket.resetAndDestroy(),
-    'talks nonsense': (socket) => socket.end('hello\r\n\r\n'),
+    'sends no HTTP': (socket) => socket.end('hello\r\n\r\n'),
     'is processing, and gone': (socket) => socket.end('HTTP/1.1 102 Processing\r\n\r\n'),
     'gives hints, and stays silent': (socket) => socket.write('HTTP/1.1 103 Early Hints\r\n\r\n'),
     'headers without end': (socket) => {

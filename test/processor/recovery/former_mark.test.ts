@@ -17,7 +17,7 @@ const [former, ofShard] = [FILES.highWater, highWaterOf('books_1')]
 const write = (file: string, { booksId, epoch, lastBatch }: Progress): void =>
   writeFileSync(join(folder, file), JSON.stringify({ books: booksId, epoch, batch: lastBatch }))
 
-/** In recovery mode books that are behind are listed, and the process goes on. */
+/** In recovery mode books behind their marks are listed, and the process continues. */
 async function sourcesAhead(): Promise<string[]> {
   const recovery = await createRecovery({
     books: world.store,
@@ -42,12 +42,12 @@ void t.test('the former mark of these books is checked', async (t) => {
   t.match(await sourcesAhead(), [/^the books end 3 commits behind high_water\.json /])
 })
 
-void t.test('that of other books in this data directory is not', async (t) => {
+void t.test('the mark of other books in this data directory is ignored', async (t) => {
   write(former, { ...ahead, booksId: 'other' })
   t.same(await sourcesAhead(), [])
 })
 
-void t.test('the mark of the shard takes its place', async (t) => {
+void t.test('the mark of the shard replaces it', async (t) => {
   write(former, ahead)
   write(ofShard, { ...own, lastBatch: own.lastBatch + 1 })
   t.match(await sourcesAhead(), [/^the books end 1 commit behind high_water_books_1\.json /])

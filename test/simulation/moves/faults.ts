@@ -1,14 +1,14 @@
 /**
- * Faults of moves that a test plants; the simulation must find each of them.
+ * Faults injected into moves; the simulation must find each of them.
  *
- * A fault names the first seed to try: other changes of the code may move it to a later one.
+ * A fault has the first seed to try; code changes may move it to a later seed.
  */
 export interface MoveFault {
   readonly name: string
   readonly firstSeed: number
-  /** What the simulation says. */
+  /** The expected error of the simulation. */
   readonly finding: RegExp
-  /** Only moves: nothing else fails. */
+  /** Without other faults than moves. */
   readonly isCalm?: true
   /** Replaces a text in the statements that contain the first one. */
   readonly edit?: readonly [of: string, text: string, replacement: string]
@@ -22,7 +22,7 @@ export interface MoveFault {
   readonly takesEarly?: true
 }
 
-const LEASE = /nobody takes over .* while its owner may answer reads/
+const LEASE = /no take-over of .* while its owner may answer reads/
 const FIRST = 20_261_122
 
 export const MOVE_FAULTS: readonly MoveFault[] = [
@@ -34,7 +34,7 @@ export const MOVE_FAULTS: readonly MoveFault[] = [
     finding: /a move without other faults fails no call/,
   },
   {
-    name: 'partners that are gone are not announced',
+    name: 'withdrawn partners are not announced',
     firstSeed: FIRST + 1,
     isCalm: true,
     keepsAnnouncing: true,

@@ -48,7 +48,7 @@ export interface SimulatedMachine {
 
 interface Sent {
   readonly call: Call
-  /** Whether a processor has it, and did not answer `not_here`. */
+  /** Whether a processor has received it and did not answer `not_here`. */
   hasArrived: boolean
 }
 

@@ -1,9 +1,9 @@
 /**
- * The check of what the clients of all gateways saw, against the books in the end.
+ * Compares the answers to the clients of all gateways with the final books.
  *
- * - A key has one entity, whatever gateway answers.
+ * - A key has one entity, at every gateway.
  * - The events of a partner are numbered without a gap, in the order of their commits.
- * - A state never goes back: a call that began after an answer shows no earlier state.
+ * - A state never regresses: a call that began after an answer shows no earlier state.
  * - Nothing acknowledged is lost, and no call was executed twice.
  */
 import assert from 'node:assert/strict'

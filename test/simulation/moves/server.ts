@@ -2,9 +2,9 @@
  * A simulated PostgreSQL server with the schema `cluster` and two shards, in SQLite, under the
  * product's own statements on shards, moves and owners.
  *
- * - A statement runs alone and whole.
+ * - Statements run one at a time and are atomic.
  * - F1: batches of a shard are 1, 2, 3, …, each committed once, in the epoch of the last take-over.
- * - Nobody takes over from an owner that may answer reads by its lease.
+ * - No processor takes over from an owner that may answer reads by its lease.
  */
 import { openDatabase, type Bindable } from '../../../src/store/database.js'
 import { SQLITE } from '../../../src/store/dialect.js'
@@ -71,7 +71,7 @@ const tablesOf = (shard: string): string => `
     holder TEXT NOT NULL, beat INTEGER NOT NULL, session INTEGER NOT NULL);
   INSERT INTO ${shard}.owner VALUES (0, 0, '', 0, 0)`
 
-/** What the simulation needs of PostgreSQL's dialect. */
+/** The parts of PostgreSQL's dialect that the statements use. */
 const translated = (sql: string, schema: string, now: number): string =>
   sql
     .replace(/(FROM|UPDATE) owner\b/g, `$1 ${schema}.owner`)
@@ -142,7 +142,7 @@ export async function openClusterServer(options: ClusterServerOptions): Promise<
       const isSilent = now() - before.lastWriteSentAt >= READS_WITHIN_MS
       hold(
         isFree || isSilent || !open.has(before.session),
-        `nobody takes over ${shard} while its owner may answer reads by its lease`,
+        `no take-over of ${shard} while its owner may answer reads by its lease`,
       )
       hold(next.lastBatch === before.lastBatch, 'F2: a take-over sees every commit before it')
     }
@@ -180,7 +180,7 @@ export async function openClusterServer(options: ClusterServerOptions): Promise<
         await database.run('DELETE FROM pg_stat_activity WHERE pid = ?', [session])
       }
       link.onEnd(() => {
-        // What is under way runs later, or not at all.
+        // A statement in progress runs later or not at all.
         void scheduler.inOrder('statement', endSession)
       })
       const roundTrip = (sql: string, parameters: readonly Bindable[], sentAt: number) =>

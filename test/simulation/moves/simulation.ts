@@ -50,7 +50,7 @@ const KEYS = 12
 const TICK_MS = 25
 const DELAYS_MS = [25, 100, 400, 1_500] as const
 const DOWN_MS = [0, 500, 3_000, 8_000] as const
-/** A drain with gateways that are away, then two owners in a row that do not come. */
+/** A drain with unreachable gateways, then two consecutive owners that do not take over. */
 const SERVED_WITHIN_MS = 20_000
 const CALM_EVERY_STEPS = 1_500
 
@@ -154,13 +154,13 @@ export async function simulateMoves(options: MovesOptions): Promise<ReadonlyMap<
     const waiting = machines.filter(
       ({ current }) => current.isAlive() && current.shard() === undefined && current.epoch() === 0,
     )
-    // A processor of the other shard is waiting too, and never comes.
+    // A processor of the other shard waits too, and never takes this one.
     const targets = waiting.filter(({ name }) => {
       const own = MACHINES.find(([each]) => each === name)?.[1]
       return !isCalm || own === undefined || own === shard
     })
     if (source === undefined || targets.length === 0) return
-    // Of two moves to one processor the second waits for a lease that nobody else takes at once.
+    // Of two moves to one processor the second waits for a lease that no other takes at once.
     if (isCalm && [...moving].some(([each, to]) => ownerOf(each)?.name !== to)) return
     const target = random.pick(targets)
     moving.set(shard, target.name)
