@@ -1,7 +1,7 @@
 /**
  * Waits until the shards of a cluster have applied a setting for all of them.
  *
- * - A shard that is not served applies it when it is, so nobody waits for it; it is named.
+ * - A shard without an owner applies it later: the command does not wait for it, and reports it.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ShardRecord__Output as ShardRecord } from '../../protos/types/causeway/operator/v1/ShardRecord.js'

@@ -18,7 +18,7 @@ import { createWorld, type World } from '../support/world.js'
 
 const TOKEN = 'ot_test'
 const log = createLog('test', { LOG_LEVEL: 'silent' })
-/** Of all tests here, since a test's own folder is emptied by each request for it. */
+/** Shared by all tests of the file, as each call of `testdir` empties it. */
 const all = tempFolder(t)
 const STATEMENT = `time,transaction_id,instruction_id,movement,currency,amount
 2026-11-21T00:00:00Z,tx_1,pout_1,executed,USD,100
@@ -107,13 +107,13 @@ interface Counted {
 }
 type Listed = readonly Readonly<Record<string, string>>[]
 
-t.test('two shards, both served', async (t) => {
+t.test('two shards with an owner', async (t) => {
   const shards = ['books_1', 'books_2']
   const [one, two] = await Promise.all(shards.map((shard) => startShard(t, shard, shards)))
   const spare = `127.0.0.1:${await freePort('127.0.0.1')}`
   const ops = cliOf(t, [two!, spare, one!])
 
-  t.test('a command that could be about either names its shard', async (t) => {
+  t.test('a command that applies to any shard requires --shard', async (t) => {
     const unnamed = await ops('partner', 'create', 'acme', ...BECAUSE)
     t.match(unnamed, { exitCode: 2, err: /--shard, of books_1, books_2\./ })
     t.match(await ops('partner', 'create', 'acme', '--shard', 'books_9', ...BECAUSE), {
@@ -125,7 +125,7 @@ t.test('two shards, both served', async (t) => {
     t.same(namesIn(own), ['demo', 'umbrella'])
   })
 
-  t.test('a command about a partner finds its shard', async (t) => {
+  t.test('a command about a partner uses its shard', async (t) => {
     for (const partner of ['acme', 'umbrella']) {
       const money = await ops('deposit', partner, 'sandbox', 'USD', '10', ...BECAUSE)
       t.match(money, { exitCode: 0, out: `credited to ${partner}` })
@@ -142,7 +142,7 @@ t.test('two shards, both served', async (t) => {
     })
   })
 
-  t.test('lists have the entries of both, in one order', async (t) => {
+  t.test('lists have the entries of both shards, in one order', async (t) => {
     t.same(namesIn(await ops.json('partner', 'list')), ['demo', 'acme', 'demo', 'umbrella'])
     const log = (await ops.json('actions'))['data'] as Listed
     t.same(new Set(log.map(({ subject }) => subject?.split('_')[0])), new Set(['acme', 'umbrella']))
@@ -268,7 +268,7 @@ t.test('a setting for all shards is set once', async (t) => {
   t.end()
 })
 
-t.test('a shard that nobody serves is named', async (t) => {
+t.test('a shard without an owner is reported', async (t) => {
   const shards = ['books_1', 'books_2']
   const one = await startShard(t, 'books_1', shards)
   const ops = cliOf(t, [one, `127.0.0.1:${await freePort('127.0.0.1')}`])
@@ -296,7 +296,7 @@ t.test('a shard that nobody serves is named', async (t) => {
   t.match(keys, { exitCode: 1, out: /INCOMPLETE: books_2 did not answer\.\n$/ })
 })
 
-t.test('without PROCESSORS there are no shards to name', async (t) => {
+t.test('without PROCESSORS --shard is rejected', async (t) => {
   const ops = cliOf(t, [])
   t.match(await ops('partner', 'list', '--shard', 'books_1'), {
     ...{ exitCode: 2, err: /^--shard needs the setting PROCESSORS/ },

@@ -14,7 +14,11 @@ const values = programOptions(
   'Simulates processors with a store, a rail, a bus and a network that fail.',
   {
     seed: { value: 'N', about: 'repeats a run', kind: 'number' },
-    runs: { value: 'N', about: 'seeds in a row; 50, or 1 with --seed', kind: 'number' },
+    runs: {
+      value: 'N',
+      about: 'number of consecutive seeds; 50, or 1 with --seed',
+      kind: 'number',
+    },
     steps: { value: 'N', about: 'of each run; 1500, or 3000 of moves', kind: 'number' },
     onlyBooks: { about: 'no moves' },
     onlyMoves: { about: 'of shards in a cluster' },
