@@ -3,8 +3,8 @@
  *
  * - Exit codes: 0 measured, 1 failed, 2 wrong flags, 3 void (measured, but the figures do not
  *   count), 130 interrupted.
- * - However it ends, the programs it started end too and their data is removed; the result stays.
- * - With `--quick` every step is taken for a moment only, as tests need it; no figure counts.
+ * - At any exit the started programs end and their data is removed; the result stays.
+ * - With `--quick` every step is as short as possible, for tests; the figures have no meaning.
  */
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
@@ -36,7 +36,7 @@ class UsageError extends Error {
 const QUICK_MS = 200
 const RATE_MAX = 1_000_000
 const ROWS_MAX = 100_000_000
-/** Payouts a second: a closed loop would create far more than can be delivered. */
+/** Payouts a second: a closed loop would create more events than can be delivered. */
 const WEBHOOKS_PROFILE_RATE = 100
 
 let folder = ''
@@ -45,7 +45,7 @@ let client: Client | undefined
 let cleaning: Promise<void> | undefined
 let exitCode = 0
 
-/** The client goes first: it would take the end of the others for a failure. */
+/** The client ends first, as it would report the end of the others as a failure. */
 async function clean(): Promise<void> {
   await client?.stop()
   await stacks?.stop()
@@ -54,7 +54,7 @@ async function clean(): Promise<void> {
 const cleanUp = (): Promise<void> => (cleaning ??= clean())
 
 type Flags<Names extends string, T> = Readonly<Record<Names, T>>
-/** A command reads those that mean something to it. */
+/** The flags; a command reads its own. */
 type Given = Flags<'gateways' | 'factor' | 'everyMicros' | 'endpoints' | 'outstanding', number> &
   Flags<'count' | 'live' | 'batches', number> &
   Flags<'what' | 'out', string> &
@@ -67,7 +67,7 @@ type Given = Flags<'gateways' | 'factor' | 'everyMicros' | 'endpoints' | 'outsta
   }
 
 interface Plan {
-  /** For people. */
+  /** Description for the report. */
   readonly load: string
   run(tools: Tools): Promise<Part>
 }
@@ -116,38 +116,46 @@ const whole = (flag: string, max: number, text: string, fallback?: number): Opti
 
 const NAMES = Object.keys(SCENARIOS).join(', ')
 const OPTIONS = [
-  new Option('--scenario <names>', `of ${NAMES}; bench, compare: several`).argParser((text) => {
+  new Option('--scenario <names>', `${NAMES}; several for bench and compare`).argParser((text) => {
     const names = text.split(',')
     if (names.every(isScenario)) return names
-    throw new InvalidArgumentError(`It is of ${NAMES}.`)
+    throw new InvalidArgumentError(`It is one of ${NAMES}.`)
   }),
   whole('gateways', 16, 'gateway processes of the stack', 1),
-  new Option('--store <kind>', 'of the stacks; bench: postgres beside sqlite')
+  new Option('--store <kind>', 'store of the stacks; bench: postgres compares both')
     .choices(['sqlite', 'postgres'])
     .default('sqlite'),
-  whole('seconds', 7 * 86_400, 'of a measured window'),
-  whole('connections', 4_000, 'each has one request out at most'),
-  whole('rate', RATE_MAX, 'journeys a second; bench, compare, profile, pool: closed loop without'),
+  whole('seconds', 7 * 86_400, 'duration of a measured window'),
+  whole('connections', 4_000, 'number of connections, each with one request at a time'),
+  whole(
+    'rate',
+    RATE_MAX,
+    'journeys a second; default for bench, compare, profile, pool: closed loop',
+  ),
   whole('repeat', 100, 'bench, compare, scale, shards: windows of each side'),
   new Option('--base <folder>', 'compare: a built checkout'),
-  new Option('--head <folder>', 'compare: another one'),
-  new Option('--running', 'load: on the stack of DATA_DIR that runs; what it creates stays there'),
-  whole('capacity', RATE_MAX, 'spike: journeys a second; by default what a closed loop reaches'),
-  whole('factor', 100, 'spike: times the capacity', 10),
-  whole('every-micros', 100_000, 'profile: between two samples', 500),
-  whole('small', ROWS_MAX, 'scale: intents, and as many payouts (10,000)'),
-  whole('large', ROWS_MAX, 'scale: likewise (1,000,000)'),
-  whole('open', ROWS_MAX, 'scale: open payments at a start (100,000)'),
+  new Option('--head <folder>', 'compare: another built checkout'),
+  new Option('--running', 'load: uses the running stack of DATA_DIR, which keeps the created data'),
+  whole(
+    'capacity',
+    RATE_MAX,
+    'spike: capacity in journeys a second; default: the rate of a closed loop',
+  ),
+  whole('factor', 100, 'spike: load as a multiple of the capacity', 10),
+  whole('every-micros', 100_000, 'profile: microseconds between two samples', 500),
+  whole('small', ROWS_MAX, 'scale: intents, and payouts, of the small database (10,000)'),
+  whole('large', ROWS_MAX, 'scale: the same of the large database (1,000,000)'),
+  whole('open', ROWS_MAX, 'scale: open payments at the measured starts (100,000)'),
   new Option('--keep <folder>', 'scale: keeps the databases for the next run'),
-  whole('endpoints', 1_000, 'pool: each of a partner of its own', 10),
+  whole('endpoints', 1_000, 'pool: number of endpoints, each of another partner', 10),
   whole('outstanding', 100_000, 'pool: events in progress in the closed loop', 500),
   new Option('--isolation', 'pool: a second window in which three endpoints fail'),
   whole('batches', 10_000, 'shards: of each writer, measured', 1_000),
-  whole('count', ROWS_MAX, 'seed: payments of each kind', 10_000),
+  whole('count', ROWS_MAX, 'seed: number of payments of each kind', 10_000),
   new Option('--what <kind>', 'seed').choices(['payouts', 'intents', 'both']).default('both'),
-  whole('live', ROWS_MAX, 'seed: how many of all are still open', 0),
-  new Option('--data-dir <folder>', 'seed: the setting DATA_DIR by default'),
-  new Option('--out <folder>', 'for results').default(join(projectRoot(), '.build', 'load')),
+  whole('live', ROWS_MAX, 'seed: number of payments that are still open', 0),
+  new Option('--data-dir <folder>', 'seed: target folder; default: the setting DATA_DIR'),
+  new Option('--out <folder>', 'folder for results').default(join(projectRoot(), '.build', 'load')),
   new Option('--quick').hideHelp(),
 ]
 
@@ -172,7 +180,7 @@ function benchPlan(given: Given, scenarios: readonly ScenarioName[]) {
 
 function openLoopPlan(given: Given, scenarios: readonly ScenarioName[], fallbackSeconds: number) {
   const [scenario = 'mixed', ...more] = given.scenario ?? scenarios
-  if (more.length > 0) throw new UsageError('error: --scenario is one here')
+  if (more.length > 0) throw new UsageError('error: this command takes one --scenario')
   const { quick, rate: ratePerSecond = 200, seconds = quick ? 1 : fallbackSeconds } = given
   const { leadInMs } = durations(given)
   return {
@@ -270,7 +278,7 @@ async function seed({ count, what, live, dataDir }: Given): Promise<void> {
 }
 
 const program = new Command('load')
-  .description('measures a whole stack as partners load it')
+  .description('measures a whole stack under the load of partners')
   .addArgument(new Argument('<command>').choices([...Object.keys(PLANS), 'seed']))
   .allowExcessArguments(false)
   .exitOverride()
@@ -286,7 +294,7 @@ for (const option of OPTIONS) program.addOption(option)
 async function runningStack(): Promise<Stack> {
   const sandbox = findSandbox()
   if (sandbox === undefined || !(await isServing(sandbox))) {
-    throw new UsageError('error: no stack runs there: make run, or leave out --running')
+    throw new UsageError('error: no stack runs on this DATA_DIR: make run, or omit --running')
   }
   const settings = readSettings()
   const dataDir = resolve(settings.DATA_DIR)
