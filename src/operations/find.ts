@@ -4,6 +4,7 @@ import type { FoundEvent__Output as FoundEvent } from '../../protos/types/causew
 import type { FoundList__Output as FoundList } from '../../protos/types/causeway/operator/v1/FoundList.js'
 import type { CliCommand } from './command.js'
 import { table } from './terminal.js'
+import { missingLines } from './webhooks.js'
 
 export const find: CliCommand = {
   usage: 'find ID',
@@ -36,8 +37,14 @@ function foundLines(found: FoundList): string[] {
   return [
     ...found.data.flatMap(entityLines),
     ...(actions.length === 0 ? [] : ['actions', table(actions, [])]),
-    ...(found.deliveries_unknown ? ['A webhook pool did not answer: deliveries are missing.'] : []),
+    ...unknownLines(found),
   ]
+}
+
+function unknownLines(found: FoundList): readonly string[] {
+  if (!found.deliveries_unknown) return []
+  const missing = missingLines(found)
+  return missing.length > 0 ? missing : ['A webhook pool did not answer: deliveries are missing.']
 }
 
 function entityLines(entity: FoundEntity): string[] {

@@ -54,7 +54,19 @@ const FOUND = combined((answers) => ({
   data: all(answers, 'data'),
   actions: all(answers, 'actions'),
   deliveries_unknown: answers.some((answer) => answer['deliveries_unknown'] === true),
+  missing_pools: missingPools(answers),
 }))
+
+const ENDPOINTS = combined((answers) => ({
+  data: (all(answers, 'data') as Message[]).sort((one, other) =>
+    order(textAt(one, ['id']), textAt(other, ['id'])),
+  ),
+  missing_pools: missingPools(answers),
+}))
+
+const missingPools = (answers: readonly Message[]): unknown[] => [
+  ...new Set(all(answers, 'missing_pools')),
+]
 
 const TRIAL_BALANCE = combined((answers) => ({
   lines: all(answers, 'lines'),
@@ -127,7 +139,7 @@ const POLICIES: Readonly<Record<string, Policy | ((request: Message) => Policy)>
   'WebhookAdmin/ListDead': POOLS,
   'WebhookAdmin/ListPoison': POOLS,
   'WebhookAdmin/Redrive': ({ endpoint_id }) => (endpoint_id ? HOLDER : ANY),
-  'WebhookAdmin/ListEndpoints': oldestFirst('id'),
+  'WebhookAdmin/ListEndpoints': ENDPOINTS,
   'WebhookAdmin/EnableEndpoint': HOLDER,
   'WebhookAdmin/DisableEndpoint': HOLDER,
   // A new partner has no shard yet.

@@ -9,6 +9,13 @@ import { Refused } from './calls.js'
 import { PAGE, page, pageLines } from './page.js'
 import { table } from './terminal.js'
 
+/** A processor of an older version does not tell. */
+export function missingLines(answer: { readonly missing_pools?: readonly number[] }): string[] {
+  const missing = answer.missing_pools ?? []
+  if (missing.length === 0) return []
+  return [`Webhook pools not connected: ${missing.join(', ')}. What they have is missing here.`]
+}
+
 export const webhooksStatus: CliCommand = {
   usage: 'webhooks status',
   about: 'backlog and its age, breakers, dead letters, poison messages',
@@ -24,7 +31,7 @@ export const webhooksStatus: CliCommand = {
       ['open breakers', state.open_breakers.length === 0 ? '0' : state.open_breakers.join(' ')],
       ['poison', String(state.poison)],
     ]
-    return { value: state, lines: [table(rows, [])] }
+    return { value: state, lines: [table(rows, []), ...missingLines(state)] }
   },
 }
 
@@ -34,7 +41,8 @@ export const webhooksEndpoints: CliCommand = {
   run: async ({ webhooks }) => {
     const list = await webhooks.call('ListEndpoints', {})
     const rows = list.data.map(endpointRow)
-    return { value: list, lines: [rows.length === 0 ? 'There are none.' : table(rows, [])] }
+    const lines = [rows.length === 0 ? 'There are none.' : table(rows, [])]
+    return { value: list, lines: [...lines, ...missingLines(list)] }
   },
 }
 
@@ -58,7 +66,8 @@ export const webhooksDead: CliCommand = {
     const list = await webhooks.call('ListDead', { ...endpointIn(flags), ...page(flags.cursor) })
     const rows = list.data.map(deadRow)
     const listing = { rows, rightAligned: [], empty: 'There are none.' }
-    return { value: list, lines: pageLines(listing, list.next_cursor) }
+    const lines = [...pageLines(listing, list.next_cursor), ...missingLines(list)]
+    return { value: list, lines }
   },
 }
 
@@ -92,7 +101,8 @@ export const webhooksRedrive: CliCommand = {
         const isUnknown = error instanceof Refused && error.code === 'not_found'
         throw isUnknown ? new Refused(error.code, `There is no delivery ${delivery}.`) : error
       })
-    return { value: done, lines: redriveLines(done.redriven, done.more) }
+    const lines = [...redriveLines(done.redriven, done.more), ...missingLines(done)]
+    return { value: done, lines }
   },
 }
 
@@ -148,7 +158,8 @@ export const webhooksPoison: CliCommand = {
   run: async ({ webhooks }) => {
     const list = await webhooks.call('ListPoison', {})
     const rows = list.data.map(poisonRow)
-    return { value: list, lines: [rows.length === 0 ? 'There are none.' : table(rows, [])] }
+    const lines = [rows.length === 0 ? 'There are none.' : table(rows, [])]
+    return { value: list, lines: [...lines, ...missingLines(list)] }
   },
 }
 

@@ -209,6 +209,7 @@ const links: ServerLinks = {
   idle: () => pipeline.idle(),
   onPool: (number, newest) =>
     void recovery.admitPool(number, newest !== null && isOwn(newest.tenant) ? newest.id : null),
+  webhookPools: settings.WEBHOOK_POOLS,
   behind: () => recovery.behind(),
   released: () => recovery.released(),
   placements: member,

@@ -88,6 +88,8 @@ export interface ProcessorServer {
 
 export interface ServerLinks extends RecoveryDependencies {
   readonly onPool?: PoolConnected
+  /** How many webhook pools there are. Default: those that have connected. */
+  readonly webhookPools?: number
   /** Notifies the event streams. Default: nothing does. */
   readonly events?: CommittedEvents
   /** Resolves when all commands are answered. Default: at once. */
@@ -115,6 +117,7 @@ export function createServer(
   directory: DirectoryService,
   {
     onPool,
+    webhookPools,
     events = createCommittedEvents(),
     idle,
     placements,
@@ -151,7 +154,7 @@ export function createServer(
         ),
       ),
     )
-  const pools = webhookControlService(onPool)
+  const pools = webhookControlService(onPool, webhookPools)
   const call = partnerCalls(dependencies, pools)
   const watch = eventWatch(dependencies, events)
   const commandStream = commandStreamService({ ...dependencies, pools })

@@ -18,10 +18,10 @@ type Stream = ClientDuplexStream<ControlResponse, ControlRequest>
 /** Undefined: no response. */
 type Script = (request: ControlRequest, stream: Stream) => ControlResponse | undefined
 
-async function aControlService(t: Test, answerWithinMs?: number) {
+async function aControlService(t: Test, answerWithinMs?: number, expectedPools?: number) {
   const pools: Parameters<PoolConnected>[] = []
   const onPool: PoolConnected = (...greeting) => void pools.push(greeting)
-  const control = webhookControlService(onPool, answerWithinMs)
+  const control = webhookControlService(onPool, expectedPools, answerWithinMs)
   const { WebhookControl } = contracts<ProtoGrpcType>().causeway.internal.v1
   const server = new Server()
   server.addService(WebhookControl.service, control.handlers)
@@ -63,6 +63,31 @@ void t.test('a pool reports its number and its newest event', async (t) => {
     [2, { id: 'evt_2', tenant: 'demo_sandbox' }],
     [2, null],
   ])
+})
+
+void t.test('an expected pool that is not connected is missing', async (t) => {
+  const { control, connect, connected, pools } = await aControlService(t, undefined, 2)
+  const greet = (stream: Stream, pool: number): void =>
+    void stream.write({ number: 0, greeting: { pool, newest_event: '' } })
+  t.same(control.missingPools, [1, 2])
+  const second = connect(inFlight(1))
+  await connected(1)
+  t.same(control.missingPools, [1, 2], 'one without a number')
+  greet(second, 2)
+  await eventually('it has reported', () => pools.length === 1)
+  t.same(control.missingPools, [1])
+  const third = connect(inFlight(1))
+  await connected(2)
+  t.same(control.missingPools, [], 'it may be the missing one')
+  greet(third, 3)
+  await eventually('it has reported', () => pools.length === 2)
+  t.same(control.missingPools, [1])
+  const first = connect(inFlight(1))
+  greet(first, 1)
+  await eventually('none is missing', () => control.missingPools.length === 0)
+  third.cancel()
+  await connected(2)
+  t.same(control.missingPools, [3], 'beyond the setting, but it was connected')
 })
 
 void t.test('a request reaches all pools, or one pool in turn', async (t) => {

@@ -22,6 +22,7 @@ import {
   redrive,
   webhookStatus,
 } from '../../src/processor/queries/webhook_admin.js'
+import { missingLines } from '../../src/operations/webhooks.js'
 import type { ListedEvent } from '../../src/store/lists.js'
 import type { EventRow } from '../../actors/webhook/store/schema.js'
 import { eventually } from '../support/eventually.js'
@@ -406,4 +407,38 @@ void t.test('poison messages of both pools are listed, last seen first', async (
   )
   t.match(data[0], { subject: 'causeway.events.x', times: 1, payload_base64: 'e30=' })
   t.match(await query(webhookStatus(world.ctx)), { poison: 3 })
+})
+
+void t.test('a pool that is not connected is named to operators; partners get 503', async (t) => {
+  const world = await aControlWorld(t)
+  const endpoint = anEndpoint()
+  world.setEndpoint(endpoint)
+  const pools = [await world.attend(t, 1), await world.attend(t, 2)] as const
+  await eventually('both have reported', () => world.ctx.missingPools.length === 0)
+  const events = world.someEvents(2)
+  world.replies.set(endpoint.id, 'permanent')
+  for (const [i, event] of events.entries()) await pools[i]?.give([event], [endpoint])
+  const dead = () => query<ListView>(listDead(world.ctx, {}))
+  await eventually('both are dead', async () => (await dead()).data.length === 2)
+  t.match(await dead(), { missing_pools: [] })
+  const id = (await pools[0].adminQueries.ofEvent(events[0]!.id))[0]!.id
+
+  await pools[0].leave()
+  await eventually('the first has left', () => world.ctx.missingPools.length === 1)
+  const partial = await dead()
+  t.same(idsOf(partial.data), [events[1]?.id])
+  t.match(partial, { missing_pools: [1] })
+  t.same(missingLines({ missing_pools: [1] }), [
+    'Webhook pools not connected: 1. What they have is missing here.',
+  ])
+  t.match(await query(webhookStatus(world.ctx)), { pools: 1, dead: 1, missing_pools: [1] })
+  t.match(await query(listPoison(world.ctx, {})), { missing_pools: [1] })
+  const request = { actor: null, since: '0' }
+  t.match(await query(redrive(world.ctx, request)), { redriven: 1, missing_pools: [1] })
+  const refused: Query[] = [
+    redrive(world.ctx, { ...request, delivery_id: id }),
+    listDeliveries(world.ctx, TENANT, { endpoint_id: endpoint.id }),
+    recoverEndpoint(world.ctx, TENANT, { endpoint_id: endpoint.id, since: '0' }),
+  ]
+  for (const each of refused) t.equal(codeOf(await reader.run(each)), 'configuration_error')
 })

@@ -63,7 +63,8 @@ export interface ControlWorld {
   readonly endpoints: Map<EndpointId, Endpoint>
   /** By endpoint id; 2xx without an entry. */
   readonly replies: Map<EndpointId, Reply>
-  attend(t: Test): Promise<ControlPool>
+  /** @param number of the pool */
+  attend(t: Test, number?: number): Promise<ControlPool>
   /** Registers an endpoint with present and later pools. */
   setEndpoint(endpoint: Endpoint): void
   /** Events one second apart. */
@@ -93,7 +94,7 @@ export async function aControlWorld(t: Test): Promise<ControlWorld> {
     }
   }
 
-  const attend = async (t: Test): Promise<ControlPool> => {
+  const attend = async (t: Test, number = 1): Promise<ControlPool> => {
     const file = join(place, `webhooks-${pools.length}.db`)
     const store = await openWebhookStore(file, (fault) => {
       throw fault
@@ -135,6 +136,7 @@ export async function aControlWorld(t: Test): Promise<ControlWorld> {
     const opened = connect(
       address,
       createControlHandler({ adminQueries, redriver, pool, clock, log }),
+      number,
     )
     await eventually('the pool is connected', () => ctx.connectedPools === connectedPools + 1)
     t.teardown(async () => {
@@ -196,6 +198,7 @@ async function serve(t: Test, ctx: WebhookControlService): Promise<string> {
 function connect(
   address: string,
   handleControl: ReturnType<typeof createControlHandler>,
+  number: number,
 ): ControlStream {
   const { WebhookControl } = contracts<ControlTypes>().causeway.internal.v1
   // A separate connection, as of another process.
@@ -206,7 +209,7 @@ function connect(
     client,
     token: TOKEN,
     handle: handleControl,
-    pool: 1,
+    pool: number,
     lastReceived: () => Promise.resolve(null),
     log,
   })

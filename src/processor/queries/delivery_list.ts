@@ -4,7 +4,7 @@ import type { DeliveryRecord__Output as DeliveryRecord } from '../../../protos/t
 import { instant, toRfc3339 } from '../../base/clock.js'
 import type { TenantId } from '../../base/ids.js'
 import { mergePages, placeIn, positionOf } from './delivery_pages.js'
-import { answer, refuse, type Answer } from '../cycle/answer.js'
+import { answer, refuse } from '../cycle/answer.js'
 import { firstOf, INVALID_PAGE, jsonBytes, pageOf, type Page, type PageRequest } from './page.js'
 import type { Query } from './query.js'
 import type { WebhookPools } from './webhook_pools.js'
@@ -22,32 +22,30 @@ export function listDeliveries(
     run: async ({ vault }) => {
       const page = pageOf(vault, `deliveries ${tenant} ${endpoint}`, request)
       if (page === null) return INVALID_PAGE
+      if (pools.missingPools.length > 0) return refuse('configuration_error')
       const found = await pools.requestAll('deliveries', {
         endpoint_id: endpoint,
         below_event: placeIn(page.after).event,
         limit: page.limit,
       })
       if (!found.ok) return refuse(found.code)
-      return answerDeliveries(vault, page, found.value, deliveryView)
+      return answer(pageView(vault, page, found.value, deliveryView))
     },
   }
 }
 
 /** A page can hold fewer than `limit` deliveries without being the last one. */
-export function answerDeliveries(
+export function pageView(
   vault: Vault,
   { place, limit }: Page,
   pages: Parameters<typeof mergePages>[0],
   view: (record: DeliveryRecord) => object,
-): Answer {
+): object {
   const { deliveries, more } = mergePages(pages, limit)
   const data = firstOf(deliveries.map(view), jsonBytes)
   const last = deliveries[data.length - 1]
   const hasNext = (more || data.length < deliveries.length) && last !== undefined
-  return answer({
-    data,
-    next_cursor: hasNext ? vault.cursors.make(place, positionOf(last)) : null,
-  })
+  return { data, next_cursor: hasNext ? vault.cursors.make(place, positionOf(last)) : null }
 }
 
 export const deliveryView = (record: DeliveryRecord): object => ({

@@ -17,6 +17,7 @@ export function recoverEndpoint(
     name: 'recover_endpoint',
     queueKey: tenant,
     run: async () => {
+      if (pools.missingPools.length > 0) return refuse('configuration_error')
       const done = await pools.requestAll('redrive', { endpoint_id, since, limit: REDRIVE_MAX })
       if (!done.ok) return refuse(done.code)
       return answer({

@@ -73,7 +73,8 @@ export function find(pools: WebhookPools, memory: Memory, text: string): Query {
       return answer({
         data: described.map((entity) => viewOf(entity, deliveries ?? [])),
         actions: actions.map(withTime),
-        deliveries_unknown: deliveries === null,
+        deliveries_unknown: deliveries === null || pools.missingPools.length > 0,
+        missing_pools: pools.missingPools,
       })
     },
   }

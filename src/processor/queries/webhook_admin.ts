@@ -11,7 +11,7 @@ import type { Memory } from '../cache/memory.js'
 import { INVALID_PAGE, pageOf, type PageRequest } from './page.js'
 import type { Query } from './query.js'
 import type { WebhookPools } from './webhook_pools.js'
-import { answerDeliveries } from './delivery_list.js'
+import { pageView } from './delivery_list.js'
 
 const moment = (at: string | number): string => toRfc3339(instant(Number(at)))
 const sum = (numbers: readonly number[]): number => numbers.reduce((all, each) => all + each, 0)
@@ -33,6 +33,7 @@ export const webhookStatus = (pools: WebhookPools): Query => ({
       poison: sum(found.value.map((pool) => pool.poison)),
       ...(oldest.length === 0 ? {} : { oldest_open_at: moment(Math.min(...oldest)) }),
       open_breakers: [...new Set(broken.map((endpoint) => endpoint.endpoint_id))],
+      missing_pools: pools.missingPools,
     })
   },
 })
@@ -51,6 +52,7 @@ export const listAllEndpoints = (pools: WebhookPools, memory: Memory): Query => 
           ? { counters: countersOf(health.filter(({ endpoint_id }) => endpoint_id === id)) }
           : {}),
       })),
+      missing_pools: pools.missingPools,
     })
   },
 })
@@ -84,7 +86,8 @@ export const listDead = (
       limit: page.limit,
     })
     if (!found.ok) return refuse(found.code)
-    return answerDeliveries(vault, page, found.value, deadLetter)
+    const list = pageView(vault, page, found.value, deadLetter)
+    return answer({ ...list, missing_pools: pools.missingPools })
   },
 })
 
@@ -111,8 +114,10 @@ export const redrive = (pools: WebhookPools, request: RedriveRequest): Query => 
     })
     if (!done.ok) return refuse(done.code)
     const isKnown = delivery_id === undefined || done.value.some(({ known }) => known)
-    if (!isKnown) return refuse('not_found')
+    const { missingPools } = pools
+    if (!isKnown) return refuse(missingPools.length === 0 ? 'not_found' : 'configuration_error')
     return answer({
+      missing_pools: missingPools,
       redriven: sum(done.value.map((each) => each.redriven)),
       more: done.value.some((each) => each.more),
     })
@@ -130,7 +135,8 @@ export const listPoison = (pools: WebhookPools, { limit }: { readonly limit?: nu
     const latest = found.value
       .flatMap((pool) => pool.messages)
       .sort((one, other) => Number(other.last_seen) - Number(one.last_seen))
-    return answer({ data: latest.slice(0, size).map(poisonMessage) })
+    const data = latest.slice(0, size).map(poisonMessage)
+    return answer({ data, missing_pools: pools.missingPools })
   },
 })
 

@@ -10,6 +10,8 @@ export type PoolResponse<S extends Subject> = NonNullable<ControlResponse[S]>
 
 export interface WebhookPools {
   readonly connectedPools: number
+  /** Numbers of the pools that are expected and not connected: their deliveries are unknown. */
+  readonly missingPools: readonly number[]
   /** The responses of all connected pools; fails when one does not respond. */
   requestAll<S extends Subject>(
     subject: S,

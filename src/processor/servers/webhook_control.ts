@@ -7,6 +7,8 @@
  * - Only the query waits for a pool, up to a timeout; queues and commits never do.
  * - A request to all pools fails when any pool that was connected at the time fails to respond: a
  *   partial list would be misleading.
+ * - The pools that should be connected are those of WEBHOOK_POOLS and those that have connected
+ *   since the start of this process.
  * - Requests in flight are bounded; further requests are refused at once.
  */
 import type { ServerDuplexStream } from '@grpc/grpc-js'
@@ -17,6 +19,7 @@ import type { ControlRequest } from '../../../protos/types/causeway/internal/v1/
 import { CONTROL_RESPONSE_WITHIN_MS, CONTROL_REQUESTS_MAX } from '../../base/constants.js'
 import { accepted, isErrorCode, refused, type ErrorCode, type Outcome } from '../../base/errors.js'
 import type { TenantId } from '../../base/ids.js'
+import { WEBHOOK_POOLS_MAX } from '../../base/subjects.js'
 import type { PoolRequest, PoolResponse, Subject, WebhookPools } from '../queries/webhook_pools.js'
 
 export interface WebhookControlService extends WebhookPools {
@@ -44,9 +47,13 @@ interface PendingRequest {
 
 export function webhookControlService(
   onPool: PoolConnected = () => undefined,
+  expectedPools = 0,
   answerWithinMs = CONTROL_RESPONSE_WITHIN_MS,
 ): WebhookControlService {
   const pools = new Set<Stream>()
+  /** Of the pools that have reported it. */
+  const numbers = new Map<Stream, number>()
+  let highest = expectedPools
   const inFlight = new Map<number, PendingRequest>()
   let lastNumber = 0
   let isClosing = false
@@ -63,14 +70,29 @@ export function webhookControlService(
   }
 
   const take = (stream: Stream, answer: ControlResponse): void => {
-    if (answer.greeting) return onPool(answer.greeting.pool, newestIn(answer.greeting))
+    if (answer.greeting) return greet(stream, answer.greeting)
     const request = inFlight.get(answer.number)
     if (request?.stream !== stream) return // timed out
     request.settle(answer.fault === '' ? accepted(answer) : refused(faultOf(answer.fault)))
   }
 
+  const greet = (stream: Stream, greeting: PoolGreeting): void => {
+    if (pools.has(stream)) numbers.set(stream, greeting.pool)
+    highest = Math.max(highest, Math.min(greeting.pool, WEBHOOK_POOLS_MAX))
+    onPool(greeting.pool, newestIn(greeting))
+  }
+
+  /** A pool that has not reported its number yet may be any of them. */
+  const missingPools = (): readonly number[] => {
+    const known = new Set(numbers.values())
+    const expected = Array.from({ length: highest }, (_, index) => index + 1)
+    const missing = expected.filter((number) => !known.has(number))
+    return pools.size - numbers.size < missing.length ? missing : []
+  }
+
   const leave = (stream: Stream): void => {
     pools.delete(stream)
+    numbers.delete(stream)
     for (const request of inFlight.values()) {
       if (request.stream === stream) request.settle(refused('configuration_error'))
     }
@@ -116,6 +138,9 @@ export function webhookControlService(
     },
     get connectedPools() {
       return pools.size
+    },
+    get missingPools() {
+      return missingPools()
     },
     requestAll: async (subject, request) => {
       const may = canRequest(pools.size)
