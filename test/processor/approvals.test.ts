@@ -18,6 +18,7 @@ import { rotateCaller } from '../../src/processor/commands/callers/caller_rotate
 import { deposit } from '../../src/processor/commands/funds/deposit.js'
 import { enterRecovery } from '../../src/processor/commands/operators/recovery_enter.js'
 import { releaseRecovery } from '../../src/processor/commands/operators/recovery_release.js'
+import { reversePayout } from '../../src/processor/commands/payouts/payout_resolve.js'
 import { approvePayout, rejectPayout } from '../../src/processor/commands/payouts/payout_review.js'
 import { resolveDiscrepancy } from '../../src/processor/commands/rail_reports/discrepancy_resolve.js'
 import type { Actor } from '../../src/processor/changes/operator_log.js'
@@ -102,6 +103,17 @@ const CASES: Readonly<Record<string, Case>> = {
       return {
         command: (actor) => approvePayout(actor, id),
         isDone: async () => (await see(world, id)).status === 'processing',
+      }
+    },
+  },
+  'a reversal of a payout': {
+    action: 'reverse_payout',
+    prepare: async (world) => {
+      const { id } = await pay(world)
+      await world.railReports(executed(id))
+      return {
+        command: (actor) => reversePayout(actor, id, EVIDENCE),
+        isDone: async () => (await see(world, id)).status === 'reversed',
       }
     },
   },

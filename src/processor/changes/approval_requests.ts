@@ -20,6 +20,7 @@ export type ApprovalRequest = Row<'approvalRequests'>
 /** The stored arguments of each guarded change. */
 export interface GuardedArguments {
   readonly approve_payout: { readonly payout_id: string }
+  readonly reverse_payout: { readonly payout_id: string; readonly evidence: string }
   readonly deposit: {
     readonly tenant: string
     readonly currency: string

@@ -13,6 +13,7 @@ import { createCaller } from '../callers/caller_create.js'
 import { rotateCaller } from '../callers/caller_rotate.js'
 import { deposit } from '../funds/deposit.js'
 import { releaseRecovery } from '../operators/recovery_release.js'
+import { reversePayout } from '../payouts/payout_resolve.js'
 import { approvePayout } from '../payouts/payout_review.js'
 import { resolveDiscrepancy } from '../rail_reports/discrepancy_resolve.js'
 
@@ -32,6 +33,10 @@ const GUARDED: { readonly [O in GuardedOperation]: Guarded<O> } = {
   approve_payout: {
     result: 'payout',
     command: (actor, { payout_id }) => approvePayout(actor, payout_id),
+  },
+  reverse_payout: {
+    result: 'payout',
+    command: (actor, { payout_id, evidence }) => reversePayout(actor, payout_id, evidence),
   },
   deposit: {
     result: 'deposit',

@@ -9,7 +9,9 @@
 import type { PayoutEvent } from '../../../../actors/payout/context.js'
 import { payoutView } from '../../../../actors/payout/view.js'
 import { advancePayout } from '../../changes/advance_payout.js'
+import { refusalOfOneOperator } from '../../changes/approval_requests.js'
 import { canPostPayout } from '../../changes/books.js'
+import { money } from '../../../money/money.js'
 import type { Command, CommandContext } from '../../cycle/command.js'
 import { answer, refuse } from '../../cycle/answer.js'
 import { isEvidence, logAction, type Actor } from '../../changes/operator_log.js'
@@ -54,6 +56,14 @@ export function reversePayout(actor: Actor, payoutId: string, evidence: string):
       if (!canPostPayout(ctx, live.context, 'payout_reversed')) {
         return refuse('balance_limit_exceeded')
       }
+      const { currency, amount } = live.context
+      const refusal = refusalOfOneOperator(ctx, actor, {
+        operation: 'reverse_payout',
+        arguments: { payout_id: payoutId, evidence },
+        subject: payoutId,
+        funds: money(currency, BigInt(amount)),
+      })
+      if (refusal !== null) return refusal
 
       // From here on it must succeed.
       advancePayout(ctx, live, { type: 'returned', at: ctx.now, source: 'service' })
