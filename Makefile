@@ -4,7 +4,7 @@ MAKEFLAGS += --no-print-directory
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .PHONY: help setup nats postgres build run cluster demo ops audit statement test check lint format bench fuzz sim model \
-	chaos cluster-chaos powercut failover freeze release load soak spike profile bench-scale bench-pool bench-shards bench-compare seed settings contract examples openapi collection \
+	chaos cluster-chaos powercut failover freeze release load soak spike profile bench-scale bench-pool bench-shards bench-cluster bench-compare seed settings contract examples openapi collection \
 	client clean
 
 INSTALLED := node_modules/.installed
@@ -107,6 +107,9 @@ bench-shards: setup postgres build ## benchmark writers of one shard and of two 
 	@$(LOAD) shards $(call with,PAIRS,repeat) $(call with,BATCHES,batches) $(ARGS)
 
 bench-shards: export STORE = postgres
+
+bench-cluster: setup nats postgres build ## benchmark two shards and one on the running make cluster: make bench-cluster PAIRS=5 DURATION=10
+	@$(LOAD) cluster $(call with,PAIRS,repeat) $(call with,DURATION,seconds) $(call with,SCENARIO,scenario) $(ARGS)
 
 bench-compare: setup nats build ## benchmark two revisions alternately: make bench-compare BASE=main (REV=HEAD)
 	@src/scripts/bench_compare.sh "$(BASE)" "$(or $(REV),HEAD)" $(call with,DURATION,seconds) $(LOAD_FLAGS)

@@ -97,7 +97,7 @@ async function benchScenario(
   return finish(tools, system, measured, { title: SCENARIOS[scenario], findings })
 }
 
-const windowOptions = (settings: BenchSettings, scenario: ScenarioName, repeat: number) => {
+export const windowOptions = (settings: BenchSettings, scenario: ScenarioName, repeat: number) => {
   const { ratePerSecond, connections, leadInMs } = settings
   return {
     ...{ scenario, repeat, connections, leadInMs, strict: true },

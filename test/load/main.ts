@@ -13,8 +13,8 @@ import { systemClock, toRfc3339 } from '../../src/base/clock.js'
 import { projectRoot } from '../../src/base/project_root.js'
 import { readSettings } from '../../src/base/settings_reader.js'
 import { FILES } from '../../src/base/subjects.js'
-import { findSandbox, isServing } from '../../src/operations/sandbox.js'
 import { bench, benchStores, compare } from './bench.js'
+import { benchCluster, clusterPlaces } from './bench_cluster.js'
 import { startClient, type Client } from './client/client.js'
 import { describeMachine } from './machine.js'
 import type { StoreKind, Tools } from './measured_window.js'
@@ -22,10 +22,11 @@ import { spike, steadyLoad } from './open_loop.js'
 import { profile } from './profile.js'
 import { report } from './report.js'
 import { isVoid, type Part, type RunResult } from './result.js'
+import { runningStack } from './running_stack.js'
 import { scale } from './scale.js'
 import { isScenario, SCENARIOS, type ScenarioName } from './scenarios/scenarios.js'
 import { writeSeedData } from './seed_data/seed_data.js'
-import { addressOf, createStacks, processesOf, type Stack, type Stacks } from './stacks.js'
+import { createStacks, type Stacks } from './stacks.js'
 import { measureShards } from './shard_writers.js'
 import { measurePool } from './webhook_pool.js'
 
@@ -132,7 +133,7 @@ const OPTIONS = [
     RATE_MAX,
     'journeys a second; default for bench, compare, profile, pool: closed loop',
   ),
-  whole('repeat', 100, 'bench, compare, scale, shards: windows of each side'),
+  whole('repeat', 100, 'bench, cluster, compare, scale, shards: windows of each side'),
   new Option('--base <folder>', 'compare: a built checkout'),
   new Option('--head <folder>', 'compare: another built checkout'),
   new Option('--running', 'load: uses the running stack of DATA_DIR, which keeps the created data'),
@@ -207,8 +208,20 @@ const PLANS: Readonly<Record<string, (given: Given) => Plan>> = {
   },
   load: (given) => {
     const { settings, load } = openLoopPlan(given, ['mixed'], 30)
-    const stack = async () => ({ running: given.running ? await runningStack() : undefined })
-    return { load, run: async (tools) => steadyLoad(tools, settings, await stack()) }
+    const run = async (tools: Tools): Promise<Part> => {
+      if (!given.running) return steadyLoad(tools, settings, {})
+      const running = await runningOrRefused()
+      return { ...(await steadyLoad(tools, settings, { running })), settings: running.settings }
+    }
+    return { load, run }
+  },
+  cluster: (given) => {
+    const { settings, load } = benchPlan(given, ['creates'])
+    const run = async (tools: Tools): Promise<Part> => {
+      const stack = await runningOrRefused(clusterPlaces)
+      return { ...(await benchCluster(tools, settings, stack)), settings: stack.settings }
+    }
+    return { load, run }
   },
   soak: (given) => {
     const { settings, load } = openLoopPlan(given, ['mixed'], 1_800)
@@ -291,18 +304,10 @@ const program = new Command('load')
 for (const option of OPTIONS) program.addOption(option)
 
 /** Of the DATA_DIR that the environment names. */
-async function runningStack(): Promise<Stack> {
-  const sandbox = findSandbox()
-  if (sandbox === undefined || !(await isServing(sandbox))) {
-    throw new UsageError('error: no stack runs on this DATA_DIR: make run, or omit --running')
-  }
-  const settings = readSettings()
-  const dataDir = resolve(settings.DATA_DIR)
-  return {
-    address: addressOf(sandbox.base_url),
-    ...{ sandbox, dataDir, store: settings, stop: () => Promise.resolve() },
-    processes: () => processesOf(dataDir),
-  }
+async function runningOrRefused(placed?: Parameters<typeof runningStack>[0]) {
+  const stack = await runningStack(placed)
+  if (stack !== undefined) return stack
+  throw new UsageError('error: no stack runs on this DATA_DIR: make run, or omit --running')
 }
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {

@@ -38,6 +38,8 @@ export interface WindowOptions {
   readonly repeat?: number
   readonly scenario: ScenarioName
   readonly onlyRead?: string
+  /** By place; all by default. */
+  readonly partners?: readonly number[]
   readonly connections: number
   /** Undefined: closed loop. */
   readonly phases?: readonly Phase[] | undefined
@@ -92,7 +94,7 @@ export async function measureWindow(
 
 async function runMeasured(
   { client, machine, progress }: Tools,
-  { stack, receivers, fixtures }: SystemUnderTest,
+  { stack, receivers, partners }: SystemUnderTest,
   options: WindowOptions,
   step: string,
 ) {
@@ -110,16 +112,19 @@ async function runMeasured(
     snapshots.push(usage.usageNow(watched))
     arrivals = receivers.arrivals()
   }
-  const { host, key_id: keyId, signing_secret: secret, ops_url: opsUrl } = stack.sandbox
+  const { host, ops_url: opsUrl } = stack.sandbox
+  const isChosen = (place: number): boolean => options.partners?.includes(place) ?? true
+  const chosen = partners.filter((_, place) => isChosen(place))
   const awaitsWebhooks = ceiling === undefined && options.withoutWebhooks !== true
   const { connections, patienceMs } = options
   const key = `${name} ${side}`
   const order = {
-    scenario: { name, host, keyId, secret, fixtures, awaitsWebhooks, onlyRead },
+    scenarios: chosen.map((partner) => ({ ...partner, name, host, awaitsWebhooks, onlyRead })),
     journeys: options.journeys ?? presigned(options, reached.get(key) ?? FIRST_RATE),
     continues: options.journeys === undefined,
     window: {
       ...{ address: ceiling ?? stack.address, connections, phases: options.phases, patienceMs },
+      otherAddresses: ceiling === undefined ? stack.otherAddresses : [],
       ...{ leadInMs, measureMs, sampleMs },
     },
   }
@@ -214,11 +219,12 @@ export function faultsOf(summary: Summary, strict: boolean): string[] {
   ]
 }
 
-/** The processor's counters; zero where a revision has none of that name. */
+/** The processors' counters; zero where a revision has none of that name. */
 async function commitsOf(opsUrl: string): Promise<{ commands: number; commits: number }> {
   const text = await (await fetch(`${opsUrl}/metrics`)).text()
-  const [commands = 0, commits = 0] = ['commands', 'commits'].map((name) =>
-    Number(new RegExp(`^causeway_${name}_total(?:{.*})? (\\S+)$`, 'm').exec(text)?.[1] ?? 0),
-  )
+  const [commands = 0, commits = 0] = ['commands', 'commits'].map((name) => {
+    const lines = text.matchAll(new RegExp(`^causeway_${name}_total(?:{.*})? (\\S+)$`, 'gm'))
+    return [...lines].reduce((sum, [, value]) => sum + Number(value), 0)
+  })
   return { commands, commits }
 }

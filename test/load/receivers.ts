@@ -76,19 +76,22 @@ export async function startReceivers() {
   }
 }
 
-/** Registers the endpoints one after the other: their order is that of their ids. */
+/**
+ * Registers the endpoints of each partner one after the other: their order is that of their ids.
+ */
 export async function register(
   receivers: Receivers,
-  partner: Connection,
+  partners: readonly Connection[],
   plans: readonly EndpointPlan[],
-): Promise<readonly Endpoint[]> {
-  const urls = await receivers.listen(plans.map(({ behavior }) => behavior))
-  const endpoints: Endpoint[] = []
-  for (const [index, { events }] of plans.entries()) {
+): Promise<readonly (Endpoint & { readonly partner: Connection })[]> {
+  const all = partners.flatMap((partner) => plans.map((plan) => ({ ...plan, partner })))
+  const urls = await receivers.listen(all.map(({ behavior }) => behavior))
+  const endpoints: (Endpoint & { readonly partner: Connection })[] = []
+  for (const [index, { events, partner }] of all.entries()) {
     const body = { url: urls[index], enabled_events: events }
     const answer = await partner.request('POST', '/v1/webhook_endpoints', body)
     if (answer.status !== 201) throw new Error(`no endpoint: ${answer.status} ${answer.text}`)
-    endpoints.push(answer.body as Endpoint)
+    endpoints.push({ ...(answer.body as Endpoint), partner })
   }
   await receivers.useSecrets(endpoints.map(({ secret }) => secret))
   return endpoints

@@ -85,7 +85,7 @@ export async function scale(tools: Tools, settings: ScaleSettings): Promise<Part
     }
     return windows
   }
-  for (const kinds of kindsOf(settings, sides[1]!.system.fixtures)) {
+  for (const kinds of kindsOf(settings, sides[1]!.system.partners[0]!.fixtures)) {
     for (const { window } of kinds) await play(window, 0)
     for (const { title, noun, window } of kinds) {
       for (const { system } of sides) await readAll(system.stack.dataDir)

@@ -13,6 +13,7 @@ import { projectRoot } from '../../src/base/project_root.js'
 import { SETTINGS, type SettingName } from '../../src/base/settings.js'
 import { FILES } from '../../src/base/subjects.js'
 import { FREE_PORTS, startEphemeralStack } from '../../src/operations/ephemeral_stack.js'
+import type { Credentials } from '../../src/client/index.js'
 import type { Sandbox } from '../../src/operations/sandbox.js'
 import { freePort } from '../../src/supervisor/ports.js'
 import type { Address } from './client/http_socket.js'
@@ -36,8 +37,15 @@ export interface Running {
   processes(): readonly Watched[]
 }
 
+/** A partner's API key. */
+export type PartnerKey = Pick<Credentials, 'keyId' | 'secret'>
+
 export interface Stack extends Running {
   readonly sandbox: Sandbox
+  /** Those that pay; they take turns. */
+  readonly partners: readonly PartnerKey[]
+  /** Further gateways; connections take turns too. */
+  readonly otherAddresses: readonly Address[]
   readonly dataDir: string
   readonly store: StoreSettings
   stop(): Promise<void>
@@ -66,6 +74,7 @@ export function createStacks(folder: string) {
     return {
       address: addressOf(sandbox.base_url),
       ...{ sandbox, dataDir, store: DEFAULT_STORE, stop: () => end(supervisor) },
+      ...{ partners: [demoKey(sandbox)], otherAddresses: [] },
       processes: () => [itself, ...processesOf(dataDir)],
     }
   }
@@ -103,6 +112,10 @@ export function processesOf(dataDir: string): Watched[] {
     return { name, pid, hasChildren: name.startsWith('postgres') }
   })
 }
+
+export const demoKey = ({ key_id: keyId, signing_secret: secret }: Sandbox): PartnerKey => ({
+  ...{ keyId, secret },
+})
 
 export function addressOf(url: string): Address {
   const { hostname, port } = new URL(url)

@@ -9,7 +9,7 @@ import { createFixtures, type Fixtures } from './fixtures.js'
 import { register, startReceivers, type EndpointPlan } from './receivers.js'
 import { acceptedBy, NOTHING_ACCEPTED, type Accepted } from './scenarios/scenario.js'
 import { INTENT_TERMS } from './scenarios/scenarios.js'
-import type { Stack } from './stacks.js'
+import type { PartnerKey, Stack } from './stacks.js'
 
 export type SystemUnderTest = Awaited<ReturnType<typeof openSystem>>
 
@@ -33,17 +33,22 @@ export async function openSystem(
   client: Client,
   { plans = FINAL_EVENTS, fixtures: given, audited = true }: SystemOptions = {},
 ) {
-  const partner = connect(credentialsOf(stack.sandbox, 'Service'))
+  const connections = stack.partners.map((key) =>
+    connect({ ...credentialsOf(stack.sandbox, 'Service'), ...key }),
+  )
   const receivers = await startReceivers()
   client.hearFrom(await receivers.port())
-  const fixtures = given ?? (await createFixtures(partner))
+  const partners: (PartnerKey & { readonly fixtures: Fixtures })[] = []
+  for (const [index, key] of stack.partners.entries()) {
+    partners.push({ ...key, fixtures: given ?? (await createFixtures(connections[index]!)) })
+  }
   const before = await untilQuiet(stack.dataDir, stack.store)
-  const endpoints = await register(receivers, partner, plans)
+  const endpoints = await register(receivers, connections, plans)
   let accepted: Accepted = NOTHING_ACCEPTED
   let unknown = 0
 
   return {
-    ...{ stack, receivers, fixtures },
+    ...{ stack, receivers, partners },
     /** Adds a window's outcome to the accounts. */
     account: (outcome: Outcome): void => {
       accepted = acceptedBy([accepted, outcome.accepted])
@@ -59,12 +64,13 @@ export async function openSystem(
         return { accepted, unknown, endpoints, received }
       }
       const accounts = await checkAccounts(stack.dataDir, stack.store, before, claims, audited)
-      const missing = await readBack(partner, accepted.samples)
+      const missing = await readBack(connections, accepted.samples)
       return { ...accounts, faults: [...accounts.faults, ...missing] }
     },
     close: async (): Promise<void> => {
       // Undelivered webhooks become dead letters.
-      for (const { id } of endpoints) await partner.request('DELETE', `/v1/webhook_endpoints/${id}`)
+      for (const { id, partner } of endpoints)
+        await partner.request('DELETE', `/v1/webhook_endpoints/${id}`)
       await receivers.stop()
       await stack.stop()
     },
@@ -72,12 +78,17 @@ export async function openSystem(
 }
 
 /** Faults of acknowledged, unchanged intents; in a soak test some expire. */
-async function readBack(partner: Connection, ids: readonly string[]): Promise<string[]> {
+async function readBack(
+  partners: readonly Connection[],
+  ids: readonly string[],
+): Promise<string[]> {
   const faults: string[] = []
   const { amount_usd_cents: cents } = INTENT_TERMS
   const every = Math.ceil(ids.length / READ_BACK_MAX)
   for (const id of ids.filter((_, index) => index % every === 0)) {
-    const { status, body } = await partner.request('GET', `/v1/payment_intents/${id}`)
+    const path = `/v1/payment_intents/${id}`
+    const answers = await Promise.all(partners.map((partner) => partner.request('GET', path)))
+    const { status, body } = answers.find((answer) => answer.status === 200) ?? answers[0]!
     const found = body as Readonly<Record<string, unknown>>
     const isOpen = ['created', 'expired'].includes(found['status'] as string)
     const expected = Object.entries({ intent_id: id, amount_usd_cents: cents })

@@ -6,7 +6,8 @@ import type { Sample, Summary } from './load.js'
 import type { Observer, Window } from './window.js'
 
 export interface Order {
-  readonly scenario: ScenarioOrder
+  /** One of each partner; their journeys alternate. */
+  readonly scenarios: readonly ScenarioOrder[]
   /** Number of presigned requests. */
   readonly journeys: number
   /** Whether more are signed once these are used up. */

@@ -2,6 +2,8 @@
 import { parentPort } from 'node:worker_threads'
 import { systemClock } from '../../../src/base/clock.js'
 import { systemRandom } from '../../../src/base/random.js'
+import type { Scenario } from '../scenarios/scenario.js'
+import { createWorkloadMix } from '../scenarios/workload_mix.js'
 import { createScenario } from '../scenarios/scenarios.js'
 import type { Order, Outcome, ThreadEvent, ThreadOrder } from './client.js'
 import type { WebhookNotice } from './load.js'
@@ -11,9 +13,12 @@ const tell = (event: ThreadEvent): void => parentPort?.postMessage(event)
 const random = systemRandom()
 let listener: (notice: WebhookNotice) => void = () => undefined
 
-async function run({ scenario: order, journeys, continues, window }: Order): Promise<Outcome> {
+async function run({ scenarios, journeys, continues, window }: Order): Promise<Outcome> {
   const { connections } = window
-  const scenario = createScenario({ ...order, connections, clock: systemClock, random })
+  const ofPartners = scenarios.map((order) =>
+    createScenario({ ...order, connections, clock: systemClock, random }),
+  )
+  const scenario = alternating(ofPartners)
   scenario.prepare(journeys, continues)
   const observer = {
     opened: () => tell({ kind: 'opened' }),
@@ -23,6 +28,11 @@ async function run({ scenario: order, journeys, continues, window }: Order): Pro
   const summary = await runWindow(window, scenario, observer, (wanted) => (listener = wanted))
   return { summary, accepted: scenario.accepted() }
 }
+
+const alternating = (scenarios: readonly Scenario[]): Scenario =>
+  scenarios.length === 1
+    ? scenarios[0]!
+    : createWorkloadMix(scenarios.map((scenario) => ({ weight: 1, scenario })))
 
 /** A failure ends the thread and is reported to its client. */
 parentPort?.on('message', (message: ThreadOrder) => {

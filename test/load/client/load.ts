@@ -15,7 +15,7 @@ import { closedLoop, type ArrivalSchedule } from './arrival_schedule.js'
 import type { Window } from './window.js'
 import type { Scenario } from '../scenarios/scenario.js'
 
-type Target = Pick<Window, 'address' | 'connections'>
+type Target = Pick<Window, 'address' | 'otherAddresses' | 'connections'>
 
 /** Counts since the previous sample. */
 export type Sample = ReturnType<Load['sample']>
@@ -94,7 +94,9 @@ export class Load {
   }
 
   private async open(connection: Connection): Promise<void> {
-    connection.socket = await this.environment.connect(this.target.address, {
+    const { address, otherAddresses = [] } = this.target
+    const turn = connection.index % (1 + otherAddresses.length)
+    connection.socket = await this.environment.connect(otherAddresses[turn - 1] ?? address, {
       answered: (response) => this.receive(connection, response),
       lost: (reason) => this.lose(connection, reason),
     })

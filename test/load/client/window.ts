@@ -7,6 +7,8 @@ import type { Scenario } from '../scenarios/scenario.js'
 
 export interface Window {
   readonly address: Address
+  /** Connections take turns between all. */
+  readonly otherAddresses?: readonly Address[]
   /** Each has one request out at most. */
   readonly connections: number
   /** Open loop, from the lead-in on; undefined: closed loop. */

@@ -1,0 +1,68 @@
+/**
+ * Two processors beside one in the running trial cluster: two partners whose books are in one
+ * shard, and two with a shard each, in closed loops.
+ *
+ * - The sides alternate on the same cluster: one, two, two, one and so on. The result is the ratio
+ *   of neighbors.
+ */
+import { finish, pairRatios, windowOptions, type BenchSettings } from './bench.js'
+import { median } from './machine.js'
+import { measureWindow, type Measured, type Tools, type WindowResult } from './measured_window.js'
+import { finding, type Finding, type Part } from './result.js'
+import type { RunningStack } from './running_stack.js'
+import { SCENARIOS } from './scenarios/scenarios.js'
+import { openSystem } from './system_under_test.js'
+
+const SIDES = ['one shard', 'two shards'] as const
+type Side = (typeof SIDES)[number]
+/** By place in `clusterPlaces`. */
+const PARTNERS: Readonly<Record<Side, readonly number[]>> = {
+  'one shard': [0, 1],
+  'two shards': [0, 2],
+}
+
+/** The shards of three partners. */
+export function clusterPlaces(shards: readonly string[]): readonly string[] {
+  const [first, second] = shards
+  if (first === undefined || second === undefined) return []
+  return [first, first, second]
+}
+
+export async function benchCluster(
+  tools: Tools,
+  settings: BenchSettings,
+  stack: RunningStack,
+): Promise<Part> {
+  if (stack.partners.length < 3) throw new Error('it needs two shards: make cluster')
+  const [scenario = 'creates'] = settings.scenarios
+  const system = await openSystem(stack, tools.client)
+  const measured: Measured[] = []
+  for (let repeat = 0; repeat <= settings.repeat; repeat += 1) {
+    for (const side of repeat % 2 === 1 ? SIDES : SIDES.toReversed()) {
+      const options = { ...windowOptions(settings, scenario, repeat), side }
+      const partners = PARTNERS[side]
+      measured.push(await measureWindow(tools, system, { ...options, partners }))
+      await system.quiet()
+    }
+  }
+  const windows = measured.map(({ result }) => result).filter(({ repeat }) => repeat > 0)
+  const ratios = pairRatios(windows, SIDES).filter(({ value }) => !Number.isNaN(value))
+  const findings = [...SIDES.flatMap((side) => sideFindings(windows, side)), ...ratios]
+  return finish(tools, system, measured, { title: `${SCENARIOS[scenario]}; both shards`, findings })
+}
+
+function sideFindings(windows: readonly WindowResult[], side: Side): Finding[] {
+  const ofSide = windows.filter((window) => window.side === side)
+  const value = (name: string, of: (window: WindowResult) => number, unit: string): Finding =>
+    finding(`${side}, ${name}`, median(ofSide.map(of)), unit)
+  const coresOf = ({ cpuMicros, ratePerSecond }: WindowResult, name: string): number =>
+    Object.entries(cpuMicros)
+      .filter(([process]) => process.startsWith(name))
+      .reduce((sum, [, { main, others }]) => sum + (main + others) * ratePerSecond, 0) / 1e6
+  return [
+    value('rate', ({ ratePerSecond }) => ratePerSecond, '/s'),
+    value('cores used by all', (window) => coresOf(window, ''), ''),
+    value('cores used by processors', (window) => coresOf(window, 'processor'), ''),
+    value('cores used by PostgreSQL', (window) => coresOf(window, 'postgres'), ''),
+  ]
+}
