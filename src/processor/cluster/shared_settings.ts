@@ -3,9 +3,9 @@
  *
  * Owns: reading the cluster, the order. Does not own: the effect (operators/shared_setting).
  *
- * - Versions are applied one by one. One that cannot be applied holds up all later ones, and is
- *   tried again at each look.
- * - The version that is applied is in the books, so an owner continues where the last one ended.
+ * - Versions are applied in order. A version that cannot be applied blocks later ones and is
+ *   retried at each poll.
+ * - The books hold the applied version, so a new owner continues after it.
  */
 import { SECOND } from '../../base/clock.js'
 import type { Logger } from '../../base/log.js'

@@ -1,26 +1,20 @@
 /**
- * `make cluster`: the whole service scaled out on one machine, for trial.
- *
- * - Ctrl-C, SIGTERM, SIGHUP and the end of a parent with an IPC channel stop everything in order;
- *   the exit code is 0.
- * - A failed start prints one sentence and exits with 1.
+ * `make cluster`: the whole service scaled out on one machine, for trial. Signals and exit codes:
+ * ../run_until_stopped.ts.
  */
 import { systemClock } from '../../base/clock.js'
 import { systemRandom } from '../../base/random.js'
-import { SettingsError } from '../../base/settings_reader.js'
 import { openDataFolder } from '../data_folder.js'
 import { readEnvironment } from '../environment.js'
 import { terminateStaleRun } from '../pid_file.js'
 import { requireFreePorts } from '../ports.js'
+import { runMain, runUntilStopped } from '../run_until_stopped.js'
 import { RUN_FILE } from '../stack.js'
 import { StartupError } from '../startup_error.js'
 import { createTerminal } from '../terminal.js'
 import { createTrialCluster } from './trial_cluster.js'
 
-const OWNER_ONLY = 0o077
-
 async function main(): Promise<void> {
-  process.umask(OWNER_ONLY)
   const clock = systemClock
   const terminal = createTerminal(clock)
   const environment = readEnvironment()
@@ -33,42 +27,13 @@ async function main(): Promise<void> {
   await terminateStaleRun(data.file(RUN_FILE), clock, terminal.info)
   await requireFreePorts({ ...settings, GRPC_PORT: 0, NATS_PORT: 0 })
   await requireFreePorts({ ...settings, HTTP_HOST: '127.0.0.2', GRPC_PORT: 0, NATS_PORT: 0 })
-  let refused: StartupError | undefined
-  const cluster = await createTrialCluster({
-    environment,
-    data,
-    clock,
-    random: systemRandom(),
-    terminal,
-    onRefused: (why, exitCode) => {
-      refused = new StartupError(why, exitCode)
-      if (stopping !== undefined) return
-      terminal.error(why)
-      void stop().then(() => process.exit(exitCode))
-    },
+  await runUntilStopped({
+    ...{ title: `Causeway as a cluster, data in ${data.path}`, data, terminal },
+    create: (onRefused) =>
+      createTrialCluster({
+        ...{ environment, data, clock, random: systemRandom(), terminal, onRefused },
+      }),
   })
-
-  let stopping: Promise<void> | undefined
-  const stop = (): Promise<void> => (stopping ??= cluster.stop().then(() => data.release()))
-  const stopAndExit = (): void => {
-    if (stopping === undefined) terminal.info('stopping …')
-    void stop().then(() => process.exit(0))
-  }
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stopAndExit)
-  process.on('disconnect', stopAndExit)
-
-  terminal.info(`Causeway as a cluster, data in ${data.path}`)
-  try {
-    await cluster.start()
-  } catch (error) {
-    if (stopping !== undefined) return // stopped during the start
-    await stop()
-    throw refused ?? error // other errors follow from it
-  }
 }
 
-main().catch((error: unknown) => {
-  const expected = error instanceof StartupError || error instanceof SettingsError
-  console.error(expected ? error.message : error)
-  process.exit(error instanceof StartupError ? error.exitCode : 1)
-})
+runMain(main)

@@ -1,0 +1,72 @@
+/**
+ * The main program of a stack or a cluster: start, signals, exit codes.
+ *
+ * - Ctrl-C, SIGTERM, SIGHUP and the end of a parent with an IPC channel stop everything in order;
+ *   the exit code is 0.
+ * - A failed start prints one sentence and exits with 1; with 78 when the books are behind, also
+ *   when that is detected later.
+ * - All files are readable by their owner only, those of child processes too.
+ */
+import { connectServiceManager } from '../base/service_manager.js'
+import { SettingsError } from '../base/settings_reader.js'
+import type { DataFolder } from './data_folder.js'
+import { StartupError } from './startup_error.js'
+import type { Terminal } from './terminal.js'
+
+export interface ProcessGroup {
+  start(): Promise<void>
+  stop(): Promise<void>
+}
+
+export interface RunOptions {
+  /** First line on the terminal. */
+  readonly title: string
+  readonly data: DataFolder
+  readonly terminal: Terminal
+  readonly create: (onRefused: (why: string, exitCode: number) => void) => Promise<ProcessGroup>
+}
+
+const OWNER_ONLY = 0o077
+
+export async function runUntilStopped(options: RunOptions): Promise<void> {
+  const { title, data, terminal, create } = options
+  let refused: StartupError | undefined
+  let stopping: Promise<void> | undefined
+  const group = await create((why, exitCode) => {
+    refused = new StartupError(why, exitCode)
+    if (stopping !== undefined) return
+    terminal.error(why)
+    void stop().then(() => process.exit(exitCode))
+  })
+  const manager = connectServiceManager()
+  const stop = (): Promise<void> => (stopping ??= group.stop().then(() => data.release()))
+  const stopAndExit = (): void => {
+    if (stopping === undefined) {
+      terminal.info('stopping …')
+      manager.stopping()
+    }
+    void stop().then(() => process.exit(0))
+  }
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stopAndExit)
+  process.on('disconnect', stopAndExit)
+
+  terminal.info(title)
+  try {
+    await group.start()
+    if (stopping === undefined) manager.ready()
+  } catch (error) {
+    if (stopping !== undefined) return // stopped during the start
+    await stop()
+    throw refused ?? error // other errors follow from it
+  }
+}
+
+/** Runs a main program; expected errors end it with their sentence. */
+export function runMain(main: () => Promise<void>): void {
+  process.umask(OWNER_ONLY)
+  main().catch((error: unknown) => {
+    const expected = error instanceof StartupError || error instanceof SettingsError
+    console.error(expected ? error.message : error)
+    process.exit(error instanceof StartupError ? error.exitCode : 1)
+  })
+}
