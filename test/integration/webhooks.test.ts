@@ -277,6 +277,7 @@ void t.test('dead letters are listed and redriven by operators and by the partne
   t.same(await ops.json('webhooks', 'redrive', one, '--reason', 'ticket 7'), {
     redriven: 1,
     more: false,
+    missing_pools: [],
   })
   await eventually('the event is delivered', () => mine.events.size === 1)
   t.match((await ops('actions')).out, /webhook_redrive/)
