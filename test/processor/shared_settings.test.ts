@@ -43,6 +43,7 @@ async function appliedIn({ folder }: World): Promise<Applied> {
     `SELECT action, evidence FROM operator_log WHERE action LIKE 'set_%' ORDER BY id`,
   )
   const rates = await books.all<{ rate: string }>(`SELECT rate FROM rates WHERE currency = 'THB'`)
+  await books.close()
   return {
     versions: rows.map(({ version }) => version),
     log: log.map(({ action, evidence }) => `${action}, ${evidence}`),
@@ -64,9 +65,11 @@ void t.test('they are applied in order, as the operator that set them', async (t
     log: [1, 2, 3].map((v) => `set_${v === 2 ? 'route' : 'rate'}, settings version ${v}`),
     rate: '36.20',
   })
-  const logged = await (
-    await rawBooks(world.folder)
-  ).all('SELECT actor, reason, subject, request_id FROM operator_log ORDER BY id DESC LIMIT 1')
+  const books = await rawBooks(world.folder)
+  const logged = await books.all(
+    'SELECT actor, reason, subject, request_id FROM operator_log ORDER BY id DESC LIMIT 1',
+  )
+  await books.close()
   t.match(logged, [{ actor: 'ann', reason: 'a test', subject: 'THB 36.20', request_id: REQUEST }])
   t.match(viewOf<{ data: object[] }>(await world.run(listRates())).data, [
     // A shard that applies a rate late does not make it younger.
