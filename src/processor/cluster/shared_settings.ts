@@ -13,6 +13,7 @@ import type { ClusterSetting, ClusterSettings } from '../../store/postgres/clust
 import type { Memory } from '../cache/memory.js'
 import { applySetting } from '../commands/operators/shared_setting.js'
 import type { Answer } from '../cycle/answer.js'
+import { internalWork } from '../cycle/command.js'
 import type { Pipeline } from '../cycle/pipeline.js'
 
 const LOOK_EVERY_MS = SECOND
@@ -50,14 +51,8 @@ export function createSharedSettings({
 
   const applied = (setting: ClusterSetting): Promise<Answer> =>
     new Promise((reply) => {
-      pipeline.submit({
-        queueKey: 'internal',
-        command: applySetting(setting),
-        origin: { cause: 'operator', requestId: setting.requestId },
-        deadline: null,
-        signedBy: null,
-        reply,
-      })
+      const work = internalWork(applySetting(setting), 'operator', reply)
+      pipeline.submit({ ...work, origin: { ...work.origin, requestId: setting.requestId } })
     })
 
   /** False: one cannot be applied. */
