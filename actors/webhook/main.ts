@@ -11,7 +11,7 @@ import type { ProtoGrpcType as DirectoryTypes } from '../../protos/types/directo
 import type { ProtoGrpcType as WebhookTypes } from '../../protos/types/webhooks.js'
 import { GRPC_MESSAGE_MAX_BYTES } from '../../src/base/constants.js'
 import { childProcess, isSupervised } from '../../src/base/child.js'
-import { SECOND, systemClock } from '../../src/base/clock.js'
+import { SECOND, systemClock, systemPause } from '../../src/base/clock.js'
 import { openGrpcTls } from '../../src/base/grpc_tls.js'
 import { createLog } from '../../src/base/log.js'
 import type { TenantId } from '../../src/base/ids.js'
@@ -279,7 +279,7 @@ async function openStore(): Promise<PostgresPool> {
     shard,
     holder: await lockHolder(settings.DATA_DIR, shard, random),
     elapsed: () => performance.now(),
-    pause: (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms)),
+    pause: systemPause,
     onWaiting: () => {
       readinessNow = () => CANDIDATE
       child.waiting({ mode: CANDIDATE.mode })

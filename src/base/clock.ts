@@ -1,5 +1,5 @@
 /**
- * Instants, durations and the system clock, which is read nowhere else.
+ * Instants, durations, pauses and the system clock, which is read nowhere else.
  *
  * - An Instant is whole epoch milliseconds; every point in time in the code is one.
  */
@@ -12,6 +12,13 @@ export interface Clock {
 }
 
 export const systemClock: Clock = { now: () => Date.now() as Instant }
+
+/**
+ * Resolves after input that arrived meanwhile: a process that was suspended handles it before it
+ * judges that an answer is late.
+ */
+export const systemPause = (ms: number): Promise<void> =>
+  new Promise((resolve) => setTimeout(() => setImmediate(resolve), ms))
 
 export const SECOND = 1_000
 export const MINUTE = 60 * SECOND

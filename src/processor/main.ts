@@ -11,7 +11,7 @@ import { Registry } from 'prom-client'
 import { configuredCaller, createCallers } from '../auth/callers.js'
 import { loadMasterKeys, type MasterKeys } from '../auth/master_key.js'
 import { childProcess, isSupervised } from '../base/child.js'
-import { SECOND, systemClock } from '../base/clock.js'
+import { SECOND, systemClock, systemPause } from '../base/clock.js'
 import { freeBytesOf, MIB, watchFreeSpace } from '../base/free_space.js'
 import { listen } from '../base/grpc_connections.js'
 import { openGrpcTls } from '../base/grpc_tls.js'
@@ -71,7 +71,6 @@ const log = createLog('processor', settings)
 const clock = systemClock
 const random = systemRandom()
 const yieldToEventLoop = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 const tls = openGrpcTls(settings, log)
 const registry = new Registry()
 let readinessNow = (): Readiness => ({ ready: false })
@@ -98,7 +97,7 @@ const recovery = await createRecovery({
         formerHighWaterFile: dataFile(settings, FILES.highWater),
       }),
   isRequested: settings.RECOVERY === 'yes',
-  pause,
+  pause: systemPause,
   log,
 })
 const { store } = recovery
@@ -180,7 +179,7 @@ rail.onReport((reports) => {
 })
 await recovery.checkSources()
 
-const timers = createTimers({ clock, store, pipeline, log, pause })
+const timers = createTimers({ clock, store, pipeline, log, pause: systemPause })
 const keyExpiry = createKeyExpiry({ clock, memory, pipeline })
 const sharedSettings =
   member && !recovery.isActive
@@ -340,7 +339,7 @@ async function openBooks(): Promise<OwnedBooks> {
     shard: settings.SHARD,
     holder: await lockHolder(settings.DATA_DIR, settings.SHARD, random),
     elapsed: () => performance.now(),
-    pause,
+    pause: systemPause,
     log,
   })
   return { masters: await masterKeysOf(books), books, member: undefined }
@@ -352,7 +351,7 @@ async function openShard(): Promise<OwnedBooks> {
     random,
     masterKeys: () => (existsSync(masterKeyFile()) ? masterKeys(false) : []).map(({ kid }) => kid),
     elapsed: () => performance.now(),
-    pause,
+    pause: systemPause,
     onWaiting: (processor) => {
       readinessNow = () => ({ ready: false, mode: 'candidate', processor })
       child.waiting({ mode: 'candidate', port: listener.port })
@@ -360,7 +359,7 @@ async function openShard(): Promise<OwnedBooks> {
     log,
   })
   const { epoch } = books.marks.progress()
-  const member = await createMember({ cluster, shard, epoch, pause, log })
+  const member = await createMember({ cluster, shard, epoch, pause: systemPause, log })
   return { masters: await masterKeysOf(books), books, member }
 }
 

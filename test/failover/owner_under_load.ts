@@ -1,6 +1,6 @@
 /** An owner of books that commits batches of one intent each until its store fails. */
 import { createLog } from '../../src/base/log.js'
-import { instant } from '../../src/base/clock.js'
+import { instant, systemPause } from '../../src/base/clock.js'
 import { openPostgresStore } from '../../src/store/postgres/store.js'
 import type { Store } from '../../src/store/store.js'
 import { hurriedClock } from '../support/hurried_clock.js'
@@ -22,13 +22,12 @@ export interface Books {
 }
 
 const log = createLog('test', { LOG_LEVEL: 'silent' })
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 const MORE_THAN_ALL = 1_000_000
 
 /** Takes over without waiting for the timeout of the lease. */
 export function openOwner(url: string, holder: string): Promise<Store> {
   const { elapsed, hurried } = hurriedClock()
-  return hurried(() => openPostgresStore({ url, shard: 'books_1', holder, elapsed, pause, log }))
+  return hurried(() => openPostgresStore({ url, shard: 'books_1', holder, elapsed, pause: systemPause, log }))
 }
 
 export function loadUntilFailure(store: Store, name: string): OwnerUnderLoad {

@@ -5,6 +5,7 @@
  *   one after the other, as the processor does, and creates nothing.
  */
 import { once } from 'node:events'
+import { systemPause } from '../../src/base/clock.js'
 import { createLog } from '../../src/base/log.js'
 import { programOptions } from '../../src/base/program_options.js'
 import { openPostgresStore } from '../../src/store/postgres/store.js'
@@ -26,7 +27,7 @@ const { url, shard, folder, warmUp, batches: measured } = options
 const batches = await createBatches(folder, warmUp + measured)
 const store = await openPostgresStore({
   ...{ url, shard, holder: `writer of ${shard}`, elapsed: () => performance.now() },
-  pause: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+  pause: systemPause,
   log: createLog('load', { LOG_LEVEL: 'silent' }),
 })
 for (const batch of batches.slice(0, warmUp)) await store.commit(batch)

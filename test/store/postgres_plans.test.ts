@@ -2,6 +2,7 @@
 import t, { type Test } from 'tap'
 import { COMMIT_FUNCTION as POOL_FUNCTION } from '../../actors/webhook/store/postgres/commit.js'
 import { POOL } from '../../actors/webhook/store/postgres/store.js'
+import { systemPause } from '../../src/base/clock.js'
 import type { TenantId } from '../../src/base/ids.js'
 import { createLog } from '../../src/base/log.js'
 import type { Statement } from '../../src/store/database.js'
@@ -40,7 +41,7 @@ async function opened(t: Test, shard: string, definition: OwnedSchemaDefinition)
     {
       ...{ url: server.url, shard, holder: 'one', log },
       elapsed: () => performance.now(),
-      pause: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+      pause: systemPause,
     },
     definition,
     { lists: 'by cost' },

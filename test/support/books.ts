@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Test } from 'tap'
+import { systemPause } from '../../src/base/clock.js'
 import { createLog } from '../../src/base/log.js'
 import { FILES, webhookDatabase, webhookSchema } from '../../src/base/subjects.js'
 import { openDatabase, type Database } from '../../src/store/database.js'
@@ -64,7 +65,7 @@ export async function openTestStore(file: string): Promise<Store> {
     shard,
     holder: file,
     elapsed: () => performance.now(),
-    pause: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+    pause: systemPause,
     log: createLog('test', { LOG_LEVEL: 'silent' }),
   })
   if (isNew) await rememberNew(server(), shard)

@@ -4,6 +4,7 @@ import t, { type Test } from 'tap'
 import { openPostgresPool, type PostgresPool } from '../../actors/webhook/store/postgres/store.js'
 import { openAdminQueries } from '../../actors/webhook/store/admin_queries.js'
 import { openWebhookStore } from '../../actors/webhook/store/store.js'
+import { systemPause } from '../../src/base/clock.js'
 import { createLog } from '../../src/base/log.js'
 import { openDatabase, type Database } from '../../src/store/database.js'
 import { connectToPrimary, parseStoreUrl } from '../../src/store/postgres/connection.js'
@@ -41,7 +42,7 @@ export function inPostgres(server: TestServer, elapsed = () => performance.now()
       openPostgresPool(
         {
           ...{ url: server.url, shard, holder, elapsed },
-          pause: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+          pause: systemPause,
           log: createLog('test', { LOG_LEVEL: 'silent' }),
         },
         onFailure,

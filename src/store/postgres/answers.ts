@@ -42,7 +42,8 @@ export function createAnswers(elapsed: () => number, withinMs: number): Answers 
 export function answered<Answer>(query: Promise<Answer>, withinMs: number): Promise<Answer> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new NoAnswer(withinMs)), withinMs)
+    const refuse = (): void => reject(new NoAnswer(withinMs))
+    timer = setTimeout(() => setImmediate(refuse), withinMs) // after answers that have arrived
   })
   return Promise.race([query, late]).finally(() => clearTimeout(timer))
 }

@@ -34,6 +34,7 @@ export interface LeaseOptions {
   readonly holder: string
   /** Monotonic, milliseconds. */
   readonly elapsed: () => number
+  /** Resolves after input that arrived meanwhile, so that an answer is not judged late unread. */
   readonly pause: (ms: number) => Promise<void>
   /** Called once when another process owns the books. */
   readonly onWaiting?: () => void
