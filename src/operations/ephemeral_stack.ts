@@ -18,6 +18,9 @@ export interface EphemeralStack {
   output(): string
 }
 
+/** As in the Makefile: the supervisor does little, and its memory stays level. */
+const YOUNG_GENERATION = '--max-semi-space-size=2'
+
 export const FREE_PORTS = { HTTP_PORT: '0', GRPC_PORT: '0', OPS_PORT: '0', NATS_PORT: '0' }
 
 /**
@@ -31,7 +34,7 @@ export function startEphemeralStack(
   root = projectRoot(),
 ): EphemeralStack {
   const main = join(root, '.build/src/supervisor/main.js')
-  const child = spawn(process.execPath, [main], {
+  const child = spawn(process.execPath, [YOUNG_GENERATION, main], {
     cwd: tmpdir(),
     env: readEnvironment().forSupervisor({ ...FREE_PORTS, ...settings, DATA_DIR: dataDir }),
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'], // the channel ends it with this process
