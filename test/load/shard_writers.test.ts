@@ -3,7 +3,7 @@ import { noPostgres } from '../support/postgres_server.js'
 import { tempFolder } from '../support/temp_folder.js'
 import { CREATES, createBatches } from './create_batches.js'
 import { describeMachine } from './machine.js'
-import { measureShards, shardFindings, type Played, type Side } from './shard_writers.js'
+import { coresOf, measureShards, shardFindings, type Played, type Side } from './shard_writers.js'
 
 t.setTimeout(0)
 
@@ -31,11 +31,13 @@ t.test(
     const tools = { folder, machine, progress: () => undefined }
     const { sections, voidBecause } = await measureShards(tools, { pairs: 1, batches: 4 })
     t.same(voidBecause, [])
-    const findings = sections[0]?.findings ?? []
-    for (const side of ['one writer', 'two writers']) {
-      t.ok((findings.find(({ name }) => name === `${side}, creates`)?.value ?? 0) > 0)
+    t.equal(sections.length, 2)
+    for (const { findings } of sections) {
+      for (const side of ['one writer', 'two writers', 'two servers']) {
+        t.ok((findings.find(({ name }) => name === `${side}, creates`)?.value ?? 0) > 0)
+      }
+      t.ok(findings.some(({ name }) => name === 'two servers / one writer, least of 1'))
     }
-    t.ok(findings.some(({ name }) => name === 'two / one, least of 1'))
   },
 )
 
@@ -44,15 +46,24 @@ t.test('the result is the ratio of neighbors', (t) => {
     ...{ side, createsPerSecond, commitMs: 1, walSyncsACommit: 1 },
     coresUsed: { writers: 1, server: 0.5, elsewhere: 0 },
   })
-  const findings = shardFindings([
+  const rounds = [
     ...[played('one writer', 100), played('two writers', 180)],
     ...[played('two writers', 90), played('one writer', 60)],
     ...[played('one writer', 100), played('two writers', 200)],
-  ])
+    ...[played('two servers', 190), played('two servers', 120), played('two servers', 200)],
+  ]
+  const findings = shardFindings(rounds, undefined)
   const value = (name: string) => findings.find((one) => one.name === name)?.value
-  t.equal(value('two / one'), 1.8)
-  t.equal(value('two / one, least of 3'), 1.5)
-  t.equal(value('two / one, greatest of 3'), 2)
+  t.equal(value('two writers / one writer'), 1.8)
+  t.equal(value('two writers / one writer, least of 3'), 1.5)
+  t.equal(value('two writers / one writer, greatest of 3'), 2)
+  t.equal(value('two servers / one writer'), 2)
   t.equal(value('one writer, creates'), 100)
+  t.end()
+})
+
+t.test('the cores that a process may use', (t) => {
+  t.same(coresOf('Name:\tnode\nCpus_allowed_list:\t0-1\n'), [0, 1])
+  t.same(coresOf('Cpus_allowed_list:\t2,5-7\n'), [2, 5, 6, 7])
   t.end()
 })
