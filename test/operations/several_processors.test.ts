@@ -2,6 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { toRfc3339 } from '../../src/base/clock.js'
 import { createLog } from '../../src/base/log.js'
 import { systemRandom } from '../../src/base/random.js'
 import { FILES } from '../../src/base/subjects.js'
@@ -10,8 +11,10 @@ import { createQueryRunner } from '../../src/processor/queries/query.js'
 import { createServer } from '../../src/processor/server.js'
 import { directoryService } from '../../src/processor/servers/directory_stream.js'
 import { freePort } from '../../src/supervisor/ports.js'
+import { executed, pay } from '../processor/scenarios.js'
 import { withEveryRole } from '../support/callers.js'
 import { operatorCli, type OperatorCli } from '../support/operator_cli.js'
+import type { CliResult } from '../support/program.js'
 import { tempFolder } from '../support/temp_folder.js'
 import { settingsOf, testSettings, type TestSettings } from '../support/shared_settings.js'
 import { createWorld, type World } from '../support/world.js'
@@ -20,9 +23,8 @@ const TOKEN = 'ot_test'
 const log = createLog('test', { LOG_LEVEL: 'silent' })
 /** Shared by all tests of the file, as each call of `testdir` empties it. */
 const all = tempFolder(t)
-const STATEMENT = `time,transaction_id,instruction_id,movement,currency,amount
-2026-11-21T00:00:00Z,tx_1,pout_1,executed,USD,100
-`
+const STATEMENT_HEAD = 'time,transaction_id,instruction_id,movement,currency,amount\n'
+const STATEMENT = `${STATEMENT_HEAD}2026-11-21T00:00:00Z,tx_1,pout_1,executed,USD,100\n`
 const BECAUSE = ['--reason', 'a test'] as const
 
 /** The settings of a cluster, and the shards whose processors apply them. */
@@ -266,6 +268,38 @@ t.test('a setting for all shards is set once', async (t) => {
     t.match(await ops('shard', 'list'), { out: /books_2 [^\n]* 3  owned/ })
   })
   t.end()
+})
+
+t.test('a statement is compared with the books of all shards', async (t) => {
+  const shards = ['books_1', 'books_2']
+  const cluster = testCluster()
+  const addresses = await Promise.all(shards.map((shard) => startShard(t, shard, shards, cluster)))
+  const ops = cliOf(t, addresses)
+  const paid: { readonly id: string; readonly line: string }[] = []
+  for (const shard of shards) {
+    const world = cluster.worlds.get(shard)!
+    const { id } = await pay(world)
+    await world.railReports(executed(id, { transactionId: `tx_${shard}` }))
+    const at = toRfc3339(world.clock.now())
+    paid.push({ id, line: `${at},tx_${shard},${id},executed,VND,12500000\n` })
+  }
+  const reconcile = (lines: readonly string[]): Promise<CliResult> => {
+    const file = join(all, 'both.csv')
+    writeFileSync(file, [STATEMENT_HEAD, ...lines].join(''))
+    return ops('reconcile', file, '--from', '2020-01-01', '--to', '2100-01-01', ...BECAUSE)
+  }
+  const whole = await reconcile(paid.map(({ line }) => line))
+  t.equal(whole.exitCode, 0, whole.out + whole.err)
+  for (const shard of shards) {
+    const log = (await ops.json('actions', '--shard', shard))['data']
+    t.match(log, [{ action: 'reconcile', actor: 'ann' }], `${shard} has it in its log`)
+  }
+  for (const [kept, missing] of [paid, paid.toReversed()] as const) {
+    const { exitCode, out } = await reconcile([kept!.line])
+    t.equal(exitCode, 1)
+    t.match(out, missing!.id)
+    t.notMatch(out, kept!.id)
+  }
 })
 
 t.test('a shard without an owner is reported', async (t) => {
