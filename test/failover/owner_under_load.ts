@@ -27,7 +27,9 @@ const MORE_THAN_ALL = 1_000_000
 /** Takes over without waiting for the timeout of the lease. */
 export function openOwner(url: string, holder: string): Promise<Store> {
   const { elapsed, hurried } = hurriedClock()
-  return hurried(() => openPostgresStore({ url, shard: 'books_1', holder, elapsed, pause: systemPause, log }))
+  return hurried(() =>
+    openPostgresStore({ url, shard: 'books_1', holder, elapsed, pause: systemPause, log }),
+  )
 }
 
 export function loadUntilFailure(store: Store, name: string): OwnerUnderLoad {
