@@ -12,11 +12,10 @@ t.test('every expected duration is of a test file', (t) => {
 })
 
 t.test('without measured durations the tests start by expected duration, longest first', (t) => {
-  const [first, ...rest] = listJobs([], 'sqlite', {}).map(({ name }) => name)
-  t.equal(first, 'lint')
-  t.equal(rest.at(-1), 'formatting')
+  const [first, second, ...rest] = listJobs([], 'sqlite', {}).map(({ name }) => name)
+  t.same([first, second], ['lint', 'formatting'])
   const onPostgres = listJobs([], 'postgres', {}).map(({ name }) => name)
-  for (const names of [rest.slice(0, -1), onPostgres]) {
+  for (const names of [rest, onPostgres]) {
     const seconds = names.map((name) => expectedSeconds()[name.replace('postgres/', '')] ?? 1)
     t.ok((seconds[0] ?? 0) > 20)
     t.same(
@@ -29,6 +28,6 @@ t.test('without measured durations the tests start by expected duration, longest
 
 t.test('durations measured on this machine replace expected ones', (t) => {
   const names = listJobs([], 'sqlite', { 'test/qr/tlv': 1_000 }).map(({ name }) => name)
-  t.equal(names[1], 'test/qr/tlv')
+  t.equal(names[2], 'test/qr/tlv')
   t.end()
 })

@@ -34,7 +34,7 @@ export const testNames = (): readonly string[] =>
     .map((file) => join('test', file.replace(/\.test\.js$/, '')))
 
 /**
- * The linter, then tests from longest to shortest, then the formatter; on PostgreSQL only the tests
+ * The linter and the formatter, then tests from longest to shortest; on PostgreSQL only the tests
  * that open the store of the run.
  */
 export function listJobs(
@@ -58,8 +58,8 @@ export function listJobs(
   if (only.length > 0 || store === 'postgres') return tests
   return [
     check('lint', 'eslint', '.'),
-    ...tests,
     check('formatting', 'prettier', '--log-level', 'warn', '--check', '.'),
+    ...tests,
   ]
 }
 
