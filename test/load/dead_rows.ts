@@ -2,9 +2,7 @@
  * Dead rows and vacuums of PostgreSQL during a long load.
  *
  * - Read from the server's statistics, which it updates after each transaction.
- * - The first third is ignored: before the first vacuum of a new table half of its rows are dead.
  */
-import { WARM_UP_SHARE } from './growth.js'
 import { finding, type Finding } from './result.js'
 import { readStored, type StoreSettings } from './stored.js'
 
@@ -41,7 +39,6 @@ export function deadRowFindings(samples: readonly (readonly TableRows[])[]): rea
   const last = samples.at(-1) ?? []
   const share = ({ live, dead }: TableRows): number => dead / Math.max(1, live + dead)
   const large = samples
-    .slice(Math.floor(samples.length * WARM_UP_SHARE))
     .flat()
     .filter(({ live, dead }) => live + dead >= JUDGED_ROWS_MIN)
     .sort((one, other) => share(other) - share(one))

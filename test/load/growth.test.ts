@@ -25,11 +25,6 @@ t.same(
   verdicts(60, (minute) => [200 + minute * 0.5, 40 + minute / 10]),
   [false, false, undefined],
 )
-/** Garbage that is collected every few minutes, later and later. */
-const garbage = (minute: number): number => 3 * (minute % 4) + (minute % 4 === 0 ? 0 : minute / 2)
-t.equal(verdicts(60, (minute) => [50 + garbage(minute), 10])[0], true, 'swings above a floor')
-const leak = verdicts(60, (minute) => [50 + garbage(minute) + minute / 6, 10])
-t.equal(leak[0], false, 'the floor rises')
 t.same(verdicts(60, (minute) => [Math.min(minute, 20) * 20, 10])[0], true, 'the first third')
 t.same(verdicts(30, (minute) => [100, minute < 20 ? 10 : 11])[1], true, 'one file more')
 t.same(verdicts(30, (minute) => [100, minute < 20 ? 10 : 13])[1], false, 'three files more')

@@ -2,7 +2,6 @@
  * Growth over a long load: the slope of memory and open files of each process.
  *
  * - The first third is ignored, as caches fill there.
- * - Collected memory swings, so the slope is that of its floor: the least of each tenth.
  * - Flat means that the measured part grew by less than a twentieth of its size, or by two files.
  * - A part of less than ten minutes has no verdict, as caches fill and code is compiled. Nor has
  *   the client, which is not under test.
@@ -11,8 +10,7 @@ import type { Resources } from './process_usage.js'
 import { finding, type Finding } from './result.js'
 
 const HOUR_MS = 3_600_000
-export const WARM_UP_SHARE = 1 / 3
-const PARTS = 10
+const WARM_UP_SHARE = 1 / 3
 const GROWTH_MAX = 0.05
 const FILES_MAX = 2
 const JUDGED_HOURS_MIN = 1 / 6
@@ -31,19 +29,10 @@ export function growthFindings(samples: readonly Resources[]): readonly Finding[
     const mib = GROWTH_MAX * meanOf(memory, 1)
     const more = Math.max(FILES_MAX, GROWTH_MAX * meanOf(files, 1))
     return [
-      finding(`${name}: memory`, HOUR_MS * slopeOf(floorOf(memory)), 'MiB/h', atMost(mib)),
+      finding(`${name}: memory`, HOUR_MS * slopeOf(memory), 'MiB/h', atMost(mib)),
       finding(`${name}: open files`, HOUR_MS * slopeOf(files), '/h', atMost(more)),
     ]
   })
-}
-
-/** The lowest point of each part. */
-function floorOf(points: readonly Point[]): readonly Point[] {
-  const length = Math.ceil(points.length / PARTS)
-  const parts = Array.from({ length: PARTS }, (_, part) =>
-    points.slice(part * length, (part + 1) * length),
-  )
-  return parts.flatMap((part) => [...part].sort(([, one], [, other]) => one - other).slice(0, 1))
 }
 
 /** Least squares. */

@@ -52,7 +52,7 @@ t.test('the result is the ratio of neighbors', (t) => {
     ...[played('one writer', 100), played('two writers', 200)],
     ...[played('two servers', 190), played('two servers', 120), played('two servers', 200)],
   ]
-  const findings = shardFindings(rounds, undefined)
+  const findings = shardFindings(rounds)
   const value = (name: string) => findings.find((one) => one.name === name)?.value
   t.equal(value('two writers / one writer'), 1.8)
   t.equal(value('two writers / one writer, least of 3'), 1.5)
