@@ -4,7 +4,7 @@ MAKEFLAGS += --no-print-directory
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .PHONY: help setup nats postgres build run cluster demo ops audit statement test check lint format bench fuzz sim model \
-	chaos cluster-chaos powercut failover freeze release load soak spike profile bench-scale bench-pool bench-shards bench-cluster bench-compare seed settings contract examples openapi collection \
+	chaos cluster-chaos powercut failover freeze release load soak spike profile bench-scale bench-shards bench-cluster bench-compare seed settings contract examples openapi collection \
 	client clean
 
 INSTALLED := node_modules/.installed
@@ -101,9 +101,6 @@ bench: setup nats postgres build ## benchmark every scenario and its ceiling; ST
 
 bench-scale: setup nats postgres build ## benchmark with 10,000 and 1,000,000 stored payments, and starts with 100,000 open ones
 	@$(LOAD) scale $(call with,KEEP,keep) $(LOAD_FLAGS)
-
-bench-pool: setup nats build ## benchmark the webhook pool alone; ARGS=--isolation adds a refusing, a slow and a flapping endpoint
-	@$(LOAD) pool $(call with,RATE,rate) $(call with,DURATION,seconds) $(ARGS)
 
 bench-shards: setup postgres build ## benchmark writers of one shard and of two on one PostgreSQL: make bench-shards PAIRS=5 BATCHES=1000
 	@$(LOAD) shards $(call with,PAIRS,repeat) $(call with,BATCHES,batches) $(ARGS)

@@ -28,7 +28,6 @@ import { isScenario, SCENARIOS, type ScenarioName } from './scenarios/scenarios.
 import { writeSeedData } from './seed_data/seed_data.js'
 import { createStacks, type Stacks } from './stacks.js'
 import { measureShards } from './shard_writers.js'
-import { measurePool } from './webhook_pool.js'
 
 class UsageError extends Error {
   override name = 'UsageError'
@@ -56,14 +55,14 @@ const cleanUp = (): Promise<void> => (cleaning ??= clean())
 
 type Flags<Names extends string, T> = Readonly<Record<Names, T>>
 /** The flags; a command reads its own. */
-type Given = Flags<'gateways' | 'factor' | 'everyMicros' | 'endpoints' | 'outstanding', number> &
+type Given = Flags<'gateways' | 'factor' | 'everyMicros', number> &
   Flags<'count' | 'live' | 'batches', number> &
   Flags<'what' | 'out', string> &
   Flags<'store', StoreKind> &
   Partial<Flags<'seconds' | 'connections' | 'rate' | 'repeat' | 'capacity', number>> &
   Partial<Flags<'small' | 'large' | 'open', number>> &
   Partial<Flags<'base' | 'head' | 'keep' | 'dataDir', string>> &
-  Partial<Flags<'running' | 'isolation' | 'quick', true>> & {
+  Partial<Flags<'running' | 'quick', true>> & {
     readonly scenario?: readonly ScenarioName[]
   }
 
@@ -131,7 +130,7 @@ const OPTIONS = [
   whole(
     'rate',
     RATE_MAX,
-    'journeys a second; default for bench, compare, profile, pool: closed loop',
+    'journeys a second; default for bench, compare, profile: closed loop',
   ),
   whole('repeat', 100, 'bench, cluster, compare, scale, shards: windows of each side'),
   new Option('--base <folder>', 'compare: a built checkout'),
@@ -148,9 +147,6 @@ const OPTIONS = [
   whole('large', ROWS_MAX, 'scale: the same of the large database (1,000,000)'),
   whole('open', ROWS_MAX, 'scale: open payments at the measured starts (100,000)'),
   new Option('--keep <folder>', 'scale: keeps the databases for the next run'),
-  whole('endpoints', 1_000, 'pool: number of endpoints, each of another partner', 10),
-  whole('outstanding', 100_000, 'pool: events in progress in the closed loop', 500),
-  new Option('--isolation', 'pool: a second window in which three endpoints fail'),
   whole('batches', 10_000, 'shards: of each writer, measured', 1_000),
   whole('count', ROWS_MAX, 'seed: number of payments of each kind', 10_000),
   new Option('--what <kind>', 'seed').choices(['payouts', 'intents', 'both']).default('both'),
@@ -258,13 +254,6 @@ const PLANS: Readonly<Record<string, (given: Given) => Plan>> = {
     }
     const load = `databases of ${small} and ${large} intents and payouts`
     return { load, run: (tools) => scale(tools, settings) }
-  },
-  pool: (given) => {
-    const { endpoints, outstanding, isolation = false, quick, seconds = quick ? 1 : 10 } = given
-    const ratePerSecond = given.rate ?? (isolation ? 1_000 : undefined)
-    const settings = { endpoints, outstanding, isolation, seconds, ratePerSecond }
-    const load = ratePerSecond === undefined ? `${outstanding} outstanding` : `${ratePerSecond}/s`
-    return { load, run: (tools) => measurePool(tools, settings) }
   },
   shards: ({ quick, repeat: pairs = quick ? 1 : 5, batches: given }) => {
     const settings = { pairs, batches: quick ? 20 : given }

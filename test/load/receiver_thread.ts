@@ -18,14 +18,10 @@ type Endpoint = Awaited<ReturnType<typeof open>>
 
 const REQUEST = /^POST (\S+) HTTP\/1\.1\r\n/
 const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'
-const UNAVAILABLE = 'HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n'
 const CREATED_AT = /"created_at":"([^"]+)"/
-/** Only the webhook pool's benchmark sends it: `created_at` has whole milliseconds. */
-const PUBLISHED_AT = /"published_at":([0-9.]+)}$/
 const ENTITY = /"data":\{"[a-z_]+":\{"(?:id|intent_id)":"([^"]+)"/
 const ENDED: ReadonlySet<string> = new Set(['payout.completed', 'payment_intent.captured'])
 const SLOW_MS = 2_000
-const FLAP_MS = 3_000
 const VERIFY_EVERY = 16
 
 let endpoints: readonly Endpoint[] = []
@@ -67,9 +63,6 @@ function receive(socket: Socket, endpoint: Endpoint, message: Message): void {
   if (endpoint.deliveries % VERIFY_EVERY === 0 && !isSigned(endpoint, message)) endpoint.faults += 1
   const behavior = failing ? endpoint.behavior : 'healthy'
   if (behavior === 'dead') return
-  if (behavior === 'flapping' && Math.floor(performance.now() / FLAP_MS) % 2 === 1) {
-    return void socket.write(UNAVAILABLE)
-  }
   if (behavior === 'slow') return void setTimeout(() => accept(socket, endpoint, message), SLOW_MS)
   accept(socket, endpoint, message)
 }
@@ -82,12 +75,11 @@ function accept(socket: Socket, endpoint: Endpoint, message: Message): void {
   socket.write(OK)
   arrived += 1
   const body = message.body.toString('utf8')
-  if (endpoint.behavior === 'healthy') recordMs(ages, now() - publishedAt(body))
+  if (endpoint.behavior === 'healthy') {
+    recordMs(ages, now() - Date.parse(CREATED_AT.exec(body)?.[1] ?? ''))
+  }
   if (ENDED.has(eventType(message))) notify(ENTITY.exec(body)?.[1] ?? '')
 }
-
-const publishedAt = (body: string): number =>
-  Number(PUBLISHED_AT.exec(body)?.[1] ?? Date.parse(CREATED_AT.exec(body)?.[1] ?? ''))
 
 function isSigned({ secret }: Endpoint, message: Message): boolean {
   const [path = '', body] = [message.first[1], message.body.toString('utf8')]
@@ -118,15 +110,11 @@ async function open(behavior: Behavior) {
   return endpoint
 }
 
-async function setFailures(on: boolean): Promise<void> {
+function setFailures(on: boolean): void {
   failing = on
-  for (const { server, port, behavior, sockets } of endpoints) {
-    if (behavior === 'refusing' && on) server.close()
-    if (behavior === 'healthy' || (on && behavior !== 'refusing')) continue
-    for (const socket of sockets) socket.destroy()
-    if (behavior !== 'refusing' || on || server.listening) continue
-    server.listen(port, '127.0.0.1')
-    await once(server, 'listening')
+  if (on) return
+  for (const { behavior, sockets } of endpoints) {
+    if (behavior !== 'healthy') for (const socket of sockets) socket.destroy()
   }
 }
 
@@ -141,7 +129,7 @@ async function replyTo(order: ReceiverOrder): Promise<ReceiverReply> {
       }
       return undefined
     case 'failures':
-      return void (await setFailures(order.on))
+      return void setFailures(order.on)
     case 'notify':
       client = order.port
       return undefined

@@ -6,9 +6,9 @@ import type { LatencyMs } from './client/latency.js'
 
 /**
  * Behavior of an endpoint while failures are on: `slow` answers after two seconds, `dead` accepts
- * and never answers, `refusing` does not listen, `flapping` answers 503 for every other 3 s.
+ * and never answers.
  */
-export type Behavior = 'healthy' | 'slow' | 'dead' | 'refusing' | 'flapping'
+export type Behavior = 'healthy' | 'slow' | 'dead'
 
 export interface EndpointPlan {
   readonly behavior: Behavior
