@@ -21,7 +21,7 @@ const options = programOptions('shard-writer', 'Commits prepared batches to one 
   warmUp: { value: 'N', about: 'batches before the measured ones', kind: 'number', required: true },
   batches: { value: 'N', about: 'measured batches', kind: 'number', required: true },
 })
-process.once('disconnect', () => process.exit(1))
+process.once('disconnect', () => process.exit())
 
 const { url, shard, folder, warmUp, batches: measured } = options
 const batches = await createBatches(folder, warmUp + measured)
@@ -42,6 +42,3 @@ for (const batch of batches.slice(warmUp)) {
   times.push(performance.timeOrigin + performance.now())
 }
 process.send?.(times)
-await once(process, 'message')
-await store.close()
-process.exit(0)
