@@ -7,9 +7,23 @@
  *   clean, a sample of acknowledged intents can be read back, and the data was on a disk.
  */
 import { median } from './machine.js'
-import { measureWindow, type Measured, type Tools, type WindowResult } from './measured_window.js'
+import {
+  alternate,
+  measureWindow,
+  windowsOf,
+  type Measured,
+  type Tools,
+  type WindowResult,
+} from './measured_window.js'
 import type { EndpointPlan } from './receivers.js'
-import { finding, type Finding, type Part, type Section, type Target } from './result.js'
+import {
+  finding,
+  ratioFindings,
+  type Finding,
+  type Part,
+  type Section,
+  type Target,
+} from './result.js'
 import { SCENARIOS, type ScenarioName } from './scenarios/scenarios.js'
 import type { StackOptions } from './stacks.js'
 import { openSystem, type SystemUnderTest } from './system_under_test.js'
@@ -40,11 +54,13 @@ export async function bench(tools: Tools, settings: BenchSettings): Promise<Part
     const run = scenario === 'webhooks' ? benchWebhooks : benchScenario
     parts.push(await run(tools, settings, scenario))
   }
-  return {
-    sections: parts.flatMap(({ sections }) => sections),
-    voidBecause: parts.flatMap(({ voidBecause }) => voidBecause),
-  }
+  return joined(parts)
 }
+
+const joined = (parts: readonly Part[]): Part => ({
+  sections: parts.flatMap(({ sections }) => sections),
+  voidBecause: parts.flatMap(({ voidBecause }) => voidBecause),
+})
 
 export async function startSystem(
   { stacks, client, gateways, store, progress }: Tools,
@@ -67,11 +83,10 @@ export async function finish(
   progress('checking the accounts')
   const accounts = await system.settle()
   await system.close()
-  const windows = measured.map(({ result }) => result).filter(({ repeat }) => repeat > 0)
   const faults = [...measured.flatMap(({ faults: found }) => found), ...accounts.faults]
   if (machine.fileSystem === 'tmpfs') faults.push('the data is not on a disk')
   return {
-    sections: [{ windows, findings: [], ...section, accounts }],
+    sections: [{ windows: windowsOf(measured), findings: [], ...section, accounts }],
     voidBecause: faults.map((fault) => `${section.title}: ${fault}`),
   }
 }
@@ -83,17 +98,14 @@ async function benchScenario(
 ): Promise<Part> {
   const system = await startSystem(tools)
   const ceiling = await tools.stacks.startNullBackend(system.stack, tools.gateways)
-  const measured: Measured[] = []
-  for (let repeat = 0; repeat <= settings.repeat; repeat += 1) {
-    for (const side of ['ceiling', 'service']) {
-      const address = side === 'ceiling' ? { ceiling: ceiling.address } : {}
-      const options = { ...windowOptions(settings, scenario, repeat), side, ...address }
-      const alsoWatched = ceiling.processes()
-      measured.push(await measureWindow(tools, system, { ...options, alsoWatched }))
-    }
-  }
-  const windows = measured.map(({ result }) => result).filter(({ repeat }) => repeat > 0)
-  const findings = settings.ratePerSecond === undefined ? ratesOf(scenario, windows) : []
+  const sides = ['ceiling', 'service']
+  const measured = await alternate(sides, [0, settings.repeat], (side, repeat) => {
+    const address = side === 'ceiling' ? { ceiling: ceiling.address } : {}
+    const options = { ...windowOptions(settings, scenario, repeat), side, ...address }
+    return measureWindow(tools, system, { ...options, alsoWatched: ceiling.processes() })
+  })
+  const findings =
+    settings.ratePerSecond === undefined ? ratesOf(scenario, windowsOf(measured)) : []
   return finish(tools, system, measured, { title: SCENARIOS[scenario], findings })
 }
 
@@ -184,19 +196,16 @@ export async function compare(
   const sections: Section[] = []
   const voidBecause: string[] = []
   for (const scenario of settings.scenarios) {
-    const windows: WindowResult[] = []
-    for (let repeat = 1; repeat <= settings.repeat; repeat += 1) {
-      for (const side of repeat % 2 === 1 ? SIDES : SIDES.toReversed()) {
-        const system = await startSystem(tools, { root: revisions[side] })
-        for (const number of [0, repeat]) {
-          const options = { ...windowOptions(settings, scenario, number), side }
-          const { result, faults } = await measureWindow(tools, system, options)
-          voidBecause.push(...faults)
-          if (number > 0) windows.push(result)
-        }
-        await system.close()
-      }
-    }
+    const measured = await alternate(SIDES, [1, settings.repeat], async (side, repeat) => {
+      const system = await startSystem(tools, { root: revisions[side] })
+      const play = (number: number): Promise<Measured> =>
+        measureWindow(tools, system, { ...windowOptions(settings, scenario, number), side })
+      const windows = [await play(0), await play(repeat)]
+      await system.close()
+      return windows
+    })
+    voidBecause.push(...measured.flat().flatMap(({ faults }) => faults))
+    const windows = windowsOf(measured.flat())
     const title = `${scenario}: head against base`
     sections.push({ title, windows, findings: pairRatios(windows, SIDES) })
   }
@@ -222,28 +231,22 @@ export async function benchStores(tools: Tools, settings: BenchSettings): Promis
       SQLite: await startSystem({ ...tools, store: 'sqlite' }),
       PostgreSQL: await startSystem({ ...tools, store: 'postgres' }),
     }
-    const measured = { SQLite: [] as Measured[], PostgreSQL: [] as Measured[] }
-    for (let repeat = 0; repeat <= settings.repeat; repeat += 1) {
-      for (const side of repeat % 2 === 1 ? STORES : STORES.toReversed()) {
-        const options = { ...windowOptions(settings, scenario, repeat), side }
-        measured[side].push(await measureWindow(tools, systems[side], options))
-        await systems[side].quiet()
-      }
-    }
-    const windows = STORES.flatMap((side) => measured[side].map(({ result }) => result)).filter(
-      ({ repeat }) => repeat > 0,
-    )
+    const measured = await alternate(STORES, [0, settings.repeat], async (side, repeat) => {
+      const options = { ...windowOptions(settings, scenario, repeat), side }
+      const one = await measureWindow(tools, systems[side], options)
+      await systems[side].quiet()
+      return one
+    })
+    const windows = windowsOf(measured)
     const findings = storeFindings(windows)
     for (const side of STORES) {
       const title = `${SCENARIOS[scenario]}: ${side}`
       const shown = side === 'SQLite' ? { windows: [] } : { windows, findings }
-      parts.push(await finish(tools, systems[side], measured[side], { title, ...shown }))
+      const ofSide = measured.filter(({ result }) => result.side === side)
+      parts.push(await finish(tools, systems[side], ofSide, { title, ...shown }))
     }
   }
-  return {
-    sections: parts.flatMap(({ sections }) => sections),
-    voidBecause: parts.flatMap(({ voidBecause }) => voidBecause),
-  }
+  return joined(parts)
 }
 
 export function storeFindings(windows: readonly WindowResult[]): Finding[] {
@@ -275,16 +278,12 @@ export function pairRatios(
         const base = windows.find((one) => one.side === baseSide && one.repeat === head.repeat)
         return base === undefined ? Number.NaN : of(head) / of(base)
       })
-    return [
-      finding(`${name}, ${headSide} / ${baseSide}`, median(ratios), '×', targets[name]),
-      finding(`${name}, least of ${ratios.length}`, Math.min(...ratios), '×'),
-      finding(`${name}, greatest of ${ratios.length}`, Math.max(...ratios), '×'),
-    ]
+    return ratioFindings(`${name}, ${headSide} / ${baseSide}`, ratios, targets[name])
   })
 }
 
-/** CPU microseconds of a journey in the processes that are chosen by name. */
 type IsChosen = (process: string) => boolean
+/** CPU microseconds of a journey in the processes that are chosen by name. */
 export const cpuOf = ({ cpuMicros }: WindowResult, isChosen: IsChosen): number =>
   Object.entries(cpuMicros)
     .filter(([name]) => isChosen(name))

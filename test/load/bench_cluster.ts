@@ -5,9 +5,15 @@
  * - The sides alternate on the same cluster: one, two, two, one and so on. The result is the ratio
  *   of neighbors.
  */
-import { finish, pairRatios, windowOptions, type BenchSettings } from './bench.js'
+import { cpuOf, finish, pairRatios, windowOptions, type BenchSettings } from './bench.js'
 import { median } from './machine.js'
-import { measureWindow, type Measured, type Tools, type WindowResult } from './measured_window.js'
+import {
+  alternate,
+  measureWindow,
+  windowsOf,
+  type Tools,
+  type WindowResult,
+} from './measured_window.js'
 import { finding, type Finding, type Part } from './result.js'
 import type { RunningStack } from './running_stack.js'
 import { SCENARIOS } from './scenarios/scenarios.js'
@@ -36,16 +42,13 @@ export async function benchCluster(
   if (stack.partners.length < 3) throw new Error('it needs two shards: make cluster')
   const [scenario = 'creates'] = settings.scenarios
   const system = await openSystem(stack, tools.client)
-  const measured: Measured[] = []
-  for (let repeat = 0; repeat <= settings.repeat; repeat += 1) {
-    for (const side of repeat % 2 === 1 ? SIDES : SIDES.toReversed()) {
-      const options = { ...windowOptions(settings, scenario, repeat), side }
-      const partners = PARTNERS[side]
-      measured.push(await measureWindow(tools, system, { ...options, partners }))
-      await system.quiet()
-    }
-  }
-  const windows = measured.map(({ result }) => result).filter(({ repeat }) => repeat > 0)
+  const measured = await alternate(SIDES, [0, settings.repeat], async (side, repeat) => {
+    const options = { ...windowOptions(settings, scenario, repeat), side }
+    const one = await measureWindow(tools, system, { ...options, partners: PARTNERS[side] })
+    await system.quiet()
+    return one
+  })
+  const windows = windowsOf(measured)
   const ratios = pairRatios(windows, SIDES).filter(({ value }) => !Number.isNaN(value))
   const findings = [...SIDES.flatMap((side) => sideFindings(windows, side)), ...ratios]
   return finish(tools, system, measured, { title: `${SCENARIOS[scenario]}; both shards`, findings })
@@ -55,10 +58,8 @@ function sideFindings(windows: readonly WindowResult[], side: Side): Finding[] {
   const ofSide = windows.filter((window) => window.side === side)
   const value = (name: string, of: (window: WindowResult) => number, unit: string): Finding =>
     finding(`${side}, ${name}`, median(ofSide.map(of)), unit)
-  const coresOf = ({ cpuMicros, ratePerSecond }: WindowResult, name: string): number =>
-    Object.entries(cpuMicros)
-      .filter(([process]) => process.startsWith(name))
-      .reduce((sum, [, { main, others }]) => sum + (main + others) * ratePerSecond, 0) / 1e6
+  const coresOf = (window: WindowResult, name: string): number =>
+    (cpuOf(window, (process) => process.startsWith(name)) * window.ratePerSecond) / 1e6
   return [
     value('rate', ({ ratePerSecond }) => ratePerSecond, '/s'),
     value('cores used by all', (window) => coresOf(window, ''), ''),

@@ -8,6 +8,7 @@
  */
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
+import { inspect } from 'node:util'
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 import { systemClock, toRfc3339 } from '../../src/base/clock.js'
 import { projectRoot } from '../../src/base/project_root.js'
@@ -22,16 +23,12 @@ import { spike, steadyLoad } from './open_loop.js'
 import { profile } from './profile.js'
 import { report } from './report.js'
 import { isVoid, type Part, type RunResult } from './result.js'
-import { runningStack } from './running_stack.js'
+import { runningStack, type RunningStack } from './running_stack.js'
 import { scale } from './scale.js'
 import { isScenario, SCENARIOS, type ScenarioName } from './scenarios/scenarios.js'
 import { writeSeedData } from './seed_data/seed_data.js'
 import { createStacks, type Stacks } from './stacks.js'
 import { measureShards } from './shard_writers.js'
-
-class UsageError extends Error {
-  override name = 'UsageError'
-}
 
 const QUICK_MS = 200
 const RATE_MAX = 1_000_000
@@ -55,16 +52,14 @@ const cleanUp = (): Promise<void> => (cleaning ??= clean())
 
 type Flags<Names extends string, T> = Readonly<Record<Names, T>>
 /** The flags; a command reads its own. */
-type Given = Flags<'gateways' | 'factor' | 'everyMicros', number> &
-  Flags<'count' | 'live' | 'batches', number> &
+type Given = Flags<'gateways' | 'factor' | 'everyMicros' | 'count' | 'live' | 'batches', number> &
   Flags<'what' | 'out', string> &
   Flags<'store', StoreKind> &
-  Partial<Flags<'seconds' | 'connections' | 'rate' | 'repeat' | 'capacity', number>> &
-  Partial<Flags<'small' | 'large' | 'open', number>> &
+  Partial<Flags<'seconds' | 'connections' | 'rate' | 'repeat' | 'small' | 'large', number>> &
+  Partial<Flags<'capacity' | 'open', number>> &
   Partial<Flags<'base' | 'head' | 'keep' | 'dataDir', string>> &
-  Partial<Flags<'running' | 'quick', true>> & {
-    readonly scenario?: readonly ScenarioName[]
-  }
+  Partial<Flags<'running' | 'quick', true>> &
+  Partial<Flags<'scenario', readonly ScenarioName[]>>
 
 interface Plan {
   /** Description for the report. */
@@ -127,11 +122,7 @@ const OPTIONS = [
     .default('sqlite'),
   whole('seconds', 7 * 86_400, 'duration of a measured window'),
   whole('connections', 4_000, 'number of connections, each with one request at a time'),
-  whole(
-    'rate',
-    RATE_MAX,
-    'journeys a second; default for bench, compare, profile: closed loop',
-  ),
+  whole('rate', RATE_MAX, 'journeys a second; default for bench, compare, profile: closed loop'),
   whole('repeat', 100, 'bench, cluster, compare, scale, shards: windows of each side'),
   new Option('--base <folder>', 'compare: a built checkout'),
   new Option('--head <folder>', 'compare: another built checkout'),
@@ -177,7 +168,7 @@ function benchPlan(given: Given, scenarios: readonly ScenarioName[]) {
 
 function openLoopPlan(given: Given, scenarios: readonly ScenarioName[], fallbackSeconds: number) {
   const [scenario = 'mixed', ...more] = given.scenario ?? scenarios
-  if (more.length > 0) throw new UsageError('error: this command takes one --scenario')
+  if (more.length > 0) program.error('error: this command takes one --scenario')
   const { quick, rate: ratePerSecond = 200, seconds = quick ? 1 : fallbackSeconds } = given
   const { leadInMs } = durations(given)
   return {
@@ -188,15 +179,14 @@ function openLoopPlan(given: Given, scenarios: readonly ScenarioName[], fallback
 
 const PLANS: Readonly<Record<string, (given: Given) => Plan>> = {
   bench: (given) => {
-    if (given.store === 'postgres') {
-      const plan = benchPlan(given, ['creates', 'payouts', 'lifecycle'])
-      return { ...plan, run: (tools) => benchStores(tools, plan.settings) }
-    }
-    const plan = benchPlan(given, ['creates', 'lifecycle', 'payouts', 'reads', 'webhooks'])
-    return { ...plan, run: (tools) => bench(tools, plan.settings) }
+    const payments = ['creates', 'lifecycle', 'payouts'] as const
+    const isPostgres = given.store === 'postgres'
+    const scenarios = isPostgres ? payments : ([...payments, 'reads', 'webhooks'] as const)
+    const { settings, load } = benchPlan(given, scenarios)
+    return { load, run: (tools) => (isPostgres ? benchStores : bench)(tools, settings) }
   },
   compare: (given) => {
-    if (!given.base || !given.head) throw new UsageError('error: --base and --head are missing')
+    if (!given.base || !given.head) program.error('error: --base and --head are missing')
     const { settings, load } = benchPlan(given, ['creates'])
     const revisions = { base: resolve(given.base), head: resolve(given.head) }
     const names = `${basename(revisions.base)}, ${basename(revisions.head)}`
@@ -204,19 +194,16 @@ const PLANS: Readonly<Record<string, (given: Given) => Plan>> = {
   },
   load: (given) => {
     const { settings, load } = openLoopPlan(given, ['mixed'], 30)
-    const run = async (tools: Tools): Promise<Part> => {
-      if (!given.running) return steadyLoad(tools, settings, {})
-      const running = await runningOrRefused()
-      return { ...(await steadyLoad(tools, settings, { running })), settings: running.settings }
-    }
+    const run: Plan['run'] = (tools) =>
+      given.running
+        ? onRunning((running) => steadyLoad(tools, settings, { running }))
+        : steadyLoad(tools, settings, {})
     return { load, run }
   },
   cluster: (given) => {
     const { settings, load } = benchPlan(given, ['creates'])
-    const run = async (tools: Tools): Promise<Part> => {
-      const stack = await runningOrRefused(clusterPlaces)
-      return { ...(await benchCluster(tools, settings, stack)), settings: stack.settings }
-    }
+    const run: Plan['run'] = (tools) =>
+      onRunning((stack) => benchCluster(tools, settings, stack), clusterPlaces)
     return { load, run }
   },
   soak: (given) => {
@@ -265,7 +252,7 @@ const PLANS: Readonly<Record<string, (given: Given) => Plan>> = {
 async function seed({ count, what, live, dataDir }: Given): Promise<void> {
   const folder = resolve(dataDir ?? readSettings().DATA_DIR)
   if (existsSync(join(folder, FILES.processorDatabase))) {
-    throw new UsageError(`error: ${folder} has a database already: choose a new DATA_DIR`)
+    program.error(`error: ${folder} has a database already: choose a new DATA_DIR`)
   }
   const kinds = (['payouts', 'intents'] as const).filter((kind) => ['both', kind].includes(what))
   const open = Math.min(live, count * kinds.length)
@@ -279,7 +266,7 @@ async function seed({ count, what, live, dataDir }: Given): Promise<void> {
   say(`${folder}: ${count} ${kinds.join(' and ')}, ${open} of them open`)
 }
 
-const program = new Command('load')
+const program: Command = new Command('load')
   .description('measures a whole stack under the load of partners')
   .addArgument(new Argument('<command>').choices([...Object.keys(PLANS), 'seed']))
   .allowExcessArguments(false)
@@ -292,11 +279,14 @@ const program = new Command('load')
   })
 for (const option of OPTIONS) program.addOption(option)
 
-/** Of the DATA_DIR that the environment names. */
-async function runningOrRefused(placed?: Parameters<typeof runningStack>[0]) {
+/** On the stack of the DATA_DIR that the environment names. */
+async function onRunning(
+  run: (stack: RunningStack) => Promise<Part>,
+  placed?: Parameters<typeof runningStack>[0],
+): Promise<Part> {
   const stack = await runningStack(placed)
-  if (stack !== undefined) return stack
-  throw new UsageError('error: no stack runs on this DATA_DIR: make run, or omit --running')
+  if (stack !== undefined) return { ...(await run(stack)), settings: stack.settings }
+  program.error('error: no stack runs on this DATA_DIR: make run, or omit --running')
 }
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
@@ -309,9 +299,8 @@ async function main(): Promise<number> {
   } catch (error) {
     await cleanUp()
     if (error instanceof CommanderError && error.exitCode === 0) return 0
-    const isUsage = error instanceof CommanderError || error instanceof UsageError
-    const failure = error instanceof Error ? (isUsage ? error.message : error.stack) : String(error)
-    process.stderr.write(`${failure}\n`)
+    const isUsage = error instanceof CommanderError
+    process.stderr.write(`${isUsage ? error.message : inspect(error)}\n`)
     return isUsage ? 2 : 1
   }
 }

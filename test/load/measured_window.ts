@@ -79,6 +79,28 @@ const MARGIN = 1.3
 /** The highest rate so far, by scenario and side. */
 const reached = new Map<string, number>()
 
+/**
+ * Each side once a round, as the machine's speed drifts; every other round begins with the last.
+ *
+ * @param rounds the first and the last; 0 is the warm-up
+ */
+export async function alternate<Side, Result>(
+  sides: readonly Side[],
+  [first, last]: readonly [number, number],
+  play: (side: Side, round: number) => Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = []
+  for (let round = first; round <= last; round += 1) {
+    const inOrder = round % 2 === 1 ? sides : sides.toReversed()
+    for (const side of inOrder) results.push(await play(side, round))
+  }
+  return results
+}
+
+/** Without the warm-up. */
+export const windowsOf = (measured: readonly Measured[]): WindowResult[] =>
+  measured.map(({ result }) => result).filter(({ repeat }) => repeat > 0)
+
 export async function measureWindow(
   tools: Tools,
   system: SystemUnderTest,
@@ -222,9 +244,9 @@ export function faultsOf(summary: Summary, strict: boolean): string[] {
 /** The processors' counters; zero where a revision has none of that name. */
 async function commitsOf(opsUrl: string): Promise<{ commands: number; commits: number }> {
   const text = await (await fetch(`${opsUrl}/metrics`)).text()
-  const [commands = 0, commits = 0] = ['commands', 'commits'].map((name) => {
+  const total = (name: string): number => {
     const lines = text.matchAll(new RegExp(`^causeway_${name}_total(?:{.*})? (\\S+)$`, 'gm'))
     return [...lines].reduce((sum, [, value]) => sum + Number(value), 0)
-  })
-  return { commands, commits }
+  }
+  return { commands: total('commands'), commits: total('commits') }
 }

@@ -137,14 +137,14 @@ export function spikeFindings(
   const within = (start: number, end: number): readonly SampleResult[] =>
     samples.filter(({ at }) => at > start && at <= end)
   const [before, during] = [within(0, from), within(from, to)]
-  const total = (of: (sample: SampleResult) => number): number =>
-    during.reduce((sum, sample) => sum + of(sample), 0)
-  const accepted = total(({ perSecond }) => perSecond)
-  const rejected = total(({ failedPerSecond }) => failedPerSecond)
-  const abandoned = total(({ abandonedPerSecond }) => abandonedPerSecond)
-  const due = Math.max(1, accepted + rejected + abandoned)
+  /** Of a second in the spike. */
+  const mean = (of: (sample: SampleResult) => number): number =>
+    during.reduce((sum, sample) => sum + of(sample), 0) / Math.max(1, during.length)
+  const accepted = mean(({ perSecond }) => perSecond)
+  const rejected = mean(({ failedPerSecond }) => failedPerSecond)
+  const abandoned = mean(({ abandonedPerSecond }) => abandonedPerSecond)
+  const demand = accepted + rejected + abandoned
   const fromSent = ({ p99FromSent }: SampleResult): number => p99FromSent
-  const clientDelay = ({ clientDelayMs }: SampleResult): number => clientDelayMs
   const calm = typical(before, ({ p99 }) => p99)
   const [calmFromSent, spikeFromSent] = [typical(before, fromSent), typical(during, fromSent)]
   const [calmOfAll, spikeOfAll] = [allBefore?.p99 ?? 0, allDuring?.p99 ?? 0]
@@ -152,14 +152,13 @@ export function spikeFindings(
     ({ failedPerSecond, abandonedPerSecond, p99 }) =>
       failedPerSecond + abandonedPerSecond === 0 && p99 <= FACTOR_MAX * calm,
   )
-  const recoveredMs = recovered === undefined ? Infinity : recovered.at - to
   const twice = { atMost: FACTOR_MAX }
   return [
     finding('capacity', capacity, '/s'),
-    finding('demand in the spike', due / Math.max(1, during.length), '/s'),
-    finding('accepted in the spike', accepted / Math.max(1, during.length), '/s'),
-    finding('share rejected', rejected / due, ''),
-    finding('share that got no connection in 1 s', abandoned / due, ''),
+    finding('demand in the spike', demand, '/s'),
+    finding('accepted in the spike', accepted, '/s'),
+    finding('share rejected', rejected / demand, ''),
+    finding('share that got no connection in 1 s', abandoned / demand, ''),
     finding('p99 of rejections, from sent', rejections.p99, 'ms'),
     finding('p99 before, from due', calm, 'ms'),
     finding('p99 before, from sent', calmFromSent, 'ms'),
@@ -169,13 +168,15 @@ export function spikeFindings(
     finding('p99 of all before, from sent', calmOfAll, 'ms'),
     finding('p99 of all in the spike, from sent', spikeOfAll, 'ms'),
     finding('spike / before, of all', spikeOfAll / calmOfAll, '×', twice),
-    finding("the client's own delay, median", typical(during, clientDelay), 'ms'),
-    finding('recovered after', recoveredMs, 'ms', { atMost: 5_000 }),
+    finding(
+      "the client's own delay, median",
+      typical(during, (one) => one.clientDelayMs),
+      'ms',
+    ),
+    finding('recovered after', (recovered?.at ?? Infinity) - to, 'ms', { atMost: 5_000 }),
   ]
 }
 
 /** The median of the samples in which anything was completed. */
-function typical(samples: readonly SampleResult[], of: (sample: SampleResult) => number): number {
-  const values = samples.map(of).filter((value) => value > 0)
-  return values.length === 0 ? 0 : median(values)
-}
+const typical = (samples: readonly SampleResult[], of: (sample: SampleResult) => number): number =>
+  median(samples.map(of).filter((value) => value > 0))

@@ -15,20 +15,15 @@ export interface Watched {
   readonly hasChildren?: boolean
 }
 
-export interface Usage {
-  readonly mainCpuMs: number
-  readonly otherCpuMs: number
-  readonly rssMiB: number
-}
-
+export type Usage = ReturnType<typeof usageOf>
 export type UsageSnapshot = ReturnType<typeof usageNow>
 export type Resources = ReturnType<typeof resourcesNow>
 
-const byName = <T>(watched: readonly Watched[], of: (one: Watched) => T) =>
-  Object.fromEntries(watched.map((one) => [one.name, of(one)])) as Readonly<Record<string, T>>
-
 /** USER_HZ is 100 on every Linux that Node runs on. */
 const TICK_MS = 10
+
+const byName = <T>(watched: readonly Watched[], of: (one: Watched) => T) =>
+  Object.fromEntries(watched.map((one) => [one.name, of(one)])) as Readonly<Record<string, T>>
 
 export function usageNow(watched: readonly Watched[]) {
   return {
@@ -40,11 +35,9 @@ export function usageNow(watched: readonly Watched[]) {
 
 /** Memory and open files, sockets included. @param at milliseconds since the load began */
 export function resourcesNow(watched: readonly Watched[], at: number) {
-  const files = (one: Watched): number =>
-    reading(one, () => readdirSync(`/proc/${one.pid}/fd`).length) +
-    childrenOf(one, (pid) => readdirSync(`/proc/${pid}/fd`).length).reduce(add, 0)
-  const rssMiB = byName(watched, (one) => usageOf(one).rssMiB)
-  return { at, rssMiB, openFiles: byName(watched, files) }
+  const used = byName(watched, usageOf)
+  const each = (of: (one: Usage) => number) => byName(watched, ({ name }) => of(used[name]!))
+  return { at, rssMiB: each(({ rssMiB }) => rssMiB), openFiles: each((one) => one.openFiles) }
 }
 
 /** Memory at the end; `elsewhere` is the CPU time of other programs, the kernel and the host. */
@@ -55,79 +48,61 @@ export function usageBetween(before: UsageSnapshot, after: UsageSnapshot) {
     const then = before.processes[name]
     const mainCpuMs = now.mainCpuMs - (then?.mainCpuMs ?? 0)
     const otherCpuMs = Math.max(0, now.otherCpuMs - (then?.otherCpuMs ?? 0))
-    processes[name] = { mainCpuMs, otherCpuMs, rssMiB: now.rssMiB }
+    processes[name] = { ...now, mainCpuMs, otherCpuMs }
     watchedMs += mainCpuMs + otherCpuMs
   }
   const machineMs = after.machineCpuMs - before.machineCpuMs
   return { processes, elsewhereCpuMs: Math.max(0, machineMs - watchedMs) }
 }
 
-function usageOf(one: Watched): Usage {
-  const { pid } = one
-  const read = (file: string): string =>
-    reading(one, () => readFileSync(`/proc/${pid}/${file}`, 'utf8'))
-  const mainCpuMs = taskCpuMs(read(`task/${pid}/stat`))
-  const memory = memoryOf(read('status'))
-  const stat = read('stat')
-  const children = childrenOf(one, (child) => ({
-    cpuMs: taskCpuMs(readFileSync(`/proc/${child}/stat`, 'utf8')),
-    memory: memoryOf(readFileSync(`/proc/${child}/status`, 'utf8')),
-  }))
-  const ended = one.hasChildren ? endedChildrenCpuMs(stat) : 0
-  const shared = Math.max(memory.sharedMiB, ...children.map((child) => child.memory.sharedMiB))
-  const own = [memory, ...children.map((child) => child.memory)].map(({ ownMiB }) => ownMiB)
+function usageOf({ name, pid, hasChildren = false }: Watched) {
+  const own = existing(pid)
+  if (own === undefined) throw new Error(`the ${name} (process ${pid}) has exited`)
+  // A child that ends during the read is omitted; its CPU time counts as that of an ended child.
+  const all = [own, ...(hasChildren ? childrenOf(pid) : [])]
+  const sum = (of: (process: NonNullable<typeof own>) => number): number =>
+    all.reduce((total, process) => total + of(process), 0)
   return {
-    mainCpuMs,
-    otherCpuMs:
-      taskCpuMs(stat) - mainCpuMs + ended + children.map(({ cpuMs }) => cpuMs).reduce(add, 0),
-    rssMiB: shared + own.reduce(add, 0),
+    mainCpuMs: own.mainCpuMs,
+    otherCpuMs: sum(({ cpuMs }) => cpuMs) - own.mainCpuMs + (hasChildren ? own.endedCpuMs : 0),
+    rssMiB: sum(({ ownMiB }) => ownMiB) + Math.max(...all.map(({ sharedMiB }) => sharedMiB)),
+    openFiles: sum(({ openFiles }) => openFiles),
   }
 }
 
-const add = (sum: number, value: number): number => sum + value
+const childrenOf = (pid: number) =>
+  readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
+    .split(' ')
+    .filter(Boolean)
+    .flatMap((child) => existing(Number(child)) ?? [])
 
-/** A child that ends during the read is omitted; its CPU time counts as that of an ended child. */
-function childrenOf<T>({ pid, hasChildren = false }: Watched, read: (child: number) => T): T[] {
-  if (!hasChildren) return []
-  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ')
-  return children.filter(Boolean).flatMap((child) => {
-    try {
-      return [read(Number(child))]
-    } catch {
-      return []
-    }
-  })
-}
-
-/** Files that are mapped count as shared. */
-function memoryOf(status: string): { readonly ownMiB: number; readonly sharedMiB: number } {
-  const mib = (name: string): number =>
-    Number(new RegExp(`^${name}:\\s+([0-9]+) kB$`, 'm').exec(status)?.[1] ?? 0) / 1_024
-  return { ownMiB: mib('RssAnon'), sharedMiB: mib('RssFile') + mib('RssShmem') }
-}
-
-function reading<T>({ name, pid }: Watched, read: () => T): T {
+/** Undefined: it has exited. */
+function existing(pid: number) {
+  const read = (file: string): string => readFileSync(`/proc/${pid}/${file}`, 'utf8')
   try {
-    return read()
-  } catch (cause) {
-    throw new Error(`the ${name} (process ${pid}) has exited`, { cause })
+    const [stat, status] = [read('stat'), read('status')]
+    const mib = (name: string): number =>
+      Number(new RegExp(`^${name}:\\s+([0-9]+) kB$`, 'm').exec(status)?.[1] ?? 0) / 1_024
+    return {
+      mainCpuMs: taskCpuMs(read(`task/${pid}/stat`)),
+      cpuMs: taskCpuMs(stat),
+      endedCpuMs: taskCpuMs(stat, 'ended children'),
+      /** Files that are mapped count as shared. */
+      ...{ ownMiB: mib('RssAnon'), sharedMiB: mib('RssFile') + mib('RssShmem') },
+      openFiles: readdirSync(`/proc/${pid}/fd`).length,
+    }
+  } catch {
+    return undefined
   }
 }
 
-/** utime and stime. */
-export function taskCpuMs(stat: string): number {
-  const fields = fieldsOf(stat)
-  return (Number(fields[11]) + Number(fields[12])) * TICK_MS
+/** utime and stime, or cutime and cstime. */
+export function taskCpuMs(stat: string, of: 'itself' | 'ended children' = 'itself'): number {
+  // Fields count from the last bracket, as the name before it may contain any character.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  const first = of === 'itself' ? 11 : 13
+  return (Number(fields[first]) + Number(fields[first + 1])) * TICK_MS
 }
-
-/** cutime and cstime: of children that have ended. */
-function endedChildrenCpuMs(stat: string): number {
-  const fields = fieldsOf(stat)
-  return (Number(fields[13]) + Number(fields[14])) * TICK_MS
-}
-
-/** Fields count from the last bracket, as the name before it may contain any character. */
-const fieldsOf = (stat: string): string[] => stat.slice(stat.lastIndexOf(')') + 2).split(' ')
 
 /** The first line without idle, iowait and guest time, which is counted twice. */
 export function machineCpuMs(stat: string): number {

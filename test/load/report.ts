@@ -1,4 +1,5 @@
 /** A run's result as text tables. */
+import { table } from '../../src/operations/terminal.js'
 import type { Accounts } from './accounts.js'
 import { median } from './machine.js'
 import type { WindowResult } from './measured_window.js'
@@ -22,13 +23,12 @@ export function report(result: RunResult): string {
 }
 
 function sectionLines({ title, windows, findings, accounts }: Section): string[] {
-  const parts = [
-    windows.length === 0 ? [] : windowLines(windows),
-    windows.length === 0 ? [] : cpuLines(windows),
-    findings.map(findingLine),
-    accounts === undefined ? [] : accountLines(accounts),
+  return [
+    ...['', title],
+    ...(windows.length === 0 ? [] : ['', ...windowLines(windows), '', cpuTable(windows)]),
+    ...(findings.length === 0 ? [] : ['', findingTable(findings)]),
+    ...(accounts === undefined ? [] : ['', accountsTable(accounts)]),
   ]
-  return ['', title, ...parts.flatMap((lines) => (lines.length === 0 ? [] : ['', ...lines]))]
 }
 
 function windowLines(windows: readonly WindowResult[]): string[] {
@@ -39,46 +39,51 @@ function windowLines(windows: readonly WindowResult[]): string[] {
   ]
   const rows = windows.map(({ side, repeat, latency, journeys, arrivals, ...window }) => [
     `${side} ${repeat}`,
-    whole(window.ratePerSecond),
-    ...[latency.p50, latency.p99, latency.max].map(tenth),
-    whole(journeys.completed),
-    whole(journeys.begun - journeys.completed),
-    window.perCommit === 0 ? '' : tenth(window.perCommit),
-    `${Math.round(window.elsewhere * 100)} %`,
-    ...(arrivals?.count ? [whole(arrivals.count / window.seconds), tenth(arrivals.age.p95)] : []),
+    fixed(window.ratePerSecond),
+    ...[latency.p50, latency.p99, latency.max].map((ms) => fixed(ms, 1)),
+    fixed(journeys.completed),
+    fixed(journeys.begun - journeys.completed),
+    window.perCommit === 0 ? '' : fixed(window.perCommit, 1),
+    `${fixed(window.elsewhere * 100)} %`,
+    ...(arrivals?.count
+      ? [fixed(arrivals.count / window.seconds), fixed(arrivals.age.p95, 1)]
+      : []),
   ])
   const errors = windows.flatMap(({ side, repeat, errors: codes, journeys }) =>
     Object.entries({ ...codes, 'got no connection in time': journeys.abandoned })
       .filter(([, count]) => count > 0)
-      .map(([code, count]) => `  ${side} ${repeat}: ${whole(count)} × ${code}`),
+      .map(([code, count]) => `  ${side} ${repeat}: ${fixed(count)} × ${code}`),
   )
-  return [...table([header, ...rows]), ...errors]
+  return [numberTable([header, ...rows]), ...errors]
 }
 
 /** CPU: medians over the windows of a side. */
-function cpuLines(windows: readonly WindowResult[]): string[] {
+function cpuTable(windows: readonly WindowResult[]): string {
   const sides = [...new Set(windows.map(({ side }) => side))]
   const names = [...new Set(windows.flatMap(({ cpuMicros }) => Object.keys(cpuMicros)))]
   const cell = (side: string, name: string, thread: 'main' | 'others'): string => {
     const ofSide = windows.filter((window) => window.side === side)
-    return tenth(median(ofSide.map(({ cpuMicros }) => cpuMicros[name]?.[thread] ?? 0)))
+    return fixed(median(ofSide.map(({ cpuMicros }) => cpuMicros[name]?.[thread] ?? 0)), 1)
   }
   const rows = names.map((name) => [
     name,
     ...sides.flatMap((side) => [cell(side, name, 'main'), cell(side, name, 'others')]),
-    whole(Math.max(...windows.map(({ rssMiB }) => rssMiB[name] ?? 0))),
+    fixed(Math.max(...windows.map(({ rssMiB }) => rssMiB[name] ?? 0))),
   ])
-  return table([
+  return numberTable([
     ['CPU µs a journey', ...sides.flatMap((side) => ['', side]), 'RSS MiB'],
     ['', ...sides.flatMap(() => ['main', 'others']), 'largest'],
     ...rows,
   ])
 }
 
-function findingLine(found: Finding): string {
-  const met = isMet(found)
-  const target = met === undefined ? '' : `   ${targetText(found)}, ${met ? 'met' : 'NOT met'}`
-  return `  ${found.name.padEnd(38)} ${valueText(found).padStart(12)}${target}`
+function findingTable(findings: readonly Finding[]): string {
+  const rows = findings.map((found) => {
+    const met = isMet(found)
+    const target = met === undefined ? '' : `${targetText(found)}, ${met ? 'met' : 'NOT met'}`
+    return [`  ${found.name}`, valueText(found), target]
+  })
+  return table(rows, [1])
 }
 
 /** Formats a value below 0.01 as such, not as 0. */
@@ -86,50 +91,41 @@ function valueText({ value, unit }: Finding): string {
   if (value === Infinity) return 'never'
   if (Number.isNaN(value)) return 'none'
   const isTrace = Math.abs(value) < 0.005 && Math.abs(value) > 1e-6
-  const small = isTrace ? rounded(Number(value.toPrecision(1)), 6) : value.toFixed(2)
-  return `${Math.abs(value) >= 100 ? whole(value) : small} ${unit}`.trim()
+  const small = isTrace ? value.toPrecision(1) : fixed(value, 2)
+  return `${Math.abs(value) >= 100 ? fixed(value) : small} ${unit}`.trim()
 }
 
 function targetText({ target, unit }: Finding): string {
   const bounds = Object.entries({ 'at least': target?.atLeast, 'at most': target?.atMost })
   const texts = bounds.flatMap(([word, bound]) =>
-    bound === undefined ? [] : [`${word} ${rounded(bound)}`],
+    bound === undefined ? [] : [`${word} ${bound.toLocaleString('en-US')}`],
   )
   return `target: ${texts.join(' and ')} ${unit}`.trim()
 }
 
-const rounded = (value: number, maximumFractionDigits = 2): string =>
-  value.toLocaleString('en-US', { maximumFractionDigits })
-
-function accountLines({ lines, audit }: Accounts): string[] {
-  const words = (holds: boolean): string => (holds ? 'adds up' : 'DOES NOT ADD UP')
+function accountsTable({ lines, audit }: Accounts): string {
   const rows = lines.map(({ what, left, right, holds }) => {
-    return [what, whole(left), whole(right), words(holds)]
+    return [what, fixed(left), fixed(right), holds ? 'adds up' : 'DOES NOT ADD UP']
   })
-  return [...table(rows), `  ${audit.replaceAll('\n', '\n  ')}`]
+  return `${numberTable(rows)}\n  ${audit.replaceAll('\n', '\n  ')}`
 }
 
 function verdict(result: RunResult): string[] {
   if (isVoid(result)) {
     return ['void: these figures do not count.', ...result.voidBecause.map((why) => `  ${why}`)]
   }
-  const quiet = result.sections.every(({ windows }) =>
-    windows.every(({ elsewhere }) => elsewhere <= QUIET_BELOW),
-  )
-  const notQuiet = 'The machine was not quiet: rates and their ratios are not reliable.'
-  return [quiet ? 'Everything adds up.' : notQuiet]
+  const windows = result.sections.flatMap((section) => section.windows)
+  return windows.every(({ elsewhere }) => elsewhere <= QUIET_BELOW)
+    ? ['Everything adds up.']
+    : ['The machine was not quiet: rates and their ratios are not reliable.']
 }
 
 /** The first column to the left, the others to the right. */
-function table(rows: readonly (readonly string[])[]): string[] {
-  const columns = Math.max(...rows.map((row) => row.length))
-  const widths = Array.from({ length: columns }, (_, column) =>
-    Math.max(...rows.map((row) => (row[column] ?? '').length)),
+const numberTable = (rows: readonly (readonly string[])[]): string =>
+  table(
+    rows.map(([name = '', ...numbers]) => [`  ${name}`, ...numbers]),
+    (rows[0] ?? []).map((_, column) => column).slice(1),
   )
-  const pad = (text: string, column: number): string =>
-    column === 0 ? text.padEnd(widths[0] ?? 0) : text.padStart(widths[column] ?? 0)
-  return rows.map((row) => `  ${row.map(pad).join('  ')}`.trimEnd())
-}
 
-const whole = (value: number): string => Math.round(value).toLocaleString('en-US')
-const tenth = (value: number): string => value.toFixed(1)
+const fixed = (value: number, digits = 0): string =>
+  value.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits })

@@ -1,6 +1,6 @@
 /** The result of a run, in the form of its JSON file. */
 import type { Accounts } from './accounts.js'
-import type { Machine } from './machine.js'
+import { median, type Machine } from './machine.js'
 import type { WindowResult } from './measured_window.js'
 
 export interface RunResult {
@@ -45,6 +45,17 @@ export interface Target {
 export const finding = (name: string, value: number, unit: string, target?: Target): Finding => ({
   ...{ name, value, unit, target },
 })
+
+/** The median of ratios, with their spread. */
+export const ratioFindings = (
+  name: string,
+  ratios: readonly number[],
+  target?: Target,
+): readonly Finding[] => [
+  finding(name, median(ratios), '×', target),
+  finding(`${name}, least of ${ratios.length}`, Math.min(...ratios), '×'),
+  finding(`${name}, greatest of ${ratios.length}`, Math.max(...ratios), '×'),
+]
 
 /** Undefined when there is no target. */
 export function isMet({ value, target }: Finding): boolean | undefined {
