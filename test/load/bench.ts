@@ -13,6 +13,7 @@ import {
   windowsOf,
   type Measured,
   type Tools,
+  type WindowOptions,
   type WindowResult,
 } from './measured_window.js'
 import type { EndpointPlan } from './receivers.js'
@@ -98,18 +99,32 @@ async function benchScenario(
 ): Promise<Part> {
   const system = await startSystem(tools)
   const ceiling = await tools.stacks.startNullBackend(system.stack, tools.gateways)
-  const sides = ['ceiling', 'service']
-  const measured = await alternate(sides, [0, settings.repeat], (side, repeat) => {
-    const address = side === 'ceiling' ? { ceiling: ceiling.address } : {}
-    const options = { ...windowOptions(settings, scenario, repeat), side, ...address }
-    return measureWindow(tools, system, { ...options, alsoWatched: ceiling.processes() })
-  })
+  const service = { system, alsoWatched: ceiling.processes() }
+  const sides = { ceiling: { ...service, ceiling: ceiling.address }, service }
+  const measured = await measureSides(tools, settings, scenario, sides)
   const findings =
     settings.ratePerSecond === undefined ? ratesOf(scenario, windowsOf(measured)) : []
   return finish(tools, system, measured, { title: SCENARIOS[scenario], findings })
 }
 
-export const windowOptions = (settings: BenchSettings, scenario: ScenarioName, repeat: number) => {
+type Side = Partial<WindowOptions> & { readonly system: SystemUnderTest }
+
+/** A window begins when the system of the previous one is idle. */
+export const measureSides = (
+  tools: Tools,
+  settings: BenchSettings,
+  scenario: ScenarioName,
+  sides: Readonly<Record<string, Side>>,
+): Promise<Measured[]> =>
+  alternate(Object.entries(sides), [0, settings.repeat], async ([side, given], repeat) => {
+    const { system, ...more } = given
+    const options = { ...windowOptions(settings, scenario, repeat), side, ...more }
+    const measured = await measureWindow(tools, system, options)
+    await system.quiet()
+    return measured
+  })
+
+const windowOptions = (settings: BenchSettings, scenario: ScenarioName, repeat: number) => {
   const { ratePerSecond, connections, leadInMs } = settings
   return {
     ...{ scenario, repeat, connections, leadInMs, strict: true },
@@ -159,24 +174,22 @@ async function benchWebhooks(tools: Tools, settings: BenchSettings): Promise<Par
   const reached = (saturated.arrivals?.count ?? 0) / saturated.seconds
   const half = Math.max(1, reached / 2 / DELIVERIES_A_PAYOUT)
   await system.quiet()
-  const ages: (readonly [healthy: number, failing: number])[] = []
-  const ageOf = ({ arrivals }: WindowResult): number => arrivals?.age.p95 ?? 0
-  for (let repeat = 1; repeat <= settings.repeat; repeat += 1) {
-    const healthy = ageOf(await play('half load', half, repeat))
-    await system.receivers.setFailures(true)
-    const failing = ageOf(await play('half load, one dead, one slow', half, repeat))
+  const ages = { healthy: [] as number[], failing: [] as number[] }
+  const sides = ['healthy', 'failing'] as const
+  await alternate(sides, [1, settings.repeat], async (side, repeat) => {
+    await system.receivers.setFailures(side === 'failing')
+    const what = side === 'failing' ? 'half load, one dead, one slow' : 'half load'
+    const { arrivals } = await play(what, half, repeat)
+    ages[side].push(arrivals?.age.p95 ?? 0)
     await system.receivers.setFailures(false)
-    ages.push([healthy, failing])
     await system.quiet()
-  }
-  const isolation = median(ages.map(([healthy, failing]) => failing / healthy))
-  const healthyAge = median(ages.map(([healthy]) => healthy))
-  const failingAge = median(ages.map(([, failing]) => failing))
+  })
+  const ratios = ages.failing.map((age, round) => age / (ages.healthy[round] ?? 0))
   const findings = [
     finding('deliveries', reached, '/s', { atLeast: DELIVERIES_TARGET }),
-    finding('age at half load, p95', healthyAge, 'ms', { atMost: 50 }),
-    finding('age beside failing endpoints, p95', failingAge, 'ms'),
-    finding('failing / healthy, p95', isolation, '×', { atMost: 1.1 }),
+    finding('age at half load, p95', median(ages.healthy), 'ms', { atMost: 50 }),
+    finding('age beside failing endpoints, p95', median(ages.failing), 'ms'),
+    finding('failing / healthy, p95', median(ratios), '×', { atMost: 1.1 }),
   ]
   return finish(tools, system, measured, { title: SCENARIOS.webhooks, findings })
 }
@@ -193,8 +206,7 @@ export async function compare(
   settings: BenchSettings,
   revisions: Readonly<Record<'base' | 'head', string>>,
 ): Promise<Part> {
-  const sections: Section[] = []
-  const voidBecause: string[] = []
+  const parts: Part[] = []
   for (const scenario of settings.scenarios) {
     const measured = await alternate(SIDES, [1, settings.repeat], async (side, repeat) => {
       const system = await startSystem(tools, { root: revisions[side] })
@@ -204,12 +216,14 @@ export async function compare(
       await system.close()
       return windows
     })
-    voidBecause.push(...measured.flat().flatMap(({ faults }) => faults))
     const windows = windowsOf(measured.flat())
     const title = `${scenario}: head against base`
-    sections.push({ title, windows, findings: pairRatios(windows, SIDES) })
+    parts.push({
+      sections: [{ title, windows, findings: pairRatios(windows, SIDES) }],
+      voidBecause: measured.flat().flatMap(({ faults }) => faults),
+    })
   }
-  return { sections, voidBecause }
+  return joined(parts)
 }
 
 const SIDES = ['base', 'head'] as const
@@ -221,29 +235,23 @@ const STORE_TARGETS: Partial<Record<string, Target>> = {
 
 /**
  * A stack on SQLite and one on PostgreSQL in alternation: SQLite, PostgreSQL, PostgreSQL, SQLite
- * and so on. The result is the ratio of neighboring windows. A window begins when the stack of the
- * previous one is idle.
+ * and so on. The result is the ratio of neighboring windows.
  */
 export async function benchStores(tools: Tools, settings: BenchSettings): Promise<Part> {
   const parts: Part[] = []
   for (const scenario of settings.scenarios) {
-    const systems = {
-      SQLite: await startSystem({ ...tools, store: 'sqlite' }),
-      PostgreSQL: await startSystem({ ...tools, store: 'postgres' }),
+    const sides = {
+      SQLite: { system: await startSystem({ ...tools, store: 'sqlite' }) },
+      PostgreSQL: { system: await startSystem({ ...tools, store: 'postgres' }) },
     }
-    const measured = await alternate(STORES, [0, settings.repeat], async (side, repeat) => {
-      const options = { ...windowOptions(settings, scenario, repeat), side }
-      const one = await measureWindow(tools, systems[side], options)
-      await systems[side].quiet()
-      return one
-    })
+    const measured = await measureSides(tools, settings, scenario, sides)
     const windows = windowsOf(measured)
     const findings = storeFindings(windows)
     for (const side of STORES) {
       const title = `${SCENARIOS[scenario]}: ${side}`
       const shown = side === 'SQLite' ? { windows: [] } : { windows, findings }
       const ofSide = measured.filter(({ result }) => result.side === side)
-      parts.push(await finish(tools, systems[side], ofSide, { title, ...shown }))
+      parts.push(await finish(tools, sides[side].system, ofSide, { title, ...shown }))
     }
   }
   return joined(parts)

@@ -5,27 +5,15 @@
  * - The sides alternate on the same cluster: one, two, two, one and so on. The result is the ratio
  *   of neighbors.
  */
-import { cpuOf, finish, pairRatios, windowOptions, type BenchSettings } from './bench.js'
+import { cpuOf, finish, measureSides, pairRatios, type BenchSettings } from './bench.js'
 import { median } from './machine.js'
-import {
-  alternate,
-  measureWindow,
-  windowsOf,
-  type Tools,
-  type WindowResult,
-} from './measured_window.js'
+import { windowsOf, type Tools, type WindowResult } from './measured_window.js'
 import { finding, type Finding, type Part } from './result.js'
 import type { RunningStack } from './running_stack.js'
 import { SCENARIOS } from './scenarios/scenarios.js'
 import { openSystem } from './system_under_test.js'
 
 const SIDES = ['one shard', 'two shards'] as const
-type Side = (typeof SIDES)[number]
-/** By place in `clusterPlaces`. */
-const PARTNERS: Readonly<Record<Side, readonly number[]>> = {
-  'one shard': [0, 1],
-  'two shards': [0, 2],
-}
 
 /** The shards of three partners. */
 export function clusterPlaces(shards: readonly string[]): readonly string[] {
@@ -42,11 +30,9 @@ export async function benchCluster(
   if (stack.partners.length < 3) throw new Error('it needs two shards: make cluster')
   const [scenario = 'creates'] = settings.scenarios
   const system = await openSystem(stack, tools.client)
-  const measured = await alternate(SIDES, [0, settings.repeat], async (side, repeat) => {
-    const options = { ...windowOptions(settings, scenario, repeat), side }
-    const one = await measureWindow(tools, system, { ...options, partners: PARTNERS[side] })
-    await system.quiet()
-    return one
+  const measured = await measureSides(tools, settings, scenario, {
+    'one shard': { system, partners: [0, 1] },
+    'two shards': { system, partners: [0, 2] },
   })
   const windows = windowsOf(measured)
   const ratios = pairRatios(windows, SIDES).filter(({ value }) => !Number.isNaN(value))
@@ -54,7 +40,7 @@ export async function benchCluster(
   return finish(tools, system, measured, { title: `${SCENARIOS[scenario]}; both shards`, findings })
 }
 
-function sideFindings(windows: readonly WindowResult[], side: Side): Finding[] {
+function sideFindings(windows: readonly WindowResult[], side: string): Finding[] {
   const ofSide = windows.filter((window) => window.side === side)
   const value = (name: string, of: (window: WindowResult) => number, unit: string): Finding =>
     finding(`${side}, ${name}`, median(ofSide.map(of)), unit)
