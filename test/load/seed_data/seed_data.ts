@@ -13,18 +13,18 @@ import { openWebhookStore } from '../../../actors/webhook/store/store.js'
 import { DAY, HOUR, MINUTE, plus, SECOND, type Instant } from '../../../src/base/clock.js'
 import type { EventId } from '../../../src/base/ids.js'
 import { FILES } from '../../../src/base/subjects.js'
-import { createBeneficiary } from '../../../src/processor/commands/beneficiaries/beneficiary_create.js'
 import { deposit } from '../../../src/processor/commands/funds/deposit.js'
 import { settleEvents } from '../../../src/processor/commands/webhook_endpoints/events_settle.js'
 import { createWorld, DEMO, MASTER, viewOf, type World } from '../../support/world.js'
 import type { Fixtures } from '../fixtures.js'
-import { createSeedIntents, type SeedIntents } from './seed_intents.js'
 import {
   BENEFICIARIES,
+  createBeneficiaries,
+  createSeedIntents,
   createSeedPayouts,
-  SPECIAL_ACCOUNTS,
-  type SeedPayouts,
-} from './seed_payouts.js'
+  REFERENCE_TEXTS,
+  type SeedPayments,
+} from './seed_payments.js'
 import { openSeedRail } from './seed_rail.js'
 
 export interface SeedDataOptions {
@@ -49,7 +49,7 @@ const SAMPLES_MAX = 100_000
 const DEPOSIT = '1000000000000000'
 const OPERATOR = { name: 'seed', reason: 'seed data for measurements' }
 
-type Writers = Readonly<{ payouts: SeedPayouts; intents: SeedIntents }>
+type Writers = Readonly<Record<'intents' | 'payouts', SeedPayments>>
 
 /** @returns objects to read, spread over the data */
 export async function writeSeedData(options: SeedDataOptions): Promise<Fixtures> {
@@ -61,11 +61,16 @@ export async function writeSeedData(options: SeedDataOptions): Promise<Fixtures>
   const rail = await openSeedRail(world, join(folder, FILES.railDatabase))
 
   world.clock.set(now - ENDED_BEFORE_MS - SPAN_MS - HOUR)
+  for (const currency of ['USD', 'VND']) {
+    const request = { currency, amount: DEPOSIT, idempotencyKey: `seed ${currency}` }
+    viewOf(await world.run(deposit(OPERATOR, DEMO, request)))
+  }
   const beneficiaries = await createBeneficiaries(world)
   const payouts = createSeedPayouts(world, rail, beneficiaries)
   const intents = createSeedIntents(world, rail)
   await writeEnded(options, world, { payouts, intents })
   await writeOpen(options, world, { payouts, intents })
+  await settleWithoutEndpoints(world, join(folder, FILES.webhookDatabase))
 
   await rail.close()
   await world.close()
@@ -73,26 +78,10 @@ export async function writeSeedData(options: SeedDataOptions): Promise<Fixtures>
     intents: sampled(intents.ids),
     payouts: sampled(payouts.ids),
     beneficiaries: beneficiaries.slice(0, BENEFICIARIES),
-    references: payouts.references,
+    references: REFERENCE_TEXTS,
   }
   writeFileSync(join(folder, 'seed.json'), `${JSON.stringify(fixtures)}\n`)
   return fixtures
-}
-
-/** Deposits money, too. */
-async function createBeneficiaries(world: World): Promise<readonly string[]> {
-  for (const currency of ['USD', 'VND']) {
-    const request = { currency, amount: DEPOSIT, idempotencyKey: `seed ${currency}` }
-    viewOf(await world.run(deposit(OPERATOR, DEMO, request)))
-  }
-  const ordinary = Array.from({ length: BENEFICIARIES }, (_, index) => String(100_000_000 + index))
-  const commands = [...ordinary, ...SPECIAL_ACCOUNTS].map((account_number, index) =>
-    createBeneficiary(DEMO, {
-      ...{ type: 'bank_account', name: `Nguyen Van ${index}`, destination_country: 'VN' },
-      ...{ currency: 'VND', account_number, bank_code: '970436' },
-    }),
-  )
-  return (await world.runAll(commands)).map((answer) => viewOf<{ id: string }>(answer).id)
 }
 
 async function writeEnded(options: SeedDataOptions, world: World, writers: Writers): Promise<void> {
@@ -105,33 +94,26 @@ async function writeEnded(options: SeedDataOptions, world: World, writers: Write
   for (let batch = 0; done < ended; batch += 1) {
     world.clock.set(startsAt + Math.floor((batch * SPAN_MS) / batches))
     const wanted = Math.min(size, ended - done)
-    await Promise.all([
-      what.includes('payouts') ? writers.payouts.writeEnded(wanted) : undefined,
-      what.includes('intents') ? writers.intents.writeEnded(wanted) : undefined,
-    ])
+    await Promise.all(what.map((kind) => writers[kind].writeEnded(wanted)))
     await world.run(settleEvents(world.events.splice(0).map(({ id }) => id)))
     done += wanted
     progress(done, ended)
   }
 }
 
-/** Half of them are intents; four of five payouts are held, the others unanswered. */
-async function writeOpen(options: SeedDataOptions, world: World, writers: Writers): Promise<void> {
-  const { open, now, what } = options
-  const hasBoth = what.length === 2
-  const intents = what.includes('intents') ? Math.ceil(open / (hasBoth ? 2 : 1)) : 0
-  const payouts = open - intents
-  const unanswered = Math.floor(payouts / 5)
-  const batches = Math.max(1, Math.ceil(open / OPEN_BATCH_MAX))
-  for (let batch = 0; batch < batches; batch += 1) {
-    const share = (of: number): number =>
-      Math.floor(((batch + 1) * of) / batches) - Math.floor((batch * of) / batches)
-    world.clock.set(now - Math.ceil(20 * MINUTE * (1 - batch / batches)) - 30 * SECOND)
-    await writers.intents.writeOpen(share(intents))
-    await writers.payouts.writeHeld(share(payouts - unanswered))
-    await writers.payouts.writeUnanswered(share(unanswered))
+/** Of the last twenty minutes. With both kinds half of them are intents. */
+async function writeOpen(
+  { open, now, what }: SeedDataOptions,
+  world: World,
+  writers: Writers,
+): Promise<void> {
+  for (let done = 0; done < open; done += OPEN_BATCH_MAX) {
+    world.clock.set(now - Math.ceil(20 * MINUTE * (1 - done / open)) - 30 * SECOND)
+    const size = Math.min(OPEN_BATCH_MAX, open - done)
+    const intents = what.includes('intents') ? Math.ceil(size / what.length) : 0
+    await writers.intents.writeOpen(intents)
+    await writers.payouts.writeOpen(size - intents)
   }
-  await settleWithoutEndpoints(world, join(options.folder, FILES.webhookDatabase))
 }
 
 /** As there is no endpoint, the pool settles each event as soon as it has it. */
@@ -140,12 +122,11 @@ async function settleWithoutEndpoints(world: World, file: string): Promise<void>
     throw fault
   })
   while (world.events.length > 0) {
-    const events = world.events.splice(0, OPEN_BATCH_MAX)
-    const ids = events.map(({ id }) => id as EventId)
-    const received = events.map((event, index) => {
-      return { ...event, id: ids[index]!, receivedAt: event.createdAt }
-    })
-    await store.commit({ events: received })
+    const events = world.events
+      .splice(0, OPEN_BATCH_MAX)
+      .map((event) => ({ ...event, id: event.id as EventId, receivedAt: event.createdAt }))
+    const ids = events.map(({ id }) => id)
+    await store.commit({ events })
     await world.run(settleEvents(ids))
     await store.commit({ reported: ids })
   }
@@ -154,7 +135,6 @@ async function settleWithoutEndpoints(world: World, file: string): Promise<void>
 
 /** At most so many, evenly distributed. */
 function sampled(ids: readonly string[]): readonly string[] {
-  const count = Math.min(ids.length, SAMPLES_MAX)
-  const distance = Math.max(1, ids.length / SAMPLES_MAX)
-  return Array.from({ length: count }, (_, index) => ids[Math.floor(index * distance)] ?? '')
+  const every = Math.ceil(ids.length / SAMPLES_MAX)
+  return ids.filter((_, index) => index % every === 0)
 }
