@@ -13,6 +13,7 @@ import type { Accepted } from './scenarios/scenario.js'
 import { DEFAULT_STORE, readStored, type Source, type StoreSettings } from './stored.js'
 
 type ByState = Readonly<Record<string, number>>
+type Counted = Readonly<{ name: string; n: number }>
 export type Counts = Awaited<ReturnType<typeof countsOf>>
 
 export interface Accounts {
@@ -34,9 +35,9 @@ const QUIET_WITHIN_MS = 120_000
 const POLL_MS = 250
 /** Time without a change after which the system counts as idle. */
 const STABLE_MS = 3_000
-const OPEN_INTENT = ['created', 'authorized']
-const OPEN_PAYOUT = ['created', 'processing']
 const ENDED = ['captured', 'failed', 'expired', 'cancelled', 'refunded', 'completed', 'reversed']
+const INTENT = ['created', 'authorized', ...ENDED]
+const PAYOUT = ['created', 'processing', ...ENDED]
 const PAID = ['captured', 'refunded', 'completed', 'reversed']
 const DELIVERY = ['delivered', 'dead', 'pending', 'waiting']
 
@@ -44,37 +45,33 @@ const sum = (counts: ByState, states = Object.keys(counts)): number =>
   states.reduce((total, state) => total + (counts[state] ?? 0), 0)
 
 export async function countsOf(dataDir: string, store: StoreSettings = DEFAULT_STORE) {
-  const grouped = async (
-    source: Source,
-    sql: string | ((dialect: Dialect) => string),
-  ): Promise<ByState> => {
-    const stored = await readStored(dataDir, store, source, (reader) =>
-      reader.all<{ name: string; n: number }>(typeof sql === 'string' ? sql : sql(reader.dialect)),
-    )
+  type From = string | ((dialect: Dialect) => string)
+  const count = async (source: Source, name: string, from: From, n = 'count(*)') => {
+    const stored = await readStored(dataDir, store, source, ({ all, dialect }) => {
+      const rows = typeof from === 'string' ? from : from(dialect)
+      return all<Counted>(`SELECT ${name} AS name, ${n} AS n FROM ${rows} GROUP BY 1`)
+    })
     const counts: Record<string, number> = {}
-    for (const { name, n } of stored.flat()) counts[name] = (counts[name] ?? 0) + n
+    for (const row of stored.flat()) counts[row.name] = (counts[row.name] ?? 0) + row.n
     return counts
   }
-  const by = (column: string, table: string, where = 'true'): string =>
-    `SELECT ${column} AS name, count(*) AS n FROM ${table} WHERE ${where} GROUP BY 1`
-  const newest = 'SELECT tenant AS name, max(sequence) AS n FROM events GROUP BY tenant'
-  const last = await grouped('processor', newest)
+  const newest = await count('processor', 'tenant', 'events', 'max(sequence)')
   // Intents expire during the comparison, so later events are ignored on both sides.
-  const upToNow = Object.entries(last).map(
+  const upToNow = Object.entries(newest).map(
     ([tenant, sequence]) => `(tenant = '${tenant}' AND sequence <= ${sequence})`,
   )
-  const where = ['false', ...upToNow].join(' OR ')
-  const all = sum(await grouped('processor', by("'all'", 'events', where)))
-  const open = sum(await grouped('processor', ({ openEvents }) => by("'all'", openEvents, where)))
+  const where = `WHERE ${['false', ...upToNow].join(' OR ')}`
+  const all = sum(await count('processor', 'tenant', `events ${where}`))
+  const open = sum(await count('processor', 'tenant', ({ openEvents }) => `${openEvents} ${where}`))
   return {
-    intents: await grouped('processor', by('state', 'intents')),
-    payouts: await grouped('processor', by('state', 'payouts')),
+    intents: await count('processor', 'state', 'intents'),
+    payouts: await count('processor', 'state', 'payouts'),
     events: { settled: all - open, open },
-    poolEvents: sum(await grouped('pool', by("'all'", 'events', where))),
-    deliveries: await grouped('pool', by('state', 'deliveries')),
-    deliveredTo: await grouped('pool', by('endpoint_id', 'deliveries', "state = 'delivered'")),
+    poolEvents: sum(await count('pool', 'tenant', `events ${where}`)),
+    deliveries: await count('pool', 'state', 'deliveries'),
+    deliveredTo: await count('pool', 'endpoint_id', "deliveries WHERE state = 'delivered'"),
     /** Instructions executed by the rail. */
-    executed: sum(await grouped('rail', by("'all'", 'instructions', 'executions = 1'))),
+    executed: sum(await count('rail', "'all'", 'instructions WHERE executions = 1')),
   }
 }
 
@@ -124,12 +121,10 @@ export function accountLines(before: Counts, after: Counts, claims: Claims) {
     return { what, left, right, holds }
   }
   const since = (of: (counts: Counts) => number): number => of(after) - of(before)
-  const stored = since(({ intents, payouts }) => sum(intents) + sum(payouts))
-  const endedOrOpen = since(
-    ({ intents, payouts }) =>
-      sum(intents, [...OPEN_INTENT, ...ENDED]) + sum(payouts, [...OPEN_PAYOUT, ...ENDED]),
-  )
-  const paid = since(({ intents, payouts }) => sum(intents, PAID) + sum(payouts, PAID))
+  /** In these states; all by default. */
+  const payments = (intents?: string[], payouts = intents): number =>
+    since((counts) => sum(counts.intents, intents) + sum(counts.payouts, payouts))
+  const stored = payments()
   const executed = since((counts) => counts.executed)
   const events = since((counts) => counts.events.settled + counts.events.open)
   const poolEvents = since((counts) => counts.poolEvents)
@@ -137,8 +132,8 @@ export function accountLines(before: Counts, after: Counts, claims: Claims) {
   const invalid = received.reduce((all, { faults }) => all + faults, 0)
   return [
     equal('accepted = stored', accepted.intents + accepted.payouts, stored, unknown),
-    equal('stored = ended + open', stored, endedOrOpen),
-    equal('paid = executed by the rail', paid, executed),
+    equal('stored = ended + open', stored, payments(INTENT, PAYOUT)),
+    equal('paid = executed by the rail', payments(PAID), executed),
     equal('events = stored by the pool', events, poolEvents),
     equal('deliveries = delivered + dead + pending', deliveries, sum(after.deliveries, DELIVERY)),
     ...endpoints.map(({ id }, index) => {

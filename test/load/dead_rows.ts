@@ -3,10 +3,12 @@
  *
  * - Read from the server's statistics, which it updates after each transaction.
  */
+import { setTimeout as sleep } from 'node:timers/promises'
 import { finding, type Finding } from './result.js'
-import { readStored, type StoreSettings } from './stored.js'
+import type { Stack } from './stacks.js'
+import { readStored } from './stored.js'
 
-export interface TableRows {
+interface TableRows {
   readonly table: string
   readonly live: number
   readonly dead: number
@@ -20,53 +22,54 @@ const JUDGED_ROWS_MIN = 10_000
 /** A vacuum begins at a fiftieth of busy tables, at a fifth of the others. */
 const DEAD_SHARE_MAX = 0.5
 
-/** Tables of the processor and of the first webhook pool. */
-export async function tableRows(
-  dataDir: string,
-  store: StoreSettings,
-): Promise<readonly TableRows[]> {
-  const [rows] = await readStored(dataDir, store, 'processor', (reader) =>
-    reader.all<TableRows>(
-      `SELECT schemaname || '.' || relname AS "table", n_live_tup AS live, n_dead_tup AS dead,
-         autovacuum_count AS vacuums, pg_total_relation_size(relid) AS bytes
-       FROM pg_stat_user_tables WHERE n_live_tup + n_dead_tup > 0`,
-    ),
-  )
-  return rows ?? []
+/** Samples the tables of the processor during a load. `end` returns them, with a last one. */
+export function sampleTables(
+  { dataDir, store }: Pick<Stack, 'dataDir' | 'store'>,
+  sampleMs: number,
+) {
+  const samples: (readonly TableRows[])[] = []
+  const sample = async (): Promise<void> => {
+    const [rows = []] = await readStored(dataDir, store, 'processor', (reader) =>
+      reader.all<TableRows>(
+        `SELECT schemaname || '.' || relname AS "table", n_live_tup AS live, n_dead_tup AS dead,
+           autovacuum_count AS vacuums, pg_total_relation_size(relid) AS bytes
+         FROM pg_stat_user_tables WHERE n_live_tup + n_dead_tup > 0`,
+      ),
+    )
+    samples.push(rows)
+  }
+  const stopped = new AbortController()
+  const sampling = (async () => {
+    while (!stopped.signal.aborted) {
+      await sample()
+      await sleep(sampleMs, undefined, { signal: stopped.signal }).catch(() => undefined)
+    }
+    await sample()
+  })()
+  sampling.catch(() => undefined) // `end` rejects
+  return {
+    end: async () => {
+      stopped.abort()
+      await sampling
+      return samples
+    },
+  }
 }
 
 export function deadRowFindings(samples: readonly (readonly TableRows[])[]): readonly Finding[] {
-  const last = samples.at(-1) ?? []
   const share = ({ live, dead }: TableRows): number => dead / Math.max(1, live + dead)
-  const large = samples
+  const [worst] = samples
     .flat()
     .filter(({ live, dead }) => live + dead >= JUDGED_ROWS_MIN)
     .sort((one, other) => share(other) - share(one))
-  const [worst] = large
-  const sum = (of: (rows: TableRows) => number): number =>
-    last.reduce((all, row) => all + of(row), 0)
+  const total = (of: Exclude<keyof TableRows, 'table'>): number =>
+    (samples.at(-1) ?? []).reduce((sum, row) => sum + row[of], 0)
+  const name = `dead rows, largest share${worst === undefined ? '' : ` (${worst.table})`}`
   return [
-    finding(
-      `dead rows, largest share${worst === undefined ? '' : ` (${worst.table})`}`,
-      worst === undefined ? 0 : share(worst),
-      '',
-      { atMost: DEAD_SHARE_MAX },
-    ),
-    finding(
-      'dead rows at the end',
-      sum(({ dead }) => dead),
-      '',
-    ),
-    finding(
-      'live rows at the end',
-      sum(({ live }) => live),
-      '',
-    ),
-    finding(
-      'vacuums by autovacuum',
-      sum(({ vacuums }) => vacuums),
-      '',
-    ),
-    finding('tables and indexes at the end', sum(({ bytes }) => bytes) / 1_048_576, 'MiB'),
+    finding(name, worst === undefined ? 0 : share(worst), '', { atMost: DEAD_SHARE_MAX }),
+    finding('dead rows at the end', total('dead'), ''),
+    finding('live rows at the end', total('live'), ''),
+    finding('vacuums by autovacuum', total('vacuums'), ''),
+    finding('tables and indexes at the end', total('bytes') / 1_048_576, 'MiB'),
   ]
 }

@@ -4,9 +4,8 @@
  * - Rejections and journeys that got no connection are results here, not faults. A run is void when
  *   the accounts do not add up or the audit is not clean.
  */
-import { setTimeout as sleep } from 'node:timers/promises'
 import { finish, startSystem } from './bench.js'
-import { deadRowFindings, tableRows, type TableRows } from './dead_rows.js'
+import { deadRowFindings, sampleTables } from './dead_rows.js'
 import { growthFindings } from './growth.js'
 import { median } from './machine.js'
 import {
@@ -18,7 +17,7 @@ import {
 import { finding, type Finding, type Part } from './result.js'
 import { SCENARIOS, type ScenarioName } from './scenarios/scenarios.js'
 import type { Stack } from './stacks.js'
-import { openSystem, type SystemUnderTest } from './system_under_test.js'
+import { openSystem } from './system_under_test.js'
 
 type Numbers = 'ratePerSecond' | 'seconds' | 'connections' | 'leadInMs'
 type OpenLoopSettings = Readonly<Record<Numbers, number>> & { readonly scenario: ScenarioName }
@@ -32,7 +31,8 @@ export async function steadyLoad(
   const { scenario, ratePerSecond, seconds } = settings
   const system = running ? await openSystem(running, tools.client) : await startSystem(tools)
   const sampleMs = Math.min(5_000, (1_000 * seconds) / 30)
-  const tables = isSoak && tools.store === 'postgres' ? sampleTables(system, sampleMs) : undefined
+  const isSampled = isSoak && tools.store === 'postgres'
+  const tables = isSampled ? sampleTables(system.stack, sampleMs) : undefined
   const measured = await measureWindow(tools, system, {
     ...settings,
     side: isSoak ? 'soak' : 'load',
@@ -52,27 +52,6 @@ export async function steadyLoad(
     ...(tables === undefined ? [] : deadRowFindings(await tables.end())),
   ]
   return finish(tools, system, [measured], { title: SCENARIOS[scenario], findings })
-}
-
-/** The rows of the tables, during a load. */
-function sampleTables({ stack: { dataDir, store } }: SystemUnderTest, sampleMs: number) {
-  const samples: (readonly TableRows[])[] = []
-  const stopped = new AbortController()
-  const sampling = (async () => {
-    do {
-      samples.push(await tableRows(dataDir, store))
-      await sleep(sampleMs, undefined, { signal: stopped.signal }).catch(() => undefined)
-    } while (!stopped.signal.aborted)
-    samples.push(await tableRows(dataDir, store))
-  })()
-  sampling.catch(() => undefined) // `end` rejects
-  return {
-    end: async () => {
-      stopped.abort()
-      await sampling
-      return samples
-    },
-  }
 }
 
 export interface SpikePlan {

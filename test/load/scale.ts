@@ -8,14 +8,13 @@
  * - A run works on a copy of databases that are kept, so that the next run finds the same rows.
  * - Data is seeded on SQLite; for stacks on PostgreSQL it is then moved there.
  */
-import { execFile } from 'node:child_process'
-import { constants, createReadStream, existsSync } from 'node:fs'
-import { cp, readdir, readFile, rename, rm } from 'node:fs/promises'
+import { execFileSync } from 'node:child_process'
+import { constants, createReadStream, existsSync, readFileSync } from 'node:fs'
+import { cp, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { systemClock } from '../../src/base/clock.js'
 import { FILES } from '../../src/base/subjects.js'
-import { cpuOf } from './bench.js'
+import { cpuOf, finish } from './bench.js'
 import type { Fixtures } from './fixtures.js'
 import { median } from './machine.js'
 import {
@@ -26,7 +25,7 @@ import {
 } from './measured_window.js'
 import { finding, type Finding, type Part, type Section, type Target } from './result.js'
 import { readsOf, type ScenarioName } from './scenarios/scenarios.js'
-import { writeSeedData } from './seed_data/seed_data.js'
+import { SEED_FILE, writeSeedData } from './seed_data/seed_data.js'
 import { moveToPostgres } from './seed_data/seed_postgres.js'
 import { openSystem, type SystemUnderTest } from './system_under_test.js'
 
@@ -49,8 +48,8 @@ const WRITES_WITHIN_MS = 120_000
 const STARTS = 3
 const FLAT = { atMost: 1.2 }
 const READ_BYTES = 4 * 1024 * 1024
-/** A running server removes and rewrites other files, such as `pg_internal.init`. */
-const TABLE_FILE = /^\d+(\.\d+)?$/
+/** Of a database; a running server removes and rewrites other files, such as `pg_internal.init`. */
+const TABLE_FILE = /^\d+\/\d+(\.\d+)?$/
 
 function kindsOf({ small, windowMs, connections }: ScaleSettings, fixtures: Fixtures) {
   const reads = readsOf(fixtures).map(({ name: onlyRead }): Kind => {
@@ -99,11 +98,9 @@ export async function scale(tools: Tools, settings: ScaleSettings): Promise<Part
   const findings = memoryFindings(sections.flatMap(({ windows }) => windows))
   sections.push({ title: 'memory of the processor, largest', windows: [], findings })
   for (const { name, system } of sides) {
-    const accounts = await system.settle()
-    await system.close()
-    const title = `accounts of the ${name} database`
-    sections.push({ title, windows: [], findings: [], accounts })
-    voidBecause.push(...accounts.faults.map((fault) => `${name}: ${fault}`))
+    const part = await finish(tools, system, [], { title: `accounts of the ${name} database` })
+    sections.push(...part.sections)
+    voidBecause.push(...part.voidBecause)
   }
   sections.push(await measureStarts(tools, settings))
   return { sections, voidBecause }
@@ -115,29 +112,27 @@ export async function scale(tools: Tools, settings: ScaleSettings): Promise<Part
  */
 export function scaleFindings(windows: readonly WindowResult[], noun: string): Finding[] {
   type Figure = (window: WindowResult) => number
-  const of = (side: string, figure: Figure): number =>
-    median(windows.filter((window) => window.side === side).map(figure))
-  const small = (name: string, figure: Figure, unit: string): Finding =>
-    finding(`${name}, small`, of('small', figure), unit)
-  const ratio = (name: string, figure: Figure, target?: Target): Finding =>
-    finding(`${name}, large / small`, of('large', figure) / of('small', figure), '×', target)
-  const p99: Figure = ({ latency }) => latency.p99
   const cpu = (process: string): Figure => {
     return (window) => cpuOf(window, (name) => name.startsWith(process) && name !== 'client')
   }
+  const figures: readonly (readonly [string, Figure, unit: string, target?: Target | undefined])[] =
+    [
+      ['rate', ({ ratePerSecond }) => ratePerSecond, '/s'],
+      ['p50', ({ latency }) => latency.p50, 'ms'],
+      // A window of writes has few journeys above its p99, so the figure is only indicative.
+      ['p99', ({ latency }) => latency.p99, 'ms', noun === 'read' ? FLAT : undefined],
+      ['CPU of the gateway', cpu('gateway'), 'µs'],
+      ['CPU of the processor', cpu('processor'), 'µs'],
+      [`CPU a ${noun}`, cpu(''), 'µs', FLAT],
+    ]
+  const of = (side: string, figure: Figure): number =>
+    median(windows.filter((window) => window.side === side).map(figure))
   return [
-    small('rate', ({ ratePerSecond }) => ratePerSecond, '/s'),
-    small('p50', ({ latency }) => latency.p50, 'ms'),
-    ...[small('p99', p99, 'ms'), small(`CPU a ${noun}`, cpu(''), 'µs')],
-    ratio('rate', ({ ratePerSecond }) => ratePerSecond),
-    ratio('p50', ({ latency }) => latency.p50),
-    // A window of writes has few journeys above its p99, so the figure is only indicative.
-    ratio('p99', p99, noun === 'read' ? FLAT : undefined),
-    ...[
-      ratio('CPU of the gateway', cpu('gateway')),
-      ratio('CPU of the processor', cpu('processor')),
-    ],
-    ratio(`CPU a ${noun}`, cpu(''), FLAT),
+    ...figures.map(([name, figure, unit]) => finding(`${name}, small`, of('small', figure), unit)),
+    ...figures.map(([name, figure, , target]) => {
+      const ratio = of('large', figure) / of('small', figure)
+      return finding(`${name}, large / small`, ratio, '×', target)
+    }),
   ]
 }
 
@@ -151,10 +146,10 @@ export function memoryFindings(windows: readonly WindowResult[]): Finding[] {
 }
 
 /** From the start of the supervisor until all processes serve. */
-async function measureStarts(tools: Tools, { open }: ScaleSettings) {
+async function measureStarts(tools: Tools, { open }: ScaleSettings): Promise<Section> {
   const { stacks, store, progress } = tools
   progress('writing seed data for starts')
-  const { dataDir } = await ownSeedData(tools, undefined, 'open', open, open)
+  const dataDir = await ownSeedData(tools, undefined, 'open', open, open)
   const seconds: number[] = []
   for (let start = 1; start <= STARTS; start += 1) {
     progress(`start ${start} of ${STARTS}`)
@@ -179,57 +174,48 @@ export async function openSeeded(
 ): Promise<SystemUnderTest> {
   const { stacks, client, gateways, store, progress } = tools
   progress(`preparing the ${name} database`)
-  const { dataDir, fixtures } = await ownSeedData(tools, kept, name, count, 0)
+  const dataDir = await ownSeedData(tools, kept, name, count)
   progress(`starting on the ${name} database`)
   const settings = { STORE: store, GATEWAYS: String(gateways) }
   const stack = await stacks.start({ dataDir, settings })
+  const fixtures = JSON.parse(readFileSync(join(dataDir, SEED_FILE), 'utf8')) as Fixtures
   return openSystem(stack, client, { fixtures, audited: false })
 }
 
-/** Seeds data in the store of this run only. */
+/** Data that only this run uses, in its store. A kept folder gets its name once it is complete. */
 async function ownSeedData(
   { folder, store, progress }: Tools,
   kept: string | undefined,
   name: string,
   count: number,
-  open: number,
-) {
-  const seeded = await seedData(kept ?? folder, name, count, open)
-  const dataDir = kept === undefined ? seeded.dataDir : join(folder, `copy-${name}`)
+  open = 0,
+): Promise<string> {
+  const seeded = join(kept ?? folder, `${name}-${count}`)
+  if (!existsSync(seeded)) {
+    const partial = `${seeded}.partial`
+    await rm(partial, { recursive: true, force: true })
+    const what = ['payouts', 'intents'] as const
+    await writeSeedData({ folder: partial, count, open, what, now: systemClock.now() })
+    await rename(partial, seeded)
+  }
+  const dataDir = kept === undefined ? seeded : join(folder, `copy-${name}`)
   if (kept !== undefined)
-    await cp(seeded.dataDir, dataDir, { recursive: true, mode: constants.COPYFILE_FICLONE })
+    await cp(seeded, dataDir, { recursive: true, mode: constants.COPYFILE_FICLONE })
   if (store === 'postgres') {
     progress(`moving the ${name} database to PostgreSQL`)
     await moveToPostgres(dataDir)
   }
-  await promisify(execFile)('sync', ['-f', dataDir]) // Flushed to disk before the measurement.
-  return { dataDir, fixtures: seeded.fixtures }
-}
-
-/** Existing data or new data. A folder gets its name once it is complete. */
-async function seedData(folder: string, name: string, count: number, open: number) {
-  const dataDir = join(folder, `${name}-${count}`)
-  if (existsSync(dataDir)) {
-    const fixtures = JSON.parse(await readFile(join(dataDir, 'seed.json'), 'utf8')) as Fixtures
-    return { dataDir, fixtures }
-  }
-  const partial = `${dataDir}.partial`
-  await rm(partial, { recursive: true, force: true })
-  const fixtures = await writeSeedData({
-    ...{ folder: partial, count, open, what: ['payouts', 'intents'], now: systemClock.now() },
-    progress: () => undefined,
-  })
-  await rename(partial, dataDir)
-  return { dataDir, fixtures }
+  execFileSync('sync', ['-f', dataDir]) // Flushed to disk before the measurement.
+  return dataDir
 }
 
 async function readAll(dataDir: string): Promise<void> {
   const [file, cluster] = [join(dataDir, FILES.processorDatabase), join(dataDir, 'postgres/base')]
   const files = existsSync(file)
     ? [file]
-    : (await readdir(cluster, { recursive: true, withFileTypes: true }))
-        .filter((entry) => entry.isFile() && TABLE_FILE.test(entry.name))
-        .map((entry) => join(entry.parentPath, entry.name))
+    : (await readdir(cluster, { recursive: true }))
+        .filter((name) => TABLE_FILE.test(name))
+        .map((name) => join(cluster, name))
   for (const each of files) {
     for await (const _ of createReadStream(each, { highWaterMark: READ_BYTES }));
   }

@@ -4,11 +4,10 @@
  * - They run with default settings and LOAD_SETTINGS; `.env` and the shell are ignored.
  * - `stop` ends every started program, also before it serves.
  */
-import { spawn, type ChildProcess } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { projectRoot } from '../../src/base/project_root.js'
 import { SETTINGS, type SettingName } from '../../src/base/settings.js'
 import { FILES } from '../../src/base/subjects.js'
@@ -16,6 +15,9 @@ import { FREE_PORTS, startEphemeralStack } from '../../src/operations/ephemeral_
 import type { Credentials } from '../../src/client/index.js'
 import type { Sandbox } from '../../src/operations/sandbox.js'
 import { freePort } from '../../src/supervisor/ports.js'
+import { run } from '../../src/supervisor/program.js'
+import { RUN_FILE } from '../../src/supervisor/stack.js'
+import { untilStarted } from '../support/program.js'
 import type { Address } from './client/http_socket.js'
 import type { Watched } from './process_usage.js'
 import { DEFAULT_STORE, type StoreSettings } from './stored.js'
@@ -61,51 +63,53 @@ const LOAD_SETTINGS = {
 
 /** @param folder where they run and keep their data */
 export function createStacks(folder: string) {
-  const children: ChildProcess[] = []
-  let count = 0
+  const stops: (() => Promise<void>)[] = []
   const start = async (options: StackOptions = {}): Promise<Stack> => {
     const { settings, root, nodeOptions = '' } = options
-    const { dataDir = join(folder, `data-${++count}`) } = options
+    const { dataDir = join(folder, `data-${stops.length}`) } = options
     const given = { ...LOAD_SETTINGS, ...settings, NODE_OPTIONS: nodeOptions }
     const { process: supervisor, ready } = startEphemeralStack(dataDir, given, root)
-    children.push(supervisor)
+    const stop = (): Promise<void> => end(supervisor)
+    stops.push(stop)
     const sandbox = await ready
     const itself = { name: 'supervisor', pid: supervisor.pid ?? 0 }
     return {
       address: addressOf(sandbox.base_url),
-      ...{ sandbox, dataDir, store: DEFAULT_STORE, stop: () => end(supervisor) },
+      ...{ sandbox, dataDir, store: DEFAULT_STORE, stop },
       ...{ partners: [demoKey(sandbox)], otherAddresses: [] },
       processes: () => [itself, ...processesOf(dataDir)],
     }
   }
   /** The ceiling: gateways without a processor, for the stack's partner. */
   const startNullBackend = async ({ dataDir }: Stack, gateways: number): Promise<Running> => {
-    const port = String(await freePort('127.0.0.1'))
+    const address = { host: '127.0.0.1', port: await freePort('127.0.0.1') }
     const main = join(projectRoot(), '.build/test/load/null_backend_gateway.js')
-    const flags = ['--credentials', join(dataDir, FILES.sandbox), '--port', port]
-    const env = { ...process.env, ...LOAD_SETTINGS }
-    const started = Array.from({ length: gateways }, () =>
-      spawn(process.execPath, ['--enable-source-maps', main, ...flags], {
-        ...{ cwd: folder, env, stdio: ['ignore', 'pipe', 'inherit'] },
-      }),
-    )
-    children.push(...started)
-    const urls = await Promise.all(started.map(readyUrl))
-    const name = (index: number): string => (gateways === 1 ? 'ceiling' : `ceiling-${index + 1}`)
-    return {
-      address: addressOf(urls[0] ?? ''),
-      processes: () => started.map(({ pid = 0 }, index) => ({ name: name(index), pid })),
+    const flags = ['--credentials', join(dataDir, FILES.sandbox), '--port', String(address.port)]
+    const watched: Watched[] = []
+    for (let number = 1; number <= gateways; number += 1) {
+      const name = gateways === 1 ? 'ceiling' : `ceiling-${number}`
+      const program = {
+        command: process.execPath,
+        arguments: ['--enable-source-maps', main, ...flags],
+        environment: { ...process.env, ...LOAD_SETTINGS, DOT_ENV: '' },
+        readyWhen: 'message',
+      } as const
+      const running = run(program, join(folder, `${name}.log`))
+      stops.push(running.stop)
+      await untilStarted(running)
+      watched.push({ name, pid: running.pid ?? 0 })
     }
+    return { address, processes: () => watched }
   }
   /** The last one started ends first. */
   const stop = async (): Promise<void> => {
-    for (const child of children.splice(0).reverse()) await end(child)
+    for (const each of stops.splice(0).reverse()) await each()
   }
   return { start, startNullBackend, stop }
 }
 
 export function processesOf(dataDir: string): Watched[] {
-  const { processes } = JSON.parse(readFileSync(join(dataDir, 'run.json'), 'utf8')) as {
+  const { processes } = JSON.parse(readFileSync(join(dataDir, RUN_FILE), 'utf8')) as {
     readonly processes: Readonly<Record<string, { readonly pid: number }>>
   }
   return Object.entries(processes).map(([name, { pid }]) => {
@@ -120,16 +124,6 @@ export const demoKey = ({ key_id: keyId, signing_secret: secret }: Sandbox): Par
 export function addressOf(url: string): Address {
   const { hostname, port } = new URL(url)
   return { host: hostname, port: Number(port) }
-}
-
-async function readyUrl({ stdout }: ChildProcess): Promise<string> {
-  if (stdout === null) throw new Error('the program has no output')
-  for await (const line of createInterface(stdout)) {
-    if (!line.startsWith('ready: ')) continue
-    stdout.resume() // Further output must not block it.
-    return line.slice('ready: '.length)
-  }
-  throw new Error('a program exited before it served')
 }
 
 export async function end(child: ChildProcess): Promise<void> {

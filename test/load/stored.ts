@@ -4,19 +4,16 @@
  */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { SETTINGS, storeUrl, type Settings } from '../../src/base/settings.js'
+import { storeUrl } from '../../src/base/settings.js'
+import { readSettings } from '../../src/base/settings_reader.js'
 import { FILES, webhookSchema, WEBHOOK_POOLS_MAX } from '../../src/base/subjects.js'
 import { openDatabase, type Reader } from '../../src/store/database.js'
 import { connectToPrimary, parseStoreUrl } from '../../src/store/postgres/connection.js'
 
-export type StoreSettings = Pick<Settings, 'STORE_URL' | 'SHARD' | 'WEBHOOK_POOL_SCHEMA'>
-
+const { STORE_URL, SHARD, WEBHOOK_POOL_SCHEMA } = readSettings({}, '')
 /** Of a stack with default settings; a server of its own is found by its folder. */
-export const DEFAULT_STORE: StoreSettings = {
-  STORE_URL: SETTINGS.STORE_URL.fallback,
-  SHARD: SETTINGS.SHARD.fallback,
-  WEBHOOK_POOL_SCHEMA: SETTINGS.WEBHOOK_POOL_SCHEMA.fallback,
-}
+export const DEFAULT_STORE = { STORE_URL, SHARD, WEBHOOK_POOL_SCHEMA }
+export type StoreSettings = Readonly<typeof DEFAULT_STORE>
 
 const SQLITE_FILES = {
   processor: FILES.processorDatabase,
@@ -38,54 +35,40 @@ export async function readStored<T>(
   read: (reader: Reader) => Promise<T>,
 ): Promise<readonly T[]> {
   const url = storeUrl(store, dataDir)
-  if (url === '' || source === 'rail') return readFileOf(join(dataDir, SQLITE_FILES[source]), read)
-  const results: T[] = []
-  for (const schema of await schemasOf(url, store, source)) {
-    const connection = await connectToPrimary(parseStoreUrl(url), schema, 'load')
-    try {
-      results.push(await read(connection))
-    } finally {
-      await connection.close()
-    }
+  if (url === '' || source === 'rail') {
+    const file = join(dataDir, SQLITE_FILES[source])
+    if (!existsSync(file)) return []
+    const database = await openDatabase(file, { readOnly: true })
+    return [await read(database).finally(() => database.close())]
   }
-  return results
-}
-
-const IS_CLUSTER = `SELECT to_regclass('cluster.shards') IS NOT NULL AS "isThere"`
-const SHARDS = 'SELECT shard AS name FROM cluster.shards ORDER BY shard'
-const SCHEMAS = 'SELECT nspname AS name FROM pg_namespace'
-
-async function schemasOf(
-  url: string,
-  { SHARD, WEBHOOK_POOL_SCHEMA }: StoreSettings,
-  source: 'processor' | 'pool',
-): Promise<readonly string[]> {
-  const pools = Array.from({ length: WEBHOOK_POOLS_MAX }, (_, index) =>
-    webhookSchema(WEBHOOK_POOL_SCHEMA, index + 1),
-  )
   const connection = await connectToPrimary(parseStoreUrl(url), 'pg_catalog', 'load')
   try {
-    const names = async (sql: string): Promise<readonly string[]> =>
-      (await connection.all<{ name: string }>(sql)).map(({ name }) => name)
-    const [found] = await connection.all<{ isThere: boolean }>(IS_CLUSTER)
-    if (found?.isThere !== true) return source === 'pool' ? pools.slice(0, 1) : [SHARD]
-    const schemas = new Set(await names(SCHEMAS))
-    const all = source === 'pool' ? pools : await names(SHARDS)
-    return all.filter((schema) => schemas.has(schema))
+    const results: T[] = []
+    for (const schema of await schemasOf(connection, store, source)) {
+      await connection.exec(`SET search_path = ${schema}`)
+      results.push(await read(connection))
+    }
+    return results
   } finally {
     await connection.close()
   }
 }
 
-async function readFileOf<T>(
-  file: string,
-  read: (reader: Reader) => Promise<T>,
-): Promise<readonly T[]> {
-  if (!existsSync(file)) return []
-  const database = await openDatabase(file, { readOnly: true })
-  try {
-    return [await read(database)]
-  } finally {
-    await database.close()
-  }
+const SCHEMAS = 'SELECT nspname AS name FROM pg_namespace'
+const SHARDS = 'SELECT shard AS name FROM cluster.shards ORDER BY shard'
+
+/** Those that exist. */
+async function schemasOf(
+  server: Reader,
+  store: StoreSettings,
+  source: 'processor' | 'pool',
+): Promise<readonly string[]> {
+  const names = async (sql: string): Promise<readonly string[]> =>
+    (await server.all<{ name: string }>(sql)).map(({ name }) => name)
+  const schemas = new Set(await names(SCHEMAS))
+  const shards = schemas.has('cluster') ? await names(SHARDS) : [store.SHARD]
+  const pools = Array.from({ length: WEBHOOK_POOLS_MAX }, (_, index) =>
+    webhookSchema(store.WEBHOOK_POOL_SCHEMA, index + 1),
+  )
+  return (source === 'pool' ? pools : shards).filter((schema) => schemas.has(schema))
 }

@@ -7,6 +7,7 @@ import { findProgram } from '../../src/supervisor/environment.js'
 import { freePort } from '../../src/supervisor/ports.js'
 import { findPostgres, postgresServer } from '../../src/supervisor/postgres_server.js'
 import { run, type Run } from '../../src/supervisor/program.js'
+import { untilStarted } from './program.js'
 
 export interface TestServer {
   readonly url: string
@@ -30,6 +31,19 @@ export const noPostgres = ((): string | false => {
   }
 })()
 
+/** A server on a free port, with its cluster in a folder, which may be new. */
+export async function serverIn(
+  folder: string,
+  password: string,
+  settings: Readonly<Record<string, string>> = {},
+) {
+  const port = await freePort('127.0.0.1')
+  const binaries = findPostgres(findInstalled)
+  const environment = process.env
+  const server = postgresServer({ binaries, folder, password, environment, settings })
+  return { url: server.url(port), run: (): Run => run(server.program(port), `${folder}.log`) }
+}
+
 /**
  * `t` stops it.
  *
@@ -42,19 +56,11 @@ export async function startPostgres(
   parent = tmpdir(),
 ): Promise<TestServer> {
   const home = mkdtempSync(join(parent, 'causeway-postgres-'))
-  const port = await freePort('127.0.0.1')
-  const server = postgresServer({
-    binaries: findPostgres(findInstalled),
-    folder: join(home, 'cluster'),
-    password: 'a password',
-    environment: process.env,
-    settings,
-  })
+  const server = await serverIn(join(home, 'cluster'), 'a password', settings)
   let running: Run | undefined
   const start = async (): Promise<void> => {
-    running = run(server.program(port), join(home, 'server.log'))
-    const started = await running.started
-    if (!started.ready) throw new Error(started.why)
+    running = server.run()
+    await untilStarted(running)
   }
   const kill = async (): Promise<void> => {
     running?.kill()
@@ -65,5 +71,5 @@ export async function startPostgres(
     rmSync(home, { recursive: true, force: true, maxRetries: 20 })
   })
   await start()
-  return { url: server.url(port), pid: () => running?.pid ?? 0, kill, start }
+  return { url: server.url, pid: () => running?.pid ?? 0, kill, start }
 }

@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { projectRoot } from '../../src/base/project_root.js'
+import type { Run } from '../../src/supervisor/program.js'
 
 export interface CliResult {
   readonly exitCode: number | null
@@ -35,6 +36,12 @@ export function startProgram(
     ...output,
   }))
   return { child, output, ended }
+}
+
+/** Waits until a program of the supervisor serves. @throws the reason why it does not */
+export async function untilStarted({ started }: Run): Promise<void> {
+  const start = await started
+  if (!start.ready) throw new Error(start.why)
 }
 
 /** Whether the process runs. An orphan that ended stays a zombie until its new parent reaps it. */

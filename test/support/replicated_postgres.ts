@@ -21,6 +21,7 @@ import { createReplication } from '../../src/supervisor/postgres_replication.js'
 import { run, type Run } from '../../src/supervisor/program.js'
 import { eventually } from './eventually.js'
 import { findInstalled } from './postgres_server.js'
+import { untilStarted } from './program.js'
 
 export interface ReplicatedServers {
   /** Both hosts. */
@@ -66,8 +67,7 @@ export async function startReplicated(t: Pick<Test, 'teardown'>): Promise<Replic
   const start = async (node: Node): Promise<void> => {
     const program = serverIn(node.folder).program(node.port)
     node.running = run(program, join(home, `${node.name}.log`))
-    const started = await node.running.started
-    if (!started.ready) throw new Error(started.why)
+    await untilStarted(node.running)
   }
   const kill = async (node: Node): Promise<void> => {
     node.running?.kill()

@@ -35,7 +35,7 @@ export interface SeedDataOptions {
   /** How many of all are open at the end. */
   readonly open: number
   readonly now: Instant
-  readonly progress: (done: number, of: number) => void
+  readonly progress?: (done: number, of: number) => void
 }
 
 /** A batch of payments takes less on the manual clock. */
@@ -48,6 +48,9 @@ const OPEN_BATCH_MAX = 800
 const SAMPLES_MAX = 100_000
 const DEPOSIT = '1000000000000000'
 const OPERATOR = { name: 'seed', reason: 'seed data for measurements' }
+
+/** The fixtures of seed data. */
+export const SEED_FILE = 'seed.json'
 
 type Writers = Readonly<Record<'intents' | 'payouts', SeedPayments>>
 
@@ -80,7 +83,7 @@ export async function writeSeedData(options: SeedDataOptions): Promise<Fixtures>
     beneficiaries: beneficiaries.slice(0, BENEFICIARIES),
     references: REFERENCE_TEXTS,
   }
-  writeFileSync(join(folder, 'seed.json'), `${JSON.stringify(fixtures)}\n`)
+  writeFileSync(join(folder, SEED_FILE), `${JSON.stringify(fixtures)}\n`)
   return fixtures
 }
 
@@ -97,7 +100,7 @@ async function writeEnded(options: SeedDataOptions, world: World, writers: Write
     await Promise.all(what.map((kind) => writers[kind].writeEnded(wanted)))
     await world.run(settleEvents(world.events.splice(0).map(({ id }) => id)))
     done += wanted
-    progress(done, ended)
+    progress?.(done, ended)
   }
 }
 
