@@ -64,14 +64,14 @@ const joined = (parts: readonly Part[]): Part => ({
 })
 
 export async function startSystem(
-  { stacks, client, gateways, store, progress }: Tools,
+  { stacks, gateways, store, progress }: Tools,
   { settings = {}, ...options }: StackOptions = {},
   plans?: readonly EndpointPlan[],
 ): Promise<SystemUnderTest> {
   progress('starting the stack')
   const given = { STORE: store, ...settings, GATEWAYS: String(gateways) }
   const stack = await stacks.start({ settings: given, ...options })
-  return openSystem(stack, client, plans === undefined ? {} : { plans })
+  return openSystem(stack, { plans })
 }
 
 /** Settles and closes the system. Only the faults of the warm-up are reported. */

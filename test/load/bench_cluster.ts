@@ -29,7 +29,7 @@ export async function benchCluster(
 ): Promise<Part> {
   if (stack.partners.length < 3) throw new Error('it needs two shards: make cluster')
   const [scenario = 'creates'] = settings.scenarios
-  const system = await openSystem(stack, tools.client)
+  const system = await openSystem(stack)
   const measured = await measureSides(tools, settings, scenario, {
     'one shard': { system, partners: [0, 1] },
     'two shards': { system, partners: [0, 2] },

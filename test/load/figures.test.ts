@@ -10,8 +10,12 @@ import { spikeFindings } from './open_loop.js'
 import { isMet, type Finding } from './result.js'
 import { aSample, aWindow } from './sample_results.js'
 import { memoryFindings, scaleFindings } from './scale.js'
-import { COMPLETED, NOTHING_ACCEPTED, type Scenario } from './scenarios/scenario.js'
-import { createWorkloadMix } from './scenarios/workload_mix.js'
+import {
+  COMPLETED,
+  createWorkloadMix,
+  NOTHING_ACCEPTED,
+  type Scenario,
+} from './scenarios/scenario.js'
 
 const byName = (findings: readonly Finding[]) => (name: string) =>
   findings.find((one) => one.name === name)

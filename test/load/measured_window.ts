@@ -145,15 +145,14 @@ async function runMeasured(
     journeys: options.journeys ?? presigned(options, reached.get(key) ?? FIRST_RATE),
     continues: options.journeys === undefined,
     window: {
-      ...{ address: ceiling ?? stack.address, connections, phases: options.phases, patienceMs },
-      otherAddresses: ceiling === undefined ? stack.otherAddresses : [],
+      addresses: ceiling === undefined ? [stack.address, ...stack.otherAddresses] : [ceiling],
+      ...{ connections, phases: options.phases, patienceMs, notices: receivers.notices },
       ...{ leadInMs, measureMs, sampleMs },
     },
   }
   const before = await commitsOf(opsUrl)
   const outcome = await client.run(order, {
-    opened: edge,
-    closed: edge,
+    edge,
     sample: (sample) => {
       const result = sampleResult(sample, samples.at(-1)?.at ?? 0)
       samples.push(result)

@@ -29,7 +29,7 @@ export async function steadyLoad(
   { running, isSoak = false }: { readonly running?: Stack | undefined; readonly isSoak?: boolean },
 ): Promise<Part> {
   const { scenario, ratePerSecond, seconds } = settings
-  const system = running ? await openSystem(running, tools.client) : await startSystem(tools)
+  const system = running ? await openSystem(running) : await startSystem(tools)
   const sampleMs = Math.min(5_000, (1_000 * seconds) / 30)
   const isSampled = isSoak && tools.store === 'postgres'
   const tables = isSampled ? sampleTables(system.stack, sampleMs) : undefined

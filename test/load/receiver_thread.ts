@@ -1,18 +1,24 @@
 /**
- * The receivers' thread: answers deliveries and reports ended payments to the clients.
+ * The receivers' thread: answers deliveries and reports ended payments to the client.
  *
  * - One delivery in 16 has its signature verified, by code independent of the service. Verifying
  *   all of them would load the measured machine.
  * - A notice carries the time of the answer, so its transfer to the client adds no latency.
  */
-import { once } from 'node:events'
+import { on, once } from 'node:events'
 import { createServer, type AddressInfo, type Socket } from 'node:net'
-import { parentPort, type MessagePort } from 'node:worker_threads'
-import { canonicalRequest, signatureOf } from '../../src/client/index.js'
+import { BroadcastChannel, parentPort, workerData } from 'node:worker_threads'
+import {
+  canonicalRequest,
+  connect,
+  signatureOf,
+  type Connection,
+  type Credentials,
+} from '../../src/client/index.js'
 import { createMessageReader, type Message } from './client/http_message.js'
 import { createLatencies, latencyMs, recordMs } from './client/latency.js'
 import type { WebhookNotice } from './client/load.js'
-import type { Behavior, Received, ReceiverOrder, ReceiverReply } from './receivers.js'
+import type { EndpointPlan } from './receivers.js'
 
 type Endpoint = Awaited<ReturnType<typeof open>>
 
@@ -24,9 +30,9 @@ const ENDED: ReadonlySet<string> = new Set(['payout.completed', 'payment_intent.
 const SLOW_MS = 2_000
 const VERIFY_EVERY = 16
 
-let endpoints: readonly Endpoint[] = []
+const notices = new BroadcastChannel(workerData as string)
+const endpoints: Endpoint[] = []
 let failing = false
-let client: MessagePort | undefined
 let arrived = 0
 let ages = createLatencies()
 let ended: string[] = []
@@ -44,13 +50,12 @@ const [timestampOf, nonceOf] = [header('timestamp'), header('nonce')]
 const givenSignature = header('signature')
 
 function serve(socket: Socket, endpoint: Endpoint): void {
-  const reader = createMessageReader(REQUEST)
+  const read = createMessageReader(REQUEST)
   endpoint.sockets.add(socket)
-  socket.setNoDelay(true)
   socket.on('error', () => socket.destroy())
   socket.on('close', () => endpoint.sockets.delete(socket))
   socket.on('data', (chunk) => {
-    const message = reader.read(chunk)
+    const message = read(chunk)
     if (message === 'incomplete') return
     if (message !== 'unreadable') return receive(socket, endpoint, message)
     endpoint.faults += 1
@@ -94,56 +99,58 @@ function notify(entity: string): void {
   if (ended.length > 1) return
   const at = now()
   setImmediate(() => {
-    const notice: WebhookNotice = { at, entities: ended }
+    notices.postMessage({ at, entities: ended } satisfies WebhookNotice)
     ended = []
-    client?.postMessage(notice)
   })
 }
 
-async function open(behavior: Behavior) {
-  const server = createServer((socket) => serve(socket, endpoint))
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
+async function open(partner: Connection, { behavior, events }: EndpointPlan) {
+  const server = createServer({ noDelay: true }, (socket) => serve(socket, endpoint))
+  await once(server.listen(0, '127.0.0.1'), 'listening')
   const { port } = server.address() as AddressInfo
+  const url = `http://127.0.0.1:${port}/hooks`
+  const body = { url, enabled_events: events }
+  const answer = await partner.request('POST', '/v1/webhook_endpoints', body)
+  if (answer.status !== 201) throw new Error(`no endpoint: ${answer.status} ${answer.text}`)
+  const { id, secret } = answer.body as Record<'id' | 'secret', string>
   const seen = { sockets: new Set<Socket>(), events: new Set<string>(), deliveries: 0, faults: 0 }
-  const endpoint = { server, port, behavior, ...seen, secret: '' }
+  const endpoint = { id, secret, partner, behavior, ...seen }
   return endpoint
 }
 
-function setFailures(on: boolean): void {
-  failing = on
-  if (on) return
-  for (const { behavior, sockets } of endpoints) {
-    if (behavior !== 'healthy') for (const socket of sockets) socket.destroy()
-  }
-}
-
-async function replyTo(order: ReceiverOrder): Promise<ReceiverReply> {
-  switch (order.kind) {
-    case 'listen':
-      endpoints = await Promise.all(order.behaviors.map(open))
-      return endpoints.map(({ port }) => port)
-    case 'secrets':
-      for (const [index, endpoint] of endpoints.entries()) {
-        endpoint.secret = order.secrets[index] ?? ''
-      }
-      return undefined
-    case 'failures':
-      return void setFailures(order.on)
-    case 'notify':
-      client = order.port
-      return undefined
-    case 'received':
-      return endpoints.map(({ events, faults }): Received => ({ answered: events.size, faults }))
-    case 'arrivals': {
-      const arrivals = { count: arrived, age: latencyMs(ages) }
-      arrived = 0
-      ages = createLatencies()
-      return arrivals
+const calls = {
+  /** Registers the endpoints of each partner one after the other: their order is that of their ids. */
+  register: async (partners: readonly Credentials[], plans: readonly EndpointPlan[]) => {
+    for (const partner of partners) {
+      for (const plan of plans) endpoints.push(await open(connect(partner), plan))
     }
-  }
+    return endpoints.map(({ id }) => ({ id }))
+  },
+  unregister: async (): Promise<void> => {
+    for (const { id, partner } of endpoints)
+      await partner.request('DELETE', `/v1/webhook_endpoints/${id}`)
+  },
+  /** Off at first. Switching failures off closes the connections of failing endpoints. */
+  setFailures: (on: boolean): void => {
+    failing = on
+    for (const { behavior, sockets } of on ? [] : endpoints) {
+      if (behavior !== 'healthy') for (const socket of sockets) socket.destroy()
+    }
+  },
+  /** At each endpoint: events answered 2xx, and inspected deliveries that were not valid. */
+  received: () => endpoints.map(({ events, faults }) => ({ answered: events.size, faults })),
+  /** Since the previous call: deliveries answered 2xx, their age at healthy endpoints. */
+  arrivals: () => {
+    const arrivals = { count: arrived, age: latencyMs(ages) }
+    arrived = 0
+    ages = createLatencies()
+    return arrivals
+  },
 }
+export type Calls = typeof calls
 
-parentPort?.on('message', (order: ReceiverOrder) => {
-  void replyTo(order).then((reply) => parentPort?.postMessage(reply))
-})
+/** One call after the other, so replies are in order. A failure ends the thread. */
+for await (const [[name, given]] of on(parentPort!, 'message')) {
+  const call = calls[name as keyof Calls] as (...given: unknown[]) => unknown
+  parentPort!.postMessage(await call(...(given as unknown[])))
+}

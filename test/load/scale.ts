@@ -172,14 +172,14 @@ export async function openSeeded(
   name: string,
   count: number,
 ): Promise<SystemUnderTest> {
-  const { stacks, client, gateways, store, progress } = tools
+  const { stacks, gateways, store, progress } = tools
   progress(`preparing the ${name} database`)
   const dataDir = await ownSeedData(tools, kept, name, count)
   progress(`starting on the ${name} database`)
   const settings = { STORE: store, GATEWAYS: String(gateways) }
   const stack = await stacks.start({ dataDir, settings })
   const fixtures = JSON.parse(readFileSync(join(dataDir, SEED_FILE), 'utf8')) as Fixtures
-  return openSystem(stack, client, { fixtures, audited: false })
+  return openSystem(stack, { fixtures, audited: false })
 }
 
 /** Data that only this run uses, in its store. A kept folder gets its name once it is complete. */

@@ -1,21 +1,21 @@
 /**
  * A stack under load with its receivers, fixtures and initial accounts.
  */
-import { connect, type Connection } from '../../src/client/index.js'
+import { connect, type Credentials } from '../../src/client/index.js'
 import { credentialsOf } from '../../src/operations/sandbox.js'
 import { checkAccounts, untilQuiet, type Accounts } from './accounts.js'
-import type { Client, Outcome } from './client/client.js'
+import type { Outcome } from './client/client.js'
 import { createFixtures, type Fixtures } from './fixtures.js'
-import { register, startReceivers, type EndpointPlan } from './receivers.js'
+import { startReceivers, type EndpointPlan } from './receivers.js'
 import { acceptedBy, NOTHING_ACCEPTED, type Accepted } from './scenarios/scenario.js'
 import { INTENT_TERMS } from './scenarios/scenarios.js'
-import type { PartnerKey, Stack } from './stacks.js'
+import type { Stack } from './stacks.js'
 
 export type SystemUnderTest = Awaited<ReturnType<typeof openSystem>>
 
 export interface SystemOptions {
   /** One endpoint for the final events by default. */
-  readonly plans?: readonly EndpointPlan[]
+  readonly plans?: readonly EndpointPlan[] | undefined
   /** Created through the API by default. */
   readonly fixtures?: Fixtures
   readonly audited?: boolean
@@ -30,20 +30,16 @@ const READ_BACK_MAX = 100
 
 export async function openSystem(
   stack: Stack,
-  client: Client,
   { plans = FINAL_EVENTS, fixtures: given, audited = true }: SystemOptions = {},
 ) {
-  const connections = stack.partners.map((key) =>
-    connect({ ...credentialsOf(stack.sandbox, 'Service'), ...key }),
-  )
-  const receivers = await startReceivers()
-  client.hearFrom(await receivers.port())
-  const partners: (PartnerKey & { readonly fixtures: Fixtures })[] = []
-  for (const [index, key] of stack.partners.entries()) {
-    partners.push({ ...key, fixtures: given ?? (await createFixtures(connections[index]!)) })
+  const partners: (Credentials & { readonly fixtures: Fixtures })[] = []
+  for (const key of stack.partners) {
+    const partner = { ...credentialsOf(stack.sandbox, 'Service'), ...key }
+    partners.push({ ...partner, fixtures: given ?? (await createFixtures(connect(partner))) })
   }
   const before = await untilQuiet(stack.dataDir, stack.store)
-  const endpoints = await register(receivers, connections, plans)
+  const receivers = startReceivers()
+  const endpoints = await receivers.register(partners, plans)
   let accepted: Accepted = NOTHING_ACCEPTED
   let unknown = 0
 
@@ -64,13 +60,10 @@ export async function openSystem(
         return { accepted, unknown, endpoints, received }
       }
       const accounts = await checkAccounts(stack.dataDir, stack.store, before, claims, audited)
-      const missing = await readBack(connections, accepted.samples)
+      const missing = await readBack(partners, accepted.samples)
       return { ...accounts, faults: [...accounts.faults, ...missing] }
     },
     close: async (): Promise<void> => {
-      // Undelivered webhooks become dead letters.
-      for (const { id, partner } of endpoints)
-        await partner.request('DELETE', `/v1/webhook_endpoints/${id}`)
       await receivers.stop()
       await stack.stop()
     },
@@ -78,23 +71,21 @@ export async function openSystem(
 }
 
 /** Faults of acknowledged, unchanged intents; in a soak test some expire. */
-async function readBack(
-  partners: readonly Connection[],
-  ids: readonly string[],
-): Promise<string[]> {
+async function readBack(partners: readonly Credentials[], ids: readonly string[]) {
   const faults: string[] = []
-  const { amount_usd_cents: cents } = INTENT_TERMS
   const every = Math.ceil(ids.length / READ_BACK_MAX)
   for (const id of ids.filter((_, index) => index % every === 0)) {
-    const path = `/v1/payment_intents/${id}`
-    const answers = await Promise.all(partners.map((partner) => partner.request('GET', path)))
+    const read = (partner: Credentials) =>
+      connect(partner).request('GET', `/v1/payment_intents/${id}`)
+    const answers = await Promise.all(partners.map(read))
     const { status, body } = answers.find((answer) => answer.status === 200) ?? answers[0]!
     const found = body as Readonly<Record<string, unknown>>
-    const isOpen = ['created', 'expired'].includes(found['status'] as string)
-    const expected = Object.entries({ intent_id: id, amount_usd_cents: cents })
-    if (status === 200 && isOpen && expected.every(([name, value]) => found[name] === value))
-      continue
-    faults.push(`${id} was acknowledged and cannot be read back: ${status}`)
+    const isFound =
+      status === 200 &&
+      ['created', 'expired'].includes(found['status'] as string) &&
+      found['intent_id'] === id &&
+      found['amount_usd_cents'] === INTENT_TERMS.amount_usd_cents
+    if (!isFound) faults.push(`${id} was acknowledged and cannot be read back: ${status}`)
   }
   return faults
 }

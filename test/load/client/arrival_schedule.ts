@@ -6,18 +6,10 @@
  * - Open loop: journeys are due at a constant rate, independent of the service. A late start is
  *   timed from the due time (no coordinated omission).
  * - A journey that gets no connection within `patienceMs` is abandoned and counted.
- * - After `end(at)` only journeys that were due before `at` are due.
  *
  * Times are milliseconds of one monotonic clock.
  */
-export interface ArrivalSchedule {
-  /** Takes the next due journey and returns its due time. */
-  take(now: number): number | undefined
-  /** Number of due journeys that are not taken. */
-  overdue(now: number): number
-  readonly abandoned: number
-  end(at: number): void
-}
+export type ArrivalSchedule = ReturnType<typeof openLoop>
 
 /** A part of an open loop with a constant rate. */
 export interface Phase {
@@ -26,50 +18,42 @@ export interface Phase {
 }
 
 export function closedLoop(): ArrivalSchedule {
-  let endsAt = Infinity
-  return {
-    take: (now) => (now < endsAt ? now : undefined),
+  const schedule: ArrivalSchedule = {
+    take: (now) => (now < schedule.endsAt ? now : undefined),
     overdue: () => 0,
     abandoned: 0,
-    end: (at) => {
-      endsAt = at
-    },
+    endsAt: Infinity,
   }
+  return schedule
 }
 
 /** The last phase lasts until the end. */
-export function openLoop(
-  startsAt: number,
-  phases: readonly Phase[],
-  patienceMs = Infinity,
-): ArrivalSchedule {
+export function openLoop(startsAt: number, phases: readonly Phase[], patienceMs = Infinity) {
   const dueAt = arrivals(startsAt, phases)
   let taken = 0
-  let abandoned = 0
-  let endsAt = Infinity
-  const isDue = (at: number, now: number): boolean => at <= now && at < endsAt
-  return {
-    take: (now) => {
+  const isDue = (at: number, now: number): boolean => at <= now && at < schedule.endsAt
+  const schedule = {
+    /** Takes the next due journey and returns its due time. */
+    take: (now: number): number | undefined => {
       for (;;) {
         const at = dueAt(taken)
         if (!isDue(at, now)) return undefined
         taken += 1
         if (now - at <= patienceMs) return at
-        abandoned += 1
+        schedule.abandoned += 1
       }
     },
-    overdue: (now) => {
+    /** Number of due journeys that are not taken. */
+    overdue: (now: number): number => {
       let due = 0
       while (isDue(dueAt(taken + due), now)) due += 1
       return due
     },
-    get abandoned() {
-      return abandoned
-    },
-    end: (at) => {
-      endsAt = at
-    },
+    abandoned: 0,
+    /** Only journeys that were due before it are due. */
+    endsAt: Infinity,
   }
+  return schedule
 }
 
 /** The due time of each journey, by its index. */

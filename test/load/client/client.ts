@@ -1,9 +1,11 @@
 /** The load client: it sends from its own thread, which sampling does not delay. */
-import { Worker, type MessagePort } from 'node:worker_threads'
+import { on } from 'node:events'
+import { Worker } from 'node:worker_threads'
 import type { Accepted } from '../scenarios/scenario.js'
 import type { ScenarioOrder } from '../scenarios/scenarios.js'
+import type { Phase } from './arrival_schedule.js'
+import type { Address } from './http_socket.js'
 import type { Sample, Summary } from './load.js'
-import type { Observer, Window } from './window.js'
 
 export interface Order {
   /** One of each partner; their journeys alternate. */
@@ -15,17 +17,35 @@ export interface Order {
   readonly window: Window
 }
 
+export interface Window {
+  /** Connections take turns between them. */
+  readonly addresses: readonly Address[]
+  /** Each has one request out at most. */
+  readonly connections: number
+  /** Open loop, from the lead-in on; undefined: closed loop. */
+  readonly phases: readonly Phase[] | undefined
+  readonly patienceMs?: number | undefined
+  readonly leadInMs: number
+  readonly measureMs: number
+  readonly sampleMs: number
+  /** The BroadcastChannel of WebhookNotices. */
+  readonly notices: string
+}
+
 export interface Outcome {
   readonly summary: Summary
   readonly accepted: Accepted
 }
 
-export type ThreadOrder =
-  | { readonly kind: 'webhooks_from'; readonly port: MessagePort }
-  | { readonly kind: 'run'; readonly order: Order }
+export interface Observer {
+  /** The measured part begins or ends. */
+  readonly edge: () => void
+  /** Each `sampleMs`, from the lead-in to the end of the measured part. */
+  readonly sample: (sample: Sample) => void
+}
 
 export type ThreadEvent =
-  | { readonly kind: 'opened' | 'closed' }
+  | { readonly kind: 'edge' }
   | { readonly kind: 'sample'; readonly sample: Sample }
   | { readonly kind: 'finished'; readonly outcome: Outcome }
 
@@ -33,32 +53,18 @@ export type Client = ReturnType<typeof startClient>
 
 export function startClient() {
   const thread = new Worker(new URL('./client_thread.js', import.meta.url))
-  const tell = (order: ThreadOrder, transfer: MessagePort[] = []): void =>
-    thread.postMessage(order, transfer)
   return {
     /** One command at a time. Rejects when the thread or the observer fails. */
-    run: (order: Order, observer: Observer) =>
-      new Promise<Outcome>((resolve, reject) => {
-        const end = (settle: () => void): void => {
-          thread.off('message', listen)
-          thread.off('error', reject)
-          settle()
-        }
-        const listen = (event: ThreadEvent): void => {
-          try {
-            if (event.kind === 'finished') end(() => resolve(event.outcome))
-            else if (event.kind === 'sample') observer.sample(event.sample)
-            else observer[event.kind]()
-          } catch (error) {
-            end(() => reject(error instanceof Error ? error : new Error(String(error))))
-          }
-        }
-        thread.on('message', listen)
-        thread.on('error', reject)
-        tell({ kind: 'run', order })
-      }),
-    /** The port that reports webhooks. */
-    hearFrom: (port: MessagePort): void => tell({ kind: 'webhooks_from', port }, [port]),
+    run: async (order: Order, observer: Observer): Promise<Outcome> => {
+      const events = on(thread, 'message') as AsyncIterable<[ThreadEvent]>
+      thread.postMessage(order)
+      for await (const [event] of events) {
+        if (event.kind === 'finished') return event.outcome
+        if (event.kind === 'sample') observer.sample(event.sample)
+        else observer.edge()
+      }
+      throw new Error('the client has ended')
+    },
     stop: async (): Promise<void> => void (await thread.terminate()),
   }
 }

@@ -1,42 +1,73 @@
 /** The thread of the load client: presigns, runs the window, reports the outcome. */
-import { parentPort } from 'node:worker_threads'
-import { systemClock } from '../../../src/base/clock.js'
-import { systemRandom } from '../../../src/base/random.js'
-import type { Scenario } from '../scenarios/scenario.js'
-import { createWorkloadMix } from '../scenarios/workload_mix.js'
+import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { BroadcastChannel, parentPort } from 'node:worker_threads'
+import { createWorkloadMix, type Scenario } from '../scenarios/scenario.js'
 import { createScenario } from '../scenarios/scenarios.js'
-import type { Order, Outcome, ThreadEvent, ThreadOrder } from './client.js'
-import type { WebhookNotice } from './load.js'
-import { runWindow } from './window.js'
+import type { Observer, Order, ThreadEvent, Window } from './client.js'
+import { createLoad, type Summary, type WebhookNotice } from './load.js'
+
+/** Longer than the gateway's own timeout. */
+const DRAIN_MS = 10_000
+const NANOS_PER_MS = 1_000_000
+/** The largest delay of an open loop in starting a due journey; it is part of the latency. */
+const TICK_MS = 1
 
 const tell = (event: ThreadEvent): void => parentPort?.postMessage(event)
-const random = systemRandom()
-let listener: (notice: WebhookNotice) => void = () => undefined
-
-async function run({ scenarios, journeys, continues, window }: Order): Promise<Outcome> {
-  const { connections } = window
-  const ofPartners = scenarios.map((order) =>
-    createScenario({ ...order, connections, clock: systemClock, random }),
-  )
-  const scenario = alternating(ofPartners)
-  scenario.prepare(journeys, continues)
-  const observer = {
-    opened: () => tell({ kind: 'opened' }),
-    closed: () => tell({ kind: 'closed' }),
-    sample: (sample) => tell({ kind: 'sample', sample }),
-  } satisfies Parameters<typeof runWindow>[2]
-  const summary = await runWindow(window, scenario, observer, (wanted) => (listener = wanted))
-  return { summary, accepted: scenario.accepted() }
-}
-
-const alternating = (scenarios: readonly Scenario[]): Scenario =>
-  scenarios.length === 1
-    ? scenarios[0]!
-    : createWorkloadMix(scenarios.map((scenario) => ({ weight: 1, scenario })))
 
 /** A failure ends the thread and is reported to its client. */
-parentPort?.on('message', (message: ThreadOrder) => {
-  if (message.kind === 'run') {
-    void run(message.order).then((outcome) => tell({ kind: 'finished', outcome }))
-  } else message.port.on('message', (notice: WebhookNotice) => listener(notice))
-})
+parentPort?.on('message', (order: Order) => void run(order))
+
+async function run({ scenarios, journeys, continues, window }: Order): Promise<void> {
+  const ofPartners = scenarios.map((order) => ({ weight: 1, scenario: createScenario(order) }))
+  const scenario = ofPartners.length === 1 ? ofPartners[0]!.scenario : createWorkloadMix(ofPartners)
+  scenario.prepare(journeys, continues)
+  const summary = await runWindow(window, scenario, {
+    edge: () => tell({ kind: 'edge' }),
+    sample: (sample) => tell({ kind: 'sample', sample }),
+  })
+  tell({ kind: 'finished', outcome: { summary, accepted: scenario.accepted() } })
+}
+
+/** Connects, leads in, measures, drains. */
+export async function runWindow(
+  window: Window,
+  scenario: Scenario,
+  { edge, sample }: Observer,
+): Promise<Summary> {
+  const { phases, leadInMs, measureMs, sampleMs } = window
+  const load = createLoad(window, scenario)
+  await load.connect()
+  const notices = new BroadcastChannel(window.notices)
+  notices.onmessage = ({ data }) => load.webhooks(data as WebhookNotice)
+  const delays = monitorEventLoopDelay({ resolution: TICK_MS })
+  delays.enable()
+  let sampledAt = performance.now()
+  const samples = setInterval(() => {
+    // A late sample replaces the next one, as the rate of a millisecond has no meaning.
+    if (performance.now() - sampledAt < sampleMs / 2) return
+    sampledAt = performance.now()
+    sample(load.sample(delays.percentile(99) / NANOS_PER_MS))
+    delays.reset()
+  }, sampleMs)
+  const ticks = phases && setInterval(load.fill, TICK_MS)
+  load.start()
+
+  await within(leadInMs, load.usedUp)
+  load.measure()
+  edge()
+  await within(measureMs, load.usedUp)
+  load.finish()
+  edge()
+  clearInterval(samples)
+  delays.disable()
+  await within(DRAIN_MS, load.drained)
+
+  clearInterval(ticks)
+  notices.close()
+  return load.close()
+}
+
+/** Resolves at the signal or after the timeout. */
+const within = (milliseconds: number, signal: AbortSignal): Promise<void> =>
+  sleep(milliseconds, undefined, { signal }).catch(() => undefined)

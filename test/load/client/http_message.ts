@@ -24,16 +24,14 @@ const BODY_MAX_BYTES = 64 * 1024 * 1024
 const NOTHING: Buffer = Buffer.alloc(0)
 
 /** @param firstLine the required first line */
-export function createMessageReader(firstLine: RegExp) {
+export function createMessageReader(firstLine: RegExp): (chunk: Buffer) => Reading {
   let waiting = NOTHING
-  return {
-    read: (chunk: Buffer): Reading => {
-      const bytes = waiting.length === 0 ? chunk : Buffer.concat([waiting, chunk])
-      const reading = parse(firstLine, bytes)
-      if (reading !== 'incomplete') waiting = NOTHING
-      else waiting = waiting.length === 0 ? Buffer.from(bytes) : bytes
-      return reading
-    },
+  return (chunk) => {
+    const bytes = waiting.length === 0 ? chunk : Buffer.concat([waiting, chunk])
+    const reading = parse(firstLine, bytes)
+    if (reading !== 'incomplete') waiting = NOTHING
+    else waiting = waiting.length === 0 ? Buffer.from(bytes) : bytes
+    return reading
   }
 }
 
@@ -44,8 +42,7 @@ function parse(firstLine: RegExp, bytes: Buffer): Reading {
   const first = firstLine.exec(head)
   const length = Number(LENGTH.exec(head)?.[1] ?? Number.NaN)
   if (first === null || !(length <= BODY_MAX_BYTES)) return 'unreadable'
-  const from = headEnd + HEAD_END.length
-  const to = from + length
-  if (bytes.length < to) return 'incomplete'
-  return bytes.length > to ? 'unreadable' : { first, head, body: bytes.subarray(from, to) }
+  const body = bytes.subarray(headEnd + HEAD_END.length)
+  if (body.length < length) return 'incomplete'
+  return body.length > length ? 'unreadable' : { first, head, body }
 }

@@ -5,7 +5,8 @@
  *   sync before it.
  * - All sockets read into one buffer: each read is consumed before the next one.
  */
-import { connect, type Socket } from 'node:net'
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { createMessageReader } from './http_message.js'
 
 export interface Address {
@@ -19,53 +20,43 @@ export interface HttpResponse {
   readonly body: Buffer
 }
 
-export interface HttpSocket {
-  send(request: Buffer): void
-  /** No event follows. */
-  close(): void
-}
-
 export interface HttpSocketEvents {
   readonly answered: (response: HttpResponse) => void
   /** The connection ended, with or without a request in flight. */
   readonly lost: (reason: string) => void
 }
 
+export type HttpSocket = Awaited<ReturnType<typeof openHttpSocket>>
+
 const STATUS_LINE = /^HTTP\/1\.1 ([0-9]{3}) /
 const INCOMING = Buffer.allocUnsafe(64 * 1024)
 
-export function openHttpSocket(address: Address, events: HttpSocketEvents): Promise<HttpSocket> {
-  const reader = createMessageReader(STATUS_LINE)
-  let lost = false
-  const lose = (reason: string): void => {
-    if (lost) return
-    lost = true
+export async function openHttpSocket(address: Address, { answered, lost }: HttpSocketEvents) {
+  const read = createMessageReader(STATUS_LINE)
+  let isOpen = true
+  const close = (): void => {
+    isOpen = false
     socket.destroy()
-    events.lost(reason)
   }
-  const read = (chunk: Buffer): void => {
-    const reading = reader.read(chunk)
-    if (reading === 'incomplete' || lost) return
-    if (reading === 'unreadable') lose('unreadable_answer')
-    else events.answered({ status: Number(reading.first[1]), body: reading.body })
+  const lose = (reason: string): void => {
+    if (!isOpen) return
+    close()
+    lost(reason)
   }
   const callback = (bytes: number): boolean => {
-    read(INCOMING.subarray(0, bytes))
+    const reading = read(INCOMING.subarray(0, bytes))
+    if (reading === 'unreadable') lose('unreadable_answer')
+    else if (reading !== 'incomplete' && isOpen)
+      answered({ status: Number(reading.first[1]), body: reading.body })
     return true
   }
-  const onread = { buffer: INCOMING, callback }
-  const socket: Socket = connect({ ...address, noDelay: true, onread })
-  return new Promise((resolve, reject) => {
-    socket.once('error', reject)
-    socket.once('connect', () => {
-      socket.off('error', reject)
-      socket.on('error', () => lose('connection_lost'))
-      socket.on('close', () => lose('connection_lost'))
-      const close = (): void => {
-        lost = true
-        socket.destroy()
-      }
-      resolve({ send: (request) => socket.write(request), close })
-    })
-  })
+  const socket = connect({ ...address, noDelay: true, onread: { buffer: INCOMING, callback } })
+  await once(socket, 'connect')
+  socket.on('error', () => lose('connection_lost'))
+  socket.on('close', () => lose('connection_lost'))
+  return {
+    send: (request: Buffer): void => void socket.write(request),
+    /** No event follows. */
+    close,
+  }
 }

@@ -20,11 +20,10 @@ export function recordMs(latencies: RecordableHistogram, elapsedMs: number): voi
 }
 
 export function latencyMs(latencies: RecordableHistogram) {
-  const { count } = latencies
-  const ms = (micros: number): number => (count === 0 ? 0 : micros / 1_000)
-  const at = (percentile: number): number => ms(count === 0 ? 0 : latencies.percentile(percentile))
+  const { count, mean, max } = latencies
+  const at = (percentile: number): number => latencies.percentile(percentile) / 1_000
   return {
-    ...{ count, mean: ms(latencies.mean), p50: at(50), p90: at(90), p95: at(95), p99: at(99) },
-    ...{ p999: at(99.9), max: ms(latencies.max) },
+    ...{ count, mean: count === 0 ? 0 : mean / 1_000 },
+    ...{ p50: at(50), p90: at(90), p95: at(95), p99: at(99), p999: at(99.9), max: max / 1_000 },
   }
 }

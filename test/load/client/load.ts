@@ -9,16 +9,11 @@
  * - A webhook may arrive before the answer that names its entity; it is kept for a few seconds.
  */
 import { performance } from 'node:perf_hooks'
+import { closedLoop, openLoop, type ArrivalSchedule } from './arrival_schedule.js'
+import type { Window } from './client.js'
 import { openHttpSocket, type HttpResponse, type HttpSocket } from './http_socket.js'
 import { createLatencies, recordMs } from './latency.js'
-import { closedLoop, type ArrivalSchedule } from './arrival_schedule.js'
-import type { Window } from './window.js'
 import type { Scenario } from '../scenarios/scenario.js'
-
-type Target = Pick<Window, 'address' | 'otherAddresses' | 'connections'>
-
-/** Counts since the previous sample. */
-export type Sample = ReturnType<Load['sample']>
 
 /** Entities whose final webhook was answered at one instant (epoch milliseconds, fractional). */
 export interface WebhookNotice {
@@ -26,19 +21,19 @@ export interface WebhookNotice {
   readonly entities: readonly string[]
 }
 
+export type Load = ReturnType<typeof createLoad>
+/** Counts since the previous sample. */
+export type Sample = ReturnType<Load['sample']>
 export type Summary = ReturnType<Load['close']>
 
-interface Connection {
-  readonly index: number
-  socket: HttpSocket | undefined
+type Connection = ReturnType<typeof newConnection>
+const newConnection = (index: number) => ({
+  index,
+  socket: undefined as HttpSocket | undefined,
   /** `waiting`: all requests are answered, the webhook is not received yet. */
-  state: 'idle' | 'busy' | 'waiting'
-  dueAt: number
-  begunAt: number
-  sentAt: number
-}
-
-const UNUSED = { socket: undefined, state: 'idle', dueAt: 0, begunAt: 0, sentAt: 0 } as const
+  state: 'idle' as 'idle' | 'busy' | 'waiting',
+  ...{ dueAt: 0, begunAt: 0, sentAt: 0 },
+})
 
 /** Tests have a clock and connections of their own. */
 const REAL = { now: () => performance.now(), connect: openHttpSocket }
@@ -50,221 +45,194 @@ const emptySample = () => ({
   ...{ latencies: createLatencies(2), latenciesFromSent: createLatencies(2) },
 })
 
-export class Load {
-  /** The presigned requests or the connections are used up. */
-  readonly usedUp: Promise<void>
-  readonly drained: Promise<void>
-  private readonly target: Target
-  private readonly scenario: Scenario
-  private readonly environment: typeof REAL
-  private readonly connections: Connection[] = []
-  private readonly idle: Connection[] = []
-  private readonly awaited = new Map<string, Connection>()
-  private early = new Set<string>()
-  private earlier = new Set<string>()
-  private readonly failed = new Map<string, number>()
-  private readonly latencies = createLatencies()
-  private readonly rejections = createLatencies()
-  private sinceSample = emptySample()
-  private abandonedBefore = 0
-  private schedule: ArrivalSchedule = closedLoop()
-  private readonly counts = { sent: 0, answered: 0, begun: 0, completed: 0, completedInWindow: 0 }
-  private measuredFrom = Infinity
-  private measuredTo = Infinity
-  private exhausted = false
-  private closed = false
-  private stop: () => void = () => undefined
-  private settle: () => void = () => undefined
+export function createLoad(
+  window: Pick<Window, 'addresses' | 'connections' | 'phases' | 'patienceMs'>,
+  scenario: Scenario,
+  { now, connect } = REAL,
+) {
+  const { addresses, phases, patienceMs } = window
+  const connections = Array.from({ length: window.connections }, (_, index) => newConnection(index))
+  const idle: Connection[] = []
+  const awaited = new Map<string, Connection>()
+  let early = new Set<string>()
+  const failed: Record<string, number> = {}
+  const latencies = createLatencies()
+  const rejections = createLatencies()
+  const counts = { sent: 0, answered: 0, begun: 0, completed: 0, completedInWindow: 0 }
+  let sinceSample = emptySample()
+  let abandonedBefore = 0
+  let schedule: ArrivalSchedule = closedLoop()
+  let startedAt = 0
+  let measuredFrom = Infinity
+  let measuredTo = Infinity
+  let closed = false
+  const usedUp = new AbortController()
+  const drained = new AbortController()
 
-  constructor(target: Target, scenario: Scenario, environment = REAL) {
-    this.target = target
-    this.scenario = scenario
-    this.environment = environment
-    this.usedUp = new Promise((resolve) => (this.stop = resolve))
-    this.drained = new Promise((resolve) => (this.settle = resolve))
-  }
-
-  /** One after the other: a burst would overflow the listener's backlog. */
-  async connect(): Promise<void> {
-    for (let index = 0; index < this.target.connections; index += 1) {
-      const connection: Connection = { index, ...UNUSED }
-      await this.open(connection)
-      this.connections.push(connection)
-    }
-  }
-
-  private async open(connection: Connection): Promise<void> {
-    const { address, otherAddresses = [] } = this.target
-    const turn = connection.index % (1 + otherAddresses.length)
-    connection.socket = await this.environment.connect(otherAddresses[turn - 1] ?? address, {
-      answered: (response) => this.receive(connection, response),
-      lost: (reason) => this.lose(connection, reason),
+  const open = async (connection: Connection): Promise<void> => {
+    connection.socket = await connect(addresses[connection.index % addresses.length]!, {
+      answered: (response) => receive(connection, response),
+      lost: (reason) => lose(connection, reason),
     })
-    if (connection.state === 'idle') this.idle.push(connection)
-  }
-
-  start(schedule: ArrivalSchedule): void {
-    this.schedule = schedule
-    this.fill()
-  }
-
-  measure(): void {
-    this.measuredFrom = this.environment.now()
-  }
-
-  finish(): void {
-    this.measuredTo = this.environment.now()
-    this.schedule.end(this.measuredTo)
-    this.settleWhenDrained()
+    if (connection.state === 'idle') idle.push(connection)
   }
 
   /** Begins due journeys while there are idle connections. */
-  fill(): void {
-    const now = this.environment.now()
-    while (this.idle.length > 0 && !this.exhausted) {
-      const dueAt = this.schedule.take(now)
+  const fill = (): void => {
+    const at = now()
+    while (idle.length > 0 && !usedUp.signal.aborted) {
+      const dueAt = schedule.take(at)
       if (dueAt === undefined) return
-      this.begin(dueAt)
+      begin(dueAt)
     }
   }
 
-  private begin(dueAt: number): void {
-    const connection = this.idle.shift()! // the longest idle one: servers close idle connections
-    const request = this.scenario.begin(connection.index)
+  const begin = (dueAt: number): void => {
+    const connection = idle.shift()! // the longest idle one: servers close idle connections
+    const request = scenario.begin(connection.index)
     if (request === undefined) {
-      this.idle.push(connection)
-      return this.exhaust()
+      idle.push(connection)
+      return usedUp.abort()
     }
-    this.counts.begun += 1
-    Object.assign(connection, { state: 'busy', dueAt, begunAt: this.environment.now() })
-    this.send(connection, request)
+    counts.begun += 1
+    Object.assign(connection, { state: 'busy', dueAt, begunAt: now() })
+    send(connection, request)
   }
 
-  private send(connection: Connection, request: Buffer): void {
-    this.counts.sent += 1
-    connection.sentAt = this.environment.now()
+  const send = (connection: Connection, request: Buffer): void => {
+    counts.sent += 1
+    connection.sentAt = now()
     connection.socket?.send(request)
   }
 
-  private receive(connection: Connection, response: HttpResponse): void {
-    if (connection.state !== 'busy') return this.lose(connection, 'unexpected_answer')
-    this.counts.answered += 1
-    const next = this.scenario.proceed(connection.index, response)
-    if (Buffer.isBuffer(next)) return this.send(connection, next)
-    const now = this.environment.now()
+  const receive = (connection: Connection, response: HttpResponse): void => {
+    if (connection.state !== 'busy') return lose(connection, 'unexpected_answer')
+    counts.answered += 1
+    const next = scenario.proceed(connection.index, response)
+    if (Buffer.isBuffer(next)) return send(connection, next)
+    const at = now()
     if (next.kind === 'failed') {
-      recordMs(this.rejections, now - connection.sentAt)
-      this.fail(connection, next.code)
-    } else if (next.kind === 'awaits_webhook' && !this.hasCome(next.entity)) {
+      recordMs(rejections, at - connection.sentAt)
+      fail(connection, next.code)
+    } else if (next.kind === 'awaits_webhook' && !early.delete(next.entity)) {
       connection.state = 'waiting'
-      this.awaited.set(next.entity, connection)
+      awaited.set(next.entity, connection)
       return
-    } else this.complete(connection, now)
-    this.goOn(connection)
+    } else complete(connection, at)
+    goOn(connection)
   }
 
-  private hasCome(entity: string): boolean {
-    return this.early.delete(entity) || this.earlier.delete(entity)
-  }
-
-  webhooks({ at, entities }: WebhookNotice): void {
-    for (const entity of entities) {
-      const connection = this.awaited.get(entity)
-      if (connection === undefined) {
-        this.early.add(entity)
-        continue
-      }
-      this.awaited.delete(entity)
-      this.complete(connection, at - performance.timeOrigin)
-      this.goOn(connection)
-    }
-    if (this.early.size <= EARLY_MAX) return
-    this.earlier = this.early
-    this.early = new Set()
-  }
-
-  private goOn(connection: Connection): void {
-    if (connection.socket !== undefined) this.idle.push(connection)
-    this.fill()
-    this.settleWhenDrained()
-  }
-
-  private fail(connection: Connection, code: string): void {
+  const fail = (connection: Connection, code: string): void => {
     connection.state = 'idle'
-    this.sinceSample.failed += 1
-    this.failed.set(code, (this.failed.get(code) ?? 0) + 1)
+    sinceSample.failed += 1
+    failed[code] = (failed[code] ?? 0) + 1
   }
 
-  private complete(connection: Connection, at: number): void {
+  const complete = (connection: Connection, at: number): void => {
     const { dueAt, begunAt } = connection
     connection.state = 'idle'
-    this.counts.completed += 1
-    this.sinceSample.completed += 1
-    recordMs(this.sinceSample.latencies, at - dueAt)
-    recordMs(this.sinceSample.latenciesFromSent, at - begunAt)
-    const isMeasured = (time: number): boolean =>
-      time >= this.measuredFrom && time < this.measuredTo
-    if (isMeasured(at)) this.counts.completedInWindow += 1
-    if (isMeasured(dueAt)) recordMs(this.latencies, at - dueAt)
+    counts.completed += 1
+    sinceSample.completed += 1
+    recordMs(sinceSample.latencies, at - dueAt)
+    recordMs(sinceSample.latenciesFromSent, at - begunAt)
+    const isMeasured = (time: number): boolean => time >= measuredFrom && time < measuredTo
+    if (isMeasured(at)) counts.completedInWindow += 1
+    if (isMeasured(dueAt)) recordMs(latencies, at - dueAt)
   }
 
-  private lose(connection: Connection, reason: string): void {
+  const goOn = (connection: Connection): void => {
+    if (connection.socket !== undefined) idle.push(connection)
+    fill()
+    settleWhenDrained()
+  }
+
+  const lose = (connection: Connection, reason: string): void => {
     connection.socket?.close()
     connection.socket = undefined
-    if (connection.state === 'busy') this.fail(connection, reason)
-    else if (connection.state === 'idle') this.idle.splice(this.idle.indexOf(connection), 1)
-    this.settleWhenDrained()
-    void this.reopen(connection)
+    if (connection.state === 'busy') fail(connection, reason)
+    else if (connection.state === 'idle') idle.splice(idle.indexOf(connection), 1)
+    settleWhenDrained()
+    void reopen(connection)
   }
 
   /** Servers close idle connections. A stopped server ends the window. */
-  private async reopen(connection: Connection): Promise<void> {
+  const reopen = async (connection: Connection): Promise<void> => {
     try {
-      await this.open(connection)
+      await open(connection)
     } catch {
-      if (this.connections.every(({ socket }) => socket === undefined)) this.exhaust()
+      if (connections.every(({ socket }) => socket === undefined)) usedUp.abort()
     }
-    if (this.closed) connection.socket?.close()
-    else this.fill()
+    if (closed) connection.socket?.close()
+    else fill()
   }
 
-  private exhaust(): void {
-    this.exhausted = true
-    this.stop()
+  const settleWhenDrained = (): void => {
+    if (measuredTo === Infinity) return
+    if (connections.some(({ state }) => state !== 'idle')) return
+    if (usedUp.signal.aborted || schedule.overdue(now()) === 0) drained.abort()
   }
 
-  private settleWhenDrained(): void {
-    if (this.measuredTo === Infinity) return
-    if (this.connections.some(({ state }) => state !== 'idle')) return
-    if (this.exhausted || this.schedule.overdue(this.environment.now()) === 0) this.settle()
-  }
-
-  sample(startedAt: number, clientDelayMs: number) {
-    const abandoned = this.schedule.abandoned - this.abandonedBefore
-    const at = this.environment.now() - startedAt // milliseconds since the load began
-    const sample = { ...this.sinceSample, at, abandoned, clientDelayMs }
-    this.abandonedBefore = this.schedule.abandoned
-    this.sinceSample = emptySample()
-    return sample
-  }
-
-  close() {
-    this.closed = true
-    for (const connection of this.connections) {
-      connection.socket?.close()
-      if (connection.state === 'waiting') this.fail(connection, 'no_webhook')
-      if (connection.state === 'busy') this.fail(connection, 'unanswered')
-    }
-    const { latencies, rejections } = this
-    return {
-      ...this.counts,
-      /** Due journeys that never began. */
-      overdue: this.schedule.overdue(this.environment.now()),
-      abandoned: this.schedule.abandoned,
-      failed: Object.fromEntries(this.failed) as Readonly<Record<string, number>>,
-      /** Less than planned when the presigned requests were used up. */
-      seconds: (this.measuredTo - this.measuredFrom) / 1_000,
-      ...{ latencies, rejections },
-    }
+  return {
+    /** Aborted when the presigned requests or the connections are used up. */
+    usedUp: usedUp.signal,
+    /** Aborted when the window has ended and no journey is in progress or due. */
+    drained: drained.signal,
+    /** One after the other: a burst would overflow the listener's backlog. */
+    connect: async (): Promise<void> => {
+      for (const connection of connections) await open(connection)
+    },
+    start: (): void => {
+      startedAt = now()
+      if (phases !== undefined) schedule = openLoop(startedAt, phases, patienceMs)
+      fill()
+    },
+    fill,
+    webhooks: ({ at, entities }: WebhookNotice): void => {
+      for (const entity of entities) {
+        const connection = awaited.get(entity)
+        if (connection === undefined) {
+          early.add(entity)
+          continue
+        }
+        awaited.delete(entity)
+        complete(connection, at - performance.timeOrigin)
+        goOn(connection)
+      }
+      if (early.size > EARLY_MAX) early = new Set([...early].slice(EARLY_MAX / 2))
+    },
+    measure: (): void => {
+      measuredFrom = now()
+    },
+    finish: (): void => {
+      measuredTo = now()
+      schedule.endsAt = measuredTo
+      settleWhenDrained()
+    },
+    sample: (clientDelayMs: number) => {
+      const abandoned = schedule.abandoned - abandonedBefore
+      const at = now() - startedAt // milliseconds since the load began
+      const sample = { ...sinceSample, at, abandoned, clientDelayMs }
+      abandonedBefore = schedule.abandoned
+      sinceSample = emptySample()
+      return sample
+    },
+    close: () => {
+      closed = true
+      for (const connection of connections) {
+        connection.socket?.close()
+        if (connection.state === 'waiting') fail(connection, 'no_webhook')
+        if (connection.state === 'busy') fail(connection, 'unanswered')
+      }
+      return {
+        ...counts,
+        /** Due journeys that never began. */
+        overdue: schedule.overdue(now()),
+        abandoned: schedule.abandoned,
+        failed: failed as Readonly<Record<string, number>>,
+        /** Less than planned when the presigned requests were used up. */
+        seconds: (measuredTo - measuredFrom) / 1_000,
+        ...{ latencies, rejections },
+      }
+    },
   }
 }

@@ -7,50 +7,45 @@
  *   which costs the client about 15 µs each; any other source ends.
  */
 import assert from 'node:assert/strict'
-import { toRfc3339, type Clock } from '../../../src/base/clock.js'
-import type { Random } from '../../../src/base/random.js'
+import { systemClock, toRfc3339 } from '../../../src/base/clock.js'
+import { systemRandom } from '../../../src/base/random.js'
 import { canonicalRequest, signatureOf } from '../../../src/client/index.js'
+import type { PartnerKey } from '../stacks.js'
 
-type Identity = Readonly<Record<'host' | 'keyId' | 'secret', string>>
-export type Signing = Identity & { readonly clock: Clock; readonly random: Random }
-
-export interface RequestSource {
-  readonly method: 'GET' | 'POST'
-  readonly withKey: boolean
-  /** ASCII; all requests of one source have the same length, so that they fit one buffer. */
-  readonly next: () => { readonly target: string; readonly body: string }
-}
-
-export interface PresignedRequests {
-  /** @param continues whether more are signed once these are used up */
-  prepare(count: number, continues: boolean): void
-  /** Undefined when there is none left. */
-  next(): Buffer | undefined
-}
+export type Signing = PartnerKey & { readonly host: string }
+export type PresignedRequests = ReturnType<typeof createPresignedRequests>
 
 const SIGNED_AT_ONCE = 16
+const random = systemRandom()
 
+/**
+ * @param method each POST has an Idempotency-Key
+ * @param nextRequest ASCII; all of one source have the same length, so that they fit one buffer
+ */
 export function createPresignedRequests(
-  { method, withKey, next }: RequestSource,
-  { host, keyId, secret, clock, random }: Signing,
-): PresignedRequests {
+  method: 'GET' | 'POST',
+  nextRequest: () => { readonly target: string; readonly body: string },
+  { host, keyId, secret }: Signing,
+) {
   let requests = Buffer.alloc(0)
   let bytes = 0
   let used = 0
   let signsMore = false
 
   const signOne = (): string => {
-    const { target, body } = next()
+    const { target, body } = nextRequest()
     const [path = ''] = target.split('?', 1)
-    const timestamp = toRfc3339(clock.now())
+    const timestamp = toRfc3339(systemClock.now())
     const nonce = random.bytes(32).toString('hex')
     const canonical = canonicalRequest({ method, path, timestamp, nonce, body })
     return (
       `${method} ${target} HTTP/1.1\r\nHost: ${host}\r\nContent-Type: application/json\r\n` +
       `X-Service-Key-Id: ${keyId}\r\nX-Service-Timestamp: ${timestamp}\r\n` +
       `X-Service-Nonce: ${nonce}\r\nX-Service-Signature: ${signatureOf(canonical, secret)}\r\n` +
-      (withKey ? `Idempotency-Key: ${random.bytes(16).toString('hex')}\r\n` : '') +
-      (method === 'GET' ? '\r\n' : `Content-Length: ${body.length}\r\n\r\n${body}`)
+      (method === 'GET'
+        ? '\r\n'
+        : `Idempotency-Key: ${random.bytes(16).toString('hex')}\r\n` +
+          `Content-Length: ${body.length}\r\n\r\n${body}`)
     )
   }
   /** Into a new buffer: a send may still read the old one. */
@@ -67,11 +62,13 @@ export function createPresignedRequests(
     used = 0
   }
   return {
-    prepare: (count, continues) => {
+    /** @param continues whether more are signed once these are used up */
+    prepare: (count: number, continues: boolean): void => {
       signsMore = continues
       signMany(count)
     },
-    next: () => {
+    /** Undefined when there is none left. */
+    next: (): Buffer | undefined => {
       if (used === requests.length) {
         if (!signsMore) return undefined
         signMany(SIGNED_AT_ONCE)

@@ -2,55 +2,47 @@
 import t from 'tap'
 import { signingKey } from '../../../src/auth/signature.js'
 import { verifyRequest } from '../../../src/auth/verify.js'
-import { instant } from '../../../src/base/clock.js'
-import { systemRandom } from '../../../src/base/random.js'
+import { systemClock } from '../../../src/base/clock.js'
 import { checkCreateIntent } from '../../../gateway/schemas/intents.js'
 import { readBody } from '../../../gateway/decode/body.js'
+import { createMessageReader } from '../client/http_message.js'
 import { createScenario } from './scenarios.js'
 
-const NOW = instant(Date.UTC(2026, 10, 21, 4, 35, 40, 123))
-const SECRET = 'sk_of_the_load'
-const KEY_ID = 'demo_sandbox_2026q4'
+const key = { keyId: 'demo_sandbox_2026q4', secret: 'sk_of_the_load' }
 
 const scenario = () =>
   createScenario({
-    ...{ name: 'creates', host: 'api.localhost', keyId: KEY_ID, secret: SECRET },
-    ...{ awaitsWebhooks: false, connections: 2, random: systemRandom() },
+    ...{ name: 'creates', host: 'api.localhost', ...key, awaitsWebhooks: false },
     fixtures: { intents: [], payouts: [], beneficiaries: [], references: [] },
-    clock: { now: () => NOW },
   })
 
-function taken(request: Buffer | undefined) {
-  const text = request?.toString() ?? ''
-  const [head = '', body = ''] = text.split('\r\n\r\n')
-  const [line = '', ...headers] = head.split('\r\n')
-  const pairs = headers.map((header) => header.split(': '))
-  return {
-    line,
-    body: Buffer.from(body),
-    headers: new Map(pairs.map(([name = '', value = '']) => [name.toLowerCase(), value])),
-  }
+/** Reads a request of the announced length. */
+function taken(request: Buffer = Buffer.alloc(0)) {
+  const message = createMessageReader(/^(.+)\r\n/)(request)
+  if (typeof message === 'string') throw new Error(`the request is ${message}`)
+  const header = (name: string) => new RegExp(`^${name}: (.+)$`, 'm').exec(message.head)?.[1]
+  return { line: message.first[1], body: message.body, header }
 }
 
 t.test('the service accepts every request of a scenario', (t) => {
   const creates = scenario()
   creates.prepare(3, false)
   for (const connection of [0, 1, 0]) {
-    const { line, headers, body } = taken(creates.begin(connection))
+    const { line, header, body } = taken(creates.begin(connection))
     t.equal(line, 'POST /v1/payment_intents HTTP/1.1')
-    t.equal(headers.get('host'), 'api.localhost')
-    t.equal(headers.get('content-length'), String(body.length))
-    t.match(headers.get('idempotency-key'), /^[0-9a-f]{32}$/)
+    t.equal(header('Host'), 'api.localhost')
+    t.match(header('Idempotency-Key'), /^[0-9a-f]{32}$/)
     t.ok(readBody(body, checkCreateIntent).ok)
-    const header = (name: string) => headers.get(`x-service-${name}`)
+    const signed = (name: string) => header(`X-Service-${name}`)
     const verdict = verifyRequest(
       {
         ...{ method: 'POST', path: '/v1/payment_intents', body, environment: 'sandbox' },
-        ...{ keyId: header('key-id'), timestamp: header('timestamp'), nonce: header('nonce') },
-        ...{ signature: header('signature'), allowsAddress: () => true },
+        ...{ keyId: signed('Key-Id'), timestamp: signed('Timestamp'), nonce: signed('Nonce') },
+        ...{ signature: signed('Signature'), allowsAddress: () => true },
       },
-      (id) => (id === KEY_ID ? { secret: signingKey(SECRET), revokedAt: undefined } : undefined),
-      NOW,
+      (id) =>
+        id === key.keyId ? { secret: signingKey(key.secret), revokedAt: undefined } : undefined,
+      systemClock.now(),
     )
     t.ok(verdict.ok)
   }
@@ -59,16 +51,23 @@ t.test('the service accepts every request of a scenario', (t) => {
 
 t.test('no two requests are equal, and presigned ones run out', (t) => {
   const creates = scenario()
-  creates.prepare(100, false)
-  const requests = Array.from({ length: 100 }, () => taken(creates.begin(0)))
-  for (const header of ['x-service-nonce', 'x-service-signature', 'idempotency-key']) {
-    t.equal(new Set(requests.map(({ headers }) => headers.get(header))).size, 100, header)
+  const distinct = (count: number, of: (request: ReturnType<typeof taken>) => unknown) =>
+    new Set(Array.from({ length: count }, () => of(taken(creates.begin(0))))).size
+  for (const name of ['X-Service-Nonce', 'X-Service-Signature', 'Idempotency-Key']) {
+    creates.prepare(100, false)
+    t.equal(
+      distinct(100, ({ header }) => header(name)),
+      100,
+      name,
+    )
+    t.equal(creates.begin(0), undefined)
   }
-  t.equal(new Set(requests.map(({ body }) => body.toString())).size, 100)
-  t.equal(creates.begin(0), undefined)
   creates.prepare(1, true)
-  const nonceOf = () => taken(creates.begin(0)).headers.get('x-service-nonce')
-  t.equal(new Set(Array.from({ length: 50 }, nonceOf)).size, 50, 'a continuing source')
+  t.equal(
+    distinct(100, ({ body }) => body.toString()),
+    100,
+    'a continuing source',
+  )
   t.end()
 })
 

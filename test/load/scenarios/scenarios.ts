@@ -1,12 +1,21 @@
 /** The scenarios: the requests of simulated partners, and the criteria of a successful journey. */
-import type { Clock } from '../../../src/base/clock.js'
-import type { Random } from '../../../src/base/random.js'
+import { randomBytes } from 'node:crypto'
 import { promptPayCode } from '../../../src/operations/sample_qr.js'
-import type { HttpResponse } from '../client/http_socket.js'
-import { createPresignedRequests, type PresignedRequests } from '../client/presigned_requests.js'
+import {
+  createPresignedRequests,
+  type PresignedRequests,
+  type Signing,
+} from '../client/presigned_requests.js'
+import { anIntent } from '../../support/requests.js'
 import type { Fixtures } from '../fixtures.js'
-import { COMPLETED, NOTHING_ACCEPTED, unexpected, type Next, type Scenario } from './scenario.js'
-import { createWorkloadMix } from './workload_mix.js'
+import {
+  COMPLETED,
+  createWorkloadMix,
+  NOTHING_ACCEPTED,
+  unexpected,
+  type Next,
+  type Scenario,
+} from './scenario.js'
 
 export const SCENARIOS = {
   creates: 'signed durable creates of intents',
@@ -21,11 +30,8 @@ export type ScenarioName = keyof typeof SCENARIOS
 export const isScenario = (name: string): name is ScenarioName => Object.hasOwn(SCENARIOS, name)
 
 /** The input of a scenario's thread; plain data. */
-export interface ScenarioOrder {
+export interface ScenarioOrder extends Signing {
   readonly name: ScenarioName
-  readonly host: string
-  readonly keyId: string
-  readonly secret: string
   /** Payment journeys end with their webhook. Without it, with the last answer. */
   readonly awaitsWebhooks: boolean
   readonly fixtures: Fixtures
@@ -33,43 +39,41 @@ export interface ScenarioOrder {
   readonly onlyRead?: string | undefined
 }
 
-export interface ScenarioOptions extends ScenarioOrder {
-  readonly connections: number
-  readonly clock: Clock
-  readonly random: Random
-}
-
-export function createScenario(options: ScenarioOptions): Scenario {
-  switch (options.name) {
+export function createScenario(order: ScenarioOrder): Scenario {
+  switch (order.name) {
     case 'creates':
-      return createIntents(options)
+      return createIntents(order)
     case 'lifecycle':
-      return payByQr(options)
+      return payByQr(order)
     case 'payouts':
     case 'webhooks':
-      return createPayouts(options)
+      return createPayouts(order)
     case 'reads':
-      return createReads(options)
+      return createReads(order)
     case 'mixed':
       return createWorkloadMix([
-        { weight: 40, scenario: createReads(options) },
-        { weight: 35, scenario: createIntents(options) },
-        { weight: 15, scenario: createPayouts(options) },
-        { weight: 10, scenario: payByQr(options) },
+        { weight: 40, scenario: createReads(order) },
+        { weight: 35, scenario: createIntents(order) },
+        { weight: 15, scenario: createPayouts(order) },
+        { weight: 10, scenario: payByQr(order) },
       ])
   }
 }
 
-/** Journeys of one presigned request each. */
+/**
+ * Journeys of one presigned request each.
+ *
+ * @param accept handles the body of an answer with the expected status
+ */
 const singleRequest = (
-  requests: PresignedRequests,
-  judge: (response: HttpResponse) => Next,
+  { prepare, next: begin }: PresignedRequests,
+  status: number,
+  accept: (body: Buffer) => Next = () => COMPLETED,
   accepted: Scenario['accepted'] = () => NOTHING_ACCEPTED,
 ): Scenario => ({
-  prepare: requests.prepare,
-  begin: () => requests.next(),
-  proceed: (_connection, response) => judge(response),
-  accepted,
+  ...{ prepare, begin, accepted },
+  proceed: (_connection, response) =>
+    response.status === status ? accept(response.body) : unexpected(response),
 })
 
 const INTENTS = '/v1/payment_intents'
@@ -77,12 +81,8 @@ const INTENTS = '/v1/payment_intents'
 const USERS = 50_000
 const SAMPLE_EVERY = 1_000
 /** Of a create, beside the user. */
-export const INTENT_TERMS = {
-  amount_usd_cents: 2_500,
-  corridor: 'th_promptpay',
-  kyc_attestation: { verified: true, method: 'bank_id', verified_at: '2026-01-01T00:00:00Z' },
-  sanctions_attestation: { clean: true, screened_at: '2026-01-01T00:00:00Z' },
-}
+const { partner_user_id: _, ...INTENT_TERMS } = anIntent({ amount_usd_cents: 2_500 })
+export { INTENT_TERMS }
 
 interface CreatedIntent {
   readonly intent_id: string
@@ -92,33 +92,31 @@ interface CreatedIntent {
 const createdIntent = (body: Buffer): CreatedIntent => JSON.parse(body.toString()) as CreatedIntent
 
 /** Creates for one user after the other; no other scenario has the same users. */
-function intentRequests(options: ScenarioOptions): PresignedRequests {
+function intentRequests(order: ScenarioOrder): PresignedRequests {
   let user = 0
-  const group = options.random.bytes(4).toString('hex')
+  const group = randomBytes(4).toString('hex')
   const terms = JSON.stringify(INTENT_TERMS).slice(1)
   const next = () => {
     user = (user + 1) % USERS
     const name = `load-${group}-${String(user).padStart(8, '0')}`
     return { target: INTENTS, body: `{"partner_user_id":"${name}",${terms}` }
   }
-  return createPresignedRequests({ method: 'POST', withKey: true, next }, options)
+  return createPresignedRequests('POST', next, order)
 }
 
-function createIntents(options: ScenarioOptions): Scenario {
+function createIntents(order: ScenarioOrder): Scenario {
   const samples: string[] = []
   let intents = 0
-  const judge = (response: HttpResponse): Next => {
-    if (response.status !== 201) return unexpected(response)
-    if (intents % SAMPLE_EVERY === 0) samples.push(createdIntent(response.body).intent_id)
+  const accept = (body: Buffer): Next => {
+    if (intents % SAMPLE_EVERY === 0) samples.push(createdIntent(body).intent_id)
     intents += 1
     return COMPLETED
   }
-  const accepted = () => ({ intents, payouts: 0, samples })
-  return singleRequest(intentRequests(options), judge, accepted)
+  return singleRequest(intentRequests(order), 201, accept, () => ({ intents, payouts: 0, samples }))
 }
 
-function createPayouts(options: ScenarioOptions): Scenario {
-  const { beneficiaries } = options.fixtures
+function createPayouts(order: ScenarioOrder): Scenario {
+  const { beneficiaries } = order.fixtures
   let made = 0
   let payouts = 0
   const next = () => {
@@ -130,64 +128,60 @@ function createPayouts(options: ScenarioOptions): Scenario {
       '"metadata":{"order":"from the load tool"}}'
     return { target: '/v1/payouts', body }
   }
-  const judge = (response: HttpResponse): Next => {
-    if (response.status !== 202) return unexpected(response)
+  const accept = (body: Buffer): Next => {
     payouts += 1
-    if (!options.awaitsWebhooks) return COMPLETED
-    const { id } = JSON.parse(response.body.toString()) as { id: string }
+    if (!order.awaitsWebhooks) return COMPLETED
+    const { id } = JSON.parse(body.toString()) as { id: string }
     return { kind: 'awaits_webhook', entity: id }
   }
   const accepted = () => ({ intents: 0, payouts, samples: [] })
-  const requests = createPresignedRequests({ method: 'POST', withKey: true, next }, options)
-  return singleRequest(requests, judge, accepted)
+  return singleRequest(createPresignedRequests('POST', next, order), 202, accept, accepted)
 }
 
-const SHOP = '0812345678'
 /** Satang, about 2.80 dollars. The amounts of a user differ, so no payment is a duplicate. */
 const FIRST_AMOUNT = 10_000
 
 /** The create is presigned; scan and confirm carry the session token of its answer. */
-function payByQr(options: ScenarioOptions): Scenario {
-  const requests = intentRequests(options)
-  const code = promptPayCode(SHOP)
-  const payments = Array.from({ length: options.connections }, () => ({
-    step: 'create',
-    intent: { intent_id: '', session_token: '' },
-    amount: 0,
-  }))
+function payByQr(order: ScenarioOrder): Scenario {
+  const { prepare, next } = intentRequests(order)
+  const code = promptPayCode('0812345678')
+  /** By connection. */
+  const payments: { step: 'create' | 'scan' | 'confirm'; intent: CreatedIntent; amount: number }[] =
+    []
   let begun = 0
   let intents = 0
   const send = (intent: CreatedIntent, action: string, header: string, body: string): Buffer =>
     Buffer.from(
-      `POST ${INTENTS}/${intent.intent_id}/${action} HTTP/1.1\r\nHost: ${options.host}\r\n` +
+      `POST ${INTENTS}/${intent.intent_id}/${action} HTTP/1.1\r\nHost: ${order.host}\r\n` +
         `Authorization: Bearer ${intent.session_token}\r\nContent-Type: application/json\r\n` +
         `${header}Content-Length: ${body.length}\r\n\r\n${body}`,
       'latin1',
     )
   return {
-    prepare: requests.prepare,
+    prepare,
     begin: (connection) => {
-      const payment = payments[connection]!
-      payment.step = 'create'
-      payment.amount = FIRST_AMOUNT + Math.floor(begun / USERS)
+      const amount = FIRST_AMOUNT + Math.floor(begun / USERS)
+      payments[connection] = {
+        step: 'create',
+        intent: { intent_id: '', session_token: '' },
+        amount,
+      }
       begun += 1
-      return requests.next()
+      return next()
     },
     proceed: (connection, response) => {
       const payment = payments[connection]!
-      const { step, amount } = payment
-      if (response.status !== (step === 'create' ? 201 : 200)) return unexpected(response)
-      if (step === 'create') {
+      if (response.status !== (payment.step === 'create' ? 201 : 200)) return unexpected(response)
+      if (payment.step === 'create') {
         intents += 1
-        payment.intent = createdIntent(response.body)
         payment.step = 'scan'
-        const body = `{"qr_payload":"${code}","local_amount_minor_units":"${amount}"}`
+        payment.intent = createdIntent(response.body)
+        const body = `{"qr_payload":"${code}","local_amount_minor_units":"${payment.amount}"}`
         return send(payment.intent, 'scan', '', body)
       }
       const { intent_id: entity } = payment.intent
-      if (step === 'confirm') {
-        return options.awaitsWebhooks ? { kind: 'awaits_webhook', entity } : COMPLETED
-      }
+      if (payment.step === 'confirm')
+        return order.awaitsWebhooks ? { kind: 'awaits_webhook', entity } : COMPLETED
       payment.step = 'confirm'
       return send(payment.intent, 'confirm', `Idempotency-Key: ${entity}\r\n`, '')
     },
@@ -195,49 +189,34 @@ function payByQr(options: ScenarioOptions): Scenario {
   }
 }
 
-export interface Read {
-  readonly name: string
-  readonly weight: number
-  /** In turn. */
-  readonly targets: readonly string[]
-}
-
 /** The reads of a partner that polls and reconciles. All objects exist before the load. */
-export function readsOf({
-  intents,
-  payouts,
-  beneficiaries,
-  references,
-}: Fixtures): readonly Read[] {
-  type Of = (name: string, weight: number, path: string, ids?: readonly string[]) => Read
-  const of: Of = (name, weight, path, ids = ['']) => {
-    return { name, weight, targets: ids.map((id) => path.replace('*', id)) }
-  }
+export function readsOf({ intents, payouts, beneficiaries, references }: Fixtures) {
+  /** @param ids in turn, in place of the star */
+  const read = (name: string, weight: number, path: string, ids: readonly string[] = ['']) => ({
+    ...{ name, weight, targets: ids.map((id) => path.replace('*', id)) },
+  })
   const page = 'limit=20'
   return [
-    of('intent', 40, `${INTENTS}/*`, intents),
-    of('payout', 30, '/v1/payouts/*', payouts),
-    of('payouts', 8, `/v1/payouts?${page}`),
-    of('payouts by status', 6, `/v1/payouts?status=completed&${page}`),
-    of('payouts by reference', 5, `/v1/payouts?reference=*&${page}`, references),
-    of('payouts by beneficiary', 4, `/v1/payouts?beneficiary_id=*&${page}`, beneficiaries),
-    of('beneficiaries', 2, `/v1/beneficiaries?${page}`),
-    of('balance transactions', 2, `/v1/balance_transactions?${page}`),
-    of('balances', 3, '/v1/balances'),
+    read('intent', 40, `${INTENTS}/*`, intents),
+    read('payout', 30, '/v1/payouts/*', payouts),
+    read('payouts', 8, `/v1/payouts?${page}`),
+    read('payouts by status', 6, `/v1/payouts?status=completed&${page}`),
+    read('payouts by reference', 5, `/v1/payouts?reference=*&${page}`, references),
+    read('payouts by beneficiary', 4, `/v1/payouts?beneficiary_id=*&${page}`, beneficiaries),
+    read('beneficiaries', 2, `/v1/beneficiaries?${page}`),
+    read('balance transactions', 2, `/v1/balance_transactions?${page}`),
+    read('balances', 3, '/v1/balances'),
   ]
 }
 
-function createReads(options: ScenarioOptions): Scenario {
-  const { fixtures, onlyRead } = options
-  const judge = (response: HttpResponse): Next =>
-    response.status === 200 ? COMPLETED : unexpected(response)
+function createReads(order: ScenarioOrder): Scenario {
+  const { fixtures, onlyRead } = order
   const reads = readsOf(fixtures).filter(({ name }) => name === (onlyRead ?? name))
   return createWorkloadMix(
     reads.map(({ weight, targets }) => {
       let index = 0
       const next = () => ({ target: targets[(index += 1) % targets.length] ?? '', body: '' })
-      const source = { method: 'GET', withKey: false, next } as const
-      return { weight, scenario: singleRequest(createPresignedRequests(source, options), judge) }
+      return { weight, scenario: singleRequest(createPresignedRequests('GET', next, order), 200) }
     }),
   )
 }
