@@ -16,7 +16,7 @@ export const PRODUCTION_KEY_ID = 'acme_production_2026q4'
 export const SECRET = 'sk_of_acme'
 export const TENANT = 'acme_sandbox' as TenantId
 
-const TOKEN_SECRET = { kid: 'k1', secret: Buffer.alloc(32, 7) }
+export const TOKEN_SECRET = { kid: 'k1', secret: Buffer.alloc(32, 7) }
 const TOKEN_KEYS = createTokenKeys([TOKEN_SECRET])
 
 /** A directory with one partner; `partner` overrides its fields. */

@@ -5,37 +5,27 @@
  * upper bound for any processor. It checks no nonce and moves no money.
  */
 import type { Command } from '../../protos/types/causeway/internal/v1/Command.js'
-import { newTokenId } from '../../src/auth/secret_generation.js'
-import { createTokenKeys, mintSessionToken } from '../../src/auth/token.js'
 import { childProcess } from '../../src/base/child.js'
-import { DAY, plus, systemClock, toEpochSeconds } from '../../src/base/clock.js'
-import { tenantOf, type IntentId, type PartnerId } from '../../src/base/ids.js'
+import { systemClock } from '../../src/base/clock.js'
+import { tenantOf, type PartnerId } from '../../src/base/ids.js'
 import { createLog } from '../../src/base/log.js'
-import { programOptions } from '../../src/base/program_options.js'
 import { systemRandom } from '../../src/base/random.js'
 import { readSettings } from '../../src/base/settings_reader.js'
 import { readSandbox } from '../../src/operations/sandbox.js'
 import { createGateway } from '../../gateway/gateway.js'
 import { createMetrics } from '../../gateway/metrics.js'
 import { createPartners } from '../../gateway/authentication/partners.js'
-import type { ProcessorClient } from '../../gateway/upstream/processor_client.js'
+import { bearer, TOKEN_SECRET } from '../gateway/signing_partner.js'
 
-const flags = programOptions('null_backend_gateway', 'A gateway without a processor.', {
-  credentials: { value: 'FILE', about: 'sandbox.json of the stack', required: true },
-  port: { value: 'PORT', kind: 'number', about: '0 takes a free one', fallback: 0 },
-})
-const { partner_id, key_id, signing_secret: secret } = readSandbox(flags.credentials)
-const random = systemRandom()
-const tokenKey = { kid: 'ceiling', secret: random.bytes(32) }
+/** `sandbox.json` of the stack. */
+const [, , credentials = '', port = ''] = process.argv
+const { partner_id, key_id, signing_secret: secret } = readSandbox(credentials)
+const DAY_SECONDS = 86_400
 
 /** The session of every create, so its token is accepted. */
-const INTENT_ID = 'pi_01KA00000000000000000000000' as IntentId
-const sessionToken = mintSessionToken(createTokenKeys([tokenKey]), tokenKey.kid, {
-  intentId: INTENT_ID,
-  tenant: tenantOf(partner_id as PartnerId, 'sandbox'),
-  jti: newTokenId(random),
-  expiresAt: toEpochSeconds(plus(systemClock.now(), DAY)),
-})
+const INTENT_ID = 'pi_01KA00000000000000000000000'
+const tenant = tenantOf(partner_id as PartnerId, 'sandbox')
+const sessionToken = bearer(INTENT_ID, DAY_SECONDS, tenant).replace('Bearer ', '')
 
 /** Bodies of realistic length; operations without one are answered with an intent. */
 const INTENT =
@@ -66,26 +56,23 @@ const BODIES: readonly (readonly [keyof Command, string])[] = [
 const bodyFor = (command: Command): string =>
   BODIES.find(([operation]) => command[operation] !== undefined)?.[1] ?? `{${INTENT}}`
 
-const echo: ProcessorClient = {
-  submit: (command, waiting) => waiting.settle('', bodyFor(command), false),
-  open: true,
-  inFlight: 0,
-}
-
 const partners = createPartners()
 const key = { key_id, environment: 'sandbox', secret, revoked_at: '0' }
 const partner = { partner_id, keys: [key], allowed_ips: [], packages: [], rate_limit_per_second: 0 }
-partners.apply({ partners: [partner], token_keys: [tokenKey] })
+partners.apply({ partners: [partner], token_keys: [TOKEN_SECRET] })
 
 const yes = (): boolean => true
 const settings = readSettings()
+const log = createLog('ceiling', settings)
 const server = createGateway({
   settings: { ...settings, RATE_LIMIT: 'off' },
   directory: { partners: () => partners, isComplete: yes, fresh: true },
-  processor: echo,
+  processor: {
+    submit: (command, waiting) => waiting.settle('', bodyFor(command), false),
+    ...{ open: true, inFlight: 0 },
+  },
   metrics: createMetrics({ inFlight: () => 0, streamOpen: yes, directoryFresh: yes }),
-  ...{ clock: systemClock, random, log: createLog('ceiling', settings) },
+  ...{ clock: systemClock, random: systemRandom(), log },
 })
-const port = await server.listen('127.0.0.1', flags.port)
-process.stdout.write(`ready: http://127.0.0.1:${port}\n`)
-childProcess({ log: createLog('ceiling', settings), stop: () => server.close(0) }).ready({ port })
+await server.listen('127.0.0.1', Number(port))
+childProcess({ log, stop: () => server.close(0) }).ready()

@@ -8,13 +8,7 @@
 import { on, once } from 'node:events'
 import { createServer, type AddressInfo, type Socket } from 'node:net'
 import { BroadcastChannel, parentPort, workerData } from 'node:worker_threads'
-import {
-  canonicalRequest,
-  connect,
-  signatureOf,
-  type Connection,
-  type Credentials,
-} from '../../src/client/index.js'
+import { canonicalRequest, connect, signatureOf, type Credentials } from '../../src/client/index.js'
 import { createMessageReader, type Message } from './client/http_message.js'
 import { createLatencies, latencyMs, recordMs } from './client/latency.js'
 import type { WebhookNotice } from './client/load.js'
@@ -87,8 +81,9 @@ function accept(socket: Socket, endpoint: Endpoint, message: Message): void {
 }
 
 function isSigned({ secret }: Endpoint, message: Message): boolean {
-  const [path = '', body] = [message.first[1], message.body.toString('utf8')]
   const [timestamp, nonce] = [timestampOf(message), nonceOf(message)]
+  const { body, first } = message
+  const [, path = ''] = first
   const canonical = canonicalRequest({ method: 'POST', path, timestamp, nonce, body })
   return givenSignature(message) === signatureOf(canonical, secret)
 }
@@ -104,25 +99,25 @@ function notify(entity: string): void {
   })
 }
 
-async function open(partner: Connection, { behavior, events }: EndpointPlan) {
+async function open(credentials: Credentials, { behavior, events }: EndpointPlan) {
+  const partner = connect(credentials)
+  const seen = { sockets: new Set<Socket>(), events: new Set<string>(), deliveries: 0, faults: 0 }
+  const endpoint = { id: '', secret: '', partner, behavior, ...seen }
   const server = createServer({ noDelay: true }, (socket) => serve(socket, endpoint))
   await once(server.listen(0, '127.0.0.1'), 'listening')
-  const { port } = server.address() as AddressInfo
-  const url = `http://127.0.0.1:${port}/hooks`
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hooks`
   const body = { url, enabled_events: events }
   const answer = await partner.request('POST', '/v1/webhook_endpoints', body)
   if (answer.status !== 201) throw new Error(`no endpoint: ${answer.status} ${answer.text}`)
   const { id, secret } = answer.body as Record<'id' | 'secret', string>
-  const seen = { sockets: new Set<Socket>(), events: new Set<string>(), deliveries: 0, faults: 0 }
-  const endpoint = { id, secret, partner, behavior, ...seen }
-  return endpoint
+  return Object.assign(endpoint, { id, secret })
 }
 
 const calls = {
-  /** Registers the endpoints of each partner one after the other: their order is that of their ids. */
+  /** Endpoints of each partner, registered one after the other: their order is that of the ids. */
   register: async (partners: readonly Credentials[], plans: readonly EndpointPlan[]) => {
     for (const partner of partners) {
-      for (const plan of plans) endpoints.push(await open(connect(partner), plan))
+      for (const plan of plans) endpoints.push(await open(partner, plan))
     }
     return endpoints.map(({ id }) => ({ id }))
   },

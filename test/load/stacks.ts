@@ -84,13 +84,13 @@ export function createStacks(folder: string) {
   const startNullBackend = async ({ dataDir }: Stack, gateways: number): Promise<Running> => {
     const address = { host: '127.0.0.1', port: await freePort('127.0.0.1') }
     const main = join(projectRoot(), '.build/test/load/null_backend_gateway.js')
-    const flags = ['--credentials', join(dataDir, FILES.sandbox), '--port', String(address.port)]
+    const given = [join(dataDir, FILES.sandbox), String(address.port)]
     const watched: Watched[] = []
     for (let number = 1; number <= gateways; number += 1) {
       const name = gateways === 1 ? 'ceiling' : `ceiling-${number}`
       const program = {
         command: process.execPath,
-        arguments: ['--enable-source-maps', main, ...flags],
+        arguments: ['--enable-source-maps', main, ...given],
         environment: { ...process.env, ...LOAD_SETTINGS, DOT_ENV: '' },
         readyWhen: 'message',
       } as const

@@ -8,18 +8,10 @@ import type { Outcome } from './client/client.js'
 import { createFixtures, type Fixtures } from './fixtures.js'
 import { startReceivers, type EndpointPlan } from './receivers.js'
 import { acceptedBy, NOTHING_ACCEPTED, type Accepted } from './scenarios/scenario.js'
-import { INTENT_TERMS } from './scenarios/scenarios.js'
+import { INTENT } from './scenarios/scenarios.js'
 import type { Stack } from './stacks.js'
 
 export type SystemUnderTest = Awaited<ReturnType<typeof openSystem>>
-
-export interface SystemOptions {
-  /** One endpoint for the final events by default. */
-  readonly plans?: readonly EndpointPlan[] | undefined
-  /** Created through the API by default. */
-  readonly fixtures?: Fixtures
-  readonly audited?: boolean
-}
 
 const FINAL_EVENTS: readonly EndpointPlan[] = [
   { behavior: 'healthy', events: ['payout.completed', 'payment_intent.captured'] },
@@ -28,10 +20,15 @@ const FINAL_EVENTS: readonly EndpointPlan[] = [
 const UNKNOWN = ['connection_lost', 'unanswered', 'unreadable_answer', '504 timeout']
 const READ_BACK_MAX = 100
 
-export async function openSystem(
-  stack: Stack,
-  { plans = FINAL_EVENTS, fixtures: given, audited = true }: SystemOptions = {},
-) {
+interface Options {
+  readonly plans?: readonly EndpointPlan[] | undefined
+  /** Created through the API by default. */
+  readonly fixtures?: Fixtures
+  readonly audited?: boolean
+}
+
+export async function openSystem(stack: Stack, options: Options = {}) {
+  const { plans = FINAL_EVENTS, fixtures: given, audited = true } = options
   const partners: (Credentials & { readonly fixtures: Fixtures })[] = []
   for (const key of stack.partners) {
     const partner = { ...credentialsOf(stack.sandbox, 'Service'), ...key }
@@ -84,7 +81,7 @@ async function readBack(partners: readonly Credentials[], ids: readonly string[]
       status === 200 &&
       ['created', 'expired'].includes(found['status'] as string) &&
       found['intent_id'] === id &&
-      found['amount_usd_cents'] === INTENT_TERMS.amount_usd_cents
+      found['amount_usd_cents'] === INTENT.amount_usd_cents
     if (!isFound) faults.push(`${id} was acknowledged and cannot be read back: ${status}`)
   }
   return faults

@@ -10,9 +10,8 @@ import assert from 'node:assert/strict'
 import { systemClock, toRfc3339 } from '../../../src/base/clock.js'
 import { systemRandom } from '../../../src/base/random.js'
 import { canonicalRequest, signatureOf } from '../../../src/client/index.js'
-import type { PartnerKey } from '../stacks.js'
+import type { ScenarioOrder } from '../scenarios/scenarios.js'
 
-export type Signing = PartnerKey & { readonly host: string }
 export type PresignedRequests = ReturnType<typeof createPresignedRequests>
 
 const SIGNED_AT_ONCE = 16
@@ -25,7 +24,7 @@ const random = systemRandom()
 export function createPresignedRequests(
   method: 'GET' | 'POST',
   nextRequest: () => { readonly target: string; readonly body: string },
-  { host, keyId, secret }: Signing,
+  { host, keyId, secret }: Pick<ScenarioOrder, 'host' | 'keyId' | 'secret'>,
 ) {
   let requests = Buffer.alloc(0)
   let bytes = 0

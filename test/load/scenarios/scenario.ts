@@ -81,14 +81,6 @@ export function createWorkloadMix(
 
 /** Status and error code of the service, for instance `503 configuration_error`. */
 export function unexpected({ status, body }: HttpResponse): Next {
-  return { kind: 'failed', code: `${status} ${errorCode(body)}`.trim() }
-}
-
-function errorCode(body: Buffer): string {
-  try {
-    const { error } = JSON.parse(body.toString()) as { error?: { code?: unknown } }
-    return typeof error?.code === 'string' ? error.code : ''
-  } catch {
-    return ''
-  }
+  const [, code = ''] = /^{"error":{"code":"(\w+)"/.exec(body.toString()) ?? []
+  return { kind: 'failed', code: `${status} ${code}`.trim() }
 }

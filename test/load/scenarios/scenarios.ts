@@ -1,13 +1,10 @@
 /** The scenarios: the requests of simulated partners, and the criteria of a successful journey. */
 import { randomBytes } from 'node:crypto'
 import { promptPayCode } from '../../../src/operations/sample_qr.js'
-import {
-  createPresignedRequests,
-  type PresignedRequests,
-  type Signing,
-} from '../client/presigned_requests.js'
+import { createPresignedRequests, type PresignedRequests } from '../client/presigned_requests.js'
 import { anIntent } from '../../support/requests.js'
 import type { Fixtures } from '../fixtures.js'
+import type { PartnerKey } from '../stacks.js'
 import {
   COMPLETED,
   createWorkloadMix,
@@ -30,8 +27,9 @@ export type ScenarioName = keyof typeof SCENARIOS
 export const isScenario = (name: string): name is ScenarioName => Object.hasOwn(SCENARIOS, name)
 
 /** The input of a scenario's thread; plain data. */
-export interface ScenarioOrder extends Signing {
+export interface ScenarioOrder extends PartnerKey {
   readonly name: ScenarioName
+  readonly host: string
   /** Payment journeys end with their webhook. Without it, with the last answer. */
   readonly awaitsWebhooks: boolean
   readonly fixtures: Fixtures
@@ -80,22 +78,17 @@ const INTENTS = '/v1/payment_intents'
 /** Distinct users of a scenario; each returns after this many payments. */
 const USERS = 50_000
 const SAMPLE_EVERY = 1_000
-/** Of a create, beside the user. */
-const { partner_user_id: _, ...INTENT_TERMS } = anIntent({ amount_usd_cents: 2_500 })
-export { INTENT_TERMS }
+/** Of every create, but for its user. */
+export const INTENT = anIntent({ amount_usd_cents: 2_500 })
 
-interface CreatedIntent {
-  readonly intent_id: string
-  readonly session_token: string
-}
-
-const createdIntent = (body: Buffer): CreatedIntent => JSON.parse(body.toString()) as CreatedIntent
+type CreatedIntent = Readonly<Record<'intent_id' | 'session_token', string>>
+const createdIntent = (body: Buffer) => JSON.parse(body.toString()) as CreatedIntent
 
 /** Creates for one user after the other; no other scenario has the same users. */
 function intentRequests(order: ScenarioOrder): PresignedRequests {
   let user = 0
   const group = randomBytes(4).toString('hex')
-  const terms = JSON.stringify(INTENT_TERMS).slice(1)
+  const terms = JSON.stringify({ ...INTENT, partner_user_id: undefined }).slice(1)
   const next = () => {
     user = (user + 1) % USERS
     const name = `load-${group}-${String(user).padStart(8, '0')}`
@@ -145,9 +138,8 @@ const FIRST_AMOUNT = 10_000
 function payByQr(order: ScenarioOrder): Scenario {
   const { prepare, next } = intentRequests(order)
   const code = promptPayCode('0812345678')
-  /** By connection. */
-  const payments: { step: 'create' | 'scan' | 'confirm'; intent: CreatedIntent; amount: number }[] =
-    []
+  type Payment = { step: 'create' | 'scan' | 'confirm'; intent: CreatedIntent; amount: number }
+  const payments: Payment[] = []
   let begun = 0
   let intents = 0
   const send = (intent: CreatedIntent, action: string, header: string, body: string): Buffer =>
