@@ -18,7 +18,10 @@ import { cpuOf, finish } from './bench.js'
 import type { Fixtures } from './fixtures.js'
 import { median } from './machine.js'
 import {
+  alternate,
   measureWindow,
+  windowsOf,
+  type Measured,
   type Tools,
   type WindowOptions,
   type WindowResult,
@@ -70,37 +73,35 @@ function kindsOf({ small, windowMs, connections }: ScaleSettings, fixtures: Fixt
 
 export async function scale(tools: Tools, settings: ScaleSettings): Promise<Part> {
   const sides = [
-    { name: 'small', system: await openSeeded(tools, settings.kept, 'small', settings.small) },
-    { name: 'large', system: await openSeeded(tools, settings.kept, 'large', settings.large) },
+    { side: 'small', system: await openSeeded(tools, settings.kept, 'small', settings.small) },
+    { side: 'large', system: await openSeeded(tools, settings.kept, 'large', settings.large) },
   ]
   const sections: Section[] = []
-  const voidBecause: string[] = []
-  const play = async (window: Kind['window'], repeat: number): Promise<WindowResult[]> => {
-    const windows: WindowResult[] = []
-    for (const { name: side, system } of repeat % 2 === 1 ? sides : sides.toReversed()) {
-      const { result, faults } = await measureWindow(tools, system, { ...window, side, repeat })
-      voidBecause.push(...faults)
-      windows.push(result)
-    }
-    return windows
+  const measured: Measured[] = []
+  const play = async (window: Kind['window'], first: number, last: number) => {
+    const played = await alternate(sides, [first, last], ({ side, system }, repeat) =>
+      measureWindow(tools, system, { ...window, side, repeat }),
+    )
+    measured.push(...played)
+    return windowsOf(played)
   }
   for (const kinds of kindsOf(settings, sides[1]!.system.partners[0]!.fixtures)) {
-    for (const { window } of kinds) await play(window, 0)
+    for (const { window } of kinds) await play(window, 0, 0)
     for (const { title, noun, window } of kinds) {
       for (const { system } of sides) await readAll(system.stack.dataDir)
-      const windows: WindowResult[] = []
-      for (let repeat = 1; repeat <= settings.repeat; repeat += 1) {
-        windows.push(...(await play(window, repeat)))
-      }
+      const windows = await play(window, 1, settings.repeat)
       sections.push({ title, windows, findings: scaleFindings(windows, noun) })
     }
   }
-  const findings = memoryFindings(sections.flatMap(({ windows }) => windows))
+  const findings = memoryFindings(windowsOf(measured))
   sections.push({ title: 'memory of the processor, largest', windows: [], findings })
-  for (const { name, system } of sides) {
-    const part = await finish(tools, system, [], { title: `accounts of the ${name} database` })
-    sections.push(...part.sections)
-    voidBecause.push(...part.voidBecause)
+  const voidBecause: string[] = []
+  for (const { side, system } of sides) {
+    const ofSide = measured.filter(({ result }) => result.side === side)
+    const section = { title: `accounts of the ${side} database`, windows: [] }
+    const accounts = await finish(tools, system, ofSide, section)
+    sections.push(...accounts.sections)
+    voidBecause.push(...accounts.voidBecause)
   }
   sections.push(await measureStarts(tools, settings))
   return { sections, voidBecause }
