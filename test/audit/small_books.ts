@@ -45,8 +45,8 @@ import { exportSchemas } from '../../src/store/postgres/copy.js'
 import type { StoredEvent } from '../../src/store/store.js'
 import { isOnPostgres, server, shardOf } from '../support/books.js'
 import { anIntent, aPayout, promptPayQr } from '../support/requests.js'
+import { openSandboxRail, type SandboxRail } from '../support/sandbox_rail.js'
 import { createWorld, DEMO, viewOf, type World } from '../support/world.js'
-import { openSmallBank, type SmallBank } from './small_bank.js'
 
 export interface SmallBooks {
   /** The data folder. */
@@ -84,7 +84,7 @@ const MANY = '900000000000000000'
 export async function writeSmallBooks(t: Test): Promise<SmallBooks> {
   const world = await createWorld(t, { rules: { secondOperator: FOR_EUROS } })
   const folder = t.testdirName
-  const bank = await openSmallBank(world, join(folder, 'rail.db'))
+  const bank = await openSandboxRail(world, join(folder, 'rail.db'))
   const { id: endpoint } = viewOf<{ id: EndpointId }>(
     await world.run(
       createWebhookEndpoint(DEMO, { url: 'https://partner.test/hook', enabled_events: [] }),
@@ -139,7 +139,7 @@ async function writeBack(file: string): Promise<void> {
   await database.close()
 }
 
-async function makePayouts(world: World, bank: SmallBank): Promise<SmallBooks['payouts']> {
+async function makePayouts(world: World, bank: SandboxRail): Promise<SmallBooks['payouts']> {
   let keys = 0
   const pay = async (account: string, given = {}): Promise<PayoutId> => {
     const beneficiary = { ...aPayout().beneficiary!, account_number: account }
@@ -157,7 +157,8 @@ async function makePayouts(world: World, bank: SmallBank): Promise<SmallBooks['p
   const completed = viewOf<{ id: PayoutId }>(await world.run(createPayout(DEMO, toStored))).id
   const failed = await pay('9990000001')
   const reversed = await pay('0123450000')
-  await bank.send({ kind: 'simulate', id: reversed, outcome: 'reversed' })
+  world.railInstructions.push({ kind: 'simulate', id: reversed, outcome: 'reversed' })
+  await bank.settle()
   const processing = await pay('9990000008')
   await contradict(world, processing)
   const byHand = await pay('9990000008')
@@ -213,7 +214,7 @@ async function contradict(world: World, id: PayoutId): Promise<void> {
   world.clock.pass(1_000)
 }
 
-async function makeIntents(world: World, bank: SmallBank): Promise<SmallBooks['intents']> {
+async function makeIntents(world: World, bank: SandboxRail): Promise<SmallBooks['intents']> {
   let amount = 36_000
   const create = async (userId = 'user "ü" 1'): Promise<IntentId> => {
     const request = anIntent({ partner_user_id: userId, idempotency_key: `intent-${++amount}` })

@@ -3,7 +3,6 @@
  *
  * - Read from the server's statistics, which it updates after each transaction.
  */
-import { setTimeout as sleep } from 'node:timers/promises'
 import { finding, type Finding } from './result.js'
 import type { Stack } from './stacks.js'
 import { readStored } from './stored.js'
@@ -22,37 +21,26 @@ const JUDGED_ROWS_MIN = 10_000
 /** A vacuum begins at a fiftieth of busy tables, at a fifth of the others. */
 const DEAD_SHARE_MAX = 0.5
 
-/** Samples the tables of the processor during a load. `end` returns them, with a last one. */
-export function sampleTables(
-  { dataDir, store }: Pick<Stack, 'dataDir' | 'store'>,
-  sampleMs: number,
-) {
-  const samples: (readonly TableRows[])[] = []
-  const sample = async (): Promise<void> => {
-    const [rows = []] = await readStored(dataDir, store, 'processor', (reader) =>
+/** Samples the tables of the processor during a load. @returns what ends it and has the samples */
+export function sampleTables({ dataDir, store }: Stack, sampleMs: number) {
+  const samples: Promise<readonly TableRows[]>[] = []
+  const sample = (): void => {
+    const stored = readStored(dataDir, store, 'processor', (reader) =>
       reader.all<TableRows>(
         `SELECT schemaname || '.' || relname AS "table", n_live_tup AS live, n_dead_tup AS dead,
            autovacuum_count AS vacuums, pg_total_relation_size(relid) AS bytes
          FROM pg_stat_user_tables WHERE n_live_tup + n_dead_tup > 0`,
       ),
     )
-    samples.push(rows)
+    stored.catch(() => undefined) // the end rejects
+    samples.push(stored.then(([rows = []]) => rows))
   }
-  const stopped = new AbortController()
-  const sampling = (async () => {
-    while (!stopped.signal.aborted) {
-      await sample()
-      await sleep(sampleMs, undefined, { signal: stopped.signal }).catch(() => undefined)
-    }
-    await sample()
-  })()
-  sampling.catch(() => undefined) // `end` rejects
-  return {
-    end: async () => {
-      stopped.abort()
-      await sampling
-      return samples
-    },
+  sample()
+  const timer = setInterval(sample, sampleMs)
+  return () => {
+    clearInterval(timer)
+    sample()
+    return Promise.all(samples)
   }
 }
 

@@ -32,7 +32,7 @@ export async function steadyLoad(
   const system = running ? await openSystem(running) : await startSystem(tools)
   const sampleMs = Math.min(5_000, (1_000 * seconds) / 30)
   const isSampled = isSoak && tools.store === 'postgres'
-  const tables = isSampled ? sampleTables(system.stack, sampleMs) : undefined
+  const tableSamples = isSampled ? sampleTables(system.stack, sampleMs) : undefined
   const measured = await measureWindow(tools, system, {
     ...settings,
     side: isSoak ? 'soak' : 'load',
@@ -49,7 +49,7 @@ export async function steadyLoad(
     finding('p99', latency.p99, 'ms'),
     finding('not completed', missing, '', { atMost: 0 }),
     ...(isSoak ? growthFindings(resources) : []),
-    ...(tables === undefined ? [] : deadRowFindings(await tables.end())),
+    ...(tableSamples === undefined ? [] : deadRowFindings(await tableSamples())),
   ]
   return finish(tools, system, [measured], { title: SCENARIOS[scenario], findings })
 }

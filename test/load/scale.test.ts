@@ -8,7 +8,7 @@ import { tempFolder } from '../support/temp_folder.js'
 import { countsOf } from './accounts.js'
 import { startClient } from './client/client.js'
 import { describeMachine } from './machine.js'
-import { measureWindow } from './measured_window.js'
+import { measureWindow, type Tools } from './measured_window.js'
 import { openSeeded } from './scale.js'
 import { createStacks } from './stacks.js'
 
@@ -22,25 +22,17 @@ t.test('kept seed data is not changed, and a missing window is reported', async 
     await client.stop()
     await stacks.stop()
   })
-  const machine = describeMachine(folder)
-  const progress = (): void => undefined
-  const tools = {
-    folder,
-    out: folder,
-    machine,
-    stacks,
-    client,
-    gateways: 1,
-    store: 'sqlite',
-    progress,
-  } as const
+  const tools: Tools = {
+    ...{ folder, out: folder, machine: describeMachine(folder), stacks, client },
+    ...{ gateways: 1, store: 'sqlite', progress: () => undefined },
+  }
   const system = await openSeeded(tools, kept, 'small', COUNT)
   const seeded = join(kept, `small-${COUNT}`, FILES.processorDatabase)
   const hash = (): string => createHash('sha256').update(readFileSync(seeded)).digest('hex')
   const before = hash()
   const window = { scenario: 'payouts', connections: 2, leadInMs: 0, measureMs: 20_000 } as const
-  const account = (): void => undefined
-  await measureWindow(tools, { ...system, account }, { ...window, side: 'a', journeys: 5 })
+  const uncounted = { ...system, account: () => undefined }
+  await measureWindow(tools, uncounted, { ...window, side: 'a', journeys: 5 })
   t.match((await system.settle()).faults, [/^accepted = stored: 0 and 5 do not add up$/])
   await system.close()
   const { payouts } = await countsOf(system.stack.dataDir)

@@ -15,6 +15,7 @@ import type { EventId } from '../../../src/base/ids.js'
 import { FILES } from '../../../src/base/subjects.js'
 import { deposit } from '../../../src/processor/commands/funds/deposit.js'
 import { settleEvents } from '../../../src/processor/commands/webhook_endpoints/events_settle.js'
+import { openSandboxRail } from '../../support/sandbox_rail.js'
 import { createWorld, DEMO, MASTER, viewOf, type World } from '../../support/world.js'
 import type { Fixtures } from '../fixtures.js'
 import {
@@ -25,7 +26,6 @@ import {
   REFERENCE_TEXTS,
   type SeedPayments,
 } from './seed_payments.js'
-import { openSeedRail } from './seed_rail.js'
 
 export interface SeedDataOptions {
   readonly folder: string
@@ -61,7 +61,7 @@ export async function writeSeedData(options: SeedDataOptions): Promise<Fixtures>
   const key = `${MASTER.kid}:${MASTER.bytes.toString('hex')}\n`
   writeFileSync(join(folder, FILES.masterKey), key, { mode: 0o600 })
   const world = await createWorld({ testdir: () => folder, teardown: () => undefined })
-  const rail = await openSeedRail(world, join(folder, FILES.railDatabase))
+  const rail = await openSandboxRail(world, join(folder, FILES.railDatabase))
 
   world.clock.set(now - ENDED_BEFORE_MS - SPAN_MS - HOUR)
   for (const currency of ['USD', 'VND']) {

@@ -11,8 +11,8 @@ import { createPayout } from '../../../src/processor/commands/payouts/payout_cre
 import { fireIntentTimer } from '../../../src/processor/commands/rail_reports/timer_fire.js'
 import type { Command } from '../../../src/processor/cycle/command.js'
 import { anIntent, aPayout, promptPayQr } from '../../support/requests.js'
+import type { SandboxRail } from '../../support/sandbox_rail.js'
 import { DEMO, viewOf, type World } from '../../support/world.js'
-import type { SeedRail } from './seed_rail.js'
 
 /** Writes the payments of one kind. */
 export interface SeedPayments {
@@ -57,7 +57,7 @@ const AMOUNT_MIN = 10_000
 const JTI = 'token'
 
 /** Open intents are created, and not confirmed yet. */
-export function createSeedIntents(world: World, rail: SeedRail): SeedPayments {
+export function createSeedIntents(world: World, rail: SandboxRail): SeedPayments {
   const { ids, create } = numbered<'intent_id', IntentId>(world, 'intent_id')
   const qr_payload = promptPayQr()
   const intent = (index: number): Command => {
@@ -134,7 +134,7 @@ export async function createBeneficiaries(world: World): Promise<readonly string
 /** Of five open payouts four are held for review, and one has no answer of the rail. */
 export function createSeedPayouts(
   world: World,
-  rail: SeedRail,
+  rail: SandboxRail,
   beneficiaries: readonly string[],
 ): SeedPayments {
   const { ids, create } = numbered<'id', PayoutId>(world, 'id')
@@ -161,7 +161,7 @@ export function createSeedPayouts(
         payout(index, index % BENEFICIARIES, 'sandbox:review'),
       )
       await create(unanswered, (index) => payout(index, BENEFICIARIES + REJECTED))
-      await rail.submit()
+      await rail.settle()
     },
   }
 }
