@@ -15,13 +15,7 @@ import { DEFAULT_STORE, readStored, type Source, type StoreSettings } from './st
 type ByState = Readonly<Record<string, number>>
 type Counted = Readonly<{ name: string; n: number }>
 export type Counts = Awaited<ReturnType<typeof countsOf>>
-
-export interface Accounts {
-  readonly lines: ReturnType<typeof accountLines>
-  readonly audit: string
-  /** Empty when everything adds up. */
-  readonly faults: readonly string[]
-}
+export type Accounts = Awaited<ReturnType<typeof checkAccounts>>
 
 export interface Claims {
   readonly accepted: Accepted
@@ -39,6 +33,7 @@ const ENDED = ['captured', 'failed', 'expired', 'cancelled', 'refunded', 'comple
 const INTENT = ['created', 'authorized', ...ENDED]
 const PAYOUT = ['created', 'processing', ...ENDED]
 const PAID = ['captured', 'refunded', 'completed', 'reversed']
+const NOT_AUDITED = { clean: true, report: 'not audited: the audit reads every row' }
 const DELIVERY = ['delivered', 'dead', 'pending', 'waiting']
 
 const sum = (counts: ByState, states = Object.keys(counts)): number =>
@@ -93,21 +88,23 @@ export async function untilQuiet(dataDir: string, store: StoreSettings): Promise
   }
 }
 
-/** @param audited whether the audit runs too: it reads every row */
+/**
+ * @param audited whether the audit runs too: it reads every row
+ * @returns no `faults` when everything adds up
+ */
 export async function checkAccounts(
   dataDir: string,
   store: StoreSettings,
   before: Counts,
   claims: () => Promise<Claims>,
   audited: boolean,
-): Promise<Accounts> {
+) {
   const after = await untilQuiet(dataDir, store)
   const lines = accountLines(before, after, await claims())
   const faults = lines
     .filter(({ holds }) => !holds)
     .map(({ what, left, right }) => `${what}: ${left} and ${right} do not add up`)
-  if (!audited) return { lines, audit: 'not audited: the audit reads every row', faults }
-  const { clean, report } = await auditOf(dataDir, store)
+  const { clean, report } = audited ? await auditOf(dataDir, store) : NOT_AUDITED
   const text = report.trim().split('\n')
   const from = text.findIndex((line) => /^(audit|union) broken/.test(line))
   const audit = text.slice(from).join('\n') // the last line when nothing is broken

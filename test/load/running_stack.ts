@@ -20,10 +20,7 @@ import { eventually } from '../support/eventually.js'
 import { operatorsOf } from '../support/operators.js'
 import { addressOf, demoKey, processesOf, type PartnerKey, type Stack } from './stacks.js'
 
-export interface RunningStack extends Stack {
-  /** What it consists of, for the report. */
-  readonly settings: Readonly<Record<string, string>>
-}
+export type RunningStack = NonNullable<Awaited<ReturnType<typeof runningStack>>>
 
 const PARTNERS_FILE = 'load_partners.json'
 const ANNOUNCED_WITHIN_MS = 30_000
@@ -32,9 +29,7 @@ const ANNOUNCED_WITHIN_MS = 30_000
  * @param placed the shards of the partners that pay; by default one in each
  * @returns undefined: nothing serves there
  */
-export async function runningStack(
-  placed = (shards: readonly string[]) => shards,
-): Promise<RunningStack | undefined> {
+export async function runningStack(placed = (shards: readonly string[]) => shards) {
   const settings = readSettings()
   const sandbox = findSandbox(settings)
   if (sandbox === undefined || !(await isServing(sandbox))) return undefined

@@ -5,15 +5,9 @@
  *   small, small, large …) after a warm-up of all kinds on both.
  * - Before each kind the database is read once, as some systems drop idle pages after a minute.
  * - Writes come last, and a window of them is a number of journeys: the small database stays small.
- * - A run works on a copy of databases that are kept, so that the next run finds the same rows.
- * - Data is seeded on SQLite; for stacks on PostgreSQL it is then moved there.
  */
-import { execFileSync } from 'node:child_process'
-import { constants, createReadStream, existsSync, readFileSync } from 'node:fs'
-import { cp, readdir, rename, rm } from 'node:fs/promises'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { systemClock } from '../../src/base/clock.js'
-import { FILES } from '../../src/base/subjects.js'
 import { cpuOf, finish } from './bench.js'
 import type { Fixtures } from './fixtures.js'
 import { median } from './machine.js'
@@ -28,8 +22,8 @@ import {
 } from './measured_window.js'
 import { finding, type Finding, type Part, type Section, type Target } from './result.js'
 import { readsOf, type ScenarioName } from './scenarios/scenarios.js'
-import { SEED_FILE, writeSeedData } from './seed_data/seed_data.js'
-import { moveToPostgres } from './seed_data/seed_postgres.js'
+import { SEED_FILE } from './seed_data/seed_data.js'
+import { ownSeedData, readAll } from './seed_data/seeded_database.js'
 import { openSystem, type SystemUnderTest } from './system_under_test.js'
 
 /** `small`, `large`: intents, and as many payouts; `open`: payments at a start. */
@@ -50,9 +44,6 @@ const WRITERS = 32
 const WRITES_WITHIN_MS = 120_000
 const STARTS = 3
 const FLAT = { atMost: 1.2 }
-const READ_BYTES = 4 * 1024 * 1024
-/** Of a database; a running server removes and rewrites other files, such as `pg_internal.init`. */
-const TABLE_FILE = /^\d+\/\d+(\.\d+)?$/
 
 function kindsOf({ small, windowMs, connections }: ScaleSettings, fixtures: Fixtures) {
   const reads = readsOf(fixtures).map(({ name: onlyRead }): Kind => {
@@ -181,43 +172,4 @@ export async function openSeeded(
   const stack = await stacks.start({ dataDir, settings })
   const fixtures = JSON.parse(readFileSync(join(dataDir, SEED_FILE), 'utf8')) as Fixtures
   return openSystem(stack, { fixtures, audited: false })
-}
-
-/** Data that only this run uses, in its store. A kept folder gets its name once it is complete. */
-async function ownSeedData(
-  { folder, store, progress }: Tools,
-  kept: string | undefined,
-  name: string,
-  count: number,
-  open = 0,
-): Promise<string> {
-  const seeded = join(kept ?? folder, `${name}-${count}`)
-  if (!existsSync(seeded)) {
-    const partial = `${seeded}.partial`
-    await rm(partial, { recursive: true, force: true })
-    const what = ['payouts', 'intents'] as const
-    await writeSeedData({ folder: partial, count, open, what, now: systemClock.now() })
-    await rename(partial, seeded)
-  }
-  const dataDir = kept === undefined ? seeded : join(folder, `copy-${name}`)
-  if (kept !== undefined)
-    await cp(seeded, dataDir, { recursive: true, mode: constants.COPYFILE_FICLONE })
-  if (store === 'postgres') {
-    progress(`moving the ${name} database to PostgreSQL`)
-    await moveToPostgres(dataDir)
-  }
-  execFileSync('sync', ['-f', dataDir]) // Flushed to disk before the measurement.
-  return dataDir
-}
-
-async function readAll(dataDir: string): Promise<void> {
-  const [file, cluster] = [join(dataDir, FILES.processorDatabase), join(dataDir, 'postgres/base')]
-  const files = existsSync(file)
-    ? [file]
-    : (await readdir(cluster, { recursive: true }))
-        .filter((name) => TABLE_FILE.test(name))
-        .map((name) => join(cluster, name))
-  for (const each of files) {
-    for await (const _ of createReadStream(each, { highWaterMark: READ_BYTES }));
-  }
 }

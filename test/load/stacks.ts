@@ -6,7 +6,6 @@
  */
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { projectRoot } from '../../src/base/project_root.js'
 import { SETTINGS, type SettingName } from '../../src/base/settings.js'
@@ -18,6 +17,7 @@ import { freePort } from '../../src/supervisor/ports.js'
 import { run } from '../../src/supervisor/program.js'
 import { RUN_FILE } from '../../src/supervisor/stack.js'
 import { untilStarted } from '../support/program.js'
+import { processesIn } from '../support/stack.js'
 import type { Address } from './client/http_socket.js'
 import type { Watched } from './process_usage.js'
 import { DEFAULT_STORE, type StoreSettings } from './stored.js'
@@ -108,14 +108,10 @@ export function createStacks(folder: string) {
   return { start, startNullBackend, stop }
 }
 
-export function processesOf(dataDir: string): Watched[] {
-  const { processes } = JSON.parse(readFileSync(join(dataDir, RUN_FILE), 'utf8')) as {
-    readonly processes: Readonly<Record<string, { readonly pid: number }>>
-  }
-  return Object.entries(processes).map(([name, { pid }]) => {
+export const processesOf = (dataDir: string): Watched[] =>
+  Object.entries(processesIn(join(dataDir, RUN_FILE))).map(([name, { pid }]) => {
     return { name, pid, hasChildren: name.startsWith('postgres') }
   })
-}
 
 export const demoKey = ({ key_id: keyId, signing_secret: secret }: Sandbox): PartnerKey => ({
   ...{ keyId, secret },

@@ -94,14 +94,16 @@ export async function runUntilExit(
   return { exitCode, output: stack.output() }
 }
 
-interface RunFile {
-  readonly processes: Readonly<Record<string, { readonly pid: number }>>
+/** The processes of a stack, by name. @param runFile its `run.json` */
+export function processesIn(runFile: string): Readonly<Record<string, { readonly pid: number }>> {
+  const { processes } = JSON.parse(readFileSync(runFile, 'utf8')) as {
+    readonly processes: ReturnType<typeof processesIn>
+  }
+  return processes
 }
 
 export function pidIn(runFile: string, name: string): number {
-  const found = existsSync(runFile)
-    ? (JSON.parse(readFileSync(runFile, 'utf8')) as RunFile).processes[name]?.pid
-    : undefined
+  const found = existsSync(runFile) ? processesIn(runFile)[name]?.pid : undefined
   if (found === undefined) throw new Error(`no process ${name} in ${runFile}`)
   return found
 }
