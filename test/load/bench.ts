@@ -66,12 +66,12 @@ const joined = (parts: readonly Part[]): Part => ({
 export async function startSystem(
   { stacks, gateways, store, progress }: Tools,
   { settings = {}, ...options }: StackOptions = {},
-  plans?: readonly EndpointPlan[],
+  system?: Parameters<typeof openSystem>[1],
 ): Promise<SystemUnderTest> {
   progress('starting the stack')
   const given = { STORE: store, ...settings, GATEWAYS: String(gateways) }
   const stack = await stacks.start({ settings: given, ...options })
-  return openSystem(stack, { plans })
+  return openSystem(stack, system)
 }
 
 /** Settles and closes the system. Only the faults of the warm-up are reported. */
@@ -160,7 +160,7 @@ const TWO_FAIL: readonly EndpointPlan[] = [
  * half of the reached rate, the age of deliveries with and without failing endpoints, alternating.
  */
 async function benchWebhooks(tools: Tools, settings: BenchSettings): Promise<Part> {
-  const system = await startSystem(tools, {}, TWO_FAIL)
+  const system = await startSystem(tools, {}, { plans: TWO_FAIL })
   const measured: Measured[] = []
   const play = async (side: string, rate: number, repeat: number): Promise<WindowResult> => {
     const options = windowOptions({ ...settings, ratePerSecond: rate }, 'webhooks', repeat)

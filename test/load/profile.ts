@@ -29,7 +29,8 @@ export async function profile(tools: Tools, settings: ProfileSettings): Promise<
   const recorder = new URL('./cpu_profile_recorder.js', import.meta.url)
   recorder.search = String(new URLSearchParams({ folder, everyMicros: String(everyMicros) }))
   const plans = scenario === 'webhooks' ? TEN_ENDPOINTS : undefined
-  const system = await startSystem(tools, { nodeOptions: `--import=${recorder.href}` }, plans)
+  const nodeOptions = `--import=${recorder.href}`
+  const system = await startSystem(tools, { nodeOptions }, { plans })
   const phases = ratePerSecond === undefined ? undefined : [{ ms: Infinity, ratePerSecond }]
   const profiled = system.stack.processes().filter(({ name }) => PROFILED.test(name))
   const signal = (): void => profiled.forEach(({ pid }) => process.kill(pid, 'SIGUSR2'))

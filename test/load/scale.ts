@@ -8,7 +8,7 @@
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { cpuOf, finish } from './bench.js'
+import { cpuOf, finish, startSystem } from './bench.js'
 import type { Fixtures } from './fixtures.js'
 import { median } from './machine.js'
 import {
@@ -24,7 +24,7 @@ import { finding, type Finding, type Part, type Section, type Target } from './r
 import { readsOf, type ScenarioName } from './scenarios/scenarios.js'
 import { SEED_FILE } from './seed_data/seed_data.js'
 import { ownSeedData, readAll } from './seed_data/seeded_database.js'
-import { openSystem, type SystemUnderTest } from './system_under_test.js'
+import type { SystemUnderTest } from './system_under_test.js'
 
 /** `small`, `large`: intents, and as many payouts; `open`: payments at a start. */
 type Numbers = 'small' | 'large' | 'open' | 'windowMs' | 'repeat' | 'connections'
@@ -63,10 +63,10 @@ function kindsOf({ small, windowMs, connections }: ScaleSettings, fixtures: Fixt
 }
 
 export async function scale(tools: Tools, settings: ScaleSettings): Promise<Part> {
-  const sides = [
-    { side: 'small', system: await openSeeded(tools, settings.kept, 'small', settings.small) },
-    { side: 'large', system: await openSeeded(tools, settings.kept, 'large', settings.large) },
-  ]
+  const open = async (side: 'small' | 'large') => {
+    return { side, system: await openSeeded(tools, settings.kept, side, settings[side]) }
+  }
+  const sides = [await open('small'), await open('large')] as const
   const sections: Section[] = []
   const measured: Measured[] = []
   const play = async (window: Kind['window'], first: number, last: number) => {
@@ -76,7 +76,7 @@ export async function scale(tools: Tools, settings: ScaleSettings): Promise<Part
     measured.push(...played)
     return windowsOf(played)
   }
-  for (const kinds of kindsOf(settings, sides[1]!.system.partners[0]!.fixtures)) {
+  for (const kinds of kindsOf(settings, sides[1].system.partners[0]!.fixtures)) {
     for (const { window } of kinds) await play(window, 0, 0)
     for (const { title, noun, window } of kinds) {
       for (const { system } of sides) await readAll(system.stack.dataDir)
@@ -164,12 +164,8 @@ export async function openSeeded(
   name: string,
   count: number,
 ): Promise<SystemUnderTest> {
-  const { stacks, gateways, store, progress } = tools
-  progress(`preparing the ${name} database`)
+  tools.progress(`preparing the ${name} database`)
   const dataDir = await ownSeedData(tools, kept, name, count)
-  progress(`starting on the ${name} database`)
-  const settings = { STORE: store, GATEWAYS: String(gateways) }
-  const stack = await stacks.start({ dataDir, settings })
   const fixtures = JSON.parse(readFileSync(join(dataDir, SEED_FILE), 'utf8')) as Fixtures
-  return openSystem(stack, { fixtures, audited: false })
+  return startSystem(tools, { dataDir }, { fixtures, audited: false })
 }

@@ -73,7 +73,6 @@ export async function writeSeedData(options: SeedDataOptions): Promise<Fixtures>
   const intents = createSeedIntents(world, rail)
   await writeEnded(options, world, { payouts, intents })
   await writeOpen(options, world, { payouts, intents })
-  await settleWithoutEndpoints(world, join(folder, FILES.webhookDatabase))
 
   await rail.close()
   await world.close()
@@ -104,36 +103,30 @@ async function writeEnded(options: SeedDataOptions, world: World, writers: Write
   }
 }
 
-/** Of the last twenty minutes. With both kinds half of them are intents. */
-async function writeOpen(
-  { open, now, what }: SeedDataOptions,
-  world: World,
-  writers: Writers,
-): Promise<void> {
+/**
+ * Of the last twenty minutes. With both kinds half of them are intents. As there is no endpoint,
+ * the pool settles each event as soon as it has it.
+ */
+async function writeOpen(options: SeedDataOptions, world: World, writers: Writers): Promise<void> {
+  const { folder, open, now, what } = options
+  const pool = await openWebhookStore(join(folder, FILES.webhookDatabase), (fault) => {
+    throw fault
+  })
   for (let done = 0; done < open; done += OPEN_BATCH_MAX) {
     world.clock.set(now - Math.ceil(20 * MINUTE * (1 - done / open)) - 30 * SECOND)
     const size = Math.min(OPEN_BATCH_MAX, open - done)
     const intents = what.includes('intents') ? Math.ceil(size / what.length) : 0
     await writers.intents.writeOpen(intents)
     await writers.payouts.writeOpen(size - intents)
-  }
-}
-
-/** As there is no endpoint, the pool settles each event as soon as it has it. */
-async function settleWithoutEndpoints(world: World, file: string): Promise<void> {
-  const store = await openWebhookStore(file, (fault) => {
-    throw fault
-  })
-  while (world.events.length > 0) {
     const events = world.events
-      .splice(0, OPEN_BATCH_MAX)
+      .splice(0)
       .map((event) => ({ ...event, id: event.id as EventId, receivedAt: event.createdAt }))
     const ids = events.map(({ id }) => id)
-    await store.commit({ events })
+    await pool.commit({ events })
     await world.run(settleEvents(ids))
-    await store.commit({ reported: ids })
+    await pool.commit({ reported: ids })
   }
-  await store.close()
+  await pool.close()
 }
 
 /** At most so many, evenly distributed. */

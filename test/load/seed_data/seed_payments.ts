@@ -121,12 +121,10 @@ const beneficiaryOf = (index: number): number =>
     : index % BENEFICIARIES
 
 export async function createBeneficiaries(world: World): Promise<readonly string[]> {
+  const { beneficiary } = aPayout()
   const ordinary = Array.from({ length: BENEFICIARIES }, (_, index) => String(100_000_000 + index))
   const commands = [...ordinary, ...SPECIAL_ACCOUNTS].map((account_number, index) =>
-    createBeneficiary(DEMO, {
-      ...{ type: 'bank_account', name: `Nguyen Van ${index}`, destination_country: 'VN' },
-      ...{ currency: 'VND', account_number, bank_code: '970436' },
-    }),
+    createBeneficiary(DEMO, { ...beneficiary!, name: `Nguyen Van ${index}`, account_number }),
   )
   return (await accepted<{ id: string }>(world, commands)).map(({ id }) => id)
 }
