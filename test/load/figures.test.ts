@@ -1,14 +1,15 @@
-/** Figures of the report: accounts, faults, spikes, comparisons, dead rows. */
+/** Figures of a run and its report: accounts, faults, spikes, comparisons, growth, dead rows. */
 import t from 'tap'
 import { accountLines, type Counts } from './accounts.js'
 import { pairRatios, storeFindings } from './bench.js'
-import { createLatencies, recordMs } from './client/latency.js'
+import { createLatencies, latencyMs, recordMs } from './client/latency.js'
 import type { Summary } from './client/load.js'
 import { deadRowFindings } from './dead_rows.js'
-import { faultsOf } from './measured_window.js'
+import { growthFindings, slopeOf } from './growth.js'
+import { faultsOf, type SampleResult, type WindowResult } from './measured_window.js'
 import { spikeFindings } from './open_loop.js'
-import { isMet, type Finding } from './result.js'
-import { aSample, aWindow } from './sample_results.js'
+import { report } from './report.js'
+import { finding, isMet, type Finding, type RunResult, type Section } from './result.js'
 import { memoryFindings, scaleFindings } from './scale.js'
 import {
   COMPLETED,
@@ -17,8 +18,20 @@ import {
   type Scenario,
 } from './scenarios/scenario.js'
 
-const byName = (findings: readonly Finding[]) => (name: string) =>
-  findings.find((one) => one.name === name)
+const LATENCY = { ...latencyMs(createLatencies()), count: 1_000, p50: 18.04, p99: 40.06, max: 61.2 }
+
+const aWindow = (given: Partial<WindowResult> = {}): WindowResult => ({
+  ...{ side: 'service', repeat: 1, seconds: 10, ratePerSecond: 15_000, perCommit: 90 },
+  ...{ latency: LATENCY, phases: [], rejections: LATENCY, arrivals: undefined },
+  journeys: { begun: 200_000, completed: 199_990, overdue: 0, abandoned: 0 },
+  errors: { '503 configuration_error': 10 },
+  cpuMicros: { gateway: { main: 27.3, others: 1 }, client: { main: 0.1, others: 12 } },
+  ...{ rssMiB: { gateway: 113, client: 160 }, elsewhere: 0.02, samples: [], resources: [] },
+  ...given,
+})
+
+const values = (findings: readonly Finding[]) =>
+  Object.fromEntries(findings.map(({ name, value }) => [name, value]))
 
 t.test('accounts that do not add up are reported, line by line', (t) => {
   const none: Counts = {
@@ -59,11 +72,7 @@ t.test('an unexpected answer is a fault of a strict window', (t) => {
     ...{ overdue: 0, abandoned: 0, failed: {}, seconds: 1, latencies, rejections: latencies },
   }
   t.same(faultsOf(summary, true), [])
-  t.equal(
-    faultsOf({ ...summary, completed: 9 }, false).length,
-    1,
-    'a lost journey is a fault of every window',
-  )
+  t.equal(faultsOf({ ...summary, completed: 9 }, false).length, 1, 'a lost journey')
   t.equal(faultsOf({ ...summary, completedInWindow: 0 }, false).length, 1)
   const rejected = { ...summary, completed: 8, failed: { '503': 2 } }
   t.same([faultsOf(rejected, true), faultsOf(rejected, false)], [['2 × 503'], []])
@@ -72,85 +81,81 @@ t.test('an unexpected answer is a fault of a strict window', (t) => {
 })
 
 t.test('a spike is reported with its rejections and recovery time', (t) => {
+  const sample = (at: number, p99: number, given: Partial<SampleResult> = {}): SampleResult => ({
+    ...{ at, perSecond: 100, failedPerSecond: 0, abandonedPerSecond: 0 },
+    ...{ p99, p99FromSent: p99 / 2, clientDelayMs: p99 / 10, ...given },
+  })
   const flood = { failedPerSecond: 250, abandonedPerSecond: 150 }
-  const sample = (at: number, p99: number, given = {}) =>
-    aSample({ at, p99, p99FromSent: p99 / 2, clientDelayMs: p99 / 10, ...given })
   const samples = [
     ...[sample(250, 10), sample(500, 10), sample(750, 12)],
     ...[sample(1_000, 80, flood), sample(1_250, 90, flood)],
     ...[sample(1_500, 40, { abandonedPerSecond: 10 }), sample(1_750, 30), sample(2_000, 15)],
   ]
-  const phases = [11, 88, 40].map((p99) => ({ ...aWindow().latency, p99 }))
-  const found = byName(spikeFindings(aWindow({ samples, phases }), { from: 750, to: 1_250 }, 200))
-  t.equal(found('demand in the spike')?.value, 500)
-  t.equal(found('share rejected')?.value, 0.5)
-  t.equal(found('share that got no connection in 1 s')?.value, 0.3)
-  t.equal(found('p99 before, from sent')?.value, 5)
-  t.equal(found('p99 in the spike, from sent, median')?.value, 42.5)
-  t.equal(found('spike / before')?.value, 8.5)
-  t.equal(found('spike / before, of all')?.value, 8)
-  t.equal(found("the client's own delay, median")?.value, 8.5)
-  t.equal(found('recovered after')?.value, 750)
+  const phases = [11, 88, 40].map((p99) => ({ ...LATENCY, p99 }))
+  const spike = { from: 750, to: 1_250 }
+  t.match(values(spikeFindings(aWindow({ samples, phases }), spike, 200)), {
+    ...{ 'demand in the spike': 500, 'share rejected': 0.5, 'recovered after': 750 },
+    ...{ 'share that got no connection in 1 s': 0.3, 'p99 before, from sent': 5 },
+    ...{ 'p99 in the spike, from sent, median': 42.5, 'spike / before': 8.5 },
+    ...{ 'spike / before, of all': 8, "the client's own delay, median": 8.5 },
+  })
   t.end()
 })
 
-t.test('sides are compared by medians of windows, revisions by pairs of windows', (t) => {
-  const window = (side: string, p99: number, processor: number, repeat = 1) => {
-    const cpuMicros = {
-      'gateway-1': { main: 20, others: 0 },
-      processor: { main: processor, others: 10 },
-      client: { main: 1_000, others: 1_000 },
-    }
-    const latency = { ...aWindow().latency, p99 }
-    return aWindow({ side, repeat, latency, cpuMicros, rssMiB: { processor } })
+/** `main` of the processor and `others` of the PostgreSQL server: CPU of a journey. */
+function aSide(side: string, repeat: number, main: number, others = 0, given = {}): WindowResult {
+  const cpuMicros = {
+    'gateway-1': { main: 20, others: 0 },
+    processor: { main, others: 10 },
+    postgres: { main: 0, others },
+    client: { main: 1_000, others: 1_000 },
   }
-  const small = [window('small', 10, 50), window('small', 12, 50), window('small', 11, 50)]
-  const large = [window('large', 11, 60), window('large', 500, 60), window('large', 12, 600)]
-  const found = byName(scaleFindings([...small, ...large], 'read'))
-  t.equal(found('p99, large / small')?.value, 12 / 11, 'one bad window has no effect')
-  t.equal(found('CPU of the gateway, large / small')?.value, 1)
-  const cpu = found('CPU a read, large / small')
-  t.equal(cpu?.value, 90 / 80, 'without the client')
+  return aWindow({ side, repeat, cpuMicros, rssMiB: { processor: main }, ...given })
+}
+const p99Of = (p99: number) => ({ latency: { ...LATENCY, p99 } })
+
+t.test('sides are compared by medians of windows, revisions by pairs of windows', (t) => {
+  const small = [10, 12, 11].map((p99) => aSide('small', 1, 50, 0, p99Of(p99)))
+  const [first, second] = [
+    aSide('large', 1, 60, 0, p99Of(11)),
+    aSide('large', 1, 60, 0, p99Of(500)),
+  ]
+  const large = [first, second, aSide('large', 1, 600, 0, p99Of(12))]
+  const compared = scaleFindings([...small, ...large], 'read')
+  t.match(values(compared), {
+    'p99, large / small': 12 / 11, // one bad window has no effect
+    'CPU of the gateway, large / small': 1,
+    'CPU a read, large / small': 90 / 80, // without the client
+  })
+  const cpu = compared.find(({ name }) => name === 'CPU a read, large / small')
   t.ok(cpu && isMet(cpu))
-  const dear = scaleFindings([window('small', 10, 50), window('large', 10, 90)], 'create')
+  const dear = scaleFindings([aSide('small', 1, 50), aSide('large', 1, 90)], 'create')
   t.same(dear.filter((one) => isMet(one) === false).length, 1, 'a create that costs more')
-  const memory = memoryFindings([window('small', 1, 50), window('large', 1, 513)])
+  const memory = memoryFindings([aSide('small', 1, 50), aSide('large', 1, 513)])
   t.same(memory.map(isMet), [undefined, false])
 
-  const pairs = [window('base', 10, 50), window('head', 20, 50)]
-  const more = [window('head', 5, 50, 2), window('base', 10, 50, 2)]
-  const ratio = byName(pairRatios([...pairs, ...more], ['base', 'head']))
-  t.equal(ratio('p99, head / base')?.value, 1.25)
-  t.equal(ratio('p99, head / base, least of 2')?.value, 0.5)
-  t.equal(ratio('p99, head / base, greatest of 2')?.value, 2)
+  const pairs = [aSide('base', 1, 50, 0, p99Of(10)), aSide('head', 1, 50, 0, p99Of(20))]
+  const more = [aSide('head', 2, 50, 0, p99Of(5)), aSide('base', 2, 50, 0, p99Of(10))]
+  const name = 'p99, head / base'
+  t.match(values(pairRatios([...pairs, ...more], ['base', 'head'])), {
+    ...{ [name]: 1.25, [`${name}, least of 2`]: 0.5, [`${name}, greatest of 2`]: 2 },
+  })
   t.end()
 })
 
 t.test('stores are compared by pairs of windows, with targets', (t) => {
-  const window = (side: string, repeat: number, rate: number, processor: number) => {
-    const cpuMicros = {
-      processor: { main: processor, others: 0 },
-      postgres: { main: 0, others: side === 'SQLite' ? 0 : 30 },
-      client: { main: 1_000, others: 0 },
-    }
-    return aWindow({ side, repeat, ratePerSecond: rate, cpuMicros })
-  }
-  const found = byName(
-    storeFindings([
-      ...[window('SQLite', 1, 100, 50), window('PostgreSQL', 1, 80, 45)],
-      ...[window('PostgreSQL', 2, 35, 60), window('SQLite', 2, 50, 60)],
-    ]),
-  )
-  const rate = found('rate, PostgreSQL / SQLite')
-  t.equal(rate?.value, 0.75)
-  t.ok(rate && isMet(rate))
-  t.equal(found('rate, PostgreSQL / SQLite, least of 2')?.value, 0.7)
-  const cpu = found('CPU of the processor, PostgreSQL / SQLite')
-  t.equal(cpu?.value, 0.95)
-  t.ok(cpu && isMet(cpu))
-  t.equal(found('CPU of the PostgreSQL server a journey')?.value, 30)
-  const journey = found('CPU a journey, PostgreSQL / SQLite, greatest of 2')
-  t.equal(journey?.value, 1.5, 'without the client')
+  const rate = (ratePerSecond: number) => ({ ratePerSecond })
+  const compared = storeFindings([
+    ...[aSide('SQLite', 1, 40, 0, rate(100)), aSide('PostgreSQL', 1, 35, 30, rate(80))],
+    ...[aSide('PostgreSQL', 2, 50, 30, rate(35)), aSide('SQLite', 2, 50, 0, rate(50))],
+  ])
+  t.match(values(compared), {
+    ...{ 'rate, PostgreSQL / SQLite': 0.75, 'rate, PostgreSQL / SQLite, least of 2': 0.7 },
+    'CPU of the processor, PostgreSQL / SQLite': 0.95,
+    'CPU of the PostgreSQL server a journey': 30,
+    'CPU a journey, PostgreSQL / SQLite, greatest of 2': 110 / 80, // without the client
+  })
+  t.same(compared.map(isMet).filter(Boolean).length, 2)
   t.end()
 })
 
@@ -158,18 +163,98 @@ t.test('dead rows are checked in large tables only', (t) => {
   const table = (name: string, live: number, dead: number) => {
     return { table: name, live, dead, vacuums: 1, bytes: 1_048_576 }
   }
-  const found = byName(
-    deadRowFindings([
-      [table('books_1.outbox', 10, 5_000), table('books_1.intents', 10_000, 30_000)],
-      [table('books_1.outbox', 10, 0), table('books_1.intents', 40_000, 1_000)],
-    ]),
-  )
-  const worst = found('dead rows, largest share (books_1.intents)')
-  t.equal(worst?.value, 0.75)
-  t.equal(worst && isMet(worst), false)
-  t.equal(found('dead rows at the end')?.value, 1_000)
-  t.equal(found('vacuums by autovacuum')?.value, 2)
-  t.equal(found('tables and indexes at the end')?.value, 2)
+  const found = deadRowFindings([
+    [table('books_1.outbox', 10, 5_000), table('books_1.intents', 10_000, 30_000)],
+    [table('books_1.outbox', 10, 0), table('books_1.intents', 40_000, 1_000)],
+  ])
+  t.match(values(found), {
+    'dead rows, largest share (books_1.intents)': 0.75,
+    ...{ 'dead rows at the end': 1_000, 'vacuums by autovacuum': 2 },
+    'tables and indexes at the end': 2,
+  })
+  t.equal(found[0] && isMet(found[0]), false)
+  t.end()
+})
+
+t.test('growth over a long load has a verdict', (t) => {
+  /** A sample a minute. */
+  const verdicts = (minutes: number, of: (minute: number) => readonly [number, number]) => {
+    const samples = Array.from({ length: minutes + 1 }, (_, minute) => {
+      const [mib, files] = of(minute)
+      const by = (value: number) => ({ processor: value, client: value })
+      return { at: minute * 60_000, rssMiB: by(mib), openFiles: by(files) }
+    })
+    return growthFindings(samples).slice(0, 3).map(isMet)
+  }
+  t.ok(Math.abs(slopeOf([[0, 1], [10, 3], [20, 5]]) - 0.2) < 1e-9) // prettier-ignore
+  t.equal(slopeOf([[0, 5]]), 0)
+  const flat = verdicts(60, (minute) => [200 + minute * 0.2 + (minute % 2) * 8, 40])
+  t.same(flat, [true, true, undefined], 'the client has no verdict')
+  const grown = verdicts(60, (minute) => [200 + minute * 0.5, 40 + minute / 10])
+  t.same(grown, [false, false, undefined])
+  t.equal(verdicts(60, (minute) => [Math.min(minute, 20) * 20, 10])[0], true, 'the first third')
+  t.equal(verdicts(30, (minute) => [100, minute < 20 ? 10 : 11])[1], true, 'one file more')
+  t.equal(verdicts(30, (minute) => [100, minute < 20 ? 10 : 13])[1], false, 'three files more')
+  t.equal(verdicts(12, (minute) => [100 + 10 * minute, 10])[0], undefined, 'too short to judge')
+  t.end()
+})
+
+const aRun = (section: Partial<Section> = {}, given: Partial<RunResult> = {}): RunResult => {
+  const machine = { cpu: 'a processor', cores: 2, memoryMiB: 8_000, node: 'v20', kernel: '6.1' }
+  const line = { what: 'accepted = stored', left: 10, right: 10, holds: true }
+  return {
+    ...{ kind: 'bench', startedAt: '2026-11-21T05:30:12.000Z', voidBecause: [] },
+    machine: { ...machine, fileSystem: 'ext4', fsyncMicros: 400 },
+    settings: { load: 'closed loop, 512 connections' },
+    sections: [
+      {
+        title: 'signed durable creates of intents',
+        windows: [aWindow()],
+        findings: [
+          finding('rate', 15_000, '/s', { atLeast: 15_000 }),
+          finding('service / ceiling', 0.75, '', { atLeast: 0.8 }),
+        ],
+        accounts: { lines: [line], audit: 'audit clean: 43 checks over 100 rows', faults: [] },
+        ...section,
+      },
+    ],
+    ...given,
+  }
+}
+
+t.test('a run is reported with its machine, settings, windows, findings and accounts', (t) => {
+  const text = report(aRun())
+  const lines = [
+    ...[/bench, 2026-11-21T05:30:12/, /a processor, 2 cores.*v20/, /closed loop, 512 connections/],
+    /service 1 +15,000 +18\.0 +40\.1 +61\.2 +199,990 +10 +90\.0 +2 %/,
+    ...[/service 1: 10 × 503 configuration_error/, /gateway +27\.3 +1\.0 +113/],
+    /rate +15,000 \/s +target: at least 15,000 \/s, met/,
+    /service \/ ceiling +0\.75 +target: at least 0\.8, NOT met/,
+    ...[/accepted = stored +10 +10 +adds up\n/, /Everything adds up\.$/],
+  ]
+  for (const line of lines) t.match(text, line)
+  t.end()
+})
+
+t.test('a void run and a busy machine are reported', (t) => {
+  const text = report(aRun({}, { voidBecause: ['creates, service 1: 3 × 503'] }))
+  t.match(text, /void: these figures do not count\.\n {2}creates, service 1: 3 × 503$/)
+  t.match(report(aRun({ windows: [aWindow({ elsewhere: 0.4 })] })), /not quiet/)
+  t.end()
+})
+
+t.test('never, a tiny and a missing figure are shown differently', (t) => {
+  const findings = [
+    finding('recovered after', Infinity, 'ms'),
+    finding('not completed', 1 / 1_500, '', { atMost: 0 }),
+    finding('files', -1e-12, '/h'),
+    finding('ratio', Number.NaN, '×', { atMost: 1.2 }),
+  ]
+  const text = report(aRun({ findings }))
+  t.match(text, /recovered after +never$/m)
+  t.match(text, /not completed +0\.0007 +target: at most 0, NOT met/)
+  t.match(text, /files +-?0\.00 \/h/)
+  t.match(text, /ratio +none +target: at most 1\.2 ×, NOT met/)
   t.end()
 })
 
