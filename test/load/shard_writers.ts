@@ -16,9 +16,8 @@ import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { projectRoot } from '../../src/base/project_root.js'
-import type { Database } from '../../src/store/database.js'
 import { connectToPrimary, parseStoreUrl } from '../../src/store/postgres/connection.js'
-import { startPostgres, type TestServer } from '../support/postgres_server.js'
+import { startPostgres } from '../support/postgres_server.js'
 import { CREATES } from './create_batches.js'
 import { median } from './machine.js'
 import { alternate, type Tools } from './measured_window.js'
@@ -37,14 +36,9 @@ export interface Played {
   readonly coresElsewhere: number
 }
 
-interface Server extends TestServer {
-  readonly connection: Database
-}
-
+type Server = Awaited<ReturnType<typeof openServer>>
 /** A writer's schema and its server. */
-interface Place extends Server {
-  readonly shard: string
-}
+type Place = Server & { readonly shard: string }
 
 /** The servers of a side's writers, by index. */
 const SIDES = {
@@ -101,7 +95,7 @@ export async function measureShards(
   }
 }
 
-async function openServer(t: Teardown, folder: string): Promise<Server> {
+async function openServer(t: Teardown, folder: string) {
   const server = await startPostgres(t, TUNED, folder)
   const connection = await connectToPrimary(parseStoreUrl(server.url), 'public', 'load')
   t.teardown(() => connection.close())
@@ -126,7 +120,7 @@ async function play(
     const servers = [...new Map(places.map((place) => [place.url, place])).values()]
     for (const { connection } of servers) await connection.exec('CHECKPOINT')
     for (const [index, place] of hasOwnCore ? places.entries() : []) {
-      runOnCore(index, [writers[index]?.pid, await sessionOf(place)])
+      await runOnCore(index, writers[index]!, place)
     }
     const watched = [
       ...writers.map(({ pid = 0 }) => ({ name: `writer ${pid}`, pid })),
@@ -170,16 +164,13 @@ const said = (writer: ChildProcess): Promise<unknown> =>
     once(writer, 'exit').then(() => Promise.reject(new Error('a writer ended'))),
   ])
 
-async function sessionOf({ connection, shard }: Place): Promise<number | undefined> {
-  const [row] = await connection.all<{ session: number }>(`SELECT session FROM ${shard}.owner`)
-  return row?.session
-}
-
-/** Of the cores that this process may use, the one with this index. */
-function runOnCore(index: number, pids: readonly (number | undefined)[]): void {
+/** The writer and its session share one of the cores that this process may use. */
+async function runOnCore(index: number, { pid }: ChildProcess, { connection, shard }: Place) {
+  const [owner] = await connection.all<{ session: number }>(`SELECT session FROM ${shard}.owner`)
   const allowed = coresOf(readFileSync('/proc/self/status', 'utf8'))
   const core = String(allowed[index % allowed.length])
-  for (const pid of pids) execFileSync('taskset', ['-acp', core, String(pid)], { stdio: 'ignore' })
+  for (const each of [pid, owner?.session])
+    execFileSync('taskset', ['-acp', core, String(each)], { stdio: 'ignore' })
 }
 
 /** @param status as in /proc/self/status, whose list is of numbers and ranges: `0-1,4` */
