@@ -124,7 +124,8 @@ export const measureSides = (
     return measured
   })
 
-const windowOptions = (settings: BenchSettings, scenario: ScenarioName, repeat: number) => {
+type OneWindow = Omit<BenchSettings, 'scenarios' | 'repeat'>
+export const windowOptions = (settings: OneWindow, scenario: ScenarioName, repeat: number) => {
   const { ratePerSecond, connections, leadInMs } = settings
   return {
     ...{ scenario, repeat, connections, leadInMs, strict: true },

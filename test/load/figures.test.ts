@@ -11,12 +11,8 @@ import { spikeFindings } from './open_loop.js'
 import { report } from './report.js'
 import { finding, isMet, type Finding, type RunResult, type Section } from './result.js'
 import { memoryFindings, scaleFindings } from './scale.js'
-import {
-  COMPLETED,
-  createWorkloadMix,
-  NOTHING_ACCEPTED,
-  type Scenario,
-} from './scenarios/scenario.js'
+import { COMPLETED, type Scenario } from './scenarios/scenario.js'
+import { createWorkloadMix } from './scenarios/scenarios.js'
 
 const LATENCY = { ...latencyMs(createLatencies()), count: 1_000, p50: 18.04, p99: 40.06, max: 61.2 }
 
@@ -267,7 +263,6 @@ t.test('a mix keeps its proportions, and an answer goes to its own part', (t) =>
       return Buffer.from(name)
     },
     proceed: () => (name === 'a' ? COMPLETED : { kind: 'failed', code: name }),
-    accepted: () => NOTHING_ACCEPTED,
   })
   const [a, b] = [part('a'), part('b')]
   const mix = createWorkloadMix([{ weight: 3, scenario: a }, ...[{ weight: 1, scenario: b }]])

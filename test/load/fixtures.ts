@@ -19,40 +19,36 @@ const CONCURRENT = 20
 const DEPOSIT = '100000000000000000'
 
 export async function createFixtures(partner: Connection): Promise<Fixtures> {
-  const create = async (path: string, body: object): Promise<Record<string, string>> => {
+  const create = async (path: string, body: object): Promise<string> => {
     const headers = { 'Idempotency-Key': randomUUID() }
     const { status, text, body: made } = await partner.request('POST', path, body, { headers })
-    if (status < 300) return made as Record<string, string>
-    throw new Error(`fixtures: POST ${path} answered ${status} ${text}`)
+    if (status >= 300) throw new Error(`fixtures: POST ${path} answered ${status} ${text}`)
+    const { id, intent_id = id } = made as Record<string, string>
+    return String(intent_id)
+  }
+  const many = async (count: number, path: string, bodyOf: (index: number) => object) => {
+    const ids: string[] = []
+    for (let from = 0; from < count; from += CONCURRENT) {
+      const places = Array.from({ length: Math.min(CONCURRENT, count - from) }, (_, i) => from + i)
+      ids.push(...(await Promise.all(places.map((place) => create(path, bodyOf(place))))))
+    }
+    return ids
   }
   for (const currency of ['USD', 'VND']) {
     await create('/v1/funding/deposits', { currency, amount: DEPOSIT })
   }
-  const beneficiaries = await idsOf(BENEFICIARIES, async (index) => {
-    const account_number = String(100_000_000 + index)
-    return (await create('/v1/beneficiaries', { ...aPayout().beneficiary, account_number }))['id']
+  const beneficiaries = await many(BENEFICIARIES, '/v1/beneficiaries', (index) => {
+    return { ...aPayout().beneficiary, account_number: String(100_000_000 + index) }
   })
-  const payouts = await idsOf(OF_EACH, async (index) => {
+  const payouts = await many(OF_EACH, '/v1/payouts', (index) => {
     const beneficiary_id = beneficiaries[index % BENEFICIARIES]
-    const terms = { amount: '125000', currency: 'VND', reference: referenceOf(index) }
-    return (await create('/v1/payouts', { ...terms, beneficiary_id }))['id']
+    return { amount: '125000', currency: 'VND', beneficiary_id, reference: referenceOf(index) }
   })
-  const intents = await idsOf(OF_EACH, async (index) => {
-    const intent = anIntent({ partner_user_id: `fixture-${index}` })
-    return (await create('/v1/payment_intents', intent))['intent_id']
-  })
+  const intents = await many(OF_EACH, '/v1/payment_intents', (index) =>
+    anIntent({ partner_user_id: `fixture-${index}` }),
+  )
   const references = payouts.map((_, index) => encodeURIComponent(referenceOf(index)))
   return { intents, payouts, beneficiaries, references }
 }
 
 const referenceOf = (index: number): string => `invoice ${String(index).padStart(4, '0')}`
-
-async function idsOf(count: number, create: (index: number) => Promise<string | undefined>) {
-  const ids: string[] = []
-  for (let from = 0; from < count; from += CONCURRENT) {
-    const size = Math.min(CONCURRENT, count - from)
-    const made = await Promise.all(Array.from({ length: size }, (_, place) => create(from + place)))
-    ids.push(...made.map(String))
-  }
-  return ids
-}

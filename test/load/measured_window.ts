@@ -2,8 +2,7 @@
  * One measured window: the load, CPU and memory of the processes, and faults. CPU and memory are
  * read at the start and the end of the measured part.
  */
-import type { Phase } from './client/arrival_schedule.js'
-import type { Client } from './client/client.js'
+import type { Client, Window } from './client/client.js'
 import type { Address } from './client/http_socket.js'
 import { createLatencies, latencyMs } from './client/latency.js'
 import type { Sample, Summary } from './client/load.js'
@@ -32,7 +31,10 @@ export interface Tools {
   readonly progress: (step: string, sample?: SampleResult) => void
 }
 
-export interface WindowOptions {
+export interface WindowOptions
+  extends
+    Pick<Window, 'connections' | 'leadInMs' | 'measureMs'>,
+    Partial<Pick<Window, 'phases' | 'patienceMs' | 'sampleMs'>> {
   readonly side: string
   /** From 1; 0 is the warm-up. */
   readonly repeat?: number
@@ -40,15 +42,8 @@ export interface WindowOptions {
   readonly onlyRead?: string
   /** By place; all by default. */
   readonly partners?: readonly number[]
-  readonly connections: number
-  /** Undefined: closed loop. */
-  readonly phases?: readonly Phase[] | undefined
-  readonly leadInMs: number
-  readonly measureMs: number
   /** The exact number of journeys, instead of a duration. */
   readonly journeys?: number | undefined
-  readonly sampleMs?: number
-  readonly patienceMs?: number
   /** Payment journeys end with their last answer. */
   readonly withoutWebhooks?: boolean
   /** Every rejection and every delay of the schedule is a fault. */
@@ -144,11 +139,9 @@ async function runMeasured(
     scenarios: chosen.map((partner) => ({ ...partner, name, host, awaitsWebhooks, onlyRead })),
     journeys: options.journeys ?? presigned(options, reached.get(key) ?? FIRST_RATE),
     continues: options.journeys === undefined,
-    window: {
-      addresses: ceiling === undefined ? [stack.address, ...stack.otherAddresses] : [ceiling],
-      ...{ connections, phases: options.phases, patienceMs, notices: receivers.notices },
-      ...{ leadInMs, measureMs, sampleMs },
-    },
+    addresses: ceiling === undefined ? [stack.address, ...stack.otherAddresses] : [ceiling],
+    ...{ connections, phases: options.phases, patienceMs, notices: receivers.notices },
+    ...{ leadInMs, measureMs, sampleMs },
   }
   const before = await commitsOf(opsUrl)
   const outcome = await client.run(order, {

@@ -20,12 +20,11 @@ import { bearer, TOKEN_SECRET } from '../gateway/signing_partner.js'
 /** `sandbox.json` of the stack. */
 const [, , credentials = '', port = ''] = process.argv
 const { partner_id, key_id, signing_secret: secret } = readSandbox(credentials)
-const DAY_SECONDS = 86_400
 
 /** The session of every create, so its token is accepted. */
 const INTENT_ID = 'pi_01KA00000000000000000000000'
 const tenant = tenantOf(partner_id as PartnerId, 'sandbox')
-const sessionToken = bearer(INTENT_ID, DAY_SECONDS, tenant).replace('Bearer ', '')
+const sessionToken = bearer(INTENT_ID, 86_400, tenant).replace('Bearer ', '')
 
 /** Bodies of realistic length; operations without one are answered with an intent. */
 const INTENT =

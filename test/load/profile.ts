@@ -6,23 +6,18 @@
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { eventually } from '../support/eventually.js'
-import { cpuOf, finish, startSystem, TEN_ENDPOINTS } from './bench.js'
+import { cpuOf, finish, startSystem, TEN_ENDPOINTS, windowOptions } from './bench.js'
 import { measureWindow, type Measured, type Tools } from './measured_window.js'
 import { finding, type Part } from './result.js'
 import { SCENARIOS, type ScenarioName } from './scenarios/scenarios.js'
 
-type ProfileSettings = Readonly<
-  Record<'connections' | 'leadInMs' | 'warmUpMs' | 'measureMs' | 'everyMicros', number>
-> & {
-  readonly scenario: ScenarioName
-  /** Undefined: closed loop. */
-  readonly ratePerSecond: number | undefined
-}
+type Settings = Parameters<typeof windowOptions>[0] &
+  Readonly<{ scenario: ScenarioName; everyMicros: number }>
 
 const PROFILED = /^(gateway|processor|rail|webhooks)/
 
-export async function profile(tools: Tools, settings: ProfileSettings): Promise<Part> {
-  const { scenario, connections, leadInMs, ratePerSecond, everyMicros } = settings
+export async function profile(tools: Tools, settings: Settings): Promise<Part> {
+  const { scenario, everyMicros } = settings
   const folder = join(tools.out, 'profile')
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
@@ -31,17 +26,14 @@ export async function profile(tools: Tools, settings: ProfileSettings): Promise<
   const plans = scenario === 'webhooks' ? TEN_ENDPOINTS : undefined
   const nodeOptions = `--import=${recorder.href}`
   const system = await startSystem(tools, { nodeOptions }, { plans })
-  const phases = ratePerSecond === undefined ? undefined : [{ ms: Infinity, ratePerSecond }]
   const profiled = system.stack.processes().filter(({ name }) => PROFILED.test(name))
   const signal = (): void => profiled.forEach(({ pid }) => process.kill(pid, 'SIGUSR2'))
-  const play = (side: string, repeat: number, measureMs: number) => {
-    const common = { scenario, connections, leadInMs, phases, strict: true }
-    return measureWindow(tools, system, { ...common, side, repeat, measureMs })
-  }
-  const warmUp = await play('plain', 0, settings.warmUpMs)
-  const plain = await play('plain', 1, settings.measureMs)
+  const play = (side: string, repeat: number) =>
+    measureWindow(tools, system, { ...windowOptions(settings, scenario, repeat), side })
+  const warmUp = await play('plain', 0)
+  const plain = await play('plain', 1)
   signal() // Starting a profile stalls a process briefly, during the lead-in.
-  const recorded = await play('profiled', 1, settings.measureMs)
+  const recorded = await play('profiled', 1)
   signal()
   const files: string[] = []
   for (const { name, pid } of profiled) {

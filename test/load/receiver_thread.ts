@@ -61,9 +61,8 @@ function receive(socket: Socket, endpoint: Endpoint, message: Message): void {
   endpoint.deliveries += 1
   if (endpoint.deliveries % VERIFY_EVERY === 0 && !isSigned(endpoint, message)) endpoint.faults += 1
   const behavior = failing ? endpoint.behavior : 'healthy'
-  if (behavior === 'dead') return
-  if (behavior === 'slow') return void setTimeout(() => accept(socket, endpoint, message), SLOW_MS)
-  accept(socket, endpoint, message)
+  if (behavior === 'healthy') accept(socket, endpoint, message)
+  else if (behavior === 'slow') setTimeout(accept, SLOW_MS, socket, endpoint, message)
 }
 
 function accept(socket: Socket, endpoint: Endpoint, message: Message): void {
@@ -81,10 +80,9 @@ function accept(socket: Socket, endpoint: Endpoint, message: Message): void {
 }
 
 function isSigned({ secret }: Endpoint, message: Message): boolean {
-  const [timestamp, nonce] = [timestampOf(message), nonceOf(message)]
   const { body, first } = message
-  const [, path = ''] = first
-  const canonical = canonicalRequest({ method: 'POST', path, timestamp, nonce, body })
+  const [timestamp, nonce] = [timestampOf(message), nonceOf(message)]
+  const canonical = canonicalRequest({ method: 'POST', path: first[1]!, timestamp, nonce, body })
   return givenSignature(message) === signatureOf(canonical, secret)
 }
 

@@ -166,6 +166,6 @@ export async function openSeeded(
 ): Promise<SystemUnderTest> {
   tools.progress(`preparing the ${name} database`)
   const dataDir = await ownSeedData(tools, kept, name, count)
-  const fixtures = JSON.parse(readFileSync(join(dataDir, SEED_FILE), 'utf8')) as Fixtures
-  return startSystem(tools, { dataDir }, { fixtures, audited: false })
+  const seeded = JSON.parse(readFileSync(join(dataDir, SEED_FILE), 'utf8')) as Fixtures
+  return startSystem(tools, { dataDir }, { seeded })
 }

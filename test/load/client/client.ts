@@ -7,14 +7,13 @@ import type { Phase } from './arrival_schedule.js'
 import type { Address } from './http_socket.js'
 import type { Sample, Summary } from './load.js'
 
-export interface Order {
+export interface Order extends Window {
   /** One of each partner; their journeys alternate. */
   readonly scenarios: readonly ScenarioOrder[]
   /** Number of presigned requests. */
   readonly journeys: number
   /** Whether more are signed once these are used up. */
   readonly continues: boolean
-  readonly window: Window
 }
 
 export interface Window {
@@ -32,10 +31,7 @@ export interface Window {
   readonly notices: string
 }
 
-export interface Outcome {
-  readonly summary: Summary
-  readonly accepted: Accepted
-}
+export type Outcome = Readonly<{ summary: Summary; accepted: Accepted }>
 
 export interface Observer {
   /** The measured part begins or ends. */
@@ -44,10 +40,7 @@ export interface Observer {
   readonly sample: (sample: Sample) => void
 }
 
-export type ThreadEvent =
-  | { readonly kind: 'edge' }
-  | { readonly kind: 'sample'; readonly sample: Sample }
-  | { readonly kind: 'finished'; readonly outcome: Outcome }
+export type ThreadEvent = 'edge' | { readonly sample: Sample } | { readonly outcome: Outcome }
 
 export type Client = ReturnType<typeof startClient>
 
@@ -59,9 +52,9 @@ export function startClient() {
       const events = on(thread, 'message') as AsyncIterable<[ThreadEvent]>
       thread.postMessage(order)
       for await (const [event] of events) {
-        if (event.kind === 'finished') return event.outcome
-        if (event.kind === 'sample') observer.sample(event.sample)
-        else observer.edge()
+        if (event === 'edge') observer.edge()
+        else if ('sample' in event) observer.sample(event.sample)
+        else return event.outcome
       }
       throw new Error('the client has ended')
     },

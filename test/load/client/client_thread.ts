@@ -2,8 +2,8 @@
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { BroadcastChannel, parentPort } from 'node:worker_threads'
-import { createWorkloadMix, type Scenario } from '../scenarios/scenario.js'
-import { createScenario } from '../scenarios/scenarios.js'
+import { nothingAccepted, type Scenario } from '../scenarios/scenario.js'
+import { createScenario, createWorkloadMix } from '../scenarios/scenarios.js'
 import type { Observer, Order, ThreadEvent, Window } from './client.js'
 import { createLoad, type Summary, type WebhookNotice } from './load.js'
 
@@ -18,15 +18,17 @@ const tell = (event: ThreadEvent): void => parentPort?.postMessage(event)
 /** A failure ends the thread and is reported to its client. */
 parentPort?.on('message', (order: Order) => void run(order))
 
-async function run({ scenarios, journeys, continues, window }: Order): Promise<void> {
-  const ofPartners = scenarios.map((order) => ({ weight: 1, scenario: createScenario(order) }))
-  const scenario = ofPartners.length === 1 ? ofPartners[0]!.scenario : createWorkloadMix(ofPartners)
+async function run({ scenarios, journeys, continues, ...window }: Order): Promise<void> {
+  const accepted = nothingAccepted()
+  const scenario = createWorkloadMix(
+    scenarios.map((order) => ({ weight: 1, scenario: createScenario(order, accepted) })),
+  )
   scenario.prepare(journeys, continues)
   const summary = await runWindow(window, scenario, {
-    edge: () => tell({ kind: 'edge' }),
-    sample: (sample) => tell({ kind: 'sample', sample }),
+    edge: () => tell('edge'),
+    sample: (sample) => tell({ sample }),
   })
-  tell({ kind: 'finished', outcome: { summary, accepted: scenario.accepted() } })
+  tell({ outcome: { summary, accepted } })
 }
 
 /** Connects, leads in, measures, drains. */

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t from 'tap'
-import { COMPLETED, NOTHING_ACCEPTED, unexpected, type Scenario } from '../scenarios/scenario.js'
+import { COMPLETED, unexpected, type Scenario } from '../scenarios/scenario.js'
 import type { Phase } from './arrival_schedule.js'
 import { runWindow } from './client_thread.js'
 import { latencyMs } from './latency.js'
@@ -20,7 +20,6 @@ function single(supply = Infinity): Scenario {
     begin: () => (left-- > 0 ? REQUEST : undefined),
     proceed: (_connection, response) =>
       response.status === 200 ? COMPLETED : unexpected(response),
-    accepted: () => NOTHING_ACCEPTED,
   }
 }
 
@@ -88,9 +87,8 @@ t.test('a closed loop keeps every connection busy and counts every journey', asy
 t.test('a journey of several requests counts once, from its first to its last', async (t) => {
   const steps = Array<number>(CONNECTIONS).fill(0)
   const proceed = (connection: number) => ((steps[connection]! += 1) % 3 ? REQUEST : COMPLETED)
-  const { sent, begun, completed, latencies } = await simulate({
-    scenario: { ...single(), proceed },
-  })
+  const scenario = { ...single(), proceed }
+  const { sent, begun, completed, latencies } = await simulate({ scenario })
   t.same([completed, sent], [begun, 3 * begun])
   t.equal(Math.round(latencyMs(latencies).p50), 15)
 })
@@ -126,8 +124,7 @@ t.test('an open loop includes a stall in the latency', async (t) => {
 })
 
 t.test('an open loop that cannot be kept is reported', async (t) => {
-  const given = { answer: after(100), phases: at(2_000), drainMs: 0 }
-  const { overdue, begun } = await simulate(given)
+  const { overdue, begun } = await simulate({ answer: after(100), phases: at(2_000), drainMs: 0 })
   t.same([begun, overdue], [24, 440 - 24], 'eight every 100 ms')
 })
 

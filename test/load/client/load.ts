@@ -83,20 +83,16 @@ export function createLoad(
     while (idle.length > 0 && !usedUp.signal.aborted) {
       const dueAt = schedule.take(at)
       if (dueAt === undefined) return
-      begin(dueAt)
+      const connection = idle.shift()! // the longest idle one: servers close idle connections
+      const request = scenario.begin(connection.index)
+      if (request === undefined) {
+        idle.push(connection)
+        return usedUp.abort()
+      }
+      counts.begun += 1
+      Object.assign(connection, { state: 'busy', dueAt, begunAt: now() })
+      send(connection, request)
     }
-  }
-
-  const begin = (dueAt: number): void => {
-    const connection = idle.shift()! // the longest idle one: servers close idle connections
-    const request = scenario.begin(connection.index)
-    if (request === undefined) {
-      idle.push(connection)
-      return usedUp.abort()
-    }
-    counts.begun += 1
-    Object.assign(connection, { state: 'busy', dueAt, begunAt: now() })
-    send(connection, request)
   }
 
   const send = (connection: Connection, request: Buffer): void => {
@@ -110,14 +106,14 @@ export function createLoad(
     counts.answered += 1
     const next = scenario.proceed(connection.index, response)
     if (Buffer.isBuffer(next)) return send(connection, next)
+    if (next.kind === 'awaits_webhook' && !early.delete(next.entity)) {
+      connection.state = 'waiting'
+      return void awaited.set(next.entity, connection)
+    }
     const at = now()
     if (next.kind === 'failed') {
       recordMs(rejections, at - connection.sentAt)
       fail(connection, next.code)
-    } else if (next.kind === 'awaits_webhook' && !early.delete(next.entity)) {
-      connection.state = 'waiting'
-      awaited.set(next.entity, connection)
-      return
     } else complete(connection, at)
     goOn(connection)
   }
@@ -157,13 +153,10 @@ export function createLoad(
 
   /** Servers close idle connections. A stopped server ends the window. */
   const reopen = async (connection: Connection): Promise<void> => {
-    try {
-      await open(connection)
-    } catch {
-      if (connections.every(({ socket }) => socket === undefined)) usedUp.abort()
-    }
-    if (closed) connection.socket?.close()
-    else fill()
+    await open(connection).catch(() => undefined)
+    if (closed) return connection.socket?.close()
+    if (connections.every(({ socket }) => socket === undefined)) usedUp.abort()
+    fill()
   }
 
   const settleWhenDrained = (): void => {
@@ -190,19 +183,16 @@ export function createLoad(
     webhooks: ({ at, entities }: WebhookNotice): void => {
       for (const entity of entities) {
         const connection = awaited.get(entity)
-        if (connection === undefined) {
-          early.add(entity)
-          continue
+        if (connection === undefined) early.add(entity)
+        else {
+          awaited.delete(entity)
+          complete(connection, at - performance.timeOrigin)
+          goOn(connection)
         }
-        awaited.delete(entity)
-        complete(connection, at - performance.timeOrigin)
-        goOn(connection)
       }
       if (early.size > EARLY_MAX) early = new Set([...early].slice(EARLY_MAX / 2))
     },
-    measure: (): void => {
-      measuredFrom = now()
-    },
+    measure: (): void => void (measuredFrom = now()),
     finish: (): void => {
       measuredTo = now()
       schedule.endsAt = measuredTo

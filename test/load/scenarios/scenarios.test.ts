@@ -6,15 +6,15 @@ import { systemClock } from '../../../src/base/clock.js'
 import { checkCreateIntent } from '../../../gateway/schemas/intents.js'
 import { readBody } from '../../../gateway/decode/body.js'
 import { createMessageReader } from '../client/http_message.js'
+import { nothingAccepted } from './scenario.js'
 import { createScenario } from './scenarios.js'
 
 const key = { keyId: 'demo_sandbox_2026q4', secret: 'sk_of_the_load' }
 
-const scenario = () =>
-  createScenario({
-    ...{ name: 'creates', host: 'api.localhost', ...key, awaitsWebhooks: false },
-    fixtures: { intents: [], payouts: [], beneficiaries: [], references: [] },
-  })
+const fixtures = { intents: [], payouts: [], beneficiaries: [], references: [] }
+const order = { ...key, host: 'api.localhost', awaitsWebhooks: false, fixtures }
+const accepted = nothingAccepted()
+const creates = createScenario({ ...order, name: 'creates' }, accepted)
 
 /** Reads a request of the announced length. */
 function taken(request: Buffer = Buffer.alloc(0)) {
@@ -25,7 +25,6 @@ function taken(request: Buffer = Buffer.alloc(0)) {
 }
 
 t.test('the service accepts every request of a scenario', (t) => {
-  const creates = scenario()
   creates.prepare(3, false)
   for (const connection of [0, 1, 0]) {
     const { line, header, body } = taken(creates.begin(connection))
@@ -50,7 +49,6 @@ t.test('the service accepts every request of a scenario', (t) => {
 })
 
 t.test('no two requests are equal, and presigned ones run out', (t) => {
-  const creates = scenario()
   const distinct = (count: number, of: (request: ReturnType<typeof taken>) => unknown) =>
     new Set(Array.from({ length: count }, () => of(taken(creates.begin(0))))).size
   for (const name of ['X-Service-Nonce', 'X-Service-Signature', 'Idempotency-Key']) {
@@ -72,16 +70,16 @@ t.test('no two requests are equal, and presigned ones run out', (t) => {
 })
 
 t.test('201 completes a journey, any other answer fails it under its status and code', (t) => {
-  const creates = scenario()
-  const answer = (status: number, body: string) =>
-    creates.proceed(0, { status, body: Buffer.from(body) })
-  t.same(answer(201, '{"intent_id":"pi_1"}'), { kind: 'completed' })
-  t.same(answer(201, '{"intent_id":"pi_2"}'), { kind: 'completed' })
-  t.same(creates.accepted(), { intents: 2, payouts: 0, samples: ['pi_1'] })
-  const failed = (code: string) => ({ kind: 'failed', code })
   const error = '{"error":{"code":"configuration_error"}}'
-  t.same(answer(503, error), failed('503 configuration_error'))
-  t.same(answer(200, '{"intent_id":"pi_3"}'), failed('200'))
-  t.same(answer(502, '<html>'), failed('502'))
+  const answers = [
+    [201, '{"intent_id":"pi_1"}', { kind: 'completed' }],
+    [201, '{"intent_id":"pi_2"}', { kind: 'completed' }],
+    [503, error, { kind: 'failed', code: '503 configuration_error' }],
+    [200, '{"intent_id":"pi_3"}', { kind: 'failed', code: '200' }],
+    [502, '<html>', { kind: 'failed', code: '502' }],
+  ] as const
+  for (const [status, body, next] of answers)
+    t.same(creates.proceed(0, { status, body: Buffer.from(body) }), next)
+  t.same(accepted, { intents: 2, payouts: 0, samples: ['pi_1'] })
   t.end()
 })

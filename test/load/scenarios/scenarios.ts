@@ -5,14 +5,7 @@ import { createPresignedRequests, type PresignedRequests } from '../client/presi
 import { anIntent } from '../../support/requests.js'
 import type { Fixtures } from '../fixtures.js'
 import type { PartnerKey } from '../stacks.js'
-import {
-  COMPLETED,
-  createWorkloadMix,
-  NOTHING_ACCEPTED,
-  unexpected,
-  type Next,
-  type Scenario,
-} from './scenario.js'
+import { COMPLETED, unexpected, type Accepted, type Next, type Scenario } from './scenario.js'
 
 export const SCENARIOS = {
   creates: 'signed durable creates of intents',
@@ -37,24 +30,62 @@ export interface ScenarioOrder extends PartnerKey {
   readonly onlyRead?: string | undefined
 }
 
-export function createScenario(order: ScenarioOrder): Scenario {
+export function createScenario(order: ScenarioOrder, accepted: Accepted): Scenario {
   switch (order.name) {
     case 'creates':
-      return createIntents(order)
+      return createIntents(order, accepted)
     case 'lifecycle':
-      return payByQr(order)
+      return payByQr(order, accepted)
     case 'payouts':
     case 'webhooks':
-      return createPayouts(order)
+      return createPayouts(order, accepted)
     case 'reads':
       return createReads(order)
     case 'mixed':
       return createWorkloadMix([
         { weight: 40, scenario: createReads(order) },
-        { weight: 35, scenario: createIntents(order) },
-        { weight: 15, scenario: createPayouts(order) },
-        { weight: 10, scenario: payByQr(order) },
+        { weight: 35, scenario: createIntents(order, accepted) },
+        { weight: 15, scenario: createPayouts(order, accepted) },
+        { weight: 10, scenario: payByQr(order, accepted) },
       ])
+  }
+}
+
+/**
+ * Several scenarios as one. The proportions hold over every run of journeys: parts alternate by
+ * weight, nothing is random.
+ */
+export function createWorkloadMix(
+  parts: readonly { readonly weight: number; readonly scenario: Scenario }[],
+): Scenario {
+  if (parts.length === 1) return parts[0]!.scenario
+  const total = parts.reduce((sum, { weight }) => sum + weight, 0)
+  const credits = parts.map(() => 0)
+  const current = new Map<number, Scenario>()
+
+  /** The part that is furthest behind its share is next. */
+  const choose = (): Scenario => {
+    for (const [index, { weight }] of parts.entries()) credits[index]! += weight
+    const best = credits.indexOf(Math.max(...credits))
+    credits[best]! -= total
+    return parts[best]!.scenario
+  }
+  return {
+    prepare: (journeys, continues) => {
+      for (const { weight, scenario } of parts) {
+        scenario.prepare(Math.ceil((journeys * weight) / total) + 1, continues)
+      }
+    },
+    begin: (connection) => {
+      const scenario = choose()
+      current.set(connection, scenario)
+      return scenario.begin(connection)
+    },
+    proceed: (connection, response) => {
+      const scenario = current.get(connection)
+      if (scenario === undefined) throw new Error(`connection ${connection} has no journey`)
+      return scenario.proceed(connection, response)
+    },
   }
 }
 
@@ -67,9 +98,8 @@ const singleRequest = (
   { prepare, next: begin }: PresignedRequests,
   status: number,
   accept: (body: Buffer) => Next = () => COMPLETED,
-  accepted: Scenario['accepted'] = () => NOTHING_ACCEPTED,
 ): Scenario => ({
-  ...{ prepare, begin, accepted },
+  ...{ prepare, begin },
   proceed: (_connection, response) =>
     response.status === status ? accept(response.body) : unexpected(response),
 })
@@ -97,21 +127,17 @@ function intentRequests(order: ScenarioOrder): PresignedRequests {
   return createPresignedRequests('POST', next, order)
 }
 
-function createIntents(order: ScenarioOrder): Scenario {
-  const samples: string[] = []
-  let intents = 0
-  const accept = (body: Buffer): Next => {
-    if (intents % SAMPLE_EVERY === 0) samples.push(createdIntent(body).intent_id)
-    intents += 1
+const createIntents = (order: ScenarioOrder, accepted: Accepted): Scenario =>
+  singleRequest(intentRequests(order), 201, (body) => {
+    const { intents, samples } = accepted
+    if (intents >= samples.length * SAMPLE_EVERY) samples.push(createdIntent(body).intent_id)
+    accepted.intents += 1
     return COMPLETED
-  }
-  return singleRequest(intentRequests(order), 201, accept, () => ({ intents, payouts: 0, samples }))
-}
+  })
 
-function createPayouts(order: ScenarioOrder): Scenario {
+function createPayouts(order: ScenarioOrder, accepted: Accepted): Scenario {
   const { beneficiaries } = order.fixtures
   let made = 0
-  let payouts = 0
   const next = () => {
     made += 1
     const beneficiary = beneficiaries[made % beneficiaries.length] ?? ''
@@ -121,27 +147,23 @@ function createPayouts(order: ScenarioOrder): Scenario {
       '"metadata":{"order":"from the load tool"}}'
     return { target: '/v1/payouts', body }
   }
-  const accept = (body: Buffer): Next => {
-    payouts += 1
+  return singleRequest(createPresignedRequests('POST', next, order), 202, (body) => {
+    accepted.payouts += 1
     if (!order.awaitsWebhooks) return COMPLETED
-    const { id } = JSON.parse(body.toString()) as { id: string }
-    return { kind: 'awaits_webhook', entity: id }
-  }
-  const accepted = () => ({ intents: 0, payouts, samples: [] })
-  return singleRequest(createPresignedRequests('POST', next, order), 202, accept, accepted)
+    return { kind: 'awaits_webhook', entity: (JSON.parse(body.toString()) as { id: string }).id }
+  })
 }
 
 /** Satang, about 2.80 dollars. The amounts of a user differ, so no payment is a duplicate. */
 const FIRST_AMOUNT = 10_000
 
 /** The create is presigned; scan and confirm carry the session token of its answer. */
-function payByQr(order: ScenarioOrder): Scenario {
-  const { prepare, next } = intentRequests(order)
+function payByQr(order: ScenarioOrder, accepted: Accepted): Scenario {
+  const requests = intentRequests(order)
   const code = promptPayCode('0812345678')
-  type Payment = { step: 'create' | 'scan' | 'confirm'; intent: CreatedIntent; amount: number }
-  const payments: Payment[] = []
+  type Step = 'scan' | 'confirm' | 'end'
+  const payments: { next: Step; amount: number; intent?: CreatedIntent }[] = []
   let begun = 0
-  let intents = 0
   const send = (intent: CreatedIntent, action: string, header: string, body: string): Buffer =>
     Buffer.from(
       `POST ${INTENTS}/${intent.intent_id}/${action} HTTP/1.1\r\nHost: ${order.host}\r\n` +
@@ -150,34 +172,30 @@ function payByQr(order: ScenarioOrder): Scenario {
       'latin1',
     )
   return {
-    prepare,
+    prepare: requests.prepare,
     begin: (connection) => {
-      const amount = FIRST_AMOUNT + Math.floor(begun / USERS)
-      payments[connection] = {
-        step: 'create',
-        intent: { intent_id: '', session_token: '' },
-        amount,
-      }
+      payments[connection] = { next: 'scan', amount: FIRST_AMOUNT + Math.floor(begun / USERS) }
       begun += 1
-      return next()
+      return requests.next()
     },
     proceed: (connection, response) => {
       const payment = payments[connection]!
-      if (response.status !== (payment.step === 'create' ? 201 : 200)) return unexpected(response)
-      if (payment.step === 'create') {
-        intents += 1
-        payment.step = 'scan'
-        payment.intent = createdIntent(response.body)
-        const body = `{"qr_payload":"${code}","local_amount_minor_units":"${payment.amount}"}`
-        return send(payment.intent, 'scan', '', body)
+      const { next, amount } = payment
+      if (response.status !== (next === 'scan' ? 201 : 200)) return unexpected(response)
+      const intent = (payment.intent ??= createdIntent(response.body))
+      if (next === 'scan') {
+        accepted.intents += 1
+        payment.next = 'confirm'
+        const body = `{"qr_payload":"${code}","local_amount_minor_units":"${amount}"}`
+        return send(intent, 'scan', '', body)
       }
-      const { intent_id: entity } = payment.intent
-      if (payment.step === 'confirm')
-        return order.awaitsWebhooks ? { kind: 'awaits_webhook', entity } : COMPLETED
-      payment.step = 'confirm'
-      return send(payment.intent, 'confirm', `Idempotency-Key: ${entity}\r\n`, '')
+      if (next === 'confirm') {
+        payment.next = 'end'
+        return send(intent, 'confirm', `Idempotency-Key: ${intent.intent_id}\r\n`, '')
+      }
+      const awaited = { kind: 'awaits_webhook', entity: intent.intent_id } as const
+      return order.awaitsWebhooks ? awaited : COMPLETED
     },
-    accepted: () => ({ intents, payouts: 0, samples: [] }),
   }
 }
 
