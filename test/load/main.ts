@@ -30,7 +30,12 @@ import { writeSeedData } from './seed_data/seed_data.js'
 import { createStacks, type Stacks } from './stacks.js'
 import { measureShards } from './shard_writers.js'
 
-const QUICK_MS = 200
+/** With `--quick`, unless a flag says otherwise. */
+const QUICK = {
+  ...{ seconds: 0.4, repeat: 1, connections: 16, batches: 20 },
+  ...{ small: 200, large: 2_000, open: 200 },
+}
+const QUICK_LEAD_IN_MS = 200
 const RATE_MAX = 1_000_000
 const ROWS_MAX = 100_000_000
 /** Payouts a second: a closed loop would create more events than can be delivered. */
@@ -52,11 +57,10 @@ const cleanUp = (): Promise<void> => (cleaning ??= clean())
 
 type Flags<Names extends string, T> = Readonly<Record<Names, T>>
 /** The flags; a command reads its own. */
-type Given = Flags<'gateways' | 'factor' | 'everyMicros' | 'count' | 'live' | 'batches', number> &
+type Given = Flags<'gateways' | 'factor' | 'everyMicros' | 'count' | 'live', number> &
   Flags<'what' | 'out', string> &
   Flags<'store', StoreKind> &
-  Partial<Flags<'seconds' | 'connections' | 'rate' | 'repeat' | 'small' | 'large', number>> &
-  Partial<Flags<'capacity' | 'open', number>> &
+  Partial<Flags<keyof typeof QUICK | 'rate' | 'capacity', number>> &
   Partial<Flags<'base' | 'head' | 'keep' | 'dataDir', string>> &
   Partial<Flags<'running' | 'quick', true>> &
   Partial<Flags<'scenario', readonly ScenarioName[]>>
@@ -138,7 +142,7 @@ const OPTIONS = [
   whole('large', ROWS_MAX, 'scale: the same of the large database (1,000,000)'),
   whole('open', ROWS_MAX, 'scale: open payments at the measured starts (100,000)'),
   new Option('--keep <folder>', 'scale: keeps the databases for the next run'),
-  whole('batches', 10_000, 'shards: of each writer, measured', 1_000),
+  whole('batches', 10_000, 'shards: of each writer, measured (1,000)'),
   whole('count', ROWS_MAX, 'seed: number of payments of each kind', 10_000),
   new Option('--what <kind>', 'seed').choices(['payouts', 'intents', 'both']).default('both'),
   whole('live', ROWS_MAX, 'seed: number of payments that are still open', 0),
@@ -148,31 +152,28 @@ const OPTIONS = [
 ]
 
 const durations = ({ quick, seconds = 10 }: Given) => ({
-  leadInMs: quick ? QUICK_MS : 1_000,
-  warmUpMs: quick ? QUICK_MS : 3_000,
-  measureMs: quick ? 2 * QUICK_MS : 1_000 * seconds,
+  leadInMs: quick ? QUICK_LEAD_IN_MS : 1_000,
+  warmUpMs: quick ? QUICK_LEAD_IN_MS : 3_000,
+  measureMs: 1_000 * seconds,
 })
 
-const connectionsOf = ({ connections, quick }: Given, fallback = 512): number =>
-  connections ?? (quick ? 16 : fallback)
-
 function benchPlan(given: Given, scenarios: readonly ScenarioName[]) {
-  const { quick, scenario = scenarios, repeat = quick ? 1 : 3, rate } = given
-  const base = { ...durations(given), connections: connectionsOf(given), repeat }
+  const { scenario = scenarios, repeat = 3, rate, connections = 512 } = given
+  const base = { ...durations(given), connections, repeat }
   const loop = rate === undefined ? 'closed loop' : `open loop at ${rate}/s`
   return {
     settings: { ...base, scenarios: scenario, ratePerSecond: rate },
-    load: `${loop}, ${base.connections} connections, ${repeat} × ${base.measureMs} ms a side`,
+    load: `${loop}, ${connections} connections, ${repeat} × ${base.measureMs} ms a side`,
   }
 }
 
 function openLoopPlan(given: Given, scenarios: readonly ScenarioName[], fallbackSeconds: number) {
   const [scenario = 'mixed', ...more] = given.scenario ?? scenarios
   if (more.length > 0) program.error('error: this command takes one --scenario')
-  const { quick, rate: ratePerSecond = 200, seconds = quick ? 1 : fallbackSeconds } = given
+  const { rate: ratePerSecond = 200, seconds = fallbackSeconds, connections = 512 } = given
   const { leadInMs } = durations(given)
   return {
-    settings: { scenario, ratePerSecond, seconds, connections: connectionsOf(given), leadInMs },
+    settings: { scenario, ratePerSecond, seconds, connections, leadInMs },
     load: `${scenario}, open loop at ${ratePerSecond}/s for ${seconds} s`,
   }
 }
@@ -213,7 +214,7 @@ const PLANS: Readonly<Record<string, (given: Given) => Plan>> = {
   spike: (given) => {
     const { settings } = openLoopPlan(given, ['creates'], 5)
     // Slightly fewer connections than the gateway takes from one address.
-    const most = { ...settings, connections: connectionsOf(given, 3_000) }
+    const most = { ...settings, connections: given.connections ?? 3_000 }
     const plan = {
       ...{ capacityPerSecond: given.capacity, factor: given.factor },
       calmMs: given.quick ? 500 : 10_000,
@@ -232,20 +233,18 @@ const PLANS: Readonly<Record<string, (given: Given) => Plan>> = {
     return { load, run: (tools) => profile(tools, settings) }
   },
   scale: (given) => {
-    const { quick, small = quick ? 200 : 10_000, large = quick ? 2_000 : 1_000_000 } = given
-    const { open = quick ? 200 : 100_000, repeat = quick ? 1 : 4, seconds = 2, keep } = given
+    const { small = 10_000, large = 1_000_000, open = 100_000, keep } = given
+    const { repeat = 4, seconds = 2, connections = 8 } = given
     const settings = {
-      ...{ small, large, open, repeat, connections: connectionsOf(given, 8) },
-      windowMs: quick ? QUICK_MS : 1_000 * seconds,
+      ...{ small, large, open, repeat, connections, windowMs: 1_000 * seconds },
       kept: keep === undefined ? undefined : resolve(keep),
     }
     const load = `databases of ${small} and ${large} intents and payouts`
     return { load, run: (tools) => scale(tools, settings) }
   },
-  shards: ({ quick, repeat: pairs = quick ? 1 : 5, batches: given }) => {
-    const settings = { pairs, batches: quick ? 20 : given }
-    const load = `${settings.batches} commits of each writer, ${pairs} pairs`
-    return { load, run: (tools) => measureShards(tools, settings) }
+  shards: ({ repeat: pairs = 5, batches = 1_000 }) => {
+    const load = `${batches} commits of each writer, ${pairs} pairs`
+    return { load, run: (tools) => measureShards(tools, { pairs, batches }) }
   },
 }
 
@@ -275,7 +274,7 @@ const program: Command = new Command('load')
   .action(async (command: string, given: Given) => {
     const plan = PLANS[command]
     if (plan === undefined) await seed(given)
-    else await measure(command, given, plan(given))
+    else await measure(command, given, plan({ ...(given.quick ? QUICK : {}), ...given }))
   })
 for (const option of OPTIONS) program.addOption(option)
 
