@@ -6,11 +6,10 @@
  *   more than were acknowledged, and never fewer.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Dialect } from '../../src/store/dialect.js'
 import { auditOf } from '../support/audit.js'
 import type { Endpoint, Received } from './receivers.js'
 import type { Accepted } from './scenarios/scenario.js'
-import { DEFAULT_STORE, readStored, type Source, type StoreSettings } from './stored.js'
+import { DEFAULT_STORE, storedRows, type Source, type Sql, type StoreSettings } from './stored.js'
 
 type ByState = Readonly<Record<string, number>>
 type Counted = Readonly<{ name: string; n: number }>
@@ -39,34 +38,35 @@ const DELIVERY = ['delivered', 'dead', 'pending', 'waiting']
 const sum = (counts: ByState, states = Object.keys(counts)): number =>
   states.reduce((total, state) => total + (counts[state] ?? 0), 0)
 
+const by = (name: string, from: string, n = 'count(*)'): string =>
+  `SELECT ${name} AS name, ${n} AS n FROM ${from} GROUP BY 1`
+
 export async function countsOf(dataDir: string, store: StoreSettings = DEFAULT_STORE) {
-  type From = string | ((dialect: Dialect) => string)
-  const count = async (source: Source, name: string, from: From, n = 'count(*)') => {
-    const stored = await readStored(dataDir, store, source, ({ all, dialect }) => {
-      const rows = typeof from === 'string' ? from : from(dialect)
-      return all<Counted>(`SELECT ${name} AS name, ${n} AS n FROM ${rows} GROUP BY 1`)
-    })
+  const count = async (source: Source, sql: Sql): Promise<ByState> => {
     const counts: Record<string, number> = {}
-    for (const row of stored.flat()) counts[row.name] = (counts[row.name] ?? 0) + row.n
+    for (const { name, n } of await storedRows<Counted>(dataDir, store, source, sql))
+      counts[name] = (counts[name] ?? 0) + n
     return counts
   }
-  const newest = await count('processor', 'tenant', 'events', 'max(sequence)')
+  const newest = await count('processor', by('tenant', 'events', 'max(sequence)'))
   // Intents expire during the comparison, so later events are ignored on both sides.
   const upToNow = Object.entries(newest).map(
     ([tenant, sequence]) => `(tenant = '${tenant}' AND sequence <= ${sequence})`,
   )
   const where = `WHERE ${['false', ...upToNow].join(' OR ')}`
-  const all = sum(await count('processor', 'tenant', `events ${where}`))
-  const open = sum(await count('processor', 'tenant', ({ openEvents }) => `${openEvents} ${where}`))
+  const events = by('tenant', `events ${where}`)
+  const openEvents: Sql = (dialect) => by('tenant', `${dialect.openEvents} ${where}`)
+  const all = sum(await count('processor', events))
+  const open = sum(await count('processor', openEvents))
   return {
-    intents: await count('processor', 'state', 'intents'),
-    payouts: await count('processor', 'state', 'payouts'),
+    intents: await count('processor', by('state', 'intents')),
+    payouts: await count('processor', by('state', 'payouts')),
     events: { settled: all - open, open },
-    poolEvents: sum(await count('pool', 'tenant', `events ${where}`)),
-    deliveries: await count('pool', 'state', 'deliveries'),
-    deliveredTo: await count('pool', 'endpoint_id', "deliveries WHERE state = 'delivered'"),
+    poolEvents: sum(await count('pool', events)),
+    deliveries: await count('pool', by('state', 'deliveries')),
+    deliveredTo: await count('pool', by('endpoint_id', "deliveries WHERE state = 'delivered'")),
     /** Instructions executed by the rail. */
-    executed: sum(await count('rail', "'all'", 'instructions WHERE executions = 1')),
+    executed: sum(await count('rail', by("'all'", 'instructions WHERE executions = 1'))),
   }
 }
 

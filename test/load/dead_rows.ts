@@ -5,7 +5,7 @@
  */
 import { finding, type Finding } from './result.js'
 import type { Stack } from './stacks.js'
-import { readStored } from './stored.js'
+import { storedRows } from './stored.js'
 
 interface TableRows {
   readonly table: string
@@ -21,19 +21,17 @@ const JUDGED_ROWS_MIN = 10_000
 /** A vacuum begins at a fiftieth of busy tables, at a fifth of the others. */
 const DEAD_SHARE_MAX = 0.5
 
+const TABLE_ROWS = `SELECT schemaname || '.' || relname AS "table", n_live_tup AS live,
+    n_dead_tup AS dead, autovacuum_count AS vacuums, pg_total_relation_size(relid) AS bytes
+  FROM pg_stat_user_tables WHERE n_live_tup + n_dead_tup > 0`
+
 /** Samples the tables of the processor during a load. @returns what ends it and has the samples */
 export function sampleTables({ dataDir, store }: Stack, sampleMs: number) {
   const samples: Promise<readonly TableRows[]>[] = []
   const sample = (): void => {
-    const stored = readStored(dataDir, store, 'processor', (reader) =>
-      reader.all<TableRows>(
-        `SELECT schemaname || '.' || relname AS "table", n_live_tup AS live, n_dead_tup AS dead,
-           autovacuum_count AS vacuums, pg_total_relation_size(relid) AS bytes
-         FROM pg_stat_user_tables WHERE n_live_tup + n_dead_tup > 0`,
-      ),
-    )
-    stored.catch(() => undefined) // the end rejects
-    samples.push(stored.then(([rows = []]) => rows))
+    const rows = storedRows<TableRows>(dataDir, store, 'processor', TABLE_ROWS)
+    rows.catch(() => undefined) // the end rejects
+    samples.push(rows)
   }
   sample()
   const timer = setInterval(sample, sampleMs)

@@ -18,7 +18,7 @@ import {
 } from '../../src/supervisor/cluster/cluster_file.js'
 import { eventually } from '../support/eventually.js'
 import { operatorsOf } from '../support/operators.js'
-import { addressOf, demoKey, processesOf, type PartnerKey, type Stack } from './stacks.js'
+import { addressOf, processesOf, type PartnerKey, type Stack } from './stacks.js'
 
 export type RunningStack = NonNullable<Awaited<ReturnType<typeof runningStack>>>
 
@@ -54,7 +54,7 @@ export async function runningStack(placed = (shards: readonly string[]) => shard
     ...{ sandbox, dataDir, store: settings, stop: () => Promise.resolve() },
     partners: isCluster
       ? await partnersIn(placed(shards), owners, { sandbox, dataDir })
-      : [demoKey(sandbox)],
+      : [credentialsOf(sandbox, 'Service')],
     processes: () => processesOf(dataDir),
     settings: {
       gateways: String(gateways),

@@ -12,7 +12,7 @@ import { SETTINGS, type SettingName } from '../../src/base/settings.js'
 import { FILES } from '../../src/base/subjects.js'
 import { FREE_PORTS, startEphemeralStack } from '../../src/operations/ephemeral_stack.js'
 import type { Credentials } from '../../src/client/index.js'
-import type { Sandbox } from '../../src/operations/sandbox.js'
+import { credentialsOf, type Sandbox } from '../../src/operations/sandbox.js'
 import { freePort } from '../../src/supervisor/ports.js'
 import { run } from '../../src/supervisor/program.js'
 import { RUN_FILE } from '../../src/supervisor/stack.js'
@@ -76,7 +76,7 @@ export function createStacks(folder: string) {
     return {
       address: addressOf(sandbox.base_url),
       ...{ sandbox, dataDir, store: DEFAULT_STORE, stop },
-      ...{ partners: [demoKey(sandbox)], otherAddresses: [] },
+      ...{ partners: [credentialsOf(sandbox, 'Service')], otherAddresses: [] },
       processes: () => [itself, ...processesOf(dataDir)],
     }
   }
@@ -112,10 +112,6 @@ export const processesOf = (dataDir: string): Watched[] =>
   Object.entries(processesIn(join(dataDir, RUN_FILE))).map(([name, { pid }]) => {
     return { name, pid, hasChildren: name.startsWith('postgres') }
   })
-
-export const demoKey = ({ key_id: keyId, signing_secret: secret }: Sandbox): PartnerKey => ({
-  ...{ keyId, secret },
-})
 
 export function addressOf(url: string): Address {
   const { hostname, port } = new URL(url)

@@ -8,6 +8,7 @@ import { storeUrl } from '../../src/base/settings.js'
 import { readSettings } from '../../src/base/settings_reader.js'
 import { FILES, webhookSchema, WEBHOOK_POOLS_MAX } from '../../src/base/subjects.js'
 import { openDatabase, type Reader } from '../../src/store/database.js'
+import type { Dialect } from '../../src/store/dialect.js'
 import { connectToPrimary, parseStoreUrl } from '../../src/store/postgres/connection.js'
 
 const { STORE_URL, SHARD, WEBHOOK_POOL_SCHEMA } = readSettings({}, '')
@@ -22,33 +23,32 @@ const SQLITE_FILES = {
 } as const
 
 export type Source = keyof typeof SQLITE_FILES
+export type Sql = string | ((dialect: Dialect) => string)
 
-/**
- * Reads what the processor, the webhook pool or the rail stores; empty: nothing yet.
- *
- * @returns one result; of a cluster one for each shard, or for each pool
- */
-export async function readStored<T>(
+/** Rows of the processor, the webhook pools or the rail; of a cluster shard by shard. */
+export async function storedRows<Row>(
   dataDir: string,
   store: StoreSettings,
   source: Source,
-  read: (reader: Reader) => Promise<T>,
-): Promise<readonly T[]> {
+  sql: Sql,
+): Promise<readonly Row[]> {
+  const rowsOf = ({ all, dialect }: Reader): Promise<Row[]> =>
+    all(typeof sql === 'string' ? sql : sql(dialect))
   const url = storeUrl(store, dataDir)
   if (url === '' || source === 'rail') {
     const file = join(dataDir, SQLITE_FILES[source])
     if (!existsSync(file)) return []
     const database = await openDatabase(file, { readOnly: true })
-    return [await read(database).finally(() => database.close())]
+    return rowsOf(database).finally(() => database.close())
   }
   const connection = await connectToPrimary(parseStoreUrl(url), 'pg_catalog', 'load')
   try {
-    const results: T[] = []
+    const rows: Row[] = []
     for (const schema of await schemasOf(connection, store, source)) {
       await connection.exec(`SET search_path = ${schema}`)
-      results.push(await read(connection))
+      rows.push(...(await rowsOf(connection)))
     }
-    return results
+    return rows
   } finally {
     await connection.close()
   }

@@ -20,7 +20,7 @@ import { openDataFolder } from '../../src/supervisor/data_folder.js'
 import { connectToPrimary, parseStoreUrl } from '../../src/store/postgres/connection.js'
 import { countsOf } from '../load/accounts.js'
 import type { RunResult } from '../load/result.js'
-import { readStored } from '../load/stored.js'
+import { storedRows } from '../load/stored.js'
 import { auditOf } from '../support/audit.js'
 import { eventually } from '../support/eventually.js'
 import { operatorsOf } from '../support/operators.js'
@@ -131,11 +131,12 @@ void t.test('partners of both shards are served through both gateways', async (t
 })
 
 /** In the order of the shards. */
-const intentsByShard = (): Promise<readonly number[]> =>
-  readStored(dataDir, readSettings({ DATA_DIR: dataDir }, ''), 'processor', async (reader) => {
-    const [row] = await reader.all<{ n: number }>('SELECT count(*) AS n FROM intents')
-    return row?.n ?? 0
-  })
+const intentsByShard = async (): Promise<readonly number[]> => {
+  const store = readSettings({ DATA_DIR: dataDir }, '')
+  const count = 'SELECT count(*) AS n FROM intents'
+  const rows = await storedRows<{ n: number }>(dataDir, store, 'processor', count)
+  return rows.map(({ n }) => n)
+}
 
 void t.test('a load on it pays in both shards', async (t) => {
   const before = await intentsByShard()
