@@ -97,10 +97,9 @@ export function createSeedIntents(world: World, rail: SandboxRail): SeedPayments
   }
 }
 
-/** The first beneficiaries; then three that the rail rejects, and one that it never answers. */
+/** The first beneficiaries; then one that the rail never answers, and three that it rejects. */
 export const BENEFICIARIES = 200
-const SPECIAL_ACCOUNTS = ['9990000001', '9990000002', '9990000003', '9990000008']
-const REJECTED = 3
+const SPECIAL_ACCOUNTS = ['9990000008', '9990000001', '9990000002', '9990000003']
 /** Few enough that each fills a page of a list, also with 10,000 payouts. */
 const REFERENCES = 400
 const REJECTED_EVERY = 25
@@ -114,11 +113,6 @@ const referenceOf = (index: number): string =>
 export const REFERENCE_TEXTS = Array.from({ length: REFERENCES }, (_, index) =>
   encodeURIComponent(referenceOf(index)),
 )
-
-const beneficiaryOf = (index: number): number =>
-  index % REJECTED_EVERY === 0
-    ? BENEFICIARIES + ((index / REJECTED_EVERY) % REJECTED)
-    : index % BENEFICIARIES
 
 export async function createBeneficiaries(world: World): Promise<readonly string[]> {
   const { beneficiary } = aPayout()
@@ -137,16 +131,20 @@ export function createSeedPayouts(
 ): SeedPayments {
   const { ids, create } = numbered<'id', PayoutId>(world, 'id')
   const { beneficiary: _none, ...terms } = aPayout()
-  const payout = (index: number, beneficiary: number, reference = referenceOf(index)): Command =>
+  const [unanswered = '', ...rejected] = beneficiaries.slice(BENEFICIARIES)
+  const ordinary = (index: number): string => beneficiaries[index % BENEFICIARIES]!
+  const payout = (index: number, beneficiary_id: string, reference = referenceOf(index)): Command =>
     createPayout(DEMO, {
-      ...{ ...terms, reference, idempotency_key: `seed-${index}` },
+      ...{ ...terms, reference, beneficiary_id, idempotency_key: `seed-${index}` },
       amount: String(PAYOUT_MIN + (index % 1_000) * 100),
-      beneficiary_id: beneficiaries[beneficiary] ?? '',
     })
   return {
     ids,
     writeEnded: async (count) => {
-      const made = await create(count, (index) => payout(index, beneficiaryOf(index)))
+      const made = await create(count, (index) => {
+        const isRejected = index % REJECTED_EVERY === 0
+        return payout(index, isRejected ? rejected[(index / REJECTED_EVERY) % 3]! : ordinary(index))
+      })
       await rail.settle()
       const reversed = made.filter(({ index }) => index % REVERSED_EVERY === 1)
       for (const { id } of reversed)
@@ -154,11 +152,9 @@ export function createSeedPayouts(
       await rail.settle()
     },
     writeOpen: async (count) => {
-      const unanswered = Math.floor(count / UNANSWERED_EVERY)
-      await create(count - unanswered, (index) =>
-        payout(index, index % BENEFICIARIES, 'sandbox:review'),
-      )
-      await create(unanswered, (index) => payout(index, BENEFICIARIES + REJECTED))
+      const stuck = Math.floor(count / UNANSWERED_EVERY)
+      await create(count - stuck, (index) => payout(index, ordinary(index), 'sandbox:review'))
+      await create(stuck, (index) => payout(index, unanswered))
       await rail.settle()
     },
   }
