@@ -12,6 +12,7 @@ import { Session } from 'node:inspector'
 import { join } from 'node:path'
 
 const NEVER_MICROS = 1_000_000_000
+const SAMPLE_MICROS = 500
 
 const { searchParams } = new URL(import.meta.url)
 const file = join(searchParams.get('folder') ?? '.', `${process.pid}.cpuprofile`)
@@ -22,7 +23,7 @@ start(NEVER_MICROS)
 
 process.once('SIGUSR2', () => {
   session.post('Profiler.stop')
-  start(Number(searchParams.get('everyMicros')))
+  start(SAMPLE_MICROS)
   process.once('SIGUSR2', () => {
     session.post('Profiler.stop', (error, { profile }) => {
       if (error !== null) throw error

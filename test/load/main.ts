@@ -19,7 +19,7 @@ import { benchCluster, clusterPlaces } from './bench_cluster.js'
 import { startClient, type Client } from './client/client.js'
 import { describeMachine } from './machine.js'
 import type { StoreKind, Tools } from './measured_window.js'
-import { spike, steadyLoad } from './open_loop.js'
+import { spike, SPIKE_FACTOR, steadyLoad } from './open_loop.js'
 import { profile } from './profile.js'
 import { report } from './report.js'
 import { isVoid, type Part, type RunResult } from './result.js'
@@ -57,10 +57,10 @@ const cleanUp = (): Promise<void> => (cleaning ??= clean())
 
 type Flags<Names extends string, T> = Readonly<Record<Names, T>>
 /** The flags; a command reads its own. */
-type Given = Flags<'gateways' | 'factor' | 'everyMicros' | 'count' | 'live', number> &
+type Given = Flags<'gateways' | 'count' | 'live', number> &
   Flags<'what' | 'out', string> &
   Flags<'store', StoreKind> &
-  Partial<Flags<keyof typeof QUICK | 'rate' | 'capacity', number>> &
+  Partial<Flags<keyof typeof QUICK | 'rate', number>> &
   Partial<Flags<'base' | 'head' | 'keep' | 'dataDir', string>> &
   Partial<Flags<'running' | 'quick', true>> &
   Partial<Flags<'scenario', readonly ScenarioName[]>>
@@ -131,13 +131,6 @@ const OPTIONS = [
   new Option('--base <folder>', 'compare: a built checkout'),
   new Option('--head <folder>', 'compare: another built checkout'),
   new Option('--running', 'load: uses the running stack of DATA_DIR, which keeps the created data'),
-  whole(
-    'capacity',
-    RATE_MAX,
-    'spike: capacity in journeys a second; default: the rate of a closed loop',
-  ),
-  whole('factor', 100, 'spike: load as a multiple of the capacity', 10),
-  whole('every-micros', 100_000, 'profile: microseconds between two samples', 500),
   whole('small', ROWS_MAX, 'scale: intents, and payouts, of the small database (10,000)'),
   whole('large', ROWS_MAX, 'scale: the same of the large database (1,000,000)'),
   whole('open', ROWS_MAX, 'scale: open payments at the measured starts (100,000)'),
@@ -215,21 +208,18 @@ const PLANS: Readonly<Record<string, (given: Given) => Plan>> = {
     const { settings } = openLoopPlan(given, ['creates'], 5)
     // Slightly fewer connections than the gateway takes from one address.
     const most = { ...settings, connections: given.connections ?? 3_000 }
-    const plan = {
-      ...{ capacityPerSecond: given.capacity, factor: given.factor },
-      calmMs: given.quick ? 500 : 10_000,
-      spikeMs: 1_000 * settings.seconds,
-      afterMs: given.quick ? 1_000 : 20_000,
-    }
-    const load = `${settings.scenario}, ${plan.factor} × the capacity for ${settings.seconds} s`
-    return { load, run: (tools) => spike(tools, most, plan) }
+    const around = given.quick
+      ? { calmMs: 500, afterMs: 1_000 }
+      : { calmMs: 10_000, afterMs: 20_000 }
+    const load = `${settings.scenario}, ${SPIKE_FACTOR} × the capacity for ${settings.seconds} s`
+    return { load, run: (tools) => spike(tools, { ...most, ...around }) }
   },
   profile: (given) => {
     const { scenario, connections } = openLoopPlan(given, ['creates'], 10).settings
     const fallback = scenario === 'webhooks' ? WEBHOOKS_PROFILE_RATE : undefined
-    const { everyMicros, rate: ratePerSecond = fallback } = given
-    const settings = { ...durations(given), scenario, connections, ratePerSecond, everyMicros }
-    const load = `${scenario}, ${settings.measureMs / 1_000} s, a sample each ${everyMicros} µs`
+    const { rate: ratePerSecond = fallback } = given
+    const settings = { ...durations(given), scenario, connections, ratePerSecond }
+    const load = `${scenario}, ${settings.measureMs / 1_000} s`
     return { load, run: (tools) => profile(tools, settings) }
   },
   scale: (given) => {

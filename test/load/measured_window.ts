@@ -54,15 +54,11 @@ export interface WindowOptions
   readonly alsoWatched?: readonly usage.Watched[]
 }
 
-export interface Measured {
-  readonly result: WindowResult
-  /** Empty when every request was answered as expected. */
-  readonly faults: readonly string[]
-}
-export type WindowResult = Awaited<ReturnType<typeof runMeasured>>['result']
+/** No faults: every request was answered as expected. */
+export type Measured = Awaited<ReturnType<typeof measureWindow>>
+export type WindowResult = Measured['result']
 export type SampleResult = ReturnType<typeof sampleResult>
 
-const RESOURCES_MIN_MS = 500
 const SAMPLE_MAX_MS = 1_000
 const SAMPLES_MIN = 8
 /** A signature is valid for five minutes, and a record takes some 300 bytes. */
@@ -97,25 +93,13 @@ export const windowsOf = (measured: readonly Measured[]): WindowResult[] =>
   measured.map(({ result }) => result).filter(({ repeat }) => repeat > 0)
 
 export async function measureWindow(
-  tools: Tools,
-  system: SystemUnderTest,
-  options: WindowOptions,
-): Promise<Measured> {
-  const { side, repeat = 1, scenario, ceiling, strict = false } = options
-  const step = `${scenario}, ${side}${repeat === 0 ? ', warm-up' : ` ${repeat}`}`
-  tools.progress(`${step}: signing`)
-  const { result, outcome } = await runMeasured(tools, system, options, step)
-  if (ceiling === undefined) system.account(outcome)
-  return { result, faults: faultsOf(outcome.summary, strict).map((fault) => `${step}: ${fault}`) }
-}
-
-async function runMeasured(
   { client, machine, progress }: Tools,
-  { stack, receivers, partners }: SystemUnderTest,
+  { stack, receivers, partners, account }: SystemUnderTest,
   options: WindowOptions,
-  step: string,
 ) {
   const { side, repeat = 1, scenario: name, ceiling, leadInMs, measureMs, onlyRead } = options
+  const step = `${name}, ${side}${repeat === 0 ? ', warm-up' : ` ${repeat}`}`
+  progress(`${step}: signing`)
   const itself = { name: 'client', pid: process.pid }
   const watched = [...stack.processes(), ...(options.alsoWatched ?? []), itself]
   const sampleMs =
@@ -149,9 +133,7 @@ async function runMeasured(
     sample: (sample) => {
       const result = sampleResult(sample, samples.at(-1)?.at ?? 0)
       samples.push(result)
-      if (result.at - (resources.at(-1)?.at ?? 0) >= RESOURCES_MIN_MS) {
-        resources.push(usage.resourcesNow(watched, result.at))
-      }
+      resources.push(usage.resourcesNow(watched, result.at))
       let endsAt = 0
       const phase = phases.find(({ ms }) => sample.at <= (endsAt += ms))
       phase?.latencies.add(sample.latenciesFromSent)
@@ -188,7 +170,9 @@ async function runMeasured(
     /** Share of all cores' time that none of the watched processes used. */
     elsewhere: elsewhereCpuMs / (seconds * 1_000 * machine.cores),
   }
-  return { result, outcome }
+  if (ceiling === undefined) account(outcome)
+  const faults = faultsOf(outcome.summary, options.strict ?? false)
+  return { result, faults: faults.map((fault) => `${step}: ${fault}`) }
 }
 
 function presigned(options: WindowOptions, rate: number): number {

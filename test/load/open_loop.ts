@@ -54,15 +54,7 @@ export async function steadyLoad(
   return finish(tools, system, [measured], { title: SCENARIOS[scenario], findings })
 }
 
-export interface SpikePlan {
-  /** Undefined: the rate of a closed loop just before, which is also the warm-up. */
-  readonly capacityPerSecond: number | undefined
-  readonly factor: number
-  readonly calmMs: number
-  readonly spikeMs: number
-  readonly afterMs: number
-}
-
+export const SPIKE_FACTOR = 10
 /** A caller without a connection gives up after this time. */
 const PATIENCE_MS = 1_000
 /** Rate limits that no load reaches, so only the limits on requests in progress apply. */
@@ -72,25 +64,25 @@ const LIMITS = { RATE_LIMIT: 'on', RATE_LIMIT_PER_SECOND: HIGH, RATE_LIMIT_PER_A
 /** A load far above the capacity: how fast it is rejected, and how fast the service recovers. */
 export async function spike(
   tools: Tools,
-  settings: OpenLoopSettings,
-  plan: SpikePlan,
+  settings: OpenLoopSettings & Readonly<Record<'calmMs' | 'afterMs', number>>,
 ): Promise<Part> {
   const system = await startSystem(tools, { settings: LIMITS })
-  const { calmMs, spikeMs, afterMs } = plan
+  const { calmMs, afterMs } = settings
+  const spikeMs = 1_000 * settings.seconds
   const closed = await measureWindow(tools, system, {
     ...settings,
     side: 'capacity',
     connections: Math.min(512, settings.connections),
     measureMs: Math.min(5_000, calmMs),
   })
-  const capacity = plan.capacityPerSecond ?? closed.result.ratePerSecond
+  const capacity = closed.result.ratePerSecond
   const from = settings.leadInMs + calmMs
   const measured = await measureWindow(tools, system, {
     ...settings,
     side: 'spike',
     phases: [
       { ms: from, ratePerSecond: capacity / 2 },
-      { ms: spikeMs, ratePerSecond: capacity * plan.factor },
+      { ms: spikeMs, ratePerSecond: capacity * SPIKE_FACTOR },
       { ms: Infinity, ratePerSecond: capacity / 2 },
     ],
     measureMs: calmMs + spikeMs + afterMs,

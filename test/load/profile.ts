@@ -11,18 +11,17 @@ import { measureWindow, type Measured, type Tools } from './measured_window.js'
 import { finding, type Part } from './result.js'
 import { SCENARIOS, type ScenarioName } from './scenarios/scenarios.js'
 
-type Settings = Parameters<typeof windowOptions>[0] &
-  Readonly<{ scenario: ScenarioName; everyMicros: number }>
+type Settings = Parameters<typeof windowOptions>[0] & Readonly<{ scenario: ScenarioName }>
 
 const PROFILED = /^(gateway|processor|rail|webhooks)/
 
 export async function profile(tools: Tools, settings: Settings): Promise<Part> {
-  const { scenario, everyMicros } = settings
+  const { scenario } = settings
   const folder = join(tools.out, 'profile')
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
   const recorder = new URL('./cpu_profile_recorder.js', import.meta.url)
-  recorder.search = String(new URLSearchParams({ folder, everyMicros: String(everyMicros) }))
+  recorder.search = String(new URLSearchParams({ folder }))
   const plans = scenario === 'webhooks' ? TEN_ENDPOINTS : undefined
   const nodeOptions = `--import=${recorder.href}`
   const system = await startSystem(tools, { nodeOptions }, { plans })
