@@ -34,12 +34,13 @@ export async function profile(tools: Tools, settings: Settings): Promise<Part> {
   signal() // Starting a profile stalls a process briefly, during the lead-in.
   const recorded = await play('profiled', 1)
   signal()
-  const files: string[] = []
+  const notes = ['Open a profile at https://www.speedscope.app or with npx speedscope FILE:']
   for (const { name, pid } of profiled) {
-    const file = join(folder, `${pid}.cpuprofile`)
-    await eventually(`the ${name} has written its profile`, () => existsSync(file), 30_000)
-    files.push(join(folder, `${name}.cpuprofile`))
-    renameSync(file, files.at(-1)!)
+    const written = join(folder, `${pid}.cpuprofile`)
+    const file = join(folder, `${name}.cpuprofile`)
+    await eventually(`the ${name} has written its profile`, () => existsSync(written), 30_000)
+    renameSync(written, file)
+    notes.push(`  ${file}`)
   }
   const cpu = ({ result }: Measured): number => cpuOf(result, (name) => PROFILED.test(name))
   const rate = ({ result }: Measured): number => result.ratePerSecond
@@ -48,7 +49,5 @@ export async function profile(tools: Tools, settings: Settings): Promise<Part> {
     finding('profiled / plain, CPU', cpu(recorded) / cpu(plain), '×'),
   ]
   const all = [warmUp, plain, recorded]
-  const part = await finish(tools, system, all, { title: SCENARIOS[scenario], findings })
-  const howTo = 'Open a profile at https://www.speedscope.app or with npx speedscope FILE:'
-  return { ...part, notes: [howTo, ...files.map((file) => `  ${file}`)] }
+  return { ...(await finish(tools, system, all, { title: SCENARIOS[scenario], findings })), notes }
 }

@@ -18,9 +18,8 @@ export type Arrivals = Reply<'arrivals'>
 
 export function startReceivers() {
   const notices = randomUUID()
-  const thread = new Worker(new URL('./receiver_thread.js', import.meta.url), {
-    workerData: notices,
-  })
+  const file = new URL('./receiver_thread.js', import.meta.url)
+  const thread = new Worker(file, { workerData: notices })
   /** In the order of the calls. */
   const replies = on(thread, 'message') as AsyncIterator<[unknown]>
   const call =

@@ -74,9 +74,8 @@ async function readBack(partners: readonly Credentials[], ids: readonly string[]
   const faults: string[] = []
   const every = Math.ceil(ids.length / READ_BACK_MAX)
   for (const id of ids.filter((_, index) => index % every === 0)) {
-    const read = (partner: Credentials) =>
-      connect(partner).request('GET', `/v1/payment_intents/${id}`)
-    const answers = await Promise.all(partners.map(read))
+    const path = `/v1/payment_intents/${id}`
+    const answers = await Promise.all(partners.map((one) => connect(one).request('GET', path)))
     const { status, body } = answers.find((answer) => answer.status === 200) ?? answers[0]!
     const found = body as Record<'intent_id' | 'status' | 'amount_usd_cents', unknown>
     const isSame = found.intent_id === id && found.amount_usd_cents === INTENT.amount_usd_cents

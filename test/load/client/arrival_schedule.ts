@@ -12,10 +12,7 @@
 export type ArrivalSchedule = ReturnType<typeof openLoop>
 
 /** A part of an open loop with a constant rate. */
-export interface Phase {
-  readonly ms: number
-  readonly ratePerSecond: number
-}
+export type Phase = Readonly<Record<'ms' | 'ratePerSecond', number>>
 
 export function closedLoop(): ArrivalSchedule {
   const schedule: ArrivalSchedule = {

@@ -16,10 +16,7 @@ import { createLatencies, recordMs } from './latency.js'
 import type { Scenario } from '../scenarios/scenario.js'
 
 /** Entities whose final webhook was answered at one instant (epoch milliseconds, fractional). */
-export interface WebhookNotice {
-  readonly at: number
-  readonly entities: readonly string[]
-}
+export type WebhookNotice = Readonly<{ at: number; entities: readonly string[] }>
 
 export type Load = ReturnType<typeof createLoad>
 /** Counts since the previous sample. */
@@ -160,8 +157,7 @@ export function createLoad(
   }
 
   const settleWhenDrained = (): void => {
-    if (measuredTo === Infinity) return
-    if (connections.some(({ state }) => state !== 'idle')) return
+    if (measuredTo === Infinity || connections.some(({ state }) => state !== 'idle')) return
     if (usedUp.signal.aborted || schedule.overdue(now()) === 0) drained.abort()
   }
 

@@ -63,29 +63,22 @@ export function createWorkloadMix(
   const credits = parts.map(() => 0)
   const current = new Map<number, Scenario>()
 
-  /** The part that is furthest behind its share is next. */
-  const choose = (): Scenario => {
-    for (const [index, { weight }] of parts.entries()) credits[index]! += weight
-    const best = credits.indexOf(Math.max(...credits))
-    credits[best]! -= total
-    return parts[best]!.scenario
-  }
   return {
     prepare: (journeys, continues) => {
       for (const { weight, scenario } of parts) {
         scenario.prepare(Math.ceil((journeys * weight) / total) + 1, continues)
       }
     },
+    /** The part that is furthest behind its share is next. */
     begin: (connection) => {
-      const scenario = choose()
+      for (const [index, { weight }] of parts.entries()) credits[index]! += weight
+      const best = credits.indexOf(Math.max(...credits))
+      credits[best]! -= total
+      const { scenario } = parts[best]!
       current.set(connection, scenario)
       return scenario.begin(connection)
     },
-    proceed: (connection, response) => {
-      const scenario = current.get(connection)
-      if (scenario === undefined) throw new Error(`connection ${connection} has no journey`)
-      return scenario.proceed(connection, response)
-    },
+    proceed: (connection, response) => current.get(connection)!.proceed(connection, response),
   }
 }
 
@@ -220,8 +213,7 @@ export function readsOf({ intents, payouts, beneficiaries, references }: Fixture
 }
 
 function createReads(order: ScenarioOrder): Scenario {
-  const { fixtures, onlyRead } = order
-  const reads = readsOf(fixtures).filter(({ name }) => name === (onlyRead ?? name))
+  const reads = readsOf(order.fixtures).filter(({ name }) => name === (order.onlyRead ?? name))
   return createWorkloadMix(
     reads.map(({ weight, targets }) => {
       let index = 0
