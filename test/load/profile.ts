@@ -23,8 +23,8 @@ export async function profile(tools: Tools, settings: Settings): Promise<Part> {
   const recorder = new URL('./cpu_profile_recorder.js', import.meta.url)
   recorder.search = String(new URLSearchParams({ folder }))
   const plans = scenario === 'webhooks' ? TEN_ENDPOINTS : undefined
-  const nodeOptions = `--import=${recorder.href}`
-  const system = await startSystem(tools, { nodeOptions }, { plans })
+  const withRecorder = { NODE_OPTIONS: `--import=${recorder.href}` }
+  const system = await startSystem(tools, { settings: withRecorder }, { plans })
   const profiled = system.stack.processes().filter(({ name }) => PROFILED.test(name))
   const signal = (): void => profiled.forEach(({ pid }) => process.kill(pid, 'SIGUSR2'))
   const play = (side: string, repeat: number) =>

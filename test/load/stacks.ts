@@ -23,26 +23,21 @@ import type { Watched } from './process_usage.js'
 import { DEFAULT_STORE, type StoreSettings } from './stored.js'
 
 export interface StackOptions {
-  readonly settings?: Partial<Record<SettingName, string>>
+  readonly settings?: Partial<Record<SettingName | 'NODE_OPTIONS', string>>
   /** A new empty one by default. */
   readonly dataDir?: string
   /** A built checkout of another revision. */
   readonly root?: string
-  /** For each of its Node processes. */
-  readonly nodeOptions?: string
-}
-
-/** Programs that serve HTTP at one address. */
-export interface Running {
-  readonly address: Address
-  /** Now: a stack restarts a process that exits. */
-  processes(): readonly Watched[]
 }
 
 /** A partner's API key. */
 export type PartnerKey = Pick<Credentials, 'keyId' | 'secret'>
 
-export interface Stack extends Running {
+export interface Stack {
+  /** Where it serves HTTP. */
+  readonly address: Address
+  /** Now: a stack restarts a process that exits. */
+  processes(): readonly Watched[]
   readonly sandbox: Sandbox
   /** Those that pay; they take turns. */
   readonly partners: readonly PartnerKey[]
@@ -59,15 +54,15 @@ export type Stacks = ReturnType<typeof createStacks>
 const LOAD_SETTINGS = {
   ...Object.fromEntries(Object.entries(SETTINGS).map(([name, { fallback }]) => [name, fallback])),
   ...{ ...FREE_PORTS, RATE_LIMIT: 'off', RAIL_DELAY_MS: '0', WEBHOOK_ALLOW_PRIVATE: 'true' },
+  NODE_OPTIONS: '',
 }
 
 /** @param folder where they run and keep their data */
 export function createStacks(folder: string) {
   const stops: (() => Promise<void>)[] = []
   const start = async (options: StackOptions = {}): Promise<Stack> => {
-    const { settings, root, nodeOptions = '' } = options
-    const { dataDir = join(folder, `data-${stops.length}`) } = options
-    const given = { ...LOAD_SETTINGS, ...settings, NODE_OPTIONS: nodeOptions }
+    const { settings, root, dataDir = join(folder, `data-${stops.length}`) } = options
+    const given = { ...LOAD_SETTINGS, ...settings }
     const { process: supervisor, ready } = startEphemeralStack(dataDir, given, root)
     const stop = (): Promise<void> => end(supervisor)
     stops.push(stop)
@@ -81,7 +76,7 @@ export function createStacks(folder: string) {
     }
   }
   /** The ceiling: gateways without a processor, for the stack's partner. */
-  const startNullBackend = async ({ dataDir }: Stack, gateways: number): Promise<Running> => {
+  const startNullBackend = async ({ dataDir }: Stack, gateways: number) => {
     const address = { host: '127.0.0.1', port: await freePort('127.0.0.1') }
     const main = join(projectRoot(), '.build/test/load/null_backend_gateway.js')
     const given = [join(dataDir, FILES.sandbox), String(address.port)]
