@@ -49,19 +49,29 @@ const TARGETS: Partial<Record<ScenarioName, Target>> = {
 }
 const CEILING_TARGETS: Partial<Record<ScenarioName, Target>> = { creates: { atLeast: 0.8 } }
 
-export async function bench(tools: Tools, settings: BenchSettings): Promise<Part> {
-  const parts: Part[] = []
-  for (const scenario of settings.scenarios) {
-    const run = scenario === 'webhooks' ? benchWebhooks : benchScenario
-    parts.push(await run(tools, settings, scenario))
+type BenchScenario = (
+  tools: Tools,
+  settings: BenchSettings,
+  scenario: ScenarioName,
+) => Promise<Part>
+
+/** One scenario after the other. */
+const scenarioByScenario =
+  (benchOne: BenchScenario) =>
+  async (tools: Tools, settings: BenchSettings): Promise<Part> => {
+    const parts: Part[] = []
+    for (const scenario of settings.scenarios) parts.push(await benchOne(tools, settings, scenario))
+    return joined(parts)
   }
-  return joined(parts)
-}
 
 const joined = (parts: readonly Part[]): Part => ({
   sections: parts.flatMap(({ sections }) => sections),
   voidBecause: parts.flatMap(({ voidBecause }) => voidBecause),
 })
+
+export const bench = scenarioByScenario((tools, settings, scenario) =>
+  (scenario === 'webhooks' ? benchWebhooks : benchWithCeiling)(tools, settings, scenario),
+)
 
 export async function startSystem(
   { stacks, gateways, store, progress }: Tools,
@@ -92,11 +102,7 @@ export async function finish(
   }
 }
 
-async function benchScenario(
-  tools: Tools,
-  settings: BenchSettings,
-  scenario: ScenarioName,
-): Promise<Part> {
+const benchWithCeiling: BenchScenario = async (tools, settings, scenario) => {
   const system = await startSystem(tools)
   const ceiling = await tools.stacks.startNullBackend(system.stack, tools.gateways)
   const service = { system, alsoWatched: ceiling.processes() }
@@ -160,7 +166,7 @@ const TWO_FAIL: readonly EndpointPlan[] = [
  * Ten endpoints of one partner get every event. First the load is twice the target rate; then, at
  * half of the reached rate, the age of deliveries with and without failing endpoints, alternating.
  */
-async function benchWebhooks(tools: Tools, settings: BenchSettings): Promise<Part> {
+const benchWebhooks: BenchScenario = async (tools, settings) => {
   const system = await startSystem(tools, {}, { plans: TWO_FAIL })
   const measured: Measured[] = []
   const play = async (side: string, rate: number, repeat: number): Promise<WindowResult> => {
@@ -202,32 +208,25 @@ async function benchWebhooks(tools: Tools, settings: BenchSettings): Promise<Par
  *
  * @param revisions folders of built checkouts
  */
-export async function compare(
-  tools: Tools,
-  settings: BenchSettings,
-  revisions: Readonly<Record<'base' | 'head', string>>,
-): Promise<Part> {
-  const parts: Part[] = []
-  for (const scenario of settings.scenarios) {
-    const measured = await alternate(SIDES, [1, settings.repeat], async (side, repeat) => {
+export const compare = (revisions: Readonly<Record<'base' | 'head', string>>) =>
+  scenarioByScenario(async (tools, settings, scenario) => {
+    const played = await alternate(REVISIONS, [1, settings.repeat], async (side, repeat) => {
       const system = await startSystem(tools, { root: revisions[side] })
       const play = (number: number): Promise<Measured> =>
         measureWindow(tools, system, { ...windowOptions(settings, scenario, number), side })
-      const windows = [await play(0), await play(repeat)]
+      const both = [await play(0), await play(repeat)]
       await system.close()
-      return windows
+      return both
     })
-    const windows = windowsOf(measured.flat())
-    const title = `${scenario}: head against base`
-    parts.push({
-      sections: [{ title, windows, findings: pairRatios(windows, SIDES) }],
-      voidBecause: measured.flat().flatMap(({ faults }) => faults),
-    })
-  }
-  return joined(parts)
-}
+    const windows = windowsOf(played.flat())
+    const findings = pairRatios(windows, REVISIONS)
+    return {
+      sections: [{ title: `${scenario}: head against base`, windows, findings }],
+      voidBecause: played.flat().flatMap(({ faults }) => faults),
+    }
+  })
 
-const SIDES = ['base', 'head'] as const
+const REVISIONS = ['base', 'head'] as const
 const STORES = ['SQLite', 'PostgreSQL'] as const
 const STORE_TARGETS: Partial<Record<string, Target>> = {
   rate: { atLeast: 0.75 },
@@ -238,25 +237,24 @@ const STORE_TARGETS: Partial<Record<string, Target>> = {
  * A stack on SQLite and one on PostgreSQL in alternation: SQLite, PostgreSQL, PostgreSQL, SQLite
  * and so on. The result is the ratio of neighboring windows.
  */
-export async function benchStores(tools: Tools, settings: BenchSettings): Promise<Part> {
+export const benchStores = scenarioByScenario(async (tools, settings, scenario) => {
+  const sides = {
+    SQLite: { system: await startSystem({ ...tools, store: 'sqlite' }) },
+    PostgreSQL: { system: await startSystem({ ...tools, store: 'postgres' }) },
+  }
+  const measured = await measureSides(tools, settings, scenario, sides)
+  const windows = windowsOf(measured)
   const parts: Part[] = []
-  for (const scenario of settings.scenarios) {
-    const sides = {
-      SQLite: { system: await startSystem({ ...tools, store: 'sqlite' }) },
-      PostgreSQL: { system: await startSystem({ ...tools, store: 'postgres' }) },
-    }
-    const measured = await measureSides(tools, settings, scenario, sides)
-    const windows = windowsOf(measured)
-    const findings = storeFindings(windows)
-    for (const side of STORES) {
-      const title = `${SCENARIOS[scenario]}: ${side}`
-      const shown = side === 'SQLite' ? { windows: [] } : { windows, findings }
-      const ofSide = measured.filter(({ result }) => result.side === side)
-      parts.push(await finish(tools, sides[side].system, ofSide, { title, ...shown }))
-    }
+  for (const side of STORES) {
+    const title = `${SCENARIOS[scenario]}: ${side}`
+    const shown = side === 'SQLite' ? [] : windows
+    const findings = side === 'SQLite' ? [] : storeFindings(windows)
+    const ofSide = measured.filter(({ result }) => result.side === side)
+    const section = { title, windows: shown, findings }
+    parts.push(await finish(tools, sides[side].system, ofSide, section))
   }
   return joined(parts)
-}
+})
 
 export function storeFindings(windows: readonly WindowResult[]): Finding[] {
   const server = windows.filter(({ side }) => side === 'PostgreSQL')

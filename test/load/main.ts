@@ -184,7 +184,7 @@ const PLANS: Readonly<Record<string, (given: Given) => Plan>> = {
     const { settings, load } = benchPlan(given, ['creates'])
     const revisions = { base: resolve(given.base), head: resolve(given.head) }
     const names = `${basename(revisions.base)}, ${basename(revisions.head)}`
-    return { load: `${load}; ${names}`, run: (tools) => compare(tools, settings, revisions) }
+    return { load: `${load}; ${names}`, run: (tools) => compare(revisions)(tools, settings) }
   },
   load: (given) => {
     const { settings, load } = openLoopPlan(given, ['mixed'], 30)
