@@ -36,20 +36,15 @@ export async function benchCluster(
   })
   const windows = windowsOf(measured)
   const ratios = pairRatios(windows, SIDES).filter(({ value }) => !Number.isNaN(value))
-  const findings = [...SIDES.flatMap((side) => sideFindings(windows, side)), ...ratios]
+  const findings = [...SIDES.flatMap((side) => coresUsed(windows, side)), ...ratios]
   return finish(tools, system, measured, { title: `${SCENARIOS[scenario]}; both shards`, findings })
 }
 
-function sideFindings(windows: readonly WindowResult[], side: string): Finding[] {
+function coresUsed(windows: readonly WindowResult[], side: string): Finding[] {
   const ofSide = windows.filter((window) => window.side === side)
-  const value = (name: string, of: (window: WindowResult) => number, unit: string): Finding =>
-    finding(`${side}, ${name}`, median(ofSide.map(of)), unit)
-  const coresOf = (window: WindowResult, name: string): number =>
-    (cpuOf(window, (process) => process.startsWith(name)) * window.ratePerSecond) / 1e6
-  return [
-    value('rate', ({ ratePerSecond }) => ratePerSecond, '/s'),
-    value('cores used by all', (window) => coresOf(window, ''), ''),
-    value('cores used by processors', (window) => coresOf(window, 'processor'), ''),
-    value('cores used by PostgreSQL', (window) => coresOf(window, 'postgres'), ''),
-  ]
+  return ['', 'processor', 'postgres'].map((name) => {
+    const isChosen = (process: string): boolean => process.startsWith(name)
+    const cores = ofSide.map((each) => (cpuOf(each, isChosen) * each.ratePerSecond) / 1e6)
+    return finding(`${side}, cores used by ${name || 'all'}`, median(cores), '')
+  })
 }

@@ -1,30 +1,24 @@
 /** The machine of a measurement, for the report. */
-import { closeSync, fdatasyncSync, openSync, rmSync, statfsSync, writeSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { closeSync, fdatasyncSync, openSync, rmSync, writeSync } from 'node:fs'
 import { availableParallelism, cpus, release, totalmem } from 'node:os'
 import { join } from 'node:path'
 
 /** `fsyncMicros`: median of writing and syncing 4 KiB. */
 export type Machine = ReturnType<typeof describeMachine>
 
-/** statfs(2). */
-const FILE_SYSTEMS = new Map([
-  [0xef53, 'ext4'],
-  [0x58465342, 'xfs'],
-  [0x9123683e, 'btrfs'],
-  [0x794c7630, 'overlay'],
-  [0x01021994, 'tmpfs'],
-])
-
 /** `folder` is where the data will be. */
 export function describeMachine(folder: string) {
-  const { type } = statfsSync(folder)
+  const [, fileSystem = ''] = execFileSync('df', ['--output=fstype', folder], { encoding: 'utf8' })
+    .trim()
+    .split('\n')
   return {
     cpu: cpus()[0]?.model ?? 'unknown',
     cores: availableParallelism(),
     memoryMiB: Math.round(totalmem() / 1_048_576),
     node: process.version,
     kernel: release(),
-    fileSystem: FILE_SYSTEMS.get(type) ?? `type 0x${type.toString(16)}`,
+    fileSystem,
     fsyncMicros: fsyncMicros(join(folder, 'fsync.probe')),
   }
 }

@@ -77,14 +77,11 @@ function cpuTable(windows: readonly WindowResult[]): string {
   ])
 }
 
-function findingTable(findings: readonly Finding[]): string {
-  const rows = findings.map((found) => {
-    const met = isMet(found)
-    const target = met === undefined ? '' : `${targetText(found)}, ${met ? 'met' : 'NOT met'}`
-    return [`  ${found.name}`, valueText(found), target]
-  })
-  return table(rows, [1])
-}
+const findingTable = (findings: readonly Finding[]): string =>
+  table(
+    findings.map((found) => [`  ${found.name}`, valueText(found), targetText(found)]),
+    [1],
+  )
 
 /** Formats a value below 0.01 as such, not as 0. */
 function valueText({ value, unit }: Finding): string {
@@ -95,12 +92,13 @@ function valueText({ value, unit }: Finding): string {
   return `${Math.abs(value) >= 100 ? fixed(value) : small} ${unit}`.trim()
 }
 
-function targetText({ target, unit }: Finding): string {
-  const bounds = Object.entries({ 'at least': target?.atLeast, 'at most': target?.atMost })
-  const texts = bounds.flatMap(([word, bound]) =>
-    bound === undefined ? [] : [`${word} ${bound.toLocaleString('en-US')}`],
-  )
-  return `target: ${texts.join(' and ')} ${unit}`.trim()
+function targetText(found: Finding): string {
+  const { target, unit } = found
+  if (target === undefined) return ''
+  const [word, bound] =
+    'atLeast' in target ? ['at least', target.atLeast] : ['at most', target.atMost]
+  const text = `target: ${word} ${bound.toLocaleString('en-US')} ${unit}`.trim()
+  return `${text}, ${isMet(found) ? 'met' : 'NOT met'}`
 }
 
 function accountsTable({ lines, audit }: Accounts): string {

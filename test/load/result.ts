@@ -37,10 +37,7 @@ export interface Finding {
   readonly target: Target | undefined
 }
 
-export interface Target {
-  readonly atLeast?: number
-  readonly atMost?: number
-}
+export type Target = { readonly atLeast: number } | { readonly atMost: number }
 
 export const finding = (name: string, value: number, unit: string, target?: Target): Finding => ({
   ...{ name, value, unit, target },
@@ -60,7 +57,7 @@ export const ratioFindings = (
 /** Undefined when there is no target. */
 export function isMet({ value, target }: Finding): boolean | undefined {
   if (target === undefined) return undefined
-  return value >= (target.atLeast ?? -Infinity) && value <= (target.atMost ?? Infinity)
+  return 'atLeast' in target ? value >= target.atLeast : value <= target.atMost
 }
 
 export const isVoid = ({ voidBecause }: RunResult): boolean => voidBecause.length > 0

@@ -2,9 +2,9 @@
  * The stack or trial cluster that runs in DATA_DIR, as a load finds it.
  *
  * - In a cluster the demo partner would leave all shards but its own idle: partners of the load are
- *   created where they are wanted, and their keys are kept in DATA_DIR for the next run.
+ *   created where they are wanted.
  */
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { systemRandom } from '../../src/base/random.js'
 import { storeUrl } from '../../src/base/settings.js'
@@ -22,7 +22,6 @@ import { addressOf, processesOf, type PartnerKey, type Stack } from './stacks.js
 
 export type RunningStack = NonNullable<Awaited<ReturnType<typeof runningStack>>>
 
-const PARTNERS_FILE = 'load_partners.json'
 const ANNOUNCED_WITHIN_MS = 30_000
 
 /**
@@ -35,7 +34,9 @@ export async function runningStack(placed = (shards: readonly string[]) => shard
   if (sandbox === undefined || !(await isServing(sandbox))) return undefined
   const dataDir = resolve(settings.DATA_DIR)
   const processes = processesOf(dataDir)
-  const members = readJson<readonly ClusterMember[]>(join(dataDir, CLUSTER_FILE), []).filter(
+  const file = join(dataDir, CLUSTER_FILE)
+  const text = existsSync(file) ? readFileSync(file, 'utf8') : '[]'
+  const members = (JSON.parse(text) as readonly ClusterMember[]).filter(
     (member) => processes.some(({ pid }) => pid === member.pid), // not of a former cluster
   )
   const ofRole = (wanted: ClusterRole): readonly ClusterMember[] =>
@@ -53,7 +54,7 @@ export async function runningStack(placed = (shards: readonly string[]) => shard
       .map(({ address }) => addressOf(address)),
     ...{ sandbox, dataDir, store: settings, stop: () => Promise.resolve() },
     partners: isCluster
-      ? await partnersIn(placed(shards), owners, { sandbox, dataDir })
+      ? await createPartners(placed(shards), owners, { sandbox, dataDir })
       : [credentialsOf(sandbox, 'Service')],
     processes: () => processesOf(dataDir),
     settings: {
@@ -64,22 +65,18 @@ export async function runningStack(placed = (shards: readonly string[]) => shard
   }
 }
 
-const readJson = <T>(file: string, none: T): T =>
-  existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as T) : none
-
 /**
- * Several of one shard are different partners. New ones are created at the owner of the shard.
+ * New ones, created at the owners of their shards.
  *
  * @param shards of the partners
  */
-async function partnersIn(
+async function createPartners(
   shards: readonly string[],
   owners: readonly ClusterMember[],
   { sandbox, dataDir }: Pick<Stack, 'sandbox' | 'dataDir'>,
 ): Promise<readonly PartnerKey[]> {
-  const file = join(dataDir, PARTNERS_FILE)
-  const known = readJson<Record<string, PartnerKey>>(file, {})
-  const create = async (shard: string): Promise<PartnerKey> => {
+  const keys: PartnerKey[] = []
+  for (const shard of shards) {
     const { address } = owners.find((one) => one.shard === shard)!
     const operators = operatorsOf({ sandbox: { ...sandbox, grpc_address: address }, dataDir })
     const key = await operators.createPartner(`load-${systemRandom().bytes(6).toString('hex')}`)
@@ -88,13 +85,7 @@ async function partnersIn(
     const isKnown = async (): Promise<boolean> =>
       (await partner.request('GET', '/v1/balances')).status === 200
     await eventually('the gateway knows the partner', isKnown, ANNOUNCED_WITHIN_MS)
-    return key
-  }
-  const keys: PartnerKey[] = []
-  for (const [index, shard] of shards.entries()) {
-    const place = `${shard}, ${shards.slice(0, index).filter((one) => one === shard).length + 1}`
-    keys.push((known[place] ??= await create(shard)))
-    writeFileSync(file, `${JSON.stringify(known, null, 2)}\n`, { mode: 0o600 })
+    keys.push(key)
   }
   return keys
 }

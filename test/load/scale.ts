@@ -79,7 +79,7 @@ export async function scale(tools: Tools, settings: ScaleSettings): Promise<Part
   for (const kinds of kindsOf(settings, sides[1].system.partners[0]!.fixtures)) {
     for (const { window } of kinds) await play(window, 0, 0)
     for (const { title, noun, window } of kinds) {
-      for (const { system } of sides) await readAll(system.stack.dataDir)
+      for (const { system } of sides) readAll(system.stack.dataDir)
       const windows = await play(window, 1, settings.repeat)
       sections.push({ title, windows, findings: scaleFindings(windows, noun) })
     }
