@@ -16,7 +16,7 @@ import { readSettings } from '../../src/base/settings_reader.js'
 import { FILES } from '../../src/base/subjects.js'
 import { bench, benchStores, compare } from './bench.js'
 import { benchCluster, clusterPlaces } from './bench_cluster.js'
-import { startClient, type Client } from './client/client.js'
+import { startClient } from './client/client.js'
 import { describeMachine } from './machine.js'
 import type { StoreKind, Tools } from './measured_window.js'
 import { spike, SPIKE_FACTOR, steadyLoad } from './open_loop.js'
@@ -27,7 +27,7 @@ import { runningStack, type RunningStack } from './running_stack.js'
 import { scale } from './scale.js'
 import { isScenario, SCENARIOS, type ScenarioName } from './scenarios/scenarios.js'
 import { writeSeedData } from './seed_data/seed_data.js'
-import { createStacks, type Stacks } from './stacks.js'
+import { createStacks } from './stacks.js'
 import { measureShards } from './shard_writers.js'
 
 /** With `--quick`, unless a flag says otherwise. */
@@ -41,19 +41,12 @@ const ROWS_MAX = 100_000_000
 /** Payouts a second: a closed loop would create more events than can be delivered. */
 const WEBHOOKS_PROFILE_RATE = 100
 
-let folder = ''
-let stacks: Stacks | undefined
-let client: Client | undefined
+const cleanups: (() => unknown)[] = []
 let cleaning: Promise<void> | undefined
-let exitCode = 0
-
-/** The client ends first, as it would report the end of the others as a failure. */
-async function clean(): Promise<void> {
-  await client?.stop()
-  await stacks?.stop()
-  if (folder !== '') rmSync(folder, { recursive: true, force: true })
-}
 const cleanUp = (): Promise<void> => (cleaning ??= clean())
+async function clean(): Promise<void> {
+  for (const run of cleanups) await run()
+}
 
 type Flags<Names extends string, T> = Readonly<Record<Names, T>>
 /** The flags; a command reads its own. */
@@ -71,12 +64,13 @@ interface Plan {
   run(tools: Tools): Promise<Part>
 }
 
-/** Opens the tools, runs the measurement, writes and prints the result. */
+/** Opens the tools, runs the measurement, writes and prints the result. @returns the exit code */
 async function measure(kind: string, { gateways, store, out }: Given, { load, run }: Plan) {
-  folder = join(resolve(out), `run-${process.pid}`)
+  const folder = join(resolve(out), `run-${process.pid}`)
   mkdirSync(folder, { recursive: true })
-  stacks = createStacks(folder)
-  client = startClient()
+  const [stacks, client] = [createStacks(folder), startClient()]
+  // The client ends first, as it would report the end of the others as a failure.
+  cleanups.push(client.stop, stacks.stop, () => rmSync(folder, { recursive: true, force: true }))
   const startedAt = toRfc3339(systemClock.now())
   const machine = describeMachine(folder)
   const tools = { folder, out: resolve(out), machine, stacks, client, gateways, store }
@@ -89,7 +83,7 @@ async function measure(kind: string, { gateways, store, out }: Given, { load, ru
   const file = join(resolve(out), `${kind}-${startedAt.replaceAll(':', '')}.json`)
   writeFileSync(file, `${JSON.stringify(result, null, 2)}\n`)
   say(['', report(result), '', `  ${file}`, ...notes].join('\n'))
-  exitCode = isVoid(result) ? 3 : 0
+  return isVoid(result) ? 3 : 0
 }
 
 function createProgress(): Tools['progress'] {
@@ -263,8 +257,9 @@ const program: Command = new Command('load')
   .configureOutput({ outputError: () => undefined })
   .action(async (command: string, given: Given) => {
     const plan = PLANS[command]
-    if (plan === undefined) await seed(given)
-    else await measure(command, given, plan({ ...(given.quick ? QUICK : {}), ...given }))
+    if (plan === undefined) return seed(given)
+    const ofQuick = given.quick ? QUICK : {}
+    process.exitCode = await measure(command, given, plan({ ...ofQuick, ...given }))
   })
 for (const option of OPTIONS) program.addOption(option)
 
@@ -281,17 +276,12 @@ async function onRunning(
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => void cleanUp().finally(() => process.exit(130)))
 }
-async function main(): Promise<number> {
-  try {
-    await program.parseAsync()
-    return exitCode
-  } catch (error) {
-    await cleanUp()
-    if (error instanceof CommanderError && error.exitCode === 0) return 0
-    const isUsage = error instanceof CommanderError
-    process.stderr.write(`${isUsage ? error.message : inspect(error)}\n`)
-    return isUsage ? 2 : 1
-  }
+try {
+  await program.parseAsync()
+} catch (error) {
+  await cleanUp()
+  const isUsage = error instanceof CommanderError
+  process.exitCode = isUsage ? (error.exitCode === 0 ? 0 : 2) : 1
+  if (process.exitCode > 0) process.stderr.write(`${isUsage ? error.message : inspect(error)}\n`)
 }
-
-process.exit(await main())
+process.exit()
