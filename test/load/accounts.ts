@@ -9,7 +9,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { auditOf } from '../support/audit.js'
 import type { Endpoint, Received } from './receivers.js'
 import type { Accepted } from './scenarios/scenario.js'
-import { DEFAULT_STORE, storedRows, type Source, type Sql, type StoreSettings } from './stored.js'
+import {
+  DEFAULT_STORE,
+  storedRows,
+  type Source,
+  type Sql,
+  type StoreSettings,
+} from '../support/stored_rows.js'
 
 type ByState = Readonly<Record<string, number>>
 type Counted = Readonly<{ name: string; n: number }>

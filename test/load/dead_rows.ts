@@ -5,7 +5,7 @@
  */
 import { finding, type Finding } from './result.js'
 import type { Stack } from './stacks.js'
-import { storedRows } from './stored.js'
+import { storedRows } from '../support/stored_rows.js'
 
 interface TableRows {
   readonly table: string

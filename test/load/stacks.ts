@@ -20,7 +20,7 @@ import { untilStarted } from '../support/program.js'
 import { processesIn } from '../support/stack.js'
 import type { Address } from './client/http_socket.js'
 import type { Watched } from './process_usage.js'
-import { DEFAULT_STORE, type StoreSettings } from './stored.js'
+import { DEFAULT_STORE, type StoreSettings } from '../support/stored_rows.js'
 
 export interface StackOptions {
   readonly settings?: Partial<Record<SettingName | 'NODE_OPTIONS', string>>

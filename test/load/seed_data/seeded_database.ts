@@ -17,7 +17,7 @@ import { removeDatabase } from '../../support/books.js'
 import { serverIn } from '../../support/postgres_server.js'
 import { untilStarted } from '../../support/program.js'
 import type { Tools } from '../measured_window.js'
-import { DEFAULT_STORE } from '../stored.js'
+import { DEFAULT_STORE } from '../../support/stored_rows.js'
 import { writeSeedData } from './seed_data.js'
 
 /** Data that only this run uses, in its store. A kept folder gets its name once it is complete. */

@@ -41,7 +41,7 @@ export async function storedRows<Row>(
     const database = await openDatabase(file, { readOnly: true })
     return rowsOf(database).finally(() => database.close())
   }
-  const connection = await connectToPrimary(parseStoreUrl(url), 'pg_catalog', 'load')
+  const connection = await connectToPrimary(parseStoreUrl(url), 'pg_catalog', 'test')
   try {
     const rows: Row[] = []
     for (const schema of await schemasOf(connection, store, source)) {
