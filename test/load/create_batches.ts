@@ -9,7 +9,7 @@ import { DECIDE_CHUNK_MAX } from '../../src/base/constants.js'
 import { systemRandom } from '../../src/base/random.js'
 import { createIntent } from '../../src/processor/commands/intents/intent_create.js'
 import type { Answer } from '../../src/processor/cycle/answer.js'
-import { internalWork, type Work } from '../../src/processor/cycle/command.js'
+import { internalWork } from '../../src/processor/cycle/command.js'
 import type { CommitRows } from '../../src/store/store.js'
 import { TABLE_NAMES } from '../../src/store/tables.js'
 import { anIntent } from '../support/requests.js'
@@ -41,18 +41,15 @@ export async function createBatches(folder: string, count: number): Promise<read
   }
   const [keyId] = world.memory().keys.keys()
   if (keyId === undefined) throw new Error('the demo partner has no key')
-  const submitted = (work: Work): Promise<Answer> =>
-    new Promise((reply) => world.submit({ ...work, reply }))
   let created = 0
   const create = (): Promise<Answer> => {
     created += 1
     const user = { partner_user_id: `user-${created % USERS}` }
     const request = anIntent({ ...user, idempotency_key: random.bytes(16).toString('hex') })
-    return submitted({
-      ...internalWork(createIntent(DEMO, request), 'request'),
-      ...{ queueKey: DEMO, origin: BY_TEST },
-      signedBy: { keyId, nonce: random.bytes(NONCE_BYTES) },
-    })
+    const work = internalWork(createIntent(DEMO, request), 'request')
+    const signedBy = { keyId, nonce: random.bytes(NONCE_BYTES) }
+    const asRequest = { ...work, queueKey: DEMO, origin: BY_TEST, signedBy }
+    return new Promise((reply) => world.submit({ ...asRequest, reply }))
   }
   while (batches.length < count) {
     world.clock.pass(BATCH_MS)

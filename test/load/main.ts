@@ -87,18 +87,26 @@ async function measure(kind: string, { gateways, store, out }: Given, { load, ru
 }
 
 function createProgress(): Tools['progress'] {
-  let saidAt = -Infinity
+  const sayRate = seldom(1_000)
   return (step, sample) => {
     if (sample === undefined) return say(`${step} …`)
-    if (performance.now() - saidAt < 1_000) return
-    saidAt = performance.now()
     const { perSecond, p99, failedPerSecond } = sample
     const failed = failedPerSecond === 0 ? '' : `, ${Math.round(failedPerSecond)}/s failed`
-    say(`  ${step}: ${Math.round(perSecond)}/s, p99 ${Math.round(p99)} ms${failed}`)
+    sayRate(`  ${step}: ${Math.round(perSecond)}/s, p99 ${Math.round(p99)} ms${failed}`)
   }
 }
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`)
+
+/** Says lines that come sooner after the last one not at all. */
+function seldom(everyMs: number): (line: string) => void {
+  let saidAt = -Infinity
+  return (line) => {
+    if (performance.now() - saidAt < everyMs) return
+    saidAt = performance.now()
+    say(line)
+  }
+}
 
 const whole = (flag: string, max: number, text: string, fallback?: number): Option =>
   new Option(`--${flag} <n>`, text).default(fallback).argParser((given) => {
@@ -239,12 +247,8 @@ async function seed({ count, what, live, dataDir }: Given): Promise<void> {
   }
   const kinds = (['payouts', 'intents'] as const).filter((kind) => ['both', kind].includes(what))
   const open = Math.min(live, count * kinds.length)
-  let reportedAt = performance.now()
-  const progress = (done: number, of: number): void => {
-    if (performance.now() - reportedAt < 2_000) return
-    reportedAt = performance.now()
-    say(`  ${done} of ${of}`)
-  }
+  const sayDone = seldom(2_000)
+  const progress = (done: number, of: number): void => sayDone(`  ${done} of ${of}`)
   await writeSeedData({ folder, count, what: kinds, open, now: systemClock.now(), progress })
   say(`${folder}: ${count} ${kinds.join(' and ')}, ${open} of them open`)
 }

@@ -176,14 +176,12 @@ export async function measureWindow(
 }
 
 function presigned(options: WindowOptions, rate: number): number {
-  const { connections, leadInMs, measureMs } = options
   const { phases = [{ ms: Infinity, ratePerSecond: rate * MARGIN }] } = options
-  let left = Math.min(leadInMs + measureMs, PRESIGNED_MS)
-  let journeys = connections
+  let left = Math.min(options.leadInMs + options.measureMs, PRESIGNED_MS)
+  let journeys = options.connections
   for (const { ms, ratePerSecond } of phases) {
-    const part = Math.min(ms, left)
-    journeys += (part * ratePerSecond) / 1_000
-    left -= part
+    journeys += (Math.min(ms, left) * ratePerSecond) / 1_000
+    left -= Math.min(ms, left)
   }
   return Math.ceil(Math.min(PRESIGNED_MAX, journeys))
 }

@@ -5,8 +5,7 @@
  *   the accounts do not add up or the audit is not clean.
  */
 import { finish, startSystem } from './bench.js'
-import { deadRowFindings, sampleTables } from './dead_rows.js'
-import { growthFindings } from './growth.js'
+import { deadRowFindings, growthFindings, sampleTables } from './long_load.js'
 import { median } from './machine.js'
 import {
   measureWindow,

@@ -5,18 +5,10 @@ import { eventually } from '../support/eventually.js'
 import { machineCpuMs, taskCpuMs, usageBetween, usageNow } from './process_usage.js'
 
 const fields = '1 1 1 0 -1 4194560 9 0 0 0 250 50 7 7 20 0 11 0 12345 1 2'
-t.equal(
-  taskCpuMs(`42 (node) S 1) S ${fields}`),
-  3_000,
-  'a process name may have spaces and brackets',
-)
+t.equal(taskCpuMs(`42 (node) S 1) S ${fields}`), 3_000, 'a name with spaces and brackets')
 const stat = 'cpu  100 1 20 9999 999 3 4 5 50 0\ncpu0 1 1 1 1 1 1 1 1 1 1\n'
 t.equal(machineCpuMs(stat), 1_330, 'idle, iowait and guest time are not work')
-t.throws(
-  () => usageNow([{ name: 'rail', pid: 2 ** 22 + 1 }]),
-  /rail/,
-  'an exited process is an error',
-)
+t.throws(() => usageNow([{ name: 'rail', pid: 2 ** 22 + 1 }]), /rail/, 'it has exited')
 
 const watched = [{ name: 'me', pid: process.pid }]
 const before = usageNow(watched)

@@ -22,10 +22,9 @@ const PAGE = 20
 
 t.test('seed data has every outcome, spans weeks, and its audit is clean', async (t) => {
   const folder = join(t.testdir(), 'data')
-  const fixtures = await writeSeedData({
-    ...{ folder, count: COUNT, what: ['payouts', 'intents'], open: OPEN, now: systemClock.now() },
-    progress: () => undefined,
-  })
+  const what = ['payouts', 'intents'] as const
+  const now = systemClock.now()
+  const fixtures = await writeSeedData({ folder, count: COUNT, what, open: OPEN, now })
   const { intents, payouts, events } = await countsOf(folder)
   t.equal(intents['created'], OPEN / 2)
   t.equal((payouts['created'] ?? 0) + (payouts['processing'] ?? 0), OPEN / 2)
