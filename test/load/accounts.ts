@@ -101,12 +101,9 @@ export async function untilQuiet(dataDir: string, store: StoreSettings): Promise
 export async function checkAccounts(
   dataDir: string,
   store: StoreSettings,
-  before: Counts,
-  claims: () => Promise<Claims>,
+  lines: ReturnType<typeof accountLines>,
   audited: boolean,
 ) {
-  const after = await untilQuiet(dataDir, store)
-  const lines = accountLines(before, after, await claims())
   const faults = lines
     .filter(({ holds }) => !holds)
     .map(({ what, left, right }) => `${what}: ${left} and ${right} do not add up`)

@@ -108,8 +108,15 @@ const benchWithCeiling: BenchScenario = async (tools, settings, scenario) => {
   const service = { system, alsoWatched: ceiling.processes() }
   const sides = { ceiling: { ...service, ceiling: ceiling.address }, service }
   const measured = await measureSides(tools, settings, scenario, sides)
-  const findings =
-    settings.ratePerSecond === undefined ? ratesOf(scenario, windowsOf(measured)) : []
+  const windows = windowsOf(measured)
+  const rateOf = (side: string): number =>
+    median(windows.filter((one) => one.side === side).map(({ ratePerSecond }) => ratePerSecond))
+  const rate = rateOf('service')
+  const rates = [
+    finding('rate', rate, '/s', TARGETS[scenario]),
+    finding('service / ceiling', rate / rateOf('ceiling'), '', CEILING_TARGETS[scenario]),
+  ]
+  const findings = settings.ratePerSecond === undefined ? rates : []
   return finish(tools, system, measured, { title: SCENARIOS[scenario], findings })
 }
 
@@ -140,27 +147,12 @@ export const windowOptions = (settings: OneWindow, scenario: ScenarioName, repea
   }
 }
 
-function ratesOf(scenario: ScenarioName, windows: readonly WindowResult[]): Finding[] {
-  const rate = (side: string): number =>
-    median(windows.filter((one) => one.side === side).map(({ ratePerSecond }) => ratePerSecond))
-  return [
-    finding('rate', rate('service'), '/s', TARGETS[scenario]),
-    finding('service / ceiling', rate('service') / rate('ceiling'), '', CEILING_TARGETS[scenario]),
-  ]
-}
-
 const ENDPOINTS = 10
 const DELIVERIES_A_PAYOUT = 3 * ENDPOINTS
 const DELIVERIES_TARGET = 3_000
-export const TEN_ENDPOINTS: readonly EndpointPlan[] = Array.from({ length: ENDPOINTS }, () => ({
-  behavior: 'healthy',
-  events: [],
-}))
-const TWO_FAIL: readonly EndpointPlan[] = [
-  ...TEN_ENDPOINTS.slice(2),
-  { behavior: 'slow', events: [] },
-  { behavior: 'dead', events: [] },
-]
+const endpoint = (behavior: EndpointPlan['behavior']): EndpointPlan => ({ behavior, events: [] })
+export const TEN_ENDPOINTS = Array.from({ length: ENDPOINTS }, () => endpoint('healthy'))
+const TWO_FAIL = [...TEN_ENDPOINTS.slice(2), endpoint('slow'), endpoint('dead')]
 
 /**
  * Ten endpoints of one partner get every event. First the load is twice the target rate; then, at

@@ -18,8 +18,7 @@ const SIDES = ['one shard', 'two shards'] as const
 /** The shards of three partners. */
 export function clusterPlaces(shards: readonly string[]): readonly string[] {
   const [first, second] = shards
-  if (first === undefined || second === undefined) return []
-  return [first, first, second]
+  return first === undefined || second === undefined ? [] : [first, first, second]
 }
 
 export async function benchCluster(

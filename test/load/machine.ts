@@ -9,16 +9,14 @@ export type Machine = ReturnType<typeof describeMachine>
 
 /** `folder` is where the data will be. */
 export function describeMachine(folder: string) {
-  const [, fileSystem = ''] = execFileSync('df', ['--output=fstype', folder], { encoding: 'utf8' })
-    .trim()
-    .split('\n')
+  const mounted = execFileSync('df', ['--output=fstype', folder], { encoding: 'utf8' })
   return {
     cpu: cpus()[0]?.model ?? 'unknown',
     cores: availableParallelism(),
     memoryMiB: Math.round(totalmem() / 1_048_576),
     node: process.version,
     kernel: release(),
-    fileSystem,
+    fileSystem: mounted.split('\n')[1] ?? 'unknown',
     fsyncMicros: fsyncMicros(join(folder, 'fsync.probe')),
   }
 }

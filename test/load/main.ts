@@ -36,7 +36,6 @@ const QUICK = {
   ...{ small: 200, large: 2_000, open: 200 },
 }
 const QUICK_LEAD_IN_MS = 200
-const RATE_MAX = 1_000_000
 const ROWS_MAX = 100_000_000
 /** Payouts a second: a closed loop would create more events than can be delivered. */
 const WEBHOOKS_PROFILE_RATE = 100
@@ -128,7 +127,7 @@ const OPTIONS = [
     .default('sqlite'),
   whole('seconds', 7 * 86_400, 'duration of a measured window'),
   whole('connections', 4_000, 'number of connections, each with one request at a time'),
-  whole('rate', RATE_MAX, 'journeys a second; default for bench, compare, profile: closed loop'),
+  whole('rate', 1_000_000, 'journeys a second; default for bench, compare, profile: closed loop'),
   whole('repeat', 100, 'bench, cluster, compare, scale, shards: windows of each side'),
   new Option('--base <folder>', 'compare: a built checkout'),
   new Option('--head <folder>', 'compare: another built checkout'),

@@ -123,7 +123,7 @@ export async function measureWindow(
     scenarios: chosen.map((partner) => ({ ...partner, name, host, awaitsWebhooks, onlyRead })),
     journeys: options.journeys ?? presigned(options, reached.get(key) ?? FIRST_RATE),
     continues: options.journeys === undefined,
-    addresses: ceiling === undefined ? [stack.address, ...stack.otherAddresses] : [ceiling],
+    addresses: ceiling === undefined ? stack.addresses : [ceiling],
     ...{ connections, phases: options.phases, patienceMs, notices: receivers.notices },
     ...{ leadInMs, measureMs, sampleMs },
   }

@@ -29,24 +29,24 @@ const { partner_id, key_id, signing_secret: secret } = readSandbox(credentials)
 const recorded = JSON.parse(
   readFileSync(join(projectRoot(), 'gateway/openapi/examples.json'), 'utf8'),
 ) as Examples
-const bodyOf = (operationId: string): unknown => recorded.operations[operationId]?.[0]?.answer.body
-const intent = bodyOf('createPaymentIntent') as { readonly intent_id: string }
+const answerTo = (operation: string): unknown => recorded.operations[operation]?.[0]?.answer.body
+const bodyOf = (operation: string): string => JSON.stringify(answerTo(operation))
+const intent = answerTo('createPaymentIntent') as { readonly intent_id: string }
 /** The session of every create, so its token is accepted. */
 const tenant = tenantOf(partner_id as PartnerId, 'sandbox')
 const session_token = bearer(intent.intent_id, 86_400, tenant).replace('Bearer ', '')
-const page = { data: Array.from({ length: 20 }, () => bodyOf('getPayout')), next_cursor: null }
-const BODIES: readonly (readonly [keyof Command, unknown])[] = [
-  ['create_intent', { ...intent, session_token }],
+const page = { data: Array.from({ length: 20 }, () => answerTo('getPayout')), next_cursor: null }
+const BODIES: readonly (readonly [keyof Command, string])[] = [
+  ['create_intent', JSON.stringify({ ...intent, session_token })],
   ['scan_intent', bodyOf('scanQrCode')],
   ['confirm_intent', bodyOf('confirmPaymentIntent')],
   ['create_payout', bodyOf('createPayout')],
   ['get_payout', bodyOf('getPayout')],
-  ['list_payouts', page],
+  ['list_payouts', JSON.stringify(page)],
 ]
-const bodies = BODIES.map(([operation, body]) => [operation, JSON.stringify(body)] as const)
-const other = JSON.stringify(bodyOf('getPaymentIntent'))
+const OTHER = bodyOf('getPaymentIntent')
 const bodyFor = (command: Command): string =>
-  bodies.find(([operation]) => command[operation] !== undefined)?.[1] ?? other
+  BODIES.find(([operation]) => command[operation] !== undefined)?.[1] ?? OTHER
 
 const partners = createPartners()
 const key = { key_id, environment: 'sandbox', secret, revoked_at: '0' }

@@ -43,9 +43,9 @@ export async function profile(tools: Tools, settings: Settings): Promise<Part> {
     notes.push(`  ${file}`)
   }
   const cpu = ({ result }: Measured): number => cpuOf(result, (name) => PROFILED.test(name))
-  const rate = ({ result }: Measured): number => result.ratePerSecond
+  const rate = recorded.result.ratePerSecond / plain.result.ratePerSecond
   const findings = [
-    finding('profiled / plain, rate', rate(recorded) / rate(plain), '×'),
+    finding('profiled / plain, rate', rate, '×'),
     finding('profiled / plain, CPU', cpu(recorded) / cpu(plain), '×'),
   ]
   const all = [warmUp, plain, recorded]

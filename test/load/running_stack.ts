@@ -17,8 +17,8 @@ import {
   type ClusterRole,
 } from '../../src/supervisor/cluster/cluster_file.js'
 import { eventually } from '../support/eventually.js'
-import { operatorsOf } from '../support/operators.js'
-import { addressOf, processesOf, type PartnerKey, type Stack } from './stacks.js'
+import { operatorsOf, type Key } from '../support/operators.js'
+import { addressOf, processesOf, type Stack } from './stacks.js'
 
 export type RunningStack = NonNullable<Awaited<ReturnType<typeof runningStack>>>
 
@@ -47,11 +47,9 @@ export async function runningStack(placed = (shards: readonly string[]) => shard
   const isPostgres = members.length > 0 || storeUrl(settings, dataDir) !== ''
   const standby = ofRole('postgres').length > 1
   const isCluster = shards.length > 0
+  const [, ...otherGateways] = ofRole('gateway').map(({ address }) => address)
   return {
-    address: addressOf(sandbox.base_url),
-    otherAddresses: ofRole('gateway')
-      .slice(1)
-      .map(({ address }) => addressOf(address)),
+    addresses: [sandbox.base_url, ...otherGateways].map(addressOf),
     ...{ sandbox, dataDir, store: settings, stop: () => Promise.resolve() },
     partners: isCluster
       ? await createPartners(placed(shards), owners, { sandbox, dataDir })
@@ -74,8 +72,8 @@ async function createPartners(
   shards: readonly string[],
   owners: readonly ClusterMember[],
   { sandbox, dataDir }: Pick<Stack, 'sandbox' | 'dataDir'>,
-): Promise<readonly PartnerKey[]> {
-  const keys: PartnerKey[] = []
+): Promise<readonly Key[]> {
+  const keys: Key[] = []
   for (const shard of shards) {
     const { address } = owners.find((one) => one.shard === shard)!
     const operators = operatorsOf({ sandbox: { ...sandbox, grpc_address: address }, dataDir })

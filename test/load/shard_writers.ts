@@ -26,16 +26,7 @@ import { finding, ratioFindings, type Finding, type Part, type Section } from '.
 import type { CommitTimes } from './shard_writer.js'
 import { end } from './stacks.js'
 
-export interface Played {
-  readonly side: Side
-  readonly createsPerSecond: number
-  /** From one commit to the next of a writer. */
-  readonly commitMs: number
-  /** By the writers and their servers. */
-  readonly coresUsed: number
-  readonly coresElsewhere: number
-}
-
+export type Played = Awaited<ReturnType<typeof play>> & { readonly side: Side }
 type Server = Awaited<ReturnType<typeof openServer>>
 /** A writer's schema and its server. */
 type Place = Server & { readonly shard: string }
@@ -109,7 +100,7 @@ async function play(
   folder: string,
   batches: number,
   hasOwnCore: boolean,
-): Promise<Omit<Played, 'side'>> {
+) {
   const warmUp = Math.ceil(batches * WARM_UP_SHARE)
   const writers = places.map(({ url, shard }) => {
     const flags = { url, shard, folder: mkdtempSync(join(folder, 'writer-')), batches }
@@ -142,7 +133,9 @@ async function play(
     const cpuMs = Object.values(processes).map((used) => used.mainCpuMs + used.otherCpuMs)
     return {
       createsPerSecond: (1_000 * commits * CREATES) / (closedAt - openedAt),
+      /** From one commit to the next of a writer. */
       commitMs: (places.length * (closedAt - openedAt)) / commits,
+      /** By the writers and their servers. */
       coresUsed: cpuMs.reduce((sum, ms) => sum + ms) / watchedMs,
       coresElsewhere: elsewhereCpuMs / watchedMs,
     }

@@ -11,11 +11,11 @@ import { projectRoot } from '../../src/base/project_root.js'
 import { SETTINGS, type SettingName } from '../../src/base/settings.js'
 import { FILES } from '../../src/base/subjects.js'
 import { FREE_PORTS, startEphemeralStack } from '../../src/operations/ephemeral_stack.js'
-import type { Credentials } from '../../src/client/index.js'
 import { credentialsOf, type Sandbox } from '../../src/operations/sandbox.js'
 import { freePort } from '../../src/supervisor/ports.js'
 import { run } from '../../src/supervisor/program.js'
 import { RUN_FILE } from '../../src/supervisor/stack.js'
+import type { Key } from '../support/operators.js'
 import { untilStarted } from '../support/program.js'
 import { processesIn } from '../support/stack.js'
 import type { Address } from './client/http_socket.js'
@@ -30,19 +30,14 @@ export interface StackOptions {
   readonly root?: string
 }
 
-/** A partner's API key. */
-export type PartnerKey = Pick<Credentials, 'keyId' | 'secret'>
-
 export interface Stack {
-  /** Where it serves HTTP. */
-  readonly address: Address
+  /** Where its gateways serve HTTP; connections take turns. */
+  readonly addresses: readonly Address[]
   /** Now: a stack restarts a process that exits. */
   processes(): readonly Watched[]
   readonly sandbox: Sandbox
   /** Those that pay; they take turns. */
-  readonly partners: readonly PartnerKey[]
-  /** Further gateways; connections take turns too. */
-  readonly otherAddresses: readonly Address[]
+  readonly partners: readonly Key[]
   readonly dataDir: string
   readonly store: StoreSettings
   stop(): Promise<void>
@@ -69,9 +64,9 @@ export function createStacks(folder: string) {
     const sandbox = await ready
     const itself = { name: 'supervisor', pid: supervisor.pid ?? 0 }
     return {
-      address: addressOf(sandbox.base_url),
+      addresses: [addressOf(sandbox.base_url)],
       ...{ sandbox, dataDir, store: DEFAULT_STORE, stop },
-      ...{ partners: [credentialsOf(sandbox, 'Service')], otherAddresses: [] },
+      partners: [credentialsOf(sandbox, 'Service')],
       processes: () => [itself, ...processesOf(dataDir)],
     }
   }
@@ -83,13 +78,13 @@ export function createStacks(folder: string) {
     const watched: Watched[] = []
     for (let number = 1; number <= gateways; number += 1) {
       const name = gateways === 1 ? 'ceiling' : `ceiling-${number}`
-      const program = {
+      const environment = { ...process.env, ...LOAD_SETTINGS, DOT_ENV: '' }
+      const node = {
         command: process.execPath,
         arguments: ['--enable-source-maps', main, ...given],
-        environment: { ...process.env, ...LOAD_SETTINGS, DOT_ENV: '' },
-        readyWhen: 'message',
-      } as const
-      const running = run(program, join(folder, `${name}.log`))
+      }
+      const log = join(folder, `${name}.log`)
+      const running = run({ ...node, environment, readyWhen: 'message' }, log)
       stops.push(running.stop)
       await untilStarted(running)
       watched.push({ name, pid: running.pid ?? 0 })

@@ -1,9 +1,7 @@
-/**
- * A stack under load with its receivers, fixtures and initial accounts.
- */
+/** A stack under load with its receivers, fixtures and initial accounts. */
 import { connect, type Credentials } from '../../src/client/index.js'
 import { credentialsOf } from '../../src/operations/sandbox.js'
-import { checkAccounts, untilQuiet, type Accounts } from './accounts.js'
+import { accountLines, checkAccounts, untilQuiet, type Accounts } from './accounts.js'
 import type { Outcome } from './client/client.js'
 import { createFixtures, type Fixtures } from './fixtures.js'
 import { startReceivers, type EndpointPlan } from './receivers.js'
@@ -55,10 +53,10 @@ export async function openSystem(
     quiet: async (): Promise<void> => void (await untilQuiet(dataDir, store)),
     /** Likewise, then checks the accounts, reads some intents back and runs the audit. */
     settle: async (): Promise<Accounts> => {
-      const claims = async () => {
-        return { accepted, unknown, endpoints, received: await receivers.received() }
-      }
-      const accounts = await checkAccounts(dataDir, store, before, claims, seeded === undefined)
+      const after = await untilQuiet(dataDir, store)
+      const claims = { accepted, unknown, endpoints, received: await receivers.received() }
+      const lines = accountLines(before, after, claims)
+      const accounts = await checkAccounts(dataDir, store, lines, seeded === undefined)
       const missing = await readBack(partners, accepted.samples)
       return { ...accounts, faults: [...accounts.faults, ...missing] }
     },

@@ -9,10 +9,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { createMessageReader } from './http_message.js'
 
-export interface Address {
-  readonly host: string
-  readonly port: number
-}
+export type Address = Readonly<{ host: string; port: number }>
 
 export interface HttpResponse {
   readonly status: number

@@ -2,9 +2,9 @@
 import { randomBytes } from 'node:crypto'
 import { promptPayCode } from '../../../src/operations/sample_qr.js'
 import { createPresignedRequests, type PresignedRequests } from '../client/presigned_requests.js'
+import type { Key } from '../../support/operators.js'
 import { anIntent } from '../../support/requests.js'
 import type { Fixtures } from '../fixtures.js'
-import type { PartnerKey } from '../stacks.js'
 import { COMPLETED, unexpected, type Accepted, type Next, type Scenario } from './scenario.js'
 
 export const SCENARIOS = {
@@ -20,7 +20,7 @@ export type ScenarioName = keyof typeof SCENARIOS
 export const isScenario = (name: string): name is ScenarioName => Object.hasOwn(SCENARIOS, name)
 
 /** The input of a scenario's thread; plain data. */
-export interface ScenarioOrder extends PartnerKey {
+export interface ScenarioOrder extends Key {
   readonly name: ScenarioName
   readonly host: string
   /** Payment journeys end with their webhook. Without it, with the last answer. */
@@ -30,25 +30,23 @@ export interface ScenarioOrder extends PartnerKey {
   readonly onlyRead?: string | undefined
 }
 
-export function createScenario(order: ScenarioOrder, accepted: Accepted): Scenario {
-  switch (order.name) {
-    case 'creates':
-      return createIntents(order, accepted)
-    case 'lifecycle':
-      return payByQr(order, accepted)
-    case 'payouts':
-    case 'webhooks':
-      return createPayouts(order, accepted)
-    case 'reads':
-      return createReads(order)
-    case 'mixed':
-      return createWorkloadMix([
-        { weight: 40, scenario: createReads(order) },
-        { weight: 35, scenario: createIntents(order, accepted) },
-        { weight: 15, scenario: createPayouts(order, accepted) },
-        { weight: 10, scenario: payByQr(order, accepted) },
-      ])
-  }
+type Create = (order: ScenarioOrder, accepted: Accepted) => Scenario
+
+export const createScenario: Create = (order, accepted) => CREATE[order.name](order, accepted)
+
+const CREATE: Readonly<Record<ScenarioName, Create>> = {
+  creates: (order, accepted) => createIntents(order, accepted),
+  lifecycle: (order, accepted) => payByQr(order, accepted),
+  payouts: (order, accepted) => createPayouts(order, accepted),
+  webhooks: (order, accepted) => createPayouts(order, accepted),
+  reads: (order) => createReads(order),
+  mixed: (order, accepted) =>
+    createWorkloadMix([
+      { weight: 40, scenario: createReads(order) },
+      { weight: 35, scenario: createIntents(order, accepted) },
+      { weight: 15, scenario: createPayouts(order, accepted) },
+      { weight: 10, scenario: payByQr(order, accepted) },
+    ]),
 }
 
 /**
