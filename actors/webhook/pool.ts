@@ -138,12 +138,19 @@ export function createPool(options: PoolOptions): WebhookPool {
   let stopping = false
   /** Results are discarded: the stop aborted these attempts. */
   let closed = false
+  /** Reads of the store in progress: a stop waits for them, as the store is closed next. */
+  const reads = new Set<Promise<void>>()
   let allCompleted: () => void = () => undefined
 
   const queueOf = (id: EndpointId): EndpointQueue => {
     let queue = queues.get(id)
     if (queue === undefined) queues.set(id, (queue = newEndpointQueue(id, null, gapMs)))
     return queue
+  }
+
+  const track = (read: Promise<void>): void => {
+    reads.add(read)
+    void read.finally(() => reads.delete(read))
   }
 
   const start = async (): Promise<void> => {
@@ -169,7 +176,7 @@ export function createPool(options: PoolOptions): WebhookPool {
       const queue = queueOf(endpointId)
       if (queue.held.has(id)) continue
       dueOnDisk(queue, context.dueAt)
-      if (queue.endpoint?.status === 'deleted') void abandonAll(queue)
+      if (queue.endpoint?.status === 'deleted') track(abandonAll(queue))
     }
   }
 
@@ -202,7 +209,7 @@ export function createPool(options: PoolOptions): WebhookPool {
       queue.isQueued = false
       if (tierOf(queue) === slot && mayStartNow(queue)) startFirst(queue, slot)
       offer(queue)
-      if (mayLoad(queue, clock.now())) void load(queue)
+      if (mayLoad(queue, clock.now())) track(load(queue))
     }
   }
 
@@ -246,7 +253,7 @@ export function createPool(options: PoolOptions): WebhookPool {
     dueOnDisk(queue, delivery.context.dueAt)
     if (delivery.context.dueAt === null) options.settled()
     if (delivery.state === 'dead') options.deadLetters?.dead(delivery)
-    if (queue.endpoint?.status === 'deleted') void abandonAll(queue)
+    if (queue.endpoint?.status === 'deleted') track(abandonAll(queue))
     options.onAttempt(result)
   }
 
@@ -272,7 +279,7 @@ export function createPool(options: PoolOptions): WebhookPool {
     dueOnDisk(queue, next)
     if (!queue.running) {
       dueOnDisk(queue, fresh[0]?.context.dueAt ?? null)
-      if (queue.endpoint?.status === 'deleted') void abandonAll(queue)
+      if (queue.endpoint?.status === 'deleted') track(abandonAll(queue))
       return
     }
     for (const delivery of fresh) enqueue(queue, delivery)
@@ -291,7 +298,7 @@ export function createPool(options: PoolOptions): WebhookPool {
       queue.releasedDuringLoad.clear()
       const rows = await store.due(queue.endpointId, EVER, ABANDON_PAGE + queue.held.size)
       const left = rows.filter((row) => isOnDiskOnly(queue, row))
-      if (left.length === 0) break
+      if (left.length === 0 || closed) break
       await store.commit({ deliveries: left.map((row) => abandonDelivery(row, clock.now())) })
       options.deadLetters?.abandoned(queue.endpointId, left.length)
       options.settled()
@@ -308,10 +315,10 @@ export function createPool(options: PoolOptions): WebhookPool {
       queue.loading = false
       queue.releasedDuringLoad.clear()
     })
-    if (queue.endpoint?.status === 'deleted') return void abandonAll(queue)
+    if (queue.endpoint?.status === 'deleted') return track(abandonAll(queue))
     queue.breaker = CLOSED
     dueOnDisk(queue, due)
-    if (!stopping && mayLoad(queue, clock.now())) void load(queue)
+    if (!stopping && mayLoad(queue, clock.now())) track(load(queue))
   }
 
   const applyEndpoint = (endpoint: Endpoint): void => {
@@ -332,7 +339,7 @@ export function createPool(options: PoolOptions): WebhookPool {
     resetHealth(queue)
     const recovered = recover(queue)
     if (recovered.length > 0) void store.commit({ recovered })
-    if (endpoint.status === 'deleted') void abandonAll(queue)
+    if (endpoint.status === 'deleted') track(abandonAll(queue))
   }
 
   const applyChange = (queue: EndpointQueue, before: Endpoint, after: Endpoint): void => {
@@ -348,7 +355,7 @@ export function createPool(options: PoolOptions): WebhookPool {
     }
     for (const queue of queues.values()) {
       offer(queue)
-      if (!stopping && mayLoad(queue, now)) void load(queue)
+      if (!stopping && mayLoad(queue, now)) track(load(queue))
     }
     startAll()
   }
@@ -370,6 +377,7 @@ export function createPool(options: PoolOptions): WebhookPool {
       })
     }
     closed = true
+    while (reads.size > 0) await Promise.allSettled(reads)
   }
 
   const state = (): PoolState => {

@@ -106,7 +106,8 @@ async function aPool(
   }
   const count = (list: readonly string[], endpoint: Endpoint): number =>
     list.filter((id) => id === endpoint.id).length
-  return { clock, store, pool, failingAgain, give, most, delivered, tries, atOnce, disabled, count }
+  const counted = { most, delivered, tries, atOnce, disabled, count }
+  return { clock, store, options, pool, failingAgain, give, ...counted }
 }
 
 const iterations = async (count: number): Promise<void> => {
@@ -388,3 +389,30 @@ void t.test(
     t.equal(world.tries.length, 300, 'once each')
   },
 )
+
+void t.test('a stop waits until the store is not read any more', async (t) => {
+  const { store, options } = await aPool(t, () => 'delivered')
+  let isRead = false
+  let answer: () => void = () => undefined
+  const answered = new Promise<void>((resolve) => (answer = resolve))
+  const slowStore: PoolOptions['store'] = {
+    ...store,
+    due: async (...given) => {
+      isRead = true
+      await answered
+      return store.due(...given)
+    },
+  }
+  const [endpoint, event] = [anEndpoint(), anEventRow({ receivedAt: options.clock.now() })]
+  await store.commit({ events: [event], deliveries: [aDelivery(event, endpoint)] })
+  const pool = createPool({ ...options, store: slowStore })
+  await pool.start()
+  pool.applyEndpoint(endpoint)
+  await eventually('a read', () => isRead)
+  let isStopped = false
+  const stopped = pool.stop().then(() => (isStopped = true))
+  await new Promise((resolve) => setImmediate(resolve))
+  t.notOk(isStopped)
+  answer()
+  await stopped
+})
