@@ -13,6 +13,7 @@
  *   committed is repeated.
  * - Other changes to deliveries run in `withPausedQueue` and skip those in memory.
  */
+import { setTimeout as sleep } from 'node:timers/promises'
 import { assert } from '../../src/base/assert.js'
 import { instant, SECOND, type Clock, type Instant } from '../../src/base/clock.js'
 import { createFairQueue } from '../../src/base/fair_queue.js'
@@ -54,7 +55,7 @@ const SLOTS_MAX = 64
 const FAST_WITHIN_MS = SECOND
 const TICK_EVERY_MS = 50
 const ABANDON_PAGE = 256
-/** Time for attempts in flight at a clean stop. */
+/** Time at a clean stop for attempts in flight, and then for reads of the store. */
 const STOP_WITHIN_MS = 3 * SECOND
 const EVER = instant(Number.MAX_SAFE_INTEGER)
 const ON_DISK = Promise.resolve()
@@ -377,7 +378,8 @@ export function createPool(options: PoolOptions): WebhookPool {
       })
     }
     closed = true
-    while (reads.size > 0) await Promise.allSettled(reads)
+    const timeout = sleep(STOP_WITHIN_MS, undefined, { ref: false })
+    await Promise.race([Promise.allSettled(reads), timeout])
   }
 
   const state = (): PoolState => {

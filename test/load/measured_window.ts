@@ -1,6 +1,6 @@
 /**
- * One measured window: the load, CPU and memory of the processes, and faults. CPU and memory are
- * read at the start and the end of the measured part.
+ * One measured window: the load, CPU and memory of the processes, and faults; and the order in
+ * which sides take turns. CPU and memory are read at the start and the end of the measured part.
  */
 import type { Client, Window } from './client/client.js'
 import type { Address } from './client/http_socket.js'

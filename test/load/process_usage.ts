@@ -76,6 +76,8 @@ const childrenOf = (pid: number) =>
     .filter(Boolean)
     .flatMap((child) => existing(Number(child)) ?? [])
 
+const EXITED: ReadonlySet<string | undefined> = new Set(['ENOENT', 'ESRCH'])
+
 /** Undefined: it has exited. */
 function existing(pid: number) {
   const read = (file: string): string => readFileSync(`/proc/${pid}/${file}`, 'utf8')
@@ -91,8 +93,9 @@ function existing(pid: number) {
       ...{ ownMiB: mib('RssAnon'), sharedMiB: mib('RssFile') + mib('RssShmem') },
       openFiles: readdirSync(`/proc/${pid}/fd`).length,
     }
-  } catch {
-    return undefined
+  } catch (error) {
+    if (EXITED.has((error as NodeJS.ErrnoException).code)) return undefined
+    throw error
   }
 }
 

@@ -390,7 +390,7 @@ void t.test(
   },
 )
 
-void t.test('a stop waits until the store is not read any more', async (t) => {
+void t.test('a stop waits for a read of the store in progress', async (t) => {
   const { store, options } = await aPool(t, () => 'delivered')
   let isRead = false
   let answer: () => void = () => undefined
