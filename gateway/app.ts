@@ -1,8 +1,9 @@
 /**
  * The route table of the partner API.
  *
- * A new operation is one line here, one file in routes/, a schema in schemas/ if it takes a body or
- * a query, and a description in openapi/operations/ with the schema of its answer in answers/.
+ * A new operation is one line here, one file in routes/, a schema in src/requests if it takes a
+ * body or a query, and a description in openapi/operations/ with the schema of its answer in
+ * answers/.
  */
 import { PAYOUT_BODY_MAX_BYTES, SCAN_BODY_MAX_BYTES } from '../src/base/constants.js'
 import { AUTHORIZATION } from './authentication/authenticate.js'

@@ -1,7 +1,7 @@
 /** Units and enumerations that answers share (gateway/README.md, Units). */
 import { EVENT_TYPES } from '../../src/base/event_types.js'
-import { CORRIDORS } from '../schemas/intents.js'
-import { INTENT_STATUSES, PAYOUT_STATUSES } from '../schemas/lists.js'
+import { CORRIDORS } from '../../src/requests/intents.js'
+import { INTENT_STATUSES, PAYOUT_STATUSES } from '../../src/requests/lists.js'
 import { objectOf, ref, text, type Schema } from './schema.js'
 
 /** Codes of `failure`; their texts are in actors/failure_texts.ts. */

@@ -7,7 +7,7 @@
 import { JSON_DEPTH_MAX } from '../../src/base/constants.js'
 import type { Violation } from '../../src/base/errors.js'
 import { isCleanText } from '../../src/base/text.js'
-import { violationAt } from './schema_violation.js'
+import { violationAt } from '../../src/requests/schema_violation.js'
 
 /** An open object or list. */
 interface Frame {

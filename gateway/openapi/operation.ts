@@ -1,6 +1,6 @@
 /** The description of an operation beyond its route: texts, schemas and error codes. */
 import type { ErrorCode } from '../../src/base/errors.js'
-import type { Schema } from '../decode/body.js'
+import type { Schema } from '../../src/requests/check.js'
 
 export const TAGS = {
   'Payment intents':

@@ -5,11 +5,11 @@
  * - Only the form changes: the document shows exactly the schemas that the gateway checks first.
  */
 import { ref, text, type Schema } from '../answers/schema.js'
-import { checkEvents } from '../schemas/events.js'
-import { corridor, kycAttestation, sanctionsAttestation } from '../schemas/intents.js'
-import { created, page } from '../schemas/lists.js'
-import { checkBeneficiary, inlineBeneficiary } from '../schemas/payouts.js'
-import { eventSubscription } from '../schemas/webhook_endpoints.js'
+import { checkEvents } from '../../src/requests/events.js'
+import { corridor, kycAttestation, sanctionsAttestation } from '../../src/requests/intents.js'
+import { created, page } from '../../src/requests/lists.js'
+import { checkBeneficiary, inlineBeneficiary } from '../../src/requests/payouts.js'
+import { eventSubscription } from '../../src/requests/webhook_endpoints.js'
 
 const dateTime = (schema: Schema): Schema => ({ ...schema, format: 'date-time' })
 const { after } = checkEvents.schema['properties'] as { readonly after: Schema }

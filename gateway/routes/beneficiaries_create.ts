@@ -2,7 +2,7 @@
 import { accepted } from '../../src/base/errors.js'
 import { readBody } from '../decode/body.js'
 import { CREATED, type Handler } from '../routing/route.js'
-import { checkBeneficiary } from '../schemas/payouts.js'
+import { checkBeneficiary } from '../../src/requests/payouts.js'
 
 export const beneficiariesCreate: Handler = {
   decode: ({ request }) => {

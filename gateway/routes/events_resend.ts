@@ -4,7 +4,7 @@
 import { accepted } from '../../src/base/errors.js'
 import { readOptionalBody } from '../decode/body.js'
 import { ACCEPTED, type Handler } from '../routing/route.js'
-import { checkResendEvent } from '../schemas/webhook_endpoints.js'
+import { checkResendEvent } from '../../src/requests/webhook_endpoints.js'
 
 export const eventsResend: Handler = {
   decode: ({ request, id }) => {

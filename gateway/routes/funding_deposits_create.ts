@@ -6,7 +6,7 @@ import { accepted } from '../../src/base/errors.js'
 import { readBody } from '../decode/body.js'
 import { IDEMPOTENCY_KEY, optionalKey } from '../decode/idempotency_key.js'
 import { CREATED, type Handler } from '../routing/route.js'
-import { checkCreateDeposit } from '../schemas/funding.js'
+import { checkCreateDeposit } from '../../src/requests/funding.js'
 
 export const fundingDepositsCreate: Handler = {
   decode: ({ request }) => {

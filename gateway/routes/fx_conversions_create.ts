@@ -4,7 +4,7 @@ import { accepted } from '../../src/base/errors.js'
 import { readBody } from '../decode/body.js'
 import { IDEMPOTENCY_KEY, requiredKey } from '../decode/idempotency_key.js'
 import { CREATED, type Handler } from '../routing/route.js'
-import { checkCreateFxConversion } from '../schemas/funding.js'
+import { checkCreateFxConversion } from '../../src/requests/funding.js'
 
 export const fxConversionsCreate: Handler = {
   decode: ({ request }) => {

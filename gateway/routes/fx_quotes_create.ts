@@ -2,7 +2,7 @@
 import { accepted } from '../../src/base/errors.js'
 import { readBody } from '../decode/body.js'
 import { CREATED, type Handler } from '../routing/route.js'
-import { checkCreateFxQuote } from '../schemas/funding.js'
+import { checkCreateFxQuote } from '../../src/requests/funding.js'
 
 export const fxQuotesCreate: Handler = {
   decode: ({ request }) => {

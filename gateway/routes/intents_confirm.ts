@@ -7,7 +7,7 @@ import { accepted } from '../../src/base/errors.js'
 import { readOptionalBody } from '../decode/body.js'
 import { IDEMPOTENCY_KEY, optionalKey } from '../decode/idempotency_key.js'
 import { OK, type Handler } from '../routing/route.js'
-import { checkConfirm } from '../schemas/intents.js'
+import { checkConfirm } from '../../src/requests/intents.js'
 
 export const intentsConfirm: Handler = {
   decode: ({ request, id, sessionJti }) => {

@@ -5,7 +5,7 @@ import { accepted } from '../../src/base/errors.js'
 import { readBody } from '../decode/body.js'
 import { IDEMPOTENCY_KEY, optionalKey } from '../decode/idempotency_key.js'
 import { CREATED, type Handler } from '../routing/route.js'
-import { checkCreateIntent } from '../schemas/intents.js'
+import { checkCreateIntent } from '../../src/requests/intents.js'
 
 export const intentsCreate: Handler = {
   decode: ({ request }) => {

@@ -2,7 +2,7 @@
 import { accepted } from '../../src/base/errors.js'
 import { readBody } from '../decode/body.js'
 import { OK, type Handler } from '../routing/route.js'
-import { checkRemintSession } from '../schemas/intents.js'
+import { checkRemintSession } from '../../src/requests/intents.js'
 
 export const intentsRemint: Handler = {
   decode: ({ request, id }) => {

@@ -2,7 +2,7 @@
 import { accepted } from '../../src/base/errors.js'
 import { readBody } from '../decode/body.js'
 import { OK, type Handler } from '../routing/route.js'
-import { checkScan } from '../schemas/intents.js'
+import { checkScan } from '../../src/requests/intents.js'
 
 export const intentsScan: Handler = {
   decode: ({ request, id, sessionJti }) => {

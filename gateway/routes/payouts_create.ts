@@ -10,7 +10,7 @@ import {
   checkCreatePayout,
   type BeneficiaryBody,
   type CreatePayoutBody,
-} from '../schemas/payouts.js'
+} from '../../src/requests/payouts.js'
 
 const NEW: Success = { status: 202, headers: [['Idempotent-Replayed', 'false']] }
 const REPLAYED: Success = { status: 200, headers: [['Idempotent-Replayed', 'true']] }

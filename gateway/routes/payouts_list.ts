@@ -1,11 +1,12 @@
 /** GET /v1/payouts: payouts that match the filters, newest first. */
 import { withoutBody } from '../decode/body.js'
+import { readQuery } from '../decode/query.js'
 import { OK, type Handler } from '../routing/route.js'
-import { readPayouts } from '../schemas/lists.js'
+import { readPayouts } from '../../src/requests/lists.js'
 
 export const payoutsList: Handler = {
   decode: ({ request }) => {
-    const list = readPayouts(request.query)
+    const list = readQuery(request.query, readPayouts)
     return list.ok ? withoutBody(request.body, { list_payouts: list.value }) : list
   },
   success: () => OK,

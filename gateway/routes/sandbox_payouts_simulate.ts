@@ -5,7 +5,7 @@
 import { accepted } from '../../src/base/errors.js'
 import { readBody } from '../decode/body.js'
 import { ACCEPTED, type Handler } from '../routing/route.js'
-import { checkSimulatePayout } from '../schemas/sandbox.js'
+import { checkSimulatePayout } from '../../src/requests/sandbox.js'
 
 export const sandboxPayoutsSimulate: Handler = {
   decode: ({ request, id }) => {

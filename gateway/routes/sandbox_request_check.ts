@@ -17,7 +17,7 @@ import { readBody } from '../decode/body.js'
 import { errorStatus, messageOf } from '../http/error_response.js'
 import type { RequestContext } from '../http/request_context.js'
 import type { LocalHandler, LocalInput, RouteMatch } from '../routing/route.js'
-import { checkRequestCheck, type RequestCheckBody } from '../schemas/sandbox.js'
+import { checkRequestCheck, type RequestCheckBody } from '../../src/requests/sandbox.js'
 
 export const sandboxRequestCheck: LocalHandler = {
   answer: (input) => {

@@ -11,7 +11,7 @@ import type { BrandHeaders } from '../http/headers.js'
 import { readBody } from '../decode/body.js'
 import type { RequestContext } from '../http/request_context.js'
 import type { LocalHandler } from '../routing/route.js'
-import { checkSignatureCheck, type SignatureCheckBody } from '../schemas/sandbox.js'
+import { checkSignatureCheck, type SignatureCheckBody } from '../../src/requests/sandbox.js'
 
 export const sandboxSignatureCheck: LocalHandler = {
   answer: ({ request, environment, brandHeaders, partners, now }) => {

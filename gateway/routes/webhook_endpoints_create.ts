@@ -2,7 +2,7 @@
 import { accepted } from '../../src/base/errors.js'
 import { readBody } from '../decode/body.js'
 import { CREATED, type Handler } from '../routing/route.js'
-import { checkCreateWebhookEndpoint } from '../schemas/webhook_endpoints.js'
+import { checkCreateWebhookEndpoint } from '../../src/requests/webhook_endpoints.js'
 
 export const webhookEndpointsCreate: Handler = {
   decode: ({ request }) => {

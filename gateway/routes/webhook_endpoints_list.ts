@@ -3,7 +3,7 @@
  */
 import { withoutBody } from '../decode/body.js'
 import { OK, type Handler } from '../routing/route.js'
-import { withoutQuery } from '../schemas/query.js'
+import { withoutQuery } from '../decode/query.js'
 
 export const webhookEndpointsList: Handler = {
   decode: ({ request }) => {

@@ -5,8 +5,8 @@
 import { accepted, invalid } from '../../src/base/errors.js'
 import { readBody } from '../decode/body.js'
 import { ACCEPTED, type Handler } from '../routing/route.js'
-import { timestampOf, roundDown } from '../schemas/timestamp.js'
-import { checkRecover } from '../schemas/webhook_endpoints.js'
+import { timestampOf, roundDown } from '../../src/requests/timestamp.js'
+import { checkRecover } from '../../src/requests/webhook_endpoints.js'
 
 export const webhookEndpointsRecover: Handler = {
   decode: ({ request, id }) => {

@@ -5,8 +5,8 @@
 import { accepted } from '../../src/base/errors.js'
 import { readOptionalBody } from '../decode/body.js'
 import { OK, type Handler } from '../routing/route.js'
-import { timestampOf, roundUp } from '../schemas/timestamp.js'
-import { checkRotateSecret } from '../schemas/webhook_endpoints.js'
+import { timestampOf, roundUp } from '../../src/requests/timestamp.js'
+import { checkRotateSecret } from '../../src/requests/webhook_endpoints.js'
 
 export const webhookEndpointsRotateSecret: Handler = {
   decode: ({ request, id }) => {

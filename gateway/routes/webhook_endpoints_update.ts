@@ -2,7 +2,7 @@
 import { accepted } from '../../src/base/errors.js'
 import { readBody } from '../decode/body.js'
 import { OK, type Handler } from '../routing/route.js'
-import { checkUpdateWebhookEndpoint } from '../schemas/webhook_endpoints.js'
+import { checkUpdateWebhookEndpoint } from '../../src/requests/webhook_endpoints.js'
 
 export const webhookEndpointsUpdate: Handler = {
   decode: ({ request, id }) => {

@@ -7,7 +7,7 @@ import t, { type Test } from 'tap'
 import { REPEATED, type HeaderValue } from '../../src/auth/verify.js'
 import type { Outcome } from '../../src/base/errors.js'
 import type { Operation } from '../../gateway/routing/route.js'
-import { isLater, timestampOf, roundDown, roundUp } from '../../gateway/schemas/timestamp.js'
+import { isLater, timestampOf, roundDown, roundUp } from '../../src/requests/timestamp.js'
 import {
   bytesOf,
   call,

@@ -3,8 +3,8 @@ import {
   checkCreateDeposit,
   checkCreateFxConversion,
   checkCreateFxQuote,
-} from '../../schemas/funding.js'
-import { checkPage } from '../../schemas/lists.js'
+} from '../../../src/requests/funding.js'
+import { checkPage } from '../../../src/requests/lists.js'
 import type { Operations } from '../operation.js'
 
 export const FUNDING_OPERATIONS: Operations = {

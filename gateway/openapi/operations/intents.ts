@@ -4,8 +4,8 @@ import {
   checkCreateIntent,
   checkRemintSession,
   checkScan,
-} from '../../schemas/intents.js'
-import { checkIntents } from '../../schemas/lists.js'
+} from '../../../src/requests/intents.js'
+import { checkIntents } from '../../../src/requests/lists.js'
 import type { Operations } from '../operation.js'
 
 export const INTENT_OPERATIONS: Operations = {

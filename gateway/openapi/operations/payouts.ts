@@ -1,6 +1,6 @@
 /** Beneficiaries and payouts in the OpenAPI document. */
-import { checkPage, checkPayouts } from '../../schemas/lists.js'
-import { checkBeneficiary, checkCreatePayout } from '../../schemas/payouts.js'
+import { checkPage, checkPayouts } from '../../../src/requests/lists.js'
+import { checkBeneficiary, checkCreatePayout } from '../../../src/requests/payouts.js'
 import type { Operations } from '../operation.js'
 
 export const PAYOUT_OPERATIONS: Operations = {

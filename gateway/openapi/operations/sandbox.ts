@@ -3,7 +3,7 @@ import {
   checkRequestCheck,
   checkSignatureCheck,
   checkSimulatePayout,
-} from '../../schemas/sandbox.js'
+} from '../../../src/requests/sandbox.js'
 import type { Operations } from '../operation.js'
 
 export const SANDBOX_OPERATIONS: Operations = {

@@ -1,13 +1,13 @@
 /** Webhook endpoints and events in the OpenAPI document. */
-import { checkEvents } from '../../schemas/events.js'
-import { checkPage } from '../../schemas/lists.js'
+import { checkEvents } from '../../../src/requests/events.js'
+import { checkPage } from '../../../src/requests/lists.js'
 import {
   checkCreateWebhookEndpoint,
   checkRecover,
   checkResendEvent,
   checkRotateSecret,
   checkUpdateWebhookEndpoint,
-} from '../../schemas/webhook_endpoints.js'
+} from '../../../src/requests/webhook_endpoints.js'
 import type { Operations } from '../operation.js'
 
 const tag = 'Webhooks'

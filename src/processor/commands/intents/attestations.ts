@@ -1,7 +1,7 @@
 /**
  * A partner's attestations of its user: validation, and the check that they are satisfied.
  *
- * - The gateway makes the same checks (gateway/schemas/intents); internal services do not pass the
+ * - The gateway makes the same checks (src/requests/intents); internal services do not pass the
  *   gateway.
  */
 import { isDateTime } from '../../../base/date_time.js'

@@ -1,10 +1,6 @@
 /** Bodies of the payment-intent routes (gateway/README.md, Payment intents). */
-import {
-  AMOUNT_USD_CENTS_MAX,
-  PARTNER_USER_ID_MAX,
-  QR_PAYLOAD_MAX,
-} from '../../src/base/constants.js'
-import { checkOf } from '../decode/body.js'
+import { AMOUNT_USD_CENTS_MAX, PARTNER_USER_ID_MAX, QR_PAYLOAD_MAX } from '../base/constants.js'
+import { checkOf } from './check.js'
 
 export const CORRIDORS = ['th_promptpay', 'vn_vietqr'] as const
 

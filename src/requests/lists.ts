@@ -1,15 +1,14 @@
 /**
- * Queries of the list routes (gateway/README.md, Lists). Cursors are opaque here; the processor
+ * Parameters of lists (gateway/README.md, Lists). Cursors are opaque here; the processor
  * reads them.
  */
 import type { ListIntents } from '../../protos/types/causeway/v1/ListIntents.js'
 import type { ListPayouts } from '../../protos/types/causeway/v1/ListPayouts.js'
-import { PARTNER_USER_ID_MAX, REFERENCE_MAX } from '../../src/base/constants.js'
-import { accepted, invalid, type Outcome } from '../../src/base/errors.js'
-import { checkOf } from '../decode/body.js'
+import { PARTNER_USER_ID_MAX, REFERENCE_MAX } from '../base/constants.js'
+import { accepted, invalid, type Outcome } from '../base/errors.js'
+import { checkOf } from './check.js'
 import { isLater, timestampOf, roundDown, roundUp, type Moment } from './timestamp.js'
 import { CORRIDORS } from './intents.js'
-import { readQuery } from './query.js'
 
 interface PageQuery {
   readonly limit?: string | undefined
@@ -41,8 +40,8 @@ export const checkPage = checkOf<PageQuery>({
   properties: page,
 })
 
-export function readPage(query: string): Outcome<Page> {
-  const read = readQuery(query, checkPage)
+export function readPage(parameters: object): Outcome<Page> {
+  const read = checkPage(parameters)
   return read.ok ? accepted(pageOf(read.value)) : read
 }
 
@@ -95,8 +94,8 @@ export const checkPayouts = checkOf<PayoutsQuery>({
   },
 })
 
-export const readPayouts = (query: string): Outcome<ListPayouts> =>
-  filtered(readQuery(query, checkPayouts))
+export const readPayouts = (parameters: object): Outcome<ListPayouts> =>
+  filtered(checkPayouts(parameters))
 
 interface IntentsQuery extends CreatedQuery {
   readonly status?: string
@@ -131,8 +130,8 @@ export const checkIntents = checkOf<IntentsQuery>({
   },
 })
 
-export const readIntents = (query: string): Outcome<ListIntents> =>
-  filtered(readQuery(query, checkIntents))
+export const readIntents = (parameters: object): Outcome<ListIntents> =>
+  filtered(checkIntents(parameters))
 
 /** The list request: numbers as numbers, and both bounds in the store's milliseconds. */
 function filtered<Query extends CreatedQuery>(
@@ -145,7 +144,7 @@ function filtered<Query extends CreatedQuery>(
   if (!after.ok) return after
   if (!before.ok) return before
   if (after.value && before.value && !isLater(before.value, after.value)) {
-    return invalid('query/created_before', 'must be later than created_after')
+    return invalid('/created_before', 'must be later than created_after')
   }
   return accepted({
     ...filters,
@@ -159,5 +158,5 @@ function boundOf(name: string, text: string | undefined): Outcome<Moment | undef
   if (text === undefined) return accepted(undefined)
   const moment = timestampOf(text)
   if (moment !== undefined) return accepted(moment)
-  return invalid(`query/${name}`, 'must be an RFC 3339 timestamp with an offset')
+  return invalid(`/${name}`, 'must be an RFC 3339 timestamp with an offset')
 }

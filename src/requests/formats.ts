@@ -3,8 +3,8 @@
  *
  * - A regular expression comes first: JavaScript's parsers accept far more than the contract.
  */
-export { isDateTime } from '../../src/base/date_time.js'
-export { isWebhookUrl } from '../../src/base/text.js'
+export { isDateTime } from '../base/date_time.js'
+export { isWebhookUrl } from '../base/text.js'
 
 const INTEGER = /^(?:0|-?[1-9][0-9]{0,18})$/
 const INT64_MAX = 2n ** 63n - 1n

@@ -3,7 +3,7 @@
  *
  * - Timestamps are compared before rounding, so two within one millisecond stay distinct.
  */
-import { parseDateTime, type Moment } from '../../src/base/date_time.js'
+import { parseDateTime, type Moment } from '../base/date_time.js'
 
 export type { Moment }
 

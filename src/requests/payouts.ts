@@ -12,8 +12,8 @@ import {
   METADATA_KEY_MAX,
   METADATA_PAIRS_MAX,
   METADATA_VALUE_MAX,
-} from '../../src/base/constants.js'
-import { checkOf } from '../decode/body.js'
+} from '../base/constants.js'
+import { checkOf } from './check.js'
 
 export interface BeneficiaryBody {
   readonly type: 'bank_account'

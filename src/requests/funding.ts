@@ -2,7 +2,7 @@
  * Bodies of the funding routes: deposits and conversions. The processor checks currencies and
  * rates.
  */
-import { checkOf } from '../decode/body.js'
+import { checkOf } from './check.js'
 
 const currency = { type: 'string', pattern: '^[A-Z]{3}$', description: 'ISO 4217.' }
 const amount = { type: 'string', format: 'positive-int64', description: 'In minor units.' }

@@ -1,6 +1,6 @@
 /** Bodies of the sandbox routes: both checks, and the simulated outcome of a payout. */
-import { BODY_MAX_BYTES } from '../../src/base/constants.js'
-import { checkOf } from '../decode/body.js'
+import { BODY_MAX_BYTES } from '../base/constants.js'
+import { checkOf } from './check.js'
 
 /** A described signature. Malformed values pass: reporting them is the purpose of the check. */
 export interface SignatureCheckBody {

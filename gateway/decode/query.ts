@@ -6,12 +6,12 @@
  * - Duplicate and unknown names are rejected: a misspelled filter would silently widen the result.
  */
 import { accepted, invalid, placedAt, refused, type Outcome } from '../../src/base/errors.js'
-import type { Check } from '../decode/body.js'
-import { violationAt } from '../decode/schema_violation.js'
+import { violationAt } from '../../src/requests/schema_violation.js'
 
-export function readQuery<T>(query: string, check: Check<T>): Outcome<T> {
+/** @param read checks the parameters, by name */
+export function readQuery<T>(query: string, read: (parameters: object) => Outcome<T>): Outcome<T> {
   const parameters = parseQuery(query)
-  return placedAt('query', parameters.ok ? check(Object.fromEntries(parameters.value)) : parameters)
+  return placedAt('query', parameters.ok ? read(Object.fromEntries(parameters.value)) : parameters)
 }
 
 /** For lists without parameters. */

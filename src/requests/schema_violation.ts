@@ -6,7 +6,7 @@
  *   looks like a field name: it could be a value in the wrong place.
  */
 import type { ErrorObject } from 'ajv'
-import type { Violation } from '../../src/base/errors.js'
+import type { Violation } from '../base/errors.js'
 
 /** @param errors of a failed validation, in the order in which ajv reports them */
 export function violationOf(errors: readonly ErrorObject[]): Violation {

@@ -1,7 +1,7 @@
 /** Bodies of the webhook endpoint and event routes. */
-import { ENDPOINT_DESCRIPTION_MAX, WEBHOOK_URL_MAX } from '../../src/base/constants.js'
-import { EVENT_TYPES } from '../../src/base/event_types.js'
-import { checkOf } from '../decode/body.js'
+import { ENDPOINT_DESCRIPTION_MAX, WEBHOOK_URL_MAX } from '../base/constants.js'
+import { EVENT_TYPES } from '../base/event_types.js'
+import { checkOf } from './check.js'
 
 export interface CreateWebhookEndpointBody {
   readonly url: string

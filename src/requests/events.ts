@@ -1,12 +1,11 @@
 /**
- * Query of the event list. Its position is the tenant's own event number, which partners can store,
- * so there is no cursor.
+ * Parameters of the event list. Its position is the tenant's own event number, which partners can
+ * store, so there is no cursor.
  */
 import type { ListEvents } from '../../protos/types/causeway/v1/ListEvents.js'
-import { accepted, type Outcome } from '../../src/base/errors.js'
-import { checkOf } from '../decode/body.js'
+import { accepted, type Outcome } from '../base/errors.js'
+import { checkOf } from './check.js'
 import { page } from './lists.js'
-import { readQuery } from './query.js'
 
 interface EventsQuery {
   readonly after?: string
@@ -26,8 +25,8 @@ export const checkEvents = checkOf<EventsQuery>({
   },
 })
 
-export function readEvents(query: string): Outcome<ListEvents> {
-  const read = readQuery(query, checkEvents)
+export function readEvents(parameters: object): Outcome<ListEvents> {
+  const read = checkEvents(parameters)
   if (!read.ok) return read
   const { after = '0', limit } = read.value
   return accepted({ after, ...(limit === undefined ? {} : { limit: Number(limit) }) })
