@@ -1,5 +1,6 @@
 /** Errors of a request: the class follows the `code`, not the HTTP status. */
 import type { HttpAnswer } from './http.js'
+import { is2xx } from './retry.js'
 
 interface ErrorDetails {
   readonly status: number
@@ -32,7 +33,7 @@ export class ApiError extends Error {
     this.requestId = requestId
     this.idempotencyKey = idempotencyKey
     this.retryAfterMs = retryAfterMs
-    this.retryable = RETRYABLE.has(code) || (code === UNKNOWN && status >= 500)
+    this.retryable = RETRYABLE.has(code) || (code === UNKNOWN && isOutcomeUnknown(status))
   }
 }
 
@@ -171,6 +172,8 @@ export type ErrorCode = keyof typeof CODES
 export const ERROR_CODES: ReadonlyMap<string, typeof ApiError> = new Map(Object.entries(CODES))
 
 const UNKNOWN = 'unknown'
+/** A 2xx is an error when its body is not the service's. */
+const isOutcomeUnknown = (status: number): boolean => status >= 500 || is2xx(status)
 const RETRYABLE: ReadonlySet<string> = new Set<ErrorCode>([
   'rate_limited',
   'internal_error',
@@ -208,6 +211,8 @@ export function errorOf(
   const { code = UNKNOWN, message = 'not an answer of the service' } = error
   const requestId = error.request_id ?? String(headers['x-request-id'] ?? '')
   const Class =
-    ERROR_CODES.get(code) ?? BY_STATUS[status] ?? (status >= 500 ? ServiceError : ApiError)
+    ERROR_CODES.get(code) ??
+    BY_STATUS[status] ??
+    (isOutcomeUnknown(status) ? ServiceError : ApiError)
   return new Class({ status, code, message, requestId, idempotencyKey, retryAfterMs })
 }

@@ -11,6 +11,7 @@ import { ConnectionError, errorOf, IdempotencyKeyError } from './errors.js'
 import type { HttpAnswer } from './http.js'
 import {
   delayMs,
+  is2xx,
   isRetriedFault,
   isRetriedStatus,
   RETRY,
@@ -92,8 +93,9 @@ export function createRequester(options: ClientOptions): Requester {
   return { send, random, now, sleep }
 }
 
+/** Every answer of the service is a JSON object. */
 const isSuccess = ({ status, body }: HttpAnswer): boolean =>
-  status >= 200 && status < 300 && body !== undefined
+  is2xx(status) && typeof body === 'object' && body !== null
 
 /** HTTP drops bytes beyond ASCII at both ends of a header: two keys would become one. */
 function checkEcho({ headers }: HttpAnswer, sent: string | undefined): void {

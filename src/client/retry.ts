@@ -2,10 +2,11 @@
  * Retry policy: which requests are retried, and after which delay.
  *
  * - 429 and a refused connection are retried: nothing was carried out.
- * - 500, 502, 503, 504 and a missing answer leave the outcome unknown. They are retried only when
- *   the request is repeatable.
+ * - 500, 502, 503, 504, a 2xx whose body is not JSON, and a missing or cut answer leave the outcome
+ *   unknown. They are retried only when the request is repeatable.
  * - `Retry-After` is obeyed, as seconds or as a date. A longer one than `maxRetryAfterMs` ends the
  *   retries. Without it the delay doubles, with jitter.
+ * - The delays add up to 15 to 20 seconds by default, longer than a restart of the service.
  */
 import type { HttpAnswer } from './http.js'
 
@@ -19,19 +20,23 @@ export interface RetryOptions {
 }
 
 export const RETRY: RetryOptions = {
-  attempts: 5,
-  firstDelayMs: 200,
-  maxDelayMs: 10_000,
+  attempts: 9,
+  firstDelayMs: 250,
+  maxDelayMs: 4_000,
   maxRetryAfterMs: 60_000,
 }
 
+const JITTER = 0.2
 const NOT_CARRIED_OUT = 429
 const OUTCOME_UNKNOWN = new Set([500, 502, 503, 504])
 /** Network errors before the first byte of the request. */
 const NOT_SENT = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN'])
 
+/** Of an answer that is no success. A 2xx that is none is no answer of the service. */
 export const isRetriedStatus = (status: number, isRepeatable: boolean): boolean =>
-  status === NOT_CARRIED_OUT || (isRepeatable && OUTCOME_UNKNOWN.has(status))
+  status === NOT_CARRIED_OUT || (isRepeatable && (OUTCOME_UNKNOWN.has(status) || is2xx(status)))
+
+export const is2xx = (status: number): boolean => status >= 200 && status < 300
 
 export const isRetriedFault = (fault: unknown, isRepeatable: boolean): boolean =>
   isRepeatable || NOT_SENT.has(String((fault as { readonly code?: unknown } | null)?.code))
@@ -64,5 +69,5 @@ export function delayMs(
 ): number | undefined {
   if (attempt >= attempts || required > maxRetryAfterMs) return undefined
   const backoff = Math.min(firstDelayMs * 2 ** (attempt - 1), maxDelayMs)
-  return Math.max(required, backoff * (0.5 + random / 2))
+  return Math.max(required, backoff * (1 - JITTER + JITTER * random))
 }

@@ -13,6 +13,7 @@ import {
   InsufficientBalanceError,
   QuoteError,
   RateLimitError,
+  RETRY,
   ServiceError,
   type Client,
   type ClientOptions,
@@ -65,8 +66,8 @@ async function world(t: Test, script: Script, options: ClientOptions = {}): Prom
   const client = createClient(
     { baseUrl: `http://127.0.0.1:${port}`, keyId: 'a_sandbox_2026q4', secret: 'sk' },
     {
-      ...options,
       random: () => 1,
+      ...options,
       sleep: (ms) => {
         pauses.push(ms)
         return Promise.resolve()
@@ -88,7 +89,7 @@ void t.test('a write with a key is retried with the same key and a new nonce', a
   const values = (name: string): unknown[] => requests.map(({ headers }) => headers[name])
   t.equal(new Set(values('idempotency-key')).size, 1)
   t.equal(new Set(values('x-service-nonce')).size, 3)
-  t.same(pauses, [200, 400])
+  t.same(pauses, [250, 500])
 })
 
 void t.test('Retry-After is obeyed, as seconds and as a date of the server', async (t) => {
@@ -104,7 +105,7 @@ void t.test('Retry-After is obeyed, as seconds and as a date of the server', asy
     return headers ? { status: 429, headers } : { status: 200, body: { data: [] } }
   })
   t.same(await client.balances(), [])
-  t.same(pauses, [2_000, 3_000, 800, 1_600], 'otherwise the delay doubles')
+  t.same(pauses, [2_000, 3_000, 1_000, 2_000], 'otherwise the delay doubles')
 })
 
 void t.test('a Retry-After above the limit is thrown at once', async (t) => {
@@ -121,10 +122,10 @@ void t.test('the error of the last attempt is thrown', async (t) => {
     body: refusal('rate_limited'),
   }))
   await t.rejects(client.payouts.get('pout_1'), RateLimitError)
-  t.equal(requests.length, 5)
+  t.equal(requests.length, RETRY.attempts)
   const gone = await world(t, () => 'hang up')
   await t.rejects(gone.client.payouts.create(PAYOUT), ConnectionError)
-  t.equal(gone.requests.length, 5)
+  t.equal(gone.requests.length, RETRY.attempts)
 })
 
 void t.test('a write without a key is sent once when its outcome is unknown', async (t) => {
@@ -132,7 +133,7 @@ void t.test('a write without a key is sent once when its outcome is unknown', as
   await t.rejects(client.paymentIntents.cancel('pi_1'), ServiceError)
   t.equal(requests.length, 1)
   await t.rejects(client.webhookEndpoints.enable('we_1'), ServiceError)
-  t.equal(requests.length, 6, 'a repetition without effect is retried')
+  t.equal(requests.length, 1 + RETRY.attempts, 'a repetition without effect is retried')
 })
 
 void t.test('a write that did not reach the service is retried', async (t) => {
@@ -149,7 +150,7 @@ void t.test('a write that did not reach the service is retried', async (t) => {
     { sleep: async () => void pauses++ },
   )
   await t.rejects(unreachable.paymentIntents.cancel('pi_1'), ConnectionError)
-  t.equal(pauses, 4, 'its connection was refused')
+  t.equal(pauses, RETRY.attempts - 1, 'its connection was refused')
 })
 
 void t.test('an attempt ends at its timeout', async (t) => {
@@ -165,8 +166,27 @@ void t.test('a response in another format is an error', async (t) => {
     number === 1 ? { status: 302, headers: { location: '/elsewhere' } } : { status: 204 },
   )
   await t.rejects(client.payouts.get('pout_1'), { name: 'ApiError', code: 'unknown', status: 302 })
-  await t.rejects(client.payouts.get('pout_1'), { name: 'ApiError', code: 'unknown', status: 204 })
-  t.equal(requests.length, 2, 'a redirect is not followed')
+  t.equal(requests.length, 1, 'a redirect is not followed')
+  const unknown = { name: 'ServiceError', code: 'unknown', status: 204, retryable: true }
+  await t.rejects(client.payouts.get('pout_1'), unknown)
+  t.equal(requests.length, 1 + RETRY.attempts, 'a 2xx without JSON is an unknown outcome')
+  await t.rejects(client.payouts.cancel('pout_1'), unknown)
+  t.equal(requests.length, 2 + RETRY.attempts, 'it is not repeated without a key')
+})
+
+void t.test('the retries last 15 to 20 seconds by default', async (t) => {
+  for (const [random, total] of [
+    [0, 15_800],
+    [1, 19_750],
+  ] as const) {
+    const script = () => ({ status: 503, body: refusal('configuration_error') })
+    const { client, pauses } = await world(t, script, { random: () => random })
+    await t.rejects(client.payouts.create(PAYOUT), ServiceError)
+    t.equal(
+      pauses.reduce((sum, ms) => sum + ms),
+      total,
+    )
+  }
 })
 
 void t.test('an id cannot name another path', async (t) => {

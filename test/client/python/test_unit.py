@@ -71,9 +71,7 @@ class World:
             f"http://127.0.0.1:{server.server_port}",
             "a_sandbox_2026q4",
             "sk",
-            random=lambda: 1.0,
-            sleep=self.pauses.append,
-            **options,
+            **{"random": lambda: 1.0, "sleep": self.pauses.append, **options},
         )
 
     def headers(self, name):
@@ -105,7 +103,7 @@ class Retries(unittest.TestCase):
         self.assertEqual(world.client.payouts.create(PAYOUT), {"id": "p"})
         self.assertEqual(len(set(world.headers("idempotency-key"))), 1)
         self.assertEqual(len(set(world.headers("x-service-nonce"))), 3)
-        self.assertEqual(world.pauses, [0.2, 0.4])
+        self.assertEqual(world.pauses, [0.25, 0.5])
 
     def test_retry_after_is_obeyed(self):
         day = "Sat, 21 Nov 2026 04:35:{} GMT"
@@ -118,7 +116,7 @@ class Retries(unittest.TestCase):
         ]
         world = World(self, lambda _path, number: script[number - 1])
         self.assertEqual(world.client.balances(), [])
-        self.assertEqual(world.pauses, [2.0, 3.0, 0.8])
+        self.assertEqual(world.pauses, [2.0, 3.0, 1.0])
         with self.assertRaises(causeway.RateLimitError) as caught:
             world.client.balances()
         self.assertEqual(caught.exception.retry_after_s, 3600.0)
@@ -128,8 +126,8 @@ class Retries(unittest.TestCase):
         world = World(self, lambda _path, _number: (503, refusal("configuration_error")))
         for call, requests in (
             (lambda: world.client.payment_intents.cancel("pi_1"), 1),
-            (lambda: world.client.webhook_endpoints.enable("we_1"), 5),
-            (lambda: world.client.payouts.get("pout_1"), 5),
+            (lambda: world.client.webhook_endpoints.enable("we_1"), 9),
+            (lambda: world.client.payouts.get("pout_1"), 9),
         ):
             before = len(world.requests)
             with self.assertRaises(causeway.ServiceError):
@@ -149,7 +147,7 @@ class Retries(unittest.TestCase):
         client = causeway.Client(f"http://127.0.0.1:{port}", "a", "sk", sleep=pauses.append)
         with self.assertRaises(causeway.NoAnswerError):
             client.payment_intents.cancel("pi_1")
-        self.assertEqual(len(pauses), 4)
+        self.assertEqual(len(pauses), 8)
 
     def test_an_attempt_ends_at_its_timeout(self):
         world = World(self, lambda _path, _number: "stay silent", timeout_s=0.05)
@@ -157,6 +155,26 @@ class Retries(unittest.TestCase):
             world.client.payouts.create(PAYOUT)
         keys = set(world.headers("idempotency-key"))
         self.assertEqual(keys, {caught.exception.idempotency_key})
+
+    def test_a_2xx_without_json_is_an_unknown_outcome(self):
+        world = World(self, lambda _path, _number: (204,))
+        for call, requests in (
+            (lambda: world.client.payouts.create(PAYOUT), 9),
+            (lambda: world.client.payouts.cancel("pout_1"), 1),
+        ):
+            before = len(world.requests)
+            with self.assertRaises(causeway.ServiceError) as caught:
+                call()
+            self.assertEqual(caught.exception.code, "unknown")
+            self.assertTrue(caught.exception.retryable)
+            self.assertEqual(len(world.requests) - before, requests)
+
+    def test_the_retries_last_15_to_20_seconds_by_default(self):
+        for random, total in ((0.0, 15.8), (1.0, 19.75)):
+            world = World(self, lambda _path, _number: (503,), random=lambda random=random: random)
+            with self.assertRaises(causeway.ServiceError):
+                world.client.payouts.create(PAYOUT)
+            self.assertAlmostEqual(sum(world.pauses), total)
 
     def test_a_connection_is_used_again(self):
         world = World(self, lambda _path, _number: (200, {"id": "p"}))
@@ -176,7 +194,6 @@ class Errors(unittest.TestCase):
             (409, refusal("duplicate_payout")),
             (422, refusal("a_code_of_later")),
             (302, {}, {"Location": "/elsewhere"}),
-            (204,),
         ]
         world = World(self, lambda _path, number: script[number - 1])
         wanted = [
@@ -184,7 +201,6 @@ class Errors(unittest.TestCase):
             causeway.InsufficientBalanceError,
             causeway.IdempotencyConflictError,
             causeway.RefusedError,
-            causeway.ApiError,
             causeway.ApiError,
         ]
         for expected in wanted:

@@ -6,6 +6,7 @@ A connection is kept per thread, so one client serves many threads.
 from __future__ import annotations
 
 import http.client
+import io
 import json
 import socket
 import threading
@@ -69,6 +70,27 @@ class Sender(Protocol):
         """`body` is sent unchanged when it is text, else as JSON."""
 
 
+class _WholeLines(io.BufferedReader):
+    """A line without its end is a cut answer: `http.client` takes it for the last one."""
+
+    def readline(self, size: Optional[int] = -1, /) -> bytes:
+        line = super().readline(size)
+        if not line.endswith(b"\n") and (size is None or len(line) != size):
+            raise _Cut()
+        return line
+
+
+class _Response(http.client.HTTPResponse):
+    def __init__(self, sock: socket.socket, *arguments: Any, **named: Any) -> None:
+        super().__init__(sock, *arguments, **named)
+        self.fp = _WholeLines(self.fp.detach())
+
+
+class _Cut(ConnectionError):
+    def __init__(self) -> None:
+        super().__init__("the answer was cut")
+
+
 # With the time of its last use.
 _Kept = Tuple[Optional[http.client.HTTPConnection], float]
 
@@ -122,7 +144,9 @@ class _Http:
                 return connection
             connection.close()
         host, port = self._address
-        return self._make(host, port, timeout=self._timeout_s)
+        made = self._make(host, port, timeout=self._timeout_s)
+        made.response_class = _Response
+        return made
 
 
 def _read(response: http.client.HTTPResponse, sock: socket.socket, deadline: float) -> bytes:
@@ -135,6 +159,8 @@ def _read(response: http.client.HTTPResponse, sock: socket.socket, deadline: flo
         sock.settimeout(left)
         chunk = response.read1(_CHUNK)
         if not chunk:
+            if response.length:  # `http.client` accepts a short body.
+                raise _Cut()
             return b"".join(chunks)
         chunks.append(chunk)
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Dict, Mapping, Optional, Type
 
+from .retry import is_2xx
+
 UNKNOWN = "unknown"
 
 
@@ -35,7 +37,7 @@ class ApiError(CausewayError):
         self.request_id = request_id
         self.idempotency_key = idempotency_key
         self.retry_after_s = retry_after_s
-        self.retryable = code in _RETRYABLE or (code == UNKNOWN and status >= 500)
+        self.retryable = code in _RETRYABLE or (code == UNKNOWN and _is_outcome_unknown(status))
 
 
 class InvalidRequestError(ApiError):
@@ -184,6 +186,11 @@ _BY_STATUS: Dict[int, Type[ApiError]] = {
 }
 
 
+def _is_outcome_unknown(status: int) -> bool:
+    """A 2xx is an error when its body is not the service's."""
+    return status >= 500 or is_2xx(status)
+
+
 def error_of(
     status: int,
     headers: Mapping[str, str],
@@ -196,6 +203,7 @@ def error_of(
     code = str(envelope.get("code", UNKNOWN))
     message = str(envelope.get("message", "not an answer of the service"))
     request_id = str(envelope.get("request_id", headers.get("x-request-id", "")))
-    fallback = _BY_STATUS.get(status, ServiceError if status >= 500 else ApiError)
+    by_default = ServiceError if _is_outcome_unknown(status) else ApiError
+    fallback = _BY_STATUS.get(status, by_default)
     cls = ERROR_CODES.get(code, fallback)
     return cls(status, code, message, request_id, idempotency_key, retry_after_s)

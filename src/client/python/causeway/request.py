@@ -16,7 +16,14 @@ from typing import Any, Callable, Dict, Mapping, Optional
 
 from .connection import HttpAnswer, Sender
 from .errors import IdempotencyKeyError, NoAnswerError, error_of
-from .retry import RetryOptions, delay_s, is_retried_fault, is_retried_status, retry_after_s
+from .retry import (
+    RetryOptions,
+    delay_s,
+    is_2xx,
+    is_retried_fault,
+    is_retried_status,
+    retry_after_s,
+)
 
 # Without spaces at the ends: HTTP drops them.
 _PRINTABLE_ASCII = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?")
@@ -75,7 +82,8 @@ class Requester:
                 is_retried = is_retried_fault(fault, repeatable)
             else:
                 _check_echo(answer.headers, key)
-                if 200 <= answer.status < 300 and answer.body is not None:
+                # Every answer of the service is a JSON object.
+                if is_2xx(answer.status) and isinstance(answer.body, dict):
                     return answer
                 after = retry_after_s(answer.headers, self.now())
                 error = error_of(answer.status, answer.headers, answer.body, key, after)

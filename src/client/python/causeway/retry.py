@@ -1,10 +1,11 @@
 """Retry policy: which requests are retried, and after which delay.
 
 - 429 and a refused connection are retried: nothing was carried out.
-- 500, 502, 503, 504 and a missing answer leave the outcome unknown. They are retried only when the
-  request is repeatable.
+- 500, 502, 503, 504, a 2xx whose body is not JSON, and a missing or cut answer leave the outcome
+  unknown. They are retried only when the request is repeatable.
 - `Retry-After` is obeyed, as seconds or as a date. A longer one than `max_retry_after_s` ends the
   retries. Without it the delay doubles, with jitter.
+- The delays add up to 15 to 20 seconds by default, longer than a restart of the service.
 """
 
 from __future__ import annotations
@@ -19,18 +20,25 @@ from typing import Mapping, Optional
 class RetryOptions:
     """`attempts` counts all attempts; 1 means no retry."""
 
-    attempts: int = 5
-    first_delay_s: float = 0.2
-    max_delay_s: float = 10.0
+    attempts: int = 9
+    first_delay_s: float = 0.25
+    max_delay_s: float = 4.0
     max_retry_after_s: float = 60.0
 
 
+_JITTER = 0.2
 _NOT_CARRIED_OUT = 429
 _OUTCOME_UNKNOWN = frozenset([500, 502, 503, 504])
 
 
 def is_retried_status(status: int, is_repeatable: bool) -> bool:
-    return status == _NOT_CARRIED_OUT or (is_repeatable and status in _OUTCOME_UNKNOWN)
+    """Of an answer that is no success. A 2xx that is none is no answer of the service."""
+    is_unknown = status in _OUTCOME_UNKNOWN or is_2xx(status)
+    return status == _NOT_CARRIED_OUT or (is_repeatable and is_unknown)
+
+
+def is_2xx(status: int) -> bool:
+    return 200 <= status < 300
 
 
 def is_retried_fault(fault: BaseException, is_repeatable: bool) -> bool:
@@ -68,4 +76,4 @@ def delay_s(
     if attempt >= options.attempts or least > options.max_retry_after_s:
         return None
     backoff = min(options.first_delay_s * 2.0 ** (attempt - 1), options.max_delay_s)
-    return max(least, backoff * (0.5 + random / 2))
+    return max(least, backoff * (1 - _JITTER + _JITTER * random))

@@ -1,0 +1,162 @@
+/**
+ * Both clients with their default options on a stack whose answers are cut and whose processor is
+ * killed: every payout is made once, and no call fails.
+ */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { projectRoot } from '../../src/base/project_root.js'
+import { createClient, type CreateBeneficiary } from '../../src/client/index.js'
+import { credentialsOf } from '../../src/operations/sandbox.js'
+import { assertCleanAudit } from '../support/audit.js'
+import { cuttingProxy } from '../support/cutting_proxy.js'
+import { eventually } from '../support/eventually.js'
+import { startStack } from '../support/stack.js'
+import { PYTHON_ENV, skipsPython } from './python_suite.js'
+
+const BENEFICIARY: CreateBeneficiary = {
+  type: 'bank_account',
+  name: 'Nguyen Thi Lan',
+  destination_country: 'VN',
+  currency: 'VND',
+  account_number: '0071001234567',
+  bank_code: '970436',
+}
+const WORKERS = 4
+/** For each worker. */
+const PAYOUTS_CUT = 40
+const KILLS = 2
+/** About two answers. */
+const BYTES_MAX = 2_000
+/** Enough for the retries of the others. */
+const LASTING_BYTES = 3_000
+
+interface Outcome {
+  readonly made: readonly string[]
+  readonly failed: readonly string[]
+}
+interface Payer {
+  /** Ends after the calls in progress; without it after the count. */
+  stop(): void
+  readonly outcome: Promise<Outcome>
+}
+interface Paying {
+  readonly baseUrl: string
+  readonly reference: string
+  /** Payouts of each worker. */
+  readonly count?: number
+}
+
+t.setTimeout(0)
+const stack = await startStack({ settings: { RAIL_DELAY_MS: '20' } })
+t.teardown(() => stack.stop())
+const credentials = credentialsOf(stack.sandbox, 'Service')
+const direct = createClient(credentials)
+const { id: beneficiary_id } = await direct.beneficiaries.create(BENEFICIARY)
+
+function nodePayer({ baseUrl, reference, count = Infinity }: Paying): Payer {
+  const client = createClient({ ...credentials, baseUrl })
+  const payout = { amount: '1000', currency: 'VND', reference, beneficiary_id }
+  const made: string[] = []
+  const failed: string[] = []
+  let isStopped = false
+  const pay = async (worker: number): Promise<void> => {
+    for (let number = 0; number < count && !isStopped; number++) {
+      await client.payouts
+        .create(payout, { idempotencyKey: `${reference} ${worker} ${number}` })
+        .then(
+          ({ id }) => made.push(id),
+          (error: unknown) => failed.push(String(error)),
+        )
+    }
+  }
+  const workers = Array.from({ length: WORKERS }, (_, worker) => pay(worker))
+  return {
+    stop: () => (isStopped = true),
+    outcome: Promise.all(workers).then(() => ({ made, failed })),
+  }
+}
+
+function pythonPayer({ baseUrl, reference, count }: Paying): Payer {
+  const program = join(projectRoot(), 'test/client/python/keep_paying.py')
+  const { keyId, secret } = credentials
+  const child = spawn('python3', ['-B', program], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+    env: {
+      ...PYTHON_ENV,
+      ...{ BASE_URL: baseUrl, KEY_ID: keyId, SECRET: secret },
+      ...{ REFERENCE: reference, BENEFICIARY: beneficiary_id },
+      ...(count === undefined ? {} : { COUNT: String(count) }),
+    },
+  })
+  let text = ''
+  child.stdout.on('data', (chunk: Buffer) => (text += chunk.toString()))
+  return {
+    stop: () => child.stdin.end(),
+    outcome: once(child, 'close').then(() => JSON.parse(text) as Outcome),
+  }
+}
+
+/** Every payout that was made was answered, once, and none twice. */
+async function assertOnce(t: Test, reference: string, { made, failed }: Outcome): Promise<void> {
+  const stored: string[] = []
+  for await (const { id } of direct.payouts.list({ reference, limit: 100 })) stored.push(id)
+  t.same(failed, [], 'no call fails')
+  t.same(made.toSorted(), stored.toSorted(), 'the answers are the payouts')
+  t.comment(`${made.length} payouts by ${reference}`)
+}
+
+const PAYERS = [
+  { name: 'node', start: nodePayer, skip: false as const },
+  { name: 'python', start: pythonPayer, skip: skipsPython },
+]
+
+for (const { name, start, skip } of PAYERS) {
+  void t.test(`the ${name} client over a proxy that cuts answers`, { skip }, async (t) => {
+    // Every connection ends, each after another number of bytes; every third one lasts.
+    const proxy = await cuttingProxy(
+      t,
+      stack.baseUrl,
+      (connection) =>
+        1 + ((connection * 977) % BYTES_MAX) + (connection % 3 === 0 ? LASTING_BYTES : 0),
+    )
+    const reference = `cut ${name}`
+    const outcome = await start({ baseUrl: proxy.baseUrl, reference, count: PAYOUTS_CUT }).outcome
+    t.equal(outcome.made.length + outcome.failed.length, WORKERS * PAYOUTS_CUT)
+    await assertOnce(t, reference, outcome)
+    t.ok(proxy.cuts() > PAYOUTS_CUT, `${proxy.cuts()} connections were cut`)
+  })
+}
+
+void t.test('two kills of the processor lose no call', async (t) => {
+  const paying = PAYERS.filter(({ skip }) => skip === false).map(({ name, start }) => {
+    const reference = `kill ${name}`
+    return { reference, payer: start({ baseUrl: stack.baseUrl, reference }) }
+  })
+  const paidBy = async (reference: string): Promise<string | undefined> => {
+    for await (const { id } of direct.payouts.list({ reference, limit: 1 })) return id
+    return undefined
+  }
+  /** Everyone has paid after what was the newest payout. */
+  const untilPaid = async (before: readonly (string | undefined)[]): Promise<void> => {
+    for (const [index, { reference }] of paying.entries()) {
+      await eventually('a further payout', async () => (await paidBy(reference)) !== before[index])
+    }
+  }
+  const newest = () => Promise.all(paying.map(({ reference }) => paidBy(reference)))
+  await untilPaid(paying.map(() => undefined))
+  for (let kill = 0; kill < KILLS; kill++) {
+    const before = stack.pidOf('processor')
+    stack.kill('processor')
+    await eventually('another processor', () => stack.pidOf('processor') !== before, 60_000)
+    await stack.untilServing()
+    await untilPaid(await newest())
+  }
+  for (const { payer } of paying) payer.stop()
+  for (const { reference, payer } of paying) await assertOnce(t, reference, await payer.outcome)
+})
+
+void t.test('the audit is clean', async (t) => {
+  await assertCleanAudit(t, stack.dataDir)
+})
