@@ -3,7 +3,9 @@
  *
  * - The raw body is verified before it is parsed.
  * - A timestamp outside the window and a repeated nonce are refused.
- * - Process an event once: answer a `duplicate` with 2xx and do nothing.
+ * - Process an event once: answer a `duplicate` and do nothing.
+ * - A 4xx is final for the sender, so only a wrong signature under a known key has one. Everything
+ *   else can heal: the next attempt has a new timestamp and nonce, and finds a loaded secret.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import { brandHeader, canonicalRequest, isSignatureOf } from './signing.js'
@@ -25,11 +27,13 @@ export type WebhookFault =
   | 'wrong_signature'
   | 'headers_contradict_body'
 
+/** With the HTTP status to answer. */
 export type Verification =
-  | { readonly kind: 'verified'; readonly event: WebhookEvent }
+  /** Answer it when the event is stored. */
+  | { readonly kind: 'verified'; readonly status: 204; readonly event: WebhookEvent }
   /** Valid, and stored before. */
-  | { readonly kind: 'duplicate'; readonly event: WebhookEvent }
-  | { readonly kind: 'refused'; readonly fault: WebhookFault }
+  | { readonly kind: 'duplicate'; readonly status: 204; readonly event: WebhookEvent }
+  | { readonly kind: 'refused'; readonly status: 401 | 503; readonly fault: WebhookFault }
 
 /**
  * Ids of stored events. Keep them with the events, in the same transaction and under a unique key:
@@ -87,13 +91,19 @@ export function createWebhookVerifier(options: VerifierOptions): WebhookVerifier
 
   return async (request) => {
     const fault = await faultOf(request)
-    if (fault !== undefined) return { kind: 'refused', fault }
+    if (fault !== undefined) return refused(fault)
     const header = headersOf(request, brand)
     const event = eventOf(request.body, header('Webhook-Event-Id'), header('Webhook-Event-Type'))
-    if (event === undefined) return { kind: 'refused', fault: 'headers_contradict_body' }
-    return { kind: (await events.has(event.id)) ? 'duplicate' : 'verified', event }
+    if (event === undefined) return refused('headers_contradict_body')
+    return { kind: (await events.has(event.id)) ? 'duplicate' : 'verified', status: 204, event }
   }
 }
+
+const refused = (fault: WebhookFault): Verification => ({
+  kind: 'refused',
+  status: fault === 'wrong_signature' ? 401 : 503,
+  fault,
+})
 
 /** A nonce store in the memory of one process. */
 export function rememberNonces(): NonceStore {

@@ -25,7 +25,7 @@ export interface ReceiverOptions {
   readonly port: number
   /** The webhook secret of an outbound key id. */
   readonly secretOf: (keyId: string) => string | undefined
-  /** The reply status of a valid delivery, 200 by default; an invalid one gets 401. */
+  /** The reply status of a valid delivery, 200 by default. The verifier decides on others. */
   readonly answer?: (delivery: ReceivedWebhook) => number | Promise<number>
   /** After the reply, with its status. */
   readonly onAnswered?: (delivery: ReceivedWebhook, status: number) => void
@@ -63,7 +63,9 @@ export async function openReceiver(options: ReceiverOptions): Promise<Receiver> 
             : 'valid',
     }
     deliveries.push(delivery)
-    response.statusCode = await statusFor(delivery, options)
+    const { answer = () => 200 } = options
+    const isRefused = verification.kind === 'refused'
+    response.statusCode = isRefused ? verification.status : await answer(delivery)
     const stored = response.statusCode < 300 && delivery.verdict === 'valid'
     if (stored) events.set(delivery.eventId, delivery)
     response.end()
@@ -87,11 +89,6 @@ export async function openReceiver(options: ReceiverOptions): Promise<Receiver> 
       return new Promise((done) => server.close(() => done()))
     },
   }
-}
-
-async function statusFor(delivery: ReceivedWebhook, { answer }: ReceiverOptions): Promise<number> {
-  if (delivery.verdict !== 'valid' && delivery.verdict !== 'duplicate') return 401
-  return answer === undefined ? 200 : answer(delivery)
 }
 
 async function bytesOf(request: IncomingMessage): Promise<Buffer> {

@@ -104,6 +104,20 @@ void t.test('an invalid webhook is rejected with its fault', async (t) => {
   t.equal(await faultOf(webhook({ event: 'text' })), 'headers_contradict_body')
 })
 
+void t.test('each result has the status to answer: what can heal is never final', async (t) => {
+  const { events, verify } = verifier()
+  const statusOf = async (request: WebhookRequest) => (await verify(request)).status
+  const nonce = 'e'.repeat(64)
+  t.equal(await statusOf(webhook({ nonce })), 204)
+  t.equal(await statusOf(webhook({ nonce })), 503, 'a repeated nonce')
+  t.equal(await statusOf(webhook({ at: NOW - 10 * MINUTE })), 503, 'a clock that is off')
+  t.equal(await statusOf(webhook({ key: { ...KEY, keyId: 'we_1_2' } })), 503, 'an unknown key')
+  t.equal(await statusOf(webhook({ type: 'payout.failed' })), 503, 'a changed header')
+  t.equal(await statusOf(webhook({ key: { ...KEY, secret: 'other' } })), 401)
+  events.add('evt_1')
+  t.equal(await statusOf(webhook()), 204, 'a duplicate')
+})
+
 void t.test('the duplicate filter keeps the newest events', (t) => {
   const events = rememberEvents(2)
   for (const id of ['a', 'b', 'c']) events.add(id)

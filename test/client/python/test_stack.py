@@ -141,7 +141,7 @@ class Stack(unittest.TestCase):
                 received.append(result)
                 if result.event is not None:
                     store.add(result.event["id"])
-                self.send_response(401 if result.kind == "refused" else 204)
+                self.send_response(result.status)
                 self.end_headers()
 
             def log_message(self, *arguments):

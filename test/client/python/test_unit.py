@@ -331,6 +331,18 @@ class Webhooks(unittest.TestCase):
         self.assertEqual(self.fault(self.webhook(event=other)), "headers_contradict_body")
         self.assertEqual(self.fault(self.webhook(event="text")), "headers_contradict_body")
 
+    def test_each_result_has_the_status_to_answer(self):
+        def status(**given):
+            return self.verifier.verify(**self.webhook(**given)).status
+
+        nonce = "e" * 64
+        self.assertEqual(status(nonce=nonce), 204)
+        for given in ({"nonce": nonce}, {"minutes": 10}, {"key_id": "we_1_2"}, {"event": "text"}):
+            self.assertEqual(status(**given), 503, given)
+        self.assertEqual(status(secret="other"), 401)
+        self.events.add("evt_1")
+        self.assertEqual(status(), 204)
+
     def test_the_memory_of_events_keeps_the_newest(self):
         events = causeway.MemoryEventStore(2)
         for id in ("a", "b", "c"):

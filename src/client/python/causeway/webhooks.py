@@ -2,7 +2,9 @@
 
 - The raw body is verified before it is parsed.
 - A timestamp outside the window and a repeated nonce are refused.
-- Process an event once: answer a `duplicate` with 2xx and do nothing.
+- Process an event once: answer a `duplicate` and do nothing.
+- A 4xx is final for the sender, so only a wrong signature under a known key has one. Everything
+  else can heal: the next attempt has a new timestamp and nonce, and finds a loaded secret.
 """
 
 from __future__ import annotations
@@ -30,13 +32,20 @@ _TIMESTAMP = re.compile(
 class Verification:
     """`kind` is `verified`, `duplicate` (valid, and stored before) or `refused`.
 
-    A refused request has a `fault` and no event: `unknown_key`, `timestamp_outside_window`,
-    `nonce_repeated`, `wrong_signature` or `headers_contradict_body`.
+    `status` is the HTTP status to answer, for a verified event when it is stored. A refused request
+    has a `fault` and no event: `unknown_key`, `timestamp_outside_window`, `nonce_repeated`,
+    `wrong_signature` or `headers_contradict_body`.
     """
 
     kind: str
     event: Optional[WebhookEvent] = None
     fault: Optional[str] = None
+
+    @property
+    def status(self) -> int:
+        if self.kind != "refused":
+            return 204
+        return 401 if self.fault == "wrong_signature" else 503
 
 
 class EventStore(Protocol):
