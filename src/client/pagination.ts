@@ -10,6 +10,8 @@ export interface Page<Item> {
 /** One page per iteration; a page can be short or empty without being the last one. */
 export interface List<Item, P> extends AsyncIterable<Item> {
   pages(): AsyncIterable<P>
+  /** The first items, at most so many. Iterating reads all of them, page after page. */
+  take(count: number): Promise<readonly Item[]>
 }
 
 type Filter = Readonly<Record<string, string | number | undefined>>
@@ -63,10 +65,17 @@ function listOf<Item, P extends DataPage<Item>>(
       query.set(...next)
     }
   }
+  async function* items(): AsyncGenerator<Item> {
+    for await (const { data } of pages()) yield* data
+  }
   return {
     pages,
-    async *[Symbol.asyncIterator]() {
-      for await (const { data } of pages()) yield* data
+    [Symbol.asyncIterator]: items,
+    take: async (count) => {
+      const taken: Item[] = []
+      if (count <= 0) return taken
+      for await (const item of items()) if (taken.push(item) >= count) break
+      return taken
     },
   }
 }

@@ -267,6 +267,17 @@ void t.test('a list is read page by page, on demand', async (t) => {
   t.same(cursors, ['2', null], 'pages start at a cursor')
 })
 
+void t.test('the first items are read with no page more than needed', async (t) => {
+  const { client, requests } = await world(t, (_request, number) => ({
+    status: 200,
+    body: { data: [{ id: 2 * number - 1 }, { id: 2 * number }], next_cursor: 'more' },
+  }))
+  t.same(await client.payouts.list({ limit: 2 }).take(3), [{ id: 1 }, { id: 2 }, { id: 3 }])
+  t.equal(requests.length, 2)
+  t.same(await client.payouts.list().take(0), [])
+  t.equal(requests.length, 2)
+})
+
 void t.test('events are read up to the newest', async (t) => {
   const { client, requests } = await world(t, ({ url }) => {
     const after = Number(new URL(url ?? '', 'http://x').searchParams.get('after'))

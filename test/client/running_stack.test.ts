@@ -177,7 +177,16 @@ function firstRequest(page: string): string {
   return program
 }
 
-const OUTPUT = /^captured\nprocessing\npout_\w+ \w+\n/
+const SHOWN = 10
+/** The newest payouts, not all. */
+const OUTPUT = new RegExp(`^captured\nprocessing\n(?:pout_\\w+ \\w+\n){${SHOWN}}$`)
+/** In a row: a sample that works only once is a puzzle for its reader. */
+const TIMES = 2
+
+void t.test('there are more payouts than the programs show', async (t) => {
+  for (let made = 0; made < SHOWN; made++) await client.payouts.create(PAYOUT)
+  t.ok((await client.payouts.list().take(SHOWN + 1)).length > SHOWN)
+})
 
 void t.test('the package installs, and the first request of its page runs', async (t) => {
   const folder = t.testdir({
@@ -189,15 +198,19 @@ void t.test('the package installs, and the first request of its page runs', asyn
   const options = ['--offline', '--no-audit', '--no-fund', '--silent']
   await run('npm', ['install', ...options, tarball], { cwd: folder })
   const env = { PATH: process.env['PATH'], SANDBOX }
-  const { stdout } = await run(process.execPath, ['first.mjs'], { cwd: folder, env })
-  t.match(stdout, OUTPUT)
+  for (let time = 0; time < TIMES; time++) {
+    const { stdout } = await run(process.execPath, ['first.mjs'], { cwd: folder, env })
+    t.match(stdout, OUTPUT)
+  }
 })
 
 void t.test('the first request of the Python page runs', { skip: skipsPython }, async (t) => {
   const folder = t.testdir({ 'first.py': firstRequest('src/client/python/README.md') })
   const env = { ...PYTHON_ENV, SANDBOX }
-  const { stdout } = await run('python3', ['-B', join(folder, 'first.py')], { env })
-  t.match(stdout, OUTPUT)
+  for (let time = 0; time < TIMES; time++) {
+    const { stdout } = await run('python3', ['-B', join(folder, 'first.py')], { env })
+    t.match(stdout, OUTPUT)
+  }
 })
 
 void t.test('the audit is clean', async (t) => {

@@ -29,7 +29,7 @@ function programAfter(mark: string): string {
 
 t.setTimeout(0)
 
-void t.test('the programs of the guide run in their printed order', async (t) => {
+void t.test('the programs of the guide run in their printed order, twice', async (t) => {
   const stack = await startStack()
   t.teardown(() => stack.stop())
   const port = await freePort('127.0.0.1')
@@ -41,11 +41,15 @@ void t.test('the programs of the guide run in their printed order', async (t) =>
   })
 
   const env = { PATH: process.env['PATH'], SANDBOX: join(stack.dataDir, 'sandbox.json') }
-  const { stdout } = await run(process.execPath, [join(folder, 'create.mjs')], { env })
-  for (const line of [/^201 /m, /200 authorized/, /status: 'captured'/, /202 processing/]) {
-    t.match(stdout, line)
+  let stdout = ''
+  // In a row: a sample that works only once is a puzzle for its reader.
+  for (let time = 0; time < 2; time++) {
+    stdout = (await run(process.execPath, [join(folder, 'create.mjs')], { env })).stdout
+    for (const line of [/^201 /m, /200 authorized/, /status: 'captured'/, /202 processing/]) {
+      t.match(stdout, line)
+    }
+    t.match(stdout, /status: 'completed'/)
   }
-  t.match(stdout, /status: 'completed'/)
 
   const [, secrets = ''] = /^WEBHOOK_SECRETS='(.*)' node receiver\.mjs$/m.exec(stdout) ?? []
   const receiver = spawn(process.execPath, [join(folder, 'receiver.mjs')], {

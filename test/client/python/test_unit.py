@@ -241,6 +241,16 @@ class Lists(unittest.TestCase):
         self.assertEqual(paths[0], "/v1/payouts?status=failed")
         self.assertEqual(paths[1], "/v1/payouts?status=failed&cursor=c%2B1")
 
+    def test_the_first_items_are_read_with_no_page_more_than_needed(self):
+        def script(_path, number):
+            return (200, {"data": [2 * number - 1, 2 * number], "next_cursor": "more"})
+
+        world = World(self, script)
+        self.assertEqual(world.client.payouts.list(limit=2).take(3), [1, 2, 3])
+        self.assertEqual(len(world.requests), 2)
+        self.assertEqual(world.client.payouts.list().take(0), [])
+        self.assertEqual(len(world.requests), 2)
+
     def test_events_are_read_up_to_the_newest(self):
         def script(path, _number):
             after = int(path.split("after=")[1])

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import Any, Callable, Dict, Generic, Iterator, Mapping, Optional, Tuple, TypeVar
+from typing import List as _List
 from urllib.parse import urlencode
 
 Item = TypeVar("Item")
@@ -35,6 +37,10 @@ class List(Generic[Item]):
             if following is None:
                 return
             parameters[following[0]] = following[1]
+
+    def take(self, count: int) -> _List[Item]:
+        """The first items, at most `count`. Iterating reads all of them, page after page."""
+        return list(islice(self, count))
 
     def __iter__(self) -> Iterator[Item]:
         for page in self.pages():
