@@ -3,7 +3,7 @@ import { accepted, type Outcome } from '../../src/base/errors.js'
 import { checkOf, type Check } from '../../src/requests/check.js'
 import { parseJson } from './json.js'
 
-export function readBody<T>(body: Buffer, check: Check<T>): Outcome<T> {
+export function readBody<T>(body: Buffer, check: (value: unknown) => Outcome<T>): Outcome<T> {
   const json = parseJson(body)
   return json.ok ? check(json.value) : json
 }

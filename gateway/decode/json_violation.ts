@@ -6,8 +6,8 @@
  */
 import { JSON_DEPTH_MAX } from '../../src/base/constants.js'
 import type { Violation } from '../../src/base/errors.js'
-import { isCleanText } from '../../src/base/text.js'
-import { violationAt } from '../../src/requests/schema_violation.js'
+import { CLEAN_TEXT_RULE, isCleanText } from '../../src/base/text.js'
+import { isAllowedName, NAME_RULE, violationAt } from '../../src/requests/schema_violation.js'
 
 /** An open object or list. */
 interface Frame {
@@ -68,9 +68,9 @@ function textRule(text: string, frame: Frame | undefined): string | undefined {
     frame.at = text
     frame.isNameNext = false
   }
-  if (!isCleanText(text)) return 'must be Unicode text without NUL'
+  if (!isCleanText(text)) return CLEAN_TEXT_RULE
   if (!isName) return undefined
-  if (text === '\\' || text === '__proto__') return 'is not allowed as a name'
+  if (!isAllowedName(text)) return NAME_RULE
   if (frame.names?.has(text) === true) return 'must not be repeated'
   frame.names?.add(text)
   return undefined

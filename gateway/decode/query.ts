@@ -2,10 +2,11 @@
  * Strict parser of list queries.
  *
  * - Form encoding: `%` and two hex digits are one byte of UTF-8, `+` is a space. Invalid escapes,
- *   bytes beyond ASCII, NUL and invalid UTF-8 are rejected.
+ *   bytes beyond ASCII, invalid UTF-8 and NUL are rejected.
  * - Duplicate and unknown names are rejected: a misspelled filter would silently widen the result.
  */
 import { accepted, invalid, placedAt, refused, type Outcome } from '../../src/base/errors.js'
+import { CLEAN_TEXT_RULE, isCleanText } from '../../src/base/text.js'
 import { violationAt } from '../../src/requests/schema_violation.js'
 
 /** @param read checks the parameters, by name */
@@ -32,6 +33,9 @@ function parseQuery(query: string): Outcome<Parameters> {
     const decodedName = decoded(name)
     const value = decoded(rest.join('='))
     if (decodedName === undefined || value === undefined) return NOT_ENCODED
+    if (!isCleanText(decodedName) || !isCleanText(value)) {
+      return refused('invalid_request', violationAt([decodedName], CLEAN_TEXT_RULE))
+    }
     if (parameters.has(decodedName)) {
       return refused('invalid_request', violationAt([decodedName], 'must not be repeated'))
     }
@@ -42,8 +46,7 @@ function parseQuery(query: string): Outcome<Parameters> {
 
 function decoded(text: string): string | undefined {
   try {
-    const plain = decodeURIComponent(text.replaceAll('+', ' '))
-    return plain.includes('\0') ? undefined : plain
+    return decodeURIComponent(text.replaceAll('+', ' '))
   } catch {
     return undefined
   }

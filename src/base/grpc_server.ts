@@ -39,7 +39,7 @@ import { bindSocket, createConnections, listen, type Listener } from './grpc_con
 import { createHealth } from './grpc_health.js'
 import { CLEARTEXT, type GrpcTls } from './grpc_tls.js'
 import { isUnixSocket } from './network.js'
-import { everyText, isCleanText } from './text.js'
+import { isCleanText, pathToText } from './text.js'
 
 export interface GrpcServer {
   /** The grpc-js server; bind and close it only with the members below. */
@@ -70,8 +70,8 @@ export interface GrpcServerOptions {
   readonly denied: CallEnd
   /** Status of a request that is not complete in time. */
   readonly tooSlow: CallEnd
-  /** Status of a request with texts that are not clean (base/text) or not UTF-8. */
-  readonly malformed: CallEnd
+  /** Status of a request with a text that is not clean (base/text) or not UTF-8, at this path. */
+  readonly malformed: (path: readonly string[]) => CallEnd
   readonly options?: ServerOptions
   /** Default: loopback and Unix sockets in the clear. */
   readonly tls?: GrpcTls
@@ -120,9 +120,9 @@ export function createGrpcServer({
             pass(metadata)
           },
           onReceiveMessage: (message, pass) => {
-            if (message !== MALFORMED) return pass(message)
+            if (!(message instanceof Malformed)) return pass(message)
             incomplete.remove(call)
-            endCall(call, malformed)
+            endCall(call, malformed(message.path))
           },
           onReceiveHalfClose: (pass) => {
             incomplete.remove(call)
@@ -183,7 +183,13 @@ const HEALTH = '/grpc.health.v1.Health/'
 const REFLECTION = '/grpc.reflection.'
 
 /** Replaces a malformed request. */
-const MALFORMED = Symbol('malformed')
+class Malformed {
+  readonly path: readonly string[]
+
+  constructor(path: readonly string[]) {
+    this.path = path
+  }
+}
 
 function checked(definition: ServiceDefinition): ServiceDefinition {
   return Object.fromEntries(
@@ -199,8 +205,8 @@ function strict<Request>({
 }: MethodDefinition<Request, unknown>): (bytes: Buffer) => Request {
   return (bytes) => {
     const request = read(bytes)
-    const isStrict = everyText(request, (text) => isCleanText(text) && isIn(bytes, text))
-    return isStrict ? request : (MALFORMED as Request)
+    const path = pathToText(request, (text) => !isCleanText(text) || !isIn(bytes, text))
+    return path === undefined ? request : (new Malformed(path) as Request)
   }
 }
 

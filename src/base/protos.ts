@@ -6,6 +6,7 @@
 import { join } from 'node:path'
 import { loadPackageDefinition, type GrpcObject } from '@grpc/grpc-js'
 import { loadSync, type PackageDefinition } from '@grpc/proto-loader'
+import { protoPath as healthProto } from 'grpc-health-check'
 import { projectRoot } from './project_root.js'
 
 /** The contracts that internal services and rails rely on: additions only. */
@@ -54,8 +55,12 @@ export function contracts<Loaded>(...files: readonly ContractFile[]): Loaded {
   return definition as unknown as Loaded
 }
 
-/** The contracts for internal services alone, to be described by reflection. */
+/** The contracts for internal services alone. */
 export const publicContracts = (): PackageDefinition => definitionsIn(PUBLIC_FILES)
+
+/** What reflection describes: the same, and the health service. */
+export const describedContracts = (): PackageDefinition =>
+  definitionsIn([...PUBLIC_FILES, healthProto])
 
 const definitionsIn = (files: readonly string[]): PackageDefinition =>
   loadSync([...files], {

@@ -19,14 +19,26 @@ export const toCleanText = (text: string): string =>
     ? text
     : text.replaceAll('\0', '\ufffd').replaceAll(new RegExp(LONE_SURROGATE, 'gu'), '\ufffd')
 
-/** Whether every text of a message passes, member names included. */
-export function everyText(message: unknown, passes: (text: string) => boolean): boolean {
-  if (typeof message === 'string') return passes(message)
-  if (typeof message !== 'object' || message === null || Buffer.isBuffer(message)) return true
-  if (Array.isArray(message)) return message.every((item) => everyText(item, passes))
-  return Object.entries(message).every(
-    ([name, member]) => passes(name) && everyText(member, passes),
-  )
+/** What `isCleanText` demands, as a predicate. */
+export const CLEAN_TEXT_RULE = 'must be Unicode text without NUL'
+
+/**
+ * The path to the first text of a message that does not pass, member names included; undefined when
+ * all pass.
+ */
+export function pathToText(
+  message: unknown,
+  fails: (text: string) => boolean,
+  path: readonly string[] = [],
+): readonly string[] | undefined {
+  if (typeof message === 'string') return fails(message) ? path : undefined
+  if (typeof message !== 'object' || message === null || Buffer.isBuffer(message)) return undefined
+  for (const [name, member] of Object.entries(message)) {
+    const at = [...path, name]
+    const found = fails(name) ? at : pathToText(member, fails, at)
+    if (found !== undefined) return found
+  }
+  return undefined
 }
 
 /**

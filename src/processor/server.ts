@@ -31,6 +31,8 @@ import { createRpcAccess } from '../auth/rpc_access.js'
 import { HOUR, MINUTE, SECOND } from '../base/clock.js'
 import type { Listener } from '../base/grpc_connections.js'
 import { createGrpcServer } from '../base/grpc_server.js'
+import { CLEAN_TEXT_RULE } from '../base/text.js'
+import { violationAt } from '../requests/schema_violation.js'
 import { CLEARTEXT } from '../base/grpc_tls.js'
 import { contracts } from '../base/protos.js'
 import { webhookControlService, type PoolConnected } from './servers/webhook_control.js'
@@ -49,6 +51,7 @@ import { eventOutcomesService, operatorService } from './servers/operator/operat
 import type { Placements } from './servers/placed_call.js'
 import { withPlacedPartner } from './servers/placed_partner.js'
 import { partnerAdminService } from './servers/partner_admin.js'
+import { fieldViolation } from './servers/status_details.js'
 import { addReflection, prepareReflection } from './servers/reflection.js'
 import { reconciliationService } from './servers/reconciliation.js'
 import { recoveryService, type RecoveryDependencies } from './servers/recovery.js'
@@ -131,7 +134,10 @@ export function createServer(
     unauthenticated: grpcError('authentication_failed'),
     denied: grpcError('permission_denied'),
     tooSlow: grpcError('timeout'),
-    malformed: grpcError('invalid_request'),
+    malformed: (path) => {
+      const violation = violationAt(path, CLEAN_TEXT_RULE)
+      return grpcError('invalid_request', [fieldViolation('', violation)])
+    },
     tls,
     options: {
       'grpc.max_connection_idle_ms': HOUR,

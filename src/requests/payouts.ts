@@ -12,7 +12,9 @@ import {
   METADATA_KEY_MAX,
   METADATA_PAIRS_MAX,
   METADATA_VALUE_MAX,
+  REFERENCE_MAX,
 } from '../base/constants.js'
+import { accepted, invalid, placedAt, type Outcome } from '../base/errors.js'
 import { checkOf } from './check.js'
 
 export interface BeneficiaryBody {
@@ -112,3 +114,24 @@ export const checkCreatePayout = checkOf<CreatePayoutBody>({
     },
   },
 })
+
+/** A checked payout, without its idempotency key. */
+export type NewPayout = Omit<CreatePayoutBody, 'beneficiary'> & {
+  readonly beneficiary?: BeneficiaryBody
+}
+
+/** Checks the shape of the whole before the beneficiary in it. The reference is trimmed. */
+export function readPayout(value: unknown): Outcome<NewPayout> {
+  const body = checkCreatePayout(value)
+  if (!body.ok) return body
+  const { beneficiary: inline, ...plain } = body.value
+  const reference = plain.reference.trim()
+  const length = [...reference].length
+  if (length < 1 || length > REFERENCE_MAX) {
+    return invalid('/reference', `must have 1 to ${REFERENCE_MAX} characters after trimming`)
+  }
+  const payout = { ...plain, reference, metadata: { ...plain.metadata } }
+  if (inline === undefined) return accepted(payout)
+  const beneficiary = placedAt('/beneficiary', checkBeneficiary(inline))
+  return beneficiary.ok ? accepted({ ...payout, beneficiary: beneficiary.value }) : beneficiary
+}

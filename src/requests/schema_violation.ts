@@ -21,6 +21,14 @@ export function violationOf(errors: readonly ErrorObject[]): Violation {
   )
 }
 
+/**
+ * Whether a member may have this name. `__proto__` is not data in JavaScript, and after a single
+ * backslash V8 13 (Node 24) misreads names.
+ */
+export const isAllowedName = (name: string): boolean => name !== '__proto__' && name !== '\\'
+
+export const NAME_RULE = 'is not allowed as a name'
+
 /** Letters only: secrets, tokens and account numbers have digits. */
 const NAME = /^(?:[A-Za-z][A-Za-z_-]{0,39}|[0-9]{1,6})$/
 

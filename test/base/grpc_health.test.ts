@@ -19,7 +19,7 @@ async function serve(t: Test) {
     unauthenticated: end(status.UNAUTHENTICATED),
     denied: end(status.PERMISSION_DENIED),
     tooSlow: end(status.DEADLINE_EXCEEDED),
-    malformed: end(status.INVALID_ARGUMENT),
+    malformed: () => end(status.INVALID_ARGUMENT),
   })
   const { Rail } = contracts<ProtoGrpcType>().causeway.rail.v1
   server.addService(Rail.service, { Describe: () => undefined, Link: () => undefined })

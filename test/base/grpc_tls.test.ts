@@ -64,7 +64,7 @@ async function serve(
     unauthenticated: end(status.UNAUTHENTICATED),
     denied: end(status.PERMISSION_DENIED),
     tooSlow: end(status.DEADLINE_EXCEEDED),
-    malformed: end(status.INVALID_ARGUMENT),
+    malformed: () => end(status.INVALID_ARGUMENT),
     tls,
   })
   const handlers: RailHandlers = {

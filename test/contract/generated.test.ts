@@ -1,5 +1,6 @@
 /**
- * Requests generated from the document against a real stack: no 500, no undocumented answer.
+ * Requests generated from the document against a real stack: no 500, no undocumented answer, and
+ * the same refusal over gRPC wherever a message can carry the request.
  *
  * `CONTRACT_RUNS` is the number of requests of each operation, 12 by default; half of them have a
  * fault. A finding prints its seed and path, which repeat it.
@@ -13,6 +14,7 @@ import { payByQr, payOut, untilStatus } from '../support/payments.js'
 import { anIntent } from '../support/requests.js'
 import { startStack } from '../support/stack.js'
 import { createArbitraries, type Schema } from './arbitraries.js'
+import { createRpcTwins, type RpcTwin } from './rpc_twin.js'
 
 t.setTimeout(0)
 
@@ -56,6 +58,8 @@ const operations = [...documented.filter((one) => !isDelete(one)), ...documented
 const stack = await startStack({ settings: { RAIL_DELAY_MS: '20' } })
 t.teardown(() => stack.stop())
 const partner = partnerOf(stack.sandbox)
+const twins = createRpcTwins(stack.sandbox)
+t.teardown(() => twins.close())
 
 const idOf = (body: unknown, name = 'id'): string => String((body as Record<string, unknown>)[name])
 const paid = await payByQr(partner, 'first')
@@ -147,6 +151,52 @@ async function send(
   return partner.request(method, target, body, { headers })
 }
 
+/**
+ * Compares the refusal of an invalid request. A request that changed something is not sent twice.
+ *
+ * @returns how the fronts differ; undefined: they do not, or no message can carry the request
+ */
+async function difference(
+  twin: RpcTwin,
+  method: string,
+  key: unknown,
+  answer: HttpAnswer,
+): Promise<string | undefined> {
+  const { status, text } = answer
+  const isRepeatable = method === 'GET' || key !== undefined || status >= 300
+  if (!isRepeatable || HTTP_ONLY.has(status)) return undefined
+  const refusal = await twin.send()
+  const isInvalid = INVALID.has(refusal?.code ?? '')
+  if (status !== 400 && !isInvalid) return undefined
+  const { code, message } = status === 400 ? errorIn(answer) : { code: 'accepted', message: '' }
+  // A text or number that a body lacks is an empty one or zero in a message.
+  const [lacking] = /^.*(?=: is required$)/.exec(message) ?? []
+  if (lacking !== undefined && !twin.canLack(lacking)) return undefined
+  compared += 1
+  const { field = '', description = '' } = refusal?.violations[0] ?? {}
+  const same = code === refusal?.code && message === `${placeOf(twin.root, field)}: ${description}`
+  return same ? undefined : `${text} ${JSON.stringify(refusal)}`
+}
+
+const errorIn = ({ body }: HttpAnswer): { readonly code: string; readonly message: string } =>
+  (body as { readonly error: { readonly code: string; readonly message: string } }).error
+
+/** Too large, too many, busy. */
+const HTTP_ONLY = new Set([413, 429, 503])
+const INVALID = new Set(['invalid_request', 'invalid_beneficiary'])
+let compared = 0
+
+/** The place in an HTTP message that a field of a call stands for. */
+function placeOf(root: string, field: string): string {
+  const names = field
+    .split('.')
+    .filter((name, i) => !(i === 0 && name === root) && name !== 'types')
+  const path = names.join('.')
+  if (path === 'idempotency_key') return 'header Idempotency-Key'
+  if (root === 'list' && path !== '') return `query ${path}`
+  return path === '' ? 'body' : path
+}
+
 const succeeded = new Set<string>()
 
 for (const { method, path, operation } of operations) {
@@ -155,8 +205,13 @@ for (const { method, path, operation } of operations) {
       const generated = requestsOf(operation, hasFault)
       await fc.assert(
         fc.asyncProperty(generated, async (request) => {
-          const { status, text } = await send(method, path, operation, request)
+          const answer = await send(method, path, operation, request)
+          const { status, text } = answer
           if (status === 500) throw new Error(text)
+          const [first = {}] = operation.security
+          const twin = 'signature' in first ? twins.of({ method, path, ...request }) : undefined
+          const found = twin && (await difference(twin, method, request.key, answer))
+          if (found !== undefined) throw new Error(`HTTP and gRPC differ: ${found}`)
           if (status < 300) succeeded.add(operation.operationId)
         }),
         { numRuns: Math.ceil(RUNS / 2) },
@@ -168,6 +223,10 @@ for (const { method, path, operation } of operations) {
 
 void t.test('valid requests reach the operations', async (t) => {
   t.ok(succeeded.size >= operations.length / 2, [...succeeded].join())
+})
+
+void t.test('invalid requests were compared over gRPC', async (t) => {
+  t.ok(compared > operations.length, `${compared} requests`)
 })
 
 void t.test('the audit is clean', async (t) => {

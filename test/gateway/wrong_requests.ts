@@ -86,7 +86,7 @@ export const WRONG_REQUESTS: readonly WrongRequest[] = [
   wrong(
     create({}, { 'Idempotency-Key': 'x'.repeat(257) }),
     'header/Idempotency-Key',
-    'must be 1 to 256 printable ASCII characters',
+    'must be 1 to 256 printable ASCII characters, without blanks at its ends',
   ),
   wrong(payout({}, {}), 'header/Idempotency-Key', 'is required'),
   wrong(payout({ amount: 125000 }), '/amount', 'must be a string'),

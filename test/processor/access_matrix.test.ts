@@ -187,7 +187,7 @@ void t.test('a server with an rpc that the table lacks does not start', (t) => {
   const end = { code: status.UNAUTHENTICATED, details: '' }
   const server = createGrpcServer({
     access: createRpcAccess(callers),
-    ...{ unauthenticated: end, denied: end, tooSlow: end, malformed: end },
+    ...{ unauthenticated: end, denied: end, tooSlow: end, malformed: () => end },
   })
   const unlisted = { path: '/causeway.operator.v1.Operator/PayMe' } as never
   t.throws(() => server.addService({ PayMe: unlisted }, {}), /no entry in the access/)

@@ -8,13 +8,8 @@ import { createIntent } from '../../src/processor/commands/intents/intent_create
 import { eventually } from '../support/eventually.js'
 import { anIntent } from '../support/requests.js'
 import { DEMO, viewOf, type World } from '../support/world.js'
-import {
-  answerOf,
-  META,
-  openPartnerServices,
-  TENANT,
-  type PartnerServices,
-} from './partner_services.js'
+import { META, openPartnerServices, TENANT, type PartnerServices } from './partner_services.js'
+import { answerOf } from '../support/rpc_answers.js'
 
 interface Watched {
   readonly stream: ClientReadableStream<Event>

@@ -111,13 +111,14 @@ void t.test('create', async (t) => {
   for (const [what, over, expected] of [
     ['not verified', { kyc_attestation: { ...kyc, verified: false } }, unsatisfied],
     ['not clean', { sanctions_attestation: { ...sanctions, clean: false } }, unsatisfied],
-    ['nothing attested', { kyc_attestation: null }, unsatisfied],
+    ['nothing attested', { kyc_attestation: null }, INVALID],
     ['no amount', { amount_usd_cents: 0 }, INVALID],
     ['an amount too high', { amount_usd_cents: 100_000_001 }, INVALID],
     ['no such corridor', { corridor: 'sg_paynow' }, INVALID],
     ['no user', { partner_user_id: '' }, INVALID],
     ['a user of 257 characters', { partner_user_id: '😀'.repeat(257) }, INVALID],
     ['an empty key', { idempotency_key: '' }, INVALID],
+    ['a key that no header can carry', { idempotency_key: '😀' }, INVALID],
     ['a key of 257 characters', { idempotency_key: 'k'.repeat(257) }, INVALID],
   ] as const) {
     t.match(await create(over), expected, what)
@@ -191,7 +192,7 @@ void t.test('every call refuses NUL and lone surrogates in texts', async (t) => 
     )
   }
   t.same([world.memory().intents.size, await log()], before, 'nothing is stored')
-  const unusual = { partner_user_id: 'ü😀\ufffd', idempotency_key: '😀' }
+  const unusual = { partner_user_id: 'ü😀\ufffd', idempotency_key: '~!' }
   const intent = { ...anIntent(), ...unusual }
   t.match(await call((done) => intents.Create({ tenant: TENANT, intent }, META, done)), {
     status: 'created',

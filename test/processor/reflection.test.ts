@@ -33,8 +33,11 @@ const bufCurl = async (address: string, path: string, ...options: string[]): Pro
 void t.test('buf curl lists, describes and calls', async (t) => {
   const { address } = await openPartnerServices(t)
   const listed = await bufCurl(address, '', '--list-services')
-  const services = SERVICES.map((name) => `causeway.v1.${name}`)
+  const services = [...SERVICES.map((name) => `causeway.v1.${name}`), 'grpc.health.v1.Health']
   t.same(listed.stdout.trim().split('\n').sort(), services.sort(), 'only the public services')
+
+  const health = await bufCurl(address, '/grpc.health.v1.Health/Check', '-d', '{}')
+  t.match(JSON.parse(health.stdout), { status: /SERVING/ }, 'called by what it describes')
 
   const methods = await bufCurl(address, '', '--list-methods')
   t.match(methods.stdout, 'causeway.v1.Events/Watch')

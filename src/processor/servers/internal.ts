@@ -6,26 +6,60 @@ import type { AccountsHandlers } from '../../../protos/types/causeway/v1/Account
 import type { BeneficiariesHandlers } from '../../../protos/types/causeway/v1/Beneficiaries.js'
 import type { FundingHandlers } from '../../../protos/types/causeway/v1/Funding.js'
 import type { PayoutsHandlers } from '../../../protos/types/causeway/v1/Payouts.js'
-import { PAYOUT_IDEMPOTENCY_KEY_MAX } from '../../base/constants.js'
-import { parsePositiveInt64 } from '../../money/money.js'
-import { given, operation, rule, textOf, type PartnerCall } from './partner_call.js'
-import type { FieldViolation } from './status_details.js'
+import { PAYOUT_IDEMPOTENCY_KEY_MAX as KEY_MAX } from '../../base/constants.js'
+import {
+  checkCreateDeposit,
+  checkCreateFxConversion,
+  checkCreateFxQuote,
+} from '../../requests/funding.js'
+import { checkPage, checkPayouts } from '../../requests/lists.js'
+import { keyFault } from '../../requests/idempotency_key.js'
+import { checkBeneficiary, checkCreatePayout, readPayout } from '../../requests/payouts.js'
+import { checkSimulatePayout } from '../../requests/sandbox.js'
+import {
+  bodyOf,
+  faultIn,
+  faultOf,
+  firstFault,
+  listFault,
+  nameFault,
+  optionalKeyFault,
+} from './message_check.js'
+import { given, operation, type PartnerCall } from './partner_call.js'
 
 export const payoutCalls = (call: PartnerCall): PayoutsHandlers => ({
-  Create: call(({ payout }, ctx) => given(ctx, 'create_payout', 'payout', payout)),
+  Create: call(({ payout }, ctx) =>
+    given(ctx, 'create_payout', 'payout', payout, (message) =>
+      firstFault(
+        keyFault(message.idempotency_key, KEY_MAX),
+        nameFault('metadata', message.metadata),
+        faultOf(readPayout(bodyOf(message, checkCreatePayout.schema))),
+      ),
+    ),
+  ),
   Get: call(({ payout_id }, ctx) => operation(ctx, 'get_payout', { payout_id })),
-  List: call(({ list }, ctx) => given(ctx, 'list_payouts', 'list', list)),
+  List: call(({ list }, ctx) =>
+    given(ctx, 'list_payouts', 'list', list, (message) => listFault(message, checkPayouts)),
+  ),
   Balances: call((_, ctx) => operation(ctx, 'get_balances', {})),
   Cancel: call(({ payout_id }, ctx) => operation(ctx, 'cancel_payout', { payout_id })),
-  Simulate: call(({ simulation }, ctx) => given(ctx, 'simulate_payout', 'simulation', simulation)),
+  Simulate: call(({ simulation }, ctx) =>
+    given(ctx, 'simulate_payout', 'simulation', simulation, (message) =>
+      faultIn(message, checkSimulatePayout),
+    ),
+  ),
 })
 
 export const beneficiaryCalls = (call: PartnerCall): BeneficiariesHandlers => ({
   Create: call(({ beneficiary }, ctx) =>
-    given(ctx, 'create_beneficiary', 'beneficiary', beneficiary && { beneficiary }),
+    given(ctx, 'create_beneficiary', 'beneficiary', beneficiary && { beneficiary }, () =>
+      faultIn(beneficiary ?? {}, checkBeneficiary),
+    ),
   ),
   Get: call(({ beneficiary_id }, ctx) => operation(ctx, 'get_beneficiary', { beneficiary_id })),
-  List: call(({ list }, ctx) => given(ctx, 'list_beneficiaries', 'list', list)),
+  List: call(({ list }, ctx) =>
+    given(ctx, 'list_beneficiaries', 'list', list, (message) => listFault(message, checkPage)),
+  ),
   Disable: call(({ beneficiary_id }, ctx) =>
     operation(ctx, 'disable_beneficiary', { beneficiary_id }),
   ),
@@ -33,42 +67,33 @@ export const beneficiaryCalls = (call: PartnerCall): BeneficiariesHandlers => ({
 
 export const fundingCalls = (call: PartnerCall): FundingHandlers => ({
   CreateDeposit: call(({ deposit }, ctx) =>
-    given(ctx, 'create_deposit', 'deposit', deposit, [
-      ...currencyOf('deposit.currency', deposit?.currency),
-      ...amountOf('deposit.amount', deposit?.amount),
-      ...textOf('deposit.idempotency_key', deposit?.idempotency_key, PAYOUT_IDEMPOTENCY_KEY_MAX),
-    ]),
+    given(ctx, 'create_deposit', 'deposit', deposit, (message) =>
+      firstFault(
+        optionalKeyFault(message.idempotency_key, KEY_MAX),
+        faultIn(message, checkCreateDeposit),
+      ),
+    ),
   ),
   CreateFxQuote: call(({ quote }, ctx) =>
-    given(ctx, 'create_fx_quote', 'quote', quote, [
-      ...currencyOf('quote.sell_currency', quote?.sell_currency),
-      ...amountOf('quote.sell_amount', quote?.sell_amount),
-      ...currencyOf('quote.buy_currency', quote?.buy_currency),
-    ]),
+    given(ctx, 'create_fx_quote', 'quote', quote, (message) =>
+      faultIn(message, checkCreateFxQuote),
+    ),
   ),
   CreateFxConversion: call(({ conversion }, ctx) =>
-    given(ctx, 'create_fx_conversion', 'conversion', conversion, [
-      ...rule(conversion?.quote_id !== '', 'conversion.quote_id', 'must not be empty'),
-      ...textOf('conversion.idempotency_key', conversion?.idempotency_key, KEY_MAX),
-    ]),
+    given(ctx, 'create_fx_conversion', 'conversion', conversion, (message) =>
+      firstFault(
+        keyFault(message.idempotency_key, KEY_MAX),
+        faultIn(message, checkCreateFxConversion),
+      ),
+    ),
   ),
   ListBalanceTransactions: call(({ list }, ctx) =>
-    given(ctx, 'list_balance_transactions', 'list', list),
+    given(ctx, 'list_balance_transactions', 'list', list, (message) =>
+      listFault(message, checkPage),
+    ),
   ),
 })
 
 export const accountCalls = (call: PartnerCall): AccountsHandlers => ({
   Get: call((_, ctx) => operation(ctx, 'get_account', {})),
 })
-
-const KEY_MAX = PAYOUT_IDEMPOTENCY_KEY_MAX
-
-const currencyOf = (field: string, text: string | undefined): FieldViolation[] =>
-  rule(/^[A-Z]{3}$/.test(text ?? ''), field, 'must be three capital letters of ISO 4217')
-
-const amountOf = (field: string, text: string | undefined): FieldViolation[] =>
-  rule(
-    parsePositiveInt64(text ?? '') !== undefined,
-    field,
-    'must be a positive 64-bit integer as decimal text, in minor units',
-  )

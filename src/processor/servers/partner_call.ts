@@ -4,13 +4,13 @@
  *
  * Does not own: the operations (operations.ts), the order of queues.
  */
-import type { handleUnaryCall } from '@grpc/grpc-js'
+import type { handleUnaryCall, ServiceError } from '@grpc/grpc-js'
 import type { Command__Output as WireCommand } from '../../../protos/types/causeway/internal/v1/Command.js'
 import type { Tenant__Output as Tenant } from '../../../protos/types/causeway/v1/Tenant.js'
 import { ANSWER_WITHIN_MS } from '../../base/constants.js'
+import { invalid, type Refusal } from '../../base/errors.js'
 import { plus, type Instant } from '../../base/clock.js'
 import type { TenantId } from '../../base/ids.js'
-import { isWithin } from '../../base/text.js'
 import type { Answer } from '../cycle/answer.js'
 import type { Command } from '../cycle/command.js'
 import { consumeNonce } from '../commands/partners/nonce_consume.js'
@@ -18,6 +18,7 @@ import type { Query } from '../queries/query.js'
 import { objectOf } from '../queries/raw_json.js'
 import type { WebhookPools } from '../queries/webhook_pools.js'
 import { grpcError } from './grpc_error.js'
+import type { MessageFault } from './message_check.js'
 import { operationOf, type CommandOperation } from './operations.js'
 import { originOf, requestIdMetadata } from './request_id.js'
 import { fieldViolation, type FieldViolation } from './status_details.js'
@@ -29,12 +30,16 @@ export interface CallContext {
   readonly pools: WebhookPools
 }
 
-/** The operation that a request means, or the fields that are not valid. */
-export type Decoded = RootedOperation | readonly FieldViolation[]
+/** The operation that a request means, or its refusal before a command. */
+export type Decoded = Rooted & (CommandOperation | MalformedRequest)
 
-interface RootedOperation extends CommandOperation {
+interface Rooted {
   /** The field of the request that holds the body; absent: the request itself. */
   readonly root?: string
+}
+
+interface MalformedRequest {
+  readonly refusal: Refusal
 }
 
 interface Named {
@@ -56,15 +61,15 @@ export const partnerCalls =
       if (tenant === null) return callback(grpcError('invalid_request', [TENANT]))
       const now = clock.now()
       const decoded = decode(call.request, { tenant, now, pools })
-      if (isViolated(decoded)) return callback(grpcError('invalid_request', decoded))
-      const { command, query, root = '' } = decoded
+      const { root = '' } = decoded
+      if ('refusal' in decoded) return callback(refusedAt(root, decoded.refusal))
+      const { command, query } = decoded
       const origin = originOf(call.metadata, 'request', dependencies)
       const deadline = plus(now, ANSWER_WITHIN_MS)
       const reply = (answer: Answer): void => {
         call.sendMetadata(requestIdMetadata(origin))
         if (answer.ok) return callback(null, shape(objectOf(answer.view)) as never)
-        const { code, violation } = answer
-        callback(grpcError(code, violation && [fieldViolation(root, violation)]))
+        callback(refusedAt(root, answer))
       }
       const isAwaited = (): boolean => !call.cancelled && clock.now() <= deadline
       pipeline.submit({
@@ -81,8 +86,8 @@ export const partnerCalls =
     }
   }
 
-const isViolated = (decoded: Decoded): decoded is readonly FieldViolation[] =>
-  Array.isArray(decoded)
+const refusedAt = (root: string, { code, violation }: Refusal): ServiceError =>
+  grpcError(code, violation && [fieldViolation(root, violation)])
 
 const TENANT: FieldViolation = {
   field: 'tenant',
@@ -105,34 +110,19 @@ export function operation<Name extends OperationName>(
 }
 
 /** The operation of the message, which must be present and valid. */
-export function given<Name extends OperationName>(
+export function given<Name extends OperationName, Message extends WireCommand[Name]>(
   ctx: CallContext,
   name: Name,
   field: string,
-  message: WireCommand[Name] | null,
-  violations: readonly FieldViolation[] = [],
+  message: Message | null,
+  faultOf: (message: NonNullable<Message>) => MessageFault = () => null,
 ): Decoded {
-  if (!message) return [required(field)]
-  return violations.length > 0 ? violations : { ...operation(ctx, name, message), root: field }
+  if (!message) return { refusal: invalid(`/${field}`, 'is required') }
+  const refusal = faultOf(message)
+  return { root: field, ...(refusal === null ? operation(ctx, name, message) : { refusal }) }
 }
 
 export const command = (of: Command): CommandOperation => ({ command: of, query: null })
 
 /** A query that no command precedes: there is no nonce to consume. */
 export const query = (of: Query): CommandOperation => ({ command: consumeNonce(), query: () => of })
-
-export const required = (field: string): FieldViolation => ({ field, description: 'is required' })
-
-/** A text that is absent, or not empty and within the limit, in code points. */
-export const textOf = (
-  field: string,
-  text: string | undefined,
-  most: number,
-): readonly FieldViolation[] =>
-  text === undefined || (text !== '' && isWithin(text, most))
-    ? []
-    : [{ field, description: `must have 1 to ${most} characters` }]
-
-/** Violations of each rule that does not hold. */
-export const rule = (holds: boolean, field: string, description: string): FieldViolation[] =>
-  holds ? [] : [{ field, description }]

@@ -1,5 +1,5 @@
 /**
- * Server reflection over the contracts of internal services.
+ * Server reflection over the contracts of internal services and the health service.
  *
  * - proto-loader's descriptors cannot be linked by strict clients such as `buf curl`: names of
  *   types are relative, entries of maps have other names than protoc gives them, and optional
@@ -9,13 +9,13 @@ import type { Server } from '@grpc/grpc-js'
 import type { PackageDefinition } from '@grpc/proto-loader'
 import { ReflectionService } from '@grpc/reflection'
 import descriptor from 'protobufjs/ext/descriptor/index.js'
-import { publicContracts } from '../../base/protos.js'
+import { describedContracts } from '../../base/protos.js'
 
 let service: ReflectionService | undefined
 
 /** Takes a tenth of a second, once. */
 export const prepareReflection = (): ReflectionService =>
-  (service ??= new ReflectionService(linked(publicContracts())))
+  (service ??= new ReflectionService(linked(describedContracts())))
 
 export function addReflection(server: Server): void {
   prepareReflection().addToServer(server)

@@ -120,7 +120,7 @@ function serve(
     unauthenticated: UNAUTHENTICATED,
     denied: DENIED,
     tooSlow: TOO_SLOW,
-    malformed: MALFORMED,
+    malformed: () => MALFORMED,
   }
   const served = createGrpcServer({ access: createRpcAccess(callers), tls, ...ends })
   served.addService(contracts<ProtoGrpcType>('rail.proto').causeway.rail.v1.Rail.service, handlers)

@@ -198,8 +198,8 @@ function check(ctx: CommandContext, tenant: TenantId, request: CreatePayout): Ch
 }
 
 /**
- * The gateway checks the same; internal services do not pass the gateway. A metadata key `\\` is
- * refused because of a V8 13 parser bug (gateway/decode/json).
+ * Both fronts check the same by src/requests. A metadata key `\\` is refused because of a V8 13
+ * parser bug (gateway/decode/json).
  */
 function isWellFormed(request: CreatePayout): boolean {
   const pairs = Object.entries(request.metadata)
