@@ -86,8 +86,9 @@ export function createClient(credentials: Credentials, options: ClientOptions = 
         post<T.FxConversion>('/v1/fx/conversions', { quote_id: quoteId }, keyOf(keyed)),
     },
     webhookEndpoints: {
-      create: (endpoint: T.CreateWebhookEndpoint) =>
-        post<T.WebhookEndpointWithSecret>(ENDPOINTS, endpoint),
+      /** The same key gives the same endpoint with its secret again. */
+      create: (endpoint: T.CreateWebhookEndpoint, keyed?: Keyed) =>
+        post<T.WebhookEndpointWithSecret>(ENDPOINTS, endpoint, keyOf(keyed)),
       get: (id: string) => get<T.WebhookEndpoint>(pathOf(ENDPOINTS, id)),
       /** All endpoints; there is one page. */
       list: () => onlyPage<T.WebhookEndpoint>(get, ENDPOINTS),

@@ -87,7 +87,11 @@ export async function writeSmallBooks(t: Test): Promise<SmallBooks> {
   const bank = await openSandboxRail(world, join(folder, 'rail.db'))
   const { id: endpoint } = viewOf<{ id: EndpointId }>(
     await world.run(
-      createWebhookEndpoint(DEMO, { url: 'https://partner.test/hook', enabled_events: [] }),
+      createWebhookEndpoint(DEMO, {
+        url: 'https://partner.test/hook',
+        enabled_events: [],
+        idempotency_key: 'hook',
+      }),
     ),
   )
   const payouts = await makePayouts(world, bank)

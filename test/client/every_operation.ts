@@ -42,7 +42,7 @@ export async function everyOperation(baseUrl: string): Promise<void> {
   await readAll(client.balanceTransactions.list({ limit: 2 }))
   await client.fx.quote(some({ sell_currency: 'USD' }))
   await client.fx.convert('q', key)
-  await webhookEndpoints.create({ url: 'http://x' })
+  await webhookEndpoints.create({ url: 'http://x' }, key)
   await webhookEndpoints.get('id_1')
   await readAll(webhookEndpoints.list())
   await webhookEndpoints.update('id_1', { url: 'http://y' })

@@ -24,6 +24,7 @@ import { updateWebhookEndpoint } from '../../src/processor/commands/webhook_endp
 import { rotateWebhookSecret } from '../../src/processor/commands/webhook_endpoints/webhook_secret_rotate.js'
 import type { Answer } from '../../src/processor/cycle/answer.js'
 import { listEvents } from '../../src/processor/queries/event_list.js'
+import { idempotencyRowKey } from '../../src/processor/keys/vault.js'
 import { jsonOf } from '../../src/processor/queries/raw_json.js'
 import { aPayout } from '../support/requests.js'
 import { codeOf, createWorld, DEMO, viewOf } from '../support/world.js'
@@ -32,6 +33,7 @@ import { operatorLogOf, readRawJson } from './scenarios.js'
 const HOUR_MS = 3_600_000
 const ANNA = { name: 'anna', reason: 'ticket 7' }
 const OTHER_TENANT = tenantOf('acme' as PartnerId, 'sandbox')
+const UNCHANGED = { enabled_events: null }
 const request = (
   url = 'https://example.com/hooks?a=b',
 ): Parameters<typeof createWebhookEndpoint>[1] => ({
@@ -75,6 +77,55 @@ for (const rebuilt of [false, true]) {
     for (const url of ['', 'ftp://x/', 'http://user@x/', 'https://x/#part', 'no']) {
       t.equal(codeOf(await world.run(createWebhookEndpoint(DEMO, request(url)))), 'invalid_request')
     }
+  })
+}
+
+for (const rebuilt of [false, true]) {
+  const how = rebuilt ? 'rebuilt' : 'warm'
+
+  void t.test(`a key gives the first answer again, secret included, ${how}`, async (t) => {
+    const world = await createWorld(t, { rebuilt })
+    const create = (over: object = {}, tenant = DEMO) =>
+      world.run(createWebhookEndpoint(tenant, { ...request(), idempotency_key: 'k', ...over }))
+    const made = viewOf<{ id: string; secret: string }>(await create())
+    t.match(made.secret, /^whsec_/)
+    world.clock.pass(HOUR_MS)
+    await world.run(
+      updateWebhookEndpoint(DEMO, { ...UNCHANGED, endpoint_id: made.id, description: 'other' }),
+    )
+    const again = await create()
+    t.match(again, { replayed: true })
+    t.equal(JSON.stringify(viewOf(again)), JSON.stringify(made), 'byte for byte')
+    t.equal(codeOf(await create({ url: 'https://example.com/other' })), 'idempotency_conflict')
+    t.equal(codeOf(await create({ idempotency_key: '' })), 'invalid_request')
+    t.not(viewOf<{ id: string }>(await create({}, OTHER_TENANT)).id, made.id)
+    const others = new Set<string>([made.id])
+    for (const idempotency_key of ['k2', undefined]) {
+      others.add(viewOf<{ id: string }>(await create({ idempotency_key })).id)
+    }
+    t.equal(others.size, 3, 'another key and none make another endpoint')
+
+    const rowKey = idempotencyRowKey(DEMO, 'create_webhook_endpoint', 'k')
+    await create()
+    const response = world.memory().idempotency.get(rowKey)?.response
+    t.match(response, made.id)
+    t.notMatch(response, 'whsec_', 'the secret is not stored with the key')
+  })
+
+  void t.test(`a key without its first secret is a conflict, ${how}`, async (t) => {
+    const world = await createWorld(t, { rebuilt })
+    const create = (idempotency_key: string) =>
+      world.run(createWebhookEndpoint(DEMO, { ...request(), idempotency_key }))
+    const { id: rotated } = viewOf<{ id: string }>(await create('rotated'))
+    const { id: deleted } = viewOf<{ id: string }>(await create('deleted'))
+    const rotate = (endpoint_id: string) => world.run(rotateWebhookSecret(DEMO, { endpoint_id }))
+    await rotate(rotated)
+    t.match(await create('rotated'), { ok: true }, 'the first secret still signs')
+    world.clock.pass(2 * HOUR_MS)
+    await rotate(rotated)
+    t.equal(codeOf(await create('rotated')), 'idempotency_conflict')
+    await world.run(deleteWebhookEndpoint(DEMO, deleted))
+    t.equal(codeOf(await create('deleted')), 'idempotency_conflict')
   })
 }
 

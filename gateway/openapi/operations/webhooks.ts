@@ -20,11 +20,12 @@ export const WEBHOOK_OPERATIONS: Operations = {
     summary: 'Create a webhook endpoint',
     description:
       'Registers a URL that receives your events as signed POSTs. The answer has the secret that ' +
-      'verifies them: store it, it is not shown again. You can have 16 endpoints.',
+      'verifies them: store it, it is not shown again but for a repetition with the same ' +
+      '`Idempotency-Key`. You can have 16 endpoints.',
     body: { name: 'CreateWebhookEndpointRequest', schema: checkCreateWebhookEndpoint.schema },
     answer: 'CreatedWebhookEndpoint',
     answerText: 'The endpoint with its secret.',
-    errors: ['webhook_endpoint_limit'],
+    errors: ['webhook_endpoint_limit', 'idempotency_conflict'],
   },
   'GET /v1/webhook_endpoints': {
     id: 'listWebhookEndpoints',

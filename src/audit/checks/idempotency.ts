@@ -19,11 +19,12 @@ export const idempotencyRowsResolve = byQuery({
         WHEN 'pout_' THEN EXISTS (SELECT 1 FROM payouts WHERE id = k.entity)
         WHEN 'dep_' THEN EXISTS (SELECT 1 FROM ledger_entries WHERE entity = k.entity)
         WHEN 'fxc_' THEN EXISTS (SELECT 1 FROM ledger_entries WHERE entity = k.entity)
+        WHEN 'we_' THEN EXISTS (SELECT 1 FROM webhook_endpoints WHERE id = k.entity)
         ELSE 0 END
     UNION ALL
     SELECT entity, 'a response about ' || coalesce(response ->> 'id', 'nothing'), entity
       FROM idempotency
-      WHERE entity GLOB 'pout_*' AND response ->> 'id' IS NOT entity`,
+      WHERE (entity GLOB 'pout_*' OR entity GLOB 'we_*') AND response ->> 'id' IS NOT entity`,
 })
 
 /** Keys are digests, so they can be counted but not recomputed. */

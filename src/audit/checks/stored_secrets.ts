@@ -16,7 +16,7 @@ const isSealed = (text: string): string =>
 export const secretsAreEncrypted = byQuery({
   name: 'secrets_are_encrypted',
   sentence: 'Signing secrets, webhook secrets and account numbers are stored encrypted.',
-  over: ['signing_keys', 'webhook_endpoints', 'beneficiaries', 'payouts', 'intents'],
+  over: ['signing_keys', 'webhook_endpoints', 'idempotency', 'beneficiaries', 'payouts', 'intents'],
   broken: `
     SELECT id AS entity, 'a signing secret in plaintext' AS found, 'v1.… (sealed)' AS expected
       FROM signing_keys WHERE NOT ${isSealed('sealed_secret')}
@@ -24,6 +24,9 @@ export const secretsAreEncrypted = byQuery({
     SELECT w.id, 'a webhook secret in plaintext', 'v1.… (sealed)'
       FROM webhook_endpoints w, json_each(w.secrets) s
       WHERE NOT ${isSealed("coalesce(s.value ->> 'sealed', '')")}
+    UNION ALL
+    SELECT entity, 'a webhook secret in a stored answer', 'an answer without it'
+      FROM idempotency WHERE entity GLOB 'we_*' AND response ->> 'secret' IS NOT NULL
     UNION ALL
     SELECT id, 'an account number in plaintext', 'v1.… (sealed)'
       FROM beneficiaries WHERE NOT ${isSealed('sealed_account')}

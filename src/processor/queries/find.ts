@@ -154,8 +154,8 @@ const periodOf = (from: number, to: number): Period => ({
   to: instant(Math.max(to, 0)),
 })
 
-const OPERATIONS = ['create_intent', 'create_payout', 'refund_intent', 'create_fx_conversion']
-const DEPOSITS = ['create_deposit', 'deposit']
+const PAYMENTS = ['create_intent', 'create_payout', 'refund_intent']
+const OTHERS = ['create_fx_conversion', 'create_webhook_endpoint', 'create_deposit', 'deposit']
 
 /** Keys of confirms are not among them: their digest names the intent. */
 async function boundTo(
@@ -167,7 +167,7 @@ async function boundTo(
   const rowKeys = new Set<string>()
   const sequences: number[] = []
   for (const tenant of tenants) {
-    for (const operation of [...OPERATIONS, ...DEPOSITS]) {
+    for (const operation of [...PAYMENTS, ...OTHERS]) {
       const rowKey = idempotencyRowKey(tenant, operation, key)
       const candidates = memory.keyIndex.candidates(fingerprintOf(rowKey))
       if (candidates.length > 0) rowKeys.add(rowKey)

@@ -1,6 +1,7 @@
 /** Internal callers' operations on webhook endpoints and events. */
 import type { EventsHandlers } from '../../../protos/types/causeway/v1/Events.js'
 import type { WebhookEndpointsHandlers } from '../../../protos/types/causeway/v1/WebhookEndpoints.js'
+import { PAYOUT_IDEMPOTENCY_KEY_MAX as KEY_MAX } from '../../base/constants.js'
 import { invalid } from '../../base/errors.js'
 import { listEventRecords } from '../queries/event_list.js'
 import { readEvents } from '../../requests/events.js'
@@ -10,13 +11,16 @@ import {
   checkResendEvent,
   checkUpdateWebhookEndpoint,
 } from '../../requests/webhook_endpoints.js'
-import { faultIn, faultOf, listFault } from './message_check.js'
+import { faultIn, faultOf, firstFault, listFault, optionalKeyFault } from './message_check.js'
 import { given, operation, query, type PartnerCall } from './partner_call.js'
 
 export const endpointCalls = (call: PartnerCall): WebhookEndpointsHandlers => ({
   Create: call(({ endpoint }, ctx) =>
     given(ctx, 'create_webhook_endpoint', 'endpoint', endpoint, (message) =>
-      faultIn(message, checkCreateWebhookEndpoint),
+      firstFault(
+        optionalKeyFault(message.idempotency_key, KEY_MAX),
+        faultIn(message, checkCreateWebhookEndpoint),
+      ),
     ),
   ),
   Get: call(({ endpoint_id }, ctx) => operation(ctx, 'get_webhook_endpoint', { endpoint_id })),

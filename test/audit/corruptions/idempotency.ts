@@ -9,6 +9,11 @@ export const idempotency: Corruptions = ({ payouts, intents }) => [
     'a record for an entity that is made without a key': `
         UPDATE idempotency SET entity = (SELECT id FROM beneficiaries)
         WHERE entity = '${intents.created}'`,
+    'a record for a missing endpoint': `
+        UPDATE idempotency SET entity = 'we_00000000000000000000000000' WHERE entity GLOB 'we_*'`,
+    'a stored response about another endpoint': `
+        UPDATE idempotency SET response = json_set(response, '$.id', 'we_1')
+        WHERE entity GLOB 'we_*'`,
     'a stored response about another payout': `UPDATE idempotency SET entity = '${payouts.failed}'
         WHERE entity = '${payouts.completed}'`,
   }),

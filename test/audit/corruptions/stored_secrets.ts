@@ -6,6 +6,9 @@ export const secrets: Corruptions = ({ payouts, intents }) => [
     'a signing secret in plaintext': "UPDATE signing_keys SET sealed_secret = 'sk_0123456789'",
     'a webhook secret in plaintext':
       "UPDATE webhook_endpoints SET secrets = json_set(secrets, '$[0].sealed', 'whsec_01')",
+    'a webhook secret in a stored answer': `
+        UPDATE idempotency SET response = json_set(response, '$.secret', 'whsec_01')
+        WHERE entity GLOB 'we_*'`,
     'an account number in plaintext in an intent': [
       setIn('intents', intents.captured, '$.scanned.destination.sealedAccount', "'0066812345678'"),
       intents.captured,

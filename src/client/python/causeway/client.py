@@ -230,8 +230,11 @@ class Fx(_Operations):
 
 
 class WebhookEndpoints(_Operations):
-    def create(self, endpoint: t.CreateWebhookEndpoint) -> t.WebhookEndpointWithSecret:
-        return self._call("POST", _ENDPOINTS, endpoint)
+    def create(
+        self, endpoint: t.CreateWebhookEndpoint, idempotency_key: Optional[str] = None
+    ) -> t.WebhookEndpointWithSecret:
+        """The same key gives the same endpoint with its secret again."""
+        return self._call("POST", _ENDPOINTS, endpoint, _key(idempotency_key))
 
     def get(self, id: str) -> t.WebhookEndpoint:
         return self._get(path_of(_ENDPOINTS, id))
