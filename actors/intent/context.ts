@@ -9,6 +9,7 @@ import type { Instant } from '../../src/base/clock.js'
 import type { IntentId, RequestId, TenantId } from '../../src/base/ids.js'
 import type { Corridor } from '../../src/qr/corridor.js'
 import type { Quote } from '../../src/quotes/quote.js'
+import type { Hold } from '../hold.js'
 
 export type IntentState =
   'created' | 'authorized' | 'captured' | 'failed' | 'expired' | 'refunded' | 'cancelled'
@@ -73,15 +74,6 @@ export interface Recall {
   readonly refused?: boolean
 }
 
-/** Confirmed but not submitted, because it equals an orphan execution. */
-export interface IntentHold {
-  /** Id of the executed instruction. */
-  readonly orphan: string
-  /** Without a decision the intent fails then. */
-  readonly until: Instant
-  readonly approvedAt?: Instant
-}
-
 export interface IntentContext {
   readonly id: IntentId
   readonly tenant: TenantId
@@ -101,8 +93,8 @@ export interface IntentContext {
   readonly scanned?: Scanned
   readonly confirmation?: Confirmation
   readonly confirmedAt?: Instant
-  /** Absent: never held. */
-  readonly heldFor?: IntentHold
+  /** Confirmed but not submitted; absent: never held. */
+  readonly heldFor?: Hold
   readonly handedOverAt?: Instant
   readonly asked?: number
   readonly transactionId?: string
@@ -128,8 +120,10 @@ export type IntentEvent = { readonly at: Instant } & (
       readonly type: 'confirm'
       readonly confirmation: Confirmation
       readonly railUp: boolean
-      readonly heldFor?: IntentHold
+      readonly heldFor?: Hold
     }
+  /** It is not to be submitted: it equals an orphan execution. */
+  | { readonly type: 'hold'; readonly heldFor: Hold }
   /** A reviewer approves a held intent. */
   | { readonly type: 'approve'; readonly railUp: boolean; readonly notAfter: Instant }
   | { readonly type: 'reject' }
@@ -150,7 +144,3 @@ export type IntentEvent = { readonly at: Instant } & (
   /** The rail has answered the inquiry after a resolve. */
   | { readonly type: 'answered' }
 )
-
-/** Whether the intent waits for a reviewer's decision. */
-export const isHeld = ({ heldFor }: IntentContext): boolean =>
-  heldFor !== undefined && heldFor.approvedAt === undefined

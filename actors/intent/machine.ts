@@ -17,6 +17,7 @@
 import { assign, emit, setup } from 'xstate'
 import { REMINTS_KEPT } from '../../src/base/constants.js'
 import { DAY, plus } from '../../src/base/clock.js'
+import { isHeld } from '../hold.js'
 import type { MachineOutput } from '../output.js'
 import {
   SUBMIT_RETRY_MS,
@@ -24,7 +25,7 @@ import {
   nextInquiryAfterResolve,
   nextInquiryAt,
 } from '../rail_inquiry.js'
-import { isHeld, type IntentContext, type IntentEvent } from './context.js'
+import type { IntentContext, IntentEvent } from './context.js'
 
 const REFUNDABLE_FOR_MS = 90 * DAY
 
@@ -56,6 +57,7 @@ export const intentMachine = setup({
       event.railUp,
     isToBeHeld: ({ event }) => event.type === 'confirm' && event.heldFor !== undefined,
     isHeld: ({ context }) => isHeld(context),
+    isNotHeld: ({ context }) => !isHeld(context),
     isHeldAndRailUp: ({ context, event }) => isHeld(context) && 'railUp' in event && event.railUp,
     isNotSubmitted: ({ context }) => context.handedOverAt === undefined,
     canSubmit: ({ event }) => 'railUp' in event && event.railUp,
@@ -81,7 +83,7 @@ export const intentMachine = setup({
         : {},
     ),
     holdForReview: assign(({ event }) =>
-      event.type === 'confirm' && event.heldFor !== undefined
+      'heldFor' in event && event.heldFor !== undefined
         ? { heldFor: event.heldFor, wakeAt: event.heldFor.until }
         : {},
     ),
@@ -231,6 +233,7 @@ export const intentMachine = setup({
     authorized: {
       on: {
         remint: { actions: 'recordRemint' },
+        hold: { guard: 'isNotHeld', actions: 'holdForReview' },
         approve: [
           { guard: 'isHeldAndRailUp', actions: ['endHold', 'submit', 'instruct'] },
           { guard: 'isHeld', actions: 'endHold' },
@@ -255,7 +258,7 @@ export const intentMachine = setup({
           { guard: 'canSubmit', actions: ['submit', 'instruct'] },
           { actions: 'retrySoon' },
         ],
-        notFound: { actions: 'instruct' },
+        notFound: { guard: 'isNotHeld', actions: 'instruct' },
         executed: {
           target: 'captured',
           actions: ['recordTransaction', 'settle', 'publishCaptured'],

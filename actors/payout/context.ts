@@ -9,6 +9,7 @@
 import type { Instant } from '../../src/base/clock.js'
 import type { BeneficiaryId, PayoutId, RequestId, TenantId } from '../../src/base/ids.js'
 import type { Currency } from '../../src/money/currency.js'
+import { isHeld, type Hold } from '../hold.js'
 
 export type PayoutState = 'created' | 'processing' | 'completed' | 'failed' | 'reversed'
 
@@ -43,8 +44,10 @@ export interface PayoutContext {
   readonly reference: string
   readonly description?: string
   readonly metadata: Readonly<Record<string, string>>
-  /** Id of the orphan execution that it equals, for which it was held. */
+  /** Id of the orphan execution that it equals, for which it was held in `created`. */
   readonly orphan?: string
+  /** Held in `processing`, where it was found equal later; absent: never. */
+  readonly heldFor?: Hold
   readonly beneficiary: FrozenBeneficiary
   readonly createdAt: Instant
   /** The request that created it; absent: unknown. */
@@ -63,6 +66,8 @@ export interface PayoutContext {
 export type PayoutEvent = { readonly at: Instant } & (
   | { readonly type: 'approve'; readonly railUp: boolean }
   | { readonly type: 'reject' }
+  /** It is not to be submitted: it equals an orphan execution. */
+  | { readonly type: 'hold'; readonly heldFor: Hold }
   | { readonly type: 'timer'; readonly railUp: boolean }
   | { readonly type: 'notFound' }
   /** Without a transaction id when an operator resolves the outcome. */
@@ -72,3 +77,7 @@ export type PayoutEvent = { readonly at: Instant } & (
   /** The rail has answered the inquiry after a resolve. */
   | { readonly type: 'answered' }
 )
+
+/** Whether the payout waits for a reviewer's decision. */
+export const isUnderReview = (state: PayoutState, context: PayoutContext): boolean =>
+  state === 'created' || (state === 'processing' && isHeld(context))

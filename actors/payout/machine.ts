@@ -6,10 +6,12 @@
  *
  * - Purity, unknown outcomes and inquiries follow the rules of `actors/intent/machine.ts`.
  * - An accepted payout leaves `created` in the commit that creates it; only a payout held for
- *   review stays there.
+ *   review stays there. One that is found equal to an orphan execution later is held in
+ *   `processing`: its public state does not go back.
  */
 import { assign, emit, setup } from 'xstate'
 import { plus } from '../../src/base/clock.js'
+import { isHeld } from '../hold.js'
 import type { MachineOutput } from '../output.js'
 import {
   SUBMIT_RETRY_MS,
@@ -41,10 +43,23 @@ export const payoutMachine = setup({
     canInquire: ({ context, event }) =>
       context.handedOverAt !== undefined && 'railUp' in event && event.railUp,
     canSubmit: ({ event }) => 'railUp' in event && event.railUp,
+    isHeld: ({ context }) => isHeld(context),
+    isNotHeld: ({ context }) => !isHeld(context),
+    isHeldAndRailUp: ({ context, event }) => isHeld(context) && 'railUp' in event && event.railUp,
   },
   actions: {
     recordProcessing: assign(({ event }) => ({ processingAt: event.at, wakeAt: event.at })),
     submit: assign(({ event }) => submitted(event.at)),
+    recordOrphan: assign(({ event }) =>
+      event.type === 'hold' ? { orphan: event.heldFor.orphan } : {},
+    ),
+    holdForReview: assign(({ event }) =>
+      event.type === 'hold' ? { heldFor: event.heldFor, wakeAt: event.heldFor.until } : {},
+    ),
+    endHold: assign(({ context, event }) => ({
+      heldFor: { ...context.heldFor!, approvedAt: event.at },
+      wakeAt: event.at,
+    })),
     retrySoon: assign(({ event }) => ({ wakeAt: plus(event.at, SUBMIT_RETRY_MS) })),
     scheduleNextInquiry: assign(({ context }) => {
       const inquiries = (context.asked ?? 0) + 1
@@ -121,17 +136,36 @@ export const payoutMachine = setup({
           actions: ['recordRejection', 'release', 'publishFailed'],
         },
         timer: { target: 'failed', actions: ['recordRejection', 'release', 'publishFailed'] },
+        hold: { actions: 'recordOrphan' },
       },
     },
-    /** Queued, submitted or of unknown outcome. Waits for the rail's report, with inquiries. */
+    /**
+     * Queued, submitted or of unknown outcome. Waits for the rail's report, with inquiries. A held
+     * payout waits for a reviewer.
+     */
     processing: {
       on: {
+        hold: { guard: 'isNotHeld', actions: 'holdForReview' },
+        approve: [
+          { guard: 'isHeldAndRailUp', actions: ['endHold', 'submit', 'instruct'] },
+          { guard: 'isHeld', actions: 'endHold' },
+        ],
+        reject: {
+          guard: 'isHeld',
+          target: 'failed',
+          actions: ['recordRejection', 'release', 'publishFailed'],
+        },
         timer: [
+          {
+            guard: 'isHeld',
+            target: 'failed',
+            actions: ['recordRejection', 'release', 'publishFailed'],
+          },
           { guard: 'canInquire', actions: ['scheduleNextInquiry', 'query'] },
           { guard: 'canSubmit', actions: ['submit', 'instruct'] },
           { actions: 'retrySoon' },
         ],
-        notFound: { actions: 'instruct' },
+        notFound: { guard: 'isNotHeld', actions: 'instruct' },
         executed: {
           target: 'completed',
           actions: ['recordTransaction', 'settle', 'publishCompleted'],

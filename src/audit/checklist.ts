@@ -56,6 +56,7 @@ import {
   neverPaid,
   openPaidAtMostOnce,
   orphansAreExecutions,
+  orphansArePaidOnce,
   paidExactlyOnce,
   railLogExists,
 } from './checks/rail.js'
@@ -118,6 +119,7 @@ export const CHECKLIST: readonly Check[] = [
   openPaidAtMostOnce,
   instructionsMatchSubmissions,
   orphansAreExecutions,
+  orphansArePaidOnce,
   instructionsNeverChanged,
   reversalsHaveRailReturn,
   railReturnsAreRefunded,

@@ -53,6 +53,7 @@ import { openKeyring } from './keys/keyring.js'
 import { createVault } from './keys/vault.js'
 import { registerMetrics } from './metrics.js'
 import { createQueryRunner } from './queries/query.js'
+import { compareUnsubmitted } from './recovery/orphan_comparison.js'
 import { createRecovery } from './recovery/recovery.js'
 import { createServer, prepareContracts, type ServerLinks } from './server.js'
 import { createCommittedEvents } from './servers/event_watch.js'
@@ -187,6 +188,7 @@ const sharedSettings =
     : undefined
 const stuckPaymentMonitor = createStuckPaymentMonitor({ clock, lists: store.lists, log })
 if (!recovery.isActive) {
+  await compareUnsubmitted({ store, memory, pipeline, log })
   relay = createRelay({
     bus: bus.publisher,
     openEvents: (after, limit) => store.openEvents(after, limit),

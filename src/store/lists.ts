@@ -15,7 +15,9 @@ import type { Dialect } from './dialect.js'
 import { readEntityHistory, type EntityHistory, type EntityKind } from './entity_history.js'
 import {
   heldForStatement,
+  heldInProcessing,
   orphansStatement,
+  unsubmittedStatement,
   type HeldPayment,
   type OrphanPlace,
 } from './orphans.js'
@@ -136,6 +138,12 @@ export interface Lists {
   orphans(resolved: boolean, after: OrphanPlace, limit: number): Promise<readonly Row<'orphans'>[]>
   /** Payments held for review because they match one of these orphan executions. */
   heldFor(orphans: readonly string[]): Promise<readonly HeldPayment[]>
+  /** Payments that are accepted and not submitted, of one kind, by id. */
+  unsubmitted(
+    kind: 'payouts' | 'intents',
+    after: string,
+    limit: number,
+  ): Promise<readonly { readonly id: string }[]>
   /** Rail movements booked before `to`, oldest first. */
   movements(after: MovementPlace, to: number, limit: number): Promise<readonly RailMovement[]>
   /** All movements of these instructions. */
@@ -220,6 +228,7 @@ function listsIn(scheduler: ReadScheduler, priority: ReadPriority): Lists {
       return rows.map((row) => fromStored('orphans', row))
     },
     heldFor: (orphans) => read(heldForStatement(orphans)),
+    unsubmitted: (kind, after, limit) => read(unsubmittedStatement(kind, after, limit)),
     movements: (after, to, limit) => pageOf(movementsStatement(after, to, limit), RAIL_MOVEMENT),
     movementsOf: (instructions) => pageOf(movementsOfStatement(instructions), RAIL_MOVEMENT),
     sealed: (table, after, limit) => read(sealedStatement(table, after, limit)),
@@ -312,7 +321,11 @@ export const eventStatement = (tenant: TenantId, id: string): Statement => ({
 
 export const heldPayoutsStatement = (after: string, limit: number): Statement => ({
   sql: (d) => `SELECT id, tenant, state, context FROM payouts ${d.indexedBy('payouts_held')}
-    WHERE state = 'created' AND id > ? ORDER BY id LIMIT ?`,
+      WHERE state = 'created' AND id > ?1
+    UNION ALL
+    SELECT id, tenant, state, context FROM payouts ${d.indexedBy('payouts_under_way')}
+      WHERE state = 'processing' AND id > ?1 AND ${heldInProcessing(d)} IS NOT NULL
+    ORDER BY id LIMIT ?2`,
   values: [after, limit],
 })
 

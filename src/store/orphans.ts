@@ -1,5 +1,9 @@
-/** The SQL of orphan executions: pages of them, and the payments held for them. */
+/**
+ * The SQL of orphan executions: pages of them, the payments held for them, and those to compare
+ * with them.
+ */
 import type { Statement } from './database.js'
+import type { Dialect } from './dialect.js'
 import { columnsOf } from './tables.js'
 
 /** The position of an orphan execution in its list. */
@@ -25,10 +29,20 @@ export const orphansStatement = (
   values: [at, instruction, limit],
 })
 
+/** The orphan execution for which a payout is held in `processing`; NULL: it is not held. */
+export const heldInProcessing = (d: Dialect): string => `CASE
+  WHEN NOT ${d.isJson('context')} THEN NULL
+  WHEN ${d.text('context', 'heldFor', 'approvedAt')} IS NULL
+    THEN ${d.text('context', 'heldFor', 'orphan')} END`
+
 export const heldForStatement = (orphans: readonly string[]): Statement => ({
   sql: (d) => `SELECT id, ${d.text('context', 'orphan')} AS orphan
       FROM payouts ${d.indexedBy('payouts_held')}
       WHERE state = 'created' AND ${d.text('context', 'orphan')} IN (${d.texts('?1')})
+    UNION ALL
+    SELECT id, ${heldInProcessing(d)}
+      FROM payouts ${d.indexedBy('payouts_under_way')}
+      WHERE state = 'processing' AND ${heldInProcessing(d)} IN (${d.texts('?1')})
     UNION ALL
     SELECT id, ${d.text('context', 'heldFor', 'orphan')}
       FROM intents ${d.indexedBy('intents_under_way')}
@@ -36,3 +50,30 @@ export const heldForStatement = (orphans: readonly string[]): Statement => ({
         AND ${d.text('context', 'heldFor', 'orphan')} IN (${d.texts('?1')})`,
   values: [JSON.stringify(orphans)],
 })
+
+/** The states of payments that may be accepted and not submitted. */
+const STATES = { payouts: ['created', 'processing'], intents: ['authorized'] } as const
+const INDEXES = {
+  created: 'payouts_held',
+  processing: 'payouts_under_way',
+  authorized: 'intents_under_way',
+} as const
+
+/** Ids of payments that are accepted and not submitted, of one kind, after this id. */
+export const unsubmittedStatement = (
+  kind: keyof typeof STATES,
+  after: string,
+  limit: number,
+): Statement => ({
+  sql: (d) =>
+    `${STATES[kind]
+      .map(
+        (state) => `SELECT id FROM ${kind} ${d.indexedBy(INDEXES[state])}
+      WHERE state = '${state}' AND id > ?1 AND ${isUnsubmitted(d)}`,
+      )
+      .join(' UNION ALL ')} ORDER BY id LIMIT ?2`,
+  values: [after, limit],
+})
+
+const isUnsubmitted = (d: Dialect): string => `CASE WHEN ${d.isJson('context')}
+  THEN ${d.text('context', 'handedOverAt')} IS NULL ELSE false END`

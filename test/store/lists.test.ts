@@ -23,6 +23,7 @@ import {
   movementsStatement,
   payoutsStatement,
 } from '../../src/store/lists.js'
+import { unsubmittedStatement } from '../../src/store/orphans.js'
 import { PROCESSOR_SCHEMA } from '../../src/store/store.js'
 import { tempFolder } from '../support/temp_folder.js'
 
@@ -61,7 +62,6 @@ const cases: readonly (readonly [string, Statement, string])[] = [
     intentScanEndStatement(RANGE, 2_000),
     'intents USING COVERING INDEX intents_of_tenant (tenant=? AND id>? AND id<?)',
   ],
-  ['held', heldPayoutsStatement('', 51), 'payouts USING INDEX payouts_held (id>?)'],
   [
     'beneficiaries',
     beneficiariesStatement(DEMO, '~', 51),
@@ -118,6 +118,24 @@ void t.test('rail movements are found by index searches', async (t) => {
   t.match(named, 'SEARCH e USING INDEX ledger_entries_of_entity (entity=?)')
   t.match(named, 'discrepancies_of_entity (entity=?)')
   t.notMatch(named, /SCAN (?:e|d)\b/)
+})
+
+void t.test('payments to review or to compare are merged from index searches', async (t) => {
+  const database = await openDatabase(join(tempFolder(t), 'processor.db'), {
+    migrations: PROCESSOR_SCHEMA,
+  })
+  t.teardown(() => database.close())
+  const both = ['payouts USING INDEX payouts_held (id>?)', 'payouts USING INDEX payouts_under_way']
+  for (const [{ sql, values }, expected] of [
+    [heldPayoutsStatement('', 51), both],
+    [unsubmittedStatement('payouts', '', 51), both],
+    [unsubmittedStatement('intents', '', 51), ['intents USING INDEX intents_under_way (id>?)']],
+  ] as const) {
+    const plan = await database.all<{ detail: string }>(`EXPLAIN QUERY PLAN ${sql(SQLITE)}`, values)
+    const steps = plan.map(({ detail }) => detail).join('\n')
+    for (const search of expected) t.match(steps, `SEARCH ${search}`)
+    t.notMatch(steps, /SCAN|TEMP B-TREE/)
+  }
 })
 
 void t.test('no part of an entity history scans its table', async (t) => {

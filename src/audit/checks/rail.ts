@@ -117,6 +117,10 @@ export const instructionsMatchSubmissions = byQuery({
         AND NOT ${isAccountedFor('i.id')}`,
 })
 
+function environmentOf(tenant: string): string {
+  return `iif(${tenant} GLOB '*_production', 'production', 'sandbox')`
+}
+
 function endsWith(text: string, end: string): string {
   return `(substr(${text}, length(${text}) - length(${end}) + 1) = ${end})`
 }
@@ -207,6 +211,49 @@ export const orphansAreExecutions = byQuery({
       FROM orphan_executions x
       WHERE x.resolved_at IS NOT NULL AND NOT EXISTS (SELECT 1 FROM operator_log o
         WHERE o.subject = x.instruction AND o.at = x.resolved_at AND o.evidence IS NOT NULL)`,
+})
+
+/** Payments that the rail executed for these books, with what a statement says about them. */
+const PAID = `paid (id, purpose, environment, currency, amount, account_last4, reference, submitted)
+  AS (
+  SELECT p.id, 'payout', ${environmentOf('p.tenant')}, p.context ->> 'currency',
+         p.context ->> 'recipientAmount', p.context ->> '$.beneficiary.accountLast4',
+         p.context ->> 'reference', p.context ->> 'handedOverAt'
+    FROM payouts p JOIN rail.instructions i ON i.id = p.id AND i.executions > 0
+  UNION ALL
+  SELECT t.id, 'qr_payment', ${environmentOf('t.tenant')}, t.context ->> '$.scanned.quote.currency',
+         t.context ->> '$.scanned.quote.localMinor',
+         substr(t.context ->> '$.scanned.destinationMasked', 5),
+         trim((t.context ->> '$.scanned.destination.reference1') || ' '
+           || (t.context ->> '$.scanned.destination.reference2')),
+         t.context ->> 'handedOverAt'
+    FROM intents t JOIN rail.instructions i ON i.id = t.id AND i.executions > 0)`
+
+/**
+ * A payment that was submitted before the execution is another one: the lost books had both. An
+ * approval names the payment that a reviewer let go although it equals the execution.
+ */
+export const orphansArePaidOnce = byQuery({
+  name: 'orphans_are_paid_once',
+  sentence:
+    'No payment was executed after an open orphan execution that equals it, or that has its ' +
+    'reference and account, unless an operator approved it.',
+  reads: ['rail'],
+  over: ['orphan_executions', 'payouts', 'intents'],
+  broken: `WITH ${PAID}
+    SELECT o.id AS entity,
+           'executed too: ' || o.purpose || ' of ' || o.currency || ' ' || o.amount AS found,
+           'nothing beside the open orphan execution ' || x.instruction || ' of ' || x.currency
+             || ' ' || CAST(x.amount AS TEXT) AS expected
+      FROM orphan_executions x JOIN paid o ON o.id <> x.instruction
+        AND o.submitted >= x.executed_at
+        AND coalesce(x.purpose, o.purpose) = o.purpose
+        AND coalesce(x.environment, o.environment) = o.environment
+        AND (x.account_last4 IS NULL OR ${endsWith('x.account_last4', 'o.account_last4')})
+        AND iif(x.reference IS NULL, (x.currency, CAST(x.amount AS TEXT)) = (o.currency, o.amount),
+          x.reference = o.reference)
+      WHERE x.status = 'open' AND NOT EXISTS (SELECT 1 FROM operator_log log
+        WHERE log.subject = o.id AND log.action IN ('approve_payout', 'approve_intent'))`,
 })
 
 export const discrepanciesAreResolvedByName = byQuery({

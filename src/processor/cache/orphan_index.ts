@@ -1,7 +1,8 @@
 /**
  * Orphan executions in memory: instructions the rail executed that are missing from restored books.
  *
- * - Open orphans are indexed by currency and amount, so checking a payment is one lookup.
+ * - Open orphans are indexed by currency and amount, and by reference, so checking a payment is two
+ *   lookups.
  */
 import type { Row } from '../../store/tables.js'
 
@@ -12,37 +13,54 @@ export interface OrphanIndex {
   set(orphan: Orphan): void
   /** Open orphans of this amount. */
   openOf(currency: string, amount: bigint): readonly Orphan[]
+  /** Open orphans with this reference. */
+  openNamed(reference: string): readonly Orphan[]
   readonly open: number
 }
 
 export function createOrphanIndex(): OrphanIndex {
   const all = new Map<string, Orphan>()
-  const openByAmount = new Map<string, Map<string, Orphan>>()
+  const byAmount = createOpenOrphans(({ currency, amount }) => keyOf(currency, amount))
+  const byReference = createOpenOrphans(({ reference }) => reference)
   let open = 0
-
-  const set = (orphan: Orphan): void => {
-    const key = keyOf(orphan.currency, orphan.amount)
-    const known = all.get(orphan.instruction)
-    if (known?.status === 'open') {
-      openByAmount.get(key)?.delete(orphan.instruction)
-      open -= 1
-    }
-    all.set(orphan.instruction, orphan)
-    if (orphan.status !== 'open') return
-    const equal = openByAmount.get(key) ?? new Map<string, Orphan>()
-    openByAmount.set(key, equal.set(orphan.instruction, orphan))
-    open += 1
-  }
 
   return {
     get: (instruction) => all.get(instruction),
-    set,
-    openOf: (currency, amount) => {
-      if (open === 0) return NONE
-      return [...(openByAmount.get(keyOf(currency, amount))?.values() ?? NONE)]
+    set: (orphan) => {
+      const known = all.get(orphan.instruction)
+      all.set(orphan.instruction, orphan)
+      if (known?.status === 'open') {
+        byAmount.remove(known)
+        byReference.remove(known)
+        open -= 1
+      }
+      if (orphan.status !== 'open') return
+      byAmount.add(orphan)
+      byReference.add(orphan)
+      open += 1
     },
+    openOf: (currency, amount) => byAmount.of(keyOf(currency, amount)),
+    openNamed: (reference) => byReference.of(reference),
     get open() {
       return open
+    },
+  }
+}
+
+/** @param keyOf null: the orphan is not in this index */
+function createOpenOrphans(keyOf: (orphan: Orphan) => string | null) {
+  const groups = new Map<string, Map<string, Orphan>>()
+  return {
+    of: (key: string): readonly Orphan[] => [...(groups.get(key)?.values() ?? NONE)],
+    add: (orphan: Orphan): void => {
+      const key = keyOf(orphan)
+      if (key === null) return
+      const group = groups.get(key) ?? new Map<string, Orphan>()
+      groups.set(key, group.set(orphan.instruction, orphan))
+    },
+    remove: (orphan: Orphan): void => {
+      const key = keyOf(orphan)
+      if (key !== null) groups.get(key)?.delete(orphan.instruction)
     },
   }
 }

@@ -3,24 +3,35 @@
  *
  * - The caller has checked every refusal; from here on it succeeds or the process stops. An account
  *   number that cannot be decrypted throws before anything has changed.
+ * - An intent is compared with the orphan executions again when it is submitted by its timer or
+ *   sent again: they may have become known since its confirmation. One that matches is held
+ *   instead.
  */
 import { assert, unreachable } from '../../base/assert.js'
+import { isHeld } from '../../../actors/hold.js'
 import type { IntentContext, IntentEvent } from '../../../actors/intent/context.js'
 import { intentView } from '../../../actors/intent/view.js'
 import type { MachineOutput } from '../../../actors/output.js'
 import { postIntent } from './books.js'
 import type { CommandContext } from '../cycle/command.js'
 import { publishEvent } from './event_publish.js'
+import { holdFor, orphanOfIntent } from './orphans.js'
 import { recordTransition } from './transitions.js'
 import type { LiveIntent } from '../cache/memory.js'
 import { accountOfIntent, instructIntent, queryOf, recallOf } from './rail_instructions.js'
 
 export function advanceIntent(ctx: CommandContext, live: LiveIntent, event: IntentEvent): void {
   const { context: before, state: from } = live
-  const account = mayInstruct(ctx, live, event) ? accountOfIntent(ctx, before) : null
+  const instructs = mayInstruct(ctx, live, event)
+  const account = instructs ? accountOfIntent(ctx, before) : null
+  const isCompared = instructs && (event.type === 'timer' || event.type === 'notFound')
+  const orphan = isCompared ? orphanOfIntent(ctx, before) : undefined
   ctx.memory.intentHost.open(live)
   ctx.batch.changes += 1 // memory changes from here on: an error stops the process
-  const outputs = ctx.memory.intentHost.send(live, event)
+  const outputs = ctx.memory.intentHost.send(
+    live,
+    orphan === undefined ? event : { type: 'hold', at: event.at, heldFor: holdFor(ctx, orphan) },
+  )
   if (live.context === before && outputs.length === 0) return
   for (const output of outputs) applyOutput(ctx, live, output, account)
   if (!isPayment(live)) ctx.memory.recentPayments.remove(live.context)
@@ -38,6 +49,7 @@ function mayInstruct(
   if (state !== 'authorized') return false
   const isLate = now >= (context.confirmation?.notAfter ?? now)
   if (type === 'approve') return railUp
+  if (isHeld(context)) return false
   return type === 'notFound' || (type === 'timer' && railUp && !isSubmitted(context) && !isLate)
 }
 

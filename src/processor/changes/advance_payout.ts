@@ -3,14 +3,18 @@
  *
  * - The caller has checked every refusal; from here on it succeeds or the process stops. An account
  *   number that cannot be decrypted throws before anything has changed.
+ * - A payout is compared with the orphan executions again when it is submitted by its timer or sent
+ *   again: they may have become known since its acceptance. One that matches is held instead.
  */
 import { assert, unreachable } from '../../base/assert.js'
 import type { MachineOutput } from '../../../actors/output.js'
-import type { PayoutEvent } from '../../../actors/payout/context.js'
+import { isHeld } from '../../../actors/hold.js'
+import { isUnderReview, type PayoutEvent } from '../../../actors/payout/context.js'
 import { payoutView } from '../../../actors/payout/view.js'
 import { postPayout } from './books.js'
 import type { CommandContext } from '../cycle/command.js'
 import { publishEvent } from './event_publish.js'
+import { holdFor, orphanOfPayout } from './orphans.js'
 import { recordTransition } from './transitions.js'
 import type { LivePayout } from '../cache/memory.js'
 import { accountOfPayout, instructPayout, queryOf } from './rail_instructions.js'
@@ -23,10 +27,15 @@ export function advancePayout(
   opened: string | null = null,
 ): void {
   const { context: before, state: from } = live
-  const account = opened ?? (mayInstruct(ctx, live, event) ? accountOfPayout(ctx, before) : null)
+  const instructs = mayInstruct(ctx, live, event)
+  const account = opened ?? (instructs ? accountOfPayout(ctx, before) : null)
+  const orphan = instructs && event.type !== 'approve' ? orphanOfPayout(ctx, before) : undefined
   ctx.memory.payoutHost.open(live)
   ctx.batch.changes += 1 // memory changes from here on: an error stops the process
-  const outputs = ctx.memory.payoutHost.send(live, event)
+  const outputs = ctx.memory.payoutHost.send(
+    live,
+    orphan === undefined ? event : { type: 'hold', at: event.at, heldFor: holdFor(ctx, orphan) },
+  )
   if (live.context === before && outputs.length === 0) return
   for (const output of outputs) applyOutput(ctx, live, output, account)
   if (live.state !== from) recordTransition(ctx, live, from)
@@ -39,8 +48,8 @@ function mayInstruct(
   { state, context }: LivePayout,
   { type }: PayoutEvent,
 ) {
-  if (type === 'approve') return railUp && state === 'created'
-  if (state !== 'processing') return false
+  if (type === 'approve') return railUp && isUnderReview(state, context)
+  if (state !== 'processing' || isHeld(context)) return false
   return type === 'notFound' || (type === 'timer' && railUp && context.handedOverAt === undefined)
 }
 

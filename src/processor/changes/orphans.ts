@@ -1,58 +1,103 @@
 /**
  * Orphan executions in decisions: matching a payment to one, and staging one.
  *
- * Owns: the matching rule, the keyed digest of a destination, the view for operators. Does not own:
- * adding and resolving them (operators/orphan_add, operators/orphan_resolve), what a held payment
- * waits for (actors).
+ * Owns: the matching rule, the hold of a payment that matches, the keyed digest of a destination,
+ * the view for operators. Does not own: adding and resolving them (operators/orphan_add,
+ * operators/orphan_resolve), what a held payment waits for (actors).
  *
  * - A payment matches when environment, kind, destination, amount, currency and reference are
  *   equal. A member missing from the rail's statement matches any value: one payment too many is
  *   held rather than one paid twice.
+ * - It also matches by its reference alone, whatever the amount, when nothing but amount and
+ *   currency differs: fees and routes may have changed since.
+ * - A payment that a reviewer has decided on is not compared again.
  * - No row holds the plain account number, only its keyed digest and its last four digits.
  */
-import { instant, toRfc3339 } from '../../base/clock.js'
+import { instant, plus, toRfc3339 } from '../../base/clock.js'
 import { environmentOf, type TenantId } from '../../base/ids.js'
 import { toWire } from '../../money/money.js'
-import type { Instruction, Purpose } from '../../rails/rail.js'
+import { statementReference, type Purpose } from '../../rails/rail.js'
+import type { Hold } from '../../../actors/hold.js'
+import type { IntentContext } from '../../../actors/intent/context.js'
+import type { PayoutContext } from '../../../actors/payout/context.js'
 import type { CommandContext } from '../cycle/command.js'
 import type { Vault } from '../keys/vault.js'
 import type { Orphan } from '../cache/orphan_index.js'
+import { accountOfIntent, accountOfPayout } from './rail_instructions.js'
 
-export interface Details {
+interface Payment {
+  readonly tenant: TenantId
   readonly purpose: Purpose
-  /** The destination's account number in plain text. */
-  readonly account: string
+  readonly currency: string
+  readonly amount: bigint
   /** See `statementReference`. */
   readonly reference: string
+  /** The destination's account number in plain text. */
+  readonly account: () => string
 }
 
-/** An open orphan execution that may be this payment; undefined when there is none. */
-export function orphanEqualTo(
-  { memory, vault }: CommandContext,
-  tenant: TenantId,
-  { currency, amount }: Pick<Instruction, 'currency' | 'amount'>,
-  detailsOf: () => Details,
-): Orphan | undefined {
-  const candidates = memory.orphans.openOf(currency, amount)
-  if (candidates.length === 0) return undefined
-  const { purpose, account, reference } = detailsOf()
-  const wanted = {
-    environment: environmentOf(tenant),
+/**
+ * An open orphan execution that may be this payout; undefined: none, or a reviewer has decided.
+ *
+ * @throws CorruptRow when the account number cannot be decrypted
+ */
+export function orphanOfPayout(ctx: CommandContext, context: PayoutContext): Orphan | undefined {
+  if (ctx.memory.orphans.open === 0) return undefined
+  if (context.orphan !== undefined || context.heldFor !== undefined) return undefined
+  return orphanOf(ctx, {
+    tenant: context.tenant,
+    purpose: 'payout',
+    currency: context.currency,
+    amount: BigInt(context.recipientAmount),
+    reference: context.reference,
+    account: () => accountOfPayout(ctx, context),
+  })
+}
+
+/**
+ * An open orphan execution that may be this scanned intent; undefined: none, or a reviewer has
+ * decided.
+ *
+ * @throws CorruptRow when the account number cannot be decrypted
+ */
+export function orphanOfIntent(ctx: CommandContext, context: IntentContext): Orphan | undefined {
+  if (ctx.memory.orphans.open === 0) return undefined
+  const { id, tenant, scanned, heldFor } = context
+  if (scanned === undefined || heldFor !== undefined) return undefined
+  const { quote, destination } = scanned
+  const purpose = 'qr_payment'
+  return orphanOf(ctx, {
+    tenant,
     purpose,
-    destination: destinationDigest(vault, account),
-    reference,
-  }
-  return candidates.find(
-    (orphan) =>
-      isEqual(orphan.environment, wanted.environment) &&
-      isEqual(orphan.purpose, wanted.purpose) &&
-      isEqual(orphan.destination, wanted.destination) &&
-      isEqual(orphan.reference, wanted.reference),
-  )
+    currency: quote.currency,
+    amount: BigInt(quote.localMinor),
+    reference: statementReference({ purpose, destination, reference: id }),
+    account: () => accountOfIntent(ctx, context),
+  })
+}
+
+function orphanOf({ memory, vault }: CommandContext, payment: Payment): Orphan | undefined {
+  const { tenant, purpose, currency, amount, reference } = payment
+  const equal = memory.orphans.openOf(currency, amount)
+  const named = reference === '' ? [] : memory.orphans.openNamed(reference)
+  if (equal.length + named.length === 0) return undefined
+  const environment = environmentOf(tenant)
+  const destination = destinationDigest(vault, payment.account())
+  const isAlike = (orphan: Orphan): boolean =>
+    isEqual(orphan.environment, environment) &&
+    isEqual(orphan.purpose, purpose) &&
+    isEqual(orphan.destination, destination) &&
+    isEqual(orphan.reference, reference)
+  return equal.find(isAlike) ?? named.find(isAlike)
 }
 
 const isEqual = (reported: string | null, wanted: string): boolean =>
   reported === null || reported === wanted
+
+export const holdFor = ({ now, rules }: CommandContext, { instruction }: Orphan): Hold => ({
+  orphan: instruction,
+  until: plus(now, rules.reviewTtlMs),
+})
 
 /** Ignores blanks, hyphens and case, which differ between writings of an account number. */
 export const destinationDigest = (vault: Vault, account: string): string =>

@@ -1,6 +1,6 @@
 /** Payouts held for review, of all tenants, oldest first. */
 import { toRfc3339 } from '../../base/clock.js'
-import type { PayoutContext } from '../../../actors/payout/context.js'
+import type { PayoutContext, PayoutState } from '../../../actors/payout/context.js'
 import { payoutView } from '../../../actors/payout/view.js'
 import type { ActorRow } from '../../store/tables.js'
 import { answerPage, INVALID_PAGE, pageOf, type PageRequest } from './page.js'
@@ -16,13 +16,13 @@ export function listHeldPayouts(request: PageRequest): Query {
       const page = pageOf(vault, 'held_payouts', request)
       if (page === null) return INVALID_PAGE
       const rows = await lists.heldPayouts(page.after ?? '', page.limit + 1)
-      const held = viewed(rows, ctx, ({ id, tenant, context: json }) => {
+      const held = viewed(rows, ctx, ({ id, tenant, state, context: json }) => {
         const context = contextIn<PayoutContext>(id, JSON.parse(json))
         return {
           tenant,
           deadline: context.wakeAt === null ? '' : toRfc3339(context.wakeAt),
-          orphan: context.orphan,
-          payout: payoutView('created', context, brand),
+          orphan: context.orphan ?? context.heldFor?.orphan,
+          payout: payoutView(state as PayoutState, context, brand),
         }
       })
       return answerPage(vault, page, held, {

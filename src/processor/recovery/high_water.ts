@@ -12,7 +12,8 @@
  *   write leaves an older mark and stops nothing.
  */
 import { readFileSync } from 'node:fs'
-import { rename, writeFile } from 'node:fs/promises'
+import { open, rename, writeFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { SECOND } from '../../base/clock.js'
 import type { Logger } from '../../base/log.js'
 import type { Progress } from '../../store/progress.js'
@@ -116,9 +117,11 @@ export function readMarkFile(path: string): string | undefined {
   }
 }
 
-/** Replaces the file by a rename. No fsync: after a power cut the mark is older or unreadable. */
+/** Replaces the file by a rename. File and folder are synced: a power cut leaves a whole mark. */
 export async function replaceMarkFile(path: string, text: string): Promise<void> {
   const written = `${path}.new`
-  await writeFile(written, text, { mode: 0o600 })
+  await writeFile(written, text, { mode: 0o600, flush: true })
   await rename(written, path)
+  const folder = await open(dirname(path))
+  await folder.sync().finally(() => folder.close())
 }

@@ -3,6 +3,19 @@ import { breaks, breaksIn, type Corruptions } from '../corruption.js'
 
 const inRail = breaksIn('rail.db')
 
+const RECOVERY = `
+  INSERT INTO recoveries VALUES (1, 1, 'RECOVERY=yes', NULL, NULL, NULL, NULL, NULL);`
+
+/** An executed payment recorded as an orphan execution to the account of the completed payout. */
+const orphanOf = (payment: string, reference: string): string => `
+  INSERT INTO orphan_executions
+    SELECT id, 1, 'sandbox', NULL, NULL, '6789',
+      CAST(coalesce(context ->> 'recipientAmount', context ->> '$.scanned.quote.localMinor')
+        AS INTEGER),
+      coalesce(context ->> 'currency', context ->> '$.scanned.quote.currency'), ${reference},
+      context ->> 'transactionId', 1, 'open', NULL, NULL
+    FROM ${payment}`
+
 export const rail: Corruptions = ({ payouts, intents }) => [
   ...inRail('paid_exactly_once', {
     'a second execution': `
@@ -37,10 +50,20 @@ export const rail: Corruptions = ({ payouts, intents }) => [
   }),
   ...breaks('orphans_are_executions', {
     "an orphan execution that is not in the rail's log": [
-      `INSERT INTO recoveries VALUES (1, 1, 'RECOVERY=yes', NULL, NULL, NULL, NULL, NULL);
+      `${RECOVERY}
       INSERT INTO orphan_executions VALUES ('pout_lost', 1, 'sandbox', 'payout', NULL, NULL, 5,
         'VND', NULL, 'TX', 1, 'open', NULL, NULL)`,
       'pout_lost',
+    ],
+  }),
+  ...breaks('orphans_are_paid_once', {
+    'a payment that equals an open orphan execution': [
+      RECOVERY + orphanOf(`payouts WHERE id = '${payouts.approved}'`, 'NULL'),
+      payouts.completed,
+    ],
+    'a payment with the reference and the account of an open orphan execution': [
+      RECOVERY + orphanOf(`intents WHERE id = '${intents.captured}'`, "'invoice 1'"),
+      payouts.completed,
     ],
   }),
   ...inRail('never_paid', {

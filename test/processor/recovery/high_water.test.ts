@@ -1,7 +1,15 @@
 /** The high-water mark: when it is written and what it contains. */
-import t from 'tap'
+import { readFileSync, readlinkSync, statSync } from 'node:fs'
+import { open, type FileHandle } from 'node:fs/promises'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
 import { createLog } from '../../../src/base/log.js'
-import { createHighWater, readHighWater } from '../../../src/processor/recovery/high_water.js'
+import {
+  createHighWater,
+  readHighWater,
+  replaceMarkFile,
+} from '../../../src/processor/recovery/high_water.js'
+import { tempFolder } from '../../support/temp_folder.js'
 import type { Progress } from '../../../src/store/progress.js'
 
 const log = createLog('test', { LOG_LEVEL: 'silent' })
@@ -86,3 +94,32 @@ void t.test('an invalid mark is ignored', (t) => {
   t.same(readHighWater('{"books":"b","epoch":1,"batch":2}'), at(2))
   t.end()
 })
+
+/** Paths that are synced during the test, in order. */
+async function syncedIn(t: Test, folder: string): Promise<readonly string[]> {
+  const handle = await open(folder)
+  const handles = Object.getPrototypeOf(handle) as FileHandle
+  await handle.close()
+  const synced: string[] = []
+  const { sync } = handles
+  handles.sync = function (this: FileHandle) {
+    synced.push(readlinkSync(`/proc/self/fd/${this.fd}`))
+    return sync.call(this)
+  }
+  t.teardown(() => void (handles.sync = sync))
+  return synced
+}
+
+void t.test(
+  'the mark is on disk before it replaces the former one, and the folder after',
+  async (t) => {
+    const folder = tempFolder(t)
+    const file = join(folder, 'high_water.json')
+    const synced = await syncedIn(t, folder)
+    await replaceMarkFile(file, 'one')
+    await replaceMarkFile(file, 'two')
+    t.same(synced, [`${file}.new`, folder, `${file}.new`, folder])
+    t.equal(readFileSync(file, 'utf8'), 'two')
+    t.equal(statSync(file).mode & 0o777, 0o600)
+  },
+)

@@ -1,5 +1,6 @@
 /** Recovery mode: refused commands, the effects of a release, and payments held afterwards. */
-import { DAY } from '../../../src/base/clock.js'
+import { DAY, SECOND } from '../../../src/base/clock.js'
+import { createLog } from '../../../src/base/log.js'
 import { enterRecovery } from '../../../src/processor/commands/operators/recovery_enter.js'
 import {
   releaseRecovery,
@@ -11,11 +12,15 @@ import {
 } from '../../../src/processor/commands/intents/intent_review.js'
 import { addOrphans } from '../../../src/processor/commands/operators/orphan_add.js'
 import { resolveOrphan } from '../../../src/processor/commands/operators/orphan_resolve.js'
-import { approvePayout } from '../../../src/processor/commands/payouts/payout_review.js'
+import {
+  approvePayout,
+  rejectPayout,
+} from '../../../src/processor/commands/payouts/payout_review.js'
 import { createPayout } from '../../../src/processor/commands/payouts/payout_create.js'
 import { getPayout } from '../../../src/processor/commands/payouts/payout_get.js'
 import { listHeldPayouts } from '../../../src/processor/queries/held_payout_list.js'
 import { listOrphans } from '../../../src/processor/queries/orphan_list.js'
+import { compareUnsubmitted } from '../../../src/processor/recovery/orphan_comparison.js'
 import type { Answer } from '../../../src/processor/cycle/answer.js'
 import type { Command } from '../../../src/processor/cycle/command.js'
 import type { OrphanExecution__Output as Execution } from '../../../protos/types/causeway/operator/v1/OrphanExecution.js'
@@ -77,6 +82,15 @@ async function restored(world: World, ...lost: Execution[]): Promise<Answer> {
   await world.rebuild()
   return added
 }
+
+/** As at the start after the release. */
+const compared = (world: World): Promise<void> =>
+  compareUnsubmitted({
+    store: world.store,
+    memory: world.memory(),
+    pipeline: { submit: (work) => world.submit(work) },
+    log: createLog('test', { LOG_LEVEL: 'silent' }),
+  })
 
 const instructed = (world: World): string[] =>
   world.railInstructions.flatMap((oneInstruction) =>
@@ -155,7 +169,6 @@ runOnBothStores({
     t.match(await orphans(world), [{ instruction_id: 'pout_lost', held: [held.id] }])
     t.match(await readAll(world, (page) => listHeldPayouts(page)), [{ orphan: 'pout_lost' }])
     t.equal((await pay(world, { reference: 'invoice 2' })).status, 'processing')
-    t.equal((await pay(world, { amount: '12500001' })).status, 'processing')
     const { beneficiary } = payout()
     const other = { ...beneficiary!, account_number: '0123456780' }
     t.equal((await pay(world, { beneficiary: other })).status, 'processing')
@@ -178,6 +191,24 @@ runOnBothStores({
     t.equal((await pay(world, { amount: '12500001' })).status, 'processing')
   },
 
+  'reference and destination alike hold a payout of any amount': async (t, world) => {
+    await restored(world, execution({ amount: '12499000' }))
+    const held = await pay(world)
+    t.equal(held.status, 'created', 'its fee was another one')
+    t.match(await orphans(world), [{ held: [held.id] }])
+    t.equal(codeOf(await resolve(world, 'pout_lost', held.id)), 'orphan_execution_differs')
+    t.equal((await pay(world, { reference: 'invoice 2' })).status, 'processing')
+    const { beneficiary } = payout()
+    const other = { ...beneficiary!, account_number: '0123456780' }
+    t.equal((await pay(world, { beneficiary: other })).status, 'processing')
+    t.same(instructed(world).length, 2)
+  },
+
+  'the amount counts where the statement has no reference': async (t, world) => {
+    await restored(world, without(execution({ amount: '12499000' }), 'reference'))
+    t.equal((await pay(world)).status, 'processing')
+  },
+
   'an orphan of another environment does not match': async (t, world) => {
     await restored(world, execution({ environment: 'production' }))
     t.equal((await pay(world)).status, 'processing')
@@ -193,7 +224,8 @@ runOnBothStores({
 
   'a held payout can be matched': async (t, world) => {
     const before = await balanceOf(world)
-    await restored(world, execution(), execution({ instruction_id: 'pout_2', amount: '5' }))
+    const other = { instruction_id: 'pout_2', amount: '5', reference: 'invoice 2' }
+    await restored(world, execution(), execution(other))
     const { id, total } = await pay(world)
     t.equal(codeOf(await resolve(world, 'pout_2', id)), 'orphan_execution_differs')
     t.equal(codeOf(await resolve(world, 'pout_none')), 'orphan_execution_not_found')
@@ -208,6 +240,132 @@ runOnBothStores({
     t.equal(codeOf(await resolve(world, 'pout_lost')), 'orphan_execution_resolved')
     t.match(await orphans(world, true), [{ instruction_id: 'pout_lost' }])
     t.equal((await pay(world)).status, 'processing', 'a matched orphan holds no further payment')
+  },
+
+  'a payout accepted before the orphan was known is held when it is due': async (t, world) => {
+    world.setRail(false)
+    const { id } = await pay(world)
+    await restored(world, execution())
+    world.setRail(true)
+    await world.fireTimers(SECOND)
+    t.same(instructed(world), [])
+    t.equal((await see(world, id)).status, 'processing', 'its public state stays')
+    t.match(await orphans(world), [{ held: [id] }])
+    t.match(await readAll(world, (page) => listHeldPayouts(page)), [
+      { orphan: 'pout_lost', payout: { id, status: 'processing' } },
+    ])
+    await world.fireTimers(DAY)
+    t.same(instructed(world), [], 'it waits for a reviewer')
+    t.equal(codeOf(await world.run(approvePayout(OPERATOR, id))), 'ok')
+    t.same(instructed(world), [id])
+    t.equal(codeOf(await world.run(approvePayout(OPERATOR, id))), 'payout_not_held')
+    t.match(await orphans(world), [{ held: [] }])
+    t.match(await readAll(world, (page) => listHeldPayouts(page)), [])
+    await world.railReports(executed(id))
+    t.equal((await see(world, id)).status, 'completed')
+  },
+
+  'a payout approved while the rail is down is submitted once it is up': async (t, world) => {
+    world.setRail(false)
+    const { id } = await pay(world)
+    await restored(world, execution())
+    await compared(world)
+    await world.run(approvePayout(OPERATOR, id))
+    world.setRail(true)
+    await world.fireTimers(SECOND)
+    t.same(instructed(world), [id])
+  },
+
+  'a payout held in processing can be rejected, matched, or not reviewed in time': async (
+    t,
+    world,
+  ) => {
+    const funds = await balanceOf(world)
+    world.setRail(false)
+    const [rejected, matched, forgotten] = [await pay(world), await pay(world), await pay(world)]
+    await restored(world, execution())
+    await compared(world)
+    world.setRail(true)
+    t.match(viewOf(await world.run(rejectPayout(OPERATOR, rejected.id))), {
+      status: 'failed',
+      failure: { code: 'review_rejected', source: 'review' },
+    })
+    t.match(viewOf(await resolve(world, 'pout_lost', matched.id)), { matched_to: matched.id })
+    t.match(await see(world, matched.id), {
+      status: 'completed',
+      rail: { transaction_id: 'TX9' },
+    })
+    await world.fireTimers(4 * DAY)
+    t.match(await see(world, forgotten.id), {
+      status: 'failed',
+      failure: { code: 'review_expired' },
+    })
+    t.same(instructed(world), [])
+    t.same(await balanceOf(world), {
+      available: String(BigInt(funds.available) - BigInt(matched.total)),
+      reserved: '0',
+    })
+  },
+
+  'an instruction that the rail does not have is compared before it is sent again': async (
+    t,
+    world,
+  ) => {
+    const { id } = await pay(world)
+    await restored(world, execution())
+    t.same(instructed(world), [id])
+    await world.railReports({ id: id as never, reportId: null, status: 'not_found' })
+    t.same(instructed(world), [id], 'it is not sent again')
+    await world.railReports({ id: id as never, reportId: null, status: 'not_found' })
+    t.match(await orphans(world), [{ held: [id] }])
+    await world.run(approvePayout(OPERATOR, id))
+    t.same(instructed(world), [id, id])
+  },
+
+  'the start after a release holds what is not submitted and equals an orphan': async (
+    t,
+    world,
+  ) => {
+    world.setRail(false)
+    const reviewed = await pay(world, { reference: 'sandbox:review' })
+    const waiting = await pay(world)
+    const other = await pay(world, { reference: 'invoice 2' })
+    const lifecycle = await beginLifecycle(world)
+    await lifecycle.scan()
+    await lifecycle.confirm()
+    await restored(
+      world,
+      execution(),
+      execution({ instruction_id: 'pout_reviewed', reference: 'sandbox:review' }),
+      without(ofThai(), 'reference'),
+    )
+    await compared(world)
+    await compared(world)
+    const held = (await orphans(world)).flatMap((orphan) => orphan.held)
+    t.same(held.toSorted(), [reviewed.id, waiting.id, lifecycle.id].toSorted())
+    world.setRail(true)
+    await world.fireTimers(SECOND)
+    t.same(instructed(world), [other.id])
+    await world.run(approveIntent(OPERATOR, lifecycle.id))
+    await world.run(approvePayout(OPERATOR, reviewed.id))
+    t.same(instructed(world), [other.id, lifecycle.id, reviewed.id])
+  },
+
+  'an intent confirmed before the orphan was known is held when it is due': async (t, world) => {
+    world.setRail(false)
+    const lifecycle = await beginLifecycle(world)
+    await lifecycle.scan()
+    await lifecycle.confirm()
+    await restored(world, without(ofThai(), 'reference'))
+    world.setRail(true)
+    await world.fireTimers(SECOND)
+    t.same(instructed(world), [])
+    t.match(await orphans(world), [{ held: [lifecycle.id] }])
+    await world.fireTimers(DAY)
+    t.equal((await lifecycle.see()).status, 'authorized', 'it waits for a reviewer')
+    await resolve(world, 'pi_lost', lifecycle.id)
+    t.equal((await lifecycle.see()).status, 'captured')
+    t.same(instructed(world), [])
   },
 
   'a dismissed orphan holds no further payment': async (t, world) => {

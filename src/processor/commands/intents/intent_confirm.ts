@@ -19,9 +19,7 @@ import type { IntentContext } from '../../../../actors/intent/context.js'
 import { authorizedView } from '../../../../actors/intent/view.js'
 import { advanceIntent } from '../../changes/advance_intent.js'
 import { canPostIntent } from '../../changes/books.js'
-import { accountOfIntent } from '../../changes/rail_instructions.js'
-import { orphanEqualTo } from '../../changes/orphans.js'
-import { statementReference } from '../../../rails/rail.js'
+import { holdFor, orphanOfIntent } from '../../changes/orphans.js'
 import type { Command, CommandContext } from '../../cycle/command.js'
 import { answer, refuse, replay } from '../../cycle/answer.js'
 import type { LiveIntent } from '../../cache/memory.js'
@@ -59,7 +57,7 @@ export function confirmIntent(tenant: TenantId, request: ConfirmIntent, at: Inst
       if (refusal !== null) return refuse(refusal)
 
       const { context } = live
-      const orphan = orphanOf(ctx, context)
+      const orphan = orphanOfIntent(ctx, context)
 
       // From here on it must succeed.
       const keys = limitKeys(context.tenant, context.userId, context.corridor, ctx.now)
@@ -67,9 +65,7 @@ export function confirmIntent(tenant: TenantId, request: ConfirmIntent, at: Inst
         type: 'confirm',
         at: ctx.now,
         railUp: ctx.railUp,
-        ...(orphan === undefined
-          ? {}
-          : { heldFor: { orphan, until: plus(ctx.now, ctx.rules.reviewTtlMs) } }),
+        ...(orphan === undefined ? {} : { heldFor: holdFor(ctx, orphan) }),
         confirmation: {
           jti,
           ...(key === undefined ? {} : { key }),
@@ -116,16 +112,4 @@ function isBoundQuote(request: ConfirmIntent, { scanned }: IntentContext): boole
   const { quote_id: id, quote_version: version } = request
   if (id !== undefined && id !== null && id !== scanned?.quote.id) return false
   return version === undefined || version === null || version === scanned?.quote.version
-}
-
-/** The orphan execution that may be this payment. */
-function orphanOf(ctx: CommandContext, context: IntentContext): string | undefined {
-  const { quote, destination } = context.scanned!
-  const paid = { currency: quote.currency, amount: BigInt(quote.localMinor) }
-  const purpose = 'qr_payment'
-  return orphanEqualTo(ctx, context.tenant, paid, () => ({
-    purpose,
-    account: accountOfIntent(ctx, context),
-    reference: statementReference({ purpose, destination, reference: context.id }),
-  }))?.instruction
 }

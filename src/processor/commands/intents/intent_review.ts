@@ -6,7 +6,7 @@
  * - A rejection fails it and releases its money and its limits.
  */
 import { plus } from '../../../base/clock.js'
-import { isHeld } from '../../../../actors/intent/context.js'
+import { isHeld } from '../../../../actors/hold.js'
 import { intentView } from '../../../../actors/intent/view.js'
 import { advanceIntent } from '../../changes/advance_intent.js'
 import { isSuspended } from '../../changes/directory.js'

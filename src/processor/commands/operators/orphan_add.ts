@@ -81,7 +81,7 @@ function orphanOf(
     account_last4: account?.slice(-4) ?? null,
     amount,
     currency: execution.currency,
-    reference: execution.reference ?? null,
+    reference: execution.reference || null,
     transaction_id: execution.transaction_id,
     executed_at: executedAt,
     status: 'open',

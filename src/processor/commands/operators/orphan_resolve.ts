@@ -7,7 +7,8 @@
  *   decides.
  */
 import { environmentOf, PREFIX, type TenantId } from '../../../base/ids.js'
-import { isHeld } from '../../../../actors/intent/context.js'
+import { isHeld } from '../../../../actors/hold.js'
+import { isUnderReview } from '../../../../actors/payout/context.js'
 import { advanceIntent } from '../../changes/advance_intent.js'
 import { advancePayout } from '../../changes/advance_payout.js'
 import { isEvidence, logAction, type Actor } from '../../changes/operator_log.js'
@@ -99,7 +100,7 @@ function payoutOf(ctx: CommandContext, id: string): Payment | null {
   const { tenant, currency, recipientAmount } = live.context
   return {
     matches: (orphan) =>
-      live.state === 'created' &&
+      isUnderReview(live.state, live.context) &&
       isOf(orphan, tenant, 'payout') &&
       currency === orphan.currency &&
       recipientAmount === orphan.amount.toString(),

@@ -46,8 +46,7 @@ import { payoutView } from '../../../../actors/payout/view.js'
 import { advancePayout, publishPayout, stagePayout } from '../../changes/advance_payout.js'
 import { canPostPayout, postPayout } from '../../changes/books.js'
 import { recordTransition } from '../../changes/transitions.js'
-import { accountOfPayout } from '../../changes/rail_instructions.js'
-import { orphanEqualTo } from '../../changes/orphans.js'
+import { orphanOfPayout } from '../../changes/orphans.js'
 import type { Command, CommandContext } from '../../cycle/command.js'
 import { isSuspended } from '../../changes/directory.js'
 import { answer, refuse, replay } from '../../cycle/answer.js'
@@ -261,13 +260,7 @@ function withReviewDeadline(
   context: PayoutContext,
   isReviewed: boolean,
 ): PayoutContext {
-  const { currency, recipientAmount, reference } = context
-  const paid = { currency, amount: BigInt(recipientAmount) }
-  const orphan = orphanEqualTo(ctx, context.tenant, paid, () => ({
-    purpose: 'payout',
-    account: accountOfPayout(ctx, context),
-    reference,
-  }))
+  const orphan = orphanOfPayout(ctx, context)
   if (orphan === undefined && !isReviewed) return context
   return {
     ...context,

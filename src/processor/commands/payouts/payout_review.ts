@@ -6,6 +6,7 @@
  *   operator until that one approves.
  * - Fees, amounts and the account are those of the acceptance; the money stays reserved.
  */
+import { isUnderReview } from '../../../../actors/payout/context.js'
 import { payoutView } from '../../../../actors/payout/view.js'
 import { money } from '../../../money/money.js'
 import { advancePayout } from '../../changes/advance_payout.js'
@@ -27,7 +28,7 @@ export function approvePayout(actor: Actor, payoutId: string): Command {
     decide: (ctx) => {
       const live = ctx.memory.payouts.get(payoutId)
       if (!live) return refuse('payout_not_found')
-      if (live.state !== 'created') return refuse('payout_not_held')
+      if (!isUnderReview(live.state, live.context)) return refuse('payout_not_held')
       const { beneficiary, tenant } = live.context
       if (isSuspended(ctx.memory, tenant)) return refuse('partner_suspended')
       const known = ctx.memory.beneficiaries.get(beneficiary.id)
@@ -56,7 +57,7 @@ export function rejectPayout(actor: Actor, payoutId: string): Command {
     decide: (ctx) => {
       const live = ctx.memory.payouts.get(payoutId)
       if (!live) return refuse('payout_not_found')
-      if (live.state !== 'created') return refuse('payout_not_held')
+      if (!isUnderReview(live.state, live.context)) return refuse('payout_not_held')
 
       // From here on it must succeed.
       advancePayout(ctx, live, { type: 'reject', at: ctx.now })
