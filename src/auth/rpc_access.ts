@@ -157,6 +157,7 @@ export const RPC_ACCESS = {
   'causeway.operator.v1.Recovery': {
     Show: READ,
     AddOrphans: DECIDE,
+    CheckStatement: READ,
     Release: DECIDE,
     ListOrphans: READ,
     ResolveOrphan: DECIDE,
@@ -172,7 +173,7 @@ export const RPC_ACCESS = {
     DisableEndpoint: OPERATE,
     ListPoison: READ,
   },
-  'causeway.rail.v1.Rail': { Describe: PROCESSOR, Link: PROCESSOR },
+  'causeway.rail.v1.Rail': { Describe: PROCESSOR, Summarize: PROCESSOR, Link: PROCESSOR },
 } as const satisfies ServicesOf<PublicV1, 'causeway.v1'> &
   ServicesOf<InternalV1, 'causeway.internal.v1'> &
   ServicesOf<OperatorV1, 'causeway.operator.v1'> &

@@ -227,6 +227,10 @@ export const OPERATOR_ERROR_HELP: Readonly<Record<OperatorErrorCode, ErrorHelp>>
     'the processor is not in recovery mode',
     'nothing; there is nothing to release',
   ],
+  statement_refused: [
+    'the statement lacks movements of the rail, has others, or cannot be compared with the rail',
+    "release with the rail's statement up to now; `recovery show` names its period",
+  ],
   orphan_execution_not_found: ['unknown orphan execution', 'check the id with `recovery orphans`'],
   orphan_execution_resolved: [
     'the orphan execution is already resolved',

@@ -215,6 +215,11 @@ export const OPERATOR_ERRORS = {
     'The payment intent does not wait for a review.',
   ),
   recovery_not_active: entry(409, 'FAILED_PRECONDITION', 'The processor is not in recovery mode.'),
+  statement_refused: entry(
+    409,
+    'FAILED_PRECONDITION',
+    'The statement differs from what the rail has moved.',
+  ),
   orphan_execution_not_found: entry(404, 'NOT_FOUND', 'No such orphan execution.'),
   orphan_execution_resolved: entry(409, 'FAILED_PRECONDITION', 'The orphan execution is resolved.'),
   orphan_execution_differs: entry(

@@ -56,6 +56,11 @@ export interface Context {
   /** The standard output, for lines that are printed while the command runs. */
   readonly out: Writable
   readonly flags: Flags
+  /**
+   * Writes the lines and asks the question, unless the command line has `--yes`.
+   * @throws Error unless it is answered with yes, CommandFault in a script
+   */
+  confirm(lines: readonly string[], question: string): Promise<void>
   /** True when this stack serves production hosts, or is on another machine. */
   readonly servesProduction: boolean
 }

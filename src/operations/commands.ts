@@ -33,10 +33,10 @@ import {
   intentApprove,
   intentReject,
   recoveryOrphans,
-  recoveryRelease,
   recoveryResolve,
   recoveryShow,
 } from './recovery.js'
+import { recoveryRelease } from './recovery_release.js'
 import { routesList, routesSet } from './routes.js'
 import { shardCreate, shardList, shardMove } from './shard_commands.js'
 import { sign } from './sign.js'

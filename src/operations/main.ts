@@ -7,6 +7,7 @@ process.exitCode = await runOperatorCli(process.argv.slice(2), readSettings, {
   paint: paintFor(process.stdout),
   out: process.stdout,
   err: process.stderr,
+  ...(process.stdin.isTTY ? { terminal: process.stdin } : {}),
 })
 // A failed command can leave a connection open, so exit once its output is written.
 if (process.exitCode !== 0) process.stdout.write('', () => process.exit())

@@ -3,7 +3,7 @@
  *
  * - Exit codes: 0 done, 1 refused or failed, 2 usage error.
  */
-import type { Writable } from 'node:stream'
+import type { Readable, Writable } from 'node:stream'
 import { systemClock } from '../base/clock.js'
 import type { Settings } from '../base/settings.js'
 import { CommandFault, type Report } from './command.js'
@@ -22,11 +22,14 @@ import type { Flags } from './options.js'
 import { findShards, missingShardsIn } from './shards.js'
 import { operatorAccess } from './operator_token.js'
 import { findSandbox } from './sandbox.js'
+import { confirmed } from './confirmation.js'
 import type { Paint } from './terminal.js'
 
 /** Where a call prints. */
 export interface Output {
   readonly paint: Paint
+  /** A person who can answer questions; absent: the command runs in a script. */
+  readonly terminal?: Readable
   readonly out: Writable
   readonly err: Writable
 }
@@ -90,6 +93,7 @@ async function runCommand(
         clock: systemClock,
         paint: output.paint,
         out: output.out,
+        confirm: (lines, question) => confirmed(lines, question, flags, output),
         flags,
         servesProduction: found?.serves_production ?? true,
       },

@@ -18,6 +18,7 @@ export const OPTIONS = {
   since: { value: 'MOMENT', about: 'only from this time on' },
   'idempotency-key': { value: 'KEY', about: 'makes a repeated command safe' },
   'no-funds': { about: 'create without test funds' },
+  yes: { about: 'answer the question of the command with yes' },
   force: { about: 'allow an unusually large change' },
   roles: { value: 'ROLES', about: 'of an operator, comma-separated: read, operate, decide' },
   partners: {
@@ -35,6 +36,7 @@ export const OPTIONS = {
   to: { value: 'DAY|NAME', about: 'first day after the period; the processor that takes a shard' },
   out: { value: 'FILE', about: 'write the findings to this file' },
   statement: { value: 'FILE', about: "the rail's statement since the copy was made" },
+  incomplete: { about: 'release in spite of a statement that cannot be right' },
   'no-statement': { about: 'the reason states how the rail was checked instead' },
   match: { value: 'PAYMENT', about: 'the held payment that was executed' },
   dismiss: { about: 'no held payment matches it' },

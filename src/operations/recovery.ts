@@ -1,16 +1,14 @@
-/** Commands of recovery mode, and decisions on orphan executions and held intents. */
-import type { OrphanExecution } from '../../protos/types/causeway/operator/v1/OrphanExecution.js'
+/**
+ * Commands of recovery mode, and decisions on orphan executions and held intents. Does not own: the
+ * release (recovery_release).
+ */
 import type { OrphanRecord__Output as Orphan } from '../../protos/types/causeway/operator/v1/OrphanRecord.js'
+import type { RecoveryState__Output as RecoveryState } from '../../protos/types/causeway/operator/v1/RecoveryState.js'
 import type { ReviewedIntent__Output as ReviewedIntent } from '../../protos/types/causeway/operator/v1/ReviewedIntent.js'
-import { instant, plus } from '../base/clock.js'
-import type { Finding } from '../reconciliation/compare.js'
-import type { Period, StatementLine } from '../reconciliation/movement.js'
-import { openStatement, NoStatement, type BadLine } from '../reconciliation/statement.js'
 import { CHANGE, deciderOf, evidenceOf } from './actor.js'
 import { formatWireAmount } from './amounts.js'
-import { CommandFault, type CliCommand, type Context, type Report } from './command.js'
+import { CommandFault, type CliCommand, type Report } from './command.js'
 import { PAGE, page, pageLines } from './page.js'
-import { compareStatement, statementAt, statementName } from './reconcile.js'
 
 export const recoveryShow: CliCommand = {
   usage: 'recovery show',
@@ -22,139 +20,20 @@ export const recoveryShow: CliCommand = {
       : ['Not in recovery mode.']
     const open = state.open_orphans
     if (open > 0) lines.push(`${open} orphan executions are open: recovery orphans`)
-    return { value: state, lines: [...lines, ...state.behind.map(sentence)] }
+    return { value: state, lines: [...lines, ...state.behind.map(sentence), ...neededIn(state)] }
   },
+}
+
+function neededIn({ active, statement_begins, newest_at_rail }: RecoveryState): string[] {
+  if (!active) return []
+  const newest = newest_at_rail ?? 'not known, or none'
+  return [
+    `The statement of the release begins by ${statement_begins ?? 'the first movement'}.`,
+    `Newest movement at the rail: ${newest}.`,
+  ]
 }
 
 const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
-
-export const recoveryRelease: CliCommand = {
-  usage: 'recovery release',
-  about: 'accept the loss and leave recovery mode; needs --statement or --no-statement',
-  options: [...CHANGE, 'statement', 'no-statement'],
-  run: async (context) => {
-    const { statement: file, 'no-statement': without } = context.flags
-    if ((file === undefined) === (without !== true)) {
-      throw new CommandFault(
-        "This needs --statement FILE, the rail's statement since the copy was made; or " +
-          '--no-statement when the reason states how the rail was checked instead.',
-      )
-    }
-    const actor = deciderOf(context)
-    const found = file === undefined ? null : await orphansIn(context, file)
-    const added = found === null ? 0 : await recordOrphans(context, found.executions)
-    const released = await context.recovery.call('Release', {
-      actor,
-      ...(found === null ? { rail_checked: true } : { statement: found.statement }),
-    })
-    return {
-      value: { ...released, orphans_added: added },
-      lines: [
-        `Recovery ${released.recovery} is released; the processor restarts.`,
-        `${added} orphan executions are recorded: recovery orphans`,
-        ...released.loss.map((loss) => `Accepted: ${loss}.`),
-      ],
-    }
-  },
-}
-
-interface Found {
-  readonly statement: string
-  readonly executions: readonly OrphanExecution[]
-}
-
-/** Executions in the statement that were not returned and are not in the ledger. */
-async function orphansIn(context: Context, file: string): Promise<Found> {
-  const statement = statementAt(file)
-  const missing = new Map<string, StatementLine>()
-  const returned = new Set<string>()
-  const bad: BadLine[] = []
-  const add = (finding: Finding | BadLine): void => {
-    if ('fault' in finding) bad.push(finding)
-    else if (finding.status === 'missing_here') {
-      const { stated } = finding
-      if (stated.movement === 'returned') returned.add(stated.instruction)
-      else missing.set(stated.instruction, stated)
-    }
-  }
-  await compareStatement(context, await periodOf(file), statement, {
-    add: (finding) => Promise.resolve(add(finding)),
-    close: () => Promise.resolve(),
-  })
-  const [first] = bad
-  if (first !== undefined) {
-    throw new CommandFault(
-      `${bad.length} lines of ${file} cannot be read; line ${first.line}: ${first.fault}.`,
-    )
-  }
-  const unreturned = [...missing.values()].filter(({ instruction }) => !returned.has(instruction))
-  const detailed = await withDetails(file, new Set(unreturned.map(({ line }) => line)))
-  return { statement: statementName(statement), executions: detailed.map(executionOf) }
-}
-
-/** From the first to the last line. */
-async function periodOf(file: string): Promise<Period> {
-  let from = Number.MAX_SAFE_INTEGER
-  let to = 0
-  try {
-    for await (const read of openStatement(file).lines()) {
-      if (!('good' in read)) continue
-      from = Math.min(from, read.good.at)
-      to = Math.max(to, read.good.at)
-    }
-  } catch (error) {
-    if (!(error instanceof NoStatement)) throw error
-    throw new CommandFault(`${file}: ${error.message}`)
-  }
-  return { from: instant(Math.min(from, to)), to: plus(instant(to), 1) }
-}
-
-/** The comparison drops the optional columns, so these lines are read again. */
-async function withDetails(
-  file: string,
-  lines: ReadonlySet<number>,
-): Promise<readonly StatementLine[]> {
-  const found: StatementLine[] = []
-  for await (const read of openStatement(file).lines()) {
-    if ('good' in read && lines.has(read.good.line)) found.push(read.good)
-  }
-  return found
-}
-
-function executionOf({ details, ...line }: StatementLine): OrphanExecution {
-  const optional = <N extends string>(name: N, text: string | undefined) =>
-    text === undefined || text === '' ? {} : { [name]: text }
-  return {
-    instruction_id: line.instruction,
-    amount: line.amount.toString(),
-    currency: line.currency,
-    transaction_id: line.transactionId,
-    executed_at: String(line.at),
-    ...optional('environment', details?.environment),
-    ...optional('purpose', details?.purpose),
-    ...optional('destination_account', details?.destinationAccount),
-    ...optional('reference', details?.reference),
-  }
-}
-
-const BATCH_SIZE = 500
-
-/** @returns the number of new ones */
-async function recordOrphans(
-  context: Context,
-  executions: readonly OrphanExecution[],
-): Promise<number> {
-  let added = 0
-  for (let start = 0; start < executions.length; start += BATCH_SIZE) {
-    const batch = executions.slice(start, start + BATCH_SIZE)
-    const kept = await context.recovery.call('AddOrphans', {
-      actor: deciderOf(context),
-      executions: batch,
-    })
-    added += kept.added
-  }
-  return added
-}
 
 export const recoveryOrphans: CliCommand = {
   usage: 'recovery orphans',

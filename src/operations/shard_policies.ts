@@ -152,6 +152,7 @@ const POLICIES: Readonly<Record<string, Policy | ((request: Message) => Policy)>
   'Callers/Revoke': NAMED,
   'Recovery/Show': NAMED,
   'Recovery/AddOrphans': NAMED,
+  'Recovery/CheckStatement': NAMED,
   'Recovery/Release': NAMED,
   // `master-key` calls it at every shard.
   'PartnerAdmin/ReencryptSecrets': NAMED,

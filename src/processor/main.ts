@@ -55,6 +55,7 @@ import { registerMetrics } from './metrics.js'
 import { createQueryRunner } from './queries/query.js'
 import { compareUnsubmitted } from './recovery/orphan_comparison.js'
 import { createRecovery } from './recovery/recovery.js'
+import { createStatementChecker } from './recovery/statement_check.js'
 import { createServer, prepareContracts, type ServerLinks } from './server.js'
 import { createCommittedEvents } from './servers/event_watch.js'
 import { directoryService, type ShardInfo } from './servers/directory_stream.js'
@@ -212,6 +213,10 @@ const links: ServerLinks = {
     void recovery.admitPool(number, newest !== null && isOwn(newest.tenant) ? newest.id : null),
   webhookPools: settings.WEBHOOK_POOLS,
   behind: () => recovery.behind(),
+  statements: createStatementChecker(
+    () => books.marks.newestSubmission(),
+    railConnection.summarize,
+  ),
   released: () => recovery.released(),
   placements: member,
   shards: member?.cluster,

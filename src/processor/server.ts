@@ -55,6 +55,7 @@ import { fieldViolation } from './servers/status_details.js'
 import { addReflection, prepareReflection } from './servers/reflection.js'
 import { reconciliationService } from './servers/reconciliation.js'
 import { recoveryService, type RecoveryDependencies } from './servers/recovery.js'
+import { NO_STATEMENTS } from './recovery/statement_check.js'
 import type { ShardAdmin } from './cluster/member.js'
 import { shardsService } from './servers/shards.js'
 import type { UnaryDependencies } from './servers/unary_handler.js'
@@ -103,7 +104,11 @@ export interface ServerLinks extends RecoveryDependencies {
   readonly shards?: ShardAdmin | undefined
 }
 
-const NO_LINKS: ServerLinks = { behind: () => [], released: () => undefined }
+const NO_LINKS: ServerLinks = {
+  behind: () => [],
+  statements: NO_STATEMENTS,
+  released: () => undefined,
+}
 
 /** Of peers that do not end their streams. */
 const CLOSE_WITHIN_MS = 5 * SECOND

@@ -12,7 +12,7 @@
  * - The link is up only after the rail has described itself (a report cannot be judged without its
  *   finality window) and `admit` has accepted it.
  */
-import type { ClientDuplexStream } from '@grpc/grpc-js'
+import { status, type ClientDuplexStream, type ServiceError } from '@grpc/grpc-js'
 import type { OrderBatch } from '../../protos/types/causeway/rail/v1/OrderBatch.js'
 import type { RailClient } from '../../protos/types/causeway/rail/v1/Rail.js'
 import type { ReportBatch__Output } from '../../protos/types/causeway/rail/v1/ReportBatch.js'
@@ -29,15 +29,21 @@ import { createBatchingWriter, type BatchingWriter } from './batching_writer.js'
 import {
   SHARD_METADATA,
   UNDESCRIBED,
+  type MovementPeriod,
   type Rail,
   type RailDescription,
   type RailInstruction,
   type RailReport,
+  type SummaryAnswer,
 } from './rail.js'
 import { readReport } from './report_codec.js'
+import { readSummary } from './summary_codec.js'
 
 /** A few seconds of load for a rail that has stopped reading. */
 const INSTRUCTIONS_WAITING_MAX = 20_000
+
+/** Less than an operator's call waits. */
+const SUMMARIZED_WITHIN_MS = 6 * SECOND
 
 const CHANNEL = {
   'grpc.initial_reconnect_backoff_ms': RECONNECT.firstMs,
@@ -62,6 +68,17 @@ export interface RailConnection {
   readonly admit?: (description: RailDescription) => Promise<boolean>
 }
 
+export interface ConnectedRail extends Rail {
+  /** What a statement of the period has. Never rejects. */
+  summarize(period: MovementPeriod): Promise<SummaryAnswer>
+}
+
+function reasonOf(fault: ServiceError | null): string {
+  if (fault === null) return 'the rail answered with a malformed summary of its movements'
+  if (fault.code === status.UNIMPLEMENTED) return 'the rail cannot summarize its movements'
+  return 'the rail did not answer'
+}
+
 interface Link {
   readonly stream: ClientDuplexStream<OrderBatch, ReportBatch__Output>
   readonly railInstructions: BatchingWriter<RailInstruction>
@@ -71,7 +88,7 @@ interface Link {
  * Connects to the rail at an address and reconnects until closed. Set the handlers synchronously:
  * a report that arrives without a handler comes again only when the next link opens.
  */
-export function connectRail(connection: RailConnection): Rail {
+export function connectRail(connection: RailConnection): ConnectedRail {
   const { address, token, tls = CLEARTEXT, log, shard = '', admit } = connection
   const service = contracts<ProtoGrpcType>().causeway.rail.v1.Rail
   const stub: RailClient = new service(address, tls.channelCredentials(address), {
@@ -99,6 +116,7 @@ export function connectRail(connection: RailConnection): Rail {
     onLink: (handler) => {
       linkHandler = handler
     },
+    summarize,
     close,
   }
 
@@ -116,6 +134,20 @@ export function connectRail(connection: RailConnection): Rail {
       }
       if (admit === undefined) open()
       else void admit(description).then(openIfAdmitted)
+    })
+  }
+
+  function summarize({ from, to }: MovementPeriod): Promise<SummaryAnswer> {
+    const period = { from: String(from), to: String(to) }
+    return new Promise((resolve) => {
+      const call = stub.Summarize(period, metadata, (fault, answer) => {
+        clearTimeout(timer)
+        const summary = answer && readSummary(answer)
+        if (summary !== undefined) return resolve({ kind: 'summary', summary })
+        log.warn({ rail: description.name, reason: fault?.message }, 'rail movements not known')
+        resolve({ kind: 'unknown', reason: reasonOf(fault) })
+      })
+      const timer = setTimeout(() => call.cancel(), SUMMARIZED_WITHIN_MS)
     })
   }
 

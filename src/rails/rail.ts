@@ -13,6 +13,7 @@
  */
 import type { Instant } from '../base/clock.js'
 import type { EffectId, Environment } from '../base/ids.js'
+import type { MovementFigures, MovementKind } from '../base/movements.js'
 
 export interface Rail {
   /** The rail's latest description; `UNDESCRIBED` before the first one. */
@@ -27,6 +28,29 @@ export interface Rail {
   /** Drops buffered instructions; no handler is called afterwards. */
   close(): Promise<void>
 }
+
+/** From `from` inclusive to `to` exclusive, by the times of the rail's statements. */
+export interface MovementPeriod {
+  readonly from: Instant
+  readonly to: Instant
+}
+
+/** What the rail's statement of a period has, of all shards. */
+export interface MovementSummary extends MovementFigures {
+  /** At any time, of this processor's shard; null: none yet. */
+  readonly newest: NewestMovement | null
+}
+
+export interface NewestMovement {
+  readonly instruction: string
+  readonly movement: MovementKind
+  readonly at: Instant
+}
+
+export type SummaryAnswer =
+  | { readonly kind: 'summary'; readonly summary: MovementSummary }
+  /** The rail cannot tell, or did not answer. `reason`: a sentence without its full stop. */
+  | { readonly kind: 'unknown'; readonly reason: string }
 
 /** Metadata of a link with its shard, in a cluster. */
 export const SHARD_METADATA = 'shard'

@@ -1,23 +1,11 @@
 /**
- * A movement: money that a rail paid out for us or returned.
+ * A movement as each of the two sides has it: the statement's line and the ledger's booking.
  *
- * Owns: the types of both sides. Does not own: their sources (statement, ledger), the comparison
- * (compare).
+ * Does not own: a movement itself (base/movements), the sources of the sides (statement, ledger),
+ * the comparison (compare).
  */
 import type { Instant } from '../base/clock.js'
-
-export const MOVEMENTS = ['executed', 'returned'] as const
-export type MovementKind = (typeof MOVEMENTS)[number]
-
-interface Moved {
-  /** The id of our payment. */
-  readonly instruction: string
-  readonly movement: MovementKind
-  /** As written; the rail's may not be in ISO 4217. */
-  readonly currency: string
-  /** Minor units, positive. */
-  readonly amount: bigint
-}
+import type { Moved } from '../base/movements.js'
 
 export interface StatementDetails {
   readonly environment: string

@@ -15,8 +15,9 @@ import { createHash } from 'node:crypto'
 import { closeSync, createReadStream, openSync, readSync } from 'node:fs'
 import { parse, type CsvError, type Info } from 'csv-parse'
 import { instant } from '../base/clock.js'
+import { MOVEMENTS } from '../base/movements.js'
 import { parsePositiveInt64 } from '../money/money.js'
-import { MOVEMENTS, type StatementDetails, type StatementLine } from './movement.js'
+import type { StatementDetails, StatementLine } from './movement.js'
 
 export const STATEMENT_COLUMNS = [
   'time',

@@ -8,9 +8,10 @@
  */
 import { rm } from 'node:fs/promises'
 import { instant } from '../base/clock.js'
+import type { MovementKind } from '../base/movements.js'
 import { openDatabase, type Database } from '../store/database.js'
 import type { Sides } from './compare.js'
-import type { BookedMovement, MovementKind, StatementLine } from './movement.js'
+import type { BookedMovement, StatementLine } from './movement.js'
 
 export interface Workbook {
   addStated(lines: readonly StatementLine[]): Promise<void>

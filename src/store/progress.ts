@@ -29,6 +29,11 @@ export interface ProgressQueries {
   hasInstruction(id: string): Promise<boolean>
   /** The newest event, null when there is none. */
   newestEvent(): Promise<{ readonly id: string; readonly createdAt: number } | null>
+  /**
+   * When these books submitted one of their newest instructions, as epoch ms; null: they submitted
+   * none. None of a lost time is older.
+   */
+  newestSubmission(): Promise<number | null>
   /** Ids that operators accepted as lost, sorted. */
   acceptedLosses(kind: 'event' | 'instruction'): Promise<readonly string[]>
 }
@@ -44,6 +49,13 @@ const submitted = (d: Dialect): string => `CASE WHEN ${d.isJson('context')}
 const instruction = (d: Dialect): string =>
   `SELECT 1 FROM payouts WHERE id = ?1 AND ${submitted(d)}
   UNION ALL SELECT 1 FROM intents WHERE id = ?1 AND ${submitted(d)}`
+/** Of the newest payout and of the last confirmed intent, in the order of an index. */
+const newestSubmission = (d: Dialect, table: string, order: string): string =>
+  `SELECT ${d.integer('context', 'handedOverAt')} AS at FROM ${table}
+  WHERE ${order} IS NOT NULL
+    AND CASE WHEN ${d.isJson('context')} THEN ${d.text('context', 'handedOverAt')} IS NOT NULL
+      ELSE false END
+  ORDER BY ${order} DESC LIMIT 1`
 const NEWEST_EVENT = `SELECT id, created_at AS "createdAt" FROM events
   ORDER BY position DESC LIMIT 1`
 const ACCEPTED = 'SELECT id FROM accepted_losses WHERE kind = ? ORDER BY id'
@@ -70,6 +82,14 @@ export function progressQueries(reader: Reader, progress: () => Progress): Progr
     newestEvent: async () => {
       const [newest] = await reader.all<{ id: string; createdAt: number }>(NEWEST_EVENT)
       return newest ?? null
+    },
+    newestSubmission: async () => {
+      const [payouts, intents] = await Promise.all([
+        reader.all<{ at: number }>(newestSubmission(reader.dialect, 'payouts', 'id')),
+        reader.all<{ at: number }>(newestSubmission(reader.dialect, 'intents', 'confirmed_at')),
+      ])
+      const found = [...payouts, ...intents].map(({ at }) => at)
+      return found.length === 0 ? null : Math.max(...found)
     },
     acceptedLosses: async (kind) =>
       (await reader.all<{ id: string }>(ACCEPTED, [kind])).map(({ id }) => id),

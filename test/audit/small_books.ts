@@ -46,6 +46,7 @@ import type { StoredEvent } from '../../src/store/store.js'
 import { isOnPostgres, server, shardOf } from '../support/books.js'
 import { anIntent, aPayout, promptPayQr } from '../support/requests.js'
 import { openSandboxRail, type SandboxRail } from '../support/sandbox_rail.js'
+import { NO_FINDINGS } from '../support/statements.js'
 import { createWorld, DEMO, viewOf, type World } from '../support/world.js'
 
 export interface SmallBooks {
@@ -127,7 +128,7 @@ async function fund(world: World): Promise<void> {
   const euros = { currency: 'EUR', amount: '500', idempotencyKey: 'wire-2' }
   const requested = await world.run(deposit(ANNA, DEMO, euros))
   if (requested.ok || !('approvalRequest' in requested)) throw new Error('it was not requested')
-  const links = { callers: createCallers([], world.clock), behind: () => [] }
+  const links = { callers: createCallers([], world.clock), findings: NO_FINDINGS }
   viewOf(await world.run(approveRequest(BERT, requested.approvalRequest, links)))
   const offer = { sell_currency: 'USD', sell_amount: '100000', buy_currency: 'VND' }
   const { id } = viewOf<{ id: string }>(await world.run(createFxQuote(DEMO, offer)))

@@ -22,7 +22,11 @@ async function serve(t: Test) {
     malformed: () => end(status.INVALID_ARGUMENT),
   })
   const { Rail } = contracts<ProtoGrpcType>().causeway.rail.v1
-  server.addService(Rail.service, { Describe: () => undefined, Link: () => undefined })
+  server.addService(Rail.service, {
+    Describe: () => undefined,
+    Summarize: () => undefined,
+    Link: () => undefined,
+  })
   const port = await server.bind('127.0.0.1:0')
   t.teardown(() => server.close(0))
   const client = connectHealth(`127.0.0.1:${port}`)

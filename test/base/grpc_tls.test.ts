@@ -75,6 +75,7 @@ async function serve(
       callback(null, {})
     },
     Link: () => undefined,
+    Summarize: () => undefined,
   }
   server.addService(Rail.service, handlers)
   t.teardown(() => server.close(0))

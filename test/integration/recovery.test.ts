@@ -2,6 +2,7 @@
  * Recovery from an older copy of the books: the processor only reads until the rail's statement is
  * reconciled and the loss accepted. Then partners retry every lost payment, and none is paid twice.
  */
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { systemClock } from '../../src/base/clock.js'
@@ -12,7 +13,7 @@ import { allEventsAreSettled } from '../support/books.js'
 import { operatorAccessOf } from '../support/callers.js'
 import { eventually } from '../support/eventually.js'
 import { operatorCli } from '../support/operator_cli.js'
-import { startProgram } from '../support/program.js'
+import { startProgram, type CliResult } from '../support/program.js'
 import { saveBooks } from '../support/saved_books.js'
 import { tempFolder } from '../support/temp_folder.js'
 import { partnerOf, withKey, type HttpAnswer, type Partner } from '../support/partner.js'
@@ -83,6 +84,11 @@ const writeStatement = async (): Promise<void> => {
   if (exitCode !== 0) throw new Error(err)
 }
 
+const WITHOUT = ['recovery', 'release', '--no-statement']
+const RELEASE = ['recovery', 'release', '--statement']
+const release = (file: string, ...more: string[]): Promise<CliResult> =>
+  ops(...RELEASE, file, ...more, ...BECAUSE)
+
 interface Orphan {
   readonly instruction_id: string
   readonly reference?: string
@@ -152,15 +158,44 @@ t.test('recovery from an older copy of the books', async (t) => {
     t.match(await stack.readyz(), { status: 200, body: { mode: 'recovery' } })
   })
 
-  await t.test('the release requires a reconciled statement', async (t) => {
+  await t.test('a statement that cannot be right is refused', async (t) => {
     await writeStatement()
+    const [head = '', ...lines] = readFileSync(statement, 'utf8').trimEnd().split('\r\n')
+    const idOf = (line: string): string => line.split(',')[2] ?? ''
+    const shown = await ops('recovery', 'show')
+    t.match(shown.out, /The statement of the release begins by 20\S+Z\.\nNewest movement at the/)
+    const wrong: Record<string, readonly string[]> = {
+      'only a header': [],
+      'lines of others': lines.map((line) => line.replace(/(pi|pout)_\w+/, 'pout_of_another')),
+      'cut off at the end': lines.slice(0, -1),
+      'cut off at its start': lines.slice(1),
+      'an older period': lines.filter((line) => idOf(line) === before),
+      'a line twice': [...lines, lines[3] ?? ''],
+    }
+    for (const [name, kept] of Object.entries(wrong)) {
+      const file = join(folder, 'wrong.csv')
+      writeFileSync(file, [head, ...kept, ''].join('\r\n'))
+      const refused = await release(file, '--yes')
+      t.match(refused, { exitCode: 1, err: /NOT RIGHT: it/ }, name)
+      t.match(refused.err, /Nothing was changed/, name)
+    }
+    t.same(await openOrphans(), [], 'nothing of a refused statement is recorded')
+    t.match(await ops.json('recovery', 'show'), { active: true })
+  })
+
+  await t.test('the release requires a reconciled statement', async (t) => {
     const period = ['--from', '2020-01-01', '--to', '2100-01-01']
     const reconciled = await ops('reconcile', statement, ...period, ...BECAUSE)
     t.equal(reconciled.exitCode, 1)
     t.match(reconciled.err, new RegExp(`missing_here +${LOST_PAYOUTS + LOST_INTENTS} `))
 
     t.equal((await ops('recovery', 'release', ...BECAUSE)).exitCode, 2, 'not without a statement')
-    const released = await ops.json('recovery', 'release', '--statement', statement, ...BECAUSE)
+    const unconfirmed = await release(statement)
+    t.match(unconfirmed, { exitCode: 2, err: /Nothing was changed: confirm with --yes\.\n$/ })
+    t.match(unconfirmed.out, /statement\.csv sha256 \w{64}: 45 lines, 20\S+Z to 20\S+Z\n/)
+    t.match(unconfirmed.out, /VND +executed +45 +VND [\d,]+ +45 +VND [\d,]+\n/)
+    t.match(unconfirmed.out, /44 executions are not in the ledger and become orphan executions/)
+    const released = await ops.json(...RELEASE, statement, '--yes', ...BECAUSE)
     t.match(released, { recovery: 1, orphans_added: lost.length })
     t.match((released['loss'] as string[]).join(), 'high_water')
     await eventually(
@@ -171,7 +206,7 @@ t.test('recovery from an older copy of the books', async (t) => {
       },
       WITHIN_MS,
     )
-    t.equal((await ops('recovery', 'release', '--no-statement', ...BECAUSE)).exitCode, 1, 'once')
+    t.equal((await ops(...WITHOUT, '--yes', ...BECAUSE)).exitCode, 1, 'once')
   })
 
   await t.test('every retry of a lost payment is held for review', async (t) => {

@@ -61,6 +61,7 @@ const context: Omit<Context, 'flags'> = {
   clock: systemClock,
   paint: (_style, text) => text,
   out: process.stdout,
+  confirm: () => Promise.resolve(),
   servesProduction: false,
 }
 t.teardown(() => {

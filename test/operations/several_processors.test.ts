@@ -15,6 +15,7 @@ import { executed, pay } from '../processor/scenarios.js'
 import { withEveryRole } from '../support/callers.js'
 import { operatorCli, type OperatorCli } from '../support/operator_cli.js'
 import type { CliResult } from '../support/program.js'
+import { EVERY_STATEMENT_IS_RIGHT } from '../support/statements.js'
 import { tempFolder } from '../support/temp_folder.js'
 import { settingsOf, testSettings, type TestSettings } from '../support/shared_settings.js'
 import { createWorld, type World } from '../support/world.js'
@@ -86,6 +87,7 @@ async function startShard(
     directoryService(memory, vault, { shard, epoch: () => 3, shards: () => shards }),
     {
       ...{ behind: () => [], released: () => undefined },
+      statements: EVERY_STATEMENT_IS_RIGHT,
       shards: cluster && adminOf(cluster, shards),
     },
   )

@@ -23,14 +23,14 @@ const READ = `
   Operator/ListDiscrepancies Operator/ListRoutes
   PartnerAdmin/List PartnerAdmin/ListKeys PartnerAdmin/ListActions
   Reconciliation/Movements Reconciliation/MovementsOf Reconciliation/Conclude
-  Recovery/Show Recovery/ListOrphans
+  Recovery/Show Recovery/CheckStatement Recovery/ListOrphans
   Callers/List Approvals/List Shards/Show Shards/List
   WebhookAdmin/Status WebhookAdmin/ListEndpoints WebhookAdmin/ListDead WebhookAdmin/ListPoison`
 const ALLOWED: Readonly<Record<string, string>> = {
   gateway: 'CommandStream/Open Directory/WatchPartners',
   webhooks: `Directory/WatchEndpoints EventOutcomes/Record EventOutcomes/DisableEndpoint
     WebhookControl/Connect`,
-  processor: 'Rail/Describe Rail/Link',
+  processor: 'Rail/Describe Rail/Summarize Rail/Link',
   supervisor: 'Operator/EnsureDemo',
   service: `PaymentIntents/Create PaymentIntents/Get PaymentIntents/Cancel PaymentIntents/Refund
     PaymentIntents/ListByUser PaymentIntents/List PaymentIntents/RemintSession PaymentIntents/Scan

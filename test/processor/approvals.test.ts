@@ -26,6 +26,7 @@ import type { Answer } from '../../src/processor/cycle/answer.js'
 import type { Command } from '../../src/processor/cycle/command.js'
 import { rulesOf, type Rules } from '../../src/processor/cycle/rules.js'
 import { readSettings } from '../../src/base/settings_reader.js'
+import { NO_FINDINGS, RELEASE } from '../support/statements.js'
 import { codeOf, createWorld, DEMO, viewOf, type World } from '../support/world.js'
 import {
   balanceOf,
@@ -47,12 +48,14 @@ const ruleOf = (text: string): Rules['secondOperator'] =>
 const FROM_THE_PAYOUT = ruleOf('VND:12500000,USD:100')
 
 const EVIDENCE = 'line 12 of the statement'
-const RELEASE = { statement: 'day.csv sha256 00', railChecked: false }
 const root = configuredCaller(callerEntry('operator', 'root', 'a-token'))
 
 const callersIn = (world: World): Callers =>
   createCallers([root], world.clock, world.memory().callers)
-const linksIn = (world: World): GuardedLinks => ({ callers: callersIn(world), behind: () => [] })
+const linksIn = (world: World): GuardedLinks => ({
+  callers: callersIn(world),
+  findings: NO_FINDINGS,
+})
 
 const approve = (world: World, by: Actor, id: string): Command =>
   approveRequest(by, id, linksIn(world))
@@ -142,7 +145,7 @@ const CASES: Readonly<Record<string, Case>> = {
     prepare: async (world) => {
       await world.run(enterRecovery('a test'))
       return {
-        command: (actor) => releaseRecovery(actor, RELEASE, []),
+        command: (actor) => releaseRecovery(actor, RELEASE, NO_FINDINGS),
         isDone: async () => !(await world.store.isInRecovery()),
       }
     },
@@ -279,7 +282,10 @@ void t.test('a change that would be refused is not requested', async (t) => {
   const bad = deposit(ANN, DEMO, { currency: 'VND', amount: '-1', ...key })
   t.equal(codeOf(await world.run(bad)), 'invalid_request')
   t.equal(codeOf(await world.run(approvePayout(ANN, 'pout_1'))), 'payout_not_found')
-  t.equal(codeOf(await world.run(releaseRecovery(ANN, RELEASE, []))), 'recovery_not_active')
+  t.equal(
+    codeOf(await world.run(releaseRecovery(ANN, RELEASE, NO_FINDINGS))),
+    'recovery_not_active',
+  )
   t.equal(world.memory().approvalRequests.size, 0)
 })
 
@@ -290,7 +296,9 @@ void t.test('a change is checked again when it is approved', async (t) => {
   await world.run(enterRecovery('a test'))
   const inRecovery = await world.run(approve(world, BEN, request))
   t.equal(codeOf(inRecovery), 'configuration_error', 'in recovery mode')
-  await world.run(releaseRecovery({ ...ANN, approves: await releaseBy(world) }, RELEASE, []))
+  await world.run(
+    releaseRecovery({ ...ANN, approves: await releaseBy(world) }, RELEASE, NO_FINDINGS),
+  )
   await world.rebuild()
   await world.run(rejectPayout(CID, id))
   t.equal(codeOf(await world.run(approve(world, BEN, request))), 'payout_not_held')
@@ -298,7 +306,7 @@ void t.test('a change is checked again when it is approved', async (t) => {
 })
 
 async function releaseBy(world: World) {
-  const id = requestIn(await world.run(releaseRecovery(ANN, RELEASE, [])))
+  const id = requestIn(await world.run(releaseRecovery(ANN, RELEASE, NO_FINDINGS)))
   const request = world.memory().approvalRequests.get(id)!
   await world.run(rejectRequest(ANN, id))
   return request
@@ -309,9 +317,9 @@ void t.test(
   async (t) => {
     const world = await worldOf(t, false)
     await world.run(enterRecovery('the first'))
-    const old = requestIn(await world.run(releaseRecovery(ANN, RELEASE, [])))
+    const old = requestIn(await world.run(releaseRecovery(ANN, RELEASE, NO_FINDINGS)))
     const other = { ...RELEASE, statement: 'another.csv' }
-    const used = requestIn(await world.run(releaseRecovery(ANN, other, [])))
+    const used = requestIn(await world.run(releaseRecovery(ANN, other, NO_FINDINGS)))
     t.equal(codeOf(await world.run(approve(world, BEN, used))), 'ok')
     await world.rebuild()
     await world.run(enterRecovery('the second'))
@@ -319,6 +327,35 @@ void t.test(
     t.ok(await world.store.isInRecovery())
   },
 )
+
+void t.test('a release is approved for its statement, and as incomplete or not', async (t) => {
+  const world = await worldOf(t, false)
+  await world.run(enterRecovery('a test'))
+  const findings = { behind: [], faults: ['it has 2 movements, and the rail made 3'] }
+  const request = (incomplete: boolean): Promise<Answer> =>
+    world.run(releaseRecovery(ANN, { ...RELEASE, incomplete }, NO_FINDINGS))
+  const right = requestIn(await request(false))
+  const incomplete = requestIn(await request(true))
+  t.not(right, incomplete)
+  t.same((await pending(world)).map(({ subject }) => subject).sort(), [
+    '1 day.csv sha256 00, 0 movements',
+    '1 day.csv sha256 00, 0 movements, accepted as incomplete',
+  ])
+  const approveWith = (id: string): Promise<Answer> =>
+    world.run(approveRequest(BEN, id, { callers: callersIn(world), findings }))
+  t.equal(codeOf(await approveWith(right)), 'statement_refused', 'compared again at the approval')
+  t.equal(codeOf(await approveWith(incomplete)), 'ok')
+})
+
+void t.test('a release that an earlier version stored is not approved', async (t) => {
+  const world = await worldOf(t, false)
+  await world.run(enterRecovery('a test'))
+  const id = requestIn(await world.run(releaseRecovery(ANN, RELEASE, NO_FINDINGS)))
+  const stored = world.memory().approvalRequests.get(id)!
+  const given = { recovery: 1, statement: 'day.csv sha256 00', rail_checked: false }
+  world.memory().approvalRequests.set(id, { ...stored, arguments: JSON.stringify(given) })
+  t.equal(codeOf(await world.run(approve(world, BEN, id))), 'invalid_request')
+})
 
 void t.test('an approved deposit is replayed by its idempotency key', async (t) => {
   const world = await worldOf(t, false)

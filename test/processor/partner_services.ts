@@ -13,6 +13,7 @@ import type { ProtoGrpcType as IntentsProto } from '../../protos/types/intents.j
 import type { ProtoGrpcType as PayoutsProto } from '../../protos/types/payouts.js'
 import type { ProtoGrpcType as EndpointsProto } from '../../protos/types/webhook_endpoints.js'
 import { createQueryRunner, type QueryRunner } from '../../src/processor/queries/query.js'
+import { NO_STATEMENTS } from '../../src/processor/recovery/statement_check.js'
 import { createServer } from '../../src/processor/server.js'
 import { directoryService } from '../../src/processor/servers/directory_stream.js'
 import { createCommittedEvents } from '../../src/processor/servers/event_watch.js'
@@ -81,7 +82,7 @@ export async function openPartnerServices(
     },
     withEveryRole(TOKEN),
     directoryService(memory, world.vault),
-    { behind: () => [], released: () => undefined, events },
+    { behind: () => [], statements: NO_STATEMENTS, released: () => undefined, events },
     tls,
   )
   const address = `127.0.0.1:${await server.bind('127.0.0.1:0')}`

@@ -9,6 +9,7 @@ import { createLog } from '../../src/base/log.js'
 import { contracts } from '../../src/base/protos.js'
 import { systemRandom } from '../../src/base/random.js'
 import { createQueryRunner } from '../../src/processor/queries/query.js'
+import { NO_STATEMENTS } from '../../src/processor/recovery/statement_check.js'
 import { createServer } from '../../src/processor/server.js'
 import { directoryService } from '../../src/processor/servers/directory_stream.js'
 import { withEveryRole } from '../support/callers.js'
@@ -36,6 +37,7 @@ const server = createServer(
   directoryService(memory, vault),
   {
     behind: () => [],
+    statements: NO_STATEMENTS,
     released: () => undefined,
     placements: {
       shard: HERE.shard,

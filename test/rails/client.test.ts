@@ -7,6 +7,7 @@ import type { RailHandlers } from '../../protos/types/causeway/rail/v1/Rail.js'
 import type { Report } from '../../protos/types/causeway/rail/v1/Report.js'
 import type { ReportBatch } from '../../protos/types/causeway/rail/v1/ReportBatch.js'
 import type { ProtoGrpcType } from '../../protos/types/rail.js'
+import { instant } from '../../src/base/clock.js'
 import { GRPC_MESSAGE_MAX_BYTES, STREAM_BATCH_MAX } from '../../src/base/constants.js'
 import { contracts } from '../../src/base/protos.js'
 import { UNDESCRIBED, type RailInstruction } from '../../src/rails/rail.js'
@@ -28,7 +29,8 @@ const socketIn = (folder: string): string => `unix:${join(folder, 'rail.sock')}`
 async function aPuppet(t: Test) {
   const streams: Stream[] = []
   const batches: OrderBatch__Output[] = []
-  const handlers: RailHandlers = {
+  // As a rail of an earlier version: without Summarize.
+  const handlers: Pick<RailHandlers, 'Describe' | 'Link'> = {
     Describe: (_call, callback) => callback(null, { name: 'puppet', finality_window_ms: 7_000 }),
     Link: (stream) => {
       streams.push(stream)
@@ -173,4 +175,29 @@ void t.test('after close nothing is sent, received or dialed', async (t) => {
   rail.send([query()])
   t.equal(rail.up(), false)
   t.strictSame(puppet.batches, [])
+})
+
+void t.test('the movements of a rail are summarized, or why they are not known', async (t) => {
+  const folder = shortFolder(t)
+  const period = { from: instant(0), to: instant(Number.MAX_SAFE_INTEGER) }
+  const served = await aRail(t, folder)
+  const rail = aListener(t, served.address)
+  await until('the link is up', () => rail.up())
+  const [one, other] = [anInstruction(), anInstruction({ account: '9990000001' })]
+  rail.send([one, other].map((instruction) => ({ kind: 'instruct', instruction })))
+  await rail.waitFor(one.id, 'executed')
+  await rail.waitFor(other.id, 'refused')
+  t.match(await rail.summarize(period), {
+    kind: 'summary',
+    summary: {
+      sums: [{ currency: 'THB', movement: 'executed', count: 1, amount: 12_345n }],
+      newest: { instruction: one.id, movement: 'executed' },
+    },
+  })
+  await served.close()
+  const unknown = (reason: string) => ({ kind: 'unknown', reason })
+  t.same(await rail.summarize(period), unknown('the rail did not answer'))
+
+  const older = aListener(t, (await aPuppet(t)).address)
+  t.same(await older.summarize(period), unknown('the rail cannot summarize its movements'))
 })

@@ -10,8 +10,8 @@ import { instant, systemClock, type Clock } from '../../src/base/clock.js'
 import { newId, type EffectId } from '../../src/base/ids.js'
 import { createLog } from '../../src/base/log.js'
 import { systemRandom } from '../../src/base/random.js'
-import { connectRail, type RailConnection } from '../../src/rails/client.js'
-import type { RailDestination, Instruction, Rail, RailReport } from '../../src/rails/rail.js'
+import { connectRail, type ConnectedRail, type RailConnection } from '../../src/rails/client.js'
+import type { RailDestination, Instruction, RailReport } from '../../src/rails/rail.js'
 import { openJournal, type Journal } from '../../src/rails/sandbox/journal.js'
 import { startSandboxRail, type SandboxRailOptions } from '../../src/rails/sandbox/server.js'
 import { withEveryRole } from '../support/callers.js'
@@ -99,7 +99,7 @@ export const clockAhead = (milliseconds: number): Clock => ({
   now: () => instant(systemClock.now() + milliseconds),
 })
 
-export interface Listener extends Rail {
+export interface Listener extends ConnectedRail {
   /** All reports, in order. */
   readonly received: RailReport[]
   about(id: EffectId): RailReport[]

@@ -1,11 +1,16 @@
 /** The sandbox bank's statement: one line for each movement of a period. */
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { instant } from '../../src/base/clock.js'
+import { createMovementTally } from '../../src/base/movements.js'
 import { systemRandom } from '../../src/base/random.js'
 import { openDatabase } from '../../src/store/database.js'
 import { readAccountBox } from '../../src/rails/sandbox/account_box.js'
 import { openJournal } from '../../src/rails/sandbox/journal.js'
+import { summaryOf } from '../../src/rails/sandbox/summary.js'
 import { statementOf } from '../../src/rails/sandbox/statement.js'
+import { openStatement } from '../../src/reconciliation/statement.js'
 
 const HEAD = [
   'time,transaction_id,instruction_id,movement,currency,amount',
@@ -57,4 +62,51 @@ t.test('a statement of more than a page is complete', async (t) => {
   for await (const page of statementOf(journal, accounts, 0, 20_000))
     lines += page.split('\r\n').length - 1
   t.equal(lines, 1 + 10_001)
+})
+
+t.test('the summary of a period has the figures of its statement', async (t) => {
+  const folder = t.testdir()
+  const file = join(folder, 'rail.db')
+  await (await openJournal(file, systemRandom())).close()
+  const journal = await openDatabase(file)
+  t.teardown(() => journal.close())
+  await journal.exec(`
+    WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5003)
+    ${INSERT.replace(')', ', shard)')}
+    SELECT 'pout_' || i, 'payout', i, iif(i % 2, 'VND', 'THB'), '1', 'c', 1,
+      iif(i % 7, 'executed', 'returned'), NULL, 'TX', 1, 2 * i, iif(i % 7, NULL, 2 * i + 5),
+      iif(i % 3, 'books_1', 'books_2') FROM n;
+    ${INSERT} VALUES
+      ('pout_r', 'payout', 6, 'THB', '3', 'c', 3, 'refused', 'rejected', NULL, 0, NULL, NULL),
+      ('pout_p', 'payout', 7, 'THB', '4', 'c', 90000, 'pending', NULL, NULL, 0, NULL, NULL)
+  `)
+  const accounts = readAccountBox(file, systemRandom())
+  for (const [from, to] of [
+    [0, 20_000],
+    [0, 0],
+    [17, 4_001],
+    [9_999, 10_003],
+  ] as const) {
+    let text = ''
+    for await (const page of statementOf(journal, accounts, from, to)) text += page
+    writeFileSync(join(folder, 'day.csv'), text)
+    const tally = createMovementTally()
+    for await (const read of openStatement(join(folder, 'day.csv')).lines()) {
+      if (!('good' in read)) throw new Error(read.bad.fault)
+      tally.add(read.good)
+    }
+    const period = { from: instant(from), to: instant(to) }
+    const { newest, ...figures } = await summaryOf(journal, period, undefined)
+    t.same(figures, tally.figures(), `${from} to ${to}`)
+    t.same(newest, { instruction: 'pout_5003', movement: 'executed', at: 10_006 })
+  }
+  const all = { from: instant(0), to: instant(20_000) }
+  const { newest, sums } = await summaryOf(journal, all, 'books_2')
+  t.equal(newest?.instruction, 'pout_5001', 'the newest movement of the shard')
+  t.equal(
+    sums.reduce((total, { count }) => total + count, 0),
+    5_003 + 714,
+    'of all shards',
+  )
+  t.equal((await summaryOf(journal, all, 'books_9')).newest, null)
 })

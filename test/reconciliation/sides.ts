@@ -4,13 +4,9 @@ import { join } from 'node:path'
 import type { Test } from 'tap'
 import { csvLine } from '../../src/base/csv.js'
 import { instant, toRfc3339 } from '../../src/base/clock.js'
+import type { MovementKind } from '../../src/base/movements.js'
 import type { Finding } from '../../src/reconciliation/compare.js'
-import {
-  isIn,
-  type BookedMovement,
-  type MovementKind,
-  type Period,
-} from '../../src/reconciliation/movement.js'
+import { isIn, type BookedMovement, type Period } from '../../src/reconciliation/movement.js'
 import { reconcile, type ReconciliationOutcome } from '../../src/reconciliation/reconcile.js'
 import {
   openStatement,

@@ -13,6 +13,7 @@ import type { Row } from '../../store/tables.js'
 import { refuse, type Answer, type ApprovalRequired } from '../cycle/answer.js'
 import type { CommandContext } from '../cycle/command.js'
 import type { SecondOperatorRule } from '../cycle/rules.js'
+import type { StoredFigures } from '../recovery/statement_figures.js'
 import { logAction, type Actor } from './operator_log.js'
 
 export type ApprovalRequest = Row<'approvalRequests'>
@@ -36,6 +37,9 @@ export interface GuardedArguments {
     readonly recovery: number
     readonly statement: string | null
     readonly rail_checked: boolean
+    /** Absent in requests of 1.0. */
+    readonly figures?: StoredFigures | null
+    readonly incomplete?: boolean
   }
   readonly create_caller: {
     readonly name: string

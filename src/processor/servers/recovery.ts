@@ -2,19 +2,33 @@
 import type { RecoveryHandlers } from '../../../protos/types/causeway/operator/v1/Recovery.js'
 import type { Released } from '../../../protos/types/causeway/operator/v1/Released.js'
 import type { ReleaseRequest__Output as ReleaseRequest } from '../../../protos/types/causeway/operator/v1/ReleaseRequest.js'
+import type { StatementFigures__Output as WireFigures } from '../../../protos/types/causeway/operator/v1/StatementFigures.js'
 import { instant, toRfc3339 } from '../../base/clock.js'
 import { approveIntent, rejectIntent } from '../commands/intents/intent_review.js'
 import { addOrphans } from '../commands/operators/orphan_add.js'
 import { resolveOrphan } from '../commands/operators/orphan_resolve.js'
-import { releaseRecovery } from '../commands/operators/recovery_release.js'
+import {
+  releaseRecovery,
+  type RailCheck,
+  type ReleaseFindings,
+} from '../commands/operators/recovery_release.js'
 import { answer } from '../cycle/answer.js'
 import type { Command } from '../cycle/command.js'
 import { listOrphans } from '../queries/orphan_list.js'
 import type { Behind } from '../recovery/marks.js'
+import type { StatementChecker } from '../recovery/statement_check.js'
+import {
+  readFigures,
+  storedFigures,
+  writeSums,
+  type StoredFigures,
+} from '../recovery/statement_figures.js'
+import { grpcError } from './grpc_error.js'
 import {
   operatorWork,
   ownWork,
   unary,
+  unaryAfter,
   unaryQuery,
   type UnaryDependencies,
 } from './unary_handler.js'
@@ -22,24 +36,45 @@ import {
 export interface RecoveryDependencies {
   /** The marks that the books are behind (recovery/marks). */
   readonly behind: () => readonly Behind[]
+  readonly statements: StatementChecker
   /** Called when the release is committed: the process restarts. */
   readonly released: () => void
 }
 
 export function recoveryService(
   dependencies: UnaryDependencies,
-  { behind, released }: RecoveryDependencies,
+  recovery: RecoveryDependencies,
 ): RecoveryHandlers {
-  const release = unary<ReleaseRequest, Released>(
+  const { behind, statements, released } = recovery
+  const { memory } = dependencies
+  const release = unaryAfter<ReleaseRequest, Released, ReleaseFindings>(
     dependencies,
-    ({ actor, statement, rail_checked: railChecked }) =>
-      operatorWork(actor, (a) => releaseRecovery(a, { statement, railChecked }, behind())),
+    ({ figures }) => releaseFindings(recovery, figures),
+    ({ actor, ...given }, findings) =>
+      operatorWork(actor, (a) => releaseRecovery(a, railCheckOf(given), findings)),
   )
   return {
-    Show: unary(dependencies, () => ownWork(showRecovery(behind))),
+    Show: unaryAfter(
+      dependencies,
+      () => (memory.recovery === null ? NOTHING_NEEDED : statementNeeded(statements)),
+      (_request, needed) => ownWork(showRecovery(behind, needed)),
+    ),
     AddOrphans: unary(dependencies, ({ actor, executions }) =>
       operatorWork(actor, (a) => addOrphans(a, executions)),
     ),
+    CheckStatement: ({ request }, callback) => {
+      const figures = request.figures && readFigures(request.figures)
+      if (figures === null) return callback(grpcError('invalid_request'))
+      statements.check(figures).then(
+        ({ faults, rail }) =>
+          callback(null, {
+            faults: [...faults],
+            rail: [...writeSums(rail?.sums ?? [])],
+            rail_known: rail !== null,
+          }),
+        () => callback(grpcError('configuration_error')),
+      )
+    },
     Release: (call, callback) =>
       release(call, (error, answered) => {
         callback(error, answered)
@@ -60,7 +95,46 @@ export function recoveryService(
   }
 }
 
-function showRecovery(behind: RecoveryDependencies['behind']): Command {
+/** @param figures null, also invalid ones: the command decides what a missing statement means */
+export async function releaseFindings(
+  { behind, statements }: Pick<RecoveryDependencies, 'behind' | 'statements'>,
+  figures: WireFigures | StoredFigures | null,
+): Promise<ReleaseFindings> {
+  const read = figures && readFigures(figures)
+  const { faults } = read === null ? { faults: [] } : await statements.check(read)
+  return { behind: behind(), faults }
+}
+
+function railCheckOf({
+  statement,
+  rail_checked: railChecked,
+  incomplete,
+  ...given
+}: Omit<ReleaseRequest, 'actor'>): RailCheck {
+  const figures = given.figures && readFigures(given.figures)
+  return {
+    ...{ statement: statement ?? null, railChecked, incomplete },
+    figures: figures && storedFigures(figures),
+  }
+}
+
+/** What `recovery show` says about the statement of the release. */
+interface StatementNeeded {
+  readonly statement_begins?: string
+  readonly newest_at_rail?: string
+}
+
+const NOTHING_NEEDED: Promise<StatementNeeded> = Promise.resolve({})
+
+async function statementNeeded(statements: StatementChecker): Promise<StatementNeeded> {
+  const [begins, newest] = await Promise.all([statements.beginsBefore(), statements.newestAtRail()])
+  return {
+    ...(begins === null ? {} : { statement_begins: toRfc3339(begins) }),
+    ...(newest === null ? {} : { newest_at_rail: newest }),
+  }
+}
+
+function showRecovery(behind: RecoveryDependencies['behind'], needed: StatementNeeded): Command {
   return {
     name: 'show_recovery',
     allowedInRecovery: true,
@@ -72,6 +146,7 @@ function showRecovery(behind: RecoveryDependencies['behind']): Command {
         entered_at: recovery === null ? undefined : toRfc3339(instant(recovery.entered_at)),
         behind: behind().map(({ reason }) => reason),
         open_orphans: orphans.open,
+        ...needed,
       }),
   }
 }

@@ -63,6 +63,24 @@ export function unary<Request, Response>(
   }
 }
 
+/** As `unary`, for a command that needs something from outside of the cycle first. */
+export function unaryAfter<Request, Response, Ready>(
+  dependencies: UnaryDependencies,
+  prepare: (request: Request) => Promise<Ready>,
+  commandOf: (request: Request, ready: Ready) => QueuedCommand | null,
+): handleUnaryCall<Request, Response> {
+  return (call, callback) => {
+    prepare(call.request).then(
+      (ready) =>
+        unary<Request, Response>(dependencies, (request) => commandOf(request, ready))(
+          call,
+          callback,
+        ),
+      () => callback(grpcError('configuration_error')),
+    )
+  }
+}
+
 /** Runs a command as one step of a call. */
 export function decided(
   dependencies: Pick<UnaryDependencies, 'clock' | 'random' | 'pipeline'>,

@@ -15,7 +15,7 @@ import type { EffectId, Environment } from '../../base/ids.js'
 import { projectRoot } from '../../base/project_root.js'
 import type { Random } from '../../base/random.js'
 import { openDatabase, type Database } from '../../store/database.js'
-import type { Purpose, RailRefusal } from '../rail.js'
+import type { MovementPeriod, MovementSummary, Purpose, RailRefusal } from '../rail.js'
 import {
   lastFourOf,
   openAccountBox,
@@ -24,6 +24,7 @@ import {
   type StoredAccount,
 } from './account_box.js'
 import type { Due, Entry } from './entry.js'
+import { summaryOf } from './summary.js'
 
 export interface JournalBatch {
   /** The last state of each changed entry. */
@@ -51,6 +52,8 @@ export interface Journal {
   write(batch: JournalBatch): Promise<void>
   /** The instruction received last, of this shard or of any. Null: none. */
   newest(shard?: string): EffectId | null
+  /** What a statement of the period has. */
+  summarize(period: MovementPeriod, shard?: string): Promise<MovementSummary>
   close(): Promise<void>
 }
 
@@ -155,6 +158,7 @@ async function journalOn(database: Database, accounts: AccountBox): Promise<Jour
       }
     },
     newest: (shard) => newest.of(shard),
+    summarize: (period, shard) => summaryOf(database, period, shard),
     close: async () => {
       await database.exec('PRAGMA wal_checkpoint(TRUNCATE)')
       await database.close()

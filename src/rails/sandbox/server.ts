@@ -11,9 +11,10 @@ import { status, type Metadata } from '@grpc/grpc-js'
 import type { RailHandlers } from '../../../protos/types/causeway/rail/v1/Rail.js'
 import type { ProtoGrpcType } from '../../../protos/types/rail.js'
 import { SANDBOX_RAIL, SHARD_METADATA } from '../rail.js'
+import { writeSummary } from '../summary_codec.js'
 import type { Callers } from '../../auth/callers.js'
 import { createRpcAccess } from '../../auth/rpc_access.js'
-import { SECOND, type Clock } from '../../base/clock.js'
+import { instant, SECOND, type Clock } from '../../base/clock.js'
 import { createGrpcServer, type GrpcServer } from '../../base/grpc_server.js'
 import { CLEARTEXT, type GrpcTls } from '../../base/grpc_tls.js'
 import type { Logger } from '../../base/log.js'
@@ -68,6 +69,17 @@ export async function startSandboxRail(options: SandboxRailOptions): Promise<San
     Describe: ({ metadata }, callback) => {
       const [shard] = shardsOf(metadata)
       callback(null, { ...DESCRIPTION, newest_instruction: journal.newest(shard) ?? '' })
+    },
+    Summarize: ({ request, metadata }, callback) => {
+      const [shard] = shardsOf(metadata)
+      const period = { from: instant(Number(request.from)), to: instant(Number(request.to)) }
+      journal.summarize(period, shard).then(
+        (summary) => callback(null, writeSummary(summary)),
+        (error: unknown) => {
+          log.error({ error }, 'movements not summarized')
+          callback({ code: status.INTERNAL, details: 'movements not summarized' })
+        },
+      )
     },
     Link: openLink,
   })

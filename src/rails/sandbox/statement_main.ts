@@ -2,11 +2,12 @@
  * `make statement`: prints the sandbox bank's statement of a period.
  *
  * Arguments: `--from DAY [--to DAY] [--out FILE]`, with days in UTC or timestamps with an offset.
- * The default is open-ended and to the standard output. Works while the stack runs or is stopped.
+ * The default is until now and to the standard output. Works while the stack runs or is stopped.
  */
 import { createWriteStream, existsSync } from 'node:fs'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { systemClock } from '../../base/clock.js'
 import { programOptions } from '../../base/program_options.js'
 import { dataFile } from '../../base/settings.js'
 import { readSettings } from '../../base/settings_reader.js'
@@ -24,7 +25,8 @@ const args = programOptions('statement', "Writes the sandbox bank's statement of
   out: { value: 'FILE', about: 'write to this file' },
 })
 const from = Date.parse(args.from)
-const to = args.to === undefined ? Number.MAX_SAFE_INTEGER : Date.parse(args.to)
+// A statement ends before it is written, so it has everything of its period.
+const to = args.to === undefined ? systemClock.now() : Date.parse(args.to)
 const file = dataFile(readSettings(), FILES.railDatabase)
 
 if (Number.isNaN(from) || !(to > from)) fail('--from is a day, and --to a later one: 2026-11-21')

@@ -24,11 +24,13 @@ import { compareUnsubmitted } from '../../../src/processor/recovery/orphan_compa
 import type { Answer } from '../../../src/processor/cycle/answer.js'
 import type { Command } from '../../../src/processor/cycle/command.js'
 import type { OrphanExecution__Output as Execution } from '../../../protos/types/causeway/operator/v1/OrphanExecution.js'
+import { NO_FINDINGS, RELEASE } from '../../support/statements.js'
 import { codeOf, DEMO, viewOf, type World } from '../../support/world.js'
 import { beginLifecycle, THAI } from '../intent_lifecycle.js'
 import {
   balanceOf,
   executed,
+  operatorLog,
   OPERATOR,
   pay,
   payout,
@@ -40,8 +42,7 @@ import {
 } from '../scenarios.js'
 
 const EVIDENCE = 'line 12 of the statement'
-const STATEMENT = { statement: 'day.csv sha256 00', railChecked: false }
-const UNCHECKED = { statement: undefined, railChecked: false }
+const UNCHECKED = { ...RELEASE, statement: null, figures: null }
 
 /** The execution of `aPayout` with all members of a statement. */
 const execution = (over: Partial<Execution> = {}): Execution => ({
@@ -78,7 +79,7 @@ const without = <M extends keyof Execution>(given: Execution, ...members: M[]): 
 async function restored(world: World, ...lost: Execution[]): Promise<Answer> {
   await world.run(enterRecovery('a test'))
   const added = await world.run(addOrphans(OPERATOR, lost))
-  await world.run(releaseRecovery(OPERATOR, STATEMENT, []))
+  await world.run(releaseRecovery(OPERATOR, RELEASE, NO_FINDINGS))
   await world.rebuild()
   return added
 }
@@ -131,16 +132,34 @@ runOnBothStores({
 
   'recovery mode is released once, after a reconciliation of the rail': async (t, world) => {
     const release = (checked: Parameters<typeof releaseRecovery>[1]): Promise<Answer> =>
-      world.run(releaseRecovery(OPERATOR, checked, []))
-    t.equal(codeOf(await release(STATEMENT)), 'recovery_not_active')
+      world.run(releaseRecovery(OPERATOR, checked, NO_FINDINGS))
+    t.equal(codeOf(await release(RELEASE)), 'recovery_not_active')
     t.equal(codeOf(await world.run(addOrphans(OPERATOR, []))), 'recovery_not_active')
     await world.run(enterRecovery('a test'))
     t.equal(codeOf(await release(UNCHECKED)), 'invalid_request')
-    t.equal(codeOf(await release({ ...STATEMENT, statement: ' ' })), 'invalid_request')
+    t.equal(codeOf(await release({ ...RELEASE, statement: ' ' })), 'invalid_request')
+    t.equal(codeOf(await release({ ...RELEASE, figures: null })), 'invalid_request')
     t.equal(codeOf(await release({ ...UNCHECKED, railChecked: true })), 'ok')
     await world.rebuild()
-    t.equal(codeOf(await release(STATEMENT)), 'recovery_not_active')
+    t.equal(codeOf(await release(RELEASE)), 'recovery_not_active')
     t.equal((await pay(world)).status, 'processing', 'commands are accepted again')
+  },
+
+  'a statement that cannot be right is released only as incomplete': async (t, world) => {
+    await world.run(enterRecovery('a test'))
+    const findings = { behind: [], faults: ['it has 2 movements, and the rail made 3'] }
+    const release = (incomplete: boolean): Promise<Answer> =>
+      world.run(releaseRecovery(OPERATOR, { ...RELEASE, incomplete }, findings))
+    t.equal(codeOf(await release(false)), 'statement_refused')
+    t.equal(await world.store.isInRecovery(), true)
+    t.match(viewOf(await release(true)), {
+      loss: ['the statement is incomplete: it has 2 movements, and the rail made 3'],
+    })
+    t.equal(await world.store.isInRecovery(), false)
+    t.match((await operatorLog(t)).at(-1), {
+      action: 'release_recovery',
+      evidence: 'day.csv sha256 00, 0 movements, accepted as incomplete',
+    })
   },
 
   'event numbers continue above all numbers that can have been lost': async (t, world) => {

@@ -8,11 +8,10 @@ import type {
 } from '../../changes/approval_requests.js'
 import type { Actor } from '../../changes/operator_log.js'
 import type { Command } from '../../cycle/command.js'
-import type { Behind } from '../../recovery/marks.js'
 import { createCaller } from '../callers/caller_create.js'
 import { rotateCaller } from '../callers/caller_rotate.js'
 import { deposit } from '../funds/deposit.js'
-import { releaseRecovery } from '../operators/recovery_release.js'
+import { releaseRecovery, type ReleaseFindings } from '../operators/recovery_release.js'
 import { reversePayout } from '../payouts/payout_resolve.js'
 import { approvePayout } from '../payouts/payout_review.js'
 import { resolveDiscrepancy } from '../rail_reports/discrepancy_resolve.js'
@@ -20,7 +19,8 @@ import { resolveDiscrepancy } from '../rail_reports/discrepancy_resolve.js'
 /** What guarded commands depend on besides their arguments. */
 export interface GuardedLinks {
   readonly callers: Callers
-  readonly behind: () => readonly Behind[]
+  /** Of the release that is approved. */
+  readonly findings: ReleaseFindings
 }
 
 interface Guarded<O extends GuardedOperation> {
@@ -50,8 +50,10 @@ const GUARDED: { readonly [O in GuardedOperation]: Guarded<O> } = {
   },
   release_recovery: {
     result: 'release',
-    command: (actor, { statement, rail_checked: railChecked }, { behind }) =>
-      releaseRecovery(actor, { statement: statement ?? undefined, railChecked }, behind()),
+    command: (actor, { statement, rail_checked: railChecked, ...given }, { findings }) => {
+      const { figures = null, incomplete = false } = given
+      return releaseRecovery(actor, { statement, figures, railChecked, incomplete }, findings)
+    },
   },
   create_caller: {
     result: 'caller',

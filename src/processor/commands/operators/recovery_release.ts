@@ -1,6 +1,8 @@
 /**
  * Releases recovery mode after an operator has reconciled the rail and accepts the loss.
  *
+ * - A statement that differs from what the rail has moved (recovery/statement_check) is refused. An
+ *   operator can accept it as incomplete; its faults are then part of the accepted loss.
  * - Only the row on disk is released. This process keeps refusing writes and restarts, so that
  *   timers, the relay and the connections to rail and pools start from the released books.
  * - No event position and no sequence of a tenant is used twice: the next ones are above all that
@@ -8,27 +10,40 @@
  * - The events and instructions that bus, pools and rail have and the books lost are recorded as
  *   accepted losses, so later starts no longer count them as being behind.
  */
+import { countIn } from '../../../base/movements.js'
 import { refusalOfOneOperator } from '../../changes/approval_requests.js'
 import { logAction, type Actor } from '../../changes/operator_log.js'
 import { answer, refuse } from '../../cycle/answer.js'
 import type { Command } from '../../cycle/command.js'
 import type { Behind } from '../../recovery/marks.js'
+import { readFigures, type StoredFigures } from '../../recovery/statement_figures.js'
 
 /** More events than a copy can lack; positions stay below 2^53 for millions of recoveries. */
 export const SKIPPED_POSITIONS = 1_000_000_000
 
 export interface RailCheck {
-  /** Name and digest of the reconciled rail statement. */
-  readonly statement: string | undefined
+  /** Name and digest of the reconciled rail statement; null: the rail was checked without one. */
+  readonly statement: string | null
+  readonly figures: StoredFigures | null
   /** True when the rail was checked without a statement. */
   readonly railChecked: boolean
+  /** True to release in spite of the faults of the statement. */
+  readonly incomplete: boolean
+}
+
+/** What is known when the release is decided. */
+export interface ReleaseFindings {
+  readonly behind: readonly Behind[]
+  /** Why the statement cannot be right (recovery/statement_check). */
+  readonly faults: readonly string[]
 }
 
 export function releaseRecovery(
   actor: Actor,
-  { statement, railChecked }: RailCheck,
-  behind: readonly Behind[],
+  check: RailCheck,
+  { behind, faults }: ReleaseFindings,
 ): Command {
+  const { statement, figures, railChecked, incomplete } = check
   return {
     name: 'release_recovery',
     allowedInRecovery: true,
@@ -36,27 +51,33 @@ export function releaseRecovery(
     decide: (ctx) => {
       const { memory, batch, now } = ctx
       const { recovery } = memory
-      const isChecked = statement === undefined ? railChecked : statement.trim() !== ''
-      if (!isChecked) return refuse('invalid_request')
+      if (!isComplete(check)) return refuse('invalid_request')
       if (recovery === null || recovery.released_at !== null) return refuse('recovery_not_active')
+      if (faults.length > 0 && !incomplete) return refuse('statement_refused')
+      const checked = describe(check)
       const refusal = refusalOfOneOperator(ctx, actor, {
         operation: 'release_recovery',
         arguments: {
           recovery: recovery.number,
-          statement: statement ?? null,
+          statement,
           rail_checked: railChecked,
+          figures,
+          incomplete,
         },
-        subject: `${recovery.number} ${statement ?? 'without a statement'}`,
+        subject: `${recovery.number} ${checked}`,
         funds: null,
       })
       if (refusal !== null) return refusal
 
       // From here on it must succeed.
-      const loss = behind.map(({ reason }) => reason)
+      const loss = [
+        ...behind.map(({ reason }) => reason),
+        ...faults.map((fault) => `the statement is incomplete: ${fault}`),
+      ]
       const released = {
         ...recovery,
         released_at: now,
-        statement: statement ?? null,
+        statement,
         loss,
         position_from: memory.lastPosition,
         position_to: memory.lastPosition + SKIPPED_POSITIONS,
@@ -68,9 +89,20 @@ export function releaseRecovery(
         const { kind, id } = mark
         batch.stage('acceptedLosses', `${kind} ${id}`, { kind, id, at: now })
       }
-      const evidence = statement ?? 'the rail was checked without a statement'
-      logAction(ctx, actor, 'release_recovery', `${released.number}`, evidence)
+      logAction(ctx, actor, 'release_recovery', `${released.number}`, checked)
       return answer({ recovery: released.number, loss })
     },
   }
+}
+
+function isComplete({ statement, figures, railChecked }: RailCheck): boolean {
+  if (statement === null) return railChecked && figures === null
+  return statement.trim() !== '' && figures !== null && readFigures(figures) !== null
+}
+
+/** For the list of requests and the action log. */
+function describe({ statement, figures, incomplete }: RailCheck): string {
+  if (statement === null || figures === null) return 'without a statement'
+  const accepted = incomplete ? ', accepted as incomplete' : ''
+  return `${statement}, ${countIn(figures)} movements${accepted}`
 }

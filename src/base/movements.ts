@@ -1,0 +1,72 @@
+/**
+ * Movements of money at a rail, and the figures of a set of them: a statement and its rail have the
+ * same figures when they have the same movements.
+ *
+ * - Figures do not depend on the order of the movements.
+ */
+import { createHash } from 'node:crypto'
+
+export const MOVEMENTS = ['executed', 'returned'] as const
+export type MovementKind = (typeof MOVEMENTS)[number]
+
+export interface Moved {
+  /** The id of our payment. */
+  readonly instruction: string
+  readonly movement: MovementKind
+  /** As written; the rail's may not be in ISO 4217. */
+  readonly currency: string
+  /** Minor units, positive. */
+  readonly amount: bigint
+}
+
+export interface MovementSum {
+  readonly currency: string
+  readonly movement: MovementKind
+  readonly count: number
+  /** Minor units. */
+  readonly amount: bigint
+}
+
+export interface MovementFigures {
+  /** Ordered by currency, then movement. */
+  readonly sums: readonly MovementSum[]
+  /**
+   * The sum modulo 2^256 of the SHA-256 of each movement's `instruction movement currency amount`,
+   * as 64 hex digits.
+   */
+  readonly digest: string
+}
+
+export interface MovementTally {
+  add(moved: Moved): void
+  figures(): MovementFigures
+}
+
+const DIGEST_BITS = 256
+const DIGEST_DIGITS = 64
+
+export function createMovementTally(): MovementTally {
+  const sums = new Map<string, MovementSum>()
+  let digests = 0n
+  return {
+    add: (moved) => {
+      const { instruction, movement, currency, amount } = moved
+      const key = `${currency} ${movement}`
+      const sum = sums.get(key) ?? { currency, movement, count: 0, amount: 0n }
+      sums.set(key, { ...sum, count: sum.count + 1, amount: sum.amount + amount })
+      const text = `${instruction} ${movement} ${currency} ${amount}`
+      digests += BigInt(`0x${createHash('sha256').update(text).digest('hex')}`)
+    },
+    figures: () => ({
+      sums: [...sums].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, sum]) => sum),
+      digest: BigInt.asUintN(DIGEST_BITS, digests).toString(16).padStart(DIGEST_DIGITS, '0'),
+    }),
+  }
+}
+
+interface Counted {
+  readonly sums: readonly { readonly count: number }[]
+}
+
+export const countIn = ({ sums }: Counted): number =>
+  sums.reduce((total, { count }) => total + count, 0)

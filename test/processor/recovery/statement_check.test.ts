@@ -1,0 +1,125 @@
+/** Which statements can be right, by the figures of the rail. */
+import t from 'tap'
+import { DAY, HOUR, instant, plus, type Instant } from '../../../src/base/clock.js'
+import { createMovementTally, type Moved } from '../../../src/base/movements.js'
+import type { MovementPeriod, SummaryAnswer } from '../../../src/rails/rail.js'
+import {
+  createStatementChecker,
+  type StatementFigures,
+} from '../../../src/processor/recovery/statement_check.js'
+import { openNewBooks } from '../../support/books.js'
+
+interface Line extends Moved {
+  readonly at: Instant
+}
+
+const COPIED_AT = instant(Date.UTC(2026, 10, 21, 12))
+const line = (name: string, hours: number, over: Partial<Line> = {}): Line => ({
+  instruction: `pout_${name}`,
+  movement: 'executed',
+  currency: 'VND',
+  amount: 125_000n,
+  at: plus(COPIED_AT, hours * HOUR),
+  ...over,
+})
+
+/** What the rail moved: two days and two hours before the copy, then what the books have lost. */
+const BEFORE = [line('old', -48), line('before', -0.5)]
+const LOST = [line('lost1', 1), line('lost2', 2), line('lost3', 3)]
+const RAIL = [...BEFORE, ...LOST]
+
+function figuresOf(lines: readonly Line[]): StatementFigures {
+  const tally = createMovementTally()
+  for (const each of lines) tally.add(each)
+  const times = lines.map(({ at }) => at)
+  const span =
+    lines.length === 0
+      ? null
+      : { first: instant(Math.min(...times)), last: instant(Math.max(...times)) }
+  return { ...tally.figures(), span }
+}
+
+const railWith =
+  (lines: readonly Line[], ofShard = lines) =>
+  ({ from, to }: MovementPeriod): Promise<SummaryAnswer> => {
+    const { sums, digest } = figuresOf(lines.filter(({ at }) => at >= from && at < to))
+    const last = [...ofShard].sort((one, other) => one.at - other.at).at(-1)
+    const newest = last === undefined ? null : { ...last }
+    return Promise.resolve({ kind: 'summary', summary: { sums, digest, newest } })
+  }
+
+async function faultsOf(
+  statement: readonly Line[],
+  summarize = railWith(RAIL),
+  submittedAt: number | null = plus(COPIED_AT, -HOUR),
+): Promise<string> {
+  const checker = createStatementChecker(() => Promise.resolve(submittedAt), summarize)
+  return (await checker.check(figuresOf(statement))).faults.join('; ')
+}
+
+void t.test('the statement of the rail is right from any day before the copy', async (t) => {
+  t.equal(await faultsOf(RAIL), '')
+  t.equal(await faultsOf([...RAIL].reverse()), '', 'in any order')
+  t.equal(await faultsOf(RAIL.slice(1)), '', 'from before the newest submission')
+  t.equal(await faultsOf(RAIL, railWith(RAIL), null), '', 'books without a submission')
+  t.equal(await faultsOf([], railWith(BEFORE), plus(COPIED_AT, DAY)), '', 'nothing was lost')
+  t.equal(await faultsOf([], railWith([]), null), '', 'a new rail')
+})
+
+void t.test('a statement without lines, of others, cut off or older is not right', async (t) => {
+  t.match(await faultsOf([]), /^it has 0 movements, and the rail made 4 since 2026-11-21T10/)
+  const foreign = RAIL.map((each, i) => ({ ...each, instruction: `x${i}` }))
+  t.match(await faultsOf(foreign), /^its 5 movements are not those that the rail made since/)
+  t.match(await faultsOf(foreign.slice(0, 2)), /are not those.*; it ends before the newest/)
+  for (let kept = 1; kept < RAIL.length; kept += 1) {
+    t.not(await faultsOf(RAIL.slice(0, kept)), '', `the first ${kept} lines`)
+  }
+  for (let cut = 2; cut < RAIL.length; cut += 1) {
+    t.not(await faultsOf(RAIL.slice(cut)), '', `without the first ${cut} lines`)
+  }
+  for (const gone of LOST) {
+    t.not(await faultsOf(RAIL.filter((each) => each !== gone)), '', `without ${gone.instruction}`)
+  }
+  t.match(
+    await faultsOf(BEFORE),
+    /^it ends before the newest movement of the rail, pout_lost3, exe/,
+  )
+  t.match(await faultsOf([...RAIL, line('more', 2)]), /has 6 movements, and the rail made 5 since/)
+  t.match(await faultsOf([...RAIL, LOST[0]!]), /has 6 movements/, 'a line twice')
+  const dearer = [...RAIL.slice(0, -1), line('lost3', 3, { amount: 125_001n })]
+  t.match(await faultsOf(dearer), /are not those/)
+})
+
+void t.test('what moved after the last line of this shard makes a statement too old', async (t) => {
+  const later = [...RAIL, line('late', 4)]
+  t.match(await faultsOf(RAIL, railWith(later)), /pout_late, executed at/)
+  t.equal(await faultsOf(RAIL, railWith(later, RAIL)), '', 'another shard goes on')
+  const ofAnother = line('other', 1)
+  t.match(await faultsOf(RAIL, railWith([...RAIL, ofAnother], RAIL)), /has 5 .* made 6/)
+})
+
+void t.test('a rail that cannot tell or does not answer proves no statement', async (t) => {
+  const reason = 'the rail did not answer'
+  const silent = (): Promise<SummaryAnswer> => Promise.resolve({ kind: 'unknown', reason })
+  t.equal(await faultsOf(RAIL, silent), 'the rail did not answer, so nothing proves the statement')
+})
+
+void t.test('the newest submission is that of the newest submitted payments', async (t) => {
+  const { store, raw } = await openNewBooks(t)
+  t.equal(await store.marks.newestSubmission(), null)
+  await raw.exec(
+    `INSERT INTO payouts (id, tenant, state, reference, beneficiary, context) VALUES
+       ('pout_1', 'demo_sandbox', 'completed', '', '', '{"handedOverAt":5}'),
+       ('pout_2', 'demo_sandbox', 'completed', '', '', '{"handedOverAt":7}'),
+       ('pout_3', 'demo_sandbox', 'processing', '', '', '{"waits":9}'),
+       ('pout_4', 'demo_sandbox', 'processing', '', '', '{"damaged')`,
+  )
+  t.equal(await store.marks.newestSubmission(), 7, 'what waits for the rail is not submitted')
+  await raw.exec(
+    `INSERT INTO intents (id, tenant, state, confirmed_at, context) VALUES
+       ('pi_1', 'demo_sandbox', 'captured', 8, '{"handedOverAt":8}'),
+       ('pi_2', 'demo_sandbox', 'captured', 2, '{"handedOverAt":2}'),
+       ('pi_3', 'demo_sandbox', 'authorized', 9, '{}')`,
+  )
+  t.equal(await store.marks.newestSubmission(), 8)
+})
