@@ -38,9 +38,10 @@ import { createDeadLetterLog } from './delivery/dead_letter_log.js'
 import { createPool } from './pool.js'
 import { createRedriver } from './delivery/redrive.js'
 import { createSender } from './sending/sender.js'
+import { NoAnswer } from '../../src/store/postgres/answers.js'
 import { Deposed, lockHolder } from '../../src/store/postgres/owned_schema.js'
 import { openPostgresPool, type PostgresPool } from './store/postgres/store.js'
-import { openWebhookStore } from './store/store.js'
+import { openWebhookStore, type CorruptRow } from './store/store.js'
 import { nameServers, systemNames } from './sending/target_guard.js'
 import { openAdminQueries } from './store/admin_queries.js'
 
@@ -132,6 +133,7 @@ const pool = createPool({
   disable: (endpointId, reason) => outcomes.disable(endpointId, reason),
   onAttempt: (result) => metrics.record(result),
   deadLetters,
+  failed: poolFailed,
 })
 await pool.start()
 outcomes.schedule()
@@ -143,6 +145,7 @@ const eventConsumer = createEventConsumer({
   store,
   deliver: (deliveries, stored) => pool.deliver(deliveries, stored),
   settled: () => outcomes.schedule(),
+  failed: poolFailed,
   clock,
   random,
   log,
@@ -155,6 +158,7 @@ const metrics = registerMetrics(registry, {
   counts: eventConsumer.counts,
   pool: () => pool.state(),
   adminQueries,
+  store,
   clock,
 })
 const retention = startRetention(
@@ -163,6 +167,7 @@ const retention = startRetention(
       eventConsumer.inOrder(() => store.removeSettled(before, after)),
   },
   clock,
+  poolFailed,
 )
 const redriver = createRedriver({
   adminQueries,
@@ -173,7 +178,7 @@ const redriver = createRedriver({
   clock,
   random,
 })
-const handleControl = createControlHandler({ adminQueries, redriver, pool, clock, log })
+const handleControl = createControlHandler({ adminQueries, redriver, pool, store, clock, log })
 const several = settings.PROCESSORS.length > 0
 const addresses = watchProcessorAddresses(
   several ? settings.PROCESSORS : [settings.PROCESSOR_ADDRESS],
@@ -229,9 +234,10 @@ function connectTo(found: readonly string[]): void {
     if (found.includes(address)) continue
     processors.delete(address)
     processor.subscription.close()
-    void processor.control.close().then(() => {
-      for (const client of processor.clients) client.close()
-    })
+    processor.control
+      .close()
+      .then(() => processor.clients.forEach((client) => client.close()))
+      .catch(poolFailed)
   }
   for (const address of found) {
     if (!processors.has(address)) processors.set(address, connectProcessor(address))
@@ -245,7 +251,7 @@ function connectProcessor(address: string): Processor {
   const recorder = new EventOutcomes(address, channel, options)
   const client = new WebhookControl(address, channel, options)
   const subscription = endpoints.add(directory)
-  void subscription.complete.then(() => outcomes.schedule())
+  subscription.complete.then(() => outcomes.schedule()).catch(poolFailed)
   const control = openControlStream({
     client,
     token,
@@ -268,9 +274,10 @@ function recorderOf(tenant: TenantId): EventOutcomesClient | undefined {
 
 async function openStore(): Promise<PostgresPool> {
   const number = settings.WEBHOOK_POOL_NUMBER
+  const reports = { failed: poolFailed, corrupt: reportCorrupt }
   if (settings.STORE_URL === '') {
     const database = dataFile(settings, webhookDatabase(number))
-    const store = await openWebhookStore(database, storeFailed)
+    const store = await openWebhookStore(database, reports)
     return { store, adminQueries: await openAdminQueries(database) }
   }
   const shard = webhookSchema(settings.WEBHOOK_POOL_SCHEMA, number)
@@ -286,10 +293,23 @@ async function openStore(): Promise<PostgresPool> {
     },
     log,
   }
-  return openPostgresPool(options, storeFailed)
+  return openPostgresPool(options, reports).catch(orRestart)
 }
 
-function storeFailed(fault: unknown): void {
-  log.fatal({ error: fault }, 'webhook store failed')
+/** A candidate that loses the server looks for the primary again. */
+function orRestart(error: unknown): Promise<never> {
+  if (!(error instanceof NoAnswer)) throw error
+  poolFailed(error)
+  return new Promise<never>(() => undefined)
+}
+
+/** Memory may differ from the disk: the process starts again from it. */
+function poolFailed(fault: unknown): void {
+  log.fatal({ error: fault }, 'webhook pool failed')
   log.flush(() => process.exit(fault instanceof Deposed ? EXIT_DEPOSED : EXIT_RECOVER))
+}
+
+function reportCorrupt({ id, eventId, endpointId }: CorruptRow, reason: string): void {
+  const row = { delivery_id: id, event_id: eventId, endpoint_id: endpointId, reason }
+  log.error(row, 'corrupt row; it is left as it is, and all other deliveries go on')
 }

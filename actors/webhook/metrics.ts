@@ -5,6 +5,7 @@ import type { AttemptResult } from './delivery/attempt.js'
 import type { EventConsumer } from './intake/event_consumer.js'
 import type { PoolState } from './pool.js'
 import type { AdminQueries } from './store/admin_queries.js'
+import type { WebhookStore } from './store/store.js'
 
 const AGES_S = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30, 120, 600, 3_600, 86_400]
 
@@ -16,12 +17,13 @@ export interface MetricSources {
   readonly counts: EventConsumer['counts']
   readonly pool: () => PoolState
   readonly adminQueries: Pick<AdminQueries, 'counts' | 'oldestOpen'>
+  readonly store: Pick<WebhookStore, 'corruptRows'>
   readonly clock: Clock
 }
 
 export function registerMetrics(
   registry: Registry,
-  { counts, pool, adminQueries, clock }: MetricSources,
+  { counts, pool, adminQueries, store, clock }: MetricSources,
 ): PoolMetrics {
   const registers = [registry]
   const attempts = new Counter({
@@ -80,6 +82,11 @@ export function registerMetrics(
     oldestAge,
   )
   gauge('causeway_webhook_dead_letters', 'Dead deliveries', () => sumOf('dead'))
+  gauge(
+    'causeway_webhook_corrupt_rows',
+    'Deliveries set apart because their rows are corrupt',
+    () => store.corruptRows(),
+  )
 
   return {
     record: ({ outcome, delivery, attempt }) => {

@@ -12,6 +12,8 @@
  * - A delivery leaves memory only after its result is on disk; an attempt whose result was not
  *   committed is repeated.
  * - Other changes to deliveries run in `withPausedQueue` and skip those in memory.
+ * - A delivery that cannot be attempted is set apart (store/stored_delivery), and the others of its
+ *   endpoint go on.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { assert } from '../../src/base/assert.js'
@@ -81,6 +83,8 @@ export interface PoolOptions extends AttemptOptions {
   readonly disable: (endpointId: EndpointId, reason: DisableReason) => void
   readonly onAttempt: (result: AttemptResult) => void
   readonly deadLetters?: Omit<DeadLetterLog, 'stop'>
+  /** Called with a fault of ours: memory may differ from the disk, so the process must exit. */
+  readonly failed: (fault: unknown) => void
 }
 
 export interface PoolState {
@@ -121,7 +125,7 @@ export interface WebhookPool {
 }
 
 export function createPool(options: PoolOptions): WebhookPool {
-  const { store, clock, log, backoff, isPaused = () => false } = options
+  const { store, clock, log, backoff, failed, isPaused = () => false } = options
   const probes: ProbePauses = {
     everyMs: scaled(PROBE_EVERY_MS, backoff),
     newEveryMs: scaled(PROBE_NEW_EVERY_MS, backoff),
@@ -151,7 +155,7 @@ export function createPool(options: PoolOptions): WebhookPool {
 
   const track = (read: Promise<void>): void => {
     reads.add(read)
-    void read.finally(() => reads.delete(read))
+    read.catch(failed).finally(() => reads.delete(read))
   }
 
   const start = async (): Promise<void> => {
@@ -168,7 +172,7 @@ export function createPool(options: PoolOptions): WebhookPool {
       if (mayTake(queue, delivery)) enqueue(queue, delivery)
     }
     startAll()
-    void stored.then(() => recordDue(deliveries))
+    stored.then(() => recordDue(deliveries)).catch(failed)
   }
 
   /** Records the due times of deliveries that did not fit in memory, once they are on disk. */
@@ -226,17 +230,33 @@ export function createPool(options: PoolOptions): WebhookPool {
     used[slot] += 1
     queue.inFlight += 1
     spend(queue, now)
-    void attemptDelivery(options, delivery, queue.endpoint).then((result) =>
-      complete(request, result),
-    )
+    attemptDelivery(options, delivery, queue.endpoint)
+      .then(
+        (result) => complete(request, result),
+        (fault: unknown) => setApart(request, delivery, fault),
+      )
+      .catch(failed)
+  }
+
+  const setApart = (request: InFlight, delivery: Delivery, fault: unknown): void => {
+    end(request)
+    if (closed) return
+    store.setApart(delivery, String(fault))
+    release(request.queue, delivery.id)
+    offer(request.queue)
+    startAll()
+  }
+
+  const end = (request: InFlight): void => {
+    requestsInFlight.delete(request)
+    used[request.slot] -= 1
+    request.queue.inFlight -= 1
+    if (requestsInFlight.size === 0) allCompleted()
   }
 
   const complete = async (request: InFlight, result: AttemptResult): Promise<void> => {
     const { queue } = request
-    requestsInFlight.delete(request)
-    used[request.slot] -= 1
-    queue.inFlight -= 1
-    if (requestsInFlight.size === 0) allCompleted()
+    end(request)
     if (closed) return
 
     const now = clock.now()
@@ -274,7 +294,7 @@ export function createPool(options: PoolOptions): WebhookPool {
     queue.dueOnDisk = null
     const rows = await store.due(queue.endpointId, probing ? EVER : now, limit)
     const next = rows.length === limit ? now : await store.nextDue(queue.endpointId, now)
-    const fresh = rows.filter((row) => isOnDiskOnly(queue, row))
+    const fresh = rows.filter((row) => isOnDiskOnly(queue, row) && isOwnEvent(queue, row))
     queue.loading = false
     queue.releasedDuringLoad.clear()
     dueOnDisk(queue, next)
@@ -289,6 +309,13 @@ export function createPool(options: PoolOptions): WebhookPool {
 
   const isOnDiskOnly = (queue: EndpointQueue, { id }: { id: DeliveryId }): boolean =>
     !queue.held.has(id) && !queue.releasedDuringLoad.has(id)
+
+  /** A damaged row could otherwise send an event of one partner to another. */
+  const isOwnEvent = ({ endpoint }: EndpointQueue, delivery: Delivery): boolean => {
+    if (endpoint === undefined || endpoint.tenant === delivery.tenant) return true
+    store.setApart(delivery, 'its event is of another partner than its endpoint')
+    return false
+  }
 
   /** Ends the deliveries of a deleted endpoint; those in flight end when they complete. */
   const abandonAll = async (queue: EndpointQueue): Promise<void> => {
@@ -339,7 +366,7 @@ export function createPool(options: PoolOptions): WebhookPool {
     // When it is enabled again it starts as a new endpoint.
     resetHealth(queue)
     const recovered = recover(queue)
-    if (recovered.length > 0) void store.commit({ recovered })
+    if (recovered.length > 0) store.commit({ recovered }).catch(failed)
     if (endpoint.status === 'deleted') track(abandonAll(queue))
   }
 

@@ -12,6 +12,7 @@ import {
 import { approvalsAreByTwoOperators } from './checks/approvals.js'
 import {
   deliveriesAreCounted,
+  deliveriesAreReadable,
   deliveriesHaveNoGap,
   poolEventsMatch,
   settledEventsAreFinal,
@@ -129,4 +130,5 @@ export const CHECKLIST: readonly Check[] = [
   deliveriesAreCounted,
   deliveriesHaveNoGap,
   poolEventsMatch,
+  deliveriesAreReadable,
 ]

@@ -18,7 +18,7 @@ export function missingLines(answer: { readonly missing_pools?: readonly number[
 
 export const webhooksStatus: CliCommand = {
   usage: 'webhooks status',
-  about: 'backlog and its age, breakers, dead letters, poison messages',
+  about: 'backlog and its age, breakers, dead letters, poison messages, corrupt rows',
   run: async ({ webhooks, clock }) => {
     const state = await webhooks.call('Status', {})
     const { oldest_open_at: oldest } = state
@@ -30,6 +30,7 @@ export const webhooksStatus: CliCommand = {
       ['dead letters', String(state.dead)],
       ['open breakers', state.open_breakers.length === 0 ? '0' : state.open_breakers.join(' ')],
       ['poison', String(state.poison)],
+      ['corrupt', String(state.corrupt)],
     ]
     return { value: state, lines: [table(rows, []), ...missingLines(state)] }
   },

@@ -113,6 +113,11 @@ const memory = await loadMemory(store, vault, clock.now(), {
   duplicateWindowMs: settings.DUPLICATE_SCAN_WINDOW_S * SECOND,
 })
 await member?.adopt([...memory.partners.keys()])
+const { corruptRows } = memory
+for (const { id, isCorrupt } of memory.endpoints.values()) {
+  if (isCorrupt !== true || !corruptRows.add(id)) continue
+  log.error({ entity_id: id }, 'webhook endpoint is corrupt; it counts as disabled')
+}
 const callers = createCallers(settings.CALLERS.map(configuredCaller), clock, memory.callers)
 const directory = directoryService(memory, vault, shardInfoOf(member))
 const disk = watchFreeSpace({
@@ -201,7 +206,6 @@ if (!recovery.isActive) {
 }
 stuckPaymentMonitor.start()
 
-const { corruptRows } = memory
 const reader = createQueryRunner(
   { lists: store.lists, vault, brand: settings.BRAND, corruptRows },
   log,

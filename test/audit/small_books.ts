@@ -48,6 +48,7 @@ import { anIntent, aPayout, promptPayQr } from '../support/requests.js'
 import { openSandboxRail, type SandboxRail } from '../support/sandbox_rail.js'
 import { NO_FINDINGS } from '../support/statements.js'
 import { createWorld, DEMO, viewOf, type World } from '../support/world.js'
+import { NO_REPORTS } from '../support/webhook_store.js'
 
 export interface SmallBooks {
   /** The data folder. */
@@ -283,9 +284,7 @@ async function makeIntents(world: World, bank: SandboxRail): Promise<SmallBooks[
  * The webhook pool's part: of the last two events one is dead and one waits, all others arrived.
  */
 async function deliver(world: World, file: string, endpointId: EndpointId): Promise<void> {
-  const store = await openWebhookStore(file, (fault) => {
-    throw fault
-  })
+  const store = await openWebhookStore(file, NO_REPORTS)
   const notSubscribed = ['payment_intent.authorized', 'webhook_endpoint.disabled']
   const published = world.events.filter(({ type }) => !notSubscribed.includes(type))
   const settled = published.slice(0, -1)

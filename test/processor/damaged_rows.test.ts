@@ -2,6 +2,14 @@
 import t, { type Test } from 'tap'
 import { createLog } from '../../src/base/log.js'
 import { createTimers } from '../../src/processor/background/timers.js'
+import type { EndpointId } from '../../src/base/ids.js'
+import { createWebhookEndpoint } from '../../src/processor/commands/webhook_endpoints/webhook_endpoint_create.js'
+import { deleteWebhookEndpoint } from '../../src/processor/commands/webhook_endpoints/webhook_endpoint_delete.js'
+import {
+  getWebhookEndpoint,
+  listWebhookEndpoints,
+} from '../../src/processor/commands/webhook_endpoints/webhook_endpoint_get.js'
+import { switchWebhookEndpoint } from '../../src/processor/commands/webhook_endpoints/webhook_endpoint_switch.js'
 import { createPayout } from '../../src/processor/commands/payouts/payout_create.js'
 import { approvePayout } from '../../src/processor/commands/payouts/payout_review.js'
 import { getPayout } from '../../src/processor/commands/payouts/payout_get.js'
@@ -247,3 +255,41 @@ void t.test(
     await books.close()
   },
 )
+
+const ENDPOINT_DAMAGES = {
+  'a filter that is not JSON': "enabled_events = '[\"*'",
+  'a filter that is no list': "enabled_events = '{}'",
+  'secrets that are not JSON': 'secrets = substr(secrets, 1, 30)',
+  'secrets that are no list': "secrets = '7'",
+  'a secret that cannot be decrypted': `secrets = replace(secrets, '"sealed":"', '"sealed":"x')`,
+} as const
+
+for (const [what, change] of Object.entries(ENDPOINT_DAMAGES)) {
+  void t.test(`a webhook endpoint with ${what} is set apart`, async (t) => {
+    const world = await createWorld(t)
+    const add = async (): Promise<string> => {
+      const request = { url: 'https://example.com/hooks', enabled_events: [] }
+      return viewOf<{ id: string }>(await world.run(createWebhookEndpoint(DEMO, request))).id
+    }
+    const [corrupt, whole] = [await add(), await add()]
+    await damage(t, world, (books) =>
+      books.run(`UPDATE webhook_endpoints SET ${change} WHERE id = ?`, [corrupt]),
+    )
+    const known = world.memory().endpoints.get(corrupt as EndpointId)
+    t.match(known, { status: 'disabled', disabledReason: 'corrupt', secrets: [] })
+    for (const command of [
+      getWebhookEndpoint(DEMO, corrupt),
+      switchWebhookEndpoint(DEMO, corrupt, 'enabled'),
+      deleteWebhookEndpoint(DEMO, corrupt),
+    ]) {
+      t.equal(codeOf(await world.run(command)), 'internal_error')
+    }
+    const { data } = viewOf<{ data: { id: string }[] }>(await world.run(listWebhookEndpoints(DEMO)))
+    t.same(
+      data.map(({ id }) => id),
+      [whole],
+    )
+    t.equal(codeOf(await world.run(deleteWebhookEndpoint(DEMO, whole))), 'ok')
+    t.equal(world.memory().corruptRows.count, 1)
+  })
+}

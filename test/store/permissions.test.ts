@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { openWebhookStore } from '../../actors/webhook/store/store.js'
 import { openDatabase } from '../../src/store/database.js'
+import { NO_REPORTS } from '../support/webhook_store.js'
 
 const PARTS = ['', '-wal', '-shm']
 
@@ -37,12 +38,9 @@ void t.test('a reader does not change the modes', async (t) => {
 
 void t.test('the webhook pool restricts its file', async (t) => {
   const file = join(t.testdir(), 'webhooks.db')
-  const failed = (fault: unknown): never => {
-    throw fault
-  }
-  await (await openWebhookStore(file, failed)).close()
+  await (await openWebhookStore(file, NO_REPORTS)).close()
   chmodSync(file, 0o666)
-  const store = await openWebhookStore(file, failed)
+  const store = await openWebhookStore(file, NO_REPORTS)
   t.equal(statSync(file).mode & 0o777, 0o600)
   await store.close()
 })

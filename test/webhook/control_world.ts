@@ -36,6 +36,7 @@ import { listenGrpc } from '../support/grpc_listen.js'
 import { eventually } from '../support/eventually.js'
 import { tempFolder } from '../support/temp_folder.js'
 import { aDelivery, anEventRow, heldClock } from './builders.js'
+import { failed, NO_REPORTS } from '../support/webhook_store.js'
 
 const TOKEN = 'it_test'
 const random = systemRandom()
@@ -96,9 +97,7 @@ export async function aControlWorld(t: Test): Promise<ControlWorld> {
 
   const attend = async (t: Test, number = 1): Promise<ControlPool> => {
     const file = join(place, `webhooks-${pools.length}.db`)
-    const store = await openWebhookStore(file, (fault) => {
-      throw fault
-    })
+    const store = await openWebhookStore(file, NO_REPORTS)
     const adminQueries = await openAdminQueries(file)
     const sent: WebhookRequest[] = []
     const pool = createPool({
@@ -110,6 +109,7 @@ export async function aControlWorld(t: Test): Promise<ControlWorld> {
       settled: () => undefined,
       disable: () => undefined,
       onAttempt: () => undefined,
+      failed,
     })
     const directory = {
       get: (id: EndpointId) => endpoints.get(id),
@@ -125,6 +125,7 @@ export async function aControlWorld(t: Test): Promise<ControlWorld> {
       ...{ endpoints: directory, store, clock, random, log },
       deliver: (deliveries, stored) => pool.deliver(deliveries, stored),
       settled: () => undefined,
+      failed,
     })
     await pool.start()
     for (const endpoint of endpoints.values()) pool.applyEndpoint(endpoint)
@@ -135,7 +136,7 @@ export async function aControlWorld(t: Test): Promise<ControlWorld> {
     const connectedPools = ctx.connectedPools
     const opened = connect(
       address,
-      createControlHandler({ adminQueries, redriver, pool, clock, log }),
+      createControlHandler({ adminQueries, redriver, pool, store, clock, log }),
       number,
     )
     await eventually('the pool is connected', () => ctx.connectedPools === connectedPools + 1)

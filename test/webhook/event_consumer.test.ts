@@ -21,6 +21,7 @@ import { eventually } from '../support/eventually.js'
 import { createNatsServer } from '../support/nats_server.js'
 import { tempFolder } from '../support/temp_folder.js'
 import { anEndpoint } from './builders.js'
+import { failed, NO_REPORTS } from '../support/webhook_store.js'
 
 const log = createLog('test', { LOG_LEVEL: 'silent' })
 const clock = systemClock
@@ -32,9 +33,7 @@ async function anEventConsumer(t: Test, endpoints: Endpoint[]) {
   await server.start()
   t.teardown(() => server.kill())
   const file = join(folder, 'webhooks.db')
-  const store = await openWebhookStore(file, (fault) => {
-    throw fault
-  })
+  const store = await openWebhookStore(file, NO_REPORTS)
   const bus = connectBus({ url: server.url, consumes: true, ackWaitMs: 1_000, clock, log })
   const delivered: Delivery[] = []
   let whenSynced = true
@@ -67,6 +66,7 @@ async function anEventConsumer(t: Test, endpoints: Endpoint[]) {
     },
     deliver: (deliveries) => void delivered.push(...deliveries),
     settled: () => undefined,
+    failed,
     clock,
     random: systemRandom(),
     log,

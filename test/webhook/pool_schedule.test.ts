@@ -12,6 +12,7 @@ import { openWebhookStore } from '../../actors/webhook/store/store.js'
 import { eventually } from '../support/eventually.js'
 import { tempFolder } from '../support/temp_folder.js'
 import { aDelivery, anEndpoint, anEventRow, heldClock } from './builders.js'
+import { failed, NO_REPORTS } from '../support/webhook_store.js'
 
 type Kind = SendOutcome['kind']
 
@@ -26,9 +27,7 @@ async function aPool(
 ) {
   const clock = heldClock()
   const file = join(tempFolder(t), 'webhooks.db')
-  const store = await openWebhookStore(file, (fault) => {
-    throw fault
-  })
+  const store = await openWebhookStore(file, NO_REPORTS)
   const inFlight = new Map<string, number>()
   const most = new Map<string, number>()
   const delivered: string[] = []
@@ -79,6 +78,7 @@ async function aPool(
     onAttempt: ({ outcome, delivery }) => {
       if (outcome.kind === 'delivered') delivered.push(delivery.endpointId)
     },
+    failed,
   }
   const pool = createPool(options)
   await pool.start()
@@ -98,7 +98,9 @@ async function aPool(
 
   /** Like the event consumer: passed to the pool while their commit is in progress. */
   const give = async (endpoint: Endpoint, count: number): Promise<void> => {
-    const events = Array.from({ length: count }, () => anEventRow({ receivedAt: clock.now() }))
+    const events = Array.from({ length: count }, () =>
+      anEventRow({ receivedAt: clock.now(), tenant: endpoint.tenant }),
+    )
     const deliveries = events.map((event) => aDelivery(event, endpoint))
     const stored = store.commit({ events, deliveries })
     pool.deliver(deliveries, stored)

@@ -25,7 +25,7 @@ void t.test('a former owner commits and removes nothing', async (t) => {
   const clock = hurriedClock()
   const place = inPostgres(server, clock.elapsed)
   const faults: unknown[] = []
-  const first = await place.open((fault) => faults.push(fault), 'one')
+  const first = await place.open({ failed: (fault) => faults.push(fault) }, 'one')
   const [event, other] = [anEventRow(), anEventRow()]
   await first.store.commit({ events: [event], reported: [event.id] })
   const second = await clock.hurried(() => place.open(undefined, 'two'))
@@ -102,6 +102,23 @@ void t.test('no delivery is lost while the server is killed', async (t) => {
     world.got.every(({ signed }) => signed),
     'byte for byte as published',
   )
+})
+
+void t.test('a candidate that loses the server exits as an owner does', async (t) => {
+  const world = await aPoolWorld(t, { STORE_URL: server.url, WEBHOOK_POOL_SCHEMA: 'waiting' })
+  const rows = await connectToPrimary(parseStoreUrl(server.url), 'waiting_1', 'test')
+  t.teardown(() => rows.close())
+  await world.start()
+  await world.stop()
+  // Alive for longer than the test takes, and not this process.
+  await rows.run("UPDATE owner SET holder = 'another machine'")
+  await world.launch()
+  const exited = world.exit()
+  await rows.all(
+    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+     WHERE application_name = 'causeway commits' AND query LIKE 'SELECT epoch%'`,
+  )
+  t.equal(await exited, EXIT_RECOVER)
 })
 
 void t.test('a former owner exits, and a candidate waits while the owner lives', async (t) => {

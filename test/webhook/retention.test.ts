@@ -8,15 +8,13 @@ import { openDatabase } from '../../src/store/database.js'
 import { eventually } from '../support/eventually.js'
 import { tempFolder } from '../support/temp_folder.js'
 import { aDelivery, anEndpoint, anEventRow } from './builders.js'
+import { failed, NO_REPORTS } from '../support/webhook_store.js'
 
 const NOW = instant(1_790_000_000_000)
-const stop = (fault: unknown): void => {
-  throw fault
-}
 
 void t.test('a sweep continues where the last one ended and restarts each hour', async (t) => {
   const file = join(tempFolder(t), 'webhooks.db')
-  const store = await openWebhookStore(file, stop)
+  const store = await openWebhookStore(file, NO_REPORTS)
   t.teardown(() => store.close())
   const row = (agoMs: number) => anEventRow({ receivedAt: plus(NOW, -agoMs) })
   const old = Array.from({ length: 2_500 }, (_, i) => row(10 * DAY - i))
@@ -50,6 +48,7 @@ void t.test('a sweep continues where the last one ended and restarts each hour',
       },
     },
     { now: () => now },
+    failed,
     5,
   )
   t.teardown(() => retention.stop())

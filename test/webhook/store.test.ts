@@ -145,7 +145,9 @@ async function contract(t: Test, newPlace: (t: Test) => StorePlace): Promise<voi
 
   await t.test('a failed commit resolves nothing and reports the failure', async (t) => {
     const faults: unknown[] = []
-    const { store, adminQueries } = await newPlace(t).open((fault) => faults.push(fault))
+    const { store, adminQueries } = await newPlace(t).open({
+      failed: (fault) => faults.push(fault),
+    })
     const delivery = aDelivery(anEventRow(), anEndpoint())
     let resolved = false
     // Its event does not exist: the foreign key rejects the commit.

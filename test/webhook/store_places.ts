@@ -3,30 +3,27 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { openPostgresPool, type PostgresPool } from '../../actors/webhook/store/postgres/store.js'
 import { openAdminQueries } from '../../actors/webhook/store/admin_queries.js'
-import { openWebhookStore } from '../../actors/webhook/store/store.js'
+import { openWebhookStore, type StoreReports } from '../../actors/webhook/store/store.js'
 import { systemPause } from '../../src/base/clock.js'
 import { createLog } from '../../src/base/log.js'
 import { openDatabase, type Database } from '../../src/store/database.js'
 import { connectToPrimary, parseStoreUrl } from '../../src/store/postgres/connection.js'
 import { noPostgres, startPostgres, type TestServer } from '../support/postgres_server.js'
 import { tempFolder } from '../support/temp_folder.js'
+import { NO_REPORTS } from '../support/webhook_store.js'
 
 export interface StorePlace {
   /** Opens the store; a new one unless it was opened before. */
-  open(onFailure?: (fault: unknown) => void, holder?: string): Promise<PostgresPool>
+  open(reports?: Partial<StoreReports>, holder?: string): Promise<PostgresPool>
   /** A second connection to its rows. */
-  connect(): Promise<Pick<Database, 'all' | 'run' | 'exec' | 'close'>>
-}
-
-const fail = (fault: unknown): void => {
-  throw fault
+  connect(): Promise<Pick<Database, 'dialect' | 'all' | 'run' | 'exec' | 'close'>>
 }
 
 export function inSqlite(t: Test): StorePlace {
   const file = join(tempFolder(t), 'webhooks.db')
   return {
-    open: async (onFailure = fail) => {
-      const store = await openWebhookStore(file, onFailure)
+    open: async (reports) => {
+      const store = await openWebhookStore(file, { ...NO_REPORTS, ...reports })
       return { store, adminQueries: await openAdminQueries(file) }
     },
     connect: () => openDatabase(file),
@@ -38,14 +35,14 @@ let places = 0
 export function inPostgres(server: TestServer, elapsed = () => performance.now()): StorePlace {
   const shard = `pool_${++places}`
   return {
-    open: (onFailure = fail, holder = 'one') =>
+    open: (reports, holder = 'one') =>
       openPostgresPool(
         {
           ...{ url: server.url, shard, holder, elapsed },
           pause: systemPause,
           log: createLog('test', { LOG_LEVEL: 'silent' }),
         },
-        onFailure,
+        { ...NO_REPORTS, ...reports },
       ),
     connect: () => connectToPrimary(parseStoreUrl(server.url), shard, 'test'),
   }

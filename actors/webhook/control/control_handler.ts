@@ -25,11 +25,13 @@ import type { WebhookPool } from '../pool.js'
 import type { Redriver } from '../delivery/redrive.js'
 import type { EventRow } from '../store/schema.js'
 import type { AttemptView, DeliveryView, AdminQueries } from '../store/admin_queries.js'
+import type { WebhookStore } from '../store/store.js'
 
 export interface ControlHandlerOptions {
   readonly adminQueries: AdminQueries
   readonly redriver: Redriver
   readonly pool: Pick<WebhookPool, 'state' | 'failing'>
+  readonly store: Pick<WebhookStore, 'corruptRows'>
   readonly clock: Clock
   readonly log: Logger
 }
@@ -38,7 +40,7 @@ export interface ControlHandlerOptions {
 export type ControlHandler = (request: ControlRequest) => Promise<ControlResponse>
 
 export function createControlHandler(options: ControlHandlerOptions): ControlHandler {
-  const { adminQueries, redriver, pool, clock, log } = options
+  const { adminQueries, redriver, pool, store, clock, log } = options
 
   const answer = async (request: ControlRequest): Promise<ControlResponse> => {
     switch (request.request) {
@@ -140,6 +142,7 @@ export function createControlHandler(options: ControlHandlerOptions): ControlHan
     return {
       in_flight: pool.state().inFlight,
       poison: await adminQueries.poisonCount(),
+      corrupt: store.corruptRows(),
       oldest_open_at: (await adminQueries.oldestOpen()) ?? 0,
       endpoints: [...ids].map((id) => ({
         endpoint_id: id,

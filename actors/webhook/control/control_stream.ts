@@ -68,6 +68,7 @@ export function openControlStream(options: ControlStreamOptions): ControlStream 
       .then((answer) => {
         if (stream === from) from.write(answer)
       })
+      .catch((error: unknown) => log.error({ error }, 'control response not sent'))
       .finally(() => pending.delete(work))
     pending.add(work)
   }

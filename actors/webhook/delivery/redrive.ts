@@ -6,6 +6,8 @@
  *
  * - Deliveries that are pending or in flight are skipped, so a repeated request sends once.
  * - A deleted endpoint gets nothing.
+ * - A corrupt delivery is reset under its id and its tries continue; one whose event is missing
+ *   by a resend, which brings the event.
  * - Runs serialized with the intake and with retention: no event is stored twice or removed between
  *   a read and its commit.
  * - Pages are short, so the pool's own commits run between them.
@@ -20,7 +22,7 @@ import type { Endpoints } from '../endpoint/endpoint_directory.js'
 import type { WebhookPool } from '../pool.js'
 import type { EventRow } from '../store/schema.js'
 import type { Delivery, WebhookStore } from '../store/store.js'
-import type { DeliveryView, AdminQueries } from '../store/admin_queries.js'
+import type { DeliveryView, AdminQueries, OrphanDelivery } from '../store/admin_queries.js'
 
 const PAGE_MAX = 500
 
@@ -127,9 +129,11 @@ export function createRedriver(options: RedriverOptions): Redriver {
         await redrive(row.endpointId, () => rowOf(adminQueries.delivery(row.id)))
       }
       const got = new Set(before.map((row) => row.endpointId))
+      const orphans = await adminQueries.orphansOf(event.id)
       const fresh = targets(request, isKnown)
         .filter(({ id }) => !got.has(id))
         .map((endpoint) => deliveryTo(endpoint, event, clock.now(), random))
+        .map((delivery) => underItsId(delivery, orphans.get(delivery.endpointId)))
       if (fresh.length > 0) await addDeliveries(isKnown ? [] : [event], fresh)
       return (await adminQueries.ofEvent(event.id)).filter(isRequested)
     })
@@ -167,6 +171,12 @@ interface FailedPage {
 
 const exists = (endpoint: Endpoint | undefined): endpoint is Endpoint =>
   endpoint !== undefined && endpoint.status !== 'deleted'
+
+function underItsId(delivery: Delivery, orphan: OrphanDelivery | undefined): Delivery {
+  if (orphan === undefined) return delivery
+  const context = { ...delivery.context, tries: orphan.lastNumber ?? 0 }
+  return { ...delivery, id: orphan.id, context }
+}
 
 const rowOf = async <T>(found: Promise<T | undefined>): Promise<readonly T[]> => {
   const row = await found

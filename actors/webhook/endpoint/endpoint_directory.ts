@@ -11,6 +11,7 @@
  *   without a shard is the only one and serves every tenant.
  * - The last known endpoints stay usable while a stream is down: deliveries continue.
  * - A deleted endpoint is passed to the handler and not stored.
+ * - An endpoint that cannot be applied is logged, and the others are.
  */
 import type { ClientReadableStream } from '@grpc/grpc-js'
 import type { DirectoryClient } from '../../../protos/types/causeway/internal/v1/Directory.js'
@@ -99,15 +100,22 @@ export function createEndpointDirectory(options: EndpointDirectoryOptions): Endp
 
   const take = (update: EndpointUpdate): void => {
     for (const wire of update.endpoints) {
-      const endpoint = readEndpoint(wire)
-      if (endpoint.status === 'deleted') remove(endpoint)
-      else store(endpoint)
-      handler(endpoint)
+      try {
+        apply(readEndpoint(wire))
+      } catch (error) {
+        options.log.error({ error, endpoint_id: wire.id }, 'endpoint cannot be applied')
+      }
     }
     if (update.complete) options.log.info({ endpoints: known.size }, 'endpoint directory complete')
     const reached = waiting.filter((waiter) => waiter.isReached())
     waiting = waiting.filter((waiter) => !reached.includes(waiter))
     for (const { resolve } of reached) resolve(true)
+  }
+
+  const apply = (endpoint: Endpoint): void => {
+    if (endpoint.status === 'deleted') remove(endpoint)
+    else store(endpoint)
+    handler(endpoint)
   }
 
   const store = (endpoint: Endpoint): void => {

@@ -45,13 +45,15 @@ export interface EventConsumerOptions {
   readonly deliver: (deliveries: readonly Delivery[], stored: Promise<void>) => void
   /** Called after each commit: events without an endpoint are settled by it. */
   readonly settled: () => void
+  /** Called with a fault of ours; the process must exit. */
+  readonly failed: (fault: unknown) => void
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
 }
 
 export interface EventConsumer {
-  /** Consumes until the bus or the directory is closed. */
+  /** Consumes until the bus or the directory is closed. Never rejects. */
   run(): Promise<void>
   /** Routes events to an endpoint that became known, or changed its subscription, after them. */
   applyEndpoint(endpoint: Endpoint): void
@@ -67,7 +69,7 @@ type EventToRoute = Pick<BusEvent, 'tenant' | 'type' | 'createdAt' | 'requestId'
 }
 
 export function createEventConsumer(options: EventConsumerOptions): EventConsumer {
-  const { consumer, endpoints, store, clock, random, log } = options
+  const { consumer, endpoints, store, clock, random, log, failed } = options
   const counts = { events: 0, duplicates: 0, poison: 0 }
   let tail: Promise<unknown> = Promise.resolve()
   /** Resolves when every consumed message is on disk; the bus bounds their number. */
@@ -81,7 +83,7 @@ export function createEventConsumer(options: EventConsumerOptions): EventConsume
     return result
   }
 
-  const run = async (): Promise<void> => {
+  const consume = async (): Promise<void> => {
     for (;;) {
       const messages = await consumer.next()
       if (messages.length === 0) return
@@ -89,7 +91,7 @@ export function createEventConsumer(options: EventConsumerOptions): EventConsume
       const late = messages.filter((message) => !isSynced(message))
       const now = late.length === 0 ? messages : messages.filter((each) => !late.includes(each))
       if (now.length > 0) await serialized(() => storeBatch(now))
-      for (const [tenant, held] of byTenant(late)) void hold(tenant, held)
+      for (const [tenant, held] of byTenant(late)) hold(tenant, held).catch(failed)
     }
   }
 
@@ -156,7 +158,7 @@ export function createEventConsumer(options: EventConsumerOptions): EventConsume
   const applyEndpoint = (endpoint: Endpoint): void => {
     const since = plus(clock.now(), -LATE_ENDPOINT_MS)
     if (endpoint.enabledEventsSince < since) return
-    void inOrder(async () => {
+    inOrder(async () => {
       const { id, tenant, enabledEventsSince: created } = endpoint
       const missed = await store.eventsWithout(id, tenant, { received: since, created })
       const now = clock.now()
@@ -167,7 +169,7 @@ export function createEventConsumer(options: EventConsumerOptions): EventConsume
       const stored = store.commit({ deliveries })
       options.deliver(deliveries, stored)
       await stored
-    })
+    }).catch(failed)
   }
 
   const idle = async (): Promise<void> => {
@@ -175,7 +177,7 @@ export function createEventConsumer(options: EventConsumerOptions): EventConsume
     await allStored
   }
 
-  return { run, applyEndpoint, inOrder, counts, idle }
+  return { run: () => consume().catch(failed), applyEndpoint, inOrder, counts, idle }
 }
 
 /** A new delivery. */

@@ -133,7 +133,7 @@ export function createSender(options: SenderOptions): Sender {
   const closeOldest = (): void => {
     for (const [key, pool] of pools) {
       pools.delete(key)
-      void pool.close()
+      pool.close().catch(() => undefined) // destroyed meanwhile
       return
     }
   }

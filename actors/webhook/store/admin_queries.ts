@@ -6,12 +6,13 @@
  * - They run on a connection of their own and do not delay the pool's reads and commits.
  * - Deliveries are ordered by event id, then endpoint id. The order is the same in every pool, so
  *   their lists can be merged.
+ * - A corrupt delivery is listed (store/stored_delivery).
  */
 import type { Instant } from '../../../src/base/clock.js'
 import type { DeliveryId, EndpointId, TenantId } from '../../../src/base/ids.js'
 import { openDatabase, type Reader } from '../../../src/store/database.js'
-import type { DeliveryContext } from '../delivery/machine.js'
 import type { AttemptRow, DeliveryRow } from './schema.js'
+import { shownState, type StoredState } from './stored_delivery.js'
 
 export interface DeliveryView extends DeliveryRow {
   readonly tenant: TenantId
@@ -20,6 +21,14 @@ export interface DeliveryView extends DeliveryRow {
 }
 
 export type AttemptView = Omit<AttemptRow, 'deliveryId'>
+
+/** A delivery without its event. */
+export interface OrphanDelivery {
+  readonly id: DeliveryId
+  readonly endpointId: EndpointId
+  /** Of its newest attempt; null: none. */
+  readonly lastNumber: number | null
+}
 
 /** A position in the order of deliveries. */
 export interface DeliveryPlace {
@@ -62,6 +71,8 @@ export interface AdminQueries {
   /** The last ATTEMPTS_MAX attempts of a delivery, oldest first. */
   attempts(id: DeliveryId): Promise<readonly AttemptView[]>
   hasEvent(id: string): Promise<boolean>
+  /** Deliveries of an event that is missing, by endpoint. */
+  orphansOf(eventId: string): Promise<ReadonlyMap<EndpointId, OrphanDelivery>>
   counts(): Promise<readonly EndpointCounts[]>
   /** When the oldest event with an open delivery was created. */
   oldestOpen(): Promise<Instant | null>
@@ -73,15 +84,16 @@ export interface AdminQueries {
 /** Only repeated redrives create more. */
 const ATTEMPTS_MAX = 24
 
+const LAST_NUMBER = '(SELECT max(number) FROM attempts WHERE delivery_id = d.id)'
 const DELIVERY = `
-  SELECT d.id, d.event_id AS "eventId", d.endpoint_id AS "endpointId", d.state, d.context,
+  SELECT d.id, d.event_id AS "eventId", d.endpoint_id AS "endpointId", d.state,
+    d.due_at AS "dueAt", d.context, ${LAST_NUMBER} AS "lastNumber",
     e.tenant, e.type AS "eventType", e.request_id AS "requestId"
   FROM deliveries AS d`
 const WITH_EVENT = 'JOIN events AS e ON e.id = d.event_id'
 const FAILED = "state IN ('waiting', 'dead')"
 
-/** As stored: the context is JSON text. */
-type StoredDelivery = Omit<DeliveryView, 'context'> & { readonly context: string }
+type StoredView = Omit<DeliveryView, 'state' | 'context'> & StoredState
 
 export async function openAdminQueries(file: string): Promise<AdminQueries> {
   const reader = await openDatabase(file, { readOnly: true })
@@ -100,8 +112,11 @@ function deliveriesIn(reader: Reader) {
     clauses: string,
     values: readonly (string | number)[],
   ): Promise<DeliveryView[]> => {
-    const rows = await reader.all<StoredDelivery>(`${DELIVERY} ${clauses}`, values)
-    return rows.map((row) => ({ ...row, context: JSON.parse(row.context) as DeliveryContext }))
+    const rows = await reader.all<StoredView>(`${DELIVERY} ${clauses}`, values)
+    return rows.map(({ dueAt, lastNumber, ...row }) => ({
+      ...row,
+      ...shownState({ ...row, dueAt, lastNumber }),
+    }))
   }
 
   return {
@@ -146,6 +161,15 @@ function deliveriesIn(reader: Reader) {
     },
     hasEvent: async (id: string) =>
       (await reader.all('SELECT 1 FROM events WHERE id = ?', [id])).length > 0,
+    orphansOf: async (eventId: string) => {
+      const rows = await reader.all<OrphanDelivery>(
+        `SELECT d.id, d.endpoint_id AS "endpointId", ${LAST_NUMBER} AS "lastNumber"
+         FROM deliveries AS d WHERE d.event_id = ?
+           AND NOT EXISTS (SELECT 1 FROM events WHERE id = d.event_id)`,
+        [eventId],
+      )
+      return new Map(rows.map((row) => [row.endpointId, row]))
+    },
   }
 }
 

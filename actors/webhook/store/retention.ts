@@ -18,9 +18,11 @@ const RESTART_EVERY_MS = HOUR
 
 const OLDEST: ReceiptPlace = { receivedAt: instant(0), position: 0 }
 
+/** @param failed called with a fault of ours; the process must exit */
 export function startRetention(
   store: Pick<WebhookStore, 'removeSettled'>,
   clock: Clock,
+  failed: (fault: unknown) => void,
   sweepEveryMs = SWEEP_EVERY_MS,
 ) {
   let sweeping: Promise<void> = Promise.resolve()
@@ -43,7 +45,7 @@ export function startRetention(
   }
 
   const timer = setInterval(() => {
-    sweeping = sweeping.then(sweep)
+    sweeping = sweeping.then(sweep).catch(failed)
   }, sweepEveryMs)
 
   return {

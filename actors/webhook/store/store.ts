@@ -10,14 +10,15 @@
  * - `commit` resolves when its changes are on disk. It never rejects: a failed commit has an
  *   unknown outcome, so callers must not continue and the process recovers from disk.
  * - Reads use a connection of their own and see committed rows only. `dedupWindow` also contains
- *   events whose commit is in progress.
+ *   events whose commit is in progress, and events of which only deliveries are left.
+ * - A failed read ends the process as a failed commit does. A corrupt row is set apart: it is
+ *   reported once, and no read returns it until a commit has rewritten it.
  */
 import { join } from 'node:path'
 import type { Instant } from '../../../src/base/clock.js'
 import type { DeliveryId, EndpointId, EventId, TenantId } from '../../../src/base/ids.js'
 import { projectRoot } from '../../../src/base/project_root.js'
 import { openDatabase, type Reader } from '../../../src/store/database.js'
-import type { DeliveryContext, DeliveryState } from '../delivery/machine.js'
 import { createDedupWindow } from '../intake/dedup_window.js'
 import {
   COMMIT_STATEMENT,
@@ -26,26 +27,21 @@ import {
   type Changes,
   type EventRow,
 } from './schema.js'
+import {
+  isBodyOf,
+  readDelivery,
+  WRONG_BODY,
+  type Delivery,
+  type StoredDelivery,
+} from './stored_delivery.js'
 
-/** A delivery with its event. */
-export interface Delivery {
-  readonly id: DeliveryId
-  readonly eventId: EventId
-  readonly endpointId: EndpointId
-  readonly eventType: string
-  readonly eventCreatedAt: Instant
-  readonly tenant: TenantId
-  readonly requestId: string | null
-  readonly body: string
-  readonly state: DeliveryState
-  readonly context: DeliveryContext
-}
+export type { Delivery }
 
 export interface WebhookStore {
   commit(changes: Changes): Promise<void>
   /** Which of these events are stored, or being stored. */
   dedupWindow(ids: readonly EventId[]): Promise<ReadonlySet<EventId>>
-  /** Open deliveries of an endpoint that are due by `until`, earliest first. */
+  /** Open deliveries of an endpoint that are due by `until`, earliest first; no corrupt ones. */
   due(endpointId: EndpointId, until: Instant, limit: number): Promise<readonly Delivery[]>
   /** The due time of the next delivery after `after`. */
   nextDue(endpointId: EndpointId, after: Instant): Promise<Instant | null>
@@ -64,7 +60,25 @@ export interface WebhookStore {
   ): Promise<readonly MissedEvent[]>
   /** Scans the next page of events in order of receipt and removes those past their retention. */
   removeSettled(before: KeptSince, after: ReceiptPlace): Promise<ScannedPage>
+  /** Sets a delivery apart that cannot be attempted. */
+  setApart(delivery: CorruptRow, why: string): void
+  /** The number of corrupt rows found since the start, without those rewritten. */
+  corruptRows(): number
   close(): Promise<void>
+}
+
+/** A delivery, or an event without one. */
+export interface CorruptRow {
+  readonly id: DeliveryId | EventId
+  readonly eventId: EventId
+  readonly endpointId: EndpointId
+}
+
+export interface StoreReports {
+  /** Called once when a commit or a read fails; the process must exit. */
+  readonly failed: (fault: unknown) => void
+  /** Called once for each corrupt row. */
+  readonly corrupt: (row: CorruptRow, why: string) => void
 }
 
 export type TenantEvent = Pick<EventRow, 'id' | 'tenant'>
@@ -111,11 +125,7 @@ export interface StoreBackend {
   close(): Promise<void>
 }
 
-/** @param onFailure called once when a commit fails; the process must exit */
-export async function openWebhookStore(
-  file: string,
-  onFailure: (fault: unknown) => void,
-): Promise<WebhookStore> {
+export async function openWebhookStore(file: string, reports: StoreReports): Promise<WebhookStore> {
   const writer = await openDatabase(file, { migrations: WEBHOOK_SCHEMA, sole: true })
   await writer.exec(COMMIT_VIEW)
   const reader = await openDatabase(file, { readOnly: true })
@@ -129,23 +139,51 @@ export async function openWebhookStore(
       await writer.close()
     },
   }
-  return createWebhookStore(backend, onFailure)
+  return createWebhookStore(backend, reports)
 }
 
-/** @param onFailure called once when a commit fails; the process must exit */
 export async function createWebhookStore(
   backend: StoreBackend,
-  onFailure: (fault: unknown) => void,
+  reports: StoreReports,
 ): Promise<WebhookStore> {
-  const queue = createCommitQueue(backend, onFailure)
-  const reads = queries(backend.reader)
+  let hasFailed = false
+  const fail = (fault: unknown): void => {
+    if (!hasFailed) reports.failed(fault)
+    hasFailed = true
+  }
+  /** Never settles after a failure: its caller must not continue. */
+  const orFail = <T>(work: Promise<T>): Promise<T> =>
+    work.catch((fault: unknown) => {
+      fail(fault)
+      return new Promise<never>(() => undefined)
+    })
+  const queue = createCommitQueue(backend, fail)
+  const corrupt = new Set<string>()
+  const setApart = (row: CorruptRow, why: string): void => {
+    if (corrupt.has(row.id)) return
+    corrupt.add(row.id)
+    reports.corrupt(row, why)
+  }
+  const { dialect } = backend.reader
+  const reader: Reader = { dialect, all: (...query) => orFail(backend.reader.all(...query)) }
+  const reads = queries(reader, corrupt, setApart)
   const known = createDedupWindow(await reads.newestEvent())
+
+  const commit = (changes: Changes): Promise<void> => {
+    for (const { id } of changes.events ?? []) known.add(id)
+    const committed = queue.commit(changes)
+    return corrupt.size === 0 ? committed : committed.then(() => rewritten(changes))
+  }
+
+  const rewritten = ({ events = [], deliveries = [] }: Changes): void => {
+    for (const { id } of [...events, ...deliveries]) corrupt.delete(id)
+  }
+
   return {
     ...reads,
-    commit: (changes) => {
-      for (const { id } of changes.events ?? []) known.add(id)
-      return queue.commit(changes)
-    },
+    commit,
+    setApart,
+    corruptRows: () => corrupt.size,
     dedupWindow: async (ids) => {
       const unsure = ids.filter((id) => known.has(id) === undefined)
       const onDisk = unsure.length === 0 ? NONE : await reads.eventsAmong(unsure)
@@ -154,7 +192,7 @@ export async function createWebhookStore(
     removeSettled: async (before, after) => {
       const rows = await reads.oldest(before, after)
       const over = rows.filter(({ isOver }) => isOver === 1).map(({ position }) => position)
-      if (over.length > 0) await backend.remove(over)
+      if (over.length > 0) await orFail(backend.remove(over))
       return { upTo: rows.at(-1) ?? after, isEnd: rows.length < SCAN_PAGE_ROWS }
     },
     close: async () => {
@@ -164,7 +202,10 @@ export async function createWebhookStore(
   }
 }
 
-function createCommitQueue(backend: StoreBackend, onFailure: (fault: unknown) => void) {
+function createCommitQueue(
+  backend: Pick<StoreBackend, 'commit'>,
+  onFailure: (fault: unknown) => void,
+) {
   let gathered: { readonly changes: Changes; readonly done: () => void }[] = []
   let gathering: NodeJS.Timeout | undefined
   let running: Promise<void> | undefined
@@ -210,15 +251,22 @@ function createCommitQueue(backend: StoreBackend, onFailure: (fault: unknown) =>
   return { commit, idle }
 }
 
-/** As stored: the context is JSON text. */
-type StoredDelivery = Omit<Delivery, 'context'> & { readonly context: string }
-
-function queries(reader: Reader) {
+/** @param corrupt the ids of rows set apart */
+function queries(reader: Reader, corrupt: ReadonlySet<string>, setApart: WebhookStore['setApart']) {
   const d = reader.dialect
+  const readable = (stored: StoredDelivery): readonly Delivery[] => {
+    if (corrupt.has(stored.id)) return []
+    const read = readDelivery(stored)
+    if (read.ok) return [read.row]
+    setApart(stored, read.why)
+    return []
+  }
   return {
     newestEvent: async () => {
-      const [row] = await reader.all<{ id: EventId | null }>('SELECT max(id) AS id FROM events')
-      return row?.id ?? ''
+      const rows = await reader.all<{ id: EventId | null }>(
+        'SELECT max(id) AS id FROM events UNION ALL SELECT max(event_id) FROM deliveries',
+      )
+      return rows.reduce((newest, { id }) => (id !== null && id > newest ? id : newest), '')
     },
     lastReceived: async (isOf?: (tenant: TenantId) => boolean) => {
       const rows = await reader.all<TenantEvent>(
@@ -228,29 +276,37 @@ function queries(reader: Reader) {
       return rows.find(({ tenant }) => isOf?.(tenant) ?? true) ?? null
     },
     eventsAmong: async (ids: readonly EventId[]): Promise<ReadonlySet<EventId>> => {
+      const list = JSON.stringify(ids)
       const rows = await reader.all<{ id: EventId }>(
-        `SELECT id FROM events WHERE id IN (${d.texts('?')})`,
-        [JSON.stringify(ids)],
+        `SELECT id FROM events WHERE id IN (${d.texts('?')})
+         UNION SELECT event_id FROM deliveries WHERE event_id IN (${d.texts('?')})`,
+        [list, list],
       )
       return new Set(rows.map(({ id }) => id))
     },
     due: async (endpointId: EndpointId, until: Instant, limit: number) => {
-      const rows = await reader.all<StoredDelivery>(
-        `SELECT d.id, d.event_id AS "eventId", d.endpoint_id AS "endpointId",
-           e.type AS "eventType", e.created_at AS "eventCreatedAt", e.tenant,
-           e.request_id AS "requestId", e.body, d.state, d.context
-         FROM deliveries AS d JOIN events AS e ON e.id = d.event_id
-         WHERE d.endpoint_id = ? AND d.due_at <= ? ORDER BY d.due_at LIMIT ?`,
-        [endpointId, until, limit],
-      )
-      return rows.map((row) => ({ ...row, context: JSON.parse(row.context) as DeliveryContext }))
+      for (;;) {
+        const atMost = limit + corrupt.size // corrupt rows stay due
+        const rows = await reader.all<StoredDelivery>(
+          `SELECT d.id, d.event_id AS "eventId", d.endpoint_id AS "endpointId",
+             e.type AS "eventType", e.created_at AS "eventCreatedAt", e.tenant,
+             e.request_id AS "requestId", e.body, d.state, d.due_at AS "dueAt", d.context,
+             (SELECT max(number) FROM attempts WHERE delivery_id = d.id) AS "lastNumber"
+           FROM deliveries AS d LEFT JOIN events AS e ON e.id = d.event_id
+           WHERE d.endpoint_id = ? AND d.due_at <= ? ORDER BY d.due_at LIMIT ?`,
+          [endpointId, until, atMost],
+        )
+        const found = rows.flatMap(readable)
+        if (rows.length < atMost || found.length >= limit) return found.slice(0, limit)
+      }
     },
     nextDue: async (endpointId: EndpointId, after: Instant) => {
-      const [row] = await reader.all<{ dueAt: Instant | null }>(
-        'SELECT min(due_at) AS "dueAt" FROM deliveries WHERE endpoint_id = ? AND due_at > ?',
-        [endpointId, after],
+      const rows = await reader.all<{ id: string; dueAt: Instant }>(
+        `SELECT id, due_at AS "dueAt" FROM deliveries
+         WHERE endpoint_id = ? AND due_at > ? ORDER BY due_at LIMIT ?`,
+        [endpointId, after, corrupt.size + 1],
       )
-      return row?.dueAt ?? null
+      return rows.find(({ id }) => !corrupt.has(id))?.dueAt ?? null
     },
     backlog: () =>
       reader.all<{ endpointId: EndpointId; dueAt: Instant }>(
@@ -279,18 +335,24 @@ function queries(reader: Reader) {
       )
       return new Map(rows.map(({ endpointId, since }) => [endpointId, since]))
     },
-    eventsWithout: (
+    eventsWithout: async (
       endpointId: EndpointId,
       tenant: TenantId,
       since: { readonly received: Instant; readonly created: Instant },
-    ) =>
-      reader.all<MissedEvent>(
+    ) => {
+      const rows = await reader.all<MissedEvent>(
         `SELECT id, tenant, type, created_at AS "createdAt", request_id AS "requestId", body
          FROM events
          WHERE received_at >= ? AND tenant = ? AND created_at >= ? AND NOT EXISTS (
            SELECT 1 FROM deliveries WHERE event_id = events.id AND endpoint_id = ?)`,
         [since.received, tenant, since.created, endpointId],
-      ),
+      )
+      return rows.filter(({ id, type, body }) => {
+        const isReadable = isBodyOf(id, type, body)
+        if (!isReadable) setApart({ id, eventId: id, endpointId }, WRONG_BODY)
+        return isReadable
+      })
+    },
   }
 }
 

@@ -9,6 +9,7 @@
  * - With several pools, more than one may receive an event, and each delivers it: delivery is at
  *   least once. An event is final when one pool has finished it, but the rows of every pool must be
  *   consistent.
+ * - A corrupt delivery is listed by a check of its own; the other checks run over all others.
  */
 import { DAY } from '../../base/clock.js'
 import { inEachPool, type Books } from '../books.js'
@@ -22,7 +23,8 @@ const KEPT_MS = 8 * DAY
  * counted attempts. A delivery to an endpoint that reached the pool late starts after the event was
  * settled.
  */
-const WAS_OPEN = `d.due_at IS NOT NULL AND d.context ->> 'tries' = d.context ->> 'attempts'
+const WAS_OPEN = `d.due_at IS NOT NULL AND json_valid(d.context)
+  AND d.context ->> 'tries' = d.context ->> 'attempts'
   AND coalesce((SELECT min(a.at) FROM :pool.attempts a WHERE a.delivery_id = d.id),
                d.context ->> 'dueAt') <= e.settled_at`
 
@@ -72,8 +74,52 @@ export const deliveriesAreCounted = byQuery({
            d.id || ' is due at ' || coalesce(d.due_at, 'no time'),
            coalesce(d.context ->> 'dueAt', 'no time')
       FROM :pool.deliveries d LEFT JOIN main.events e ON e.id = d.event_id
-      WHERE d.due_at IS NOT d.context ->> 'dueAt'`,
+      WHERE json_valid(d.context) AND d.due_at IS NOT d.context ->> 'dueAt'`,
 })
+
+/** A member that is not a whole number, or is negative. */
+const isNoCount = (member: string): string => `(json_type(d.context, '$.${member}') IS NOT 'integer'
+  OR d.context ->> '${member}' < 0)`
+const CORRUPT = `
+  SELECT coalesce(p.entity, d.event_id) AS entity, d.id, CASE
+      WHEN e.id IS NULL THEN 'its event is missing'
+      WHEN NOT json_valid(e.body) THEN 'the body of its event is not JSON'
+      WHEN d.state NOT IN ('pending', 'waiting', 'delivered', 'dead') THEN 'its state is unknown'
+      WHEN NOT json_valid(d.context) THEN 'its context is not JSON'
+      WHEN ${isNoCount('attempts')} OR ${isNoCount('tries')}
+        THEN 'its context has no numbers of attempts and tries'
+      WHEN d.context ->> 'tries' < (SELECT max(number) FROM :pool.attempts
+          WHERE delivery_id = d.id) THEN 'it has more attempts than tries'
+      END AS why
+    FROM :pool.deliveries d LEFT JOIN :pool.events e ON e.id = d.event_id
+      LEFT JOIN main.events p ON p.id = d.event_id`
+/** Named in a report; the number of all is there too. */
+const NAMED_MAX = 100
+
+interface CorruptDelivery {
+  readonly entity: string
+  readonly id: string
+  readonly why: string
+}
+
+export const deliveriesAreReadable: Check = {
+  name: 'deliveries_are_readable',
+  sentence: 'Each delivery in a pool has its event and a context that the pool can read.',
+  reads: ['webhooks'],
+  run: async (books) => {
+    const rows = await rowsOf(books, [':pool.deliveries'])
+    const found: CorruptDelivery[] = []
+    for (const sql of inEachPool(`SELECT * FROM (${CORRUPT}) WHERE why IS NOT NULL`, books)) {
+      found.push(...(await books.all<CorruptDelivery>(sql)))
+    }
+    const [first] = found
+    if (first === undefined) return { rows, broken: null }
+    const named = found.slice(0, NAMED_MAX).map(({ id, why }) => `${id} (${why})`)
+    const others = found.length - named.length
+    const list = [...named, ...(others === 0 ? [] : [`and ${others} more`])].join(', ')
+    return { rows, broken: { entity: first.entity, found: list, expected: 'no corrupt delivery' } }
+  },
+}
 
 /**
  * An endpoint that received an earlier event of a type, and whose filter has not changed since,
@@ -100,7 +146,7 @@ export const deliveriesHaveNoGap = byQuery({
       WHERE w.status <> 'deleted' AND w.enabled_events_since <= e.created_at
         AND r.position < e.position AND e.type <> 'webhook_endpoint.test'
         AND (e.type <> 'webhook_endpoint.disabled'
-          OR (e.body ->> '$.data.webhook_endpoint.id') IS NOT w.id)
+          OR iif(json_valid(e.body), e.body, '{}') ->> '$.data.webhook_endpoint.id' IS NOT w.id)
         AND (p.settled_at IS NULL OR e.received_at <= p.settled_at)
         AND EXISTS (SELECT 1 FROM json_each(w.enabled_events) t
           WHERE t.value = e.type OR t.value = '*' AND e.type <> 'payment_intent.authorized')

@@ -5,6 +5,8 @@
  * (changes/directory).
  *
  * - Secrets are in the clear in memory and encrypted in the row, bound to that row.
+ * - A webhook endpoint whose row cannot be read counts as disabled: the pools hold its events. No
+ *   command changes it.
  */
 import { instant, type Instant } from '../../base/clock.js'
 import type { EndpointId, KeyId, PartnerId, TenantId } from '../../base/ids.js'
@@ -59,6 +61,8 @@ export interface EndpointEntry {
     readonly activeFrom: Instant
   }[]
   readonly createdAt: Instant
+  /** Its row cannot be read; reading and changing the endpoint throws CorruptRow. */
+  readonly isCorrupt?: true
 }
 
 const signingSecretPlace = (keyId: string): string => `signing_keys.sealed_secret.${keyId}`
@@ -109,26 +113,41 @@ interface SealedWebhookSecret {
   readonly activeFrom: Instant
 }
 
-export const endpointEntry = (row: Row<'endpoints'>, vault: Vault): EndpointEntry => ({
-  id: row.id as EndpointId,
-  tenant: row.tenant as TenantId,
-  url: row.url,
-  description: row.description,
-  enabledEvents: row.enabled_events as string[],
-  enabledEventsSince: instant(row.enabled_events_since),
-  apiVersion: row.api_version,
-  status: row.status as EndpointEntry['status'],
-  disabledReason: row.disabled_reason,
-  secrets: (row.secrets as readonly SealedWebhookSecret[]).map(({ keyId, sealed, activeFrom }) => ({
-    keyId,
-    secret: vault.openSecret(sealed, webhookSecretPlace(keyId)),
-    activeFrom,
-  })),
-  createdAt: instant(row.created_at),
-  timesDisabled: row.times_disabled,
-  disabledAt: row.disabled_at === null ? null : instant(row.disabled_at),
-  breakerResetAt: instant(row.breaker_reset_at),
-})
+export function endpointEntry(row: Row<'endpoints'>, vault: Vault): EndpointEntry {
+  const entry: EndpointEntry = {
+    id: row.id as EndpointId,
+    tenant: row.tenant as TenantId,
+    url: row.url,
+    description: row.description,
+    enabledEvents: Array.isArray(row.enabled_events) ? (row.enabled_events as string[]) : ['*'],
+    enabledEventsSince: instant(row.enabled_events_since),
+    apiVersion: row.api_version,
+    status: row.status as EndpointEntry['status'],
+    disabledReason: row.disabled_reason,
+    secrets: [],
+    createdAt: instant(row.created_at),
+    timesDisabled: row.times_disabled,
+    disabledAt: row.disabled_at === null ? null : instant(row.disabled_at),
+    breakerResetAt: instant(row.breaker_reset_at),
+  }
+  const secrets = secretsIn(row, vault)
+  if (secrets !== undefined && Array.isArray(row.enabled_events)) return { ...entry, secrets }
+  const status = entry.status === 'deleted' ? 'deleted' : 'disabled'
+  return { ...entry, status, disabledReason: 'corrupt', isCorrupt: true }
+}
+
+/** Undefined: they are no list, or one of them cannot be decrypted. */
+function secretsIn(row: Row<'endpoints'>, vault: Vault): EndpointEntry['secrets'] | undefined {
+  try {
+    return (row.secrets as readonly SealedWebhookSecret[]).map(({ keyId, sealed, activeFrom }) => ({
+      keyId,
+      secret: vault.openSecret(sealed, webhookSecretPlace(keyId)),
+      activeFrom,
+    }))
+  } catch {
+    return undefined
+  }
+}
 
 export const endpointRow = (endpoint: EndpointEntry, vault: Vault): Row<'endpoints'> => ({
   id: endpoint.id,

@@ -6,6 +6,7 @@
  *
  * - The watchers receive a change only after its commit.
  */
+import { CorruptRow } from '../../base/corrupt_row.js'
 import { partsOfTenant, type TenantId } from '../../base/ids.js'
 import type { CommandContext } from '../cycle/command.js'
 import {
@@ -34,11 +35,16 @@ export function stageKey({ memory, batch, vault }: CommandContext, key: KeyEntry
   batch.stage('signingKeys', key.id, keyRow(key, vault))
 }
 
+/** @throws CorruptRow before any change */
 export function stageEndpoint(
   { memory, batch, vault }: CommandContext,
   endpoint: EndpointEntry,
 ): void {
+  if (endpoint.isCorrupt) throw corruptEndpoint(endpoint)
   memory.endpoints.set(endpoint.id, endpoint)
   batch.changedEndpoints.add(endpoint.id)
   batch.stage('endpoints', endpoint.id, endpointRow(endpoint, vault))
 }
+
+export const corruptEndpoint = ({ id }: EndpointEntry): CorruptRow =>
+  new CorruptRow(id, 'its filter or its secrets cannot be read')

@@ -4,6 +4,7 @@
  * Does not own: the changes (commands/webhook_endpoints), deliveries (actors/webhook).
  *
  * - A deleted endpoint, an endpoint of another tenant and an unknown id are all not found.
+ * - A corrupt endpoint is left out of lists, and each other call on it fails.
  * - Only the form of a URL, and TLS in production, are checked here. The sender checks the target
  *   address at every call.
  */
@@ -13,21 +14,27 @@ import type { Violation } from '../../base/errors.js'
 import { isEventFilter } from '../../base/event_types.js'
 import { environmentOf, type EndpointId, type TenantId } from '../../base/ids.js'
 import { isWithin } from '../../base/text.js'
+import { corruptEndpoint } from './directory.js'
 import { API_VERSION } from './event_publish.js'
 import type { EndpointEntry } from '../cache/tenant_directory.js'
 import type { Memory } from '../cache/memory.js'
 
+/** @throws CorruptRow when its row cannot be read */
 export function endpointOf(
   memory: Memory,
   tenant: TenantId,
   id: string,
 ): EndpointEntry | undefined {
   const endpoint = memory.endpoints.get(id as EndpointId)
-  return endpoint?.tenant === tenant && endpoint.status !== 'deleted' ? endpoint : undefined
+  if (endpoint?.tenant !== tenant || endpoint.status === 'deleted') return undefined
+  if (endpoint.isCorrupt) throw corruptEndpoint(endpoint)
+  return endpoint
 }
 
 export const endpointsOf = (memory: Memory, tenant: TenantId): EndpointEntry[] =>
-  memory.endpoints.ofTenant(tenant).filter(({ status }) => status !== 'deleted')
+  memory.endpoints
+    .ofTenant(tenant)
+    .filter(({ status, isCorrupt }) => status !== 'deleted' && isCorrupt !== true)
 
 /** The members that a partner can set. */
 export interface EndpointTerms {

@@ -31,6 +31,7 @@ export const webhookStatus = (pools: WebhookPools): Query => ({
       open: sum(endpoints.map((endpoint) => endpoint.open)),
       dead: sum(endpoints.map((endpoint) => endpoint.dead)),
       poison: sum(found.value.map((pool) => pool.poison)),
+      corrupt: sum(found.value.map((pool) => pool.corrupt)),
       ...(oldest.length === 0 ? {} : { oldest_open_at: moment(Math.min(...oldest)) }),
       open_breakers: [...new Set(broken.map((endpoint) => endpoint.endpoint_id))],
       missing_pools: pools.missingPools,

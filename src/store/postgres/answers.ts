@@ -9,9 +9,28 @@
 /** The process must restart: its statement may have been executed. */
 export class NoAnswer extends Error {
   override name = 'NoAnswer'
-  constructor(withinMs: number) {
-    super(`no answer from the server within ${withinMs} ms`)
+  /** @param fault how long it waited, in milliseconds, or why the connection ended */
+  constructor(fault: number | Error) {
+    super(
+      typeof fault === 'number'
+        ? `no answer from the server within ${fault} ms`
+        : `the connection to the server was lost: ${fault.message}`,
+      typeof fault === 'number' ? undefined : { cause: fault },
+    )
   }
+}
+
+/** SQLSTATE of a server that shuts down, and of a failed connection. */
+const IS_GONE = /^(57P|08)/
+/** What the driver throws when a connection ends. */
+const ENDED = /^(Connection terminated|Client has encountered a connection error|.* E[A-Z]+$)/
+
+/** NoAnswer instead of the error of a connection that has ended; any other error as it is. */
+export function lostOr(error: unknown): unknown {
+  if (!(error instanceof Error) || error instanceof NoAnswer) return error
+  const { code, severity } = error as { readonly code?: string; readonly severity?: string }
+  const isLost = severity === undefined ? ENDED.test(error.message) : IS_GONE.test(code ?? '')
+  return isLost ? new NoAnswer(error) : error
 }
 
 /** The statements of one connection, which are answered in order. */

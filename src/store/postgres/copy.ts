@@ -111,7 +111,7 @@ async function exportSchema(
   const target = await openDatabase(file, { migrations: KINDS[holds].sqlite })
   try {
     // The reader of the file checks the rows.
-    await target.exec('PRAGMA ignore_check_constraints = ON')
+    await target.exec('PRAGMA ignore_check_constraints = ON; PRAGMA foreign_keys = OFF')
     await connection.exec(`SET LOCAL search_path = ${schema}`)
     const copied: CopiedTable[] = []
     for (const table of await tablesOf(target)) {

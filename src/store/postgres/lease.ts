@@ -107,11 +107,11 @@ export async function takeOver(
     log.warn({ holder: seen.holder }, 'ending the session of a holder whose commit does not end')
     await background.all(TERMINATE, [seen.session])
   })
+  ending.catch(() => undefined) // the server is lost, which `taking` tells
   const late = pause(TAKE_OVER_WITHIN_MS).then(() => {
     throw new NoAnswer(TAKE_OVER_WITHIN_MS)
   })
   const [taken] = await Promise.race([taking, late])
-  ending.catch(() => undefined)
   return taken
 }
 

@@ -19,7 +19,7 @@ import type { Random } from '../../base/random.js'
 import { FILES } from '../../base/subjects.js'
 import { acquireLock, type Database } from '../database.js'
 import { Deposed } from '../store.js'
-import { createAnswers, type Answers } from './answers.js'
+import { createAnswers, lostOr, type Answers } from './answers.js'
 import { connectToPrimary, parseStoreUrl, type Connection } from './connection.js'
 import type { SeenOwner } from './lease.js'
 import { migrate, type OwnedSchemaDefinition } from './migrate.js'
@@ -98,6 +98,7 @@ const watchedBy = (reads: Answers, connection: Connection): Connection => ({
   all: (sql, parameters) => reads.ask(() => connection.all(sql, parameters)),
 })
 
+/** @throws NoAnswer when the server is lost after it was connected to */
 export async function openOwnedSchema<Name extends string>(
   { url, shard, ...options }: SchemaOptions,
   definition: OwnedSchemaDefinition,
@@ -139,7 +140,7 @@ export async function openOwnedSchema<Name extends string>(
     })
   } catch (error) {
     await close()
-    throw error
+    throw lostOr(error)
   }
   const { fail, release, ...owned } = ownership
   for (const connection of all) connection.onLost(fail)

@@ -38,6 +38,14 @@ export const deliveries: Corruptions = ({ payouts }) => [
       payouts.completed,
     ],
   }),
+  ...inPool('deliveries_are_readable', {
+    'a context cut short': `UPDATE deliveries SET context = substr(context, 1, 9)
+        WHERE id = (SELECT min(id) FROM deliveries WHERE due_at IS NOT NULL)`,
+    'a number that is none': `UPDATE deliveries SET context = json_set(context, '$.tries', 'x')
+        WHERE id = (SELECT min(id) FROM deliveries WHERE due_at IS NOT NULL)`,
+    'fewer tries than attempts': `UPDATE deliveries SET context = json_set(context, '$.tries', 0)
+        WHERE id = (SELECT min(id) FROM deliveries WHERE state = 'delivered')`,
+  }),
   ...breaks('pool_events_match', {
     'an outcome reported and not settled': [
       `UPDATE events SET settled_at = NULL WHERE position = ${FIRST_CREATED}`,

@@ -26,6 +26,7 @@ import {
   REFERENCE_TEXTS,
   type SeedPayments,
 } from './seed_payments.js'
+import { NO_REPORTS } from '../../support/webhook_store.js'
 
 export interface SeedDataOptions {
   readonly folder: string
@@ -109,9 +110,7 @@ async function writeEnded(options: SeedDataOptions, world: World, writers: Write
  */
 async function writeOpen(options: SeedDataOptions, world: World, writers: Writers): Promise<void> {
   const { folder, open, now, what } = options
-  const pool = await openWebhookStore(join(folder, FILES.webhookDatabase), (fault) => {
-    throw fault
-  })
+  const pool = await openWebhookStore(join(folder, FILES.webhookDatabase), NO_REPORTS)
   for (let done = 0; done < open; done += OPEN_BATCH_MAX) {
     world.clock.set(now - Math.ceil(20 * MINUTE * (1 - done / open)) - 30 * SECOND)
     const size = Math.min(OPEN_BATCH_MAX, open - done)

@@ -3,8 +3,6 @@
  *
  * Does not own: the port and group commit (store/store), ownership and connections
  * (src/store/postgres/owned_schema).
- *
- * - A failed read ends the process as a failed commit does: its connection is not replaced.
  */
 import { join } from 'node:path'
 import { projectRoot } from '../../../../src/base/project_root.js'
@@ -12,7 +10,7 @@ import { bigintArray } from '../../../../src/store/postgres/arrays.js'
 import type { OwnedSchemaDefinition } from '../../../../src/store/postgres/migrate.js'
 import { openOwnedSchema, type SchemaOptions } from '../../../../src/store/postgres/owned_schema.js'
 import { createAdminQueries, type AdminQueries } from '../admin_queries.js'
-import { createWebhookStore, type WebhookStore } from '../store.js'
+import { createWebhookStore, type StoreReports, type WebhookStore } from '../store.js'
 import { COMMIT_FUNCTION, commitValues } from './commit.js'
 
 export const POOL: OwnedSchemaDefinition = {
@@ -35,10 +33,10 @@ export interface PostgresPool {
   readonly adminQueries: AdminQueries
 }
 
-/** @param onFailure called once; the process must exit: with Deposed another one owns the pool */
+/** `reports.failed` with Deposed: another process owns the pool. */
 export async function openPostgresPool(
   options: SchemaOptions,
-  onFailure: (fault: unknown) => void,
+  reports: StoreReports,
 ): Promise<PostgresPool> {
   const schema = await openOwnedSchema(options, POOL, {
     reads: 'by index',
@@ -46,32 +44,23 @@ export async function openPostgresPool(
   })
   const { writer, readers } = schema
   const { reads, queries } = readers
-  let failed = false
-  const fail = (fault: unknown): void => {
-    if (!failed) onFailure(fault)
-    failed = true
+  let hasFailed = false
+  const failed = (fault: unknown): void => {
+    if (!hasFailed) reports.failed(fault)
+    hasFailed = true
   }
-  /** Never settles after a failure: its caller must not continue. */
-  const orFail = <T>(work: Promise<T>): Promise<T> =>
-    work.catch((fault: unknown) => {
-      fail(fault)
-      return new Promise<never>(() => undefined)
-    })
-  schema.onFailure(fail)
+  schema.onFailure(failed)
   const store = await createWebhookStore(
     {
-      reader: {
-        dialect: reads.dialect,
-        all: <Row>(...query: Parameters<typeof reads.all>) => orFail(reads.all<Row>(...query)),
-      },
+      reader: reads,
       commit: (batch) => schema.commit((epoch, number) => commitValues(batch, epoch, number)),
       remove: async (positions) => {
         const { epoch } = schema.ownership()
-        await orFail(writer.run(REMOVE, [epoch, bigintArray(positions)]))
+        await writer.run(REMOVE, [epoch, bigintArray(positions)])
       },
       close: schema.close,
     },
-    fail,
+    { ...reports, failed },
   )
   return { store, adminQueries: createAdminQueries(queries, () => Promise.resolve()) }
 }
