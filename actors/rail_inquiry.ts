@@ -13,10 +13,33 @@ export const UNKNOWN_AFTER_MS = INQUIRE_AFTER_MS[0]!
 export const ALARM_AFTER_MS = DAY
 
 /** @param inquiries how many were sent since the submission */
-export function nextInquiryAt(submittedAt: Instant, inquiries: number): Instant {
+function scheduledInquiry(submittedAt: Instant, inquiries: number): Instant {
   const scheduled = INQUIRE_AFTER_MS[inquiries]
   if (scheduled !== undefined) return plus(submittedAt, scheduled)
   return plus(submittedAt, (inquiries - INQUIRE_AFTER_MS.length + 1) * DAY)
+}
+
+/**
+ * The next scheduled time, but not sooner than the first interval after `now`: after an outage of
+ * the rail the times that have passed do not follow each other at once.
+ *
+ * @param inquiries how many were sent since the submission
+ */
+export function nextInquiryAt(submittedAt: Instant, inquiries: number, now: Instant): Instant {
+  const scheduled = scheduledInquiry(submittedAt, inquiries)
+  const soonest = plus(now, INQUIRE_AFTER_MS[0]!)
+  return scheduled > soonest ? scheduled : soonest
+}
+
+/** When the last of `inquiries` was sent; its scheduled time when a delay cannot be seen. */
+export function lastInquiryAt(
+  submittedAt: Instant,
+  inquiries: number,
+  nextAt: Instant | null,
+): Instant {
+  const isLate = nextAt !== null && nextAt > scheduledInquiry(submittedAt, inquiries)
+  if (isLate) return plus(nextAt, -INQUIRE_AFTER_MS[0]!)
+  return scheduledInquiry(submittedAt, inquiries - 1)
 }
 
 /**
@@ -29,14 +52,11 @@ export function nextInquiryAfterResolve(resolvedAt: Instant, now: Instant): Inst
   return age >= DAY ? null : plus(resolvedAt, Math.ceil(age * 3))
 }
 
-/** Delay before the next try of a submission or inquiry while the rail is down. */
-export const SUBMIT_RETRY_MS = SECOND
-
 /** Members of the context that mark the submission and schedule the first inquiry. */
 export const submitted = (
   at: Instant,
 ): { readonly handedOverAt: Instant; readonly asked: number; readonly wakeAt: Instant } => ({
   handedOverAt: at,
   asked: 0,
-  wakeAt: nextInquiryAt(at, 0),
+  wakeAt: nextInquiryAt(at, 0, at),
 })

@@ -11,20 +11,14 @@
  * - An event that a state does not handle changes nothing; callers check `can` first where it
  *   matters.
  * - `timer` is only sent when `wakeAt` is due.
- * - An inquiry counts only when it can be sent: while the rail is down it is retried every second
- *   instead of at its next scheduled time.
+ * - A timer that can only wait for the rail changes nothing while the rail is down: it stays due.
  */
 import { assign, emit, setup } from 'xstate'
 import { REMINTS_KEPT } from '../../src/base/constants.js'
 import { DAY, plus } from '../../src/base/clock.js'
 import { isHeld } from '../hold.js'
 import type { MachineOutput } from '../output.js'
-import {
-  SUBMIT_RETRY_MS,
-  submitted,
-  nextInquiryAfterResolve,
-  nextInquiryAt,
-} from '../rail_inquiry.js'
+import { submitted, nextInquiryAfterResolve, nextInquiryAt } from '../rail_inquiry.js'
 import type { IntentContext, IntentEvent } from './context.js'
 
 const REFUNDABLE_FOR_MS = 90 * DAY
@@ -107,12 +101,9 @@ export const intentMachine = setup({
       wakeAt: null,
     })),
     submit: assign(({ event }) => submitted(event.at)),
-    retrySoon: assign(({ event }) => ({
-      wakeAt: plus(event.at, SUBMIT_RETRY_MS),
-    })),
-    scheduleNextInquiry: assign(({ context }) => {
+    scheduleNextInquiry: assign(({ context, event }) => {
       const inquiries = (context.asked ?? 0) + 1
-      return { asked: inquiries, wakeAt: nextInquiryAt(context.handedOverAt!, inquiries) }
+      return { asked: inquiries, wakeAt: nextInquiryAt(context.handedOverAt!, inquiries, event.at) }
     }),
     recordTransaction: assign(({ event }) =>
       event.type === 'executed'
@@ -142,13 +133,13 @@ export const intentMachine = setup({
     })),
     recordRecall: assign(({ event }) => ({
       recall: { requestedAt: event.at, asked: 0 },
-      wakeAt: nextInquiryAt(event.at, 0),
+      wakeAt: nextInquiryAt(event.at, 0, event.at),
     })),
-    scheduleRecall: assign(({ context }) => {
+    scheduleRecall: assign(({ context, event }) => {
       const { requestedAt, asked: inquiries } = context.recall!
       return {
         recall: { requestedAt, asked: inquiries + 1 },
-        wakeAt: nextInquiryAt(requestedAt, inquiries + 1),
+        wakeAt: nextInquiryAt(requestedAt, inquiries + 1, event.at),
       }
     }),
     recordRecallRefused: assign(({ context, event }) => ({
@@ -256,7 +247,6 @@ export const intentMachine = setup({
             actions: ['recordTooLate', 'releaseFailed', 'releaseLimits', 'publishFailed'],
           },
           { guard: 'canSubmit', actions: ['submit', 'instruct'] },
-          { actions: 'retrySoon' },
         ],
         notFound: { guard: 'isNotHeld', actions: 'instruct' },
         executed: {
@@ -280,9 +270,7 @@ export const intentMachine = setup({
         recall: { guard: 'mayRecall', actions: ['recordRecall', 'requestRecall'] },
         timer: [
           { guard: 'canInquireRecall', actions: ['scheduleRecall', 'requestRecall'] },
-          { guard: 'isRecalling', actions: 'retrySoon' },
           { guard: 'canInquire', actions: ['scheduleInquiry', 'query'] },
-          { actions: 'retrySoon' },
         ],
         answered: { guard: 'isNotRecalling', actions: 'clearTimer' },
         recallRefused: {
@@ -298,10 +286,7 @@ export const intentMachine = setup({
     /** The money is released. The timer runs only while the inquiry after a resolve is open. */
     failed: {
       on: {
-        timer: [
-          { guard: 'canInquire', actions: ['scheduleInquiry', 'query'] },
-          { actions: 'retrySoon' },
-        ],
+        timer: { guard: 'canInquire', actions: ['scheduleInquiry', 'query'] },
         answered: { actions: 'clearTimer' },
       },
     },

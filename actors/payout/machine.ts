@@ -10,15 +10,9 @@
  *   `processing`: its public state does not go back.
  */
 import { assign, emit, setup } from 'xstate'
-import { plus } from '../../src/base/clock.js'
 import { isHeld } from '../hold.js'
 import type { MachineOutput } from '../output.js'
-import {
-  SUBMIT_RETRY_MS,
-  submitted,
-  nextInquiryAfterResolve,
-  nextInquiryAt,
-} from '../rail_inquiry.js'
+import { submitted, nextInquiryAfterResolve, nextInquiryAt } from '../rail_inquiry.js'
 import type { PayoutContext, PayoutEvent, PayoutFailure } from './context.js'
 
 /** The public failure of a return, reported by the rail or by an operator. */
@@ -60,10 +54,9 @@ export const payoutMachine = setup({
       heldFor: { ...context.heldFor!, approvedAt: event.at },
       wakeAt: event.at,
     })),
-    retrySoon: assign(({ event }) => ({ wakeAt: plus(event.at, SUBMIT_RETRY_MS) })),
-    scheduleNextInquiry: assign(({ context }) => {
+    scheduleNextInquiry: assign(({ context, event }) => {
       const inquiries = (context.asked ?? 0) + 1
-      return { asked: inquiries, wakeAt: nextInquiryAt(context.handedOverAt!, inquiries) }
+      return { asked: inquiries, wakeAt: nextInquiryAt(context.handedOverAt!, inquiries, event.at) }
     }),
     recordTransaction: assign(({ event }) =>
       event.type === 'executed'
@@ -163,7 +156,6 @@ export const payoutMachine = setup({
           },
           { guard: 'canInquire', actions: ['scheduleNextInquiry', 'query'] },
           { guard: 'canSubmit', actions: ['submit', 'instruct'] },
-          { actions: 'retrySoon' },
         ],
         notFound: { guard: 'isNotHeld', actions: 'instruct' },
         executed: {
@@ -179,10 +171,7 @@ export const payoutMachine = setup({
      */
     completed: {
       on: {
-        timer: [
-          { guard: 'canInquire', actions: ['scheduleInquiry', 'query'] },
-          { actions: 'retrySoon' },
-        ],
+        timer: { guard: 'canInquire', actions: ['scheduleInquiry', 'query'] },
         answered: { actions: 'clearTimer' },
         returned: {
           target: 'reversed',
@@ -193,10 +182,7 @@ export const payoutMachine = setup({
     /** The reservation is released. The timer runs as in `completed`. */
     failed: {
       on: {
-        timer: [
-          { guard: 'canInquire', actions: ['scheduleInquiry', 'query'] },
-          { actions: 'retrySoon' },
-        ],
+        timer: { guard: 'canInquire', actions: ['scheduleInquiry', 'query'] },
         answered: { actions: 'clearTimer' },
       },
     },

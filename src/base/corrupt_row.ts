@@ -21,6 +21,7 @@ export class CorruptRow extends Error {
 export interface CorruptRows {
   /** @returns true the first time */
   add(entity: string): boolean
+  has(entity: string): boolean
   readonly count: number
 }
 
@@ -35,6 +36,7 @@ export function createCorruptRows(): CorruptRows {
       entities.add(entity)
       return true
     },
+    has: (entity) => entities.has(entity),
     get count() {
       return entities.size
     },

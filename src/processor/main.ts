@@ -186,7 +186,10 @@ rail.onReport((reports) => {
 })
 await recovery.checkSources()
 
-const timers = createTimers({ clock, store, pipeline, log, pause: systemPause })
+const timers = createTimers({
+  ...{ clock, store, pipeline, rail, corruptRows, log },
+  pause: systemPause,
+})
 const keyExpiry = createKeyExpiry({ clock, memory, pipeline })
 const sharedSettings =
   member && !recovery.isActive

@@ -12,7 +12,7 @@ interface MetricSources {
   /** Undefined in recovery mode. */
   readonly relay: Pick<Relay, 'backlog'> | undefined
   readonly stuckPaymentMonitor: Pick<StuckPaymentMonitor, 'overdue'>
-  readonly timers: Pick<Timers, 'corruptActors'>
+  readonly timers: Pick<Timers, 'corruptActors' | 'waitingForRail'>
 }
 
 const EMPTY_BACKLOG = { waiting: 0, catchingUp: false }
@@ -72,6 +72,11 @@ export function registerMetrics(
   gauge('causeway_warm_intents', 'Intents in memory', () => memory.intents.size)
   gauge('causeway_warm_payouts', 'Payouts in memory', () => memory.payouts.size)
   gauge('causeway_corrupt_actors', 'Actors with a corrupt snapshot', () => timers.corruptActors)
+  gauge(
+    'causeway_timers_waiting_for_rail',
+    'Payments whose next instruction or inquiry waits for the rail',
+    () => timers.waitingForRail,
+  )
   gauge(
     'causeway_corrupt_rows',
     'Corrupt rows found since the start',

@@ -4,10 +4,18 @@
  *
  * Does not own: connections (store, store/postgres), lists (lists).
  */
-import type { Instant } from '../base/clock.js'
+import { instant, type Instant } from '../base/clock.js'
 import type { Reader } from './database.js'
 import { readKeyFingerprints, readNonces, readUserFingerprints } from './stored_fingerprints.js'
-import type { BootState, Found, KeyRows, StoredEvent, Wanted } from './store.js'
+import type {
+  BootState,
+  DueTimer,
+  Found,
+  KeyRows,
+  StoredEvent,
+  TimerKind,
+  Wanted,
+} from './store.js'
 import {
   columnsOf,
   fromStored,
@@ -147,18 +155,20 @@ export const readKeyRows = async (reader: Reader): Promise<KeyRows> => ({
   lastingKeys: await everyRow(reader, 'lastingKeys'),
 })
 
-export async function readDue(
+export const readDue = (
   reader: Reader,
-  kind: 'intents' | 'payouts',
+  kind: TimerKind,
   now: Instant,
   limit: number,
-): Promise<readonly string[]> {
-  const rows = await reader.all<{ id: string }>(
-    `SELECT id FROM ${kind} WHERE due_at <= ? ORDER BY due_at LIMIT ?`,
-    [now, limit],
+  after: DueTimer = BEFORE_ALL,
+): Promise<readonly DueTimer[]> =>
+  reader.all<DueTimer>(
+    `SELECT id, due_at AS "dueAt" FROM ${kind}
+     WHERE due_at <= ? AND (due_at, id) > (?, ?) ORDER BY due_at, id LIMIT ?`,
+    [now, after.dueAt, after.id, limit],
   )
-  return rows.map((row) => row.id)
-}
+
+const BEFORE_ALL: DueTimer = { dueAt: instant(0), id: '' }
 
 const EVENT_COLUMNS =
   'id, tenant, type, sequence, created_at AS "createdAt", body, request_id AS "requestId"'

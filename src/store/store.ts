@@ -126,6 +126,14 @@ export interface BootState {
   readonly lastBatch: number
 }
 
+export type TimerKind = 'intents' | 'payouts'
+
+export interface DueTimer {
+  /** Of the actor. */
+  readonly id: string
+  readonly dueAt: Instant
+}
+
 /** Another process owns the books: nothing of this one may be answered any more. */
 export class Deposed extends Error {
   override name = 'Deposed'
@@ -142,8 +150,8 @@ export interface Store {
    * rows wait for it. @throws Deposed
    */
   barrier(): Promise<void>
-  /** Ids of actors with a due timer, earliest first. */
-  due(kind: 'intents' | 'payouts', now: Instant, limit: number): Promise<readonly string[]>
+  /** Due timers, earliest first; of those that are due at once, by id. */
+  due(kind: TimerKind, now: Instant, limit: number, after?: DueTimer): Promise<readonly DueTimer[]>
   openEvents(afterPosition: number, limit: number): Promise<readonly StoredEvent[]>
   readonly lists: Lists
   readonly marks: ProgressQueries
@@ -189,7 +197,7 @@ export async function openStore(file: string): Promise<Store> {
     },
     // The lock of the file excludes a second owner.
     barrier: () => Promise.resolve(),
-    due: (kind, now, limit) => readDue(background, kind, now, limit),
+    due: (...query) => readDue(background, ...query),
     openEvents: (after, limit) => readOpenEvents(background, after, limit),
     lists: createLists(listing),
     marks: progressQueries(background, () => progress),

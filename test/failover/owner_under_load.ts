@@ -3,6 +3,7 @@ import { createLog } from '../../src/base/log.js'
 import { instant, systemPause } from '../../src/base/clock.js'
 import { openPostgresStore } from '../../src/store/postgres/store.js'
 import type { Store } from '../../src/store/store.js'
+import { dueIds } from '../support/due_ids.js'
 import { hurriedClock } from '../support/hurried_clock.js'
 import { anIntent, batchOf } from '../store/commit_rows.js'
 
@@ -53,5 +54,5 @@ export function loadUntilFailure(store: Store, name: string): OwnerUnderLoad {
 
 export async function booksOf(store: Store): Promise<Books> {
   const { lastBatch, epoch } = await store.boot(instant(0))
-  return { ids: await store.due('intents', instant(5), MORE_THAN_ALL), lastBatch, epoch }
+  return { ids: await dueIds(store, 'intents', instant(5), MORE_THAN_ALL), lastBatch, epoch }
 }

@@ -57,10 +57,10 @@ export const SUBMIT_WITHIN = 60 * SECOND
 export const DUPLICATE_WINDOW = 60 * SECOND
 export const REFUNDABLE_FOR = 90 * DAY
 
-/** The time of status inquiry `number` after `from`, counted from 0. */
-export function inquiryAt(from: number, number: number): number {
+/** The time of status inquiry `number` after `from`, counted from 0; two are 5 s apart. */
+export function inquiryAt(from: number, number: number, now: number): number {
   const early = [5 * SECOND, 15 * SECOND, MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 6 * HOUR]
-  return from + (early[number] ?? (number - 6) * DAY)
+  return Math.max(from + (early[number] ?? (number - 6) * DAY), now + 5 * SECOND)
 }
 
 const LOCAL = 7 * HOUR

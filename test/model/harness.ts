@@ -28,6 +28,7 @@ import type { ModelOperation, SimpleOperation } from './operations.js'
 import type { SharedWorld } from './shared_world.js'
 import { commandOf } from './system_commands.js'
 import { openTenant, type Start } from './tenant.js'
+import { dueIds } from '../support/due_ids.js'
 
 export interface Harness {
   readonly model: Model
@@ -122,7 +123,7 @@ export function setRail({ model, shared }: Harness, up: boolean): void {
 export async function fireDueTimers(harness: Harness): Promise<void> {
   const { model, shared } = harness
   const due = model.intents.filter(({ wakeAt }) => wakeAt !== null && wakeAt <= model.now)
-  const ids = await shared.world.store.due('intents', instant(model.now), 10_000)
+  const ids = await dueIds(shared.world.store, 'intents', instant(model.now), 10_000)
   const byId = new Map(model.intents.map((intent) => [intent.id, intent]))
   const found = ids.flatMap((id) => byId.get(id) ?? [])
   assert.deepEqual(new Set(found), new Set(due), 'the store returns the due timers')

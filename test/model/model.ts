@@ -230,7 +230,7 @@ function count(model: Model, intent: ModelIntent, minor: bigint): void {
 export function submit(model: Model, intent: ModelIntent): void {
   intent.submittedAt = model.now
   intent.inquiries = 0
-  intent.wakeAt = inquiryAt(model.now, 0)
+  intent.wakeAt = inquiryAt(model.now, 0, model.now)
   model.instructions.push({ kind: 'instruct', intent })
 }
 

@@ -152,7 +152,7 @@ export function expectRefund(model: Model, { by, intent, key }: RefundOperation)
     return refused('payment_intent_not_refundable')
   }
   intent.recall = { requestedAt: model.now, inquiries: 0, refusedAt: null }
-  intent.wakeAt = inquiryAt(model.now, 0)
+  intent.wakeAt = inquiryAt(model.now, 0, model.now)
   model.instructions.push({ kind: 'recall', intent })
   const binding: BoundKey = { request: '', intent, answer: null }
   if (key !== null) model.refundKeys.set(key, binding)

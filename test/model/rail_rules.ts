@@ -23,8 +23,10 @@ export function expectTimer(model: Model, intent: ModelIntent): Expectation {
   if (intent.state === 'created') end(model, intent, 'expired')
   else if (!isSent && model.now >= submitDeadlineOf(intent)) {
     fail(model, intent, 'rail_unavailable', 'service')
-  } else if (!model.railUp) intent.wakeAt = model.now + 1_000
-  else if (intent.state === 'captured') recallAgain(model, intent)
+  } else if (!model.railUp) {
+    const waitsUntil = isSent ? null : submitDeadlineOf(intent)
+    return accepted(() => ({ waitsUntil }))
+  } else if (intent.state === 'captured') recallAgain(model, intent)
   else if (submittedAt !== null) inquireAgain(model, intent, submittedAt)
   else submit(model, intent)
   return DONE
@@ -32,14 +34,14 @@ export function expectTimer(model: Model, intent: ModelIntent): Expectation {
 
 function inquireAgain(model: Model, intent: ModelIntent, since: number): void {
   intent.inquiries += 1
-  intent.wakeAt = inquiryAt(since, intent.inquiries)
+  intent.wakeAt = inquiryAt(since, intent.inquiries, model.now)
   model.instructions.push({ kind: 'query', intent })
 }
 
 function recallAgain(model: Model, intent: ModelIntent): void {
   const recall = intent.recall!
   recall.inquiries += 1
-  intent.wakeAt = inquiryAt(recall.requestedAt, recall.inquiries)
+  intent.wakeAt = inquiryAt(recall.requestedAt, recall.inquiries, model.now)
   model.instructions.push({ kind: 'recall', intent })
 }
 

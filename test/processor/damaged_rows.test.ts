@@ -79,6 +79,8 @@ void t.test('a corrupt actor is reported and skipped, all others continue', asyn
     clock: world.clock,
     store: world.store,
     pipeline: { submit: world.submit },
+    rail: { up: () => true },
+    corruptRows: world.memory().corruptRows,
     log: createLog('test', { LOG_LEVEL: 'silent' }),
     pause: () => new Promise((resolve) => setImmediate(resolve)),
   })

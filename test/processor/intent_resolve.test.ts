@@ -6,6 +6,7 @@ import {
 } from '../../src/processor/commands/intents/intent_resolve.js'
 import { showIntent } from '../../src/processor/queries/intent_show.js'
 import type { Answer } from '../../src/processor/cycle/answer.js'
+import { dueIds } from '../support/due_ids.js'
 import { codeOf, viewOf, type World } from '../support/world.js'
 import {
   authorized,
@@ -111,7 +112,7 @@ runOnBothStores({
       )
       await world.railReports({ status: 'accepted', id: lifecycle.id, reportId: null })
       t.not(
-        await world.store.due('intents', at(world, DAY), 10),
+        await dueIds(world.store, 'intents', at(world, DAY), 10),
         [],
         'the inquiry continues without an answer',
       )
@@ -137,7 +138,7 @@ runOnBothStores({
       world.railInstructions.length > 5 && world.railInstructions.length < 12,
       `${world.railInstructions.length} inquiries`,
     )
-    t.same(await world.store.due('intents', at(world, 400 * DAY), 10), [])
+    t.same(await dueIds(world.store, 'intents', at(world, 400 * DAY), 10), [])
   },
 
   'a recall without an answer of the rail is resolved': async (t, world) => {

@@ -74,6 +74,8 @@ export async function startProcessor({
       clock: world.clock,
       store,
       pipeline: { submit: (work) => submit(work.command, work.reply, work) },
+      rail: { up: world.isRailUp },
+      corruptRows: world.memory().corruptRows,
       log: createLog('simulation', { LOG_LEVEL: 'silent' }),
       pause: () => scheduler.inOrder('pause', () => Promise.resolve()),
     })

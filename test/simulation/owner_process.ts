@@ -166,6 +166,8 @@ export function startOwnerProcess(options: OwnerProcessOptions): OwnerProcess {
       clock,
       store,
       pipeline: { submit },
+      rail: { up: options.railUp },
+      corruptRows: memory!.corruptRows,
       log,
       pause: () => scheduler.inOrder('pause', () => Promise.resolve()),
     })

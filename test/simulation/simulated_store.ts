@@ -31,7 +31,7 @@ export function createSimulatedStore(options: SimulatedStoreOptions): Store {
     boot: (since) =>
       read('load', async (store) => ({ ...(await store.boot(since)), ...ownership() })),
     load: (wanted) => read('load', (store) => store.load(wanted)),
-    due: (kind, now, limit) => read('due', (store) => store.due(kind, now, limit)),
+    due: (...query) => read('due', (store) => store.due(...query)),
     commit: (rows) => {
       connection.prepare(rows)
       return owned().commit((epoch, batch) => [epoch, batch])

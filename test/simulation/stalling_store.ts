@@ -33,7 +33,7 @@ export function stallStore(
   return {
     ...store,
     load: (wanted) => scheduler.inOrder('load', () => store.load(wanted)),
-    due: (kind, now, limit) => scheduler.inOrder('due', () => store.due(kind, now, limit)),
+    due: (...query) => scheduler.inOrder('due', () => store.due(...query)),
     commit: (batch) => {
       inFlight = batch
       return scheduler.inOrder('commit', () => write(batch))

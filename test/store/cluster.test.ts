@@ -11,6 +11,7 @@ import {
   parseStoreUrl,
   type Connection,
 } from '../../src/store/postgres/connection.js'
+import { dueIds } from '../support/due_ids.js'
 import { eventually } from '../support/eventually.js'
 import { noPostgres, startPostgres } from '../support/postgres_server.js'
 import { anIntent, batchOf } from './commit_rows.js'
@@ -223,7 +224,7 @@ void t.test(
     await books.close()
     const next = (await owned).books
     t.equal(await epochOf(next), 2)
-    t.same(await next.due('intents', instant(5), 9), ['pi_1'])
+    t.same(await dueIds(next, 'intents', instant(5), 9), ['pi_1'])
     await spare.cluster.setServing()
     t.notOk((await one.cluster.candidates()).includes(spare.name))
   },

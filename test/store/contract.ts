@@ -21,6 +21,7 @@ import {
 } from '../../src/store/tables.js'
 import { anIntent, batchOf, NOTHING_WANTED } from './commit_rows.js'
 import { MOST, ROWS, SPECIAL } from './contract_rows.js'
+import { dueIds } from '../support/due_ids.js'
 
 export interface ContractBooks {
   readonly store: Store
@@ -200,7 +201,7 @@ function testBatches(open: OpenContractBooks): void {
     await store.barrier()
     await store.commit(batchOf({ intents: [anIntent('pi_2')] }))
     t.equal((await store.boot(instant(0))).lastBatch, 2)
-    t.same(await store.due('intents', instant(5), 10), ['pi_1', 'pi_2'])
+    t.same(await dueIds(store, 'intents', instant(5), 10), ['pi_1', 'pi_2'])
   })
 
   void t.test('commits are read after the books are opened again', async (t) => {
@@ -215,12 +216,12 @@ function testBatches(open: OpenContractBooks): void {
     t.equal(boot.lastBatch, 2)
     await second.commit(batchOf({ intents: [anIntent('pi_3')] }))
     t.equal((await second.boot(instant(0))).lastBatch, 3, 'the numbers continue')
-    t.same(await second.due('intents', instant(5), 10), ['pi_1', 'pi_2', 'pi_3'])
+    t.same(await dueIds(second, 'intents', instant(5), 10), ['pi_1', 'pi_2', 'pi_3'])
   })
 
   void t.test('due actors are listed by time, up to a limit', async (t) => {
     const { store } = await open(t)
-    const times = [30, 10, null, 20, 40]
+    const times = [30, 10, null, 20, 40, 40]
     const due = times.map((due_at, i) => ({ due_at, id: `${i}` }))
     await store.commit(
       batchOf({
@@ -229,13 +230,23 @@ function testBatches(open: OpenContractBooks): void {
       }),
     )
     for (const kind of ['intents', 'payouts'] as const) {
-      t.same(await store.due(kind, instant(9), 9), [])
-      t.same(await store.due(kind, instant(30), 9), ['1', '3', '0'], 'an actor that is due now')
-      t.same(await store.due(kind, instant(99), 2), ['1', '3'], 'the earliest one')
+      t.same(await dueIds(store, kind, instant(9), 9), [])
+      t.same(await dueIds(store, kind, instant(30), 9), ['1', '3', '0'], 'an actor that is due now')
+      t.same(await dueIds(store, kind, instant(99), 2), ['1', '3'], 'the earliest ones')
+      const [, second] = await store.due(kind, instant(99), 2)
+      t.same(second, { id: '3', dueAt: 20 })
+      const next = await store.due(kind, instant(99), 2, second)
+      t.same(
+        next.map(({ id }) => id),
+        ['0', '4'],
+        'the next page',
+      )
+      const last = await store.due(kind, instant(99), 2, next[1])
+      t.same(last, [{ id: '5', dueAt: 40 }], 'one that is due at once with another')
     }
     await store.commit(batchOf({ intents: [{ ...anIntent('1', 'cancelled'), due_at: null }] }))
-    t.same(await store.due('intents', instant(30), 9), ['3', '0'])
-    t.same(await store.due('payouts', instant(30), 9), ['1', '3', '0'])
+    t.same(await dueIds(store, 'intents', instant(30), 9), ['3', '0'])
+    t.same(await dueIds(store, 'payouts', instant(30), 9), ['1', '3', '0'])
   })
 }
 

@@ -17,6 +17,7 @@ import { acquireLease, LEASE_TIMEOUT_MS } from '../../src/store/postgres/lease.j
 import { READS_WITHIN_MS } from '../../src/store/postgres/ownership.js'
 import { openPostgresStore } from '../../src/store/postgres/store.js'
 import type { Row } from '../../src/store/tables.js'
+import { dueIds } from '../support/due_ids.js'
 import { eventually } from '../support/eventually.js'
 import { hurriedClock } from '../support/hurried_clock.js'
 import { noPostgres, startPostgres, type TestServer } from '../support/postgres_server.js'
@@ -92,7 +93,7 @@ void t.test('a former owner commits nothing and fails its reads', async (t) => {
   await t.rejects(first.store.barrier(), Deposed)
   await eventually('the heartbeat fails as well', () => first.failure() instanceof Deposed)
   await second.store.commit(batchOf({ intents: [anIntent('pi_3')] }))
-  t.same(await second.store.due('intents', instant(5), 10), ['pi_1', 'pi_3'])
+  t.same(await dueIds(second.store, 'intents', instant(5), 10), ['pi_1', 'pi_3'])
   const before = await first.store.boot(instant(0))
   const now = await second.store.boot(instant(0))
   t.equal(now.epoch, before.epoch + 1)
@@ -129,7 +130,7 @@ void t.test('a take-over terminates a blocked commit, of which nothing is stored
   const second = await opened(t, shard, { holder: 'two', isHurried: true, pause: shortPause })
   t.match(await stuck, { message: /terminat/ })
   await blocker.exec('ROLLBACK')
-  t.same(await second.store.due('intents', instant(5), 10), [])
+  t.same(await dueIds(second.store, 'intents', instant(5), 10), [])
   t.equal((await second.store.boot(instant(0))).lastBatch, 0)
 })
 
@@ -313,7 +314,7 @@ void t.test('committed rows survive a kill of the server', async (t) => {
   await t.rejects(first.store.commit(batchOf({ intents: [anIntent('pi_99')] })))
   await server.start()
   const next = await opened(t, shard)
-  t.equal((await next.store.due('intents', instant(5), 99)).length, 20)
+  t.equal((await dueIds(next.store, 'intents', instant(5), 99)).length, 20)
   t.equal((await next.store.boot(instant(0))).lastBatch, 20)
 })
 

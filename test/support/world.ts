@@ -31,6 +31,7 @@ import type { Origin } from '../../src/processor/cycle/origin.js'
 import { createPipeline, type Pipeline } from '../../src/processor/cycle/pipeline.js'
 import { createVault, type Vault } from '../../src/processor/keys/vault.js'
 import { openTestStore, releaseBooks } from './books.js'
+import { dueIds } from './due_ids.js'
 import { tempFolder } from './temp_folder.js'
 
 export const RULES: Rules = {
@@ -65,6 +66,7 @@ export interface World {
   readonly railInstructions: RailInstruction[]
   memory(): Memory
   setRail(up: boolean): void
+  isRailUp(): boolean
   /** Submits a command as a transport does. */
   submit(work: Work): void
   run(command: Command): Promise<Answer>
@@ -169,6 +171,7 @@ export async function createWorld(home: Home, options: WorldOptions = {}): Promi
     railInstructions,
     memory: () => memory,
     setRail: (up) => (railUp = up),
+    isRailUp: () => railUp,
     submit: (work) => pipeline.submit(work),
     run,
     runAll: async (commands) => {
@@ -177,8 +180,10 @@ export async function createWorld(home: Home, options: WorldOptions = {}): Promi
     },
     fireTimers: async (afterMs = 0) => {
       clock.pass(afterMs)
-      for (const id of await store.due('intents', clock.now(), 100)) await run(fireIntentTimer(id))
-      for (const id of await store.due('payouts', clock.now(), 100)) await run(firePayoutTimer(id))
+      for (const id of await dueIds(store, 'intents', clock.now(), 100))
+        await run(fireIntentTimer(id))
+      for (const id of await dueIds(store, 'payouts', clock.now(), 100))
+        await run(firePayoutTimer(id))
     },
     railReports: async (report) => void (await run(applyRailReport(report, 0))),
     rebuild,

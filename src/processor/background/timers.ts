@@ -1,28 +1,49 @@
 /**
  * Submits a command for each actor whose timer is due.
  *
- * Owns: polling the store, submitting. Does not own: the timer's effect (rail_reports/timer_fire).
+ * Owns: polling the store, submitting, retries, the rate at which timers reach the rail. Does not
+ * own: the timer's effect (rail_reports/timer_fire).
  *
  * - A timer is a column of its actor's row (`due_at`), so it cannot be lost, fire twice or outlive
  *   a change.
  * - An actor has at most one timer command in flight.
- * - An actor with a corrupt snapshot is logged and skipped until a restart; all others continue.
+ * - A timer fires without the rail first. One that can only wait for the rail changes nothing and
+ *   waits here: it fires again when the link is up, a bounded number in each poll, or at its
+ *   deadline. So an outage of the rail writes no rows, and its end is no flood of instructions.
+ * - Rows stay due while their timers wait, so the due rows are read page by page, again and again:
+ *   with 10,000 of them a timer is at most 3 s late.
+ * - An actor with a corrupt snapshot is logged and skipped until a restart. A command that fails
+ *   for another reason is retried with back-off. All other actors continue.
  */
-import { SECOND, type Clock } from '../../base/clock.js'
+import { MINUTE, plus, SECOND, type Clock, type Instant } from '../../base/clock.js'
+import type { CorruptRows } from '../../base/corrupt_row.js'
 import type { Logger } from '../../base/log.js'
-import type { Store } from '../../store/store.js'
+import type { Rail } from '../../rails/rail.js'
+import type { DueTimer, Store, TimerKind } from '../../store/store.js'
 import type { Answer } from '../cycle/answer.js'
-import { internalWork, type Command } from '../cycle/command.js'
-import { fireIntentTimer, firePayoutTimer } from '../commands/rail_reports/timer_fire.js'
+import { internalWork } from '../cycle/command.js'
+import {
+  fireIntentTimer,
+  firePayoutTimer,
+  isWaitingForRail,
+  type FireTimer,
+} from '../commands/rail_reports/timer_fire.js'
 import type { Pipeline } from '../cycle/pipeline.js'
 
 /** Maximum delay of a timer on an idle processor. */
 const POLL_EVERY_MS = SECOND / 4
-const BATCH = 1_000
+/** Due rows of a kind that one poll reads. */
+const PAGE = 1_000
+/** Timers that may send an instruction or inquiry, per poll: 1,000 a second. */
+export const TO_RAIL_PER_POLL = 250
+const FIRST_RETRY_MS = SECOND
+const LAST_RETRY_MS = 5 * MINUTE
 
 export interface Timers {
   /** Actors with a corrupt snapshot. */
   readonly corruptActors: number
+  /** Actors whose timers wait for the rail. */
+  readonly waitingForRail: number
   start(): void
   stop(): Promise<void>
 }
@@ -31,34 +52,109 @@ export interface TimersDependencies {
   readonly clock: Clock
   readonly store: Pick<Store, 'due'>
   readonly pipeline: Pick<Pipeline, 'submit'>
+  readonly rail: Pick<Rail, 'up'>
+  readonly corruptRows: Pick<CorruptRows, 'has'>
   readonly log: Logger
   readonly pause: (milliseconds: number) => Promise<void>
 }
 
-export function createTimers({ clock, store, pipeline, log, pause }: TimersDependencies): Timers {
+const FIRE: Readonly<Record<TimerKind, FireTimer>> = {
+  intents: fireIntentTimer,
+  payouts: firePayoutTimer,
+}
+
+/** A timer that waits for the rail. */
+interface Waiting {
+  readonly kind: TimerKind
+  /** Of its row: a row that changes afterwards is another timer. */
+  readonly dueAt: Instant
+  /** When it acts without the rail; null: never. */
+  readonly until: Instant | null
+}
+
+interface Failed {
+  readonly delayMs: number
+  readonly retryAt: Instant
+}
+
+export function createTimers({
+  clock,
+  store,
+  pipeline,
+  rail,
+  corruptRows,
+  log,
+  pause,
+}: TimersDependencies): Timers {
   const pending = new Set<string>()
-  let corruptActors = 0
+  const corrupt = new Set<string>()
+  const failed = new Map<string, Failed>()
+  /** In the order in which they were due. */
+  const waiting = new Map<string, Waiting>()
+  /** The last row that was read; absent: the next page is the first one. */
+  const lastRead = new Map<TimerKind, DueTimer>()
   let running = false
   let loop: Promise<void> = Promise.resolve()
 
-  const submit = (id: string, command: Command): void => {
+  const onFailure = (id: string): void => {
+    if (corruptRows.has(id)) {
+      corrupt.add(id)
+      return log.error({ entity_id: id }, 'actor snapshot is corrupt; skipped until a restart')
+    }
+    const delayMs = Math.min((failed.get(id)?.delayMs ?? FIRST_RETRY_MS / 2) * 2, LAST_RETRY_MS)
+    failed.set(id, { delayMs, retryAt: plus(clock.now(), delayMs) })
+    log.error(
+      { entity_id: id, retry_in_s: delayMs / SECOND },
+      'timer failed with an internal error, which is no corrupt row; it is retried',
+    )
+  }
+
+  const submit = (kind: TimerKind, { id, dueAt }: DueTimer, mayUseRail: boolean): void => {
     if (pending.has(id)) return
     pending.add(id)
     const fired = (answer: Answer): void => {
-      if (answer.ok || answer.code !== 'internal_error') return void pending.delete(id)
-      corruptActors += 1
-      log.error({ entity_id: id }, 'actor snapshot is corrupt; skipped until restart')
+      pending.delete(id)
+      if (!answer.ok && answer.code === 'internal_error') return onFailure(id)
+      failed.delete(id)
+      if (!answer.ok || !isWaitingForRail(answer.view)) return
+      waiting.set(id, { kind, dueAt, until: answer.view.waitsUntil })
     }
-    pipeline.submit(internalWork(command, 'timer', fired))
+    pipeline.submit(internalWork(FIRE[kind](id, mayUseRail), 'timer', fired))
+  }
+
+  /** Whether a due timer cannot fire now. */
+  const rests = ({ id, dueAt }: DueTimer, now: Instant): boolean => {
+    if (corrupt.has(id) || (failed.get(id)?.retryAt ?? 0) > now) return true
+    const waits = waiting.get(id)
+    return waits?.dueAt === dueAt && (waits.until === null || waits.until > now)
+  }
+
+  const submitDue = async (kind: TimerKind): Promise<void> => {
+    const now = clock.now()
+    const page = await store.due(kind, now, PAGE, lastRead.get(kind))
+    if (page.length < PAGE) lastRead.delete(kind)
+    else lastRead.set(kind, page.at(-1)!)
+    for (const timer of page) {
+      if (rests(timer, now)) continue
+      waiting.delete(timer.id)
+      submit(kind, timer, false)
+    }
+  }
+
+  const submitWaiting = (): void => {
+    let count = 0
+    for (const [id, { kind, dueAt }] of waiting) {
+      if (count === TO_RAIL_PER_POLL) return
+      count += 1
+      waiting.delete(id)
+      submit(kind, { id, dueAt }, true)
+    }
   }
 
   const poll = async (): Promise<void> => {
-    const now = clock.now()
-    const atMost = BATCH + corruptActors // corrupt ones stay due and sort first
-    const intents = await store.due('intents', now, atMost)
-    const payouts = await store.due('payouts', now, atMost)
-    for (const id of intents) submit(id, fireIntentTimer(id))
-    for (const id of payouts) submit(id, firePayoutTimer(id))
+    if (rail.up()) submitWaiting()
+    await submitDue('intents')
+    await submitDue('payouts')
   }
 
   const run = async (): Promise<void> => {
@@ -70,7 +166,10 @@ export function createTimers({ clock, store, pipeline, log, pause }: TimersDepen
 
   return {
     get corruptActors() {
-      return corruptActors
+      return corrupt.size
+    },
+    get waitingForRail() {
+      return waiting.size
     },
     start: () => {
       running = true

@@ -6,7 +6,7 @@ import { plus, toRfc3339, type Instant } from '../../base/clock.js'
 import { PREFIX } from '../../base/ids.js'
 import type { IntentContext } from '../../../actors/intent/context.js'
 import type { PayoutContext } from '../../../actors/payout/context.js'
-import { ALARM_AFTER_MS, nextInquiryAt, UNKNOWN_AFTER_MS } from '../../../actors/rail_inquiry.js'
+import { ALARM_AFTER_MS, lastInquiryAt, UNKNOWN_AFTER_MS } from '../../../actors/rail_inquiry.js'
 import type { Lists } from '../../store/lists.js'
 import type { ActorRow } from '../../store/tables.js'
 import type { UnknownKind } from '../../store/unknown_outcomes.js'
@@ -74,7 +74,7 @@ function viewOf({ kind, row: { id, tenant, context: json } }: Found, now: Instan
     amount,
     since: toRfc3339(since),
     asked,
-    last_inquiry_at: asked === 0 ? '' : toRfc3339(nextInquiryAt(since, asked - 1)),
+    last_inquiry_at: asked === 0 ? '' : toRfc3339(lastInquiryAt(since, asked, wakeAt)),
     next_inquiry_at: wakeAt === null ? '' : toRfc3339(wakeAt),
     over_24h: now >= plus(since, ALARM_AFTER_MS),
     kind: kind === 'recalls' ? 'recall' : 'instruction',

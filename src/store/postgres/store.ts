@@ -45,7 +45,7 @@ export async function openPostgresStore(options: SchemaOptions): Promise<Store> 
     load: (wanted) => load(prefetch, wanted),
     commit: (batch) => schema.commit((epoch, number) => commitValues(batch, epoch, number)),
     barrier: schema.barrier,
-    due: (kind, now, limit) => readDue(background, kind, now, limit),
+    due: (...query) => readDue(background, ...query),
     openEvents: (after, limit) => readOpenEvents(background, after, limit),
     lists: createLists(lists),
     marks: progressQueries(background, progress),

@@ -2,39 +2,54 @@
  * Fires the timer of an actor.
  *
  * - The actor's own `wakeAt` decides. A timer that fires early, late or twice changes nothing.
+ * - A timer that can only wait for the rail changes nothing without it: the answer says so.
  */
+import type { Instant } from '../../../base/clock.js'
+import type { IntentContext } from '../../../../actors/intent/context.js'
 import { advanceIntent } from '../../changes/advance_intent.js'
 import { advancePayout } from '../../changes/advance_payout.js'
 import type { Command } from '../../cycle/command.js'
-import { answer } from '../../cycle/answer.js'
+import { answer, type Answer } from '../../cycle/answer.js'
 import { needIntentAndUsage } from '../intents/intent_needs.js'
 
+/** The view of a timer that can only wait for the rail. */
+export interface WaitsForRail {
+  /** When it acts without the rail; null: never. */
+  readonly waitsUntil: Instant | null
+}
+
 const DONE = answer({})
+const waitsUntil = (at: Instant | null): Answer => answer({ waitsUntil: at } satisfies WaitsForRail)
 
-export function fireIntentTimer(intentId: string): Command {
-  return {
-    name: 'intent_timer_fire',
-    needs: (needs, memory) => needIntentAndUsage(needs, memory, intentId),
-    decide: (ctx) => {
-      const live = ctx.memory.intents.get(intentId)
-      const wakeAt = live?.context.wakeAt
-      if (!live || wakeAt === null || wakeAt === undefined || wakeAt > ctx.now) return DONE
-      advanceIntent(ctx, live, { type: 'timer', at: ctx.now, railUp: ctx.railUp })
-      return DONE
-    },
-  }
-}
+export const isWaitingForRail = (view: object): view is WaitsForRail => 'waitsUntil' in view
 
-export function firePayoutTimer(payoutId: string): Command {
-  return {
-    name: 'payout_timer_fire',
-    needs: (needs) => needs.payout(payoutId),
-    decide: (ctx) => {
-      const live = ctx.memory.payouts.get(payoutId)
-      const wakeAt = live?.context.wakeAt
-      if (!live || wakeAt === null || wakeAt === undefined || wakeAt > ctx.now) return DONE
-      advancePayout(ctx, live, { type: 'timer', at: ctx.now, railUp: ctx.railUp })
-      return DONE
-    },
-  }
-}
+export type FireTimer = (id: string, mayUseRail?: boolean) => Command
+
+export const fireIntentTimer: FireTimer = (intentId, mayUseRail = true) => ({
+  name: 'intent_timer_fire',
+  needs: (needs, memory) => needIntentAndUsage(needs, memory, intentId),
+  decide: (ctx) => {
+    const live = ctx.memory.intents.get(intentId)
+    if (!live || !isDue(live.context, ctx.now)) return DONE
+    advanceIntent(ctx, live, { type: 'timer', at: ctx.now, railUp: mayUseRail && ctx.railUp })
+    return isDue(live.context, ctx.now) ? waitsUntil(submissionDeadline(live.context)) : DONE
+  },
+})
+
+export const firePayoutTimer: FireTimer = (payoutId, mayUseRail = true) => ({
+  name: 'payout_timer_fire',
+  needs: (needs) => needs.payout(payoutId),
+  decide: (ctx) => {
+    const live = ctx.memory.payouts.get(payoutId)
+    if (!live || !isDue(live.context, ctx.now)) return DONE
+    advancePayout(ctx, live, { type: 'timer', at: ctx.now, railUp: mayUseRail && ctx.railUp })
+    return isDue(live.context, ctx.now) ? waitsUntil(null) : DONE
+  },
+})
+
+const isDue = ({ wakeAt }: { readonly wakeAt: Instant | null }, now: Instant): boolean =>
+  wakeAt !== null && wakeAt <= now
+
+/** Null: the intent has none, or is submitted. */
+const submissionDeadline = ({ handedOverAt, confirmation }: IntentContext): Instant | null =>
+  handedOverAt === undefined ? (confirmation?.notAfter ?? null) : null
