@@ -1,4 +1,5 @@
 /** Answers of the webhook endpoint and event routes, and the body of a webhook. */
+import { EVENT_TYPES } from '../../src/base/event_types.js'
 import {
   listOf,
   objectOf,
@@ -49,6 +50,42 @@ const delivery: Properties = {
   ),
 }
 
+/** What events are about: their member of `data` and its schema. */
+const SUBJECTS = [
+  subjectOf('payment_intent', 'PaymentIntentEvent', 'PaymentIntent', 'A payment changed.'),
+  subjectOf('payout', 'PayoutEvent', 'Payout', 'A payout changed.'),
+  subjectOf('balance', 'BalanceEvent', 'LowBalance', 'A balance fell below its threshold.'),
+  subjectOf('webhook_endpoint', 'WebhookEndpointEvent', 'WebhookEndpoint', 'About an endpoint.'),
+] as const
+
+interface Subject {
+  readonly member: string
+  /** Names of schemas. */
+  readonly event: string
+  readonly object: string
+  readonly about: string
+  readonly types: readonly string[]
+}
+
+function subjectOf(member: string, event: string, object: string, about: string): Subject {
+  return { member, event, object, about, types: EVENT_TYPES.filter(isAbout(member)) }
+}
+
+function isAbout(member: string): (type: string) => boolean {
+  return (type) => type.startsWith(`${member}.`)
+}
+
+const eventOf = ({ member, object, about, types }: Subject): Schema =>
+  objectOf(about, {
+    id: text('`evt_…`', { pattern: '^evt_' }),
+    type: text('What happened.', { enum: types }),
+    webhook_event_id: text('The same as `id`: deduplicate by it.', { pattern: '^evt_' }),
+    webhook_event_type: text('The same as `type`.', { enum: types }),
+    api_version: text('Version of this body.', { examples: ['2026-11-01'] }),
+    created_at: ref('Timestamp'),
+    data: objectOf('The object as it was then.', { [member]: ref(object) }),
+  })
+
 export const WEBHOOK_ANSWERS: Readonly<Record<string, Schema>> = {
   NextWebhookKey: NEXT_WEBHOOK_KEY,
   WebhookEndpoint: objectOf('A URL that receives events.', endpoint, { next_key: nextKey }),
@@ -61,30 +98,19 @@ export const WEBHOOK_ANSWERS: Readonly<Record<string, Schema>> = {
   WebhookEndpointList: objectOf('All endpoints; there is no next page.', {
     data: listOf(ref('WebhookEndpoint'), 'At most 16.'),
   }),
-  Event: objectOf(
-    'What happened. The body of a webhook, and the `event` of a listed event, byte for byte.',
-    {
-      id: text('`evt_…`', { pattern: '^evt_' }),
-      type: ref('EventType'),
-      webhook_event_id: text('The same as `id`: deduplicate by it.', { pattern: '^evt_' }),
-      webhook_event_type: ref('EventType', 'The same as `type`.'),
-      api_version: text('Version of this body.', { examples: ['2026-11-01'] }),
-      created_at: ref('Timestamp'),
-      data: {
-        ...objectOf(
-          'The object as it was then, under its name: one member.',
-          {},
-          {
-            payment_intent: ref('PaymentIntent'),
-            payout: ref('Payout'),
-            balance: ref('LowBalance'),
-            webhook_endpoint: ref('WebhookEndpoint'),
-          },
-        ),
-        minProperties: 1,
-      },
+  Event: {
+    description:
+      'What happened. The body of a webhook, and the `event` of a listed event, byte for byte. ' +
+      'More types can be added: ignore those that you do not know.',
+    oneOf: SUBJECTS.map(({ event }) => ref(event)),
+    discriminator: {
+      propertyName: 'type',
+      mapping: Object.fromEntries(
+        SUBJECTS.flatMap(({ event, types }) => types.map((type) => [type, ref(event)['$ref']])),
+      ),
     },
-  ),
+  },
+  ...Object.fromEntries(SUBJECTS.map((subject) => [subject.event, eventOf(subject)])),
   LowBalance: objectOf('A balance that fell below its threshold.', {
     currency: ref('Currency'),
     available: ref('MinorUnits'),

@@ -562,28 +562,119 @@ export interface components {
     }
     /**
      * @description What happened. The body of a webhook, and the `event` of a listed event, byte
-     * for byte.
+     * for byte. More types can be added: ignore those that you do not know.
      */
-    readonly Event: {
+    readonly Event:
+      | components['schemas']['PaymentIntentEvent']
+      | components['schemas']['PayoutEvent']
+      | components['schemas']['BalanceEvent']
+      | components['schemas']['WebhookEndpointEvent']
+    /** @description A payment changed. */
+    readonly PaymentIntentEvent: {
       /** @description `evt_…` */
       readonly id: string
-      readonly type: components['schemas']['EventType']
+      /** @description What happened. */
+      readonly type:
+        | 'payment_intent.authorized'
+        | 'payment_intent.captured'
+        | 'payment_intent.failed'
+        | 'payment_intent.expired'
+        | 'payment_intent.cancelled'
+        | 'payment_intent.refunded'
+        | 'payment_intent.refund_failed'
       /** @description The same as `id`: deduplicate by it. */
       readonly webhook_event_id: string
       /** @description The same as `type`. */
-      readonly webhook_event_type: components['schemas']['EventType']
+      readonly webhook_event_type:
+        | 'payment_intent.authorized'
+        | 'payment_intent.captured'
+        | 'payment_intent.failed'
+        | 'payment_intent.expired'
+        | 'payment_intent.cancelled'
+        | 'payment_intent.refunded'
+        | 'payment_intent.refund_failed'
       /**
        * @description Version of this body.
        * @example 2026-11-01
        */
       readonly api_version: string
       readonly created_at: components['schemas']['Timestamp']
-      /** @description The object as it was then, under its name: one member. */
+      /** @description The object as it was then. */
       readonly data: {
-        readonly payment_intent?: components['schemas']['PaymentIntent']
-        readonly payout?: components['schemas']['Payout']
-        readonly balance?: components['schemas']['LowBalance']
-        readonly webhook_endpoint?: components['schemas']['WebhookEndpoint']
+        readonly payment_intent: components['schemas']['PaymentIntent']
+      }
+    }
+    /** @description A payout changed. */
+    readonly PayoutEvent: {
+      /** @description `evt_…` */
+      readonly id: string
+      /** @description What happened. */
+      readonly type:
+        | 'payout.created'
+        | 'payout.processing'
+        | 'payout.completed'
+        | 'payout.failed'
+        | 'payout.reversed'
+      /** @description The same as `id`: deduplicate by it. */
+      readonly webhook_event_id: string
+      /** @description The same as `type`. */
+      readonly webhook_event_type:
+        | 'payout.created'
+        | 'payout.processing'
+        | 'payout.completed'
+        | 'payout.failed'
+        | 'payout.reversed'
+      /**
+       * @description Version of this body.
+       * @example 2026-11-01
+       */
+      readonly api_version: string
+      readonly created_at: components['schemas']['Timestamp']
+      /** @description The object as it was then. */
+      readonly data: {
+        readonly payout: components['schemas']['Payout']
+      }
+    }
+    /** @description A balance fell below its threshold. */
+    readonly BalanceEvent: {
+      /** @description `evt_…` */
+      readonly id: string
+      /** @description What happened. */
+      readonly type: 'balance.low'
+      /** @description The same as `id`: deduplicate by it. */
+      readonly webhook_event_id: string
+      /** @description The same as `type`. */
+      readonly webhook_event_type: 'balance.low'
+      /**
+       * @description Version of this body.
+       * @example 2026-11-01
+       */
+      readonly api_version: string
+      readonly created_at: components['schemas']['Timestamp']
+      /** @description The object as it was then. */
+      readonly data: {
+        readonly balance: components['schemas']['LowBalance']
+      }
+    }
+    /** @description About an endpoint. */
+    readonly WebhookEndpointEvent: {
+      /** @description `evt_…` */
+      readonly id: string
+      /** @description What happened. */
+      readonly type: 'webhook_endpoint.disabled' | 'webhook_endpoint.test'
+      /** @description The same as `id`: deduplicate by it. */
+      readonly webhook_event_id: string
+      /** @description The same as `type`. */
+      readonly webhook_event_type: 'webhook_endpoint.disabled' | 'webhook_endpoint.test'
+      /**
+       * @description Version of this body.
+       * @example 2026-11-01
+       */
+      readonly api_version: string
+      readonly created_at: components['schemas']['Timestamp']
+      /** @description The object as it was then. */
+      readonly data: {
+        readonly webhook_endpoint: components['schemas']['WebhookEndpoint']
       }
     }
     /** @description A balance that fell below its threshold. */
@@ -1100,6 +1191,10 @@ export type CreatedWebhookEndpoint = components['schemas']['CreatedWebhookEndpoi
 export type RotatedWebhookEndpoint = components['schemas']['RotatedWebhookEndpoint']
 export type WebhookEndpointList = components['schemas']['WebhookEndpointList']
 export type Event = components['schemas']['Event']
+export type PaymentIntentEvent = components['schemas']['PaymentIntentEvent']
+export type PayoutEvent = components['schemas']['PayoutEvent']
+export type BalanceEvent = components['schemas']['BalanceEvent']
+export type WebhookEndpointEvent = components['schemas']['WebhookEndpointEvent']
 export type LowBalance = components['schemas']['LowBalance']
 export type NumberedEvent = components['schemas']['NumberedEvent']
 export type EventList = components['schemas']['EventList']

@@ -16,7 +16,7 @@ export class ApiError extends Error {
   override name = 'ApiError'
   readonly status: number
   /** One of `ERROR_CODES`, a newer one, or `unknown` when the answer is not the service's. */
-  readonly code: string
+  readonly code: AnyErrorCode
   readonly requestId: string
   /** The key that was sent, also a generated one. */
   readonly idempotencyKey: string | undefined
@@ -168,6 +168,8 @@ const CODES = {
 } as const satisfies Record<string, typeof ApiError>
 
 export type ErrorCode = keyof typeof CODES
+/** A newer service can have more codes; the known ones stay literals for an editor. */
+export type AnyErrorCode = ErrorCode | 'unknown' | (string & {})
 /** Each code with its class. */
 export const ERROR_CODES: ReadonlyMap<string, typeof ApiError> = new Map(Object.entries(CODES))
 

@@ -2,7 +2,7 @@
  * Types of the partner API's requests and answers: those of its OpenAPI document (api_types.ts)
  * under the names of this client, and the filters of its lists.
  */
-import type { Corridor, IntentStatus, PayoutStatus } from './api_types.js'
+import type { Corridor, CreatePayoutRequest, IntentStatus, PayoutStatus } from './api_types.js'
 
 export type {
   Account,
@@ -45,7 +45,6 @@ export type {
   ScanRequest as Scan,
   IntentRefund as Refund,
   BeneficiaryRequest as CreateBeneficiary,
-  CreatePayoutRequest as CreatePayout,
   CreateDepositRequest as CreateDeposit,
   CreateFxQuoteRequest as CreateFxQuote,
   CreateWebhookEndpointRequest as CreateWebhookEndpoint,
@@ -55,12 +54,29 @@ export type {
   DeliveryBrief as DeliverySummary,
   RecoveredDeliveries as Recovery,
   Event as WebhookEvent,
+  EventType,
+  PaymentIntentEvent,
+  PayoutEvent,
+  BalanceEvent,
+  WebhookEndpointEvent,
   EventList as EventPage,
   ResendEventRequest as ResendEvent,
   SimulatePayoutRequest as SimulatedOutcome,
   CheckSignatureRequest as SignatureDescription,
   CheckRequestRequest as RequestDescription,
 } from './api_types.js'
+
+type Beneficiaries = 'beneficiary' | 'beneficiary_id'
+
+/** Exactly one form of beneficiary: an existing one, or one that the payout creates. */
+export type CreatePayout = Omit<CreatePayoutRequest, Beneficiaries> &
+  (
+    | { readonly beneficiary_id: string; readonly beneficiary?: never }
+    | {
+        readonly beneficiary: NonNullable<CreatePayoutRequest['beneficiary']>
+        readonly beneficiary_id?: never
+      }
+  )
 
 /** Of every list with cursors. */
 export interface PageFilter {

@@ -1,4 +1,4 @@
-/** The types of the Python client have the members of the OpenAPI document's schemas. */
+/** The types of the Python client have the members and values of the OpenAPI document's schemas. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
@@ -8,12 +8,18 @@ import { runPython, skipsPython } from './python_suite.js'
 interface Schema {
   readonly $ref?: string
   readonly required?: readonly string[]
-  readonly properties?: Readonly<Record<string, unknown>>
+  readonly properties?: Readonly<Record<string, Schema>>
   readonly allOf?: readonly Schema[]
+  readonly oneOf?: readonly Schema[]
+  readonly items?: Schema
+  readonly enum?: readonly (string | null)[]
+  readonly const?: string
 }
 interface Members {
   readonly required: readonly string[]
   readonly optional: readonly string[]
+  /** Of members that are enumerations. */
+  readonly values: Readonly<Record<string, readonly string[]>>
 }
 
 const document = readFileSync(join(projectRoot(), 'gateway/openapi.json'), 'utf8')
@@ -35,7 +41,6 @@ const SCHEMA_NAMES: Readonly<Record<string, string>> = {
   RotateSecret: 'RotateWebhookSecretRequest',
   DeliverySummary: 'DeliveryBrief',
   Recovery: 'RecoveredDeliveries',
-  WebhookEvent: 'Event',
   RequestDescription: 'CheckRequestRequest',
 }
 /** Types of members whose schemas have no name. */
@@ -44,13 +49,38 @@ const UNNAMED: ReadonlySet<string> = new Set([
   ...['ReceiptRefund', 'RequestRefusal', 'SignatureCheck', 'Terms'],
 ])
 
+/** Types of one form of a schema: the member that it requires, and the one that it excludes. */
+const FORMS: Readonly<Record<string, readonly [schema: string, own: string, other: string]>> = {
+  CreatePayoutToId: ['CreatePayoutRequest', 'beneficiary_id', 'beneficiary'],
+  CreatePayoutToNew: ['CreatePayoutRequest', 'beneficiary', 'beneficiary_id'],
+}
+
+function formOf(type: string): Schema | undefined {
+  const [name = '', own = '', other = ''] = FORMS[type] ?? []
+  const { required = [], properties = {} } = schemas[name] ?? {}
+  const members = Object.entries(properties).filter(([member]) => member !== other)
+  return name === ''
+    ? undefined
+    : { required: [...required, own], properties: Object.fromEntries(members) }
+}
+
 const schemaOf = (type: string): Schema | undefined =>
-  schemas[SCHEMA_NAMES[type] ?? type] ?? schemas[`${type}Request`]
+  formOf(type) ?? schemas[SCHEMA_NAMES[type] ?? type] ?? schemas[`${type}Request`]
 
 function partsOf(schema: Schema = {}): readonly Schema[] {
   const name = schema.$ref?.split('/').at(-1)
   if (name !== undefined) return partsOf(schemas[name])
   return [schema, ...(schema.allOf ?? []).flatMap(partsOf)]
+}
+
+function valuesOf(schema: Schema = {}): readonly string[] {
+  const name = schema.$ref?.split('/').at(-1)
+  if (name !== undefined) return valuesOf(schemas[name])
+  const own = [...(schema.enum ?? []), schema.const].filter((value) => typeof value === 'string')
+  const parts = [...(schema.oneOf ?? []), schema.items ?? {}].filter(
+    (part) => Object.keys(part).length > 0,
+  )
+  return [...new Set([...own, ...parts.flatMap(valuesOf)])].sort()
 }
 
 function membersOf(schema: Schema): Members {
@@ -60,6 +90,12 @@ function membersOf(schema: Schema): Members {
   return {
     required: [...required].sort(),
     optional: [...members].filter((member) => !required.has(member)).sort(),
+    values: Object.fromEntries(
+      parts
+        .flatMap((part) => Object.entries(part.properties ?? {}))
+        .map(([member, each]) => [member, valuesOf(each)] as const)
+        .filter(([, values]) => values.length > 0),
+    ),
   }
 }
 

@@ -32,6 +32,8 @@ const REQUEST = 'components > schemas > CreatePayoutRequest'
 const PAYOUT = 'components > schemas > Payout'
 const NARROWED = `${CREATE} > responses > 422 > content > application/json > schema > allOf > 1`
 
+const PAYOUT_EVENT = 'components > schemas > PayoutEvent'
+
 const BREAKING: readonly (readonly [place: string, value: unknown, fault: RegExp])[] = [
   [PAYOUTS, undefined, /POST \/v1\/payouts: the operation is removed/],
   [`${PAYOUTS} > get`, undefined, /GET \/v1\/payouts: the operation is removed/],
@@ -58,6 +60,8 @@ const BREAKING: readonly (readonly [place: string, value: unknown, fault: RegExp
   [`${REQUEST} > properties > description > minLength`, 5, /minLength rose/],
   ['components > schemas > Corridor > enum', ['vn_vietqr'], /value th_promptpay is removed/],
   [`${PAYOUT} > properties > total`, undefined, /member total is removed/],
+  [`${PAYOUT_EVENT} > properties > data > properties`, {}, /member payout is removed/],
+  [`${PAYOUT_EVENT} > required`, ['id'], /member webhook_event_id can be absent/],
   [`${PAYOUT} > required`, [], /member id can be absent/],
   [`${PAYOUT} > properties > reference > type`, ['string', 'null'], /type was string and is/],
   ['components > schemas > Timestamp > format', 'date', /format/],

@@ -25,7 +25,8 @@ export function breakingChanges(released: Json, current: Json): readonly string[
 
   const compareSchemas = (place: string, side: Side, one: unknown, other: unknown): void => {
     const old = before(one)
-    const next = now(other)
+    const isSplit = side === 'answer' && 'properties' in old && 'oneOf' in now(other)
+    const next = isSplit ? merged(listIn(now(other), 'oneOf').map(now)) : now(other)
     for (const fault of ownFaults(side, old, next)) say(place, fault)
     const [oldMembers, members] = [objectIn(old, 'properties'), objectIn(next, 'properties')]
     for (const [name, member] of Object.entries(oldMembers)) {
@@ -124,6 +125,25 @@ export function breakingChanges(released: Json, current: Json): readonly string[
     }
   }
   return faults
+}
+
+/** A client that knows one schema reads a union of variants as one: the members of all. */
+function merged(variants: readonly Json[]): Json {
+  const [first = {}] = variants
+  if (!variants.every((variant) => 'properties' in variant)) return first
+  const names = variants.flatMap((variant) => Object.keys(objectIn(variant, 'properties')))
+  const membersOf = (name: string): readonly Json[] =>
+    variants.flatMap((variant) => {
+      const members = objectIn(variant, 'properties')
+      return name in members ? [objectIn(members, name)] : []
+    })
+  const isInAll = (name: unknown): boolean =>
+    variants.every((variant) => listIn(variant, 'required').includes(name))
+  return {
+    ...first,
+    required: listIn(first, 'required').filter(isInAll),
+    properties: Object.fromEntries(names.map((name) => [name, merged(membersOf(name))])),
+  }
 }
 
 function resolved(document: Json, part: unknown): Json {

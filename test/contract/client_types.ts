@@ -51,7 +51,10 @@ function typesIn(made: string): string {
 
 /** The type shows that it is an enumeration; a comment of one line is closed on that line. */
 const withoutEnumTags = (text: string): string =>
-  text.replace(/^ *\* @enum \{.*\n/gm, '').replace(/\/\*\*\n *\* (.*)\n *\*\//g, '/** $1 */')
+  text
+    .replaceAll(' (enum property replaced by openapi-typescript)', '')
+    .replace(/^ *\* @enum \{.*\n/gm, '')
+    .replace(/\/\*\*\n *\* (.*)\n *\*\//g, '/** $1 */')
 
 /** Comments of at most the width of a line; the formatter leaves comments alone. */
 export const withNarrowComments = (text: string): string =>

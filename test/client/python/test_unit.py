@@ -208,6 +208,8 @@ class Errors(unittest.TestCase):
                 world.client.payouts.create(PAYOUT, "key")
             self.assertIs(type(caught.exception), expected)
             self.assertEqual(caught.exception.idempotency_key, "key")
+            if expected is causeway.IdempotencyConflictError:
+                self.assertEqual(caught.exception.code, causeway.ErrorCode.DUPLICATE_PAYOUT)
         self.assertEqual(len(world.requests), len(wanted), "none is sent again")
 
     def test_a_key_is_printable_ascii_and_the_answer_repeats_it(self):

@@ -131,8 +131,8 @@ class PaymentIntents(_Operations):
 
     def list(
         self,
-        status: Optional[str] = None,
-        corridor: Optional[str] = None,
+        status: Optional[t.IntentStatus] = None,
+        corridor: Optional[t.Corridor] = None,
         partner_user_id: Optional[str] = None,
         created_after: Optional[str] = None,
         created_before: Optional[str] = None,
@@ -193,7 +193,7 @@ class Payouts(_Operations):
 
     def list(
         self,
-        status: Optional[str] = None,
+        status: Optional[t.PayoutStatus] = None,
         reference: Optional[str] = None,
         beneficiary_id: Optional[str] = None,
         created_after: Optional[str] = None,
@@ -298,7 +298,7 @@ class Sandbox(_Operations):
     ) -> t.Deposit:
         return self._call("POST", "/v1/funding/deposits", deposit, _key(idempotency_key))
 
-    def simulate_payout(self, id: str, outcome: str) -> t.Payout:
+    def simulate_payout(self, id: str, outcome: t.SimulatedOutcome) -> t.Payout:
         path = path_of("/v1/sandbox/payouts", id, "/simulate")
         return self._call("POST", path, {"outcome": outcome})
 

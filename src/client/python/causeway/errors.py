@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import Enum
 from typing import Any, Dict, Mapping, Optional, Type
 
 from .retry import is_2xx
@@ -16,7 +17,7 @@ class CausewayError(Exception):
 class ApiError(CausewayError):
     """An answer with an error. Branch on the class or on `code`; quote `request_id` to support.
 
-    `code` is one of `ERROR_CODES`, a newer one, or `unknown` when the answer is not the service's.
+    `code` equals an `ErrorCode`, or is a newer one, or `unknown` when the answer is not the service's.
     `idempotency_key` is the key that was sent, also a generated one.
     `retryable` tells whether the identical request can succeed later, with the same key.
     """
@@ -104,73 +105,133 @@ class IdempotencyKeyError(CausewayError):
         self.idempotency_key = idempotency_key
 
 
-# Every code of the partner API (gateway/README.md, Errors).
+class ErrorCode(str, Enum):
+    """Every code of the partner API. A newer service can have more: `ApiError.code` is a text."""
+
+    INVALID_REQUEST = "invalid_request"
+    INVALID_BENEFICIARY = "invalid_beneficiary"
+    PAYLOAD_TOO_LARGE = "payload_too_large"
+    METHOD_NOT_ALLOWED = "method_not_allowed"
+    AUTHENTICATION_FAILED = "authentication_failed"
+    ATTESTATION_NOT_SATISFIED = "attestation_not_satisfied"
+    CORRIDOR_NOT_ENABLED = "corridor_not_enabled"
+    PARTNER_SUSPENDED = "partner_suspended"
+    USER_MISMATCH = "user_mismatch"
+    NOT_FOUND = "not_found"
+    PAYMENT_INTENT_NOT_FOUND = "payment_intent_not_found"
+    BENEFICIARY_NOT_FOUND = "beneficiary_not_found"
+    PAYOUT_NOT_FOUND = "payout_not_found"
+    FX_QUOTE_NOT_FOUND = "fx_quote_not_found"
+    WEBHOOK_ENDPOINT_NOT_FOUND = "webhook_endpoint_not_found"
+    EVENT_NOT_FOUND = "event_not_found"
+    PAYMENT_INTENT_TERMINAL = "payment_intent_terminal"
+    ALREADY_CONFIRMED = "already_confirmed"
+    PAYMENT_INTENT_NOT_CONFIRMABLE = "payment_intent_not_confirmable"
+    PAYMENT_INTENT_NOT_CANCELABLE = "payment_intent_not_cancelable"
+    PAYMENT_INTENT_NOT_REFUNDABLE = "payment_intent_not_refundable"
+    PAYMENT_INTENT_NOT_SCANNABLE = "payment_intent_not_scannable"
+    DUPLICATE_SCAN = "duplicate_scan"
+    PAYOUT_NOT_CANCELABLE = "payout_not_cancelable"
+    OUTCOME_NOT_POSSIBLE = "outcome_not_possible"
+    WEBHOOK_ENDPOINT_LIMIT = "webhook_endpoint_limit"
+    WEBHOOK_ENDPOINT_DISABLED = "webhook_endpoint_disabled"
+    IDEMPOTENCY_CONFLICT = "idempotency_conflict"
+    DUPLICATE_PAYOUT = "duplicate_payout"
+    QUOTE_REQUIRED = "quote_required"
+    QUOTE_EXPIRED = "quote_expired"
+    QUOTE_CHANGED = "quote_changed"
+    QR_MALFORMED = "qr_malformed"
+    QR_CHECKSUM_INVALID = "qr_checksum_invalid"
+    QR_SCHEME_UNSUPPORTED = "qr_scheme_unsupported"
+    QR_COUNTRY_MISMATCH = "qr_country_mismatch"
+    QR_CURRENCY_MISMATCH = "qr_currency_mismatch"
+    QR_AMOUNT_MISMATCH = "qr_amount_mismatch"
+    LOCAL_AMOUNT_REQUIRED = "local_amount_required"
+    LOCAL_AMOUNT_INVALID = "local_amount_invalid"
+    AMOUNT_BELOW_MINIMUM = "amount_below_minimum"
+    USER_LIMIT_EXCEEDED = "user_limit_exceeded"
+    QUOTE_EXCEEDS_INTENT_AMOUNT = "quote_exceeds_intent_amount"
+    UNSUPPORTED_CURRENCY = "unsupported_currency"
+    UNSUPPORTED_DESTINATION = "unsupported_destination"
+    PAYOUT_LIMIT_EXCEEDED = "payout_limit_exceeded"
+    BALANCE_LIMIT_EXCEEDED = "balance_limit_exceeded"
+    COMPLIANCE_REJECTED = "compliance_rejected"
+    RISK_REJECTED = "risk_rejected"
+    RAIL_UNAVAILABLE = "rail_unavailable"
+    INSUFFICIENT_BALANCE = "insufficient_balance"
+    RATE_LIMITED = "rate_limited"
+    INTERNAL_ERROR = "internal_error"
+    CONFIGURATION_ERROR = "configuration_error"
+    TIMEOUT = "timeout"
+
+
+# The class of each code.
 ERROR_CODES: Dict[str, Type[ApiError]] = {
-    "invalid_request": InvalidRequestError,
-    "invalid_beneficiary": InvalidRequestError,
-    "payload_too_large": InvalidRequestError,
-    "method_not_allowed": InvalidRequestError,
-    "authentication_failed": AuthenticationError,
-    "attestation_not_satisfied": RequestNotPermittedError,
-    "corridor_not_enabled": RequestNotPermittedError,
-    "partner_suspended": RequestNotPermittedError,
-    "user_mismatch": RequestNotPermittedError,
-    "not_found": NotFoundError,
-    "payment_intent_not_found": NotFoundError,
-    "beneficiary_not_found": NotFoundError,
-    "payout_not_found": NotFoundError,
-    "fx_quote_not_found": NotFoundError,
-    "webhook_endpoint_not_found": NotFoundError,
-    "event_not_found": NotFoundError,
-    "payment_intent_terminal": ConflictError,
-    "already_confirmed": ConflictError,
-    "payment_intent_not_confirmable": ConflictError,
-    "payment_intent_not_cancelable": ConflictError,
-    "payment_intent_not_refundable": ConflictError,
-    "payment_intent_not_scannable": ConflictError,
-    "duplicate_scan": ConflictError,
-    "payout_not_cancelable": ConflictError,
-    "outcome_not_possible": ConflictError,
-    "webhook_endpoint_limit": ConflictError,
-    "webhook_endpoint_disabled": ConflictError,
-    "idempotency_conflict": IdempotencyConflictError,
-    "duplicate_payout": IdempotencyConflictError,
-    "quote_required": QuoteError,
-    "quote_expired": QuoteError,
-    "quote_changed": QuoteError,
-    "qr_malformed": QrCodeError,
-    "qr_checksum_invalid": QrCodeError,
-    "qr_scheme_unsupported": QrCodeError,
-    "qr_country_mismatch": QrCodeError,
-    "qr_currency_mismatch": QrCodeError,
-    "qr_amount_mismatch": QrCodeError,
-    "local_amount_required": RefusedError,
-    "local_amount_invalid": RefusedError,
-    "amount_below_minimum": RefusedError,
-    "user_limit_exceeded": RefusedError,
-    "quote_exceeds_intent_amount": RefusedError,
-    "unsupported_currency": RefusedError,
-    "unsupported_destination": RefusedError,
-    "payout_limit_exceeded": RefusedError,
-    "balance_limit_exceeded": RefusedError,
-    "compliance_rejected": RefusedError,
-    "risk_rejected": RefusedError,
-    "rail_unavailable": RefusedError,
-    "insufficient_balance": InsufficientBalanceError,
-    "rate_limited": RateLimitError,
-    "internal_error": ServiceError,
-    "configuration_error": ServiceError,
-    "timeout": ServiceError,
+    ErrorCode.INVALID_REQUEST: InvalidRequestError,
+    ErrorCode.INVALID_BENEFICIARY: InvalidRequestError,
+    ErrorCode.PAYLOAD_TOO_LARGE: InvalidRequestError,
+    ErrorCode.METHOD_NOT_ALLOWED: InvalidRequestError,
+    ErrorCode.AUTHENTICATION_FAILED: AuthenticationError,
+    ErrorCode.ATTESTATION_NOT_SATISFIED: RequestNotPermittedError,
+    ErrorCode.CORRIDOR_NOT_ENABLED: RequestNotPermittedError,
+    ErrorCode.PARTNER_SUSPENDED: RequestNotPermittedError,
+    ErrorCode.USER_MISMATCH: RequestNotPermittedError,
+    ErrorCode.NOT_FOUND: NotFoundError,
+    ErrorCode.PAYMENT_INTENT_NOT_FOUND: NotFoundError,
+    ErrorCode.BENEFICIARY_NOT_FOUND: NotFoundError,
+    ErrorCode.PAYOUT_NOT_FOUND: NotFoundError,
+    ErrorCode.FX_QUOTE_NOT_FOUND: NotFoundError,
+    ErrorCode.WEBHOOK_ENDPOINT_NOT_FOUND: NotFoundError,
+    ErrorCode.EVENT_NOT_FOUND: NotFoundError,
+    ErrorCode.PAYMENT_INTENT_TERMINAL: ConflictError,
+    ErrorCode.ALREADY_CONFIRMED: ConflictError,
+    ErrorCode.PAYMENT_INTENT_NOT_CONFIRMABLE: ConflictError,
+    ErrorCode.PAYMENT_INTENT_NOT_CANCELABLE: ConflictError,
+    ErrorCode.PAYMENT_INTENT_NOT_REFUNDABLE: ConflictError,
+    ErrorCode.PAYMENT_INTENT_NOT_SCANNABLE: ConflictError,
+    ErrorCode.DUPLICATE_SCAN: ConflictError,
+    ErrorCode.PAYOUT_NOT_CANCELABLE: ConflictError,
+    ErrorCode.OUTCOME_NOT_POSSIBLE: ConflictError,
+    ErrorCode.WEBHOOK_ENDPOINT_LIMIT: ConflictError,
+    ErrorCode.WEBHOOK_ENDPOINT_DISABLED: ConflictError,
+    ErrorCode.IDEMPOTENCY_CONFLICT: IdempotencyConflictError,
+    ErrorCode.DUPLICATE_PAYOUT: IdempotencyConflictError,
+    ErrorCode.QUOTE_REQUIRED: QuoteError,
+    ErrorCode.QUOTE_EXPIRED: QuoteError,
+    ErrorCode.QUOTE_CHANGED: QuoteError,
+    ErrorCode.QR_MALFORMED: QrCodeError,
+    ErrorCode.QR_CHECKSUM_INVALID: QrCodeError,
+    ErrorCode.QR_SCHEME_UNSUPPORTED: QrCodeError,
+    ErrorCode.QR_COUNTRY_MISMATCH: QrCodeError,
+    ErrorCode.QR_CURRENCY_MISMATCH: QrCodeError,
+    ErrorCode.QR_AMOUNT_MISMATCH: QrCodeError,
+    ErrorCode.LOCAL_AMOUNT_REQUIRED: RefusedError,
+    ErrorCode.LOCAL_AMOUNT_INVALID: RefusedError,
+    ErrorCode.AMOUNT_BELOW_MINIMUM: RefusedError,
+    ErrorCode.USER_LIMIT_EXCEEDED: RefusedError,
+    ErrorCode.QUOTE_EXCEEDS_INTENT_AMOUNT: RefusedError,
+    ErrorCode.UNSUPPORTED_CURRENCY: RefusedError,
+    ErrorCode.UNSUPPORTED_DESTINATION: RefusedError,
+    ErrorCode.PAYOUT_LIMIT_EXCEEDED: RefusedError,
+    ErrorCode.BALANCE_LIMIT_EXCEEDED: RefusedError,
+    ErrorCode.COMPLIANCE_REJECTED: RefusedError,
+    ErrorCode.RISK_REJECTED: RefusedError,
+    ErrorCode.RAIL_UNAVAILABLE: RefusedError,
+    ErrorCode.INSUFFICIENT_BALANCE: InsufficientBalanceError,
+    ErrorCode.RATE_LIMITED: RateLimitError,
+    ErrorCode.INTERNAL_ERROR: ServiceError,
+    ErrorCode.CONFIGURATION_ERROR: ServiceError,
+    ErrorCode.TIMEOUT: ServiceError,
 }
 
 _RETRYABLE = frozenset(
     [
-        "rate_limited",
-        "internal_error",
-        "configuration_error",
-        "timeout",
-        "insufficient_balance",
-        "rail_unavailable",
+        ErrorCode.RATE_LIMITED,
+        ErrorCode.INTERNAL_ERROR,
+        ErrorCode.CONFIGURATION_ERROR,
+        ErrorCode.TIMEOUT,
+        ErrorCode.INSUFFICIENT_BALANCE,
+        ErrorCode.RAIL_UNAVAILABLE,
     ]
 )
 

@@ -7,7 +7,87 @@ members that are always present.
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Mapping, Optional, TypedDict
+from typing import Dict, List, Literal, Mapping, Optional, TypedDict, Union
+
+# More values can come where the guide says so: keep a branch for others.
+Corridor = Literal["th_promptpay", "vn_vietqr"]
+IntentStatus = Literal[
+    "created",
+    "authorized",
+    "captured",
+    "failed",
+    "expired",
+    "refunded",
+    "cancelled",
+]
+PayoutStatus = Literal["created", "processing", "completed", "failed", "reversed"]
+ReceiptStatus = Literal["pending", "captured", "failed", "refunded"]
+RefundStatus = Literal["requested", "refused", "done"]
+BeneficiaryStatus = Literal["active", "disabled"]
+FailureCode = Literal[
+    "rejected",
+    "account_closed",
+    "account_not_found",
+    "name_mismatch",
+    "expired",
+    "rail_unavailable",
+    "review_rejected",
+    "payment_review_rejected",
+    "review_expired",
+    "returned_by_bank",
+    "not_carried_out",
+    "returned",
+]
+FailureSource = Literal["rail", "review", "service"]
+BalanceAccount = Literal["available", "reserved"]
+BalanceTransactionType = Literal[
+    "deposit",
+    "conversion",
+    "payout_accepted",
+    "payout_completed",
+    "payout_failed",
+    "payout_reversed",
+    "intent_confirmed",
+    "intent_captured",
+    "intent_failed",
+    "intent_cancelled",
+    "intent_refunded",
+    "discrepancy_credited",
+    "discrepancy_charged",
+]
+EndpointStatus = Literal["enabled", "disabled", "deleted"]
+DisabledReason = Literal["by_partner", "by_operator", "gone", "failing"]
+DeliveryStatus = Literal["pending", "waiting", "delivered", "dead"]
+CheckResult = Literal["passed", "failed", "not_made"]
+SimulatedOutcome = Literal["completed", "failed", "reversed"]
+PaymentIntentEventType = Literal[
+    "payment_intent.authorized",
+    "payment_intent.captured",
+    "payment_intent.failed",
+    "payment_intent.expired",
+    "payment_intent.cancelled",
+    "payment_intent.refunded",
+    "payment_intent.refund_failed",
+]
+PayoutEventType = Literal[
+    "payout.created",
+    "payout.processing",
+    "payout.completed",
+    "payout.failed",
+    "payout.reversed",
+]
+BalanceEventType = Literal["balance.low"]
+WebhookEndpointEventType = Literal["webhook_endpoint.disabled", "webhook_endpoint.test"]
+EventType = Union[
+    PaymentIntentEventType, PayoutEventType, BalanceEventType, WebhookEndpointEventType
+]
+EventSubscription = Union[Literal["*"], EventType]
+Environment = Literal["sandbox", "production"]
+PartnerStatus = Literal["active", "suspended"]
+KeyStatus = Literal["active", "revoked"]
+FeeHandling = Literal["on_top", "deducted"]
+QrKind = Literal["static", "dynamic"]
+BeneficiaryType = Literal["bank_account"]
 
 
 class _KycAttestationRequired(TypedDict):
@@ -31,7 +111,7 @@ class CreateIntent(TypedDict):
 
     partner_user_id: str
     amount_usd_cents: int
-    corridor: str
+    corridor: Corridor
     kyc_attestation: KycAttestation
     sanctions_attestation: SanctionsAttestation
 
@@ -56,15 +136,15 @@ class Quote(TypedDict):
 
 
 class Failure(TypedDict):
-    code: str
+    code: FailureCode
     message: str
-    source: str
+    source: FailureSource
     retryable: bool
     occurred_at: str
 
 
 class _RefundRequired(TypedDict):
-    status: str
+    status: RefundStatus
     amount_usd_cents: int
     requested_at: str
 
@@ -78,9 +158,9 @@ class Refund(_RefundRequired, total=False):
 
 class _PaymentIntentRequired(TypedDict):
     intent_id: str
-    status: str
+    status: IntentStatus
     amount_usd_cents: int
-    corridor: str
+    corridor: Corridor
     created_at: str
 
 
@@ -129,9 +209,9 @@ class ReceiptRefund(TypedDict):
 
 class _ReceiptRequired(TypedDict):
     intent_id: str
-    status: str
+    status: ReceiptStatus
     amount_usd_cents: int
-    corridor: str
+    corridor: Corridor
     local_amount: str
     local_amount_minor_units: str
     local_currency: str
@@ -168,14 +248,14 @@ class Merchant(TypedDict):
 
 class ScanResult(TypedDict):
     intent_id: str
-    status: str
+    status: IntentStatus
     merchant: Merchant
-    qr_kind: str
+    qr_kind: QrKind
     quote: Quote
 
 
 class CreateBeneficiary(TypedDict):
-    type: str
+    type: BeneficiaryType
     name: str
     destination_country: str
     currency: str
@@ -185,13 +265,13 @@ class CreateBeneficiary(TypedDict):
 
 class Beneficiary(TypedDict):
     id: str
-    type: str
+    type: BeneficiaryType
     name: str
     destination_country: str
     currency: str
     bank_code: str
     account_last4: str
-    status: str
+    status: BeneficiaryStatus
     created_at: str
 
 
@@ -201,13 +281,25 @@ class _CreatePayoutRequired(TypedDict):
     reference: str
 
 
-class CreatePayout(_CreatePayoutRequired, total=False):
-    """Exactly one of `beneficiary_id` and `beneficiary`."""
-
-    beneficiary_id: str
-    beneficiary: CreateBeneficiary
+class _CreatePayoutCommon(_CreatePayoutRequired, total=False):
     description: str
     metadata: Dict[str, str]
+
+
+class CreatePayoutToId(_CreatePayoutCommon):
+    """To an existing beneficiary."""
+
+    beneficiary_id: str
+
+
+class CreatePayoutToNew(_CreatePayoutCommon):
+    """To a beneficiary that the payout creates."""
+
+    beneficiary: CreateBeneficiary
+
+
+# Exactly one form of beneficiary.
+CreatePayout = Union[CreatePayoutToId, CreatePayoutToNew]
 
 
 class PayoutBeneficiary(TypedDict):
@@ -223,7 +315,7 @@ class PayoutRail(TypedDict):
 
 class _PayoutRequired(TypedDict):
     id: str
-    status: str
+    status: PayoutStatus
     amount: str
     recipient_amount: str
     currency: str
@@ -251,7 +343,7 @@ class PayoutTerms(TypedDict):
 
     country: str
     currency: str
-    fee_handling: str
+    fee_handling: FeeHandling
     platform_fixed: str
     platform_bps: int
     rail_fixed: str
@@ -273,7 +365,7 @@ class Limits(TypedDict):
 
 
 class CorridorSettings(TypedDict):
-    corridor: str
+    corridor: Corridor
     enabled: bool
     currency: str
     minimum: str
@@ -286,7 +378,7 @@ class KeySettings(TypedDict):
     """`status` is `active` or `revoked`; `revoked_at` is in the future when the key expires."""
 
     key_id: str
-    status: str
+    status: KeyStatus
     created_at: str
     revoked_at: Optional[str]
 
@@ -300,8 +392,8 @@ class Account(TypedDict):
     """Your own settings in one environment."""
 
     partner_id: str
-    environment: str
-    status: str
+    environment: Environment
+    status: PartnerStatus
     created_at: str
     terms: Terms
     limits: Limits
@@ -325,8 +417,8 @@ class BalanceTransaction(TypedDict):
     currency: str
     amount: str
     balance: str
-    account: str
-    type: str
+    account: BalanceAccount
+    type: BalanceTransactionType
     entity: str
     created_at: str
 
@@ -374,7 +466,7 @@ class UpdateWebhookEndpoint(TypedDict, total=False):
 
     url: str
     description: str
-    enabled_events: List[str]
+    enabled_events: List[EventSubscription]
     api_version: str
 
 
@@ -384,7 +476,7 @@ class _CreateWebhookEndpointRequired(TypedDict):
 
 class CreateWebhookEndpoint(_CreateWebhookEndpointRequired, total=False):
     description: str
-    enabled_events: List[str]
+    enabled_events: List[EventSubscription]
     api_version: str
 
 
@@ -397,10 +489,10 @@ class _WebhookEndpointRequired(TypedDict):
     id: str
     url: str
     description: str
-    enabled_events: List[str]
+    enabled_events: List[EventSubscription]
     api_version: str
-    status: str
-    disabled_reason: Optional[str]
+    status: EndpointStatus
+    disabled_reason: Optional[DisabledReason]
     key_id: str
     created_at: str
 
@@ -446,9 +538,9 @@ class DeliverySummary(TypedDict):
 
     id: str
     event_id: str
-    event_type: str
+    event_type: EventType
     endpoint_id: str
-    status: str
+    status: DeliveryStatus
 
 
 class Delivery(DeliverySummary):
@@ -468,14 +560,62 @@ class Recovery(TypedDict):
     has_more: bool
 
 
-class WebhookEvent(TypedDict):
+class LowBalance(TypedDict):
+    currency: str
+    available: str
+    reserved: str
+    threshold: str
+
+
+class _PaymentIntentData(TypedDict):
+    payment_intent: PaymentIntent
+
+
+class _PayoutData(TypedDict):
+    payout: Payout
+
+
+class _BalanceData(TypedDict):
+    balance: LowBalance
+
+
+class _WebhookEndpointData(TypedDict):
+    webhook_endpoint: WebhookEndpoint
+
+
+class _Event(TypedDict):
     id: str
-    type: str
     webhook_event_id: str
-    webhook_event_type: str
     api_version: str
     created_at: str
-    data: Dict[str, Any]
+
+
+class PaymentIntentEvent(_Event):
+    type: PaymentIntentEventType
+    webhook_event_type: PaymentIntentEventType
+    data: _PaymentIntentData
+
+
+class PayoutEvent(_Event):
+    type: PayoutEventType
+    webhook_event_type: PayoutEventType
+    data: _PayoutData
+
+
+class BalanceEvent(_Event):
+    type: BalanceEventType
+    webhook_event_type: BalanceEventType
+    data: _BalanceData
+
+
+class WebhookEndpointEvent(_Event):
+    type: WebhookEndpointEventType
+    webhook_event_type: WebhookEndpointEventType
+    data: _WebhookEndpointData
+
+
+# Its `type` tells which one it is.
+WebhookEvent = Union[PaymentIntentEvent, PayoutEvent, BalanceEvent, WebhookEndpointEvent]
 
 
 class NumberedEvent(TypedDict):
@@ -500,7 +640,7 @@ class SignatureCheck(TypedDict, total=False):
     """`result` is `passed`, `failed` or `not_made`; only failed checks have a `help`."""
 
     check: str
-    result: str
+    result: CheckResult
     help: str
 
 
