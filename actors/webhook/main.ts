@@ -109,6 +109,7 @@ const outcomes = createDeliveryOutcomeReporter({
   },
   token,
   store,
+  failed: poolFailed,
   clock,
   log,
 })

@@ -2,14 +2,20 @@
 import t from 'tap'
 import { createDeliveryOutcomeReporter } from '../../actors/webhook/intake/delivery_outcome_reporter.js'
 import type { EventOutcomesClient } from '../../protos/types/causeway/internal/v1/EventOutcomes.js'
-import type { TenantEvent } from '../../actors/webhook/store/store.js'
 import { systemClock } from '../../src/base/clock.js'
-import type { EventId, TenantId } from '../../src/base/ids.js'
+import type { TenantId } from '../../src/base/ids.js'
 import { createLog } from '../../src/base/log.js'
 import { eventually } from '../support/eventually.js'
+import { failed } from '../support/webhook_store.js'
+import { anEventRow } from './builders.js'
+import { inSqlite, storePlaces } from './store_places.js'
 
 const log = createLog('test', { LOG_LEVEL: 'silent' })
-const [ONE, TWO] = ['one_sandbox', 'two_sandbox'] as TenantId[]
+const ONE = 'one_sandbox' as TenantId
+const TWO = 'two_sandbox' as TenantId
+
+const BACKLOG = 51_000
+const COMMIT_MAX = 3_000
 
 interface Outcomes {
   readonly outcomes: readonly { readonly event_id: string }[]
@@ -28,39 +34,75 @@ function aProcessor() {
   return { client, recorded, setAway: (away: boolean) => (isAway = away) }
 }
 
-void t.test('an unreachable processor delays only its own outcomes', async (t) => {
-  const [one, two] = [aProcessor(), aProcessor()]
-  // More of the first tenant than one query returns.
-  const events: TenantEvent[] = Array.from({ length: 2_500 }, (_, i) => ({
-    id: `evt_${i}` as EventId,
-    tenant: (i < 2_400 ? ONE : TWO) as TenantId,
-  }))
-  const reported = new Set<string>()
-  one.setAway(true)
-  const clients = new Map([
-    [ONE, one.client],
-    [TWO, two.client],
-  ])
+for (const [name, newPlace] of Object.entries(await storePlaces())) {
+  void t.test(`in ${name}, an unreachable processor delays only its own outcomes`, async (t) => {
+    const { store, adminQueries } = await newPlace(t).open()
+    const [one, two] = [aProcessor(), aProcessor()]
+    const settle = async (tenant: TenantId, count: number): Promise<void> => {
+      for (let left = count; left > 0; left -= COMMIT_MAX) {
+        const size = Math.min(left, COMMIT_MAX)
+        await store.commit({ events: Array.from({ length: size }, () => anEventRow({ tenant })) })
+      }
+    }
+    // The backlog of the first processor is older, and larger than any read.
+    await settle(ONE, BACKLOG)
+    await settle(TWO, 2_500)
+    one.setAway(true)
+    const clients = new Map([
+      [ONE, one.client],
+      [TWO, two.client],
+    ])
+    const reporter = createDeliveryOutcomeReporter({
+      clientOf: (tenant) => clients.get(tenant),
+      clientOfEndpoint: () => undefined,
+      token: '',
+      ...{ store, failed, clock: systemClock, log },
+    })
+    t.teardown(async () => {
+      await reporter.stop()
+      await adminQueries.close()
+      await store.close()
+    })
+    reporter.schedule()
+    await eventually('the second processor has its outcomes', () => two.recorded.length === 2_500)
+    t.same(one.recorded, [])
+    await settle(TWO, 1)
+    reporter.schedule()
+    await eventually('and a later one', () => two.recorded.length === 2_501)
+
+    clients.delete(ONE)
+    await settle(TWO, 1)
+    reporter.schedule()
+    await eventually('also when the first is not connected', () => two.recorded.length === 2_502)
+    clients.set(ONE, one.client)
+    one.setAway(false)
+    await eventually('the first processor has its outcomes', () => one.recorded.length === BACKLOG)
+    t.equal(new Set(one.recorded).size, BACKLOG)
+    t.equal(two.recorded.length, 2_502, 'once each')
+  })
+}
+
+void t.test('a client that was closed meanwhile counts as away', async (t) => {
+  const { store, adminQueries } = await inSqlite(t).open()
+  await store.commit({ events: [anEventRow({ tenant: ONE })] })
+  let calls = 0
+  const closed = {
+    Record: () => {
+      calls += 1
+      throw new Error('Channel has been shut down')
+    },
+  } as unknown as EventOutcomesClient
   const reporter = createDeliveryOutcomeReporter({
-    clientOf: (tenant) => clients.get(tenant),
+    clientOf: () => closed,
     clientOfEndpoint: () => undefined,
     token: '',
-    store: {
-      unreported: (limit) =>
-        Promise.resolve(events.filter(({ id }) => !reported.has(id)).slice(0, limit)),
-      commit: ({ reported: ids = [] }) => {
-        for (const id of ids) reported.add(id)
-        return Promise.resolve()
-      },
-    },
-    clock: systemClock,
-    log,
+    ...{ store, failed, clock: systemClock, log },
   })
-  t.teardown(() => reporter.stop())
+  t.teardown(async () => {
+    await reporter.stop()
+    await adminQueries.close()
+    await store.close()
+  })
   reporter.schedule()
-  await eventually('the second processor has its outcomes', () => two.recorded.length === 100)
-  t.same(one.recorded, [])
-  one.setAway(false)
-  await eventually('the first processor has its outcomes', () => one.recorded.length === 2_400)
-  t.equal(two.recorded.length, 100)
+  await eventually('it is tried again', () => calls === 2)
 })

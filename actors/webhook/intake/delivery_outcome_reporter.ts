@@ -4,7 +4,8 @@
  *
  * Does not own: when an event is settled (the store counts open deliveries).
  *
- * - A processor that cannot be reached delays only the outcomes of its own tenants.
+ * - A processor that cannot be reached delays only the outcomes of its own tenants, however many
+ *   wait for it: once one is away, the outcomes of the others are read by tenant.
  * - An outcome stays unreported on disk until the processor has confirmed it, so a restart of
  *   either side loses none.
  * - A request to disable an endpoint is in memory only; after a restart the endpoint's next failure
@@ -19,8 +20,6 @@ import type { DisableReason } from '../endpoint/endpoint_health.js'
 import type { TenantEvent, WebhookStore } from '../store/store.js'
 
 const BATCH_MAX = 1_000
-/** Events that are looked through for those whose processor can be reached. */
-const SCANNED_MAX = 50_000
 /** Outcomes are not urgent, so they are batched. */
 const GATHER_MS = 50
 const RETRY_AFTER_MS = SECOND
@@ -32,7 +31,9 @@ export interface DeliveryOutcomeReporterOptions {
   /** Likewise, by an endpoint of the tenant. */
   readonly clientOfEndpoint: (id: EndpointId) => EventOutcomesClient | undefined
   readonly token: string
-  readonly store: Pick<WebhookStore, 'commit' | 'unreported'>
+  readonly store: Pick<WebhookStore, 'commit' | 'unreported' | 'unreportedTenants'>
+  /** Called with a fault of ours; the process must exit. */
+  readonly failed: (fault: unknown) => void
   readonly clock: Clock
   readonly log: Logger
 }
@@ -49,6 +50,7 @@ export function createDeliveryOutcomeReporter({
   clientOfEndpoint,
   token,
   store,
+  failed,
   clock,
   log,
 }: DeliveryOutcomeReporterOptions): DeliveryOutcomeReporter {
@@ -65,7 +67,7 @@ export function createDeliveryOutcomeReporter({
     if (stopped || timer !== undefined || running !== undefined) return
     timer = setTimeout(() => {
       timer = undefined
-      running = reportAll()
+      running = reportAll().catch(failed)
     }, milliseconds)
   }
 
@@ -79,30 +81,34 @@ export function createDeliveryOutcomeReporter({
   }
 
   const reportSettled = async (): Promise<boolean> => {
-    /** Clients of processors that did not answer. */
-    const failed = new Set<EventOutcomesClient>()
-    for (let limit = BATCH_MAX; ;) {
-      const events = await store.unreported(limit)
-      let waiting = 0
+    /** Clients of processors that did not answer; undefined: one is not connected. */
+    const away = new Set<EventOutcomesClient | undefined>()
+    for (;;) {
+      const tenants = away.size === 0 ? undefined : await tenantsWithout(away)
+      if (tenants?.length === 0) return false
+      const events = await store.unreported(BATCH_MAX, tenants)
       for (const [client, ids] of byClient(events)) {
         if (stopped) return false
-        if (client !== undefined && !failed.has(client) && (await record(client, ids))) {
-          await store.commit({ reported: ids })
-          continue
-        }
-        if (client !== undefined) failed.add(client)
-        waiting += ids.length
+        const isRecorded = client !== undefined && (await record(client, ids))
+        if (isRecorded) await store.commit({ reported: ids })
+        else away.add(client)
       }
-      if (events.length < limit) return waiting === 0
-      limit = waiting + BATCH_MAX
-      if (limit > SCANNED_MAX) return false
+      if (events.length < BATCH_MAX) return away.size === 0
     }
   }
 
-  /** Groups of at most BATCH_MAX. */
+  /** Tenants with unreported events whose processor may be reached. */
+  const tenantsWithout = async (
+    away: ReadonlySet<EventOutcomesClient | undefined>,
+  ): Promise<readonly TenantId[]> =>
+    (await store.unreportedTenants()).filter((tenant) => {
+      const client = clientOf(tenant)
+      return client !== undefined && !away.has(client)
+    })
+
   const byClient = (
     events: readonly TenantEvent[],
-  ): readonly (readonly [EventOutcomesClient | undefined, readonly EventId[]])[] => {
+  ): ReadonlyMap<EventOutcomesClient | undefined, readonly EventId[]> => {
     const groups = new Map<EventOutcomesClient | undefined, EventId[]>()
     for (const { id, tenant } of events) {
       const client = clientOf(tenant)
@@ -110,29 +116,33 @@ export function createDeliveryOutcomeReporter({
       if (ids === undefined) groups.set(client, [id])
       else ids.push(id)
     }
-    return [...groups].flatMap(([client, ids]) =>
-      Array.from(
-        { length: Math.ceil(ids.length / BATCH_MAX) },
-        (_, part) => [client, ids.slice(part * BATCH_MAX, (part + 1) * BATCH_MAX)] as const,
-      ),
-    )
+    return groups
   }
 
   const record = (client: EventOutcomesClient, ids: readonly EventId[]): Promise<boolean> =>
-    new Promise((resolve) => {
+    answered((done) => {
       const outcomes = ids.map((event_id) => ({ event_id, outcome: 'settled' }))
-      client.Record({ outcomes }, bearer(token), options(), (fault) => resolve(isDone(fault)))
+      client.Record({ outcomes }, bearer(token), options(), done)
+    })
+
+  /** False when the call fails. A client that was closed meanwhile throws. */
+  const answered = (call: (done: (fault: Error | null) => void) => void): Promise<boolean> =>
+    new Promise((resolve) => {
+      try {
+        call((fault) => resolve(isDone(fault)))
+      } catch (error) {
+        resolve(isDone(error as Error))
+      }
     })
 
   const reportDisabled = async (): Promise<boolean> => {
     for (const [endpointId, reason] of toDisable) {
       const client = clientOfEndpoint(endpointId)
-      const done = await new Promise<boolean>((resolve) => {
-        if (client === undefined) return resolve(false)
-        const request = { endpoint_id: endpointId, reason }
-        client.DisableEndpoint(request, bearer(token), options(), (fault) => resolve(isDone(fault)))
-      })
-      if (done) toDisable.delete(endpointId)
+      const request = { endpoint_id: endpointId, reason }
+      const isDisabled =
+        client !== undefined &&
+        (await answered((done) => client.DisableEndpoint(request, bearer(token), options(), done)))
+      if (isDisabled) toDisable.delete(endpointId)
     }
     return toDisable.size === 0
   }

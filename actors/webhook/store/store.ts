@@ -47,8 +47,10 @@ export interface WebhookStore {
   nextDue(endpointId: EndpointId, after: Instant): Promise<Instant | null>
   /** Endpoints with open deliveries, and the due time of the first one. */
   backlog(): Promise<readonly { readonly endpointId: EndpointId; readonly dueAt: Instant }[]>
-  /** Settled events that the processor has not confirmed. */
-  unreported(limit: number): Promise<readonly TenantEvent[]>
+  /** Settled events that their processor has not confirmed; of these tenants, or of all. */
+  unreported(limit: number, of?: readonly TenantId[]): Promise<readonly TenantEvent[]>
+  /** The tenants of such events. */
+  unreportedTenants(): Promise<readonly TenantId[]>
   failingSince(): Promise<ReadonlyMap<EndpointId, Instant>>
   /** The stored event that was received last, of such a tenant; null: none among the last ones. */
   lastReceived(isOf?: (tenant: TenantId) => boolean): Promise<TenantEvent | null>
@@ -313,11 +315,20 @@ function queries(reader: Reader, corrupt: ReadonlySet<string>, setApart: Webhook
         `SELECT endpoint_id AS "endpointId", min(due_at) AS "dueAt" FROM deliveries
          WHERE due_at IS NOT NULL GROUP BY endpoint_id`,
       ),
-    unreported: (limit: number) =>
-      reader.all<TenantEvent>(
-        'SELECT id, tenant FROM events WHERE open = 0 AND reported = 0 ORDER BY position LIMIT ?',
-        [limit],
-      ),
+    unreported: (limit: number, of?: readonly TenantId[]) =>
+      of === undefined
+        ? reader.all<TenantEvent>(`SELECT id, tenant FROM events WHERE ${UNREPORTED} LIMIT ?`, [
+            limit,
+          ])
+        : reader.all<TenantEvent>(
+            `SELECT id, tenant FROM events
+             WHERE ${UNREPORTED} AND tenant IN (${d.texts('?')}) LIMIT ?`,
+            [JSON.stringify(of), limit],
+          ),
+    unreportedTenants: async () => {
+      const rows = await reader.all<{ tenant: TenantId }>(UNREPORTED_TENANTS)
+      return rows.map(({ tenant }) => tenant)
+    },
     oldest: (before: KeptSince, after: ReceiptPlace) =>
       reader.all<ReceiptPlace & { isOver: 0 | 1 }>(
         `SELECT received_at AS "receivedAt", position,
@@ -355,6 +366,16 @@ function queries(reader: Reader, corrupt: ReadonlySet<string>, setApart: Webhook
     },
   }
 }
+
+const UNREPORTED = 'open = 0 AND reported = 0'
+/** One index look-up per tenant. */
+const UNREPORTED_TENANTS = `
+  WITH RECURSIVE tenants (tenant) AS (
+    SELECT min(tenant) FROM events WHERE ${UNREPORTED}
+    UNION ALL
+    SELECT (SELECT min(tenant) FROM events WHERE ${UNREPORTED} AND tenant > tenants.tenant)
+    FROM tenants WHERE tenant IS NOT NULL)
+  SELECT tenant FROM tenants WHERE tenant IS NOT NULL`
 
 /** Checks again: a redrive may have reopened an event since the scan. */
 const REMOVE = `
