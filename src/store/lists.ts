@@ -26,7 +26,13 @@ import { createReadScheduler, type ReadPriority, type ReadScheduler } from './re
 import { createSearch, type Search } from './search.js'
 import { sealedStatement, type SealedRow, type SealedTable } from './sealed.js'
 import { unknownStatement, type UnknownKind } from './unknown_outcomes.js'
-import { USER_INTENT, userIntentsStatement, type UserIntent } from './user_intent_rows.js'
+import {
+  ofCorridor,
+  USER_INTENT,
+  userIntentsStatement,
+  type UserIntent,
+  type UserIntentFilter,
+} from './user_intent_rows.js'
 import { columnsOf, fromStored, TABLES, type ActorRow, type Row, type StoredRow } from './tables.js'
 
 export interface PayoutFilter {
@@ -107,8 +113,12 @@ export interface Lists {
    * The id that ends a search after this many intents of the range; undefined: it holds fewer.
    */
   intentScanEnd(range: IntentFilter, scanned: number): Promise<string | undefined>
-  /** One user's intents, newest first, starting at this number. */
-  intentsOfUser(from: number, limit: number): Promise<readonly UserIntent[]>
+  /** The next links of one user's intents, newest first, starting at this number. */
+  intentsOfUser(
+    start: number,
+    links: number,
+    filter?: UserIntentFilter,
+  ): Promise<readonly UserIntent[]>
   /** Submitted by `by` and without an outcome, all tenants, by id. */
   unknownOutcomes(
     kind: UnknownKind,
@@ -212,7 +222,8 @@ function listsIn(scheduler: ReadScheduler, priority: ReadPriority): Lists {
     intents: (filter, limit) => pageOf(intentsStatement(filter, limit), LISTED_ACTOR),
     intentScanEnd: async (range, scanned) =>
       (await read<{ id: string }>(intentScanEndStatement(range, scanned)))[0]?.id,
-    intentsOfUser: (from, limit) => pageOf(userIntentsStatement(from, limit), USER_INTENT),
+    intentsOfUser: (start, links, filter) =>
+      pageOf(userIntentsStatement(start, links, filter), USER_INTENT),
     unknownOutcomes: (kind, by, after, limit) => read(unknownStatement(kind, by, after, limit)),
     entityHistory: (kind, id) => readEntityHistory(read, kind, id),
     beneficiaries: (tenant, below, limit) =>
@@ -272,15 +283,11 @@ export function payoutsStatement(filter: PayoutFilter, limit: number): Statement
 const ofTenant = (d: Dialect): string =>
   `FROM intents ${d.indexedBy('intents_of_tenant')} WHERE ${d.ofTenant}`
 
-/** A corrupt context has no corridor. */
-const ofCorridor = (d: Dialect): string =>
-  `CASE WHEN ${d.isJson('context')} THEN ${d.text('context', 'corridor')} END = ?`
-
 export function intentsStatement(filter: IntentFilter, limit: number): Statement {
   const { tenant, state, corridor, from, below } = filter
   const conditions = (d: Dialect): readonly string[] => [
     ...(state === undefined ? [] : ['AND state = ?']),
-    ...(corridor === undefined ? [] : [`AND ${ofCorridor(d)}`]),
+    ...(corridor === undefined ? [] : [`AND ${ofCorridor(d, 'context')}`]),
   ]
   const given = [state, corridor].filter((value) => value !== undefined)
   return {

@@ -89,6 +89,51 @@ void t.test('the filters apply to the intents of one user', async (t) => {
   }
 })
 
+void t.test('a page of one user searches many intents, and created_after ends it', async (t) => {
+  const world = await createWorld(t)
+  const mine = { ...anIntent(), partner_user_id: 'user z' }
+  const ids: string[] = []
+  const make = async (count: number): Promise<void> => {
+    for (let i = 0; i < count; i++) {
+      world.clock.pass(1_000)
+      const { intent_id } = viewOf<Listed>(await world.run(createIntent(DEMO, mine)))
+      ids.push(intent_id)
+    }
+  }
+  const vietnamese = async (): Promise<void> => {
+    world.clock.pass(1_000)
+    const request = { ...mine, corridor: 'vn_vietqr' }
+    const { intent_id } = viewOf<Listed>(await world.run(createIntent(DEMO, request)))
+    ids.push(intent_id)
+  }
+  await vietnamese()
+  await make(300)
+  const middle = String(world.clock.now())
+  await make(300)
+  const { last } = viewOf<FoundIntents>(await world.run(findUserIntents(DEMO, 'user z')))
+  const page = async (request: IntentListRequest, scannedMax?: number) =>
+    viewOf<PageView<Listed>>(
+      await read(world, listUserIntents(DEMO, 'user z', request, last, scannedMax)),
+    )
+  const other = await page({ corridor: 'vn_vietqr', limit: 1 })
+  t.same(idsOf(other.data), [ids[0]], 'one page finds it behind 600 others')
+  t.equal(other.next_cursor, null)
+
+  const bounded = await page({ corridor: 'vn_vietqr', limit: 1 }, 400)
+  t.same(bounded.data, [], 'a search is bounded')
+  const rest = await page({ corridor: 'vn_vietqr', limit: 1, cursor: bounded.next_cursor! }, 400)
+  t.same(idsOf(rest.data), [ids[0]])
+  t.equal(rest.next_cursor, null)
+
+  const since = await page({ corridor: 'vn_vietqr', created_after: middle }, 400)
+  t.same(since, { data: [], next_cursor: null }, 'created_after ends the walk')
+  const newer = await page({ created_after: middle, limit: 100 })
+  const newest = await page({ created_after: middle, limit: 100, cursor: newer.next_cursor! })
+  const oldest = await page({ created_after: middle, limit: 100, cursor: newest.next_cursor! })
+  t.same(idsOf([...newer.data, ...newest.data, ...oldest.data]), ids.slice(-300).reverse())
+  t.equal(oldest.next_cursor, null)
+})
+
 void t.test("another tenant's intents are not listed, nor is its cursor accepted", async (t) => {
   const world = await createWorld(t)
   await makeAll(world)

@@ -23,7 +23,7 @@ export type IntentListRequest = Pick<
 >
 
 /** About 2 ms of the read connection. */
-const SCANNED_MAX = 2_000
+export const SCANNED_MAX = 2_000
 
 export function listIntents(
   tenant: TenantId,
@@ -88,13 +88,3 @@ export const isUnfiltered = (request: IntentListRequest): boolean =>
   request.corridor === undefined &&
   request.created_after === undefined &&
   request.created_before === undefined
-
-/** Whether the filter admits an intent that another list has found. */
-export const admits = (
-  { state, corridor, from, below }: IntentFilter,
-  intent: { readonly id: string; readonly state: string; readonly corridor: string },
-): boolean =>
-  (state === undefined || state === intent.state) &&
-  (corridor === undefined || corridor === intent.corridor) &&
-  intent.id >= from &&
-  intent.id < below

@@ -1,13 +1,22 @@
-/** One user's payment intents, newest first. Filters shorten the pages. */
+/**
+ * One user's payment intents, newest first.
+ *
+ * - They are a linked list. With a filter a page follows at most SCANNED_MAX links to find its
+ *   intents, as in the tenant's list; `created_after` ends the walk.
+ */
 import type { TenantId } from '../../base/ids.js'
 import type { IntentContext, IntentState } from '../../../actors/intent/context.js'
 import { intentView } from '../../../actors/intent/view.js'
-import type { UserIntent } from '../../store/user_intent_rows.js'
-import { refuse } from '../cycle/answer.js'
-import { admits, filterOf, isUnfiltered, type IntentListRequest } from './intent_list.js'
-import { answerPage, INVALID_PAGE, pageOf } from './page.js'
+import type { UserIntent, UserIntentFilter } from '../../store/user_intent_rows.js'
+import type { Lists } from '../../store/lists.js'
+import { answer, refuse } from '../cycle/answer.js'
+import { filterOf, isUnfiltered, SCANNED_MAX, type IntentListRequest } from './intent_list.js'
+import { INVALID_PAGE, pageOf, pageView } from './page.js'
 import type { Query } from './query.js'
-import { contextIn, viewed } from './readable.js'
+import { contextIn, viewed, type Viewed } from './readable.js'
+
+/** Links of one read, which others wait for. */
+const LINKS_A_READ = 250
 
 /** @param last the number of the user's latest committed intent; 0: none */
 export function listUserIntents(
@@ -15,6 +24,7 @@ export function listUserIntents(
   userId: string,
   request: IntentListRequest,
   last: number,
+  scannedMax = SCANNED_MAX,
 ): Query {
   return {
     name: 'list_user_intents',
@@ -27,27 +37,48 @@ export function listUserIntents(
       const page = pageOf(vault, `user_intents ${JSON.stringify(list)}`, request)
       if (page === null) return INVALID_PAGE
       const from = page.after === null ? last : Number(page.after)
-      const found = await lists.intentsOfUser(from, page.limit + 1)
-      const rows = viewed(found, ctx, ({ id, state, context }) =>
+      const found = isUnfiltered(request)
+        ? { intents: await lists.intentsOfUser(from, page.limit + 1) }
+        : await search(lists, filter, { from, wanted: page.limit + 1, scannedMax })
+      const rows = viewed(found.intents, ctx, ({ id, state, context }) =>
         intentView(state as IntentState, contextIn<IntentContext>(id, context)),
       )
-      return answerPage(vault, page, rows, {
-        view: ({ view }) => view ?? {},
-        shows: ({ row, view }) =>
-          view !== null && isOf(row, tenant, userId) && admits(filter, factsOf(row)),
-        positionOf: ({ row }) => String(row.before),
-      })
+      const shape = {
+        view: ({ view }: Viewed<UserIntent>) => view ?? {},
+        shows: ({ row, view }: Viewed<UserIntent>) => view !== null && isOf(row, tenant, userId),
+        positionOf: ({ row }: Viewed<UserIntent>) => String(row.before),
+      }
+      return answer(pageView(vault, page, rows, shape, found.scanEnd))
     },
   }
+}
+
+interface FoundIntents {
+  readonly intents: readonly UserIntent[]
+  /** Where the search ended before the end of the list. */
+  readonly scanEnd?: string
+}
+
+/** Follows the list until it has the wanted number of intents, or up to a number of links. */
+async function search(
+  lists: Pick<Lists, 'intentsOfUser'>,
+  filter: UserIntentFilter,
+  { from, wanted, scannedMax }: { from: number; wanted: number; scannedMax: number },
+): Promise<FoundIntents> {
+  const intents: UserIntent[] = []
+  let next = from
+  for (let left = scannedMax; left > 0 && next > 0; left -= LINKS_A_READ) {
+    const links = Math.min(left, LINKS_A_READ)
+    const read = await lists.intentsOfUser(next, links, filter)
+    intents.push(...read.filter(({ id }) => id !== ''))
+    if (read.length < links || intents.length >= wanted)
+      return { intents: intents.slice(0, wanted) }
+    next = read.at(-1)!.before
+  }
+  return next === 0 ? { intents } : { intents, scanEnd: String(next) }
 }
 
 function isOf({ context }: UserIntent, tenant: TenantId, userId: string): boolean {
   const intent = context as IntentContext
   return intent.tenant === tenant && intent.userId === userId
 }
-
-const factsOf = ({ id, state, context }: UserIntent): Parameters<typeof admits>[1] => ({
-  id,
-  state,
-  corridor: (context as IntentContext).corridor,
-})
