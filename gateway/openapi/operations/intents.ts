@@ -83,6 +83,7 @@ export const INTENT_OPERATIONS: Operations = {
     answerText: 'The merchant and the quote.',
     errors: [
       'partner_suspended',
+      'corridor_not_enabled',
       'payment_intent_not_scannable',
       'duplicate_scan',
       'qr_malformed',
@@ -112,6 +113,7 @@ export const INTENT_OPERATIONS: Operations = {
     answerText: 'The intent, `authorized`.',
     errors: [
       'partner_suspended',
+      'corridor_not_enabled',
       'payment_intent_not_confirmable',
       'quote_required',
       'quote_changed',

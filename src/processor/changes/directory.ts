@@ -8,6 +8,7 @@
  */
 import { CorruptRow } from '../../base/corrupt_row.js'
 import { partsOfTenant, type TenantId } from '../../base/ids.js'
+import type { Corridor } from '../../qr/corridor.js'
 import type { CommandContext } from '../cycle/command.js'
 import {
   endpointRow,
@@ -34,6 +35,10 @@ export function stageKey({ memory, batch, vault }: CommandContext, key: KeyEntry
   batch.changedPartners.add(partsOfTenant(key.tenant).partner)
   batch.stage('signingKeys', key.id, keyRow(key, vault))
 }
+
+/** Whether the corridor is enabled for the partner; it can be taken after an intent was created. */
+export const hasCorridor = (memory: Memory, tenant: TenantId, corridor: Corridor): boolean =>
+  memory.partners.get(partsOfTenant(tenant).partner)?.corridors.includes(corridor) ?? false
 
 /** @throws CorruptRow before any change */
 export function stageEndpoint(

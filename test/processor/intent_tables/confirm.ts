@@ -20,12 +20,14 @@ import {
   at,
   becomes,
   CLOSING,
+  NOT_ENABLED,
   refusal,
   OTHER_TENANT,
   suspended,
   SUSPENDED,
   UNAUTHENTICATED,
   UNKNOWN,
+  withoutCorridor,
   type Table,
 } from './row.js'
 
@@ -138,6 +140,32 @@ export const confirm: Table = async (world) => {
       options: { tenant: await openTenant(world, CLOSING, {}) },
       request: suspended((lifecycle) => lifecycle.confirm(OTHER_QUOTE)),
       ...SUSPENDED,
+    },
+    {
+      name: 'without its corridor, before the quote',
+      options: { tenant: await openTenant(world, CLOSING, {}) },
+      given: scanned,
+      request: withoutCorridor((lifecycle) => lifecycle.confirm(OTHER_QUOTE)),
+      ...NOT_ENABLED,
+    },
+    {
+      name: 'the token and the key of a refusal for its corridor',
+      options: { tenant: await openTenant(world, CLOSING, {}, 1_000_000n) },
+      given: async (lifecycle) => {
+        await scanned(lifecycle)
+        await withoutCorridor(() => lifecycle.confirm({ idempotency_key: 'a' }))(lifecycle)
+      },
+      request: (lifecycle) => lifecycle.confirm({ idempotency_key: 'a' }),
+      ...becomes('authorized'),
+    },
+    {
+      name: 'authorized before its corridor was taken',
+      options: { tenant: await openTenant(world, CLOSING, {}) },
+      given: keyed,
+      request: withoutCorridor((lifecycle) =>
+        lifecycle.confirm({ idempotency_key: 'a', ...ANOTHER_TOKEN }),
+      ),
+      ...becomes('authorized'),
     },
     ...at({ cancelled, expired }, { request, ...unconfirmable }),
     { name: 'overdue, before the quote', given: overdue, request, ...unconfirmable },

@@ -77,4 +77,15 @@ export const suspended =
     return answer
   }
 
+export const NOT_ENABLED = refusal('corridor_not_enabled', 403)
+/** Sends the request while that partner lacks the corridor. */
+export const withoutCorridor =
+  (request: Row['request']): Row['request'] =>
+  async (lifecycle) => {
+    await openTenant(lifecycle.world, CLOSING, { corridors: ['vn_vietqr'] })
+    const answer = await request(lifecycle)
+    await openTenant(lifecycle.world, CLOSING, {})
+    return answer
+  }
+
 export const ENDED = { captured, failed, refunded, cancelled, expired } as const

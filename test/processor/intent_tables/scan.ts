@@ -25,12 +25,14 @@ import {
   becomes,
   CLOSING,
   ENDED,
+  NOT_ENABLED,
   refusal,
   OTHER_TENANT,
   suspended,
   SUSPENDED,
   UNAUTHENTICATED,
   UNKNOWN,
+  withoutCorridor,
   type Row,
   type Table,
 } from './row.js'
@@ -137,6 +139,12 @@ export const scan: Table = async (world) => {
       given: cancelled,
       request: suspended(qr(thai())),
       ...unscannable,
+    },
+    {
+      name: 'without its corridor, before the code',
+      options: closing,
+      request: withoutCorridor(qr('', '0')),
+      ...NOT_ENABLED,
     },
     {
       name: 'suspended, before the code',

@@ -5,6 +5,8 @@
  * - An intent is confirmed at most once. A replay is the same key again, with the first token or a
  *   re-minted one.
  * - A refused confirmation consumes neither token nor key.
+ * - A corridor that was taken from the partner since the creation is refused. What was confirmed
+ *   before is paid.
  * - The user's limits and the balance are checked and used in one step, so concurrent confirmations
  *   cannot exceed them.
  * - A payment that matches an orphan execution is authorized and held: it is not submitted before
@@ -19,6 +21,7 @@ import type { IntentContext } from '../../../../actors/intent/context.js'
 import { authorizedView } from '../../../../actors/intent/view.js'
 import { advanceIntent } from '../../changes/advance_intent.js'
 import { canPostIntent } from '../../changes/books.js'
+import { hasCorridor } from '../../changes/directory.js'
 import { holdFor, orphanOfIntent } from '../../changes/orphans.js'
 import type { Command, CommandContext } from '../../cycle/command.js'
 import { answer, refuse, replay } from '../../cycle/answer.js'
@@ -90,6 +93,7 @@ function refusalOf(
   const partner = memory.partners.get(partsOfTenant(context.tenant).partner)
   if (partner === undefined || partner.suspended) return 'partner_suspended'
   if (live.state !== 'created' || now >= context.expiresAt) return 'payment_intent_not_confirmable'
+  if (!hasCorridor(memory, context.tenant, context.corridor)) return 'corridor_not_enabled'
   const { scanned } = context
   if (scanned === undefined) return 'quote_required'
   if (!isBoundQuote(request, context)) return 'quote_changed'

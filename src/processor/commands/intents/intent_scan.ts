@@ -19,7 +19,7 @@ import type { Scanned } from '../../../../actors/intent/context.js'
 import { scanView } from '../../../../actors/intent/view.js'
 import { advanceIntent } from '../../changes/advance_intent.js'
 import type { Command, CommandContext } from '../../cycle/command.js'
-import { isSuspended } from '../../changes/directory.js'
+import { hasCorridor, isSuspended } from '../../changes/directory.js'
 import { answer, refuse } from '../../cycle/answer.js'
 import type { LiveIntent } from '../../cache/memory.js'
 import type { Needs } from '../../cycle/needs.js'
@@ -48,6 +48,7 @@ export function scanIntent(tenant: TenantId, request: ScanIntent, at: Instant): 
         return refuse('payment_intent_not_scannable')
       }
       if (isSuspended(ctx.memory, tenant)) return refuse('partner_suspended')
+      if (!hasCorridor(ctx.memory, tenant, context.corridor)) return refuse('corridor_not_enabled')
 
       const read = readQr(request.qr_payload, context.corridor)
       if (!read.ok) return refuse(wireCodeOf(read.reason))
