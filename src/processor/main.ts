@@ -237,13 +237,13 @@ if (settings.GRPC_SOCKET !== '') {
 }
 
 if (member !== undefined) registerShardMetrics(registry, member, member.cluster)
-registerMetrics(registry, { pipeline, memory, relay, timers, stuckPaymentMonitor })
+registerMetrics(registry, { pipeline, memory, rail, relay, timers, stuckPaymentMonitor })
 let serving = true
 readinessNow = () => ({
   ready: serving,
   mode: recovery.isActive ? 'recovery' : 'normal',
   bus: bus.status(),
-  rail: railConnection.up() ? 'up' : 'down',
+  ...railReadiness(railConnection.fault()),
   disk: disk.isLow() ? 'low' : 'ok',
   ...(member === undefined ? {} : ownerOf(member)),
 })
@@ -323,6 +323,10 @@ function shardInfoOf(owner: Member | undefined): ShardInfo {
     epoch: () => books.marks.progress().epoch,
     shards: () => owner?.shards() ?? [],
   }
+}
+
+function railReadiness(fault: string | null): object {
+  return fault === null ? { rail: 'up' } : { rail: 'down', rail_fault: fault }
 }
 
 function ownerOf({ name, shard, epoch }: Member): object {

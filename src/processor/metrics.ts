@@ -1,7 +1,9 @@
 /** The processor's metrics, read at each scrape. */
 import { Counter, Gauge, type Registry } from 'prom-client'
+import { SECOND } from '../base/clock.js'
 import type { Memory } from './cache/memory.js'
 import type { Pipeline } from './cycle/pipeline.js'
+import type { RailLink } from './background/rail_link.js'
 import type { Relay } from './background/relay.js'
 import type { Timers } from './background/timers.js'
 import { COUNTED_MAX, type StuckPaymentMonitor } from './background/stuck_payment_monitor.js'
@@ -9,6 +11,7 @@ import { COUNTED_MAX, type StuckPaymentMonitor } from './background/stuck_paymen
 interface MetricSources {
   readonly pipeline: Pick<Pipeline, 'metrics'>
   readonly memory: Memory
+  readonly rail: Pick<RailLink, 'downForMs'>
   /** Undefined in recovery mode. */
   readonly relay: Pick<Relay, 'backlog'> | undefined
   readonly stuckPaymentMonitor: Pick<StuckPaymentMonitor, 'overdue'>
@@ -19,7 +22,7 @@ const EMPTY_BACKLOG = { waiting: 0, catchingUp: false }
 
 export function registerMetrics(
   registry: Registry,
-  { pipeline, memory, relay, timers, stuckPaymentMonitor }: MetricSources,
+  { pipeline, memory, rail, relay, timers, stuckPaymentMonitor }: MetricSources,
 ): void {
   const { metrics } = pipeline
   const backlog = () => relay?.backlog() ?? EMPTY_BACKLOG
@@ -72,6 +75,11 @@ export function registerMetrics(
   gauge('causeway_warm_intents', 'Intents in memory', () => memory.intents.size)
   gauge('causeway_warm_payouts', 'Payouts in memory', () => memory.payouts.size)
   gauge('causeway_corrupt_actors', 'Actors with a corrupt snapshot', () => timers.corruptActors)
+  gauge(
+    'causeway_rail_down_seconds',
+    'Seconds since the link to the rail was lost; 0 while it is up',
+    () => rail.downForMs() / SECOND,
+  )
   gauge(
     'causeway_timers_waiting_for_rail',
     'Payments whose next instruction or inquiry waits for the rail',

@@ -11,6 +11,8 @@
  *   and not acknowledged: the rail sends it again to a link of that shard.
  * - The link is up only after the rail has described itself (a report cannot be judged without its
  *   finality window) and `admit` has accepted it.
+ * - A rail that answers pings can hang all the same: Describe has a deadline, and a link that
+ *   reports nothing after an inquiry is opened again.
  */
 import { status, type ClientDuplexStream, type ServiceError } from '@grpc/grpc-js'
 import type { OrderBatch } from '../../protos/types/causeway/rail/v1/OrderBatch.js'
@@ -42,6 +44,12 @@ import { readSummary } from './summary_codec.js'
 /** A few seconds of load for a rail that has stopped reading. */
 const INSTRUCTIONS_WAITING_MAX = 20_000
 
+const DESCRIBED_WITHIN_MS = 5 * SECOND
+/** An inquiry is answered at once; any report proves that the rail works. */
+const REPORTED_WITHIN_MS = 30 * SECOND
+/** Failures to connect before the first warning: processes of a stack start together. */
+const QUIET_FAILURES = 8
+
 /** Less than an operator's call waits. */
 const SUMMARIZED_WITHIN_MS = 6 * SECOND
 
@@ -50,7 +58,7 @@ const CHANNEL = {
   'grpc.max_reconnect_backoff_ms': RECONNECT.maxMs,
   'grpc.max_receive_message_length': GRPC_MESSAGE_MAX_BYTES,
   'grpc.enable_retries': 0,
-  // Detects a rail that hangs while connected within 15 s; also ends an unanswered Describe.
+  // Detects a rail whose process hangs while connected within 15 s.
   'grpc.keepalive_time_ms': 10 * SECOND,
   'grpc.keepalive_timeout_ms': 5 * SECOND,
 }
@@ -66,9 +74,15 @@ export interface RailConnection {
   readonly shard?: string
   /** Whether the link may open. Called before each opening, and retried while it refuses. */
   readonly admit?: (description: RailDescription) => Promise<boolean>
+  /** Default: DESCRIBED_WITHIN_MS. */
+  readonly describedWithinMs?: number
+  /** Default: REPORTED_WITHIN_MS. */
+  readonly reportedWithinMs?: number
 }
 
 export interface ConnectedRail extends Rail {
+  /** Why the link is down, for operators; null while it is up. */
+  fault(): string | null
   /** What a statement of the period has. Never rejects. */
   summarize(period: MovementPeriod): Promise<SummaryAnswer>
 }
@@ -90,6 +104,8 @@ interface Link {
  */
 export function connectRail(connection: RailConnection): ConnectedRail {
   const { address, token, tls = CLEARTEXT, log, shard = '', admit } = connection
+  const { describedWithinMs = DESCRIBED_WITHIN_MS } = connection
+  const { reportedWithinMs = REPORTED_WITHIN_MS } = connection
   const service = contracts<ProtoGrpcType>().causeway.rail.v1.Rail
   const stub: RailClient = new service(address, tls.channelCredentials(address), {
     ...CHANNEL,
@@ -98,8 +114,13 @@ export function connectRail(connection: RailConnection): ConnectedRail {
   const metadata = bearer(token)
   if (shard !== '') metadata.set(SHARD_METADATA, shard)
 
+  const unanswered = `it has not answered Describe within ${describedWithinMs / SECOND} s`
+  const silent = `it has answered no inquiry within ${reportedWithinMs / SECOND} s`
   let description = UNDESCRIBED
   let link: Link | undefined
+  let downFor = 'it has not been reached yet'
+  let failures = 0
+  let silence: NodeJS.Timeout | undefined
   let closed = false
   const retry = createRetry(RECONNECT)
   let reportHandler: Parameters<Rail['onReport']>[0] = () => undefined
@@ -109,6 +130,7 @@ export function connectRail(connection: RailConnection): ConnectedRail {
   return {
     describe: () => description,
     up: () => link !== undefined,
+    fault: () => (link === undefined ? downFor : null),
     send,
     onReport: (handler) => {
       reportHandler = handler
@@ -121,11 +143,11 @@ export function connectRail(connection: RailConnection): ConnectedRail {
   }
 
   function connect(): void {
-    stub.Describe({}, metadata, (fault, answer) => {
+    const call = stub.Describe({}, metadata, (fault, answer) => {
+      clearTimeout(timer)
       if (closed) return
       if (fault !== null || answer === undefined) {
-        log.debug({ reason: fault?.message }, 'rail not reached')
-        return retry.schedule(connect)
+        return failed(fault?.code === status.CANCELLED ? unanswered : (fault?.message ?? ''))
       }
       description = {
         name: answer.name,
@@ -135,6 +157,20 @@ export function connectRail(connection: RailConnection): ConnectedRail {
       if (admit === undefined) open()
       else void admit(description).then(openIfAdmitted)
     })
+    const timer = setTimeout(() => call.cancel(), describedWithinMs)
+  }
+
+  /** Warns of the 8th, 16th, 32nd … failure in a row, of an unanswered call from the first on. */
+  function failed(reason: string): void {
+    downFor = reason
+    failures += 1
+    const isPowerOfTwo = (failures & (failures - 1)) === 0
+    const isWarning = isPowerOfTwo && (reason === unanswered || failures >= QUIET_FAILURES)
+    log[isWarning ? 'warn' : 'debug'](
+      { address, reason, failures },
+      'the rail cannot be reached; payments wait for it',
+    )
+    retry.schedule(connect)
   }
 
   function summarize({ from, to }: MovementPeriod): Promise<SummaryAnswer> {
@@ -153,8 +189,9 @@ export function connectRail(connection: RailConnection): ConnectedRail {
 
   function openIfAdmitted(admitted: boolean): void {
     if (closed) return
-    if (admitted) open()
-    else retry.schedule(connect)
+    if (admitted) return open()
+    downFor = 'the books lack its newest instruction'
+    retry.schedule(connect)
   }
 
   function open(): void {
@@ -174,6 +211,7 @@ export function connectRail(connection: RailConnection): ConnectedRail {
     stream.on('error', (fault) => lose(opened, fault.message))
     stream.on('end', () => lose(opened, 'ended by the rail'))
     link = opened
+    failures = 0
     log.info({ rail: description.name }, 'rail link up')
     linkHandler(true)
   }
@@ -182,6 +220,9 @@ export function connectRail(connection: RailConnection): ConnectedRail {
   function lose(lost: Link, reason: string): void {
     if (link !== lost) return
     link = undefined
+    downFor = reason
+    clearTimeout(silence)
+    silence = undefined
     const dropped = lost.railInstructions.waiting()
     lost.railInstructions.close()
     lost.stream.cancel()
@@ -194,12 +235,21 @@ export function connectRail(connection: RailConnection): ConnectedRail {
     const dropped =
       link === undefined ? railInstructions.length : link.railInstructions.push(railInstructions)
     if (dropped > 0) log.warn({ rail: description.name, dropped }, 'rail instructions dropped')
+    if (railInstructions.some(({ kind }) => kind === 'query')) expectReport()
+  }
+
+  function expectReport(): void {
+    const current = link
+    if (current === undefined) return
+    silence ??= setTimeout(() => lose(current, silent), reportedWithinMs)
   }
 
   function receive(batch: ReportBatch__Output): void {
     if (closed) return
     // Only a report proves that the link works; opening a stream does not.
     retry.reset()
+    clearTimeout(silence)
+    silence = undefined
     const reports = batch.reports.map(readReport).filter((report) => report !== undefined)
     const dropped = batch.reports.length - reports.length
     if (dropped > 0)
@@ -219,6 +269,7 @@ export function connectRail(connection: RailConnection): ConnectedRail {
   function close(): Promise<void> {
     closed = true
     retry.cancel()
+    clearTimeout(silence)
     const last = link
     link = undefined
     last?.railInstructions.close()

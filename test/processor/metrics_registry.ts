@@ -15,6 +15,7 @@ export function metricsOf(world: World, sources: Partial<Sources>): Registry {
       },
     },
     memory: world.memory(),
+    rail: { downForMs: () => 0 },
     timers: { corruptActors: 0, waitingForRail: 0 },
     relay: { backlog: () => ({ waiting: 0, catchingUp: false }) },
     stuckPaymentMonitor: { overdue: () => ({ intents: 0, payouts: 0, recalls: 0 }) },

@@ -9,6 +9,7 @@ import type { ReportBatch } from '../../protos/types/causeway/rail/v1/ReportBatc
 import type { ProtoGrpcType } from '../../protos/types/rail.js'
 import { instant } from '../../src/base/clock.js'
 import { GRPC_MESSAGE_MAX_BYTES, STREAM_BATCH_MAX } from '../../src/base/constants.js'
+import { createLog, type Logger } from '../../src/base/log.js'
 import { contracts } from '../../src/base/protos.js'
 import { UNDESCRIBED, type RailInstruction } from '../../src/rails/rail.js'
 import {
@@ -27,11 +28,16 @@ const socketIn = (folder: string): string => `unix:${join(folder, 'rail.sock')}`
 
 /** A rail that sends what the test writes. */
 async function aPuppet(t: Test) {
+  let describes = 0
+  let isHanging = false
   const streams: Stream[] = []
   const batches: OrderBatch__Output[] = []
   // As a rail of an earlier version: without Summarize.
   const handlers: Pick<RailHandlers, 'Describe' | 'Link'> = {
-    Describe: (_call, callback) => callback(null, { name: 'puppet', finality_window_ms: 7_000 }),
+    Describe: (_call, callback) => {
+      describes += 1
+      if (!isHanging) callback(null, { name: 'puppet', finality_window_ms: 7_000 })
+    },
     Link: (stream) => {
       streams.push(stream)
       stream.on('data', (batch: OrderBatch__Output) => batches.push(batch))
@@ -51,7 +57,8 @@ async function aPuppet(t: Test) {
   const report = (...reports: Report[]): void => {
     streams.at(-1)?.write({ reports })
   }
-  return { address, streams, batches, report }
+  const hang = (hangs: boolean): void => void (isHanging = hangs)
+  return { address, streams, batches, report, hang, describes: () => describes }
 }
 
 const query = (): RailInstruction => ({
@@ -89,6 +96,54 @@ void t.test('the link opens once admitted and retries until then', async (t) => 
   await until('the link is up', () => rail.up() && streams.length > 0)
   t.same(seen, [null, null, null], 'a rail without newest_instruction has none')
   t.equal(streams.length, 1, 'no link before admission')
+})
+
+function logged(): { log: Logger; lines: string[] } {
+  const lines: string[] = []
+  const write = (line: string): void => void lines.push(line)
+  return { log: createLog('test', { LOG_LEVEL: 'warn' }, { write }), lines }
+}
+
+void t.test('a rail that never answers Describe is asked again, and warned of', async (t) => {
+  const puppet = await aPuppet(t)
+  puppet.hang(true)
+  const { log, lines } = logged()
+  const rail = aListener(t, puppet.address, TOKEN, { log, describedWithinMs: 50 })
+  t.equal(rail.fault(), 'it has not been reached yet')
+  await until('it was asked five times', () => puppet.describes() >= 5)
+  t.equal(rail.fault(), 'it has not answered Describe within 0.05 s')
+  t.notOk(rail.up())
+  const failures = lines.map((line) => (JSON.parse(line) as { failures: number }).failures)
+  t.same(failures, [1, 2, 4], 'not every failure')
+  t.match(lines[0], 'the rail cannot be reached; payments wait for it')
+  puppet.hang(false)
+  await until('the link is up', () => rail.up())
+  t.equal(rail.fault(), null)
+})
+
+void t.test('a rail that is not there is warned of when it stays away', async (t) => {
+  const { log, lines } = logged()
+  const rail = aListener(t, socketIn(shortFolder(t)), TOKEN, { log })
+  await until('a warning', () => lines.length > 0)
+  t.match(JSON.parse(lines[0]!), { failures: 8, reason: /UNAVAILABLE/ })
+  t.match(rail.fault(), /UNAVAILABLE/)
+})
+
+void t.test('a link that reports nothing after an inquiry is opened again', async (t) => {
+  const puppet = await aPuppet(t)
+  const { log, lines } = logged()
+  const given = { log, reportedWithinMs: 200 }
+  const rail = await aLinkedListener(t, puppet.address, given)
+  const answered = query() as Extract<RailInstruction, { kind: 'query' }>
+  rail.send([answered])
+  await until('the inquiry arrived', () => puppet.batches.length === 1)
+  puppet.report({ id: answered.id, status: 'accepted' })
+  await until('it is answered', () => rail.received.length === 1)
+  const asked = performance.now()
+  rail.send([query()])
+  await until('another link', () => puppet.streams.length === 2)
+  t.ok(performance.now() - asked >= 200, 'the first inquiry was answered')
+  t.match(lines.join(''), 'it has answered no inquiry within 0.2 s')
 })
 
 void t.test('the link reconnects to a restarted rail and reports each change', async (t) => {

@@ -110,11 +110,13 @@ export interface Listener extends ConnectedRail {
   ): Promise<Extract<RailReport, { status: S }>>
 }
 
+type ListenerOption = 'admit' | 'shard' | 'log' | 'describedWithinMs' | 'reportedWithinMs'
+
 export function aListener(
   t: Test,
   address: string,
   token = TOKEN,
-  given: Pick<RailConnection, 'admit' | 'shard'> = {},
+  given: Partial<Pick<RailConnection, ListenerOption>> = {},
 ): Listener {
   const rail = connectRail({ address, token, log, ...given })
   t.teardown(() => rail.close())
@@ -139,7 +141,7 @@ export function aListener(
 export async function aLinkedListener(
   t: Test,
   address: string,
-  given: Pick<RailConnection, 'shard'> = {},
+  given: Partial<Pick<RailConnection, ListenerOption>> = {},
 ): Promise<Listener> {
   const listener = aListener(t, address, TOKEN, given)
   await until('the link is up', () => listener.up())
