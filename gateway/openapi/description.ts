@@ -7,7 +7,8 @@ arrive as signed webhooks.
 
 - Bodies are JSON in UTF-8. Unknown members, duplicate members, \`null\` and numbers that are not
   plain integers are a 400.
-- Lengths count Unicode code points. Timestamps that you send are RFC 3339 with an offset.
+- Lengths count Unicode code points. Timestamps that you send are RFC 3339 from 1970 on, with an
+  offset and up to nine digits of a fraction, without leap seconds; the seconds can be left out.
 - Operations without a body accept none or \`{}\`.
 - The host name selects sandbox or production; a key works only on hosts of its own environment.
 

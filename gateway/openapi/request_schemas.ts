@@ -2,17 +2,32 @@
  * Request schemas of the OpenAPI document: those that check requests, with shared parts as
  * references and query texts with the types of their values.
  *
- * - Only the form changes: the document shows exactly the schemas that the gateway checks first.
+ * - Only the form changes: the document shows the schemas that the gateway checks first, with what
+ *   it checks after them where JSON Schema can say it (`reference`, moments, amounts as text).
  */
+import { REFERENCE_MAX } from '../../src/base/constants.js'
 import { ref, text, type Schema } from '../answers/schema.js'
 import { checkEvents } from '../../src/requests/events.js'
 import { corridor, kycAttestation, sanctionsAttestation } from '../../src/requests/intents.js'
 import { created, page } from '../../src/requests/lists.js'
-import { checkBeneficiary, inlineBeneficiary } from '../../src/requests/payouts.js'
+import {
+  checkBeneficiary,
+  checkCreatePayout,
+  inlineBeneficiary,
+} from '../../src/requests/payouts.js'
 import { eventSubscription } from '../../src/requests/webhook_endpoints.js'
 
-const dateTime = (schema: Schema): Schema => ({ ...schema, format: 'date-time' })
+/** What `parseDateTime` accepts, but for days that do not exist. */
+const MOMENT: Schema = {
+  format: 'date-time',
+  pattern:
+    '^(?:19[7-9]|[2-9][0-9]{2})[0-9]-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01])' +
+    '[Tt](?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9](?:[.][0-9]{1,9})?)?' +
+    '(?:[Zz]|[+-](?:[01][0-9]|2[0-3]):?[0-5][0-9])$',
+}
+const moment = (schema: Schema): Schema => ({ ...schema, ...MOMENT })
 const { after } = checkEvents.schema['properties'] as { readonly after: Schema }
+const { reference } = checkCreatePayout.schema['properties'] as { readonly reference: Schema }
 
 /** Parts that the document shows in another form. */
 const SHOWN_AS: ReadonlyMap<unknown, Schema> = new Map<unknown, Schema>([
@@ -41,13 +56,18 @@ const SHOWN_AS: ReadonlyMap<unknown, Schema> = new Map<unknown, Schema>([
       description: after['description'],
     },
   ],
-  [created.created_after, dateTime(created.created_after)],
-  [created.created_before, dateTime(created.created_before)],
+  [created.created_after, moment(created.created_after)],
+  [created.created_before, moment(created.created_before)],
+  [reference, { ...reference, minLength: 1, maxLength: REFERENCE_MAX, pattern: '\\S' }],
 ])
 
-/** Formats of our own, in terms of JSON Schema. */
+const POSITIVE: Schema = { format: 'int64', pattern: '^[1-9][0-9]{0,18}$' }
+
+/** Formats of the requests, in terms of JSON Schema. */
 const FORMATS: Readonly<Record<string, Schema>> = {
-  'positive-int64': { format: 'int64', pattern: '^[1-9][0-9]{0,18}$' },
+  'positive-int64': POSITIVE,
+  int64: POSITIVE, // in requests no amount is zero or negative
+  'date-time': MOMENT,
   'webhook-url': { format: 'uri', pattern: '^https?://[!-~]+$' },
 }
 

@@ -47,7 +47,8 @@ export const HEADERS: Readonly<Record<string, Schema>> = {
   },
   'Idempotency-Key': {
     description:
-      'The key as received: compare it with the key that you sent. Absent when none was sent.',
+      'The key as received: compare it with the key that you sent. Absent when none was sent, ' +
+      'when it is not valid, and in answers before authentication: every 401, some 429 and 503.',
     schema: text('Printable ASCII.'),
   },
   'Idempotent-Replayed': {
@@ -167,7 +168,9 @@ function envelopeResponse(
   isKeyed: boolean,
   exchanges: readonly Exchange[],
 ): Schema {
-  const narrowed = { properties: { error: { properties: { code: { enum: codes } } } } }
+  // All members are named: strict readers accept no member that one part of a schema leaves out.
+  const members = { code: { enum: codes }, message: {}, request_id: {} }
+  const narrowed = { properties: { error: { properties: members } } }
   const names = [
     ...ALWAYS,
     ...(isKeyed && status !== 401 ? ['Idempotency-Key'] : []),

@@ -939,7 +939,10 @@ export interface components {
          * @description Branch on it. More codes can be added where an operation can fail already.
          */
         readonly code: string
-        /** @description A fixed text for people. */
+        /**
+         * @description For people. The text of a code is fixed, but in the sandbox that of a 400
+         * names the part of the request and the rule that it breaks.
+         */
         readonly message: string
         /** @description Quote it to support; also in `X-Request-Id`. */
         readonly request_id: string

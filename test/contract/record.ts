@@ -131,17 +131,27 @@ try {
   await call({ operation: 'getPayout', method: get, path: paid, status: 200 })
   await call({ operation: 'cancelPayout', method: post, path: `${paid}/cancel`, status: 409 })
   const { beneficiary_id: _known, ...inline } = PAYOUT
-  const held = await call({
+  const returned = await call({
     ...{ ...createPayout, name: 'inline', key: 'payout-115', status: 202 },
-    body: { ...inline, beneficiary: { ...ACCOUNT, account_number: STAYS_PROCESSING } },
+    body: { ...inline, beneficiary: ACCOUNT },
   })
-  const open = `/v1/payouts/${String(held['id'])}`
-  const simulate = {
-    ...{ operation: 'simulatePayout', method: post, status: 202 },
-    ...{ path: `/v1/sandbox${open.slice(3)}/simulate`, body: { outcome: 'failed' } },
+  const simulate = async (path: string, outcome: string): Promise<void> => {
+    await call({
+      ...{ operation: 'simulatePayout', name: outcome, method: post, status: 202 },
+      ...{ path: `/v1/sandbox${path.slice(3)}/simulate`, body: { outcome } },
+    })
+    await untilStatus(partner, path, outcome)
   }
-  await call(simulate)
-  await untilStatus(partner, open, 'failed')
+  const completed = `/v1/payouts/${String(returned['id'])}`
+  await untilStatus(partner, completed, 'completed')
+  await simulate(completed, 'reversed')
+  const held = await partner.request(
+    post,
+    '/v1/payouts',
+    { ...inline, beneficiary: { ...ACCOUNT, account_number: STAYS_PROCESSING } },
+    { headers: { 'Idempotency-Key': 'payout-116' } },
+  )
+  await simulate(`/v1/payouts/${(held.body as { id: string }).id}`, 'failed')
   await call({
     ...{ operation: 'listPayouts', method: get, path: '/v1/payouts?status=failed&limit=1' },
     status: 200,
