@@ -44,7 +44,9 @@ void t.test('every body is valid', (t) => {
     const path = url.replace('{{base_url}}', '').replace('{{', '{').replace('}}', '}')
     const pointer = `${path.replaceAll('/', '~1')}/${method.toLowerCase()}/requestBody`
     const reference = `api#/paths/${pointer}/content/application~1json/schema`
-    const sent: unknown = JSON.parse(body.replace('{{quote_version}}', '1'))
+    const sent: unknown = JSON.parse(
+      body.replace('{{quote_version}}', '1').replace('{{local_amount}}', '1'),
+    )
     t.ok(ajv.validate({ $ref: reference }, sent), `${id}: ${ajv.errorsText()}`)
   }
   t.end()
@@ -89,7 +91,11 @@ const TOOLS: Readonly<Record<'bruno' | 'postman', (script: string, sample: Sampl
       setHeader: (name: string, value: string) => void (headers[name] = value),
       setBody: (text: string) => void (sent = text),
     }
-    runInNewContext(script, { req, bru: { interpolate: replaced }, require: load })
+    runInNewContext(script, {
+      req,
+      bru: { interpolate: replaced, setVar: () => undefined },
+      require: load,
+    })
     return { headers, body: typeof sent === 'string' ? sent : '' }
   },
   postman: (script, { method, url, body, headers = {} }) => {
@@ -109,7 +115,11 @@ const TOOLS: Readonly<Record<'bruno' | 'postman', (script: string, sample: Sampl
             void (headers[key] = value),
         },
       },
-      variables: { replaceIn: replaced, get: (name: string) => VARIABLES[name] },
+      variables: {
+        replaceIn: replaced,
+        get: (name: string) => VARIABLES[name],
+        set: () => undefined,
+      },
     }
     // Postman has a global of this name, so a script cannot declare it.
     runInNewContext(`const CryptoJS = 0\n${script}`, { pm, require: load })
@@ -153,23 +163,65 @@ for (const tool of ['bruno', 'postman'] as const) {
     t.end()
   })
 
-  void t.test(`the script for ${tool} keeps ids and tokens`, (t) => {
-    const keptFrom = (answer: unknown): Record<string, unknown> => {
-      const kept: Record<string, unknown> = {}
-      const set = (name: string, value: unknown): void => void (kept[name] = value)
-      runInNewContext(afterAnswer, {
-        ...{ res: { getBody: () => answer }, bru: { setVar: set } },
-        pm: { response: { json: () => answer }, collectionVariables: { set } },
+  /** Runs the script after answers, as the tools do: in an async function. */
+  const createRun = () => {
+    const kept = new Map<string, unknown>()
+    const next: string[] = []
+    const set = (name: string, value: unknown): void => void kept.set(name, value)
+    const get = (name: string): unknown => kept.get(name)
+    const setNextRequest = (name: string): void => void next.push(name)
+    const read = async (answer: unknown, method = 'GET'): Promise<void> => {
+      await runInNewContext(`(async () => {\n${afterAnswer}\n})()`, {
+        res: { getBody: () => answer },
+        req: { getMethod: () => method, getName: () => 'Get it' },
+        bru: { setVar: set, getVar: get, sleep: () => undefined, runner: { setNextRequest } },
+        pm: {
+          response: { json: () => answer },
+          request: { method },
+          info: { requestName: 'Get it' },
+          collectionVariables: { set, get },
+          execution: { setNextRequest },
+        },
+        setTimeout: (act: () => void) => act(),
       })
-      return kept
+    }
+    return { kept, next, read }
+  }
+
+  void t.test(`the script for ${tool} keeps ids and tokens`, async (t) => {
+    const keptFrom = async (answer: unknown): Promise<Record<string, unknown>> => {
+      const { kept, read } = createRun()
+      await read(answer)
+      kept.delete('asked')
+      return Object.fromEntries(kept)
     }
     const intent = { intent_id: 'pi_1', session_token: 'st_1' }
-    t.same(keptFrom({ ...intent, status: 'created' }), intent)
+    t.same(await keptFrom({ ...intent, status: 'created' }), intent)
     const quote = { quote_id: 'qt_1', quote_version: 2 }
-    t.same(keptFrom({ intent_id: 'pi_1', quote }), { intent_id: 'pi_1', ...quote })
-    t.same(keptFrom({ id: 'pout_1' }), { payout_id: 'pout_1' })
-    t.same(keptFrom({ sequence: 1, event: { id: 'evt_1' } }), { event_id: 'evt_1' })
-    t.same(keptFrom({ error: { code: 'x' } }), {})
-    t.end()
+    t.same(await keptFrom({ intent_id: 'pi_1', quote }), { intent_id: 'pi_1', ...quote })
+    t.same(await keptFrom({ id: 'pout_1' }), { payout_id: 'pout_1' })
+    t.same(await keptFrom({ sequence: 1, event: { id: 'evt_1' } }), { event_id: 'evt_1' })
+    t.same(await keptFrom({ error: { code: 'x' } }), {})
+  })
+
+  void t.test(`the script for ${tool} asks again while the bank has not answered`, async (t) => {
+    const { next, read } = createRun()
+    await read({ intent_id: 'pi_1', status: 'authorized' }, 'POST')
+    t.same(next, [], 'the answer of a confirm')
+    await read({ intent_id: 'pi_1', status: 'authorized' })
+    await read({ id: 'pout_1', status: 'processing' })
+    t.same(next, ['Get it', 'Get it'])
+    await read({ intent_id: 'pi_1', status: 'captured' })
+    t.equal(next.length, 2)
+    for (let times = 0; times < 100; times++) await read({ id: 'pout_1', status: 'processing' })
+    t.ok(next.length < 70, 'but not forever')
   })
 }
+
+void t.test('each tool asserts the status of every request', (t) => {
+  const bruno = collectionFiles(root).filter(({ text }) => text.includes('type: http'))
+  t.equal(bruno.length, requests.length)
+  for (const { path, text } of bruno) t.match(text, /\nassert \{\n {2}res\.status: in \[\d/, path)
+  for (const { id, statuses } of requests) t.ok(statuses.length > 0, id)
+  t.end()
+})

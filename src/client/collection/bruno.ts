@@ -55,7 +55,7 @@ export function brunoFiles(
 }
 
 function requestText(request: CollectionRequest, seq: number): string {
-  const { name, method, url, query, headers, body, description } = request
+  const { name, method, url, query, headers, body, description, statuses } = request
   const bodyKind = body === '' ? 'none' : 'json'
   return blocks([
     ['meta', pairs({ name, type: 'http', seq })],
@@ -63,6 +63,7 @@ function requestText(request: CollectionRequest, seq: number): string {
     ['params:query', query.map((parameter) => `~${parameter}: `).join('\n')],
     ['headers', pairs(headers)],
     ['body:json', body],
+    ['assert', `res.status: in [${statuses.join(', ')}]`],
     ['docs', description],
   ])
 }

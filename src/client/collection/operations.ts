@@ -13,6 +13,7 @@ interface Operation {
   readonly parameters?: readonly Parameter[]
   readonly security?: readonly Readonly<Record<string, unknown>>[]
   readonly requestBody?: { readonly required?: boolean }
+  readonly responses: Readonly<Record<string, unknown>>
 }
 
 export interface OpenApiDocument {
@@ -34,6 +35,8 @@ export interface CollectionRequest {
   readonly headers: Readonly<Record<string, string>>
   /** JSON with variables; empty without a body. */
   readonly body: string
+  /** The HTTP status of a run from top to bottom: any of these, else the request has failed. */
+  readonly statuses: readonly number[]
 }
 
 /** Values that the sandbox accepts, with a sandbox code to scan. */
@@ -55,7 +58,8 @@ const BENEFICIARY = {
 const BODIES: Readonly<Record<string, object>> = {
   createPaymentIntent: { ...USER, amount_usd_cents: 1250, corridor: 'th_promptpay' },
   createSessionToken: USER,
-  scanQrCode: { qr_payload: QR, local_amount_minor_units: '25000' },
+  // Another amount each time: two equal payments within a minute are a `duplicate_scan`.
+  scanQrCode: { qr_payload: QR, local_amount_minor_units: '{{local_amount}}' },
   confirmPaymentIntent: { quote_id: '{{quote_id}}', quote_version: '{{quote_version}}' },
   createBeneficiary: BENEFICIARY,
   createPayout: {
@@ -72,7 +76,8 @@ const BODIES: Readonly<Record<string, object>> = {
   rotateWebhookSecret: {},
   recoverWebhookEndpoint: { since: '2026-01-05T09:30:00Z' },
   resendEvent: {},
-  simulatePayout: { outcome: 'completed' },
+  // Possible while the payout is processed and after it was completed.
+  simulatePayout: { outcome: 'reversed' },
   checkRequest: { method: 'GET', path: '/v1/payouts?limit=2', headers: {} },
 }
 /** Members that are numbers once their variable is replaced. */
@@ -95,14 +100,24 @@ export function requestsOf({ tags, paths }: OpenApiDocument): readonly Collectio
 
 /** Last in their folders, so a run of the collection ends no entity that a later request needs. */
 const LATER: Readonly<Record<string, number>> = {
-  cancelPaymentIntent: 1,
+  getPaymentIntent: 1,
   refundPaymentIntent: 2,
+  cancelPaymentIntent: 3,
   disableWebhookEndpoint: 1,
   enableWebhookEndpoint: 2,
   testWebhookEndpoint: 3,
   listDeliveries: 4,
   recoverWebhookEndpoint: 5,
   deleteWebhookEndpoint: 6,
+}
+
+/** Nothing that a run makes allows these: the first payment is confirmed, and payouts stay. */
+const REFUSED: Readonly<Record<string, number>> = { cancelPaymentIntent: 409, cancelPayout: 409 }
+
+function statusesOf({ operationId, responses }: Operation): readonly number[] {
+  const refused = REFUSED[operationId]
+  const successes = Object.keys(responses).filter((status) => status.startsWith('2'))
+  return refused === undefined ? successes.map(Number) : [refused]
 }
 
 function requestOf(method: string, path: string, operation: Operation): CollectionRequest {
@@ -128,6 +143,7 @@ function requestOf(method: string, path: string, operation: Operation): Collecti
       ...(named('header').includes('Idempotency-Key') ? { 'Idempotency-Key': '{{$guid}}' } : {}),
     },
     body: body === undefined ? '' : JSON.stringify(body, null, 2).replaceAll(NUMBERS, '$1'),
+    statuses: statusesOf(operation),
   }
 }
 

@@ -32,10 +32,16 @@ const eventOf = (listen: string, script: string): object => ({
   script: { type: 'text/javascript', exec: script.trimEnd().split('\n') },
 })
 
-function itemOf({ name, description, method, url, query, headers, body }: CollectionRequest) {
+const assertionOf = (statuses: readonly number[]): string =>
+  `pm.test('status ${statuses.join(' or ')}', () => ` +
+  `pm.expect(pm.response.code).to.be.oneOf([${statuses.join(', ')}]))`
+
+function itemOf(item: CollectionRequest): object {
+  const { name, description, method, url, query, headers, body, statuses } = item
   const [host = '', ...path] = url.split('/')
   return {
     name,
+    event: [eventOf('test', assertionOf(statuses))],
     request: {
       method,
       description,

@@ -3,6 +3,9 @@ const { v4: uuid } = require('uuid')
 
 // include sign.js
 
+// Another amount each time: two equal payments within a minute are a duplicate scan.
+bru.setVar('local_amount', String(25000 + Math.floor(Math.random() * 10000)))
+
 if (!req.getHeader('Authorization')) {
   const given = req.getBody()
   const text = typeof given === 'string' || !given ? given || '' : JSON.stringify(given)

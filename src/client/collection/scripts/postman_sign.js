@@ -3,6 +3,9 @@ const { v4: uuid } = require('uuid')
 
 // include sign.js
 
+// Another amount each time: two equal payments within a minute are a duplicate scan.
+pm.variables.set('local_amount', String(25000 + Math.floor(Math.random() * 10000)))
+
 if (!pm.request.headers.has('Authorization')) {
   const given = pm.request.body && pm.request.body.raw
   const body = given ? pm.variables.replaceIn(given) : ''

@@ -20,3 +20,8 @@ function variablesOf(answer) {
   }
   return found
 }
+
+// While the bank has not answered, a run asks again.
+function isOpen(method, { status }) {
+  return method === 'GET' && ['authorized', 'processing'].includes(status)
+}
