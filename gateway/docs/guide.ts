@@ -1,19 +1,23 @@
 /**
- * The partner guide (gateway/README.md) as pages: its sections, rendered from Markdown.
+ * The partner guide (gateway/README.md) and the guides of the clients as pages: their sections,
+ * rendered from Markdown.
  *
  * - Every section is on one page. A link to a section leads to its page.
- * - HTML in the guide is escaped; its comments are dropped.
+ * - HTML in the guides is escaped; its comments are dropped.
  * - Links to files of the repository, which the gateway does not serve, become plain text.
  */
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, posix } from 'node:path'
 import { Marked, type Token, type Tokens } from 'marked'
 import { projectRoot } from '../../src/base/project_root.js'
+import { branded } from './brand.js'
 import { escapeHtml } from './html.js'
 
 export interface GuidePage {
   readonly path: string
   readonly title: string
+  /** The part of the navigation. */
+  readonly group: string
   readonly html: string
   readonly headings: readonly Heading[]
 }
@@ -24,81 +28,118 @@ export interface Heading {
 }
 
 interface Outline {
-  readonly name: string
+  readonly path: string
   readonly title: string
-  /** Headings of the second level in the guide. */
-  readonly sections: readonly string[]
+  readonly group: string
+  readonly file: string
+  /** Headings of the second level in the file. Undefined: the file without its other pages. */
+  readonly sections?: readonly string[]
 }
-
-const OUTLINE: readonly Outline[] = [
-  {
-    name: 'first-request',
-    title: 'First request',
-    sections: ['Quick start', 'A payment from end to end'],
-  },
-  { name: 'signing', title: 'Signing', sections: ['Signing'] },
-  {
-    name: 'payments',
-    title: 'Payments',
-    sections: ['Payment intents', 'Session tokens', 'Receipts', 'Refunds'],
-  },
-  { name: 'mobile', title: 'Mobile apps', sections: ['Mobile apps'] },
-  { name: 'payouts', title: 'Payouts', sections: ['Payouts'] },
-  { name: 'webhooks', title: 'Webhooks', sections: ['Webhooks'] },
-  {
-    name: 'errors',
-    title: 'Errors and retries',
-    sections: ['Errors', 'Retries and idempotency', 'Limits'],
-  },
-  { name: 'units', title: 'Units', sections: ['Units'] },
-  { name: 'operations', title: 'Operations', sections: ['Operations'] },
-  { name: 'sandbox', title: 'Sandbox', sections: ['Sandbox'] },
-]
 
 const GUIDE_FILE = 'gateway/README.md'
+const NODE_FILE = 'src/client/README.md'
+const PYTHON_FILE = 'src/client/python/README.md'
 
-export function readGuide(brand: string): readonly GuidePage[] {
-  const text = readFileSync(join(projectRoot(), GUIDE_FILE), 'utf8')
-  return guidePages(branded(text, brand))
+const guide = (name: string, title: string, ...sections: readonly string[]): Outline => ({
+  path: `/docs/guide/${name}`,
+  title,
+  group: 'Guide',
+  file: GUIDE_FILE,
+  sections,
+})
+
+const client = (name: string, title: string, file: string, section?: string): Outline => ({
+  path: `/docs/clients/${name}`,
+  title,
+  group: 'Clients',
+  file,
+  ...(section === undefined ? {} : { sections: [section] }),
+})
+
+const OUTLINE: readonly Outline[] = [
+  guide('first-request', 'First request', 'Quick start', 'A payment from end to end'),
+  guide('signing', 'Signing', 'Signing'),
+  guide('payments', 'Payments', 'Payment intents', 'Session tokens', 'Receipts', 'Refunds'),
+  guide('mobile', 'Mobile apps', 'Mobile apps'),
+  guide('payouts', 'Payouts', 'Payouts'),
+  guide('webhooks', 'Webhooks', 'Webhooks'),
+  guide('errors', 'Errors and retries', 'Errors', 'Retries and idempotency', 'Limits'),
+  guide('units', 'Units', 'Units'),
+  guide('operations', 'Operations', 'Operations'),
+  guide('sandbox', 'Sandbox', 'Sandbox'),
+  client('node', 'Node and TypeScript', NODE_FILE),
+  client('python', 'Python', PYTHON_FILE),
+  client('collections', 'Bruno and Postman', NODE_FILE, 'Collection for Bruno and Postman'),
+]
+
+/** @param hrefs of files that are served, by their path in the repository */
+export function readGuide(
+  brand: string,
+  hrefs: ReadonlyMap<string, string> = new Map(),
+): readonly GuidePage[] {
+  const read = (file: string): string =>
+    branded(readFileSync(join(projectRoot(), file), 'utf8'), brand)
+  return guidePages(read, hrefs)
 }
 
-/** The header names of an installation, in prose and in programs. */
-const branded = (text: string, brand: string): string =>
-  text.replaceAll('X-Service-', `X-${brand}-`).replaceAll('x-service-', brandPrefix(brand))
-
-const brandPrefix = (brand: string): string => `x-${brand.toLowerCase()}-`
-
-export function guidePages(guide: string): readonly GuidePage[] {
-  const sections = sectionsOf(new Marked().lexer(guide))
-  const outlined = OUTLINE.flatMap((page) => page.sections)
-  const missing = [...sections.keys()].filter((title) => !outlined.includes(title))
-  if (missing.length > 0) throw new Error(`sections of the guide without a page: ${missing.join()}`)
-  const hrefs = new Map<string, string>()
-  const pages = OUTLINE.map((page) => {
-    const path = `/docs/guide/${page.name}`
-    const tokens = page.sections.flatMap((title) => sections.get(title) ?? [])
+export function guidePages(
+  read: (file: string) => string,
+  served: ReadonlyMap<string, string> = new Map(),
+): readonly GuidePage[] {
+  const hrefs = new Map(served)
+  const sections = new Map(
+    [...new Set(OUTLINE.map(({ file }) => file))].map((file) => [file, sectionsOf(read(file))]),
+  )
+  const pages = OUTLINE.map((outline) => {
+    const { path, title, file } = outline
+    const tokens = tokensOf(outline, sections.get(file) ?? new Map())
+    if (!hrefs.has(file)) hrefs.set(file, path)
     for (const { text } of headingsOf(tokens)) {
-      hrefs.set(anchorOf(text), text === page.title ? path : `${path}#${anchorOf(text)}`)
+      const anchor = anchorOf(text)
+      hrefs.set(`${file}#${anchor}`, text === title ? path : `${path}#${anchor}`)
     }
-    return { ...page, path, tokens }
+    return { ...outline, tokens }
   })
-  const renderer = createRenderer((anchor) => hrefs.get(anchor))
-  return pages.map(({ path, title, tokens }) => {
+  return pages.map(({ path, title, group, file, tokens }) => {
+    const renderer = createRenderer((href) =>
+      hrefs.get(href.startsWith('#') ? file + href : posix.join(posix.dirname(file), href)),
+    )
     // The title of the page replaces the heading of its only section.
-    const shown = tokens.filter((token) => !isHeading(token) || token.text !== title)
-    const headings = headingsOf(shown).map(({ text }) => ({
-      anchor: anchorOf(text),
-      text: text.replaceAll('`', ''),
-    }))
-    return { path, title, html: renderer.parser([...shown]), headings }
+    const shown = tokens.filter((token) => !isHeading(token) || !isTitle(token, title))
+    const headings = headingsOf(shown)
+      .filter(({ depth }) => depth > 1)
+      .map(({ text }) => ({ anchor: anchorOf(text), text: text.replaceAll('`', '') }))
+    return { path, title, group, html: renderer.parser([...shown]), headings }
   })
 }
 
-/** By title. The text before the first section is dropped: the navigation replaces it. */
-function sectionsOf(tokens: readonly Token[]): ReadonlyMap<string, readonly Token[]> {
+const isTitle = ({ depth, text }: Tokens.Heading, title: string): boolean =>
+  depth === 1 || text === title
+
+/** @throws when a section of the file is on no page */
+function tokensOf(
+  { file, sections: named }: Outline,
+  sections: ReadonlyMap<string, readonly Token[]>,
+): readonly Token[] {
+  const pages = OUTLINE.filter((page) => page.file === file)
+  const elsewhere = pages.flatMap((page) => page.sections ?? [])
+  const others = [...sections.keys()].filter((title) => !elsewhere.includes(title))
+  if (named === undefined) return others.flatMap((title) => sections.get(title) ?? [])
+  const missing = others.filter((title) => title !== BEFORE_SECTIONS)
+  if (missing.length > 0 && pages.every((page) => page.sections !== undefined)) {
+    throw new Error(`sections of ${file} without a page: ${missing.join()}`)
+  }
+  return named.flatMap((title) => sections.get(title) ?? [])
+}
+
+/** The title of the text before the first section. */
+const BEFORE_SECTIONS = ''
+
+function sectionsOf(text: string): ReadonlyMap<string, readonly Token[]> {
   const sections = new Map<string, Token[]>()
   let current: Token[] = []
-  for (const token of tokens) {
+  sections.set(BEFORE_SECTIONS, current)
+  for (const token of new Marked().lexer(text)) {
     if (isHeading(token) && token.depth === 2) sections.set(token.text, (current = []))
     current.push(token)
   }
@@ -115,8 +156,8 @@ const anchorOf = (title: string): string =>
     .replace(/[^a-z0-9 _-]/g, '')
     .replaceAll(' ', '-')
 
-/** `hrefOf` is undefined for a section that does not exist. */
-function createRenderer(hrefOf: (anchor: string) => string | undefined): Marked {
+/** `hrefOf` is undefined for a section that does not exist and for a file that is not served. */
+function createRenderer(hrefOf: (href: string) => string | undefined): Marked {
   return new Marked({
     renderer: {
       heading({ tokens, depth, text }) {
@@ -126,9 +167,7 @@ function createRenderer(hrefOf: (anchor: string) => string | undefined): Marked 
       },
       link({ href, tokens }) {
         const content = this.parser.parseInline(tokens)
-        const target = href.startsWith('#') ? hrefOf(href.slice(1)) : undefined
-        const external = /^https:\/\//.test(href) ? href : undefined
-        const link = target ?? external
+        const link = /^https:\/\//.test(href) ? href : hrefOf(href)
         return link === undefined ? content : `<a href="${escapeHtml(link)}">${content}</a>`
       },
       table(token) {

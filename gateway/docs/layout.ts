@@ -1,5 +1,5 @@
 /** The HTML around the API reference and the pages of the guide: head, navigation, footer. */
-import type { GuidePage } from './guide.js'
+import type { GuidePage, Heading } from './guide.js'
 import { escapeHtml } from './html.js'
 
 export interface Site {
@@ -8,6 +8,8 @@ export interface Site {
   readonly pages: readonly GuidePage[]
   /** The content of the reference page. */
   readonly reference: string
+  /** Its parts, which the browser renders. */
+  readonly referenceHeadings: readonly Heading[]
 }
 
 export const referencePage = (site: Site): string =>
@@ -48,6 +50,7 @@ const layout = (site: Site, { path, title, head, main }: Page): string => `<!doc
 <title>${escapeHtml(title)} · Causeway partner API</title>
 <link rel="icon" href="${site.assets}/icon.svg" type="image/svg+xml">
 <link rel="stylesheet" href="${site.assets}/docs.css">
+<script src="${site.assets}/page.js" type="module"></script>
 ${head}
 </head>
 <body>
@@ -61,13 +64,10 @@ Causeway <span>partner API</span></a>
 <nav aria-label="Documentation">
 <p>Reference</p>
 <ul>
-${navigationItem(path, { path: '/docs', title: 'API reference', headings: [] })}
+${navigationItem(path, { path: '/docs', title: 'API reference', headings: site.referenceHeadings })}
 <li><a href="/openapi.json">OpenAPI document</a></li>
 </ul>
-<p>Guide</p>
-<ul>
-${site.pages.map((page) => navigationItem(path, page)).join('\n')}
-</ul>
+${navigationGroups(path, site.pages)}
 </nav>
 <main id="main">
 ${main}
@@ -76,6 +76,15 @@ ${main}
 </body>
 </html>
 `
+
+const navigationGroups = (current: string, pages: readonly GuidePage[]): string =>
+  [...new Set(pages.map(({ group }) => group))]
+    .map((group) => {
+      const items = pages.filter((page) => page.group === group)
+      const list = items.map((page) => navigationItem(current, page)).join('\n')
+      return `<p>${group}</p>\n<ul>\n${list}\n</ul>`
+    })
+    .join('\n')
 
 type NavigationEntry = Pick<GuidePage, 'path' | 'title' | 'headings'>
 

@@ -14,7 +14,9 @@ import { gzipSync } from 'node:zlib'
 import { projectRoot } from '../../src/base/project_root.js'
 import { DAY, MINUTE, SECOND } from '../../src/base/clock.js'
 import type { AnswerHeaders } from '../http/request_context.js'
-import { readGuide } from './guide.js'
+import { TAGS } from '../openapi/operation.js'
+import { readDownloads, type Download } from './downloads.js'
+import { readGuide, type Heading } from './guide.js'
 import { guidePage, referencePage, type Site } from './layout.js'
 import type { StaticFile, StaticFiles } from './static_file.js'
 
@@ -24,11 +26,10 @@ const ownAsset = (name: string): [string, string] => [name, join(FOLDER, 'assets
 const swaggerAsset = (name: string): [string, string] => [name, resolve(`swagger-ui-dist/${name}`)]
 
 const ASSETS: readonly (readonly [name: string, file: string])[] = [
-  ownAsset('docs.css'),
-  ownAsset('icon.svg'),
-  ownAsset('reference.css'),
-  ownAsset('reference.js'),
-  ownAsset('signature.js'),
+  ...['docs.css', 'reference.css', 'icon.svg', 'page.js', 'reference.js', 'api_document.js'].map(
+    ownAsset,
+  ),
+  ...['credentials.js', 'curl.js', 'made.js', 'signature.js'].map(ownAsset),
   swaggerAsset('swagger-ui.css'),
   swaggerAsset('swagger-ui-bundle.js'),
 ]
@@ -63,17 +64,36 @@ const GZIP_FROM_BYTES = 100_000
 /** Called once per process; takes tens of milliseconds. */
 export function createDocs(brand: string): StaticFiles {
   const contents = ASSETS.map(([name, file]) => [name, readFileSync(file)] as const)
+  const downloads = readDownloads(brand)
   const site: Site = {
     assets: `/docs/assets/${versionOf(contents)}`,
-    pages: readGuide(brand),
+    pages: readGuide(brand, new Map(downloads.map(({ source, path }) => [source, path]))),
     reference: readFileSync(join(FOLDER, 'reference.html'), 'utf8'),
+    referenceHeadings: Object.keys(TAGS).map(headingOfTag),
   }
   const files = new Map<string, StaticFile>()
   for (const [name, content] of contents) files.set(`${site.assets}/${name}`, asset(name, content))
   files.set('/docs', page(referencePage(site)))
   for (const guide of site.pages) files.set(guide.path, page(guidePage(site, guide)))
+  for (const download of downloads) files.set(download.path, downloaded(download))
   return files
 }
+
+/** Swagger UI's id of a tag. */
+const headingOfTag = (tag: string): Heading => ({
+  anchor: `operations-tag-${tag.replaceAll(' ', '_')}`,
+  text: tag,
+})
+
+const downloaded = ({ contentType, content }: Download): StaticFile => ({
+  content,
+  headers: [
+    ['Content-Type', contentType],
+    ['Cache-Control', `max-age=${MINUTE / SECOND}`],
+    ['Content-Disposition', 'attachment'],
+    ['X-Content-Type-Options', 'nosniff'],
+  ],
+})
 
 const page = (html: string): StaticFile => ({ content: Buffer.from(html), headers: PAGE_HEADERS })
 

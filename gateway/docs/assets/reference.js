@@ -4,21 +4,11 @@
  * - The secret is read from its field for each request. It is not stored and not sent.
  * - Each operation that takes an idempotency key has a fresh one, which is replaced after a final
  *   answer: after a 5xx or no answer the same key is sent again.
+ * - A request that needs something that this page has not made yet is not sent.
  *
- * @typedef {{ name: string, in: string, example?: string }} Parameter
- * @typedef {{ headers?: Record<string, unknown> }} Response
- * @typedef {object} Components
- * @property {Record<string, { name: string }>} securitySchemes
- * @property {Record<string, Response>} responses
- * @typedef {object} Operation
- * @property {string} [description]
- * @property {Parameter[]} [parameters]
- * @property {Record<string, string[]>[]} [security]
- * @property {Record<string, Response>} responses
- * @typedef {object} Document
- * @property {Record<string, Record<string, Operation>>} paths
- * @property {{ version: string }} info
- * @property {Components} components
+ * @typedef {import('./api_document.js').Document} Document
+ * @typedef {import('./api_document.js').Described} Described
+ * @typedef {import('./api_document.js').Operation} Operation
  *
  * @typedef {object} UiRequest
  * @property {string} url
@@ -28,23 +18,37 @@
  * @typedef {object} UiResponse
  * @property {string} url
  * @property {number} status
- * @property {Record<string, unknown>} [body]
+ * @property {Record<string, any>} [body]
+ * @typedef {{ get(member: string): unknown, toJS(): any }} Immutable
  */
+import { IDEMPOTENCY_KEY, newKey, prepare, schemesOf } from './api_document.js'
+import { element, input, useCredentials, valueOf } from './credentials.js'
+import { curlCommand } from './curl.js'
+import { createMade, kindOf, MAKERS } from './made.js'
 import { signatureHeaders } from './signature.js'
 
-const IDEMPOTENCY_KEY = 'Idempotency-Key'
-const COMMON_HEADERS = ['X-Request-Id', 'X-Client-Request-Id', IDEMPOTENCY_KEY]
+/** The steps from nothing to an outcome. */
+const JOURNEYS = [
+  ['createPaymentIntent', 'scanQrCode', 'confirmPaymentIntent', 'getPaymentIntent'],
+  ['createPayout', 'getPayout', 'listBalanceTransactions'],
+  ['createWebhookEndpoint', 'testWebhookEndpoint', 'listDeliveries'],
+]
+const NOT_FINAL = ['authorized', 'processing', 'pending']
+/** The amount that a payer enters. */
+const AMOUNT = /("local_amount_minor_units":\s*")\d+"/
+
+useCredentials(() => (element('missing').hidden = true))
 
 /** @type {Document} */
 const api = await (await fetch('/openapi.json')).json()
-const operations = operationsOf(api)
-for (const { operation } of operations) prepare(operation)
-for (const response of Object.values(api.components.responses)) omitCommonHeaders(response)
+const made = createMade(JSON.stringify(api.paths))
+const operations = prepare(api)
+varyAmount()
 element('version').textContent = api.info.version
 
 const canSign = window.isSecureContext
 element('insecure').hidden = canSign
-element('credentials').hidden = !canSign
+element('start').hidden = !canSign
 
 const { SwaggerUIBundle } = /** @type {{ SwaggerUIBundle: Function }} */ (
   /** @type {unknown} */ (window)
@@ -54,21 +58,34 @@ const ui = SwaggerUIBundle({
   dom_id: '#reference',
   deepLinking: true,
   defaultModelsExpandDepth: -1,
-  displayRequestDuration: true,
   docExpansion: 'list',
   filter: true,
   supportedSubmitMethods: canSign ? ['get', 'post', 'patch', 'delete'] : [],
   syntaxHighlight: { activated: false },
+  tryItOutEnabled: canSign,
   validatorUrl: null,
   requestInterceptor: authenticate,
   responseInterceptor: learn,
-  plugins: [withoutRepetition, requireCredentials],
+  onComplete: () => fillIn(),
+  plugins: [withoutRepetition, requireWhatIsNeeded, withNextStep],
 })
 
-const dark = window.matchMedia('(prefers-color-scheme: dark)')
-const followTheme = () => document.documentElement.classList.toggle('dark-mode', dark.matches)
-dark.addEventListener('change', followTheme)
-followTheme()
+for (const link of document.querySelectorAll('[data-operation]')) {
+  link.addEventListener('click', (event) => {
+    event.preventDefault()
+    open(link.getAttribute('data-operation') ?? '')
+  })
+}
+
+/** Two equal payments of a user within a minute are a `duplicate_scan`. */
+function varyAmount() {
+  const scan = operations.find(({ operation }) => operation.operationId === 'scanQrCode')
+  if (scan === undefined) return
+  scan.bodies.forEach((body, index) => {
+    const [random = 0] = crypto.getRandomValues(new Uint16Array(1))
+    scan.bodies[index] = body.replace(AMOUNT, `$1${25_000 + (random % 10_000)}"`)
+  })
+}
 
 /** The page has its own title, and fields instead of Swagger UI's dialog, which cannot sign. */
 function withoutRepetition() {
@@ -79,30 +96,102 @@ function withoutRepetition() {
       authorizeOperationBtn: nothing,
       InfoContainer: nothing,
       ServersContainer: nothing,
+      TryItOutButton: nothing,
     },
   }
 }
 
-/** Credentials are validated with the parameters: without them nothing is sent. */
-function requireCredentials() {
+/** What a request needs is validated with the parameters: without it nothing is sent. */
+function requireWhatIsNeeded() {
   /** @typedef {[path: string, method: string]} PathMethod */
   /** @param {(pathMethod: PathMethod) => unknown} original */
-  const validateParams =
-    (original) =>
-    (/** @type {PathMethod} */ [path, method]) => {
-      askFor(missingField(api.paths[path]?.[method]))
-      return original([path, method])
-    }
+  const validateParams = (original) => (/** @type {PathMethod} */ pathMethod) => {
+    askFor(needOf(...pathMethod))
+    return original(pathMethod)
+  }
   /** @param {(state: unknown, pathMethod: PathMethod) => boolean} original */
   const validateBeforeExecute =
-    (original) =>
-    (/** @type {unknown} */ state, /** @type {PathMethod} */ [path, method]) =>
-      original(state, [path, method]) && missingField(api.paths[path]?.[method]) === undefined
+    (original) => (/** @type {unknown} */ state, /** @type {PathMethod} */ pathMethod) =>
+      original(state, pathMethod) && needOf(...pathMethod) === undefined
   return {
     statePlugins: {
       spec: { wrapActions: { validateParams }, wrapSelectors: { validateBeforeExecute } },
     },
   }
+}
+
+/** A command that signs itself in place of the sent signature, and a button to the next step. */
+function withNextStep() {
+  /** @typedef {{ React: { createElement: Function } }} System */
+  /** @typedef {{ request: Immutable }} CurlProps */
+  const curl =
+    (/** @type {unknown} */ _original, /** @type {System} */ { React }) =>
+    (/** @type {CurlProps} */ { request }) => {
+      const h = React.createElement
+      const sent = request.toJS()
+      const isSigned = sent.headers[headerNames().keyId] !== undefined
+      const hint = 'It signs itself. Set the secret first: '
+      return h(
+        'div',
+        { className: 'curl-command' },
+        h('h4', null, 'The same in a shell'),
+        isSigned && h('p', null, hint, h('code', null, "export SIGNING_SECRET='sk_…'")),
+        h(
+          'div',
+          { className: 'copyable' },
+          h('pre', null, curlCommand(sent, headerNames())),
+          h('button', { type: 'button', className: 'copy' }, 'Copy'),
+        ),
+      )
+    }
+  /** @typedef {{ response: Immutable, path: string, method: string }} AnswerProps */
+  const liveResponse =
+    (/** @type {unknown} */ original, /** @type {System} */ { React }) =>
+    (/** @type {AnswerProps} */ props) => {
+      const h = React.createElement
+      return h(
+        'div',
+        { className: 'answer', 'data-status': String(props.response.get('status'))[0] },
+        h(original, props),
+        nextStep(h, props),
+      )
+    }
+  return { wrapComponents: { curl, liveResponse } }
+}
+
+/**
+ * @param {Function} h
+ * @param {{ response: Immutable, path: string, method: string }} answer
+ */
+function nextStep(h, { response, path, method }) {
+  const id = api.paths[path]?.[method]?.operationId ?? ''
+  const journey = JOURNEYS.find((steps) => steps.includes(id))
+  if (journey === undefined || Number(response.get('status')) >= 300) return null
+  const { status, data } = JSON.parse(String(response.get('text') ?? '{}'))
+  if (NOT_FINAL.includes(status ?? data?.[0]?.status) && id.startsWith('get')) {
+    return h('p', { className: 'next' }, 'The bank has not answered yet: execute it again.')
+  }
+  const next = journey[journey.indexOf(id) + 1]
+  const summary = operations.find(({ operation }) => operation.operationId === next)?.operation
+  if (next === undefined) return null
+  const onClick = () => open(next)
+  return h(
+    'p',
+    { className: 'next' },
+    h('button', { type: 'button', onClick }, `Next: ${summary?.summary}`),
+  )
+}
+
+/** Opens an operation and shows it. @param {string} id */
+function open(id) {
+  askFor(undefined)
+  const found = operations.find(({ operation }) => operation.operationId === id)
+  const [tag = ''] = found?.operation.tags ?? []
+  ui.layoutActions.show(['operations-tag', tag], true)
+  ui.layoutActions.show(['operations', tag, id], true)
+  const block = document.querySelector(`.opblock[id$="-${id}"]`)
+  block?.scrollIntoView({ block: 'start' })
+  block?.querySelector('button')?.focus({ preventScroll: true })
 }
 
 /**
@@ -119,27 +208,59 @@ function authenticationOf(operation) {
   return schemes.includes('receiptToken') ? 'receipt-token' : 'none'
 }
 
-/** @param {Operation | undefined} operation */
-function schemesOf(operation) {
-  return (operation?.security ?? []).flatMap((alternative) => Object.keys(alternative))
+/** The maker of what a token opens. */
+const TOKEN_MAKERS = {
+  'session-token': 'createPaymentIntent',
+  'receipt-token': 'createReceiptToken',
 }
 
-/** The id of an empty field that the operation needs. @param {Operation | undefined} operation */
-function missingField(operation) {
-  const authentication = authenticationOf(operation)
-  if (authentication === 'none') return undefined
-  const needed = authentication === 'signature' ? ['key-id', 'secret'] : [authentication]
-  return needed.find((id) => valueOf(id) === '')
+/** @typedef {{ field?: string, maker?: string }} Need an empty field, or an operation to send before */
+
+/**
+ * What an operation needs before it can be sent.
+ *
+ * @param {string} path
+ * @param {string} method
+ * @returns {Need | undefined}
+ */
+function needOf(path, method) {
+  const found = operations.find((one) => one.path === path && one.method === method)
+  if (found === undefined) return undefined
+  const authentication = authenticationOf(found.operation)
+  if (authentication === 'signature') {
+    const field = ['key-id', 'secret'].find((id) => valueOf(id) === '')
+    if (field !== undefined) return { field }
+  }
+  for (const [name, example] of found.ids) {
+    if (parameterValue(found, name) === '') return { maker: MAKERS[kindOf(example) ?? ''] ?? '' }
+  }
+  const kind = made.missingIn(bodyOf(found))
+  if (kind !== undefined) return { maker: MAKERS[kind] ?? '' }
+  if (authentication === 'session-token' || authentication === 'receipt-token') {
+    if (valueOf(authentication) === '') return { maker: TOKEN_MAKERS[authentication] }
+  }
+  return undefined
 }
 
-/** @param {string | undefined} id */
-function askFor(id) {
+/** @param {Need | undefined} need */
+function askFor(need) {
   const hint = element('missing')
-  hint.hidden = id === undefined
-  if (id === undefined) return
-  const field = input(id)
-  hint.textContent = `This operation needs: ${field.labels?.[0]?.firstChild?.textContent}.`
-  field.focus()
+  hint.hidden = need === undefined
+  hint.replaceChildren()
+  if (need === undefined) return
+  if (need.field !== undefined) {
+    const field = input(need.field)
+    hint.textContent = `This operation needs: ${field.labels?.[0]?.firstChild?.textContent?.trim()}.`
+    field.focus()
+    return
+  }
+  const { maker = '' } = need
+  const found = operations.find(({ operation }) => operation.operationId === maker)
+  const button = document.createElement('button')
+  button.type = 'button'
+  button.textContent = found?.operation.summary ?? ''
+  button.addEventListener('click', () => open(maker))
+  hint.replaceChildren('Nothing to use here yet. First: ', button)
 }
 
 /** @param {UiRequest} request */
@@ -152,70 +273,103 @@ async function authenticate(request) {
     const signed = { method, path: pathname, body: request.body ?? '' }
     Object.assign(request.headers, await signatureHeaders(headerNames(), key, signed))
   } else if (authentication !== 'none') {
-    request.headers.Authorization = `Bearer ${valueOf(authentication)}`
+    const entered = valueOf(authentication)
+    const isSession = authentication === 'session-token'
+    const token = isSession ? made.tokenFor(pathname, entered) : entered
+    request.headers.Authorization = `Bearer ${token}`
   }
   return request
 }
 
-/** Takes tokens from an answer and renews the idempotency key. @param {UiResponse} response */
+/** Takes what an answer made and renews the idempotency key. @param {UiResponse} response */
 function learn(response) {
-  const { session_token: session, receipt_token: receipt } = response.body ?? {}
-  if (typeof session === 'string') input('session-token').value = session
-  if (typeof receipt === 'string') input('receipt-token').value = receipt
+  const { pathname } = new URL(response.url, location.href)
+  const answer = response.body ?? {}
+  if (response.status < 300 && pathname !== '/openapi.json') {
+    made.learn(answer, pathname)
+    if (pathname.endsWith('/scan')) varyAmount()
+    const { session_token: session, receipt_token: receipt } = answer
+    if (typeof session === 'string') input('session-token').value = session
+    if (typeof receipt === 'string') input('receipt-token').value = receipt
+    fillIn()
+  }
   if (response.status < 500) {
-    const { pathname } = new URL(response.url, location.href)
     const found = find('post', pathname)
     const hasKey = found?.operation.parameters?.some(({ name }) => name === IDEMPOTENCY_KEY)
-    if (found !== undefined && hasKey) renewKey(found.path)
+    if (found !== undefined && hasKey) setParameter(found, IDEMPOTENCY_KEY, newKey())
   }
   return response
 }
 
-/** @param {string} path */
-function renewKey(path) {
-  /** @type {Iterable<{ get(member: string): unknown }>} */
-  const parameters = ui.specSelectors.specJson().getIn(['paths', path, 'post', 'parameters'])
-  for (const parameter of parameters) {
-    if (parameter.get('name') !== IDEMPOTENCY_KEY) continue
-    ui.specActions.changeParamByIdentity([path, 'post'], parameter, newKey(), false)
+/** What each field was filled with last. @type {Map<string, string>} */
+const filled = new Map()
+
+/** Fills what was made into the requests that need it. */
+function fillIn() {
+  for (const described of operations) {
+    const id = described.operation.operationId
+    for (const [name, example] of described.ids) {
+      const value = made.pathId(id, example)
+      if (filled.get(`${id} ${name}`) === value) continue
+      filled.set(`${id} ${name}`, value)
+      if (made.isOurs(parameterValue(described, name))) setParameter(described, name, value)
+    }
+    fillBody(described)
   }
 }
 
-/** Not `randomUUID`: a page that cannot sign lacks it, and shows the reference all the same. */
-function newKey() {
-  const bytes = crypto.getRandomValues(new Uint8Array(16))
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+/** A body that the user edited keeps the edits. @param {Described} described */
+function fillBody(described) {
+  const { bodies, shown, operation, path, method } = described
+  if (shown === undefined) return
+  const id = operation.operationId
+  const texts = bodies.map((body) => made.fill(id, body))
+  const best = texts.find((text) => made.missingIn(text) === undefined) ?? bodies[0]
+  const current = bodyOf(described)
+  const isUntouched = current === shown || current === filled.get(id)
+  const value = isUntouched ? best : made.fill(id, current)
+  const pathMethod = [path, method]
+  // Else Swagger UI drops the value when the operation is opened for the first time.
+  if (!filled.has(id)) ui.oas3Actions.setRetainRequestBodyValueFlag({ value: true, pathMethod })
+  filled.set(id, value)
+  if (value !== current) ui.oas3Actions.setRequestBodyValue({ value, pathMethod })
 }
 
-/** Says how to authenticate, and fills in an idempotency key. @param {Operation} operation */
-function prepare(operation) {
-  const schemes = schemesOf(operation)
-  const ways = [
-    ...(schemes.includes('signature') ? ['signed request'] : []),
-    ...(schemes.includes('sessionToken') ? ['session token'] : []),
-    ...(schemes.includes('receiptToken') ? ['receipt token'] : []),
-  ]
-  const authentication = ways.length === 0 ? 'none' : ways.join(' or ')
-  operation.description = `${operation.description ?? ''}\n\nAuthentication: **${authentication}**.`
-  for (const parameter of operation.parameters ?? []) {
-    if (parameter.name === IDEMPOTENCY_KEY) parameter.example = newKey()
-  }
-  for (const response of Object.values(operation.responses)) omitCommonHeaders(response)
+/** @param {Described} described @returns {string} */
+function bodyOf({ path, method, shown }) {
+  return ui.oas3Selectors.requestBodyValue(path, method) ?? shown ?? ''
 }
 
-/** Headers that every answer has would fill the page. @param {Response} response */
-function omitCommonHeaders({ headers }) {
-  for (const name of COMMON_HEADERS) delete headers?.[name]
+/**
+ * @param {Described} described
+ * @param {string} name
+ */
+function parameterOf({ path, method }, name) {
+  /** @type {Iterable<Immutable>} */
+  const parameters = ui.specSelectors.specJson().getIn(['paths', path, method, 'parameters'])
+  return [...parameters].find((parameter) => parameter.get('name') === name)
 }
 
-/** @param {Document} document */
-function operationsOf({ paths }) {
-  return Object.entries(paths).flatMap(([path, methods]) => {
-    const pattern = new RegExp(`^${path.replace(/\./g, '\\.').replace(/\{\w+\}/g, '[^/]+')}$`)
-    return Object.entries(methods).map(([method, operation]) => {
-      return { method, path, pattern, operation }
-    })
-  })
+/**
+ * @param {Described} described
+ * @param {string} name
+ * @returns {string}
+ */
+function parameterValue(described, name) {
+  const pathMethod = [described.path, described.method]
+  const parameter = parameterOf(described, name)
+  const stored = ui.specSelectors.parameterWithMetaByIdentity(pathMethod, parameter)
+  return stored?.get('value') ?? ''
+}
+
+/**
+ * @param {Described} described
+ * @param {string} name
+ * @param {string} value
+ */
+function setParameter(described, name, value) {
+  const pathMethod = [described.path, described.method]
+  ui.specActions.changeParamByIdentity(pathMethod, parameterOf(described, name), value, false)
 }
 
 /**
@@ -231,26 +385,9 @@ function headerNames() {
   const { signatureKeyId, signatureTimestamp, signatureNonce, signature } =
     api.components.securitySchemes
   return {
-    keyId: signatureKeyId.name,
-    timestamp: signatureTimestamp.name,
-    nonce: signatureNonce.name,
-    signature: signature.name,
+    keyId: signatureKeyId?.name ?? '',
+    timestamp: signatureTimestamp?.name ?? '',
+    nonce: signatureNonce?.name ?? '',
+    signature: signature?.name ?? '',
   }
-}
-
-/** @param {string} id */
-function valueOf(id) {
-  return input(id).value.trim()
-}
-
-/** @param {string} id */
-function input(id) {
-  return /** @type {HTMLInputElement} */ (element(id))
-}
-
-/** @param {string} id */
-function element(id) {
-  const found = document.getElementById(id)
-  if (found === null) throw new Error(`no element ${id}`)
-  return found
 }
