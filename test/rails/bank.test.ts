@@ -7,6 +7,7 @@ import {
   carryOut,
   recall,
   receive,
+  refusesRecall,
   simulate,
   type BankContext,
 } from '../../src/rails/sandbox/bank.js'
@@ -221,5 +222,15 @@ void t.test('in every order of events money moves out at most once', (t) => {
     }),
   )
   t.pass('for every order of events')
+  t.end()
+})
+
+void t.test('the bank of one merchant refuses recalls of QR payments in the sandbox', (t) => {
+  const paid = (over: Parameters<typeof anInstruction>[0]): Entry =>
+    receive(anInstruction({ account: '0066999000009', ...over }), at(0, 0))
+  t.ok(refusesRecall(paid({ purpose: 'qr_payment' })))
+  t.notOk(refusesRecall(paid({ purpose: 'payout' })))
+  t.notOk(refusesRecall(paid({ purpose: 'qr_payment', environment: 'production' })))
+  t.notOk(refusesRecall(paid({ purpose: 'qr_payment', account: '0066812345678' })))
   t.end()
 })

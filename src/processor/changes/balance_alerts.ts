@@ -35,6 +35,16 @@ export function stageAlert({ memory, batch }: CommandContext, row: Row<'balanceA
   batch.stage('balanceAlerts', row.account, row)
 }
 
+/** For a test of the sandbox: `post` fires an alert at the balance before it, unless one fires. */
+export function withLowBalance(ctx: CommandContext, account: AccountKey, post: () => void): void {
+  const { memory } = ctx
+  const before = memory.balances.get(account) ?? 0n
+  const wasArmed = memory.balanceAlerts.get(account)?.armed === 1
+  post()
+  const hasFired = wasArmed && memory.balanceAlerts.get(account)?.armed === 0
+  if (!hasFired) publishLowBalance(ctx, account, before, memory.lastPosting)
+}
+
 function publishLowBalance(
   ctx: CommandContext,
   account: AccountKey,

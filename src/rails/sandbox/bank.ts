@@ -19,6 +19,7 @@
  *   +fail             refused
  *   +slow             ten times slower, at least five seconds
  *   +unknown          executed silently
+ * QR payments to an account that ends with 999000009: executed, and a recall is refused.
  */
 import { assert } from '../../base/assert.js'
 import { plus, SECOND, type Instant } from '../../base/clock.js'
@@ -148,6 +149,13 @@ export function simulate(entry: Entry, outcome: SimulatedOutcome, bankContext: B
       return entry.state === 'executed' ? returnFunds(entry, bankContext) : entry
   }
 }
+
+const KEEPS_MONEY = '999000009'
+
+/** Whether the recipient's bank refuses to return the money. */
+export const refusesRecall = ({ environment, purpose, account, state }: Entry): boolean =>
+  state !== 'executed' ||
+  (environment !== 'production' && purpose === 'qr_payment' && account.endsWith(KEEPS_MONEY))
 
 /** Schedules the return of an executed instruction; a second recall changes nothing. */
 export function recall(entry: Entry, { now, delayMs }: BankContext): Entry {

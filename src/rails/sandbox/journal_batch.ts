@@ -10,7 +10,7 @@
  */
 import { unreachable } from '../../base/assert.js'
 import type { Instruction, RailInstruction, RailReport } from '../rail.js'
-import { carryOut, recall, receive, simulate, type BankContext } from './bank.js'
+import { carryOut, recall, receive, refusesRecall, simulate, type BankContext } from './bank.js'
 import { contentOf, reportOf, type Entry } from './entry.js'
 import type { Discrepancy, JournalBatch } from './journal.js'
 
@@ -77,7 +77,7 @@ export function createJournalBatch(
 
   function requestRecall(entry: Entry): RailReport | null {
     if (entry.state === 'returned') return reportOf(entry, null)
-    if (entry.state !== 'executed') {
+    if (refusesRecall(entry)) {
       return { id: entry.id, reportId: null, status: 'recall_refused' }
     }
     change(entry, recall(entry, bankContext))

@@ -9,8 +9,9 @@ import { hash } from 'node:crypto'
 import { mintSessionToken } from '../../../auth/token.js'
 import { newTokenId, type TokenId } from '../../../auth/secret_generation.js'
 import { AMOUNT_USD_CENTS_MAX } from '../../../base/constants.js'
-import { plus, toEpochSeconds } from '../../../base/clock.js'
+import { plus, SECOND, toEpochSeconds } from '../../../base/clock.js'
 import {
+  environmentOf,
   newId,
   partsOfTenant,
   type IntentId,
@@ -78,13 +79,18 @@ export function createIntent(tenant: TenantId, request: CreateIntent): Command {
   }
 }
 
+/** For a test of the sandbox: it expires within seconds. */
+const EXPIRES_SOON_MS = 5 * SECOND
+const isToExpire = (tenant: TenantId, { partner_user_id: user }: WellFormed): boolean =>
+  user.endsWith('+expire') && environmentOf(tenant) === 'sandbox'
+
 function newContext(
   { now, random, rules, vault, origin }: CommandContext,
   tenant: TenantId,
   request: WellFormed,
   attestations: string,
 ): IntentContext {
-  const expiresAt = plus(now, rules.intentTtlMs)
+  const expiresAt = plus(now, isToExpire(tenant, request) ? EXPIRES_SOON_MS : rules.intentTtlMs)
   const context: NewContext = {
     id: newId<IntentId>('intent', now, random),
     tenant,

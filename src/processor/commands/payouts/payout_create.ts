@@ -36,6 +36,7 @@ import {
   type TenantId,
 } from '../../../base/ids.js'
 import { isWithin } from '../../../base/text.js'
+import { accountKey } from '../../../ledger/accounts.js'
 import { currencyOf, type Currency } from '../../../money/currency.js'
 import { feesFor } from '../../../money/fees.js'
 import { parsePositiveInt64, toWire } from '../../../money/money.js'
@@ -44,6 +45,7 @@ import type { CreatePayout__Output as CreatePayout } from '../../../../protos/ty
 import type { FrozenBeneficiary, PayoutContext } from '../../../../actors/payout/context.js'
 import { payoutView } from '../../../../actors/payout/view.js'
 import { advancePayout, publishPayout, stagePayout } from '../../changes/advance_payout.js'
+import { withLowBalance } from '../../changes/balance_alerts.js'
 import { canPostPayout, postPayout } from '../../changes/books.js'
 import { recordTransition } from '../../changes/transitions.js'
 import { orphanOfPayout } from '../../changes/orphans.js'
@@ -94,7 +96,10 @@ export function createPayout(tenant: TenantId, given: CreatePayout): Command {
       const { beneficiary, isNew, context, held } = checked
       if (isNew) stageBeneficiary(ctx, beneficiary)
       const live = memory.payoutHost.begin(context)
-      postPayout(ctx, context, 'payout_accepted')
+      const post = (): void => postPayout(ctx, context, 'payout_accepted')
+      if (hintOf(tenant, request) === 'sandbox:balance_low') {
+        withLowBalance(ctx, accountKey(tenant, context.currency, 'prefund'), post)
+      } else post()
       publishPayout(ctx, live, 'payout.created')
       recordTransition(ctx, live, null)
       if (held) stagePayout(ctx, live)
@@ -182,7 +187,7 @@ function check(ctx: CommandContext, tenant: TenantId, request: CreatePayout): Ch
   if (!route?.enabled) return refused('unsupported_destination')
   const fees = feesFor(amount, route.fees)
   if (!fees.ok || !isAllowed(route, amount)) return refused('payout_limit_exceeded')
-  const hint = environmentOf(tenant) === 'sandbox' ? request.reference : ''
+  const hint = hintOf(tenant, request)
   if (hint === 'sandbox:compliance') return refused('compliance_rejected')
   if (hint === 'sandbox:risk') return refused('risk_rejected')
   const isReviewed = hint === 'sandbox:review' || isHeld(route, amount)
@@ -195,6 +200,10 @@ function check(ctx: CommandContext, tenant: TenantId, request: CreatePayout): Ch
   }
   return { ok: true, beneficiary, isNew, context, held }
 }
+
+/** The outcome that a sandbox partner requests; empty in production. */
+const hintOf = (tenant: TenantId, { reference }: CreatePayout): string =>
+  environmentOf(tenant) === 'sandbox' ? reference : ''
 
 /**
  * Both fronts check the same by src/requests. A metadata key `\\` is refused because of a V8 13

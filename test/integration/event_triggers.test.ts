@@ -1,0 +1,122 @@
+/** In the sandbox a partner can trigger every event type, as the table of the guide says. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { EVENT_TYPES } from '../../src/base/event_types.js'
+import { projectRoot } from '../../src/base/project_root.js'
+import { assertCleanAudit } from '../support/audit.js'
+import { eventually } from '../support/eventually.js'
+import { partnerOf, withKey } from '../support/partner.js'
+import { payByQr, payOut, untilStatus } from '../support/payments.js'
+import { receiverOf } from '../support/receiver.js'
+import { anIntent, aPayout } from '../support/requests.js'
+import { startStack } from '../support/stack.js'
+import { tempFolder } from '../support/temp_folder.js'
+
+type EventType = (typeof EVENT_TYPES)[number]
+
+interface EventPage {
+  readonly data: readonly { readonly event: { readonly type: string } }[]
+  readonly next_after: number
+  readonly has_more: boolean
+}
+
+t.setTimeout(0)
+const guide = readFileSync(join(projectRoot(), 'gateway/README.md'), 'utf8')
+const stack = await startStack({ dataDir: tempFolder(t), settings: { RAIL_DELAY_MS: '20' } })
+t.teardown(() => stack.stop())
+const partner = partnerOf(stack.sandbox)
+const receiver = await receiverOf(partner)
+t.teardown(() => receiver.close())
+
+/** The code of the guide. */
+const REFUSES_REFUNDS = /refuses refunds: `([0-9A-Z]+)`/.exec(guide)?.[1] ?? ''
+
+const post = async (path: string, body?: object, key?: string): Promise<Record<string, string>> => {
+  const answer = await partner.request('POST', path, body, key === undefined ? {} : withKey(key))
+  if (answer.status >= 300) throw new Error(`${path}: ${answer.status} ${answer.text}`)
+  return answer.body as Record<string, string>
+}
+const create = (user: string) =>
+  post('/v1/payment_intents', { ...anIntent(), partner_user_id: user }, `create ${user}`)
+const intent = (id: string): string => `/v1/payment_intents/${id}`
+const captured = async (key: string): Promise<string> => {
+  const { id } = await payByQr(partner, key)
+  await untilStatus(partner, intent(id), 'captured')
+  return id
+}
+const payTo = (account: string, key: string): Promise<string> =>
+  payOut(partner, key, {
+    beneficiary: { ...aPayout().beneficiary!, account_number: account },
+  })
+
+const TRIGGERS: Readonly<Record<EventType, () => Promise<unknown>>> = {
+  'payment_intent.authorized': () => payByQr(partner, 'authorized'),
+  'payment_intent.captured': () => captured('captured'),
+  'payment_intent.failed': () => payByQr(partner, 'failed', { partner_user_id: 'user+fail' }),
+  'payment_intent.expired': () => create('user+expire'),
+  'payment_intent.cancelled': async () => {
+    const { intent_id: id = '' } = await create('cancelled')
+    await post(`${intent(id)}/cancel`)
+  },
+  'payment_intent.refunded': async () => {
+    await post(`${intent(await captured('refunded'))}/refund`, undefined, 'refund 1')
+  },
+  'payment_intent.refund_failed': async () => {
+    const { intent_id: id = '', session_token: token = '' } = await create('not refunded')
+    const app = partner.session(token)
+    const scan = { qr_payload: REFUSES_REFUNDS, local_amount_minor_units: '36000' }
+    t.equal((await app.request('POST', `${intent(id)}/scan`, scan)).status, 200)
+    await app.request('POST', `${intent(id)}/confirm`, undefined, withKey('confirm 1'))
+    await untilStatus(partner, intent(id), 'captured')
+    await post(`${intent(id)}/refund`, undefined, 'refund 2')
+  },
+  'payout.created': () => payOut(partner, 'created'),
+  'payout.processing': () => payOut(partner, 'processing'),
+  'payout.completed': () => payOut(partner, 'completed'),
+  'payout.failed': () => payTo('9990000001', 'failed payout'),
+  'payout.reversed': () => payTo('9990000005', 'reversed payout'),
+  'balance.low': () => payOut(partner, 'low', { reference: 'sandbox:balance_low' }),
+  'webhook_endpoint.disabled': async () => {
+    const other = await receiverOf(partner)
+    t.teardown(() => other.close())
+    await post(`/v1/webhook_endpoints/${other.endpointId}/disable`)
+  },
+  'webhook_endpoint.test': () => post(`/v1/webhook_endpoints/${receiver.endpointId}/test`),
+}
+
+let after = 0
+/** The types of the events since the last call. */
+async function newTypes(): Promise<string[]> {
+  const types: string[] = []
+  for (;;) {
+    const { body } = await partner.request('GET', `/v1/events?after=${after}&limit=100`)
+    const page = body as EventPage
+    types.push(...page.data.map(({ event }) => event.type))
+    after = page.next_after
+    if (!page.has_more) return types
+  }
+}
+
+for (const type of EVENT_TYPES) {
+  void t.test(`${type} is triggered`, async (t) => {
+    await newTypes()
+    await TRIGGERS[type]()
+    await eventually(type, async () => (await newTypes()).includes(type), 30_000)
+    t.pass()
+  })
+}
+
+void t.test('the guide has a trigger for every event type, and no other type', (t) => {
+  const [, table = ''] = /\| Event \| How \|\n\|---\|---\|\n((?:\|.*\n)+)/.exec(guide) ?? []
+  const listed = table
+    .split('\n')
+    .flatMap((line) => [...(line.split('|')[1] ?? '').matchAll(/`([a-z_.]+)`/g)])
+    .map(([, type]) => type)
+  t.same(listed.sort(), [...EVENT_TYPES].sort())
+  t.end()
+})
+
+void t.test('the books of all triggers are clean', async (t) => {
+  await assertCleanAudit(t, stack.dataDir)
+})
