@@ -7,6 +7,7 @@ import { projectRoot } from '../src/base/project_root.js'
 import { SETTINGS } from '../src/base/settings.js'
 import { SETTINGS_GROUPS } from '../src/base/settings_groups.js'
 import { COMMANDS } from '../src/operations/commands.js'
+import { GUARDED_CHANGES } from '../src/processor/changes/second_operator.js'
 import { envExample, settingsPage } from '../src/operations/settings_page.js'
 
 const textOf = (file: string): string => readFileSync(join(projectRoot(), file), 'utf8')
@@ -89,6 +90,17 @@ t.test("every command in the operators' guide exists", async (t) => {
       words,
     )
   }
+})
+
+t.test('the table of changes that need a second operator is that of the code', async (t) => {
+  const page = textOf('src/operations/README.md')
+  const section = /^### A second operator$.*?^(?=##)/ms.exec(page)?.[0] ?? ''
+  const rows = [...section.matchAll(/^\| (.+) \| (.+) \|$/gm)].map(([, change, from]) => [
+    change,
+    from,
+  ])
+  const inCode = Object.values(GUARDED_CHANGES).map(({ change, from }) => [change, from])
+  t.same(rows, [['change', 'from which amount'], ...inCode])
 })
 
 t.test(

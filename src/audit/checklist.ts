@@ -9,7 +9,7 @@ import {
   quotesMatchRates,
   reservedMatchesOpenPayments,
 } from './checks/amounts.js'
-import { approvalsAreByTwoOperators } from './checks/approvals.js'
+import { actionsMatchWhatTheyMoved, approvalsAreByTwoOperators } from './checks/approvals.js'
 import {
   deliveriesAreCounted,
   deliveriesAreReadable,
@@ -113,6 +113,7 @@ export const CHECKLIST: readonly Check[] = [
   sealedWithKnownKeys,
   discrepanciesAreResolvedByName,
   approvalsAreByTwoOperators,
+  actionsMatchWhatTheyMoved,
   // The rail's log.
   railLogExists,
   paidExactlyOnce,

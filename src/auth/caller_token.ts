@@ -26,6 +26,8 @@ export const newCallerToken = (kind: CallerKind, random: Random): string =>
 export const tokenDigest = (token: string): string =>
   createHash('sha256').update(token).digest('hex')
 
+export const isTokenDigest = (text: string): boolean => /^[0-9a-f]{64}$/.test(text)
+
 /** Undefined without a token; a call with two of them has none. */
 export function tokenIn(metadata: Metadata): string | undefined {
   const [given, second] = metadata.get('authorization')

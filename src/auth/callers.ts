@@ -10,6 +10,7 @@
  * - A token that a stored caller once had is looked up in its row alone, so a retired token is not
  *   accepted because a setting still names it.
  * - Tokens are compared by digest in constant time.
+ * - With a rotated token an operator only reads until it ends: it may be why the token was rotated.
  */
 import { timingSafeEqual } from 'node:crypto'
 import type { Metadata } from '@grpc/grpc-js'
@@ -87,8 +88,9 @@ export function createCallers(
     for (const { caller, tokens, revokedAt } of stored.values()) {
       const token = tokens.find((known) => isSame(known.digest, digest))
       if (token === undefined) continue
-      const isCurrent = token.endsAt === null || token.endsAt > clock.now()
-      return revokedAt === null && isCurrent ? caller : undefined
+      if (revokedAt !== null) return undefined
+      if (token.endsAt === null) return caller
+      return token.endsAt > clock.now() ? withFormerToken(caller) : undefined
     }
     return configuredWith('sha256', digest)
   }
@@ -125,6 +127,9 @@ export function createCallers(
     return name === undefined ? undefined : withCertificate(name)
   }
 }
+
+const withFormerToken = (caller: Caller): Caller =>
+  caller.kind === 'operator' ? { ...caller, roles: ['read'] } : caller
 
 function isSame(one: string, other: string): boolean {
   const [a, b] = [Buffer.from(one), Buffer.from(other)]

@@ -196,12 +196,28 @@ export const OPERATOR_ERROR_HELP: Readonly<Record<OperatorErrorCode, ErrorHelp>>
     'the subject of the request has changed since, e.g. another recovery',
     'reject it; request the change again',
   ],
+  approval_request_ended: [
+    'the operator who requested it is revoked, or has another token since',
+    'request the change again',
+  ],
   approver_is_requester: [
     'the operator who requested the change approves it',
     'ask another operator with the role `decide`',
   ],
   caller_not_found: ['unknown caller', 'check the name with `callers list`'],
   caller_exists: ['a caller of this name exists, or existed', 'choose another name'],
+  credential_in_use: [
+    'a caller has, or had, this token or certificate',
+    'make another one: `callers token`',
+  ],
+  owner_credential_required: [
+    'with a second operator the owner makes a credential, so that no operator sees it',
+    'give `--token-sha256`, `--certificate`, or for a signing key `--public-key`',
+  ],
+  rate_change_unconfirmed: [
+    'the rate differs by more than 5 % from that of the beginning of the UTC day',
+    'check the decimal point; `--force` confirms it',
+  ],
   caller_configured: [
     'a process that only the configuration names',
     'change its setting and restart',

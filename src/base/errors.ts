@@ -178,6 +178,11 @@ export const OPERATOR_ERRORS = {
     'FAILED_PRECONDITION',
     'The subject of the approval request has changed since.',
   ),
+  approval_request_ended: entry(
+    409,
+    'FAILED_PRECONDITION',
+    'The operator who requested the change is revoked, or has another token since.',
+  ),
   approver_is_requester: entry(
     403,
     'PERMISSION_DENIED',
@@ -185,6 +190,22 @@ export const OPERATOR_ERRORS = {
   ),
   caller_not_found: entry(404, 'NOT_FOUND', 'No such caller.'),
   caller_exists: entry(409, 'ALREADY_EXISTS', 'A caller of this name exists.'),
+  credential_in_use: entry(
+    409,
+    'ALREADY_EXISTS',
+    'A caller has, or had, this token or certificate.',
+  ),
+  owner_credential_required: entry(
+    400,
+    'INVALID_ARGUMENT',
+    'Where a second operator is needed, the owner makes the credential. Give the digest of its ' +
+      'token, its certificate, or for a signing key the public key of the partner.',
+  ),
+  rate_change_unconfirmed: entry(
+    409,
+    'FAILED_PRECONDITION',
+    'The rate differs by more than 5 % from that of the beginning of the day. Confirm it.',
+  ),
   caller_configured: entry(
     409,
     'FAILED_PRECONDITION',

@@ -1,5 +1,6 @@
 /** `actions`: the action log of operators, with reasons and evidence. */
 import type { Action__Output as Action } from '../../protos/types/causeway/operator/v1/Action.js'
+import { formatWireAmount } from './amounts.js'
 import type { CliCommand } from './command.js'
 import { PAGE, page, pageLines } from './page.js'
 
@@ -10,12 +11,15 @@ export const actions: CliCommand = {
   run: async ({ partners, flags }) => {
     const list = await partners.call('ListActions', page(flags.cursor))
     const rows = list.data.map(rowOf)
-    const listing = { rows, rightAligned: [], empty: 'No actions yet.' }
+    const listing = { rows, rightAligned: [4], empty: 'No actions yet.' }
     return { value: list, lines: pageLines(listing, list.next_cursor) }
   },
 }
 
-function rowOf({ at, actor, action, subject, reason, evidence }: Action): string[] {
+function rowOf({ at, actor, action, subject, reason, evidence, ...moved }: Action): string[] {
   const why = evidence === undefined ? reason : `${reason} (${evidence})`
-  return [at, actor, action, subject, why]
+  const { currency, amount } = moved
+  const money =
+    currency === undefined || amount === undefined ? '' : formatWireAmount(currency, amount)
+  return [at, actor, action, subject, money, why]
 }

@@ -4,7 +4,9 @@ import type { ApprovedRequest__Output as Approved } from '../../protos/types/cau
 import { CHANGE, deciderOf } from './actor.js'
 import { formatWireAmount } from './amounts.js'
 import { callerReport } from './callers.js'
+import { issuedReport } from './changes.js'
 import type { CliCommand, Context, Report } from './command.js'
+import { settingReport } from './shared_settings.js'
 import { table } from './terminal.js'
 
 export const approvalsList: CliCommand = {
@@ -49,16 +51,28 @@ export const approvalsApprove: CliCommand = {
   options: [...CHANGE, 'token-file'],
   run: async (context, [id = '']) => {
     const done = await context.approvals.call('Approve', { actor: deciderOf(context), id })
-    return approvedReport(context, done)
+    const report = approvedReport(context, done)
+    const version = done.rate?.settings_version ?? done.route?.settings_version
+    if (version === undefined) return report
+    const applied = await settingReport(context, version)
+    return {
+      ...applied,
+      value: { ...report.value, ...applied.value },
+      lines: [...report.lines, ...applied.lines],
+    }
   },
 }
 
 function approvedReport(context: Context, done: Approved): Report {
-  const { request, release, caller } = done
+  const { request, release, caller, key } = done
   const head = request === null ? '' : decidedLine(request)
   if (caller !== null) {
     const issued = callerReport(context, caller)
     return { value: { ...done, caller: issued.value }, lines: [head, ...issued.lines] }
+  }
+  if (key !== null) {
+    const issued = issuedReport(key)
+    return { value: { ...done, key: issued.value }, lines: [head, ...issued.lines] }
   }
   if (release !== null) {
     const loss = release.loss.map((text) => `Accepted: ${text}.`)

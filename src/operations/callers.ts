@@ -1,13 +1,25 @@
 /**
  * Commands about callers of gRPC: create, list, rotate, revoke.
  *
- * - A token is shown once, or written to a file that only its owner can read.
+ * - An owner makes a token without the processor and gives its digest to an operator.
+ * - A token that the processor makes is shown once, or written to a file that only its owner can
+ *   read.
  */
-import { chmodSync, renameSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, renameSync, writeFileSync } from 'node:fs'
 import type { CallerRecord__Output as CallerRecord } from '../../protos/types/causeway/operator/v1/CallerRecord.js'
 import type { CallerToken__Output as CallerToken } from '../../protos/types/causeway/operator/v1/CallerToken.js'
+import type { CallerKind } from '../auth/caller.js'
+import { newCallerToken, tokenDigest } from '../auth/caller_token.js'
+import { systemRandom } from '../base/random.js'
 import { deciderOf, CHANGE } from './actor.js'
-import type { CliCommand, Context, Report } from './command.js'
+import {
+  choiceOf,
+  CommandFault,
+  type CliCommand,
+  type Context,
+  type LocalCommand,
+  type Report,
+} from './command.js'
 import { table } from './terminal.js'
 
 export const callersList: CliCommand = {
@@ -33,13 +45,14 @@ function rowOf(caller: CallerRecord): string[] {
 export const callersCreate: CliCommand = {
   usage: 'callers create KIND NAME',
   about: 'KIND: operator, service, gateway, webhooks; an operator needs --roles',
-  options: [...CHANGE, 'roles', 'partners', 'certificate', 'token-file'],
+  options: [...CHANGE, 'roles', 'partners', 'certificate', 'token-sha256', 'token-file'],
   run: async (context, [kind = '', name = '']) => {
     const { roles, partners, certificate } = context.flags
     const issued = await context.callers.call('Create', {
       actor: deciderOf(context),
       ...{ kind, name, roles: listOf(roles), partners: listOf(partners) },
       ...(certificate === undefined ? {} : { certificate }),
+      ...digestIn(context),
     })
     return callerReport(context, issued)
   },
@@ -47,13 +60,40 @@ export const callersCreate: CliCommand = {
 
 export const callersRotate: CliCommand = {
   usage: 'callers rotate NAME',
-  about: 'issue another token; the previous one ends after ten minutes',
-  options: [...CHANGE, 'token-file'],
+  about: 'replace the token; the previous one ends after ten minutes',
+  options: [...CHANGE, 'token-sha256', 'token-file'],
   run: async (context, [name = '']) => {
-    const actor = deciderOf(context)
-    return callerReport(context, await context.callers.call('Rotate', { actor, name }))
+    const request = { actor: deciderOf(context), name, ...digestIn(context) }
+    return callerReport(context, await context.callers.call('Rotate', request))
   },
 }
+
+const digestIn = ({ flags }: Context): { readonly token_sha256?: string } => {
+  const digest = flags['token-sha256']
+  return digest === undefined ? {} : { token_sha256: digest }
+}
+
+export const callersToken: LocalCommand = {
+  usage: 'callers token KIND',
+  about: 'make a token of your own in --token-file; prints the digest, which is no secret',
+  options: ['token-file'],
+  runLocally: (_paint, _settings, { args: [text = ''], flags }) => {
+    const kind = choiceOf(text, CREATED_KINDS) as CallerKind
+    const file = flags['token-file']
+    if (file === undefined) throw new CommandFault('This needs --token-file FILE.')
+    if (existsSync(file)) throw new CommandFault(`${file} exists: name a new file.`)
+    const token = newCallerToken(kind, systemRandom())
+    writeOwnerOnly(file, token)
+    const digest = tokenDigest(token)
+    const next = `another operator: callers create ${kind} NAME --token-sha256 ${digest}`
+    return {
+      value: { kind, token_file: file, token_sha256: digest },
+      lines: [`token in ${file}`, `sha256  ${digest}`, next],
+    }
+  },
+}
+
+const CREATED_KINDS = ['operator', 'service', 'gateway', 'webhooks']
 
 export const callersRevoke: CliCommand = {
   usage: 'callers revoke NAME',
@@ -79,7 +119,10 @@ export function callerReport({ flags }: Context, issued: CallerToken): Report {
   const previous = until === undefined ? [] : [`the previous token is accepted until ${until}`]
   const file = flags['token-file']
   if (token === undefined) {
-    return { value: issued, lines: [head, `certificate  ${caller?.certificate}`] }
+    const certificate = caller?.certificate
+    const credential =
+      certificate === undefined ? "its owner's token" : `certificate ${certificate}`
+    return { value: issued, lines: [head, `credential: ${credential}`, ...previous] }
   }
   if (file === undefined) {
     return { value: issued, lines: [head, `token  ${token}   (shown only once)`, ...previous] }

@@ -1,12 +1,14 @@
 /** Commands that change partners, keys, funds and rates. */
 import { randomUUID } from 'node:crypto'
+import type { KeyIssued__Output as KeyIssued } from '../../protos/types/causeway/operator/v1/KeyIssued.js'
 import { isPartnerId } from '../auth/request_shape.js'
 import { currencyOf, type Currency } from '../money/currency.js'
 import { money } from '../money/money.js'
-import { changeBps, parseRate } from '../money/rate.js'
+import { parseRate } from '../money/rate.js'
 import { actorOf, CHANGE } from './actor.js'
 import { formatAmount, parseMajor } from './amounts.js'
-import { CommandFault, type CliCommand } from './command.js'
+import { Refused } from './calls.js'
+import { bytesIn, CommandFault, type CliCommand, type Report } from './command.js'
 import { settingReport } from './shared_settings.js'
 import { isPartner, tenantNamed } from './tenant.js'
 import { table } from './terminal.js'
@@ -38,13 +40,27 @@ export const partnerCreate: CliCommand = {
 export const keyIssue: CliCommand = {
   usage: 'key issue PARTNER ENV',
   about: 'issue a signing key; older keys expire in 14 days',
-  options: CHANGE,
+  options: [...CHANGE, 'public-key'],
   run: async (context, [partner = '', environment = '']) => {
     const tenant = await tenantNamed(context, partner, environment)
     const actor = actorOf(context, environment)
-    const issued = await context.operator.call('IssueKey', { actor, tenant })
-    return { value: issued, lines: keyLines(issued.key_id, issued.secret) }
+    const file = context.flags['public-key']
+    const issued = await context.operator.call('IssueKey', {
+      actor,
+      tenant,
+      ...(file === undefined ? {} : { public_key: bytesIn(file).toString() }),
+    })
+    return issuedReport(issued)
   },
+}
+
+/** Of an issued key, whose secret can be sealed. */
+export function issuedReport(issued: KeyIssued): Report {
+  const { key_id, secret, sealed_secret: sealed } = issued
+  if (sealed === undefined) return { value: issued, lines: keyLines(key_id, secret) }
+  const { secret: _none, ...rest } = issued
+  const note = 'sealed: only the owner of the public key can open it with the private key'
+  return { value: rest, lines: [`key     ${key_id}`, `sealed  ${sealed}`, note] }
 }
 
 const keyLines = (id = '', secret = ''): string[] => [
@@ -84,9 +100,6 @@ export const deposit: CliCommand = {
   },
 }
 
-/** Catches a misplaced decimal point; no corridor currency moves this much in a day. */
-const USUAL_CHANGE_BPS = 500n
-
 export const ratesSet: CliCommand = {
   usage: 'rates set CUR RATE',
   about: 'set the price of one US dollar, e.g. rates set THB 36.00; --force: over 5 %',
@@ -95,20 +108,20 @@ export const ratesSet: CliCommand = {
     const { operator, flags } = context
     const currency = currencyNamed(code)
     if (currency === 'USD') throw new CommandFault('One US dollar buys one US dollar.')
-    const rate = parseRate(text)
-    if (rate === undefined) throw new CommandFault(`${text} is not a rate, e.g. 36.00.`)
+    if (parseRate(text) === undefined) throw new CommandFault(`${text} is not a rate, e.g. 36.00.`)
     const { data } = await operator.call('ListRates', {})
     const before = data.find((known) => known.currency === currency)?.rate ?? null
-    const old = before === null ? undefined : parseRate(before)
-    const isLarge = old !== undefined && changeBps(old, rate) > USUAL_CHANGE_BPS
-    if (isLarge && flags.force !== true) {
-      const change = `1 USD = ${before} ${currency} now, ${text} ${currency} after`
-      throw new CommandFault(
-        `${change}: a change of more than 5 %. If this is correct, add --force.`,
-      )
-    }
+    const change = `1 USD = ${before} ${currency} now, ${text} ${currency} after`
     const request = { actor: actorOf(context, SANDBOX), currency, rate: text }
-    const { settings_version: version } = await operator.call('SetRate', request)
+    const { settings_version: version } = await operator
+      .call('SetRate', { ...request, force: flags.force ?? false })
+      .catch((error: unknown) => {
+        const isLarge = error instanceof Refused && error.code === 'rate_change_unconfirmed'
+        if (!isLarge) throw error
+        throw new CommandFault(
+          `${change}: more than 5 % in a day. If this is correct, add --force.`,
+        )
+      })
     const applied = await settingReport(context, version)
     const was = before === null ? '' : `, ${before} before`
     return {

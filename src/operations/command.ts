@@ -89,7 +89,11 @@ export interface CliCommand extends Spec {
 
 /** A command that needs no running stack. */
 export interface LocalCommand extends Spec {
-  runLocally(paint: Paint, settings: () => Settings): Report | Promise<Report>
+  runLocally(
+    paint: Paint,
+    settings: () => Settings,
+    given: { readonly args: readonly string[]; readonly flags: Flags },
+  ): Report | Promise<Report>
 }
 
 export type AnyCommand = CliCommand | LocalCommand

@@ -2,7 +2,13 @@
 import { actions } from './actions.js'
 import { approvalsApprove, approvalsList, approvalsReject } from './approvals.js'
 import { balanceAlert, deposit, keyIssue, partnerCreate, ratesList, ratesSet } from './changes.js'
-import { callersCreate, callersList, callersRevoke, callersRotate } from './callers.js'
+import {
+  callersCreate,
+  callersList,
+  callersRevoke,
+  callersRotate,
+  callersToken,
+} from './callers.js'
 import type { AnyCommand } from './command.js'
 import { configShow } from './config.js'
 import { find } from './find.js'
@@ -67,6 +73,7 @@ export const COMMANDS: readonly AnyCommand[] = [
   keyList,
   keyRevoke,
   callersList,
+  callersToken,
   callersCreate,
   callersRotate,
   callersRevoke,

@@ -60,7 +60,7 @@ async function runCommand(
   }
   const { command, args, flags } = parsed
   if ('runLocally' in command) {
-    return print(await command.runLocally(output.paint, settings), flags, output)
+    return print(await command.runLocally(output.paint, settings, { args, flags }), flags, output)
   }
   const found = findSandbox(settings())
   if (found === undefined && settings().OPERATOR_TOKEN_FILE === '') {

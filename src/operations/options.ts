@@ -29,6 +29,14 @@ export const OPTIONS = {
     value: 'NAME',
     about: 'instead of a token: common name of its client certificate',
   },
+  'token-sha256': {
+    value: 'DIGEST',
+    about: 'SHA-256 of the token that its owner has made: callers token',
+  },
+  'public-key': {
+    value: 'FILE',
+    about: "the partner's RSA public key (PEM): only the partner can read the secret",
+  },
   'token-file': { value: 'FILE', about: 'write the token to this file, with mode 0600' },
   shard: { value: 'SHARD', about: 'of several processors: only the one that has this shard' },
   json: { about: 'print JSON for machines' },

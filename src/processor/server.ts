@@ -181,7 +181,7 @@ export function createServer(
   add(operator.v1.Operator, operatorService(dependencies, pools, placements, shards))
   add(operator.v1.PartnerAdmin, partnerAdminService(dependencies))
   add(operator.v1.Reconciliation, reconciliationService(dependencies))
-  add(operator.v1.Approvals, approvalsService(dependencies, callers, recovery))
+  add(operator.v1.Approvals, approvalsService(dependencies, callers, recovery, shards))
   add(operator.v1.Callers, callersService(dependencies, callers))
   add(operator.v1.Shards, shardsService(dependencies, directory, shards))
   add(operator.v1.Recovery, recoveryService(dependencies, recovery))

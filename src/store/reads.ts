@@ -4,7 +4,7 @@
  *
  * Does not own: connections (store, store/postgres), lists (lists).
  */
-import { instant, type Instant } from '../base/clock.js'
+import { DAY, instant, plus, type Instant } from '../base/clock.js'
 import type { Reader } from './database.js'
 import { readKeyFingerprints, readNonces, readUserFingerprints } from './stored_fingerprints.js'
 import type {
@@ -107,6 +107,10 @@ const LAST_SEQUENCES = `
     AND last.sequence = (SELECT max(sequence) FROM events WHERE events.tenant = tenants.tenant)
   WHERE tenants.tenant IS NOT NULL`
 
+const SINGLE_HANDED = `
+  SELECT actor, at, tenant, currency, CAST(amount AS TEXT) AS amount FROM operator_log
+  WHERE at >= ? AND amount IS NOT NULL AND approval IS NULL ORDER BY at`
+
 /** Epoch and last batch are known since the start of the epoch. */
 export async function readBootState(
   reader: Reader,
@@ -130,6 +134,7 @@ export async function readBootState(
     routes: await everyRow(reader, 'routes'),
     callers: await everyRow(reader, 'callers'),
     approvalRequests: await everyRow(reader, 'approvalRequests'),
+    singleHanded: await reader.all(SINGLE_HANDED, [plus(recentSince, -DAY)]),
     balanceAlerts: await everyRow(reader, 'balanceAlerts'),
     discrepancies: await reader.all('SELECT id FROM discrepancies'),
     accounts: await reader.all('SELECT id, CAST(balance AS TEXT) AS balance FROM ledger_accounts'),

@@ -91,6 +91,16 @@ export interface KeyRows {
   readonly lastingKeys: readonly Row<'lastingKeys'>[]
 }
 
+/** Money that one operator moved without a second one. */
+export interface SingleHandedAction {
+  readonly actor: string
+  readonly at: number
+  readonly tenant: TenantId
+  readonly currency: string
+  /** Minor units. */
+  readonly amount: string
+}
+
 /** The rows that memory loads at startup. */
 export interface BootState {
   readonly masterKeys: readonly Row<'masterKeys'>[]
@@ -103,6 +113,8 @@ export interface BootState {
   readonly routes: readonly Row<'routes'>[]
   readonly callers: readonly Row<'callers'>[]
   readonly approvalRequests: readonly Row<'approvalRequests'>[]
+  /** Actions by which one operator moved money, of the day of the boot and the one before. */
+  readonly singleHanded: readonly SingleHandedAction[]
   readonly balanceAlerts: readonly Row<'balanceAlerts'>[]
   readonly discrepancies: readonly { readonly id: string }[]
   readonly accounts: readonly { readonly id: string; readonly balance: string }[]

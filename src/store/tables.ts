@@ -164,7 +164,13 @@ export const TABLES = {
   rates: {
     name: 'rates',
     key: ['currency'],
-    columns: { currency: 'text', rate: 'text', set_at: 'integer' },
+    columns: {
+      currency: 'text',
+      rate: 'text',
+      set_at: 'integer',
+      opening_rate: 'text',
+      opened_at: 'integer',
+    },
   },
   fxQuotes: {
     name: 'fx_quotes',
@@ -338,6 +344,10 @@ export const TABLES = {
       subject: 'text',
       evidence: 'text',
       request_id: 'text',
+      tenant: 'text',
+      currency: 'text',
+      amount: 'int64',
+      approval: 'text',
     },
   },
 } as const satisfies Record<string, Table>
@@ -363,8 +373,9 @@ type Nullable = {
   routes: 'amount_min' | 'amount_max' | 'review_from'
   discrepancies: 'tenant' | 'plan' | 'currency' | 'amount' | 'resolved_at' | 'settlement'
   masterKeys: 'sealing_since' | 'emptied_at'
+  rates: 'opening_rate' | 'opened_at'
   approvalRequests: 'currency' | 'amount' | 'decided_by' | 'decision_reason' | 'decided_at'
-  operatorLog: 'evidence' | 'request_id'
+  operatorLog: 'evidence' | 'request_id' | 'tenant' | 'currency' | 'amount' | 'approval'
   events: 'request_id'
   beneficiaries: 'request_id'
   recoveries: 'released_at' | 'statement' | 'loss' | 'position_from' | 'position_to'

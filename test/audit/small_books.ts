@@ -15,7 +15,7 @@ import {
   type PayoutId,
 } from '../../src/base/ids.js'
 import { systemRandom } from '../../src/base/random.js'
-import { createCallers } from '../../src/auth/callers.js'
+import { callerEntry, configuredCaller, createCallers } from '../../src/auth/callers.js'
 import { readSettings } from '../../src/base/settings_reader.js'
 import { rulesOf } from '../../src/processor/cycle/rules.js'
 import { approveRequest } from '../../src/processor/commands/approvals/approval_request_decide.js'
@@ -30,6 +30,7 @@ import { cancelIntent } from '../../src/processor/commands/intents/intent_cancel
 import { confirmIntent } from '../../src/processor/commands/intents/intent_confirm.js'
 import { createIntent } from '../../src/processor/commands/intents/intent_create.js'
 import { refundIntent } from '../../src/processor/commands/intents/intent_refund.js'
+import { resolveIntent } from '../../src/processor/commands/intents/intent_resolve.js'
 import { scanIntent } from '../../src/processor/commands/intents/intent_scan.js'
 import { createPayout } from '../../src/processor/commands/payouts/payout_create.js'
 import { resolvePayout } from '../../src/processor/commands/payouts/payout_resolve.js'
@@ -80,6 +81,7 @@ type IntentCase =
   | 'expired'
   | 'cancelled'
   | 'cancelledLate'
+  | 'byHand'
 
 const MANY = '900000000000000000'
 
@@ -114,6 +116,9 @@ export async function writeSmallBooks(t: Test): Promise<SmallBooks> {
 
 const ANNA = { name: 'anna', reason: 'ticket 7' }
 const BERT = { name: 'bert', reason: 'checked with the bank' }
+const OPERATORS = [ANNA, BERT].map(({ name }) =>
+  configuredCaller(callerEntry('operator', name, `token-of-${name}`)),
+)
 /** No amount in the other currencies needs a second operator. */
 const FOR_EUROS = rulesOf(
   readSettings(
@@ -129,7 +134,8 @@ async function fund(world: World): Promise<void> {
   const euros = { currency: 'EUR', amount: '500', idempotencyKey: 'wire-2' }
   const requested = await world.run(deposit(ANNA, DEMO, euros))
   if (requested.ok || !('approvalRequest' in requested)) throw new Error('it was not requested')
-  const links = { callers: createCallers([], world.clock), findings: NO_FINDINGS }
+  const callers = createCallers(OPERATORS, world.clock)
+  const links = { callers, findings: NO_FINDINGS, isCluster: false }
   viewOf(await world.run(approveRequest(BERT, requested.approvalRequest, links)))
   const offer = { sell_currency: 'USD', sell_amount: '100000', buy_currency: 'VND' }
   const { id } = viewOf<{ id: string }>(await world.run(createFxQuote(DEMO, offer)))
@@ -264,6 +270,9 @@ async function makeIntents(world: World, bank: SandboxRail): Promise<SmallBooks[
   const notSubmitted = await confirm()
   world.setRail(true)
   const authorized = await confirm('maria+unknown')
+  const byHand = await confirm('maria+unknown')
+  const found = { outcome: 'captured', evidence: EVIDENCE }
+  viewOf(await world.run(resolveIntent(ANNA, byHand, found)))
   const created = await scan(await create())
   return {
     created,
@@ -277,6 +286,7 @@ async function makeIntents(world: World, bank: SandboxRail): Promise<SmallBooks[
     expired,
     cancelled,
     cancelledLate,
+    byHand,
   }
 }
 

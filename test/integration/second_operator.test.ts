@@ -3,6 +3,7 @@
  * restart that ends it, to a clean audit.
  */
 import { writeFileSync } from 'node:fs'
+import { constants, generateKeyPairSync, privateDecrypt } from 'node:crypto'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -48,12 +49,17 @@ const inRecovery = async (): Promise<unknown> => (await first.json('recovery', '
 void t.test(
   'a release needs two operators, and pending requests survive the restart',
   async (t) => {
+    const file = join(dataDir, 'dot.token')
+    const own = await first.json('callers', 'token', 'operator', '--token-file', file)
+    const digest = String(own['token_sha256'])
     const dot = ['callers', 'create', 'operator', 'dot', '--roles', 'decide']
-    const create = await requested(t, first, ...dot)
+    const shown = await first(...dot, ...BECAUSE)
+    t.match(shown, { exitCode: 1, err: /^owner_credential_required: / })
+    const create = await requested(t, first, ...dot, '--token-sha256', digest)
     const release = await requested(t, first, ...RELEASE)
     t.equal(await inRecovery(), true)
-    const own = await first('approvals', 'approve', release, ...BECAUSE)
-    t.match(own, { exitCode: 1, err: 'approver_is_requester' })
+    const alone = await first('approvals', 'approve', release, ...BECAUSE)
+    t.match(alone, { exitCode: 1, err: 'approver_is_requester' })
     const claimed = await first('approvals', 'approve', release, '--as', 'ben', ...BECAUSE)
     t.match(claimed, { exitCode: 1, err: 'operator_name_differs' })
 
@@ -65,18 +71,22 @@ void t.test(
     })
     await stack.untilServing()
 
-    const file = join(dataDir, 'dot.token')
-    const approved = await ben('approvals', 'approve', create, '--token-file', file, ...BECAUSE)
-    t.match(approved.out, `${create}: approved, create_caller operator dot decide`)
-    t.match(approved.out, 'operator dot: decide\ntoken in')
-    const asDot = operatorCli(dataDir, file)
-    const rotated = ['callers', 'rotate', 'dot', '--token-file', file]
+    const approved = await ben('approvals', 'approve', create, ...BECAUSE)
+    t.match(approved.out, `${create}: approved, create_caller operator dot decide sha256:${digest}`)
+    t.match(approved.out, "operator dot: decide\ncredential: its owner's token")
+    const next = join(dataDir, 'dot.next')
+    const rotated = ['callers', 'rotate', 'dot', '--token-file', next]
     t.match(
-      await asDot(...rotated, ...BECAUSE),
+      await operatorCli(dataDir, file)(...rotated, ...BECAUSE),
       { exitCode: 0 },
       'an operator rotates only their own token without approval',
     )
+    const asDot = operatorCli(dataDir, next)
     t.match(await asDot('approvals', 'list'), { exitCode: 0, out: 'There are no requests.' })
+    const former = operatorCli(dataDir, file)
+    t.match(await former('approvals', 'list'), { exitCode: 0 }, 'the former token reads')
+    const revoke = await former('callers', 'revoke', 'ben', ...BECAUSE)
+    t.match(revoke, { exitCode: 1, err: /^permission_denied/ }, 'and changes nothing')
   },
 )
 
@@ -123,6 +133,56 @@ async function available(): Promise<bigint> {
   const prefund = lines.find((line) => line.currency === 'USD' && line.account === 'prefund')
   return BigInt(prefund!.balance)
 }
+
+void t.test('the smaller doors are guarded too', async (t) => {
+  const deposit = ['deposit', 'demo', 'sandbox', 'USD']
+  const parts = ['first', 'second'].map((part) => ['400', '--idempotency-key', part])
+  t.match(await ben(...deposit, ...parts[0]!, ...BECAUSE), { exitCode: 0 })
+  await requested(t, ben, ...deposit, '600', '--idempotency-key', 'split')
+  t.match(await ben(...deposit, ...parts[1]!, ...BECAUSE), { exitCode: 0 }, 'below the limit')
+
+  const { publicKey, privateKey } = generateKeyPairSync('rsa', {
+    modulusLength: 2_048,
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+  })
+  const keyFile = join(dataDir, 'partner.pem')
+  writeFileSync(keyFile, publicKey)
+  const issue = ['key', 'issue', 'demo', 'production', '--public-key', keyFile]
+  const key = await requested(t, first, ...issue)
+  const issued = await ben.json('approvals', 'approve', key, ...BECAUSE)
+  const { sealed_secret: sealed } = issued['key'] as { sealed_secret: string }
+  const padding = constants.RSA_PKCS1_OAEP_PADDING
+  const opened = privateDecrypt(
+    { key: privateKey, padding, oaepHash: 'sha256' },
+    Buffer.from(sealed, 'base64'),
+  )
+  t.match(opened.toString(), /^sk_.{43}$/)
+
+  const routeFile = join(dataDir, 'route.json')
+  const { data } = (await first.json('routes', 'list')) as { data: Record<string, unknown>[] }
+  const vietnam = data.find(({ country }) => country === 'VN')
+  writeFileSync(routeFile, JSON.stringify({ ...vietnam, review_from: '200000000' }))
+  const route = await requested(t, first, 'routes', 'set', routeFile)
+  t.match(await ben.json('approvals', 'approve', route, ...BECAUSE), {
+    route: { country: 'VN', review_from: '200000000' },
+  })
+
+  const rate = await requested(t, first, 'rates', 'set', 'THB', '40.00', '--force')
+  t.match(await ben('approvals', 'approve', rate, ...BECAUSE), { exitCode: 0 })
+  t.match((await first('rates', 'list')).out, /^THB +40\.00 /m)
+
+  for (const kind of ['service', 'gateway', 'webhooks']) {
+    const create = ['callers', 'create', kind, `${kind}-2`, '--certificate', `${kind}-2.internal`]
+    await requested(t, first, ...create)
+  }
+
+  const late = await requested(t, ben, ...deposit, '1000', '--idempotency-key', 'late')
+  t.match(await first('callers', 'revoke', 'ben', ...BECAUSE), { exitCode: 0 })
+  const gone = await first('approvals', 'approve', late, ...BECAUSE)
+  t.match(gone, { exitCode: 1, err: /^approval_request_ended: / })
+  t.match((await first('approvals', 'list', '--resolved')).out, /ended/)
+})
 
 void t.test('the log names both operators', async (t) => {
   const { data } = (await first.json('actions')) as { data: { actor: string; action: string }[] }

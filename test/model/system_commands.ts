@@ -71,7 +71,7 @@ export function commandOf(
     case 'report':
       return applyRailReport(reportOf(operation), 0)
     case 'rate':
-      return setRate(OPERATOR, operation.currency, operation.rate)
+      return setRate(OPERATOR, operation.currency, operation.rate, { force: true })
     default:
       return unreachable(operation)
   }

@@ -35,8 +35,11 @@ export function openTenant(partner: PartnerId, start: Start, model: Model): Comm
       const tenant = tenantOf(partner, 'sandbox')
       depositFunds(ctx, tenant, money(currencyOf('USD')!, start.prefund))
       for (const [currency, rate] of Object.entries(model.rates)) {
-        ctx.memory.rates.set(currencyOf(currency)!, { rate: parseRate(rate)!, setAt: ctx.now })
-        ctx.batch.stage('rates', currency, { currency, rate, set_at: ctx.now })
+        const [known, setAt] = [parseRate(rate)!, ctx.now]
+        const opening = { rate: known, at: setAt }
+        ctx.memory.rates.set(currencyOf(currency)!, { rate: known, setAt, opening })
+        const row = { currency, rate, set_at: setAt, opening_rate: rate, opened_at: setAt }
+        ctx.batch.stage('rates', currency, row)
       }
       for (const corridor of ['th_promptpay', 'vn_vietqr'] as const) {
         useUp(ctx, partner, corridor, start, model)

@@ -1,12 +1,17 @@
 /** Changes that a second operator must approve: each one with one and with two operators. */
+import { generateKeyPairSync } from 'node:crypto'
 import t, { type Test } from 'tap'
+import type { OrphanExecution__Output as Execution } from '../../protos/types/causeway/operator/v1/OrphanExecution.js'
 import {
   callerEntry,
   configuredCaller,
   createCallers,
   type Callers,
 } from '../../src/auth/callers.js'
+import { tokenDigest } from '../../src/auth/caller_token.js'
 import { DAY } from '../../src/base/clock.js'
+import { tenantOf, type PartnerId } from '../../src/base/ids.js'
+import { THB, VND } from '../../src/money/currency.js'
 import {
   approveRequest,
   listApprovalRequests,
@@ -18,9 +23,27 @@ import { rotateCaller } from '../../src/processor/commands/callers/caller_rotate
 import { deposit } from '../../src/processor/commands/funds/deposit.js'
 import { enterRecovery } from '../../src/processor/commands/operators/recovery_enter.js'
 import { releaseRecovery } from '../../src/processor/commands/operators/recovery_release.js'
-import { reversePayout } from '../../src/processor/commands/payouts/payout_resolve.js'
+import {
+  resolveIntent,
+  reverseIntent,
+} from '../../src/processor/commands/intents/intent_resolve.js'
+import { approveIntent } from '../../src/processor/commands/intents/intent_review.js'
+import { addOrphans } from '../../src/processor/commands/operators/orphan_add.js'
+import { resolveOrphan } from '../../src/processor/commands/operators/orphan_resolve.js'
+import { setRate } from '../../src/processor/commands/operators/rate_set.js'
+import { setRoute } from '../../src/processor/commands/operators/route_set.js'
+import { issueKey, keysOf } from '../../src/processor/commands/partners/key_issue.js'
+import {
+  resolvePayout,
+  reversePayout,
+} from '../../src/processor/commands/payouts/payout_resolve.js'
 import { approvePayout, rejectPayout } from '../../src/processor/commands/payouts/payout_review.js'
 import { resolveDiscrepancy } from '../../src/processor/commands/rail_reports/discrepancy_resolve.js'
+import {
+  GUARDED_CHANGES,
+  OPERATOR_CHANGES,
+  type GuardedOperation,
+} from '../../src/processor/changes/second_operator.js'
 import type { Actor } from '../../src/processor/changes/operator_log.js'
 import type { Answer } from '../../src/processor/cycle/answer.js'
 import type { Command } from '../../src/processor/cycle/command.js'
@@ -28,15 +51,8 @@ import { rulesOf, type Rules } from '../../src/processor/cycle/rules.js'
 import { readSettings } from '../../src/base/settings_reader.js'
 import { NO_FINDINGS, RELEASE } from '../support/statements.js'
 import { codeOf, createWorld, DEMO, viewOf, type World } from '../support/world.js'
-import {
-  balanceOf,
-  discrepanciesOf,
-  executed,
-  operatorLog,
-  pay,
-  see,
-  type LoggedAction,
-} from './scenarios.js'
+import { authorized, beginLifecycle, captured, type Stage } from './intent_lifecycle.js'
+import { aRoute, balanceOf, discrepanciesOf, executed, operatorLog, pay, see } from './scenarios.js'
 
 const ANN: Actor = { name: 'ann', reason: 'ticket 1' }
 const BEN: Actor = { name: 'ben', reason: 'checked with the bank' }
@@ -44,17 +60,29 @@ const CID: Actor = { name: 'cid', reason: 'checked too' }
 
 const ruleOf = (text: string): Rules['secondOperator'] =>
   rulesOf(readSettings({ SECOND_OPERATOR_FROM: text }, '')).secondOperator
-/** `aPayout` is of VND 12,500,000. */
-const FROM_THE_PAYOUT = ruleOf('VND:12500000,USD:100')
+t.setTimeout(0)
 
+/** `aPayout` is of VND 12,500,000, a payment of 360 baht of USD 10.00. */
+const FROM_THE_PAYOUT = ruleOf('VND:12500000,USD:1000')
+
+const DIGEST = tokenDigest('a token that its owner made')
+const PRODUCTION = tenantOf('demo' as PartnerId, 'production')
+const PARTNERS_KEY = generateKeyPairSync('rsa', {
+  modulusLength: 2_048,
+  publicKeyEncoding: { type: 'spki', format: 'pem' },
+  privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+})
 const EVIDENCE = 'line 12 of the statement'
-const root = configuredCaller(callerEntry('operator', 'root', 'a-token'))
+const configured = ['root', 'ann', 'ben', 'cid'].map((name) =>
+  configuredCaller(callerEntry('operator', name, `token-of-${name}`)),
+)
 
 const callersIn = (world: World): Callers =>
-  createCallers([root], world.clock, world.memory().callers)
+  createCallers(configured, world.clock, world.memory().callers)
 const linksIn = (world: World): GuardedLinks => ({
   callers: callersIn(world),
   findings: NO_FINDINGS,
+  isCluster: false,
 })
 
 const approve = (world: World, by: Actor, id: string): Command =>
@@ -73,6 +101,7 @@ const pending = async (world: World): Promise<readonly Record<string, string>[]>
   viewOf<{ data: Record<string, string>[] }>(await world.run(listApprovalRequests(false))).data
 
 interface Case {
+  readonly operation: GuardedOperation
   /** The change, and whether it took effect. */
   prepare(world: World): Promise<{
     readonly command: (actor: Actor) => Command
@@ -86,20 +115,90 @@ interface Case {
 async function aDiscrepancy(world: World, settlement: string) {
   const { id } = await pay(world)
   await world.railReports({ status: 'refused', id, reportId: 'r', refusal: 'rejected' })
-  const isCharge = settlement === 'charge_partner'
-  await world.railReports(executed(id, isCharge ? {} : { status: 'returned' }))
-  const plan = isCharge ? 'discrepancy_paid' : 'discrepancy_returned'
+  const isPaid = settlement !== 'credit_partner'
+  await world.railReports(executed(id, isPaid ? {} : { status: 'returned' }))
+  const plan = isPaid ? 'discrepancy_paid' : 'discrepancy_returned'
   const found = (await discrepanciesOf(world)).find((one) => one.plan === plan)!
-  const before = (await balanceOf(world)).available
   return {
     command: (actor: Actor) =>
       resolveDiscrepancy(actor, found.id, { settlement, evidence: EVIDENCE }),
-    isDone: async () => (await balanceOf(world)).available !== before,
+    isDone: async () => !(await discrepanciesOf(world)).some(({ id }) => id === found.id),
   }
 }
 
+/** Restores books that lack an execution equal to `aPayout`, or to a payment of 360 baht. */
+async function restoredWithout(world: World, purpose: 'payout' | 'qr_payment') {
+  const lost: Execution = {
+    instruction_id: `lost-${purpose}`,
+    ...(purpose === 'payout'
+      ? { amount: '12500000', currency: 'VND' }
+      : { amount: '36000', currency: 'THB' }),
+    transaction_id: 'TX1',
+    executed_at: String(world.clock.now()),
+    purpose,
+  }
+  await world.run(enterRecovery('a test'))
+  viewOf(await world.run(addOrphans(ANN, [lost])))
+  const release = await world.run(releaseRecovery(ANN, RELEASE, NO_FINDINGS))
+  if (!release.ok) viewOf(await world.run(approve(world, BEN, requestIn(release))))
+  await world.rebuild()
+  return lost.instruction_id
+}
+
+async function anIntent(world: World, ...stages: readonly Stage[]) {
+  const lifecycle = await beginLifecycle(world)
+  for (const stage of stages) await stage(lifecycle)
+  return {
+    id: lifecycle.id,
+    isIn: async (status: string) => (await lifecycle.see()).status === status,
+  }
+}
+
+const resolvedPayout = (outcome: 'completed' | 'failed'): Case => ({
+  operation: 'resolve_payout',
+  action: `resolve_payout_${outcome}`,
+  prepare: async (world) => {
+    const { id } = await pay(world)
+    return {
+      command: (actor) => resolvePayout(actor, id, { outcome, evidence: EVIDENCE }),
+      isDone: async () => (await see(world, id)).status === outcome,
+    }
+  },
+})
+
+const resolvedIntent = (outcome: 'captured' | 'failed'): Case => ({
+  operation: 'resolve_intent',
+  action: `resolve_intent_${outcome}`,
+  prepare: async (world) => {
+    const { id, isIn } = await anIntent(world, authorized)
+    return {
+      command: (actor) => resolveIntent(actor, id, { outcome, evidence: EVIDENCE }),
+      isDone: () => isIn(outcome),
+    }
+  },
+})
+
+const settledDiscrepancy = (settlement: string): Case => ({
+  operation: 'resolve_discrepancy',
+  action: `resolve_discrepancy_${settlement}`,
+  prepare: (world) => aDiscrepancy(world, settlement),
+})
+
+const newCaller = (kind: string, roles: readonly string[] = []): Case => ({
+  operation: 'create_caller',
+  action: 'create_caller',
+  prepare: (world) => {
+    const given = { name: 'dot', kind, roles, partners: [], tokenSha256: DIGEST }
+    return Promise.resolve({
+      command: (actor: Actor) => createCaller(actor, callersIn(world), given),
+      isDone: () => world.memory().callers.has('dot'),
+    })
+  },
+})
+
 const CASES: Readonly<Record<string, Case>> = {
   'a payout approval': {
+    operation: 'approve_payout',
     action: 'approve_payout',
     prepare: async (world) => {
       const { id } = await pay(world, { reference: 'sandbox:review' })
@@ -109,7 +208,10 @@ const CASES: Readonly<Record<string, Case>> = {
       }
     },
   },
+  'a payout resolved as failed': resolvedPayout('failed'),
+  'a payout resolved as completed': resolvedPayout('completed'),
   'a reversal of a payout': {
+    operation: 'reverse_payout',
     action: 'reverse_payout',
     prepare: async (world) => {
       const { id } = await pay(world)
@@ -120,7 +222,34 @@ const CASES: Readonly<Record<string, Case>> = {
       }
     },
   },
+  'an approval of a held intent': {
+    operation: 'approve_intent',
+    action: 'approve_intent',
+    prepare: async (world) => {
+      await restoredWithout(world, 'qr_payment')
+      const { id } = await anIntent(world, authorized)
+      const sent = world.railInstructions.length
+      return {
+        command: (actor) => approveIntent(actor, id),
+        isDone: () => world.railInstructions.length > sent,
+      }
+    },
+  },
+  'an intent resolved as failed': resolvedIntent('failed'),
+  'an intent resolved as captured': resolvedIntent('captured'),
+  'a reversal of an intent': {
+    operation: 'reverse_intent',
+    action: 'reverse_intent',
+    prepare: async (world) => {
+      const { id, isIn } = await anIntent(world, captured)
+      return {
+        command: (actor) => reverseIntent(actor, id, EVIDENCE),
+        isDone: () => isIn('refunded'),
+      }
+    },
+  },
   'a deposit': {
+    operation: 'deposit',
     action: 'deposit',
     prepare: async (world) => {
       const before = (await balanceOf(world)).available
@@ -132,15 +261,24 @@ const CASES: Readonly<Record<string, Case>> = {
       }
     },
   },
-  'a charge for a discrepancy': {
-    action: 'resolve_discrepancy_charge_partner',
-    prepare: (world) => aDiscrepancy(world, 'charge_partner'),
-  },
-  'a credit for a discrepancy': {
-    action: 'resolve_discrepancy_credit_partner',
-    prepare: (world) => aDiscrepancy(world, 'credit_partner'),
+  'a charge for a discrepancy': settledDiscrepancy('charge_partner'),
+  'a credit for a discrepancy': settledDiscrepancy('credit_partner'),
+  'a discrepancy written off': settledDiscrepancy('write_off'),
+  'an orphan execution matched with a payout': {
+    operation: 'resolve_orphan',
+    action: 'resolve_orphan_matched',
+    prepare: async (world) => {
+      const instruction = await restoredWithout(world, 'payout')
+      const { id: paymentId } = await pay(world)
+      const match = { resolution: 'matched', paymentId, evidence: EVIDENCE }
+      return {
+        command: (actor) => resolveOrphan(actor, instruction, match),
+        isDone: async () => (await see(world, paymentId)).status === 'completed',
+      }
+    },
   },
   'a recovery release': {
+    operation: 'release_recovery',
     action: 'release_recovery',
     prepare: async (world) => {
       await world.run(enterRecovery('a test'))
@@ -150,25 +288,58 @@ const CASES: Readonly<Record<string, Case>> = {
       }
     },
   },
-  'another operator who decides': {
-    action: 'create_caller',
-    prepare: (world) => {
-      const given = { name: 'dot', kind: 'operator', roles: ['decide', 'read'], partners: [] }
-      return Promise.resolve({
-        command: (actor: Actor) => createCaller(actor, callersIn(world), given),
-        isDone: () => world.memory().callers.has('dot'),
-      })
-    },
+  'a signing key of production': {
+    operation: 'issue_key',
+    action: 'issue_key',
+    prepare: (world) =>
+      Promise.resolve({
+        command: (actor: Actor) => issueKey(actor, PRODUCTION, PARTNERS_KEY.publicKey),
+        isDone: () => keysOf(world.memory(), PRODUCTION).length === 1,
+      }),
   },
+  'a route': {
+    operation: 'set_route',
+    action: 'set_route',
+    prepare: (world) =>
+      Promise.resolve({
+        command: (actor: Actor) => setRoute(actor, null, aRoute()),
+        isDone: () => world.memory().routes.inForce(null, 'VN', VND) !== null,
+      }),
+  },
+  'the first rate of a currency': {
+    operation: 'set_rate',
+    action: 'set_rate',
+    prepare: (world) =>
+      Promise.resolve({
+        command: (actor: Actor) => setRate(actor, 'THB', '36.10'),
+        isDone: () => world.memory().rates.has(THB),
+      }),
+  },
+  'another operator who decides': newCaller('operator', ['decide', 'read']),
+  'another operator who operates': newCaller('operator', ['operate']),
+  'another internal service': newCaller('service'),
+  'another gateway': newCaller('gateway'),
+  'another webhook pool': newCaller('webhooks'),
   'a new token of another operator who decides': {
+    operation: 'rotate_caller',
     action: 'rotate_caller',
     prepare: (world) =>
       Promise.resolve({
-        command: (actor: Actor) => rotateCaller(actor, callersIn(world), 'root'),
+        command: (actor: Actor) => rotateCaller(actor, callersIn(world), 'root', DIGEST),
         isDone: () => world.memory().callers.has('root'),
       }),
   },
 }
+
+void t.test('each guarded operation has a case, and each is called by an rpc', (t) => {
+  const operations = Object.keys(GUARDED_CHANGES).sort()
+  const called = Object.values<object>(OPERATOR_CHANGES)
+    .flatMap((rpcs) => Object.values(rpcs) as unknown[])
+    .filter((change) => typeof change === 'string')
+  t.same([...new Set(Object.values(CASES).map(({ operation }) => operation))].sort(), operations)
+  t.same([...new Set(called)].sort(), operations)
+  t.end()
+})
 
 async function worldOf(t: Test, rebuilt: boolean, secondOperator = FROM_THE_PAYOUT) {
   return createWorld(t, { rebuilt, rules: { secondOperator } })
@@ -179,6 +350,7 @@ for (const [name, { action, prepare }] of Object.entries(CASES)) {
     void t.test(`${name}, ${rebuilt ? 'restarted before each step' : 'warm'}`, async (t) => {
       const world = await worldOf(t, rebuilt)
       const { command, isDone } = await prepare(world)
+      const logged = (await operatorLog(t)).length
 
       const first = requestIn(await world.run(command(ANN)))
       t.equal(await isDone(), false, 'one operator is not enough')
@@ -218,7 +390,7 @@ for (const [name, { action, prepare }] of Object.entries(CASES)) {
       t.equal(await isDone(), true, 'two operators are enough')
       t.equal(codeOf(await world.run(approve(world, BEN, third))), 'approval_request_decided')
 
-      t.same(await stepsOf(t), [
+      t.same((await stepsOf(t)).slice(logged), [
         ...['ann request_approval', 'ann request_approval', 'ben reject_request'],
         ...['ann request_approval', `ben ${action}`, 'ben approve_request'],
       ])
@@ -236,9 +408,7 @@ for (const [name, { action, prepare }] of Object.entries(CASES)) {
 }
 
 const stepsOf = async (t: Test): Promise<string[]> =>
-  (await operatorLog(t))
-    .filter(({ action }: LoggedAction) => action !== 'enter_recovery')
-    .map(({ actor, action }) => `${actor} ${action}`)
+  (await operatorLog(t)).map(({ actor, action }) => `${actor} ${action}`)
 
 void t.test(
   'approval is needed from the configured amount, and at any amount of other currencies',
@@ -248,9 +418,8 @@ void t.test(
       const request = { currency, amount, idempotencyKey: `${currency} ${amount}` }
       return codeOf(await world.run(deposit(ANN, DEMO, request)))
     }
-    t.equal(await of('USD', '99'), 'ok')
-    t.equal(await of('USD', '100'), 'second_operator_required')
-    t.equal(await of('VND', '12499999'), 'ok')
+    t.equal(await of('USD', '999'), 'ok')
+    t.equal(await of('USD', '1000'), 'second_operator_required')
     t.equal(await of('THB', '1'), 'second_operator_required')
     const small = await pay(world, { reference: 'sandbox:review', amount: '12499999' })
     t.equal(codeOf(await world.run(approvePayout(ANN, small.id))), 'ok')
@@ -271,7 +440,7 @@ void t.test(
     t.equal(codeOf(await world.run(resolveDiscrepancy(ANN, found!.id, keep))), 'ok')
     const own = rotateCaller({ ...ANN, name: 'root' }, callersIn(world), 'root')
     t.equal(codeOf(await world.run(own)), 'ok')
-    const reader = { name: 'eve', kind: 'operator', roles: ['read', 'operate'], partners: [] }
+    const reader = { name: 'eve', kind: 'operator', roles: ['read'], partners: [] }
     t.equal(codeOf(await world.run(createCaller(ANN, callersIn(world), reader))), 'ok')
   },
 )
@@ -342,7 +511,7 @@ void t.test('a release is approved for its statement, and as incomplete or not',
     '1 day.csv sha256 00, 0 movements, accepted as incomplete',
   ])
   const approveWith = (id: string): Promise<Answer> =>
-    world.run(approveRequest(BEN, id, { callers: callersIn(world), findings }))
+    world.run(approveRequest(BEN, id, { ...linksIn(world), findings }))
   t.equal(codeOf(await approveWith(right)), 'statement_refused', 'compared again at the approval')
   t.equal(codeOf(await approveWith(incomplete)), 'ok')
 })

@@ -71,8 +71,10 @@ async function openCallers(t: Test) {
     gateway,
     create: (given: CreateCallerRequest) =>
       result<CallerToken>((reply) => admin.Create({ actor, ...given }, by, reply)),
-    rotate: (name: string, token = FIRST) =>
-      result<CallerToken>((reply) => admin.Rotate({ actor, name }, bearer(token), reply)),
+    rotate: (name: string, token = FIRST, digest?: string) => {
+      const request = { actor, name, ...(digest && { token_sha256: digest }) }
+      return result<CallerToken>((reply) => admin.Rotate(request, bearer(token), reply))
+    },
     revoke: (name: string) =>
       result<CallerRecord>((reply) => admin.Revoke({ actor, name }, by, reply)),
     list: () => result<{ data: CallerRecord[] }>((reply) => admin.List({}, by, reply)),
@@ -166,6 +168,31 @@ void t.test('a rotated token expires after ten minutes and is never valid again'
     ['UNAUTHENTICATED', 'OK', 'OK'],
     'only the latest previous token overlaps',
   )
+})
+
+void t.test('an operator only reads with a rotated token; a process does all', async (t) => {
+  const { create, rotate, reads, suspends, balances } = await openCallers(t)
+  const old = (await create({ kind: 'operator', name: 'nid', roles: ['operate'] })).token ?? ''
+  t.equal(await suspends(old), 'NOT_FOUND')
+  const next = (await rotate('nid')).token ?? ''
+  t.same([await reads(old), await suspends(old)], ['OK', 'PERMISSION_DENIED'])
+  t.same([await reads(next), await suspends(next)], ['OK', 'NOT_FOUND'])
+  const till = (await create({ kind: 'service', name: 'till' })).token ?? ''
+  await rotate('till')
+  t.equal(await balances(till, 'demo'), 'OK')
+})
+
+void t.test('the owner of a caller makes its token', async (t) => {
+  const { create, rotate, reads } = await openCallers(t)
+  const token_sha256 = tokenDigest('made by nid')
+  const created = await create({ kind: 'operator', name: 'nid', roles: ['read'], token_sha256 })
+  t.notOk(created.token)
+  t.equal(await reads('made by nid'), 'OK')
+  const again = await create({ kind: 'operator', name: 'eve', roles: ['read'], token_sha256 })
+  t.equal(again.error, 'credential_in_use')
+  const rotated = await rotate('nid', FIRST, tokenDigest('the next of nid'))
+  t.match(rotated, { previous_until: /Z$/, token: undefined })
+  t.equal(await reads('the next of nid'), 'OK')
 })
 
 void t.test('a revoked caller is rejected at once and its open stream ends', async (t) => {

@@ -178,7 +178,7 @@ runOnBothStores({
 
   'a quote is converted at its own rate': async (t, world) => {
     const offer = await quoted(world, 'USD', '100', 'VND')
-    await world.run(setRate(OPERATOR, 'VND', '1'))
+    await world.run(setRate(OPERATOR, 'VND', '1', { force: true }))
     const first = await convert(world, offer.id, 'k')
     const view = viewOf(first)
     t.match(view, {

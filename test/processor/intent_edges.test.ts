@@ -219,7 +219,7 @@ void t.test("a quote's cents round up, and its ceiling is the intent's amount", 
     ['vn_vietqr', '26499.9999999999', 26_500, 101],
   ] as const) {
     const currency = corridor === 'th_promptpay' ? 'THB' : 'VND'
-    viewOf(await world.run(setRate(operator, currency, rate)))
+    viewOf(await world.run(setRate(operator, currency, rate, { force: true })))
     const name = `${minor} at ${rate} is ${cents}`
     const exact = await beginLifecycle(world, { corridor, over: { amount_usd_cents: cents } })
     const { quote } = viewOf<Intent>(await exact.scan(String(minor)))
@@ -240,7 +240,7 @@ void t.test('a new rate does not change bound quotes', async (t) => {
   const world = await createWorld(t)
   const lifecycle = await beginLifecycle(world)
   await scanned(lifecycle)
-  await world.run(setRate({ name: 'test', reason: 'dearer' }, 'THB', '18.00'))
+  await world.run(setRate({ name: 'test', reason: 'dearer' }, 'THB', '18.00', { force: true }))
   t.match(viewOf<Intent>(await lifecycle.confirm()).quote, { amount_usd_cents: 1_000 })
   const later = await lifecycle.another()
   t.match(viewOf<Intent>(await later.scan('36001')).quote, { amount_usd_cents: 2_001 })
@@ -261,7 +261,7 @@ void t.test('a listed rate shows its setting and whether it is too old to be use
       command.decide({ ...ctx, rules: { ...ctx.rules, rateMaxAgeMs: 60_000 } })
     return viewOf(await world.run({ ...command, decide }))
   }
-  await world.run(setRate({ name: 'test', reason: 'dearer' }, 'THB', '18.00'))
+  await world.run(setRate({ name: 'test', reason: 'dearer' }, 'THB', '18.00', { force: true }))
   world.clock.pass(59_999)
   t.match(await listed(), { data: [{ currency: 'THB', rate: '18.00', is_too_old: false }] })
   world.clock.pass(1)

@@ -175,7 +175,8 @@ void t.test(
       name,
       needs: () => undefined,
       decide: (ctx) => {
-        if (!before) ctx.batch.stage('rates', 'X', { currency: 'X', rate: '1', set_at: 1 })
+        const row = { currency: 'X', rate: '1', set_at: 1, opening_rate: '1', opened_at: 1 }
+        if (!before) ctx.batch.stage('rates', 'X', row)
         throw new Error('a bug')
       },
     })

@@ -211,8 +211,14 @@ export const ROWS: { readonly [N in TableName]: readonly [Row<N>, Row<N>] } = {
     },
   ],
   rates: [
-    { currency: text('a'), rate: text('rate'), set_at: LATEST },
-    { currency: 'b', rate: '36.5000', set_at: 1 },
+    {
+      currency: text('a'),
+      rate: text('rate'),
+      set_at: LATEST,
+      opening_rate: text('opening_rate'),
+      opened_at: LATEST,
+    },
+    { currency: 'b', rate: '36.5000', set_at: 1, opening_rate: null, opened_at: null },
   ],
   fxQuotes: [
     {
@@ -463,6 +469,10 @@ export const ROWS: { readonly [N in TableName]: readonly [Row<N>, Row<N>] } = {
       subject: text('subject'),
       evidence: text('evidence'),
       request_id: text('request_id'),
+      tenant: text('tenant'),
+      currency: text('currency'),
+      amount: MOST,
+      approval: text('approval'),
     },
     {
       at: LATEST,
@@ -472,6 +482,10 @@ export const ROWS: { readonly [N in TableName]: readonly [Row<N>, Row<N>] } = {
       subject: 's',
       evidence: null,
       request_id: null,
+      tenant: null,
+      currency: null,
+      amount: null,
+      approval: null,
     },
   ],
 }

@@ -1,4 +1,4 @@
-/** Changes that a second operator approved. */
+/** Changes that a second operator approved, and the money that operators moved. */
 import { byQuery } from '../check.js'
 
 /** A row of the log about the request. */
@@ -25,4 +25,45 @@ export const approvalsAreByTwoOperators = byQuery({
       FROM operator_log o
       WHERE o.action = 'approve_request' AND NOT EXISTS (SELECT 1 FROM approval_requests r
         WHERE r.id = substr(o.subject, 1, instr(o.subject, ' ') - 1) AND r.status = 'approved')`,
+})
+
+/** `{tenant} {currency} {amount}` of the money, by the kind of the action. */
+const MOVED = `CASE
+  WHEN o.action = 'deposit' THEN (
+    SELECT e.tenant || ' ' || substr(e.account, length(e.tenant) + 2, 3) || ' ' || e.amount
+      FROM ledger_entries e
+      WHERE e.plan = 'deposit' AND e.tenant IS NOT NULL AND o.subject = e.tenant || ' ' || e.entity)
+  WHEN o.action = 'resolve_orphan_matched' THEN (
+    SELECT coalesce(p.tenant, i.tenant) || ' ' || x.currency || ' ' || x.amount
+      FROM orphan_executions x LEFT JOIN payouts p ON p.id = x.matched_to
+        LEFT JOIN intents i ON i.id = x.matched_to WHERE x.instruction = o.subject)
+  WHEN o.action GLOB '*_payout*' THEN (
+    SELECT p.tenant || ' ' || (p.context ->> 'currency') || ' ' || (p.context ->> 'amount')
+      FROM payouts p WHERE p.id = o.subject)
+  WHEN o.action GLOB '*_intent*' THEN (
+    SELECT i.tenant || ' USD ' || (i.context ->> '$.scanned.quote.cents')
+      FROM intents i WHERE i.id = o.subject)
+  WHEN o.action GLOB 'resolve_discrepancy_*' THEN (
+    SELECT d.tenant || ' ' || d.currency || ' ' || d.amount
+      FROM main.discrepancies d WHERE d.id = o.subject)
+  END`
+
+export const actionsMatchWhatTheyMoved = byQuery({
+  name: 'actions_match_what_they_moved',
+  sentence:
+    'An action has the money of its subject, and one that counts as approved was approved then.',
+  over: ['operator_log'],
+  broken: `
+    SELECT o.subject AS entity, o.tenant || ' ' || o.currency || ' ' || o.amount AS found,
+           coalesce(${MOVED}, 'a subject that has money') AS expected
+      FROM operator_log o
+      WHERE o.amount IS NOT NULL
+        AND o.tenant || ' ' || o.currency || ' ' || o.amount IS NOT ${MOVED}
+    UNION ALL
+    SELECT o.subject, 'approved by ' || o.approval || ' according to operator_log',
+           'a request that this operator approved then'
+      FROM operator_log o
+      WHERE o.approval IS NOT NULL AND NOT EXISTS (SELECT 1 FROM approval_requests r
+        WHERE r.id = o.approval AND r.status = 'approved' AND r.decided_by = o.actor
+          AND r.decided_at = o.at)`,
 })

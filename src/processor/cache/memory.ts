@@ -13,6 +13,7 @@ import { instant, plus, type Instant } from '../../base/clock.js'
 import type { EndpointId, KeyId, PartnerId, TenantId } from '../../base/ids.js'
 import type { AccountKey } from '../../ledger/accounts.js'
 import { currencyOf, type Currency } from '../../money/currency.js'
+import { money } from '../../money/money.js'
 import { parseRate, type Rate } from '../../money/rate.js'
 import type { BootState, Store } from '../../store/store.js'
 import type { Row } from '../../store/tables.js'
@@ -37,6 +38,7 @@ import {
 } from './idempotency_index.js'
 import { createRecentPayments, type RecentPayments } from './recent_payments.js'
 import { createOrphanIndex, type OrphanIndex } from './orphan_index.js'
+import { createSingleHandedSums, type SingleHandedSums } from './single_handed_sums.js'
 import { createUserFingerprinter, type UserFingerprinter } from './user_fingerprint.js'
 import { createRouteTable, routeOf, type RouteTable } from './payout_routes.js'
 import { createWriteBackCache, type WriteBackCache } from './row_cache.js'
@@ -48,6 +50,8 @@ export type LivePayout = Live<PayoutState, PayoutContext, PayoutEvent>
 export interface KnownRate {
   readonly rate: Rate
   readonly setAt: Instant
+  /** What changes of the UTC day are compared with (rate_set). */
+  readonly opening: { readonly rate: Rate; readonly at: Instant }
 }
 
 export interface Memory {
@@ -70,6 +74,7 @@ export interface Memory {
   readonly callers: Map<string, StoredCaller>
   /** By id, decided and expired ones included. */
   readonly approvalRequests: Map<string, Row<'approvalRequests'>>
+  readonly singleHanded: SingleHandedSums
   readonly endpoints: EndpointTable
   /** Rates set by operators. */
   readonly rates: Map<Currency, KnownRate>
@@ -129,10 +134,18 @@ export async function loadMemory(
     const currency = currencyOf(row.currency)
     const rate = parseRate(row.rate)
     if (currency === undefined || rate === undefined) throw new Error(`bad rate ${row.currency}`)
-    memory.rates.set(currency, { rate, setAt: instant(row.set_at) })
+    const opening = row.opening_rate === null ? rate : parseRate(row.opening_rate)
+    if (opening === undefined) throw new Error(`bad opening rate ${row.currency}`)
+    const setAt = instant(row.set_at)
+    const openedAt = instant(row.opened_at ?? row.set_at)
+    memory.rates.set(currency, { rate, setAt, opening: { rate: opening, at: openedAt } })
   }
   for (const row of boot.callers) memory.callers.set(row.name, storedCaller(row))
   for (const row of boot.approvalRequests) memory.approvalRequests.set(row.id, row)
+  for (const { actor, at, tenant, ...sum } of boot.singleHanded) {
+    const funds = money(sum.currency as Currency, BigInt(sum.amount))
+    memory.singleHanded.add(actor, { tenant, funds }, instant(at))
+  }
   for (const row of boot.routes) memory.routes.set(routeOf(row))
   for (const row of boot.balanceAlerts) memory.balanceAlerts.set(row.account as AccountKey, row)
   for (const { id } of boot.discrepancies) memory.discrepancyIds.add(id)
@@ -169,6 +182,7 @@ function emptyMemory(salt: Buffer, warmActors: number, duplicateWindowMs: number
     keys: new Map(),
     callers: new Map(),
     approvalRequests: new Map(),
+    singleHanded: createSingleHandedSums(),
     endpoints: createEndpointTable(),
     rates: new Map(),
     routes: createRouteTable(),

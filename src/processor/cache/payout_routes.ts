@@ -58,6 +58,11 @@ export interface RouteTable {
   set(route: Route): void
   /** The route that applies to this tenant, enabled or not; null when there is none. */
   find(tenant: TenantId, country: string, currency: Currency): Route | null
+  /**
+   * What a new route of the tenant, or for all tenants, replaces; null: there is none. A default
+   * does not apply to production, so a route for all tenants replaces none.
+   */
+  inForce(tenant: TenantId | null, country: string, currency: Currency): Route | null
   /** Every route, unchanged defaults included. */
   all(): readonly Route[]
 }
@@ -70,13 +75,19 @@ export function createRouteTable(): RouteTable {
     routes.set(keyOf(route.tenant, route.country, route.currency), route)
   }
   for (const route of DEFAULT_ROUTES) set(route)
+  const find: RouteTable['find'] = (tenant, country, currency) => {
+    const own = routes.get(keyOf(tenant, country, currency))
+    const found = own ?? routes.get(keyOf(null, country, currency))
+    if (found === undefined) return null
+    return DEFAULT_ROUTES.includes(found) && environmentOf(tenant) === 'production' ? null : found
+  }
   return {
     set,
-    find: (tenant, country, currency) => {
-      const own = routes.get(keyOf(tenant, country, currency))
-      const found = own ?? routes.get(keyOf(null, country, currency))
-      if (found === undefined) return null
-      return DEFAULT_ROUTES.includes(found) && environmentOf(tenant) === 'production' ? null : found
+    find,
+    inForce: (tenant, country, currency) => {
+      if (tenant !== null) return find(tenant, country, currency)
+      const found = routes.get(keyOf(null, country, currency))
+      return found === undefined || DEFAULT_ROUTES.includes(found) ? null : found
     },
     all: () => [...routes.values()],
   }

@@ -1,6 +1,8 @@
 /**
  * Requests of one operator that a second one must approve before they take effect.
  *
+ * Does not own: which changes need one (second_operator).
+ *
  * - A command requests approval after its last refusal, so a stored request would succeed now;
  *   every refusal applies again at the approval.
  * - The same change requested again is the same request, from any operator.
@@ -8,20 +10,32 @@
  */
 import { DAY, instant, plus, toRfc3339, type Instant } from '../../base/clock.js'
 import { newId } from '../../base/ids.js'
-import type { Money } from '../../money/money.js'
 import type { Row } from '../../store/tables.js'
 import { refuse, type Answer, type ApprovalRequired } from '../cycle/answer.js'
 import type { CommandContext } from '../cycle/command.js'
-import type { SecondOperatorRule } from '../cycle/rules.js'
+import type { Memory } from '../cache/memory.js'
 import type { StoredFigures } from '../recovery/statement_figures.js'
 import { logAction, type Actor } from './operator_log.js'
+import { needsSecondOperator, type GuardedOperation, type MovedBy } from './second_operator.js'
 
 export type ApprovalRequest = Row<'approvalRequests'>
 
 /** The stored arguments of each guarded change. */
 export interface GuardedArguments {
   readonly approve_payout: { readonly payout_id: string }
+  readonly resolve_payout: {
+    readonly payout_id: string
+    readonly outcome: string
+    readonly evidence: string
+  }
   readonly reverse_payout: { readonly payout_id: string; readonly evidence: string }
+  readonly approve_intent: { readonly intent_id: string }
+  readonly resolve_intent: {
+    readonly intent_id: string
+    readonly outcome: string
+    readonly evidence: string
+  }
+  readonly reverse_intent: { readonly intent_id: string; readonly evidence: string }
   readonly deposit: {
     readonly tenant: string
     readonly currency: string
@@ -33,6 +47,11 @@ export interface GuardedArguments {
     readonly settlement: string
     readonly evidence: string
   }
+  readonly resolve_orphan: {
+    readonly instruction_id: string
+    readonly payment_id: string
+    readonly evidence: string
+  }
   readonly release_recovery: {
     readonly recovery: number
     readonly statement: string | null
@@ -41,30 +60,37 @@ export interface GuardedArguments {
     readonly figures?: StoredFigures | null
     readonly incomplete?: boolean
   }
+  readonly issue_key: { readonly tenant: string; readonly public_key: string }
+  readonly set_route: {
+    /** Null: for all tenants. */
+    readonly tenant: string | null
+    /** In the form of the operators' route. */
+    readonly route: object
+  }
+  readonly set_rate: { readonly currency: string; readonly rate: string }
   readonly create_caller: {
     readonly name: string
     readonly kind: string
     readonly roles: readonly string[]
     readonly partners: readonly string[]
     readonly certificate: string | null
+    readonly token_sha256: string | null
   }
-  readonly rotate_caller: { readonly name: string }
+  readonly rotate_caller: { readonly name: string; readonly token_sha256: string }
 }
-export type GuardedOperation = keyof GuardedArguments
-
 interface GuardedChange<O extends GuardedOperation> {
   readonly operation: O
   readonly arguments: GuardedArguments[O]
   /** The subject of the change, for the list and the log. */
   readonly subject: string
-  /** Null: it needs a second operator for any amount. */
-  readonly funds: Money | null
+  readonly moved: MovedBy<O>
 }
 
 const VALID_FOR_MS = DAY
 
 /**
  * The refusal of a change that a second operator must approve; null: the actor may make it now.
+ * Call it for the cases of GUARDED_CHANGES only.
  */
 export function refusalOfOneOperator<O extends GuardedOperation>(
   ctx: CommandContext,
@@ -77,7 +103,7 @@ export function refusalOfOneOperator<O extends GuardedOperation>(
     const isSame = approves.operation === change.operation && approves.arguments === given
     return isSame ? null : refuse('approval_request_outdated')
   }
-  if (!isRequired(ctx.rules.secondOperator, change.funds)) return null
+  if (!needsSecondOperator(ctx, actor.name, change.moved)) return null
   const { id } = pendingLike(ctx, change.operation, given) ?? request(ctx, actor, change, given)
   return approvalRequired(id)
 }
@@ -88,11 +114,6 @@ const approvalRequired = (approvalRequest: string): ApprovalRequired => ({
   approvalRequest,
 })
 
-function isRequired(rule: SecondOperatorRule | null, funds: Money | null): boolean {
-  if (rule === null) return false
-  return funds === null || funds.minor >= (rule.get(funds.currency) ?? 0n)
-}
-
 function pendingLike(
   { memory, now }: CommandContext,
   operation: string,
@@ -100,7 +121,7 @@ function pendingLike(
 ): ApprovalRequest | undefined {
   for (const known of memory.approvalRequests.values()) {
     const isSame = known.operation === operation && known.arguments === given
-    if (isSame && statusOf(known, now) === 'pending') return known
+    if (isSame && statusOf(memory, known, now) === 'pending') return known
   }
   return undefined
 }
@@ -108,9 +129,10 @@ function pendingLike(
 function request<O extends GuardedOperation>(
   ctx: CommandContext,
   actor: Actor,
-  { operation, subject, funds }: GuardedChange<O>,
+  { operation, subject, moved }: GuardedChange<O>,
   given: string,
 ): ApprovalRequest {
+  const funds = moved?.funds
   const requested: ApprovalRequest = {
     id: newId('approvalRequest', ctx.now, ctx.random),
     operation,
@@ -140,20 +162,41 @@ export function stageApprovalRequest(
   batch.stage('approvalRequests', request.id, request)
 }
 
-export type ApprovalStatus = 'pending' | 'approved' | 'rejected' | 'expired'
+/** `ended`: the credential by which it was requested is revoked or rotated. */
+export type ApprovalStatus = 'pending' | 'approved' | 'rejected' | 'expired' | 'ended'
 
-export function statusOf({ status, expires_at }: ApprovalRequest, now: Instant): ApprovalStatus {
-  if (status === 'pending' && expires_at <= now) return 'expired'
-  return status as ApprovalStatus
+export function statusOf(memory: Memory, request: ApprovalRequest, now: Instant): ApprovalStatus {
+  const { status, expires_at } = request
+  if (status !== 'pending') return status as ApprovalStatus
+  if (expires_at <= now) return 'expired'
+  return isOfFormerCredential(memory, request) ? 'ended' : 'pending'
 }
 
-export function approvalRequestView(request: ApprovalRequest, now: Instant): object {
+/**
+ * Whether the requester is revoked, or has another token since. A former token can request nothing
+ * (auth/callers), so a request after the rotation is of the new one.
+ */
+function isOfFormerCredential(
+  { callers }: Memory,
+  { requested_by, requested_at }: ApprovalRequest,
+): boolean {
+  const requester = callers.get(requested_by)
+  if (requester === undefined) return false
+  const [, ...rotations] = requester.tokens
+  return requester.revokedAt !== null || rotations.some((token) => token.createdAt >= requested_at)
+}
+
+export function approvalRequestView(
+  memory: Memory,
+  request: ApprovalRequest,
+  now: Instant,
+): object {
   const { amount, requested_at, expires_at, decided_at, ...texts } = request
   const time = (at: number): string => toRfc3339(instant(at))
   const kept = Object.entries(texts).filter(([, value]) => value !== null)
   return {
     ...Object.fromEntries(kept),
-    status: statusOf(request, now),
+    status: statusOf(memory, request, now),
     requested_at: time(requested_at),
     expires_at: time(expires_at),
     ...(amount === null ? {} : { amount: amount.toString() }),

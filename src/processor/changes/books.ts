@@ -15,6 +15,7 @@ import { USD, type Currency } from '../../money/currency.js'
 import { money } from '../../money/money.js'
 import type { IntentContext } from '../../../actors/intent/context.js'
 import type { PayoutContext } from '../../../actors/payout/context.js'
+import type { Moved } from '../cache/single_handed_sums.js'
 import { watchBalances } from './balance_alerts.js'
 import type { CommandContext } from '../cycle/command.js'
 import type { Memory } from '../cache/memory.js'
@@ -102,6 +103,18 @@ function partsOfIntent(context: IntentContext): Parts {
     local: money(currency, BigInt(localMinor)),
   }
 }
+
+/** What an operator's decision on the payment moves: the partner's debit. */
+export const movedByIntent = (context: IntentContext): Moved => ({
+  tenant: context.tenant,
+  funds: partsOfIntent(context).quote,
+})
+
+/** What an operator's decision on the payout moves: the amount, without fees. */
+export const movedByPayout = ({ tenant, currency, amount }: PayoutContext): Moved => ({
+  tenant,
+  funds: money(currency, BigInt(amount)),
+})
 
 function partsOfPayout(context: PayoutContext): Parts {
   const { currency, fees, refundFeesOnReversal } = context

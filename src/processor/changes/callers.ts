@@ -1,5 +1,6 @@
 /** Stored callers of gRPC: staging a change of one, and what operators see of it. */
 import type { Callers, StoredCaller } from '../../auth/callers.js'
+import { sameText } from '../../auth/mac.js'
 import { toRfc3339 } from '../../base/clock.js'
 import { callerRow } from '../cache/stored_callers.js'
 import type { CommandContext } from '../cycle/command.js'
@@ -28,6 +29,26 @@ export function callerNamed(
     createdAt: now,
     revokedAt: null,
   }
+}
+
+/**
+ * Whether a caller has the credential, or had it: a revoked one may still hold it, so it can never
+ * belong to another caller.
+ */
+export function isCredentialInUse(
+  { memory }: CommandContext,
+  { configured }: Callers,
+  credential: { readonly certificate: string } | { readonly digest: string },
+): boolean {
+  const isCertificate = 'certificate' in credential
+  const value = isCertificate ? credential.certificate : credential.digest
+  const kind = isCertificate ? 'certificate' : 'sha256'
+  return (
+    configured.some((known) => known.credential === kind && known.value === value) ||
+    [...memory.callers.values()].some(({ certificate, tokens }) =>
+      isCertificate ? certificate === value : tokens.some(({ digest }) => sameText(digest, value)),
+    )
+  )
 }
 
 /** A process whose credential comes from its configuration alone. */

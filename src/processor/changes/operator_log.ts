@@ -1,7 +1,8 @@
 /**
- * The operators' log: operator, reason, action, subject and evidence. Written in the commit of the
- * action.
+ * The operators' log: operator, reason, action, subject, evidence, and the money that is moved.
+ * Written in the commit of the action.
  */
+import type { Moved } from '../cache/single_handed_sums.js'
 import type { Row } from '../../store/tables.js'
 import type { CommandContext } from '../cycle/command.js'
 
@@ -19,12 +20,15 @@ export const isEvidence = (text: string): boolean =>
   text.trim() !== '' && text.length <= EVIDENCE_MAX
 
 export function logAction(
-  { batch, now, origin }: CommandContext,
+  { memory, batch, now, origin }: CommandContext,
   actor: Actor,
   action: string,
   subject: string,
   evidence: string | null = null,
+  moved: Moved | null = null,
 ): void {
+  if (moved !== null && actor.approves === undefined)
+    memory.singleHanded.add(actor.name, moved, now)
   batch.stage('operatorLog', `${batch.changes}`, {
     at: now,
     actor: actor.name,
@@ -33,6 +37,10 @@ export function logAction(
     subject,
     evidence,
     request_id: origin.requestId,
+    tenant: moved?.tenant ?? null,
+    currency: moved?.funds.currency ?? null,
+    amount: moved?.funds.minor ?? null,
+    approval: actor.approves?.id ?? null,
   })
   batch.actions.push({ actor, action, subject, origin })
 }

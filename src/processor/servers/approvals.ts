@@ -1,4 +1,10 @@
-/** The operators' calls about changes that a second operator must approve. */
+/**
+ * The operators' calls about changes that a second operator must approve.
+ *
+ * - In a cluster an approved setting for all shards is appended after its approval is stored: when
+ *   that fails, the call fails and the change is requested again.
+ */
+import type { ApprovalRequest } from '../../../protos/types/causeway/operator/v1/ApprovalRequest.js'
 import type { ApprovalsHandlers } from '../../../protos/types/causeway/operator/v1/Approvals.js'
 import type { ApprovedRequest } from '../../../protos/types/causeway/operator/v1/ApprovedRequest.js'
 import type { DecideApprovalRequest__Output as Decide } from '../../../protos/types/causeway/operator/v1/DecideApprovalRequest.js'
@@ -8,11 +14,19 @@ import {
   listApprovalRequests,
   rejectRequest,
 } from '../commands/approvals/approval_request_decide.js'
-import type { ApprovalRequest, GuardedArguments } from '../changes/approval_requests.js'
+import type {
+  ApprovalRequest as StoredRequest,
+  GuardedArguments,
+} from '../changes/approval_requests.js'
+import { approvedSetting } from '../commands/approvals/guarded_command.js'
 import type { ReleaseFindings } from '../commands/operators/recovery_release.js'
 import type { StoredFigures } from '../recovery/statement_figures.js'
+import { refusalError } from './grpc_error.js'
+import { appendSetting, type SettingLog } from './operator/shared_settings.js'
 import { releaseFindings, type RecoveryDependencies } from './recovery.js'
+import { originOf, REQUEST_ID_METADATA } from './request_id.js'
 import {
+  actorIn,
   operatorWork,
   ownWork,
   unary,
@@ -24,20 +38,39 @@ export function approvalsService(
   dependencies: UnaryDependencies,
   callers: Callers,
   recovery: RecoveryDependencies,
+  cluster?: SettingLog,
 ): ApprovalsHandlers {
+  const isCluster = cluster !== undefined
   const approve = unaryAfter<Decide, ApprovedRequest, ReleaseFindings>(
     dependencies,
     ({ id }) => releaseFindings(recovery, figuresIn(dependencies.memory.approvalRequests.get(id))),
     ({ actor, id }, findings) =>
-      operatorWork(actor, (a) => approveRequest(a, id, { callers, findings })),
+      operatorWork(actor, (a) => approveRequest(a, id, { callers, findings, isCluster })),
   )
+  const settingOf = ({ operation = '', arguments: given = '' }: ApprovalRequest) =>
+    approvedSetting(operation, given)
+
   return {
     List: unary(dependencies, ({ resolved }) => ownWork(listApprovalRequests(resolved))),
-    Approve: (call, callback) =>
+    Approve: (call, callback) => {
+      const origin = originOf(call.metadata, 'operator', dependencies)
+      if (origin.requestId !== null) call.metadata.set(REQUEST_ID_METADATA, origin.requestId)
       approve(call, (error, answered) => {
-        callback(error, answered)
-        if (error === null && answered?.release) recovery.released()
-      }),
+        const request = error === null ? answered?.request : null
+        const approved = cluster && request ? settingOf(request) : null
+        const actor = actorIn(call.request.actor)
+        if (!cluster || !approved || !actor) {
+          callback(error, answered)
+          if (error === null && answered?.release) recovery.released()
+          return
+        }
+        const view = answered?.[approved.result] ?? {}
+        void appendSetting(cluster, { ...approved, view }, actor, origin).then((stored) => {
+          if (stored.ok) callback(null, { ...answered, [approved.result]: stored.view })
+          else callback(refusalError(stored))
+        })
+      })
+    },
     Reject: unary(dependencies, ({ actor, id }) =>
       operatorWork(actor, (a) => rejectRequest(a, id)),
     ),
@@ -45,7 +78,7 @@ export function approvalsService(
 }
 
 /** The figures of the statement of a requested release. */
-function figuresIn(request: ApprovalRequest | undefined): StoredFigures | null {
+function figuresIn(request: StoredRequest | undefined): StoredFigures | null {
   if (request?.operation !== 'release_recovery') return null
   const { figures } = JSON.parse(request.arguments) as GuardedArguments['release_recovery']
   return figures ?? null

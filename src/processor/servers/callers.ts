@@ -9,11 +9,12 @@ import { operatorWork, ownWork, unary, type UnaryDependencies } from './unary_ha
 export function callersService(dependencies: UnaryDependencies, callers: Callers): CallersHandlers {
   return {
     List: unary(dependencies, () => ownWork(listCallers(callers))),
-    Create: unary(dependencies, ({ actor, ...given }) =>
-      operatorWork(actor, (a) => createCaller(a, callers, given)),
-    ),
-    Rotate: unary(dependencies, ({ actor, name }) =>
-      operatorWork(actor, (a) => rotateCaller(a, callers, name)),
+    Create: unary(dependencies, ({ actor, token_sha256, ...given }) => {
+      const digest = token_sha256 === undefined ? {} : { tokenSha256: token_sha256 }
+      return operatorWork(actor, (a) => createCaller(a, callers, { ...given, ...digest }))
+    }),
+    Rotate: unary(dependencies, ({ actor, name, token_sha256: digest }) =>
+      operatorWork(actor, (a) => rotateCaller(a, callers, name, digest)),
     ),
     Revoke: unary(dependencies, ({ actor, name }) =>
       operatorWork(actor, (a) => revokeCaller(a, callers, name)),

@@ -123,10 +123,11 @@ export function tenantIn(memory: Memory, named: Tenant | null): TenantId | null 
 }
 
 /** A command in the service's own queue; null stays null. */
-export const ownWork = (
-  command: Command | null,
-  cause: Cause = 'operator',
-): QueuedCommand | null => (command === null ? null : { queueKey: 'internal', command, cause })
+export function ownWork(command: Command, cause?: Cause): QueuedCommand
+export function ownWork(command: Command | null, cause?: Cause): QueuedCommand | null
+export function ownWork(command: Command | null, cause: Cause = 'operator'): QueuedCommand | null {
+  return command === null ? null : { queueKey: 'internal', command, cause }
+}
 
 /** The operator's command; null without an actor and a reason. */
 export function actingAs(

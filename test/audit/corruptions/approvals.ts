@@ -1,6 +1,7 @@
-/** Approvals by one operator alone, and approvals without an entry in the log. */
+/** Approvals by one operator alone or without an entry in the log, and other money in the log. */
 import { breaks, type Corruptions } from '../corruption.js'
 
+const MONEY = 'actions_match_what_they_moved'
 const CHECK = 'approvals_are_by_two_operators'
 
 export const approvals: Corruptions = () => [
@@ -16,5 +17,25 @@ export const approvals: Corruptions = () => [
     'a request without an entry in the log':
       "DELETE FROM operator_log WHERE action = 'request_approval'",
     'an approved request lost': 'DELETE FROM approval_requests',
+  }),
+  ...breaks(MONEY, {
+    'less than was deposited':
+      "UPDATE operator_log SET amount = amount - 1 WHERE action = 'deposit' AND approval IS NULL",
+    'the money of another tenant':
+      "UPDATE operator_log SET tenant = 'demo_production' WHERE action = 'approve_payout'",
+    'another currency': "UPDATE operator_log SET currency = 'USD' WHERE action = 'approve_payout'",
+    'less than a payout':
+      "UPDATE operator_log SET amount = 1 WHERE action = 'resolve_payout_completed'",
+    'less than the debit of an intent':
+      "UPDATE operator_log SET amount = 1 WHERE action = 'resolve_intent_captured'",
+    'less than a discrepancy':
+      "UPDATE operator_log SET amount = 1 WHERE action = 'resolve_discrepancy_write_off'",
+    'money of an action that moves none': `
+        UPDATE operator_log SET tenant = 'demo_sandbox', currency = 'USD', amount = 1
+          WHERE action = 'set_balance_alert'`,
+    'an approval that another operator gave':
+      "UPDATE operator_log SET actor = 'anna' WHERE action = 'deposit' AND approval IS NOT NULL",
+    'an approval that never was':
+      "UPDATE operator_log SET approval = 'apr_1' WHERE action = 'approve_payout'",
   }),
 ]

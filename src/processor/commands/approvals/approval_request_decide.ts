@@ -4,16 +4,18 @@
  * - An approval makes the requested change in the same commit, with all its refusals; a request
  *   whose change is refused stays pending.
  * - The requester cannot approve, but can reject, which withdraws the request.
+ * - A request ends when its requester is revoked, rotated or no longer configured.
  */
 import type { ErrorCode } from '../../../base/errors.js'
-import type { Instant } from '../../../base/clock.js'
 import type { Memory } from '../../cache/memory.js'
 import {
   approvalRequestView,
   stageApprovalRequest,
   statusOf,
   type ApprovalRequest,
+  type ApprovalStatus,
 } from '../../changes/approval_requests.js'
+import { callerNamed } from '../../changes/callers.js'
 import { logAction, type Actor } from '../../changes/operator_log.js'
 import { answer, refuse } from '../../cycle/answer.js'
 import type { Command, CommandContext } from '../../cycle/command.js'
@@ -32,9 +34,12 @@ export function approveRequest(actor: Actor, id: string, links: GuardedLinks): C
       const guarded = guardedIn(ctx.memory)
       if (guarded === undefined) return refuse('approval_request_not_found')
       const { request, command, result } = guarded
-      const ended = refusalOfEnded(request, ctx.now)
+      const ended = refusalOfEnded(ctx, request)
       if (ended !== null) return refuse(ended)
       if (request.requested_by === actor.name) return refuse('approver_is_requester')
+      if (callerNamed(ctx, links.callers, request.requested_by) === undefined) {
+        return refuse('approval_request_ended')
+      }
       if (ctx.memory.recovery !== null && command.allowedInRecovery !== true) {
         return refuse('configuration_error')
       }
@@ -43,7 +48,10 @@ export function approveRequest(actor: Actor, id: string, links: GuardedLinks): C
 
       // From here on it must succeed.
       const approved = stageDecision(ctx, actor, request, 'approved')
-      return answer({ request: approvalRequestView(approved, ctx.now), [result]: changed.view })
+      return answer({
+        request: approvalRequestView(ctx.memory, approved, ctx.now),
+        [result]: changed.view,
+      })
     },
   }
 }
@@ -56,20 +64,26 @@ export function rejectRequest(actor: Actor, id: string): Command {
     decide: (ctx) => {
       const request = ctx.memory.approvalRequests.get(id)
       if (request === undefined) return refuse('approval_request_not_found')
-      const ended = refusalOfEnded(request, ctx.now)
+      const ended = refusalOfEnded(ctx, request)
       if (ended !== null) return refuse(ended)
 
       // From here on it must succeed.
       const rejected = stageDecision(ctx, actor, request, 'rejected')
-      return answer(approvalRequestView(rejected, ctx.now))
+      return answer(approvalRequestView(ctx.memory, rejected, ctx.now))
     },
   }
 }
 
-function refusalOfEnded(request: ApprovalRequest, now: Instant): ErrorCode | null {
-  const status = statusOf(request, now)
-  if (status === 'pending') return null
-  return status === 'expired' ? 'approval_request_expired' : 'approval_request_decided'
+const REFUSALS: Readonly<Record<Exclude<ApprovalStatus, 'pending'>, ErrorCode>> = {
+  approved: 'approval_request_decided',
+  rejected: 'approval_request_decided',
+  expired: 'approval_request_expired',
+  ended: 'approval_request_ended',
+}
+
+function refusalOfEnded({ memory, now }: CommandContext, request: ApprovalRequest) {
+  const status = statusOf(memory, request, now)
+  return status === 'pending' ? null : REFUSALS[status]
 }
 
 const ACTIONS = { approved: 'approve_request', rejected: 'reject_request' } as const
@@ -103,10 +117,10 @@ export function listApprovalRequests(resolved: boolean): Command {
     needs: () => undefined,
     decide: ({ memory, now }) => {
       const found = [...memory.approvalRequests.values()]
-        .filter((request) => (statusOf(request, now) === 'pending') !== resolved)
+        .filter((request) => (statusOf(memory, request, now) === 'pending') !== resolved)
         .sort((one, other) => (one.id < other.id ? -1 : 1))
       const listed = resolved ? found.reverse().slice(0, RESOLVED_MAX) : found
-      return answer({ data: listed.map((request) => approvalRequestView(request, now)) })
+      return answer({ data: listed.map((request) => approvalRequestView(memory, request, now)) })
     },
   }
 }

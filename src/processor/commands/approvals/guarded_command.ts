@@ -1,18 +1,28 @@
 /** The command of a guarded change, from its stored arguments. */
+import type { Route__Output as WireRoute } from '../../../../protos/types/causeway/operator/v1/Route.js'
 import type { Callers } from '../../../auth/callers.js'
 import type { TenantId } from '../../../base/ids.js'
-import type {
-  ApprovalRequest,
-  GuardedArguments,
-  GuardedOperation,
-} from '../../changes/approval_requests.js'
+import type { ApprovalRequest, GuardedArguments } from '../../changes/approval_requests.js'
 import type { Actor } from '../../changes/operator_log.js'
+import type { GuardedOperation } from '../../changes/second_operator.js'
 import type { Command } from '../../cycle/command.js'
 import { createCaller } from '../callers/caller_create.js'
 import { rotateCaller } from '../callers/caller_rotate.js'
 import { deposit } from '../funds/deposit.js'
+import { resolveIntent, reverseIntent } from '../intents/intent_resolve.js'
+import { approveIntent } from '../intents/intent_review.js'
+import { resolveOrphan } from '../operators/orphan_resolve.js'
+import { setRate } from '../operators/rate_set.js'
 import { releaseRecovery, type ReleaseFindings } from '../operators/recovery_release.js'
-import { reversePayout } from '../payouts/payout_resolve.js'
+import { setRoute } from '../operators/route_set.js'
+import {
+  checkSetting,
+  rateSetting,
+  routeSetting,
+  type SettingContent,
+} from '../operators/shared_setting.js'
+import { issueKey } from '../partners/key_issue.js'
+import { resolvePayout, reversePayout } from '../payouts/payout_resolve.js'
 import { approvePayout } from '../payouts/payout_review.js'
 import { resolveDiscrepancy } from '../rail_reports/discrepancy_resolve.js'
 
@@ -21,6 +31,8 @@ export interface GuardedLinks {
   readonly callers: Callers
   /** Of the release that is approved. */
   readonly findings: ReleaseFindings
+  /** Whether settings for all partners are stored for all shards of a cluster. */
+  readonly isCluster: boolean
 }
 
 interface Guarded<O extends GuardedOperation> {
@@ -29,14 +41,48 @@ interface Guarded<O extends GuardedOperation> {
   command(actor: Actor, given: GuardedArguments[O], links: GuardedLinks): Command
 }
 
+/** The setting for all shards that the arguments describe; null: it is about the own books. */
+const settingOf = {
+  set_route: ({ tenant, route }: GuardedArguments['set_route']): SettingContent | null =>
+    tenant === null ? routeSetting(route as WireRoute) : null,
+  set_rate: ({ currency, rate }: GuardedArguments['set_rate']): SettingContent | null =>
+    rateSetting(currency, rate),
+} as const
+
+/** Of an approved request, the setting that a cluster stores for all shards; null: none. */
+export function approvedSetting(
+  operation: string,
+  given: string,
+): { readonly result: 'route' | 'rate'; readonly content: SettingContent } | null {
+  if (operation !== 'set_route' && operation !== 'set_rate') return null
+  const content = settingOf[operation](JSON.parse(given) as never)
+  return content && { result: operation === 'set_route' ? 'route' : 'rate', content }
+}
+
 const GUARDED: { readonly [O in GuardedOperation]: Guarded<O> } = {
   approve_payout: {
     result: 'payout',
     command: (actor, { payout_id }) => approvePayout(actor, payout_id),
   },
+  resolve_payout: {
+    result: 'payout',
+    command: (actor, { payout_id, ...found }) => resolvePayout(actor, payout_id, found),
+  },
   reverse_payout: {
     result: 'payout',
     command: (actor, { payout_id, evidence }) => reversePayout(actor, payout_id, evidence),
+  },
+  approve_intent: {
+    result: 'reviewed_intent',
+    command: (actor, { intent_id }) => approveIntent(actor, intent_id),
+  },
+  resolve_intent: {
+    result: 'intent',
+    command: (actor, { intent_id, ...found }) => resolveIntent(actor, intent_id, found),
+  },
+  reverse_intent: {
+    result: 'intent',
+    command: (actor, { intent_id, evidence }) => reverseIntent(actor, intent_id, evidence),
   },
   deposit: {
     result: 'deposit',
@@ -48,6 +94,11 @@ const GUARDED: { readonly [O in GuardedOperation]: Guarded<O> } = {
     command: (actor, { discrepancy_id, ...settlement }) =>
       resolveDiscrepancy(actor, discrepancy_id, settlement),
   },
+  resolve_orphan: {
+    result: 'orphan',
+    command: (actor, { instruction_id, payment_id: paymentId, evidence }) =>
+      resolveOrphan(actor, instruction_id, { resolution: 'matched', paymentId, evidence }),
+  },
   release_recovery: {
     result: 'release',
     command: (actor, { statement, rail_checked: railChecked, ...given }, { findings }) => {
@@ -55,14 +106,39 @@ const GUARDED: { readonly [O in GuardedOperation]: Guarded<O> } = {
       return releaseRecovery(actor, { statement, figures, railChecked, incomplete }, findings)
     },
   },
+  issue_key: {
+    result: 'key',
+    command: (actor, { tenant, public_key }) => issueKey(actor, tenant as TenantId, public_key),
+  },
+  set_route: {
+    result: 'route',
+    command: (actor, given, { isCluster }) => {
+      const content = isCluster ? settingOf.set_route(given) : null
+      if (content !== null) return checkSetting(actor, content, true)
+      return setRoute(actor, given.tenant as TenantId | null, given.route as WireRoute)
+    },
+  },
+  set_rate: {
+    result: 'rate',
+    command: (actor, given, { isCluster }) => {
+      const content = isCluster ? settingOf.set_rate(given) : null
+      if (content !== null) return checkSetting(actor, content, true)
+      return setRate(actor, given.currency, given.rate, { force: true })
+    },
+  },
   create_caller: {
     result: 'caller',
-    command: (actor, { certificate, ...given }, { callers }) =>
-      createCaller(actor, callers, { ...given, ...(certificate === null ? {} : { certificate }) }),
+    command: (actor, { certificate, token_sha256, ...given }, { callers }) =>
+      createCaller(actor, callers, {
+        ...given,
+        ...(certificate === null ? {} : { certificate }),
+        ...(token_sha256 === null ? {} : { tokenSha256: token_sha256 }),
+      }),
   },
   rotate_caller: {
     result: 'caller',
-    command: (actor, { name }, { callers }) => rotateCaller(actor, callers, name),
+    command: (actor, { name, token_sha256 }, { callers }) =>
+      rotateCaller(actor, callers, name, token_sha256),
   },
 }
 

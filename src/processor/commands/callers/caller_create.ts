@@ -1,17 +1,20 @@
 /**
  * Creates a caller of gRPC, with a token or for a client certificate.
  *
- * - The token is shown only in this answer; its digest is stored.
- * - An operator with the role `decide` could create another one and approve its own requests with
- *   it, so creating one needs a second operator.
+ * - The owner gives the digest of a token or the name of its certificate. Only without a second
+ *   operator is a token made here; it is shown in this answer and its digest is stored.
+ * - A new caller could approve the requests of its creator, pay or read secrets, so creating one
+ *   needs a second operator, who must not learn the token.
+ * - A credential belongs to one caller for good.
  */
 import { isCallerName, OPERATOR_ROLES, type OperatorRole } from '../../../auth/caller.js'
-import { newCallerToken, tokenDigest } from '../../../auth/caller_token.js'
+import { isTokenDigest, newCallerToken, tokenDigest } from '../../../auth/caller_token.js'
 import type { Callers, StoredCaller } from '../../../auth/callers.js'
 import type { PartnerId } from '../../../base/ids.js'
 import { refusalOfOneOperator } from '../../changes/approval_requests.js'
-import { callerNamed, callerView, stageCaller } from '../../changes/callers.js'
+import { callerNamed, callerView, isCredentialInUse, stageCaller } from '../../changes/callers.js'
 import { logAction, type Actor } from '../../changes/operator_log.js'
+import { isGuardedCaller } from '../../changes/second_operator.js'
 import { answer, refuse } from '../../cycle/answer.js'
 import type { Command } from '../../cycle/command.js'
 
@@ -21,6 +24,8 @@ export interface NewCaller {
   readonly roles: readonly string[]
   readonly partners: readonly string[]
   readonly certificate?: string
+  /** The digest of a token that the owner has made. */
+  readonly tokenSha256?: string
 }
 
 /** Others exist only by configuration: the supervisor's own, and those of the rail. */
@@ -35,34 +40,41 @@ export function createCaller(actor: Actor, callers: Callers, given: NewCaller): 
     decide: (ctx) => {
       const kind = KINDS.find((known) => known === given.kind)
       const roles = rolesIn(given)
-      const { name, partners, certificate = null } = given
+      const { name, partners, certificate = null, tokenSha256 = null } = given
       if (kind === undefined || roles === null || !isCallerName(name)) {
         return refuse('invalid_request')
       }
       if (partners.length > 0 && kind !== 'service') return refuse('invalid_request')
       const isUnknown = partners.some((id) => !ctx.memory.partners.has(id as PartnerId))
       if (isUnknown) return refuse('partner_not_found')
-      if (certificate !== null && !CERTIFICATE_NAME.test(certificate)) {
-        return refuse('invalid_request')
-      }
+      const credential = credentialIn(certificate, tokenSha256)
+      if (credential === 'invalid') return refuse('invalid_request')
       if (callerNamed(ctx, callers, name) !== undefined) return refuse('caller_exists')
-      if (roles.includes('decide')) {
+      if (credential !== null && isCredentialInUse(ctx, callers, credential)) {
+        return refuse('credential_in_use')
+      }
+      if (isGuardedCaller({ kind, roles })) {
+        const { secondOperator } = ctx.rules
+        if (secondOperator !== null && credential === null) {
+          return refuse('owner_credential_required')
+        }
+        const owners = certificate ?? `sha256:${tokenSha256}`
         const refusal = refusalOfOneOperator(ctx, actor, {
           operation: 'create_caller',
-          arguments: { name, kind, roles, partners, certificate },
-          subject: [kind, name, ...roles].join(' '),
-          funds: null,
+          arguments: { name, kind, roles, partners, certificate, token_sha256: tokenSha256 },
+          subject: [kind, name, ...roles, ...partners, owners].join(' '),
+          moved: null,
         })
         if (refusal !== null) return refusal
       }
 
       // From here on it must succeed.
-      const token = certificate === null ? newCallerToken(kind, ctx.random) : null
+      const token = credential === null ? newCallerToken(kind, ctx.random) : null
+      const digest = token === null ? tokenSha256 : tokenDigest(token)
       const stored: StoredCaller = {
         caller: { name, kind, roles, partners: partners.length === 0 ? null : partners },
         certificate,
-        tokens:
-          token === null ? [] : [{ digest: tokenDigest(token), createdAt: ctx.now, endsAt: null }],
+        tokens: digest === null ? [] : [{ digest, createdAt: ctx.now, endsAt: null }],
         createdAt: ctx.now,
         revokedAt: null,
       }
@@ -74,6 +86,14 @@ export function createCaller(actor: Actor, callers: Callers, given: NewCaller): 
       })
     },
   }
+}
+
+/** The owner's credential; null: it has given none. */
+function credentialIn(certificate: string | null, digest: string | null) {
+  if (certificate !== null && digest !== null) return 'invalid'
+  if (certificate !== null) return CERTIFICATE_NAME.test(certificate) ? { certificate } : 'invalid'
+  if (digest !== null) return isTokenDigest(digest) ? { digest } : 'invalid'
+  return null
 }
 
 /** Null: an operator needs a role, others have none. */

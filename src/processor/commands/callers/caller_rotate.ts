@@ -1,23 +1,36 @@
 /**
- * Issues another token to a caller.
+ * Gives a caller another token: one whose digest its owner provides, or a new one.
  *
  * - The previous token is accepted for ten more minutes, until the new one is deployed; older ones
- *   end at once.
- * - A new token for another operator with the role `decide` needs a second operator; a new token of
- *   the actor's own does not.
+ *   end at once. Of an operator the previous token only reads.
+ * - Another token of a caller that can pay or read secrets needs a second operator, who must not
+ *   learn it; one of the actor's own does not.
  */
-import { newCallerToken, tokenDigest } from '../../../auth/caller_token.js'
+import { isTokenDigest, newCallerToken, tokenDigest } from '../../../auth/caller_token.js'
 import type { Callers, StoredCaller } from '../../../auth/callers.js'
 import { MINUTE, plus, toRfc3339 } from '../../../base/clock.js'
 import { refusalOfOneOperator } from '../../changes/approval_requests.js'
-import { callerNamed, callerView, isConfiguredProcess, stageCaller } from '../../changes/callers.js'
+import {
+  callerNamed,
+  callerView,
+  isConfiguredProcess,
+  isCredentialInUse,
+  stageCaller,
+} from '../../changes/callers.js'
 import { logAction, type Actor } from '../../changes/operator_log.js'
+import { isGuardedCaller } from '../../changes/second_operator.js'
 import { answer, refuse } from '../../cycle/answer.js'
 import type { Command } from '../../cycle/command.js'
 
 const OVERLAP_MS = 10 * MINUTE
 
-export function rotateCaller(actor: Actor, callers: Callers, name: string): Command {
+/** @param given the digest of a token that the owner has made; undefined: a new token is shown */
+export function rotateCaller(
+  actor: Actor,
+  callers: Callers,
+  name: string,
+  given?: string,
+): Command {
   return {
     name: 'rotate_caller',
     allowedInRecovery: true,
@@ -28,18 +41,28 @@ export function rotateCaller(actor: Actor, callers: Callers, name: string): Comm
       if (found.revokedAt !== null) return refuse('caller_revoked')
       if (isConfiguredProcess(ctx, found)) return refuse('caller_configured')
       if (found.certificate !== null) return refuse('invalid_request')
-      if (found.caller.roles.includes('decide') && name !== actor.name) {
+      if (given !== undefined) {
+        if (!isTokenDigest(given)) return refuse('invalid_request')
+        if (isCredentialInUse(ctx, callers, { digest: given })) return refuse('credential_in_use')
+      }
+      if (
+        isGuardedCaller(found.caller) &&
+        name !== actor.name &&
+        ctx.rules.secondOperator !== null
+      ) {
+        if (given === undefined) return refuse('owner_credential_required')
         const refusal = refusalOfOneOperator(ctx, actor, {
           operation: 'rotate_caller',
-          arguments: { name },
-          subject: name,
-          funds: null,
+          arguments: { name, token_sha256: given },
+          subject: `${name} sha256:${given}`,
+          moved: null,
         })
         if (refusal !== null) return refusal
       }
 
       // From here on it must succeed.
-      const token = newCallerToken(found.caller.kind, ctx.random)
+      const token = given === undefined ? newCallerToken(found.caller.kind, ctx.random) : undefined
+      const digest = given ?? tokenDigest(token!)
       const previousUntil = plus(ctx.now, OVERLAP_MS)
       const rotated: StoredCaller = {
         ...found,
@@ -49,7 +72,7 @@ export function rotateCaller(actor: Actor, callers: Callers, name: string): Comm
               ? { ...known, endsAt: previousUntil }
               : { ...known, endsAt: known.endsAt < ctx.now ? known.endsAt : ctx.now },
           ),
-          { digest: tokenDigest(token), createdAt: ctx.now, endsAt: null },
+          { digest, createdAt: ctx.now, endsAt: null },
         ],
       }
       stageCaller(ctx, rotated)

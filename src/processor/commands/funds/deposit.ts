@@ -43,17 +43,18 @@ export function deposit(actor: Actor, tenant: TenantId, request: DepositRequest)
       const funds = money(currency, amount)
       if (!canDeposit(ctx, tenant, funds)) return refuse('balance_limit_exceeded')
       const { idempotencyKey } = request
+      const moved = { tenant, funds }
       const refusal = refusalOfOneOperator(ctx, actor, {
         operation: 'deposit',
         arguments: { tenant, currency, amount: request.amount, idempotency_key: idempotencyKey },
         subject: `${tenant} ${idempotencyKey}`,
-        funds,
+        moved,
       })
       if (refusal !== null) return refusal
 
       // From here on it must succeed.
       const depositId = depositFunds(ctx, tenant, funds)
-      logAction(ctx, actor, 'deposit', `${tenant} ${depositId}`)
+      logAction(ctx, actor, 'deposit', `${tenant} ${depositId}`, null, moved)
       const available = toWire(balanceOf(ctx.memory, tenant, currency, 'prefund'))
       const view = { deposit_id: depositId, available }
       bindKey(ctx, rowKey, { requestHash, entity: depositId, response: JSON.stringify(view) })

@@ -11,7 +11,8 @@
 import type { IntentEvent } from '../../../../actors/intent/context.js'
 import { intentView } from '../../../../actors/intent/view.js'
 import { advanceIntent } from '../../changes/advance_intent.js'
-import { canPostIntent } from '../../changes/books.js'
+import { refusalOfOneOperator } from '../../changes/approval_requests.js'
+import { canPostIntent, movedByIntent } from '../../changes/books.js'
 import type { Command, CommandContext } from '../../cycle/command.js'
 import { answer, refuse } from '../../cycle/answer.js'
 import { isEvidence, logAction, type Actor } from '../../changes/operator_log.js'
@@ -34,13 +35,24 @@ export function resolveIntent(
       const live = ctx.memory.intents.get(intentId)
       if (!live) return refuse('payment_intent_not_found')
       if (!isUnanswered(live, event)) return refuse('payment_intent_not_at_rail')
+      // The end of a recall moves nothing.
+      const moved = event.type === 'recallRefused' ? null : movedByIntent(live.context)
+      if (moved !== null) {
+        const refusal = refusalOfOneOperator(ctx, actor, {
+          operation: 'resolve_intent',
+          arguments: { intent_id: intentId, outcome, evidence },
+          subject: `${intentId} ${outcome}`,
+          moved,
+        })
+        if (refusal !== null) return refusal
+      }
 
       // From here on it must succeed.
       advanceIntent(ctx, live, event)
       if (event.type !== 'recallRefused') {
         ctx.batch.instructions.push(queryOf(live.context))
       }
-      logAction(ctx, actor, `resolve_intent_${outcome}`, intentId, evidence)
+      logAction(ctx, actor, `resolve_intent_${outcome}`, intentId, evidence, moved)
       return answer(intentView(live.state, live.context))
     },
   }
@@ -59,10 +71,18 @@ export function reverseIntent(actor: Actor, intentId: string, evidence: string):
       if (!canPostIntent(ctx, live.context, 'intent_refunded')) {
         return refuse('balance_limit_exceeded')
       }
+      const moved = movedByIntent(live.context)
+      const refusal = refusalOfOneOperator(ctx, actor, {
+        operation: 'reverse_intent',
+        arguments: { intent_id: intentId, evidence },
+        subject: intentId,
+        moved,
+      })
+      if (refusal !== null) return refusal
 
       // From here on it must succeed.
       advanceIntent(ctx, live, { type: 'returned', at: ctx.now })
-      logAction(ctx, actor, 'reverse_intent', intentId, evidence)
+      logAction(ctx, actor, 'reverse_intent', intentId, evidence, moved)
       return answer(intentView(live.state, live.context))
     },
   }

@@ -9,6 +9,8 @@ import { plus } from '../../../base/clock.js'
 import { isHeld } from '../../../../actors/hold.js'
 import { intentView } from '../../../../actors/intent/view.js'
 import { advanceIntent } from '../../changes/advance_intent.js'
+import { refusalOfOneOperator } from '../../changes/approval_requests.js'
+import { movedByIntent } from '../../changes/books.js'
 import { isSuspended } from '../../changes/directory.js'
 import { logAction, type Actor } from '../../changes/operator_log.js'
 import { answer, refuse } from '../../cycle/answer.js'
@@ -26,6 +28,14 @@ export function approveIntent(actor: Actor, intentId: string): Command {
         return refuse('payment_intent_not_held')
       }
       if (isSuspended(ctx.memory, live.context.tenant)) return refuse('partner_suspended')
+      const moved = movedByIntent(live.context)
+      const refusal = refusalOfOneOperator(ctx, actor, {
+        operation: 'approve_intent',
+        arguments: { intent_id: intentId },
+        subject: intentId,
+        moved,
+      })
+      if (refusal !== null) return refusal
 
       // From here on it must succeed.
       advanceIntent(ctx, live, {
@@ -34,7 +44,7 @@ export function approveIntent(actor: Actor, intentId: string): Command {
         railUp: ctx.railUp,
         notAfter: plus(ctx.now, ctx.rules.railSubmitTtlMs),
       })
-      logAction(ctx, actor, 'approve_intent', intentId)
+      logAction(ctx, actor, 'approve_intent', intentId, null, moved)
       return answer(intentView(live.state, live.context))
     },
   }

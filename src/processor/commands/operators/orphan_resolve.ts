@@ -7,10 +7,14 @@
  *   decides.
  */
 import { environmentOf, PREFIX, type TenantId } from '../../../base/ids.js'
+import type { Currency } from '../../../money/currency.js'
+import { money } from '../../../money/money.js'
+import type { Moved } from '../../cache/single_handed_sums.js'
 import { isHeld } from '../../../../actors/hold.js'
 import { isUnderReview } from '../../../../actors/payout/context.js'
 import { advanceIntent } from '../../changes/advance_intent.js'
 import { advancePayout } from '../../changes/advance_payout.js'
+import { refusalOfOneOperator } from '../../changes/approval_requests.js'
 import { isEvidence, logAction, type Actor } from '../../changes/operator_log.js'
 import { orphanView, stageOrphan } from '../../changes/orphans.js'
 import { answer, refuse } from '../../cycle/answer.js'
@@ -52,6 +56,16 @@ export function resolveOrphan(
         return refuse(isIntent ? 'payment_intent_not_found' : 'payout_not_found')
       }
       if (pay !== null && !pay.matches(orphan)) return refuse('orphan_execution_differs')
+      const moved = pay === null ? null : movedBy(pay, orphan)
+      if (paymentId !== undefined && moved !== null) {
+        const refusal = refusalOfOneOperator(ctx, actor, {
+          operation: 'resolve_orphan',
+          arguments: { instruction_id: instruction, payment_id: paymentId, evidence },
+          subject: `${instruction} ${paymentId}`,
+          moved,
+        })
+        if (refusal !== null) return refusal
+      }
 
       // From here on it must succeed.
       pay?.complete(orphan)
@@ -62,13 +76,20 @@ export function resolveOrphan(
         resolved_at: ctx.now,
       }
       stageOrphan(ctx, resolved)
-      logAction(ctx, actor, `resolve_orphan_${resolution}`, instruction, evidence)
+      logAction(ctx, actor, `resolve_orphan_${resolution}`, instruction, evidence, moved)
       return answer({ ...orphanView(resolved), held: [] })
     },
   }
 }
 
+/** Equal in amount and currency, so the execution has the money of the payment. */
+const movedBy = ({ tenant }: Payment, { currency, amount }: Orphan): Moved => ({
+  tenant,
+  funds: money(currency as Currency, amount),
+})
+
 interface Payment {
+  readonly tenant: TenantId
   /** Whether the payment is held and equal to the orphan in amount and currency. */
   matches(orphan: Orphan): boolean
   complete(orphan: Orphan): void
@@ -83,6 +104,7 @@ function intentOf(ctx: CommandContext, id: string): Payment | null {
   if (!live) return null
   const { tenant, scanned } = live.context
   return {
+    tenant,
     matches: (orphan) =>
       live.state === 'authorized' &&
       isHeld(live.context) &&
@@ -99,6 +121,7 @@ function payoutOf(ctx: CommandContext, id: string): Payment | null {
   if (!live) return null
   const { tenant, currency, recipientAmount } = live.context
   return {
+    tenant,
     matches: (orphan) =>
       isUnderReview(live.state, live.context) &&
       isOf(orphan, tenant, 'payout') &&

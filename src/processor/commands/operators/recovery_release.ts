@@ -65,7 +65,7 @@ export function releaseRecovery(
           incomplete,
         },
         subject: `${recovery.number} ${checked}`,
-        funds: null,
+        moved: null,
       })
       if (refusal !== null) return refusal
 

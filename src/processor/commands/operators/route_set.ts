@@ -2,6 +2,7 @@
  * Sets a payout route, for one tenant or as the default of all tenants, and lists the routes.
  *
  * - A route is set as a whole. Accepted payouts keep the terms of their acceptance.
+ * - A route that loosens the one in force needs a second operator: it says which payouts are held.
  */
 import { FEE_BPS_MAX } from '../../../base/constants.js'
 import { partsOfTenant, type TenantId } from '../../../base/ids.js'
@@ -9,8 +10,10 @@ import { isCountry } from '../../../money/country.js'
 import { currencyOf } from '../../../money/currency.js'
 import { parseInt64, parsePositiveInt64, toWire } from '../../../money/money.js'
 import type { Route__Output as WireRoute } from '../../../../protos/types/causeway/operator/v1/Route.js'
-import type { Command } from '../../cycle/command.js'
-import { answer, refuse } from '../../cycle/answer.js'
+import type { Command, CommandContext } from '../../cycle/command.js'
+import { answer, refuse, type Answer } from '../../cycle/answer.js'
+import { refusalOfOneOperator } from '../../changes/approval_requests.js'
+import { isGuardedRoute } from '../../changes/second_operator.js'
 import { logAction, type Actor } from '../../changes/operator_log.js'
 import { routeRow, type Route } from '../../cache/payout_routes.js'
 import type { SettingSource } from './rate_set.js'
@@ -31,6 +34,8 @@ export function setRoute(
     decide: (ctx) => {
       const route = routeIn(tenant, given)
       if (route === null) return refuse('invalid_request')
+      const refusal = source === null ? refusalOfRoute(ctx, actor, route) : null
+      if (refusal !== null) return refusal
 
       // From here on it must succeed.
       const row = routeRow(route)
@@ -41,6 +46,19 @@ export function setRoute(
       return answer(routeView(route))
     },
   }
+}
+
+/** The refusal of one operator to set it; null: the actor may set it now. */
+export function refusalOfRoute(ctx: CommandContext, actor: Actor, route: Route): Answer | null {
+  const { tenant, country, currency } = route
+  const before = ctx.memory.routes.inForce(tenant, country, currency)
+  if (!isGuardedRoute(before, route)) return null
+  return refusalOfOneOperator(ctx, actor, {
+    operation: 'set_route',
+    arguments: { tenant, route: routeView(route) },
+    subject: `${tenant ?? 'all'} ${country} ${currency}`,
+    moved: null,
+  })
 }
 
 export function listRoutes(): Command {

@@ -12,8 +12,9 @@ import type { Route__Output as WireRoute } from '../../../../protos/types/causew
 import type { ClusterSetting, NewSetting } from '../../../store/postgres/cluster/settings.js'
 import { answer, refuse } from '../../cycle/answer.js'
 import type { Command } from '../../cycle/command.js'
-import { rateIn, setRate } from './rate_set.js'
-import { routeIn, routeView, setRoute } from './route_set.js'
+import type { Actor } from '../../changes/operator_log.js'
+import { rateIn, refusalOfRate, setRate } from './rate_set.js'
+import { refusalOfRoute, routeIn, routeView, setRoute } from './route_set.js'
 
 const RATE = 'rate'
 const ROUTE = 'route'
@@ -33,6 +34,28 @@ export function routeSetting(given: WireRoute): SettingContent | null {
   if (route === null) return null
   const { country, currency } = route
   return { kind: ROUTE, key: `${country} ${currency}`, value: JSON.stringify(routeView(route)) }
+}
+
+/** Whether the operator may store a setting; a request for an approval is all that it changes. */
+export function checkSetting(
+  actor: Actor,
+  { kind, key, value }: SettingContent,
+  force: boolean,
+): Command {
+  return {
+    name: 'check_setting',
+    allowedInRecovery: true,
+    needs: () => undefined,
+    decide: (ctx) => {
+      const rate = kind === RATE ? rateIn(key, value) : null
+      const route = kind === ROUTE ? routeIn(null, JSON.parse(value) as WireRoute) : null
+      if (rate !== null) {
+        return refusalOfRate(ctx, actor, rate, { rateText: value, force }) ?? answer({})
+      }
+      if (route !== null) return refusalOfRoute(ctx, actor, route) ?? answer(routeView(route))
+      return refuse('invalid_request')
+    },
+  }
 }
 
 export function applySetting(setting: ClusterSetting): Command {
@@ -62,7 +85,7 @@ function commandOf({ version, kind, key, value, at, actor, reason }: ClusterSett
   const source = { setAt: at, evidence: `settings version ${version}` }
   switch (kind) {
     case RATE:
-      return setRate(by, key, value, source)
+      return setRate(by, key, value, { force: true, source })
     case ROUTE:
       return setRoute(by, null, JSON.parse(value) as WireRoute, source)
     default:

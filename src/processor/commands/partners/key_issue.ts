@@ -4,8 +4,10 @@
  * - The first key takes the current quarter, each further one the quarter after the tenant's
  *   newest.
  * - At most three keys are active. Older keys are revoked 14 days after a newer one is issued.
- * - The secret is shown only in this answer.
+ * - The secret is in this answer only: as text, or sealed for the partner. A key of production that
+ *   a second operator approves is sealed, so neither of the two can sign as the partner.
  */
+import { ownerKeyDigest, ownerKeyIn, sealedFor } from '../../../auth/sealed_secret.js'
 import { newSigningSecret } from '../../../auth/secret_generation.js'
 import {
   keyIdOf,
@@ -18,6 +20,8 @@ import { ACTIVE_KEYS_MAX } from '../../../base/constants.js'
 import { DAY, plus } from '../../../base/clock.js'
 import { partsOfTenant, type TenantId } from '../../../base/ids.js'
 import type { Command, CommandContext } from '../../cycle/command.js'
+import { refusalOfOneOperator } from '../../changes/approval_requests.js'
+import { isGuardedKey } from '../../changes/second_operator.js'
 import { stageKey } from '../../changes/directory.js'
 import { answer, refuse } from '../../cycle/answer.js'
 import { isActiveKey, type KeyEntry } from '../../cache/tenant_directory.js'
@@ -26,13 +30,28 @@ import { logAction, type Actor } from '../../changes/operator_log.js'
 
 const OVERLAP_MS = 14 * DAY
 
-export function issueKey(actor: Actor, tenant: TenantId): Command {
+/** @param publicKey the partner's RSA key in PEM; undefined: the secret is shown */
+export function issueKey(actor: Actor, tenant: TenantId, publicKey?: string): Command {
   return {
     name: 'issue_key',
     needs: () => undefined,
     decide: (ctx) => {
       const active = keysOf(ctx.memory, tenant).filter((key) => isActiveKey(key, ctx.now))
+      const owner = publicKey === undefined ? undefined : ownerKeyIn(publicKey)
+      if (owner === null) return refuse('invalid_request')
       if (active.length >= ACTIVE_KEYS_MAX) return refuse('signing_key_limit')
+      if (isGuardedKey(tenant) && ctx.rules.secondOperator !== null) {
+        if (publicKey === undefined || owner === undefined) {
+          return refuse('owner_credential_required')
+        }
+        const refusal = refusalOfOneOperator(ctx, actor, {
+          operation: 'issue_key',
+          arguments: { tenant, public_key: publicKey },
+          subject: `${tenant} sha256:${ownerKeyDigest(owner)}`,
+          moved: null,
+        })
+        if (refusal !== null) return refusal
+      }
 
       // From here on it must succeed.
       const key = stageNewKey(ctx, tenant)
@@ -42,7 +61,12 @@ export function issueKey(actor: Actor, tenant: TenantId): Command {
         }
       }
       logAction(ctx, actor, 'issue_key', key.id)
-      return answer({ key_id: key.id, secret: key.secret })
+      return answer({
+        key_id: key.id,
+        ...(owner === undefined
+          ? { secret: key.secret }
+          : { sealed_secret: sealedFor(owner, key.secret) }),
+      })
     },
   }
 }

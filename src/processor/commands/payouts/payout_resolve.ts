@@ -10,8 +10,7 @@ import type { PayoutEvent } from '../../../../actors/payout/context.js'
 import { payoutView } from '../../../../actors/payout/view.js'
 import { advancePayout } from '../../changes/advance_payout.js'
 import { refusalOfOneOperator } from '../../changes/approval_requests.js'
-import { canPostPayout } from '../../changes/books.js'
-import { money } from '../../../money/money.js'
+import { canPostPayout, movedByPayout } from '../../changes/books.js'
 import type { Command, CommandContext } from '../../cycle/command.js'
 import { answer, refuse } from '../../cycle/answer.js'
 import { isEvidence, logAction, type Actor } from '../../changes/operator_log.js'
@@ -33,11 +32,19 @@ export function resolvePayout(
       if (!live) return refuse('payout_not_found')
       const isOut = live.state === 'processing' && live.context.handedOverAt !== undefined
       if (!isOut) return refuse('payout_not_at_rail')
+      const moved = movedByPayout(live.context)
+      const refusal = refusalOfOneOperator(ctx, actor, {
+        operation: 'resolve_payout',
+        arguments: { payout_id: payoutId, outcome, evidence },
+        subject: `${payoutId} ${outcome}`,
+        moved,
+      })
+      if (refusal !== null) return refusal
 
       // From here on it must succeed.
       advancePayout(ctx, live, event)
       ctx.batch.instructions.push(queryOf(live.context))
-      logAction(ctx, actor, `resolve_payout_${outcome}`, payoutId, evidence)
+      logAction(ctx, actor, `resolve_payout_${outcome}`, payoutId, evidence, moved)
       return answer(payoutView(live.state, live.context, ctx.rules.brand))
     },
   }
@@ -56,18 +63,18 @@ export function reversePayout(actor: Actor, payoutId: string, evidence: string):
       if (!canPostPayout(ctx, live.context, 'payout_reversed')) {
         return refuse('balance_limit_exceeded')
       }
-      const { currency, amount } = live.context
+      const moved = movedByPayout(live.context)
       const refusal = refusalOfOneOperator(ctx, actor, {
         operation: 'reverse_payout',
         arguments: { payout_id: payoutId, evidence },
         subject: payoutId,
-        funds: money(currency, BigInt(amount)),
+        moved,
       })
       if (refusal !== null) return refusal
 
       // From here on it must succeed.
       advancePayout(ctx, live, { type: 'returned', at: ctx.now, source: 'service' })
-      logAction(ctx, actor, 'reverse_payout', payoutId, evidence)
+      logAction(ctx, actor, 'reverse_payout', payoutId, evidence, moved)
       return answer(payoutView(live.state, live.context, ctx.rules.brand))
     },
   }

@@ -8,9 +8,9 @@
  */
 import { isUnderReview } from '../../../../actors/payout/context.js'
 import { payoutView } from '../../../../actors/payout/view.js'
-import { money } from '../../../money/money.js'
 import { advancePayout } from '../../changes/advance_payout.js'
 import { refusalOfOneOperator } from '../../changes/approval_requests.js'
+import { movedByPayout } from '../../changes/books.js'
 import { takesPayouts } from '../../changes/beneficiaries.js'
 import type { Command } from '../../cycle/command.js'
 import { isSuspended } from '../../changes/directory.js'
@@ -33,18 +33,18 @@ export function approvePayout(actor: Actor, payoutId: string): Command {
       if (isSuspended(ctx.memory, tenant)) return refuse('partner_suspended')
       const known = ctx.memory.beneficiaries.get(beneficiary.id)
       if (!known || !takesPayouts(known)) return refuse('invalid_beneficiary')
-      const { currency, amount } = live.context
+      const moved = movedByPayout(live.context)
       const refusal = refusalOfOneOperator(ctx, actor, {
         operation: 'approve_payout',
         arguments: { payout_id: payoutId },
         subject: payoutId,
-        funds: money(currency, BigInt(amount)),
+        moved,
       })
       if (refusal !== null) return refusal
 
       // From here on it must succeed.
       advancePayout(ctx, live, { type: 'approve', at: ctx.now, railUp: ctx.railUp })
-      logAction(ctx, actor, 'approve_payout', payoutId)
+      logAction(ctx, actor, 'approve_payout', payoutId, null, moved)
       return answer(payoutView(live.state, live.context, ctx.rules.brand))
     },
   }

@@ -12,6 +12,7 @@ import type { TenantId } from '../../../base/ids.js'
 import type { Currency } from '../../../money/currency.js'
 import { money, type Money } from '../../../money/money.js'
 import type { Row } from '../../../store/tables.js'
+import type { Moved } from '../../cache/single_handed_sums.js'
 import type { Command, CommandContext } from '../../cycle/command.js'
 import { refusalOfOneOperator } from '../../changes/approval_requests.js'
 import { discrepancyView, stageDiscrepancy } from '../../changes/discrepancies.js'
@@ -33,8 +34,10 @@ const SETTLEMENTS = {
   write_off: { paid: 'discrepancy_lost', returned: 'discrepancy_gained' },
 } as const satisfies Record<string, Record<'paid' | 'returned', SuspensePlan | null> | null>
 type SettlementKind = keyof typeof SETTLEMENTS
-/** Those that change the partner's prefund. */
-const CORRECTIONS: ReadonlySet<SettlementKind> = new Set(['charge_partner', 'credit_partner'])
+/** Those that change the partner's prefund or our own funds. */
+const CORRECTIONS: ReadonlySet<SettlementKind> = new Set([
+  ...(['charge_partner', 'credit_partner', 'write_off'] as const),
+])
 
 export function resolveDiscrepancy(
   actor: Actor,
@@ -53,12 +56,13 @@ export function resolveDiscrepancy(
       const clearing = clearingOf(row, settlement)
       const refusal = settlement === 'keep' ? null : refusalOf(ctx, clearing)
       if (refusal !== null) return refuse(refusal)
-      if (clearing !== null && CORRECTIONS.has(settlement)) {
+      const moved = CORRECTIONS.has(settlement) ? clearing && movedBy(clearing) : null
+      if (moved !== null) {
         const ofOne = refusalOfOneOperator(ctx, actor, {
           operation: 'resolve_discrepancy',
           arguments: { discrepancy_id: id, settlement, evidence },
           subject: `${id} ${settlement}`,
-          funds: clearing.amount,
+          moved,
         })
         if (ofOne !== null) return ofOne
       }
@@ -67,7 +71,7 @@ export function resolveDiscrepancy(
       if (clearing !== null) postSuspense(ctx, clearing.tenant, { ...clearing, entity: id })
       const settled = { ...row, resolved_at: ctx.now, settlement }
       stageDiscrepancy(ctx, settled)
-      logAction(ctx, actor, `resolve_discrepancy_${settlement}`, id, evidence)
+      logAction(ctx, actor, `resolve_discrepancy_${settlement}`, id, evidence, moved)
       return answer(discrepancyView(settled))
     },
   }
@@ -80,6 +84,8 @@ interface Clearing {
   readonly plan: SuspensePlan
   readonly amount: Money
 }
+
+const movedBy = ({ tenant, amount }: Clearing): Moved => ({ tenant, funds: amount })
 
 /** The posting that clears its entries; null when the settlement does not apply to them. */
 function clearingOf(row: Row<'discrepancies'>, settlement: SettlementKind): Clearing | null {

@@ -60,9 +60,11 @@ export function operatorService(
         operatorWork(actor, (a) => createPartner(a, partner_id, !no_funds)),
       ),
     ),
-    IssueKey: unary(dependencies, ({ actor, tenant: named }) => {
+    IssueKey: unary(dependencies, ({ actor, tenant: named, public_key: publicKey }) => {
       const tenant = tenantIn(memory, named)
-      return ownWork(tenant === null ? null : actingAs(actor, (a) => issueKey(a, tenant)))
+      return ownWork(
+        tenant === null ? null : actingAs(actor, (a) => issueKey(a, tenant, publicKey)),
+      )
     }),
     Deposit: unary(dependencies, ({ actor, tenant: named, currency, amount, idempotency_key }) => {
       const tenant = tenantIn(memory, named)
@@ -76,8 +78,8 @@ export function operatorService(
         const content = rateSetting(currency, rate)
         return content && { content, view: {} }
       },
-      unary(dependencies, ({ actor, currency, rate }) =>
-        operatorWork(actor, (a) => setRate(a, currency, rate)),
+      unary(dependencies, ({ actor, currency, rate, force }) =>
+        operatorWork(actor, (a) => setRate(a, currency, rate, { force })),
       ),
     ),
     ListRates: unary(dependencies, () => ownWork(listRates())),

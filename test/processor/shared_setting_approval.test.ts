@@ -1,0 +1,99 @@
+/** In a cluster, settings for all shards that a second operator must approve. */
+import { Metadata, type ServiceError } from '@grpc/grpc-js'
+import t, { type Test } from 'tap'
+import { callerEntry, configuredCaller, createCallers } from '../../src/auth/callers.js'
+import { readSettings } from '../../src/base/settings_reader.js'
+import { THB } from '../../src/money/currency.js'
+import { approvalsService } from '../../src/processor/servers/approvals.js'
+import { operatorService } from '../../src/processor/servers/operator/operator.js'
+import type { UnaryDependencies } from '../../src/processor/servers/unary_handler.js'
+import { rulesOf } from '../../src/processor/cycle/rules.js'
+import { settingsOf, testSettings } from '../support/shared_settings.js'
+import { EVERY_STATEMENT_IS_RIGHT } from '../support/statements.js'
+import { createWorld } from '../support/world.js'
+import { systemRandom } from '../../src/base/random.js'
+import { aRoute } from './scenarios.js'
+
+const SET_AT = Date.UTC(2026, 10, 21, 3)
+const ANN = { name: 'ann', reason: 'a test' }
+const BEN = { name: 'ben', reason: 'checked' }
+const { secondOperator } = rulesOf(readSettings({ SECOND_OPERATOR_FROM: 'USD:100' }, ''))
+
+type Handler = (
+  call: never,
+  callback: (error: ServiceError | null, answer?: unknown) => void,
+) => void
+
+async function openCluster(t: Test, rules: object = { secondOperator }) {
+  const world = await createWorld(t, { rules })
+  const cluster = testSettings(() => SET_AT)
+  const dependencies: UnaryDependencies = {
+    clock: world.clock,
+    random: systemRandom(),
+    memory: world.memory(),
+    pipeline: { submit: world.submit },
+    reader: { run: () => Promise.resolve({ ok: false, code: 'internal_error' }) },
+  }
+  const callers = createCallers(
+    ['ann', 'ben'].map((name) => configuredCaller(callerEntry('operator', name, name))),
+    world.clock,
+  )
+  const statements = EVERY_STATEMENT_IS_RIGHT
+  const recovery = { behind: () => [], statements, released: () => undefined }
+  const operator = operatorService(dependencies, {} as never, undefined, cluster)
+  const approvals = approvalsService(dependencies, callers, recovery, cluster)
+  const call = (handler: unknown, request: object) =>
+    new Promise<{ error: string | undefined; approval: string; answer: unknown }>((resolve) => {
+      const given = { request, metadata: new Metadata(), sendMetadata: () => undefined }
+      ;(handler as Handler)(given as never, (error, answer) =>
+        resolve({
+          error: error === null ? undefined : String(error.metadata.get('causeway-error')[0]),
+          approval: String(error?.metadata.get('causeway-approval-request')[0]),
+          answer,
+        }),
+      )
+    })
+  return {
+    world,
+    stored: async () =>
+      (await cluster.settingsFrom(1, 100)).map(({ kind, key, actor }) => [kind, key, actor]),
+    catchUp: () => settingsOf(world, cluster).catchUp(),
+    setRate: (rate: string, force = false) =>
+      call(operator.SetRate, { actor: ANN, currency: 'THB', rate, force }),
+    setRoute: (given: object) => call(operator.SetRoute, { actor: ANN, route: aRoute(given) }),
+    approve: (id: string) => call(approvals.Approve, { actor: BEN, id }),
+  }
+}
+
+void t.test('an approved rate or route is stored for all shards, not before', async (t) => {
+  const { world, stored, catchUp, setRate, setRoute, approve } = await openCluster(t)
+  const rate = await setRate('36.10', true)
+  const route = await setRoute({})
+  t.same([rate.error, route.error], ['second_operator_required', 'second_operator_required'])
+  t.same(await stored(), [])
+  t.match(await approve(rate.approval), {
+    error: undefined,
+    answer: { request: { status: 'approved' }, rate: { settings_version: 1 } },
+  })
+  t.match(await approve(route.approval), {
+    error: undefined,
+    answer: { route: { country: 'VN', settings_version: 2 } },
+  })
+  t.equal((await approve(rate.approval)).error, 'approval_request_decided')
+  t.same(await stored(), [
+    ['rate', 'THB', 'ben'],
+    ['route', 'VN VND', 'ben'],
+  ])
+  t.notOk(world.memory().rates.has(THB), 'each shard applies it by itself')
+  await catchUp()
+  t.ok(world.memory().rates.has(THB))
+  t.match(await setRate('36.20'), { error: undefined, answer: { settings_version: 3 } })
+  t.match(await setRoute({ review_from: '1' }), { error: undefined })
+})
+
+void t.test('without a second operator a large change is confirmed', async (t) => {
+  const { stored, setRate } = await openCluster(t, {})
+  t.equal((await setRate('40.00')).error, 'rate_change_unconfirmed')
+  t.same(await stored(), [])
+  t.match(await setRate('40.00', true), { error: undefined, answer: { settings_version: 1 } })
+})
