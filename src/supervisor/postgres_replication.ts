@@ -5,10 +5,11 @@
  * Does not own: the servers (postgres_server), when to promote (cluster/postgres_pair).
  */
 import { execFile } from 'node:child_process'
-import { chownSync, mkdirSync, rmSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { POSTGRES_USER, unprivilegedAccount, type PostgresBinaries } from './postgres_server.js'
+import { POSTGRES_USER, type PostgresBinaries } from './postgres_server.js'
+import { serverUserOf, type ServerUser } from './server_user.js'
 
 const PROMOTED_WITHIN_S = 60
 const SYNCHRONOUS_WITHIN_MS = 60_000
@@ -33,14 +34,22 @@ export interface ReplicationOptions {
   readonly binaries: PostgresBinaries
   readonly password: string
   readonly environment: NodeJS.ProcessEnv
+  /** The DATA_DIR of both servers. */
+  readonly within: string
 }
 
 export function createReplication(options: ReplicationOptions): Replication {
-  const { binaries, password, environment } = options
-  const account = unprivilegedAccount()
+  const { binaries, password, environment, within } = options
 
-  const run = async (program: string, port: number, args: readonly string[]): Promise<string> => {
-    const { stdout } = await promisify(execFile)(join(dirname(binaries.postgres), program), args, {
+  const run = async (
+    { prefix, account }: ServerUser,
+    program: string,
+    port: number,
+    args: readonly string[],
+  ): Promise<string> => {
+    const path = join(dirname(binaries.postgres), program)
+    const [command, ...words] = [...prefix, path, ...args]
+    const { stdout } = await promisify(execFile)(command!, words, {
       cwd: '/',
       env: {
         ...environment,
@@ -54,15 +63,13 @@ export function createReplication(options: ReplicationOptions): Replication {
     })
     return stdout.trim()
   }
-  const query = ({ port }: PostgresPlace, sql: string): Promise<string> =>
-    run('psql', port, ['-XtAqc', sql])
+  const query = ({ folder, port }: PostgresPlace, sql: string): Promise<string> =>
+    run(serverUserOf({ folder, within }), 'psql', port, ['-XtAqc', sql])
 
   return {
     copy: async (primary, { folder }) => {
       rmSync(folder, { recursive: true, force: true, maxRetries: REMOVE_RETRIES })
-      mkdirSync(folder, { recursive: true, mode: 0o700 })
-      if (account !== undefined) chownSync(folder, account.uid, account.gid)
-      await run('pg_basebackup', primary.port, [
+      await run(serverUserOf({ folder, within }), 'pg_basebackup', primary.port, [
         ...['-D', folder, '-R', '--checkpoint=fast', '--no-sync'],
       ])
     },

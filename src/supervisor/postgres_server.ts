@@ -4,31 +4,21 @@
  * Does not own: the books in it (store/postgres); servers of others (STORE_URL).
  *
  * - It listens on loopback only, with a password that is generated at the first start.
- * - It refuses to run as root, so a supervisor that is root runs it as the user `postgres` or
- *   `nobody`, who must be able to reach the folder.
+ * - It refuses to run as root: server_user has the user that it runs as.
  * - As nats-server it stops when the supervisor's pipe closes; SIGINT ends open sessions.
  */
 import { execFileSync } from 'node:child_process'
-import {
-  chmodSync,
-  chownSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
-import { dirname, join } from 'node:path'
+import { chownSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { ReadyInfo } from '../base/child.js'
 import type { Program } from './program.js'
+import { serverUserOf, type ServerFolder, type ServerUser } from './server_user.js'
 import { messageOf, StartupError } from './startup_error.js'
 
 export const POSTGRES_USER = 'causeway'
 const VERSION_MIN = 15
 /** Where distributions install versions side by side, off PATH. */
 const VERSIONED = '/usr/lib/postgresql'
-const UNPRIVILEGED = ['postgres', 'nobody']
 const STOP_WITH_SUPERVISOR =
   'trap "" INT; (read -r _ <&3; kill -INT $$ 2>/dev/null) & trap - INT; exec "$0" "$@"'
 
@@ -42,20 +32,14 @@ export interface PostgresServer {
   url(port: number): string
 }
 
-export interface PostgresOptions {
+/** The folder is the cluster; created at the first start. */
+export interface PostgresOptions extends ServerFolder {
   readonly binaries: PostgresBinaries
-  /** The cluster; created at the first start. */
-  readonly folder: string
   /** Of the server's only user; `folder` must be new when it is new. */
   readonly password: string
   readonly environment: NodeJS.ProcessEnv
   /** Of the server, by name. */
   readonly settings?: Readonly<Record<string, string>>
-}
-
-export interface Account {
-  readonly uid: number
-  readonly gid: number
 }
 
 /** @throws StartupError when there is no server of VERSION_MIN or newer */
@@ -77,19 +61,20 @@ export function findPostgres(find: (program: string) => string | undefined): Pos
 /** @throws StartupError */
 export function postgresServer(options: PostgresOptions): PostgresServer {
   const { binaries, folder, password, environment, settings = {} } = options
-  const account = unprivilegedAccount()
-  if (!existsSync(join(folder, 'PG_VERSION'))) createCluster(options, account)
+  const user = serverUserOf(options)
+  if (!existsSync(join(folder, 'PG_VERSION'))) createCluster(options, user)
+  const [command, ...prefix] = [...user.prefix, '/bin/sh']
   return {
     program: (port) => ({
-      command: '/bin/sh',
+      command,
       arguments: [
-        ...['-c', STOP_WITH_SUPERVISOR, binaries.postgres, '-D', folder],
+        ...[...prefix, '-c', STOP_WITH_SUPERVISOR, binaries.postgres, '-D', folder],
         ...['-p', String(port), '-c', 'listen_addresses=127.0.0.1'],
         ...['-c', 'unix_socket_directories='],
         ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
       ],
       environment,
-      account,
+      account: user.account,
       readyWhen: (pid) => readiness(folder, pid),
     }),
     url: (port) => `postgres://${POSTGRES_USER}:${password}@127.0.0.1:${port}/postgres`,
@@ -98,14 +83,8 @@ export function postgresServer(options: PostgresOptions): PostgresServer {
 
 function createCluster(
   { binaries, folder, password, environment }: PostgresOptions,
-  account?: Account,
+  { prefix, account }: ServerUser,
 ): void {
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
-  if (account !== undefined) {
-    chownSync(folder, account.uid, account.gid)
-    // Others may pass through, not read.
-    chmodSync(dirname(folder), 0o711)
-  }
   const passwordFile = `${folder}.initial`
   writeFileSync(passwordFile, password, { mode: 0o600 })
   if (account !== undefined) chownSync(passwordFile, account.uid, account.gid)
@@ -120,7 +99,8 @@ function createCluster(
     '--auth=scram-sha-256',
   ]
   try {
-    execFileSync(binaries.initdb, [...args, `--pwfile=${passwordFile}`], {
+    const [command, ...words] = [...prefix, binaries.initdb, ...args]
+    execFileSync(command!, [...words, `--pwfile=${passwordFile}`], {
       env: environment,
       cwd: '/',
       stdio: ['ignore', 'ignore', 'pipe'],
@@ -133,21 +113,6 @@ function createCluster(
   } finally {
     rmSync(passwordFile)
   }
-}
-
-/** Undefined unless this process is root. */
-export function unprivilegedAccount(): Account | undefined {
-  if (process.getuid?.() !== 0) return undefined
-  const accounts = readFileSync('/etc/passwd', 'utf8')
-    .split('\n')
-    .map((line) => line.split(':'))
-  for (const name of UNPRIVILEGED) {
-    const found = accounts.find(([user]) => user === name)
-    if (found !== undefined) return { uid: Number(found[2]), gid: Number(found[3]) }
-  }
-  throw new StartupError(
-    'PostgreSQL does not run as root: start as another user, or set STORE_URL.',
-  )
 }
 
 /** postmaster.pid: process id, folder, start, port, sockets, address, shared memory, status. */

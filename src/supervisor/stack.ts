@@ -214,6 +214,7 @@ function bundledPostgres({ environment, data, random }: StackOptions): PostgresS
   return postgresServer({
     binaries: findPostgres((program) => environment.find(program)),
     folder: data.file('postgres'),
+    within: data.path,
     password: ensurePassword(data.file('postgres.password'), random),
     environment: environment.forForeign(),
   })

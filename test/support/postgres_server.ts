@@ -1,7 +1,7 @@
 /** A PostgreSQL server for a test, on a free port and in a temporary folder. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import type { Test } from 'tap'
 import { findProgram } from '../../src/supervisor/environment.js'
 import { freePort } from '../../src/supervisor/ports.js'
@@ -39,8 +39,8 @@ export async function serverIn(
 ) {
   const port = await freePort('127.0.0.1')
   const binaries = findPostgres(findInstalled)
-  const environment = process.env
-  const server = postgresServer({ binaries, folder, password, environment, settings })
+  const [within, environment] = [dirname(folder), process.env]
+  const server = postgresServer({ binaries, folder, within, password, environment, settings })
   return { url: server.url(port), run: (): Run => run(server.program(port), `${folder}.log`) }
 }
 

@@ -6,17 +6,13 @@
  *   `rebuild` makes the other one its standby.
  * - A kill and a freeze reach every process of a server at once, as the loss of its machine does.
  */
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import type { Test } from 'tap'
 import { freePort } from '../../src/supervisor/ports.js'
-import {
-  findPostgres,
-  postgresServer,
-  unprivilegedAccount,
-} from '../../src/supervisor/postgres_server.js'
+import { findPostgres, postgresServer } from '../../src/supervisor/postgres_server.js'
 import { createReplication } from '../../src/supervisor/postgres_replication.js'
 import { run, type Run } from '../../src/supervisor/program.js'
 import { eventually } from './eventually.js'
@@ -55,10 +51,9 @@ const PASSWORD = 'a password'
 export async function startReplicated(t: Pick<Test, 'teardown'>): Promise<ReplicatedServers> {
   const home = mkdtempSync(join(tmpdir(), 'causeway-replicated-'))
   const binaries = findPostgres(findInstalled)
-  const account = unprivilegedAccount()
-  const [password, environment] = [PASSWORD, process.env]
-  const replication = createReplication({ binaries, password, environment })
-  const serverIn = (folder: string) => postgresServer({ binaries, folder, password, environment })
+  const options = { binaries, within: home, password: PASSWORD, environment: process.env }
+  const replication = createReplication(options)
+  const serverIn = (folder: string) => postgresServer({ ...options, folder })
 
   const nodeOf = async (name: string): Promise<Node> => {
     const [folder, port] = [join(home, name), await freePort('127.0.0.1')]
@@ -92,7 +87,6 @@ export async function startReplicated(t: Pick<Test, 'teardown'>): Promise<Replic
     await replication.makeSynchronous(primary)
   }
 
-  if (account !== undefined) chmodSync(home, 0o711)
   await start(primary)
   await rebuild()
   return {

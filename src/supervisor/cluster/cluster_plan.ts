@@ -6,7 +6,7 @@
  * - Two processors have a shard each; the third is a spare for either.
  * - All listen on loopback TCP, so a test can put a proxy between any two.
  */
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { loadMasterKeys } from '../../auth/master_key.js'
 import type { ReadyInfo } from '../../base/child.js'
@@ -20,15 +20,13 @@ import type { DataFolder } from '../data_folder.js'
 import type { StackEnvironment } from '../environment.js'
 import { ensurePassword, natsServer } from '../nats_server.js'
 import { freePort } from '../ports.js'
-import { findPostgres, unprivilegedAccount } from '../postgres_server.js'
+import { findPostgres } from '../postgres_server.js'
 import type { Program } from '../program.js'
 import { NODE_FLAGS, POOL } from '../programs.js'
 import { StartupError } from '../startup_error.js'
 import type { ClusterRole } from './cluster_file.js'
 import { createPostgresPair, POSTGRES_NAMES, type PostgresPair } from './postgres_pair.js'
 
-/** For PostgreSQL as another user: others may pass through, not read. */
-const PASSABLE = 0o711
 const LOOPBACK = '127.0.0.1'
 const GATEWAY_HOSTS = [LOOPBACK, '127.0.0.2']
 const SHARDS = ['books_1', 'books_2']
@@ -95,12 +93,10 @@ export async function planCluster(options: PlanOptions): Promise<ClusterPlan> {
   loadMasterKeys(masterKeyFile, { create: true, mustBePrivate: true }, random)
 
   const folder = folderOf('postgres')
-  if (unprivilegedAccount() !== undefined) {
-    for (const each of [data.path, home, folder]) chmodSync(each, PASSABLE)
-  }
   const postgres = createPostgresPair({
     binaries: findPostgres(find),
     folder,
+    within: data.path,
     password: ensurePassword(join(home, 'postgres.password'), random),
     environment: forForeign(),
     ports: { 'postgres-1': portOf('postgres-1'), 'postgres-2': portOf('postgres-2') },

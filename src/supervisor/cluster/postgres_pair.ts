@@ -56,7 +56,7 @@ const STANDBY_SIGNAL = 'standby.signal'
 const REBUILD_AGAIN_MS = 500
 
 export function createPostgresPair(options: PostgresPairOptions): PostgresPair {
-  const { binaries, password, environment, folder, ports, report } = options
+  const { binaries, password, environment, within, folder, ports, report } = options
   const primaryFile = join(folder, PRIMARY_FILE)
   const placeOf = (name: PostgresName): PostgresPlace => ({
     folder: join(folder, name),
@@ -119,7 +119,7 @@ export function createPostgresPair(options: PostgresPairOptions): PostgresPair {
       const { folder, port } = placeOf(name)
       if (name !== primary && !isCopied) throw new StartupError('waits for a copy of the primary')
       if (name === primary) rmSync(join(folder, STANDBY_SIGNAL), { force: true })
-      return postgresServer({ binaries, folder, password, environment }).program(port)
+      return postgresServer({ binaries, folder, within, password, environment }).program(port)
     },
     prepareStandby: copy,
     started: (name) => {
