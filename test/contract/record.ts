@@ -20,6 +20,9 @@ import { createRecorder } from './recorder.js'
 const INTENTS = '/v1/payment_intents'
 const ENDPOINTS = '/v1/webhook_endpoints'
 const QR = '00020101021129370016A0000006770101110113006681234567853037645802TH6304823E'
+/** Of a merchant whose bank refuses refunds. */
+const QR_WITHOUT_REFUND =
+  '00020101021129370016A0000006770101110113006699900000953037645802TH63041F14'
 const PARTNER_URL = 'https://partner.example/hooks'
 const USER = {
   partner_user_id: 'user-1',
@@ -178,6 +181,37 @@ try {
     ...{ operation: 'listBalanceTransactions', method: get, status: 200 },
     path: '/v1/balance_transactions?limit=2',
   })
+
+  // The events that no call above causes, by their triggers.
+  const pay = async (user: string, qr_payload: string): Promise<string> => {
+    const intent = await partner.request(post, INTENTS, { ...INTENT, partner_user_id: user })
+    const { intent_id, session_token } = intent.body as Record<string, string>
+    const path = `${INTENTS}/${intent_id}`
+    const app = partner.session(session_token ?? '')
+    const amount = { local_amount_minor_units: '25000' }
+    const { body } = await app.request(post, `${path}/scan`, { qr_payload, ...amount })
+    const { quote_id, quote_version } = (body as { quote: Record<string, unknown> }).quote
+    await app.request(post, `${path}/confirm`, { quote_id, quote_version })
+    return path
+  }
+  await untilStatus(partner, await pay('user-1+fail', QR), 'failed')
+  const kept = await pay('user-2', QR_WITHOUT_REFUND)
+  await untilStatus(partner, kept, 'captured')
+  await partner.request(post, `${kept}/refund`)
+  await eventually('the refund is refused', async () => {
+    const { body } = await partner.request(get, kept)
+    return (body as { refund?: { status: string } }).refund?.status === 'refused'
+  })
+  const expiring = { ...INTENT, partner_user_id: 'user-3+expire' }
+  const left = await partner.request(post, INTENTS, expiring)
+  const { intent_id: leftId } = left.body as { intent_id: string }
+  await untilStatus(partner, `${INTENTS}/${leftId}`, 'expired')
+  await partner.request(
+    post,
+    '/v1/payouts',
+    { ...inline, beneficiary: ACCOUNT, reference: 'sandbox:balance_low' },
+    { headers: { 'Idempotency-Key': 'payout-117' } },
+  )
 
   // Webhooks.
   normalizer.replace(`${receiver.url}/hooks?from=causeway`, PARTNER_URL)
