@@ -3,22 +3,20 @@
  * receipts with a receipt token. An app never has the signing secret.
  */
 import { connectApp, type BearerConnection, type Server } from './connection.js'
-import { createRequester, pathOf, type ClientOptions, type Requester } from './request.js'
+import { poll, type PollOptions } from './poll.js'
+import {
+  createRequester,
+  pathOf,
+  type CallOptions,
+  type ClientOptions,
+  type Requester,
+} from './request.js'
 import type { IntentStatus, PaymentIntent, Quote, Receipt, Scan, ScanResult } from './types.js'
 
 const INTENTS = '/v1/payment_intents'
 
-export interface PollOptions {
-  /** Default one minute. Then show "payment in progress" and do not let the user pay again. */
-  readonly withinMs?: number
-}
-
-const POLL_WITHIN_MS = 60_000
-const POLL_FIRST_MS = 1_000
-const POLL_MAX_MS = 15_000
-const POLL_FACTOR = 1.5
-
 const IN_PROGRESS: ReadonlySet<IntentStatus> = new Set(['created', 'authorized'])
+export const isFinalIntent = ({ status }: PaymentIntent): boolean => !IN_PROGRESS.has(status)
 
 export type AppClient = ReturnType<typeof createAppClient>
 export type Session = ReturnType<typeof sessionOf>
@@ -39,16 +37,16 @@ export function createAppClient(
 }
 
 export function sessionOf(connection: BearerConnection, requester: Requester) {
-  const { now, random, sleep } = requester
-  const get = async (intentId: string): Promise<PaymentIntent> =>
-    (await requester.send(connection, { method: 'GET', path: pathOf(INTENTS, intentId) }))
-      .body as PaymentIntent
+  const get = async (intentId: string, options: CallOptions = {}): Promise<PaymentIntent> => {
+    const request = { ...options, method: 'GET', path: pathOf(INTENTS, intentId) }
+    return (await requester.send(connection, request)).body as PaymentIntent
+  }
   return {
     get,
     /** A new scan replaces the quote. */
-    scan: async (intentId: string, scan: Scan): Promise<ScanResult> => {
+    scan: async (intentId: string, scan: Scan, options: CallOptions = {}): Promise<ScanResult> => {
       const path = pathOf(INTENTS, intentId, '/scan')
-      const request = { method: 'POST', path, body: scan, isRepeatable: true }
+      const request = { ...options, method: 'POST', path, body: scan, isRepeatable: true }
       return (await requester.send(connection, request)).body as ScanResult
     },
     /**
@@ -60,36 +58,29 @@ export function sessionOf(connection: BearerConnection, requester: Requester) {
       intentId: string,
       idempotencyKey: string,
       quote?: Pick<Quote, 'quote_id' | 'quote_version'>,
+      options: CallOptions = {},
     ): Promise<PaymentIntent> => {
       const path = pathOf(INTENTS, intentId, '/confirm')
       const body =
         quote === undefined ? {} : { quote_id: quote.quote_id, quote_version: quote.quote_version }
-      return (await requester.send(connection, { method: 'POST', path, body, idempotencyKey }))
-        .body as PaymentIntent
+      const request = { ...options, method: 'POST', path, body, idempotencyKey }
+      return (await requester.send(connection, request)).body as PaymentIntent
     },
     /**
      * Fetches the intent, less and less often, until its status is final or the time is over.
      *
      * @returns the latest intent: `authorized` never means failed
      */
-    poll: async (intentId: string, options: PollOptions = {}): Promise<PaymentIntent> => {
-      const deadline = now() + (options.withinMs ?? POLL_WITHIN_MS)
-      let delay = POLL_FIRST_MS
-      for (;;) {
-        await sleep(delay * (0.75 + random() / 2))
-        const intent = await get(intentId)
-        if (!IN_PROGRESS.has(intent.status) || now() >= deadline) return intent
-        delay = Math.min(delay * POLL_FACTOR, POLL_MAX_MS)
-      }
-    },
+    poll: (intentId: string, options: PollOptions = {}): Promise<PaymentIntent> =>
+      poll(requester, () => get(intentId, options), isFinalIntent, options),
   }
 }
 
 export function receiptsOf(connection: BearerConnection, requester: Requester) {
   return {
-    get: async (intentId: string): Promise<Receipt> => {
+    get: async (intentId: string, options: CallOptions = {}): Promise<Receipt> => {
       const path = pathOf(INTENTS, intentId, '/receipt')
-      return (await requester.send(connection, { method: 'GET', path })).body as Receipt
+      return (await requester.send(connection, { ...options, method: 'GET', path })).body as Receipt
     },
   }
 }

@@ -2,6 +2,8 @@
  * Signed, bearer and plain requests: one request, one answer, no retry.
  */
 import { sendRequest, type HttpAnswer } from './http.js'
+import { createTransport, type TransportOptions } from './transport.js'
+import { VERSION } from './version.js'
 import { brandHeader, newNonce, signRequest, type SignedRequest } from './signing.js'
 
 export interface Server {
@@ -24,6 +26,9 @@ export interface RequestOptions {
   readonly headers?: Readonly<Record<string, string>>
   readonly timestamp?: string
   readonly nonce?: string
+  readonly signal?: AbortSignal | undefined
+  /** Instead of the connection's. */
+  readonly timeoutMs?: number | undefined
 }
 
 export interface BearerConnection {
@@ -51,7 +56,9 @@ export interface Connection extends BearerConnection, AppConnection {
   sign(method: string, path: string, bodyText: string, options?: RequestOptions): SignedRequest
 }
 
-export interface ConnectionOptions {
+export interface ConnectionOptions extends TransportOptions {
+  /** Name and version of your program, added to the `User-Agent`. */
+  readonly userAgent?: string
   /** Epoch milliseconds. */
   readonly now?: () => number
   /** For each attempt, to the last byte of the answer; default 30 seconds. */
@@ -59,20 +66,27 @@ export interface ConnectionOptions {
 }
 
 const TIMEOUT_MS = 30_000
+const USER_AGENT = `causeway-client/${VERSION} node/${process.versions.node}`
 
 /** For an app: it has tokens and never the signing secret. */
 export function connectApp(server: Server, options: ConnectionOptions = {}): AppConnection {
   const { baseUrl, host, brand = 'Service' } = server
-  const { timeoutMs = TIMEOUT_MS } = options
+  const { timeoutMs = TIMEOUT_MS, userAgent } = options
+  const transport = createTransport(options)
+  const always = {
+    'user-agent': userAgent === undefined ? USER_AGENT : `${USER_AGENT} ${userAgent}`,
+  }
   const base = baseUrl.replace(/\/+$/, '')
   const withHeaders = (own: Readonly<Record<string, string>>): BearerConnection => ({
     request: (method, path, body, given = {}) =>
       sendRequest({
         url: new URL(base + path),
         method,
-        headers: { ...(host === undefined ? {} : { host }), ...own, ...given.headers },
+        headers: { ...always, ...(host === undefined ? {} : { host }), ...own, ...given.headers },
         body: textOf(body),
-        timeoutMs,
+        timeoutMs: given.timeoutMs ?? timeoutMs,
+        transport,
+        signal: given.signal,
       }),
   })
   return {
@@ -102,7 +116,10 @@ export function connect(credentials: Credentials, options: ConnectionOptions = {
     request: (method, path, body, given = {}) => {
       const text = textOf(body)
       const { headers } = sign(method, path, text, given)
-      return plain.request(method, path, text, { headers: { ...headers, ...given.headers } })
+      return plain.request(method, path, text, {
+        ...given,
+        headers: { ...headers, ...given.headers },
+      })
     },
   }
 }

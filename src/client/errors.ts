@@ -1,5 +1,7 @@
 /** Errors of a request: the class follows the `code`, not the HTTP status. */
+import type { IncomingHttpHeaders } from 'node:http'
 import type { HttpAnswer } from './http.js'
+import { requestIdOf } from './response_details.js'
 import { is2xx } from './retry.js'
 
 interface ErrorDetails {
@@ -7,6 +9,7 @@ interface ErrorDetails {
   readonly code: string
   readonly message: string
   readonly requestId: string
+  readonly headers: IncomingHttpHeaders
   readonly idempotencyKey: string | undefined
   readonly retryAfterMs: number | undefined
 }
@@ -18,6 +21,8 @@ export class ApiError extends Error {
   /** One of `ERROR_CODES`, a newer one, or `unknown` when the answer is not the service's. */
   readonly code: AnyErrorCode
   readonly requestId: string
+  /** Of the answer, with names in lower case. */
+  readonly headers: IncomingHttpHeaders
   /** The key that was sent, also a generated one. */
   readonly idempotencyKey: string | undefined
   /** From `Retry-After`. */
@@ -26,11 +31,12 @@ export class ApiError extends Error {
   readonly retryable: boolean
 
   constructor(details: ErrorDetails) {
-    const { status, code, message, requestId, idempotencyKey, retryAfterMs } = details
+    const { status, code, message, requestId, headers, idempotencyKey, retryAfterMs } = details
     super(`${status} ${code}: ${message} (${requestId})`)
     this.status = status
     this.code = code
     this.requestId = requestId
+    this.headers = headers
     this.idempotencyKey = idempotencyKey
     this.retryAfterMs = retryAfterMs
     this.retryable = RETRYABLE.has(code) || (code === UNKNOWN && isOutcomeUnknown(status))
@@ -96,6 +102,10 @@ export class ConnectionError extends Error {
     super(`no answer: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
     this.idempotencyKey = idempotencyKey
   }
+}
+/** The caller's signal ended the call: the request may have been carried out. */
+export class AbortedError extends ConnectionError {
+  override name = 'AbortedError'
 }
 /** The Idempotency-Key is not printable ASCII, or the service received another one. */
 export class IdempotencyKeyError extends Error {
@@ -211,10 +221,10 @@ export function errorOf(
 ): ApiError {
   const { error = {} } = (body as Envelope | null | undefined) ?? {}
   const { code = UNKNOWN, message = 'not an answer of the service' } = error
-  const requestId = error.request_id ?? String(headers['x-request-id'] ?? '')
+  const requestId = error.request_id ?? requestIdOf(headers)
   const Class =
     ERROR_CODES.get(code) ??
     BY_STATUS[status] ??
     (isOutcomeUnknown(status) ? ServiceError : ApiError)
-  return new Class({ status, code, message, requestId, idempotencyKey, retryAfterMs })
+  return new Class({ status, code, message, requestId, headers, idempotencyKey, retryAfterMs })
 }

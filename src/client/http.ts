@@ -1,6 +1,6 @@
-/** One HTTP request over Node's client with keep-alive. Redirects are not followed. */
-import { Agent as HttpAgent, request as httpRequest, type IncomingHttpHeaders } from 'node:http'
-import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
+/** One HTTP request over Node's client. Redirects are not followed. */
+import type { IncomingHttpHeaders } from 'node:http'
+import { requestFor, type Transport } from './transport.js'
 
 export interface HttpAnswer {
   readonly status: number
@@ -20,11 +20,8 @@ export interface HttpRequest {
   readonly body: string
   /** Milliseconds from the start to the last byte of the answer. */
   readonly timeoutMs: number
-}
-
-const agents = {
-  'http:': new HttpAgent({ keepAlive: true }),
-  'https:': new HttpsAgent({ keepAlive: true }),
+  readonly transport: Transport
+  readonly signal?: AbortSignal | undefined
 }
 
 /** @throws a network error; the request may have been carried out nevertheless */
@@ -34,17 +31,20 @@ export function sendRequest({
   headers,
   body,
   timeoutMs,
+  transport,
+  signal,
 }: HttpRequest): Promise<HttpAnswer> {
-  const isTls = url.protocol === 'https:'
   const bodyHeaders: Record<string, string> =
     body === ''
       ? {}
       : { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(body)) }
   return new Promise((resolve, reject) => {
-    const request = (isTls ? httpsRequest : httpRequest)(url, {
+    const options = transport(url)
+    const request = requestFor(options.protocol)({
+      ...options,
       method,
-      agent: agents[isTls ? 'https:' : 'http:'],
-      headers: { ...bodyHeaders, ...headers },
+      headers: { ...bodyHeaders, ...options.headers, ...headers },
+      ...(signal === undefined ? {} : { signal }),
     })
     const timer = setTimeout(() => {
       request.destroy(new Error(`no complete answer in ${timeoutMs} ms`))

@@ -1,5 +1,5 @@
 /** Public exports of the partner API client. */
-export { createAppClient, type AppClient, type PollOptions, type Session } from './app.js'
+export { createAppClient, type AppClient, type Session } from './app.js'
 export { createClient, type Client, type Keyed } from './client.js'
 export {
   connect,
@@ -14,8 +14,11 @@ export {
 export * from './errors.js'
 export type { HttpAnswer } from './http.js'
 export type { List, Page } from './pagination.js'
-export type { ClientOptions } from './request.js'
+export type { PollOptions } from './poll.js'
+export type { Attempt, CallOptions, ClientOptions } from './request.js'
+export { responseOf, type ResponseDetails } from './response_details.js'
 export { RETRY, type RetryOptions } from './retry.js'
 export { canonicalRequest, signatureOf, signRequest, type SignedRequest } from './signing.js'
 export type * from './types.js'
+export { VERSION } from './version.js'
 export * from './webhooks.js'

@@ -6,9 +6,11 @@
  * - Keys are printable ASCII; the key in the answer must equal the key that was sent.
  * - Answers other than 2xx with JSON are thrown (errors.ts).
  */
+import { setTimeout as wait } from 'node:timers/promises'
 import type { BearerConnection } from './connection.js'
-import { ConnectionError, errorOf, IdempotencyKeyError } from './errors.js'
+import { AbortedError, ConnectionError, errorOf, IdempotencyKeyError } from './errors.js'
 import type { HttpAnswer } from './http.js'
+import { replayedOf, requestIdOf, withDetails } from './response_details.js'
 import {
   delayMs,
   is2xx,
@@ -18,11 +20,16 @@ import {
   retryAfterMs,
   type RetryOptions,
 } from './retry.js'
+import type { TransportOptions } from './transport.js'
 
-export interface ClientOptions {
+export interface ClientOptions extends TransportOptions {
   readonly retry?: Partial<RetryOptions>
   /** For each attempt, to the last byte of the answer; default 30 seconds. */
   readonly timeoutMs?: number
+  /** Name and version of your program, added to the `User-Agent`. */
+  readonly userAgent?: string
+  /** After each attempt, for logs and metrics. It must not throw. */
+  readonly onAttempt?: (attempt: Attempt) => void
   /** A new X-Request-Id of each request, which your logs and the service's then share. */
   readonly requestId?: () => string
   /** Epoch milliseconds; for tests. */
@@ -30,10 +37,36 @@ export interface ClientOptions {
   /** From 0 to 1; for tests. */
   readonly random?: () => number
   /** For tests. */
-  readonly sleep?: (ms: number) => Promise<void>
+  readonly sleep?: (ms: number, signal?: AbortSignal) => Promise<void>
 }
 
-export interface ApiRequest {
+/** One attempt of a call. Paths, keys and ids are no secrets; bodies and tokens are not in it. */
+export interface Attempt {
+  readonly method: string
+  /** With its query. */
+  readonly path: string
+  /** From 1. */
+  readonly number: number
+  /** Undefined: no answer. */
+  readonly status: number | undefined
+  /** Empty without an answer. */
+  readonly requestId: string
+  /** Why there was no answer. */
+  readonly error: Error | undefined
+  readonly idempotencyKey: string | undefined
+  readonly durationMs: number
+  /** Until the next attempt; undefined: this was the last one. */
+  readonly retryInMs: number | undefined
+}
+
+export interface CallOptions {
+  /** Ends the call with an AbortedError. The request may have been carried out. */
+  readonly signal?: AbortSignal
+  /** For each attempt of this call, instead of the client's. */
+  readonly timeoutMs?: number
+}
+
+export interface ApiRequest extends CallOptions {
   readonly method: string
   readonly path: string
   readonly body?: unknown
@@ -46,21 +79,21 @@ export interface Requester {
   send(connection: BearerConnection, request: ApiRequest): Promise<HttpAnswer>
   readonly random: () => number
   readonly now: () => number
-  readonly sleep: (ms: number) => Promise<void>
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>
 }
 
 /** Without spaces at the ends: HTTP drops them. */
 const PRINTABLE_ASCII = /^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/
 
-const defaultSleep = (ms: number): Promise<void> =>
-  new Promise((resolve) => setTimeout(resolve, ms))
+const defaultSleep = (ms: number, signal?: AbortSignal): Promise<void> =>
+  wait(ms, undefined, signal === undefined ? {} : { signal })
 
 export function createRequester(options: ClientOptions): Requester {
   const { random = Math.random, sleep = defaultSleep, now = Date.now } = options
   const limits = { ...RETRY, ...options.retry }
 
   const send: Requester['send'] = async (connection, request) => {
-    const { method, path, body, idempotencyKey: key } = request
+    const { method, path, body, idempotencyKey: key, signal, timeoutMs } = request
     if (key !== undefined && !PRINTABLE_ASCII.test(key)) {
       throw new IdempotencyKeyError(
         'an Idempotency-Key is 1 to 255 printable ASCII characters, without spaces at its ends',
@@ -73,21 +106,44 @@ export function createRequester(options: ClientOptions): Requester {
       ...(options.requestId === undefined ? {} : { 'X-Request-Id': options.requestId() }),
     }
     for (let attempt = 1; ; attempt++) {
+      const startedAt = performance.now()
       const result = await connection
-        .request(method, path, body, { headers })
-        .catch((cause: unknown) => new ConnectionError(key, cause))
+        .request(method, path, body, { headers, signal, timeoutMs })
+        .catch((cause: unknown) =>
+          signal?.aborted === true ? new AbortedError(key, cause) : new ConnectionError(key, cause),
+        )
       const failed = result instanceof ConnectionError
+      const report = (retryInMs: number | undefined): void =>
+        options.onAttempt?.({
+          method,
+          path,
+          number: attempt,
+          status: failed ? undefined : result.status,
+          requestId: failed ? '' : requestIdOf(result.headers),
+          error: failed ? result : undefined,
+          idempotencyKey: key,
+          durationMs: performance.now() - startedAt,
+          retryInMs,
+        })
+      if (!failed && isSuccess(result)) {
+        report(undefined)
+        checkEcho(result, key)
+        return described(result, key, attempt)
+      }
       if (!failed) checkEcho(result, key)
-      if (!failed && isSuccess(result)) return result
       const after = failed ? undefined : retryAfterMs(result, now())
       const isRetried = failed
         ? isRetriedFault(result.cause, isRepeatable)
         : isRetriedStatus(result.status, isRepeatable)
-      const delay = isRetried
-        ? delayMs({ attempt, retryAfterMs: after, random: random() }, limits)
-        : undefined
+      const delay =
+        isRetried && signal?.aborted !== true
+          ? delayMs({ attempt, retryAfterMs: after, random: random() }, limits)
+          : undefined
+      report(delay)
       if (delay === undefined) throw failed ? result : errorOf(result, key, after)
-      await sleep(delay)
+      await sleep(delay, signal).catch((cause: unknown) => {
+        throw new AbortedError(key, cause)
+      })
     }
   }
   return { send, random, now, sleep }
@@ -96,6 +152,16 @@ export function createRequester(options: ClientOptions): Requester {
 /** Every answer of the service is a JSON object. */
 const isSuccess = ({ status, body }: HttpAnswer): boolean =>
   is2xx(status) && typeof body === 'object' && body !== null
+
+function described(answer: HttpAnswer, idempotencyKey: string | undefined, attempts: number) {
+  const { status, headers, body } = answer
+  withDetails(body as object, {
+    ...{ status, headers, idempotencyKey, attempts },
+    requestId: requestIdOf(headers),
+    replayed: replayedOf(headers),
+  })
+  return answer
+}
 
 /** HTTP drops bytes beyond ASCII at both ends of a header: two keys would become one. */
 function checkEcho({ headers }: HttpAnswer, sent: string | undefined): void {

@@ -226,7 +226,7 @@ void t.test('every code of the partner API has its class', (t) => {
   const codes = Object.keys(ERRORS).filter((code) => !Object.hasOwn(OPERATOR_ERRORS, code))
   t.same([...ERROR_CODES.keys()].sort(), codes.sort())
   for (const [code, Class] of ERROR_CODES) {
-    const details = { status: 500, code, message: '', requestId: '' }
+    const details = { status: 500, code, message: '', requestId: '', headers: {} }
     const error = new Class({ ...details, idempotencyKey: undefined, retryAfterMs: undefined })
     t.equal(error.retryable, ERRORS[code as keyof typeof ERRORS].retryable, code)
     t.ok(error instanceof ApiError && error.name === Class.name, code)

@@ -1,7 +1,9 @@
 """Signing, retries, errors, pagination and webhooks, against a scripted server."""
 
+import asyncio
 import json
 import os
+import platform
 import socket
 import threading
 import unittest
@@ -11,6 +13,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import causeway
 from causeway.signing import brand_header
 
+NO_RETRY = causeway.RetryOptions(attempts=1)
 PAYOUT = {"amount": "1", "currency": "VND", "beneficiary_id": "ben_1", "reference": "r"}
 
 
@@ -55,7 +58,7 @@ class World:
                 self.end_headers()
                 self.wfile.write(content)
 
-            do_GET = do_POST = do_PATCH = do_DELETE = serve
+            do_GET = do_POST = do_PATCH = do_DELETE = do_CONNECT = serve
 
             def log_message(self, *arguments):
                 pass
@@ -184,6 +187,92 @@ class Retries(unittest.TestCase):
         kept = world.client._connection._http._kept.value[0]
         world.client.payouts.get("p2")
         self.assertIs(world.client._connection._http._kept.value[0], kept)
+
+
+class Answers(unittest.TestCase):
+    def test_a_result_has_the_response_and_stays_a_dictionary(self):
+        headers = {"X-Request-Id": "req_1", "Idempotent-Replayed": "true"}
+        script = [(503,), (202, {"id": "p"}, headers)]
+        world = World(self, lambda _path, number: script[number - 1])
+        payout = world.client.payouts.create(PAYOUT, "k")
+        self.assertEqual(payout, {"id": "p"})
+        self.assertEqual(json.dumps(payout), '{"id": "p"}')
+        response = causeway.response_of(payout)
+        self.assertEqual((response.status, response.request_id), (202, "req_1"))
+        self.assertEqual((response.replayed, response.idempotency_key), (True, "k"))
+        self.assertEqual(response.attempts, 2)
+        with self.assertRaises(TypeError):
+            causeway.response_of({})
+
+    def test_an_error_has_the_headers_of_its_answer(self):
+        world = World(self, lambda _path, _number: (404, {}, {"Via": "x"}))
+        with self.assertRaises(causeway.NotFoundError) as caught:
+            world.client.payouts.get("p")
+        self.assertEqual(caught.exception.headers["via"], "x")
+
+    def test_each_attempt_is_reported(self):
+        attempts = []
+        script = [(503,), "hang up", (202, {"id": "p"}, {"X-Request-Id": "req_1"})]
+        world = World(self, lambda _path, number: script[number - 1], on_attempt=attempts.append)
+        world.client.payouts.create(PAYOUT, "k")
+        self.assertEqual([each.status for each in attempts], [503, None, 202])
+        self.assertEqual([each.retry_in_s for each in attempts], [0.25, 0.5, None])
+        self.assertEqual([each.number for each in attempts], [1, 2, 3])
+        self.assertIsInstance(attempts[1].error, causeway.NoAnswerError)
+        self.assertEqual((attempts[2].request_id, attempts[2].idempotency_key), ("req_1", "k"))
+
+    def test_requests_name_the_version_of_the_package(self):
+        world = World(self, lambda _path, _number: (200, {}))
+        world.client.payouts.get("p")
+        own = f"causeway-client-python/{causeway.__version__} python/{platform.python_version()}"
+        transport = causeway.Transport(user_agent="shop/2.0")
+        other = World(self, lambda _path, _number: (200, {}), transport=transport)
+        other.client.payouts.get("p")
+        self.assertEqual(world.headers("user-agent"), [own])
+        self.assertEqual(other.headers("user-agent"), [f"{own} shop/2.0"])
+
+    def test_an_http_address_is_requested_from_the_proxy(self):
+        world = World(self, lambda _path, _number: (200, {"id": "p"}))
+        port = world.client._connection._http._url.port
+        transport = causeway.Transport(proxy=f"http://u:p%40@127.0.0.1:{port}")
+        client = causeway.Client("http://service.example:81", "a", "sk", transport=transport)
+        self.assertEqual(client.payouts.get("p"), {"id": "p"})
+        self.assertEqual(world.requests[0][1], "http://service.example:81/v1/payouts/p")
+        self.assertEqual(world.headers("host"), ["service.example:81"])
+        self.assertEqual(world.headers("proxy-authorization"), ["Basic dTpwQA=="])
+
+    def test_an_https_address_is_reached_through_a_tunnel(self):
+        world = World(self, lambda _path, _number: (405,))
+        port = world.client._connection._http._url.port
+        transport = causeway.Transport(proxy=f"http://u:p%40@127.0.0.1:{port}")
+        client = causeway.Client(
+            "https://service.example", "a", "sk", transport=transport, retry=NO_RETRY
+        )
+        with self.assertRaisesRegex(causeway.NoAnswerError, "Tunnel connection failed: 405"):
+            client.payouts.get("p")
+        method, path, headers, _ = world.requests[0]
+        self.assertEqual((method, path), ("CONNECT", "service.example:443"))
+        self.assertEqual(headers["proxy-authorization"], "Basic dTpwQA==")
+
+    def test_one_client_serves_the_threads_of_asyncio(self):
+        world = World(self, lambda _path, _number: (202, {"id": "p"}))
+
+        async def pay():
+            create = world.client.payouts.create
+            keys = [f"k{number}" for number in range(4)]
+            calls = (asyncio.to_thread(create, PAYOUT, key) for key in keys)
+            answers = await asyncio.gather(*calls)
+            return [causeway.response_of(answer).idempotency_key for answer in answers], keys
+
+        sent, keys = asyncio.run(pay())
+        self.assertEqual(sent, keys)
+
+    def test_a_payout_and_an_intent_are_polled_until_they_are_final(self):
+        states = ["created", "processing", "completed", "authorized", "captured"]
+        world = World(self, lambda _path, number: (200, {"status": states[number - 1]}))
+        self.assertEqual(world.client.payouts.poll("p")["status"], "completed")
+        self.assertEqual(world.client.payment_intents.poll("i")["status"], "captured")
+        self.assertEqual(world.pauses, [1.25, 1.875, 2.8125, 1.25, 1.875])
 
 
 class Errors(unittest.TestCase):

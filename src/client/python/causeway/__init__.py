@@ -2,7 +2,7 @@
 
 from .app import AppClient, Receipts, Session
 from .client import Client
-from .connection import AppConnection, Connection, Credentials, HttpAnswer, Server
+from .connection import AppConnection, Connection, Credentials, HttpAnswer, Server, Transport
 from .errors import (
     ERROR_CODES,
     ApiError,
@@ -24,17 +24,21 @@ from .errors import (
     ServiceError,
 )
 from .pagination import List
+from .request import Attempt
+from .response import Response, response_of
 from .retry import RetryOptions
 from .signing import canonical_request, new_nonce, sign_request, signature_of
+from .version import VERSION
 from .webhooks import MemoryEventStore, MemoryNonceStore, Verification, WebhookVerifier
 
-__version__ = "1.1.0"
+__version__ = VERSION
 
 __all__ = [
     "ERROR_CODES",
     "ApiError",
     "AppClient",
     "AppConnection",
+    "Attempt",
     "AuthenticationError",
     "CausewayError",
     "Client",
@@ -58,14 +62,17 @@ __all__ = [
     "Receipts",
     "RefusedError",
     "RequestNotPermittedError",
+    "Response",
     "RetryOptions",
     "Server",
     "ServiceError",
     "Session",
+    "Transport",
     "Verification",
     "WebhookVerifier",
     "canonical_request",
     "new_nonce",
+    "response_of",
     "sign_request",
     "signature_of",
 ]

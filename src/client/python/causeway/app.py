@@ -7,15 +7,12 @@ from __future__ import annotations
 from typing import Any, Callable, Dict, Mapping, Optional
 
 from . import types as t
-from .connection import AppConnection, Sender, Server
-from .request import Requester, path_of
+from .connection import AppConnection, Sender, Server, Transport
+from .polling import INTENT_IN_PROGRESS, POLL_WITHIN_S, poll
+from .request import Attempt, Requester, path_of
 from .retry import RetryOptions
 
 _INTENTS = "/v1/payment_intents"
-_IN_PROGRESS = ("created", "authorized")
-_POLL_FIRST_S = 1.0
-_POLL_MAX_S = 15.0
-_POLL_FACTOR = 1.5
 
 
 class AppClient:
@@ -30,10 +27,12 @@ class AppClient:
         retry: Optional[RetryOptions] = None,
         timeout_s: float = 30.0,
         request_id: Optional[Callable[[], str]] = None,
+        transport: Optional[Transport] = None,
+        on_attempt: Optional[Callable[[Attempt], None]] = None,
         **for_tests: Any,
     ) -> None:
-        self._connection = AppConnection(Server(base_url, host, brand), timeout_s)
-        self._requester = Requester(retry, request_id, **for_tests)
+        self._connection = AppConnection(Server(base_url, host, brand), timeout_s, transport)
+        self._requester = Requester(retry, request_id, on_attempt=on_attempt, **for_tests)
         self._app_package = app_package
 
     def session(self, token: str) -> Session:
@@ -75,21 +74,13 @@ class Session:
             body = {"quote_id": quote["quote_id"], "quote_version": quote["quote_version"]}
         return self._requester.send(self._connection, "POST", path, body, idempotency_key).body
 
-    def poll(self, intent_id: str, within_s: float = 60.0) -> t.PaymentIntent:
+    def poll(self, intent_id: str, within_s: float = POLL_WITHIN_S) -> t.PaymentIntent:
         """Fetches the intent, less and less often, until its status is final or the time is over.
 
         Returns the latest intent: `authorized` never means failed. Then show "payment in progress"
         and do not let the user pay again.
         """
-        now, random = self._requester.now, self._requester.random
-        deadline = now() + within_s
-        delay = _POLL_FIRST_S
-        while True:
-            self._requester.sleep(delay * (0.75 + random() / 2))
-            intent = self.get(intent_id)
-            if intent["status"] not in _IN_PROGRESS or now() >= deadline:
-                return intent
-            delay = min(delay * _POLL_FACTOR, _POLL_MAX_S)
+        return poll(self._requester, lambda: self.get(intent_id), INTENT_IN_PROGRESS, within_s)
 
 
 class Receipts:

@@ -12,9 +12,10 @@ from typing import Any, Callable, Mapping, Optional, Sequence
 
 from . import types as t
 from .app import Receipts, Session
-from .connection import Connection, Credentials, HttpAnswer
+from .connection import Connection, Credentials, HttpAnswer, Transport
 from .pagination import List, next_cursor, next_number, only_page
-from .request import Requester, path_of
+from .polling import INTENT_IN_PROGRESS, PAYOUT_IN_PROGRESS, POLL_WITHIN_S, poll
+from .request import Attempt, Requester, path_of
 from .retry import RetryOptions
 
 _INTENTS = "/v1/payment_intents"
@@ -28,7 +29,8 @@ class Client:
     """`timeout_s` is for each attempt, to the last byte of the answer.
 
     `request_id` makes a new X-Request-Id of each request, which your logs and the service's then
-    share. `now`, `random` and `sleep` are for tests.
+    share. `on_attempt` is called after each attempt, for logs and metrics; it must not raise.
+    `now`, `random` and `sleep` are for tests.
     """
 
     def __init__(
@@ -41,16 +43,18 @@ class Client:
         retry: Optional[RetryOptions] = None,
         timeout_s: float = 30.0,
         request_id: Optional[Callable[[], str]] = None,
+        transport: Optional[Transport] = None,
+        on_attempt: Optional[Callable[[Attempt], None]] = None,
         now: Callable[[], float] = time.time,
         **for_tests: Any,
     ) -> None:
         credentials = Credentials(base_url, key_id, secret, host, brand)
-        self._connection = Connection(credentials, timeout_s, now)
-        self._requester = Requester(retry, request_id, now, **for_tests)
+        self._connection = Connection(credentials, timeout_s, now, transport)
+        self._requester = Requester(retry, request_id, now, on_attempt=on_attempt, **for_tests)
         call = self._call
-        self.payment_intents = PaymentIntents(call)
+        self.payment_intents = PaymentIntents(call, self._requester)
         self.beneficiaries = Beneficiaries(call)
-        self.payouts = Payouts(call)
+        self.payouts = Payouts(call, self._requester)
         self.balance_transactions = BalanceTransactions(call)
         self.fx = Fx(call)
         self.webhook_endpoints = WebhookEndpoints(call)
@@ -120,7 +124,13 @@ class _Operations:
         return List(self._get, path, parameters, next_cursor)
 
 
-class PaymentIntents(_Operations):
+class _Polled(_Operations):
+    def __init__(self, call: Callable[..., Any], requester: Requester) -> None:
+        super().__init__(call)
+        self._requester = requester
+
+
+class PaymentIntents(_Polled):
     def create(
         self, intent: t.CreateIntent, idempotency_key: Optional[str] = None
     ) -> t.CreatedPaymentIntent:
@@ -157,6 +167,13 @@ class PaymentIntents(_Operations):
         """Answered before the money is back: the intent becomes `refunded` when it arrives."""
         return self._call("POST", path_of(_INTENTS, id, "/refund"), None, _key(idempotency_key))
 
+    def poll(self, id: str, within_s: float = POLL_WITHIN_S) -> t.PaymentIntent:
+        """Fetches the intent, less and less often, until its status is final or the time is over.
+
+        A webhook avoids this.
+        """
+        return poll(self._requester, lambda: self.get(id), INTENT_IN_PROGRESS, within_s)
+
     def new_session(self, id: str, user: t.NewSession) -> t.SessionToken:
         return self._repeatable(path_of(_INTENTS, id, "/session"), user)
 
@@ -180,12 +197,16 @@ class Beneficiaries(_Operations):
         return self._list(_BENEFICIARIES, limit=limit, cursor=cursor)
 
 
-class Payouts(_Operations):
+class Payouts(_Polled):
     def create(self, payout: t.CreatePayout, idempotency_key: Optional[str] = None) -> t.Payout:
         return self._call("POST", _PAYOUTS, payout, _key(idempotency_key))
 
     def get(self, id: str) -> t.Payout:
         return self._get(path_of(_PAYOUTS, id))
+
+    def poll(self, id: str, within_s: float = POLL_WITHIN_S) -> t.Payout:
+        """As that of an intent. A payout can take days: `processing` never means failed."""
+        return poll(self._requester, lambda: self.get(id), PAYOUT_IN_PROGRESS, within_s)
 
     def cancel(self, id: str) -> t.Payout:
         """Today every payout refuses it with `payout_not_cancelable`."""

@@ -5,22 +5,27 @@ A connection is kept per thread, so one client serves many threads.
 
 from __future__ import annotations
 
+import base64
 import http.client
 import io
 import json
+import platform
 import socket
+import ssl
 import threading
 import time
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import Any, Callable, Dict, List, Mapping, Optional, Protocol, Tuple
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, unquote, urlsplit
 
 from .signing import brand_header, new_nonce, sign_request
+from .version import VERSION
 
 # The service closes a silent connection after about ten seconds.
 _IDLE_MAX_S = 5.0
 _CHUNK = 64 * 1024
+_USER_AGENT = f"causeway-client-python/{VERSION} python/{platform.python_version()}"
 
 
 @dataclass(frozen=True)
@@ -47,6 +52,20 @@ class Credentials:
 
     def __repr__(self) -> str:
         return f"Credentials(base_url={self.base_url!r}, key_id={self.key_id!r})"
+
+
+@dataclass(frozen=True)
+class Transport:
+    """`proxy` is for example `http://user:password@proxy.example:3128`.
+
+    An https address is reached through a tunnel (CONNECT), so a proxy sees no request.
+    `ssl_context` is for own authorities or client certificates. `user_agent`, the name and version
+    of your program, is added to the `User-Agent`.
+    """
+
+    proxy: Optional[str] = None
+    ssl_context: Optional[ssl.SSLContext] = None
+    user_agent: Optional[str] = None
 
 
 @dataclass(frozen=True)
@@ -95,16 +114,34 @@ class _Cut(ConnectionError):
 _Kept = Tuple[Optional[http.client.HTTPConnection], float]
 
 
+def _address(text: str, schemes: Tuple[str, ...] = ("http", "https")) -> SplitResult:
+    url = urlsplit(text.rstrip("/"))
+    if url.scheme not in schemes or url.hostname is None:
+        raise ValueError(f"not an {' or '.join(schemes)} address: {text!r}")
+    return url
+
+
+def _credentials(proxy: SplitResult) -> Dict[str, str]:
+    if proxy.username is None:
+        return {}
+    text = f"{unquote(proxy.username)}:{unquote(proxy.password or '')}"
+    return {"Proxy-Authorization": "Basic " + base64.b64encode(text.encode()).decode()}
+
+
 class _Http:
-    def __init__(self, server: Server, timeout_s: float) -> None:
-        url = urlsplit(server.base_url.rstrip("/"))
-        if url.scheme not in ("http", "https") or url.hostname is None:
-            raise ValueError(f"not an http or https address: {server.base_url!r}")
-        is_tls = url.scheme == "https"
-        self._make = http.client.HTTPSConnection if is_tls else http.client.HTTPConnection
-        self._address = (url.hostname, url.port)
+    def __init__(self, server: Server, timeout_s: float, transport: Transport) -> None:
+        url = _address(server.base_url)
+        self._url = url
+        self._proxy = None if transport.proxy is None else _address(transport.proxy, ("http",))
+        self._context = transport.ssl_context
         self._prefix = url.path
-        self._host = server.host
+        self._headers = {"User-Agent": " ".join(filter(None, [_USER_AGENT, transport.user_agent]))}
+        if server.host is not None:
+            self._headers["Host"] = server.host
+        if self._proxy is not None and url.scheme == "http":
+            # The proxy is asked for the whole address.
+            self._prefix = f"http://{url.netloc}{url.path}"
+            self._headers = {"Host": url.netloc, **self._headers, **_credentials(self._proxy)}
         self._timeout_s = timeout_s
         self._kept = threading.local()
 
@@ -112,7 +149,7 @@ class _Http:
         """Raises OSError or HTTPException; the request may have been carried out nevertheless."""
         deadline = time.monotonic() + self._timeout_s
         connection = self._connection()
-        own = {} if self._host is None else {"Host": self._host}
+        own = dict(self._headers)
         if body:
             own["Content-Type"] = "application/json"
         keep = False
@@ -143,9 +180,19 @@ class _Http:
             if time.monotonic() - used_at < _IDLE_MAX_S:
                 return connection
             connection.close()
-        host, port = self._address
-        made = self._make(host, port, timeout=self._timeout_s)
+        made = self._make()
         made.response_class = _Response
+        return made
+
+    def _make(self) -> http.client.HTTPConnection:
+        url, proxy, timeout = self._url, self._proxy, self._timeout_s
+        service, port = url.hostname or "", url.port or (443 if url.scheme == "https" else 80)
+        to, to_port = (service, port) if proxy is None else (proxy.hostname or "", proxy.port or 80)
+        if url.scheme == "http":
+            return http.client.HTTPConnection(to, to_port, timeout=timeout)
+        made = http.client.HTTPSConnection(to, to_port, timeout=timeout, context=self._context)
+        if proxy is not None:
+            made.set_tunnel(service, port, _credentials(proxy))
         return made
 
 
@@ -198,8 +245,10 @@ class _WithHeaders:
 class AppConnection:
     """For an app: it has tokens and never the signing secret."""
 
-    def __init__(self, server: Server, timeout_s: float = 30.0) -> None:
-        self._http = _Http(server, timeout_s)
+    def __init__(
+        self, server: Server, timeout_s: float = 30.0, transport: Optional[Transport] = None
+    ) -> None:
+        self._http = _Http(server, timeout_s, transport or Transport())
         self._brand = server.brand
 
     def session(self, token: str, app_package: Optional[str] = None) -> Sender:
@@ -225,9 +274,10 @@ class Connection(AppConnection):
         credentials: Credentials,
         timeout_s: float = 30.0,
         now: Callable[[], float] = time.time,
+        transport: Optional[Transport] = None,
     ) -> None:
         server = Server(credentials.base_url, credentials.host, credentials.brand)
-        super().__init__(server, timeout_s)
+        super().__init__(server, timeout_s, transport)
         self._credentials = credentials
         self._now = now
 

@@ -18,6 +18,7 @@ class ApiError(CausewayError):
     """An answer with an error. Branch on the class or on `code`; quote `request_id` to support.
 
     `code` equals an `ErrorCode`, or is a newer one, or `unknown` when the answer is not the service's.
+    `headers` are those of the answer, with names in lower case.
     `idempotency_key` is the key that was sent, also a generated one.
     `retryable` tells whether the identical request can succeed later, with the same key.
     """
@@ -30,12 +31,14 @@ class ApiError(CausewayError):
         request_id: str,
         idempotency_key: Optional[str] = None,
         retry_after_s: Optional[float] = None,
+        headers: Optional[Mapping[str, str]] = None,
     ) -> None:
         super().__init__(f"{status} {code}: {message} ({request_id})")
         self.status = status
         self.code = code
         self.message = message
         self.request_id = request_id
+        self.headers = headers or {}
         self.idempotency_key = idempotency_key
         self.retry_after_s = retry_after_s
         self.retryable = code in _RETRYABLE or (code == UNKNOWN and _is_outcome_unknown(status))
@@ -267,4 +270,4 @@ def error_of(
     by_default = ServiceError if _is_outcome_unknown(status) else ApiError
     fallback = _BY_STATUS.get(status, by_default)
     cls = ERROR_CODES.get(code, fallback)
-    return cls(status, code, message, request_id, idempotency_key, retry_after_s)
+    return cls(status, code, message, request_id, idempotency_key, retry_after_s, headers)

@@ -12,10 +12,13 @@ import json
 import random as _random
 import re
 import time
+from dataclasses import dataclass, replace
+from itertools import count
 from typing import Any, Callable, Dict, Mapping, Optional
 
 from .connection import HttpAnswer, Sender
-from .errors import IdempotencyKeyError, NoAnswerError, error_of
+from .errors import CausewayError, IdempotencyKeyError, NoAnswerError, error_of
+from .response import Response, Result, request_id_of
 from .retry import (
     RetryOptions,
     delay_s,
@@ -30,6 +33,25 @@ _PRINTABLE_ASCII = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?")
 _ID = re.compile(r"[A-Za-z0-9_-]+")
 
 
+@dataclass(frozen=True)
+class Attempt:
+    """One attempt of a call. Paths, keys and ids are no secrets; bodies and tokens are not in it.
+
+    `number` is from 1. Without an answer, `status` is None and `error` says why. `retry_in_s` is
+    None after the last one.
+    """
+
+    method: str
+    path: str
+    number: int
+    status: Optional[int]
+    request_id: str
+    error: Optional[Exception]
+    idempotency_key: Optional[str]
+    duration_s: float
+    retry_in_s: Optional[float]
+
+
 class Requester:
     """`now`, `random` and `sleep` are for tests."""
 
@@ -40,7 +62,9 @@ class Requester:
         now: Callable[[], float] = time.time,
         random: Callable[[], float] = _random.random,
         sleep: Callable[[float], None] = time.sleep,
+        on_attempt: Optional[Callable[[Attempt], None]] = None,
     ) -> None:
+        self._on_attempt = on_attempt
         self._retry = retry or RetryOptions()
         self._request_id = request_id
         self.now = now
@@ -71,28 +95,48 @@ class Requester:
         headers: Dict[str, str] = {} if key is None else {"Idempotency-Key": key}
         if self._request_id is not None:
             headers["X-Request-Id"] = self._request_id()
-        attempt = 1
-        while True:
+        for number in count(1):
+            started_at = time.monotonic()
+            answer: Optional[HttpAnswer] = None
+            error: Optional[CausewayError] = None
             after: Optional[float] = None
+            is_retried = False
             try:
                 answer = connection.request(method, path, body, headers)
             except (OSError, http.client.HTTPException) as fault:
-                error: Exception = NoAnswerError(fault, key)
+                error = NoAnswerError(fault, key)
                 error.__cause__ = fault
                 is_retried = is_retried_fault(fault, repeatable)
             else:
-                _check_echo(answer.headers, key)
                 # Every answer of the service is a JSON object.
-                if is_2xx(answer.status) and isinstance(answer.body, dict):
-                    return answer
-                after = retry_after_s(answer.headers, self.now())
-                error = error_of(answer.status, answer.headers, answer.body, key, after)
-                is_retried = is_retried_status(answer.status, repeatable)
-            delay = delay_s(attempt, after, self._retry, self.random()) if is_retried else None
-            if delay is None:
+                if not is_2xx(answer.status) or not isinstance(answer.body, dict):
+                    after = retry_after_s(answer.headers, self.now())
+                    error = error_of(answer.status, answer.headers, answer.body, key, after)
+                    is_retried = is_retried_status(answer.status, repeatable)
+            delay = delay_s(number, after, self._retry, self.random()) if is_retried else None
+            if self._on_attempt is not None:
+                self._on_attempt(
+                    Attempt(
+                        method=method,
+                        path=path,
+                        number=number,
+                        status=None if answer is None else answer.status,
+                        request_id="" if answer is None else request_id_of(answer.headers),
+                        error=error if answer is None else None,
+                        idempotency_key=key,
+                        duration_s=time.monotonic() - started_at,
+                        retry_in_s=delay,
+                    )
+                )
+            if answer is not None:
+                _check_echo(answer.headers, key)
+                if error is None:
+                    response = Response.of(answer.status, answer.headers, key, number)
+                    return replace(answer, body=Result(answer.body, response))
+            if delay is None and error is not None:
                 raise error
-            self.sleep(delay)
-            attempt += 1
+            self.sleep(delay or 0.0)
+        raise AssertionError("the last attempt returns or raises")
 
 
 def _check_echo(headers: Mapping[str, str], sent: Optional[str]) -> None:

@@ -1,0 +1,97 @@
+/**
+ * The way of a request to the service: direct, with an agent of the caller, or through a proxy.
+ *
+ * - An https address is reached through a tunnel (CONNECT), so a proxy sees no request.
+ */
+import { Agent as HttpAgent, request as httpRequest, type RequestOptions } from 'node:http'
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
+import type { Duplex } from 'node:stream'
+import { connect as tlsConnect, type ConnectionOptions } from 'node:tls'
+
+export interface TransportOptions {
+  /** Of `node:http`, or of `node:https` for an https address. Default: connections are kept. */
+  readonly agent?: HttpAgent
+  /** For example `http://user:password@proxy.example:3128`. Not used with an `agent`. */
+  readonly proxy?: string
+}
+
+/** Adds what the transport needs to a request for this address. */
+export type Transport = (url: URL) => RequestOptions
+
+const agents = {
+  'http:': new HttpAgent({ keepAlive: true }),
+  'https:': new HttpsAgent({ keepAlive: true }),
+}
+
+export function createTransport({ agent, proxy }: TransportOptions): Transport {
+  if (agent !== undefined) return (url) => ({ ...addressOf(url), agent })
+  if (proxy === undefined) {
+    return (url) => ({ ...addressOf(url), agent: agents[url.protocol as keyof typeof agents] })
+  }
+  const server = new URL(proxy)
+  const tunnel = new TunnelAgent(server)
+  return (url) =>
+    url.protocol === 'https:'
+      ? { ...addressOf(url), agent: tunnel }
+      : {
+          ...addressOf(server),
+          agent: agents[server.protocol as keyof typeof agents],
+          path: url.href,
+          headers: { host: url.host, ...credentialsOf(server) },
+        }
+}
+
+export const requestFor = (protocol: string | null | undefined): typeof httpRequest =>
+  protocol === 'https:' ? httpsRequest : httpRequest
+
+const addressOf = ({ protocol, hostname, port, pathname, search }: URL): RequestOptions => ({
+  protocol,
+  hostname: hostname.replace(/^\[|\]$/g, ''),
+  port,
+  path: pathname + search,
+})
+
+const credentialsOf = ({ username, password }: URL): Record<string, string> => {
+  if (username === '') return {}
+  const text = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
+  return { 'proxy-authorization': `Basic ${Buffer.from(text).toString('base64')}` }
+}
+
+type Connected = (error: Error | null, socket: Duplex) => void
+
+class TunnelAgent extends HttpsAgent {
+  readonly #proxy: URL
+
+  constructor(proxy: URL) {
+    super({ keepAlive: true })
+    this.#proxy = proxy
+  }
+
+  override createConnection(options: ConnectionOptions, connected: Connected): undefined {
+    const { host = '', port = 443 } = options
+    const authority = `${host.includes(':') ? `[${host}]` : host}:${port}`
+    const fail = (error: Error): void => connected(error, undefined as never)
+    requestFor(this.#proxy.protocol)({
+      ...addressOf(this.#proxy),
+      method: 'CONNECT',
+      path: authority,
+      headers: { host: authority, ...credentialsOf(this.#proxy) },
+      agent: false,
+    })
+      .once('connect', ({ statusCode }, socket) => {
+        if (statusCode === 200) {
+          connected(
+            null,
+            tlsConnect({ ...options, socket, servername: options.servername ?? host }),
+          )
+          return
+        }
+        socket.destroy()
+        fail(new Error(`the proxy answered ${statusCode}`))
+      })
+      .once('response', ({ statusCode }) => fail(new Error(`the proxy answered ${statusCode}`)))
+      .once('error', fail)
+      .end()
+    return undefined
+  }
+}

@@ -1,0 +1,205 @@
+/** Answers, cancellation, agents, proxies, hooks and polling of the TypeScript client. */
+import { readFileSync } from 'node:fs'
+import { Agent, createServer, type IncomingMessage, type Server } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
+import { connect } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { projectRoot } from '../../src/base/project_root.js'
+import {
+  AbortedError,
+  createClient,
+  NotFoundError,
+  responseOf,
+  VERSION,
+  type Attempt,
+  type ClientOptions,
+} from '../../src/client/index.js'
+import { certificateFiles } from '../gateway/certificate.js'
+
+const PAYOUT = { amount: '1', currency: 'VND', beneficiary_id: 'ben_1', reference: 'r' }
+
+async function listening(t: Test, server: Server): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return (server.address() as AddressInfo).port
+}
+
+interface Reply {
+  readonly status: number
+  readonly body: object
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+async function service(t: Test, script: (number: number) => Reply | undefined) {
+  const requests: IncomingMessage[] = []
+  const server = createServer((request, response) => {
+    requests.push(request.resume())
+    const reply = script(requests.length)
+    if (reply === undefined) return
+    response.writeHead(reply.status, { 'x-request-id': 'req_1', ...reply.headers })
+    response.end(JSON.stringify(reply.body))
+  })
+  const port = await listening(t, server)
+  const clientOf = (options: ClientOptions = {}) =>
+    createClient(
+      { baseUrl: `http://127.0.0.1:${port}`, keyId: 'a', secret: 'sk' },
+      { sleep: () => Promise.resolve(), random: () => 0.5, ...options },
+    )
+  return { port, requests, clientOf }
+}
+
+void t.test('a result has the details of its answer, and stays a plain object', async (t) => {
+  const { clientOf } = await service(t, (number) =>
+    number === 1
+      ? { status: 503, body: {} }
+      : { status: 202, body: { id: 'p' }, headers: { 'idempotent-replayed': 'false' } },
+  )
+  const payout = await clientOf().payouts.create(PAYOUT, { idempotencyKey: 'k' })
+  t.strictSame(payout, { id: 'p' })
+  t.match(responseOf(payout), {
+    ...{ status: 202, requestId: 'req_1', replayed: false, idempotencyKey: 'k', attempts: 2 },
+    headers: { 'idempotent-replayed': 'false' },
+  })
+  t.throws(() => responseOf({}), TypeError)
+})
+
+void t.test('an error has the headers of its answer', async (t) => {
+  const { clientOf } = await service(t, () => ({ status: 404, body: {}, headers: { via: 'x' } }))
+  const error = await clientOf()
+    .payouts.get('p')
+    .catch((thrown: unknown) => thrown)
+  t.type(error, NotFoundError)
+  t.match(error, { requestId: 'req_1', headers: { via: 'x' } })
+})
+
+void t.test('a signal ends a call: during an attempt, between two, and before', async (t) => {
+  const { port, requests } = await service(t, (number) =>
+    number === 1 ? undefined : { status: 503, body: {} },
+  )
+  const baseUrl = `http://127.0.0.1:${port}`
+  const aborted = async (options: ClientOptions, abort: AbortController): Promise<unknown> =>
+    createClient({ baseUrl, keyId: 'a', secret: 'sk' }, options)
+      .payouts.create(PAYOUT, { idempotencyKey: 'k', signal: abort.signal })
+      .catch((thrown: unknown) => thrown)
+  const during = new AbortController()
+  const ended = aborted({}, during)
+  while (requests.length === 0) await new Promise((resolve) => setImmediate(resolve))
+  during.abort()
+  t.match(await ended, { name: 'AbortedError', idempotencyKey: 'k' })
+
+  const between = new AbortController()
+  const onAttempt = () => between.abort()
+  const slept = await aborted({ onAttempt }, between)
+  t.type(slept, AbortedError)
+  t.equal(requests.length, 2, 'it is not retried')
+  t.type(await aborted({}, between), AbortedError)
+  t.equal(requests.length, 2, 'an aborted signal sends nothing')
+})
+
+void t.test('each attempt is reported', async (t) => {
+  const attempts: Attempt[] = []
+  const { clientOf } = await service(t, (number) =>
+    number === 1 ? { status: 503, body: {} } : { status: 200, body: { id: 'p' } },
+  )
+  await clientOf({ onAttempt: (attempt) => attempts.push(attempt) }).payouts.create(PAYOUT)
+  const shared = { method: 'POST', path: '/v1/payouts', requestId: 'req_1', error: undefined }
+  t.match(attempts, [
+    { ...shared, number: 1, status: 503, retryInMs: 225, idempotencyKey: /./ },
+    { ...shared, number: 2, status: 200, retryInMs: undefined },
+  ])
+  t.ok(attempts.every(({ durationMs }) => durationMs >= 0))
+})
+
+void t.test('requests name the version of the package', async (t) => {
+  const file = readFileSync(join(projectRoot(), 'src/client/package.json'), 'utf8')
+  t.equal(VERSION, (JSON.parse(file) as { version: string }).version)
+  const { clientOf, requests } = await service(t, () => ({ status: 200, body: {} }))
+  await clientOf().payouts.get('p')
+  await clientOf({ userAgent: 'shop/2.0' }).payouts.get('p')
+  const own = `causeway-client/${VERSION} node/${process.versions.node}`
+  t.same(
+    requests.map(({ headers }) => headers['user-agent']),
+    [own, `${own} shop/2.0`],
+  )
+})
+
+void t.test('an agent of the caller is used', async (t) => {
+  const { clientOf } = await service(t, () => ({ status: 200, body: {} }))
+  const agent = new Agent({ keepAlive: true })
+  t.teardown(() => agent.destroy())
+  await clientOf({ agent }).payouts.get('p')
+  t.equal(Object.keys(agent.freeSockets).length, 1, 'it keeps the connection')
+})
+
+/** A proxy that wants credentials. It forwards to `127.0.0.1`, whatever host it is asked for. */
+async function proxy(t: Test) {
+  const seen: string[] = []
+  const isAllowed = ({ headers }: IncomingMessage): boolean =>
+    headers['proxy-authorization'] === `Basic ${Buffer.from('u:p@').toString('base64')}`
+  const server = createServer((request, response) => {
+    seen.push(`${request.method} ${request.url}`)
+    response.writeHead(isAllowed(request) ? 200 : 407).end('{"id":"by proxy"}')
+  })
+  server.on('connect', (request, socket) => {
+    seen.push(`CONNECT ${request.url}`)
+    if (!isAllowed(request)) return socket.end('HTTP/1.1 407 No\r\n\r\n')
+    const upstream = connect(Number(request.url?.split(':')[1]), '127.0.0.1', () => {
+      socket.write('HTTP/1.1 200 OK\r\n\r\n')
+      socket.pipe(upstream).pipe(socket)
+    })
+    for (const end of [socket, upstream]) end.on('error', () => upstream.destroy())
+    return upstream.on('close', () => socket.destroy())
+  })
+  const port = await listening(t, server)
+  return { url: `http://u:p%40@127.0.0.1:${port}`, anonymous: `http://127.0.0.1:${port}`, seen }
+}
+
+void t.test('an http address is requested from the proxy', async (t) => {
+  const { url, seen } = await proxy(t)
+  const baseUrl = 'http://service.example:81'
+  const client = createClient({ baseUrl, keyId: 'a', secret: 'sk' }, { proxy: url })
+  t.match(await client.payouts.get('p'), { id: 'by proxy' })
+  t.same(seen, ['GET http://service.example:81/v1/payouts/p'])
+})
+
+void t.test('an https address is reached through a tunnel', async (t) => {
+  const files = certificateFiles(t.testdir())
+  const [key, cert] = [readFileSync(files.TLS_KEY_FILE), readFileSync(files.TLS_CERT_FILE)]
+  const hosts: (string | undefined)[] = []
+  const server = createTlsServer({ key, cert }, (request, response) => {
+    hosts.push(request.headers.host)
+    response.end('{"id":"by tunnel"}')
+  })
+  const port = await listening(t, server)
+  const { url, anonymous, seen } = await proxy(t)
+  const before = process.env['NODE_TLS_REJECT_UNAUTHORIZED']
+  process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0'
+  t.teardown(() => {
+    if (before === undefined) delete process.env['NODE_TLS_REJECT_UNAUTHORIZED']
+    else process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = before
+  })
+  const credentials = { baseUrl: `https://service.example:${port}`, keyId: 'a', secret: 'sk' }
+  const client = createClient(credentials, { proxy: url })
+  for (let time = 0; time < 2; time++) t.match(await client.payouts.get('p'), { id: 'by tunnel' })
+  t.same(seen, [`CONNECT service.example:${port}`], 'the tunnel is kept')
+  t.same(hosts, [`service.example:${port}`, `service.example:${port}`])
+  const refused = createClient(credentials, { proxy: anonymous, retry: { attempts: 1 } })
+  await t.rejects(refused.payouts.get('p'), { message: /the proxy answered 407/ })
+})
+
+void t.test('a payout and an intent are polled until they are final', async (t) => {
+  const { clientOf } = await service(t, (number) => ({
+    status: 200,
+    body: { status: ['created', 'processing', 'completed', 'authorized', 'captured'][number - 1] },
+  }))
+  const pauses: number[] = []
+  const client = clientOf({ sleep: async (ms) => void pauses.push(ms) })
+  t.match(await client.payouts.poll('p'), { status: 'completed' })
+  t.match(await client.paymentIntents.poll('i'), { status: 'captured' })
+  t.same(pauses, [1_000, 1_500, 2_250, 1_000, 1_500])
+})
