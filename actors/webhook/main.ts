@@ -276,14 +276,15 @@ function recorderOf(tenant: TenantId): EventOutcomesClient | undefined {
 async function openStore(): Promise<PostgresPool> {
   const number = settings.WEBHOOK_POOL_NUMBER
   const reports = { failed: poolFailed, corrupt: reportCorrupt }
-  if (settings.STORE_URL === '') {
+  const url = settings.WEBHOOK_STORE_URL || settings.STORE_URL
+  if (url === '') {
     const database = dataFile(settings, webhookDatabase(number))
     const store = await openWebhookStore(database, reports)
     return { store, adminQueries: await openAdminQueries(database) }
   }
   const shard = webhookSchema(settings.WEBHOOK_POOL_SCHEMA, number)
   const options = {
-    url: settings.STORE_URL,
+    url,
     shard,
     holder: await lockHolder(settings.DATA_DIR, shard, random),
     elapsed: () => performance.now(),

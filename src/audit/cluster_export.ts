@@ -11,7 +11,12 @@ import { join } from 'node:path'
 import type { Clock, Instant } from '../base/clock.js'
 import { FILES, webhookDatabase, WEBHOOK_POOLS_MAX, webhookSchema } from '../base/subjects.js'
 import { openDatabase } from '../store/database.js'
-import { exportSchemas, readSnapshot, type Snapshot } from '../store/postgres/copy.js'
+import {
+  exportSchemas,
+  readSnapshot,
+  type SchemaFile,
+  type Snapshot,
+} from '../store/postgres/copy.js'
 import type { Exported } from './books.js'
 import { writePoolPart, writeRailPart } from './shard_parts.js'
 import type { PlacedPartner, RegisteredShard, UnionSources } from './union.js'
@@ -25,6 +30,8 @@ export interface ClusterExport {
 
 export interface ClusterExportOptions {
   readonly url: string
+  /** That of the webhook pools. */
+  readonly poolUrl: string
   /** The folder with the rail's log. */
   readonly dataDir: string
   /** An empty folder for the files. */
@@ -40,10 +47,11 @@ export interface ClusterExportOptions {
 export async function exportCluster(
   options: ClusterExportOptions,
 ): Promise<ClusterExport | undefined> {
-  const { url, dataDir, folder, clock } = options
+  const { url, poolUrl, dataDir, folder, clock } = options
   const asOf = clock.now()
   const found = await readSnapshot(url, (snapshot) => exportSnapshot(snapshot, options))
   if (found === undefined) return undefined
+  if (poolUrl !== url) await exportSchemas(poolUrl, poolSchemas(options))
   const { registered, placements, shards } = found
   const pools = poolFiles(folder).filter(existsSync)
   const rail = await copyRail(join(dataDir, FILES.railDatabase), join(folder, FILES.railDatabase))
@@ -82,6 +90,16 @@ export async function exportCluster(
 const poolFiles = (folder: string): string[] =>
   Array.from({ length: WEBHOOK_POOLS_MAX }, (_, index) => join(folder, webhookDatabase(index + 1)))
 
+const poolSchemas = ({
+  folder,
+  poolSchema,
+}: Pick<ClusterExportOptions, 'folder' | 'poolSchema'>): readonly SchemaFile[] =>
+  poolFiles(folder).map((file, index) => ({
+    schema: webhookSchema(poolSchema, index + 1),
+    file,
+    holds: 'pool',
+  }))
+
 interface SnapshotRows {
   readonly registered: readonly RegisteredShard[]
   readonly placements: readonly PlacedPartner[]
@@ -96,8 +114,9 @@ const ARE_THERE = `SELECT to_regclass('cluster.placements') IS NOT NULL AS clust
 
 async function exportSnapshot(
   snapshot: Snapshot,
-  { folder, poolSchema, shard: given }: ClusterExportOptions,
+  options: ClusterExportOptions,
 ): Promise<SnapshotRows | undefined> {
+  const { folder, shard: given, url, poolUrl } = options
   const [are] = await snapshot.all<{ cluster: boolean; shard: boolean }>(ARE_THERE, [given])
   if (are?.cluster !== true) return undefined
   const registered = await snapshot.all<RegisteredShard & { isThere: boolean }>(SHARDS)
@@ -113,13 +132,7 @@ async function exportSnapshot(
     const file = join(folder, shard, FILES.processorDatabase)
     await snapshot.export([{ schema: shard, file, holds: 'books' }])
   }
-  await snapshot.export(
-    poolFiles(folder).map((file, index) => ({
-      schema: webhookSchema(poolSchema, index + 1),
-      file,
-      holds: 'pool',
-    })),
-  )
+  if (poolUrl === url) await snapshot.export(poolSchemas(options))
   return { registered, placements: await snapshot.all<PlacedPartner>(PLACEMENTS), shards }
 }
 

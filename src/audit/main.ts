@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { instant, systemClock, type Instant } from '../base/clock.js'
 import { programOptions } from '../base/program_options.js'
-import { storeUrl } from '../base/settings.js'
+import { poolStoreUrl, storeUrl } from '../base/settings.js'
 import { readSettings } from '../base/settings_reader.js'
 import { FILES, webhookDatabase, WEBHOOK_POOLS_MAX, webhookSchema } from '../base/subjects.js'
 import { exportSchemas, type SchemaFile } from '../store/postgres/copy.js'
@@ -65,7 +65,8 @@ rmSync(temporary, { recursive: true, force: true })
 async function run(): Promise<boolean> {
   const url = storeUrl(settings, dataDir)
   const { SHARD: shard, WEBHOOK_POOL_SCHEMA: poolSchema } = settings
-  const given = { url, dataDir, folder: temporary, poolSchema, shard, clock: systemClock }
+  const poolUrl = poolStoreUrl(settings, dataDir)
+  const given = { url, poolUrl, dataDir, folder: temporary, poolSchema, shard, clock: systemClock }
   const cluster = url === '' ? undefined : await exportCluster(given)
   if (cluster !== undefined) {
     const report = await auditCluster(cluster, {
@@ -80,7 +81,7 @@ async function run(): Promise<boolean> {
   }
   const books = await openBooks(dataDir, systemClock, {
     poolsReplacedAt: options.poolsReplacedAt,
-    exported: url === '' ? undefined : await exported(url),
+    exported: url === '' ? undefined : await exported(url, poolUrl),
   })
   const report = await audit(books, options)
   print(args.json ? JSON.stringify(report) : conclusion(report))
@@ -99,7 +100,8 @@ function timeOf(text: string | undefined): Instant {
   return instant(at)
 }
 
-async function exported(url: string): Promise<Exported> {
+/** Pools on a connection of their own are exported after the books, so they are not older. */
+async function exported(url: string, poolUrl: string): Promise<Exported> {
   const asOf = systemClock.now()
   const pools = Array.from({ length: WEBHOOK_POOLS_MAX }, (_, index) => ({
     schema: webhookSchema(settings.WEBHOOK_POOL_SCHEMA, index + 1),
@@ -111,7 +113,12 @@ async function exported(url: string): Promise<Exported> {
     file: join(temporary, name),
     holds: 'books',
   })
-  await exportSchemas(url, [booksTo(FILES.processorDatabase), ...pools])
+  const books = booksTo(FILES.processorDatabase)
+  if (poolUrl === url) await exportSchemas(url, [books, ...pools])
+  else {
+    await exportSchemas(url, [books])
+    await exportSchemas(poolUrl, pools)
+  }
   return {
     folder: temporary,
     asOf,

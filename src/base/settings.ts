@@ -76,6 +76,12 @@ export const SETTINGS = {
     'postgres://…',
     'URL of the PostgreSQL server of the books, with all its hosts; empty: SQLite in DATA_DIR',
   ),
+  WEBHOOK_STORE_URL: text(
+    '',
+    /^$|^postgres(ql)?:\/\//,
+    'postgres://…',
+    'URL of the webhook pools in PostgreSQL, for a role of their own; empty: that of STORE_URL',
+  ),
   SHARD: schema('schema of the books in PostgreSQL', 'books_1', 40),
   CLUSTER: oneOf(
     ['off', 'member', 'spare'],
@@ -307,3 +313,9 @@ export function storeUrl({ STORE_URL }: Pick<Settings, 'STORE_URL'>, folder: str
   if (STORE_URL !== '' || !existsSync(file)) return STORE_URL
   return readFileSync(file, 'utf8')
 }
+
+/** That of the webhook pools. */
+export const poolStoreUrl = (
+  settings: Pick<Settings, 'STORE_URL' | 'WEBHOOK_STORE_URL'>,
+  folder: string,
+): string => settings.WEBHOOK_STORE_URL || storeUrl(settings, folder)

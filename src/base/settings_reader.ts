@@ -85,7 +85,11 @@ export const serviceVariables = (
 })
 
 /** Settings whose value can contain a password. */
-const URLS: ReadonlySet<string> = new Set(['NATS_URL', 'STORE_URL'] satisfies SettingName[])
+const URLS: ReadonlySet<string> = new Set([
+  'NATS_URL',
+  'STORE_URL',
+  'WEBHOOK_STORE_URL',
+] satisfies SettingName[])
 
 /** A printable value: tokens and the passwords in URLs are masked. */
 export function withoutSecrets(name: SettingName, value: string): string {

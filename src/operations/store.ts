@@ -14,14 +14,15 @@ export const storeCopy: LocalCommand = {
   usage: 'store copy',
   about: 'copy books and webhook pools of a stopped stack from SQLite to STORE_URL',
   runLocally: async (_paint, settings) => {
-    const { DATA_DIR, STORE_URL } = settings()
+    const { DATA_DIR, STORE_URL, WEBHOOK_STORE_URL } = settings()
     if (STORE_URL === '') throw new CommandFault('STORE_URL names no server to copy to.')
     const [books, ...pools] = filesOf(settings())
     if (!existsSync(books.file)) throw new CommandFault(`There are no books to copy: ${books.file}`)
     const files = [books, ...pools.filter(({ file }) => existsSync(file))]
     const folder = await openDataFolder(DATA_DIR)
     try {
-      return reportOf(await copyAndCompare(files, STORE_URL), files, STORE_URL)
+      const targets = { url: STORE_URL, poolUrl: WEBHOOK_STORE_URL || STORE_URL }
+      return reportOf(await copyAndCompare(files, targets), files, STORE_URL)
     } finally {
       await folder.release()
     }

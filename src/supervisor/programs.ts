@@ -78,6 +78,9 @@ export async function planStack(
   credentials: Credentials,
   { nats, postgres }: BundledServers,
 ): Promise<Plan> {
+  if (settings.WEBHOOK_STORE_URL !== '' && settings.STORE_URL === '' && postgres === undefined) {
+    throw new StartupError('WEBHOOK_STORE_URL is set and STORE_URL is not: set both, or none.')
+  }
   const sockets = openSocketFolder(data)
   const ports = {
     http: await gatewayPort(settings),
@@ -161,7 +164,11 @@ export async function planStack(
     ...named('webhooks', settings.WEBHOOK_POOLS).map((name, index) => ({
       name,
       program: () =>
-        own(POOL, { PROCESSOR_ADDRESS: processor, WEBHOOK_POOL_NUMBER: String(index + 1) }),
+        own(POOL, {
+          ...{ PROCESSOR_ADDRESS: processor, WEBHOOK_POOL_NUMBER: String(index + 1) },
+          // A pool with a role of its own does not have that of the books.
+          ...(settings.WEBHOOK_STORE_URL === '' ? {} : { STORE_URL: '' }),
+        }),
       describe: (info: ReadyInfo) =>
         info['mode'] === 'candidate' ? 'waits: another process owns the pool' : 'delivers webhooks',
     })),

@@ -35,7 +35,10 @@ export interface ShardAudit {
 
 export async function auditShards({ url, dataDir }: ClusterData): Promise<ClusterAudit> {
   const folder = mkdtempSync(join(tmpdir(), 'causeway-shards-'))
-  const given = { url, dataDir, folder, poolSchema: 'pool', shard: 'books_1', clock: systemClock }
+  const given = {
+    ...{ url, poolUrl: url, dataDir, folder, poolSchema: 'pool' },
+    ...{ shard: 'books_1', clock: systemClock },
+  }
   try {
     const exported = await exportCluster(given)
     if (exported === undefined) throw new Error('the server has no cluster')

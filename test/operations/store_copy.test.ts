@@ -34,7 +34,14 @@ t.setTimeout(0)
 const server = await startPostgres(t)
 const dataDir = join(tempFolder(t), 'data')
 const ON_SQLITE = { STORE: 'sqlite', STORE_URL: '' }
-const onServer = { STORE_URL: server.url, SHARD: 'books_7' }
+/** The pools' role, which has their schema and nothing else. */
+const POOL_ROLE = 'pools'
+const poolUrl = server.url.replace(/\/\/[^@]*@/, `//${POOL_ROLE}:secret@`)
+const admin = await connectToPrimary(parseStoreUrl(server.url), 'public', 'test')
+t.teardown(() => admin.close())
+await admin.exec(`CREATE ROLE ${POOL_ROLE} LOGIN PASSWORD 'secret';
+  CREATE SCHEMA pool_1 AUTHORIZATION ${POOL_ROLE}`)
+const onServer = { STORE_URL: server.url, SHARD: 'books_7', WEBHOOK_STORE_URL: poolUrl }
 
 const ops = (...words: string[]): Promise<CliResult> =>
   startProgram('operations/main.js', words, { DATA_DIR: dataDir, ...onServer }).ended
@@ -105,7 +112,14 @@ void t.test('the copy has every payment and delivery, and the stack continues on
     [],
   )
   const again = await ops('store', 'copy')
-  t.match(again, { exitCode: 1, err: /schema books_7 has books: name another SHARD/ })
+  t.match(again, {
+    exitCode: 1,
+    err: /schema pool_1 has deliveries: name another WEBHOOK_POOL_SCHEMA/,
+  })
+  const asPool = await connectToPrimary(parseStoreUrl(poolUrl), 'books_7', 'test')
+  t.teardown(() => asPool.close())
+  await t.rejects(asPool.all('SELECT * FROM books_7.payouts'), /permission denied/)
+  await t.rejects(asPool.exec('CREATE SCHEMA other'), /permission denied/)
   for (const settings of [ON_SQLITE, onServer]) {
     const { exitCode, out, err } = await audit(settings)
     t.equal(exitCode, 0, out + err)

@@ -30,10 +30,21 @@ const storable = (row: string, { holds }: SchemaFile): string =>
     ? row.replace(ESCAPE, (escape) => (escape === ESCAPED_NUL ? '\ufffd' : escape))
     : row
 
-/** @throws Error when a file is in use, or a schema is not empty: then nothing is copied */
+/** Where the copies go: the books, and the pools, which can have a role of their own. */
+export interface CopyTargets {
+  readonly url: string
+  readonly poolUrl: string
+}
+
+/**
+ * With one URL all schemas are copied in one transaction, else the pools in one before the books.
+ *
+ * @throws Error when a file is in use, or a schema is not empty: then nothing of its transaction is
+ *   copied
+ */
 export async function copyAndCompare(
   files: readonly SchemaFile[],
-  url: string,
+  { url, poolUrl }: CopyTargets,
 ): Promise<readonly CheckedTable[]> {
   const locked: Database[] = []
   const temporary = mkdtempSync(join(dirname(files[0]?.file ?? ''), 'store_copy_'))
@@ -41,15 +52,24 @@ export async function copyAndCompare(
     for (const { file, holds } of files) {
       locked.push(await openDatabase(file, { migrations: migrationsOf(holds), sole: true }))
     }
-    await importSchemas(url, files, storable)
+    const parts = url === poolUrl ? [files] : [ofKind(files, 'pool'), ofKind(files, 'books')]
+    const urlOf = ([first]: readonly SchemaFile[]): string =>
+      first?.holds === 'pool' ? poolUrl : url
+    for (const part of parts) {
+      if (part.length > 0) await importSchemas(urlOf(part), part, storable)
+    }
     const copies = files.map((each) => ({ ...each, file: join(temporary, basename(each.file)) }))
-    await exportSchemas(url, copies)
+    await exportSchemas(poolUrl, ofKind(copies, 'pool'))
+    await exportSchemas(url, ofKind(copies, 'books'))
     return (await Promise.all(files.map((each, place) => compare(each, copies[place]!)))).flat()
   } finally {
     rmSync(temporary, { recursive: true, force: true })
     for (const each of locked) await each.close()
   }
 }
+
+const ofKind = (files: readonly SchemaFile[], kind: SchemaFile['holds']): readonly SchemaFile[] =>
+  files.filter(({ holds }) => holds === kind)
 
 async function compare(source: SchemaFile, copy: SchemaFile): Promise<readonly CheckedTable[]> {
   const toText = (row: string): string => storable(row, source)

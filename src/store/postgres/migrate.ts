@@ -36,7 +36,7 @@ export async function migrate(
   await connection.exec('BEGIN')
   try {
     await connection.run('SELECT pg_advisory_xact_lock(hashtext(?))', [schema])
-    await connection.exec(`CREATE SCHEMA IF NOT EXISTS ${schema}`)
+    await ensureSchema(connection, schema)
     await applyMigrations(connection, schema, definition)
     if ('commitFunction' in definition)
       await ensureFunction(connection, schema, definition.commitFunction)
@@ -45,6 +45,12 @@ export async function migrate(
     await connection.exec('ROLLBACK').catch(() => undefined)
     throw error
   }
+}
+
+/** A role that may not create schemas uses one that was made for it. */
+async function ensureSchema(connection: Connection, schema: string): Promise<void> {
+  const found = await connection.all('SELECT 1 FROM pg_namespace WHERE nspname = ?', [schema])
+  if (found.length === 0) await connection.exec(`CREATE SCHEMA ${schema}`)
 }
 
 async function checkCollation(connection: Connection): Promise<void> {
