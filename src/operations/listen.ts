@@ -2,10 +2,12 @@
  * `listen`: registers a webhook receiver on this machine until Ctrl-C.
  *
  * - A forwarded request verifies again: same path, headers and bytes; the secret is printed.
+ * - Deliveries that die at any endpoint of the partner are printed too.
  */
 import { request as send } from 'undici'
 import { CommandFault, type CliCommand, type Context } from './command.js'
 import { connect, type Connection } from '../client/index.js'
+import { watchDeadLetters } from './dead_letter_watch.js'
 import { credentialsOf } from './sandbox.js'
 import { openReceiver, type ReceivedWebhook } from './webhook_receiver.js'
 
@@ -41,7 +43,9 @@ export const listen: CliCommand = {
     secrets.set(endpoint.key_id, endpoint.secret)
     console.error(`listening at ${url} as ${endpoint.id}; stop with Ctrl-C`)
     console.error(`WEBHOOK_SECRETS='${JSON.stringify({ [endpoint.key_id]: endpoint.secret })}'`)
+    const watch = watchDeadLetters(partner, clock, (line) => console.error(line))
     await new Promise((resolve) => process.once('SIGINT', resolve))
+    await watch.stop()
     const deleted = await partner.request('DELETE', `/v1/webhook_endpoints/${endpoint.id}`)
     await receiver.close()
     const isDeleted = deleted.status < 300

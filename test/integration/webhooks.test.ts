@@ -397,6 +397,13 @@ void t.test('listen shows deliveries and forwards them with valid signatures', a
   await eventually('it prints the test event', () => output.out.includes('\n'))
   t.match(output.out, /^webhook_endpoint\.test +evt_\S+  valid, answered 202$/m)
   t.equal(target.deliveries[0]?.verdict, 'valid')
+  const refusing = await receiver(t, () => 404)
+  t.equal((await partner.request('POST', at(refusing, '/test'))).status, 202)
+  const dead = new RegExp(
+    `^dead: webhook_endpoint\\.test evt_\\S+ at ${refusing.endpointId}: http_404$`,
+    'm',
+  )
+  await eventually('it prints the dead letter of another endpoint', () => dead.test(output.err))
   child.kill('SIGINT')
   t.equal((await ended).exitCode, 0)
   t.match(await partner.request('GET', at({ endpointId })), { status: 404 }, 'deleted')
