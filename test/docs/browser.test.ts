@@ -101,6 +101,18 @@ void t.test('documentation', { skip: skipsBrowser }, async (t) => {
     }
   })
 
+  await t.test('a new endpoint comes with the command that starts its receiver', async (t) => {
+    await execute(page, 'createWebhookEndpoint')
+    const block = operation(page, 'createWebhookEndpoint')
+    t.match(await block.locator('textarea').inputValue(), '"url": "http://127.0.0.1:3000/hooks"')
+    await block.locator('.next button.copy').first().click()
+    t.match(
+      await page.evaluate('navigator.clipboard.readText()'),
+      /^WEBHOOK_SECRETS='\{"we_\w+_1":"whsec_\S+"\}' node receiver\.mjs$/,
+    )
+    await page.getByRole('button', { name: 'Next: Send a test event' }).waitFor()
+  })
+
   await t.test('what the user typed is kept', async (t) => {
     const id = 'pout_01KAJ0V8X00000000000000099'
     await show(page, 'getPayout')

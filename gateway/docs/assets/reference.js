@@ -34,6 +34,8 @@ const JOURNEYS = [
   ['createWebhookEndpoint', 'testWebhookEndpoint', 'listDeliveries'],
 ]
 const NOT_FINAL = ['authorized', 'processing', 'pending']
+/** Where the receivers of the guides listen. */
+const LOCAL_RECEIVER = 'http://127.0.0.1:3000/hooks'
 /** The amount that a payer enters. */
 const AMOUNT = /("local_amount_minor_units":\s*")\d+"/
 
@@ -44,6 +46,7 @@ const api = await (await fetch('/openapi.json')).json()
 const made = createMade(JSON.stringify(api.paths))
 const operations = prepare(api)
 varyAmount()
+useLocalReceiver()
 element('version').textContent = api.info.version
 
 const canSign = window.isSecureContext
@@ -79,12 +82,26 @@ for (const link of document.querySelectorAll('[data-operation]')) {
 
 /** Two equal payments of a user within a minute are a `duplicate_scan`. */
 function varyAmount() {
-  const scan = operations.find(({ operation }) => operation.operationId === 'scanQrCode')
+  const scan = operationOf('scanQrCode')
   if (scan === undefined) return
   scan.bodies.forEach((body, index) => {
     const [random = 0] = crypto.getRandomValues(new Uint16Array(1))
     scan.bodies[index] = body.replace(AMOUNT, `$1${25_000 + (random % 10_000)}"`)
   })
+}
+
+/** A sandbox on this machine reaches a receiver on this machine. */
+function useLocalReceiver() {
+  const create = operationOf('createWebhookEndpoint')
+  if (create === undefined || !['127.0.0.1', 'localhost'].includes(location.hostname)) return
+  create.bodies.forEach((body, index) => {
+    create.bodies[index] = body.replace(/("url":\s*)"[^"]*"/, `$1"${LOCAL_RECEIVER}"`)
+  })
+}
+
+/** @param {string} id */
+function operationOf(id) {
+  return operations.find(({ operation }) => operation.operationId === id)
 }
 
 /** The page has its own title, and fields instead of Swagger UI's dialog, which cannot sign. */
@@ -136,12 +153,7 @@ function withNextStep() {
         { className: 'curl-command' },
         h('h4', null, 'The same in a shell'),
         isSigned && h('p', null, hint, h('code', null, "export SIGNING_SECRET='sk_…'")),
-        h(
-          'div',
-          { className: 'copyable' },
-          h('pre', null, curlCommand(sent, headerNames())),
-          h('button', { type: 'button', className: 'copy' }, 'Copy'),
-        ),
+        copyable(h, curlCommand(sent, headerNames())),
       )
     }
   /** @typedef {{ response: Immutable, path: string, method: string }} AnswerProps */
@@ -161,31 +173,55 @@ function withNextStep() {
 
 /**
  * @param {Function} h
+ * @param {string} text
+ */
+function copyable(h, text) {
+  const button = h('button', { type: 'button', className: 'copy' }, 'Copy')
+  return h('div', { className: 'copyable' }, h('pre', null, text), button)
+}
+
+/**
+ * @param {Function} h
  * @param {{ response: Immutable, path: string, method: string }} answer
  */
 function nextStep(h, { response, path, method }) {
   const id = api.paths[path]?.[method]?.operationId ?? ''
   const journey = JOURNEYS.find((steps) => steps.includes(id))
   if (journey === undefined || Number(response.get('status')) >= 300) return null
-  const { status, data } = JSON.parse(String(response.get('text') ?? '{}'))
+  const { status, data, key_id: keyId, secret } = JSON.parse(String(response.get('text') ?? '{}'))
   if (NOT_FINAL.includes(status ?? data?.[0]?.status) && id.startsWith('get')) {
     return h('p', { className: 'next' }, 'The bank has not answered yet: execute it again.')
   }
   const next = journey[journey.indexOf(id) + 1]
-  const summary = operations.find(({ operation }) => operation.operationId === next)?.operation
   if (next === undefined) return null
   const onClick = () => open(next)
+  const label = `Next: ${operationOf(next)?.operation.summary}`
+  const button = h('p', null, h('button', { type: 'button', onClick }, label))
+  return h('div', { className: 'next' }, secret && receiverCommands(h, keyId, secret), button)
+}
+
+/**
+ * @param {Function} h
+ * @param {string} keyId
+ * @param {string} secret
+ */
+function receiverCommands(h, keyId, secret) {
+  const secrets = `WEBHOOK_SECRETS='${JSON.stringify({ [keyId]: secret })}'`
+  const node = h('a', { href: '/docs/clients/node#webhooks' }, 'Node')
+  const python = h('a', { href: '/docs/clients/python#webhooks' }, 'Python')
   return h(
-    'p',
-    { className: 'next' },
-    h('button', { type: 'button', onClick }, `Next: ${summary?.summary}`),
+    'div',
+    null,
+    h('p', null, 'Start a receiver, saved from the guide of ', node, ' or ', python, ':'),
+    copyable(h, `${secrets} node receiver.mjs`),
+    copyable(h, `${secrets} python3 receiver.py`),
   )
 }
 
 /** Opens an operation and shows it. @param {string} id */
 function open(id) {
   askFor(undefined)
-  const found = operations.find(({ operation }) => operation.operationId === id)
+  const found = operationOf(id)
   const [tag = ''] = found?.operation.tags ?? []
   ui.layoutActions.show(['operations-tag', tag], true)
   ui.layoutActions.show(['operations', tag, id], true)
@@ -255,10 +291,9 @@ function askFor(need) {
     return
   }
   const { maker = '' } = need
-  const found = operations.find(({ operation }) => operation.operationId === maker)
   const button = document.createElement('button')
   button.type = 'button'
-  button.textContent = found?.operation.summary ?? ''
+  button.textContent = operationOf(maker)?.operation.summary ?? ''
   button.addEventListener('click', () => open(maker))
   hint.replaceChildren('Nothing to use here yet. First: ', button)
 }
