@@ -155,8 +155,9 @@ openapi: build ## generate gateway/openapi.json, and the files that derive from 
 collection: build ## generate the Bruno and Postman collection from gateway/openapi.json
 	@node .build/src/client/collection/main.js
 
-client: $(INSTALLED) ## build the npm package of the partner client into .build/
+client: $(INSTALLED) ## build the npm package and the Python wheel of the partner clients into .build/
 	@src/scripts/client_package.sh
+	@src/scripts/python_package.sh
 
 clean: ## delete build output; keeps node_modules and var
 	@rm -rf .build protos/types

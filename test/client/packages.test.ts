@@ -1,0 +1,110 @@
+/**
+ * The built packages, installed into empty folders without a network: they load, their types
+ * compile under strict rules, and no link of their pages leads nowhere.
+ */
+import { execFile, spawnSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import t, { type Test } from 'tap'
+import { projectRoot } from '../../src/base/project_root.js'
+import { VERSION } from '../../src/client/index.js'
+import { skipsPython } from './python_suite.js'
+
+t.setTimeout(0)
+const run = promisify(execFile)
+const root = projectRoot()
+const script = (name: string): string => join(root, 'src/scripts', name)
+
+function assertLiving(t: Test, page: string, folder: string): void {
+  const titles = [...page.matchAll(/^#+ (.+)$/gm)].map(([, title = '']) =>
+    title.toLowerCase().replaceAll(' ', '-'),
+  )
+  for (const [, link = ''] of page.matchAll(/\]\(([^)]+)\)/g)) {
+    if (link.startsWith('#')) t.ok(titles.includes(link.slice(1)), link)
+    else if (!/^https?:/.test(link)) t.ok(existsSync(join(folder, link)), link)
+  }
+  t.match(page, '`/docs`', 'it says where the guide is')
+}
+
+const [, EVENTS = ''] =
+  /<!-- program events -->\n\n```ts\n(.*?)```/s.exec(
+    readFileSync(join(root, 'src/client/README.md'), 'utf8'),
+  ) ?? []
+
+/** Each line after an expected error must be one. */
+const STRICT = `
+import { ApiError, createClient, type CreatePayout, type ErrorCode } from '@causeway/client'
+const client = createClient({ baseUrl: 'http://x', keyId: 'k', secret: 's' })
+const common = { amount: '1', currency: 'VND', reference: 'r' }
+const beneficiary = {
+  type: 'bank_account',
+  name: 'a',
+  destination_country: 'VN',
+  currency: 'VND',
+  account_number: '1',
+  bank_code: '1',
+} as const
+export const byId: CreatePayout = { ...common, beneficiary_id: 'ben_1' }
+export const inline: CreatePayout = { ...common, beneficiary }
+// @ts-expect-error both forms
+export const both: CreatePayout = { ...common, beneficiary, beneficiary_id: 'ben_1' }
+// @ts-expect-error no form
+export const none: CreatePayout = { ...common }
+// @ts-expect-error not a code
+export const code: ErrorCode = 'duplicate_scans'
+export const isDuplicate = (error: unknown) =>
+  error instanceof ApiError && error.code === 'duplicate_scan'
+export const aborted = client.payouts.get('p', { signal: AbortSignal.timeout(1), timeoutMs: 1 })
+`
+const INCOMPLETE = EVENTS.replace("    case 'payout.reversed':\n", '')
+
+void t.test('the npm package', async (t) => {
+  const folder = t.testdir({
+    'package.json': '{"private": true, "type": "module"}',
+    'events.ts': EVENTS,
+    'strict.ts': STRICT,
+    'incomplete.ts': INCOMPLETE,
+  })
+  const tarball = (await run(script('client_package.sh'), [folder])).stdout.trim()
+  const options = ['--offline', '--no-audit', '--no-fund', '--silent']
+  await run('npm', ['install', ...options, tarball], { cwd: folder })
+  const load = "import { VERSION } from '@causeway/client'; console.log(VERSION)"
+  const loaded = await run(process.execPath, ['--input-type=module', '-e', load], { cwd: folder })
+  t.equal(loaded.stdout.trim(), VERSION)
+
+  const flags = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2022']
+  const types = ['--types', 'node', '--typeRoots', join(root, 'node_modules/@types')]
+  const tsc = join(root, 'node_modules/typescript/bin/tsc')
+  const files = ['events.ts', 'strict.ts', 'incomplete.ts']
+  const compiled = await run(process.execPath, [tsc, ...flags, ...types, ...files], {
+    cwd: folder,
+  }).catch((fault: unknown) => fault as { stdout: string })
+  // The only fault of all: an event type without its case.
+  const faults = compiled.stdout.match(/^\S+\.ts.*$/gm)
+  t.match(faults, [/^incomplete\.ts.* does not satisfy the expected type 'never'/])
+  t.equal(faults?.length, 1)
+  const installed = join(folder, 'node_modules/@causeway/client')
+  assertLiving(t, readFileSync(join(installed, 'README.md'), 'utf8'), installed)
+})
+
+const hasPip = spawnSync('python3', ['-m', 'pip', '--version']).status === 0
+const skip = skipsPython !== false ? skipsPython : !hasPip && 'there is no pip on this machine'
+
+void t.test('the wheel and the source archive', { skip }, async (t) => {
+  const folder = t.testdir()
+  const built = (await run(script('python_package.sh'), [folder])).stdout.trim().split('\n')
+  t.equal(built.length, 2)
+  for (const [number, file] of built.entries()) {
+    const target = join(folder, String(number))
+    const options = ['--no-index', '--no-deps', '--quiet', '--no-cache-dir', '--target', target]
+    await run('python3', ['-m', 'pip', 'install', ...options, file])
+    const load = 'import causeway, causeway.types; print(causeway.__version__, causeway.__file__)'
+    const env = { PATH: process.env['PATH'], PYTHONPATH: target }
+    const { stdout } = await run('python3', ['-B', '-c', load], { env })
+    t.match(stdout, `${VERSION} ${target}/`, file)
+    t.ok(existsSync(join(target, 'causeway/py.typed')), 'with its type hints')
+    const metadata = join(target, `causeway_client-${VERSION}.dist-info/METADATA`)
+    assertLiving(t, readFileSync(metadata, 'utf8'), target)
+  }
+})
