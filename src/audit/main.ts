@@ -18,6 +18,7 @@ import { programOptions } from '../base/program_options.js'
 import { poolStoreUrl, storeUrl } from '../base/settings.js'
 import { readSettings } from '../base/settings_reader.js'
 import { FILES, webhookDatabase, WEBHOOK_POOLS_MAX, webhookSchema } from '../base/subjects.js'
+import { toVisibleJson } from '../base/visible_text.js'
 import { exportSchemas, type SchemaFile } from '../store/postgres/copy.js'
 import { audit, type CheckResult } from './audit.js'
 import { NothingToAudit, openBooks, type Exported } from './books.js'
@@ -76,7 +77,7 @@ async function run(): Promise<boolean> {
       onShard: (ofShard) => printProgress(conclusion(ofShard)),
       onUnion: (union) => printProgress(unionConclusion(union)),
     })
-    print(args.json ? JSON.stringify(report) : clusterConclusion(report))
+    print(args.json ? toVisibleJson(JSON.stringify(report)) : clusterConclusion(report))
     return report.clean
   }
   const books = await openBooks(dataDir, systemClock, {
@@ -84,7 +85,7 @@ async function run(): Promise<boolean> {
     exported: url === '' ? undefined : await exported(url, poolUrl),
   })
   const report = await audit(books, options)
-  print(args.json ? JSON.stringify(report) : conclusion(report))
+  print(args.json ? toVisibleJson(JSON.stringify(report)) : conclusion(report))
   await books.close()
   return report.clean
 }

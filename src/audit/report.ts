@@ -1,5 +1,6 @@
 /** The audit's result as text for operators. */
 import { instant, toRfc3339 } from '../base/clock.js'
+import { toVisibleText } from '../base/visible_text.js'
 import type { AuditReport, BrokenInvariant, CheckResult } from './audit.js'
 import { FILE_OF } from './books.js'
 import type { ClusterReport } from './cluster_audit.js'
@@ -22,7 +23,7 @@ export function conclusion(report: AuditReport): string {
     ...(poolsReplacedAt === null
       ? []
       : [`not audited: deliveries settled until ${toRfc3339(instant(poolsReplacedAt))}`]),
-    ...corrupt.map((entity) => `corrupt: ${entity}`),
+    ...corrupt.map((entity) => `corrupt: ${toVisibleText(entity)}`),
   ]
   if (broken !== null) return [...lines, ...brokenLines(broken)].join('\n')
   return [...lines, `audit clean: ${cleanChecks(checks)}`].join('\n')
@@ -58,14 +59,15 @@ function violationLines(title: string, violation: BrokenUnion): readonly string[
     `  entity    ${entity === '' ? 'all' : entity}`,
     `  found     ${found}`,
     `  expected  ${expected}`,
-  ]
+  ].map(toVisibleText)
 }
 
 function brokenLines(broken: BrokenInvariant): readonly string[] {
   return [
     ...violationLines('audit broken', broken),
     ...broken.timeline.map(
-      ({ at, source, what }) => `    ${toRfc3339(instant(at))}  ${source.padEnd(11)} ${what}`,
+      ({ at, source, what }) =>
+        `    ${toRfc3339(instant(at))}  ${source.padEnd(11)} ${toVisibleText(what)}`,
     ),
   ]
 }

@@ -1,5 +1,7 @@
 /** A log line for people (LOG_FORMAT=pretty): one line, and the stack of an exception below it. */
 
+import { toVisibleText } from './visible_text.js'
+
 interface LogRecord {
   readonly time: string
   readonly level: string
@@ -17,7 +19,7 @@ export function prettyLine(line: string): string {
   const head = `${at} ${level.toUpperCase().padEnd(LEVEL_WIDTH)} ${process}: ${message}`
   const pairs = Object.entries(fields).map(([name, value]) => `${name}=${textOf(value)}`)
   const first = [head, ...(error === undefined ? [] : [`(${error.message})`]), ...pairs].join(' ')
-  return [first, ...stackLines(error?.stack)].join('\n') + '\n'
+  return [toVisibleText(first), ...stackLines(error?.stack)].join('\n') + '\n'
 }
 
 /** Text without spaces stays bare; everything else is JSON. */
@@ -25,4 +27,7 @@ const textOf = (value: unknown): string =>
   typeof value === 'string' && /^[^\s"=]+$/.test(value) ? value : JSON.stringify(value)
 
 const stackLines = (stack: string | undefined): readonly string[] =>
-  stack?.split('\n').filter((line) => /^ +at /.test(line)) ?? []
+  stack
+    ?.split('\n')
+    .filter((line) => /^ +at /.test(line))
+    .map(toVisibleText) ?? []

@@ -4,7 +4,9 @@
  * - Production requires `--reason`. A decision on a payment always needs one.
  * - The token determines the name. The processor rejects an `--as NAME` that differs from it.
  */
+import { isVisibleText, VISIBLE_TEXT_RULE } from '../base/visible_text.js'
 import { CommandFault, type Context } from './command.js'
+import type { Option } from './options.js'
 
 /** Options of every command that changes something. */
 export const CHANGE = ['as', 'reason'] as const
@@ -22,7 +24,7 @@ export function actorOf(
   if ((servesProduction || environment === 'production') && flags.reason === undefined) {
     throw new CommandFault('A change of production needs --reason TEXT.')
   }
-  return { name: flags.as ?? '', reason: flags.reason ?? 'work on the sandbox' }
+  return { name: flags.as ?? '', reason: visible('reason', flags.reason ?? 'work on the sandbox') }
 }
 
 /** For decisions on a payment or a discrepancy, in either environment. */
@@ -34,5 +36,11 @@ export function deciderOf(context: Pick<Context, 'flags' | 'servesProduction'>):
 /** Where to verify it later, e.g. a line of the bank statement. */
 export function evidenceOf({ flags }: Pick<Context, 'flags'>): string {
   if (flags.evidence === undefined) throw new CommandFault('This needs --evidence TEXT.')
-  return flags.evidence
+  return visible('evidence', flags.evidence)
+}
+
+/** The processor refuses it too, without the name of the option. */
+function visible(option: Option, text: string): string {
+  if (isVisibleText(text)) return text
+  throw new CommandFault(`--${option} ${VISIBLE_TEXT_RULE}.`)
 }

@@ -5,9 +5,11 @@
  * - With `--json` the standard output is one JSON value, so everything else is on standard error.
  */
 import { createInterface } from 'node:readline/promises'
+import { toVisibleText } from '../base/visible_text.js'
 import { CommandFault } from './command.js'
 import type { Output } from './operator_cli.js'
 import type { Flags } from './options.js'
+import { terminalText } from './terminal.js'
 
 /** @throws Error unless it is answered with yes, CommandFault in a script */
 export async function confirmed(
@@ -17,14 +19,17 @@ export async function confirmed(
   { terminal, out, err }: Pick<Output, 'terminal' | 'out' | 'err'>,
 ): Promise<void> {
   const shown = json === true ? err : out
-  shown.write(lines.map((line) => `${line}\n`).join(''))
+  if (lines.length > 0) shown.write(`${terminalText(lines)}\n`)
   if (yes === true) return
   if (terminal === undefined) {
     throw new CommandFault(`${question} Nothing was changed: confirm with --yes.`)
   }
   const asking = createInterface({ input: terminal, output: shown })
   const ended = new Promise<string>((resolve) => asking.once('close', () => resolve('')))
-  const answer = await Promise.race([asking.question(`${question} [yes/no] `), ended])
+  const answer = await Promise.race([
+    asking.question(`${toVisibleText(question)} [yes/no] `),
+    ended,
+  ])
   asking.close()
   if (answer.trim().toLowerCase() !== 'yes') throw new Error('Nothing was changed.')
 }

@@ -5,6 +5,7 @@
  * - Deliveries that die at any endpoint of the partner are printed too.
  */
 import { request as send } from 'undici'
+import { toVisibleJson, toVisibleText } from '../base/visible_text.js'
 import { CommandFault, type CliCommand, type Context } from './command.js'
 import { connect, type Connection } from '../client/index.js'
 import { watchDeadLetters } from './dead_letter_watch.js'
@@ -106,9 +107,11 @@ async function forward(
 
 function lineOf(delivery: ReceivedWebhook, status: number, { flags, paint }: Context): string {
   const { eventId, eventType, verdict, body } = delivery
-  if (flags.json === true) return JSON.stringify({ verdict, status, event: parsed(body) })
+  if (flags.json === true)
+    return toVisibleJson(JSON.stringify({ verdict, status, event: parsed(body) }))
   const color = verdict === 'valid' ? 'good' : verdict === 'duplicate' ? 'dim' : 'bad'
-  return `${eventType.padEnd(26)} ${eventId}  ${paint(color, verdict)}, answered ${status}`
+  const event = `${toVisibleText(eventType).padEnd(26)} ${toVisibleText(eventId)}`
+  return `${event}  ${paint(color, verdict)}, answered ${status}`
 }
 
 /** The body of an unverified request may be anything. */

@@ -16,6 +16,7 @@ import {
   connectRecovery,
   connectWebhookAdmin,
 } from './operator_client.js'
+import { toVisibleJson } from '../base/visible_text.js'
 import { processorAddresses } from '../base/processor_addresses.js'
 import type { OperatorAccess } from './calls.js'
 import type { Flags } from './options.js'
@@ -23,7 +24,7 @@ import { findShards, missingShardsIn } from './shards.js'
 import { operatorAccess } from './operator_token.js'
 import { findSandbox } from './sandbox.js'
 import { confirmed } from './confirmation.js'
-import type { Paint } from './terminal.js'
+import { terminalMessage, terminalText, type Paint } from './terminal.js'
 
 /** Where a call prints. */
 export interface Output {
@@ -43,7 +44,8 @@ export async function runOperatorCli(
   try {
     return await runCommand(words, settings, output)
   } catch (error) {
-    output.err.write(`${error instanceof Error ? error.message : String(error)}\n`)
+    const message = error instanceof Error ? error.message : String(error)
+    output.err.write(`${terminalMessage(message)}\n`)
     return error instanceof CommandFault ? 2 : 1
   }
 }
@@ -143,7 +145,7 @@ function withMissing(report: Report): Report {
 }
 
 function print(report: Report, flags: Flags, { out, err }: Output): number {
-  const text = flags.json === true ? jsonOf(report.value) : report.lines.join('\n')
+  const text = flags.json === true ? jsonOf(report.value) : terminalText(report.lines)
   const stream = report.isAside === true ? err : out
   stream.write(`${text}\n`)
   return report.exitCode ?? 0
@@ -151,8 +153,10 @@ function print(report: Report, flags: Flags, { out, err }: Output): number {
 
 /** Without the members `_name: 'name'` that proto-loader adds for optional fields. */
 const jsonOf = (value: object): string =>
-  JSON.stringify(value, (name, member: unknown) =>
-    member === optionalFieldOf(name) ? undefined : member,
+  toVisibleJson(
+    JSON.stringify(value, (name, member: unknown) =>
+      member === optionalFieldOf(name) ? undefined : member,
+    ),
   )
 
 const optionalFieldOf = (name: string): string | undefined =>

@@ -30,7 +30,7 @@ export const sign: CliCommand = {
         'The headers:',
         ...Object.entries(headers).map(([name, value]) => `  ${name}: ${value}`),
         'Valid for one call within five minutes:',
-        curl,
+        ...curl.split('\n'),
       ],
     })
   },

@@ -34,13 +34,14 @@ import {
   partnerSuspend,
 } from '../../src/operations/partners.js'
 import { sign } from '../../src/operations/sign.js'
+import { terminalText } from '../../src/operations/terminal.js'
 import { verify } from '../../src/operations/verify.js'
 import { operatorAccessOf } from '../support/callers.js'
 import { eventually } from '../support/eventually.js'
 import { operatorCli } from '../support/operator_cli.js'
 import { tempFolder } from '../support/temp_folder.js'
-import { partnerOf } from '../support/partner.js'
-import { anIntent } from '../support/requests.js'
+import { partnerOf, withKey } from '../support/partner.js'
+import { anIntent, aPayout } from '../support/requests.js'
 import { startStack } from '../support/stack.js'
 
 const DAY_MS = 86_400_000
@@ -77,7 +78,7 @@ t.teardown(() => {
 const run = (command: CliCommand, words = '', flags: Flags = {}): Promise<Report> =>
   command.run({ ...context, flags }, words === '' ? [] : words.split(' '))
 const linesOf = async (...args: Parameters<typeof run>): Promise<string> =>
-  (await run(...args)).lines.join('\n')
+  terminalText((await run(...args)).lines)
 const valueOf = async (...args: Parameters<typeof run>): Promise<Record<string, unknown>> =>
   (await run(...args)).value as Record<string, unknown>
 
@@ -295,4 +296,34 @@ t.test('the CLI has all of these commands', async (t) => {
   t.match(refused.out, 'The service would reject this call.')
   const wrong = await ops('partner', 'rate-limit', 'acme', 'fast')
   t.equal(wrong.exitCode, 2)
+})
+
+t.test('what a partner wrote is accepted, and shown with its characters escaped', async (t) => {
+  const ops = operatorCli(stack.dataDir)
+  const demo = partnerOf(stack.sandbox)
+  const reference = 'wire\u202e\u200b\u{e0041}7'
+  const payment = { ...aPayout({ reference }), idempotency_key: undefined }
+  const answer = await demo.request('POST', '/v1/payouts', payment, withKey('hostile'))
+  t.equal(answer.status, 202)
+  const { id = '' } = answer.body as { id?: string }
+  const shown = await ops('payout', 'show', id)
+  t.match(shown.out, 'wire\\u202e\\u200b\\u{e0041}7')
+  t.notMatch(shown.out, /[\u202e\u200b]/)
+  const json = await ops('payout', 'show', id, '--json')
+  t.notMatch(json.out, /[\u202e\u200b]/)
+  t.match(JSON.parse(json.out), { payout: { reference } }, 'the JSON has the text as it is')
+})
+
+t.test('operators write no control or format characters', async (t) => {
+  const ops = operatorCli(stack.dataDir)
+  for (const text of ['fine\u202e', 'fine\rUSD 100.00', 'two\nlines']) {
+    const refused = await ops('partner', 'suspend', 'acme', '--reason', text)
+    t.equal(refused.exitCode, 2)
+    t.match(refused.err, '--reason must be text without control and format characters.')
+    const actor = { name: '', reason: text }
+    const call = context.partners.call('Suspend', { actor, partner_id: 'acme' })
+    await t.rejects(call, { code: 'invalid_request' }, 'the processor refuses it as well')
+  }
+  const allowed = await ops('partner', 'suspend', 'acme', '--reason', 'ตามคำขอ của khách')
+  t.equal(allowed.exitCode, 0, allowed.err)
 })

@@ -3,6 +3,7 @@
  *
  * - The actor gets the name of the authenticated caller; a request that names another actor is
  *   rejected.
+ * - What an operator wrote has no control or format characters: another operator reads it.
  * - An internal service that is bound to partners acts for no other.
  * - It is applied to every handler of the server, so no handler can omit it.
  */
@@ -12,18 +13,25 @@ import type {
   ServerUnaryCall,
   ServerWritableStream,
   ServiceDefinition,
+  ServiceError,
   UntypedServiceImplementation,
 } from '@grpc/grpc-js'
 import type { Actor__Output as WireActor } from '../../../protos/types/causeway/operator/v1/Actor.js'
 import type { Tenant__Output as Tenant } from '../../../protos/types/causeway/v1/Tenant.js'
 import { callerOf } from '../../auth/caller.js'
-import { accepted, refused, type Outcome } from '../../base/errors.js'
+import { accepted, refused, type Outcome, type Refusal } from '../../base/errors.js'
+import { isVisibleText, VISIBLE_TEXT_RULE } from '../../base/visible_text.js'
+import { violationAt } from '../../requests/schema_violation.js'
 import { endStream, grpcError } from './grpc_error.js'
+import { fieldViolation } from './status_details.js'
 
 /** Members of requests that name the operator and the tenant. */
 interface NamedParties {
   readonly actor?: WireActor | null
   readonly tenant?: Tenant | null
+  /** What an operator wrote. */
+  readonly evidence?: string
+  readonly reference?: string
 }
 
 type Handlers = UntypedServiceImplementation
@@ -48,7 +56,7 @@ const unary =
   (handler: Unary): Unary =>
   (call, done) => {
     const checked = authenticatedRequest(call.request, call.metadata)
-    if (!checked.ok) return done(grpcError(checked.code))
+    if (!checked.ok) return done(errorOf(checked))
     call.request = checked.value
     handler(call, done)
   }
@@ -71,5 +79,17 @@ function authenticatedRequest(request: NamedParties, metadata: Metadata): Outcom
   }
   if (!actor) return accepted(request)
   if (actor.name !== '' && actor.name !== caller.name) return refused('operator_name_differs')
+  const { evidence = '', reference = '' } = request
+  for (const [path, text] of [
+    [['actor', 'reason'], actor.reason],
+    [['evidence'], evidence],
+    [['reference'], reference],
+  ] as const) {
+    if (!isVisibleText(text))
+      return refused('invalid_request', violationAt(path, VISIBLE_TEXT_RULE))
+  }
   return accepted({ ...request, actor: { ...actor, name: caller.name } })
 }
+
+const errorOf = ({ code, violation }: Refusal): ServiceError =>
+  grpcError(code, violation && [fieldViolation('', violation)])

@@ -1,0 +1,80 @@
+/** What people and partners wrote cannot change what an operator sees beside it. */
+import t from 'tap'
+import { prettyLine } from '../../src/base/log_format.js'
+import { isVisibleText, toVisibleJson, toVisibleText } from '../../src/base/visible_text.js'
+import { paintFor, table, terminalMessage, terminalText } from '../../src/operations/terminal.js'
+
+/** Moves the cursor, starts a line, turns the direction, hides; of each kind one. */
+const HOSTILE = [
+  '\u001b[2K\rUSD 100.00',
+  'a\nb',
+  'a\u0085b',
+  'a\u2028b',
+  'a\u2029b',
+  'a\u202eb',
+  'a\u2066b',
+  'a\u200bb',
+  'a\ufeffb',
+  'a\u{e0041}b',
+  'a\ud800b',
+  'a\u007fb',
+]
+const ANY = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u
+
+void t.test('each control and format character is escaped', (t) => {
+  for (const text of HOSTILE) {
+    t.notOk(isVisibleText(text))
+    t.notMatch(toVisibleText(text), ANY)
+    const json = toVisibleJson(JSON.stringify({ text }))
+    t.notMatch(json, ANY)
+    t.same(JSON.parse(json), { text }, 'the JSON value is the same')
+  }
+  t.equal(toVisibleText('a\u202eb\u001b\u{e0041}'), 'a\\u202eb\\u001b\\u{e0041}')
+  for (const text of ['ราคา 100 บาท', 'Nguyễn Văn A', 'é e\u0301 "x" 🙂', '\u00a0']) {
+    t.ok(isVisibleText(text))
+    t.equal(toVisibleText(text), text)
+  }
+  t.end()
+})
+
+void t.test('a text adds no line to a report and hides none of it', (t) => {
+  for (const text of HOSTILE) {
+    const lines = [table([['apr_1', 'USD 10,000,000.00', text]], [1]), `reason ${text}`, 'end']
+    const shown = terminalText(lines).split('\n')
+    t.equal(shown.length, 3)
+    for (const line of shown) t.notMatch(line, ANY)
+    t.match(shown[0], /^apr_1 {2}USD 10,000,000\.00 {2}\S/)
+    t.notMatch(terminalMessage(`no: ${text.replace('\n', '')}\nusage`).replace('\n', ''), ANY)
+  }
+  const rows = terminalText([
+    table(
+      [
+        ['a', 'x\u202ey'],
+        ['bb', 'z'],
+      ],
+      [],
+    ),
+  ])
+  t.equal(rows, 'a   x\\u202ey\nbb  z')
+  t.end()
+})
+
+void t.test('a line that is painted as a whole keeps its color, not that of a text', (t) => {
+  const paint = paintFor({ isTTY: true, hasColors: () => true } as never)
+  const bad = paint('bad', 'late: \u001b[8mx')
+  t.equal(terminalText([bad]), '\u001b[31mlate: \\u001b[8mx\u001b[0m')
+  t.equal(terminalText(['x\u001b[31my']), 'x\\u001b[31my')
+  t.end()
+})
+
+void t.test('a log line for people is one line', (t) => {
+  for (const text of HOSTILE) {
+    const record = { time: '2026-11-22T14:05:09.123Z', level: 'warn', process: 'processor' }
+    const error = { message: text, stack: `Error: ${text}\n    at f (${text.replace('\n', '')})` }
+    const line = prettyLine(JSON.stringify({ ...record, message: text, reason: text, error }))
+    const shown = line.split('\n')
+    t.equal(shown.length, 3)
+    for (const part of shown) t.notMatch(part, ANY)
+  }
+  t.end()
+})
