@@ -31,6 +31,7 @@ const GROUPS: Readonly<Record<string, string>> = {
   discrepancy: 'differences between the rail and the ledger',
   'master-key': 'master keys and the secrets encrypted under them',
   config: 'settings in force',
+  production: 'whether something is dangerous in production',
   store: 'the database of the books: copy it to PostgreSQL',
   shard: 'shards of a cluster: owners, new ones, moves',
   recovery: 'recovery mode after an older copy was restored, orphan executions',

@@ -34,6 +34,7 @@ import {
   payoutShow,
   payoutsHeld,
 } from './payouts.js'
+import { productionCheck } from './production_check.js'
 import { reconcileStatement } from './reconcile.js'
 import {
   intentApprove,
@@ -120,6 +121,7 @@ export const COMMANDS: readonly AnyCommand[] = [
   sign,
   verify,
   configShow,
+  productionCheck,
   storeCopy,
   shardList,
   shardCreate,

@@ -14,7 +14,7 @@ import { CommandFault } from './command.js'
 import type { NamedTenant } from './tenant.js'
 
 /** Without what only answers have, and the `_name` members of proto-loader for optional fields. */
-type MemberName = Exclude<keyof Route, 'settings_version' | `_${string}`>
+type MemberName = Exclude<keyof Route, 'settings_version' | 'included' | `_${string}`>
 
 interface Member {
   readonly mustBe: string

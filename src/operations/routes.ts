@@ -14,7 +14,9 @@ export const routesList: CliCommand = {
   run: async ({ operator }) => {
     const list = await operator.call('ListRoutes', {})
     const head = ['tenant', 'route', 'fees', 'handling', 'bounds', 'review from']
-    return { value: list, lines: [table([head, ...list.data.map(rowOf)], [])] }
+    // An included route can be set again as it is listed.
+    const data = list.data.map(({ included: _no, _included: _none, ...route }) => route)
+    return { value: { ...list, data }, lines: [table([head, ...list.data.map(rowOf)], [])] }
   },
 }
 

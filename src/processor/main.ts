@@ -70,6 +70,9 @@ programOptions('processor', 'Decides and records every payment and payout.', {})
 
 const settings = readSettings()
 const log = createLog('processor', settings)
+if (settings.PRODUCTION_HOSTS.length > 0 && settings.RATE_MAX_AGE_S === 0) {
+  log.warn('RATE_MAX_AGE_S is 0: production quotes rates of any age')
+}
 const clock = systemClock
 const random = systemRandom()
 const yieldToEventLoop = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))

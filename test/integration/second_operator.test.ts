@@ -20,20 +20,22 @@ const BECAUSE = ['--reason', 'ticket 9']
 const RELEASE = ['recovery', 'release', '--no-statement', '--yes']
 const REQUEST = /approvals approve (apr_\w+) --reason TEXT/
 
+const SECOND_OPERATOR_FROM = 'USD:100000'
+
 t.setTimeout(0)
 const dataDir = tempFolder(t)
 const stack = await startStack({
   dataDir,
   settings: {
     RECOVERY: 'yes',
-    SECOND_OPERATOR_FROM: 'USD:100000',
+    SECOND_OPERATOR_FROM,
     CALLERS: callerEntry('operator', 'ben', BEN_TOKEN),
   },
 })
 t.teardown(() => stack.stop())
 const benFile = join(dataDir, 'ben.token')
 writeFileSync(benFile, BEN_TOKEN, { mode: 0o600 })
-const first = operatorCli(dataDir)
+const first = operatorCli(dataDir, '', { SECOND_OPERATOR_FROM })
 const ben = operatorCli(dataDir, benFile)
 
 /** The request that a refused command names. */
@@ -182,6 +184,17 @@ void t.test('the smaller doors are guarded too', async (t) => {
   const gone = await first('approvals', 'approve', late, ...BECAUSE)
   t.match(gone, { exitCode: 1, err: /^approval_request_ended: / })
   t.match((await first('approvals', 'list', '--resolved')).out, /ended/)
+})
+
+void t.test('the production check names what the processor shows', async (t) => {
+  const { exitCode, out } = await first('production', 'check')
+  t.equal(exitCode, 1)
+  t.match(out, /^one person with every role: \S+ /m)
+  t.match(out, /^internal services for all partners: internal /m)
+  t.match(out, /^routes without amount_max: all partners VN VND /m)
+  t.match(out, /^partners that may call production from any address: 1 of 1 /m)
+  t.notMatch(out, 'routes without review_from', 'the included routes are of the sandbox only')
+  t.notMatch(out, 'SECOND_OPERATOR_FROM is empty')
 })
 
 void t.test('the log names both operators', async (t) => {

@@ -70,6 +70,12 @@ t.test('a stack keeps its data over several starts', async (t) => {
     },
   })
   t.teardown(() => second.stop())
+  await t.test('a start in production without an age of rates warns', async (t) => {
+    const warnings = readFileSync(join(dataDir, 'logs/processor.log'), 'utf8').split(
+      '"RATE_MAX_AGE_S is 0: production quotes rates of any age"',
+    )
+    t.equal(warnings.length, 2, 'once: the first start was not of production')
+  })
   await t.test('a second start keeps the credentials', async (t) => {
     t.match(first.sandbox, { brand: 'Service', serves_production: false })
     t.match(second.sandbox, { brand: 'Acme', serves_production: true })

@@ -63,6 +63,8 @@ export interface RouteTable {
    * does not apply to production, so a route for all tenants replaces none.
    */
   inForce(tenant: TenantId | null, country: string, currency: Currency): Route | null
+  /** Whether it is a default, which only the sandbox uses. */
+  isDefault(route: Route): boolean
   /** Every route, unchanged defaults included. */
   all(): readonly Route[]
 }
@@ -89,6 +91,7 @@ export function createRouteTable(): RouteTable {
       const found = routes.get(keyOf(null, country, currency))
       return found === undefined || DEFAULT_ROUTES.includes(found) ? null : found
     },
+    isDefault: (route) => DEFAULT_ROUTES.includes(route),
     all: () => [...routes.values()],
   }
 }

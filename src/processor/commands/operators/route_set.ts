@@ -48,6 +48,8 @@ export function setRoute(
   }
 }
 
+const INCLUDED = { included: true } as const
+
 /** The refusal of one operator to set it; null: the actor may set it now. */
 export function refusalOfRoute(ctx: CommandContext, actor: Actor, route: Route): Answer | null {
   const { tenant, country, currency } = route
@@ -66,7 +68,12 @@ export function listRoutes(): Command {
     name: 'list_routes',
     allowedInRecovery: true,
     needs: () => undefined,
-    decide: ({ memory }) => answer({ data: memory.routes.all().map(routeView) }),
+    decide: ({ memory: { routes } }) =>
+      answer({
+        data: routes
+          .all()
+          .map((route) => ({ ...routeView(route), ...(routes.isDefault(route) && INCLUDED) })),
+      }),
   }
 }
 
