@@ -50,6 +50,8 @@ export interface ChildProcess {
   waiting(info?: ReadyInfo): void
   /** Reports to the supervisor that this process serves. */
   ready(info?: ReadyInfo): void
+  /** Reports changed information of a process that is ready. */
+  update(info: ReadyInfo): void
   /** Stops in order, as on a signal, when the process cannot continue. */
   stop(reason: string, exitCode?: number): void
 }
@@ -101,6 +103,7 @@ export function childProcess(duties: ChildDuties): ChildProcess {
       startupDone()
       report(info)
     },
+    update: (info) => send({ ...info, ready: true }),
     stop,
   }
 }

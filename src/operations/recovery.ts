@@ -15,9 +15,12 @@ export const recoveryShow: CliCommand = {
   about: 'whether recovery mode is active, why, and which sources are ahead',
   run: async ({ recovery }) => {
     const state = await recovery.call('Show', {})
+    const mode =
+      state.stops === 'submissions' ? 'Submissions to the rail are stopped' : 'Recovery mode'
     const lines = state.active
-      ? [`Recovery mode since ${state.entered_at}: ${state.cause}.`]
+      ? [`${mode} since ${state.entered_at}: ${state.cause}.`]
       : ['Not in recovery mode.']
+    if (state.unverified !== undefined) lines.push(sentence(state.unverified))
     const open = state.open_orphans
     if (open > 0) lines.push(`${open} orphan executions are open: recovery orphans`)
     return { value: state, lines: [...lines, ...state.behind.map(sentence), ...neededIn(state)] }

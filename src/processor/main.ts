@@ -10,13 +10,13 @@ import { resolve } from 'node:path'
 import { Registry } from 'prom-client'
 import { configuredCaller, createCallers } from '../auth/callers.js'
 import { loadMasterKeys, type MasterKeys } from '../auth/master_key.js'
-import { childProcess, isSupervised } from '../base/child.js'
-import { SECOND, systemClock, systemPause } from '../base/clock.js'
+import { childProcess, isSupervised, type ReadyInfo } from '../base/child.js'
+import { instant, SECOND, systemClock, systemPause, type Instant } from '../base/clock.js'
 import { freeBytesOf, MIB, watchFreeSpace } from '../base/free_space.js'
 import { listen } from '../base/grpc_connections.js'
 import { openGrpcTls } from '../base/grpc_tls.js'
 import { createLog } from '../base/log.js'
-import { partsOfTenant, type TenantId } from '../base/ids.js'
+import { partsOfTenant } from '../base/ids.js'
 import { joinAddress, localHost } from '../base/network.js'
 import { openOpsHttp, opsListen, ownReadiness, type Readiness } from '../base/ops_http.js'
 import { programOptions } from '../base/program_options.js'
@@ -40,7 +40,7 @@ import { createRailLink } from './background/rail_link.js'
 import { createRelay, type Relay } from './background/relay.js'
 import { createStuckPaymentMonitor } from './background/stuck_payment_monitor.js'
 import { createTimers } from './background/timers.js'
-import { loadMemory } from './cache/memory.js'
+import { isReadOnly, loadMemory } from './cache/memory.js'
 import { joinCluster } from './cluster/join.js'
 import { registerShardMetrics } from './cluster/metrics.js'
 import { createMember, type Member } from './cluster/member.js'
@@ -59,6 +59,7 @@ import { createStatementChecker } from './recovery/statement_check.js'
 import { createServer, prepareContracts, type ServerLinks } from './server.js'
 import { createCommittedEvents } from './servers/event_watch.js'
 import { directoryService, type ShardInfo } from './servers/directory_stream.js'
+import type { NewestEvent } from './servers/webhook_control.js'
 
 /** The process must restart: its memory may differ from the disk. */
 const EXIT_RECOVER = 70
@@ -86,6 +87,7 @@ const ops = isSupervised()
       metrics: () => registry.metrics(),
     })
 let stopNow = (): Promise<void> => Promise.resolve()
+let serving = true
 const child = childProcess({ log, metrics: () => registry.metrics(), stop: () => stopNow() })
 
 // Before the books: a processor that cannot listen must not take them over, and one that does must
@@ -102,6 +104,7 @@ const recovery = await createRecovery({
         formerHighWaterFile: dataFile(settings, FILES.highWater),
       }),
   isRequested: settings.RECOVERY === 'yes',
+  clock,
   pause: systemPause,
   log,
 })
@@ -133,7 +136,7 @@ await disk.start()
 const bus = connectBus({
   ...busServer(settings),
   consumes: false,
-  admit: (newest) => recovery.admitBus(newest !== null && isOwn(newest.tenant) ? newest.id : null),
+  admit: async (newest) => recovery.admitBus(await ownEvent(newest)),
   clock,
   log,
 })
@@ -149,7 +152,7 @@ const railConnection = connectRail({
     return recovery.admitRail(name, newestInstruction)
   },
 })
-const rail = createRailLink(railConnection, clock)
+const rail = createRailLink(railConnection, clock, submissionsStoppedSince)
 const changeLog = createChangeLog({
   clock,
   log,
@@ -181,7 +184,7 @@ store.onFailure((error) => exitAtOnce('the store failed', error))
 member?.onFailure((error) => exitAtOnce('the cluster failed', error))
 await recovery.enter(pipeline, memory)
 rail.onReport((reports) => {
-  if (memory.recovery !== null) return // unacknowledged reports come again with the next link
+  if (isReadOnly(memory)) return // unacknowledged reports come again with the next link
   const { finalityWindowMs } = rail.describe()
   for (const report of reports) {
     pipeline.submit(internalWork(applyRailReport(report, finalityWindowMs), 'rail'))
@@ -199,17 +202,8 @@ const sharedSettings =
     ? createSharedSettings({ cluster: member.settings, memory, pipeline, log })
     : undefined
 const stuckPaymentMonitor = createStuckPaymentMonitor({ clock, lists: store.lists, log })
-if (!recovery.isActive) {
-  await compareUnsubmitted({ store, memory, pipeline, log })
-  relay = createRelay({
-    bus: bus.publisher,
-    openEvents: (after, limit) => store.openEvents(after, limit),
-    clock,
-    log,
-  })
-  timers.start()
-  keyExpiry.start()
-}
+if (recovery.isVerified()) await startBackgroundWork()
+else recovery.onVerified(() => void startBackgroundWork())
 stuckPaymentMonitor.start()
 
 const reader = createQueryRunner(
@@ -219,14 +213,14 @@ const reader = createQueryRunner(
 const links: ServerLinks = {
   events: committedEvents,
   idle: () => pipeline.idle(),
-  onPool: (number, newest) =>
-    void recovery.admitPool(number, newest !== null && isOwn(newest.tenant) ? newest.id : null),
+  onPool: (number, newest) => void comparePool(number, newest),
   webhookPools: settings.WEBHOOK_POOLS,
   behind: () => recovery.behind(),
   statements: createStatementChecker(
     () => books.marks.newestSubmission(),
     railConnection.summarize,
   ),
+  mode: () => recovery.state(),
   released: () => recovery.released(),
   placements: member,
   shards: member?.cluster,
@@ -240,11 +234,18 @@ if (settings.GRPC_SOCKET !== '') {
 }
 
 if (member !== undefined) registerShardMetrics(registry, member, member.cluster)
-registerMetrics(registry, { pipeline, memory, rail, relay, timers, stuckPaymentMonitor })
-let serving = true
+registerMetrics(registry, {
+  pipeline,
+  memory,
+  rail,
+  backlog: () => relay?.backlog(),
+  timers,
+  stuckPaymentMonitor,
+  recovery,
+})
 readinessNow = () => ({
   ready: serving,
-  mode: recovery.isActive ? 'recovery' : 'normal',
+  ...recovery.state(),
   bus: bus.status(),
   ...railReadiness(railConnection.fault()),
   disk: disk.isLow() ? 'low' : 'ok',
@@ -275,11 +276,8 @@ member?.onMove((to) => {
 })
 if (member !== undefined) await announce(member)
 server.setServing(true)
-child.ready({
-  port: grpcPort,
-  mode: recovery.isActive ? 'recovery' : 'normal',
-  ...(member === undefined ? {} : { shard: member.shard }),
-})
+child.ready(readyInfo())
+recovery.onState(() => child.update(readyInfo()))
 log.info({ port: grpcPort, ...(member === undefined ? {} : ownerOf(member)) }, 'serving')
 
 function refuseToServe(fault: string): never {
@@ -300,10 +298,51 @@ function exitAtOnce(reason: string, error: unknown): void {
   log.flush(() => process.exit(error instanceof Deposed ? EXIT_DEPOSED : EXIT_RECOVER))
 }
 
-/** The bus and the pools have the events of all shards. */
-function isOwn(tenant: TenantId | undefined): boolean {
-  if (member === undefined) return true
-  return tenant !== undefined && memory.partners.has(partsOfTenant(tenant).partner)
+function readyInfo(): ReadyInfo {
+  return {
+    port: grpcPort,
+    ...recovery.state(),
+    ...(member === undefined ? {} : { shard: member.shard }),
+  }
+}
+
+/** Not in recovery mode. Unverified books begin it when they are verified. */
+async function startBackgroundWork(): Promise<void> {
+  if (recovery.isActive) return
+  await compareUnsubmitted({ store, memory, pipeline, log })
+  if (!serving) return
+  relay = createRelay({
+    bus: bus.publisher,
+    openEvents: (after, limit) => store.openEvents(after, limit),
+    clock,
+    log,
+  })
+  timers.start()
+  keyExpiry.start()
+}
+
+function submissionsStoppedSince(): Instant | null {
+  return memory.recovery === null ? null : instant(memory.recovery.entered_at)
+}
+
+/** A pool does not wait for the comparison. */
+async function comparePool(number: number, newest: NewestEvent | null): Promise<void> {
+  try {
+    await recovery.admitPool(number, await ownEvent(newest))
+  } catch (error) {
+    log.error({ error, pool: number }, 'failed to compare the newest event of a webhook pool')
+  }
+}
+
+/** The event's id if it is of these books, else null: bus and pools have those of all shards. */
+async function ownEvent(newest: NewestEvent | null): Promise<string | null> {
+  if (newest === null || member === undefined) return newest?.id ?? null
+  if (newest.tenant === undefined) return null
+  const { partner } = partsOfTenant(newest.tenant)
+  // Restored books can lack a partner that is placed in this shard.
+  const isOwn =
+    memory.partners.has(partner) || (await member.whereIs(partner))?.shard === member.shard
+  return isOwn ? newest.id : null
 }
 
 /** Resolves when this process serves the shard, with all settings that the cluster has now. */

@@ -6,26 +6,36 @@ import type { Pipeline } from './cycle/pipeline.js'
 import type { RailLink } from './background/rail_link.js'
 import type { Relay } from './background/relay.js'
 import type { Timers } from './background/timers.js'
+import type { Recovery } from './recovery/recovery.js'
 import { COUNTED_MAX, type StuckPaymentMonitor } from './background/stuck_payment_monitor.js'
 
 interface MetricSources {
   readonly pipeline: Pick<Pipeline, 'metrics'>
   readonly memory: Memory
   readonly rail: Pick<RailLink, 'downForMs'>
-  /** Undefined in recovery mode. */
-  readonly relay: Pick<Relay, 'backlog'> | undefined
+  /** Undefined: nothing is relayed, as in recovery mode. */
+  readonly backlog: () => ReturnType<Relay['backlog']> | undefined
   readonly stuckPaymentMonitor: Pick<StuckPaymentMonitor, 'overdue'>
   readonly timers: Pick<Timers, 'corruptActors' | 'waitingForRail'>
+  readonly recovery: Pick<Recovery, 'refusedMarks'>
 }
 
 const EMPTY_BACKLOG = { waiting: 0, catchingUp: false }
 
 export function registerMetrics(
   registry: Registry,
-  { pipeline, memory, rail, relay, timers, stuckPaymentMonitor }: MetricSources,
+  {
+    pipeline,
+    memory,
+    rail,
+    backlog: backlogNow,
+    timers,
+    stuckPaymentMonitor,
+    recovery,
+  }: MetricSources,
 ): void {
   const { metrics } = pipeline
-  const backlog = () => relay?.backlog() ?? EMPTY_BACKLOG
+  const backlog = () => backlogNow() ?? EMPTY_BACKLOG
   const counter = (name: string, help: string, read: () => number): void => {
     new Counter({
       name,
@@ -64,7 +74,25 @@ export function registerMetrics(
     'Commands refused because free disk space is below the reserve',
     () => metrics.refusedDiskLow,
   )
-  gauge('causeway_recovery_mode', '1 in recovery mode', () => Number(memory.recovery !== null))
+  gauge('causeway_recovery_mode', '1 in recovery mode: writes are refused', () =>
+    Number(memory.recovery?.stops === 'writes'),
+  )
+  gauge('causeway_submissions_stopped', '1 while nothing is submitted to the rail', () =>
+    Number(memory.recovery !== null),
+  )
+  gauge('causeway_books_unverified', '1 while writes wait for a word of the rail or the bus', () =>
+    Number(memory.isUnverified),
+  )
+  counter(
+    'causeway_refused_unverified_total',
+    'Commands refused because the books were not verified',
+    () => metrics.refusedUnverified,
+  )
+  counter(
+    'causeway_refused_marks_total',
+    'Marks of the bus or a webhook pool that cannot exist',
+    () => recovery.refusedMarks(),
+  )
   counter(
     'causeway_refused_in_recovery_total',
     'Commands refused in recovery mode',

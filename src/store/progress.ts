@@ -21,6 +21,13 @@ export interface Progress {
   readonly acceptedEpoch?: number
 }
 
+/** What an operator accepted as lost with a release. */
+export interface AcceptedLoss {
+  readonly id: string
+  /** Epoch ms, of the release. */
+  readonly at: number
+}
+
 export interface ProgressQueries {
   /** As of the last commit on disk. */
   progress(): Progress
@@ -34,8 +41,7 @@ export interface ProgressQueries {
    * none. None of a lost time is older.
    */
   newestSubmission(): Promise<number | null>
-  /** Ids that operators accepted as lost, sorted. */
-  acceptedLosses(kind: 'event' | 'instruction'): Promise<readonly string[]>
+  acceptedLosses(kind: 'event' | 'instruction'): Promise<readonly AcceptedLoss[]>
 }
 
 const PROGRESS = `SELECT epoch, last_batch AS "lastBatch",
@@ -58,7 +64,7 @@ const newestSubmission = (d: Dialect, table: string, order: string): string =>
   ORDER BY ${order} DESC LIMIT 1`
 const NEWEST_EVENT = `SELECT id, created_at AS "createdAt" FROM events
   ORDER BY position DESC LIMIT 1`
-const ACCEPTED = 'SELECT id FROM accepted_losses WHERE kind = ? ORDER BY id'
+const ACCEPTED = 'SELECT id, at FROM accepted_losses WHERE kind = ? ORDER BY id'
 
 export async function readProgress(database: Reader): Promise<Progress> {
   const [row] = await database.all<Progress>(PROGRESS)
@@ -91,7 +97,6 @@ export function progressQueries(reader: Reader, progress: () => Progress): Progr
       const found = [...payouts, ...intents].map(({ at }) => at)
       return found.length === 0 ? null : Math.max(...found)
     },
-    acceptedLosses: async (kind) =>
-      (await reader.all<{ id: string }>(ACCEPTED, [kind])).map(({ id }) => id),
+    acceptedLosses: (kind) => reader.all<AcceptedLoss>(ACCEPTED, [kind]),
   }
 }

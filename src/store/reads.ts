@@ -12,6 +12,7 @@ import type {
   DueTimer,
   Found,
   KeyRows,
+  RecoveryStop,
   StoredEvent,
   TimerKind,
   Wanted,
@@ -188,3 +189,10 @@ export const readOpenEvents = (
      WHERE position > ? ORDER BY position LIMIT ?`,
     [afterPosition, limit],
   )
+
+export async function readStoppedByRecovery(reader: Reader): Promise<RecoveryStop | null> {
+  const [row] = await reader.all<{ stops: RecoveryStop }>(
+    'SELECT stops FROM recoveries WHERE released_at IS NULL',
+  )
+  return row?.stops ?? null
+}

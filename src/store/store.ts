@@ -23,7 +23,14 @@ import {
 import { openDatabase } from './database.js'
 import { createLists, type Lists } from './lists.js'
 import { progressQueries, readProgress, type Progress, type ProgressQueries } from './progress.js'
-import { load, readBootState, readDue, readKeyRows, readOpenEvents } from './reads.js'
+import {
+  load,
+  readBootState,
+  readDue,
+  readKeyRows,
+  readOpenEvents,
+  readStoppedByRecovery,
+} from './reads.js'
 import type { StoredFingerprints, StoredNonces } from './stored_fingerprints.js'
 import type { ActorRow, Row, TableName } from './tables.js'
 
@@ -151,6 +158,9 @@ export class Deposed extends Error {
   override name = 'Deposed'
 }
 
+/** Writes: all of them. Submissions: nothing is submitted to the rail. */
+export type RecoveryStop = 'writes' | 'submissions'
+
 export interface Store {
   keyRows(): Promise<KeyRows>
   boot(recentSince: Instant): Promise<BootState>
@@ -171,15 +181,14 @@ export interface Store {
   raiseEpoch(above: number): Promise<void>
   /** Called once when the store can no longer commit, with a Deposed or another error. */
   onFailure(report: (error: Error) => void): void
-  /** True until an operator releases the recovery. */
-  isInRecovery(): Promise<boolean>
+  /** What a recovery stops until an operator releases it; null: nothing. */
+  stoppedByRecovery(): Promise<RecoveryStop | null>
   close(): Promise<void>
 }
 
 export const PROCESSOR_SCHEMA = join(projectRoot(), 'src/store/schema')
 const NEW_NONCE_SALT = `INSERT OR IGNORE INTO meta (name, value)
   VALUES ('nonce_salt', hex(randomblob(32)))`
-const IN_RECOVERY = 'SELECT 1 FROM recoveries WHERE released_at IS NULL'
 const RAISE_EPOCH = 'UPDATE owner SET epoch = ?'
 const TRUNCATE = 'PRAGMA wal_checkpoint(TRUNCATE)'
 
@@ -214,7 +223,7 @@ export async function openStore(file: string): Promise<Store> {
     lists: createLists(listing),
     marks: progressQueries(background, () => progress),
     onFailure: () => undefined,
-    isInRecovery: async () => (await background.all(IN_RECOVERY)).length > 0,
+    stoppedByRecovery: () => readStoppedByRecovery(background),
     raiseEpoch: async (above) => {
       const epoch = Math.max(above, progress.epoch) + 1
       await writer.run(RAISE_EPOCH, [epoch])

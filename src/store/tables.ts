@@ -255,6 +255,7 @@ export const TABLES = {
       loss: 'json',
       position_from: 'integer',
       position_to: 'integer',
+      stops: 'text',
     },
   },
   orphans: {

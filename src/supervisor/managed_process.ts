@@ -40,8 +40,10 @@ export interface ManagedProcess {
   readonly name: string
   readonly pid: number | undefined
   readonly isReady: boolean
-  /** Recovery mode: it serves only reads. */
-  readonly isInRecovery: boolean
+  /** As it reported last; undefined: it reports none. */
+  readonly mode: string | undefined
+  /** Why it is not in normal mode, as a sentence without its full stop. */
+  readonly modeReason: string | undefined
   readonly restarts: number
   /** Resolves when it is ready. @throws StartupError */
   start(): Promise<void>
@@ -54,13 +56,12 @@ export function manageProcess(options: ManagedProcessOptions): ManagedProcess {
   const { probeIntervalMs = PROBE_INTERVAL_MS, onReport = () => undefined } = options
   let current: Run | undefined
   let isReady = false
-  let isInRecovery = false
+  let info: ReadyInfo = {}
   let restarts = 0
   const retry = createRetry(RESTART)
 
   const start = async (): Promise<void> => {
-    const first = run(program(), logPath)
-    first.onReady(onReport)
+    const first = begin()
     current = first
     const outcome = await first.started
     if (!outcome.ready) {
@@ -71,10 +72,18 @@ export function manageProcess(options: ManagedProcessOptions): ManagedProcess {
     serve(first, outcome.info, false)
   }
 
+  const begin = (): Run => {
+    const begun = run(program(), logPath)
+    begun.onReady((reported) => {
+      info = reported
+      onReport(reported)
+    })
+    return begun
+  }
+
   const serve = (served: Run, info: ReadyInfo, isRestart: boolean): void => {
     const since = clock.now()
     isReady = true
-    isInRecovery = info['mode'] === 'recovery'
     onReady(info, isRestart)
     let isUnresponsive = false
     const stopProbing = probe(served, info, () => {
@@ -121,9 +130,7 @@ export function manageProcess(options: ManagedProcessOptions): ManagedProcess {
 
   const tryRun = (): Run | string => {
     try {
-      const next = run(program(), logPath)
-      next.onReady(onReport)
-      return next
+      return begin()
     } catch (error) {
       return error instanceof Error ? error.message : String(error)
     }
@@ -137,8 +144,11 @@ export function manageProcess(options: ManagedProcessOptions): ManagedProcess {
     get isReady() {
       return isReady
     },
-    get isInRecovery() {
-      return isInRecovery
+    get mode() {
+      return textOf(info['mode'])
+    },
+    get modeReason() {
+      return textOf(info['reason'])
     },
     get restarts() {
       return restarts
@@ -151,6 +161,9 @@ export function manageProcess(options: ManagedProcessOptions): ManagedProcess {
     },
   }
 }
+
+const textOf = (reported: ReadyInfo[string] | undefined): string | undefined =>
+  typeof reported === 'string' ? reported : undefined
 
 /** A killed program did not log a reason. */
 function reasonOf(how: string, ended: Run): string {

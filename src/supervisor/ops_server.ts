@@ -2,8 +2,10 @@
  * The ops port: `/healthz`, `/readyz` and `/metrics` of the whole stack.
  *
  * - `/healthz` is about the supervisor. `/readyz` is 200 while every process is ready; a nearly
- *   full disk only stops writes, so it stays 200. With a role it counts only the processes that
- *   this role needs: a gateway serves while the bus is away.
+ *   full disk and recovery mode only stop writes, so it stays 200. With a role it counts only the
+ *   processes that this role needs: a gateway serves while the bus is away.
+ * - `mode` is the most severe one of the processes; `reasons` names each process that is in another
+ *   one than normal.
  */
 import type { FreeSpace } from '../base/free_space.js'
 import { openOpsHttp, type OpsHttp, type OpsListen, type Role } from '../base/ops_http.js'
@@ -39,6 +41,7 @@ export function openOpsServer(listen: OpsListen, stack: StackState): Promise<Ops
     return {
       ready: isStarted() && counted.every(({ isReady }) => isReady),
       mode: modeOf(managedProcesses),
+      ...reasonsOf(managedProcesses),
       processes: Object.fromEntries(counted.map(({ name, isReady }) => [name, isReady])),
       integrity: integrity(),
       disk: disk.isLow() ? 'low' : 'ok',
@@ -54,8 +57,18 @@ export function openOpsServer(listen: OpsListen, stack: StackState): Promise<Ops
   return openOpsHttp(listen, { readiness, metrics })
 }
 
+/** Of a processor (processor/recovery), the most severe first. */
+const MODES = ['recovery', 'submissions_stopped', 'unverified']
+
 const modeOf = (managedProcesses: readonly ManagedProcess[]): string =>
-  managedProcesses.some(({ isInRecovery }) => isInRecovery) ? 'recovery' : 'normal'
+  MODES.find((wanted) => managedProcesses.some(({ mode }) => mode === wanted)) ?? 'normal'
+
+function reasonsOf(managedProcesses: readonly ManagedProcess[]): object {
+  const reasons = managedProcesses
+    .filter(({ mode }) => mode !== undefined && MODES.includes(mode))
+    .map(({ name, mode, modeReason = '' }) => [name, `${mode}: ${modeReason}`] as const)
+  return reasons.length === 0 ? {} : { reasons: Object.fromEntries(reasons) }
+}
 
 function ownMetrics(
   managedProcesses: readonly ManagedProcess[],

@@ -50,6 +50,12 @@ export function refuseSandboxRailInProduction(settings: Settings): void {
   if (fault !== undefined) throw new StartupError(fault)
 }
 
+const MODES: Readonly<Record<string, string>> = {
+  recovery: ', in recovery mode: reads only',
+  unverified: ', reads only until the rail or the bus answers',
+  submissions_stopped: ', submits nothing to the rail',
+}
+
 export interface PlannedProgram {
   readonly name: string
   program(): Program
@@ -157,7 +163,7 @@ export async function planStack(
       wasReady = true
       ports.grpc = portOf(info)
       const where = `gRPC on ${grpcAddress(settings, ports.grpc)}`
-      return info['mode'] === 'recovery' ? `${where}, in recovery mode: reads only` : where
+      return `${where}${MODES[String(info['mode'])] ?? ''}`
     },
   }
   const third: PlannedProgram[] = [

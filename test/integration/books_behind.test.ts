@@ -13,6 +13,7 @@ import { copyFolder, discardPool, saveBooks, type SavedBooks } from '../support/
 import { tempFolder } from '../support/temp_folder.js'
 import { partnerOf } from '../support/partner.js'
 import { payByQr, payOut, untilStatus } from '../support/payments.js'
+import { operatorCli } from '../support/operator_cli.js'
 import { isAlive } from '../support/program.js'
 import { aPayout } from '../support/requests.js'
 import { runUntilExit, startStack, type RunningStack } from '../support/stack.js'
@@ -139,22 +140,39 @@ void t.test('an older copy is detected by the bus', async () => {
   t.match(await startRefused(dataDir), /the bus has event evt_\w+, which the books do not/)
 })
 
-void t.test('an older copy is detected by the webhook pool, which connects later', async (t) => {
+void t.test('the word of a webhook pool alone stops submissions', async (t) => {
   const dataDir = await folderOf('pool', FILES.highWater, FILES.railDatabase, 'nats')
   await older.restore(dataDir)
   const stack = await startStack({ dataDir, settings: SETTINGS })
   t.teardown(() => stack.stop())
-  await eventually('recovery mode', async () => {
-    const { status, body } = await stack.readyz()
-    return status === 200 && body['mode'] === 'recovery'
-  })
-  t.match(stack.logOf('processor'), /webhook pool 1 has event evt_\w+, which the books do not/)
+  const partner = partnerOf(stack.sandbox)
+  const untilMode = (mode: string) =>
+    eventually(mode, async () => {
+      const { status, body } = await stack.readyz()
+      return status === 200 && body['mode'] === mode && body
+    })
+  const stopped = await untilMode('submissions_stopped')
+  const found = /webhook pool 1 has event evt_\w+, which the books do not/
+  t.match(stopped, { reasons: { processor: found } })
+  t.match(stack.logOf('processor'), found)
+  t.match(await stack.metrics(), /causeway_submissions_stopped(?:\{[^}]*\})? 1\n/)
   const { beneficiary } = aPayout()
-  const answer = await eventually('an answer', async () => {
-    const got = await partnerOf(stack.sandbox).request('POST', '/v1/beneficiaries', beneficiary)
-    return got.status !== 504 && got
+  const written = await partner.request('POST', '/v1/beneficiaries', beneficiary)
+  t.equal(written.status, 201, 'writes are accepted')
+  const ops = operatorCli(dataDir)
+  t.match(await ops.json('recovery', 'show'), { active: true, stops: 'submissions' })
+  const { exitCode, err } = await ops(
+    ...['recovery', 'release', '--no-statement', '--reason', 'the pool was restored too'],
+  )
+  t.equal(exitCode, 0, err)
+  await untilMode('normal')
+  await stack.untilServing()
+  await eventually('calls are served', async () => {
+    const { status } = await partner.request('GET', '/v1/balances')
+    return status === 200
   })
-  t.equal(answer.status, 503, 'writes are rejected')
+  await pay(stack)
+  t.match(await stack.readyz(), { body: { mode: 'normal' } }, 'the loss is accepted')
 })
 
 void t.test('deleted books are detected', async (t) => {

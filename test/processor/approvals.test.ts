@@ -284,7 +284,7 @@ const CASES: Readonly<Record<string, Case>> = {
       await world.run(enterRecovery('a test'))
       return {
         command: (actor) => releaseRecovery(actor, RELEASE, NO_FINDINGS),
-        isDone: async () => !(await world.store.isInRecovery()),
+        isDone: async () => (await world.store.stoppedByRecovery()) === null,
       }
     },
   },
@@ -493,7 +493,7 @@ void t.test(
     await world.rebuild()
     await world.run(enterRecovery('the second'))
     t.equal(codeOf(await world.run(approve(world, BEN, old))), 'approval_request_outdated')
-    t.ok(await world.store.isInRecovery())
+    t.equal(await world.store.stoppedByRecovery(), 'writes')
   },
 )
 

@@ -11,13 +11,14 @@ export function metricsOf(world: World, sources: Partial<Sources>): Registry {
     pipeline: {
       metrics: {
         ...{ commands: 0, commits: 0, dropped: 0, waiting: () => 0 },
-        ...{ refusedFull: 0, refusedDiskLow: 0, refusedInRecovery: 0 },
+        ...{ refusedFull: 0, refusedDiskLow: 0, refusedInRecovery: 0, refusedUnverified: 0 },
       },
     },
     memory: world.memory(),
     rail: { downForMs: () => 0 },
     timers: { corruptActors: 0, waitingForRail: 0 },
-    relay: { backlog: () => ({ waiting: 0, catchingUp: false }) },
+    backlog: () => ({ waiting: 0, catchingUp: false }),
+    recovery: { refusedMarks: () => 0 },
     stuckPaymentMonitor: { overdue: () => ({ intents: 0, payouts: 0, recalls: 0 }) },
     ...sources,
   })

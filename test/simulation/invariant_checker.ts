@@ -139,7 +139,7 @@ export async function openInvariantChecker(
     rows,
     checkMarks: async ({ books, highWater, ...recorded }, rail, bus) => {
       const onDisk = recorded.onDisk ?? (await readProgress(disk))
-      const marks = createMarks({ ...books, progress: () => onDisk })
+      const marks = createMarks({ ...books, progress: () => onDisk }, clock)
       await marks.check({ kind: 'high_water', source: 'file', progress: highWater })
       for (const id of bus.pool.keys()) await marks.check({ kind: 'event', source: id, id })
       for (const id of rail.entries.keys()) {

@@ -328,6 +328,7 @@ export const ROWS: { readonly [N in TableName]: readonly [Row<N>, Row<N>] } = {
       loss: json('loss'),
       position_from: 4,
       position_to: LATEST,
+      stops: 'writes',
     },
     {
       number: 44,
@@ -338,6 +339,7 @@ export const ROWS: { readonly [N in TableName]: readonly [Row<N>, Row<N>] } = {
       loss: null,
       position_from: null,
       position_to: null,
+      stops: 'submissions',
     },
   ],
   orphans: [

@@ -88,8 +88,13 @@ export interface Memory {
   skippedSequences: number
   readonly recentPayments: RecentPayments
   readonly orphans: OrphanIndex
-  /** Not null: recovery mode, writes are refused. The process restarts after the release. */
+  /**
+   * Not null: recovery mode, which stops writes or only submissions. The process restarts after the
+   * release.
+   */
   recovery: Row<'recoveries'> | null
+  /** No source has verified books without a mark yet: writes are refused (recovery/recovery). */
+  isUnverified: boolean
   lastRecovery: number
   /** Of the settings for all shards, the newest that is applied; 0: none. */
   settingsVersion: number
@@ -193,6 +198,7 @@ function emptyMemory(salt: Buffer, warmActors: number, duplicateWindowMs: number
     recentPayments: createRecentPayments(duplicateWindowMs),
     orphans: createOrphanIndex(),
     recovery: null,
+    isUnverified: false,
     lastRecovery: 0,
     settingsVersion: 0,
     nonces: createNonceTable({ salt }),
@@ -248,6 +254,10 @@ function loadFingerprints(memory: Memory, boot: BootState): void {
     }
   }
 }
+
+/** Whether writes are refused. */
+export const isReadOnly = ({ recovery, isUnverified }: Memory): boolean =>
+  isUnverified || recovery?.stops === 'writes'
 
 /** Call only between batches (cache/row_cache). */
 export function evict(memory: Memory, committedBatch: number): void {

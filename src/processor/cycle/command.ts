@@ -35,7 +35,10 @@ export interface CommandContext {
 export interface Command {
   /** For logs and metrics. */
   readonly name: string
-  /** True for reads and for the calls that end recovery mode; other commands are refused in it. */
+  /**
+   * True for reads, for the calls that end recovery mode, and for the settings that must be right
+   * before it ends; other commands are refused in it.
+   */
   readonly allowedInRecovery?: boolean
   needs(needs: Needs, memory: Memory): void
   decide(ctx: CommandContext): Answer

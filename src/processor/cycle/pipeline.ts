@@ -42,7 +42,7 @@ import {
   type Transition,
 } from './commit_batch.js'
 import { isActiveKey } from '../cache/tenant_directory.js'
-import { evict, type Memory } from '../cache/memory.js'
+import { evict, isReadOnly, type Memory } from '../cache/memory.js'
 import { createNeeds } from './needs.js'
 import type { Origin } from './origin.js'
 import type { Vault } from '../keys/vault.js'
@@ -91,6 +91,7 @@ export interface PipelineMetrics {
   refusedFull: number
   refusedDiskLow: number
   refusedInRecovery: number
+  refusedUnverified: number
   waiting(): number
 }
 
@@ -118,6 +119,7 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
     refusedFull: 0,
     refusedDiskLow: 0,
     refusedInRecovery: 0,
+    refusedUnverified: 0,
     waiting: () => queue.size,
   }
 
@@ -196,8 +198,9 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
       metrics.refusedDiskLow += 1
       return commitBatch.addReply(work.reply, refuse('configuration_error'))
     }
-    if (memory.recovery !== null && work.command.allowedInRecovery !== true) {
-      metrics.refusedInRecovery += 1
+    if (isReadOnly(memory) && work.command.allowedInRecovery !== true) {
+      if (memory.isUnverified) metrics.refusedUnverified += 1
+      else metrics.refusedInRecovery += 1
       return commitBatch.addReply(work.reply, refuse('configuration_error'))
     }
     const before = commitBatch.changes

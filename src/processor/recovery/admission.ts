@@ -8,10 +8,11 @@
  * - A source that cannot be reached does not stop the start. It is checked at each connection.
  * - A source whose mark the books do not contain is not admitted; the owner of the connection
  *   retries.
+ * - A mark that is refused counts as none: the source is admitted.
  */
 import { SECOND } from '../../base/clock.js'
 import type { Logger } from '../../base/log.js'
-import type { Mark, Marks } from './marks.js'
+import type { Behind, Mark, Marks } from './marks.js'
 
 /** A start waits this long for the awaited sources. */
 const REACHED_WITHIN_MS = SECOND
@@ -21,44 +22,54 @@ export interface AdmissionOptions {
   /** Sources that a start waits for, when they can be reached. */
   readonly awaited: readonly string[]
   /** `late`: the start is complete. */
-  readonly onBehind: (reason: string, late: boolean) => void
+  readonly onBehind: (behind: Behind, late: boolean) => void
+  readonly onRefused: (reason: string) => void
   readonly pause: (ms: number) => Promise<void>
   readonly log: Logger
 }
 
+/** `contained`: the books have its mark. `unmarked`: it has none. `rejected`: it is not used. */
+export type Admitted = 'contained' | 'unmarked' | 'rejected'
+
 export interface Admission {
   /** A null mark: the source is empty or does not report one. Never rejects. */
-  admits(source: string, mark: Mark | null): Promise<boolean>
+  admits(source: string, mark: Mark | null): Promise<Admitted>
   /** Resolves when the awaited sources were admitted, or could not be reached in time. */
   start(): Promise<void>
 }
 
 export function createAdmission(options: AdmissionOptions): Admission {
-  const { marks, onBehind, pause, log } = options
+  const { marks, onBehind, onRefused, pause, log } = options
   const awaited = new Set(options.awaited)
   let late = false
   let begin: () => void = () => undefined
   const begun = new Promise<void>((resolve) => (begin = resolve))
 
-  const isContained = async (source: string, mark: Mark | null): Promise<boolean> => {
-    if (mark === null) return true
+  const compare = async (source: string, mark: Mark | null): Promise<Admitted> => {
+    if (mark === null) return 'unmarked'
     try {
       const result = await marks.check(mark)
-      if (result.kind === 'behind') onBehind(result.reason, late)
-      return result.kind === 'contained'
+      if (result.kind === 'contained') return 'contained'
+      if (result.kind === 'behind') {
+        onBehind(result, late)
+        return 'rejected'
+      }
+      onRefused(result.reason)
+      return 'unmarked'
     } catch (error) {
       log.error({ error, source }, 'failed to check a mark')
-      return false
+      return 'rejected'
     }
   }
 
   return {
     admits: async (source, mark) => {
-      if (!(await isContained(source, mark))) return false
+      const admitted = await compare(source, mark)
+      if (admitted === 'rejected') return admitted
       awaited.delete(source)
       if (awaited.size === 0) begin()
       await begun
-      return true
+      return admitted
     },
     start: async () => {
       await Promise.race([begun, pause(REACHED_WITHIN_MS)])

@@ -7,11 +7,15 @@
  *
  * - A mark is a lower bound. It names something that left this process after its commit was on
  *   disk, so books that do not contain it are an older copy or have lost commits.
- * - A loss that an operator has accepted no longer counts.
+ * - An event that cannot exist is no mark: its id is malformed or of a time that has not come. It
+ *   is refused, so one false word of a pool stops nothing.
+ * - A loss that an operator has accepted no longer counts: exactly that event or instruction, and
+ *   the events before it. What was created after the release is compared as always.
  */
 import { isAhead } from './high_water.js'
-import { toRfc3339, instant } from '../../base/clock.js'
-import type { Progress, ProgressQueries } from '../../store/progress.js'
+import { instant, MINUTE, plus, toRfc3339, type Clock } from '../../base/clock.js'
+import { instantOf, isIdOf } from '../../base/ids.js'
+import type { AcceptedLoss, Progress, ProgressQueries } from '../../store/progress.js'
 
 /** Something that the books must contain, and its source. */
 export type Mark =
@@ -25,10 +29,15 @@ export type MarkResult =
   | { readonly kind: 'contained' }
   /** `reason`: a sentence without its full stop. */
   | { readonly kind: 'behind'; readonly mark: Mark; readonly reason: string }
+  /** It is no mark of these books. */
+  | { readonly kind: 'refused'; readonly reason: string }
 
 export type Behind = Extract<MarkResult, { kind: 'behind' }>
 
 const CONTAINED: MarkResult = { kind: 'contained' }
+
+/** Clocks of machines differ by less. */
+const CLOCK_TOLERANCE_MS = MINUTE
 
 export interface Marks {
   /** Compares the books with a mark, and lists the mark when they are behind it. */
@@ -37,10 +46,12 @@ export interface Marks {
   behind(): readonly Behind[]
 }
 
-export function createMarks(books: ProgressQueries): Marks {
+export function createMarks(books: ProgressQueries, clock: Clock): Marks {
   const behind = new Map<string, Behind>()
   return {
     check: async (mark) => {
+      const fault = mark.kind === 'event' ? faultOf(mark.source, mark.id, clock) : null
+      if (fault !== null) return { kind: 'refused', reason: fault }
       const reason = await reasonOf(mark, books)
       if (reason === null) return CONTAINED
       const result = { kind: 'behind', mark, reason } as const
@@ -80,16 +91,30 @@ function highWaterReason(source: string, mark: Progress, books: Progress): strin
   return `the books end ${commits} behind ${source} (${books.lastBatch} < ${mark.lastBatch})`
 }
 
+/** Why no books can have the event; null: some can. */
+function faultOf(source: string, id: string, clock: Clock): string | null {
+  if (!isIdOf('event', id)) return `${source} names ${JSON.stringify(id)}, which is no event`
+  const at = instantOf(id)
+  if (at <= plus(clock.now(), CLOCK_TOLERANCE_MS)) return null
+  return `${source} names event ${id} of ${toRfc3339(at)}, a time that has not come`
+}
+
 async function eventReason(
   source: string,
   id: string,
   books: ProgressQueries,
 ): Promise<string | null> {
   if (await books.hasEvent(id)) return null
-  const accepted = (await books.acceptedLosses('event')).at(-1)
-  if (accepted !== undefined && id <= accepted) return null
+  if ((await books.acceptedLosses('event')).some((loss) => isAccepted(id, loss))) return null
   return `${source} has event ${id}, which the books do not; ${await newestOf(books)}`
 }
+
+/**
+ * Another source can have an earlier event of the same loss. A loss of a later time than its
+ * release, which an earlier version recorded, is only that event.
+ */
+const isAccepted = (id: string, { id: lost, at }: AcceptedLoss): boolean =>
+  id === lost || (id < lost && instantOf(lost) <= at)
 
 async function instructionReason(
   source: string,
@@ -97,7 +122,7 @@ async function instructionReason(
   books: ProgressQueries,
 ): Promise<string | null> {
   if (await books.hasInstruction(id)) return null
-  if ((await books.acceptedLosses('instruction')).includes(id)) return null
+  if ((await books.acceptedLosses('instruction')).some((loss) => loss.id === id)) return null
   return `${source} has instruction ${id}, which the books never sent; ${await newestOf(books)}`
 }
 

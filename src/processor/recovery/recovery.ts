@@ -8,24 +8,45 @@
  *
  * - Books that are behind a mark at start end the process with EXIT_BOOKS_BEHIND. When books are
  *   found behind while serving, they enter recovery mode and the process restarts.
- * - In recovery mode the high-water mark is not moved: it is the evidence of the loss.
+ * - The word of a webhook pool alone stops submissions to the rail, not writes: no money leaves
+ *   until an operator has judged it.
+ * - Books without a high-water mark are unverified and refuse writes until the rail answers, or
+ *   the bus has an event that they have. The release of a recovery leaves a mark.
+ * - In recovery mode, and while the books are unverified, the high-water mark is not moved: it is
+ *   the evidence of the loss.
  */
 import { basename } from 'node:path'
 import { EXIT_BOOKS_BEHIND } from '../../base/child.js'
-import type { EventId } from '../../base/ids.js'
+import { SECOND, type Clock } from '../../base/clock.js'
 import type { Logger } from '../../base/log.js'
 import type { Progress } from '../../store/progress.js'
-import type { Store } from '../../store/store.js'
+import type { RecoveryStop, Store } from '../../store/store.js'
 import type { Memory } from '../cache/memory.js'
 import { enterRecovery } from '../commands/operators/recovery_enter.js'
 import { internalWork } from '../cycle/command.js'
 import type { Pipeline } from '../cycle/pipeline.js'
-import { createAdmission } from './admission.js'
+import { createAdmission, type Admitted } from './admission.js'
 import { createHighWater, readHighWater, readMarkFile, replaceMarkFile } from './high_water.js'
-import { ADVICE, createMarks, type Behind } from './marks.js'
+import { ADVICE, createMarks, type Behind, type Mark } from './marks.js'
 
 const BUS = 'the bus'
 const RAIL = 'the rail'
+const POOL = 'webhook pool'
+
+/** A start of unverified books waits this much longer for a source: it could write nothing. */
+const VERIFIED_WITHIN_MS = 4 * SECOND
+const UNVERIFIED =
+  'the books have no high-water mark, the rail has not answered, and the bus is away or empty: ' +
+  'writes are refused until one of them verifies the books'
+
+export type Mode = 'normal' | 'unverified' | 'submissions_stopped' | 'recovery'
+
+/** How the processor serves, for its readiness. */
+export interface ModeState {
+  readonly mode: Mode
+  /** A sentence without its full stop; absent in normal mode. */
+  readonly reason?: string
+}
 
 export interface RecoveryOptions {
   readonly books: Store
@@ -35,6 +56,7 @@ export interface RecoveryOptions {
   readonly formerHighWaterFile?: string
   /** The operator's setting RECOVERY. */
   readonly isRequested: boolean
+  readonly clock: Clock
   readonly pause: (ms: number) => Promise<void>
   readonly log: Logger
 }
@@ -45,15 +67,24 @@ export interface Recovery {
   /** True when this process serves only reads, from its start to its end. */
   readonly isActive: boolean
   /** Whether a source may be used. Resolves once the sources of the start are checked. */
-  admitBus(newestEvent: EventId | null): Promise<boolean>
+  admitBus(newestEvent: string | null): Promise<boolean>
   admitRail(name: string, newestInstruction: string | null): Promise<boolean>
   admitPool(number: number, newestEvent: string | null): Promise<boolean>
   /** Enters recovery mode when it is active. */
   enter(pipeline: Pick<Pipeline, 'submit'>, memory: Memory): Promise<void>
   /** Resolves when the bus and the rail were checked, or could not be reached in time. */
   checkSources(): Promise<void>
+  /** True once the books may be written, as far as their marks are concerned. */
+  isVerified(): boolean
+  /** Called once when unverified books are verified. */
+  onVerified(handler: () => void): void
+  state(): ModeState
+  /** Called when the state has changed while this process serves. */
+  onState(handler: () => void): void
   /** Marks that the books are behind. */
   behind(): readonly Behind[]
+  /** How many marks were refused. */
+  refusedMarks(): number
   /** An operator released recovery mode: the process restarts. */
   released(): void
   /** Called once when the process serves. `restart` stops it; its supervisor starts it again. */
@@ -63,7 +94,7 @@ export interface Recovery {
 }
 
 export async function createRecovery(options: RecoveryOptions): Promise<Recovery> {
-  const { books, highWaterFile, isRequested, pause, log } = options
+  const { books, highWaterFile, isRequested, clock, pause, log } = options
   const mark = foundMark(highWaterFile, log) ?? formerMark(options)
   const found = mark?.progress
   const highWater = createHighWater({
@@ -72,33 +103,68 @@ export async function createRecovery(options: RecoveryOptions): Promise<Recovery
     pause,
     log,
   })
-  const isActive = isRequested || (await books.isInRecovery())
+  const isActive = isRequested || (await books.stoppedByRecovery()) === 'writes'
+  let isVerified = isActive || mark !== undefined
+  let onVerified: () => void = () => undefined
+  let onState: () => void = () => undefined
+  let refusedMarks = 0
   let isReleased = false
   let restart: (() => void) | undefined
   let submitTo: Pick<Pipeline, 'submit'> | undefined
+  let memory: Memory | undefined
 
-  const marks = createMarks(books.marks)
+  const marks = createMarks(books.marks, clock)
   if (mark !== undefined) {
     const result = await marks.check({ kind: 'high_water', ...mark })
     if (result.kind === 'behind' && !isActive) await refuseBooks(result.reason, log)
   }
 
-  const enter = (cause: string): Promise<void> =>
+  const enter = (cause: string, stops: RecoveryStop): Promise<void> =>
     new Promise((resolve) =>
-      submitTo?.submit(internalWork(enterRecovery(cause), 'service', () => resolve())),
+      submitTo?.submit(internalWork(enterRecovery(cause, stops), 'service', () => resolve())),
     )
 
-  const onBehind = async (reason: string, late: boolean): Promise<void> => {
+  const onBehind = async ({ mark, reason }: Behind, late: boolean): Promise<void> => {
     if (isActive) return log.warn({ reason }, 'the books are behind')
+    if (mark.source.startsWith(POOL)) {
+      await enter(reason, 'submissions')
+      log.error({ reason }, 'submissions to the rail are stopped, until they are released')
+      return onState()
+    }
     if (!late || restart === undefined) return refuseBooks(reason, log)
-    await enter(reason)
+    await enter(reason, 'writes')
     log.error({ reason }, 'the books went back in time: recovery mode')
     restart()
+  }
+
+  const verify = (source: string): void => {
+    if (isVerified) return
+    isVerified = true
+    log.info({ source }, 'the books are verified')
+    if (memory !== undefined) memory.isUnverified = false
+    highWater.committed(books.marks.progress())
+    onVerified()
+    onState()
+  }
+
+  /** @param vouchers what the source must have said to verify the books */
+  const admit = async (
+    source: string,
+    mark: Mark | null,
+    vouchers: readonly Admitted[],
+  ): Promise<boolean> => {
+    const admitted = await admission.admits(source, mark)
+    if (vouchers.includes(admitted)) verify(source)
+    return admitted !== 'rejected'
   }
   const admission = createAdmission({
     marks,
     awaited: [BUS, RAIL],
-    onBehind: (reason, late) => void onBehind(reason, late),
+    onBehind: (behind, late) => void onBehind(behind, late),
+    onRefused: (reason) => {
+      refusedMarks += 1
+      log.warn({ reason }, 'a mark is refused')
+    },
     pause,
     log,
   })
@@ -108,30 +174,51 @@ export async function createRecovery(options: RecoveryOptions): Promise<Recovery
       ...books,
       commit: async (batch) => {
         await books.commit(batch)
-        if (!isActive) highWater.committed(books.marks.progress())
+        if (!isActive && isVerified) highWater.committed(books.marks.progress())
       },
     },
     isActive,
     admitBus: (id) =>
-      admission.admits(BUS, id === null ? null : { kind: 'event', source: BUS, id }),
+      admit(BUS, id === null ? null : { kind: 'event', source: BUS, id }, ['contained']),
     admitRail: (name, id) => {
       const source = `rail ${name}`
-      return admission.admits(RAIL, id === null ? null : { kind: 'instruction', source, id })
+      const mark = id === null ? null : ({ kind: 'instruction', source, id } as const)
+      return admit(RAIL, mark, ['contained', 'unmarked'])
     },
     admitPool: (number, id) => {
-      const source = `webhook pool ${number}`
-      return admission.admits(source, id === null ? null : { kind: 'event', source, id })
+      const source = `${POOL} ${number}`
+      return admit(source, id === null ? null : { kind: 'event', source, id }, [])
     },
-    enter: async (pipeline, memory) => {
+    enter: async (pipeline, given) => {
       submitTo = pipeline
-      if (isActive) await enter('RECOVERY=yes')
+      memory = given
+      memory.isUnverified = !isVerified
+      if (isActive) await enter('RECOVERY=yes', 'writes')
       if (memory.recovery === null) return
-      log.warn({ cause: memory.recovery.cause }, 'recovery mode: reads only, until it is released')
+      const { cause, stops } = memory.recovery
+      const what = stops === 'writes' ? 'recovery mode: reads only' : 'submissions are stopped'
+      log.warn({ cause }, `${what}, until it is released`)
     },
     checkSources: async () => {
       await admission.start()
-      if (!isActive) highWater.committed(books.marks.progress())
+      if (!isVerified) {
+        const verified = new Promise<void>((resolve) => (onVerified = resolve))
+        await Promise.race([verified, pause(VERIFIED_WITHIN_MS)])
+      }
+      if (!isVerified) log.error({ reason: UNVERIFIED }, 'the books are not verified')
+      else if (!isActive) highWater.committed(books.marks.progress())
     },
+    isVerified: () => isVerified,
+    onVerified: (handler) => (onVerified = handler),
+    state: () => {
+      const recovery = memory?.recovery ?? null
+      if (isActive) return { mode: 'recovery', reason: recovery?.cause ?? 'RECOVERY=yes' }
+      if (!isVerified) return { mode: 'unverified', reason: UNVERIFIED }
+      if (recovery === null) return { mode: 'normal' }
+      return { mode: 'submissions_stopped', reason: recovery.cause }
+    },
+    onState: (handler) => (onState = handler),
+    refusedMarks: () => refusedMarks,
     behind: () => marks.behind(),
     released: () => {
       isReleased = true

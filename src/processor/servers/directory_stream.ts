@@ -69,6 +69,9 @@ export function directoryService(
     shards: [...info.shards()],
   })
 
+  /** The pool delivers nothing. */
+  const isPaused = (): boolean => memory.recovery?.stops === 'writes'
+
   const announced = (): readonly PartnerEntry[] =>
     isWithdrawn ? [] : [...memory.partners.values()]
 
@@ -89,7 +92,7 @@ export function directoryService(
     addWatcher(stream, endpointWatchers)
     if (info.shard !== '') announceTo(stream)
     for (const { entries, isLast } of chunked([...memory.endpoints.values()].map(wireEndpoint))) {
-      stream.write({ endpoints: entries, complete: isLast, paused: memory.recovery !== null })
+      stream.write({ endpoints: entries, complete: isLast, paused: isPaused() })
     }
   }
 
@@ -128,7 +131,7 @@ export function directoryService(
           .map(wireEndpoint)
         for (const { entries } of chunked(endpoints)) {
           for (const watcher of endpointWatchers) {
-            watcher.write({ endpoints: entries, paused: memory.recovery !== null })
+            watcher.write({ endpoints: entries, paused: isPaused() })
           }
         }
       }

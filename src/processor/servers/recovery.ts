@@ -24,6 +24,7 @@ import {
   type StoredFigures,
 } from '../recovery/statement_figures.js'
 import { grpcError } from './grpc_error.js'
+import type { ModeState } from '../recovery/recovery.js'
 import {
   operatorWork,
   ownWork,
@@ -37,6 +38,8 @@ export interface RecoveryDependencies {
   /** The marks that the books are behind (recovery/marks). */
   readonly behind: () => readonly Behind[]
   readonly statements: StatementChecker
+  /** How the processor serves. Default: in normal mode. */
+  readonly mode?: () => ModeState
   /** Called when the release is committed: the process restarts. */
   readonly released: () => void
 }
@@ -45,7 +48,7 @@ export function recoveryService(
   dependencies: UnaryDependencies,
   recovery: RecoveryDependencies,
 ): RecoveryHandlers {
-  const { behind, statements, released } = recovery
+  const { behind, statements, mode = () => NORMAL, released } = recovery
   const { memory } = dependencies
   const release = unaryAfter<ReleaseRequest, Released, ReleaseFindings>(
     dependencies,
@@ -57,7 +60,7 @@ export function recoveryService(
     Show: unaryAfter(
       dependencies,
       () => (memory.recovery === null ? NOTHING_NEEDED : statementNeeded(statements)),
-      (_request, needed) => ownWork(showRecovery(behind, needed)),
+      (_request, needed) => ownWork(showRecovery({ behind, mode }, needed)),
     ),
     AddOrphans: unary(dependencies, ({ actor, executions }) =>
       operatorWork(actor, (a) => addOrphans(a, executions)),
@@ -134,19 +137,27 @@ async function statementNeeded(statements: StatementChecker): Promise<StatementN
   }
 }
 
-function showRecovery(behind: RecoveryDependencies['behind'], needed: StatementNeeded): Command {
+const NORMAL: ModeState = { mode: 'normal' }
+
+type Shown = Required<Pick<RecoveryDependencies, 'behind' | 'mode'>>
+
+function showRecovery({ behind, mode }: Shown, needed: StatementNeeded): Command {
   return {
     name: 'show_recovery',
     allowedInRecovery: true,
     needs: () => undefined,
-    decide: ({ memory: { recovery, orphans } }) =>
-      answer({
+    decide: ({ memory: { recovery, orphans } }) => {
+      const state = mode()
+      return answer({
         active: recovery !== null,
         cause: recovery?.cause,
         entered_at: recovery === null ? undefined : toRfc3339(instant(recovery.entered_at)),
         behind: behind().map(({ reason }) => reason),
         open_orphans: orphans.open,
         ...needed,
-      }),
+        stops: recovery?.stops,
+        unverified: state.mode === 'unverified' ? state.reason : undefined,
+      })
+    },
   }
 }

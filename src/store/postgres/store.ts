@@ -9,7 +9,14 @@ import { ANSWER_WITHIN_MS } from '../../base/constants.js'
 import { projectRoot } from '../../base/project_root.js'
 import { createLists } from '../lists.js'
 import { progressQueries, readAcceptedEpoch, readProgress, type Progress } from '../progress.js'
-import { load, readBootState, readDue, readKeyRows, readOpenEvents } from '../reads.js'
+import {
+  load,
+  readBootState,
+  readDue,
+  readKeyRows,
+  readOpenEvents,
+  readStoppedByRecovery,
+} from '../reads.js'
 import type { Store } from '../store.js'
 import { COMMIT_FUNCTION, commitValues } from './commit.js'
 import type { OwnedSchemaDefinition } from './migrate.js'
@@ -19,8 +26,6 @@ export const BOOKS: OwnedSchemaDefinition = {
   migrations: join(projectRoot(), 'src/store/postgres/schema'),
   commitFunction: COMMIT_FUNCTION,
 }
-
-const IN_RECOVERY = 'SELECT 1 FROM recoveries WHERE released_at IS NULL'
 
 export async function openPostgresStore(options: SchemaOptions): Promise<Store> {
   const schema = await openOwnedSchema(
@@ -50,7 +55,7 @@ export async function openPostgresStore(options: SchemaOptions): Promise<Store> 
     lists: createLists(lists),
     marks: progressQueries(background, progress),
     onFailure: schema.onFailure,
-    isInRecovery: async () => (await background.all(IN_RECOVERY)).length > 0,
+    stoppedByRecovery: () => readStoppedByRecovery(background),
     raiseEpoch: async (above) => {
       await schema.raiseEpoch(above)
       acceptedEpoch = schema.ownership().epoch

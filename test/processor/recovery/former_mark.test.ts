@@ -24,6 +24,7 @@ async function sourcesAhead(): Promise<string[]> {
     highWaterFile: join(folder, ofShard),
     formerHighWaterFile: join(folder, former),
     isRequested: true,
+    clock: world.clock,
     pause: () => Promise.resolve(),
     log: createLog('test', { LOG_LEVEL: 'silent' }),
   })

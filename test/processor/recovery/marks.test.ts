@@ -1,15 +1,21 @@
 /** Detection of books behind their marks, and the reported reasons. */
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { instant, SECOND } from '../../../src/base/clock.js'
+import { instantOf, newId } from '../../../src/base/ids.js'
+import { systemRandom } from '../../../src/base/random.js'
 import { FILES } from '../../../src/base/subjects.js'
 import { createMarks, type Mark, type Marks } from '../../../src/processor/recovery/marks.js'
 import type { Store } from '../../../src/store/store.js'
 import { openNewBooks, openTestStore } from '../../support/books.js'
+import { simulatedClock } from '../../support/world.js'
+
+const clock = simulatedClock()
 
 async function opened(t: Test, filled = ''): Promise<{ store: Store; marks: Marks }> {
   const { store, raw } = await openNewBooks(t)
   if (filled !== '') await raw.exec(filled)
-  return { store, marks: createMarks(store.marks) }
+  return { store, marks: createMarks(store.marks, clock) }
 }
 
 async function reason(marks: Marks, mark: Mark): Promise<string | null> {
@@ -41,25 +47,50 @@ void t.test('books that are opened again accept no loss', async (t) => {
   for (const start of ['first', 'second']) {
     const again = await openTestStore(join(folder, FILES.processorDatabase))
     const mark: Mark = { kind: 'high_water', source: 'high_water.json', progress }
-    t.match(await reason(createMarks(again.marks), mark), /end 3 commits behind/, start)
+    t.match(await reason(createMarks(again.marks, clock), mark), /end 3 commits behind/, start)
     await again.close()
   }
 })
 
+/** The event of this number, a second apart, the ninth as old as the books' clock. */
+const event = (number: number): string =>
+  newId('event', instant(clock.now() - (9 - number) * SECOND), systemRandom())
+const [FIRST, SECOND_ONE, FOURTH, FIFTH] = [event(1), event(2), event(4), event(5)]
 const EVENT = `INSERT INTO events (position, id, tenant, sequence, type, entity, created_at, body)
-  VALUES (1, 'evt_1', 'demo_sandbox', 1, 'payout.failed', 'pout_1', 0, '{}');`
+  VALUES (1, '${FIRST}', 'demo_sandbox', 1, 'payout.failed', 'pout_1', 0, '{}');`
+const ofBus = (id: string): Mark => ({ kind: 'event', source: 'the bus', id })
+const accepted = (id: string, at = instantOf(id)): string =>
+  `INSERT INTO accepted_losses (kind, id, at) VALUES ('event', '${id}', ${at});`
 
 void t.test('an event that the books lack is reported', async (t) => {
-  const event = (id: string): Mark => ({ kind: 'event', source: 'the bus', id })
   const none = await opened(t)
-  t.match(await reason(none.marks, event('evt_1')), /the bus has event evt_1.*no event yet/)
+  t.match(await reason(none.marks, ofBus(FIRST)), /the bus has event evt_\w+.*no event yet/)
   const { marks } = await opened(t, EVENT)
-  t.equal(await reason(marks, event('evt_1')), null)
-  t.match(await reason(marks, event('evt_2')), /newest event is of 1970-01-01T00:00:00\.000Z/)
-  const accepted = "INSERT INTO accepted_losses (kind, id, at) VALUES ('event', 'evt_4', 1);"
-  const released = await opened(t, EVENT + accepted)
-  for (const lost of ['evt_2', 'evt_4']) t.equal(await reason(released.marks, event(lost)), null)
-  t.match(await reason(released.marks, event('evt_5')), /evt_5/, 'lost after the release')
+  t.equal(await reason(marks, ofBus(FIRST)), null)
+  t.match(await reason(marks, ofBus(SECOND_ONE)), /newest event is of 1970-01-01T00:00:00\.000Z/)
+  const released = await opened(t, EVENT + accepted(FOURTH))
+  for (const lost of [SECOND_ONE, FOURTH]) {
+    t.equal(await reason(released.marks, ofBus(lost)), null, 'another source has an earlier one')
+  }
+  t.match(await reason(released.marks, ofBus(FIFTH)), FIFTH, 'lost after the release')
+})
+
+void t.test('an accepted loss of a time after its release is only that event', async (t) => {
+  const future = event(1_000_000)
+  const { marks } = await opened(t, EVENT + accepted(future, clock.now()))
+  t.match(await reason(marks, ofBus(FIFTH)), FIFTH, 'later marks are compared')
+})
+
+void t.test('an event that cannot exist is refused', async (t) => {
+  const { marks } = await opened(t, EVENT)
+  for (const id of ['evt_1', 'pout_00000000000000000000000000', event(70), event(1_000_000)]) {
+    t.match(await marks.check(ofBus(id)), { kind: 'refused', reason: id }, id)
+  }
+  t.match(await marks.check(ofBus(event(68))), { kind: 'behind' }, 'clocks differ a little')
+  t.same(
+    marks.behind().map(({ mark }) => mark.source),
+    ['the bus'],
+  )
 })
 
 void t.test('an instruction that the books did not submit is reported', async (t) => {

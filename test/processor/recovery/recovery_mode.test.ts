@@ -10,6 +10,8 @@ import {
   approveIntent,
   rejectIntent,
 } from '../../../src/processor/commands/intents/intent_review.js'
+import { setRate } from '../../../src/processor/commands/operators/rate_set.js'
+import { setRoute } from '../../../src/processor/commands/operators/route_set.js'
 import { addOrphans } from '../../../src/processor/commands/operators/orphan_add.js'
 import { resolveOrphan } from '../../../src/processor/commands/operators/orphan_resolve.js'
 import {
@@ -98,6 +100,23 @@ const instructed = (world: World): string[] =>
     oneInstruction.kind === 'instruct' ? [oneInstruction.instruction.id] : [],
   )
 
+/** The route of `aPayout`, with a fee that the recipient bears. */
+const setUp = async (world: World, fee: bigint): Promise<string> =>
+  codeOf(
+    await world.run(
+      setRoute(OPERATOR, DEMO, {
+        country: 'VN',
+        currency: 'VND',
+        enabled: true,
+        platform_fixed: fee.toString(),
+        platform_bps: 0,
+        rail_fixed: '0',
+        handling: 'deducted',
+        refund_fees_on_reversal: true,
+      }),
+    ),
+  )
+
 const orphans = (world: World, resolved = false): Promise<{ held: string[] }[]> =>
   readAll(world, (page) => listOrphans({ resolved, ...page }))
 
@@ -130,6 +149,22 @@ runOnBothStores({
     t.equal(world.memory().lastRecovery, 1)
   },
 
+  'routes and rates are set in recovery mode, before the release': async (t, world) => {
+    const view = await setUp(world, 100n)
+    t.equal(view, 'ok')
+    const lost = String(12_500_000 - 100)
+    t.match(await pay(world), { recipient_amount: lost })
+    await setUp(world, 0n)
+    await world.run(enterRecovery('a test'))
+    t.equal(await setUp(world, 100n), 'ok')
+    t.equal(codeOf(await world.run(setRate(OPERATOR, 'THB', '36.5'))), 'ok')
+    const inStatement = without(execution({ amount: lost }), 'reference')
+    await world.run(addOrphans(OPERATOR, [inStatement]))
+    await world.run(releaseRecovery(OPERATOR, RELEASE, NO_FINDINGS))
+    await world.rebuild()
+    t.match(await pay(world), { status: 'created', recipient_amount: lost }, 'the retry is equal')
+  },
+
   'recovery mode is released once, after a reconciliation of the rail': async (t, world) => {
     const release = (checked: Parameters<typeof releaseRecovery>[1]): Promise<Answer> =>
       world.run(releaseRecovery(OPERATOR, checked, NO_FINDINGS))
@@ -151,11 +186,11 @@ runOnBothStores({
     const release = (incomplete: boolean): Promise<Answer> =>
       world.run(releaseRecovery(OPERATOR, { ...RELEASE, incomplete }, findings))
     t.equal(codeOf(await release(false)), 'statement_refused')
-    t.equal(await world.store.isInRecovery(), true)
+    t.equal(await world.store.stoppedByRecovery(), 'writes')
     t.match(viewOf(await release(true)), {
       loss: ['the statement is incomplete: it has 2 movements, and the rail made 3'],
     })
-    t.equal(await world.store.isInRecovery(), false)
+    t.equal(await world.store.stoppedByRecovery(), null)
     t.match((await operatorLog(t)).at(-1), {
       action: 'release_recovery',
       evidence: 'day.csv sha256 00, 0 movements, accepted as incomplete',

@@ -7,7 +7,7 @@
  * - A request ends when its requester is revoked, rotated or no longer configured.
  */
 import type { ErrorCode } from '../../../base/errors.js'
-import type { Memory } from '../../cache/memory.js'
+import { isReadOnly, type Memory } from '../../cache/memory.js'
 import {
   approvalRequestView,
   stageApprovalRequest,
@@ -40,7 +40,7 @@ export function approveRequest(actor: Actor, id: string, links: GuardedLinks): C
       if (callerNamed(ctx, links.callers, request.requested_by) === undefined) {
         return refuse('approval_request_ended')
       }
-      if (ctx.memory.recovery !== null && command.allowedInRecovery !== true) {
+      if (isReadOnly(ctx.memory) && command.allowedInRecovery !== true) {
         return refuse('configuration_error')
       }
       const changed = command.decide(ctx)

@@ -1,28 +1,35 @@
 /**
- * Enters recovery mode: the processor serves only reads, also after a restart, until an operator
- * releases it.
+ * Enters recovery mode, which lasts until an operator releases it, also over restarts.
+ *
+ * - It stops all writes, or only submissions to the rail. One that stops submissions becomes one
+ *   that stops writes, never the reverse.
  */
 import { logAction } from '../../changes/operator_log.js'
 import { answer } from '../../cycle/answer.js'
 import type { Command } from '../../cycle/command.js'
+import type { RecoveryStop } from '../../../store/store.js'
 
 const PROCESSOR = 'processor'
 
-export function enterRecovery(cause: string): Command {
+export function enterRecovery(cause: string, stops: RecoveryStop = 'writes'): Command {
   return {
     name: 'enter_recovery',
     allowedInRecovery: true,
     needs: () => undefined,
     decide: (ctx) => {
       const { memory, batch } = ctx
-      if (memory.recovery !== null) return answer({})
+      const { recovery } = memory
+      if (recovery !== null && (recovery.stops === 'writes' || stops === 'submissions')) {
+        return answer({})
+      }
 
       // From here on it must succeed.
-      memory.lastRecovery += 1
+      if (recovery === null) memory.lastRecovery += 1
       const row = {
         number: memory.lastRecovery,
-        entered_at: ctx.now,
+        entered_at: recovery?.entered_at ?? ctx.now,
         cause,
+        stops,
         released_at: null,
         statement: null,
         loss: null,

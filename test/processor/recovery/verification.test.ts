@@ -1,0 +1,158 @@
+/**
+ * Books without a high-water mark refuse writes until a source has verified them; the word of a
+ * webhook pool stops submissions only.
+ */
+import { existsSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { instant, MINUTE, SECOND } from '../../../src/base/clock.js'
+import { newId } from '../../../src/base/ids.js'
+import { createLog } from '../../../src/base/log.js'
+import { systemRandom } from '../../../src/base/random.js'
+import { FILES } from '../../../src/base/subjects.js'
+import { createRailLink } from '../../../src/processor/background/rail_link.js'
+import { createRecovery, type Recovery } from '../../../src/processor/recovery/recovery.js'
+import type { Rail, RailInstruction } from '../../../src/rails/rail.js'
+import { codeOf, createWorld, DEMO, type World } from '../../support/world.js'
+import { createPayout } from '../../../src/processor/commands/payouts/payout_create.js'
+import { getBalances } from '../../../src/processor/commands/funds/balances_get.js'
+import { pay, payout } from '../scenarios.js'
+
+interface Started {
+  readonly world: World
+  readonly recovery: Recovery
+  readonly file: string
+  readonly restarts: () => number
+}
+
+/** A start of the processor on these books; `mark`: with their high-water mark. */
+async function started(t: Test, mark: boolean): Promise<Started> {
+  const world = await createWorld(t)
+  const file = join(world.folder, FILES.highWater)
+  const { booksId, epoch, lastBatch } = world.store.marks.progress()
+  if (mark) writeFileSync(file, JSON.stringify({ books: booksId, epoch, batch: lastBatch }))
+  const recovery = await createRecovery({
+    books: world.store,
+    highWaterFile: file,
+    isRequested: false,
+    clock: world.clock,
+    pause: () => new Promise((resolve) => setImmediate(resolve)),
+    log: createLog('test', { LOG_LEVEL: 'silent' }),
+  })
+  await recovery.enter({ submit: (work) => world.submit(work) }, world.memory())
+  await recovery.checkSources()
+  let restarts = 0
+  recovery.serving(() => (restarts += 1))
+  return { world, recovery, file, restarts: () => restarts }
+}
+
+const eventAt = (at: number): string => newId('event', instant(at), systemRandom())
+const write = async (world: World): Promise<string> =>
+  codeOf(await world.run(createPayout(DEMO, payout())))
+
+void t.test('books with their mark are written at once', async (t) => {
+  const { world, recovery } = await started(t, true)
+  t.same(recovery.state(), { mode: 'normal' })
+  t.equal(await write(world), 'ok')
+})
+
+void t.test('books without a mark refuse writes until the rail answers', async (t) => {
+  const { world, recovery, file } = await started(t, false)
+  t.match(recovery.state(), { mode: 'unverified', reason: /the rail has not answered/ })
+  t.equal(await write(world), 'configuration_error')
+  t.equal(codeOf(await world.run(getBalances(DEMO))), 'ok', 'reads are answered')
+  t.ok(await recovery.admitBus(null), 'an empty bus says nothing')
+  t.equal(await write(world), 'configuration_error')
+  await recovery.admitPool(1, null)
+  t.equal(await write(world), 'configuration_error', 'neither does a pool')
+  t.notOk(existsSync(file), 'a restart does not find a mark')
+  const changed: string[] = []
+  recovery.onVerified(() => changed.push('verified'))
+  recovery.onState(() => changed.push(recovery.state().mode))
+  t.ok(await recovery.admitRail('sandbox', null))
+  t.same(changed, ['verified', 'normal'])
+  t.equal(await write(world), 'ok')
+  await recovery.close()
+  t.ok(existsSync(file), 'the mark is written from now on')
+})
+
+void t.test('an event of the bus that the books have verifies them', async (t) => {
+  const { world, recovery } = await started(t, false)
+  world.memory().isUnverified = false
+  await pay(world)
+  world.memory().isUnverified = true
+  t.ok(await recovery.admitBus(world.events.at(-1)?.id ?? ''))
+  t.equal(await write(world), 'ok')
+})
+
+void t.test('an unreadable mark is none', async (t) => {
+  const { world } = await started(t, true)
+  const file = join(world.folder, FILES.highWater)
+  writeFileSync(file, '')
+  const recovery = await createRecovery({
+    books: world.store,
+    highWaterFile: file,
+    isRequested: false,
+    clock: world.clock,
+    pause: () => Promise.resolve(),
+    log: createLog('test', { LOG_LEVEL: 'silent' }),
+  })
+  t.notOk(recovery.isVerified())
+})
+
+void t.test('a rail that is ahead begins recovery mode instead', async (t) => {
+  const { world, recovery, restarts } = await started(t, false)
+  const lost = newId('payout', world.clock.now(), systemRandom())
+  t.notOk(await recovery.admitRail('sandbox', lost))
+  while (restarts() === 0) await new Promise((resolve) => setImmediate(resolve))
+  t.equal(world.memory().recovery?.stops, 'writes')
+  t.equal(await write(world), 'configuration_error')
+})
+
+void t.test('an event that cannot exist is counted and stops nothing', async (t) => {
+  const { world, recovery, restarts } = await started(t, true)
+  t.ok(await recovery.admitPool(1, eventAt(world.clock.now() + 2 * MINUTE)))
+  t.ok(await recovery.admitBus(eventAt(world.clock.now() + 365 * 24 * 60 * MINUTE)))
+  t.equal(recovery.refusedMarks(), 2)
+  t.same(recovery.state(), { mode: 'normal' })
+  t.same(recovery.behind(), [])
+  t.equal(await write(world), 'ok')
+  t.equal(restarts(), 0)
+})
+
+const reached = async (recovery: Recovery, mode: string): Promise<void> => {
+  while (recovery.state().mode !== mode) await new Promise((resolve) => setImmediate(resolve))
+}
+
+void t.test('a late event of a pool stops submissions, one of the bus all writes', async (t) => {
+  const { world, recovery, restarts } = await started(t, true)
+  const lost = eventAt(world.clock.now() - SECOND)
+  t.notOk(await recovery.admitPool(2, lost))
+  await reached(recovery, 'submissions_stopped')
+  t.match(recovery.state().reason, `webhook pool 2 has event ${lost}`)
+  t.equal(restarts(), 0)
+  t.equal(await write(world), 'ok', 'writes are accepted')
+  await world.rebuild()
+  t.equal(world.memory().recovery?.stops, 'submissions', 'it survives a restart')
+
+  t.notOk(await recovery.admitBus(lost))
+  while (restarts() === 0) await new Promise((resolve) => setImmediate(resolve))
+  t.equal(world.memory().recovery?.stops, 'writes')
+  t.equal(world.memory().lastRecovery, 1, 'it is the same recovery')
+})
+
+void t.test('the link submits nothing while submissions are stopped', (t) => {
+  const sent: RailInstruction[] = []
+  const rail = { up: () => true, onLink: () => undefined, send: (all: []) => sent.push(...all) }
+  let since: number | null = null
+  const link = createRailLink(rail as unknown as Rail, { now: () => instant(5 * SECOND) }, () =>
+    since === null ? null : instant(since),
+  )
+  const orders = [{ kind: 'instruct' }, { kind: 'query' }] as unknown as RailInstruction[]
+  link.send(orders)
+  t.same([link.up(), link.downForMs(), sent.splice(0).length], [true, 0, 2])
+  since = SECOND
+  link.send(orders)
+  t.same([link.up(), link.downForMs(), sent], [false, 4 * SECOND, [{ kind: 'query' }]])
+  t.end()
+})
