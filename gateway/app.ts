@@ -15,7 +15,7 @@ import {
   type RequestHandlerOptions,
 } from './upstream/request_handler.js'
 import { IDEMPOTENCY_KEY } from './decode/idempotency_key.js'
-import { CLIENT_REQUEST_ID, FORWARDED_FOR } from './http/head.js'
+import { ACCEPT_ENCODING, CLIENT_REQUEST_ID, FORWARDED_FOR, IF_NONE_MATCH } from './http/head.js'
 import type { Service } from './http/server.js'
 import {
   createRouter,
@@ -140,6 +140,7 @@ export function createApp({ docs, ...given }: AppOptions): App {
     },
     headers: new Set([
       ...[IDEMPOTENCY_KEY, FORWARDED_FOR, AUTHORIZATION, CLIENT_REQUEST_ID],
+      ...[ACCEPT_ENCODING, IF_NONE_MATCH],
       ...namesOf(options.brandHeaders),
     ]),
   }

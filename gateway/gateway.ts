@@ -19,7 +19,7 @@ import { connectionCapacity, openConnections } from './admission/socket_count.js
 import { createTrafficClassifier } from './admission/traffic_class.js'
 import { CONNECTIONS_MAX, createLimits } from './admission/limits.js'
 import type { Metrics } from './metrics.js'
-import { servedDocument } from './openapi/served.js'
+import { documentFile } from './openapi/served.js'
 import type { ProcessorClient } from './upstream/processor_client.js'
 import { createRejectionThrottle } from './admission/rejection_throttle.js'
 import { createRequestLog } from './request_log.js'
@@ -67,7 +67,7 @@ export function createGateway(parts: GatewayParts): HttpServer {
     directory,
     processor: parts.processor,
     clock,
-    openApi: servedDocument(settings.BRAND),
+    openApi: documentFile(settings.BRAND),
     docs: parts.docs ?? new Map(),
   })
   const requestLog = createRequestLog({ log, settings })
@@ -97,6 +97,7 @@ export function createGateway(parts: GatewayParts): HttpServer {
     tls: tlsOf(settings),
     sourceOf: (request) => sourceOf(clientAddress(request)),
     rejectConnection,
+    onUnread: metrics.unread,
     scarceAbove: capacity / 4,
     observe: (request, target, status, body) => {
       const elapsedMs = clock.now() - request.startedAt

@@ -17,6 +17,8 @@ export interface Metrics {
   readonly authenticationRefused: (reason: string) => void
   /** Counts a request or a connection that this limit rejected. */
   readonly limited: (limit: LimitName | 'connections') => void
+  /** Counts a connection that ended before its client had taken the answer. */
+  readonly unread: () => void
   /** Sets the source of the held-requests gauge. */
   readonly watchHeld: (count: () => number) => void
 }
@@ -91,6 +93,11 @@ export function createMetrics(gauges: Gauges): Metrics {
       for (const [limit, count] of limited) this.inc({ limit }, count)
     },
   })
+  const unread = new Counter({
+    name: 'gateway_unread_answers_total',
+    help: 'Connections that ended before the client had taken all of an answer',
+    registers,
+  })
   addGauge(registry, 'gateway_commands_in_flight', 'Commands without an answer yet', () =>
     gauges.inFlight(),
   )
@@ -122,6 +129,7 @@ export function createMetrics(gauges: Gauges): Metrics {
     },
     authenticationRefused: (reason) => countIn(refusals, reason),
     limited: (limit) => countIn(limited, limit),
+    unread: () => unread.inc(),
     watchHeld: (count) => {
       held = count
     },

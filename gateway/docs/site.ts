@@ -10,7 +10,6 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import { gzipSync } from 'node:zlib'
 import { projectRoot } from '../../src/base/project_root.js'
 import { DAY, MINUTE, SECOND } from '../../src/base/clock.js'
 import type { AnswerHeaders } from '../http/request_context.js'
@@ -18,7 +17,7 @@ import { TAGS } from '../openapi/operation.js'
 import { readDownloads, type Download } from './downloads.js'
 import { readGuide, type Heading } from './guide.js'
 import { guidePage, referencePage, type Site } from './layout.js'
-import type { StaticFile, StaticFiles } from './static_file.js'
+import { staticFile, type StaticFile, type StaticFiles } from './static_file.js'
 
 const FOLDER = join(projectRoot(), 'gateway/docs')
 const { resolve } = createRequire(import.meta.url)
@@ -58,10 +57,7 @@ const PAGE_HEADERS: AnswerHeaders = [
   ['X-Content-Type-Options', 'nosniff'],
 ]
 
-/** Every browser accepts gzip, and a request without Accept-Encoding accepts any coding. */
-const GZIP_FROM_BYTES = 100_000
-
-/** Called once per process; takes tens of milliseconds. */
+/** Called once per process; takes about 300 ms, most of it for compression. */
 export function createDocs(brand: string): StaticFiles {
   const contents = ASSETS.map(([name, file]) => [name, readFileSync(file)] as const)
   const downloads = readDownloads(brand)
@@ -85,28 +81,22 @@ const headingOfTag = (tag: string): Heading => ({
   text: tag,
 })
 
-const downloaded = ({ contentType, content }: Download): StaticFile => ({
-  content,
-  headers: [
+const downloaded = ({ contentType, content }: Download): StaticFile =>
+  staticFile(content, [
     ['Content-Type', contentType],
     ['Cache-Control', `max-age=${MINUTE / SECOND}`],
     ['Content-Disposition', 'attachment'],
     ['X-Content-Type-Options', 'nosniff'],
-  ],
-})
+  ])
 
-const page = (html: string): StaticFile => ({ content: Buffer.from(html), headers: PAGE_HEADERS })
+const page = (html: string): StaticFile => staticFile(Buffer.from(html), PAGE_HEADERS)
 
-function asset(name: string, content: Buffer): StaticFile {
-  const isLarge = content.length >= GZIP_FROM_BYTES
-  const headers: AnswerHeaders = [
+const asset = (name: string, content: Buffer): StaticFile =>
+  staticFile(content, [
     ['Content-Type', CONTENT_TYPES[name.slice(name.lastIndexOf('.') + 1)] ?? ''],
     ['Cache-Control', `public, max-age=${(365 * DAY) / SECOND}, immutable`],
     ['X-Content-Type-Options', 'nosniff'],
-  ]
-  if (!isLarge) return { content, headers }
-  return { content: gzipSync(content), headers: [...headers, ['Content-Encoding', 'gzip']] }
-}
+  ])
 
 /** In the path of all assets, so that a browser never mixes two versions. */
 function versionOf(contents: readonly (readonly [string, Buffer])[]): string {

@@ -27,7 +27,9 @@ export const CLIENT_REQUEST_ID = 'x-request-id'
 const WELL_FORMED_ID = /^[!-~]{1,128}$/
 
 export const FORWARDED_FOR = 'x-forwarded-for'
-const LISTS: ReadonlySet<string> = new Set([FORWARDED_FOR])
+export const ACCEPT_ENCODING = 'accept-encoding'
+export const IF_NONE_MATCH = 'if-none-match'
+const LISTS: ReadonlySet<string> = new Set([FORWARDED_FOR, ACCEPT_ENCODING, IF_NONE_MATCH])
 
 const FRAMING_HEADERS: ReadonlySet<string> = new Set([
   'content-length',

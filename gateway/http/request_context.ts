@@ -7,6 +7,11 @@
  * - `res` is dropped on abort or on the response, whichever comes first; a later response is
  *   ignored.
  * - A body is readable only while `serve` runs, synchronously. `postpone` keeps it for later.
+ * - A connection holds at most one answer that its client has not taken. The rest of it waits here
+ *   and stays unanswered for uWebSockets.js, which closes a connection that sends a further request
+ *   meanwhile, or takes nothing for ten seconds.
+ * - An answer without a body closes its connection: uWebSockets.js reports only for bytes of a body
+ *   whether the client takes them.
  */
 import { STATUS_CODES } from 'node:http'
 import type { HttpResponse } from 'uWebSockets.js'
@@ -17,9 +22,9 @@ import { newId, type Environment, type RequestId } from '../../src/base/ids.js'
 import type { Logger } from '../../src/base/log.js'
 import type { Random } from '../../src/base/random.js'
 import type { Caller } from '../authentication/authenticate.js'
-import type { StaticFile } from '../docs/static_file.js'
+import { isHeld, representationOf, type StaticFile } from '../docs/static_file.js'
 import type { DeadlineEntry } from './deadlines.js'
-import { Head } from './head.js'
+import { ACCEPT_ENCODING, Head, IF_NONE_MATCH } from './head.js'
 import { detailedErrorBody, errorBody, errorStatus } from './error_response.js'
 import { ReceivedBody, type BodyMemory, type BodySource } from './body.js'
 
@@ -51,7 +56,7 @@ export interface RequestContext {
   postpone(resume: () => void): (() => void) | undefined
   /** Ignored once the request is answered or aborted. */
   answer(status: number, body: string, headers?: AnswerHeaders): void
-  /** Status 200, or no content for HEAD. Ignored like `answer`. */
+  /** Status 200, or 304 when the client has this form of the file. Ignored like `answer`. */
   answerFile(file: StaticFile): void
   /** In the sandbox the answer names place and rule of the violation. */
   refuse(code: ErrorCode, headers?: AnswerHeaders, violation?: Violation): void
@@ -86,6 +91,10 @@ export interface ServerState<T extends Target> {
   readonly observe: Observe<T>
   /** Called once the request is answered or aborted. */
   readonly ended: (request: OpenRequestContext<T>) => void
+  /** Called when a connection ended before its client had taken the answer. */
+  readonly onUnread: () => void
+  /** Answers that are partly taken. */
+  readonly partlyTaken: Set<OpenRequestContext<T>>
   /** True: every response closes its connection. */
   stopping: boolean
 }
@@ -96,6 +105,10 @@ export interface ServerState<T extends Target> {
  */
 export const DISCARD_MAX_BYTES = 32 * 1024 * 1024
 const NO_HEADERS: AnswerHeaders = []
+const JSON_HEADERS: AnswerHeaders = [
+  ['Content-Type', 'application/json'],
+  ['Cache-Control', 'no-store'],
+]
 
 /** The server's view of a request; other modules use `RequestContext`. */
 export class OpenRequestContext<T extends Target>
@@ -124,6 +137,8 @@ export class OpenRequestContext<T extends Target>
   private readonly shared: ServerState<T>
   private res: HttpResponse | undefined
   private echoed: readonly [name: string, value: string] | undefined
+  private hasBody = true
+  private connectionEnded = false
 
   constructor(shared: ServerState<T>, res: HttpResponse) {
     this.shared = shared
@@ -227,54 +242,93 @@ export class OpenRequestContext<T extends Target>
   }
 
   answer(status: number, body: string, headers: AnswerHeaders = NO_HEADERS): void {
-    if (this.res === undefined || this.answered) return
-    this.answered = true
-    this.closing ||= this.shared.stopping
-    // Deferred: while uWebSockets.js still reads a packet it would serve a further request in it.
-    if (this.closing) setImmediate(() => this.write(status, body, headers))
-    else this.write(status, body, headers)
+    this.respond(status, body, JSON_HEADERS, headers)
   }
 
   answerFile(file: StaticFile): void {
+    const form = representationOf(file, this.header(ACCEPT_ENCODING))
+    const status = isHeld(form, this.header(IF_NONE_MATCH)) ? 304 : 200
+    this.respond(status, form.content, form.headers, NO_HEADERS)
+  }
+
+  private respond(
+    status: number,
+    body: string | Buffer,
+    headers: AnswerHeaders,
+    more: AnswerHeaders,
+  ): void {
     if (this.res === undefined || this.answered) return
     this.answered = true
-    this.closing ||= this.shared.stopping
-    if (this.closing) setImmediate(() => this.writeFile(file))
-    else this.writeFile(file)
+    this.hasBody = this.method !== 'HEAD' && status !== 304
+    this.closing ||= this.shared.stopping || !this.hasBody
+    // Deferred: while uWebSockets.js still reads a packet it would serve a further request in it.
+    if (this.closing) setImmediate(() => this.write(status, body, headers, more))
+    else this.write(status, body, headers, more)
   }
 
-  private writeFile({ content, headers }: StaticFile): void {
-    const { res, closing } = this
+  private write(
+    status: number,
+    body: string | Buffer,
+    headers: AnswerHeaders,
+    more: AnswerHeaders,
+  ): void {
+    const { res, echoed } = this
     if (res === undefined) return
-    this.detach()
-    res.cork(() => {
-      res.writeStatus(statusLine(200))
-      for (const [name, value] of headers) res.writeHeader(name, value)
-      res.writeHeader('X-Request-Id', this.requestId)
-      if (this.method === 'HEAD') endHead(res, content.length, closing)
-      else if (closing) res.end(content, closing)
-      else endInParts(res, content)
-    })
-    this.shared.observe(this, this.target, 200, '')
-  }
-
-  private write(status: number, body: string, headers: AnswerHeaders): void {
-    const { res, closing, echoed } = this
-    if (res === undefined) return
-    this.detach()
     res.cork(() => {
       res.writeStatus(statusLine(status))
-      res.writeHeader('Content-Type', 'application/json')
-      res.writeHeader('Cache-Control', 'no-store')
-      res.writeHeader('X-Request-Id', this.requestId)
       for (const [name, value] of headers) res.writeHeader(name, value)
+      res.writeHeader('X-Request-Id', this.requestId)
+      for (const [name, value] of more) res.writeHeader(name, value)
       const clientId = this.head.clientRequestId()
       if (clientId !== undefined) res.writeHeader('X-Client-Request-Id', clientId)
       if (echoed !== undefined && status !== 401) res.writeHeader(...echoed)
-      if (this.method === 'HEAD') endHead(res, Buffer.byteLength(body), closing)
-      else res.end(body, closing)
+      this.send(res, body, Buffer.byteLength(body))
     })
-    this.shared.observe(this, this.target, status, body)
+    this.detach()
+    this.shared.observe(this, this.target, status, typeof body === 'string' ? body : '')
+  }
+
+  /** Ends the head and sends as much of the body as the client takes now. */
+  private send(res: HttpResponse, body: string | Buffer, length: number): void {
+    if (!this.closing) {
+      const [isTaken] = res.tryEnd(body, length)
+      if (!isTaken) this.sendRest(res, body, length)
+      return
+    }
+    res.writeHeader('Connection', 'close')
+    // The first call writes the Content-Length. Later ones name one byte more, so uWebSockets.js
+    // does not end the response, and it can be closed here once all of it is taken.
+    res.tryEnd('', length)
+    if (!this.hasBody || res.tryEnd(body, length + 1)[0]) this.closeSoon(res)
+    else this.sendRest(res, body, length + 1)
+  }
+
+  private sendRest(res: HttpResponse, body: string | Buffer, total: number): void {
+    const { partlyTaken } = this.shared
+    const content = typeof body === 'string' ? Buffer.from(body) : body
+    partlyTaken.add(this)
+    res.onWritable((offset) => {
+      const [isTaken] = res.tryEnd(content.subarray(offset), total)
+      if (!isTaken) return false
+      partlyTaken.delete(this)
+      if (this.closing) this.closeSoon(res)
+      this.shared.ended(this)
+      return true
+    })
+  }
+
+  /** Not within a callback of uWebSockets.js, which uses the connection after it. */
+  private closeSoon(res: HttpResponse): void {
+    setImmediate(() => {
+      if (!this.connectionEnded) res.close()
+    })
+  }
+
+  /** The connection ended before its response did. */
+  aborted(): void {
+    this.connectionEnded = true
+    if (this.shared.partlyTaken.delete(this)) this.shared.onUnread()
+    this.detach()
   }
 
   /** Answered or aborted: `res` must not be used again. */
@@ -295,25 +349,6 @@ export function refuseConnection(res: HttpResponse, code: ErrorCode, requestId: 
     res.writeHeader('Retry-After', '1')
     res.end(errorBody(code, requestId), true)
   })
-}
-
-/**
- * With a Content-Length uWebSockets.js expects a body and would close the connection at the next
- * request.
- */
-function endHead(res: HttpResponse, length: number, closing: boolean): void {
-  if (closing) return void res.endWithoutBody(length, closing)
-  res.writeHeader('Content-Length', String(length))
-  res.endWithoutBody()
-}
-
-/**
- * Writes as much as the kernel accepts at a time: uWebSockets.js would keep a copy of the remainder
- * for each slow client.
- */
-function endInParts(res: HttpResponse, content: Buffer): void {
-  res.onWritable((offset) => res.tryEnd(content.subarray(offset), content.length)[0])
-  res.tryEnd(content, content.length)
 }
 
 export const addressOf = (res: HttpResponse): string =>

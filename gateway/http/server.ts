@@ -89,6 +89,11 @@ export interface HttpServerOptions<T extends Target> {
    */
   readonly rejectConnection?: (peer: string, open: number) => ErrorCode | undefined
   /**
+   * Called when a connection ended while the client had not taken all of its answer. Default: not
+   * reported.
+   */
+  readonly onUnread?: () => void
+  /**
    * While more connections than this are open, a new one has `headWithinMs` for its first head.
    * Default: no such deadline.
    */
@@ -133,10 +138,12 @@ export function createHttpServer<T extends Target>(options: HttpServerOptions<T>
   }
   const reading = createDeadlines(options.bodyWithinMs ?? BODY_WITHIN_MS, clock, onLate)
   const answering = createDeadlines(options.answerWithinMs ?? ANSWER_WITHIN_MS, clock, onLate)
-  const isDrained = (): boolean => reading.size + answering.size === 0
+  const isDrained = (): boolean => reading.size + answering.size + shared.partlyTaken.size === 0
   let drained = (): void => undefined
   const shared: ServerState<T> = {
     ...options,
+    onUnread: options.onUnread ?? (() => undefined),
+    partlyTaken: new Set(),
     ended: (request) => {
       reading.delete(request)
       answering.delete(request)
@@ -163,7 +170,7 @@ export function createHttpServer<T extends Target>(options: HttpServerOptions<T>
     if (isClosed(res)) return void res.onAborted(() => undefined)
     if (heads.size > 0) heads.completed(addressOf(res))
     const request = new OpenRequestContext(shared, res)
-    res.onAborted(() => request.detach())
+    res.onAborted(() => request.aborted())
     request.attempt(() => {
       const { head, received } = request
       if (!head.read(req, options.keptHeaders)) {

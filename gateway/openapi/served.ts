@@ -6,10 +6,17 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { projectRoot } from '../../src/base/project_root.js'
+import { staticFile, type StaticFile } from '../docs/static_file.js'
 
 export const DOCUMENT_FILE = 'gateway/openapi.json'
 
-/** Called once per process. */
+/** Called once per process. A client that has the document asks whether it is current. */
+export const documentFile = (brand: string): StaticFile =>
+  staticFile(Buffer.from(servedDocument(brand)), [
+    ['Content-Type', 'application/json'],
+    ['Cache-Control', 'no-cache'],
+  ])
+
 export function servedDocument(brand: string): string {
   const committed = readFileSync(join(projectRoot(), DOCUMENT_FILE), 'utf8')
   const compact = JSON.stringify(JSON.parse(committed))

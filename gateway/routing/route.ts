@@ -71,14 +71,14 @@ export interface LocalInput {
   readonly brandHeaders: BrandHeaders
   readonly partners: Partners
   readonly now: Instant
-  /** The OpenAPI document as JSON. */
-  readonly openApi: string
+  /** The OpenAPI document. */
+  readonly openApi: StaticFile
   readonly find: Router
 }
 
 export interface LocalHandler {
   /** The body of a 200, or the code to reject with. */
-  answer(input: LocalInput): Outcome<string>
+  answer(input: LocalInput): Outcome<string | StaticFile>
 }
 
 export interface LocalRoute {

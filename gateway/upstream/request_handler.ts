@@ -53,8 +53,8 @@ export interface RequestHandlerOptions {
   readonly directory: Directory
   readonly processor: ProcessorClient
   readonly clock: Clock
-  /** The OpenAPI document as JSON. */
-  readonly openApi: string
+  /** The OpenAPI document. */
+  readonly openApi: StaticFile
   readonly find: Router
 }
 
@@ -172,8 +172,9 @@ function answerLocally(
   const now = clock.now()
   const input = { request, environment, brandHeaders, partners, now, openApi, find }
   const body = handler.answer(input)
-  if (body.ok) request.answer(OK.status, body.value)
-  else request.refuse(body.code, [], body.violation)
+  if (!body.ok) request.refuse(body.code, [], body.violation)
+  else if (typeof body.value === 'string') request.answer(OK.status, body.value)
+  else request.answerFile(body.value)
 }
 
 function answerWithFile(request: RequestContext, file: StaticFile): void {

@@ -7,6 +7,7 @@ import t from 'tap'
 import ts from 'typescript'
 import { guidePages, readGuide } from '../../gateway/docs/guide.js'
 import { createDocs } from '../../gateway/docs/site.js'
+import { staticFile } from '../../gateway/docs/static_file.js'
 import { projectRoot } from '../../src/base/project_root.js'
 import { eventually } from '../support/eventually.js'
 import { SIGNATURE_VECTORS, type SignatureVector } from '../support/signature_vectors.js'
@@ -30,7 +31,8 @@ void t.test('sandbox hosts', async (t) => {
     roundTrip(port, bytesOf(call, 'sandbox.example'))
 
   await t.test('serve every file whole', async (t) => {
-    for (const [path, { content }] of DOCS) {
+    for (const [path, { plain }] of DOCS) {
+      const { content } = plain
       const { text } = await send(unsigned(path))
       t.equal(statusOf(text), 200, path)
       t.ok(content.equals(Buffer.from(bodyOf(text), 'latin1')), path)
@@ -99,7 +101,7 @@ void t.test(
 
 void t.test('a slow client gets all of a large file', async (t) => {
   const content = Buffer.alloc(MORE_THAN_THE_KERNEL_BUFFERS, 'x')
-  const { port } = await startGateway(t, { docs: new Map([['/docs', { content, headers: [] }]]) })
+  const { port } = await startGateway(t, { docs: new Map([['/docs', staticFile(content, [])]]) })
   const socket = connect({ port, host: '127.0.0.1' })
   t.teardown(() => socket.destroy())
   let received = 0
@@ -181,13 +183,50 @@ void t.test('the scripts of the pages type-check', (t) => {
   t.end()
 })
 
-void t.test('a page asset is compressed once it is large', (t) => {
-  const [, file] = largest ?? []
+void t.test('files are compressed for clients that accept it', async (t) => {
+  const [path = '', file] = largest ?? []
   const own = readFileSync(join(projectRoot(), 'node_modules/swagger-ui-dist/swagger-ui-bundle.js'))
-  t.ok(gunzipSync(file?.content ?? '').equals(own))
-  t.match(Object.fromEntries(file?.headers ?? []), {
-    'Content-Encoding': 'gzip',
-    'Cache-Control': /immutable/,
-  })
-  t.end()
+  const { port } = await startGateway(t, { docs: DOCS })
+  const get = async (headers: Record<string, string>): Promise<string> =>
+    (await roundTrip(port, bytesOf({ ...unsigned(path), headers }))).text
+  for (const accepted of ['gzip', 'br, GZIP;q=0.5', 'identity;q=0, gzip ; q=1.0']) {
+    const text = await get({ 'Accept-Encoding': accepted })
+    t.match(headOf(text), /^Content-Encoding: gzip\r$/m, accepted)
+    t.match(headOf(text), /^Vary: Accept-Encoding\r$/m, accepted)
+    t.match(headOf(text), /^Cache-Control: .*immutable\r$/m, accepted)
+    t.ok(gunzipSync(Buffer.from(bodyOf(text), 'latin1')).equals(own), accepted)
+  }
+  for (const accepted of ['', 'br', 'gzip;q=0', 'gzip; q=0.00', 'xgzip']) {
+    const text = await get({ 'Accept-Encoding': accepted })
+    t.notMatch(headOf(text), /^Content-Encoding/m, accepted)
+    t.match(headOf(text), /^Vary: Accept-Encoding\r$/m, accepted)
+    t.ok(Buffer.from(bodyOf(text), 'latin1').equals(own), accepted)
+  }
+  const small = [...DOCS.values()].filter(({ plain }) => plain.content.length < 1_000)
+  t.ok(small.length > 0)
+  for (const { gzip } of small) t.equal(gzip, undefined)
+  for (const { plain, gzip } of DOCS.values()) t.not(plain.etag, gzip?.etag)
+  t.ok((file?.gzip?.content.length ?? 0) < own.length / 3)
+})
+
+void t.test('a client that has a file gets no second copy', async (t) => {
+  const [path = '', file] = largest ?? []
+  const { port } = await startGateway(t, { docs: DOCS })
+  const get = async (headers: Record<string, string>, method = 'GET'): Promise<string> =>
+    (await roundTrip(port, bytesOf({ ...unsigned(path, method), headers }))).text
+  const gzipped = { 'Accept-Encoding': 'gzip' }
+  const tag = /^ETag: (.*)\r$/m.exec(headOf(await get(gzipped)))?.[1] ?? ''
+  t.equal(tag, file?.gzip?.etag)
+  for (const names of [tag, `W/${tag}`, `"other", ${tag}`, '*']) {
+    for (const method of ['GET', 'HEAD']) {
+      const text = await get({ ...gzipped, 'If-None-Match': names }, method)
+      t.equal(statusOf(text), 304, `${method} ${names}`)
+      t.match(headOf(text), `ETag: ${tag}`)
+      t.equal(bodyOf(text), '')
+    }
+  }
+  for (const names of ['"other"', tag.slice(1, -1), '']) {
+    t.equal(statusOf(await get({ ...gzipped, 'If-None-Match': names })), 200, names)
+  }
+  t.equal(statusOf(await get({ 'If-None-Match': tag })), 200, 'the tag of the other form')
 })

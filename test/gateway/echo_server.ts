@@ -4,6 +4,7 @@ import { systemClock } from '../../src/base/clock.js'
 import { createLog } from '../../src/base/log.js'
 import { systemRandom } from '../../src/base/random.js'
 import type { Target } from '../../gateway/http/request_context.js'
+import { staticFile } from '../../gateway/docs/static_file.js'
 import { FORWARDED_FOR } from '../../gateway/http/head.js'
 import { createHttpServer, type HttpServer, type Service } from '../../gateway/http/server.js'
 import { BodyMemory } from '../../gateway/http/body.js'
@@ -15,13 +16,18 @@ interface Echo extends Target {
   readonly path: string
 }
 
+/** More than the kernel buffers, with characters of several bytes. */
+export const VAST = JSON.stringify('สมชาย '.repeat(1_500_000))
+const VAST_FILE = staticFile(Buffer.from(VAST), [['Content-Type', 'application/json']])
+
 /** Held responses; the test calls them. */
 export const later: (() => void)[] = []
 
 /**
  * Echoes the request. `/throw` throws, `/never` never answers. A test releases `/later`, which
  * answers, `/away_later`, which rejects, and `/too_late`, which answers with the remaining body.
- * `/away` rejects at once; `/large` takes a megabyte.
+ * `/away` rejects at once. `/large` takes a megabyte. `/vast` answers with VAST, and `/file` with a
+ * file of it.
  */
 const echo: Service<Echo> = {
   find: (_method, path) => ({
@@ -38,6 +44,8 @@ const echo: Service<Echo> = {
   serve: (request, { path }) => {
     if (path === '/throw') throw new Error('a bug')
     if (path === '/never') return
+    if (path === '/vast') return request.answer(200, VAST)
+    if (path === '/file') return request.answerFile(VAST_FILE)
     if (path === '/too_late') {
       later.push(() => request.answer(200, JSON.stringify({ body: request.body.toString() })))
       return
@@ -66,6 +74,7 @@ export const createEchoServer = (
   withinMs: number,
   bodies = new BodyMemory(),
   answered: (status: number) => void = () => undefined,
+  onUnread: () => void = () => undefined,
 ): HttpServer =>
   createHttpServer({
     service: echo,
@@ -79,6 +88,7 @@ export const createEchoServer = (
     random: systemRandom(),
     log: createLog('test', { LOG_LEVEL: 'silent' }),
     observe: (_request, _target, status) => answered(status),
+    onUnread,
     bodies,
     bodyWithinMs: withinMs,
     answerWithinMs: withinMs,
@@ -90,9 +100,10 @@ export async function startEcho(
   withinMs = 5_000,
   bodies = new BodyMemory(),
   answered?: (status: number) => void,
+  onUnread?: () => void,
 ): Promise<number> {
   later.length = 0
-  const server = createEchoServer(withinMs, bodies, answered)
+  const server = createEchoServer(withinMs, bodies, answered, onUnread)
   const port = await server.listen('127.0.0.1', 0)
   t.teardown(() => server.close(0))
   return port

@@ -24,6 +24,23 @@ void t.test('both environments serve the committed document without authenticati
   t.equal(statusOf(unknown.text), 404)
 })
 
+void t.test(
+  'the document is compressed for clients that accept it, and checked by its tag',
+  async (t) => {
+    const { port } = await startGateway(t)
+    const url = `http://127.0.0.1:${port}/openapi.json`
+    const first = await fetch(url)
+    t.equal(first.headers.get('content-encoding'), 'gzip')
+    t.equal(first.headers.get('cache-control'), 'no-cache')
+    t.same(await first.json(), JSON.parse(COMMITTED))
+    const again = await fetch(url, {
+      headers: { 'if-none-match': first.headers.get('etag') ?? '', 'x-request-id': 'mine' },
+    })
+    t.equal(again.status, 304)
+    t.equal(again.headers.get('x-client-request-id'), 'mine')
+  },
+)
+
 void t.test('header names and the fee of the platform carry the brand', (t) => {
   const served = servedDocument('Acme')
   t.match(served, '"X-Acme-Signature"')

@@ -47,7 +47,9 @@ export const SANDBOX_OPERATIONS: Operations = {
     id: 'getOpenApiDocument',
     tag: 'Contract',
     summary: 'Get this document',
-    description: 'Returns the OpenAPI document of this API. It is the same on every host.',
+    description:
+      'Returns the OpenAPI document of this API. It is the same on every host. It is compressed ' +
+      'with gzip where `Accept-Encoding` names it, and 304 where `If-None-Match` names its `ETag`.',
     answer: 'OpenApiDocument',
     answerText: 'The document.',
     errors: [],
