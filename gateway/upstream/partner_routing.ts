@@ -14,7 +14,7 @@
 import type { Partner__Output } from '../../protos/types/causeway/internal/v1/Partner.js'
 import type { PartnerUpdate__Output } from '../../protos/types/causeway/internal/v1/PartnerUpdate.js'
 import type { TokenKey__Output } from '../../protos/types/causeway/internal/v1/TokenKey.js'
-import { tenantOf, type Environment, type PartnerId } from '../../src/base/ids.js'
+import { ENVIRONMENTS, tenantOf, type PartnerId } from '../../src/base/ids.js'
 import { createPartners, type Partners } from '../authentication/partners.js'
 
 /** What a processor announces, and whether its stream is open. */
@@ -42,8 +42,6 @@ export interface PartnerRouting<Processor> {
   broke(processor: Processor): void
   remove(processor: Processor): void
 }
-
-const ENVIRONMENTS: readonly Environment[] = ['sandbox', 'production']
 
 /** Partners whose owner has changed. */
 export type OwnersChanged = (partners: readonly PartnerId[]) => void

@@ -45,7 +45,8 @@ export type TenantId = Branded<'tenant'>
 /** `{partner}_{environment}_{quarter}`, e.g. `demo_sandbox_2026q4`. */
 export type KeyId = Branded<'key'>
 
-export type Environment = 'sandbox' | 'production'
+export const ENVIRONMENTS = ['sandbox', 'production'] as const
+export type Environment = (typeof ENVIRONMENTS)[number]
 
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 const TIME_CHARACTERS = 10

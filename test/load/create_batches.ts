@@ -39,15 +39,15 @@ export async function createBatches(folder: string, count: number): Promise<read
     )
     batches.push({ ...batch, rows: rows as CommitRows['rows'] })
   }
-  const [keyId] = world.memory().keys.keys()
-  if (keyId === undefined) throw new Error('the demo partner has no key')
+  const [key] = world.memory().keys.values()
+  if (key === undefined) throw new Error('the demo partner has no key')
   let created = 0
   const create = (): Promise<Answer> => {
     created += 1
     const user = { partner_user_id: `user-${created % USERS}` }
     const request = anIntent({ ...user, idempotency_key: random.bytes(16).toString('hex') })
     const work = internalWork(createIntent(DEMO, request), 'request')
-    const signedBy = { keyId, nonce: random.bytes(NONCE_BYTES) }
+    const signedBy = { keyId: key.id, nonce: random.bytes(NONCE_BYTES) }
     const asRequest = { ...work, queueKey: DEMO, origin: BY_TEST, signedBy }
     return new Promise((reply) => world.submit({ ...asRequest, reply }))
   }

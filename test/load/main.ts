@@ -33,7 +33,7 @@ import { measureShards } from './shard_writers.js'
 /** With `--quick`, unless a flag says otherwise. */
 const QUICK = {
   ...{ seconds: 0.4, repeat: 1, connections: 16, batches: 20 },
-  ...{ small: 200, large: 2_000, open: 200 },
+  ...{ small: 200, large: 2_000, open: 200, partners: 100 },
 }
 const QUICK_LEAD_IN_MS = 200
 const ROWS_MAX = 100_000_000
@@ -135,6 +135,7 @@ const OPTIONS = [
   whole('small', ROWS_MAX, 'scale: intents, and payouts, of the small database (10,000)'),
   whole('large', ROWS_MAX, 'scale: the same of the large database (1,000,000)'),
   whole('open', ROWS_MAX, 'scale: open payments at the measured starts (100,000)'),
+  whole('partners', ROWS_MAX, 'scale: partners at the measured starts (10,000)'),
   new Option('--keep <folder>', 'scale: keeps the databases for the next run'),
   whole('batches', 10_000, 'shards: of each writer, measured (1,000)'),
   whole('count', ROWS_MAX, 'seed: number of payments of each kind', 10_000),
@@ -224,10 +225,10 @@ const PLANS: Readonly<Record<string, (given: Given) => Plan>> = {
     return { load, run: (tools) => profile(tools, settings) }
   },
   scale: (given) => {
-    const { small = 10_000, large = 1_000_000, open = 100_000, keep } = given
+    const { small = 10_000, large = 1_000_000, open = 100_000, keep, partners = 10_000 } = given
     const { repeat = 4, seconds = 2, connections = 8 } = given
     const settings = {
-      ...{ small, large, open, repeat, connections, windowMs: 1_000 * seconds },
+      ...{ small, large, open, partners, repeat, connections, windowMs: 1_000 * seconds },
       kept: keep === undefined ? undefined : resolve(keep),
     }
     const load = `databases of ${small} and ${large} intents and payouts`

@@ -10,6 +10,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { cpuOf, finish, startSystem } from './bench.js'
 import type { Fixtures } from './fixtures.js'
+import { eventually } from '../support/eventually.js'
 import { median } from './machine.js'
 import {
   alternate,
@@ -20,14 +21,16 @@ import {
   type WindowOptions,
   type WindowResult,
 } from './measured_window.js'
+import { usageNow } from './process_usage.js'
 import { finding, type Finding, type Part, type Section, type Target } from './result.js'
 import { readsOf, type ScenarioName } from './scenarios/scenarios.js'
 import { SEED_FILE } from './seed_data/seed_data.js'
 import { ownSeedData, readAll } from './seed_data/seeded_database.js'
+import type { Stack } from './stacks.js'
 import type { SystemUnderTest } from './system_under_test.js'
 
-/** `small`, `large`: intents, and as many payouts; `open`: payments at a start. */
-type Numbers = 'small' | 'large' | 'open' | 'windowMs' | 'repeat' | 'connections'
+/** `small`, `large`: intents, and as many payouts; `open`, `partners`: at a start. */
+type Numbers = 'small' | 'large' | 'open' | 'partners' | 'windowMs' | 'repeat' | 'connections'
 type ScaleSettings = Readonly<Record<Numbers, number>> & {
   /** The folder of kept databases; undefined: none are kept. */
   readonly kept: string | undefined
@@ -138,23 +141,47 @@ export function memoryFindings(windows: readonly WindowResult[]): Finding[] {
 }
 
 /** From the start of the supervisor until all processes serve. */
-async function measureStarts(tools: Tools, { open }: ScaleSettings): Promise<Section> {
+async function measureStarts(tools: Tools, { open, partners }: ScaleSettings): Promise<Section> {
   const { stacks, store, progress } = tools
   progress('writing seed data for starts')
-  const dataDir = await ownSeedData(tools, undefined, 'open', open, open)
+  const dataDir = await ownSeedData(tools, undefined, 'open', open, { open, partners })
   const seconds: number[] = []
+  const connectMs: number[] = []
   for (let start = 1; start <= STARTS; start += 1) {
     progress(`start ${start} of ${STARTS}`)
     const startedAt = performance.now()
     const stack = await stacks.start({ dataDir, settings: { STORE: store } })
     seconds.push((performance.now() - startedAt) / 1_000)
+    progress('a gateway connects again')
+    connectMs.push(await connectCpu(stack))
     await stack.stop()
   }
   const findings = [
     finding('ready after, median', median(seconds), 's', { atMost: 3 }),
     finding('ready after, longest', Math.max(...seconds), 's'),
+    finding('CPU of the processor, a gateway connects, median', median(connectMs), 'ms'),
+    finding('the same, largest', Math.max(...connectMs), 'ms'),
   ]
-  return { title: `starts with ${open} open payments`, windows: [], findings }
+  const title = `starts with ${open} open payments and ${partners} partners`
+  return { title, windows: [], findings }
+}
+
+/**
+ * Of the processor's main thread, while a gateway is killed, started again by the supervisor and
+ * sent all partners and keys.
+ */
+async function connectCpu(stack: Stack): Promise<number> {
+  const find = (name: string) => stack.processes().find((one) => one.name === name)!
+  const spent = () => usageNow([find('processor')]).processes['processor']!.mainCpuMs
+  const { pid } = find('gateway')
+  const before = spent()
+  process.kill(pid, 'SIGKILL')
+  await eventually('the gateway has the directory', async () => {
+    if (find('gateway').pid === pid) return false
+    const answer = await fetch(`${stack.sandbox.base_url}/v1/balances`).catch(() => undefined)
+    return answer?.status === 401 // 503 until then.
+  })
+  return spent() - before
 }
 
 /** A stack on seed data; on a copy of it, when it is kept. */

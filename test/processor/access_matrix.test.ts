@@ -89,7 +89,8 @@ function metadataWith(value: string): Metadata {
 async function openProcessor(t: Test): Promise<string> {
   const refuse = async () => ({ ok: false, code: 'payout_not_found' }) as const
   const silent = (): void => undefined
-  const memory = { partners: new Map(), endpoints: new Map(), keys: new Map(), orphans: new Map() }
+  const tables = { partners: new Map(), endpoints: new Map(), keys: new Map() }
+  const memory = { ...tables, orphans: new Map() }
   const server = createServer(
     {
       clock: systemClock,

@@ -19,6 +19,7 @@ import type {
   KeyEntry,
   PartnerEntry,
 } from '../../src/processor/cache/tenant_directory.js'
+import { createKeyTable, type KeyTable } from '../../src/processor/cache/key_table.js'
 import { createEndpointTable } from '../../src/processor/cache/endpoint_table.js'
 import type { Memory } from '../../src/processor/cache/memory.js'
 import {
@@ -77,11 +78,20 @@ interface Served {
   readonly address: string
 }
 
-async function serve(t: Test, shardInfo?: ShardInfo): Promise<Served> {
-  const known = { endpoints: createEndpointTable(), partners: new Map(), keys: new Map() }
+interface Replaced {
+  readonly keys?: KeyTable
+  readonly yieldToEventLoop?: () => Promise<void>
+}
+
+async function serve(
+  t: Test,
+  shardInfo?: ShardInfo,
+  { keys = createKeyTable(), yieldToEventLoop }: Replaced = {},
+): Promise<Served> {
+  const known = { endpoints: createEndpointTable(), partners: new Map(), keys }
   const memory = known as unknown as Memory
   const vault = { tokenSecrets: [{ kid: 'k1', secret: Buffer.alloc(32, 1) }] } as unknown as Vault
-  const directory = directoryService(memory, vault, shardInfo)
+  const directory = directoryService(memory, vault, shardInfo, yieldToEventLoop)
   const server = new Server()
   server.addService(
     contracts<ProtoGrpcType>().causeway.internal.v1.Directory.service,
@@ -299,4 +309,83 @@ void t.test('a processor announces its shard, and withdraws its partners', async
   t.match(late[0], { shard: '', shards }, 'the processor announces no shard')
   t.same(namesIn(late), [])
   t.same(namesIn(early), [first.id, second.id], 'later changes are not sent')
+})
+
+void t.test('a transfer looks each partner up once, and lets other work run', async (t) => {
+  const count = 5_000
+  const work: ('look-up' | 'scan' | 'yield')[] = []
+  const keys = createKeyTable()
+  const counting: KeyTable = {
+    ...keys,
+    values: () => {
+      work.push('scan')
+      return keys.values()
+    },
+    ofTenant: (tenant) => {
+      work.push('look-up')
+      return keys.ofTenant(tenant)
+    },
+  }
+  const partners = Array.from({ length: count }, (_, i) => ({ ...aPartner(i), packages: [] }))
+  for (const partner of partners) keys.set(keyOf(partner).id, keyOf(partner))
+  const { memory, address } = await serve(t, undefined, {
+    keys: counting,
+    yieldToEventLoop: () => {
+      work.push('yield')
+      return new Promise((resolve) => setImmediate(resolve))
+    },
+  })
+  for (const partner of partners) memory.partners.set(partner.id, partner)
+  const updates = watchPartners(t, address)
+  await eventually('the whole directory', () => updates.some(({ complete }) => complete))
+  t.same(namesIn(updates), [...memory.partners.keys()])
+  t.same(
+    updates.flatMap((update) => update.partners.map((partner) => partner.keys.length)),
+    partners.map(() => 1),
+  )
+  const lookUps = work.filter((one) => one === 'look-up').length
+  t.equal(lookUps, 2 * count, 'one for each tenant')
+  t.notOk(work.includes('scan'))
+  const runs = work.join().split('yield')
+  const longest = Math.max(...runs.map((run) => run.split('look-up').length - 1))
+  t.ok(longest <= count / 8, `${longest} look-ups without a yield`)
+})
+
+void t.test('changes during a transfer follow it', async (t) => {
+  const { memory, directory, address } = await serve(t, {
+    ...{ shard: 'books_1', epoch: () => 1, shards: () => ['books_1'] },
+  })
+  const partners = Array.from({ length: 2_000 }, (_, i) => ({ ...aPartner(i), packages: [] }))
+  for (const partner of partners) memory.partners.set(partner.id, partner)
+  const [first, last] = [partners[0]!, partners.at(-1)!]
+  const added = { ...aPartner(2_000), packages: [] }
+  const stream = clientOf(t, address).WatchPartners({}, bearer(TOKEN))
+  const updates: PartnerUpdate[] = []
+  stream.on('error', () => undefined)
+  stream.on('data', (update: PartnerUpdate) => {
+    if (updates.length === 1) {
+      for (const one of [first, last, added]) {
+        memory.partners.set(one.id, { ...one, rateLimitPerSecond: 7 })
+      }
+      directory.changed(new Set([first.id, last.id, added.id]), new Set())
+    }
+    updates.push(update)
+  })
+  await eventually('the changes', () => updates.at(-1)?.partners.length === 3)
+  const complete = updates.findIndex((update) => update.complete)
+  t.equal(complete, updates.length - 2, 'the transfer ends before them')
+  t.same(namesIn(updates.slice(-1)), [first.id, last.id, added.id])
+  t.ok(updates.at(-1)?.partners.every((one) => one.rate_limit_per_second === 7))
+
+  stream.cancel()
+  const late: PartnerUpdate[] = []
+  const again = clientOf(t, address).WatchPartners({}, bearer(TOKEN))
+  again.on('error', () => undefined)
+  again.on('data', (update: PartnerUpdate) => {
+    if (late.length === 1) directory.withdraw()
+    late.push(update)
+  })
+  await eventually('the withdrawal', () => late.some(({ gone }) => gone.length > 0))
+  t.ok(late.at(-2)?.complete)
+  t.equal(late.at(-1)?.gone.length, partners.length + 1, 'also those not sent')
 })

@@ -4,6 +4,7 @@
  */
 import { randomBytes } from 'node:crypto'
 import t, { type Test } from 'tap'
+import { eventually } from '../support/eventually.js'
 import type { PartnerUpdate } from '../../protos/types/causeway/internal/v1/PartnerUpdate.js'
 import { PAGE_BYTES } from '../../src/base/constants.js'
 import { plus } from '../../src/base/clock.js'
@@ -76,7 +77,7 @@ const endExpired = (world: World): Promise<void> =>
   })
 
 /** The key as sent to a newly connected gateway. */
-function sentKey(world: World, keyId: string): object | undefined {
+async function sentKey(world: World, keyId: string): Promise<object | undefined> {
   const updates: PartnerUpdate[] = []
   const stream = {
     write: (update: PartnerUpdate) => updates.push(update),
@@ -84,6 +85,7 @@ function sentKey(world: World, keyId: string): object | undefined {
   }
   const { handlers } = directoryService(world.memory(), world.vault)
   handlers.WatchPartners(stream as never)
+  await eventually('the whole directory', () => updates.some(({ complete }) => complete))
   const keys = updates
     .flatMap(({ partners }) => partners ?? [])
     .flatMap((partner) => partner.keys ?? [])
@@ -184,7 +186,11 @@ const scenarios: Record<string, (t: Test, world: World) => Promise<void>> = {
     world.clock.set(until - DAY)
     t.equal(await signedCall(world, first), 'authentication_failed')
     t.match(await keysOf(world), [{ status: 'revoked' }, { status: 'active' }])
-    t.match(sentKey(world, first), { revoked_at: '1' }, 'gateways receive an immediate revocation')
+    t.match(
+      await sentKey(world, first),
+      { revoked_at: '1' },
+      'gateways receive an immediate revocation',
+    )
     const moved = world.memory().keys.get(first as KeyId)
     t.equal(moved?.revokedAt, until, 'the revocation time is kept')
   },

@@ -103,7 +103,7 @@ export async function startProcessor({
   return {
     count: 1,
     clock: world.clock,
-    keyId: () => [...world.memory().keys.keys()][0]!,
+    keyId: () => [...world.memory().keys.values()][0]!.id,
     memories: () => [world.memory()],
     inFlight: () => inFlight,
     isServing: () => true,

@@ -260,7 +260,7 @@ export async function startTwoOwners(options: TwoOwnersOptions): Promise<Process
   let isSetUp = false
   submit(ensureDemo(), () => (isSetUp = true))
   await until(() => isSetUp)
-  const [keyId] = machines[0]!.process.memory().keys.keys()
+  const keyId = [...machines[0]!.process.memory().keys.values()][0]?.id
   machines.push(createMachine('two', seededRandom.pick([1, CLOCK_SPEED, 1 / CLOCK_SPEED])))
   hasTakenOver = false
   fault = options.fault

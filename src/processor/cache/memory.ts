@@ -23,14 +23,9 @@ import { openPayout } from '../../../actors/payout/actor.js'
 import type { PayoutContext, PayoutEvent, PayoutState } from '../../../actors/payout/context.js'
 import { storedCaller } from './stored_callers.js'
 import { createActorHost, type ActorHost, type Live } from './actor_host.js'
-import {
-  endpointEntry,
-  keyEntry,
-  partnerEntry,
-  type KeyEntry,
-  type PartnerEntry,
-} from './tenant_directory.js'
+import { endpointEntry, keyEntry, partnerEntry, type PartnerEntry } from './tenant_directory.js'
 import { createEndpointTable, type EndpointTable } from './endpoint_table.js'
+import { createKeyTable, type KeyTable } from './key_table.js'
 import {
   createIdempotencyIndex,
   fingerprintsIn,
@@ -69,7 +64,7 @@ export interface Memory {
   /** By kid. */
   readonly masterKeys: Map<string, Row<'masterKeys'>>
   readonly partners: Map<PartnerId, PartnerEntry>
-  readonly keys: Map<KeyId, KeyEntry>
+  readonly keys: KeyTable
   /** Callers of gRPC that operators manage, by name. */
   readonly callers: Map<string, StoredCaller>
   /** By id, decided and expired ones included. */
@@ -184,7 +179,7 @@ function emptyMemory(salt: Buffer, warmActors: number, duplicateWindowMs: number
     discrepancyIds: new Set(),
     masterKeys: new Map(),
     partners: new Map(),
-    keys: new Map(),
+    keys: createKeyTable(),
     callers: new Map(),
     approvalRequests: new Map(),
     singleHanded: createSingleHandedSums(),

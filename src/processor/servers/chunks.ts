@@ -1,29 +1,32 @@
 /** Splits the entries of a stream into messages within the size limit of the receiver. */
 
 const CHUNK_BYTES = 1024 * 1024
-const CHUNK_ENTRIES = 4_096
+/** Other work waits for one chunk of an initial transfer at most. */
+const CHUNK_ENTRIES = 256
 
 export interface Chunk<Entry> {
   readonly entries: Entry[]
   readonly isLast: boolean
 }
 
-/** @returns at least one chunk; sizes are of the JSON form, which is longer than protobuf */
-export function chunked<Entry extends object>(all: readonly Entry[]): readonly Chunk<Entry>[] {
-  const chunks: Entry[][] = []
-  let chunk: Entry[] = []
+/**
+ * Takes entries as chunks are taken, one ahead.
+ *
+ * @returns at least one chunk; sizes are of the JSON form, which is longer than protobuf
+ */
+export function* chunked<Entry extends object>(all: Iterable<Entry>): Generator<Chunk<Entry>> {
+  let entries: Entry[] = []
   let bytes = 0
   for (const entry of all) {
     const size = Buffer.byteLength(JSON.stringify(entry))
-    const isFull = chunk.length === CHUNK_ENTRIES || bytes + size > CHUNK_BYTES
-    if (isFull && chunk.length > 0) {
-      chunks.push(chunk)
-      chunk = []
+    const isFull = entries.length === CHUNK_ENTRIES || bytes + size > CHUNK_BYTES
+    if (isFull && entries.length > 0) {
+      yield { entries, isLast: false }
+      entries = []
       bytes = 0
     }
-    chunk.push(entry)
+    entries.push(entry)
     bytes += size
   }
-  chunks.push(chunk)
-  return chunks.map((entries, i) => ({ entries, isLast: i === chunks.length - 1 }))
+  yield { entries, isLast: true }
 }

@@ -4,27 +4,29 @@
  * - A watcher receives the full directory first, then each change after its commit, so a revocation
  *   reaches every gateway at once.
  * - A key with a future revocation date is sent with that date; the gateway enforces it.
- * - Updates are split into messages within the receiver's size limit. The full directory is written
- *   without a pause, so no change falls between its chunks; only the last chunk is marked complete.
+ * - Updates are split into messages within the receiver's size limit. Of the full directory only
+ *   the last one is marked complete; changes during its transfer follow it (directory_watchers).
  * - Deleted endpoints stay in the directory, as id and status: a pool that reconnects later still
  *   has their deliveries to abandon. Creation of endpoints is rate-limited per tenant.
  */
-import type { ServerWritableStream } from '@grpc/grpc-js'
 import type { DirectoryHandlers } from '../../../protos/types/causeway/internal/v1/Directory.js'
 import type { Endpoint as WireEndpoint } from '../../../protos/types/causeway/internal/v1/Endpoint.js'
 import type { EndpointUpdate } from '../../../protos/types/causeway/internal/v1/EndpointUpdate.js'
 import type { Partner as WirePartner } from '../../../protos/types/causeway/internal/v1/Partner.js'
 import type { OwnShard } from '../../../protos/types/causeway/operator/v1/OwnShard.js'
 import type { PartnerUpdate } from '../../../protos/types/causeway/internal/v1/PartnerUpdate.js'
-import type { WatchRequest__Output as WatchRequest } from '../../../protos/types/causeway/internal/v1/WatchRequest.js'
-import { partsOfTenant, type EndpointId, type PartnerId } from '../../base/ids.js'
+import {
+  ENVIRONMENTS,
+  partsOfTenant,
+  tenantOf,
+  type EndpointId,
+  type PartnerId,
+} from '../../base/ids.js'
 import type { EndpointEntry, PartnerEntry } from '../cache/tenant_directory.js'
 import type { Memory } from '../cache/memory.js'
 import type { Vault } from '../keys/vault.js'
 import { chunked } from './chunks.js'
-
-type PartnerWatcher = ServerWritableStream<WatchRequest, PartnerUpdate>
-type EndpointWatcher = ServerWritableStream<WatchRequest, EndpointUpdate>
+import { createDirectoryWatchers } from './directory_watchers.js'
 
 export interface DirectoryService {
   readonly handlers: DirectoryHandlers
@@ -53,14 +55,16 @@ export interface ShardInfo {
 }
 
 const NO_CLUSTER: ShardInfo = { shard: '', epoch: () => 0, shards: () => [] }
+const nextIteration = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
 export function directoryService(
   memory: Memory,
   vault: Vault,
   info: ShardInfo = NO_CLUSTER,
+  yieldToEventLoop = nextIteration,
 ): DirectoryService {
-  const partnerWatchers = new Set<PartnerWatcher>()
-  const endpointWatchers = new Set<EndpointWatcher>()
+  const partnerWatchers = createDirectoryWatchers<PartnerUpdate>(yieldToEventLoop)
+  const endpointWatchers = createDirectoryWatchers<EndpointUpdate>(yieldToEventLoop)
   let isWithdrawn = false
 
   const own = (): OwnShard => ({
@@ -72,27 +76,29 @@ export function directoryService(
   /** The pool delivers nothing. */
   const isPaused = (): boolean => memory.recovery?.stops === 'writes'
 
-  const announced = (): readonly PartnerEntry[] =>
-    isWithdrawn ? [] : [...memory.partners.values()]
+  /** Ends early when the partners are withdrawn meanwhile. */
+  function* announcedPartners(): Generator<WirePartner> {
+    for (const partner of memory.partners.values()) {
+      if (isWithdrawn) return
+      yield wirePartner(memory, partner)
+    }
+  }
 
-  const watchPartners = (stream: PartnerWatcher): void => {
-    addWatcher(stream, partnerWatchers)
-    stream.write(own())
-    const partners = announced().map((partner) => wirePartner(memory, partner))
+  function* allPartners(): Generator<PartnerUpdate> {
+    yield own()
     const token_keys = vault.tokenSecrets.map(({ kid, secret }) => ({
       kid,
       secret: Buffer.from(secret),
     }))
-    for (const { entries, isLast } of chunked(partners)) {
-      stream.write({ partners: entries, token_keys, complete: isLast })
+    for (const { entries, isLast } of chunked(announcedPartners())) {
+      yield { partners: entries, token_keys, complete: isLast }
     }
   }
 
-  const watchEndpoints = (stream: EndpointWatcher): void => {
-    addWatcher(stream, endpointWatchers)
-    if (info.shard !== '') announceTo(stream)
-    for (const { entries, isLast } of chunked([...memory.endpoints.values()].map(wireEndpoint))) {
-      stream.write({ endpoints: entries, complete: isLast, paused: isPaused() })
+  function* allEndpoints(): Generator<EndpointUpdate> {
+    if (info.shard !== '') yield* announcement()
+    for (const { entries, isLast } of chunked(mapped(memory.endpoints.values(), wireEndpoint))) {
+      yield { endpoints: entries, complete: isLast, paused: isPaused() }
     }
   }
 
@@ -100,16 +106,19 @@ export function directoryService(
    * Pools deliver these partners' events to the endpoints of this processor, and report the
    * outcomes to it.
    */
-  const announceTo = (stream: EndpointWatcher): void => {
+  function* announcement(): Generator<EndpointUpdate> {
     const { shard } = info
-    stream.write({ shard, epoch: info.epoch(), shards: [...info.shards()] })
-    for (const { entries } of chunked([...memory.partners.values()])) {
-      stream.write({ partners: entries.map(({ id }) => id) })
+    yield { shard, epoch: info.epoch(), shards: [...info.shards()] }
+    for (const { entries } of chunked(memory.partners.values())) {
+      yield { partners: entries.map(({ id }) => id) }
     }
   }
 
   return {
-    handlers: { WatchPartners: watchPartners, WatchEndpoints: watchEndpoints },
+    handlers: {
+      WatchPartners: (stream) => partnerWatchers.add(stream, allPartners()),
+      WatchEndpoints: (stream) => endpointWatchers.add(stream, allEndpoints()),
+    },
     own,
     changed: (partnerIds, endpointIds) => {
       if (partnerIds.size > 0 && !isWithdrawn) {
@@ -117,12 +126,9 @@ export function directoryService(
           .map((id) => memory.partners.get(id as PartnerId))
           .filter((partner) => partner !== undefined)
           .map((partner) => wirePartner(memory, partner))
-        for (const { entries } of chunked(partners)) {
-          for (const watcher of partnerWatchers) watcher.write({ partners: entries })
-        }
-        if (info.shard !== '') {
-          for (const watcher of endpointWatchers) watcher.write({ partners: [...partnerIds] })
-        }
+        for (const { entries } of chunked(partners))
+          partnerWatchers.send(() => ({ partners: entries }))
+        if (info.shard !== '') endpointWatchers.send(() => ({ partners: [...partnerIds] }))
       }
       if (endpointIds.size > 0) {
         const endpoints = [...endpointIds]
@@ -130,42 +136,32 @@ export function directoryService(
           .filter((endpoint) => endpoint !== undefined)
           .map(wireEndpoint)
         for (const { entries } of chunked(endpoints)) {
-          for (const watcher of endpointWatchers) {
-            watcher.write({ endpoints: entries, paused: isPaused() })
-          }
+          endpointWatchers.send(() => ({ endpoints: entries, paused: isPaused() }))
         }
       }
     },
     withdraw: () => {
-      const gone = announced().map(({ id }) => id)
+      const gone = isWithdrawn ? [] : [...memory.partners.keys()]
       isWithdrawn = true
-      for (const watcher of partnerWatchers) watcher.write({ gone })
+      partnerWatchers.send(() => ({ gone }))
     },
     close: () => {
-      for (const watcher of [...partnerWatchers, ...endpointWatchers]) watcher.end()
-      partnerWatchers.clear()
-      endpointWatchers.clear()
+      partnerWatchers.end()
+      endpointWatchers.end()
     },
   }
 }
 
-function addWatcher<Stream extends PartnerWatcher | EndpointWatcher>(
-  stream: Stream,
-  watchers: Set<Stream>,
-): void {
-  watchers.add(stream)
-  const leave = (): void => void watchers.delete(stream)
-  stream.on('cancelled', leave)
-  stream.on('error', leave)
-  stream.on('close', leave)
+function* mapped<From, To>(all: Iterable<From>, map: (one: From) => To): Generator<To> {
+  for (const one of all) yield map(one)
 }
 
 /** Earlier than any time a gateway's clock can show. */
 const REVOKED = '1'
 
 function wirePartner(memory: Memory, partner: PartnerEntry): WirePartner {
-  const keys = [...memory.keys.values()].filter(
-    (key) => partsOfTenant(key.tenant).partner === partner.id,
+  const keys = ENVIRONMENTS.flatMap((environment) =>
+    memory.keys.ofTenant(tenantOf(partner.id, environment)),
   )
   return {
     partner_id: partner.id,

@@ -14,6 +14,7 @@ import { DAY, HOUR, MINUTE, plus, SECOND, type Instant } from '../../../src/base
 import type { EventId } from '../../../src/base/ids.js'
 import { FILES } from '../../../src/base/subjects.js'
 import { deposit } from '../../../src/processor/commands/funds/deposit.js'
+import { createPartner } from '../../../src/processor/commands/partners/partner_create.js'
 import { settleEvents } from '../../../src/processor/commands/webhook_endpoints/events_settle.js'
 import { openSandboxRail } from '../../support/sandbox_rail.js'
 import { createWorld, DEMO, MASTER, viewOf, type World } from '../../support/world.js'
@@ -35,6 +36,8 @@ export interface SeedDataOptions {
   readonly what: readonly ('intents' | 'payouts')[]
   /** How many of all are open at the end. */
   readonly open: number
+  /** Beside the demo partner; they have a key and nothing else. Default: none. */
+  readonly partners?: number
   readonly now: Instant
   readonly progress?: (done: number, of: number) => void
 }
@@ -45,6 +48,7 @@ const SPAN_MS = 30 * DAY
 const ENDED_BEFORE_MS = 10 * DAY
 /** The cache size of the processor in tests. */
 const BATCH_MAX = 900
+const PARTNERS_AT_ONCE = 500
 const OPEN_BATCH_MAX = 800
 const SAMPLES_MAX = 100_000
 const DEPOSIT = '1000000000000000'
@@ -69,6 +73,7 @@ export async function writeSeedData(options: SeedDataOptions): Promise<Fixtures>
     const request = { currency, amount: DEPOSIT, idempotencyKey: `seed ${currency}` }
     viewOf(await world.run(deposit(OPERATOR, DEMO, request)))
   }
+  await createPartners(world, options.partners ?? 0)
   const beneficiaries = await createBeneficiaries(world)
   const payouts = createSeedPayouts(world, rail, beneficiaries)
   const intents = createSeedIntents(world, rail)
@@ -85,6 +90,15 @@ export async function writeSeedData(options: SeedDataOptions): Promise<Fixtures>
   }
   writeFileSync(join(folder, SEED_FILE), `${JSON.stringify(fixtures)}\n`)
   return fixtures
+}
+
+async function createPartners(world: World, count: number): Promise<void> {
+  const names = Array.from({ length: count }, (_, i) => `seed-${i + 1}`)
+  while (names.length > 0) {
+    const some = names.splice(0, PARTNERS_AT_ONCE)
+    const made = await world.runAll(some.map((name) => createPartner(OPERATOR, name, false)))
+    for (const answer of made) viewOf(answer)
+  }
 }
 
 async function writeEnded(options: SeedDataOptions, world: World, writers: Writers): Promise<void> {

@@ -26,14 +26,17 @@ export async function ownSeedData(
   kept: string | undefined,
   name: string,
   count: number,
-  open = 0,
+  { open = 0, partners = 0 } = {},
 ): Promise<string> {
   const seeded = join(kept ?? folder, `${name}-${count}`)
   if (!existsSync(seeded)) {
     const partial = `${seeded}.partial`
     await rm(partial, { recursive: true, force: true })
     const what = ['payouts', 'intents'] as const
-    await writeSeedData({ folder: partial, count, open, what, now: systemClock.now() })
+    await writeSeedData({
+      ...{ folder: partial, count, open, partners, what },
+      now: systemClock.now(),
+    })
     await rename(partial, seeded)
   }
   const dataDir = kept === undefined ? seeded : join(folder, `copy-${name}`)

@@ -8,7 +8,7 @@
  * - The same execution again changes nothing.
  */
 import { parsePositiveInt64 } from '../../../money/money.js'
-import { PREFIX } from '../../../base/ids.js'
+import { ENVIRONMENTS, PREFIX } from '../../../base/ids.js'
 import { PURPOSES } from '../../../rails/rail.js'
 import type { OrphanExecution__Output as Execution } from '../../../../protos/types/causeway/operator/v1/OrphanExecution.js'
 import { logAction, type Actor } from '../../changes/operator_log.js'
@@ -19,7 +19,6 @@ import type { Memory } from '../../cache/memory.js'
 import type { Orphan } from '../../cache/orphan_index.js'
 
 export const ORPHANS_AT_ONCE = 500
-const ENVIRONMENTS = ['sandbox', 'production']
 
 export function addOrphans(actor: Actor, executions: readonly Execution[]): Command {
   return {
@@ -67,7 +66,7 @@ function orphanOf(
   const executedAt = Number(execution.executed_at)
   const isKnown =
     execution.instruction_id !== '' &&
-    (environment === undefined || ENVIRONMENTS.includes(environment)) &&
+    (environment === undefined || ENVIRONMENTS.some((known) => known === environment)) &&
     (purpose === undefined || PURPOSES.some((known) => known === purpose)) &&
     /^[A-Z]{3}$/.test(execution.currency) &&
     executedAt > 0

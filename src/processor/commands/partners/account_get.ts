@@ -93,9 +93,7 @@ const routeView = ({ country, currency, fees, amountMin, amountMax }: Route): ob
 })
 
 const keysOf = ({ keys }: Memory, tenant: TenantId): readonly KeyEntry[] =>
-  [...keys.values()]
-    .filter((key) => key.tenant === tenant)
-    .sort((one, other) => other.createdAt - one.createdAt)
+  [...keys.ofTenant(tenant)].sort((one, other) => other.createdAt - one.createdAt)
 
 const keyView = (key: KeyEntry, now: Instant): object => ({
   key_id: key.id,

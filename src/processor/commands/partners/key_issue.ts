@@ -90,5 +90,5 @@ export function stageNewKey(ctx: CommandContext, tenant: TenantId): KeyEntry {
   return key
 }
 
-export const keysOf = (memory: Memory, tenant: TenantId): KeyEntry[] =>
-  [...memory.keys.values()].filter((key) => key.tenant === tenant)
+export const keysOf = (memory: Memory, tenant: TenantId): readonly KeyEntry[] =>
+  memory.keys.ofTenant(tenant)

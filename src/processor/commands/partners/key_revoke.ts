@@ -58,7 +58,7 @@ export function listKeys(tenant: TenantId): Command {
     needs: () => undefined,
     decide: ({ memory, now }) =>
       answer({
-        data: keysOf(memory, tenant)
+        data: [...keysOf(memory, tenant)]
           .sort((one, other) => (one.id < other.id ? -1 : 1))
           .map((key) => keyView(key, now)),
       }),
