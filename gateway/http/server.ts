@@ -29,6 +29,7 @@ import type { ErrorCode } from '../../src/base/errors.js'
 import { newId } from '../../src/base/ids.js'
 import type { Logger } from '../../src/base/log.js'
 import type { Random } from '../../src/base/random.js'
+import { TLS_1_2_CIPHERS } from '../../src/base/tls_ciphers.js'
 import { createDeadlines } from './deadlines.js'
 import {
   addressOf,
@@ -289,10 +290,13 @@ export function createHttpServer<T extends Target>(options: HttpServerOptions<T>
   }
 }
 
-/** TLS 1.2 and later. uWebSockets.js does not report which file is invalid. */
+/** TLS 1.2 with modern cipher suites, and 1.3. uWebSockets.js does not name an invalid file. */
 function secureApp({ certFile, keyFile }: TlsFiles): TemplatedApp {
   try {
-    return uWS.SSLApp({ cert_file_name: certFile, key_file_name: keyFile })
+    return uWS.SSLApp({
+      ...{ cert_file_name: certFile, key_file_name: keyFile },
+      ssl_ciphers: TLS_1_2_CIPHERS.join(':'),
+    })
   } catch {
     throw new Error(`${certFile} and ${keyFile} cannot be used as a certificate and its key`)
   }

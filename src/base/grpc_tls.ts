@@ -6,11 +6,13 @@
  *   without them is refused.
  * - The files are read again every few seconds. New connections use the new certificate; open ones
  *   keep theirs. Files that do not match, as in the middle of a replacement, change nothing.
+ * - A process that serves gRPC with TLS uses the cipher suites of tls_ciphers for all of its TLS:
+ *   grpc-js has no option for those of a server.
  */
 import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { isIP } from 'node:net'
-import { createSecureContext } from 'node:tls'
+import tls, { createSecureContext } from 'node:tls'
 import {
   credentials,
   experimental,
@@ -22,6 +24,7 @@ import { SECOND } from './clock.js'
 import { isLocalAddress, isUnixSocket, splitAddress } from './network.js'
 import type { Settings } from './settings.js'
 import { cleartextFault, SettingsError } from './settings_reader.js'
+import { NODE_CIPHERS } from './tls_ciphers.js'
 
 const RELOAD_INTERVAL_MS = 5 * SECOND
 
@@ -73,8 +76,11 @@ export function openGrpcTls(
     certificates,
   )
   return {
-    serverCredentials: (address) =>
-      isUnixSocket(address) ? ServerCredentials.createInsecure() : server,
+    serverCredentials: (address) => {
+      if (isUnixSocket(address)) return ServerCredentials.createInsecure()
+      tls.DEFAULT_CIPHERS = NODE_CIPHERS
+      return server
+    },
     channelCredentials: (address) =>
       isUnixSocket(address) ? credentials.createInsecure() : client,
     channelOptions: (address) => (isUnixSocket(address) ? {} : tlsNameOf(address)),

@@ -19,6 +19,7 @@ import { contracts } from '../../src/base/protos.js'
 import { withEveryRole } from '../support/callers.js'
 import { createAuthority, writeTlsFiles, type Pair } from '../support/certificates.js'
 import { eventually } from '../support/eventually.js'
+import { MODERN_SUITES, negotiated, WEAK_SUITES } from '../support/tls_suites.js'
 
 const TOKEN = 'it_ours'
 const RELOAD_MS = 20
@@ -235,4 +236,29 @@ void t.test('addresses beyond loopback require TLS', (t) => {
     t.throws(() => CLEARTEXT.channelCredentials(address), refusal, address)
   }
   t.end()
+})
+
+void t.test('TLS 1.2 is ECDHE with AEAD only, also with a replaced certificate', async (t) => {
+  const rsa = { keyType: 'rsa' } as const
+  const { tls, replace, log } = party(t, 'server', ca.issue('server', rsa))
+  const { address } = await serve(t, tls)
+  const port = Number(address.split(':').at(-1))
+  const own = ca.issue('client')
+  const client = { ca: ca.certificate, cert: own.certificate, key: own.key, ALPNProtocols: ['h2'] }
+  const check = async (): Promise<void> => {
+    for (const modern of MODERN_SUITES) {
+      const suite = `ECDHE-RSA-${modern}`
+      t.equal(await negotiated(port, suite, client), suite)
+    }
+    for (const [what, suites] of Object.entries(WEAK_SUITES)) {
+      for (const suite of suites) {
+        const outcome = await negotiated(port, suite, client)
+        t.equal(outcome, 'ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE', `${what}: ${suite}`)
+      }
+    }
+  }
+  await check()
+  replace(ca.issue('server', rsa))
+  await eventually('the new certificate', () => log.length > 0)
+  await check()
 })

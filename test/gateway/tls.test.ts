@@ -4,7 +4,9 @@ import { connect as connectPlain } from 'node:net'
 import { join } from 'node:path'
 import { connect, type ConnectionOptions, type TLSSocket } from 'node:tls'
 import t from 'tap'
+import { createAuthority } from '../support/certificates.js'
 import { eventually } from '../support/eventually.js'
+import { MODERN_SUITES, negotiated, WEAK_SUITES } from '../support/tls_suites.js'
 import { CERTIFICATE, certificateFiles } from './certificate.js'
 import { bytesOf, createRequest, roundTrip, statusOf } from './signing_partner.js'
 import { startGateway } from './running_gateway.js'
@@ -46,6 +48,32 @@ void t.test('TLS 1.2 and later are accepted, older versions are not', async (t) 
     await t.rejects(once(old, 'secureConnect'), { code: 'ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION' })
   }
 })
+
+for (const keyType of ['rsa', undefined] as const) {
+  const kind = keyType === 'rsa' ? 'RSA' : 'ECDSA'
+  void t.test(`TLS 1.2 with an ${kind} certificate: ECDHE with AEAD only`, async (t) => {
+    const ca = createAuthority()
+    const { certificate, key } = ca.issue('api', keyType === undefined ? {} : { keyType })
+    const folder = t.testdir({ 'cert.pem': certificate, 'key.pem': key })
+    const { port } = await startGateway(t, {
+      environment: {
+        TLS_CERT_FILE: join(folder, 'cert.pem'),
+        TLS_KEY_FILE: join(folder, 'key.pem'),
+      },
+    })
+    const client = { ca: ca.certificate }
+    for (const modern of MODERN_SUITES) {
+      const suite = `ECDHE-${kind}-${modern}`
+      t.equal(await negotiated(port, suite, client), suite)
+    }
+    for (const [what, suites] of Object.entries(WEAK_SUITES)) {
+      for (const suite of suites) {
+        const outcome = await negotiated(port, suite, client)
+        t.equal(outcome, 'ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE', `${what}: ${suite}`)
+      }
+    }
+  })
+}
 
 void t.test('a signed request is served over TLS, plain HTTP is not', async (t) => {
   const { port, processorStub } = await startGateway(t, {

@@ -26,6 +26,8 @@ export interface IssueOptions {
   /** Default: the name and localhost; and the address 127.0.0.1. */
   readonly dnsNames?: readonly string[]
   readonly addresses?: readonly string[]
+  /** Default: an elliptic curve. */
+  readonly keyType?: 'rsa'
 }
 
 export function createAuthority(name = 'test CA'): Authority {
@@ -38,9 +40,9 @@ export function createAuthority(name = 'test CA'): Authority {
     certificate,
     issue: (
       common,
-      { notAfter, dnsNames = [common, 'localhost'], addresses = ['127.0.0.1'] } = {},
+      { notAfter, dnsNames = [common, 'localhost'], addresses = ['127.0.0.1'], keyType } = {},
     ) => {
-      const own = newKey()
+      const own = keyType === 'rsa' ? newRsaKey() : newKey()
       const names = [
         ...dnsNames.map((dns) => element(0x82, Buffer.from(dns))),
         ...addresses.map((ip) => element(0x87, Buffer.from(ip.split('.').map(Number)))),
@@ -82,6 +84,7 @@ export function writeTlsFiles(
 }
 
 const newKey = () => generateKeyPairSync('ec', { namedCurve: 'P-256' })
+const newRsaKey = () => generateKeyPairSync('rsa', { modulusLength: 2_048 })
 
 interface Contents {
   readonly subject: Buffer
