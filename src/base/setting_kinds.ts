@@ -5,6 +5,8 @@ export interface Setting<T> {
   readonly fallback: string
   readonly allowed: string
   readonly about: string
+  /** What of the value is never printed. Default: nothing. */
+  readonly secret?: 'password' | 'all'
   /** @returns undefined when the value is not allowed */
   read(text: string): T | undefined
 }
@@ -85,6 +87,7 @@ export const ADDRESSES = {
 const PATH = /^[^\0]*$/
 const LISTEN = /^[0-9a-fA-F.:]+$|^localhost$/
 const ADDRESS = /^unix:[^\0]+$|^(?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\]):[0-9]{1,5}$/
+const CREDENTIALS_URL = /^([a-z]+):\/\/(?:([^@:/?#]*(?::[^@:/?#]*)?)@)?[^@]*$/
 const TOKEN = /^[\x21-\x7e]*$/
 export const CALLER = {
   test: (item: string): boolean => {
@@ -116,7 +119,38 @@ export const address = (about: string, fallback: string): Setting<string> =>
 export const addresses = (about: string): Setting<readonly string[]> =>
   list('', ADDRESS, 'host:port or unix:PATH', about)
 
-export const token = (about: string): Setting<string> => text('', TOKEN, 'a token', about)
+export const token = (about: string): Setting<string> => ({
+  ...text('', TOKEN, 'a token', about),
+  secret: 'all',
+})
+
+/**
+ * A URL that can have a user and a password, or nothing. One that could be split in two ways is not
+ * allowed: a part of its password would be taken for a host, and printed.
+ */
+export const url = (schemes: readonly string[], form: string, about: string): Setting<string> => ({
+  fallback: '',
+  allowed:
+    `${schemes.map((scheme) => `${scheme}://${form}`).join(' or ')}, where ` +
+    '@ : / ? # % in USER and PASSWORD are percent-encoded (@ is %40, / is %2F)',
+  about,
+  secret: 'password',
+  read: (value) => (value === '' || isUnambiguousUrl(value, schemes) ? value : undefined),
+})
+
+function isUnambiguousUrl(value: string, schemes: readonly string[]): boolean {
+  const [, scheme = '', credentials = ''] = CREDENTIALS_URL.exec(value) ?? []
+  return schemes.includes(scheme) && isDecodable(credentials)
+}
+
+function isDecodable(credentials: string): boolean {
+  try {
+    decodeURIComponent(credentials)
+    return true
+  } catch {
+    return false
+  }
+}
 
 /** @param most maximum length after the first letter */
 export const schema = (about: string, fallback: string, most: number): Setting<string> =>

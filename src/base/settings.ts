@@ -22,6 +22,7 @@ import {
   text,
   toggle,
   token,
+  url,
   whole,
   type Setting,
 } from './setting_kinds.js'
@@ -54,10 +55,9 @@ export const SETTINGS = {
   OPS_PORT: port('port of health and metrics', 9_090),
   OPS_HOSTS: hosts('host names that OPS_PORT accepts besides loopback names and addresses'),
   NATS_PORT: port('port of the nats-server that the stack starts', 4_222),
-  NATS_URL: text(
-    '',
-    /^$|^nats:\/\/|^tls:\/\//,
-    'nats://… or tls://…',
+  NATS_URL: url(
+    ['nats', 'tls'],
+    'USER:PASSWORD@HOST:PORT',
     'URL of existing nats-servers, with all hosts of a NATS cluster; empty starts one',
   ),
   NATS_TLS_CA_FILE: path(
@@ -70,16 +70,14 @@ export const SETTINGS = {
     'sqlite',
     'postgres starts a PostgreSQL server of its own in DATA_DIR, unless STORE_URL is set',
   ),
-  STORE_URL: text(
-    '',
-    /^$|^postgres(ql)?:\/\//,
-    'postgres://…',
+  STORE_URL: url(
+    ['postgres', 'postgresql'],
+    'USER:PASSWORD@HOST:PORT/DATABASE',
     'URL of the PostgreSQL server of the books, with all its hosts; empty: SQLite in DATA_DIR',
   ),
-  WEBHOOK_STORE_URL: text(
-    '',
-    /^$|^postgres(ql)?:\/\//,
-    'postgres://…',
+  WEBHOOK_STORE_URL: url(
+    ['postgres', 'postgresql'],
+    'USER:PASSWORD@HOST:PORT/DATABASE',
     'URL of the webhook pools in PostgreSQL, for a role of their own; empty: that of STORE_URL',
   ),
   SHARD: schema('schema of the books in PostgreSQL', 'books_1', 40),

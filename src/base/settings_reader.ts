@@ -10,6 +10,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { parseEnv } from 'node:util'
 import { isLocalAddress, isLoopback } from './network.js'
+import type { Setting } from './setting_kinds.js'
 import { RENAMED, SETTINGS, type SettingName, type Settings } from './settings.js'
 
 const oldNameOf = (name: string): string | undefined =>
@@ -84,20 +85,15 @@ export const serviceVariables = (
   PATH: environment['PATH'],
 })
 
-/** Settings whose value can contain a password. */
-const URLS: ReadonlySet<string> = new Set([
-  'NATS_URL',
-  'STORE_URL',
-  'WEBHOOK_STORE_URL',
-] satisfies SettingName[])
+const secretOf = (name: string): Setting<unknown>['secret'] =>
+  (SETTINGS as Readonly<Record<string, Setting<unknown>>>)[name]?.secret
 
-/** A printable value: tokens and the passwords in URLs are masked. */
+/** A printable value: tokens are masked, and all before the host of a URL. */
 export function withoutSecrets(name: SettingName, value: string): string {
-  if (URLS.has(name)) return value.replace(/\/\/[^@/]*@/g, '//…@')
-  return isToken(name) && value !== '' ? '…' : value
+  const secret = secretOf(name)
+  if (secret === 'password') return value.replace(/\/\/.*@/s, '//…@')
+  return secret === 'all' && value !== '' ? '…' : value
 }
-
-const isToken = (name: string): boolean => name === 'PROCESSOR_TOKEN' || name === 'RAIL_TOKEN'
 
 /** The source of a setting's value. */
 export function settingSource(
@@ -110,8 +106,7 @@ export function settingSource(
 }
 
 /** A malformed URL may contain a password anywhere. */
-const shown = (name: string, given: string): string =>
-  URLS.has(name) || isToken(name) ? '…' : given
+const shown = (name: string, given: string): string => (secretOf(name) === undefined ? given : '…')
 
 /** Settings that are valid alone and contradict each other. */
 function contradictions(settings: Settings): string[] {

@@ -1,8 +1,8 @@
 /** Settings: defaults, allowed values, `.env`, faults. */
 import { join } from 'node:path'
 import t from 'tap'
-import { SETTINGS } from '../../src/base/settings.js'
-import { readSettings, SettingsError } from '../../src/base/settings_reader.js'
+import { SETTINGS, type SettingName } from '../../src/base/settings.js'
+import { readSettings, SettingsError, withoutSecrets } from '../../src/base/settings_reader.js'
 
 const NO_FILE = '/nowhere/.env'
 const faultsOf = (environment: Record<string, string>, file = NO_FILE): string => {
@@ -59,6 +59,47 @@ void t.test('an address that can contain a password is masked', async (t) => {
   const faults = faultsOf({ NATS_URL: 'http://user:secret@host:4222' })
   t.match(faults, /^NATS_URL=… is not allowed/)
   t.notMatch(faults, /secret/)
+})
+
+void t.test('a URL whose password could be taken for its host is refused, unprinted', async (t) => {
+  const forms: Record<string, (credentials: string) => string> = {
+    STORE_URL: (credentials) => `postgres://${credentials}@db.example,db2:5433/books?x=y`,
+    WEBHOOK_STORE_URL: (credentials) => `postgres://${credentials}@db.example/books`,
+    NATS_URL: (credentials) => `nats://${credentials}@bus.example:4222,bus2`,
+  }
+  for (const [name, url] of Object.entries(forms)) {
+    for (const password of ['hid@den', 'hid/den', 'hid:den', 'hid?den', 'hid#den', 'hid%den@']) {
+      const faults = faultsOf({ [name]: url(`user:${password}`) })
+      t.match(faults, `${name}=… is not allowed: `, password)
+      t.match(faults, 'percent-encoded (@ is %40, / is %2F)')
+      t.notMatch(faults, /hid|den/)
+      t.equal(faults.split('\n').length, 1)
+    }
+    for (const user of [
+      '',
+      'user',
+      'user:',
+      'user:hidden',
+      'user:%40%2f%3A%25',
+      'us~er:!$&()*+,;=',
+    ]) {
+      t.equal(faultsOf({ [name]: url(user) }), '', user)
+      t.notMatch(withoutSecrets(name as SettingName, url(user)), /user|hidden/)
+    }
+    const shown = withoutSecrets(name as SettingName, url('us@er:hid/d@en'))
+    t.equal(shown, url('…'), 'masked up to the last @ all the same')
+  }
+  t.match(faultsOf({ STORE_URL: 'postgres://user:hid%zzden@host/books' }), 'STORE_URL=… is not')
+  t.equal(faultsOf({ STORE_URL: 'postgresql://host/books', NATS_URL: 'tls://host' }), '')
+})
+
+void t.test('every setting that is a URL or a token is masked', async (t) => {
+  for (const name of Object.keys(SETTINGS) as SettingName[]) {
+    const isSecret = /_URL$|_TOKEN$/.test(name)
+    t.equal(SETTINGS[name].secret !== undefined, isSecret, name)
+    const value = 'nats://user:hidden@host'
+    t.equal(withoutSecrets(name, value).includes('hidden'), !isSecret, name)
+  }
 })
 
 void t.test('contradicting values are rejected', async (t) => {
