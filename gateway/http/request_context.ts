@@ -105,6 +105,9 @@ export interface ServerState<T extends Target> {
  */
 export const DISCARD_MAX_BYTES = 32 * 1024 * 1024
 const NO_HEADERS: AnswerHeaders = []
+const RETRY_AFTER = 'Retry-After'
+/** Of every 503: a client that backs off by itself waits longer. */
+const RETRY_SOON = [RETRY_AFTER, '1'] as const
 const JSON_HEADERS: AnswerHeaders = [
   ['Content-Type', 'application/json'],
   ['Cache-Control', 'no-store'],
@@ -234,7 +237,8 @@ export class OpenRequestContext<T extends Target>
     const body = isDetailed
       ? detailedErrorBody(code, this.requestId, violation)
       : errorBody(code, this.requestId)
-    this.answer(status, body, headers)
+    const waits = status === 503 && headers.every(([name]) => name !== RETRY_AFTER)
+    this.answer(status, body, waits ? [...headers, RETRY_SOON] : headers)
   }
 
   echo(name: string, value: string): void {
@@ -346,7 +350,7 @@ export function refuseConnection(res: HttpResponse, code: ErrorCode, requestId: 
     res.writeHeader('Content-Type', 'application/json')
     res.writeHeader('Cache-Control', 'no-store')
     res.writeHeader('X-Request-Id', requestId)
-    res.writeHeader('Retry-After', '1')
+    res.writeHeader(...RETRY_SOON)
     res.end(errorBody(code, requestId), true)
   })
 }

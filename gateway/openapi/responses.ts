@@ -58,6 +58,7 @@ export const HEADERS: Readonly<Record<string, Schema>> = {
   },
   'Retry-After': {
     description: 'Seconds to wait before the next attempt.',
+    required: true,
     schema: { type: 'integer', minimum: 0 },
   },
   'RateLimit-Limit': {

@@ -70,7 +70,7 @@ export function rejectEarly(
     const rejected = admission === 'flood' ? [...scheduler.drop(), request] : [request]
     for (const one of rejected) {
       limits.shed()
-      rejectionThrottle.add(() => one.refuse('configuration_error', RETRY_SOON))
+      rejectionThrottle.add(() => one.refuse('configuration_error'))
     }
     return true
   }
@@ -78,8 +78,6 @@ export function rejectEarly(
   if (exceeded !== null) rejectRateLimited(rejectionThrottle, request, exceeded)
   return exceeded !== null
 }
-
-const RETRY_SOON: AnswerHeaders = [['Retry-After', '1']]
 
 export function handleRequest(
   options: RequestHandlerOptions,

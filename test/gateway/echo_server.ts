@@ -26,8 +26,8 @@ export const later: (() => void)[] = []
 /**
  * Echoes the request. `/throw` throws, `/never` never answers. A test releases `/later`, which
  * answers, `/away_later`, which rejects, and `/too_late`, which answers with the remaining body.
- * `/away` rejects at once. `/large` takes a megabyte. `/vast` answers with VAST, and `/file` with a
- * file of it.
+ * `/away` rejects at once. `/large` takes a megabyte. `/vast` answers with VAST, and `/file` with
+ * a file of it.
  */
 const echo: Service<Echo> = {
   find: (_method, path) => ({

@@ -1,0 +1,121 @@
+/** Every 503 says when to try again, whatever its cause. */
+import { connect } from 'node:net'
+import t, { type Test } from 'tap'
+import { BUFFERED_MAX_BYTES, BodyMemory } from '../../gateway/http/body.js'
+import { ERRORS, type ErrorCode } from '../../src/base/errors.js'
+import { eventually } from '../support/eventually.js'
+import { BODY_MAX, head, startEcho } from './echo_server.js'
+import { refuseWith, silence } from './processor_stub.js'
+import { startGateway, type Running, type RunningOptions } from './running_gateway.js'
+import {
+  bearer,
+  bytesOf,
+  call,
+  createRequest,
+  roundTrip,
+  snapshot,
+  type Call,
+} from './signing_partner.js'
+
+const INTENT = 'pi_01KAJ0V8X0ABCDEFGHJKMNPQRS'
+const READ: Call = { method: 'GET', path: '/v1/balances' }
+const CODES = Object.keys(ERRORS) as ErrorCode[]
+const UNAVAILABLE = CODES.filter((code) => ERRORS[code].http === 503)
+
+const answersOver = async (port: number, request: Call): Promise<string> =>
+  (await roundTrip(port, bytesOf(request))).text
+
+interface Cause {
+  readonly options?: RunningOptions
+  readonly request?: Call
+  /** Brings the cause about. */
+  prepare?(t: Test, gateway: Running): Promise<void>
+  /** While the request waits for its answer. */
+  meanwhile?(gateway: Running): Promise<void>
+}
+
+const away: Cause = {
+  prepare: async (_t, { processorStub, processor }) => {
+    processorStub.crash()
+    await eventually('the stream is closed', () => !processor.open)
+  },
+}
+
+/** Each step of the path of a request (gateway/DEVELOPING.md) that answers 503. */
+const CAUSES: Readonly<Record<string, Cause>> = {
+  'no directory yet': {
+    options: { partners: { ...snapshot(), complete: false }, waitUntilReady: false },
+  },
+  'no directory yet, a route without authentication': {
+    options: { partners: { ...snapshot(), complete: false }, waitUntilReady: false },
+    request: { method: 'GET', path: '/openapi.json', unsigned: true },
+  },
+  'no token keys': {
+    options: { partners: { ...snapshot(), token_keys: [] } },
+    request: {
+      ...{ method: 'GET', path: `/v1/payment_intents/${INTENT}`, unsigned: true },
+      headers: { Authorization: bearer(INTENT) },
+    },
+  },
+  'no connection to spare': {
+    options: { connectionCapacity: 1, environment: { RATE_LIMIT: 'off' } },
+    prepare: async (t, { port }) => {
+      const socket = connect(port, '127.0.0.1')
+      t.teardown(() => socket.destroy())
+      await eventually('the connection is open', async () =>
+        (await answersOver(port, READ)).startsWith('HTTP/1.1 503'),
+      )
+    },
+  },
+  'the processor is away': away,
+  'the processor is away, an invalid body': { ...away, request: { ...createRequest(), body: '{' } },
+  'the stream breaks': {
+    options: { script: silence },
+    meanwhile: async ({ processorStub }) => {
+      await eventually('the command arrived', () => processorStub.commands.length > 0)
+      processorStub.crash()
+    },
+  },
+  'a processor without the partner': { options: { script: refuseWith('not_here') } },
+}
+
+for (const [what, { options = {}, request = createRequest(), ...cause }] of Object.entries(
+  CAUSES,
+)) {
+  void t.test(what, async (t) => {
+    const gateway = await startGateway(t, options)
+    await cause.prepare?.(t, gateway)
+    const answer = answersOver(gateway.port, request)
+    await cause.meanwhile?.(gateway)
+    const text = await answer
+    t.match(text, /^HTTP\/1\.1 503 /)
+    t.equal(text.match(/^Retry-After: 1\r$/gm)?.length, 1)
+  })
+}
+
+void t.test('every code that the processor can answer with', async (t) => {
+  const gateway = await startGateway(t)
+  t.ok(UNAVAILABLE.length > 0)
+  for (const code of CODES) {
+    gateway.processorStub.script = refuseWith(code)
+    for (const request of [createRequest(), READ]) {
+      const { status, headers } = await call(gateway.port, request)
+      t.equal(headers.get('retry-after'), status === 503 ? '1' : null, code)
+      if (UNAVAILABLE.includes(code)) t.equal(status, 503, code)
+    }
+  }
+})
+
+void t.test('no memory for a body', async (t) => {
+  const bodies = new BodyMemory()
+  bodies.add('203.0.113.9', BUFFERED_MAX_BYTES)
+  const port = await startEcho(t, 60_000, bodies)
+  const part = `${head('POST /', `Content-Length: ${BODY_MAX}`)}x`
+  const socket = connect(port, '127.0.0.1')
+  t.teardown(() => socket.destroy())
+  let text = ''
+  socket.on('data', (chunk: Buffer) => (text += chunk.toString()))
+  socket.write(part)
+  await eventually('the answer', () => text.endsWith('}'))
+  t.match(text, /^HTTP\/1\.1 503 [^]*\r\nRetry-After: 1\r\n/)
+})
