@@ -218,7 +218,7 @@ void t.test('a pool pauses the tenants of a processor in recovery mode only', as
   t.teardown(() => endpoints.close())
   const [first, second] = [aPartner(1), aPartner(2)]
   const [tenant, other] = [tenantOf(first.id, 'sandbox'), tenantOf(second.id, 'sandbox')]
-  const isInRecovery = { recovery: { cause: 'a test' } }
+  const isInRecovery = { cause: 'a test', stops: 'writes' }
   const join = async (partner: PartnerEntry, info: ShardInfo, recovery: object | null) => {
     const served = await serve(t, info)
     served.memory.partners.set(partner.id, partner)
