@@ -243,6 +243,10 @@ export const OPERATOR_ERROR_HELP: Readonly<Record<OperatorErrorCode, ErrorHelp>>
     'the processor is not in recovery mode',
     'nothing; there is nothing to release',
   ],
+  recovery_active: [
+    'the processor is in recovery mode, which allows reads, callers and approvals only',
+    'see `recovery show`; repeat the change after `recovery release`',
+  ],
   statement_refused: [
     'the statement lacks movements of the rail, has others, or cannot be compared with the rail',
     "release with the rail's statement up to now; `recovery show` names its period",

@@ -236,6 +236,11 @@ export const OPERATOR_ERRORS = {
     'The payment intent does not wait for a review.',
   ),
   recovery_not_active: entry(409, 'FAILED_PRECONDITION', 'The processor is not in recovery mode.'),
+  recovery_active: entry(
+    409,
+    'FAILED_PRECONDITION',
+    'The processor is in recovery mode: it only reads until `recovery release`.',
+  ),
   statement_refused: entry(
     409,
     'FAILED_PRECONDITION',

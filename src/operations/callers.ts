@@ -20,6 +20,7 @@ import {
   type LocalCommand,
   type Report,
 } from './command.js'
+import { missingShardsIn } from './shards.js'
 import { table } from './terminal.js'
 
 export const callersList: CliCommand = {
@@ -28,9 +29,17 @@ export const callersList: CliCommand = {
   run: async ({ callers }) => {
     const list = await callers.call('List', {})
     const head = ['name', 'kind', 'roles', 'partners', 'status', 'created', 'last used']
-    return { value: list, lines: [table([head, ...list.data.map(rowOf)], [])] }
+    const isMerged = list.data.some((caller: ShardsCaller) => caller.shards !== undefined)
+    const rows = list.data.map((caller: ShardsCaller) => [
+      ...rowOf(caller),
+      ...(isMerged ? [caller.shards?.join(' ') ?? ''] : []),
+    ])
+    return { value: list, lines: [table([isMerged ? [...head, 'shards'] : head, ...rows], [])] }
   },
 }
+
+/** Of several processors: the shards that have it. */
+type ShardsCaller = CallerRecord & { readonly shards?: readonly string[] }
 
 function rowOf(caller: CallerRecord): string[] {
   const { name, kind, roles, partners, status, certificate } = caller
@@ -102,7 +111,9 @@ export const callersRevoke: CliCommand = {
   run: async (context, [name = '']) => {
     const actor = deciderOf(context)
     const revoked = await context.callers.call('Revoke', { actor, name })
-    return { value: revoked, lines: [`${revoked.name}: ${revoked.status}`] }
+    const missing = missingShardsIn(revoked)
+    const not = missing.length === 0 ? [] : [`NOT REVOKED in ${missing.join(', ')}: repeat it.`]
+    return { value: revoked, lines: [`${revoked.name}: ${revoked.status}`, ...not] }
   },
 }
 

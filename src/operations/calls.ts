@@ -105,11 +105,12 @@ export class Refused extends Error {
 
 /** The error of a failed call, with a message for operators. */
 export function faultOf(error: ServiceError | null, address: string): Error {
-  if (error?.code === status.UNAVAILABLE) {
-    return new Error(`${address} is unreachable: is the stack running? (make run)`)
-  }
   const [code] = error?.metadata.get('causeway-error') ?? []
   const details = error?.details ?? 'no reply'
+  if (error?.code === status.UNAVAILABLE) {
+    if (code !== undefined) return new Error(details) // it is the same call later
+    return new Error(`${address} is unreachable: is the stack running? (make run)`)
+  }
   if (code === undefined) return new Error(details)
   const [request] = error?.metadata.get('causeway-approval-request') ?? []
   if (request === undefined) return new Refused(String(code), details)

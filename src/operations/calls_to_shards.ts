@@ -72,6 +72,8 @@ async function answerOf(
       return listed(request, calls, shards, policy.order)
     case 'combined':
       return everyAnswer(request, calls, shards, policy.combine)
+    case 'everywhere':
+      return changedEverywhere(request, calls, shards, policy.except)
     case 'shared':
       if (shards.isCluster) return [...calls.values()][0]!(request)
       throw unnamed(calls)
@@ -117,17 +119,24 @@ async function holdersAnswer(
   { missing }: Shards,
 ): Promise<Message> {
   let refusal: Refused | undefined
-  for (const call of calls.values()) {
+  for (const [shard, call] of calls) {
     try {
       return await call(request)
     } catch (error) {
-      if (!(error instanceof Refused) || !isOfOtherShard(error.code, request)) throw error
-      if (refusal === undefined || refusal.code === 'not_here') refusal = error
+      if (!(error instanceof Refused)) throw error
+      const isFirst = refusal === undefined || refusal.code === 'not_here'
+      // It refuses before it looks whether it has the entity.
+      if (error.code === IN_RECOVERY)
+        refusal = new Refused(error.code, `${shard}: ${error.message}`)
+      else if (!isOfOtherShard(error.code, request)) throw error
+      else if (isFirst) refusal = error
     }
   }
   if (missing.length === 0) throw refusal!
   throw new Refused(refusal!.code, `${refusal!.message}\nNot reached: ${missing.join(', ')}.`)
 }
+
+const IN_RECOVERY = 'recovery_active'
 
 /** A processor without cluster finds the tenant of another one invalid. */
 const isOfOtherShard = (code: string, request: Message): boolean =>
@@ -162,17 +171,51 @@ async function everyAnswer(
   request: Message,
   calls: ReadonlyMap<string, Call>,
   { missing }: Shards,
-  combine: (answers: readonly Message[]) => Message,
+  combine: (answers: readonly Message[], shards: readonly string[]) => Message,
 ): Promise<Message> {
   const silent = new Set(missing)
-  const answers = await Promise.all(
+  const answers = new Map<string, Message>()
+  await Promise.all(
     [...calls].map(async ([shard, call]) => {
       const answer = await answered(call, request)
       if (answer === null) silent.add(shard)
-      return answer
+      else answers.set(shard, answer)
     }),
   )
-  return withMissing(combine(answers.filter((answer) => answer !== null)), silent)
+  const shards = [...calls.keys()].filter((shard) => answers.has(shard))
+  const inOrder = shards.map((shard) => answers.get(shard)!)
+  return withMissing(combine(inOrder, shards), silent)
+}
+
+/**
+ * The answer of a shard that made the change, and the shards that do not answer. @throws Refused
+ * when none has made it, or one refuses it where there is something to change
+ */
+async function changedEverywhere(
+  request: Message,
+  calls: ReadonlyMap<string, Call>,
+  { missing }: Shards,
+  except: readonly string[],
+): Promise<Message> {
+  const silent = new Set(missing)
+  let changed: Message | undefined
+  let nothingToChange: Refused | undefined
+  const refusals: Refused[] = []
+  for (const [shard, call] of calls) {
+    try {
+      changed = await call(request)
+    } catch (error) {
+      if (!(error instanceof Refused)) silent.add(shard)
+      else if (except.includes(error.code)) nothingToChange = error
+      else refusals.push(new Refused(error.code, `${shard}: ${error.message}`))
+    }
+  }
+  const [refusal = nothingToChange] = refusals
+  if (refusals.length === 0 && changed !== undefined) return withMissing(changed, silent)
+  const unreached = silent.size === 0 ? [] : [`Not reached: ${[...silent].sort().join(', ')}.`]
+  if (refusal === undefined) throw new Error(unreached.join())
+  const texts = (refusals.length === 0 ? [refusal] : refusals).map(({ message }) => message)
+  throw new Refused(refusal.code, [...texts, ...unreached].join('\n'))
 }
 
 const withMissing = (answer: Message, silent: ReadonlySet<string>): Message =>

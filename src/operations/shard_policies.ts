@@ -15,9 +15,15 @@ export type Policy =
   /** The shard that has the entity of the request. */
   | { readonly kind: 'holder' }
   | { readonly kind: 'list'; readonly order: ListOrder }
-  | { readonly kind: 'combined'; combine(answers: readonly Message[]): Message }
+  | {
+      readonly kind: 'combined'
+      /** @param shards that of each answer */
+      combine(answers: readonly Message[], shards: readonly string[]): Message
+    }
   /** In a cluster any shard takes it for all; otherwise the operator names the books. */
   | { readonly kind: 'shared' }
+  /** A change in every shard. `except`: refusals of a shard where there is nothing to change. */
+  | { readonly kind: 'everywhere'; readonly except: readonly string[] }
   /** The operator names the shard. */
   | { readonly kind: 'named' }
 
@@ -42,7 +48,9 @@ function textAt(entry: Message, path: readonly string[]): string {
   return typeof found === 'string' ? found : ''
 }
 
-const combined = (combine: (answers: readonly Message[]) => Message): Policy => ({
+type Combine = Extract<Policy, { kind: 'combined' }>['combine']
+
+const combined = (combine: Combine): Policy => ({
   kind: 'combined',
   combine,
 })
@@ -72,6 +80,25 @@ const TRIAL_BALANCE = combined((answers) => ({
   lines: all(answers, 'lines'),
   balanced: answers.every((answer) => answer['balanced'] === true),
 }))
+
+/** Each shard has its own callers: an entry names the shards that have it so. */
+const CALLERS = combined((answers, shards) => {
+  const found = new Map<string, { readonly entry: Message; readonly shards: readonly string[] }>()
+  for (const [i, answer] of answers.entries()) {
+    for (const entry of answer['data'] as Message[]) {
+      const { last_used_at: _used, created_at: _created, revoked_at: _revoked, ...same } = entry
+      const key = JSON.stringify(same)
+      const known = found.get(key) ?? { entry, shards: [] }
+      const isLater = textAt(entry, ['last_used_at']) > textAt(known.entry, ['last_used_at'])
+      found.set(key, {
+        entry: isLater ? entry : known.entry,
+        shards: [...known.shards, shards[i]!],
+      })
+    }
+  }
+  const data = [...found.values()].map(({ entry, ...held }) => ({ ...entry, ...held }))
+  return { data: data.sort((one, other) => order(textAt(one, ['name']), textAt(other, ['name']))) }
+})
 
 /** Entries that shards agree on, once; those that they do not agree on, each, newest first. */
 const RATES = combined((answers) => ({
@@ -128,6 +155,8 @@ const POLICIES: Readonly<Record<string, Policy | ((request: Message) => Policy)>
   'PartnerAdmin/ListKeys': HOLDER,
   'PartnerAdmin/RevokeKey': HOLDER,
   'PartnerAdmin/ListActions': newestFirst('at'),
+  'Callers/List': CALLERS,
+  'Callers/Revoke': { kind: 'everywhere', except: ['caller_not_found', 'caller_revoked'] },
   'Approvals/List': oldestFirst('expires_at'),
   'Approvals/Approve': HOLDER,
   'Approvals/Reject': HOLDER,
@@ -146,10 +175,8 @@ const POLICIES: Readonly<Record<string, Policy | ((request: Message) => Policy)>
   'Operator/CreatePartner': NAMED,
   // Each shard has its own.
   'Operator/EnsureDemo': NAMED,
-  'Callers/List': NAMED,
   'Callers/Create': NAMED,
   'Callers/Rotate': NAMED,
-  'Callers/Revoke': NAMED,
   'Recovery/Show': NAMED,
   'Recovery/AddOrphans': NAMED,
   'Recovery/CheckStatement': NAMED,

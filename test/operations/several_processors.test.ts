@@ -7,6 +7,7 @@ import { createLog } from '../../src/base/log.js'
 import { systemRandom } from '../../src/base/random.js'
 import { FILES } from '../../src/base/subjects.js'
 import type { ShardAdmin } from '../../src/processor/cluster/member.js'
+import { enterRecovery } from '../../src/processor/commands/operators/recovery_enter.js'
 import { createQueryRunner } from '../../src/processor/queries/query.js'
 import { createServer } from '../../src/processor/server.js'
 import { directoryService } from '../../src/processor/servers/directory_stream.js'
@@ -180,7 +181,7 @@ t.test('two shards with an owner', async (t) => {
   })
 
   t.test('a list of the webhook pools, and what is about all shards', async (t) => {
-    t.match(await ops('webhooks', 'dead'), { exitCode: 1, err: /is unreachable/ })
+    t.match(await ops('webhooks', 'dead'), { exitCode: 1, err: /^configuration_error: A req/ })
     const cursor = ['--cursor', 'books_9:abc']
     t.match(await ops('webhooks', 'dead', ...cursor), { exitCode: 2, err: 'of books_9, which' })
     const day = ['--from', '2026-11-21', '--shard', 'books_1']
@@ -330,6 +331,67 @@ t.test('a shard without an owner is reported', async (t) => {
   })
   const keys = await ops('master-key', 'list')
   t.match(keys, { exitCode: 1, out: /INCOMPLETE: books_2 did not answer\.\n$/ })
+})
+
+t.test('callers are listed and revoked in all shards', async (t) => {
+  const shards = ['books_1', 'books_2']
+  const [one, two] = [
+    await startShard(t, 'books_1', shards),
+    await startShard(t, 'books_2', shards),
+  ]
+  const both = cliOf(t, [one, two])
+  const gone = `127.0.0.1:${await freePort('127.0.0.1')}`
+  const first = cliOf(t, [one, gone])
+  const create = (shard: string, name: string): Promise<CliResult> =>
+    both('callers', 'create', 'gateway', name, '--shard', shard, ...BECAUSE)
+  for (const shard of shards) t.match(await create(shard, 'edge'), { exitCode: 0 })
+  await create('books_2', 'second')
+  const listed = await both.json('callers', 'list')
+  t.match(listed['data'], [
+    { name: 'ann', shards },
+    { name: 'edge', status: 'active', shards },
+    { name: 'second', status: 'active', shards: ['books_2'] },
+  ])
+
+  const partly = await first('callers', 'revoke', 'edge', ...BECAUSE)
+  t.match(partly, { exitCode: 1, out: /^edge: revoked\nNOT REVOKED in books_2: repeat it\.\n/ })
+  const { out } = await both('callers', 'list')
+  t.match(out, /edge +gateway .*revoked.* books_1\n/)
+  t.match(out, /edge +gateway .*active.* books_2\n/)
+  t.match(await both('callers', 'revoke', 'edge', ...BECAUSE), {
+    ...{ exitCode: 0, out: 'edge: revoked\n' },
+  })
+  t.match(await both('callers', 'revoke', 'edge', ...BECAUSE), {
+    ...{ exitCode: 1, err: /revoked/ },
+  })
+  t.match(await both('callers', 'revoke', 'second', ...BECAUSE), { exitCode: 0 })
+  t.match(await both('callers', 'revoke', 'nobody', ...BECAUSE), { exitCode: 1, err: /No such/ })
+  const unsure = await first('callers', 'revoke', 'nobody', ...BECAUSE)
+  t.match(unsure, { exitCode: 1, err: /No such[^]*Not reached: books_2\./ })
+  t.match(await first('callers', 'list'), { exitCode: 1, out: /INCOMPLETE: books_2/ })
+})
+
+t.test('a change is refused by a shard in recovery mode, others are still found', async (t) => {
+  const shards = ['books_1', 'books_2']
+  const cluster = testCluster()
+  const addresses = [
+    await startShard(t, 'books_1', shards, cluster),
+    await startShard(t, 'books_2', shards, cluster),
+  ]
+  const worlds = [...cluster.worlds.values()]
+  const [mine, other] = await Promise.all(
+    worlds.map((world) => pay(world, { reference: 'sandbox:review' })),
+  )
+  await worlds[0]!.run(enterRecovery('a test'))
+  const ops = cliOf(t, addresses)
+  const approve = (id: string): Promise<CliResult> => ops('payout', 'approve', id, ...BECAUSE)
+  t.match(await approve(other!.id), { exitCode: 0 })
+  t.match(await approve(mine!.id), {
+    ...{
+      exitCode: 1,
+      err: /^books_1: recovery_active: The processor is in recovery mode: it only/,
+    },
+  })
 })
 
 t.test('without PROCESSORS --shard is rejected', async (t) => {

@@ -464,7 +464,7 @@ void t.test('a change is checked again when it is approved', async (t) => {
   const request = requestIn(await world.run(approvePayout(ANN, id)))
   await world.run(enterRecovery('a test'))
   const inRecovery = await world.run(approve(world, BEN, request))
-  t.equal(codeOf(inRecovery), 'configuration_error', 'in recovery mode')
+  t.equal(codeOf(inRecovery), 'recovery_active', 'in recovery mode')
   await world.run(
     releaseRecovery({ ...ANN, approves: await releaseBy(world) }, RELEASE, NO_FINDINGS),
   )

@@ -201,7 +201,9 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
     if (isReadOnly(memory) && work.command.allowedInRecovery !== true) {
       if (memory.isUnverified) metrics.refusedUnverified += 1
       else metrics.refusedInRecovery += 1
-      return commitBatch.addReply(work.reply, refuse('configuration_error'))
+      const isNamed = memory.recovery !== null && work.origin.cause === 'operator'
+      const code = isNamed ? 'recovery_active' : 'configuration_error'
+      return commitBatch.addReply(work.reply, refuse(code))
     }
     const before = commitBatch.changes
     try {

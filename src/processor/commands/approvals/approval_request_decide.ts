@@ -41,7 +41,7 @@ export function approveRequest(actor: Actor, id: string, links: GuardedLinks): C
         return refuse('approval_request_ended')
       }
       if (isReadOnly(ctx.memory) && command.allowedInRecovery !== true) {
-        return refuse('configuration_error')
+        return refuse(ctx.memory.recovery === null ? 'configuration_error' : 'recovery_active')
       }
       const changed = command.decide(ctx)
       if (!changed.ok) return changed
