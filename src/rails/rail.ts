@@ -181,6 +181,8 @@ export interface Execution {
   readonly amount: bigint
   readonly currency: string
   readonly destinationAccount: string
+  /** The bank code; absent: the rail does not report it. */
+  readonly destinationBank?: string
 }
 
 export type RailReport =

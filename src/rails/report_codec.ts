@@ -36,6 +36,7 @@ export function writeReport(report: RailReport): Report {
         amount: report.amount.toString(),
         currency: report.currency,
         destination_account: report.destinationAccount,
+        destination_bank: report.destinationBank ?? '',
       }
   }
 }
@@ -68,9 +69,14 @@ export function readReport(wire: Report__Output): RailReport | undefined {
     case 'returned': {
       const amount = readAmount(wire.amount)
       const { transaction_id: transactionId, destination_account: destinationAccount } = wire
+      const { destination_bank: bank } = wire
       if (amount === undefined || !isCurrency(currency)) return undefined
       if (!isName(transactionId) || !isText(destinationAccount)) return undefined
-      return { ...about, status, transactionId, amount, currency, destinationAccount }
+      if (bank !== '' && !isName(bank)) return undefined
+      return {
+        ...{ ...about, status, transactionId, amount, currency, destinationAccount },
+        ...(bank === '' ? {} : { destinationBank: bank }),
+      }
     }
     default:
       return undefined

@@ -185,6 +185,18 @@ runOnBothStores({
     t.match(await see(world, id), { status: 'completed' })
   },
 
+  'an execution at another bank is a discrepancy where the rail names the bank': async (
+    t,
+    world,
+  ) => {
+    const { id } = await pay(world)
+    await world.railReports(executed(id, { destinationBank: '970436x' }))
+    t.match(await see(world, id), { status: 'processing' })
+    t.match(await discrepanciesOf(world), [{ reason: 'execution_differs', entity: id }])
+    await world.railReports(executed(id, { destinationBank: '970436' }))
+    t.match(await see(world, id), { status: 'completed' }, 'the bank of the instruction')
+  },
+
   'a report for an unknown instruction is a discrepancy': async (t, world) => {
     await world.railReports(executed('pout_00000000000000000000000000' as never))
     t.match(await discrepanciesOf(world), [

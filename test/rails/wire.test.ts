@@ -97,6 +97,7 @@ const report: fc.Arbitrary<RailReport> = fc.oneof(
     amount,
     currency,
     destinationAccount: text,
+    destinationBank: name,
   }),
 )
 
@@ -146,6 +147,7 @@ const EXECUTED: Report__Output = {
   currency: 'THB',
   refusal: '',
   destination_account: '1234567890',
+  destination_bank: '',
   environment: '',
   shard: '',
 }

@@ -5,7 +5,7 @@
  * - The instruction's id is the entity's id: sent again, it is the same instruction.
  */
 import { assert } from '../../base/assert.js'
-import { CORRIDORS } from '../../qr/corridor.js'
+import { CORRIDORS, type CorridorFacts } from '../../qr/corridor.js'
 import type { RailDestination, RailInstruction } from '../../rails/rail.js'
 import type { IntentContext } from '../../../actors/intent/context.js'
 import type { PayoutContext } from '../../../actors/payout/context.js'
@@ -58,20 +58,30 @@ export function instructIntent(
       purpose: 'qr_payment',
       amount: BigInt(quote.localMinor),
       currency: quote.currency,
-      destination: {
-        scheme: destination.scheme,
-        country: CORRIDORS[corridor].country,
+      destination: qrDestination(CORRIDORS[corridor], {
         bankCode: destination.bankCode,
         account,
         accountType: destination.accountType,
         reference1: destination.reference1,
         reference2: destination.reference2,
         name: merchant.name,
-      } as RailDestination,
+      }),
       reference: context.id,
       notAfter: confirmation.notAfter,
       hint: sandboxHint(context.tenant, /\+[a-z]+$/.exec(context.userId)?.[0] ?? ''),
     },
+  }
+}
+
+/** Exhaustive: a scheme of corridors without a destination at the rail does not compile. */
+function qrDestination(
+  { scheme, country }: CorridorFacts,
+  payee: Omit<RailDestination, 'scheme' | 'country'>,
+): RailDestination {
+  switch (scheme) {
+    case 'promptpay':
+    case 'vietqr':
+      return { scheme, country, ...payee }
   }
 }
 

@@ -36,6 +36,8 @@ interface Expected {
   readonly amount: bigint
   readonly currency: string
   readonly account: string
+  /** Empty: the destination names none. */
+  readonly bankCode: string
 }
 
 /** An intent or a payout as the rail sees it. */
@@ -180,9 +182,14 @@ function matches(payment: RailInstructionView, execution: Execution): boolean {
     expected !== null &&
     execution.amount === expected.amount &&
     execution.currency === expected.currency &&
-    execution.destinationAccount === expected.account
+    execution.destinationAccount === expected.account &&
+    isExpectedBank(execution, expected)
   )
 }
+
+/** A proxy such as a mobile number names no bank. */
+const isExpectedBank = ({ destinationBank }: Execution, { bankCode }: Expected): boolean =>
+  destinationBank === undefined || bankCode === '' || destinationBank === bankCode
 
 function viewOfIntent(
   ctx: CommandContext,
@@ -241,5 +248,6 @@ function viewOfPayout(
 
 function expectedOf(instruction: ReturnType<typeof instructIntent>): Expected {
   const { amount, currency, destination } = instruction.instruction
-  return { amount, currency, account: destination.account }
+  const { account, bankCode } = destination
+  return { amount, currency, account, bankCode }
 }
