@@ -48,8 +48,11 @@ export const QUEUE_MAX = 20_000
 export const DECIDE_CHUNK_MAX = 64
 /** Commands of one prefetch. */
 export const BATCH_MAX = 1_024
-/** Commands of one commit batch; a tenant gets at most half of it while another one waits. */
-export const COMMIT_BATCH_MAX = 2_048
+/**
+ * Row changes of a commit batch from which no further chunk joins it, whatever commands they are
+ * of: measured, a create has 2 and a payout 6. A batch exceeds it by one chunk at most.
+ */
+export const COMMIT_BATCH_CHANGES_MAX = 2_048
 /** Commands or replies in one message of the gateways' stream. */
 export const STREAM_BATCH_MAX = 256
 /**

@@ -1,7 +1,11 @@
 /** Guarantees of the commit cycle: the order of commit and release, and behavior on faults. */
 import t from 'tap'
 import { createNonceTable } from '../../src/auth/nonces.js'
-import { NONCE_WINDOW_MS } from '../../src/base/constants.js'
+import {
+  COMMIT_BATCH_CHANGES_MAX,
+  DECIDE_CHUNK_MAX,
+  NONCE_WINDOW_MS,
+} from '../../src/base/constants.js'
 import { DAY, MINUTE, plus, SECOND, type Instant } from '../../src/base/clock.js'
 import { tenantOf, type KeyId, type PartnerId } from '../../src/base/ids.js'
 import type { Command, Work } from '../../src/processor/cycle/command.js'
@@ -155,6 +159,51 @@ void t.test('an idempotency key is found after its row was evicted', async (t) =
   t.ok(again.ok && again.replayed)
   t.same(viewOf(again), first)
 })
+
+for (const [what, rowsOfCommand] of [
+  ['small commands', 2],
+  ['large commands', 16],
+] as const) {
+  void t.test(`a batch of ${what} is bounded by its row changes`, async (t) => {
+    const world = await createWorld(t)
+    const sizes: number[] = []
+    let allowCommits = (): void => undefined
+    const gate = new Promise<void>((resolve) => (allowCommits = resolve))
+    const bench = benchOf(world, {
+      ...world.store,
+      commit: async ({ rows }) => {
+        sizes.push([...rows.usage].length)
+        await gate
+      },
+    })
+    let count = 0
+    const command: Command = {
+      name: 'change_rows',
+      needs: () => undefined,
+      decide: ({ batch }) => {
+        for (let row = 0; row < rowsOfCommand; row++) {
+          const key = `row-${(count += 1)}`
+          batch.stage('usage', key, { key, used: 0n })
+        }
+        return answer({})
+      },
+    }
+    const changes = 3 * COMMIT_BATCH_CHANGES_MAX
+    const answers = Array.from({ length: changes / rowsOfCommand }, () => bench.submit(command))
+    await iterations(changes / DECIDE_CHUNK_MAX)
+    t.ok(bench.pipeline.metrics.commands < answers.length, 'the others wait')
+    allowCommits()
+    await Promise.all(answers)
+    t.equal(
+      sizes.reduce((sum, size) => sum + size, 0),
+      changes,
+    )
+    const largest = Math.max(...sizes)
+    t.ok(largest >= COMMIT_BATCH_CHANGES_MAX, 'a batch is filled')
+    t.ok(largest < COMMIT_BATCH_CHANGES_MAX + DECIDE_CHUNK_MAX * rowsOfCommand, `${largest} rows`)
+    t.same(bench.stops, [])
+  })
+}
 
 void t.test('many commands share one commit', async (t) => {
   const world = await createWorld(t)

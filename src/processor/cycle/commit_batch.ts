@@ -56,7 +56,10 @@ export interface NonceCleanup {
 
 export interface CommitBatch {
   readonly number: number
-  /** Counts changes: distinguishes a command that failed half-way from one that changed nothing. */
+  /**
+   * Row changes: they bound the batch, and distinguish a command that failed half-way from one that
+   * changed nothing.
+   */
   changes: number
   readonly events: StoredEvent[]
   readonly instructions: RailInstruction[]

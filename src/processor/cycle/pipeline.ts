@@ -18,7 +18,7 @@
 import { newFingerprint } from '../../auth/fingerprint.js'
 import {
   BATCH_MAX,
-  COMMIT_BATCH_MAX,
+  COMMIT_BATCH_CHANGES_MAX,
   NONCE_WINDOW_MS,
   QUEUE_MAX,
   DECIDE_CHUNK_MAX,
@@ -143,7 +143,7 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
       const batch = queue.take(BATCH_MAX)
       await prefetch(batch)
       for (let start = 0; start < batch.length && !stopped; start += DECIDE_CHUNK_MAX) {
-        if (gathering.changes > COMMIT_BATCH_MAX) await batchHasCapacity()
+        if (gathering.changes >= COMMIT_BATCH_CHANGES_MAX) await batchHasCapacity()
         decideChunk(batch, start, Math.min(start + DECIDE_CHUNK_MAX, batch.length))
         startCommit()
         await yieldToEventLoop()
@@ -269,6 +269,7 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
       () => {
         committing = false
         startCommit()
+        capacityWaiter?.() // Not before: the full batch would take a further chunk.
         settleIdle()
       },
       (error: unknown) => stop('commit failed with an unknown outcome', error),
@@ -308,7 +309,6 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
     if (commitBatch.changedPartners.size + commitBatch.changedEndpoints.size > 0) {
       dependencies.directoryChanged(commitBatch.changedPartners, commitBatch.changedEndpoints)
     }
-    capacityWaiter?.()
   }
 
   const stop = (reason: string, error: unknown): void => {
