@@ -126,7 +126,9 @@ const GRPC_ONLY: Readonly<Record<string, string>> = {
   'Events.Watch': 'a stream; HTTP polls `GET /v1/events`',
 }
 /** Methods of the client that combine or reach any operation. */
-const CLIENT_ONLY = ['session().get', 'session().poll', 'request']
+const CLIENT_ONLY = [
+  ...['paymentIntents.poll', 'payouts.poll', 'session().get', 'session().poll', 'request'],
+]
 
 const table = { ...PARITY, ...HTTP_ONLY }
 const isReason = (text: string): boolean => text.startsWith('(')

@@ -47,10 +47,11 @@ async function run(
   tool: string,
   args: readonly string[],
   cwd: string,
+  home: string,
 ): Promise<Omit<Run, 'totals'>> {
   const child = spawn(join(TOOLS, tool), args, {
     cwd,
-    env: { PATH: process.env['PATH'], HOME: cwd, NO_COLOR: '1' },
+    env: { PATH: process.env['PATH'], HOME: home, NO_COLOR: '1' },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let output = ''
@@ -83,7 +84,7 @@ const RUNS: Readonly<Record<string, (folder: string, variables: Variables) => Pr
     const report = join(folder, 'bruno.json')
     const args = ['run', '-r', '--env', 'sandbox', '--reporter-json', report]
     const cwd = join(COLLECTION, 'bruno')
-    const ended = await run('bru', [...args, ...flags('--env-var', variables)], cwd)
+    const ended = await run('bru', [...args, ...flags('--env-var', variables)], cwd, folder)
     const [iteration] = JSON.parse(readFileSync(report, 'utf8')) as BrunoReport[]
     const results = iteration?.results ?? []
     const assertions = results.flatMap(({ assertionResults }) => assertionResults)
@@ -95,7 +96,7 @@ const RUNS: Readonly<Record<string, (folder: string, variables: Variables) => Pr
     const file = join(COLLECTION, 'causeway.postman_collection.json')
     const reporters = ['--reporters', 'cli,json', '--reporter-json-export', report]
     const args = ['run', file, ...reporters, ...flags('--env-var', variables)]
-    const ended = await run('newman', args, folder)
+    const ended = await run('newman', args, folder, folder)
     const { stats, executions } = (JSON.parse(readFileSync(report, 'utf8')) as NewmanReport).run
     const assertions = executions.flatMap((execution) => execution.assertions ?? [])
     const passed = assertions.map(({ error }) => error === undefined)

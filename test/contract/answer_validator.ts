@@ -62,7 +62,7 @@ const UNROUTED: Readonly<Record<number, readonly string[]>> = {
 /** Headers that a document does not list: those of HTTP itself. */
 const TRANSPORT = new Set([
   ...['connection', 'content-length', 'content-type', 'cache-control', 'date', 'keep-alive'],
-  'transfer-encoding',
+  ...['transfer-encoding', 'content-encoding', 'vary', 'etag'],
 ])
 
 export function createAnswerValidator(document: OpenApiDocument): AnswerValidator {

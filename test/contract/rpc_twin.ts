@@ -123,12 +123,16 @@ function messageOf(
     return undefined
   const members: [string, unknown][] = given.map(([name, value]) => [
     name,
-    asField(inner.fields[name], value),
+    asField(fieldOf(inner, name), value),
   ])
   if (members.some(([, value]) => value === undefined)) return undefined
   const message = Object.fromEntries(members)
   return root === undefined ? message : { [root.name]: message }
 }
+
+/** A caller's name can be one that every object inherits. */
+const fieldOf = ({ fields }: protobuf.Type, name: string): protobuf.Field | undefined =>
+  Object.hasOwn(fields, name) ? fields[name] : undefined
 
 /** The value as the field carries it; undefined when it cannot. */
 function asField(field: protobuf.Field | undefined, value: unknown): unknown {
@@ -146,7 +150,7 @@ function asField(field: protobuf.Field | undefined, value: unknown): unknown {
     if (!isRecord(value)) return undefined
     const members = Object.entries(value).map(([name, member]) => [
       name,
-      asField(resolvedType.fields[name], member),
+      asField(fieldOf(resolvedType, name), member),
     ])
     return members.some(([, member]) => member === undefined)
       ? undefined

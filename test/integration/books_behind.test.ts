@@ -162,7 +162,7 @@ void t.test('the word of a webhook pool alone stops submissions', async (t) => {
   const ops = operatorCli(dataDir)
   t.match(await ops.json('recovery', 'show'), { active: true, stops: 'submissions' })
   const { exitCode, err } = await ops(
-    ...['recovery', 'release', '--no-statement', '--reason', 'the pool was restored too'],
+    ...['recovery', 'release', '--no-statement', '--yes', '--reason', 'the pool was restored too'],
   )
   t.equal(exitCode, 0, err)
   await untilMode('normal')

@@ -162,7 +162,7 @@ t.test('over gRPC the code is in the status and the trailer', async (t) => {
     t.match(error.details, code)
   }
   const bounds = { reference: ` ${long(255)} `, description: long(500), metadata: { k: long(500) } }
-  const most = { ...payout, ...bounds, idempotency_key: long(255) }
+  const most = { ...payout, ...bounds, idempotency_key: 'k'.repeat(255) }
   t.match(
     await answerOf((reply) => internal.Create({ tenant: DEMO, payout: most }, token, reply)),
     {

@@ -4,7 +4,7 @@ import { breaks, breaksIn, type Corruptions } from '../corruption.js'
 const inRail = breaksIn('rail.db')
 
 const RECOVERY = `
-  INSERT INTO recoveries VALUES (1, 1, 'RECOVERY=yes', NULL, NULL, NULL, NULL, NULL);`
+  INSERT INTO recoveries VALUES (1, 1, 'RECOVERY=yes', NULL, NULL, NULL, NULL, NULL, 'writes');`
 
 /** An executed payment recorded as an orphan execution to the account of the completed payout. */
 const orphanOf = (payment: string, reference: string): string => `
