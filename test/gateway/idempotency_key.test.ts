@@ -39,6 +39,12 @@ const KEYED: readonly Call[] = [
     ...withKey,
   },
   { method: 'POST', path: '/v1/fx/conversions', body: '{"quote_id":"fxq_1"}', ...withKey },
+  {
+    method: 'POST',
+    path: '/v1/webhook_endpoints',
+    body: '{"url":"https://shop.example/hook"}',
+    ...withKey,
+  },
 ]
 const payout = (headers: Record<string, string>): Call => ({
   method: 'POST',

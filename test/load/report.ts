@@ -1,5 +1,5 @@
 /** A run's result as text tables. */
-import { table } from '../../src/operations/terminal.js'
+import { table, terminalText } from '../../src/operations/terminal.js'
 import type { Accounts } from './accounts.js'
 import { median } from './machine.js'
 import type { WindowResult } from './measured_window.js'
@@ -78,7 +78,7 @@ function cpuTable(windows: readonly WindowResult[]): string {
 }
 
 const findingTable = (findings: readonly Finding[]): string =>
-  table(
+  tableText(
     findings.map((found) => [`  ${found.name}`, valueText(found), targetText(found)]),
     [1],
   )
@@ -120,10 +120,12 @@ function verdict(result: RunResult): string[] {
 
 /** The first column to the left, the others to the right. */
 const numberTable = (rows: readonly (readonly string[])[]): string =>
-  table(
+  tableText(
     rows.map(([name = '', ...numbers]) => [`  ${name}`, ...numbers]),
     (rows[0] ?? []).map((_, column) => column).slice(1),
   )
+
+const tableText = (...given: Parameters<typeof table>): string => terminalText([table(...given)])
 
 const fixed = (value: number, digits = 0): string =>
   value.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits })
