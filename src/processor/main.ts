@@ -203,7 +203,13 @@ const sharedSettings =
     : undefined
 const stuckPaymentMonitor = createStuckPaymentMonitor({ clock, lists: store.lists, log })
 if (recovery.isVerified()) await startBackgroundWork()
-else recovery.onVerified(() => void startBackgroundWork())
+else {
+  recovery.onVerified(() => {
+    startBackgroundWork().catch((error: unknown) =>
+      exitAtOnce('payments could not be compared with orphan executions', error),
+    )
+  })
+}
 stuckPaymentMonitor.start()
 
 const reader = createQueryRunner(

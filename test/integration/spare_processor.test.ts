@@ -305,4 +305,5 @@ void t.test('books that are behind a webhook pool alone send nothing to the rail
   })
   const cause = `webhook pool 1 has event ${newest}, which the books do not`
   await eventually('the cause is logged', () => second.run.output().includes(cause))
+  t.equal((await createPartner(second, 'hooli')).code, status.OK, 'writes are accepted')
 })
