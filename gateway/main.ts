@@ -17,6 +17,7 @@ import { createGateway } from './gateway.js'
 import { checkListenAddress } from './http/listen_address.js'
 import { createMetrics } from './metrics.js'
 import { readinessOf } from './readiness.js'
+import type { ShardState } from './upstream/processors.js'
 import { openUpstream } from './upstream/upstream.js'
 
 const FINISH_WITHIN_MS = 5 * SECOND
@@ -31,12 +32,13 @@ async function main(): Promise<void> {
   const metadata = bearer(settings.PROCESSOR_TOKEN)
   const tls = openGrpcTls(settings, log)
   const upstream = openUpstream(settings, { tls, metadata, clock, log })
-  const { directory, processor, states } = upstream
+  const { directory, processor, states, shards } = upstream
   const metrics = createMetrics({
     inFlight: () => processor.inFlight,
     streamOpen: () => processor.open,
     directoryFresh: () => directory.fresh,
     ...(states === undefined ? {} : { processors: states }),
+    ...(shards === undefined ? {} : { shards }),
   })
   const server = createGateway({
     settings,
@@ -56,6 +58,7 @@ async function main(): Promise<void> {
       streamOpen: processor.open,
       directoryFresh: directory.fresh,
       ...(states === undefined ? {} : { processors: states() }),
+      ...(shards === undefined ? {} : { shardsWithoutRoute: withoutRoute(shards()) }),
     })
   const ops = isSupervised()
     ? undefined
@@ -79,6 +82,9 @@ async function main(): Promise<void> {
   log.info({ port }, 'serving')
   child.ready({ port })
 }
+
+const withoutRoute = (shards: readonly ShardState[]): readonly string[] =>
+  shards.filter(({ routed }) => !routed).map(({ shard }) => shard)
 
 main().catch((error: unknown) => {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)

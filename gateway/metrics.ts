@@ -9,7 +9,7 @@
 import { createHistogram, type RecordableHistogram } from 'node:perf_hooks'
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client'
 import type { LimitName } from './admission/limits.js'
-import type { ProcessorState } from './upstream/processors.js'
+import type { ProcessorState, ShardState } from './upstream/processors.js'
 
 export interface Metrics {
   readonly registry: Registry
@@ -30,6 +30,8 @@ export interface Gauges {
   readonly directoryFresh: () => boolean
   /** Only where there are several. */
   readonly processors?: () => readonly ProcessorState[]
+  /** Likewise. */
+  readonly shards?: () => readonly ShardState[]
 }
 
 interface RouteMeter {
@@ -110,6 +112,7 @@ export function createMetrics(gauges: Gauges): Metrics {
   )
 
   if (gauges.processors !== undefined) addProcessorGauges(registry, gauges.processors)
+  if (gauges.shards !== undefined) addShardGauge(registry, gauges.shards)
 
   const meterOf = (route: string): RouteMeter => {
     let meter = routes.get(route)
@@ -164,6 +167,19 @@ function addProcessorGauges(registry: Registry, states: () => readonly Processor
       for (const { address, shard, epoch } of states()) {
         if (shard !== '') this.set({ processor: address, shard }, epoch)
       }
+    },
+  })
+}
+
+function addShardGauge(registry: Registry, shards: () => readonly ShardState[]): void {
+  new Gauge({
+    name: 'gateway_shard_routed',
+    help: '1 while this gateway has a processor for the shard, 0 while its partners get 503',
+    labelNames: ['shard'],
+    registers: [registry],
+    collect() {
+      this.reset()
+      for (const { shard, routed } of shards()) this.set({ shard }, Number(routed))
     },
   })
 }

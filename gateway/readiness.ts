@@ -1,6 +1,7 @@
 /**
  * Whether a gateway serves: it needs a processor's stream and a fresh directory, not the bus. Of
- * several processors one is enough: the partners of the others get 503 from any gateway.
+ * several processors one is enough: the partners of the others get 503 from any gateway. Shards
+ * without a processor are named.
  */
 import type { ProcessorState } from './upstream/processors.js'
 
@@ -10,6 +11,8 @@ export interface GatewayState {
   readonly directoryFresh: boolean
   /** Only where there are several. */
   readonly processors?: readonly ProcessorState[]
+  /** Likewise: shards whose partners get 503. */
+  readonly shardsWithoutRoute?: readonly string[]
 }
 
 export const readinessOf = (state: GatewayState): GatewayState & { readonly ready: boolean } => ({

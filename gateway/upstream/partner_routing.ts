@@ -3,9 +3,10 @@
  *
  * Does not own: connections (processors.ts), calls of partners without a processor (processors.ts).
  *
- * - A partner is routed to the processor that announces it. If two processors of one shard do, the
- *   higher epoch takes precedence: the other processor was deposed. If two shards do, a stream that
- *   is open takes precedence.
+ * - A partner is routed to the processor that announces it. If two processors do, an open stream
+ *   takes precedence; of two that are open, or two that are broken, the higher epoch of their shard
+ *   does: the other processor was deposed. Open streams come first because restored books begin
+ *   again at a lower epoch than that of the processor that served before, which has ended.
  * - The last snapshot of a processor stays in use when its stream breaks, until a new one is
  *   complete.
  * - The keys of a partner stay in the directory while no processor announces it: its calls are
@@ -35,6 +36,8 @@ export interface PartnerRouting<Processor> {
   partners(): Partners | undefined
   /** Every shard, or without a list of shards every processor, has announced its partners. */
   isComplete(): boolean
+  /** Every known shard by name, with its processors whose directory streams are open. */
+  shards(): ReadonlyMap<string, readonly Processor[]>
   add(processor: Processor): void
   /** The next updates, up to the one marked complete, replace everything of this processor. */
   opened(processor: Processor): void
@@ -145,6 +148,18 @@ export function createPartnerRouting<Processor extends object>(
       for (const snapshot of known) shards.delete(snapshot?.shard ?? '')
       return shards.size === 0
     },
+    shards: () => {
+      const shards = new Map<string, Processor[]>()
+      for (const { current } of states.values()) {
+        for (const shard of [...(current?.shards ?? []), current?.shard ?? ''])
+          shards.set(shard, [])
+      }
+      shards.delete('')
+      for (const [processor, { current, fresh }] of states) {
+        if (fresh) shards.get(current?.shard ?? '')?.push(processor)
+      }
+      return shards
+    },
     add: (processor) =>
       void states.set(processor, { arriving: noSnapshot(), current: undefined, fresh: false }),
     opened: (processor) => {
@@ -181,10 +196,10 @@ const NO_SNAPSHOT = noSnapshot()
 
 /** Whether the first processor takes precedence. Both have a snapshot. */
 function precedes(one: State, other: State): boolean {
+  if (one.fresh !== other.fresh) return one.fresh
   const [mine, theirs] = [one.current ?? NO_SNAPSHOT, other.current ?? NO_SNAPSHOT]
   const isOneShard = mine.shard !== '' && mine.shard === theirs.shard
-  if (isOneShard && mine.epoch !== theirs.epoch) return mine.epoch > theirs.epoch
-  return one.fresh && !other.fresh
+  return isOneShard && mine.epoch > theirs.epoch
 }
 
 /** @returns the partners that the update names */

@@ -44,11 +44,19 @@ export interface ProcessorState {
   readonly up: boolean
 }
 
+export interface ShardState {
+  readonly shard: string
+  /** A processor that has it is up. */
+  readonly routed: boolean
+}
+
 export interface Processors {
   readonly client: ProcessorClient
   readonly directory: Directory
   /** By address. */
   states(): readonly ProcessorState[]
+  /** Every known shard of the cluster, by name. */
+  shards(): readonly ShardState[]
   /** Connects to new addresses. A removed address is disconnected once its stream has ended. */
   setAddresses(addresses: readonly string[]): void
   close(): void
@@ -224,6 +232,10 @@ export function createProcessors(options: ProcessorsOptions): Processors {
       },
     },
     states: () => [...links].map(stateOf),
+    shards: () =>
+      [...routing.shards()]
+        .map(([shard, owners]) => ({ shard, routed: owners.some(({ open }) => open) }))
+        .sort((one, other) => (one.shard < other.shard ? -1 : 1)),
     setAddresses: (addresses) => {
       for (const address of addresses) {
         if (!links.has(address)) links.set(address, connect(address))

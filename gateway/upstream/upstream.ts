@@ -9,7 +9,7 @@ import { watchProcessorAddresses } from '../../src/base/processor_addresses.js'
 import type { Settings } from '../../src/base/settings.js'
 import { watchDirectory, type Directory } from '../authentication/partner_directory.js'
 import { createProcessorClient, type ProcessorClient } from './processor_client.js'
-import { createProcessors, type ProcessorState } from './processors.js'
+import { createProcessors, type ProcessorState, type ShardState } from './processors.js'
 
 export interface Upstream {
   readonly processor: ProcessorClient
@@ -18,6 +18,8 @@ export interface Upstream {
   readonly ready: Promise<void>
   /** Of several processors; with one there is no list. */
   states?(): readonly ProcessorState[]
+  /** Likewise. */
+  shards?(): readonly ShardState[]
   close(): void
 }
 
@@ -58,7 +60,7 @@ const POLL_EVERY_MS = 20
 
 function severalProcessors(addresses: readonly string[], options: UpstreamOptions): Upstream {
   const processors = createProcessors(options)
-  const { client, directory, states } = processors
+  const { client, directory, states, shards } = processors
   const watch = watchProcessorAddresses(addresses, processors.setAddresses, options.log)
   let closed = false
 
@@ -80,6 +82,7 @@ function severalProcessors(addresses: readonly string[], options: UpstreamOption
     processor: client,
     directory,
     states,
+    shards,
     ready: untilReady(),
     close: () => {
       closed = true

@@ -102,6 +102,7 @@ const recovery = await createRecovery({
     : {
         highWaterFile: dataFile(settings, highWaterOf(member.shard)),
         formerHighWaterFile: dataFile(settings, FILES.highWater),
+        publishedEpoch: member.publishedEpoch,
       }),
   isRequested: settings.RECOVERY === 'yes',
   clock,
@@ -356,7 +357,7 @@ async function announce(member: Member): Promise<void> {
   try {
     await sharedSettings?.catchUp()
     sharedSettings?.start()
-    await member.serve(advertisedAddress(grpcPort))
+    await member.serve(advertisedAddress(grpcPort), recovery.isActive)
   } catch (error) {
     exitAtOnce('the shard is not served', error)
     await new Promise<never>(() => undefined)

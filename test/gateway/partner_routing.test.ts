@@ -94,9 +94,31 @@ void t.test('the higher epoch of a shard wins, in either order', (t) => {
       undefined,
       'an update of the former owner is ignored',
     )
+    routing.broke(one)
     routing.broke(two)
-    t.equal(ownerOf('acme'), 'two', 'the same after its stream breaks')
+    t.equal(ownerOf('acme'), 'two', 'the same when both streams are broken')
   }
+  t.end()
+})
+
+void t.test('an open stream of a lower epoch wins over a broken one', (t) => {
+  const { routing, announce, ownerOf } = watched(one, two)
+  announce(one, announcing('books_1', 28, ['acme', 'shop']))
+  routing.broke(one)
+  announce(two, announcing('books_1', 3, ['acme']))
+  t.equal(ownerOf('acme'), 'two', 'the books were restored to an earlier epoch')
+  t.equal(ownerOf('shop'), 'one', 'they lack this partner')
+  announce(one, announcing('books_1', 28, ['acme']))
+  t.equal(ownerOf('acme'), 'one', 'while both streams are open')
+  t.end()
+})
+
+void t.test('every shard has its processors with an open stream', (t) => {
+  const { routing, announce } = watched(one, two, three)
+  announce(one, announcing('books_1', 1, ['acme'], { shards: ['books_1', 'books_2', 'books_3'] }))
+  announce(two, announcing('books_2', 1, []))
+  routing.broke(two)
+  t.same(Object.fromEntries(routing.shards()), { books_1: [one], books_2: [], books_3: [] })
   t.end()
 })
 

@@ -128,6 +128,21 @@ void t.test('calls to a killed processor fail and are never sent to another', as
   t.equal(served, 1, 'only the command sent after the take-over')
 })
 
+void t.test('restored books begin at a lower epoch, and running gateways find them', async (t) => {
+  const dead = await startStub(t, { ...announcing('books_1', 28, 'acme'), shards: ['books_1'] })
+  const processors = await connectTo(t, [dead])
+  t.same(processors.shards(), [{ shard: 'books_1', routed: true }])
+  dead.crash()
+  await eventually('the shard has no route', () => processors.shards()[0]?.routed === false)
+  const restored = await startStub(t, announcing('books_1', 3, 'acme'))
+  processors.setAddresses([dead.address, restored.address])
+  await eventually('the restored books are served', async () => {
+    return (await answered(send(processors, 'acme'))) === 'accepted'
+  })
+  t.same(tenantsOf(restored), ['acme_sandbox'])
+  t.same(processors.shards(), [{ shard: 'books_1', routed: true }])
+})
+
 void t.test(
   'of two processors that announce a partner the one with the higher epoch serves it',
   async (t) => {

@@ -76,6 +76,8 @@ interface Served {
   readonly memory: Memory
   readonly directory: DirectoryService
   readonly address: string
+  /** Ends its streams for good. */
+  stop(): void
 }
 
 interface Replaced {
@@ -99,7 +101,7 @@ async function serve(
   )
   const address = await listenGrpc(server)
   t.teardown(() => server.forceShutdown())
-  return { memory, directory, address }
+  return { memory, directory, address, stop: () => server.forceShutdown() }
 }
 
 function clientOf(t: Test, address: string): DirectoryClient {
@@ -236,8 +238,12 @@ void t.test('a pool pauses the tenants of a processor in recovery mode only', as
   await eventually('the stream is lost', () => !endpoints.isSynced(tenant))
   t.ok(endpoints.isPaused(tenant), 'no processor has released it')
   await eventually('it is back', () => endpoints.isSynced(tenant))
-  await join(first, shardInfo('books_1', 2), null)
+  const later = await join(first, shardInfo('books_1', 2), null)
   t.notOk(endpoints.isPaused(tenant), 'a later owner serves')
+
+  later.stop()
+  await eventually('the earlier one is left', () => endpoints.isPaused(tenant))
+  t.ok(endpoints.isPaused(tenant), 'restored books of a lower epoch are in recovery mode')
 })
 
 void t.test('a deleted endpoint is sent with its id and status only', async (t) => {

@@ -332,7 +332,10 @@ void t.test('only the newest owner publishes an address', async (t) => {
   t.ok(await two.cluster.announce(shard, 2, 'two:1'))
   t.notOk(await one.cluster.announce(shard, 1, 'one:1'), 'a former owner that resumed')
   t.notOk(await one.cluster.announce(shard, 2, 'one:1'))
-  t.match(await one.cluster.placeOf(shard), { address: 'two:1', epoch: 2 })
+  t.ok(await one.cluster.announce(shard, 1, 'restored:1', true), 'of books that were restored')
+  t.match(await one.cluster.placeOf(shard), { address: 'restored:1', epoch: 2 })
+  t.ok(await two.cluster.announce(shard, 3, 'two:1'))
+  t.match(await one.cluster.placeOf(shard), { address: 'two:1', epoch: 3 })
 })
 
 void t.test('an owner paused during a take-over commits nothing', async (t) => {

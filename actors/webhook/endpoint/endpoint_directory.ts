@@ -7,8 +7,9 @@
  *
  * - A tenant is synced while the stream of the processor that serves it is open and complete. Only
  *   then is it certain that an event of the tenant has no endpoint.
- * - Of two processors that announce a partner the one with the higher epoch serves it. A processor
- *   without a shard is the only one and serves every tenant.
+ * - Of two processors that announce a partner the one with the open stream serves it, of two open
+ *   ones that with the higher epoch: restored books begin again at a lower one. A processor without
+ *   a shard is the only one and serves every tenant.
  * - The last known endpoints stay usable while a stream is down: deliveries continue.
  * - A deleted endpoint is passed to the handler and not stored.
  * - An endpoint that cannot be applied is logged, and the others are.
@@ -182,7 +183,9 @@ export function createEndpointDirectory(options: EndpointDirectoryOptions): Endp
 const newestOf = (tenant: TenantId, streams: readonly Stream[]): Stream | undefined =>
   streams
     .filter((stream) => stream.has(tenant))
-    .sort((one, other) => other.state.epoch - one.state.epoch)[0]
+    .sort((one, other) => rankOf(other) - rankOf(one) || other.state.epoch - one.state.epoch)[0]
+
+const rankOf = ({ state }: Stream): number => Number(state.isComplete)
 
 function openStream(
   client: DirectoryClient,

@@ -45,8 +45,15 @@ export interface Member {
   place(partner: string): Promise<Place | null>
   /** @throws Error that names partners of the books that another shard has */
   adopt(partners: readonly string[]): Promise<void>
-  /** Publishes the address of this processor, which serves now. @throws Deposed */
-  serve(address: string): Promise<void>
+  /** The highest epoch of the shard that an owner has published. */
+  publishedEpoch(): Promise<number>
+  /**
+   * Publishes the address of this processor, which serves now.
+   *
+   * @param isRestored the books may be an older copy, in a lower epoch than their last owner
+   * @throws Deposed
+   */
+  serve(address: string, isRestored: boolean): Promise<void>
   /** Called once when an operator moves the shard to another processor. */
   onMove(moveTo: (processor: string) => void): void
   /** Called when the cluster can no longer be read. */
@@ -96,9 +103,10 @@ export async function createMember(options: MemberOptions): Promise<Member> {
       if (elsewhere.length > 0)
         throw new Error(`${shard} has partners that other shards have: ${elsewhere.join(', ')}`)
     },
-    serve: async (address) => {
+    publishedEpoch: async () => (await cluster.placeOf(shard))?.epoch ?? 0,
+    serve: async (address, isRestored) => {
       await cluster.setServing()
-      if (!(await cluster.announce(shard, epoch, address)))
+      if (!(await cluster.announce(shard, epoch, address, isRestored)))
         throw new Deposed('another process owns the books')
       watch().catch((error: unknown) => {
         if (!isClosed) report(error as Error)

@@ -54,6 +54,8 @@ export interface RecoveryOptions {
   readonly highWaterFile: string
   /** Path of the mark from before these books became a shard of a cluster. */
   readonly formerHighWaterFile?: string
+  /** In a cluster: the highest epoch that an owner of these books has published. */
+  readonly publishedEpoch?: () => Promise<number>
   /** The operator's setting RECOVERY. */
   readonly isRequested: boolean
   readonly clock: Clock
@@ -89,13 +91,15 @@ export interface Recovery {
   released(): void
   /** Called once when the process serves. `restart` stops it; its supervisor starts it again. */
   serving(restart: () => void): void
-  /** Moves the books above the mark after a release, and writes the mark a last time. */
+  /** Moves the books above every known epoch after a release, and writes the mark a last time. */
   close(): Promise<void>
 }
 
 export async function createRecovery(options: RecoveryOptions): Promise<Recovery> {
   const { books, highWaterFile, isRequested, clock, pause, log } = options
-  const mark = foundMark(highWaterFile, log) ?? formerMark(options)
+  const { publishedEpoch = () => Promise.resolve(0) } = options
+  const former = formerMark(options)
+  const mark = foundMark(highWaterFile, log) ?? former
   const found = mark?.progress
   const highWater = createHighWater({
     write: (mark) => replaceMarkFile(highWaterFile, mark),
@@ -230,7 +234,8 @@ export async function createRecovery(options: RecoveryOptions): Promise<Recovery
     },
     close: async () => {
       if (isReleased) {
-        await books.raiseEpoch(found?.epoch ?? 0)
+        const known = [found?.epoch ?? 0, former?.progress.epoch ?? 0, await publishedEpoch()]
+        await books.raiseEpoch(Math.max(...known))
         highWater.committed(books.marks.progress())
       }
       await highWater.stop()

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { createLog } from '../../../src/base/log.js'
 import { FILES, highWaterOf } from '../../../src/base/subjects.js'
-import { createRecovery } from '../../../src/processor/recovery/recovery.js'
+import { createRecovery, type Recovery } from '../../../src/processor/recovery/recovery.js'
 import type { Progress } from '../../../src/store/progress.js'
 import { tempFolder } from '../../support/temp_folder.js'
 import { createWorld } from '../../support/world.js'
@@ -19,7 +19,13 @@ const write = (file: string, { booksId, epoch, lastBatch }: Progress): void =>
 
 /** In recovery mode books behind their marks are listed, and the process continues. */
 async function sourcesAhead(): Promise<string[]> {
-  const recovery = await createRecovery({
+  const recovery = await restored()
+  await recovery.close()
+  return recovery.behind().map(({ reason }) => reason)
+}
+
+const restored = (publishedEpoch = 0): Promise<Recovery> =>
+  createRecovery({
     books: world.store,
     highWaterFile: join(folder, ofShard),
     formerHighWaterFile: join(folder, former),
@@ -27,10 +33,8 @@ async function sourcesAhead(): Promise<string[]> {
     clock: world.clock,
     pause: () => Promise.resolve(),
     log: createLog('test', { LOG_LEVEL: 'silent' }),
+    publishedEpoch: () => Promise.resolve(publishedEpoch),
   })
-  await recovery.close()
-  return recovery.behind().map(({ reason }) => reason)
-}
 
 const ahead = { ...own, lastBatch: own.lastBatch + 3 }
 
@@ -54,4 +58,18 @@ void t.test('the mark of the shard replaces it', async (t) => {
   t.match(await sourcesAhead(), [/^the books end 1 commit behind high_water_books_1\.json /])
   write(ofShard, own)
   t.same(await sourcesAhead(), [])
+})
+
+void t.test('a release begins an epoch above that of every file and of the cluster', async (t) => {
+  write(former, { ...own, epoch: 31 })
+  write(ofShard, { ...own, epoch: 28 })
+  const recovery = await restored(35)
+  recovery.released()
+  await recovery.close()
+  t.equal(world.store.marks.progress().epoch, 36)
+  write(former, { ...own, epoch: 51 })
+  const again = await restored(35)
+  again.released()
+  await again.close()
+  t.equal(world.store.marks.progress().epoch, 52)
 })

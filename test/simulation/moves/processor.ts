@@ -281,7 +281,7 @@ export function startClusterProcess(options: ClusterProcessOptions): ClusterProc
     member.onFailure(stop)
     member.onMove(() => void moveAway(member).catch(stop))
     isServing = true
-    await member.serve(`${name}:1`)
+    await member.serve(`${name}:1`, false)
   }
   void start().catch(stop)
 

@@ -80,9 +80,10 @@ export interface Cluster extends ClusterSettings {
   /**
    * Publishes the address of the owner and ends the move of its shard.
    *
+   * @param isRestored the books may be an older copy, in a lower epoch than their last owner
    * @returns false when a later owner has published its own
    */
-  announce(shard: string, epoch: number, address: string): Promise<boolean>
+  announce(shard: string, epoch: number, address: string, isRestored?: boolean): Promise<boolean>
   /** The processor that the shard moves to; null: it does not move. */
   moveOf(shard: string): Promise<string | null>
   /** @returns false when the shard has another epoch, or moves already */
@@ -116,9 +117,10 @@ const SHARDS = `SELECT shard, address, moves, move_to AS "moveTo",
   FROM shards ORDER BY shard`
 const HAS_KEYS = 'SELECT to_regclass(?) IS NOT NULL AS "isThere"'
 const MOVE_OF = 'SELECT move_to AS "moveTo" FROM shards WHERE shard = ?'
-const ANNOUNCE = `UPDATE shards SET epoch = ?2, holder = ?3, address = ?4,
+const ANNOUNCE = `UPDATE shards SET epoch = CASE WHEN epoch < ?2 THEN ?2 ELSE epoch END,
+  holder = ?3, address = ?4,
   moves = moves + (move_to IS NOT NULL AND move_to = ?3)::int,
-  move_to = NULL, move_requested_at = NULL WHERE shard = ?1 AND epoch < ?2`
+  move_to = NULL, move_requested_at = NULL WHERE shard = ?1 AND (epoch < ?2 OR ?5 = 1)`
 const REQUEST_MOVE = `UPDATE shards SET move_to = ?3, move_requested_at = ${NOW}
   WHERE shard = ?1 AND epoch = ?2
     AND (move_to IS NULL OR move_requested_at < ${NOW} - ${MOVE_EXPIRES_MS})`
@@ -253,8 +255,8 @@ export function clusterOn(connection: Connection, name: string): Cluster {
       return rows.map(({ kid }) => kid)
     },
     setServing: async () => void (await connection.all(SET_ROLE, [SERVING + name])),
-    announce: async (shard, epoch, address) =>
-      (await connection.run(ANNOUNCE, [shard, epoch, name, address])) > 0,
+    announce: async (shard, epoch, address, isRestored = false) =>
+      (await connection.run(ANNOUNCE, [shard, epoch, name, address, Number(isRestored)])) > 0,
     moveOf: async (shard) =>
       (await one<{ moveTo: string | null }>(MOVE_OF, [shard]))?.moveTo ?? null,
     requestMove: async (shard, epoch, to) =>
