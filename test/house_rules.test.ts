@@ -30,7 +30,7 @@ const MODULES: Readonly<Record<string, readonly string[]>> = {
   'src/qr': [BASE],
   'src/quotes': [BASE, 'src/money'],
   'src/limits': [BASE, 'src/money', 'src/qr'],
-  'src/requests': [BASE, 'protos/types'],
+  'src/api': [BASE, 'protos/types'],
   'src/ledger': [BASE, 'src/money'],
   actors: [BASE, 'src/money', 'src/ledger'],
   'actors/intent': [BASE, 'src/money', 'src/ledger', 'src/qr', 'src/quotes', 'actors'],
@@ -46,11 +46,11 @@ const MODULES: Readonly<Record<string, readonly string[]>> = {
   [POSTGRES]: [BASE, 'src/store', DATABASE, DIALECT],
   'src/processor': [
     ...[BASE, 'src/money', 'src/auth', 'src/qr', 'src/quotes', 'src/limits', 'src/ledger'],
-    'src/requests',
+    'src/api',
     ...['actors', 'actors/intent', 'actors/payout'],
     ...['src/bus', 'src/rails', 'src/store', DATABASE, POSTGRES, 'protos/types'],
   ],
-  gateway: [BASE, 'src/money', 'src/auth', 'src/requests', 'protos/types'],
+  gateway: [BASE, 'src/money', 'src/auth', 'src/api', 'protos/types'],
   'src/supervisor': [BASE, 'src/auth', 'src/bus', DATABASE, 'protos/types'],
   'src/client': [],
   'src/reconciliation': [BASE, 'src/money', DATABASE],
@@ -231,7 +231,7 @@ const RULES: Readonly<Record<string, { rule: Rule; sample: Sample }>> = {
     sample: {
       breaks: [
         file('src/money/a.ts', "import { a } from '../store/store.js'"),
-        file('gateway/routes/a.ts', "import type { A } from '../../src/processor/a.js'"),
+        file('gateway/routing/a.ts', "import type { A } from '../../src/processor/a.js'"),
         file('actors/webhook/a.ts', "import { a } from '../../src/store/store.js'"),
         file('src/rails/client.ts', "import { a } from './sandbox/bank.js'"),
         file('src/qr/a.ts', 'import {', '  a,', "} from '../ledger/plans.js'"),

@@ -21,7 +21,7 @@ import type { ClientAddress } from './client_address.js'
 import type { Directory } from './partner_directory.js'
 import type { RequestContext } from '../http/request_context.js'
 import type { KnownPartner, Partners } from './partners.js'
-import type { Auth } from '../routing/route.js'
+import type { Auth } from '../../src/api/operation.js'
 
 export interface Caller {
   readonly tenant: TenantId

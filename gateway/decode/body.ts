@@ -1,6 +1,6 @@
-/** Request bodies: strict JSON checked against a schema (src/requests). */
+/** Request bodies: strict JSON checked against a schema (src/api). */
 import { accepted, type Outcome } from '../../src/base/errors.js'
-import { checkOf, type Check } from '../../src/requests/check.js'
+import { checkOf } from '../../src/api/checks/check.js'
 import { parseJson } from './json.js'
 
 export function readBody<T>(body: Buffer, check: (value: unknown) => Outcome<T>): Outcome<T> {
@@ -9,7 +9,10 @@ export function readBody<T>(body: Buffer, check: (value: unknown) => Outcome<T>)
 }
 
 /** An absent body counts as `{}`. */
-export function readOptionalBody<T>(body: Buffer, check: Check<T>): Outcome<T> {
+export function readOptionalBody<T>(
+  body: Buffer,
+  check: (value: unknown) => Outcome<T>,
+): Outcome<T> {
   return body.length === 0 ? check({}) : readBody(body, check)
 }
 

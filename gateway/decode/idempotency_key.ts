@@ -6,7 +6,7 @@
  */
 import { REPEATED, type HeaderValue } from '../../src/auth/verify.js'
 import { accepted, invalid, type Outcome } from '../../src/base/errors.js'
-import { KEY_PLACE, keyFault } from '../../src/requests/idempotency_key.js'
+import { KEY_PLACE, keyFault } from '../../src/api/checks/idempotency_key.js'
 import type { RequestContext } from '../http/request_context.js'
 
 export const IDEMPOTENCY_KEY = 'idempotency-key'

@@ -7,7 +7,7 @@
 import { JSON_DEPTH_MAX } from '../../src/base/constants.js'
 import type { Violation } from '../../src/base/errors.js'
 import { CLEAN_TEXT_RULE, isCleanText } from '../../src/base/text.js'
-import { isAllowedName, NAME_RULE, violationAt } from '../../src/requests/schema_violation.js'
+import { isAllowedName, NAME_RULE, violationAt } from '../../src/api/checks/schema_violation.js'
 
 /** An open object or list. */
 interface Frame {

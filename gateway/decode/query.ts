@@ -7,7 +7,7 @@
  */
 import { accepted, invalid, placedAt, refused, type Outcome } from '../../src/base/errors.js'
 import { CLEAN_TEXT_RULE, isCleanText } from '../../src/base/text.js'
-import { violationAt } from '../../src/requests/schema_violation.js'
+import { violationAt } from '../../src/api/checks/schema_violation.js'
 
 /** @param read checks the parameters, by name */
 export function readQuery<T>(query: string, read: (parameters: object) => Outcome<T>): Outcome<T> {

@@ -1,28 +1,14 @@
 /**
  * The OpenAPI 3.1 document, made from the route table and the schemas that serve requests.
  *
- * - Every route has a description and every description has a route, else it throws.
- * - It depends on the code and on the recorded examples only, so it is the same on every machine.
+ * * - It depends on the code and on the recorded examples only, so it is the same on every machine.
  */
-import { ACCOUNT_ANSWERS } from '../answers/account.js'
-import { ERROR_ANSWERS } from '../answers/errors.js'
-import { FUNDING_ANSWERS } from '../answers/funding.js'
-import { INTENT_ANSWERS } from '../answers/intents.js'
-import { PAYOUT_ANSWERS } from '../answers/payouts.js'
-import { SANDBOX_ANSWERS } from '../answers/sandbox.js'
-import type { Properties, Schema } from '../answers/schema.js'
-import { UNITS } from '../answers/units.js'
-import { WEBHOOK_ANSWERS } from '../answers/webhooks.js'
+import { TAGS, type KeyRule, type LocalOperation } from '../../src/api/operation.js'
+import { ANSWERS } from '../../src/api/operations.js'
+import type { Properties, Schema } from '../../src/api/schema.js'
 import type { AnyRoute } from '../routing/route.js'
 import { DESCRIPTION } from './description.js'
 import type { Examples, Exchange } from './examples.js'
-import { TAGS, type OperationDescription, type Operations } from './operation.js'
-import { ACCOUNT_OPERATIONS } from './operations/account.js'
-import { FUNDING_OPERATIONS } from './operations/funding.js'
-import { INTENT_OPERATIONS } from './operations/intents.js'
-import { PAYOUT_OPERATIONS } from './operations/payouts.js'
-import { SANDBOX_OPERATIONS } from './operations/sandbox.js'
-import { WEBHOOK_OPERATIONS } from './operations/webhooks.js'
 import { idempotencyKeySchema, SHARED_REQUEST_SCHEMAS, shown } from './request_schemas.js'
 import { HEADERS, responsesOf, SHARED_RESPONSES } from './responses.js'
 import { SECURITY, SECURITY_SCHEMES } from './security.js'
@@ -31,21 +17,7 @@ import { webhooks } from './webhooks.js'
 /** The version of the interface that the document describes. */
 const VERSION = '1.1.0'
 
-export const OPERATIONS: Operations = {
-  ...INTENT_OPERATIONS,
-  ...PAYOUT_OPERATIONS,
-  ...FUNDING_OPERATIONS,
-  ...WEBHOOK_OPERATIONS,
-  ...ACCOUNT_OPERATIONS,
-  ...SANDBOX_OPERATIONS,
-}
-
 export function openApiDocument(routes: readonly AnyRoute[], examples: Examples): Schema {
-  const described = routes.map((route) => ({ route, operation: descriptionOf(route) }))
-  const unknown = Object.keys(OPERATIONS).filter(
-    (name) => !routes.some((route) => nameOf(route) === name),
-  )
-  if (unknown.length > 0) throw new Error(`described, but no route: ${unknown.join(', ')}`)
   return {
     openapi: '3.1.0',
     info: {
@@ -57,20 +29,13 @@ export function openApiDocument(routes: readonly AnyRoute[], examples: Examples)
     },
     servers: [{ url: '/', description: 'The host that serves this document.' }],
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
-    paths: pathsOf(described, examples),
+    paths: pathsOf(routes, examples),
     webhooks: webhooks(examples.webhooks),
     components: {
       schemas: {
-        ...UNITS,
-        ...INTENT_ANSWERS,
-        ...PAYOUT_ANSWERS,
-        ...FUNDING_ANSWERS,
-        ...WEBHOOK_ANSWERS,
-        ...ACCOUNT_ANSWERS,
-        ...SANDBOX_ANSWERS,
-        ...ERROR_ANSWERS,
+        ...ANSWERS,
         ...SHARED_REQUEST_SCHEMAS,
-        ...bodySchemas(),
+        ...bodySchemas(routes),
       },
       parameters: { ClientRequestId: CLIENT_REQUEST_ID },
       responses: SHARED_RESPONSES,
@@ -80,63 +45,50 @@ export function openApiDocument(routes: readonly AnyRoute[], examples: Examples)
   }
 }
 
-interface Described {
-  readonly route: AnyRoute
-  readonly operation: OperationDescription
+/** The body of a route's requests; undefined: they have none. */
+function bodyOf(route: AnyRoute): LocalOperation['body'] {
+  if (route.auth === 'none') return route.operation.body
+  const { content } = route.operation
+  return content.in === 'body' ? content : undefined
 }
 
-const nameOf = ({ method, path }: AnyRoute): string => `${method} ${path}`
-
-function descriptionOf(route: AnyRoute): OperationDescription {
-  const found = OPERATIONS[nameOf(route)]
-  if (found === undefined) throw new Error(`a route without description: ${nameOf(route)}`)
-  return found
-}
-
-const bodySchemas = (): Readonly<Record<string, Schema>> =>
+const bodySchemas = (routes: readonly AnyRoute[]): Readonly<Record<string, Schema>> =>
   Object.fromEntries(
-    Object.values(OPERATIONS).flatMap(({ body }) =>
-      body === undefined ? [] : [[body.name, shown(body.schema)] as const],
-    ),
+    routes.flatMap((route) => {
+      const body = bodyOf(route)
+      return body === undefined ? [] : [[body.name, shown(body.schema)] as const]
+    }),
   )
 
-function pathsOf(described: readonly Described[], examples: Examples): Schema {
+function pathsOf(routes: readonly AnyRoute[], examples: Examples): Schema {
   const paths: Record<string, Record<string, unknown>> = {}
-  for (const { route, operation } of described) {
+  for (const route of routes) {
     const path = (paths[route.path] ??= {})
-    const exchanges = examples.operations[operation.id] ?? []
-    path[route.method.toLowerCase()] = operationOf(route, operation, exchanges)
+    const exchanges = examples.operations[route.operation.id] ?? []
+    path[route.method.toLowerCase()] = operationOf(route, exchanges)
   }
   return paths
 }
 
-function operationOf(
-  route: AnyRoute,
-  operation: OperationDescription,
-  exchanges: readonly Exchange[],
-): Schema {
-  const parameters = parametersOf(route, operation, exchanges)
+function operationOf(route: AnyRoute, exchanges: readonly Exchange[]): Schema {
+  const { id, tag, summary, description } = route.operation
   return {
-    operationId: operation.id,
-    tags: [operation.tag],
-    summary: operation.summary,
-    description: operation.description,
+    operationId: id,
+    tags: [tag],
+    summary,
+    description,
     security: SECURITY[route.auth],
-    parameters,
-    ...requestBodyOf(operation, exchanges),
-    responses: responsesOf(route, operation, exchanges),
+    parameters: parametersOf(route, exchanges),
+    ...requestBodyOf(route, exchanges),
+    responses: responsesOf(route, exchanges),
   }
 }
 
-function parametersOf(
-  route: AnyRoute,
-  operation: OperationDescription,
-  exchanges: readonly Exchange[],
-): readonly Schema[] {
+function parametersOf(route: AnyRoute, exchanges: readonly Exchange[]): readonly Schema[] {
   const main = exchanges[0]?.request
   const [, parameter] = /\{([a-z_]+)\}/.exec(route.path) ?? []
   const query = new URLSearchParams(main?.path.split('?')[1])
-  const properties = (operation.query?.['properties'] ?? {}) as Properties
+  const properties = (querySchemaOf(route)?.['properties'] ?? {}) as Properties
   const filters = Object.entries((shown({ properties })['properties'] ?? {}) as Properties)
   return [
     ...(parameter === undefined ? [] : [pathParameter(route, parameter, main?.path)]),
@@ -147,9 +99,15 @@ function parametersOf(
       schema,
       ...exampleOf(schema, query.get(name)),
     })),
-    ...headerParameters(route, operation, main?.headers ?? {}),
+    ...headerParameters(route, main?.headers ?? {}),
     { $ref: '#/components/parameters/ClientRequestId' },
   ]
+}
+
+function querySchemaOf(route: AnyRoute): Schema | undefined {
+  if (route.auth === 'none') return undefined
+  const { content } = route.operation
+  return content.in === 'query' ? content.schema : undefined
 }
 
 const ENTITIES: Readonly<Record<string, string>> = {
@@ -180,26 +138,24 @@ function exampleOf({ type }: Schema, value: string | null): Schema {
 
 function headerParameters(
   route: AnyRoute,
-  { keyRequired }: OperationDescription,
   sent: Readonly<Record<string, string>>,
 ): readonly Schema[] {
   if (route.auth === 'none') return []
-  const key = route.handler.keyMaxLength
+  const { key } = route.operation
   const isSession = route.auth === 'session' || route.auth === 'hmac_or_session'
   return [
-    ...(key === undefined ? [] : [idempotencyKey(key, keyRequired === true, sent)]),
+    ...(key === undefined ? [] : [idempotencyKey(key, sent)]),
     ...(isSession ? [PACKAGE] : []),
   ]
 }
 
 const idempotencyKey = (
-  maxLength: number,
-  required: boolean,
+  { maxLength, isRequired }: KeyRule,
   sent: Readonly<Record<string, string>>,
 ): Schema => ({
   name: 'Idempotency-Key',
   in: 'header',
-  required,
+  required: isRequired,
   description: 'Printable ASCII. Send the same key and body in every attempt.',
   schema: idempotencyKeySchema(maxLength),
   ...(sent['Idempotency-Key'] === undefined ? {} : { example: sent['Idempotency-Key'] }),
@@ -222,14 +178,15 @@ const PACKAGE: Schema = {
   schema: { type: 'string' },
 }
 
-function requestBodyOf({ body }: OperationDescription, exchanges: readonly Exchange[]): Schema {
+function requestBodyOf(route: AnyRoute, exchanges: readonly Exchange[]): Schema {
+  const body = bodyOf(route)
   if (body === undefined) return {}
   const named = exchanges
     .filter(({ request }) => request.body !== undefined)
     .map(({ name, request }) => [name, { value: request.body }])
   return {
     requestBody: {
-      required: body.required ?? true,
+      required: body.isRequired,
       content: {
         'application/json': {
           schema: { $ref: `#/components/schemas/${body.name}` },

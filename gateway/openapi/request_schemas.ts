@@ -6,16 +6,13 @@
  *   it checks after them where JSON Schema can say it (`reference`, moments, amounts as text).
  */
 import { REFERENCE_MAX } from '../../src/base/constants.js'
-import { ref, text, type Schema } from '../answers/schema.js'
-import { checkEvents } from '../../src/requests/events.js'
-import { corridor, kycAttestation, sanctionsAttestation } from '../../src/requests/intents.js'
-import { created, page } from '../../src/requests/lists.js'
-import {
-  checkBeneficiary,
-  checkCreatePayout,
-  inlineBeneficiary,
-} from '../../src/requests/payouts.js'
-import { eventSubscription } from '../../src/requests/webhook_endpoints.js'
+import { checkBeneficiary } from '../../src/api/beneficiaries.js'
+import { readEvents } from '../../src/api/events.js'
+import { corridor, kycAttestation, sanctionsAttestation } from '../../src/api/intent_messages.js'
+import { created, page } from '../../src/api/lists.js'
+import { checkCreatePayout, inlineBeneficiary } from '../../src/api/payouts.js'
+import { ref, text, type Schema } from '../../src/api/schema.js'
+import { eventSubscription } from '../../src/api/webhook_endpoints.js'
 
 /** What `parseDateTime` accepts, but for days that do not exist. */
 const MOMENT: Schema = {
@@ -26,7 +23,7 @@ const MOMENT: Schema = {
     '(?:[Zz]|[+-](?:[01][0-9]|2[0-3]):?[0-5][0-9])$',
 }
 const moment = (schema: Schema): Schema => ({ ...schema, ...MOMENT })
-const { after } = checkEvents.schema['properties'] as { readonly after: Schema }
+const { after } = readEvents.schema['properties'] as { readonly after: Schema }
 const { reference } = checkCreatePayout.schema['properties'] as { readonly reference: Schema }
 
 /** Parts that the document shows in another form. */

@@ -4,11 +4,11 @@
  * - Statuses follow from the handler and the error registry, as at runtime.
  */
 import { ERRORS, type ErrorCode } from '../../src/base/errors.js'
-import { ref, text, type Schema } from '../answers/schema.js'
+import type { Description } from '../../src/api/operation.js'
+import { ref, text, type Schema } from '../../src/api/schema.js'
 import { errorStatus } from '../http/error_response.js'
 import type { AnyRoute, Success } from '../routing/route.js'
 import type { Exchange } from './examples.js'
-import type { OperationDescription } from './operation.js'
 
 /** Of every operation. */
 const COMMON: readonly ErrorCode[] = [
@@ -86,13 +86,10 @@ const WAITS: Readonly<Record<number, readonly string[]>> = {
   503: ['Retry-After'],
 }
 
-export function responsesOf(
-  route: AnyRoute,
-  operation: OperationDescription,
-  exchanges: readonly Exchange[],
-): Schema {
-  const isKeyed = route.auth !== 'none' && route.handler.keyMaxLength !== undefined
-  const isConfirm = route.auth !== 'none' && route.handler.refusesAsConflict === true
+export function responsesOf(route: AnyRoute, exchanges: readonly Exchange[]): Schema {
+  const { operation } = route
+  const isKeyed = route.auth !== 'none' && route.operation.key !== undefined
+  const isConfirm = route.auth !== 'none' && route.operation.refusesAsConflict === true
   const successes = operation.answer === null ? [] : successesOf(route)
   const own = successes.map(({ status, headers }) => [
     status,
@@ -124,7 +121,7 @@ function successesOf(route: AnyRoute): readonly Success[] {
 }
 
 function successResponse(
-  { answer, answerText }: OperationDescription,
+  { answer, answerText }: Description,
   status: number,
   headers: readonly string[],
   isKeyed: boolean,

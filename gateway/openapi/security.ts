@@ -1,5 +1,5 @@
 /** Security schemes, and which of them each kind of authentication needs. */
-import type { Schema } from '../answers/schema.js'
+import type { Schema } from '../../src/api/schema.js'
 import type { AnyRoute } from '../routing/route.js'
 
 const header = (name: string, description: string): Schema => ({

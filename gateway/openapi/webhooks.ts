@@ -1,6 +1,6 @@
 /** Webhooks of the document: one for each event type. */
 import { EVENT_TYPES, OPT_IN_EVENTS } from '../../src/base/event_types.js'
-import { ref, text, type Schema } from '../answers/schema.js'
+import { ref, text, type Schema } from '../../src/api/schema.js'
 import type { Examples } from './examples.js'
 import { SIGNED } from './security.js'
 

@@ -1,66 +1,42 @@
 /**
  * Route types and the router, which matches method and path.
  *
- * Does not own: the route table (app.ts), the operations (routes/).
+ * Does not own: the operations (src/api), the table of routes (app.ts).
  *
  * - Paths match as sent, without decoding or normalization: `//`, `%2e` and a trailing slash make
  *   other paths.
  * - A path has at most one parameter, which is one whole, non-empty segment.
  */
-import type { Command } from '../../protos/types/causeway/internal/v1/Command.js'
 import { BODY_MAX_BYTES } from '../../src/base/constants.js'
 import type { Instant } from '../../src/base/clock.js'
 import type { ErrorCode, Outcome } from '../../src/base/errors.js'
 import type { Environment } from '../../src/base/ids.js'
+import type { AnyOperation, Auth, LocalOperation, OperationName } from '../../src/api/operation.js'
+import { decodeOperation, type Operation, type RouteInput } from '../decode/operation.js'
 import type { StaticFile, StaticFiles } from '../docs/static_file.js'
 import type { BrandHeaders } from '../http/headers.js'
 import type { AnswerHeaders, RequestContext, Target } from '../http/request_context.js'
 import type { Partners } from '../authentication/partners.js'
-
-/** How a route authenticates its caller. `hmac_or_session`: a bearer token decides if present. */
-export type Auth = 'hmac' | 'session' | 'hmac_or_session' | 'receipt'
-
-/** The `operation` oneof of a command, with one member set. */
-export type Operation = Pick<Command, NonNullable<Command['operation']>>
-
-export interface RouteInput {
-  readonly request: RequestContext
-  /** The path's parameter; empty when the path has none. */
-  readonly id: string
-  /** The token's `jti` on session routes, else empty. */
-  readonly sessionJti: string
-  /** The subject of the receipt token on receipt routes, else empty. */
-  readonly receiptSubject: string
-}
 
 export interface Success {
   readonly status: number
   readonly headers: AnswerHeaders
 }
 
-export const OK: Success = { status: 200, headers: [] }
-export const CREATED: Success = { status: 201, headers: [] }
-export const ACCEPTED: Success = { status: 202, headers: [] }
-
 export interface Handler {
   /** The command, or the code to reject with. */
   decode(input: RouteInput): Outcome<Operation>
   /** Status and headers of the answer to an accepted command. */
   success(replayed: boolean): Success
-  /** Default: false. See errorStatus in http/error_response.ts. */
-  readonly refusesAsConflict?: boolean
-  /** Default: false. The processor answers it outside of its command cycle, as it does lists. */
-  readonly runsOutsideCycle?: boolean
-  /** Maximum length of the Idempotency-Key. Default: the route does not read one. */
-  readonly keyMaxLength?: number
 }
 
 export interface Route {
-  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
+  readonly method: AnyOperation['method']
   /** The parameter is written `{name}`. */
   readonly path: string
   readonly auth: Auth
   readonly bodyMaxBytes: number
+  readonly operation: AnyOperation
   readonly handler: Handler
 }
 
@@ -82,42 +58,44 @@ export interface LocalHandler {
 }
 
 export interface LocalRoute {
-  readonly method: 'GET' | 'POST'
+  readonly method: LocalOperation['method']
   readonly path: string
   readonly auth: 'none'
   readonly bodyMaxBytes: number
+  readonly operation: LocalOperation
   readonly handler: LocalHandler
 }
 
 export type AnyRoute = Route | LocalRoute
 
-const routeOf =
-  (method: Route['method']) =>
-  (path: string, auth: Auth, handler: Handler, bodyMaxBytes = BODY_MAX_BYTES): Route => ({
-    method,
-    path,
-    auth,
-    bodyMaxBytes,
-    handler,
-  })
+export function routeOf(name: OperationName, operation: AnyOperation): Route {
+  const { method, path, auth, bodyMaxBytes = BODY_MAX_BYTES } = operation
+  const [first, replayed] = successesOf(operation)
+  return {
+    ...{ method, path, auth, bodyMaxBytes, operation },
+    handler: {
+      decode: (input) => decodeOperation(name, operation, input),
+      success: (isReplay) => (isReplay ? replayed : first),
+    },
+  }
+}
 
-export const get = routeOf('GET')
-export const post = routeOf('POST')
-export const patch = routeOf('PATCH')
-export const remove = routeOf('DELETE')
+export const localRouteOf = (operation: LocalOperation, handler: LocalHandler): LocalRoute => {
+  const { method, path } = operation
+  return { method, path, auth: 'none', bodyMaxBytes: BODY_MAX_BYTES, operation, handler }
+}
 
-const localRouteOf =
-  (method: LocalRoute['method']) =>
-  (path: string, handler: LocalHandler): LocalRoute => ({
-    method,
-    path,
-    auth: 'none',
-    bodyMaxBytes: BODY_MAX_BYTES,
-    handler,
-  })
-
-export const local = localRouteOf('POST')
-export const localGet = localRouteOf('GET')
+/** Of a new command, and of the replay of an earlier one. */
+function successesOf({ success, replayed }: AnyOperation): readonly [Success, Success] {
+  if (replayed === undefined) {
+    const alike = { status: success, headers: [] }
+    return [alike, alike]
+  }
+  return [
+    { status: success, headers: [['Idempotent-Replayed', 'false']] },
+    { status: replayed, headers: [['Idempotent-Replayed', 'true']] },
+  ]
+}
 
 /** The result of routing a request. */
 export type RouteMatch = Target & {
@@ -188,7 +166,7 @@ function matchOf(entry: AnyRoute): RouteMatch {
     const { handler } = entry
     return { kind: 'local', name, id: '', bodyMaxBytes, refusesAsConflict: false, handler }
   }
-  const refusesAsConflict = entry.handler.refusesAsConflict ?? false
+  const refusesAsConflict = entry.operation.refusesAsConflict ?? false
   return { kind: 'operation', name, id: '', bodyMaxBytes, refusesAsConflict, route: entry }
 }
 

@@ -2,7 +2,7 @@
  * The request pipeline of the gateway: admission, authentication, decoding, submission to the
  * processor.
  *
- * Owns: the order of the checks. Does not own: the checks themselves, the operations (routes/).
+ * Owns: the order of the checks. Does not own: the checks themselves, the operations (src/api).
  *
  * - Where a route requires authentication, an unauthenticated caller learns nothing about routes,
  *   bodies or states.
@@ -35,10 +35,10 @@ import type { PendingCommand, ProcessorClient } from './processor_client.js'
 import type { RejectionThrottle } from '../admission/rejection_throttle.js'
 import {
   NO_ROUTE,
-  OK,
   type RouteMatch,
   type Router,
   type Handler,
+  type Route,
   type LocalHandler,
 } from '../routing/route.js'
 
@@ -119,7 +119,7 @@ function handle(
   const caller = authenticator.authenticate(request, auth, environment, match.id)
   if (!caller.ok) return request.refuse(caller.code)
   request.caller = caller.value
-  const keyMaxLength = match.kind === 'operation' ? match.route.handler.keyMaxLength : undefined
+  const keyMaxLength = match.kind === 'operation' ? match.route.operation.key?.maxLength : undefined
   if (keyMaxLength !== undefined) echoKey(request, keyMaxLength)
   const exceeded = limits.caller(caller.value)
   if (exceeded !== null) return rejectRateLimited(rejectionThrottle, request, exceeded)
@@ -136,13 +136,13 @@ function handle(
   }
   const { handler } = match.route
   const { sessionJti, receiptSubject } = caller.value
-  const operation = handler.decode({ request, id: match.id, sessionJti, receiptSubject })
-  if (!operation.ok) {
-    if (auth === 'session') return checkSessionAndReject(processor, call, match.id, operation)
-    return consumeNonceAndReject(processor, call, operation, [])
+  const decoded = handler.decode({ request, id: match.id, sessionJti, receiptSubject })
+  if (!decoded.ok) {
+    if (auth === 'session') return checkSessionAndReject(processor, call, match.id, decoded)
+    return consumeNonceAndReject(processor, call, decoded, [])
   }
-  const command = commandOf(call, operation.value)
-  processor.submit(command, new PendingOperation(call, handler), request.body.length)
+  const command = commandOf(call, decoded.value)
+  processor.submit(command, new PendingOperation(call, match.route), request.body.length)
 }
 
 const rejectRateLimited = (
@@ -171,7 +171,7 @@ function answerLocally(
   const input = { request, environment, brandHeaders, partners, now, openApi, find }
   const body = handler.answer(input)
   if (!body.ok) request.refuse(body.code, [], body.violation)
-  else if (typeof body.value === 'string') request.answer(OK.status, body.value)
+  else if (typeof body.value === 'string') request.answer(200, body.value)
   else request.answerFile(body.value)
 }
 
@@ -267,8 +267,8 @@ abstract class CommandInFlight implements PendingCommand {
 class PendingOperation extends CommandInFlight {
   private readonly handler: Handler
 
-  constructor(call: Call, handler: Handler) {
-    super(call, handler.runsOutsideCycle === true ? null : call.scheduler)
+  constructor(call: Call, { handler, operation }: Route) {
+    super(call, operation.runsOutsideCycle === true ? null : call.scheduler)
     this.handler = handler
   }
 

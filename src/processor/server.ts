@@ -32,7 +32,7 @@ import { HOUR, MINUTE, SECOND } from '../base/clock.js'
 import type { Listener } from '../base/grpc_connections.js'
 import { createGrpcServer } from '../base/grpc_server.js'
 import { CLEAN_TEXT_RULE } from '../base/text.js'
-import { violationAt } from '../requests/schema_violation.js'
+import { violationAt } from '../api/checks/schema_violation.js'
 import { CLEARTEXT } from '../base/grpc_tls.js'
 import { contracts } from '../base/protos.js'
 import { webhookControlService, type PoolConnected } from './servers/webhook_control.js'
@@ -45,8 +45,7 @@ import { withAuthenticatedCaller } from './servers/authenticated_caller.js'
 import { endpointCalls, eventCalls } from './servers/event_calls.js'
 import { createCommittedEvents, eventWatch, type CommittedEvents } from './servers/event_watch.js'
 import { intentCalls } from './servers/intent_calls.js'
-import { accountCalls, beneficiaryCalls, fundingCalls, payoutCalls } from './servers/internal.js'
-import { partnerCalls } from './servers/partner_call.js'
+import { callsOf, partnerCalls } from './servers/partner_call.js'
 import { eventOutcomesService, operatorService } from './servers/operator/operator.js'
 import type { Placements } from './servers/placed_call.js'
 import { withPlacedPartner } from './servers/placed_partner.js'
@@ -171,13 +170,13 @@ export function createServer(
   const commandStream = commandStreamService({ ...dependencies, pools })
   add(internal.v1.CommandStream, commandStream.handlers)
   add(internal.v1.Directory, directory.handlers)
-  add(v1.PaymentIntents, intentCalls(call))
-  add(v1.Payouts, payoutCalls(call))
-  add(v1.Beneficiaries, beneficiaryCalls(call))
-  add(v1.Funding, fundingCalls(call))
-  add(v1.WebhookEndpoints, endpointCalls(call))
-  add(v1.Events, { ...eventCalls(call), Watch: watch.watch })
-  add(v1.Accounts, accountCalls(call))
+  add(v1.PaymentIntents, { ...callsOf('PaymentIntents', call), ...intentCalls(call) })
+  add(v1.Payouts, callsOf('Payouts', call))
+  add(v1.Beneficiaries, callsOf('Beneficiaries', call))
+  add(v1.Funding, callsOf('Funding', call))
+  add(v1.WebhookEndpoints, { ...callsOf('WebhookEndpoints', call), ...endpointCalls(call) })
+  add(v1.Events, { ...callsOf('Events', call), ...eventCalls(call), Watch: watch.watch })
+  add(v1.Accounts, callsOf('Accounts', call))
   add(operator.v1.Operator, operatorService(dependencies, pools, placements, shards))
   add(operator.v1.PartnerAdmin, partnerAdminService(dependencies))
   add(operator.v1.Reconciliation, reconciliationService(dependencies))

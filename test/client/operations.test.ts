@@ -69,7 +69,7 @@ const AUTHENTICATIONS: Readonly<Record<AnyRoute['auth'], readonly Sent['auth'][]
 }
 
 const takesKey = (route: AnyRoute): boolean =>
-  route.auth !== 'none' && route.handler.keyMaxLength !== undefined
+  route.auth !== 'none' && route.operation.key !== undefined
 
 void t.test('the TypeScript client has every operation', async (t) => {
   const { baseUrl, sent } = await recorder(t)

@@ -6,7 +6,7 @@
  * - A schema is compiled at its first use, so a test pays for what it calls.
  */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
-import { isInt64 } from '../../src/requests/formats.js'
+import { isInt64 } from '../../src/api/checks/formats.js'
 import { isDateTime } from '../../src/base/date_time.js'
 import type { HttpAnswer } from '../../src/client/index.js'
 

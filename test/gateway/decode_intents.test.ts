@@ -4,7 +4,7 @@
 import t from 'tap'
 import { REPEATED, type HeaderValue } from '../../src/auth/verify.js'
 import type { Outcome } from '../../src/base/errors.js'
-import type { Operation } from '../../gateway/routing/route.js'
+import type { Operation } from '../../gateway/decode/operation.js'
 import { astral, brokenShapes, chars, decodeOf, refuses, takes } from './decoding.js'
 import { createBody } from './signing_partner.js'
 

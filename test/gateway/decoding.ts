@@ -8,7 +8,7 @@ import type { ErrorCode, Outcome } from '../../src/base/errors.js'
 import type { RequestId } from '../../src/base/ids.js'
 import { ROUTES } from '../../gateway/app.js'
 import type { RequestContext } from '../../gateway/http/request_context.js'
-import type { Operation } from '../../gateway/routing/route.js'
+import type { Operation } from '../../gateway/decode/operation.js'
 
 export type Decode = (
   body: unknown,

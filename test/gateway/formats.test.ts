@@ -1,6 +1,6 @@
 /** String formats in bodies: timestamps, 64-bit integers and webhook URLs. */
 import t from 'tap'
-import { isDateTime, isInt64, isPositiveInt64, isWebhookUrl } from '../../src/requests/formats.js'
+import { isDateTime, isInt64, isPositiveInt64, isWebhookUrl } from '../../src/api/checks/formats.js'
 
 void t.test('formats', (t) => {
   const check = (valid: (text: string) => boolean, yes: string[], no: string[]): void => {

@@ -9,7 +9,8 @@ import t from 'tap'
 import type { PartnerUpdate } from '../../protos/types/causeway/internal/v1/PartnerUpdate.js'
 import type { TenantId } from '../../src/base/ids.js'
 import { ROUTES } from '../../gateway/app.js'
-import type { AnyRoute, Auth } from '../../gateway/routing/route.js'
+import type { Auth } from '../../src/api/operation.js'
+import type { AnyRoute } from '../../gateway/routing/route.js'
 import {
   bearer,
   bytesOf,

@@ -6,8 +6,8 @@ import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { REPEATED, type HeaderValue } from '../../src/auth/verify.js'
 import type { Outcome } from '../../src/base/errors.js'
-import type { Operation } from '../../gateway/routing/route.js'
-import { isLater, timestampOf, roundDown, roundUp } from '../../src/requests/timestamp.js'
+import type { Operation } from '../../gateway/decode/operation.js'
+import { isLater, timestampOf, roundDown, roundUp } from '../../src/api/checks/timestamp.js'
 import {
   bytesOf,
   call,

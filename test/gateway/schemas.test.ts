@@ -5,7 +5,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import t from 'tap'
 import { projectRoot } from '../../src/base/project_root.js'
 
-const FOLDER = join(projectRoot(), '.build/src/requests')
+const FOLDER = join(projectRoot(), '.build/src/api')
 const ajv = new Ajv2020({ strict: true, validateFormats: false })
 
 for (const file of readdirSync(FOLDER).filter((name) => name.endsWith('.js'))) {

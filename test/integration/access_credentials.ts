@@ -3,7 +3,7 @@ import { deriveKey } from '../../src/auth/master_key.js'
 import type { TokenId } from '../../src/auth/secret_generation.js'
 import { createTokenKeys, mintReceiptToken, mintSessionToken } from '../../src/auth/token.js'
 import { tenantOf, type Environment, type IntentId, type PartnerId } from '../../src/base/ids.js'
-import type { Auth } from '../../gateway/routing/route.js'
+import type { Auth } from '../../src/api/operation.js'
 import type { Headers } from '../support/raw_requests.js'
 import { HOSTS, MASTER_KEY, type Tenant, type Resource } from './access_tenants.js'
 

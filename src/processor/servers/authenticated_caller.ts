@@ -21,7 +21,7 @@ import type { Tenant__Output as Tenant } from '../../../protos/types/causeway/v1
 import { callerOf } from '../../auth/caller.js'
 import { accepted, refused, type Outcome, type Refusal } from '../../base/errors.js'
 import { isVisibleText, VISIBLE_TEXT_RULE } from '../../base/visible_text.js'
-import { violationAt } from '../../requests/schema_violation.js'
+import { violationAt } from '../../api/checks/schema_violation.js'
 import { endStream, grpcError } from './grpc_error.js'
 import { fieldViolation } from './status_details.js'
 

@@ -1,34 +1,26 @@
 /**
  * Handlers of internal services' calls: each runs an operation of the partner API, in the queue of
- * the tenant that the call names, with the commands and queries of the gateways' operations.
+ * the tenant that the call names, with the actions and checks of the gateways' operations.
  *
- * Does not own: the operations (operations.ts), the order of queues.
+ * Does not own: the operations (src/api, operations.ts), the order of queues.
  */
 import type { handleUnaryCall, ServiceError } from '@grpc/grpc-js'
-import type { Command__Output as WireCommand } from '../../../protos/types/causeway/internal/v1/Command.js'
 import type { Tenant__Output as Tenant } from '../../../protos/types/causeway/v1/Tenant.js'
+import type { OperationName } from '../../api/operation.js'
+import { OPERATIONS } from '../../api/operations.js'
 import { ANSWER_WITHIN_MS } from '../../base/constants.js'
 import { invalid, type Refusal } from '../../base/errors.js'
-import { plus, type Instant } from '../../base/clock.js'
-import type { TenantId } from '../../base/ids.js'
+import { plus } from '../../base/clock.js'
 import type { Answer } from '../cycle/answer.js'
-import type { Command } from '../cycle/command.js'
-import { consumeNonce } from '../commands/partners/nonce_consume.js'
-import type { Query } from '../queries/query.js'
 import { objectOf } from '../queries/raw_json.js'
 import type { WebhookPools } from '../queries/webhook_pools.js'
 import { grpcError } from './grpc_error.js'
-import type { MessageFault } from './message_check.js'
-import { operationOf, type CommandOperation } from './operations.js'
+import { messageFault } from './message_check.js'
+import { actionOf } from './operations.js'
+import type { ActionContext, CommandOperation } from './operations/action.js'
 import { originOf, requestIdMetadata } from './request_id.js'
 import { fieldViolation, type FieldViolation } from './status_details.js'
 import { tenantIn, type UnaryDependencies } from './unary_handler.js'
-
-export interface CallContext {
-  readonly tenant: TenantId
-  readonly now: Instant
-  readonly pools: WebhookPools
-}
 
 /** The operation that a request means, or its refusal before a command. */
 export type Decoded = Rooted & (CommandOperation | MalformedRequest)
@@ -42,13 +34,13 @@ interface MalformedRequest {
   readonly refusal: Refusal
 }
 
-interface Named {
+export interface Named {
   readonly tenant: Tenant | null
 }
 
 /** Creates the handlers of one server. */
 export type PartnerCall = <Request extends Named, Response>(
-  decode: (request: Request, ctx: CallContext) => Decoded,
+  decode: (request: Request, ctx: ActionContext) => Decoded,
   shape?: (view: object) => object,
 ) => handleUnaryCall<Request, Response>
 
@@ -94,35 +86,34 @@ const TENANT: FieldViolation = {
   description: 'must name a partner and one of its environments',
 }
 
-type OperationName = Exclude<
-  keyof WireCommand,
-  'operation' | 'ticket' | 'budget_ms' | 'tenant' | 'signed_by' | 'consume_nonce_only' | symbol
->
+type Handlers = Readonly<Record<string, handleUnaryCall<Named, unknown>>>
 
-/** The operation of this name, as a gateway would send it. */
-export function operation<Name extends OperationName>(
-  { tenant, now, pools }: CallContext,
-  name: Name,
-  message: NonNullable<WireCommand[Name]>,
-): CommandOperation {
-  const wire = { tenant, operation: name, [name]: message } as unknown as WireCommand
-  return operationOf(wire, now, pools)
+/** The handlers of a service of the public contracts, as far as its operations say them. */
+export function callsOf(service: string, call: PartnerCall): Handlers {
+  const names = (Object.keys(OPERATIONS) as OperationName[]).filter((name) =>
+    OPERATIONS[name].rpc.startsWith(`${service}.`),
+  )
+  const rpcOf = (name: OperationName): string => OPERATIONS[name].rpc.slice(service.length + 1)
+  return Object.fromEntries(
+    names.map((name) => [rpcOf(name), call((request, ctx) => decoded(name, request, ctx))]),
+  )
 }
 
-/** The operation of the message, which must be present and valid. */
-export function given<Name extends OperationName, Message extends WireCommand[Name]>(
-  ctx: CallContext,
-  name: Name,
-  field: string,
-  message: Message | null,
-  faultOf: (message: NonNullable<Message>) => MessageFault = () => null,
+/** The operation of a call's request. */
+export function decoded(
+  name: OperationName,
+  { tenant: _, ...request }: Named,
+  ctx: ActionContext,
 ): Decoded {
-  if (!message) return { refusal: invalid(`/${field}`, 'is required') }
-  const refusal = faultOf(message)
-  return { root: field, ...(refusal === null ? operation(ctx, name, message) : { refusal }) }
+  const { rpcField: field, isRpcFieldMember = false } = OPERATIONS[name]
+  if (field === undefined) return checked(name, request, ctx)
+  const held = (request as Readonly<Record<string, object | null>>)[field]
+  if (!held) return { refusal: invalid(`/${field}`, 'is required') }
+  return { root: field, ...checked(name, isRpcFieldMember ? { [field]: held } : held, ctx) }
 }
 
-export const command = (of: Command): CommandOperation => ({ command: of, query: null })
-
-/** A query that no command precedes: there is no nonce to consume. */
-export const query = (of: Query): CommandOperation => ({ command: consumeNonce(), query: () => of })
+/** The operation of a message, or the fault of the message. */
+export function checked(name: OperationName, message: object, ctx: ActionContext): Decoded {
+  const refusal = messageFault(name, message)
+  return refusal === null ? actionOf(name, message, ctx) : { refusal }
+}
