@@ -5,7 +5,7 @@
 import type { Instant } from '../src/base/clock.js'
 
 export interface Hold {
-  /** Id of the executed instruction. */
+  /** Id of the instruction that the rail has executed or accepted. */
   readonly orphan: string
   /** Without a decision the payment fails then. */
   readonly until: Instant

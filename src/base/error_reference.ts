@@ -256,6 +256,10 @@ export const OPERATOR_ERROR_HELP: Readonly<Record<OperatorErrorCode, ErrorHelp>>
     'the orphan execution is already resolved',
     'nothing; show it to see its resolution',
   ],
+  orphan_execution_not_executed: [
+    'at the rail the instruction is not `executed`: see `recovery orphans`',
+    'wait while it is `accepted`; else dismiss it, and decide on the held payment',
+  ],
   orphan_execution_differs: [
     'the payment differs from the orphan execution, or is not held for it',
     'compare the two; resolve the right pair',

@@ -248,6 +248,11 @@ export const OPERATOR_ERRORS = {
   ),
   orphan_execution_not_found: entry(404, 'NOT_FOUND', 'No such orphan execution.'),
   orphan_execution_resolved: entry(409, 'FAILED_PRECONDITION', 'The orphan execution is resolved.'),
+  orphan_execution_not_executed: entry(
+    409,
+    'FAILED_PRECONDITION',
+    'The rail has not executed this instruction, or has returned its money.',
+  ),
   orphan_execution_differs: entry(
     409,
     'FAILED_PRECONDITION',

@@ -1,6 +1,7 @@
 /**
  * Movements of money at a rail, and the figures of a set of them: a statement and its rail have the
- * same figures when they have the same movements.
+ * same figures when they have the same movements. The same figures are kept of accepted
+ * instructions, which have not moved money yet.
  *
  * - Figures do not depend on the order of the movements.
  */
@@ -8,6 +9,11 @@ import { createHash } from 'node:crypto'
 
 export const MOVEMENTS = ['executed', 'returned'] as const
 export type MovementKind = (typeof MOVEMENTS)[number]
+
+/** What a line of a statement says about an instruction. `accepted`: it may still be executed. */
+export const ACCEPTED = 'accepted'
+export const LINE_KINDS = [...MOVEMENTS, ACCEPTED] as const
+export type LineKind = (typeof LINE_KINDS)[number]
 
 export interface Moved {
   /** The id of our payment. */
@@ -21,7 +27,7 @@ export interface Moved {
 
 export interface MovementSum {
   readonly currency: string
-  readonly movement: MovementKind
+  readonly movement: LineKind
   readonly count: number
   /** Minor units. */
   readonly amount: bigint
@@ -37,8 +43,13 @@ export interface MovementFigures {
   readonly digest: string
 }
 
+/** An instruction that the rail has accepted, and neither executed nor refused. */
+export interface AcceptedInstruction extends Omit<Moved, 'movement'> {
+  readonly movement: typeof ACCEPTED
+}
+
 export interface MovementTally {
-  add(moved: Moved): void
+  add(line: Moved | AcceptedInstruction): void
   figures(): MovementFigures
 }
 
@@ -49,8 +60,7 @@ export function createMovementTally(): MovementTally {
   const sums = new Map<string, MovementSum>()
   let digests = 0n
   return {
-    add: (moved) => {
-      const { instruction, movement, currency, amount } = moved
+    add: ({ instruction, movement, currency, amount }) => {
       const key = `${currency} ${movement}`
       const sum = sums.get(key) ?? { currency, movement, count: 0, amount: 0n }
       sums.set(key, { ...sum, count: sum.count + 1, amount: sum.amount + amount })

@@ -188,6 +188,9 @@ function reportOf(outcome: ReconciliationOutcome, { out }: Flags): Report {
     lines: [
       table([head, ...rows], [2, 3, 4, 5]),
       `${lines.good} lines read, ${lines.outside} outside the period; ${lines.bad} unreadable`,
+      ...(lines.accepted === 0
+        ? []
+        : [`${lines.accepted} lines of accepted instructions, which are not compared`]),
       isClean(outcome) ? 'Everything matches.' : 'NOT EVERYTHING MATCHES.',
     ],
     exitCode: isClean(outcome) ? 0 : 1,

@@ -40,7 +40,7 @@ const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${tex
 
 export const recoveryOrphans: CliCommand = {
   usage: 'recovery orphans',
-  about: 'open orphan executions: at the rail, but not in the ledger',
+  about: 'open orphan executions: executed or accepted at the rail, but not in the ledger',
   options: [...PAGE, 'resolved'],
   run: async ({ recovery, flags }) => {
     const list = await recovery.call('ListOrphans', {
@@ -56,9 +56,10 @@ export const recoveryOrphans: CliCommand = {
 function rowOf({ currency, amount, held, matched_to: matched, ...orphan }: Orphan): string[] {
   const account = orphan.account_last4 === undefined ? '' : `****${orphan.account_last4}`
   const waiting = held.length === 0 ? '' : `held: ${held.join(' ')}`
+  const status = `${orphan.status} ${matched ?? ''}`.trim()
   return [
     ...[orphan.instruction_id, orphan.executed_at, formatWireAmount(currency, amount), account],
-    ...[orphan.reference ?? '', `${orphan.status} ${matched ?? ''}`.trim(), waiting],
+    ...[orphan.reference ?? '', orphan.state, status, waiting],
   ]
 }
 

@@ -11,9 +11,14 @@ import type { OrphanExecution } from '../../protos/types/causeway/operator/v1/Or
 import type { StatementCheck__Output as StatementCheck } from '../../protos/types/causeway/operator/v1/StatementCheck.js'
 import type { StatementFigures } from '../../protos/types/causeway/operator/v1/StatementFigures.js'
 import { instant, plus, toRfc3339, type Instant } from '../base/clock.js'
-import { countIn, createMovementTally, type MovementFigures } from '../base/movements.js'
+import {
+  countIn,
+  createMovementTally,
+  type MovementFigures,
+  type MovementSum,
+} from '../base/movements.js'
 import type { Finding } from '../reconciliation/compare.js'
-import type { Period, StatementLine } from '../reconciliation/movement.js'
+import type { AcceptedLine, Period, StatementLine } from '../reconciliation/movement.js'
 import { openStatement, NoStatement, type BadLine } from '../reconciliation/statement.js'
 import { CHANGE, deciderOf } from './actor.js'
 import { formatWireAmount } from './amounts.js'
@@ -42,7 +47,7 @@ export const recoveryRelease: CliCommand = {
         : linesOf(found),
       'Accept the loss and leave recovery mode?',
     )
-    const added = found === null ? 0 : await recordOrphans(context, found.executions)
+    const added = found === null ? 0 : await recordOrphans(context, orphansOf(found))
     const released = await context.recovery.call('Release', {
       actor,
       ...(found === null
@@ -65,6 +70,9 @@ interface ReadStatement extends MovementFigures {
   readonly sha256: string
   /** The first and the last time of its lines; null: it has none. */
   readonly span: { readonly first: Instant; readonly last: Instant } | null
+  /** Instructions of this shard that the rail has accepted and not executed. */
+  readonly accepted: MovementFigures
+  readonly acceptedLines: readonly AcceptedLine[]
 }
 
 interface CheckedStatement {
@@ -78,7 +86,8 @@ interface CheckedStatement {
 
 /** @throws Error with the figures when it cannot be right and is not accepted as incomplete */
 async function checkedStatement(context: Context, file: string): Promise<CheckedStatement> {
-  const read = await readStatement(file)
+  const { shard = '' } = await context.recovery.call('Show', {})
+  const read = await readStatement(file, shard)
   const check = await context.recovery.call('CheckStatement', { figures: wireFigures(read) })
   if (check.faults.length > 0 && context.flags.incomplete !== true) {
     throw new Error(
@@ -92,15 +101,22 @@ async function checkedStatement(context: Context, file: string): Promise<Checked
   return { read, check, ...(await orphansIn(context, file, read)) }
 }
 
-async function readStatement(file: string): Promise<ReadStatement> {
+/** @param shard of the books, as the rail names it; empty: they are the only ones */
+async function readStatement(file: string, shard: string): Promise<ReadStatement> {
   const tally = createMovementTally()
+  const acceptedTally = createMovementTally()
+  const acceptedLines: AcceptedLine[] = []
   const statement = statementAt(file)
   const bad: BadLine[] = []
   let [first, last] = [Number.MAX_SAFE_INTEGER, -1]
   try {
     for await (const line of statement.lines()) {
       if ('bad' in line) bad.push(line.bad)
-      else {
+      else if ('accepted' in line) {
+        if (!isOfShard(line.accepted, shard)) continue
+        acceptedTally.add(line.accepted)
+        acceptedLines.push(line.accepted)
+      } else {
         tally.add(line.good)
         first = Math.min(first, line.good.at)
         last = Math.max(last, line.good.at)
@@ -120,32 +136,54 @@ async function readStatement(file: string): Promise<ReadStatement> {
     ...tally.figures(),
     sha256: statement.digest(),
     span: last === -1 ? null : { first: instant(first), last: instant(last) },
+    accepted: acceptedTally.figures(),
+    acceptedLines,
   }
 }
 
-const wireFigures = ({ sums, digest, span }: ReadStatement): StatementFigures => ({
-  sums: sums.map(({ amount, ...sum }) => ({ ...sum, amount: amount.toString() })),
+/** A line that names no shard may be of any. */
+const isOfShard = ({ details }: AcceptedLine, shard: string): boolean =>
+  shard === '' || !details?.shard || details.shard === shard
+
+const wireFigures = ({ sums, digest, accepted, span }: ReadStatement): StatementFigures => ({
+  sums: sums.map(wireSum),
   digest,
+  accepted: accepted.sums.map(wireSum),
+  accepted_digest: accepted.digest,
   ...(span === null ? {} : { first_at: String(span.first), last_at: String(span.last) }),
 })
+
+const wireSum = ({ amount, ...sum }: MovementSum) => ({ ...sum, amount: amount.toString() })
 
 const linesOf = ({ name, read, check, executions }: CheckedStatement): string[] => [
   ...figureLines(name, read, check),
   `${executions.length} executions are not in the ledger and become orphan executions.`,
+  ...(read.acceptedLines.length === 0
+    ? []
+    : [
+        `${countIn(read.accepted)} accepted instructions may still be executed: ${BECOME_ORPHANS}.`,
+      ]),
 ]
+
+const BECOME_ORPHANS = 'those that the books have not submitted become orphan executions too'
 
 /** Lines, period and sums of the statement, with those of the rail, and the faults. */
 function figureLines(name: string, read: ReadStatement, check: StatementCheck): string[] {
   const { span } = read
   const period = span === null ? '' : `, ${toRfc3339(span.first)} to ${toRfc3339(span.last)}`
   return [
-    `${name}: ${countIn(read)} lines${period}`,
-    ...(read.sums.length + check.rail.length === 0 ? [] : [sumsTable(read, check)]),
+    `${name}: ${countIn(read) + countIn(read.accepted)} lines${period}`,
+    ...(read.sums.length + read.accepted.sums.length + check.rail.length === 0
+      ? []
+      : [sumsTable(read, check)]),
     ...check.faults.map((fault) => `NOT RIGHT: ${fault}.`),
   ]
 }
 
-function sumsTable({ sums }: MovementFigures, { rail, rail_known: known }: StatementCheck): string {
+function sumsTable(
+  { sums, accepted }: ReadStatement,
+  { rail, rail_known: known }: StatementCheck,
+): string {
   const cells = new Map<string, string[]>()
   const set = (at: number, sum: Sum): void => {
     const key = `${sum.currency} ${sum.movement}`
@@ -154,7 +192,7 @@ function sumsTable({ sums }: MovementFigures, { rail, rail_known: known }: State
     row[at + 1] = formatWireAmount(sum.currency, String(sum.amount))
     cells.set(key, row)
   }
-  for (const sum of sums) set(2, sum)
+  for (const sum of [...sums, ...accepted.sums]) set(2, sum)
   for (const sum of rail) set(4, sum)
   const rows = [...cells].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, row]) => row)
   const head = ['currency', 'movement', 'statement', 'amount', 'rail', 'amount']
@@ -210,14 +248,23 @@ async function withDetails(
   return found
 }
 
-function executionOf({ details, ...line }: StatementLine): OrphanExecution {
+const orphansOf = ({ executions, read }: CheckedStatement): readonly OrphanExecution[] => [
+  ...executions,
+  ...read.acceptedLines.map((line) => ({ ...orphanOf(line), state: line.movement })),
+]
+
+const executionOf = (line: StatementLine): OrphanExecution => ({
+  ...orphanOf(line),
+  transaction_id: line.transactionId,
+})
+
+function orphanOf({ details, ...line }: StatementLine | AcceptedLine): OrphanExecution {
   const optional = <N extends string>(name: N, text: string | undefined) =>
     text === undefined || text === '' ? {} : { [name]: text }
   return {
     instruction_id: line.instruction,
     amount: line.amount.toString(),
     currency: line.currency,
-    transaction_id: line.transactionId,
     executed_at: String(line.at),
     ...optional('environment', details?.environment),
     ...optional('purpose', details?.purpose),

@@ -141,10 +141,12 @@ const bus = connectBus({
   clock,
   log,
 })
+/** As the rail names these books. */
+const shardAtRail = settings.STORE_URL === '' ? {} : { shard: member?.shard ?? settings.SHARD }
 const railConnection = connectRail({
   address: settings.RAIL_ADDRESS,
   token: settings.RAIL_TOKEN,
-  ...(settings.STORE_URL === '' ? {} : { shard: member?.shard ?? settings.SHARD }),
+  ...shardAtRail,
   tls,
   log,
   admit: ({ name, newestInstruction }) => {
@@ -227,6 +229,7 @@ const links: ServerLinks = {
     () => books.marks.newestSubmission(),
     railConnection.summarize,
   ),
+  ...shardAtRail,
   mode: () => recovery.state(),
   released: () => recovery.released(),
   placements: member,

@@ -8,7 +8,8 @@
  *   the rail's movement, so lines of the period are compared with the bookings of all days, and
  *   bookings of the period with the whole file. A file that begins a day before the period leaves
  *   no booking without its line.
- * - Every line of the file is counted: as good, as bad, or as outside the period.
+ * - Every line of the file is counted: as good, as bad, or as outside the period. A line of an
+ *   accepted instruction is no movement; it is counted and not compared.
  * - Memory is bounded, whatever the size of either side.
  */
 import { INSTRUCTIONS_REQUESTED_MAX } from '../base/constants.js'
@@ -39,6 +40,8 @@ export interface ReconciliationOutcome {
   readonly totals: Totals
   readonly lines: {
     readonly good: number
+    /** Instructions that the rail has accepted and not executed. */
+    readonly accepted: number
     readonly bad: number
     /** Good lines outside the period. */
     readonly outside: number
@@ -69,12 +72,16 @@ async function loadStatement(
   reconciliation: Reconciliation,
 ): Promise<ReconciliationOutcome['lines']> {
   const { period, statement, workbook, onFinding } = reconciliation
-  const counted = { good: 0, bad: 0, outside: 0 }
+  const counted = { good: 0, accepted: 0, bad: 0, outside: 0 }
   let batch = []
   for await (const read of statement.lines()) {
     if ('bad' in read) {
       counted.bad += 1
       await onFinding(read.bad)
+      continue
+    }
+    if ('accepted' in read) {
+      counted.accepted += 1
       continue
     }
     counted.good += 1

@@ -1,12 +1,13 @@
 /**
- * A rail's statement: a CSV file with one movement per record.
+ * A rail's statement: a CSV file with one movement per record, or one instruction that the rail has
+ * accepted and not executed.
  *
  * Owns: the columns, reading the file (csv-parse). Does not own: the use of its records
  * (reconcile).
  *
  * - The first record names the columns in any order; unknown columns are ignored. Cells are
  *   separated by commas or, if the header is, by semicolons.
- * - `environment`, `purpose`, `destination_account` and `reference` are optional columns.
+ * - `environment`, `purpose`, `destination_account`, `reference` and `shard` are optional columns.
  * - A record that cannot be parsed is reported with its line number and the reason, never dropped.
  *   An unclosed quote or an oversized record ends the reading, and the report says so.
  * - One chunk of the file is in memory at a time.
@@ -15,9 +16,9 @@ import { createHash } from 'node:crypto'
 import { closeSync, createReadStream, openSync, readSync } from 'node:fs'
 import { parse, type CsvError, type Info } from 'csv-parse'
 import { instant } from '../base/clock.js'
-import { MOVEMENTS } from '../base/movements.js'
+import { ACCEPTED, LINE_KINDS } from '../base/movements.js'
 import { parsePositiveInt64 } from '../money/money.js'
-import type { StatementDetails, StatementLine } from './movement.js'
+import type { AcceptedLine, StatementDetails, StatementLine } from './movement.js'
 
 export const STATEMENT_COLUMNS = [
   'time',
@@ -28,7 +29,9 @@ export const STATEMENT_COLUMNS = [
   'amount',
 ] as const
 type Column = (typeof STATEMENT_COLUMNS)[number]
-const DETAIL_COLUMNS = ['environment', 'purpose', 'destination_account', 'reference'] as const
+const DETAIL_COLUMNS = [
+  ...(['environment', 'purpose', 'destination_account', 'reference', 'shard'] as const),
+] as const
 type Places = Readonly<Record<Column | (typeof DETAIL_COLUMNS)[number], number>>
 
 export interface BadLine {
@@ -36,7 +39,8 @@ export interface BadLine {
   readonly fault: string
 }
 
-export type Read = { readonly good: StatementLine } | { readonly bad: BadLine }
+export type Read =
+  { readonly good: StatementLine } | { readonly accepted: AcceptedLine } | { readonly bad: BadLine }
 
 /** The file is not a statement. */
 export class NoStatement extends Error {
@@ -90,27 +94,25 @@ const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/
 function read({ line, cells }: CsvRecord, places: Places): Read {
   const cell = (column: keyof Places): string => (cells[places[column]] ?? '').trim()
   const at = TIME.test(cell('time')) ? Date.parse(cell('time')) : Number.NaN
-  const movement = MOVEMENTS.find((known) => known === cell('movement'))
+  const movement = LINE_KINDS.find((known) => known === cell('movement'))
   const amount = parsePositiveInt64(cell('amount'))
   if (Number.isNaN(at)) return bad(line, 'its time is not RFC 3339')
   if (!ID.test(cell('instruction_id'))) return bad(line, 'it has no instruction id')
-  if (movement === undefined) return bad(line, `its movement is not ${MOVEMENTS.join(' or ')}`)
+  if (movement === undefined) return bad(line, `its movement is not ${LINE_KINDS.join(' or ')}`)
   if (!/^[A-Z]{3}$/.test(cell('currency'))) return bad(line, 'its currency is not three letters')
   if (amount === undefined) return bad(line, 'its amount is not a positive number of minor units')
-  return {
-    good: {
-      line,
-      instruction: cell('instruction_id'),
-      movement,
-      currency: cell('currency'),
-      amount,
-      transactionId: cell('transaction_id'),
-      at: instant(at),
-      ...(DETAIL_COLUMNS.every((column) => places[column] === -1)
-        ? {}
-        : { details: detailsIn(cell) }),
-    },
+  const stated = {
+    line,
+    instruction: cell('instruction_id'),
+    currency: cell('currency'),
+    amount,
+    at: instant(at),
+    ...(DETAIL_COLUMNS.every((column) => places[column] === -1)
+      ? {}
+      : { details: detailsIn(cell) }),
   }
+  if (movement === ACCEPTED) return { accepted: { ...stated, movement } }
+  return { good: { ...stated, movement, transactionId: cell('transaction_id') } }
 }
 
 const detailsIn = (cell: (column: keyof Places) => string): StatementDetails => ({
@@ -119,6 +121,7 @@ const detailsIn = (cell: (column: keyof Places) => string): StatementDetails => 
   destinationAccount: cell('destination_account'),
   // The apostrophe keeps spreadsheets from reading the cell as a formula.
   reference: cell('reference').replace(/^'(?=[=+\-@])/, ''),
+  shard: cell('shard'),
 })
 
 interface CsvRecord {

@@ -276,6 +276,7 @@ export const TABLES = {
       status: 'text',
       matched_to: 'text',
       resolved_at: 'integer',
+      state: 'text',
     },
   },
   callers: {

@@ -136,6 +136,7 @@ async function restoredWithout(world: World, purpose: 'payout' | 'qr_payment') {
     transaction_id: 'TX1',
     executed_at: String(world.clock.now()),
     purpose,
+    state: '',
   }
   await world.run(enterRecovery('a test'))
   viewOf(await world.run(addOrphans(ANN, [lost])))

@@ -14,7 +14,7 @@ import { openStatement } from '../../src/reconciliation/statement.js'
 
 const HEAD = [
   'time,transaction_id,instruction_id,movement,currency,amount',
-  'environment,purpose,destination_account,reference',
+  'environment,purpose,destination_account,reference,shard',
 ].join()
 const MOST = '9223372036854775807'
 const at = (ms: number): string => new Date(ms).toISOString()
@@ -22,7 +22,7 @@ const at = (ms: number): string => new Date(ms).toISOString()
 const INSERT = `INSERT INTO instructions (id, purpose, amount, currency, account, content,
   received_at, state, refusal, transaction_id, executions, executed_at, returned_at)`
 
-t.test('the statement has one line for each movement of the period', async (t) => {
+t.test('the statement has a line for each movement and each accepted instruction', async (t) => {
   const file = join(t.testdir(), 'rail.db')
   await (await openJournal(file, systemRandom())).close()
   const journal = await openDatabase(file)
@@ -38,13 +38,15 @@ t.test('the statement has one line for each movement of the period', async (t) =
       text += page
     return text.split('\r\n')
   }
-  const one = `${at(10)},TX1,pout_1,executed,VND,${MOST},,payout,1,`
-  const out = `${at(19)},TX2,pout_2,executed,THB,5,,payout,2,`
-  const back = `${at(20)},TX2,pout_2,returned,THB,5,,payout,2,`
-  t.same(await statement(0, 100), [HEAD, one, out, back, ''])
-  t.same(await statement(10, 20), [HEAD, one, out, ''], 'the end of the period is excluded')
-  t.same(await statement(11, 19), [HEAD, ''])
-  t.same(await statement(20, 21), [HEAD, back, ''])
+  const one = `${at(10)},TX1,pout_1,executed,VND,${MOST},,payout,1,,`
+  const out = `${at(19)},TX2,pout_2,executed,THB,5,,payout,2,,`
+  const back = `${at(20)},TX2,pout_2,returned,THB,5,,payout,2,,`
+  const open = `${at(4)},,pout_4,accepted,THB,7,,payout,4,,`
+  t.same(await statement(0, 100), [HEAD, one, out, back, open, ''])
+  t.same(await statement(10, 20), [HEAD, one, out, open, ''], 'the end of the period is excluded')
+  t.same(await statement(11, 19), [HEAD, open, ''], 'accepted before the period, and still open')
+  t.same(await statement(20, 21), [HEAD, back, open, ''])
+  t.same(await statement(0, 4), [HEAD, ''], 'accepted after the period')
 })
 
 t.test('a statement of more than a page is complete', async (t) => {
@@ -78,12 +80,13 @@ t.test('the summary of a period has the figures of its statement', async (t) => 
       iif(i % 3, 'books_1', 'books_2') FROM n;
     ${INSERT} VALUES
       ('pout_r', 'payout', 6, 'THB', '3', 'c', 3, 'refused', 'rejected', NULL, 0, NULL, NULL),
-      ('pout_p', 'payout', 7, 'THB', '4', 'c', 90000, 'pending', NULL, NULL, 0, NULL, NULL)
+      ('pout_p', 'payout', 7, 'THB', '4', 'c', 0, 'pending', NULL, NULL, 0, NULL, NULL);
+    UPDATE instructions SET shard = 'books_2' WHERE id = 'pout_p'
   `)
   const accounts = readAccountBox(file, systemRandom())
   for (const [from, to] of [
     [0, 20_000],
-    [0, 0],
+    [0, 1],
     [17, 4_001],
     [9_999, 10_003],
   ] as const) {
@@ -91,22 +94,27 @@ t.test('the summary of a period has the figures of its statement', async (t) => 
     for await (const page of statementOf(journal, accounts, from, to)) text += page
     writeFileSync(join(folder, 'day.csv'), text)
     const tally = createMovementTally()
+    const acceptedTally = createMovementTally()
     for await (const read of openStatement(join(folder, 'day.csv')).lines()) {
-      if (!('good' in read)) throw new Error(read.bad.fault)
-      tally.add(read.good)
+      if ('bad' in read) throw new Error(read.bad.fault)
+      if ('good' in read) tally.add(read.good)
+      else acceptedTally.add(read.accepted)
     }
     const period = { from: instant(from), to: instant(to) }
-    const { newest, ...figures } = await summaryOf(journal, period, undefined)
+    const { newest, accepted, ...figures } = await summaryOf(journal, period, undefined)
     t.same(figures, tally.figures(), `${from} to ${to}`)
+    t.same(accepted, acceptedTally.figures())
     t.same(newest, { instruction: 'pout_5003', movement: 'executed', at: 10_006 })
   }
   const all = { from: instant(0), to: instant(20_000) }
-  const { newest, sums } = await summaryOf(journal, all, 'books_2')
+  const { newest, sums, accepted } = await summaryOf(journal, all, 'books_2')
+  t.match(accepted?.sums, [{ currency: 'THB', movement: 'accepted', count: 1, amount: 7n }])
   t.equal(newest?.instruction, 'pout_5001', 'the newest movement of the shard')
   t.equal(
     sums.reduce((total, { count }) => total + count, 0),
     5_003 + 714,
     'of all shards',
   )
-  t.equal((await summaryOf(journal, all, 'books_9')).newest, null)
+  const other = await summaryOf(journal, all, 'books_9')
+  t.match(other, { newest: null, accepted: { sums: [] } })
 })

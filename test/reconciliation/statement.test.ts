@@ -7,7 +7,10 @@ import { NoStatement, openStatement, type Read } from '../../src/reconciliation/
 const HEAD = 'time,transaction_id,instruction_id,movement,currency,amount'
 const GOOD = '2026-11-21T03:00:00.5Z,TX1,pout_1,executed,VND,12500000'
 
-const lineOf = (read: Read): number => ('good' in read ? read.good.line : read.bad.line)
+function lineOf(read: Read): number {
+  if ('good' in read) return read.good.line
+  return 'accepted' in read ? read.accepted.line : read.bad.line
+}
 
 async function readAll(t: Test, text: string | Buffer): Promise<Read[]> {
   const statement = openStatement(join(t.testdir({ 'statement.csv': text }), 'statement.csv'))

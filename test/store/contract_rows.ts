@@ -358,6 +358,7 @@ export const ROWS: { readonly [N in TableName]: readonly [Row<N>, Row<N>] } = {
       status: 'matched',
       matched_to: text('matched_to'),
       resolved_at: LATEST,
+      state: 'returned',
     },
     {
       instruction: 'b',
@@ -374,6 +375,7 @@ export const ROWS: { readonly [N in TableName]: readonly [Row<N>, Row<N>] } = {
       status: 'open',
       matched_to: null,
       resolved_at: null,
+      state: 'accepted',
     },
   ],
   callers: [

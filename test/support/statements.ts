@@ -7,10 +7,12 @@ import type {
 import type { StatementChecker } from '../../src/processor/recovery/statement_check.js'
 import { storedFigures } from '../../src/processor/recovery/statement_figures.js'
 
+const NO_LINES = createMovementTally().figures()
+
 /** A statement without lines. */
 export const RELEASE: RailCheck = {
   statement: 'day.csv sha256 00',
-  figures: storedFigures({ ...createMovementTally().figures(), span: null }),
+  figures: storedFigures({ ...NO_LINES, accepted: NO_LINES, span: null }),
   railChecked: false,
   incomplete: false,
 }
@@ -18,7 +20,7 @@ export const RELEASE: RailCheck = {
 export const NO_FINDINGS: ReleaseFindings = { behind: [], faults: [] }
 
 export const EVERY_STATEMENT_IS_RIGHT: StatementChecker = {
-  check: () => Promise.resolve({ faults: [], rail: { sums: [], digest: '' } }),
+  check: () => Promise.resolve({ faults: [], rail: { sums: [] } }),
   beginsBefore: () => Promise.resolve(null),
   newestAtRail: () => Promise.resolve(null),
 }

@@ -183,18 +183,22 @@ export const railReturnsAreRefunded: Check = {
 export const orphansAreExecutions = byQuery({
   name: 'orphans_are_executions',
   sentence:
-    "An orphan execution is in the rail's log, a matched one paid a payment of these books, and " +
-    'a resolved one names the operator and the evidence.',
+    "An orphan execution is in the rail's log as it is known, a matched one paid a payment of " +
+    'these books, and a resolved one names the operator and the evidence.',
   reads: ['rail'],
   over: ['orphan_executions'],
   broken: `
     SELECT x.instruction AS entity,
-           coalesce(i.currency || ' ' || CAST(i.amount AS TEXT) || ', executed '
+           coalesce(i.currency || ' ' || CAST(i.amount AS TEXT) || ', ' || i.state || ', executed '
              || i.executions || ' times', 'no instruction') AS found,
-           x.currency || ' ' || CAST(x.amount AS TEXT) || ', executed 1 times' AS expected
+           x.currency || ' ' || CAST(x.amount AS TEXT) || ', ' || x.state AS expected
       FROM orphan_executions x LEFT JOIN rail.instructions i ON i.id = x.instruction
-      WHERE (i.executions, i.amount, i.currency, i.transaction_id)
-        IS NOT (1, x.amount, x.currency, x.transaction_id)
+      WHERE (i.amount, i.currency) IS NOT (x.amount, x.currency)
+        OR CASE x.state
+          WHEN 'accepted' THEN false
+          WHEN 'refused' THEN i.state <> 'refused'
+          WHEN 'returned' THEN (i.state, i.transaction_id) IS NOT ('returned', x.transaction_id)
+          ELSE (i.executions, i.transaction_id) IS NOT (1, x.transaction_id) END
     UNION ALL
     SELECT x.instruction,
            'matched to ' || x.matched_to || ', ' || coalesce(p.state, t.state, 'nothing'),
@@ -230,14 +234,15 @@ const PAID = `paid (id, purpose, environment, currency, amount, account_last4, r
     FROM intents t JOIN rail.instructions i ON i.id = t.id AND i.executions > 0)`
 
 /**
- * A payment that was submitted before the execution is another one: the lost books had both. An
- * approval names the payment that a reviewer let go although it equals the execution.
+ * A payment that was submitted before the execution, or before the rail accepted it, is another
+ * one: the lost books had both. An approval names the payment that a reviewer let go although it
+ * equals the execution.
  */
 export const orphansArePaidOnce = byQuery({
   name: 'orphans_are_paid_once',
   sentence:
-    'No payment was executed after an open orphan execution that equals it, or that has its ' +
-    'reference and account, unless an operator approved it.',
+    'No payment was executed after an open orphan execution, accepted ones included, that equals ' +
+    'it, or that has its reference and account, unless an operator approved it.',
   reads: ['rail'],
   over: ['orphan_executions', 'payouts', 'intents'],
   broken: `WITH ${PAID}
@@ -252,7 +257,8 @@ export const orphansArePaidOnce = byQuery({
         AND (x.account_last4 IS NULL OR ${endsWith('x.account_last4', 'o.account_last4')})
         AND iif(x.reference IS NULL, (x.currency, CAST(x.amount AS TEXT)) = (o.currency, o.amount),
           x.reference = o.reference)
-      WHERE x.status = 'open' AND NOT EXISTS (SELECT 1 FROM operator_log log
+      WHERE x.status = 'open' AND x.state IN ('accepted', 'executed')
+        AND NOT EXISTS (SELECT 1 FROM operator_log log
         WHERE log.subject = o.id AND log.action IN ('approve_payout', 'approve_intent'))`,
 })
 

@@ -1,8 +1,9 @@
 /**
- * Orphan executions in memory: instructions the rail executed that are missing from restored books.
+ * Orphan executions in memory: instructions that the rail has executed, or has accepted and may
+ * still execute, and that are missing from restored books.
  *
- * - Open orphans are indexed by currency and amount, and by reference, so checking a payment is two
- *   lookups.
+ * - Open orphans that hold payments are indexed by currency and amount, and by reference, so
+ *   checking a payment is two lookups.
  */
 import type { Row } from '../../store/tables.js'
 
@@ -11,9 +12,9 @@ export type Orphan = Row<'orphans'>
 export interface OrphanIndex {
   get(instruction: string): Orphan | undefined
   set(orphan: Orphan): void
-  /** Open orphans of this amount. */
+  /** Open orphans of this amount that hold payments. */
   openOf(currency: string, amount: bigint): readonly Orphan[]
-  /** Open orphans with this reference. */
+  /** Open orphans with this reference that hold payments. */
   openNamed(reference: string): readonly Orphan[]
   readonly open: number
 }
@@ -35,9 +36,10 @@ export function createOrphanIndex(): OrphanIndex {
         open -= 1
       }
       if (orphan.status !== 'open') return
+      open += 1
+      if (!holdsPayments(orphan)) return
       byAmount.add(orphan)
       byReference.add(orphan)
-      open += 1
     },
     openOf: (currency, amount) => byAmount.of(keyOf(currency, amount)),
     openNamed: (reference) => byReference.of(reference),
@@ -46,6 +48,9 @@ export function createOrphanIndex(): OrphanIndex {
     },
   }
 }
+
+/** What the rail has refused or returned is no payment. */
+const holdsPayments = ({ state }: Orphan): boolean => state === 'accepted' || state === 'executed'
 
 /** @param keyOf null: the orphan is not in this index */
 function createOpenOrphans(keyOf: (orphan: Orphan) => string | null) {

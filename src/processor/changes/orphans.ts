@@ -1,9 +1,10 @@
 /**
- * Orphan executions in decisions: matching a payment to one, and staging one.
+ * Orphan executions in decisions: matching a payment to one, reports of the rail about one, and
+ * staging one.
  *
- * Owns: the matching rule, the hold of a payment that matches, the keyed digest of a destination,
- * the view for operators. Does not own: adding and resolving them (operators/orphan_add,
- * operators/orphan_resolve), what a held payment waits for (actors).
+ * Owns: the matching rule, the hold of a payment that matches, the effect of a report, the keyed
+ * digest of a destination, the view for operators. Does not own: adding and resolving them
+ * (operators/orphan_add, operators/orphan_resolve), what a held payment waits for (actors).
  *
  * - A payment matches when environment, kind, destination, amount, currency and reference are
  *   equal. A member missing from the rail's statement matches any value: one payment too many is
@@ -11,12 +12,20 @@
  * - It also matches by its reference alone, whatever the amount, when nothing but amount and
  *   currency differs: fees and routes may have changed since.
  * - A payment that a reviewer has decided on is not compared again.
+ * - An instruction that the rail has accepted holds payments as an execution does, because the rail
+ *   may execute it at any time. Once the rail has refused it, or returned its money, it holds no
+ *   further payment and stays open for an operator.
  * - No row holds the plain account number, only its keyed digest and its last four digits.
  */
 import { instant, plus, toRfc3339 } from '../../base/clock.js'
 import { environmentOf, type TenantId } from '../../base/ids.js'
 import { toWire } from '../../money/money.js'
-import { statementReference, type Purpose } from '../../rails/rail.js'
+import {
+  statementReference,
+  type Execution,
+  type Purpose,
+  type RailReport,
+} from '../../rails/rail.js'
 import type { Hold } from '../../../actors/hold.js'
 import type { IntentContext } from '../../../actors/intent/context.js'
 import type { PayoutContext } from '../../../actors/payout/context.js'
@@ -108,6 +117,53 @@ export function stageOrphan({ memory, batch }: CommandContext, orphan: Orphan): 
   batch.stage('orphans', orphan.instruction, orphan)
 }
 
+/**
+ * Applies a report of the rail about an orphan execution: a payment that these books do not have.
+ *
+ * @returns why the report contradicts what is known; null: it does not
+ */
+export function reportOrphan(
+  ctx: CommandContext,
+  orphan: Orphan,
+  report: RailReport,
+): string | null {
+  const { state } = orphan
+  switch (report.status) {
+    case 'accepted':
+      return null
+    case 'recall_refused':
+    case 'not_found':
+      return 'unknown_instruction'
+    case 'refused':
+      if (state === 'refused') return null
+      if (state !== 'accepted') return 'refused_after_execution'
+      stageOrphan(ctx, { ...orphan, state: 'refused' })
+      return null
+    case 'executed':
+      if (!isSame(ctx, orphan, report)) return 'execution_differs'
+      if (state === 'refused') return 'executed_after_end'
+      if (state !== 'accepted') return isKnown(orphan, report) ? null : 'executed_again'
+      stageOrphan(ctx, { ...orphan, state: 'executed', transaction_id: report.transactionId })
+      return orphan.status === 'open' ? null : 'executed_after_end'
+    case 'returned':
+      if (!isSame(ctx, orphan, report)) return 'return_differs'
+      if (state === 'refused' || orphan.status !== 'open') return 'returned_after_end'
+      if (state !== 'accepted' && !isKnown(orphan, report)) return 'returned_again'
+      if (state === 'returned') return null
+      stageOrphan(ctx, { ...orphan, state: 'returned', transaction_id: report.transactionId })
+      return null
+  }
+}
+
+const isKnown = ({ transaction_id }: Orphan, { transactionId }: Execution): boolean =>
+  transaction_id === transactionId
+
+function isSame({ vault }: CommandContext, orphan: Orphan, execution: Execution): boolean {
+  const { amount, currency, destinationAccount } = execution
+  if (orphan.amount !== amount || orphan.currency !== currency) return false
+  return isEqual(orphan.destination, destinationDigest(vault, destinationAccount))
+}
+
 /** As operators see it. */
 export function orphanView(orphan: Orphan): object {
   return {
@@ -123,5 +179,6 @@ export function orphanView(orphan: Orphan): object {
     status: orphan.status,
     matched_to: orphan.matched_to,
     resolved_at: orphan.resolved_at === null ? null : toRfc3339(instant(orphan.resolved_at)),
+    state: orphan.state,
   }
 }

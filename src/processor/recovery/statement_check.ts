@@ -9,8 +9,9 @@
  *   of the books, and from its own first line, to its own last line; and when the newest movement
  *   of this shard is not later than that line. What the books have lost was submitted, and so
  *   executed, after their newest submission.
- * - An instruction that the rail refused, or has not executed, is in no statement and in no figures
- *   of the rail.
+ * - It has also each instruction of this shard that the rail has accepted and not executed: the
+ *   rail may execute it after the release. An instruction that the rail refused is in no statement
+ *   and in no figures of the rail.
  */
 import { HOUR, instant, plus, toRfc3339, type Instant } from '../../base/clock.js'
 import { countIn, type MovementFigures } from '../../base/movements.js'
@@ -18,6 +19,8 @@ import type { MovementPeriod, SummaryAnswer } from '../../rails/rail.js'
 
 /** The figures of a statement. */
 export interface StatementFigures extends MovementFigures {
+  /** Of the instructions of this shard that it shows as accepted and not executed. */
+  readonly accepted: MovementFigures
   /** The first and the last time of its lines; null: it has none. */
   readonly span: { readonly first: Instant; readonly last: Instant } | null
 }
@@ -25,8 +28,8 @@ export interface StatementFigures extends MovementFigures {
 export interface StatementCheck {
   /** Sentences without their full stop; none: the statement can be right. */
   readonly faults: readonly string[]
-  /** What the rail has in the period of the statement; null: not known. */
-  readonly rail: MovementFigures | null
+  /** What the rail has in the period of the statement, and has accepted; null: not known. */
+  readonly rail: Pick<MovementFigures, 'sums'> | null
 }
 
 export interface StatementChecker {
@@ -59,11 +62,15 @@ export function createStatementChecker(
       if (answer.kind === 'unknown') {
         return { faults: [`${answer.reason}, so nothing proves the statement`], rail: null }
       }
-      const { newest, ...rail } = answer.summary
-      const faults = [differenceOf(statement, rail, period)]
+      const { newest, accepted, ...moved } = answer.summary
+      const faults = [
+        differenceOf(statement, moved, period),
+        acceptedFault(statement.accepted, accepted),
+      ]
       if (newest !== null && newest.at >= period.to) {
         faults.push(`it ends before the newest movement of the rail, ${phraseOf(newest)}`)
       }
+      const rail = { sums: [...moved.sums, ...(accepted?.sums ?? [])] }
       return { faults: faults.filter((fault) => fault !== null), rail }
     },
     newestAtRail: async () => {
@@ -95,6 +102,17 @@ function differenceOf(
     return `it has ${movements(stated)}, and the rail made ${moved}${since}${until}`
   }
   return `its ${movements(stated)} are not those that the rail made${since}${until}`
+}
+
+function acceptedFault(statement: MovementFigures, rail: MovementFigures | null): string | null {
+  if (rail === null) {
+    return 'the rail does not report what it has accepted and not executed'
+  }
+  if (statement.digest === rail.digest) return null
+  const [stated, open] = [countIn(statement), countIn(rail)]
+  const what = stated === 1 ? '1 accepted instruction' : `${stated} accepted instructions`
+  if (stated !== open) return `it has ${what}, and the rail has ${open}`
+  return `its ${what} are not those that the rail has`
 }
 
 const movements = (count: number): string => (count === 1 ? '1 movement' : `${count} movements`)

@@ -38,6 +38,8 @@ export interface RecoveryDependencies {
   /** The marks that the books are behind (recovery/marks). */
   readonly behind: () => readonly Behind[]
   readonly statements: StatementChecker
+  /** As the rail names these books; absent: they are the only ones. */
+  readonly shard?: string
   /** How the processor serves. Default: in normal mode. */
   readonly mode?: () => ModeState
   /** Called when the release is committed: the process restarts. */
@@ -48,7 +50,7 @@ export function recoveryService(
   dependencies: UnaryDependencies,
   recovery: RecoveryDependencies,
 ): RecoveryHandlers {
-  const { behind, statements, mode = () => NORMAL, released } = recovery
+  const { behind, statements, shard, mode = () => NORMAL, released } = recovery
   const { memory } = dependencies
   const release = unaryAfter<ReleaseRequest, Released, ReleaseFindings>(
     dependencies,
@@ -60,7 +62,7 @@ export function recoveryService(
     Show: unaryAfter(
       dependencies,
       () => (memory.recovery === null ? NOTHING_NEEDED : statementNeeded(statements)),
-      (_request, needed) => ownWork(showRecovery({ behind, mode }, needed)),
+      (_request, needed) => ownWork(showRecovery({ behind, mode, shard }, needed)),
     ),
     AddOrphans: unary(dependencies, ({ actor, executions }) =>
       operatorWork(actor, (a) => addOrphans(a, executions)),
@@ -139,9 +141,11 @@ async function statementNeeded(statements: StatementChecker): Promise<StatementN
 
 const NORMAL: ModeState = { mode: 'normal' }
 
-type Shown = Required<Pick<RecoveryDependencies, 'behind' | 'mode'>>
+type Shown = Required<Pick<RecoveryDependencies, 'behind' | 'mode'>> & {
+  readonly shard: string | undefined
+}
 
-function showRecovery({ behind, mode }: Shown, needed: StatementNeeded): Command {
+function showRecovery({ behind, mode, shard }: Shown, needed: StatementNeeded): Command {
   return {
     name: 'show_recovery',
     allowedInRecovery: true,
@@ -157,6 +161,7 @@ function showRecovery({ behind, mode }: Shown, needed: StatementNeeded): Command
         ...needed,
         stops: recovery?.stops,
         unverified: state.mode === 'unverified' ? state.reason : undefined,
+        shard,
       })
     },
   }

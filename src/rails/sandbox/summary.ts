@@ -1,10 +1,17 @@
 /**
- * What the sandbox bank's statement of a period has, as figures.
+ * What the sandbox bank's statement of a period has, as figures, and the figures of the
+ * instructions that are accepted and not ended.
  *
  * - It reads the journal page by page, as the statement does, and no account.
  */
 import { instant } from '../../base/clock.js'
-import { createMovementTally, MOVEMENTS, type MovementKind } from '../../base/movements.js'
+import {
+  ACCEPTED,
+  createMovementTally,
+  MOVEMENTS,
+  type MovementFigures,
+  type MovementKind,
+} from '../../base/movements.js'
 import type { Reader } from '../../store/database.js'
 import type { MovementPeriod, MovementSummary, NewestMovement } from '../rail.js'
 
@@ -19,17 +26,24 @@ const PAGE = `
     OR returned_at >= ?2 AND returned_at < ?3)
   ORDER BY id LIMIT ${PAGE_ROWS}`
 
+const PENDING = `
+  SELECT id, currency, CAST(amount AS TEXT) AS amount
+  FROM instructions WHERE id > ?1 AND state = 'pending' AND (?2 = '' OR shard = ?2)
+  ORDER BY id LIMIT ${PAGE_ROWS}`
+
 const NEWEST = `
   SELECT id, returned_at IS NOT NULL AS returned, coalesce(returned_at, executed_at) AS at
   FROM instructions
   WHERE executed_at IS NOT NULL AND (?1 = '' OR shard = ?1)
   ORDER BY at DESC LIMIT 1`
 
-interface Row extends Record<MovementKind, 0 | 1 | null> {
+interface PendingRow {
   readonly id: string
   readonly currency: string
   readonly amount: string
 }
+
+interface Row extends PendingRow, Record<MovementKind, 0 | 1 | null> {}
 
 interface NewestRow {
   readonly id: string
@@ -37,7 +51,7 @@ interface NewestRow {
   readonly at: number
 }
 
-/** @param shard whose newest movement is named; undefined: of any */
+/** @param shard whose newest movement and accepted instructions count; undefined: of any */
 export async function summaryOf(
   journal: Reader,
   { from, to }: MovementPeriod,
@@ -57,7 +71,24 @@ export async function summaryOf(
     after = last.id
   }
   const [newest] = await journal.all<NewestRow>(NEWEST, [shard ?? ''])
-  return { ...tally.figures(), newest: newest === undefined ? null : movementOf(newest) }
+  return {
+    ...tally.figures(),
+    newest: newest === undefined ? null : movementOf(newest),
+    accepted: await pendingOf(journal, shard),
+  }
+}
+
+async function pendingOf(journal: Reader, shard: string | undefined): Promise<MovementFigures> {
+  const tally = createMovementTally()
+  for (let after = ''; ;) {
+    const rows = await journal.all<PendingRow>(PENDING, [after, shard ?? ''])
+    for (const { id, currency, amount } of rows) {
+      tally.add({ instruction: id, movement: ACCEPTED, currency, amount: BigInt(amount) })
+    }
+    const last = rows.at(-1)
+    if (last === undefined || rows.length < PAGE_ROWS) return tally.figures()
+    after = last.id
+  }
 }
 
 const movementOf = ({ id, returned, at }: NewestRow): NewestMovement => ({

@@ -7,13 +7,13 @@ const RECOVERY = `
   INSERT INTO recoveries VALUES (1, 1, 'RECOVERY=yes', NULL, NULL, NULL, NULL, NULL, 'writes');`
 
 /** An executed payment recorded as an orphan execution to the account of the completed payout. */
-const orphanOf = (payment: string, reference: string): string => `
+const orphanOf = (payment: string, reference: string, state = 'executed'): string => `
   INSERT INTO orphan_executions
     SELECT id, 1, 'sandbox', NULL, NULL, '6789',
       CAST(coalesce(context ->> 'recipientAmount', context ->> '$.scanned.quote.localMinor')
         AS INTEGER),
       coalesce(context ->> 'currency', context ->> '$.scanned.quote.currency'), ${reference},
-      context ->> 'transactionId', 1, 'open', NULL, NULL
+      context ->> 'transactionId', 1, 'open', NULL, NULL, '${state}'
     FROM ${payment}`
 
 export const rail: Corruptions = ({ payouts, intents }) => [
@@ -52,13 +52,21 @@ export const rail: Corruptions = ({ payouts, intents }) => [
     "an orphan execution that is not in the rail's log": [
       `${RECOVERY}
       INSERT INTO orphan_executions VALUES ('pout_lost', 1, 'sandbox', 'payout', NULL, NULL, 5,
-        'VND', NULL, 'TX', 1, 'open', NULL, NULL)`,
+        'VND', NULL, 'TX', 1, 'open', NULL, NULL, 'executed')`,
       'pout_lost',
+    ],
+    'an orphan execution that counts as refused and was executed': [
+      RECOVERY + orphanOf(`payouts WHERE id = '${payouts.approved}'`, 'NULL', 'refused'),
+      payouts.approved,
     ],
   }),
   ...breaks('orphans_are_paid_once', {
     'a payment that equals an open orphan execution': [
       RECOVERY + orphanOf(`payouts WHERE id = '${payouts.approved}'`, 'NULL'),
+      payouts.completed,
+    ],
+    'a payment that equals an open orphan execution that the rail has accepted': [
+      RECOVERY + orphanOf(`payouts WHERE id = '${payouts.approved}'`, 'NULL', 'accepted'),
       payouts.completed,
     ],
     'a payment with the reference and the account of an open orphan execution': [

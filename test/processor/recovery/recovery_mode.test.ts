@@ -31,6 +31,7 @@ import { codeOf, DEMO, viewOf, type World } from '../../support/world.js'
 import { beginLifecycle, THAI } from '../intent_lifecycle.js'
 import {
   balanceOf,
+  discrepanciesOf,
   executed,
   operatorLog,
   OPERATOR,
@@ -57,8 +58,23 @@ const execution = (over: Partial<Execution> = {}): Execution => ({
   reference: 'invoice 1',
   transaction_id: 'TX9',
   executed_at: '1764000000000',
+  state: '',
   ...over,
 })
+
+/** The same payment while the rail has only accepted it. */
+const accepted = (over: Partial<Execution> = {}): Execution =>
+  execution({ transaction_id: '', state: 'accepted', ...over })
+
+/** The rail's report about it. */
+const LOST = {
+  id: 'pout_lost' as never,
+  reportId: 'rr_lost',
+  transactionId: 'TX9',
+  amount: 12_500_000n,
+  currency: 'VND',
+  destinationAccount: '0123456789',
+} as const
 
 const ofThai = (over: Partial<Execution> = {}): Execution =>
   execution({
@@ -119,6 +135,10 @@ const setUp = async (world: World, fee: bigint): Promise<string> =>
 
 const orphans = (world: World, resolved = false): Promise<{ held: string[] }[]> =>
   readAll(world, (page) => listOrphans({ resolved, ...page }))
+
+/** Of the discrepancies, oldest first. */
+const reasonsOf = async (world: World): Promise<readonly string[]> =>
+  (await discrepanciesOf(world)).map(({ reason }) => reason)
 
 const resolve = (world: World, instruction: string, paymentId?: string): Promise<Answer> =>
   world.run(
@@ -230,6 +250,108 @@ runOnBothStores({
       typeof value === 'bigint' ? value.toString() : value,
     )
     t.notMatch(rows, '0123456789', 'the account number is not stored in the clear')
+  },
+
+  'a payout that equals an accepted instruction is held until the rail ends it': async (
+    t,
+    world,
+  ) => {
+    t.match(viewOf(await restored(world, accepted())), { added: 1, known: 0 })
+    const held = await pay(world)
+    t.equal(held.status, 'created')
+    t.same(instructed(world), [])
+    t.match(await orphans(world), [{ state: 'accepted', held: [held.id] }])
+    t.equal(codeOf(await resolve(world, 'pout_lost', held.id)), 'orphan_execution_not_executed')
+
+    await world.railReports({ ...LOST, status: 'executed', amount: 1n })
+    t.match(await orphans(world), [{ state: 'accepted' }], 'of another amount')
+    await world.railReports({ ...LOST, status: 'executed' })
+    await world.railReports({ ...LOST, status: 'executed' })
+    t.match(await orphans(world), [{ state: 'executed', transaction_id: 'TX9' }])
+    t.ok(world.railInstructions.some(({ kind }) => kind === 'acknowledge'))
+    t.equal((await pay(world)).status, 'created', 'it holds as before')
+    t.match(viewOf(await resolve(world, 'pout_lost', held.id)), { status: 'matched' })
+    t.match(await see(world, held.id), { status: 'completed', rail: { transaction_id: 'TX9' } })
+    await world.railReports({ ...LOST, status: 'executed' })
+    await world.railReports({ ...LOST, status: 'executed', transactionId: 'TX8' })
+    await world.railReports({ ...LOST, status: 'returned' })
+    t.same(await reasonsOf(world), ['execution_differs', 'executed_again', 'returned_after_end'])
+  },
+
+  'an instruction that ends without a payment holds nothing further': async (t, world) => {
+    const second = { instruction_id: 'pout_2', reference: 'invoice 2' }
+    await restored(
+      world,
+      accepted(),
+      accepted(second),
+      execution({ ...second, instruction_id: 'pout_3', reference: 'invoice 3' }),
+    )
+    const held = await pay(world)
+    await world.railReports({
+      id: LOST.id,
+      reportId: 'rr_1',
+      status: 'refused',
+      refusal: 'rejected',
+    })
+    await world.railReports({ ...LOST, id: 'pout_2' as never, status: 'returned' })
+    await world.railReports({ ...LOST, id: 'pout_3' as never, status: 'returned' })
+    t.match(await orphans(world), [
+      { instruction_id: 'pout_2', state: 'returned', transaction_id: 'TX9' },
+      { instruction_id: 'pout_3', state: 'returned' },
+      { instruction_id: 'pout_lost', state: 'refused', held: [held.id] },
+    ])
+    t.equal((await see(world, held.id)).status, 'created', 'a held payment waits for a reviewer')
+    t.equal((await pay(world)).status, 'processing')
+    t.equal((await pay(world, { reference: 'invoice 2' })).status, 'processing')
+    t.equal((await pay(world, { reference: 'invoice 3' })).status, 'processing')
+    await world.rebuild()
+    t.equal((await pay(world)).status, 'processing', 'after a restart too')
+    t.equal(codeOf(await resolve(world, 'pout_lost', held.id)), 'orphan_execution_not_executed')
+    t.match(viewOf(await resolve(world, 'pout_lost')), { status: 'resolved' })
+    t.same(await reasonsOf(world), [])
+    await world.railReports({ ...LOST, status: 'executed' })
+    t.same(await reasonsOf(world), ['executed_after_end'])
+  },
+
+  'the execution of a dismissed instruction is a discrepancy': async (t, world) => {
+    await restored(world, accepted())
+    t.match(viewOf(await resolve(world, 'pout_lost')), { status: 'resolved', state: 'accepted' })
+    t.equal((await pay(world)).status, 'processing')
+    await world.railReports({ ...LOST, status: 'executed' })
+    t.match(await orphans(world, true), [{ state: 'executed', transaction_id: 'TX9' }])
+    t.same(await reasonsOf(world), ['executed_after_end'])
+  },
+
+  'a report about an accepted instruction waits for the release': async (t, world) => {
+    await world.run(enterRecovery('a test'))
+    await world.run(addOrphans(OPERATOR, [accepted()]))
+    await world.railReports({ ...LOST, status: 'executed' })
+    t.match(await orphans(world), [{ state: 'accepted' }])
+    t.notOk(world.railInstructions.some(({ kind }) => kind === 'acknowledge'))
+    await world.run(releaseRecovery(OPERATOR, RELEASE, NO_FINDINGS))
+    await world.rebuild()
+    await world.railReports({ ...LOST, status: 'executed' })
+    t.match(await orphans(world), [{ state: 'executed' }])
+    t.same(await reasonsOf(world), [])
+  },
+
+  'a second recovery finds an accepted instruction executed': async (t, world) => {
+    await restored(world, accepted())
+    const held = await pay(world)
+    t.match(viewOf(await restored(world, execution())), { added: 1, known: 0 })
+    t.match(viewOf(await restored(world, accepted(), execution())), { added: 0, known: 2 })
+    t.match(await orphans(world), [{ state: 'executed', transaction_id: 'TX9', held: [held.id] }])
+    t.match(viewOf(await resolve(world, 'pout_lost', held.id)), { status: 'matched' })
+    t.match(await see(world, held.id), { status: 'completed' })
+  },
+
+  'a confirmed intent that equals an accepted instruction is held': async (t, world) => {
+    await restored(world, without(ofThai({ transaction_id: '', state: 'accepted' }), 'reference'))
+    const lifecycle = await beginLifecycle(world)
+    await lifecycle.scan()
+    t.match(viewOf(await lifecycle.confirm()), { status: 'authorized' })
+    t.same(instructed(world), [])
+    t.match(await orphans(world), [{ state: 'accepted', held: [lifecycle.id] }])
   },
 
   'a value missing in the statement matches any payment': async (t, world) => {
@@ -506,6 +628,7 @@ runOnBothStores({
     await refused({ environment: 'test' })
     await refused({ executed_at: '0' })
     await refused({ instruction_id: '' })
+    await refused({ state: 'refused' })
     t.same(
       viewOf<{ data: unknown[] }>(await read(world, listOrphans({ resolved: false }))).data,
       [],

@@ -1,12 +1,18 @@
 /** Which statements can be right, by the figures of the rail. */
 import t from 'tap'
 import { DAY, HOUR, instant, plus, type Instant } from '../../../src/base/clock.js'
-import { createMovementTally, type Moved } from '../../../src/base/movements.js'
+import {
+  ACCEPTED,
+  createMovementTally,
+  type Moved,
+  type MovementFigures,
+} from '../../../src/base/movements.js'
 import type { MovementPeriod, SummaryAnswer } from '../../../src/rails/rail.js'
 import {
   createStatementChecker,
   type StatementFigures,
 } from '../../../src/processor/recovery/statement_check.js'
+import { readFigures, storedFigures } from '../../../src/processor/recovery/statement_figures.js'
 import { openNewBooks } from '../../support/books.js'
 
 interface Line extends Moved {
@@ -28,7 +34,14 @@ const BEFORE = [line('old', -48), line('before', -0.5)]
 const LOST = [line('lost1', 1), line('lost2', 2), line('lost3', 3)]
 const RAIL = [...BEFORE, ...LOST]
 
-function figuresOf(lines: readonly Line[]): StatementFigures {
+/** Accepted instructions, by name. */
+function acceptedFigures(names: readonly string[]): MovementFigures {
+  const tally = createMovementTally()
+  for (const name of names) tally.add({ ...line(name, 0), movement: ACCEPTED })
+  return tally.figures()
+}
+
+function figuresOf(lines: readonly Line[], accepted: readonly string[] = []): StatementFigures {
   const tally = createMovementTally()
   for (const each of lines) tally.add(each)
   const times = lines.map(({ at }) => at)
@@ -36,25 +49,27 @@ function figuresOf(lines: readonly Line[]): StatementFigures {
     lines.length === 0
       ? null
       : { first: instant(Math.min(...times)), last: instant(Math.max(...times)) }
-  return { ...tally.figures(), span }
+  return { ...tally.figures(), span, accepted: acceptedFigures(accepted) }
 }
 
 const railWith =
-  (lines: readonly Line[], ofShard = lines) =>
+  (lines: readonly Line[], ofShard = lines, open: readonly string[] | null = []) =>
   ({ from, to }: MovementPeriod): Promise<SummaryAnswer> => {
     const { sums, digest } = figuresOf(lines.filter(({ at }) => at >= from && at < to))
     const last = [...ofShard].sort((one, other) => one.at - other.at).at(-1)
     const newest = last === undefined ? null : { ...last }
-    return Promise.resolve({ kind: 'summary', summary: { sums, digest, newest } })
+    const accepted = open && acceptedFigures(open)
+    return Promise.resolve({ kind: 'summary', summary: { sums, digest, newest, accepted } })
   }
 
 async function faultsOf(
   statement: readonly Line[],
   summarize = railWith(RAIL),
   submittedAt: number | null = plus(COPIED_AT, -HOUR),
+  accepted: readonly string[] = [],
 ): Promise<string> {
   const checker = createStatementChecker(() => Promise.resolve(submittedAt), summarize)
-  return (await checker.check(figuresOf(statement))).faults.join('; ')
+  return (await checker.check(figuresOf(statement, accepted))).faults.join('; ')
 }
 
 void t.test('the statement of the rail is right from any day before the copy', async (t) => {
@@ -96,6 +111,35 @@ void t.test('what moved after the last line of this shard makes a statement too 
   t.equal(await faultsOf(RAIL, railWith(later, RAIL)), '', 'another shard goes on')
   const ofAnother = line('other', 1)
   t.match(await faultsOf(RAIL, railWith([...RAIL, ofAnother], RAIL)), /has 5 .* made 6/)
+})
+
+void t.test('a statement has what the rail has accepted and not executed', async (t) => {
+  const faults = (open: readonly string[] | null, ...accepted: string[]): Promise<string> =>
+    faultsOf(RAIL, railWith(RAIL, RAIL, open), undefined, accepted)
+  t.equal(await faults(['one', 'two'], 'two', 'one'), '')
+  t.equal(await faults(['one', 'two'], 'one'), 'it has 1 accepted instruction, and the rail has 2')
+  t.equal(await faults([], 'one'), 'it has 1 accepted instruction, and the rail has 0')
+  t.equal(
+    await faults(['one', 'two'], 'one', 'other'),
+    'its 2 accepted instructions are not those that the rail has',
+  )
+  t.equal(await faults(null), 'the rail does not report what it has accepted and not executed')
+  const checker = createStatementChecker(() => Promise.resolve(null), railWith(RAIL, RAIL, ['one']))
+  const { rail } = await checker.check(figuresOf(RAIL, ['one']))
+  t.match(rail?.sums.at(-1), { movement: 'accepted', count: 1, amount: 125_000n })
+})
+
+void t.test('the figures of accepted instructions pass approval requests and the wire', (t) => {
+  const figures = figuresOf(RAIL, ['one'])
+  t.same(readFigures(storedFigures(figures)), figures)
+  const { accepted, accepted_digest, ...earlier } = storedFigures(figures)
+  t.same(readFigures(earlier), figuresOf(RAIL), 'a request of an earlier version has none')
+  t.equal(readFigures({ ...earlier, accepted: accepted!, accepted_digest: 'x' }), null)
+  t.equal(
+    readFigures({ ...earlier, accepted: earlier.sums, accepted_digest: accepted_digest! }),
+    null,
+  )
+  t.end()
 })
 
 void t.test('a rail that cannot tell or does not answer proves no statement', async (t) => {

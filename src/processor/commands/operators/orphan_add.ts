@@ -1,11 +1,12 @@
 /**
- * Stores orphan executions: executions in the rail's statement that the restored books do not
- * contain.
+ * Stores orphan executions: instructions that the rail's statement shows as executed, or as
+ * accepted and not executed, and that the restored books do not contain.
  *
  * - Accepted only in recovery mode, so before any payment that could match one is decided.
  * - An instruction that these books submitted is not an orphan: the rail reports its outcome under
  *   its own id and never executes it twice.
- * - The same execution again changes nothing.
+ * - The same again changes nothing, except that an accepted instruction becomes an execution: books
+ *   that were restored twice can have missed the report of it.
  */
 import { parsePositiveInt64 } from '../../../money/money.js'
 import { ENVIRONMENTS, PREFIX } from '../../../base/ids.js'
@@ -36,12 +37,19 @@ export function addOrphans(actor: Actor, executions: readonly Execution[]): Comm
       if (executions.length > ORPHANS_AT_ONCE) return refuse('invalid_request')
       const orphans = executions.map((execution) => orphanOf(ctx, recovery.number, execution))
       if (!orphans.every((orphan) => orphan !== null)) return refuse('invalid_request')
-      const isNew = ({ instruction }: Orphan): boolean =>
-        ctx.memory.orphans.get(instruction) === undefined && !isSubmitted(ctx.memory, instruction)
+      const isNew = (orphan: Orphan): boolean => {
+        const known = ctx.memory.orphans.get(orphan.instruction)
+        if (known !== undefined) return isExecutionOf(known, orphan)
+        return !isSubmitted(ctx.memory, orphan.instruction)
+      }
       const added = orphans.filter(isNew)
 
       // From here on it must succeed.
-      for (const orphan of added) stageOrphan(ctx, orphan)
+      for (const orphan of added) {
+        const known = ctx.memory.orphans.get(orphan.instruction)
+        const { state, transaction_id } = orphan
+        stageOrphan(ctx, known === undefined ? orphan : { ...known, state, transaction_id })
+      }
       if (added.length > 0) {
         logAction(ctx, actor, 'add_orphans', `${added.length} executions`)
       }
@@ -55,6 +63,12 @@ function isSubmitted({ intents, payouts }: Memory, id: string): boolean {
   return live?.context.handedOverAt !== undefined
 }
 
+const isExecutionOf = (known: Orphan, stated: Orphan): boolean =>
+  known.state === 'accepted' && known.status === 'open' && stated.state === 'executed'
+
+const isState = (text: string): text is 'accepted' | 'executed' =>
+  text === 'accepted' || text === 'executed'
+
 /** Null when the execution is not valid. */
 function orphanOf(
   { vault }: CommandContext,
@@ -64,11 +78,13 @@ function orphanOf(
   const { environment, purpose, destination_account: account } = execution
   const amount = parsePositiveInt64(execution.amount)
   const executedAt = Number(execution.executed_at)
+  const state = execution.state || 'executed'
   const isKnown =
     execution.instruction_id !== '' &&
     (environment === undefined || ENVIRONMENTS.some((known) => known === environment)) &&
     (purpose === undefined || PURPOSES.some((known) => known === purpose)) &&
     /^[A-Z]{3}$/.test(execution.currency) &&
+    isState(state) &&
     executedAt > 0
   if (!isKnown || amount === undefined) return null
   return {
@@ -86,5 +102,6 @@ function orphanOf(
     status: 'open',
     matched_to: null,
     resolved_at: null,
+    state,
   }
 }

@@ -2,7 +2,7 @@
  * Resolves an orphan execution after an operator has found the payment it belongs to.
  *
  * - `matched`: it is the payment of a held payout or intent, which completes without a submission;
- *   its money is posted as for a rail report.
+ *   its money is posted as for a rail report. The rail must have executed it.
  * - `dismissed`: it belongs to no payment of ours. Payments held for it stay held until a reviewer
  *   decides.
  */
@@ -51,6 +51,7 @@ export function resolveOrphan(
       const orphan = ctx.memory.orphans.get(instruction)
       if (orphan === undefined) return refuse('orphan_execution_not_found')
       if (orphan.status !== 'open') return refuse('orphan_execution_resolved')
+      if (isMatch && orphan.state !== 'executed') return refuse('orphan_execution_not_executed')
       const pay = paymentId === undefined ? null : paymentOf(ctx, paymentId)
       if (paymentId !== undefined && pay === null) {
         return refuse(isIntent ? 'payment_intent_not_found' : 'payout_not_found')

@@ -4,6 +4,7 @@
  * - A report must match the instruction in amount, currency and destination. A report that does not
  *   match, contradicts a known outcome or names an unknown instruction is a discrepancy for an
  *   operator, never a transition.
+ * - A report about an orphan execution updates it: these books do not have its payment.
  * - A repeated report changes nothing. Every report is acknowledged, after the commit of its
  *   changes.
  * - `returned` may arrive before `executed`: then both are applied in their order, as transitions
@@ -20,6 +21,7 @@ import { advanceIntent, stageIntent } from '../../changes/advance_intent.js'
 import { advancePayout, stagePayout } from '../../changes/advance_payout.js'
 import type { Command, CommandContext } from '../../cycle/command.js'
 import { executionIn, recordDiscrepancy } from '../../changes/discrepancies.js'
+import { reportOrphan } from '../../changes/orphans.js'
 import { answer } from '../../cycle/answer.js'
 import type { LiveIntent, LivePayout } from '../../cache/memory.js'
 import {
@@ -84,7 +86,7 @@ export function applyRailReport(report: RailReport, finalityWindowMs: number): C
         : viewOfPayout(ctx, ctx.memory.payouts.get(report.id))
       const mismatches =
         payment === null
-          ? [{ report, reason: 'unknown_instruction' }]
+          ? applyToUnknown(ctx, report)
           : apply(ctx, payment, report, finalityWindowMs)
       if (report.status !== 'accepted' && payment?.isInquiredAbout()) {
         payment.step({ type: 'answered', at: ctx.now })
@@ -101,6 +103,13 @@ export function applyRailReport(report: RailReport, finalityWindowMs: number): C
 }
 
 const NO_MISMATCH: readonly Mismatch[] = []
+
+/** Applies the report of an instruction that these books do not have. */
+function applyToUnknown(ctx: CommandContext, report: RailReport): readonly Mismatch[] {
+  const orphan = ctx.memory.orphans.get(report.id)
+  const reason = orphan === undefined ? 'unknown_instruction' : reportOrphan(ctx, orphan, report)
+  return reason === null ? NO_MISMATCH : [{ report, reason }]
+}
 
 /** Applies the report. @returns what does not match, as reports of their own */
 function apply(
