@@ -14,7 +14,7 @@ import { childProcess, isSupervised } from '../../src/base/child.js'
 import { SECOND, systemClock, systemPause } from '../../src/base/clock.js'
 import { openGrpcTls } from '../../src/base/grpc_tls.js'
 import { createLog } from '../../src/base/log.js'
-import type { TenantId } from '../../src/base/ids.js'
+import type { EndpointId, TenantId } from '../../src/base/ids.js'
 import { watchProcessorAddresses } from '../../src/base/processor_addresses.js'
 import { contracts } from '../../src/base/protos.js'
 import { openOpsHttp, opsListen, ownReadiness, type Readiness } from '../../src/base/ops_http.js'
@@ -33,6 +33,7 @@ import { createEndpointDirectory, type Subscription } from './endpoint/endpoint_
 import { createEventConsumer } from './intake/event_consumer.js'
 import { startRetention } from './store/retention.js'
 import { registerMetrics } from './metrics.js'
+import { createDeadDeliveryReporter } from './intake/dead_delivery_reporter.js'
 import { createDeliveryOutcomeReporter } from './intake/delivery_outcome_reporter.js'
 import { createDeadLetterLog } from './delivery/dead_letter_log.js'
 import { createPool } from './pool.js'
@@ -101,16 +102,31 @@ const { Directory, EventOutcomes, WebhookControl } = contracts<
 const endpoints = createEndpointDirectory({ token, log })
 /** By address. */
 const processors = new Map<string, Processor>()
+const clientOfEndpoint = (id: EndpointId): EventOutcomesClient | undefined => {
+  const endpoint = endpoints.get(id)
+  return endpoint && recorderOf(endpoint.tenant)
+}
 const outcomes = createDeliveryOutcomeReporter({
   clientOf: recorderOf,
-  clientOfEndpoint: (id) => {
-    const endpoint = endpoints.get(id)
-    return endpoint && recorderOf(endpoint.tenant)
-  },
+  clientOfEndpoint,
   token,
   store,
   failed: poolFailed,
   clock,
+  log,
+})
+const deadDeliveries = createDeadDeliveryReporter({
+  pool: settings.WEBHOOK_POOL_NUMBER,
+  clients: () =>
+    [...processors.values()]
+      .filter(({ subscription }) => subscription.isComplete())
+      .map(({ recorder }) => recorder),
+  clientOfEndpoint,
+  token,
+  adminQueries,
+  clock,
+  elapsed: () => performance.now(),
+  failed: poolFailed,
   log,
 })
 const deadLetters = createDeadLetterLog({
@@ -134,6 +150,7 @@ const pool = createPool({
   disable: (endpointId, reason) => outcomes.disable(endpointId, reason),
   onAttempt: (result) => metrics.record(result),
   deadLetters,
+  deadChanged: () => deadDeliveries.schedule(),
   failed: poolFailed,
 })
 await pool.start()
@@ -155,6 +172,7 @@ endpoints.onChange((endpoint) => {
   pool.applyEndpoint(endpoint)
   eventConsumer.applyEndpoint(endpoint)
 })
+endpoints.onComplete(() => deadDeliveries.schedule())
 const metrics = registerMetrics(registry, {
   counts: eventConsumer.counts,
   pool: () => pool.state(),
@@ -216,6 +234,7 @@ stopNow = async () => {
   await sender.close()
   await retention.stop()
   await outcomes.stop()
+  await deadDeliveries.stop()
   await adminQueries.close()
   await store.close()
   for (const { clients } of processors.values()) clients.forEach((client) => client.close())

@@ -83,6 +83,8 @@ export interface PoolOptions extends AttemptOptions {
   readonly disable: (endpointId: EndpointId, reason: DisableReason) => void
   readonly onAttempt: (result: AttemptResult) => void
   readonly deadLetters?: Omit<DeadLetterLog, 'stop'>
+  /** Called when the dead deliveries of an endpoint on disk have changed. */
+  readonly deadChanged?: () => void
   /** Called with a fault of ours: memory may differ from the disk, so the process must exit. */
   readonly failed: (fault: unknown) => void
 }
@@ -273,7 +275,10 @@ export function createPool(options: PoolOptions): WebhookPool {
     release(queue, delivery.id)
     dueOnDisk(queue, delivery.context.dueAt)
     if (delivery.context.dueAt === null) options.settled()
-    if (delivery.state === 'dead') options.deadLetters?.dead(delivery)
+    if (delivery.state === 'dead') {
+      options.deadLetters?.dead(delivery)
+      options.deadChanged?.()
+    }
     if (queue.endpoint?.status === 'deleted') track(abandonAll(queue))
     options.onAttempt(result)
   }
@@ -343,6 +348,7 @@ export function createPool(options: PoolOptions): WebhookPool {
       queue.loading = false
       queue.releasedDuringLoad.clear()
     })
+    if (due !== null) options.deadChanged?.()
     if (queue.endpoint?.status === 'deleted') return track(abandonAll(queue))
     queue.breaker = CLOSED
     dueOnDisk(queue, due)

@@ -21,6 +21,7 @@ const SUMMARIES: Readonly<Record<EventType, string>> = {
   'payout.reversed': 'A completed payout came back',
   'balance.low': 'A balance fell below its threshold',
   'webhook_endpoint.disabled': 'Another endpoint was disabled',
+  'webhook_endpoint.deliveries_dead': 'Deliveries to another endpoint died',
   'webhook_endpoint.test': 'A test event',
 }
 

@@ -36,6 +36,18 @@ export const ACCOUNT_ANSWERS: Readonly<Record<string, Schema>> = {
       }),
       'Your alerts.',
     ),
+    webhook_endpoints: listOf(
+      objectOf('Whether deliveries to one of your endpoints died.', {
+        id: text('`we_…`', { pattern: '^we_' }),
+        dead_deliveries: {
+          type: ['integer', 'null'],
+          minimum: 0,
+          description: 'Without further attempts until you ask for them. `null`: not known yet.',
+        },
+        newest_dead_at: orNull(ref('Timestamp'), 'When the newest died. `null`: none.'),
+      }),
+      'All endpoints, oldest first.',
+    ),
   }),
   PayoutTerms: objectOf('Terms of payouts to one destination.', {
     country: text('ISO 3166, two capital letters.', { pattern: '^[A-Z]{2}$' }),

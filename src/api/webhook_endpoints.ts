@@ -110,6 +110,17 @@ const rotationAsJson = ({ activate_at: at }: RotateWebhookSecret): object =>
 
 const nextKey = ref('NextWebhookKey', 'Present while a new secret is scheduled.')
 
+/** Members of an endpoint in `webhook_endpoint.deliveries_dead`. */
+const deadDeliveries: Properties = {
+  dead_deliveries: {
+    type: 'integer',
+    minimum: 1,
+    description: 'Dead deliveries. Only in `webhook_endpoint.deliveries_dead`.',
+  },
+  newest_dead_at: ref('Timestamp', 'When the newest died. Likewise.'),
+  newest_dead_event_id: text('Their newest event. Likewise.', { pattern: '^evt_' }),
+}
+
 const NEXT_WEBHOOK_KEY = objectOf('A secret that does not sign yet.', {
   key_id: text('The id of the new secret.'),
   activate_at: ref('Timestamp', 'From then on the new secret signs.'),
@@ -119,7 +130,10 @@ const secret = text('Verifies webhooks. Shown only here.', { pattern: '^whsec_' 
 
 export const WEBHOOK_ENDPOINT_ANSWERS: Readonly<Record<string, Schema>> = {
   NextWebhookKey: NEXT_WEBHOOK_KEY,
-  WebhookEndpoint: objectOf('A URL that receives events.', endpoint, { next_key: nextKey }),
+  WebhookEndpoint: objectOf('A URL that receives events.', endpoint, {
+    next_key: nextKey,
+    ...deadDeliveries,
+  }),
   CreatedWebhookEndpoint: objectOf('The endpoint with its secret.', { ...endpoint, secret }),
   RotatedWebhookEndpoint: objectOf(
     'The endpoint with its new secret. `key_id` is the id of the new secret.',

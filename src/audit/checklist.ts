@@ -19,6 +19,7 @@ import {
 } from './checks/deliveries.js'
 import {
   eventBodiesMatch,
+  everyAnnouncementHasEvent,
   everyDisablingHasEvent,
   noOrphanEvents,
   sequencesHaveNoGap,
@@ -103,6 +104,7 @@ export const CHECKLIST: readonly Check[] = [
   everyTransitionHasEvent,
   noOrphanEvents,
   everyDisablingHasEvent,
+  everyAnnouncementHasEvent,
   sequencesHaveNoGap,
   eventBodiesMatch,
   idempotencyRowsResolve,

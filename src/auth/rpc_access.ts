@@ -67,7 +67,11 @@ const PROCESSOR = ['processor'] as const
 export const RPC_ACCESS = {
   'causeway.internal.v1.CommandStream': { Open: GATEWAY },
   'causeway.internal.v1.Directory': { WatchPartners: GATEWAY, WatchEndpoints: WEBHOOKS },
-  'causeway.internal.v1.EventOutcomes': { Record: WEBHOOKS, DisableEndpoint: WEBHOOKS },
+  'causeway.internal.v1.EventOutcomes': {
+    Record: WEBHOOKS,
+    RecordDead: WEBHOOKS,
+    DisableEndpoint: WEBHOOKS,
+  },
   'causeway.internal.v1.WebhookControl': { Connect: WEBHOOKS },
   'causeway.v1.PaymentIntents': {
     Create: SERVICE,

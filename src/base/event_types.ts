@@ -9,8 +9,14 @@
 /** Goes only to the endpoint that it names, whatever its subscription. */
 export const TEST_EVENT = 'webhook_endpoint.test'
 
-/** Goes only to the other endpoints of the partner. */
 export const DISABLED_EVENT = 'webhook_endpoint.disabled'
+export const DELIVERIES_DEAD_EVENT = 'webhook_endpoint.deliveries_dead'
+
+/** Types that go only to the other endpoints of the partner. */
+export const OTHERS_EVENTS: ReadonlySet<string> = new Set([DISABLED_EVENT, DELIVERIES_DEAD_EVENT])
+
+/** The types about an endpoint; their dead deliveries are not announced. */
+export const ENDPOINT_EVENTS = 'webhook_endpoint.'
 
 export const EVENT_TYPES = [
   'payment_intent.authorized',
@@ -27,6 +33,7 @@ export const EVENT_TYPES = [
   'payout.reversed',
   'balance.low',
   DISABLED_EVENT,
+  DELIVERIES_DEAD_EVENT,
   TEST_EVENT,
 ] as const
 

@@ -70,6 +70,7 @@ export interface components {
       | 'payout.reversed'
       | 'balance.low'
       | 'webhook_endpoint.disabled'
+      | 'webhook_endpoint.deliveries_dead'
       | 'webhook_endpoint.test'
     /** @description An event type; `*` selects all that are not opt-in. */
     readonly EventSubscription:
@@ -88,6 +89,7 @@ export interface components {
       | 'payout.reversed'
       | 'balance.low'
       | 'webhook_endpoint.disabled'
+      | 'webhook_endpoint.deliveries_dead'
       | 'webhook_endpoint.test'
     /** @description Why a payment failed or came back. Texts are constant. */
     readonly Failure: {
@@ -488,6 +490,12 @@ export interface components {
       readonly created_at: components['schemas']['Timestamp']
       /** @description Present while a new secret is scheduled. */
       readonly next_key?: components['schemas']['NextWebhookKey']
+      /** @description Dead deliveries. Only in `webhook_endpoint.deliveries_dead`. */
+      readonly dead_deliveries?: number
+      /** @description When the newest died. Likewise. */
+      readonly newest_dead_at?: components['schemas']['Timestamp']
+      /** @description Their newest event. Likewise. */
+      readonly newest_dead_event_id?: string
     }
     /** @description The endpoint with its secret. */
     readonly CreatedWebhookEndpoint: {
@@ -661,11 +669,13 @@ export interface components {
       /** @description `evt_…` */
       readonly id: string
       /** @description What happened. */
-      readonly type: 'webhook_endpoint.disabled' | 'webhook_endpoint.test'
+      readonly type:
+        'webhook_endpoint.disabled' | 'webhook_endpoint.deliveries_dead' | 'webhook_endpoint.test'
       /** @description The same as `id`: deduplicate by it. */
       readonly webhook_event_id: string
       /** @description The same as `type`. */
-      readonly webhook_event_type: 'webhook_endpoint.disabled' | 'webhook_endpoint.test'
+      readonly webhook_event_type:
+        'webhook_endpoint.disabled' | 'webhook_endpoint.deliveries_dead' | 'webhook_endpoint.test'
       /**
        * @description Version of this body.
        * @example 2026-11-01
@@ -816,6 +826,15 @@ export interface components {
       readonly balance_alerts: readonly {
         readonly currency: components['schemas']['Currency']
         readonly threshold: components['schemas']['MinorUnits']
+      }[]
+      /** @description All endpoints, oldest first. */
+      readonly webhook_endpoints: readonly {
+        /** @description `we_…` */
+        readonly id: string
+        /** @description Without further attempts until you ask for them. `null`: not known yet. */
+        readonly dead_deliveries: number | null
+        /** @description When the newest died. `null`: none. */
+        readonly newest_dead_at: components['schemas']['Timestamp'] | null
       }[]
     }
     /** @description Terms of payouts to one destination. */

@@ -159,6 +159,7 @@ export const TABLES = {
       times_disabled: 'integer',
       disabled_at: 'integer',
       breaker_reset_at: 'integer',
+      dead_announced_at: 'integer',
     },
   },
   rates: {
@@ -368,7 +369,7 @@ type Nullable = {
   payouts: 'due_at'
   signingKeys: 'revoked_at'
   callers: 'partners' | 'certificate' | 'revoked_at'
-  endpoints: 'disabled_at'
+  endpoints: 'disabled_at' | 'dead_announced_at'
   idempotency: 'response'
   entries: 'tenant'
   fxQuotes: 'conversion' | 'request_id'

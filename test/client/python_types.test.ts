@@ -45,7 +45,15 @@ const SCHEMA_NAMES: Readonly<Record<string, string>> = {
 }
 /** Types of members whose schemas have no name. */
 const UNNAMED: ReadonlySet<string> = new Set([
-  ...['BalanceAlert', 'Limits', 'Merchant', 'NextKey', 'PayoutBeneficiary', 'PayoutRail'],
+  ...[
+    'BalanceAlert',
+    'EndpointDeliveries',
+    'Limits',
+    'Merchant',
+    'NextKey',
+    'PayoutBeneficiary',
+    'PayoutRail',
+  ],
   ...['ReceiptRefund', 'RequestRefusal', 'SignatureCheck', 'Terms'],
 ])
 

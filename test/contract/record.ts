@@ -264,6 +264,15 @@ try {
   await call({ operation: 'deleteWebhookEndpoint', method: 'DELETE', path: spare, status: 200 })
 
   // Account and tools.
+  const refusing = await receiverOf(partner, () => 400)
+  normalizer.replace(refusing.url, new URL(PARTNER_URL).origin)
+  const unused = await partner.request(post, INTENTS, INTENT)
+  const { intent_id: unusedId } = unused.body as { intent_id: string }
+  await partner.request(post, `${INTENTS}/${unusedId}/cancel`)
+  await receiver.until(
+    'the dead delivery is announced',
+    ({ eventType }) => eventType === 'webhook_endpoint.deliveries_dead',
+  )
   await call({ operation: 'getAccount', method: get, path: '/v1/account', status: 200 })
   const claim = { method: post, path: '/v1/payouts' }
   const sent = { timestamp: new Date().toISOString(), nonce: newNonce() }
@@ -296,6 +305,7 @@ try {
   writeFileSync(join(projectRoot(), EXAMPLES_FILE), text)
   console.log(EXAMPLES_FILE)
   await receiver.close()
+  await refusing.close()
 } finally {
   await stack.stop()
 }

@@ -82,6 +82,11 @@ const TRIGGERS: Readonly<Record<EventType, () => Promise<unknown>>> = {
     t.teardown(() => other.close())
     await post(`/v1/webhook_endpoints/${other.endpointId}/disable`)
   },
+  'webhook_endpoint.deliveries_dead': async () => {
+    const other = await receiverOf(partner, () => 400)
+    t.teardown(() => other.close())
+    await payOut(partner, 'refused delivery')
+  },
   'webhook_endpoint.test': () => post(`/v1/webhook_endpoints/${receiver.endpointId}/test`),
 }
 

@@ -28,8 +28,8 @@ const READ = `
   WebhookAdmin/Status WebhookAdmin/ListEndpoints WebhookAdmin/ListDead WebhookAdmin/ListPoison`
 const ALLOWED: Readonly<Record<string, string>> = {
   gateway: 'CommandStream/Open Directory/WatchPartners',
-  webhooks: `Directory/WatchEndpoints EventOutcomes/Record EventOutcomes/DisableEndpoint
-    WebhookControl/Connect`,
+  webhooks: `Directory/WatchEndpoints EventOutcomes/Record EventOutcomes/RecordDead
+    EventOutcomes/DisableEndpoint WebhookControl/Connect`,
   processor: 'Rail/Describe Rail/Summarize Rail/Link',
   supervisor: 'Operator/EnsureDemo',
   service: `PaymentIntents/Create PaymentIntents/Get PaymentIntents/Cancel PaymentIntents/Refund

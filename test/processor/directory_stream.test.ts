@@ -47,6 +47,7 @@ const anEndpoint = (i: number, changes: Partial<EndpointEntry> = {}): EndpointEn
   disabledReason: '',
   timesDisabled: 0,
   disabledAt: null,
+  deadAnnouncedAt: null,
   breakerResetAt: instant(7),
   secrets: [{ keyId: `we_${i}_1`, secret: 'whsec_of_the_test', activeFrom: instant(5) }],
   createdAt: instant(5),

@@ -192,6 +192,7 @@ export const ROWS: { readonly [N in TableName]: readonly [Row<N>, Row<N>] } = {
       times_disabled: 3,
       disabled_at: 4,
       breaker_reset_at: LATEST,
+      dead_announced_at: LATEST,
     },
     {
       id: 'b',
@@ -208,6 +209,7 @@ export const ROWS: { readonly [N in TableName]: readonly [Row<N>, Row<N>] } = {
       times_disabled: 7,
       disabled_at: null,
       breaker_reset_at: 8,
+      dead_announced_at: null,
     },
   ],
   rates: [

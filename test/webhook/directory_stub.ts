@@ -16,6 +16,8 @@ export interface StandInProcessor {
   /** Number of reports, by event and outcome. */
   readonly outcomes: Map<string, number>
   readonly disabled: { readonly endpointId: string; readonly reason: string }[]
+  /** The dead deliveries by pool, in the last report. */
+  readonly dead: Map<number, readonly { endpoint_id: string; count: number }[]>
   /** Sends the endpoint to present and later watchers. */
   setEndpoint(endpoint: WireEndpoint): void
   /** Ends the watchers' streams; they get changes when they reconnect. */
@@ -30,6 +32,7 @@ export async function openStandInProcessor(token: string): Promise<StandInProces
   const watchers = new Set<ServerWritableStream<WatchRequest, EndpointUpdate>>()
   const outcomes = new Map<string, number>()
   const disabled: { endpointId: string; reason: string }[] = []
+  const dead: StandInProcessor['dead'] = new Map()
   let refusing = false
 
   const directory: Pick<DirectoryHandlers, 'WatchEndpoints'> = {
@@ -49,6 +52,11 @@ export async function openStandInProcessor(token: string): Promise<StandInProces
         const key = `${event_id} ${outcome}`
         outcomes.set(key, (outcomes.get(key) ?? 0) + 1)
       }
+      answer(null, {})
+    },
+    RecordDead: (call, answer) => {
+      if (refusing || tokenIn(call.metadata) !== token) return answer({ code: 14, details: 'no' })
+      dead.set(call.request.pool, call.request.endpoints)
       answer(null, {})
     },
     DisableEndpoint: (call, answer) => {
@@ -73,6 +81,7 @@ export async function openStandInProcessor(token: string): Promise<StandInProces
     address,
     outcomes,
     disabled,
+    dead,
     setEndpoint,
     cut: () => {
       for (const watcher of watchers) watcher.end()

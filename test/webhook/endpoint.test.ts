@@ -45,7 +45,7 @@ void t.test('a test event goes only to the endpoint that it names', (t) => {
   t.end()
 })
 
-void t.test('webhook_endpoint.disabled goes to the other endpoints', (t) => {
+void t.test('an event about an endpoint goes to the other endpoints', (t) => {
   const [one, other] = [anEndpoint(), anEndpoint()]
   const narrow = anEndpoint({ enabledEvents: ['payout.failed'] })
   const disabled = event('webhook_endpoint.disabled', {
@@ -54,6 +54,11 @@ void t.test('webhook_endpoint.disabled goes to the other endpoints', (t) => {
   t.notOk(subscribesTo(one, disabled), 'also when it is enabled again')
   t.ok(subscribesTo(other, disabled))
   t.notOk(subscribesTo(narrow, disabled))
+  const dead = event('webhook_endpoint.deliveries_dead', {
+    data: { webhook_endpoint: { id: one.id } },
+  })
+  t.notOk(subscribesTo(one, dead))
+  t.ok(subscribesTo(other, dead))
   t.end()
 })
 

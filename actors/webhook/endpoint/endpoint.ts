@@ -6,12 +6,12 @@
  * - `*` subscribes to every event type but the opt-in ones.
  * - An endpoint gets no event from before its creation. A disabled one gets its events later, a
  *   deleted one never.
- * - A test event goes only to the endpoint that it names; a `webhook_endpoint.disabled` event goes
- *   only to the others.
+ * - A test event goes only to the endpoint that it names; `webhook_endpoint.disabled` and
+ *   `webhook_endpoint.deliveries_dead` go only to the others.
  */
 import type { SigningSecret } from '../../../src/auth/signature.js'
 import type { Instant } from '../../../src/base/clock.js'
-import { DISABLED_EVENT, OPT_IN_EVENTS, TEST_EVENT } from '../../../src/base/event_types.js'
+import { OPT_IN_EVENTS, OTHERS_EVENTS, TEST_EVENT } from '../../../src/base/event_types.js'
 import type { EndpointId, TenantId } from '../../../src/base/ids.js'
 
 export interface Endpoint {
@@ -46,7 +46,7 @@ export function subscribesTo(endpoint: Endpoint, event: RoutedEvent): boolean {
   if (endpoint.status === 'deleted') return false
   if (endpoint.tenant !== event.tenant || endpoint.createdAt > event.createdAt) return false
   if (event.type === TEST_EVENT) return endpoint.id === endpointIn(event.body)
-  if (event.type === DISABLED_EVENT && endpoint.id === endpointIn(event.body)) return false
+  if (OTHERS_EVENTS.has(event.type) && endpoint.id === endpointIn(event.body)) return false
   const { enabledEvents } = endpoint
   if (enabledEvents.includes(event.type)) return true
   return enabledEvents.includes('*') && !OPT_IN_EVENTS.has(event.type)

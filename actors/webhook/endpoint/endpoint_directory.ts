@@ -40,6 +40,8 @@ export interface Endpoints {
   isAllSynced(): boolean
   /** Called for each received endpoint, known ones included. */
   onChange(handler: (endpoint: Endpoint) => void): void
+  /** Called when a stream is complete, also after each reconnect. */
+  onComplete(handler: () => void): void
   close(): void
 }
 
@@ -55,6 +57,8 @@ export interface EndpointDirectory extends Endpoints {
 export interface Subscription {
   /** Whether this processor announces the tenant. */
   has(tenant: TenantId): boolean
+  /** Its endpoints are current. */
+  isComplete(): boolean
   /** Resolves when the stream is complete for the first time. */
   readonly complete: Promise<void>
   close(): void
@@ -89,6 +93,7 @@ export function createEndpointDirectory(options: EndpointDirectoryOptions): Endp
   let waiting: Waiter[] = []
   let closed = false
   let handler: (endpoint: Endpoint) => void = () => undefined
+  let whenComplete: () => void = () => undefined
 
   const add = (client: DirectoryClient): Subscription => {
     const stream = openStream(client, options, {
@@ -111,6 +116,7 @@ export function createEndpointDirectory(options: EndpointDirectoryOptions): Endp
     const reached = waiting.filter((waiter) => waiter.isReached())
     waiting = waiting.filter((waiter) => !reached.includes(waiter))
     for (const { resolve } of reached) resolve(true)
+    if (update.complete) whenComplete()
   }
 
   const apply = (endpoint: Endpoint): void => {
@@ -171,6 +177,9 @@ export function createEndpointDirectory(options: EndpointDirectoryOptions): Endp
     isAllSynced,
     onChange: (given) => {
       handler = given
+    },
+    onComplete: (given) => {
+      whenComplete = given
     },
     close: () => {
       closed = true
@@ -251,6 +260,7 @@ function openStream(
   return {
     state,
     complete,
+    isComplete: () => state.isComplete,
     has: (tenant) => state.shard === '' || state.partners.has(partsOfTenant(tenant).partner),
     close: () => {
       closed = true

@@ -9,7 +9,8 @@
  * - A corrupt delivery is listed (store/stored_delivery).
  */
 import type { Instant } from '../../../src/base/clock.js'
-import type { DeliveryId, EndpointId, TenantId } from '../../../src/base/ids.js'
+import type { DeliveryId, EndpointId, EventId, TenantId } from '../../../src/base/ids.js'
+import { ENDPOINT_EVENTS } from '../../../src/base/event_types.js'
 import { openDatabase, type Reader } from '../../../src/store/database.js'
 import type { AttemptRow, DeliveryRow } from './schema.js'
 import { shownState, type StoredState } from './stored_delivery.js'
@@ -52,6 +53,19 @@ export interface EndpointCounts {
   readonly dead: number
 }
 
+/** The dead deliveries of one endpoint. */
+export interface DeadCounts {
+  readonly endpointId: EndpointId
+  readonly count: number
+  /** When the newest died. */
+  readonly newestAt: Instant
+  /** Those of events that are not about an endpoint. */
+  readonly alerting: number
+  readonly alertingAt: Instant
+  /** Of those; null: none. */
+  readonly newestEventId: EventId | null
+}
+
 export interface AdminQueries {
   /** Deliveries of one endpoint below an event id, newest first. */
   ofEndpoint(
@@ -74,6 +88,8 @@ export interface AdminQueries {
   /** Deliveries of an event that is missing, by endpoint. */
   orphansOf(eventId: string): Promise<ReadonlyMap<EndpointId, OrphanDelivery>>
   counts(): Promise<readonly EndpointCounts[]>
+  /** Of endpoints with dead deliveries. */
+  deadCounts(): Promise<readonly DeadCounts[]>
   /** When the oldest event with an open delivery was created. */
   oldestOpen(): Promise<Instant | null>
   poisonCount(): Promise<number>
@@ -186,6 +202,21 @@ function countsIn(reader: Reader) {
            UNION ALL
            SELECT endpoint_id, 0, count(*) FROM deliveries ${indexedBy('deliveries_dead')}
              WHERE state = 'dead' GROUP BY endpoint_id) AS counted
+         GROUP BY endpoint_id`,
+      ),
+    deadCounts: () =>
+      reader.all<DeadCounts>(
+        `SELECT endpoint_id AS "endpointId", count(*) AS count,
+           coalesce(max(died_at), 0) AS "newestAt", count(about) AS alerting,
+           coalesce(max(CASE WHEN about IS NULL THEN NULL ELSE died_at END), 0) AS "alertingAt",
+           max(about) AS "newestEventId"
+         FROM (
+           SELECT d.endpoint_id,
+             (SELECT max(at + latency_ms) FROM attempts WHERE delivery_id = d.id) AS died_at,
+             CASE WHEN e.type LIKE '${ENDPOINT_EVENTS}%' THEN NULL ELSE e.id END AS about
+           FROM deliveries AS d ${indexedBy('deliveries_dead')}
+             JOIN events AS e ON e.id = d.event_id
+           WHERE d.state = 'dead') AS dead
          GROUP BY endpoint_id`,
       ),
     oldestOpen: async () => {

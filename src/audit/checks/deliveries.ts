@@ -123,8 +123,8 @@ export const deliveriesAreReadable: Check = {
 
 /**
  * An endpoint that received an earlier event of a type, and whose filter has not changed since,
- * subscribes to the type. Exceptions: a test event goes to one endpoint,
- * `webhook_endpoint.disabled` to all others, and an event received after it was settled is a resend
+ * subscribes to the type. Exceptions: a test event goes to one endpoint, another event about an
+ * endpoint to all others, and an event received after it was settled is a resend
  * to one endpoint.
  */
 export const deliveriesHaveNoGap = byQuery({
@@ -145,7 +145,7 @@ export const deliveriesHaveNoGap = byQuery({
         LEFT JOIN main.events p ON p.id = e.id
       WHERE w.status <> 'deleted' AND w.enabled_events_since <= e.created_at
         AND r.position < e.position AND e.type <> 'webhook_endpoint.test'
-        AND (e.type <> 'webhook_endpoint.disabled'
+        AND (e.type NOT IN ('webhook_endpoint.disabled', 'webhook_endpoint.deliveries_dead')
           OR iif(json_valid(e.body), e.body, '{}') ->> '$.data.webhook_endpoint.id' IS NOT w.id)
         AND (p.settled_at IS NULL OR e.received_at <= p.settled_at)
         AND EXISTS (SELECT 1 FROM json_each(w.enabled_events) t

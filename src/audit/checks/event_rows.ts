@@ -75,7 +75,8 @@ export const noOrphanEvents = byQuery({
         WHEN e.type = 'balance.low' THEN NOT EXISTS (SELECT 1 FROM ledger_entries l
           WHERE e.entity = l.account || '@' || l.posting
             AND l.posting = CAST(substr(e.entity, instr(e.entity, '@') + 1) AS INTEGER))
-        WHEN e.type IN ('webhook_endpoint.test', 'webhook_endpoint.disabled')
+        WHEN e.type IN ('webhook_endpoint.test', 'webhook_endpoint.disabled',
+          'webhook_endpoint.deliveries_dead')
           THEN w.id IS NULL OR (e.body ->> '$.data.webhook_endpoint.id') IS NOT w.id
         ELSE TRUE END
     UNION ALL
@@ -133,6 +134,21 @@ export const everyDisablingHasEvent = byQuery({
         OR w.status = 'disabled' AND (w.disabled_at IS NULL
           OR e.position IS NOT NULL
             AND (e.body ->> '$.data.webhook_endpoint.disabled_reason') IS NOT w.disabled_reason)`,
+})
+
+/** The clock of a pool can be ahead of the processor's. */
+export const everyAnnouncementHasEvent = byQuery({
+  name: 'every_announcement_has_event',
+  sentence: 'The last announcement of dead deliveries of a webhook endpoint has its event.',
+  over: ['webhook_endpoints'],
+  broken: `
+    WITH announced (id, last) AS MATERIALIZED (
+      SELECT substr(entity, 1, instr(entity, '@') - 1), max(created_at)
+        FROM events WHERE type = 'webhook_endpoint.deliveries_dead' GROUP BY 1)
+    SELECT w.id AS entity, 'last event at ' || coalesce(a.last, 'no time') AS found,
+           'announced at ' || coalesce(w.dead_announced_at, 'no time') AS expected
+      FROM webhook_endpoints w LEFT JOIN announced a ON a.id = w.id
+      WHERE (w.dead_announced_at IS NULL) IS NOT (a.last IS NULL) OR w.dead_announced_at < a.last`,
 })
 
 /** RFC 3339 with three fraction digits, as epoch milliseconds. */

@@ -24,6 +24,7 @@ import type { PayoutContext, PayoutEvent, PayoutState } from '../../../actors/pa
 import { storedCaller } from './stored_callers.js'
 import { createActorHost, type ActorHost, type Live } from './actor_host.js'
 import { endpointEntry, keyEntry, partnerEntry, type PartnerEntry } from './tenant_directory.js'
+import { createDeadDeliveryTable, type DeadDeliveryTable } from './dead_deliveries.js'
 import { createEndpointTable, type EndpointTable } from './endpoint_table.js'
 import { createKeyTable, type KeyTable } from './key_table.js'
 import {
@@ -71,6 +72,7 @@ export interface Memory {
   readonly approvalRequests: Map<string, Row<'approvalRequests'>>
   readonly singleHanded: SingleHandedSums
   readonly endpoints: EndpointTable
+  readonly deadDeliveries: DeadDeliveryTable
   /** Rates set by operators. */
   readonly rates: Map<Currency, KnownRate>
   /** Includes the default routes. */
@@ -184,6 +186,7 @@ function emptyMemory(salt: Buffer, warmActors: number, duplicateWindowMs: number
     approvalRequests: new Map(),
     singleHanded: createSingleHandedSums(),
     endpoints: createEndpointTable(),
+    deadDeliveries: createDeadDeliveryTable(),
     rates: new Map(),
     routes: createRouteTable(),
     balances: new Map(),

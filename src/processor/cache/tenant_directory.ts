@@ -52,6 +52,8 @@ export interface EndpointEntry {
   readonly timesDisabled: number
   /** Most recent disabling; 0: before that event existed. */
   readonly disabledAt: Instant | null
+  /** When its dead deliveries were last announced. */
+  readonly deadAnnouncedAt: Instant | null
   /** Webhook pools close this endpoint's circuit breaker when this time changes. */
   readonly breakerResetAt: Instant
   /** Oldest first. */
@@ -129,6 +131,7 @@ export function endpointEntry(row: Row<'endpoints'>, vault: Vault): EndpointEntr
     timesDisabled: row.times_disabled,
     disabledAt: row.disabled_at === null ? null : instant(row.disabled_at),
     breakerResetAt: instant(row.breaker_reset_at),
+    deadAnnouncedAt: row.dead_announced_at === null ? null : instant(row.dead_announced_at),
   }
   const secrets = secretsIn(row, vault)
   if (secrets !== undefined && Array.isArray(row.enabled_events)) return { ...entry, secrets }
@@ -168,4 +171,5 @@ export const endpointRow = (endpoint: EndpointEntry, vault: Vault): Row<'endpoin
   times_disabled: endpoint.timesDisabled,
   disabled_at: endpoint.disabledAt,
   breaker_reset_at: endpoint.breakerResetAt,
+  dead_announced_at: endpoint.deadAnnouncedAt,
 })

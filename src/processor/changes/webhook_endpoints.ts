@@ -16,6 +16,7 @@ import { environmentOf, type EndpointId, type TenantId } from '../../base/ids.js
 import { isWithin } from '../../base/text.js'
 import { corruptEndpoint } from './directory.js'
 import { API_VERSION } from './event_publish.js'
+import type { DeadDeliveries } from '../cache/dead_deliveries.js'
 import type { EndpointEntry } from '../cache/tenant_directory.js'
 import type { Memory } from '../cache/memory.js'
 
@@ -80,6 +81,14 @@ export const withBreakerReset = (endpoint: EndpointEntry, now: Instant): Endpoin
 /** The newest secret that is active. */
 export const signingSecretOf = ({ secrets }: EndpointEntry, now: Instant) =>
   secrets.findLast(({ activeFrom }) => activeFrom <= now)
+
+/** Null: the endpoint has none. Undefined: not known yet. */
+export const deadDeliveriesView = (
+  dead: Pick<DeadDeliveries, 'count' | 'newestAt'> | null | undefined,
+): object => ({
+  dead_deliveries: dead === undefined ? null : (dead?.count ?? 0),
+  newest_dead_at: dead ? toRfc3339(dead.newestAt) : null,
+})
 
 export function endpointView(endpoint: EndpointEntry, now: Instant): object {
   const newest = endpoint.secrets.at(-1)

@@ -101,6 +101,10 @@ export const events: Corruptions = ({ payouts, intents }) => [
     'an endpoint disabled for another reason than its event':
       "UPDATE webhook_endpoints SET status = 'disabled', disabled_reason = 'gone'",
   }),
+  ...breaks('every_announcement_has_event', {
+    'dead deliveries announced without an event':
+      'UPDATE webhook_endpoints SET dead_announced_at = created_at',
+  }),
   ...breaks('sequences_have_no_gap', {
     'a gap in the sequence': `UPDATE events SET sequence = sequence + 1
         WHERE position = (SELECT max(position) FROM events)`,

@@ -77,7 +77,11 @@ PayoutEventType = Literal[
     "payout.reversed",
 ]
 BalanceEventType = Literal["balance.low"]
-WebhookEndpointEventType = Literal["webhook_endpoint.disabled", "webhook_endpoint.test"]
+WebhookEndpointEventType = Literal[
+    "webhook_endpoint.disabled",
+    "webhook_endpoint.deliveries_dead",
+    "webhook_endpoint.test",
+]
 EventType = Union[
     PaymentIntentEventType, PayoutEventType, BalanceEventType, WebhookEndpointEventType
 ]
@@ -388,6 +392,14 @@ class BalanceAlert(TypedDict):
     threshold: str
 
 
+class EndpointDeliveries(TypedDict):
+    """`dead_deliveries` is None while it is not known yet."""
+
+    id: str
+    dead_deliveries: Optional[int]
+    newest_dead_at: Optional[str]
+
+
 class Account(TypedDict):
     """Your own settings in one environment."""
 
@@ -402,6 +414,7 @@ class Account(TypedDict):
     allowed_ips: List[str]
     packages: List[str]
     balance_alerts: List[BalanceAlert]
+    webhook_endpoints: List[EndpointDeliveries]
 
 
 class Balance(TypedDict):
@@ -497,10 +510,19 @@ class _WebhookEndpointRequired(TypedDict):
     created_at: str
 
 
-class WebhookEndpoint(_WebhookEndpointRequired, total=False):
-    """`key_id` names the secret that signs now, `next_key` a scheduled one."""
-
+class _WebhookEndpointKeys(_WebhookEndpointRequired, total=False):
     next_key: NextKey
+
+
+class WebhookEndpoint(_WebhookEndpointKeys, total=False):
+    """`key_id` names the secret that signs now, `next_key` a scheduled one.
+
+    The members about dead deliveries are only in `webhook_endpoint.deliveries_dead`.
+    """
+
+    dead_deliveries: int
+    newest_dead_at: str
+    newest_dead_event_id: str
 
 
 class WebhookEndpointWithSecret(_WebhookEndpointRequired):
@@ -509,7 +531,7 @@ class WebhookEndpointWithSecret(_WebhookEndpointRequired):
     secret: str
 
 
-class RotatedWebhookEndpoint(WebhookEndpoint):
+class RotatedWebhookEndpoint(_WebhookEndpointKeys):
     """`key_id` and `secret` are the new ones; keep the old ones too until `activate_at`."""
 
     secret: str

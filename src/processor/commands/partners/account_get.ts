@@ -1,6 +1,6 @@
 /**
  * A partner's own settings in one environment: terms, limits, corridors, keys, source addresses,
- * app packages and balance alerts.
+ * app packages, balance alerts, and the dead deliveries of its webhook endpoints.
  *
  * - No secret, no note of an operator and no review threshold is shown.
  */
@@ -17,6 +17,7 @@ import { CORRIDOR_NAMES, CORRIDORS, type Corridor } from '../../../qr/corridor.j
 import { isActiveKey, type KeyEntry } from '../../cache/tenant_directory.js'
 import type { Route } from '../../cache/payout_routes.js'
 import type { Memory } from '../../cache/memory.js'
+import { deadDeliveriesView, endpointsOf } from '../../changes/webhook_endpoints.js'
 import { answer, refuse } from '../../cycle/answer.js'
 import type { Command } from '../../cycle/command.js'
 import type { Rules } from '../../cycle/rules.js'
@@ -53,6 +54,10 @@ export function getAccount(tenant: TenantId): Command {
         allowed_ips: partner.allowedIps,
         packages: partner.packages,
         balance_alerts: alertsOf(memory, tenant),
+        webhook_endpoints: endpointsOf(memory, tenant).map(({ id }) => ({
+          id,
+          ...deadDeliveriesView(memory.deadDeliveries.of(id)),
+        })),
       })
     },
   }

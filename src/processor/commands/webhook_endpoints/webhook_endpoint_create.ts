@@ -70,6 +70,7 @@ export function createWebhookEndpoint(tenant: TenantId, request: CreateWebhookEn
         disabledReason: '',
         timesDisabled: 0,
         disabledAt: null,
+        deadAnnouncedAt: null,
         breakerResetAt: ctx.now,
         secrets: [{ keyId: id + FIRST, secret, activeFrom: ctx.now }],
         createdAt: ctx.now,

@@ -1,13 +1,10 @@
 /** The operators' service; every change except EnsureDemo carries an actor and a reason. */
-import type { EventOutcomesHandlers } from '../../../../protos/types/causeway/internal/v1/EventOutcomes.js'
 import type { OperatorHandlers } from '../../../../protos/types/causeway/operator/v1/Operator.js'
 import type { Route } from '../../../../protos/types/causeway/operator/v1/Route.js'
 import type { SetRouteRequest__Output as SetRoute } from '../../../../protos/types/causeway/operator/v1/SetRouteRequest.js'
-import type { EndpointId } from '../../../base/ids.js'
 import { setBalanceAlert } from '../../commands/funds/balance_alert_set.js'
 import { deposit } from '../../commands/funds/deposit.js'
 import { DEMO, ensureDemo } from '../../commands/partners/demo_ensure.js'
-import { settleEvents } from '../../commands/webhook_endpoints/events_settle.js'
 import { issueKey } from '../../commands/partners/key_issue.js'
 import { createPartner } from '../../commands/partners/partner_create.js'
 import { rateSetting, routeSetting } from '../../commands/operators/shared_setting.js'
@@ -15,7 +12,6 @@ import { setRate } from '../../commands/operators/rate_set.js'
 import { listRates } from '../../commands/operators/rates_list.js'
 import { listRoutes, setRoute } from '../../commands/operators/route_set.js'
 import { trialBalance } from '../../commands/operators/trial_balance.js'
-import { disableWebhookEndpoint } from '../../commands/webhook_endpoints/webhook_endpoint_switch.js'
 import { find } from '../../queries/find.js'
 import type { WebhookPools } from '../../queries/webhook_pools.js'
 import { sharedSetting, type SettingLog } from './shared_settings.js'
@@ -106,19 +102,6 @@ export function operatorService(
       placements,
       () => DEMO,
       unary(dependencies, () => ownWork(ensureDemo())),
-    ),
-  }
-}
-
-/** The webhook pools report the outcomes of events. */
-export function eventOutcomesService(dependencies: UnaryDependencies): EventOutcomesHandlers {
-  return {
-    Record: unary(dependencies, ({ outcomes }) => {
-      const settled = outcomes.filter(({ outcome }) => outcome === 'settled')
-      return ownWork(settleEvents(settled.map(({ event_id }) => event_id)), 'webhook_pool')
-    }),
-    DisableEndpoint: unary(dependencies, ({ endpoint_id, reason }) =>
-      ownWork(disableWebhookEndpoint(endpoint_id as EndpointId, reason), 'webhook_pool'),
     ),
   }
 }

@@ -1,0 +1,103 @@
+/** Dead deliveries in the account, and their announcement to the partner's other endpoints. */
+import t from 'tap'
+import { HOUR, instant, toRfc3339 } from '../../src/base/clock.js'
+import type { EndpointId, EventId } from '../../src/base/ids.js'
+import { getAccount } from '../../src/processor/commands/partners/account_get.js'
+import { recordDeadDeliveries } from '../../src/processor/commands/webhook_endpoints/dead_deliveries_record.js'
+import { createWebhookEndpoint } from '../../src/processor/commands/webhook_endpoints/webhook_endpoint_create.js'
+import { deleteWebhookEndpoint } from '../../src/processor/commands/webhook_endpoints/webhook_endpoint_delete.js'
+import { createWorld, DEMO, viewOf, type World } from '../support/world.js'
+
+const EVENT = 'evt_1' as EventId
+
+const created = async (world: World): Promise<EndpointId> =>
+  viewOf<{ id: EndpointId }>(
+    await world.run(
+      createWebhookEndpoint(DEMO, {
+        url: 'https://partner.example/hooks',
+        enabled_events: [],
+      }),
+    ),
+  ).id
+
+/** A report of one endpoint: `alerting` of them are of payments. */
+const report = (id: EndpointId, count: number, at: number, alerting = count) =>
+  new Map([
+    [
+      id,
+      {
+        ...{ count, newestAt: instant(at) },
+        alerting:
+          alerting === 0 ? null : { count: alerting, newestAt: instant(at), newestEventId: EVENT },
+      },
+    ],
+  ])
+
+const shown = async (world: World): Promise<unknown> =>
+  viewOf<{ webhook_endpoints: unknown }>(await world.run(getAccount(DEMO))).webhook_endpoints
+
+void t.test('the account adds up the reports of the pools', async (t) => {
+  const world = await createWorld(t)
+  const [one, two] = [await created(world), await created(world)]
+  const unknown = { dead_deliveries: null, newest_dead_at: null }
+  t.same(await shown(world), [
+    { id: one, ...unknown },
+    { id: two, ...unknown },
+  ])
+  const now = world.clock.now()
+  await world.run(recordDeadDeliveries(1, report(one, 2, now - 9)))
+  await world.run(recordDeadDeliveries(2, report(one, 3, now - 4, 0)))
+  const none = { id: two, dead_deliveries: 0, newest_dead_at: null }
+  t.same(await shown(world), [
+    { id: one, dead_deliveries: 5, newest_dead_at: toRfc3339(instant(now - 4)) },
+    none,
+  ])
+  await world.run(recordDeadDeliveries(1, new Map()))
+  t.match(await shown(world), [{ id: one, dead_deliveries: 3 }, none], 'after a redrive')
+  await world.run(deleteWebhookEndpoint(DEMO, one))
+  t.same(await shown(world), [none])
+})
+
+for (const rebuilt of [false, true]) {
+  const how = rebuilt ? 'after a restart' : 'in memory'
+
+  void t.test(`an endpoint has one announcement an hour, ${how}`, async (t) => {
+    const world = await createWorld(t, { rebuilt })
+    const id = await created(world)
+    const record = (count: number, at: number, alerting?: number) =>
+      world.run(recordDeadDeliveries(1, report(id, count, at, alerting)))
+    await record(1, world.clock.now(), 0)
+    t.same(world.events, [], 'not for events about endpoints')
+    const died = world.clock.now()
+    world.clock.pass(100)
+    await record(3, died, 2)
+    const [event] = world.events
+    t.match(event, { tenant: DEMO, type: 'webhook_endpoint.deliveries_dead' })
+    t.match(JSON.parse(event?.body ?? '{}'), {
+      data: {
+        webhook_endpoint: {
+          ...{ id, status: 'enabled', dead_deliveries: 2 },
+          ...{ newest_dead_at: toRfc3339(died), newest_dead_event_id: EVENT },
+        },
+      },
+    })
+    world.clock.pass(HOUR - 1)
+    const later = world.clock.now()
+    await record(4, later)
+    t.equal(world.events.length, 1, 'within the hour')
+    world.clock.pass(1)
+    await record(4, later)
+    t.equal(world.events.length, 2, 'announced with the next report')
+    world.clock.pass(2 * HOUR)
+    await record(4, later)
+    t.equal(world.events.length, 2, 'nothing has died since')
+    await record(5, world.clock.now() + 1_000)
+    t.equal(world.events.length, 3)
+    world.clock.pass(HOUR + 2_000)
+    await record(5, world.clock.now() - HOUR - 1_000)
+    t.equal(world.events.length, 3, 'the clock of the pool is ahead')
+    await world.run(deleteWebhookEndpoint(DEMO, id))
+    await record(6, world.clock.now())
+    t.equal(world.events.length, 3, 'a deleted endpoint')
+  })
+}
