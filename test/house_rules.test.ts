@@ -35,7 +35,7 @@ const MODULES: Readonly<Record<string, readonly string[]>> = {
   actors: [BASE, 'src/money', 'src/ledger'],
   'actors/intent': [BASE, 'src/money', 'src/ledger', 'src/qr', 'src/quotes', 'actors'],
   'actors/payout': [BASE, 'src/money', 'src/ledger', 'actors'],
-  'actors/webhook': [BASE, 'src/auth', 'src/bus', DATABASE, POSTGRES, 'protos/types'],
+  'actors/webhook': [BASE, 'src/auth', 'src/bus', DATABASE, POSTGRES, 'protos/types', 'actors'],
   'src/bus': [BASE],
   'src/rails': [BASE, 'src/auth', 'protos/types'],
   'src/rails/sandbox': [BASE, 'src/auth', 'src/rails', DATABASE, 'protos/types'],

@@ -19,7 +19,8 @@ import { DAY, plus } from '../../src/base/clock.js'
 import { isHeld } from '../hold.js'
 import type { MachineOutput } from '../output.js'
 import { submitted, nextInquiryAfterResolve, nextInquiryAt } from '../rail_inquiry.js'
-import type { IntentContext, IntentEvent } from './context.js'
+import { transitionsOf } from '../transition_table.js'
+import type { IntentContext, IntentEvent, IntentState } from './context.js'
 
 const REFUNDABLE_FOR_MS = 90 * DAY
 
@@ -62,15 +63,12 @@ export const intentMachine = setup({
       event.at >= context.confirmation.notAfter,
   },
   actions: {
-    bindScan: assign({
-      scanned: ({ context, event }) => (event.type === 'scan' ? event.scanned : context.scanned!),
-    }),
-    recordRemint: assign({
-      remints: ({ context, event }) =>
-        [...(context.remints ?? []), ...(event.type === 'remint' ? [event.remint] : [])].slice(
-          -REMINTS_KEPT,
-        ),
-    }),
+    bindScan: assign(({ event }) => (event.type === 'scan' ? { scanned: event.scanned } : {})),
+    recordRemint: assign(({ context, event }) =>
+      event.type === 'remint'
+        ? { remints: [...(context.remints ?? []), event.remint].slice(-REMINTS_KEPT) }
+        : {},
+    ),
     recordConfirmation: assign(({ event }) =>
       event.type === 'confirm'
         ? { confirmation: event.confirmation, confirmedAt: event.at, wakeAt: event.at }
@@ -151,7 +149,7 @@ export const intentMachine = setup({
     scheduleInquiry: assign(({ context, event }) => ({
       wakeAt: nextInquiryAfterResolve(context.capturedAt ?? context.failedAt!, event.at),
     })),
-    clearTimer: assign({ wakeAt: null }),
+    clearTimer: assign(() => ({ wakeAt: null })),
     recordExpired: assign(({ event }) => ({ expiredAt: event.at, wakeAt: null })),
     recordCancelled: assign(({ event }) => ({ cancelledAt: event.at, wakeAt: null })),
     recordRefunded: assign(({ event }) => ({ refundedAt: event.at, wakeAt: null })),
@@ -295,3 +293,10 @@ export const intentMachine = setup({
     refunded: { type: 'final' },
   },
 })
+
+export const intentTransitions = transitionsOf<
+  IntentState,
+  IntentContext,
+  IntentEvent,
+  MachineOutput
+>(intentMachine)

@@ -13,7 +13,8 @@ import { assign, emit, setup } from 'xstate'
 import { isHeld } from '../hold.js'
 import type { MachineOutput } from '../output.js'
 import { submitted, nextInquiryAfterResolve, nextInquiryAt } from '../rail_inquiry.js'
-import type { PayoutContext, PayoutEvent, PayoutFailure } from './context.js'
+import { transitionsOf } from '../transition_table.js'
+import type { PayoutContext, PayoutEvent, PayoutFailure, PayoutState } from './context.js'
 
 /** The public failure of a return, reported by the rail or by an operator. */
 function returnFailure(event: PayoutEvent): PayoutFailure {
@@ -91,7 +92,7 @@ export const payoutMachine = setup({
     scheduleInquiry: assign(({ context, event }) => ({
       wakeAt: nextInquiryAfterResolve(context.completedAt ?? context.failedAt!, event.at),
     })),
-    clearTimer: assign({ wakeAt: null }),
+    clearTimer: assign(() => ({ wakeAt: null })),
     recordReturn: assign(({ event }) => ({
       reversedAt: event.at,
       failure: returnFailure(event),
@@ -189,3 +190,10 @@ export const payoutMachine = setup({
     reversed: { type: 'final' },
   },
 })
+
+export const payoutTransitions = transitionsOf<
+  PayoutState,
+  PayoutContext,
+  PayoutEvent,
+  MachineOutput
+>(payoutMachine)

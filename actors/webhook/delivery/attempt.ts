@@ -9,14 +9,7 @@ import { assert } from '../../../src/base/assert.js'
 import type { Clock, Instant } from '../../../src/base/clock.js'
 import type { Random } from '../../../src/base/random.js'
 import { retryAt, type BackoffRules } from './backoff.js'
-import {
-  firstAttempt,
-  openDelivery,
-  snapshotOf,
-  stepDelivery,
-  type DeliverySnapshot,
-} from './actor.js'
-import type { DeliveryEvent } from './machine.js'
+import { deliveryTransitions, type DeliveryEvent } from './machine.js'
 import type { Endpoint } from '../endpoint/endpoint.js'
 import type { AttemptRow } from '../store/schema.js'
 import type { Sender, SendOutcome } from '../sending/sender.js'
@@ -41,15 +34,15 @@ export async function attemptDelivery(
   delivery: Delivery,
   endpoint: Endpoint,
 ): Promise<AttemptResult> {
-  const delivering = begin(delivery, clock.now())
-  assert(delivering.value === 'delivering', 'only an open delivery is attempted')
+  const delivering = step(delivery, beginning(delivery, clock.now()))
+  assert(delivering.state === 'delivering', 'only an open delivery is attempted')
 
   const { eventId, eventType, body } = delivery
   const outcome = await sender.send({ endpoint, eventId, eventType, body })
 
   const at = clock.now()
   const next = retryAt(delivery.context.attempts + 1, at, backoff, random)
-  const { value: state, context } = stepDelivery(delivering, eventOf(outcome, at, next))
+  const { state, context } = step(delivering, eventOf(outcome, at, next))
   const { status, reason, latencyMs, reply } = outcome
   return {
     outcome,
@@ -66,13 +59,15 @@ export async function attemptDelivery(
   }
 }
 
-function begin({ state, context }: Delivery, at: Instant): DeliverySnapshot {
-  if (state === 'pending') return firstAttempt(context)
-  const isAhead = context.dueAt !== null && context.dueAt > at
-  return stepDelivery(
-    snapshotOf(state, context),
-    isAhead ? { type: 'probe' } : { type: 'attempt', at },
-  )
+type Snapshot = Pick<Delivery, 'state' | 'context'>
+
+/** The snapshot after this event, which changes nothing where the state does not take it. */
+const step = (before: Snapshot, event: DeliveryEvent): Snapshot =>
+  deliveryTransitions.step(before.state, before.context, event) ?? before
+
+function beginning({ state, context }: Snapshot, at: Instant): DeliveryEvent {
+  const isAhead = state !== 'pending' && context.dueAt !== null && context.dueAt > at
+  return isAhead ? { type: 'probe' } : { type: 'attempt', at }
 }
 
 function eventOf({ kind, reason }: SendOutcome, at: Instant, next: Instant | null): DeliveryEvent {
@@ -89,8 +84,6 @@ function eventOf({ kind, reason }: SendOutcome, at: Instant, next: Instant | nul
 
 /** The dead delivery of a deleted endpoint. */
 export function abandonDelivery(delivery: Delivery, at: Instant): Delivery {
-  const actor = openDelivery(delivery.state, delivery.context)
-  actor.send({ type: 'abandon', at, reason: 'endpoint_deleted' })
-  const { value: state, context } = actor.getSnapshot()
+  const { state, context } = step(delivery, { type: 'abandon', at, reason: 'endpoint_deleted' })
   return { ...delivery, state, context }
 }

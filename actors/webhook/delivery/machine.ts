@@ -15,6 +15,7 @@
  */
 import { assign, setup } from 'xstate'
 import type { Instant } from '../../../src/base/clock.js'
+import { transitionsOf } from '../../transition_table.js'
 
 export type DeliveryState = 'pending' | 'delivering' | 'waiting' | 'delivered' | 'dead'
 
@@ -73,7 +74,7 @@ export const deliveryMachine = setup({
     isLast: ({ event }) => event.type === 'failed' && event.retryAt === null,
   },
   actions: {
-    startProbe: assign({ probing: true }),
+    startProbe: assign(() => ({ probing: true })),
     countTry: assign(({ context }) => ({ tries: context.tries + 1, probing: false })),
     countAttempt: assign(({ context }) => ({ attempts: context.attempts + 1 })),
     scheduleRetry: assign(({ event }) => (event.type === 'failed' ? { dueAt: event.retryAt } : {})),
@@ -126,3 +127,7 @@ export const deliveryMachine = setup({
     dead: { on: { redrive: { target: 'pending', actions: 'restartSchedule' } } },
   },
 })
+
+export const deliveryTransitions = transitionsOf<DeliveryState, DeliveryContext, DeliveryEvent>(
+  deliveryMachine,
+)

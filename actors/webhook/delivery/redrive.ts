@@ -16,7 +16,7 @@ import type { Clock, Instant } from '../../../src/base/clock.js'
 import { leastIdAt, type EndpointId } from '../../../src/base/ids.js'
 import type { Random } from '../../../src/base/random.js'
 import { deliveryTo, type EventConsumer } from '../intake/event_consumer.js'
-import { openDelivery } from './actor.js'
+import { deliveryTransitions } from './machine.js'
 import { subscribesTo, type Endpoint } from '../endpoint/endpoint.js'
 import type { Endpoints } from '../endpoint/endpoint_directory.js'
 import type { WebhookPool } from '../pool.js'
@@ -184,10 +184,6 @@ const rowOf = async <T>(found: Promise<T | undefined>): Promise<readonly T[]> =>
 }
 
 function redriven(row: DeliveryView, at: Instant): readonly DeliveryView[] {
-  const actor = openDelivery(row.state, row.context)
-  const event = { type: 'redrive', at } as const
-  if (!actor.getSnapshot().can(event)) return []
-  actor.send(event)
-  const { value: state, context } = actor.getSnapshot()
-  return [{ ...row, state, context }]
+  const after = deliveryTransitions.step(row.state, row.context, { type: 'redrive', at })
+  return after === null ? [] : [{ ...row, state: after.state, context: after.context }]
 }

@@ -17,12 +17,10 @@ import { money } from '../../money/money.js'
 import { parseRate, type Rate } from '../../money/rate.js'
 import type { BootState, Store } from '../../store/store.js'
 import type { Row } from '../../store/tables.js'
-import { openIntent } from '../../../actors/intent/actor.js'
-import type { IntentContext, IntentEvent, IntentState } from '../../../actors/intent/context.js'
-import { openPayout } from '../../../actors/payout/actor.js'
-import type { PayoutContext, PayoutEvent, PayoutState } from '../../../actors/payout/context.js'
+import type { IntentContext, IntentState } from '../../../actors/intent/context.js'
+import type { PayoutContext, PayoutState } from '../../../actors/payout/context.js'
 import { storedCaller } from './stored_callers.js'
-import { createActorHost, type ActorHost, type Live } from './actor_host.js'
+import { restored, type Live } from './live_actor.js'
 import { endpointEntry, keyEntry, partnerEntry, type PartnerEntry } from './tenant_directory.js'
 import { createDeadDeliveryTable, type DeadDeliveryTable } from './dead_deliveries.js'
 import { createEndpointTable, type EndpointTable } from './endpoint_table.js'
@@ -40,8 +38,8 @@ import { createRouteTable, routeOf, type RouteTable } from './payout_routes.js'
 import { createWriteBackCache, type WriteBackCache } from './row_cache.js'
 import type { Vault } from '../keys/vault.js'
 
-export type LiveIntent = Live<IntentState, IntentContext, IntentEvent>
-export type LivePayout = Live<PayoutState, PayoutContext, PayoutEvent>
+export type LiveIntent = Live<IntentState, IntentContext>
+export type LivePayout = Live<PayoutState, PayoutContext>
 
 export interface KnownRate {
   readonly rate: Rate
@@ -51,8 +49,6 @@ export interface KnownRate {
 }
 
 export interface Memory {
-  readonly intentHost: ActorHost<IntentState, IntentContext, IntentEvent>
-  readonly payoutHost: ActorHost<PayoutState, PayoutContext, PayoutEvent>
   readonly intents: WriteBackCache<LiveIntent>
   readonly payouts: WriteBackCache<LivePayout>
   readonly beneficiaries: WriteBackCache<Row<'beneficiaries'>>
@@ -155,7 +151,7 @@ export async function loadMemory(
   loadRecoveries(memory, boot)
   loadFingerprints(memory, boot)
   for (const row of boot.recentlyConfirmed) {
-    const live = memory.intentHost.restore(row)
+    const live: LiveIntent = restored(row)
     if (live.isCorrupt !== true) memory.recentPayments.add(live.context)
   }
   return memory
@@ -163,8 +159,6 @@ export async function loadMemory(
 
 function emptyMemory(salt: Buffer, warmActors: number, duplicateWindowMs: number): Memory {
   return {
-    intentHost: createActorHost<IntentState, IntentContext, IntentEvent>('created', openIntent),
-    payoutHost: createActorHost<PayoutState, PayoutContext, PayoutEvent>('created', openPayout),
     intents: createWriteBackCache({
       max: warmActors,
       isEnded: ({ state }) => state !== 'created' && state !== 'authorized',

@@ -10,6 +10,7 @@
 import { assert, unreachable } from '../../base/assert.js'
 import { isHeld } from '../../../actors/hold.js'
 import type { IntentContext, IntentEvent } from '../../../actors/intent/context.js'
+import { intentTransitions } from '../../../actors/intent/machine.js'
 import { intentView } from '../../../actors/intent/view.js'
 import type { MachineOutput } from '../../../actors/output.js'
 import { postIntent } from './books.js'
@@ -26,14 +27,16 @@ export function advanceIntent(ctx: CommandContext, live: LiveIntent, event: Inte
   const account = instructs ? accountOfIntent(ctx, before) : null
   const isCompared = instructs && (event.type === 'timer' || event.type === 'notFound')
   const orphan = isCompared ? orphanOfIntent(ctx, before) : undefined
-  ctx.memory.intentHost.open(live)
-  ctx.batch.changes += 1 // memory changes from here on: an error stops the process
-  const outputs = ctx.memory.intentHost.send(
-    live,
+  const step = intentTransitions.step(
+    from,
+    before,
     orphan === undefined ? event : { type: 'hold', at: event.at, heldFor: holdFor(ctx, orphan) },
   )
-  if (live.context === before && outputs.length === 0) return
-  for (const output of outputs) applyOutput(ctx, live, output, account)
+  if (step === null) return
+  ctx.batch.changes += 1 // memory changes from here on: an error stops the process
+  live.state = step.state
+  live.context = step.context
+  for (const output of step.outputs) applyOutput(ctx, live, output, account)
   if (!isPayment(live)) ctx.memory.recentPayments.remove(live.context)
   if (live.state !== from) recordTransition(ctx, live, from)
   stageIntent(ctx, live)

@@ -10,6 +10,7 @@ import { assert, unreachable } from '../../base/assert.js'
 import type { MachineOutput } from '../../../actors/output.js'
 import { isHeld } from '../../../actors/hold.js'
 import { isUnderReview, type PayoutEvent } from '../../../actors/payout/context.js'
+import { payoutTransitions } from '../../../actors/payout/machine.js'
 import { payoutView } from '../../../actors/payout/view.js'
 import { postPayout } from './books.js'
 import type { CommandContext } from '../cycle/command.js'
@@ -30,14 +31,16 @@ export function advancePayout(
   const instructs = mayInstruct(ctx, live, event)
   const account = opened ?? (instructs ? accountOfPayout(ctx, before) : null)
   const orphan = instructs && event.type !== 'approve' ? orphanOfPayout(ctx, before) : undefined
-  ctx.memory.payoutHost.open(live)
-  ctx.batch.changes += 1 // memory changes from here on: an error stops the process
-  const outputs = ctx.memory.payoutHost.send(
-    live,
+  const step = payoutTransitions.step(
+    from,
+    before,
     orphan === undefined ? event : { type: 'hold', at: event.at, heldFor: holdFor(ctx, orphan) },
   )
-  if (live.context === before && outputs.length === 0) return
-  for (const output of outputs) applyOutput(ctx, live, output, account)
+  if (step === null) return
+  ctx.batch.changes += 1 // memory changes from here on: an error stops the process
+  live.state = step.state
+  live.context = step.context
+  for (const output of step.outputs) applyOutput(ctx, live, output, account)
   if (live.state !== from) recordTransition(ctx, live, from)
   stagePayout(ctx, live)
 }

@@ -1,6 +1,7 @@
 /** The rows that a batch of commands needs and that are not in memory yet. */
 import type { Found, Wanted } from '../../store/store.js'
 import { fingerprintOf } from '../cache/idempotency_index.js'
+import { restored } from '../cache/live_actor.js'
 import type { Memory } from '../cache/memory.js'
 
 export interface Needs {
@@ -54,10 +55,10 @@ export function createNeeds(memory: Memory): NeedsOfBatch {
     }),
     fill: (found) => {
       for (const row of found.intents) {
-        memory.intents.fill(row.id, memory.intentHost.restore(row))
+        memory.intents.fill(row.id, restored(row))
       }
       for (const row of found.payouts) {
-        memory.payouts.fill(row.id, memory.payoutHost.restore(row))
+        memory.payouts.fill(row.id, restored(row))
       }
       for (const row of found.beneficiaries) memory.beneficiaries.fill(row.id, row)
       for (const row of found.idempotency) {

@@ -1,5 +1,6 @@
 /** Cancels an intent that is created, or authorized and not yet submitted. */
 import type { TenantId } from '../../../base/ids.js'
+import { intentTransitions } from '../../../../actors/intent/machine.js'
 import { intentView } from '../../../../actors/intent/view.js'
 import { advanceIntent } from '../../changes/advance_intent.js'
 import type { Command } from '../../cycle/command.js'
@@ -14,8 +15,8 @@ export function cancelIntent(tenant: TenantId, intentId: string): Command {
       const live = ctx.memory.intents.get(intentId)
       if (!live || live.context.tenant !== tenant) return refuse('payment_intent_not_found')
       const event = { type: 'cancel', at: ctx.now } as const
-      if (!ctx.memory.intentHost.can(live, event)) return refuse('payment_intent_not_cancelable')
-      if (live.state === 'created' && ctx.now >= live.context.expiresAt) {
+      const isLate = live.state === 'created' && ctx.now >= live.context.expiresAt
+      if (isLate || intentTransitions.step(live.state, live.context, event) === null) {
         return refuse('payment_intent_not_cancelable')
       }
 

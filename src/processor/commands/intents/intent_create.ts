@@ -19,6 +19,7 @@ import {
   type TenantId,
 } from '../../../base/ids.js'
 import { isCorridor, type Corridor } from '../../../qr/corridor.js'
+import { intentTransitions } from '../../../../actors/intent/machine.js'
 import { createdView } from '../../../../actors/intent/view.js'
 import type { IntentContext } from '../../../../actors/intent/context.js'
 import type { CreateIntent__Output as CreateIntent } from '../../../../protos/types/causeway/v1/CreateIntent.js'
@@ -67,7 +68,7 @@ export function createIntent(tenant: TenantId, request: CreateIntent): Command {
 
       // From here on it must succeed.
       const context = newContext(ctx, tenant, request, attestations)
-      const live = memory.intentHost.begin(context)
+      const live = { state: intentTransitions.initial, context }
       stageIntent(ctx, live)
       recordTransition(ctx, live, null)
       linkIntent(ctx, context)

@@ -6,6 +6,7 @@
  *   refused.
  */
 import type { TenantId } from '../../../base/ids.js'
+import { intentTransitions } from '../../../../actors/intent/machine.js'
 import { intentView } from '../../../../actors/intent/view.js'
 import { advanceIntent } from '../../changes/advance_intent.js'
 import type { Command } from '../../cycle/command.js'
@@ -37,7 +38,9 @@ export function refundIntent(
         return replay(JSON.parse(known.response ?? '') as object)
       }
       const event = { type: 'recall', at: ctx.now } as const
-      if (!memory.intentHost.can(live, event)) return refuse('payment_intent_not_refundable')
+      if (intentTransitions.step(live.state, live.context, event) === null) {
+        return refuse('payment_intent_not_refundable')
+      }
 
       // From here on it must succeed.
       advanceIntent(ctx, live, event)

@@ -106,8 +106,7 @@ const reencrypt: Readonly<Record<SealedTable, (ctx: CommandContext, id: string) 
     const sealedAccount = openedFor(id, () =>
       ctx.vault.reencryptAccount(beneficiary.sealedAccount, place),
     )
-    const context = { ...live.context, beneficiary: { ...beneficiary, sealedAccount } }
-    ctx.memory.payoutHost.amend(live, context)
+    live.context = { ...live.context, beneficiary: { ...beneficiary, sealedAccount } }
     stagePayout(ctx, live)
   },
   intents: (ctx, id) => {
@@ -119,7 +118,7 @@ const reencrypt: Readonly<Record<SealedTable, (ctx: CommandContext, id: string) 
       ctx.vault.reencryptAccount(destination.sealedAccount, place),
     )
     const amended = { ...scanned, destination: { ...destination, sealedAccount } }
-    ctx.memory.intentHost.amend(live, { ...live.context, scanned: amended })
+    live.context = { ...live.context, scanned: amended }
     stageIntent(ctx, live)
   },
 }

@@ -43,6 +43,7 @@ import { parsePositiveInt64, toWire } from '../../../money/money.js'
 import { isText } from '../../../rails/wire_validators.js'
 import type { CreatePayout__Output as CreatePayout } from '../../../../protos/types/causeway/v1/CreatePayout.js'
 import type { FrozenBeneficiary, PayoutContext } from '../../../../actors/payout/context.js'
+import { payoutTransitions } from '../../../../actors/payout/machine.js'
 import { payoutView } from '../../../../actors/payout/view.js'
 import { advancePayout, publishPayout, stagePayout } from '../../changes/advance_payout.js'
 import { withLowBalance } from '../../changes/balance_alerts.js'
@@ -95,7 +96,7 @@ export function createPayout(tenant: TenantId, given: CreatePayout): Command {
       // From here on it must succeed.
       const { beneficiary, isNew, context, held } = checked
       if (isNew) stageBeneficiary(ctx, beneficiary)
-      const live = memory.payoutHost.begin(context)
+      const live = { state: payoutTransitions.initial, context }
       const post = (): void => postPayout(ctx, context, 'payout_accepted')
       if (hintOf(tenant, request) === 'sandbox:balance_low') {
         withLowBalance(ctx, accountKey(tenant, context.currency, 'prefund'), post)

@@ -222,7 +222,7 @@ function viewOfIntent(
     isInquiredAbout: () =>
       live.context.wakeAt !== null && (live.state === 'captured' || live.state === 'failed'),
     recordTransaction: (transactionId) => {
-      ctx.memory.intentHost.amend(live, { ...live.context, transactionId })
+      live.context = { ...live.context, transactionId }
       stageIntent(ctx, live)
     },
   }
@@ -249,7 +249,7 @@ function viewOfPayout(
     isInquiredAbout: () =>
       live.context.wakeAt !== null && (live.state === 'completed' || live.state === 'failed'),
     recordTransaction: (transactionId) => {
-      ctx.memory.payoutHost.amend(live, { ...live.context, transactionId })
+      live.context = { ...live.context, transactionId }
       stagePayout(ctx, live)
     },
   }

@@ -1,0 +1,51 @@
+/**
+ * An intent or payout in memory: the snapshot of its actor.
+ *
+ * Owns: restoring it from its row. Does not own: storage (store), caching (cache/row_cache), its
+ * transitions (the machines in `actors/`) and their effects (changes/advance_intent,
+ * changes/advance_payout).
+ *
+ * - A snapshot is (state, context) and complete: a restored actor behaves like the original.
+ * - A corrupt snapshot affects only its own entity: a command that reads it throws before it
+ *   changes anything.
+ */
+import { CorruptRow } from '../../base/corrupt_row.js'
+
+export interface Live<State extends string, Context> {
+  state: State
+  context: Context
+  /** The stored context is corrupt: reading `context` throws CorruptRow. */
+  readonly isCorrupt?: true
+}
+
+/** The snapshot as stored. */
+export interface StoredActor {
+  readonly id: string
+  readonly tenant: string
+  readonly state: string
+  /** JSON. */
+  readonly context: string
+}
+
+export function restored<State extends string, Context>(row: StoredActor): Live<State, Context> {
+  const state = row.state as State
+  const context = contextOf(row)
+  if (context !== undefined) return { state, context: context as Context }
+  return {
+    state,
+    get context(): Context {
+      throw new CorruptRow(row.id, 'its context cannot be read')
+    },
+    isCorrupt: true,
+  }
+}
+
+/** Undefined when it is not JSON, or belongs to another entity. */
+function contextOf({ id, tenant, context: json }: StoredActor): unknown {
+  try {
+    const context = JSON.parse(json) as { id?: unknown; tenant?: unknown } | null
+    return context?.id === id && context.tenant === tenant ? context : undefined
+  } catch {
+    return undefined
+  }
+}
