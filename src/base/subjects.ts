@@ -45,6 +45,9 @@ export const FILES = {
 /** The high-water mark of one shard of a cluster: a processor can serve several in turn. */
 export const highWaterOf = (shard: string): string => `high_water_${shard}.json`
 
+/** The newest timeline of PostgreSQL that the process of this schema, or of a cluster, has used. */
+export const timelineOf = (schema: string): string => `timeline_${schema}.json`
+
 /** Maximum number of webhook databases; the audit reads all of them. */
 export const WEBHOOK_POOLS_MAX = 8
 

@@ -25,7 +25,7 @@ import { reportStartupFaults } from '../base/startup_faults.js'
 import { sandboxRailFault } from '../base/sandbox_in_production.js'
 import { dataFile } from '../base/settings.js'
 import { readSettings } from '../base/settings_reader.js'
-import { FILES, highWaterOf } from '../base/subjects.js'
+import { FILES, highWaterOf, timelineOf } from '../base/subjects.js'
 import { busServer } from '../bus/bus_server.js'
 import { connectBus } from '../bus/nats.js'
 import { connectRail } from '../rails/client.js'
@@ -33,6 +33,7 @@ import { SANDBOX_RAIL } from '../rails/rail.js'
 import { NoAnswer } from '../store/postgres/answers.js'
 import { lockHolder } from '../store/postgres/owned_schema.js'
 import { openPostgresStore } from '../store/postgres/store.js'
+import { timelinesIn, type Timelines } from '../store/postgres/timelines.js'
 import { Deposed, openStore, type Store } from '../store/store.js'
 import { createChangeLog } from './background/change_log.js'
 import { createKeyExpiry } from './background/key_expiry.js'
@@ -410,6 +411,7 @@ async function openBooks(): Promise<OwnedBooks> {
     holder: await lockHolder(settings.DATA_DIR, settings.SHARD, random),
     elapsed: () => performance.now(),
     pause: systemPause,
+    timelines: timelines(),
     log,
   })
   return { masters: await masterKeysOf(books), books, member: undefined }
@@ -419,6 +421,7 @@ async function openShard(): Promise<OwnedBooks> {
   const { cluster, shard, books } = await joinCluster({
     settings,
     random,
+    timelines: timelines(),
     masterKeys: () => (existsSync(masterKeyFile()) ? masterKeys(false) : []).map(({ kid }) => kid),
     elapsed: () => performance.now(),
     pause: systemPause,
@@ -431,6 +434,10 @@ async function openShard(): Promise<OwnedBooks> {
   const { epoch } = books.marks.progress()
   const member = await createMember({ cluster, shard, epoch, pause: systemPause, log })
   return { masters: await masterKeysOf(books), books, member }
+}
+
+function timelines(): Timelines {
+  return timelinesIn(dataFile(settings, timelineOf('processor')), settings.RECOVERY === 'yes')
 }
 
 async function masterKeysOf(books: Store): Promise<MasterKeys> {

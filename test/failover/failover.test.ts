@@ -2,12 +2,21 @@
  * The books on a PostgreSQL primary with a synchronous standby: the promoted standby has every
  * acknowledged commit once, and a former owner commits nothing more.
  */
+import { join } from 'node:path'
 import t from 'tap'
+import {
+  checkTimeline,
+  connectToPrimary,
+  parseStoreUrl,
+  type PostgresTarget,
+} from '../../src/store/postgres/connection.js'
+import { timelinesIn } from '../../src/store/postgres/timelines.js'
 import { Deposed } from '../../src/store/store.js'
 import { eventually } from '../support/eventually.js'
 import { noPostgres } from '../support/postgres_server.js'
 import { startReplicated } from '../support/replicated_postgres.js'
 import { anIntent, batchOf } from '../store/commit_rows.js'
+import { tempFolder } from '../support/temp_folder.js'
 import { booksOf, loadUntilFailure, openOwner, type OwnerUnderLoad } from './owner_under_load.js'
 
 if (noPostgres !== false) {
@@ -80,6 +89,42 @@ void t.test('a primary that resumes after the promotion acknowledges nothing', a
   t.equal(owner.acknowledged.length, known, 'the pending commit is not acknowledged')
   t.same(await booksOf(next), books)
 })
+
+void t.test('a former primary that still answers is not used, whatever the order', async (t) => {
+  await servers.rebuild()
+  const former = parseStoreUrl(servers.primaryUrl())
+  const timelines = timelinesIn(join(tempFolder(t), 'timeline.json'), false)
+  const waiting = await connectToPrimary(former, 'public', 'test')
+  t.teardown(() => waiting.close())
+  timelines.used(waiting)
+  const hosts = parseStoreUrl(servers.url)
+  await t.resolves(checkTimeline(waiting, hosts), 'no server was promoted')
+
+  await servers.promote()
+  const promoted = parseStoreUrl(servers.primaryUrl())[0]?.port
+  for (const order of [hosts, [...hosts].reverse()]) {
+    const found = await connectToPrimary(order, 'public', 'test', timelines.known())
+    t.equal(found.target.port, promoted)
+    timelines.used(found)
+    await found.close()
+  }
+  await t.rejects(checkTimeline(waiting, hosts), { name: 'NoAnswer', message: /was promoted/ })
+  await t.rejects(
+    connectToPrimary(former, 'public', 'test', timelines.known()),
+    /is a former primary: its timeline [0-9]+ is before [0-9]+/,
+    'also when it alone answers',
+  )
+  const reversed = urlWithHosts(servers.url, [...hosts].reverse())
+  for (const url of [servers.url, reversed]) {
+    const owner = await openOwner(url, 'after')
+    await commitOne(owner, `pi_after_${url === reversed ? 2 : 1}`)
+    await owner.close()
+  }
+  await servers.killFormer()
+})
+
+const urlWithHosts = (url: string, hosts: readonly PostgresTarget[]): string =>
+  url.replace(/@[^/]+/, `@${hosts.map(({ host, port }) => `${host}:${port}`).join()}`)
 
 async function commitOne(store: Awaited<ReturnType<typeof openOwner>>, id: string): Promise<void> {
   sent.push(id)

@@ -297,6 +297,7 @@ function createOpen(
     },
     client: {
       dialect: SQLITE,
+      ...{ system: 'one', timeline: 1 },
       target: {
         host: '',
         port: 0,

@@ -38,6 +38,7 @@ export const COMMIT = fenceOf(COMMIT_FUNCTION.definition)
 const OWNER_TABLE = `CREATE TABLE IF NOT EXISTS owner (
   epoch INTEGER NOT NULL, last_batch INTEGER NOT NULL, holder TEXT NOT NULL,
   beat INTEGER NOT NULL, session INTEGER NOT NULL);
+  CREATE TABLE IF NOT EXISTS pg_stat_activity (pid INTEGER, application_name TEXT);
   INSERT INTO owner SELECT 0, 0, '', 0, 0 WHERE NOT EXISTS (SELECT 1 FROM owner)`
 const OWNER = 'SELECT epoch, last_batch AS "lastBatch", holder FROM owner'
 /** A rejected commit writes nothing. */

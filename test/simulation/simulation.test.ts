@@ -7,7 +7,7 @@
 import t from 'tap'
 import { simulateSeeds, simulateSeed } from './seeds.js'
 
-const FIRST = 20_261_145
+const FIRST = 20_261_203
 const RUNS = 10
 const STEPS = 1_000
 

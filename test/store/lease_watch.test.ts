@@ -62,7 +62,17 @@ void t.test('a session that was never seen open does not shorten the timeout', (
 void t.test('a released lease and one of the same processor are taken at once', (t) => {
   t.ok(watching()(0, RELEASED))
   t.ok(watching(true)(0, RELEASED))
-  t.ok(watching(true)(0, { ...OWNED, holder: 'two@here' }))
+  const ended = { ...OWNED, holder: 'two@here#run1', isConnected: false }
+  t.ok(watching(true)(0, ended))
+  t.end()
+})
+
+void t.test('a process of a copied data directory keeps its shard', (t) => {
+  const look = watching()
+  const other = { ...OWNED, holder: 'two@here#run2' }
+  for (let second = 0; second < 9; second++)
+    t.notOk(look(second * 1_000, { ...other, beat: second }))
+  t.ok(look(9_000, { ...other, isConnected: false }), 'once its session has ended')
   t.end()
 })
 
@@ -76,7 +86,8 @@ void t.test('while the shard moves only the named processor takes it at once', (
     other(LEASE_TIMEOUT_MS, { ...RELEASED, moveTo: 'three' }),
     'the named processor does not take it',
   )
-  t.ok(watching()(0, { ...OWNED, holder: 'two@here', moveTo: 'three' }), 'its owner restarts')
+  const ended = { ...OWNED, isConnected: false, holder: 'two@here', moveTo: 'three' }
+  t.ok(watching()(0, ended), 'its owner restarts')
   t.end()
 })
 

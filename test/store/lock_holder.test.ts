@@ -33,6 +33,7 @@ t.test('one data directory has one name, and another one of its path has another
   const folder = tempFolder(t)
   const before = await holderIn(folder)
   t.equal(await holderIn(folder, 'pool_1'), before)
+  t.match(before, /#[0-9a-f]{16}$/, 'and the process a random part')
   rmSync(folder, { recursive: true })
   mkdirSync(folder)
   t.not(await holderIn(folder, 'pool_2'), before)

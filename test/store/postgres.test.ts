@@ -13,7 +13,7 @@ import {
   parseStoreUrl,
   type Connection,
 } from '../../src/store/postgres/connection.js'
-import { acquireLease, LEASE_TIMEOUT_MS } from '../../src/store/postgres/lease.js'
+import { acquireLease, LEASE_TIMEOUT_MS, takeOver } from '../../src/store/postgres/lease.js'
 import { READS_WITHIN_MS } from '../../src/store/postgres/ownership.js'
 import { openPostgresStore } from '../../src/store/postgres/store.js'
 import type { Row } from '../../src/store/tables.js'
@@ -132,6 +132,50 @@ void t.test('a take-over terminates a blocked commit, of which nothing is stored
   await blocker.exec('ROLLBACK')
   t.same(await dueIds(second.store, 'intents', instant(5), 10), [])
   t.equal((await second.store.boot(instant(0))).lastBatch, 0)
+})
+
+void t.test(
+  'a take-over ends no session of another process with the same process id',
+  async (t) => {
+    const shard = newShard()
+    const first = await opened(t, shard, { holder: 'one#run1' })
+    const other = await opened(t, newShard(), { holder: 'other#run9' })
+    const blocker = await connected(t, shard)
+    await blocker.exec('BEGIN; LOCK TABLE intents IN ACCESS EXCLUSIVE MODE')
+    const stuck = first.store
+      .commit(batchOf({ intents: [anIntent('pi_1')] }))
+      .catch((e: Error) => e)
+    const rows = await connected(t, shard)
+    const name = `SELECT pid FROM pg_stat_activity WHERE application_name = 'causeway commits run9'`
+    const [session] = await rows.all<{ pid: number }>(name)
+    const seen = { epoch: 1, holder: 'one#run1', beat: 0, session: session?.pid ?? 0 }
+    const taking = takeOver({ connection: rows, background: blocker, ...CANDIDATE }, seen)
+    await t.rejects(taking, { name: 'NoAnswer' }, 'the session is not that of the holder')
+    await other.store.commit(batchOf({ intents: [anIntent('pi_2')] }))
+    t.equal(other.failure(), undefined)
+    await blocker.exec('ROLLBACK')
+    await stuck
+  },
+)
+
+const CANDIDATE = { holder: 'two#run2', pause: (ms: number) => longPause(ms / 20), log }
+
+void t.test('a process of a copied data directory waits while the other one serves', async (t) => {
+  const shard = newShard()
+  const first = await opened(t, shard, { holder: 'one#run1' })
+  let isTaken = false
+  const second = opened(t, shard, { holder: 'one#run2' }).then((taken) => {
+    isTaken = true
+    return taken
+  })
+  const rows = await connected(t, shard)
+  await eventually('several heartbeats', async () => {
+    const [row] = await rows.all<{ beat: number }>('SELECT beat FROM owner')
+    return (row?.beat ?? 0) >= 3
+  })
+  t.notOk(isTaken)
+  await first.store.close()
+  t.equal((await (await second).store.boot(instant(0))).epoch, 2)
 })
 
 /** Makes each write wait for a standby that does not exist, until the test ends. */

@@ -10,13 +10,16 @@ import type { Random } from '../../base/random.js'
 import type { Settings } from '../../base/settings.js'
 import { awaitShard, type OwnedShard } from '../../store/postgres/cluster/candidate.js'
 import { holderOf, openCluster, type Cluster } from '../../store/postgres/cluster/cluster.js'
+import { lostOr, NoAnswer } from '../../store/postgres/answers.js'
 import { lockHolder } from '../../store/postgres/owned_schema.js'
 import { openPostgresStore } from '../../store/postgres/store.js'
+import type { Timelines } from '../../store/postgres/timelines.js'
 import type { Store } from '../../store/store.js'
 
 export interface JoinOptions {
   readonly settings: Settings
   readonly random: Random
+  readonly timelines: Timelines
   /** Kids of the keys in the master key file; none when there is no file. */
   readonly masterKeys: () => readonly string[]
   readonly elapsed: () => number
@@ -35,22 +38,24 @@ export async function joinCluster(options: JoinOptions): Promise<Joined> {
   const { STORE_URL: url, CLUSTER, SHARD, PROCESSOR_NAME, DATA_DIR } = settings
   const name = PROCESSOR_NAME === '' ? hostname() : PROCESSOR_NAME
   const place = await lockHolder(DATA_DIR, 'processor', options.random)
+  const { timelines } = options
   const cluster = await openCluster({
-    url,
-    name,
-    pause,
+    ...{ url, name, pause, timelines },
     onNameTaken: () => log.warn({ name }, 'another process has the name of this processor'),
   })
   if (CLUSTER === 'member') await cluster.addShard(SHARD)
   let isLost: (error: Error) => void = () => undefined
   const lost = new Promise<never>((_, reject) => (isLost = reject))
-  cluster.onLost((error) => isLost(error))
+  cluster.onLost((error) => isLost(new NoAnswer(error)))
   const shard = CLUSTER === 'member' ? SHARD : undefined
   const candidate = {
     ...options,
     ...{ cluster, url, shard, open: openPostgresStore, holder: holderOf(name, place) },
     onWaiting: () => options.onWaiting(name),
   }
-  const owned = await Promise.race([awaitShard(candidate), lost])
-  return { ...owned, cluster }
+  try {
+    return { ...(await Promise.race([awaitShard(candidate), lost])), cluster }
+  } catch (error) {
+    throw lostOr(error)
+  }
 }

@@ -4,7 +4,11 @@
  * Owns: the hosts of STORE_URL, TLS, session settings, prepared statements. Does not own: tables,
  * transactions, what happens when a connection is lost (postgres/store).
  *
- * - Of several hosts the first that is not in recovery is used; a standby is never read.
+ * - All hosts are dialled at once. Of those that are not in recovery the one with the newest
+ *   timeline is used: the others are former primaries, which accept connections until they are
+ *   stopped. A standby is never read.
+ * - A server of an older timeline than this process, or an earlier one in its data directory, has
+ *   used is refused (postgres/timelines).
  * - Beyond loopback and Unix sockets the connection uses TLS and verifies the certificate.
  * - A lost connection is not replaced: memory may differ from the books, so the process restarts.
  * - 64-bit integers arrive as numbers; amounts are read as text (see store/tables).
@@ -15,7 +19,8 @@ import type { ConnectionOptions } from 'node:tls'
 import type pg from 'pg'
 import type { Bindable, Reader } from '../database.js'
 import { POSTGRES } from '../dialect.js'
-import { answered } from './answers.js'
+import { answered, NoAnswer } from './answers.js'
+import { sessionName } from './holder.js'
 
 export interface PostgresTarget {
   readonly host: string
@@ -28,8 +33,16 @@ export interface PostgresTarget {
 
 const DEFAULT_PORT = 5432
 const CONNECT_WITHIN_MS = 5_000
-const ROLE = 'SELECT pg_is_in_recovery() AS standby, pg_backend_pid() AS session'
+/** A host that is up answers in this time after the first primary that does. */
+const OTHERS_WITHIN_MS = 500
+/** The timeline is the first part of the name of a WAL file, in hexadecimal digits. */
+const ROLE = `SELECT pg_is_in_recovery() AS standby, pg_backend_pid() AS session,
+  (SELECT system_identifier::text FROM pg_control_system()) AS system,
+  CASE WHEN pg_is_in_recovery() THEN '0'
+    ELSE substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END AS timeline`
 const BIGINT_OID = 20
+/** A commit is on the synchronous standbys, whatever the server's own setting is. */
+const SESSION = '-c statement_timeout=0 -c jit=off -c synchronous_commit=on'
 
 /**
  * The hosts of `postgres://user:password@a,b:5433/name?sslrootcert=FILE`; `?host=/folder` is a
@@ -68,7 +81,13 @@ const tlsOf = (host: string, caFile: string | null): ConnectionOptions => ({
   ...(caFile === null ? {} : { ca: readFileSync(caFile) }),
 })
 
-export interface Connection extends Reader {
+/** Of a server and its copies; each promotion begins a timeline. */
+export interface Timeline {
+  readonly system: string
+  readonly timeline: number
+}
+
+export interface Connection extends Reader, Timeline {
   /** One statement in one transaction; `?` stands for a parameter. */
   run(sql: string, parameters?: readonly Bindable[]): Promise<number>
   /** Several statements without parameters. */
@@ -87,44 +106,117 @@ export interface Connection extends Reader {
 /** Only when it is used: a process with its books in SQLite starts without it. */
 const loadDriver = async (): Promise<typeof pg> => (await import('pg')).default
 
-/** @throws Error that names each host and why it cannot be used */
+interface Role {
+  readonly standby: boolean
+  readonly session: number
+  readonly system: string
+  readonly timeline: string
+}
+
+interface Dialled {
+  readonly client: pg.Client
+  readonly target: PostgresTarget
+  readonly session: number
+  readonly server: Timeline
+}
+
+/**
+ * @param known a server of an older timeline is refused
+ * @throws Error that names each host and why it cannot be used
+ */
 export async function connectToPrimary(
   targets: readonly PostgresTarget[],
   schema: string,
   name: string,
+  known?: Timeline,
 ): Promise<Connection> {
   const { Client, TypeOverrides } = await loadDriver()
   const types = new TypeOverrides()
   types.setTypeParser(BIGINT_OID, Number)
   const faults: string[] = []
-  for (const target of targets) {
+  const primaries: Dialled[] = []
+  let isChosen = false
+
+  const dial = async (target: PostgresTarget): Promise<void> => {
     const client = new Client({
       ...target,
       ssl: target.ssl ?? false,
-      application_name: `causeway ${name}`,
+      application_name: sessionName(name),
       connectionTimeoutMillis: CONNECT_WITHIN_MS,
       keepAlive: true,
       types,
-      options: `-c search_path=${schema} -c statement_timeout=0 -c jit=off`,
+      options: `-c search_path=${schema} ${SESSION}`,
     })
     client.on('error', () => undefined)
+    const end = (): void => void client.end().catch(() => undefined)
     try {
       await client.connect()
-      const { rows } = await answered(
-        client.query<{ standby: boolean; session: number }>(ROLE),
-        CONNECT_WITHIN_MS,
-      )
-      if (rows[0]?.standby === false) return connectionOf(client, target, rows[0].session)
-      faults.push(`${target.host}:${target.port} is a standby`)
+      const { rows } = await answered(client.query<Role>(ROLE), CONNECT_WITHIN_MS)
+      const { standby, session, system, timeline } = rows[0]!
+      const server = { system, timeline: Number.parseInt(timeline, 16) }
+      const fault = standby ? 'is a standby' : faultOf(server, known)
+      if (fault === null && !isChosen) {
+        primaries.push({ client, target, session, server })
+        return
+      }
+      faults.push(`${target.host}:${target.port} ${fault}`)
     } catch (error) {
       faults.push(`${target.host}:${target.port}: ${(error as Error).message}`)
     }
-    await client.end().catch(() => undefined)
+    end()
   }
-  throw new Error(`no PostgreSQL server accepts writes: ${faults.join('; ')}`)
+
+  await allOrSoonAfterFirst(targets.map(dial), () => primaries.length > 0)
+  isChosen = true
+  const [newest, ...former] = [...primaries].sort(
+    (one, other) => other.server.timeline - one.server.timeline,
+  )
+  for (const { client } of former) void client.end().catch(() => undefined)
+  if (newest === undefined)
+    throw new Error(`no PostgreSQL server accepts writes: ${faults.join('; ')}`)
+  return connectionOf(newest)
 }
 
-function connectionOf(client: pg.Client, target: PostgresTarget, session: number): Connection {
+/** Resolves when all have ended, or shortly after one of them has found something. */
+async function allOrSoonAfterFirst(
+  all: readonly Promise<void>[],
+  isFound: () => boolean,
+): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const soonAfterFirst = new Promise<void>((resolve) => {
+    for (const each of all) {
+      void each.then(() => {
+        if (isFound()) timer ??= setTimeout(resolve, OTHERS_WITHIN_MS)
+      })
+    }
+  })
+  await Promise.race([Promise.all(all), soonAfterFirst])
+  clearTimeout(timer)
+}
+
+/**
+ * A former primary answers a process that is connected to it.
+ *
+ * @throws NoAnswer when another host has been promoted since
+ */
+export async function checkTimeline(
+  { system, timeline }: Timeline,
+  targets: readonly PostgresTarget[],
+): Promise<void> {
+  if (targets.length < 2) return
+  const newest = await connectToPrimary(targets, 'pg_catalog', 'look').catch(() => undefined)
+  await newest?.close()
+  if (newest?.system === system && newest.timeline > timeline)
+    throw new NoAnswer(new Error('another server was promoted'))
+}
+
+/** Why a primary is not used; null: it is. */
+function faultOf({ system, timeline }: Timeline, known: Timeline | undefined): string | null {
+  if (known === undefined || system !== known.system || timeline >= known.timeline) return null
+  return `is a former primary: its timeline ${timeline} is before ${known.timeline}`
+}
+
+function connectionOf({ client, target, session, server }: Dialled): Connection {
   const prepared = new Map<string, { name: string; text: string }>()
   let closing = false
 
@@ -142,6 +234,7 @@ function connectionOf(client: pg.Client, target: PostgresTarget, session: number
 
   return {
     dialect: POSTGRES,
+    ...server,
     target,
     session,
     all: async <Row>(sql: string, parameters?: readonly Bindable[]) =>

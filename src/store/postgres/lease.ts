@@ -6,9 +6,10 @@
  *
  * - The lease decides only when a process takes over. That two processes never commit under one
  *   epoch follows from the commit itself.
- * - A free lease, and one of a predecessor with the same name, is taken at once: the lock of the
- *   data directory proves that the predecessor has ended. Any other is taken when it has not
- *   changed for LEASE_TIMEOUT_MS, by this machine's monotonic clock.
+ * - A free lease is taken at once, and so is one of a predecessor in this data directory whose
+ *   session at the server has ended. While it is open, its process is that of a copied directory,
+ *   or the server has not noticed its end. Any other lease is taken when it has not changed for
+ *   LEASE_TIMEOUT_MS, by this machine's monotonic clock.
  * - A take-over is conditional on the epoch and the heartbeat that were read, and waits for a
  *   commit in progress. So no process takes over less than LEASE_TIMEOUT_MS after the owner sent a
  *   write that the server confirmed, unless the owner has ended or has released the lease.
@@ -19,6 +20,7 @@ import type { Logger } from '../../base/log.js'
 import { Deposed } from '../store.js'
 import { NoAnswer } from './answers.js'
 import type { Connection } from './connection.js'
+import { commitsOf, isSamePlace, sessionName } from './holder.js'
 
 export const HEARTBEAT_MS = SECOND
 export const LEASE_TIMEOUT_MS = 4 * SECOND
@@ -30,12 +32,16 @@ export interface LeaseOptions {
   readonly connection: Connection
   /** Ends the session of a holder whose commit does not end. */
   readonly background: Connection
-  /** Names this process; the same after a restart. */
+  /** Names this process (postgres/holder). */
   readonly holder: string
   /** Monotonic, milliseconds. */
   readonly elapsed: () => number
   /** Resolves after input that arrived meanwhile, so that an answer is not judged late unread. */
   readonly pause: (ms: number) => Promise<void>
+  /** The same server, with a bound for each answer. Default: `connection`. */
+  readonly looks?: Pick<Connection, 'all'>
+  /** Called now and then while it waits. @throws NoAnswer when another server was promoted */
+  readonly checkServer?: () => Promise<void>
   /** Called once when another process owns the books. */
   readonly onWaiting?: () => void
   readonly log: Logger
@@ -66,31 +72,51 @@ const RAISE_EPOCH = `WITH raised AS (
   ON CONFLICT (name) DO UPDATE SET value = excluded.value RETURNING value::bigint AS epoch`
 const RELEASE = "UPDATE owner SET holder = '' WHERE epoch = ?"
 const STILL_OWNER = 'SELECT 1 FROM owner WHERE epoch = ?'
-const TERMINATE = 'SELECT pg_terminate_backend(?::integer)'
+const SESSION = 'SELECT application_name AS name FROM pg_stat_activity WHERE pid = ?'
+const TERMINATE = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+  WHERE pid = ? AND application_name = ?`
+/** Looks between two checks of the server. */
+const CHECK_EVERY = 5
 
 /** Waits as a candidate until this process owns the books. */
 export async function acquireLease(options: LeaseOptions): Promise<Ownership> {
   const { connection, holder, elapsed, pause, onWaiting = () => undefined, log } = options
+  const { looks = connection, checkServer = () => Promise.resolve() } = options
   let seen: OwnerRow | undefined
   let seenAt = elapsed()
-  for (;;) {
-    const [row] = await connection.all<OwnerRow>(OWNER)
+  for (let count = 1; ; count++) {
+    if (count % CHECK_EVERY === 0) await checkServer()
+    const [row] = await looks.all<OwnerRow>(OWNER)
     if (row === undefined) throw new Error('the books have no owner row')
     if (seen === undefined || row.epoch !== seen.epoch || row.beat !== seen.beat) {
-      if (seen === undefined && row.holder !== '' && row.holder !== holder) {
+      if (seen === undefined && row.holder !== '' && !isSamePlace(row.holder, holder)) {
         log.info({ holder: row.holder }, 'candidate: the books have an owner')
         onWaiting()
       }
       seen = row
       seenAt = elapsed()
     }
-    const isFree = row.holder === '' || row.holder === holder
+    const isFree = row.holder === '' || (await isEndedPredecessor(looks, row, holder))
     if (isFree || elapsed() - seenAt >= LEASE_TIMEOUT_MS) {
       const taken = await takeOver(options, row)
       if (taken !== undefined) return taken
     }
     await pause(HEARTBEAT_MS)
   }
+}
+
+/** Whether the session is open on which the holder commits. */
+export const isSessionOf = (holder: string, name: string | null | undefined): boolean =>
+  name === sessionName(commitsOf(holder))
+
+async function isEndedPredecessor(
+  connection: Pick<Connection, 'all'>,
+  row: SeenOwner,
+  own: string,
+): Promise<boolean> {
+  if (!isSamePlace(row.holder, own)) return false
+  const [found] = await connection.all<{ name: string }>(SESSION, [row.session])
+  return !isSessionOf(row.holder, found?.name)
 }
 
 /** @returns undefined when another process has taken over since. @throws NoAnswer */
@@ -105,7 +131,7 @@ export async function takeOver(
   const ending = pause(LEASE_TIMEOUT_MS).then(async () => {
     if (isDone) return
     log.warn({ holder: seen.holder }, 'ending the session of a holder whose commit does not end')
-    await background.all(TERMINATE, [seen.session])
+    await background.all(TERMINATE, [seen.session, sessionName(commitsOf(seen.holder))])
   })
   ending.catch(() => undefined) // the server is lost, which `taking` tells
   const late = pause(TAKE_OVER_WITHIN_MS).then(() => {

@@ -14,15 +14,18 @@ import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:
 import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
 import { MINUTE } from '../../base/clock.js'
+import { ANSWER_WITHIN_MS } from '../../base/constants.js'
 import type { Logger } from '../../base/log.js'
 import type { Random } from '../../base/random.js'
 import { FILES } from '../../base/subjects.js'
 import { acquireLock, type Database } from '../database.js'
 import { Deposed } from '../store.js'
-import { createAnswers, lostOr, type Answers } from './answers.js'
-import { connectToPrimary, parseStoreUrl, type Connection } from './connection.js'
+import { answered, createAnswers, lostOr, type Answers } from './answers.js'
+import { checkTimeline, connectToPrimary, parseStoreUrl, type Connection } from './connection.js'
+import { commitsOf, holderAt } from './holder.js'
 import type { SeenOwner } from './lease.js'
 import { migrate, type OwnedSchemaDefinition } from './migrate.js'
+import { NO_TIMELINES, type Timelines } from './timelines.js'
 import { takeOwnership, type Owned, type OwnedConnection } from './ownership.js'
 
 export { Deposed }
@@ -32,8 +35,10 @@ export interface SchemaOptions {
   readonly url: string
   /** The schema. */
   readonly shard: string
-  /** Names this process; the same after a restart. */
+  /** Names this process (postgres/holder). */
   readonly holder: string
+  /** The server that was used last. */
+  readonly timelines?: Timelines
   /** Monotonic, milliseconds. */
   readonly elapsed: () => number
   readonly pause: (ms: number) => Promise<void>
@@ -65,12 +70,17 @@ const BY_INDEX = ['seqscan', 'hashjoin', 'mergejoin']
 const locks: Database[] = []
 
 const PLACE_BYTES = 8
+const RUN_BYTES = 8
+
+/** Random, of this process. */
+let run: string | undefined
 
 /** The holder of a schema for the data directory, whose lock it takes until the process ends. */
 export async function lockHolder(dataDir: string, schema: string, random: Random): Promise<string> {
   const folder = resolve(dataDir)
   locks.push(await acquireLock(join(folder, schema)))
-  return `${hostname()}:${folder}:${placeIn(folder, random)}`
+  run ??= random.bytes(RUN_BYTES).toString('hex')
+  return holderAt(`${hostname()}:${folder}:${placeIn(folder, random)}`, run)
 }
 
 /**
@@ -100,12 +110,15 @@ const watchedBy = (reads: Answers, connection: Connection): Connection => ({
 
 /** @throws NoAnswer when the server is lost after it was connected to */
 export async function openOwnedSchema<Name extends string>(
-  { url, shard, ...options }: SchemaOptions,
+  { url, shard, timelines = NO_TIMELINES, ...options }: SchemaOptions,
   definition: OwnedSchemaDefinition,
   plannings: Readonly<Record<Name, Planning>>,
   answeredWithin: Partial<Readonly<Record<Name, number>>> = {},
 ): Promise<OwnedSchema<Name>> {
-  const writer = await connectToPrimary(parseStoreUrl(url), shard, 'commits')
+  const targets = parseStoreUrl(url)
+  const purpose = commitsOf(options.holder)
+  const writer = await connectToPrimary(targets, shard, purpose, timelines.known())
+  timelines.used(writer)
   const opened = await Promise.all(
     (Object.keys(plannings) as Name[]).map(async (name) => {
       const connection = await connectToPrimary([writer.target], shard, name)
@@ -135,6 +148,8 @@ export async function openOwnedSchema<Name extends string>(
       ...options,
       connection: writer,
       background,
+      looks: { all: (sql, values) => answered(writer.all(sql, values), ANSWER_WITHIN_MS) },
+      checkServer: () => checkTimeline(writer, targets),
       statement,
       reads,
     })

@@ -9,6 +9,7 @@
 import { openDatabase, type Bindable } from '../../../src/store/database.js'
 import { SQLITE } from '../../../src/store/dialect.js'
 import type { Connection } from '../../../src/store/postgres/connection.js'
+import { commitsOf, sessionName } from '../../../src/store/postgres/holder.js'
 import { FENCED } from '../../../src/store/postgres/commit_function.js'
 import { READS_WITHIN_MS } from '../../../src/store/postgres/ownership.js'
 import { COMMIT } from '../books_server.js'
@@ -63,7 +64,7 @@ const CLUSTER_TABLES = `
   CREATE TABLE shards (shard TEXT PRIMARY KEY, epoch INTEGER NOT NULL DEFAULT 0,
     holder TEXT NOT NULL DEFAULT '', address TEXT NOT NULL DEFAULT '', move_to TEXT,
     move_requested_at INTEGER, moves INTEGER NOT NULL DEFAULT 0);
-  CREATE TABLE pg_stat_activity (pid INTEGER PRIMARY KEY);
+  CREATE TABLE pg_stat_activity (pid INTEGER PRIMARY KEY, application_name TEXT NOT NULL);
   CREATE TABLE events (position INTEGER PRIMARY KEY, shard TEXT NOT NULL, row TEXT NOT NULL)`
 const tablesOf = (shard: string): string => `
   ATTACH ':memory:' AS ${shard};
@@ -173,7 +174,8 @@ export async function openClusterServer(options: ClusterServerOptions): Promise<
       const session = (sessions += 1)
       let queue: Promise<unknown> = Promise.resolve()
       let next: readonly EntityRow[] | undefined
-      const isOpen = database.run('INSERT INTO pg_stat_activity VALUES (?)', [session])
+      const row = [session, sessionName(commitsOf(link.holder))]
+      const isOpen = database.run('INSERT INTO pg_stat_activity VALUES (?, ?)', row)
       open.add(session)
       const endSession = async (): Promise<void> => {
         open.delete(session)
@@ -210,6 +212,7 @@ export async function openClusterServer(options: ClusterServerOptions): Promise<
       }
       return {
         dialect: SQLITE,
+        ...{ system: 'one', timeline: 1 },
         target: {
           ...{ host: '', port: 0, database: '' },
           ...{ user: undefined, password: undefined, ssl: undefined },

@@ -7,16 +7,19 @@
  */
 import type { Logger } from '../../../base/log.js'
 import type { SchemaOptions } from '../owned_schema.js'
+import { isSamePlace } from '../holder.js'
 import { TakenByAnother } from '../ownership.js'
 import { processorOf, type Cluster } from './cluster.js'
 import { createLeaseWatch, type LeaseWatch, type SeenShard } from './lease_watch.js'
 
 const LOOK_EVERY_MS = 250
+/** Looks between two checks of the server. */
+const CHECK_EVERY = 20
 
 export interface CandidateOptions<Books> {
-  readonly cluster: Pick<Cluster, 'name' | 'seenShards' | 'masterKeysOf'>
+  readonly cluster: Pick<Cluster, 'name' | 'seenShards' | 'masterKeysOf' | 'checkServer'>
   readonly url: string
-  /** The holder that it writes into a lease; the same after a restart. */
+  /** The holder that it writes into a lease. */
   readonly holder: string
   /** The only shard that it serves; undefined: a spare. */
   readonly shard: string | undefined
@@ -51,6 +54,7 @@ export async function awaitShard<Books>(
     return watch
   }
   const lacking = new Map<string, string>()
+  let fault: Error | undefined
 
   for (let looks = 1; ; looks++) {
     const seen = (await cluster.seenShards()).filter(
@@ -66,7 +70,10 @@ export async function awaitShard<Books>(
       log.info({ shard: own ?? 'any', owners: ownersIn(seen) }, 'candidate: waiting for a shard')
       onWaiting()
     }
+    if (looks % CHECK_EVERY === 0)
+      void cluster.checkServer().catch((error: unknown) => (fault = error as Error))
     await pause(LOOK_EVERY_MS)
+    if (fault !== undefined) throw fault
   }
 
   async function taken(from: SeenShard): Promise<OwnedShard<Books> | undefined> {
@@ -95,7 +102,7 @@ function inOrder(
   { holder: own, cluster: { name } }: Pick<CandidateOptions<unknown>, 'holder' | 'cluster'>,
 ): readonly SeenShard[] {
   const rankOf = ({ holder, moveTo }: SeenShard): number => {
-    if (holder === own) return 0
+    if (isSamePlace(holder, own)) return 0
     return moveTo === name ? 1 : 2
   }
   return [...shards].sort((one, other) => rankOf(one) - rankOf(other))

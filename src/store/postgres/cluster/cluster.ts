@@ -17,9 +17,11 @@ import { ANSWER_WITHIN_MS } from '../../../base/constants.js'
 import { projectRoot } from '../../../base/project_root.js'
 import { answered } from '../answers.js'
 import type { Connection } from '../connection.js'
-import { connectToPrimary, parseStoreUrl } from '../connection.js'
+import { checkTimeline, connectToPrimary, parseStoreUrl } from '../connection.js'
 import { migrate, type SchemaDefinition } from '../migrate.js'
+import { isSessionOf } from '../lease.js'
 import type { SeenShard } from './lease_watch.js'
+import { NO_TIMELINES, type Timelines } from '../timelines.js'
 import { settingsOn, type ClusterSettings } from './settings.js'
 
 const SCHEMA = 'cluster'
@@ -97,6 +99,8 @@ export interface Cluster extends ClusterSettings {
   placeOf(shard: string): Promise<Place | undefined>
   /** Bytes of WAL that the slowest standby has not replayed; null: unknown, or no standby. */
   standbyLag(): Promise<number | null>
+  /** @throws NoAnswer when another server was promoted */
+  checkServer(): Promise<void>
   onLost(report: (error: Error) => void): void
   close(): Promise<void>
 }
@@ -142,6 +146,8 @@ export interface ClusterOptions {
   /** Of this processor. */
   readonly name: string
   readonly pause: (ms: number) => Promise<void>
+  /** The server that was used last. */
+  readonly timelines?: Timelines
   /** Called while another process has the name. */
   readonly onNameTaken: () => void
   /** Of each statement. Default: ANSWER_WITHIN_MS. */
@@ -155,10 +161,13 @@ export async function openCluster({
   url,
   name,
   pause,
+  timelines = NO_TIMELINES,
   onNameTaken,
   answerWithinMs = ANSWER_WITHIN_MS,
 }: ClusterOptions): Promise<Cluster> {
-  const opened = await connectToPrimary(parseStoreUrl(url), SCHEMA, 'cluster')
+  const targets = parseStoreUrl(url)
+  const opened = await connectToPrimary(targets, SCHEMA, 'cluster', timelines.known())
+  timelines.used(opened)
   await migrate(opened, SCHEMA, DEFINITION)
   const connection: Connection = {
     ...opened,
@@ -170,7 +179,7 @@ export async function openCluster({
     await pause(NAME_RETRY_MS)
   }
   await connection.run(SET_ROLE, [WAITING + name])
-  return clusterOn(connection, name)
+  return clusterOn(connection, name, () => checkTimeline(opened, targets))
 }
 
 async function hasName(connection: Connection, name: string): Promise<boolean> {
@@ -193,21 +202,31 @@ interface ShardRow extends Omit<
   readonly hasSettings: boolean
 }
 
-type OwnerRow = Omit<SeenShard, 'moveTo'>
+interface OwnerRow extends Omit<SeenShard, 'moveTo' | 'isConnected'> {
+  /** Null: no session has the process id. */
+  readonly sessionName: string | null
+}
 
 const NO_OWNER = { epoch: 0, holder: '', beat: 0, session: 0, isConnected: false }
 
-export function clusterOn(connection: Connection, name: string): Cluster {
+export function clusterOn(
+  connection: Connection,
+  name: string,
+  checkServer: () => Promise<void> = () => Promise.resolve(),
+): Cluster {
   const one = async <Row>(sql: string, parameters: readonly (string | number)[]) =>
     (await connection.all<Row>(sql, parameters))[0]
 
   const seenShards = async (): Promise<readonly SeenShard[]> => {
     const tables = await connection.all<ShardTable>(SHARD_TABLES)
-    const owners = new Map<string, OwnerRow>()
+    const owners = new Map<string, Omit<SeenShard, 'moveTo'>>()
     const existing = tables.filter(({ isThere }) => isThere).map(({ shard }) => shard)
     if (existing.length > 0) {
       const rows = await connection.all<OwnerRow>(existing.map(ownerOf).join(' UNION ALL '))
-      for (const row of rows) owners.set(row.shard, row)
+      for (const { sessionName, ...row } of rows) {
+        const isConnected = isSessionOf(row.holder, sessionName)
+        owners.set(row.shard, { ...row, isConnected })
+      }
     }
     return tables.map(({ shard, moveTo }) => ({
       ...(owners.get(shard) ?? NO_OWNER),
@@ -276,6 +295,7 @@ export function clusterOn(connection: Connection, name: string): Cluster {
     whereIs: (partner) => one<Place>(WHERE_IS, [partner]),
     placeOf: (shard) => one<Place>(PLACE_OF, [shard]),
     standbyLag: async () => (await one<{ lag: number | null }>(STANDBY_LAG, []))?.lag ?? null,
+    checkServer,
     onLost: connection.onLost,
     close: connection.close,
   }
@@ -284,7 +304,7 @@ export function clusterOn(connection: Connection, name: string): Cluster {
 /** Names are checked (the column's CHECK), so they are safe inside SQL. */
 const ownerOf = (shard: string): string =>
   `SELECT '${shard}' AS shard, epoch, holder, beat, session,
-     EXISTS (SELECT 1 FROM pg_stat_activity WHERE pid = session) AS "isConnected"
+     (SELECT application_name FROM pg_stat_activity WHERE pid = session) AS "sessionName"
    FROM ${shard}.owner`
 
 const appliedIn = ({ shard }: Pick<ShardRow, 'shard'>): string =>

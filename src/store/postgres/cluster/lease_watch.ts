@@ -4,8 +4,8 @@
  * Does not own: the take-over, which is conditional on the owner row that was read
  * (postgres/lease). A wrong decision here costs a restart, never a commit.
  *
- * - A lease whose holder is this candidate's predecessor is taken at once: it had the lock of the
- *   data directory that this candidate has now.
+ * - A lease whose holder is this candidate's predecessor is taken once its session has ended: it
+ *   had the lock of the data directory that this candidate has now, unless that was copied.
  * - A released lease is taken at once by the processor that the move names, by any when there is no
  *   move.
  * - An owner whose database session has ended can neither commit nor answer: its lease is taken
@@ -18,6 +18,7 @@
  *   comes first.
  */
 import { SECOND } from '../../../base/clock.js'
+import { isSamePlace } from '../holder.js'
 import { LEASE_TIMEOUT_MS, type SeenOwner } from '../lease.js'
 
 export const RESTART_WITHIN_MS = 2 * SECOND
@@ -38,7 +39,7 @@ export interface LeaseWatch {
 
 export interface Candidate {
   readonly name: string
-  /** The holder that it writes; the same after a restart. */
+  /** The holder that it writes. */
   readonly holder: string
   /** Takes over any shard. */
   readonly isSpare: boolean
@@ -66,7 +67,7 @@ export function createLeaseWatch(
         openIn = epoch
         disconnectedSince = undefined
       } else if (openIn === epoch) disconnectedSince ??= now
-      if (holder === own) return true
+      if (isSamePlace(holder, own) && !isConnected) return true
       if (now - unchangedSince >= LEASE_TIMEOUT_MS) return true
       if (holder === '') return moveTo === null ? epoch > 0 || !isSpare : moveTo === name
       return disconnectedSince !== undefined && now - disconnectedSince >= RESTART_WITHIN_MS
