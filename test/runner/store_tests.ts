@@ -29,6 +29,7 @@ export const SQLITE_ONLY: Readonly<Record<string, string>> = {
 /** Test files with a PostgreSQL server of their own; they run once, beside those on SQLite. */
 export const OWN_SERVER: Readonly<Record<string, string>> = {
   'test/integration/postgres': 'one stack, whose server is killed',
+  'test/integration/shard_recovery': 'two shards of a cluster',
   'test/operations/store_copy': 'copies from SQLite to PostgreSQL',
   'test/store/postgres_contract': "the store's contract on PostgreSQL",
 }

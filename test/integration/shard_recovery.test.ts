@@ -1,0 +1,282 @@
+/**
+ * One shard of a cluster in recovery mode: the other serves and pays, the operators' CLI shows
+ * both, and the statement of the release has the instructions of both.
+ */
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { status } from '@grpc/grpc-js'
+import t from 'tap'
+import type { ProtoGrpcType } from '../../protos/types/payouts.js'
+import { callerEntry } from '../../src/auth/callers.js'
+import { bearer } from '../../src/base/bearer.js'
+import { EXIT_BOOKS_BEHIND } from '../../src/base/child.js'
+import { systemClock } from '../../src/base/clock.js'
+import { CLEARTEXT } from '../../src/base/grpc_tls.js'
+import { newId, type EffectId } from '../../src/base/ids.js'
+import { createLog } from '../../src/base/log.js'
+import { contracts } from '../../src/base/protos.js'
+import { systemRandom } from '../../src/base/random.js'
+import { FILES } from '../../src/base/subjects.js'
+import { connectRail } from '../../src/rails/client.js'
+import { openDatabase } from '../../src/store/database.js'
+import { freePort } from '../../src/supervisor/ports.js'
+import { auditOf } from '../support/audit.js'
+import { eventually } from '../support/eventually.js'
+import { createNatsServer } from '../support/nats_server.js'
+import { operatorCli } from '../support/operator_cli.js'
+import { noPostgres, startPostgres } from '../support/postgres_server.js'
+import { startProgram } from '../support/program.js'
+import { fetchOps } from '../support/raw_requests.js'
+import { aPayout } from '../support/requests.js'
+import { startProcess, type SingleProcess } from '../support/single_process.js'
+import { tempFolder } from '../support/temp_folder.js'
+
+if (noPostgres !== false) {
+  t.pass(noPostgres)
+  process.exit()
+}
+
+t.setTimeout(0)
+const top = t
+const WITHIN_MS = 60_000
+const [OPERATOR, SERVICE, RAIL] = ['token-of-an-operator', 'token-of-a-service', 'rail-token']
+const BECAUSE = ['--reason', 'a test']
+/** The sandbox bank accepts it and never executes it. */
+const NEVER_EXECUTED = '9990000008'
+const AMOUNT = '125000'
+
+const folder = tempFolder(t)
+const dataDirOf = (name: string): string => {
+  const dataDir = join(folder, name)
+  mkdirSync(dataDir, { recursive: true })
+  return dataDir
+}
+const postgres = await startPostgres(t)
+const nats = await createNatsServer(join(folder, 'nats'))
+await nats.start()
+t.teardown(() => nats.kill())
+const railAddress = `127.0.0.1:${await freePort('127.0.0.1')}`
+const rail = await startProcess(t, 'src/rails/sandbox/main.js', {
+  DATA_DIR: dataDirOf('rail'),
+  RAIL_LISTEN: railAddress,
+  RAIL_DELAY_MS: '20',
+  CALLERS: callerEntry('processor', 'processor', RAIL),
+})
+await rail.untilReady()
+
+const PORTS = {
+  books_1: await freePort('127.0.0.1'),
+  books_2: await freePort('127.0.0.1'),
+} as const
+type Shard = keyof typeof PORTS
+const addressOf = (shard: Shard): string => `127.0.0.1:${PORTS[shard]}`
+
+const start = (shard: Shard, settings: Record<string, string> = {}): Promise<SingleProcess> =>
+  startProcess(top, 'src/processor/main.js', {
+    DATA_DIR: dataDirOf(shard),
+    STORE_URL: postgres.url,
+    MASTER_KEY_FILE: join(folder, FILES.masterKey),
+    ...{ PROCESSOR_NAME: shard, CLUSTER: 'member', SHARD: shard },
+    GRPC_PORT: String(PORTS[shard]),
+    RAIL_ADDRESS: railAddress,
+    RAIL_TOKEN: RAIL,
+    NATS_URL: nats.url,
+    CALLERS: [
+      callerEntry('operator', 'anna', OPERATOR),
+      callerEntry('service', 'payroll', SERVICE),
+    ].join(),
+    ...settings,
+  })
+
+const operatorToken = join(folder, FILES.operatorToken)
+writeFileSync(operatorToken, OPERATOR, { mode: 0o600 })
+writeFileSync(
+  join(folder, FILES.sandbox),
+  JSON.stringify({ grpc_address: 'unused:1', brand: 'Service', serves_production: false }),
+)
+const PROCESSORS = [addressOf('books_1'), addressOf('books_2')].join()
+const ops = operatorCli(folder, operatorToken, { PROCESSORS })
+
+async function done(...words: string[]): Promise<string> {
+  const { exitCode, out, err } = await ops(...words)
+  if (exitCode !== 0) throw new Error(`${words.join(' ')}: ${err}`)
+  return out
+}
+
+const readyz = async ({ ops: address }: SingleProcess): Promise<object> => {
+  const answer = await fetchOps(address, '/readyz')
+  return { status: answer.status, ...((await answer.json()) as object) }
+}
+
+interface Paid {
+  readonly code: status
+  readonly id: string
+  readonly status: string
+}
+
+const PARTNERS = { books_1: 'acme', books_2: 'globex' } as const
+
+function call(shard: Shard, id: string | null, reference: string, account: string): Promise<Paid> {
+  const { Payouts } = contracts<ProtoGrpcType>().causeway.v1
+  const client = new Payouts(addressOf(shard), CLEARTEXT.channelCredentials(addressOf(shard)))
+  const tenant = { partner_id: PARTNERS[shard], environment: 'sandbox' }
+  const { beneficiary, currency } = aPayout()
+  const payout = {
+    ...{ idempotency_key: reference, amount: AMOUNT, currency, reference },
+    beneficiary: { ...beneficiary, account_number: account },
+  }
+  return new Promise((resolve) => {
+    const answered = (
+      fault: { readonly code: status } | null,
+      found: { readonly id?: string; readonly status?: string } = {},
+    ): void => {
+      client.close()
+      const { id = '', status: state = '' } = found
+      resolve({ code: fault?.code ?? status.OK, id, status: state })
+    }
+    if (id === null) client.Create({ tenant, payout }, bearer(SERVICE), answered)
+    else client.Get({ tenant, payout_id: id }, bearer(SERVICE), answered)
+  })
+}
+
+const pay = (shard: Shard, reference: string, account = '0123456789'): Promise<Paid> =>
+  call(shard, null, reference, account)
+
+async function paid(shard: Shard, reference: string): Promise<string> {
+  const { id } = await pay(shard, reference)
+  await eventually(`${reference} is completed`, async () => {
+    return (await call(shard, id, reference, '')).status === 'completed'
+  })
+  return id
+}
+
+async function executed(): Promise<number> {
+  const journal = await openDatabase(join(dataDirOf('rail'), FILES.railDatabase), {
+    readOnly: true,
+  })
+  const rows = await journal.all('SELECT id FROM instructions WHERE executions > 0')
+  await journal.close()
+  return rows.length
+}
+
+/** Has the rail pay what the books of the first shard do not know. */
+async function instructLost(reference: string, account: string): Promise<void> {
+  const reported = new Promise<void>((resolve) => {
+    const link = connectRail({
+      address: railAddress,
+      token: RAIL,
+      shard: 'books_1',
+      log: createLog('test', { LOG_LEVEL: 'silent' }),
+    })
+    link.onReport((reports) => {
+      for (const { reportId } of reports) {
+        if (reportId !== null) link.send([{ kind: 'acknowledge', reportId }])
+      }
+      void link.close().then(resolve)
+    })
+    link.onLink(() =>
+      link.send([
+        {
+          kind: 'instruct',
+          instruction: {
+            id: newId<EffectId>('payout', systemClock.now(), systemRandom()),
+            ...{ environment: 'sandbox', purpose: 'payout', amount: BigInt(AMOUNT) },
+            ...{ currency: 'VND', reference, hint: reference, notAfter: null },
+            destination: {
+              ...{ scheme: 'bank_account', country: 'VN', bankCode: '970436', account },
+              ...{ accountType: '', reference1: '', reference2: '', name: 'Nguyen Van A' },
+            },
+          },
+        },
+      ]),
+    )
+  })
+  await reported
+}
+
+let first = await start('books_1')
+const second = await start('books_2')
+await Promise.all([first.untilReady(), second.untilReady()])
+
+t.test('one shard in recovery mode, the other serves', async (t) => {
+  for (const shard of ['books_1', 'books_2'] as const) {
+    await done('partner', 'create', PARTNERS[shard], '--shard', shard, ...BECAUSE)
+    await done('deposit', PARTNERS[shard], 'sandbox', 'VND', '10000000', ...BECAUSE)
+  }
+  await paid('books_1', 'before')
+  await paid('books_2', 'before')
+  await pay('books_2', 'of the other shard', NEVER_EXECUTED)
+  t.equal(await first.end(), 0)
+  await instructLost('lost', '0123456789')
+  await instructLost('accepted', NEVER_EXECUTED)
+  await eventually('the rail paid the lost one', async () => (await executed()) === 3)
+
+  first = await start('books_1')
+  t.equal(await first.ended, EXIT_BOOKS_BEHIND)
+  first = await start('books_1', { RECOVERY: 'yes' })
+  await first.untilReady()
+
+  await t.test('readiness is that of each shard', async (t) => {
+    t.match(await readyz(first), { status: 200, mode: 'recovery', shard: 'books_1' })
+    t.match(await readyz(second), { status: 200, mode: 'normal', shard: 'books_2' })
+  })
+
+  await t.test('only the shard in recovery mode refuses writes', async (t) => {
+    t.equal((await pay('books_1', 'lost')).code, status.UNAVAILABLE)
+    await paid('books_2', 'during the recovery')
+    t.equal(await executed(), 4)
+  })
+
+  await t.test('the CLI shows and reaches both shards', async (t) => {
+    t.match(await ops('recovery', 'show'), { exitCode: 2, err: /--shard, of books_1, books_2/ })
+    const shown = await done('recovery', 'show', '--shard', 'books_1')
+    t.match(shown, /^Recovery mode since .*: RECOVERY=yes\.\n/)
+    t.match(shown, /Rail sandbox has instruction pout_\w+, which the books never sent/)
+    t.match(await done('recovery', 'show', '--shard', 'books_2'), 'Not in recovery mode.')
+    t.match(await done('partner', 'list'), /acme[^]*globex/)
+    t.match(await done('shard', 'list'), /books_1 .* owned\nbooks_2 .* owned/)
+    t.match(await ops('partner', 'suspend', 'acme', ...BECAUSE), {
+      err: /^books_1: recovery_active/,
+    })
+    await done('partner', 'suspend', 'globex', ...BECAUSE)
+    await done('partner', 'resume', 'globex', ...BECAUSE)
+  })
+
+  await t.test('the release of the shard holds what its partner repeats', async (t) => {
+    const statement = join(folder, 'statement.csv')
+    const args = ['--from', '2020-01-01', '--out', statement]
+    const written = await startProgram('rails/sandbox/statement_main.js', args, {
+      DATA_DIR: dataDirOf('rail'),
+    }).ended
+    t.equal(written.exitCode, 0, written.err)
+    await paid('books_2', 'after the statement')
+    const release = ['recovery', 'release', '--statement', statement, '--yes', ...BECAUSE]
+    t.match(await done(...release, '--shard', 'books_1'), '2 orphan executions are recorded')
+    t.equal(await first.ended, 0, 'it restarts')
+    first = await start('books_1')
+    await eventually(
+      'normal mode',
+      async () => {
+        const found = await readyz(first).catch(() => undefined)
+        return found !== undefined && 'mode' in found && found.mode === 'normal'
+      },
+      WITHIN_MS,
+    )
+    const before = await executed()
+    t.match(await pay('books_1', 'lost'), { code: status.OK, status: 'created' })
+    t.match(await pay('books_1', 'accepted', NEVER_EXECUTED), { status: 'created' })
+    await paid('books_1', 'another one')
+    await paid('books_2', 'at the end')
+    t.equal(await executed(), before + 2, 'only the new ones are paid')
+    const { data } = (await ops.json('recovery', 'orphans')) as { data: readonly object[] }
+    t.match(data, [
+      { reference: 'lost', state: 'executed', held: [/^pout_/] },
+      { reference: 'accepted', state: 'accepted', held: [/^pout_/] },
+    ])
+  })
+
+  await Promise.all([first.end(), second.end()])
+  const { clean, report } = await auditOf(dataDirOf('rail'), { STORE_URL: postgres.url })
+  t.ok(clean, report)
+  t.match(report, /^ok +orphans_are_paid_once /m)
+})
