@@ -30,19 +30,22 @@ export const instant = (epochMs: number): Instant => epochMs as Instant
 
 export const plus = (at: Instant, milliseconds: number): Instant => (at + milliseconds) as Instant
 
-let lastInstant = Number.NaN
-let lastText = ''
+/** A power of two. */
+const TEXTS_KEPT = 512
+const keptInstants: number[] = new Array<number>(TEXTS_KEPT).fill(Number.NaN)
+const keptTexts: string[] = new Array<string>(TEXTS_KEPT).fill('')
 
 /**
- * RFC 3339 UTC with milliseconds, e.g. `2026-11-21T04:35:40.123Z`. The last text is cached, because
- * under load many calls fall into one millisecond.
+ * RFC 3339 UTC with milliseconds, e.g. `2026-11-21T04:35:40.123Z`. The texts of recent instants are
+ * kept, because under load each is written many times: in views, events and rows of one payment.
  */
 export function toRfc3339(at: Instant): string {
-  if (at !== lastInstant) {
-    lastText = new Date(at).toISOString()
-    lastInstant = at
+  const place = at & (TEXTS_KEPT - 1)
+  if (at !== keptInstants[place]) {
+    keptTexts[place] = new Date(at).toISOString()
+    keptInstants[place] = at
   }
-  return lastText
+  return keptTexts[place]!
 }
 
 /** Unix epoch seconds, rounded down. */

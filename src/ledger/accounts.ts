@@ -29,13 +29,28 @@ export type AccountKey = string & { readonly __brand: 'AccountKey' }
 export const accountKey = (tenant: TenantId, currency: Currency, kind: AccountKind): AccountKey =>
   `${tenant}:${currency}:${kind}` as AccountKey
 
-export function partsOf(account: AccountKey): {
+interface AccountParts {
   readonly tenant: TenantId
   readonly currency: Currency
   readonly kind: AccountKind
-} {
+}
+
+/** A posting reads the parts of each of its accounts several times. */
+const keptParts = new Map<AccountKey, AccountParts>()
+const PARTS_KEPT = 10_000
+
+export function partsOf(account: AccountKey): AccountParts {
+  const kept = keptParts.get(account)
+  if (kept !== undefined) return kept
   const [tenant, currency, kind] = account.split(':')
-  return { tenant: tenant as TenantId, currency: currency as Currency, kind: kind as AccountKind }
+  const parts: AccountParts = {
+    tenant: tenant as TenantId,
+    currency: currency as Currency,
+    kind: kind as AccountKind,
+  }
+  if (keptParts.size >= PARTS_KEPT) keptParts.clear()
+  keptParts.set(account, parts)
+  return parts
 }
 
 /**

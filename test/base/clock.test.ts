@@ -1,8 +1,8 @@
-/** The pause of the system: an answer that has arrived is read before it is judged late. */
+/** Texts of instants; the pause: an answer that has arrived is read before it is judged late. */
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo } from 'node:net'
 import t from 'tap'
-import { systemPause } from '../../src/base/clock.js'
+import { instant, systemPause, toRfc3339 } from '../../src/base/clock.js'
 
 const SUSPENDED_MS = 50
 
@@ -24,4 +24,13 @@ t.test('a pause ends after input that arrived while the process did not run', as
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, SUSPENDED_MS)
   await paused
   t.same(order, ['input', 'pause'])
+})
+
+t.test('every instant has its own text, also beside kept ones', async (t) => {
+  const first = Date.UTC(2026, 10, 21, 4, 35, 40, 123)
+  const instants = [0, 512, 1, 1_024, 513, 0].map((ms) => first + ms)
+  for (const at of [...instants, ...instants, -1, 0, 511 - 512, 2 ** 41, 2 ** 41 + 512]) {
+    t.equal(toRfc3339(instant(at)), new Date(at).toISOString())
+  }
+  t.throws(() => toRfc3339(instant(Number.NaN)), RangeError)
 })

@@ -60,3 +60,16 @@ void t.test(
     t.end()
   },
 )
+
+void t.test('an account keeps its parts beside any number of others', (t) => {
+  const wrong: string[] = []
+  for (let number = 0; number < 12_000; number += 1) {
+    const tenant = tenantOf(`partner-${number}` as PartnerId, 'production')
+    const key = accountKey(tenant, number % 2 === 0 ? USD : THB, kinds[number % kinds.length]!)
+    for (const parts of [partsOf(key), partsOf(key)]) {
+      if (accountKey(parts.tenant, parts.currency, parts.kind) !== key) wrong.push(key)
+    }
+  }
+  t.same(wrong, [])
+  t.end()
+})

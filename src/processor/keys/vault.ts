@@ -18,6 +18,7 @@ import type { TenantId } from '../../base/ids.js'
 import type { Random } from '../../base/random.js'
 import { createCursors, type Cursors } from './cursors.js'
 import type { Keyring } from './keyring.js'
+import { createOpenedAccounts } from './opened_accounts.js'
 
 export interface Vault {
   /** The master key that encrypts. */
@@ -53,16 +54,28 @@ export function createVault(keyring: Keyring, random: Random): Vault {
   const secrets = createSecretBox(masters, 'secrets', random)
   const mac = createMac(keyring.hashKey)
   const verifying = tokenSecrets.filter(({ kid }) => masterKids.includes(kid))
-  const openAccount = (sealed: string, place: string): string => opened(accounts, sealed, place)
+  const known = createOpenedAccounts()
+  const sealAccount = (account: string, place: string): string => {
+    const sealed = seal(accounts, account, place)
+    known.keep(sealed, place, account)
+    return sealed
+  }
+  const openAccount = (sealed: string, place: string): string => {
+    const kept = known.get(sealed, place)
+    if (kept !== undefined) return kept
+    const account = opened(accounts, sealed, place)
+    known.keep(sealed, place, account)
+    return account
+  }
   return {
     sealingKid: masters[0].kid,
     masterKids,
     tokenKeys: createTokenKeys(tokenSecrets),
     tokenSecrets: verifying,
     verifyingKeys: createTokenKeys(verifying),
-    sealAccount: (account, place) => seal(accounts, account, place),
+    sealAccount,
     openAccount,
-    reencryptAccount: (sealed, place) => seal(accounts, openAccount(sealed, place), place),
+    reencryptAccount: (sealed, place) => sealAccount(opened(accounts, sealed, place), place),
     sealSecret: (secret, place) => seal(secrets, secret, place),
     openSecret: (sealed, place) => opened(secrets, sealed, place),
     hashRequest: (request) => requestHash(mac, request),
