@@ -22,7 +22,7 @@ import { systemRandom } from '../../src/base/random.js'
 import { reportStartupFaults } from '../../src/base/startup_faults.js'
 import { programOptions } from '../../src/base/program_options.js'
 import { RECONNECT } from '../../src/base/retry.js'
-import { dataFile } from '../../src/base/settings.js'
+import { dataFile, requirePrivateDataDir } from '../../src/base/settings.js'
 import { readSettings } from '../../src/base/settings_reader.js'
 import { timelineOf, webhookDatabase, webhookSchema } from '../../src/base/subjects.js'
 import { busServer } from '../../src/bus/bus_server.js'
@@ -66,6 +66,7 @@ reportStartupFaults()
 programOptions('webhooks', 'Delivers events to the webhook endpoints of partners.', {})
 
 const settings = readSettings()
+requirePrivateDataDir(settings)
 const log = createLog('webhooks', settings)
 const clock = systemClock
 const random = systemRandom()

@@ -5,8 +5,8 @@
  * of its key (HKDF-SHA256), to share no code with the rail.
  */
 import { createDecipheriv, hkdfSync } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { readSecretFile } from '../base/secret_file.js'
 import { FILES } from '../base/subjects.js'
 
 export interface RailAccount {
@@ -19,7 +19,7 @@ export interface RailAccount {
 /** @returns the account of a row; it throws when the key does not open it */
 export function railAccounts(folder: string): (row: RailAccount) => string {
   const keys = new Map(
-    readFileSync(join(folder, FILES.railKey), 'utf8')
+    readSecretFile(join(folder, FILES.railKey))
       .trim()
       .split('\n')
       .map((line): [string, Buffer] => {

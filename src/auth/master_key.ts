@@ -1,31 +1,20 @@
 /**
  * The master key file: the root of all keys for secrets at rest and for tokens.
  *
- * Owns: the file's format, its creation and its protection. Does not own: the uses of the keys that
- * `deriveKey` returns.
+ * Owns: the file's format and its creation. Does not own: the uses of the keys that `deriveKey`
+ * returns; who may own and read the file (base/secret_file).
  *
  * - Each line is `kid:64 hex digits`. The first key is current; the others decrypt older secrets
  *   and verify older tokens.
- * - The file is created once, with mode 0600 and atomically; two processes that start together use
- *   one key.
+ * - The file is created once and atomically; two processes that start together use one key.
  * - No error message contains a part of a key.
  * - No purpose uses the master key itself, and no two purposes share a key.
  */
 import { hkdfSync } from 'node:crypto'
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  linkSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  statSync,
-  unlinkSync,
-  writeSync,
-} from 'node:fs'
+import { existsSync, mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Random } from '../base/random.js'
+import { createSecretFile, readSecretFile } from '../base/secret_file.js'
 
 export interface MasterKey {
   readonly kid: string
@@ -54,8 +43,8 @@ export function deriveKey(master: MasterKey, purpose: KeyPurpose): Buffer {
 export interface MasterKeyPolicy {
   /** Creates a missing file, on a first start. */
   readonly create: boolean
-  /** Rejects a file that other users may read or write. */
-  readonly mustBePrivate: boolean
+  /** A setting names the file: it may be a symbolic link. */
+  readonly isNamed?: boolean
 }
 
 /** @throws Error that says what to do, when there is no valid file */
@@ -70,50 +59,14 @@ export function loadMasterKeys(file: string, policy: MasterKeyPolicy, random: Ra
     }
     createKeyFile(file, random)
   }
-  const mode = statSync(file).mode & 0o777
-  if (policy.mustBePrivate && (mode & 0o077) !== 0) {
-    throw new Error(
-      `master key file ${file} is accessible to others (mode ${mode.toString(8)}): chmod 600`,
-    )
-  }
-  return parseKeys(readFileSync(file, 'utf8'), file)
+  return parseKeys(readSecretFile(file, policy), file)
 }
 
-/**
- * A hard link fails if the name is taken: the second of two processes reads the first one's key.
- */
+/** The second of two processes reads the first one's key. */
 function createKeyFile(file: string, random: Random): void {
-  const draft = `${file}.${random.bytes(8).toString('hex')}.new`
   const kid = `k${random.bytes(4).toString('hex')}`
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
-  const handle = openSync(draft, 'wx', 0o600)
-  try {
-    writeSync(handle, `${kid}:${random.bytes(KEY_BYTES).toString('hex')}\n`)
-    fsyncSync(handle)
-    linkUnlessTaken(draft, file)
-  } finally {
-    closeSync(handle)
-    unlinkSync(draft)
-  }
-  syncFolder(dirname(file))
-}
-
-function linkUnlessTaken(draft: string, file: string): void {
-  try {
-    linkSync(draft, file)
-  } catch (error) {
-    if (!existsSync(file)) throw error
-  }
-}
-
-/** The name must survive a power cut, or the next start would create another key. */
-function syncFolder(folder: string): void {
-  const handle = openSync(folder, 'r')
-  try {
-    fsyncSync(handle)
-  } finally {
-    closeSync(handle)
-  }
+  createSecretFile(file, `${kid}:${random.bytes(KEY_BYTES).toString('hex')}\n`)
 }
 
 const KEY_LINE = /^([a-z0-9]{1,16}):([0-9a-f]{64})$/

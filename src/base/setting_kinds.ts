@@ -1,5 +1,6 @@
 /** Kinds of settings: their allowed values and how a text is read. */
 import { isIP } from 'node:net'
+import { TOKEN_MIN_CHARACTERS } from './secret_file.js'
 
 export interface Setting<T> {
   readonly fallback: string
@@ -88,7 +89,7 @@ const PATH = /^[^\0]*$/
 const LISTEN = /^[0-9a-fA-F.:]+$|^localhost$/
 const ADDRESS = /^unix:[^\0]+$|^(?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\]):[0-9]{1,5}$/
 const CREDENTIALS_URL = /^([a-z]+):\/\/(?:([^@:/?#]*(?::[^@:/?#]*)?)@)?[^@]*$/
-const TOKEN = /^[\x21-\x7e]*$/
+const TOKEN = new RegExp(`^(?:[\\x21-\\x7e]{${TOKEN_MIN_CHARACTERS},})?$`)
 export const CALLER = {
   test: (item: string): boolean => {
     const [kind = '', name = '', credential = '', value = '', ...more] = item.split(':')
@@ -120,7 +121,7 @@ export const addresses = (about: string): Setting<readonly string[]> =>
   list('', ADDRESS, 'host:port or unix:PATH', about)
 
 export const token = (about: string): Setting<string> => ({
-  ...text('', TOKEN, 'a token', about),
+  ...text('', TOKEN, `a token of ${TOKEN_MIN_CHARACTERS} characters or more`, about),
   secret: 'all',
 })
 

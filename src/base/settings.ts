@@ -4,9 +4,10 @@
  * Does not own: reading them (base/settings_reader), fixed bounds (base/constants), values that
  * operators change at run time (rates, limits, routes: the store).
  */
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { SESSION_TTL_MAX_S } from './constants.js'
+import { readSecretFile, requirePrivateFolder } from './secret_file.js'
 import {
   address,
   addresses,
@@ -299,6 +300,10 @@ export const hasDefaultHosts = (
   settings.SANDBOX_HOSTS.join() === SETTINGS.SANDBOX_HOSTS.fallback &&
   settings.PRODUCTION_HOSTS.join() === SETTINGS.PRODUCTION_HOSTS.fallback
 
+/** @throws SecretFileError when others own DATA_DIR, or can read or write it */
+export const requirePrivateDataDir = ({ DATA_DIR }: Pick<Settings, 'DATA_DIR'>): void =>
+  requirePrivateFolder(resolve(DATA_DIR), `DATA_DIR=${DATA_DIR}`)
+
 /** The absolute path of a file in DATA_DIR. */
 export const dataFile = (settings: Settings, name: string): string =>
   join(resolve(settings.DATA_DIR), name)
@@ -309,7 +314,7 @@ export const dataFile = (settings: Settings, name: string): string =>
 export function storeUrl({ STORE_URL }: Pick<Settings, 'STORE_URL'>, folder: string): string {
   const file = join(resolve(folder), FILES.storeUrl)
   if (STORE_URL !== '' || !existsSync(file)) return STORE_URL
-  return readFileSync(file, 'utf8')
+  return readSecretFile(file)
 }
 
 /** That of the webhook pools. */

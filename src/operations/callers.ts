@@ -5,12 +5,12 @@
  * - A token that the processor makes is shown once, or written to a file that only its owner can
  *   read.
  */
-import { chmodSync, existsSync, renameSync, writeFileSync } from 'node:fs'
 import type { CallerRecord__Output as CallerRecord } from '../../protos/types/causeway/operator/v1/CallerRecord.js'
 import type { CallerToken__Output as CallerToken } from '../../protos/types/causeway/operator/v1/CallerToken.js'
 import type { CallerKind } from '../auth/caller.js'
 import { newCallerToken, tokenDigest } from '../auth/caller_token.js'
 import { systemRandom } from '../base/random.js'
+import { createSecretFile, writeSecretFile } from '../base/secret_file.js'
 import { deciderOf, CHANGE } from './actor.js'
 import {
   choiceOf,
@@ -90,9 +90,10 @@ export const callersToken: LocalCommand = {
     const kind = choiceOf(text, CREATED_KINDS) as CallerKind
     const file = flags['token-file']
     if (file === undefined) throw new CommandFault('This needs --token-file FILE.')
-    if (existsSync(file)) throw new CommandFault(`${file} exists: name a new file.`)
     const token = newCallerToken(kind, systemRandom())
-    writeOwnerOnly(file, token)
+    if (createSecretFile(file, `${token}\n`) === 'exists') {
+      throw new CommandFault(`${file} exists: name a new file.`)
+    }
     const digest = tokenDigest(token)
     const next = `another operator: callers create ${kind} NAME --token-sha256 ${digest}`
     return {
@@ -138,13 +139,7 @@ export function callerReport({ flags }: Context, issued: CallerToken): Report {
   if (file === undefined) {
     return { value: issued, lines: [head, `token  ${token}   (shown only once)`, ...previous] }
   }
-  writeOwnerOnly(file, token)
+  writeSecretFile(file, `${token}\n`)
   const { token: _shown, ...rest } = issued
   return { value: { ...rest, token_file: file }, lines: [head, `token in ${file}`, ...previous] }
-}
-
-function writeOwnerOnly(file: string, token: string): void {
-  writeFileSync(`${file}.new`, `${token}\n`, { mode: 0o600 })
-  chmodSync(`${file}.new`, 0o600)
-  renameSync(`${file}.new`, file)
 }

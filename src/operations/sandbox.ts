@@ -1,5 +1,6 @@
 /** Reads `sandbox.json` of a running stack (written by supervisor/sandbox_file). */
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
+import { readSecretFile } from '../base/secret_file.js'
 import { dataFile } from '../base/settings.js'
 import { readSettings } from '../base/settings_reader.js'
 import { FILES } from '../base/subjects.js'
@@ -8,8 +9,7 @@ import type { Sandbox } from '../supervisor/sandbox_file.js'
 
 export type { Sandbox }
 
-export const readSandbox = (file: string): Sandbox =>
-  JSON.parse(readFileSync(file, 'utf8')) as Sandbox
+export const readSandbox = (file: string): Sandbox => JSON.parse(readSecretFile(file)) as Sandbox
 
 /** Of the stack in DATA_DIR; undefined when none has run there. */
 export function findSandbox(settings = readSettings()): Sandbox | undefined {

@@ -23,7 +23,7 @@ import { programOptions } from '../base/program_options.js'
 import { systemRandom } from '../base/random.js'
 import { reportStartupFaults } from '../base/startup_faults.js'
 import { sandboxRailFault } from '../base/sandbox_in_production.js'
-import { dataFile } from '../base/settings.js'
+import { dataFile, requirePrivateDataDir } from '../base/settings.js'
 import { readSettings } from '../base/settings_reader.js'
 import { FILES, highWaterOf, timelineOf } from '../base/subjects.js'
 import { busServer } from '../bus/bus_server.js'
@@ -71,6 +71,7 @@ reportStartupFaults()
 programOptions('processor', 'Decides and records every payment and payout.', {})
 
 const settings = readSettings()
+requirePrivateDataDir(settings)
 const log = createLog('processor', settings)
 if (settings.PRODUCTION_HOSTS.length > 0 && settings.RATE_MAX_AGE_S === 0) {
   log.warn('RATE_MAX_AGE_S is 0: production quotes rates of any age')
@@ -454,7 +455,7 @@ function masterKeys(areBooksNew: boolean): MasterKeys {
   const isProduction = settings.PRODUCTION_HOSTS.length > 0
   return loadMasterKeys(
     masterKeyFile(),
-    { create: !isProduction && areBooksNew, mustBePrivate: true },
+    { create: !isProduction && areBooksNew, isNamed: settings.MASTER_KEY_FILE !== '' },
     random,
   )
 }

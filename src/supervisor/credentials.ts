@@ -6,12 +6,13 @@
  * - The tokens of the internal service and of the first operator are files with mode 0600, made at
  *   the first start.
  */
-import { chmodSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { isCallerName, type CallerKind } from '../auth/caller.js'
 import { newCallerToken } from '../auth/caller_token.js'
 import { callerEntry } from '../auth/callers.js'
 import type { Random } from '../base/random.js'
+import { createSecretFile, readTokenFile } from '../base/secret_file.js'
 import type { SettingName, Settings } from '../base/settings.js'
 import { FILES } from '../base/subjects.js'
 import type { OwnProgram } from './child_variables.js'
@@ -61,12 +62,8 @@ export function createCredentials(
 }
 
 function ensureToken(file: string, kind: CallerKind, random: Random): string {
-  if (!existsSync(file)) {
-    writeFileSync(`${file}.new`, `${newCallerToken(kind, random)}\n`, { mode: 0o600 })
-    chmodSync(`${file}.new`, 0o600)
-    renameSync(`${file}.new`, file)
-  }
-  return readFileSync(file, 'utf8').trim()
+  if (!existsSync(file)) createSecretFile(file, `${newCallerToken(kind, random)}\n`)
+  return readTokenFile(file)
 }
 
 /** The first operator has the name that the action log has always shown. */

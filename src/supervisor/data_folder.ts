@@ -1,5 +1,5 @@
 /**
- * DATA_DIR: created, checked to be writable, and locked.
+ * DATA_DIR: created, checked to be writable and private, and locked.
  *
  * - Two stacks never share a folder, because the processor is the single writer. The lock is an
  *   exclusive SQLite transaction on a file of its own: the kernel releases it with the process, so
@@ -8,6 +8,7 @@
 import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import sqlite from 'sqlite3'
+import { requirePrivateDataDir } from '../base/settings.js'
 import { StartupError, messageOf } from './startup_error.js'
 
 const LOCK_FILE = 'supervisor.lock'
@@ -23,6 +24,7 @@ export interface DataFolder {
 export async function openDataFolder(given: string): Promise<DataFolder> {
   const path = resolve(given)
   createFolder(path, given)
+  requirePrivateDataDir({ DATA_DIR: given })
   const release = await lock(path, given)
   return {
     path,

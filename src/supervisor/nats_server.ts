@@ -7,11 +7,12 @@
  * - After a failed write (full disk) nats-server can accept connections and never reply about its
  *   streams, so the liveness probe queries a stream.
  */
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ReadyInfo } from '../base/child.js'
 import { SECOND } from '../base/clock.js'
 import type { Random } from '../base/random.js'
+import { createSecretFile, readTokenFile, writeSecretFile } from '../base/secret_file.js'
 import { FILES } from '../base/subjects.js'
 import { streamProbe } from '../bus/nats.js'
 import type { DataFolder } from './data_folder.js'
@@ -54,7 +55,7 @@ export function natsServer(
       mkdirSync(portsFolder, { mode: 0o700, recursive: true }) // may be deleted
       const text = configurationText(port, password, data.folder(FILES.natsStore), portsFolder)
       const cluster = member === undefined ? '' : clusterText(member, password)
-      writeFileSync(configuration, text + cluster, { mode: 0o600 })
+      writeSecretFile(configuration, text + cluster)
       let probe: (() => Promise<boolean>) | undefined
       return {
         command: '/bin/sh',
@@ -72,10 +73,8 @@ export function natsServer(
 }
 
 export function ensurePassword(file: string, random: Random): string {
-  if (!existsSync(file)) {
-    writeFileSync(file, `${random.bytes(24).toString('base64url')}\n`, { mode: 0o600 })
-  }
-  return readFileSync(file, 'utf8').trim()
+  if (!existsSync(file)) createSecretFile(file, `${random.bytes(24).toString('base64url')}\n`)
+  return readTokenFile(file)
 }
 
 /** Port -1 means any free port; the server writes the chosen one to a file named after its pid. */

@@ -11,9 +11,10 @@
  * - While the supervisor in the file runs, its processes are left alone, even if its lock file was
  *   deleted.
  */
-import { readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, realpathSync, rmSync } from 'node:fs'
 import { dirname, isAbsolute } from 'node:path'
 import { plus, SECOND, type Clock } from '../base/clock.js'
+import { writeSecretFile } from '../base/secret_file.js'
 import { StartupError } from './startup_error.js'
 
 const EXIT_TIMEOUT_MS = 10 * SECOND
@@ -40,8 +41,7 @@ export function writePidFile(file: string, pids: ReadonlyMap<string, number>): v
     supervisor: processOf(process.pid),
     processes,
   }
-  writeFileSync(`${file}.new`, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 })
-  renameSync(`${file}.new`, file)
+  writeSecretFile(file, `${JSON.stringify(content, null, 2)}\n`)
 }
 
 export function removePidFile(file: string): void {

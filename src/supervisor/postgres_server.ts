@@ -8,9 +8,10 @@
  * - As nats-server it stops when the supervisor's pipe closes; SIGINT ends open sessions.
  */
 import { execFileSync } from 'node:child_process'
-import { chownSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ReadyInfo } from '../base/child.js'
+import { writeSecretFileFor } from '../base/secret_file.js'
 import type { Program } from './program.js'
 import { serverUserOf, type ServerFolder, type ServerUser } from './server_user.js'
 import { messageOf, StartupError } from './startup_error.js'
@@ -86,8 +87,7 @@ function createCluster(
   { prefix, account }: ServerUser,
 ): void {
   const passwordFile = `${folder}.initial`
-  writeFileSync(passwordFile, password, { mode: 0o600 })
-  if (account !== undefined) chownSync(passwordFile, account.uid, account.gid)
+  writeSecretFileFor(passwordFile, password, account)
   const args = [
     '-D',
     folder,

@@ -4,13 +4,14 @@
  * - Our processes connect over Unix sockets; TCP is for partners, internal services and NATS.
  * - A port that a process chose is reused by its later runs, because clients use it by then.
  */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ReadyInfo } from '../base/child.js'
 import { joinAddress, localHost } from '../base/network.js'
 import { projectRoot } from '../base/project_root.js'
 import { sandboxRailFault } from '../base/sandbox_in_production.js'
+import { writeSecretFile } from '../base/secret_file.js'
 import { hasDefaultHosts, type SettingName, type Settings } from '../base/settings.js'
 import { FILES } from '../base/subjects.js'
 import type { Credentials } from './credentials.js'
@@ -141,7 +142,7 @@ export async function planStack(
     first.unshift({
       name: 'postgres',
       program: () => {
-        writeFileSync(data.file(FILES.storeUrl), postgres.url(postgresPort), { mode: 0o600 })
+        writeSecretFile(data.file(FILES.storeUrl), postgres.url(postgresPort))
         return postgres.program(postgresPort)
       },
       describe: () => `on 127.0.0.1:${postgresPort}, stores the books`,

@@ -8,6 +8,7 @@
  * - All files are readable by their owner only, those of child processes too.
  */
 import { connectServiceManager } from '../base/service_manager.js'
+import { SecretFileError } from '../base/secret_file.js'
 import { SettingsError } from '../base/settings_reader.js'
 import type { DataFolder } from './data_folder.js'
 import { StartupError } from './startup_error.js'
@@ -61,12 +62,14 @@ export async function runUntilStopped(options: RunOptions): Promise<void> {
   }
 }
 
+const isExpected = (error: unknown): error is Error =>
+  [StartupError, SettingsError, SecretFileError].some((kind) => error instanceof kind)
+
 /** Runs a main program; expected errors end it with their sentence. */
 export function runMain(main: () => Promise<void>): void {
   process.umask(OWNER_ONLY)
   main().catch((error: unknown) => {
-    const expected = error instanceof StartupError || error instanceof SettingsError
-    console.error(expected ? error.message : error)
+    console.error(isExpected(error) ? error.message : error)
     process.exit(error instanceof StartupError ? error.exitCode : 1)
   })
 }

@@ -3,7 +3,6 @@
  *
  * - Mode 0600, replaced atomically before the stack prints `ready:`.
  */
-import { renameSync, writeFileSync } from 'node:fs'
 import { status, type ServiceError } from '@grpc/grpc-js'
 import type { ProtoGrpcType } from '../../protos/types/operator.js'
 import type { DemoCredentials } from '../../protos/types/causeway/operator/v1/DemoCredentials.js'
@@ -11,6 +10,7 @@ import { SECOND, type Clock } from '../base/clock.js'
 import { bearer } from '../base/bearer.js'
 import type { GrpcTls } from '../base/grpc_tls.js'
 import { contracts } from '../base/protos.js'
+import { writeSecretFile } from '../base/secret_file.js'
 import { StartupError } from './startup_error.js'
 
 const TIMEOUT_MS = 30 * SECOND
@@ -66,8 +66,7 @@ export async function writeSandboxFile(
     key_id: demo.key_id ?? '',
     signing_secret: demo.signing_secret ?? '',
   }
-  writeFileSync(`${file}.new`, `${JSON.stringify(sandbox, null, 2)}\n`, { mode: 0o600 })
-  renameSync(`${file}.new`, file)
+  writeSecretFile(file, `${JSON.stringify(sandbox, null, 2)}\n`)
   return sandbox
 }
 

@@ -7,8 +7,8 @@ import { deriveKey, loadMasterKeys, type KeyPurpose } from '../../src/auth/maste
 import type { Random } from '../../src/base/random.js'
 import { fixedRandom } from './fixed_random.js'
 
-const FIRST_START = { create: true, mustBePrivate: true }
-const LATER_START = { create: false, mustBePrivate: true }
+const FIRST_START = { create: true }
+const LATER_START = { create: false }
 const HEX = 'ab'.repeat(32)
 const OTHER_HEX = 'cd'.repeat(32)
 
@@ -57,13 +57,11 @@ void t.test('a missing file is not created without permission', (t) => {
   t.end()
 })
 
-void t.test('a file that others can read or write is rejected unless allowed', (t) => {
+void t.test('a file that others can read or write is rejected', (t) => {
   for (const mode of [0o640, 0o604, 0o620, 0o602, 0o666]) {
     const file = keyFile(t, `k1:${HEX}\n`, mode)
     const expected = new RegExp(`accessible to others \\(mode ${mode.toString(8)}\\)`)
     t.throws(() => loadMasterKeys(file, LATER_START, fixedRandom()), expected)
-    const lenient = { create: false, mustBePrivate: false }
-    t.equal(loadMasterKeys(file, lenient, fixedRandom())[0].kid, 'k1')
   }
   const readOnly = keyFile(t, `k1:${HEX}\n`, 0o400)
   t.equal(loadMasterKeys(readOnly, LATER_START, fixedRandom())[0].kid, 'k1')

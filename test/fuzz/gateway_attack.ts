@@ -96,7 +96,10 @@ async function startGatewayProcess(
   const child = fork(join(projectRoot(), '.build', 'gateway', 'main.js'), {
     env: {
       ...{ DATA_DIR: folder, HTTP_PORT: '0', LOG_LEVEL: 'error', RATE_LIMIT: 'off' },
-      ...{ PROCESSOR_ADDRESS: processorStub.address, PROCESSOR_TOKEN: 'it_test' },
+      ...{
+        PROCESSOR_ADDRESS: processorStub.address,
+        PROCESSOR_TOKEN: 'gw_of_these_tests_only_0123456789',
+      },
     },
     execArgv: [],
     silent: true,

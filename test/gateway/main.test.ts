@@ -36,7 +36,7 @@ const at = ({ address }: ProcessorStub) => ({ PROCESSOR_ADDRESS: address })
 function environment(t: Test, more: Record<string, string> = {}): NodeJS.ProcessEnv {
   return {
     ...{ PATH: process.env['PATH'], DOT_ENV: '', HTTP_PORT: '0', LOG_LEVEL: 'warn' },
-    ...{ PROCESSOR_TOKEN: 'it_test', ...more },
+    ...{ PROCESSOR_TOKEN: 'gw_of_these_tests_only_0123456789', ...more },
   }
 }
 

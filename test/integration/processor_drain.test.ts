@@ -108,7 +108,7 @@ t.test('alone', async (t) => {
   await startProcess(t, 'src/rails/sandbox/main.js', {
     DATA_DIR: dataDir,
     RAIL_LISTEN: rail,
-    CALLERS: callerEntry('processor', 'processor', 'token-of-the-processor'),
+    CALLERS: callerEntry('processor', 'processor', 'token-of-the-processor-of-these-tests-only'),
   })
   const startProcessor = () =>
     startProcess(t, 'src/processor/main.js', {
@@ -117,10 +117,10 @@ t.test('alone', async (t) => {
       NATS_URL,
       GRPC_PORT: String(grpcPort),
       RAIL_ADDRESS: rail,
-      RAIL_TOKEN: 'token-of-the-processor',
+      RAIL_TOKEN: 'token-of-the-processor-of-these-tests-only',
       CALLERS: [
-        callerEntry('gateway', 'edge', 'token-of-the-gateway'),
-        callerEntry('supervisor', 'setup', 'token-of-the-setup'),
+        callerEntry('gateway', 'edge', 'token-of-the-gateway-of-these-tests-only'),
+        callerEntry('supervisor', 'setup', 'token-of-the-setup-of-these-tests-only'),
       ].join(),
     })
   const processor = await startProcessor()
@@ -128,7 +128,7 @@ t.test('alone', async (t) => {
     DATA_DIR: dataDir,
     HTTP_PORT: String(httpPort),
     PROCESSOR_ADDRESS: address,
-    PROCESSOR_TOKEN: 'token-of-the-gateway',
+    PROCESSOR_TOKEN: 'token-of-the-gateway-of-these-tests-only',
     RATE_LIMIT: 'off',
   })
   await Promise.all([processor.untilReady(), gateway.untilReady()])
@@ -155,7 +155,7 @@ function demoKey(address: string): Promise<{ keyId: string; secret: string }> {
   const { Operator } = contracts<ProtoGrpcType>().causeway.operator.v1
   const operator = new Operator(address, CLEARTEXT.channelCredentials(address))
   return new Promise((resolve, reject) => {
-    operator.EnsureDemo({}, bearer('token-of-the-setup'), (fault, demo) => {
+    operator.EnsureDemo({}, bearer('token-of-the-setup-of-these-tests-only'), (fault, demo) => {
       operator.close()
       if (fault !== null || demo === undefined) return reject(fault ?? new Error('no answer'))
       resolve({ keyId: demo.key_id, secret: demo.signing_secret })

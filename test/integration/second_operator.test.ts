@@ -15,7 +15,7 @@ import { startStack } from '../support/stack.js'
 import { tempFolder } from '../support/temp_folder.js'
 
 const FIRST = userInfo().username
-const BEN_TOKEN = 'token-of-ben'
+const BEN_TOKEN = 'token-of-ben-of-these-tests-only-1'
 const BECAUSE = ['--reason', 'ticket 9']
 const RELEASE = ['recovery', 'release', '--no-statement', '--yes']
 const REQUEST = /approvals approve (apr_\w+) --reason TEXT/

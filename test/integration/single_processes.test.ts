@@ -42,7 +42,7 @@ const tlsFiles = (name: string, authority = ca) =>
 /** Each process has its own folder and certificate; they share only the CA. */
 function settingsOf(name: string): Record<string, string> {
   const dataDir = join(folder, name)
-  mkdirSync(dataDir)
+  mkdirSync(dataDir, { mode: 0o700 })
   return { DATA_DIR: dataDir, ...storeSettings(dataDir), ...tlsFiles(name) }
 }
 

@@ -35,7 +35,11 @@ t.setTimeout(0)
 const top = t
 
 const EXIT_DEPOSED = 71
-const [SETUP, OPERATOR, RAIL] = ['token-of-setup', 'token-of-an-operator', 'token-at-the-rail']
+const [SETUP, OPERATOR, RAIL] = [
+  'token-of-setup-of-these-tests-only-1',
+  'token-of-an-operator-of-these-tests-1',
+  'token-at-the-rail-of-these-tests-only',
+]
 const POOL = 'token-of-a-pool'
 const folder = tempFolder(t)
 const postgres = await startPostgres(t)
@@ -46,7 +50,7 @@ const railAddress = `127.0.0.1:${await freePort('127.0.0.1')}`
 
 const dataDirOf = (name: string): string => {
   const dataDir = join(folder, name)
-  mkdirSync(dataDir, { recursive: true })
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   return dataDir
 }
 const rail = await startProcess(t, 'src/rails/sandbox/main.js', {
@@ -138,7 +142,7 @@ function cliAt({ name, address }: Processor): OperatorCli {
   const tokenFile = join(folder, 'operator.token')
   writeFileSync(tokenFile, OPERATOR, { mode: 0o600 })
   const sandbox = { grpc_address: address, serves_production: false }
-  writeFileSync(join(dataDir, FILES.sandbox), JSON.stringify(sandbox))
+  writeFileSync(join(dataDir, FILES.sandbox), JSON.stringify(sandbox), { mode: 0o600 })
   return operatorCli(dataDir, tokenFile)
 }
 

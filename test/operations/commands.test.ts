@@ -190,7 +190,7 @@ t.test('commands work against a running stack', async (t) => {
       const dataDir = tempFolder(t)
       const file = readFileSync(join(stack.dataDir, 'sandbox.json'), 'utf8')
       const production = { ...(JSON.parse(file) as object), serves_production: true, brand: 'Acme' }
-      writeFileSync(join(dataDir, 'sandbox.json'), JSON.stringify(production))
+      writeFileSync(join(dataDir, 'sandbox.json'), JSON.stringify(production), { mode: 0o600 })
       const there = operatorCli(dataDir)
       const suspend = await there('partner', 'suspend', 'acme')
       t.match(suspend, { exitCode: 2, err: 'needs --reason TEXT' })

@@ -21,7 +21,7 @@ import { tempFolder } from '../support/temp_folder.js'
 import { settingsOf, testSettings, type TestSettings } from '../support/shared_settings.js'
 import { createWorld, type World } from '../support/world.js'
 
-const TOKEN = 'ot_test'
+const TOKEN = 'op_of_these_tests_only_0123456789'
 const log = createLog('test', { LOG_LEVEL: 'silent' })
 /** Shared by all tests of the file, as each call of `testdir` empties it. */
 const all = tempFolder(t)
@@ -101,7 +101,7 @@ function cliOf(t: Test, processors: readonly string[]): OperatorCli {
   const folder = join(all, t.name.replaceAll(/\W/g, '_'))
   mkdirSync(folder, { recursive: true })
   const sandbox = { grpc_address: 'unused:1', brand: 'Service', serves_production: false }
-  writeFileSync(join(folder, FILES.sandbox), JSON.stringify(sandbox))
+  writeFileSync(join(folder, FILES.sandbox), JSON.stringify(sandbox), { mode: 0o600 })
   const tokenFile = join(folder, FILES.operatorToken)
   writeFileSync(tokenFile, TOKEN, { mode: 0o600 })
   return operatorCli(folder, tokenFile, { PROCESSORS: processors.join() })

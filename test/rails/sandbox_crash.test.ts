@@ -45,7 +45,7 @@ async function aRailProcess(t: Test, folder: string, delayMs: number): Promise<C
 
 function aDataFolder(t: Test): string {
   const folder = shortFolder(t)
-  mkdirSync(folder, { recursive: true })
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
   return folder
 }
 

@@ -2,6 +2,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import {
+  chmodSync,
+  chownSync,
   copyFileSync,
   existsSync,
   mkdirSync,
@@ -10,6 +12,7 @@ import {
   rmdirSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
@@ -30,6 +33,7 @@ import { runUntilExit, startStack, type RunningStack } from '../support/stack.js
 t.setTimeout(0)
 
 const UNSIGNED = { method: 'GET', path: '/v1/balances', headers: [] }
+const NOBODY = 65_534
 const PROCESSES = ['nats', 'rail', 'processor', 'webhooks', 'gateway']
 
 interface Run {
@@ -194,15 +198,18 @@ function assertSupervisorLog(t: Test, { dataDir }: RunningStack): void {
 async function cannotWrite(t: Test, stack: RunningStack): Promise<void> {
   const { dataDir } = stack
   const natsPid = stack.pidOf('nats')
-  mkdirSync(join(dataDir, 'run.json.new'))
+  const { supervisor } = runIn(dataDir)
+  mkdirSync(join(dataDir, `run.json.${supervisor.pid}.new`))
   rmSync(join(dataDir, 'nats.conf'))
   mkdirSync(join(dataDir, 'nats.conf'))
   process.kill(natsPid, 'SIGKILL')
-  await eventually('the end of nats is reported', () => /nats ended \(EISDIR/.test(stack.output()))
+  await eventually('the end of nats is reported', () =>
+    /nats ended \(.*nats\.conf is not a regular file/.test(stack.output()),
+  )
   rmdirSync(join(dataDir, 'nats.conf'))
   await eventually('nats serves again', () => stack.output().includes('nats is ready again'))
   await stack.untilServing()
-  t.match(stack.output(), 'run.json cannot be written (Error: EISDIR')
+  t.match(stack.output(), /run\.json cannot be written \(.*EISDIR/)
 }
 
 async function keepsRunning(t: Test, stack: RunningStack): Promise<void> {
@@ -214,7 +221,7 @@ async function keepsRunning(t: Test, stack: RunningStack): Promise<void> {
   t.ok(existsSync(join(stack.dataDir, 'run.json')))
 
   const copy = join(stack.dataDir, 'copy')
-  mkdirSync(copy)
+  mkdirSync(copy, { mode: 0o700 })
   copyFileSync(join(stack.dataDir, 'run.json'), join(copy, 'run.json'))
   const second = await startStack({ dataDir: copy })
   t.teardown(() => second.stop())
@@ -270,6 +277,30 @@ t.test('production hosts do not start with the sandbox rail unless that is allow
       'PRODUCTION_HOSTS, or set ALLOW_SANDBOX_RAIL_IN_PRODUCTION=yes to try production out.',
   )
   t.same(readdirSync(dataDir), [], 'nothing was started or written')
+})
+
+t.test('a DATA_DIR or a file in it that others could have written is refused', async (t) => {
+  const dataDir = tempFolder(t)
+  const startError = (): Promise<string> => startErrorOf(t, {}, dataDir)
+  chmodSync(dataDir, 0o755)
+  t.match(await startError(), `DATA_DIR=${dataDir} is open to others (mode 755): chmod 700 it`)
+  chmodSync(dataDir, 0o700)
+  const token = join(dataDir, 'operator.token')
+  writeFileSync(token, 'op_planted_by_another_user_0123456789', { mode: 0o644 })
+  t.match(await startError(), `${token} is accessible to others (mode 644): chmod 600 it`)
+  if (process.getuid?.() === 0) {
+    chmodSync(token, 0o600)
+    chownSync(token, NOBODY, NOBODY)
+    t.match(await startError(), `${token} belongs to user ${NOBODY}, not to root`)
+  }
+  rmSync(token)
+  const [target, configuration] = [join(tempFolder(t), 'target'), join(dataDir, 'nats.conf')]
+  writeFileSync(target, 'of somebody')
+  symlinkSync(target, configuration)
+  const { exitCode, output } = await runUntilExit(dataDir, {})
+  t.equal(exitCode, 1)
+  t.match(output, `${configuration} is a symbolic link, which is not followed`)
+  t.equal(readFileSync(target, 'utf8'), 'of somebody')
 })
 
 t.test(
@@ -376,7 +407,8 @@ t.test(
   'the message of a program that does not start is printed, and no process is left',
   { skip: sqliteOnly('a file without its master key') },
   async (t) => {
-    const dataDir = t.testdir({ 'processor.db': '' })
+    const dataDir = tempFolder(t)
+    writeFileSync(join(dataDir, 'processor.db'), '')
     const { exitCode, output } = await runUntilExit(dataDir, {})
     t.equal(exitCode, 1)
     t.match(output, /processor does not start: master key file .* is missing/)

@@ -27,7 +27,7 @@ import { tempFolder } from '../support/temp_folder.js'
 import { openStandInProcessor, type StandInProcessor } from './directory_stub.js'
 
 const SECRET = 'whsec_of_the_test'
-const TOKEN = 'wh_test'
+const TOKEN = 'wh_of_these_tests_only_0123456789'
 const MAIN = join(projectRoot(), '.build/actors/webhook/main.js')
 const random = systemRandom()
 

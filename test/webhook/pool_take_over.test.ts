@@ -38,7 +38,7 @@ void t.test('a candidate takes over and delivers what was left', async (t) => {
   /** Of pool 1, on a machine of its own. */
   const settingsOn = (machine: number): Record<string, string> => {
     const DATA_DIR = join(folder, `machine_${machine}`)
-    mkdirSync(DATA_DIR, { recursive: true })
+    mkdirSync(DATA_DIR, { recursive: true, mode: 0o700 })
     return { DATA_DIR, WEBHOOK_POOL_NUMBER: '1' }
   }
   const published: StoredEvent[] = []

@@ -59,7 +59,7 @@ function keysBeside(file: string, create: boolean, random: Random): MasterKeys {
   if (!create && !existsSync(keyFile)) {
     throw new Error(`${keyFile} is missing: restore it, the accounts in ${file} need it`)
   }
-  return loadMasterKeys(keyFile, { create, mustBePrivate: true }, random)
+  return loadMasterKeys(keyFile, { create }, random)
 }
 
 const placeOf = (id: string): string => `instructions.sealed_account.${id}`

@@ -8,7 +8,7 @@ import { openOpsHttp, opsListen, ownReadiness } from '../../base/ops_http.js'
 import { systemRandom } from '../../base/random.js'
 import { reportStartupFaults } from '../../base/startup_faults.js'
 import { programOptions } from '../../base/program_options.js'
-import { dataFile } from '../../base/settings.js'
+import { dataFile, requirePrivateDataDir } from '../../base/settings.js'
 import { readSettings } from '../../base/settings_reader.js'
 import { FILES } from '../../base/subjects.js'
 import { openJournal } from './journal.js'
@@ -21,6 +21,7 @@ reportStartupFaults()
 programOptions('rail', 'The sandbox rail: simulates a bank network.', {})
 
 const settings = readSettings()
+requirePrivateDataDir(settings)
 const log = createLog('sandbox_rail', settings)
 const random = systemRandom()
 const journal = await openJournal(dataFile(settings, FILES.railDatabase), random)

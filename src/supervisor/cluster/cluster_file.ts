@@ -3,7 +3,7 @@
  *
  * - Replaced atomically, also when a process restarts or a shard changes hands.
  */
-import { renameSync, writeFileSync } from 'node:fs'
+import { writeSecretFile } from '../../base/secret_file.js'
 
 export const CLUSTER_FILE = 'cluster.json'
 
@@ -24,6 +24,5 @@ export interface ClusterMember {
 }
 
 export function writeClusterFile(file: string, members: readonly ClusterMember[]): void {
-  writeFileSync(`${file}.new`, `${JSON.stringify(members, null, 2)}\n`, { mode: 0o600 })
-  renameSync(`${file}.new`, file)
+  writeSecretFile(file, `${JSON.stringify(members, null, 2)}\n`)
 }

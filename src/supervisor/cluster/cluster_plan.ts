@@ -6,12 +6,13 @@
  * - Two processors have a shard each; the third is a spare for either.
  * - All listen on loopback TCP, so a test can put a proxy between any two.
  */
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { loadMasterKeys } from '../../auth/master_key.js'
 import type { ReadyInfo } from '../../base/child.js'
 import { projectRoot } from '../../base/project_root.js'
 import type { Random } from '../../base/random.js'
+import { writeSecretFile } from '../../base/secret_file.js'
 import type { SettingName } from '../../base/settings.js'
 import { FILES, webhookSchema } from '../../base/subjects.js'
 import type { OwnProgram } from '../child_variables.js'
@@ -90,7 +91,8 @@ export async function planCluster(options: PlanOptions): Promise<ClusterPlan> {
   const addressOf = (name: string): string => `${LOOPBACK}:${portOf(name)}`
   const httpPort = settings.HTTP_PORT === 0 ? await freePort(LOOPBACK) : settings.HTTP_PORT
   const masterKeyFile = settings.MASTER_KEY_FILE || data.file(FILES.masterKey)
-  loadMasterKeys(masterKeyFile, { create: true, mustBePrivate: true }, random)
+  const isNamed = settings.MASTER_KEY_FILE !== ''
+  loadMasterKeys(masterKeyFile, { create: true, isNamed }, random)
 
   const folder = folderOf('postgres')
   const postgres = createPostgresPair({
@@ -103,7 +105,7 @@ export async function planCluster(options: PlanOptions): Promise<ClusterPlan> {
     report,
   })
 
-  writeFileSync(data.file(FILES.storeUrl), postgres.url, { mode: 0o600 })
+  writeSecretFile(data.file(FILES.storeUrl), postgres.url)
 
   /** The URL of several servers as one program reaches them. */
   const routed = async (from: string, url: string, names: readonly string[]): Promise<string> => {

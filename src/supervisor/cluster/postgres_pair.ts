@@ -10,8 +10,9 @@
  * - A file names the primary. It is written before the promotion: by then the promoted server has
  *   every acknowledged commit, and the former primary can lack later ones.
  */
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { readSecretFile, writeSecretFile } from '../../base/secret_file.js'
 import { postgresServer, type PostgresBinaries } from '../postgres_server.js'
 import type { Program } from '../program.js'
 import {
@@ -73,7 +74,7 @@ export function createPostgresPair(options: PostgresPairOptions): PostgresPair {
     name === 'postgres-1' ? 'postgres-2' : 'postgres-1'
   const namePrimary = (name: PostgresName): void => {
     primary = name
-    writeFileSync(primaryFile, name)
+    writeSecretFile(primaryFile, name)
   }
   const next = (step: () => Promise<void>): void => {
     work = work.then(step).catch((error: unknown) => report(`PostgreSQL: ${String(error)}`))
@@ -143,7 +144,7 @@ export function createPostgresPair(options: PostgresPairOptions): PostgresPair {
 }
 
 function storedPrimary(file: string): PostgresName {
-  const stored = existsSync(file) ? readFileSync(file, 'utf8').trim() : ''
+  const stored = existsSync(file) ? readSecretFile(file).trim() : ''
   return POSTGRES_NAMES.find((name) => name === stored) ?? 'postgres-1'
 }
 
