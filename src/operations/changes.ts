@@ -5,10 +5,12 @@ import { isPartnerId } from '../auth/request_shape.js'
 import { currencyOf, type Currency } from '../money/currency.js'
 import { money } from '../money/money.js'
 import { parseRate } from '../money/rate.js'
+import { CORRIDOR_NAMES } from '../qr/corridor.js'
 import { actorOf, CHANGE } from './actor.js'
 import { formatAmount, parseMajor } from './amounts.js'
 import { Refused } from './calls.js'
-import { bytesIn, CommandFault, type CliCommand, type Report } from './command.js'
+import { bytesIn, CommandFault, type CliCommand, type Context, type Report } from './command.js'
+import { parseCorridors } from './partners.js'
 import { settingReport } from './shared_settings.js'
 import { isPartner, tenantNamed } from './tenant.js'
 import { table } from './terminal.js'
@@ -17,16 +19,18 @@ const SANDBOX = 'sandbox'
 
 export const partnerCreate: CliCommand = {
   usage: 'partner create NAME',
-  about: 'create a partner with a sandbox key and test funds',
-  options: [...CHANGE, 'no-funds'],
+  about: 'create a partner with a sandbox key and test funds; --corridors names its corridors',
+  options: [...CHANGE, 'corridors', 'no-funds'],
   run: async (context, [partner = '']) => {
     if (!isPartnerId(partner)) {
       throw new CommandFault(`${partner} is not a name: 2 to 32 of a to z, 0 to 9 and the hyphen.`)
     }
     if (await isPartner(context, partner)) throw new CommandFault(`${partner} exists already.`)
+    const corridors = newCorridors(context)
     const created = await context.operator.call('CreatePartner', {
       actor: actorOf(context, SANDBOX),
       partner_id: partner,
+      corridors,
       no_funds: context.flags['no-funds'] ?? false,
     })
     const key = created.sandbox_key
@@ -35,6 +39,14 @@ export const partnerCreate: CliCommand = {
       lines: [`partner ${created.partner_id}`, ...keyLines(key?.key_id, key?.secret)],
     }
   },
+}
+
+/** Never all of them silently: the contract with the partner names its corridors. */
+function newCorridors({ flags: { corridors } }: Context): string[] {
+  if (corridors !== undefined) return parseCorridors(corridors)
+  throw new CommandFault(
+    `This needs --corridors, comma-separated, of ${CORRIDOR_NAMES.join(', ')}; none: none.`,
+  )
 }
 
 export const keyIssue: CliCommand = {

@@ -1,4 +1,6 @@
 /** The options of all operator commands; each command declares which of them it takes. */
+import { CORRIDOR_NAMES } from '../qr/corridor.js'
+
 export const OPTIONS = {
   as: {
     value: 'NAME',
@@ -17,6 +19,10 @@ export const OPTIONS = {
   endpoint: { value: 'ENDPOINT', about: 'only this webhook endpoint' },
   since: { value: 'MOMENT', about: 'only from this time on' },
   'idempotency-key': { value: 'KEY', about: 'makes a repeated command safe' },
+  corridors: {
+    value: 'CORRIDORS',
+    about: `of the new partner, comma-separated: ${CORRIDOR_NAMES.join(', ')}; none: none`,
+  },
   'no-funds': { about: 'create without test funds' },
   yes: { about: 'answer the question of the command with yes' },
   force: { about: 'allow an unusually large change' },

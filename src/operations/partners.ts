@@ -80,7 +80,7 @@ export const partnerCorridors: CliCommand = {
   about: `allowed corridors, of ${CORRIDOR_NAMES.join(', ')}; none: none`,
   options: CHANGE,
   run: async (context, [partner_id = '', text = '']) => {
-    const values = parseList(text, corridorFault)
+    const values = parseCorridors(text)
     const request = { actor: actor(context), partner_id, values }
     return reportOf(await context.partners.call('SetCorridors', request))
   },
@@ -99,6 +99,8 @@ export const partnerRateLimit: CliCommand = {
     return reportOf(await context.partners.call('SetRateLimit', request))
   },
 }
+
+export const parseCorridors = (text: string): string[] => parseList(text, corridorFault)
 
 const reportOf = (partner: Partner): Report => ({
   value: partner,

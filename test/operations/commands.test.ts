@@ -44,7 +44,14 @@ t.test('commands work against a running stack', async (t) => {
   }
 
   await t.test('a new partner can sign with the issued key', async (t) => {
-    const created = await json(t, 'partner', 'create', 'acme')
+    const created = await json(
+      t,
+      'partner',
+      'create',
+      'acme',
+      '--corridors',
+      'th_promptpay,vn_vietqr',
+    )
     const key = created['sandbox_key'] as { key_id: string; secret: string }
     t.match(key, { key_id: /^acme_sandbox_\d{4}q[1-4]$/, secret: /^sk_/ })
     const acme = partnerOf(stack.sandbox, { keyId: key.key_id, secret: key.secret })
@@ -59,7 +66,7 @@ t.test('commands work against a running stack', async (t) => {
   })
 
   await t.test('without test funds', async (t) => {
-    await json(t, 'partner', 'create', 'frugal', '--no-funds')
+    await json(t, 'partner', 'create', 'frugal', '--corridors', 'none', '--no-funds')
     const report = await json(t, 'trial-balance', 'frugal_sandbox')
     t.strictSame(report, { lines: [], balanced: true })
   })

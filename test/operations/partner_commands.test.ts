@@ -82,7 +82,7 @@ const linesOf = async (...args: Parameters<typeof run>): Promise<string> =>
 const valueOf = async (...args: Parameters<typeof run>): Promise<Record<string, unknown>> =>
   (await run(...args)).value as Record<string, unknown>
 
-const created = await valueOf(partnerCreate, 'acme')
+const created = await valueOf(partnerCreate, 'acme', { corridors: 'th_promptpay,vn_vietqr' })
 const first = created['sandbox_key'] as { key_id: string; secret: string }
 
 interface Key {
@@ -185,6 +185,8 @@ t.test('usage errors are reported', async (t) => {
     [partnerRateLimit, 'acme 1.5', '1.5 is not a rate'],
     [partnerCreate, 'acme', 'acme exists already'],
     [partnerCreate, 'Acme_2', 'Acme_2 is not a name'],
+    [partnerCreate, 'new', 'This needs --corridors, comma-separated, of th_promptpay, vn_vietqr'],
+    [partnerCreate, 'new', 'xx is not a corridor', { corridors: 'vn_vietqr,xx' }],
     [keyIssue, 'unknown sandbox', 'There is no partner unknown'],
     [keyList, 'acme live', 'live is not an environment: sandbox or production'],
     [sign, 'GET v1/balances', 'v1/balances is not a path'],

@@ -21,6 +21,7 @@ import { tempFolder } from '../support/temp_folder.js'
 import { settingsOf, testSettings, type TestSettings } from '../support/shared_settings.js'
 import { createWorld, type World } from '../support/world.js'
 
+const BOTH = ['--corridors', 'th_promptpay,vn_vietqr']
 const TOKEN = 'op_of_these_tests_only_0123456789'
 const log = createLog('test', { LOG_LEVEL: 'silent' })
 /** Shared by all tests of the file, as each call of `testdir` empties it. */
@@ -119,13 +120,13 @@ t.test('two shards with an owner', async (t) => {
   const ops = cliOf(t, [two!, spare, one!])
 
   t.test('a command that applies to any shard requires --shard', async (t) => {
-    const unnamed = await ops('partner', 'create', 'acme', ...BECAUSE)
+    const unnamed = await ops('partner', 'create', 'acme', ...BOTH, ...BECAUSE)
     t.match(unnamed, { exitCode: 2, err: /--shard, of books_1, books_2\./ })
-    t.match(await ops('partner', 'create', 'acme', '--shard', 'books_9', ...BECAUSE), {
+    t.match(await ops('partner', 'create', 'acme', '--shard', 'books_9', ...BOTH, ...BECAUSE), {
       ...{ exitCode: 2, err: 'There is no shard books_9: books_1, books_2.\n' },
     })
-    await ops.json('partner', 'create', 'acme', '--shard', 'books_1', ...BECAUSE)
-    await ops.json('partner', 'create', 'umbrella', '--shard', 'books_2', ...BECAUSE)
+    await ops.json('partner', 'create', 'acme', '--shard', 'books_1', ...BOTH, ...BECAUSE)
+    await ops.json('partner', 'create', 'umbrella', '--shard', 'books_2', ...BOTH, ...BECAUSE)
     const own = await ops.json('partner', 'list', '--shard', 'books_2')
     t.same(namesIn(own), ['demo', 'umbrella'])
   })

@@ -23,6 +23,7 @@ import {
 } from '../../src/processor/commands/partners/key_revoke.js'
 import {
   changePartner,
+  listPartners,
   type PartnerChange,
 } from '../../src/processor/commands/partners/partner_change.js'
 import { createPartner } from '../../src/processor/commands/partners/partner_create.js'
@@ -36,6 +37,7 @@ import { read, type LoggedAction, type PageView } from './scenarios.js'
 
 const ADA = { name: 'ada', reason: 'ticket 7' }
 const DAY = 86_400_000
+const NEW = { corridors: ['th_promptpay', 'vn_vietqr'], withFunds: false }
 
 const change = async (world: World, given: PartnerChange, partner = 'demo'): Promise<string> =>
   codeOf(await world.run(changePartner(ADA, partner, given)))
@@ -95,16 +97,32 @@ async function sentKey(world: World, keyId: string): Promise<object | undefined>
 const scenarios: Record<string, (t: Test, world: World) => Promise<void>> = {
   'a partner is created once, with its first key': async (t, world) => {
     const made = viewOf<{ sandbox_key: { key_id: string; secret: string } }>(
-      await world.run(createPartner(ADA, 'acme', false)),
+      await world.run(createPartner(ADA, 'acme', NEW)),
     )
     t.equal(made.sandbox_key.key_id, 'acme_sandbox_2026q4')
     t.match(made.sandbox_key.secret, /^sk_[A-Za-z0-9_-]{43}$/)
-    t.equal(codeOf(await world.run(createPartner(ADA, 'acme', false))), 'invalid_request')
+    t.equal(codeOf(await world.run(createPartner(ADA, 'acme', NEW))), 'invalid_request')
     for (const name of ['a', 'Acme', 'ac me', 'ac_me', 'a:b', 'x'.repeat(33)]) {
-      t.equal(codeOf(await world.run(createPartner(ADA, name, false))), 'invalid_request', name)
+      t.equal(codeOf(await world.run(createPartner(ADA, name, NEW))), 'invalid_request', name)
     }
     const acme = tenantOf('acme' as PartnerId, 'sandbox')
     t.equal(codeOf(await world.run(createIntent(acme, anIntent()))), 'ok')
+  },
+
+  'a new partner has the corridors that are named, and no other': async (t, world) => {
+    const corridorsOf = async (name: string): Promise<unknown> =>
+      viewOf<{ data: { partner_id: string; corridors: string[] }[] }>(
+        await world.run(listPartners()),
+      ).data.find(({ partner_id }) => partner_id === name)?.corridors
+    await world.run(createPartner(ADA, 'one', { ...NEW, corridors: ['vn_vietqr', 'vn_vietqr'] }))
+    await world.run(createPartner(ADA, 'none', { ...NEW, corridors: [] }))
+    const unknown = { ...NEW, corridors: ['xx_other'] }
+    t.equal(codeOf(await world.run(createPartner(ADA, 'other', unknown))), 'invalid_request')
+    t.same(await corridorsOf('one'), ['vn_vietqr'])
+    t.same(await corridorsOf('none'), [])
+    t.same(await corridorsOf('demo'), ['th_promptpay', 'vn_vietqr'])
+    const none = tenantOf('none' as PartnerId, 'sandbox')
+    t.equal(codeOf(await world.run(createIntent(none, anIntent()))), 'corridor_not_enabled')
   },
 
   'a suspended partner is refused until it is resumed': async (t, world) => {

@@ -1,4 +1,5 @@
 /** Payout routes: precedence, the effect of their terms, and that accepted payouts keep theirs. */
+import { CORRIDOR_NAMES } from '../../src/qr/corridor.js'
 import { tenantOf, type PartnerId } from '../../src/base/ids.js'
 import { createPartner } from '../../src/processor/commands/partners/partner_create.js'
 import { createPayout } from '../../src/processor/commands/payouts/payout_create.js'
@@ -37,7 +38,7 @@ runOnBothStores({
   },
 
   'the route of a tenant precedes the common one, and that the default': async (t, world) => {
-    await world.run(createPartner(OPERATOR, 'acme', true))
+    await world.run(createPartner(OPERATOR, 'acme', { corridors: CORRIDOR_NAMES, withFunds: true }))
     const fee = async (): Promise<string[]> => {
       const mine = await pay(world, { amount: '1000000' })
       const theirs = viewOf<{ fee: string }>(

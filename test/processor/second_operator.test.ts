@@ -2,6 +2,7 @@
  * Ways of one operator around a second one: split amounts, keys and routes, small steps of a rate,
  * credentials that an approver would see, and requests of an operator who is gone.
  */
+import { CORRIDOR_NAMES } from '../../src/qr/corridor.js'
 import { constants, generateKeyPairSync, privateDecrypt } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { callerEntry, configuredCaller, createCallers } from '../../src/auth/callers.js'
@@ -78,7 +79,9 @@ void t.test('of fifty deposits of USD 9,999.99 the second needs another operator
 
 void t.test('a sum is of an operator, a tenant, a currency and a UTC day', async (t) => {
   const world = await worldOf(t)
-  viewOf(await world.run(createPartner(ANN, 'acme', false)))
+  viewOf(
+    await world.run(createPartner(ANN, 'acme', { corridors: CORRIDOR_NAMES, withFunds: false })),
+  )
   t.equal(await deposited(world, '600000'), 'ok')
   t.equal(await deposited(world, '399999'), 'ok', 'one cent less than the limit')
   t.equal(await deposited(world, '1'), SECOND)

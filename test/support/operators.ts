@@ -1,4 +1,5 @@
 /** Operator calls to a stack under test over gRPC: partners and keys. */
+import { CORRIDOR_NAMES } from '../../src/qr/corridor.js'
 import { credentials } from '@grpc/grpc-js'
 import type { Credentials } from '../../src/client/index.js'
 import type { Environment } from '../../src/base/ids.js'
@@ -37,7 +38,11 @@ export function operatorsOf(stack: Parameters<typeof operatorAccessOf>[0]): Oper
   return {
     createPartner: async (partner_id) => {
       const made = await answerOf<PartnerCreated>((done) =>
-        operator.CreatePartner({ actor, partner_id }, metadata, done),
+        operator.CreatePartner(
+          { actor, partner_id, corridors: [...CORRIDOR_NAMES] },
+          metadata,
+          done,
+        ),
       )
       return keyOf(made.sandbox_key as KeyIssued)
     },

@@ -7,6 +7,7 @@
  *   of the last minutes: unconfirmed intents, payouts held for review, payouts without an answer.
  * - The master key is that of the tests.
  */
+import { CORRIDOR_NAMES } from '../../../src/qr/corridor.js'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openWebhookStore } from '../../../actors/webhook/store/store.js'
@@ -96,7 +97,11 @@ async function createPartners(world: World, count: number): Promise<void> {
   const names = Array.from({ length: count }, (_, i) => `seed-${i + 1}`)
   while (names.length > 0) {
     const some = names.splice(0, PARTNERS_AT_ONCE)
-    const made = await world.runAll(some.map((name) => createPartner(OPERATOR, name, false)))
+    const made = await world.runAll(
+      some.map((name) =>
+        createPartner(OPERATOR, name, { corridors: CORRIDOR_NAMES, withFunds: false }),
+      ),
+    )
     for (const answer of made) viewOf(answer)
   }
 }

@@ -3,6 +3,7 @@
  * afterwards.
  */
 import { tenantOf, type PartnerId } from '../../../base/ids.js'
+import type { Corridor } from '../../../qr/corridor.js'
 import type { Command } from '../../cycle/command.js'
 import { answer } from '../../cycle/answer.js'
 import { isActiveKey } from '../../cache/tenant_directory.js'
@@ -10,6 +11,8 @@ import { keysOf, stageNewKey } from './key_issue.js'
 import { stageNewPartner } from './partner_create.js'
 
 export const DEMO = 'demo' as PartnerId
+
+const CORRIDORS_OF_DEMO: readonly Corridor[] = ['th_promptpay', 'vn_vietqr']
 
 export function ensureDemo(): Command {
   return {
@@ -23,7 +26,9 @@ export function ensureDemo(): Command {
         .sort((one, other) => (one.id < other.id ? -1 : 1))
         .at(-1)
       const isThere = ctx.memory.partners.has(DEMO)
-      const key = known ?? (isThere ? stageNewKey(ctx, tenant) : stageNewPartner(ctx, DEMO, true))
+      const create = () =>
+        stageNewPartner(ctx, DEMO, { corridors: CORRIDORS_OF_DEMO, withFunds: true })
+      const key = known ?? (isThere ? stageNewKey(ctx, tenant) : create())
       return answer({ partner_id: DEMO, key_id: key.id, signing_secret: key.secret })
     },
   }

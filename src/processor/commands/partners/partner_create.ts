@@ -2,6 +2,7 @@
  * Creates a partner with its first sandbox key.
  *
  * - An existing name is refused.
+ * - Its corridors are named: a corridor that is added later reaches no partner by itself.
  * - A sandbox partner starts with test funds unless the caller opts out; production starts without
  *   funds.
  */
@@ -9,7 +10,7 @@ import { tenantOf, type PartnerId } from '../../../base/ids.js'
 import { isPartnerId } from '../../../auth/request_shape.js'
 import { THB, USD, VND } from '../../../money/currency.js'
 import { money, type Money } from '../../../money/money.js'
-import { CORRIDOR_NAMES } from '../../../qr/corridor.js'
+import { isCorridor, type Corridor } from '../../../qr/corridor.js'
 import type { Command, CommandContext } from '../../cycle/command.js'
 import { stagePartner } from '../../changes/directory.js'
 import { depositFunds } from '../../changes/funds.js'
@@ -24,16 +25,28 @@ const SANDBOX_FUNDS: readonly Money[] = [
   money(VND, 1_000_000_000n),
 ]
 
-export function createPartner(actor: Actor, name: string, withFunds: boolean): Command {
+export interface NewPartner {
+  readonly corridors: readonly string[]
+  /** In the sandbox. */
+  readonly withFunds: boolean
+}
+
+export function createPartner(
+  actor: Actor,
+  name: string,
+  { corridors, withFunds }: NewPartner,
+): Command {
   return {
     name: 'create_partner',
     needs: () => undefined,
     decide: (ctx) => {
       if (!isPartnerId(name) || ctx.memory.partners.has(name)) return refuse('invalid_request')
+      if (!corridors.every(isCorridor)) return refuse('invalid_request')
 
       // From here on it must succeed.
-      const key = stageNewPartner(ctx, name, withFunds)
-      logAction(ctx, actor, 'create_partner', name)
+      const enabled = [...new Set(corridors)]
+      const key = stageNewPartner(ctx, name, { corridors: enabled, withFunds })
+      logAction(ctx, actor, 'create_partner', `${name} ${enabled.join(',')}`.trim())
       return answer({ partner_id: name, sandbox_key: { key_id: key.id, secret: key.secret } })
     },
   }
@@ -42,7 +55,7 @@ export function createPartner(actor: Actor, name: string, withFunds: boolean): C
 export function stageNewPartner(
   ctx: CommandContext,
   partner: PartnerId,
-  withFunds: boolean,
+  { corridors, withFunds }: NewPartner & { readonly corridors: readonly Corridor[] },
 ): ReturnType<typeof stageNewKey> {
   const sandbox = tenantOf(partner, 'sandbox')
   stagePartner(ctx, {
@@ -50,7 +63,7 @@ export function stageNewPartner(
     suspended: false,
     allowedIps: [],
     packages: [],
-    corridors: CORRIDOR_NAMES,
+    corridors,
     rateLimitPerSecond: 0,
     createdAt: ctx.now,
   })

@@ -52,8 +52,10 @@ export function operatorService(
     CreatePartner: placedCall(
       placements,
       (request) => request.partner_id,
-      unary(dependencies, ({ actor, partner_id, no_funds }) =>
-        operatorWork(actor, (a) => createPartner(a, partner_id, !no_funds)),
+      unary(dependencies, ({ actor, partner_id, no_funds, corridors }) =>
+        operatorWork(actor, (a) =>
+          createPartner(a, partner_id, { corridors, withFunds: !no_funds }),
+        ),
       ),
     ),
     IssueKey: unary(dependencies, ({ actor, tenant: named, public_key: publicKey }) => {
