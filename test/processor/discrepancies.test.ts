@@ -2,6 +2,7 @@
  * Discrepancies: one row for each contradicting report, its money in suspense, also when the rail
  * repeats the report or sends it in answer to a query.
  */
+import { join } from 'node:path'
 import type { IntentId } from '../../src/base/ids.js'
 import { resolveDiscrepancy } from '../../src/processor/commands/rail_reports/discrepancy_resolve.js'
 import { cancelIntent } from '../../src/processor/commands/intents/intent_cancel.js'
@@ -10,6 +11,8 @@ import { depositSandboxFunds } from '../../src/processor/commands/funds/sandbox_
 import { listBalanceTransactions } from '../../src/processor/queries/balance_transaction_list.js'
 import { listDiscrepancies } from '../../src/processor/queries/discrepancy_list.js'
 import { anIntent } from '../support/requests.js'
+import { openSandboxRail } from '../support/sandbox_rail.js'
+import { tempFolder } from '../support/temp_folder.js'
 import { codeOf, DEMO, viewOf, type World } from '../support/world.js'
 import {
   accountOf,
@@ -195,6 +198,25 @@ runOnBothStores({
     t.match(await discrepanciesOf(world), [{ reason: 'execution_differs', entity: id }])
     await world.railReports(executed(id, { destinationBank: '970436' }))
     t.match(await see(world, id), { status: 'completed' }, 'the bank of the instruction')
+  },
+
+  'the sandbox rail names the bank that it paid to': async (t, world) => {
+    const rail = await openSandboxRail(world, join(tempFolder(t), 'rail.db'))
+    t.teardown(() => rail.close())
+    const { id } = await pay(world)
+    const elsewhere = world.railInstructions.splice(0).map((sent) => {
+      if (sent.kind !== 'instruct') return sent
+      const destination = { ...sent.instruction.destination, bankCode: '970407' }
+      return { ...sent, instruction: { ...sent.instruction, destination } }
+    })
+    world.railInstructions.push(...elsewhere)
+    await rail.settle()
+    t.match(await see(world, id), { status: 'processing' }, 'it paid to another bank')
+    t.match(await discrepanciesOf(world), [{ reason: 'execution_differs', entity: id }])
+    const asInstructed = await pay(world)
+    await rail.settle()
+    t.match(await see(world, asInstructed.id), { status: 'completed' })
+    t.equal((await discrepanciesOf(world)).length, 1)
   },
 
   'a report for an unknown instruction is a discrepancy': async (t, world) => {

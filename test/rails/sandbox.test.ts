@@ -82,6 +82,29 @@ void t.test('the rail pays exactly the instructed amount', async (t) => {
   t.equal(entry.transactionId, report.transactionId)
 })
 
+void t.test('a report names the bank of the payee, as the journal has it', async (t) => {
+  const folder = shortFolder(t)
+  const first = await aRail(t, folder)
+  const [named, proxy, earlier] = [anInstruction(), anInstruction(), anInstruction()]
+  const ofProxy = { ...proxy, destination: { ...proxy.destination, bankCode: '' } }
+  const link = await aLinkedListener(t, first.address)
+  instruct(link, named, ofProxy, earlier)
+  t.equal((await link.waitFor(named.id, 'executed')).destinationBank, '004')
+  t.equal((await link.waitFor(proxy.id, 'executed')).destinationBank, undefined)
+  await link.waitFor(earlier.id, 'executed')
+  await link.close()
+  await first.close()
+  const journal = await openDatabase(join(folder, 'rail.db'))
+  await journal.run('UPDATE instructions SET bank_code = NULL WHERE id = ?', [earlier.id])
+  await journal.close()
+
+  const again = await aRail(t, folder)
+  const later = await aLinkedListener(t, again.address)
+  for (const { id } of [named, earlier]) later.send([{ kind: 'query', id, environment: 'sandbox' }])
+  t.equal((await later.waitFor(named.id, 'executed')).destinationBank, '004')
+  t.equal((await later.waitFor(earlier.id, 'executed')).destinationBank, undefined)
+})
+
 void t.test('a refused instruction was never executed', async (t) => {
   const { address, journal } = await aRail(t, shortFolder(t))
   const rail = await aLinkedListener(t, address)

@@ -106,6 +106,7 @@ function pendingEntry(instruction: Instruction, now: Instant): Entry {
     amount: instruction.amount,
     currency: instruction.currency,
     account: instruction.destination.account,
+    bankCode: instruction.destination.bankCode,
     sealedAccount: null,
     reference: statementReference(instruction),
     content: contentOf(instruction),

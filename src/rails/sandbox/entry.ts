@@ -19,6 +19,8 @@ export interface Entry {
   readonly amount: bigint
   readonly currency: string
   readonly account: string
+  /** The code of the payee's bank; empty: a proxy, null: a row of an earlier version. */
+  readonly bankCode: string | null
   /** As the journal has it; null: not stored yet. */
   readonly sealedAccount: string | null
   /** See `statementReference`; null: a row of an earlier version. */
@@ -80,6 +82,7 @@ export function reportOf(entry: Entry, reportId: string | null): RailReport {
         amount,
         currency,
         destinationAccount: entry.account,
+        ...(entry.bankCode ? { destinationBank: entry.bankCode } : {}),
       }
   }
 }

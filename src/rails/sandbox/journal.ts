@@ -61,7 +61,7 @@ const SCHEMA = join(projectRoot(), 'src/rails/sandbox/schema')
 
 const SELECT = `SELECT id, purpose, CAST(amount AS TEXT) AS amount, currency, account, content,
   received_at, executed_at, returned_at, state, refusal, transaction_id, executions, due_at,
-  due_step, report_id, environment, reference, shard, sealed_account
+  due_step, report_id, environment, reference, shard, sealed_account, bank_code
   FROM instructions`
 const FIND = `${SELECT} WHERE id IN (SELECT value FROM json_each(?))`
 const DUE = `${SELECT} WHERE due_at <= ? ORDER BY due_at LIMIT ?`
@@ -77,11 +77,11 @@ const WRITE_VIEW = `
   CREATE TEMP TRIGGER journal_batch_fan_out INSTEAD OF INSERT ON journal_batch BEGIN
     INSERT INTO instructions (id, purpose, amount, currency, account, content, received_at, state,
         refusal, transaction_id, executions, due_at, due_step, report_id, executed_at, returned_at,
-        environment, reference, shard, sealed_account, account_last4)
+        environment, reference, shard, sealed_account, account_last4, bank_code)
       SELECT value ->> 0, value ->> 1, CAST(value ->> 2 AS INTEGER), value ->> 3, value ->> 4,
         value ->> 5, value ->> 6, value ->> 7, value ->> 8, value ->> 9, value ->> 10,
         value ->> 11, value ->> 12, value ->> 13, value ->> 14, value ->> 15, value ->> 16,
-        value ->> 17, value ->> 18, value ->> 19, value ->> 20
+        value ->> 17, value ->> 18, value ->> 19, value ->> 20, value ->> 21
       FROM json_each(NEW.entries) WHERE true
       ON CONFLICT (id) DO UPDATE SET state = excluded.state, refusal = excluded.refusal,
         transaction_id = excluded.transaction_id, executions = excluded.executions,
@@ -115,6 +115,7 @@ interface Row extends StoredAccount {
   readonly report_id: string | null
   readonly environment: Environment | null
   readonly shard: string | null
+  readonly bank_code: string | null
 }
 
 type Newest = Pick<Row, 'shard' | 'id' | 'received_at'>
@@ -192,6 +193,7 @@ function toEntry(row: Row, accounts: AccountBox): Entry {
     currency: row.currency,
     account: accounts.open(row),
     sealedAccount: row.sealed_account,
+    bankCode: row.bank_code,
     reference: row.reference,
     content: row.content,
     receivedAt: row.received_at,
@@ -229,4 +231,5 @@ const toValues = (entry: Entry, accounts: AccountBox): readonly (string | number
   entry.shard,
   entry.sealedAccount ?? accounts.seal(entry.id, entry.account),
   lastFourOf(entry.account),
+  entry.bankCode,
 ]
