@@ -4,8 +4,8 @@
  * - A file or folder is trusted only when it belongs to root or to the user of this process, and
  *   when others cannot read or write it. What others could have written is not a secret of ours.
  * - A file is checked on its open descriptor, so it cannot be exchanged after the check.
- * - A symbolic link is refused. Only a file that a setting names may be one, as the secret mounts of
- *   container platforms are; the link must have a trusted owner too.
+ * - A symbolic link is refused. Only a file that a setting names may be one, as the secret mounts
+ *   of container platforms are; the link must have a trusted owner too.
  * - A written file has mode 0600, and it survives a power cut: its contents and its name are
  *   synced. A reader finds the former contents or the new ones.
  * - No message contains a part of a secret.
@@ -152,8 +152,8 @@ function requireOwner(path: string, { uid }: Stats): void {
   const own = process.geteuid?.() ?? uid
   if (uid === ROOT || uid === own) return
   throw new SecretFileError(
-    `${path} belongs to user ${uid}, not to root or to user ${own} of this process: remove it, or ` +
-      'chown it if its contents are trusted.',
+    `${path} belongs to user ${uid}, not to root or to user ${own} of this process: remove it, ` +
+      'or chown it if its contents are trusted.',
   )
 }
 
