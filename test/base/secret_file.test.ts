@@ -65,14 +65,14 @@ t.test('a file or folder of another user is refused', asRoot, async (t) => {
 t.test('a symbolic link is not followed, unless a setting names it', async (t) => {
   const folder = tempFolder(t)
   const [target, link] = [join(folder, 'target'), join(folder, 'nats.conf')]
-  writeFileSync(target, 'of somebody', { mode: 0o600 })
+  writeFileSync(target, 'of another file', { mode: 0o600 })
   symlinkSync(target, link)
   t.throws(() => readSecretFile(link), { message: /nats\.conf is a symbolic link/ })
   t.throws(() => writeSecretFile(link, TOKEN), SecretFileError)
   t.equal(createSecretFile(link, TOKEN), 'exists')
-  t.equal(readFileSync(target, 'utf8'), 'of somebody')
+  t.equal(readFileSync(target, 'utf8'), 'of another file')
   t.same(readdirSync(folder).sort(), ['nats.conf', 'target'], 'no draft is left')
-  t.equal(readSecretFile(link, { isNamed: true }), 'of somebody')
+  t.equal(readSecretFile(link, { isNamed: true }), 'of another file')
   chmodSync(target, 0o644)
   t.throws(() => readSecretFile(link, { isNamed: true }), { message: /mode 644/ })
 })

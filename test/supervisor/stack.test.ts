@@ -295,12 +295,12 @@ t.test('a DATA_DIR or a file in it that others could have written is refused', a
   }
   rmSync(token)
   const [target, configuration] = [join(tempFolder(t), 'target'), join(dataDir, 'nats.conf')]
-  writeFileSync(target, 'of somebody')
+  writeFileSync(target, 'of another file')
   symlinkSync(target, configuration)
   const { exitCode, output } = await runUntilExit(dataDir, {})
   t.equal(exitCode, 1)
   t.match(output, `${configuration} is a symbolic link, which is not followed`)
-  t.equal(readFileSync(target, 'utf8'), 'of somebody')
+  t.equal(readFileSync(target, 'utf8'), 'of another file')
 })
 
 t.test(
