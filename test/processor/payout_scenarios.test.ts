@@ -88,6 +88,15 @@ const scenarios: Readonly<Record<string, Scenario>> = {
     t.match(await see(world, id), { status: 'processing' })
   },
 
+  'a request with other blanks around its texts is the same request': async (t, world) => {
+    const request = aPayout({ idempotency_key: 'blanks', reference: 'invoice 7' })
+    const first = await world.run(createPayout(DEMO, request))
+    const again = await world.run(createPayout(DEMO, { ...request, reference: '  invoice 7 ' }))
+    t.match(again, { ok: true, replayed: true })
+    t.same(viewOf(again), viewOf(first))
+    t.equal(viewOf<{ reference: string }>(first).reference, 'invoice 7')
+  },
+
   'inquiries follow the schedule': async (t, world) => {
     await pay(world)
     for (const seconds of [5, 10, 45, 240, 600, 2_700, 18_000, 64_800, 86_400]) {

@@ -5,25 +5,31 @@ import {
   COMMIT_BATCH_CHANGES_MAX,
   DECIDE_CHUNK_MAX,
   NONCE_WINDOW_MS,
+  QUEUE_MAX,
 } from '../../src/base/constants.js'
 import { DAY, MINUTE, plus, SECOND, type Instant } from '../../src/base/clock.js'
 import { tenantOf, type KeyId, type PartnerId } from '../../src/base/ids.js'
 import type { Command, Work } from '../../src/processor/cycle/command.js'
 import { getBalances } from '../../src/processor/commands/funds/balances_get.js'
+import { depositSandboxFunds } from '../../src/processor/commands/funds/sandbox_deposit.js'
 import { createIntent } from '../../src/processor/commands/intents/intent_create.js'
 import { getIntent } from '../../src/processor/commands/intents/intent_get.js'
+import { createPayout } from '../../src/processor/commands/payouts/payout_create.js'
 import { revokeKey } from '../../src/processor/commands/partners/key_revoke.js'
 import { answer, type Answer } from '../../src/processor/cycle/answer.js'
 import { createPipeline, type Pipeline } from '../../src/processor/cycle/pipeline.js'
 import { createLog } from '../../src/base/log.js'
 import { systemRandom } from '../../src/base/random.js'
-import { Deposed, type Store } from '../../src/store/store.js'
-import { anIntent } from '../support/requests.js'
+import type { RailInstruction } from '../../src/rails/rail.js'
+import { Deposed, type Store, type StoredEvent } from '../../src/store/store.js'
+import { anIntent, aPayout } from '../support/requests.js'
 import { BY_TEST, codeOf, createWorld, DEMO, RULES, viewOf, type World } from '../support/world.js'
 
 interface Bench {
   readonly pipeline: Pipeline
   readonly stops: string[]
+  readonly sent: RailInstruction[]
+  readonly published: StoredEvent[]
   submit(command: Command, over?: Partial<Work>): Promise<Answer>
 }
 
@@ -35,6 +41,8 @@ function benchOf(
   diskIsLow = (): boolean => false,
 ): Bench {
   const stops: string[] = []
+  const sent: RailInstruction[] = []
+  const published: StoredEvent[] = []
   const pipeline = createPipeline({
     clock: world.clock,
     random: systemRandom(),
@@ -44,8 +52,8 @@ function benchOf(
     rules: RULES,
     log: createLog('test', { LOG_LEVEL: 'silent' }),
     yieldToEventLoop: () => new Promise((resolve) => setImmediate(resolve)),
-    rail: { up: () => true, downForMs: () => 0, send: () => undefined },
-    publish: () => undefined,
+    rail: { up: () => true, downForMs: () => 0, send: (given) => void sent.push(...given) },
+    publish: (given) => void published.push(...given),
     directoryChanged: () => undefined,
     diskIsLow,
     stop: (reason) => void stops.push(reason),
@@ -53,6 +61,8 @@ function benchOf(
   return {
     pipeline,
     stops,
+    sent,
+    published,
     submit: (command, over = {}) =>
       new Promise((reply) => {
         const work = { queueKey: DEMO, command, origin: BY_TEST, deadline: null, signedBy: null }
@@ -103,6 +113,48 @@ const NOTHING = {
   fxQuotes: [],
   discrepancies: [],
 }
+
+void t.test('instructions and events leave once, after their batch is on disk', async (t) => {
+  const world = await createWorld(t)
+  await world.run(depositSandboxFunds(DEMO, { currency: 'VND', amount: '1000000000' }))
+  let allowCommit = (): void => undefined
+  const gate = new Promise<void>((resolve) => (allowCommit = resolve))
+  const { pipeline, sent, published, submit } = benchOf(world, {
+    ...world.store,
+    commit: async (batch) => {
+      await gate
+      await world.store.commit(batch)
+    },
+  })
+  const created = submit(createPayout(DEMO, aPayout()))
+  await iterations(50)
+  t.same([sent, published], [[], []])
+  allowCommit()
+  const { id } = viewOf<{ id: string }>(await created)
+  await pipeline.idle()
+  t.match(sent, [{ kind: 'instruct', instruction: { id } }])
+  t.equal(sent.length, 1)
+  t.same(
+    published.map(({ type }) => type),
+    ['payout.created', 'payout.processing'],
+  )
+})
+
+void t.test(
+  'a full queue refuses callers at once, not the work of the service itself',
+  async (t) => {
+    const world = await createWorld(t)
+    const { pipeline, submit } = benchOf(world, world.store)
+    const read = (): Promise<Answer> => submit(getBalances(DEMO))
+    const queued = Array.from({ length: QUEUE_MAX }, read)
+    t.equal(pipeline.metrics.waiting(), QUEUE_MAX)
+    t.equal(codeOf(await read()), 'configuration_error')
+    t.equal(pipeline.metrics.refusedFull, 1)
+    const internal = submit(getBalances(DEMO), { queueKey: 'internal' })
+    t.ok((await Promise.all([...queued, internal])).every(({ ok }) => ok))
+    t.ok((await read()).ok, 'an emptied queue takes commands again')
+  },
+)
 
 void t.test('answers without rows wait until the store proves its ownership', async (t) => {
   const world = await createWorld(t)

@@ -6,6 +6,7 @@ import t, { type Test } from 'tap'
 import { createLog } from '../../../src/base/log.js'
 import {
   createHighWater,
+  isAhead,
   readHighWater,
   replaceMarkFile,
 } from '../../../src/processor/recovery/high_water.js'
@@ -50,6 +51,22 @@ void t.test('the mark is written at most once a second, with the newest commit',
   await yieldToEventLoop()
   t.same(written.at(-1), at(6))
 })
+
+void t.test(
+  'a mark is ahead of books of an older epoch, of fewer commits or of another id',
+  (t) => {
+    const books = { booksId: 'b', epoch: 3, lastBatch: 50 }
+    t.notOk(isAhead(books, books))
+    t.notOk(isAhead({ ...books, lastBatch: 49 }, books))
+    t.ok(isAhead({ ...books, lastBatch: 51 }, books))
+    t.ok(isAhead({ ...books, epoch: 4, lastBatch: 1 }, books))
+    t.ok(isAhead({ ...books, booksId: 'other', lastBatch: 1 }, books))
+    const accepted = { ...books, acceptedEpoch: 3 }
+    t.notOk(isAhead({ booksId: 'other', epoch: 2, lastBatch: 99 }, accepted), 'the accepted loss')
+    t.ok(isAhead({ ...books, epoch: 2, lastBatch: 99 }, { ...books, acceptedEpoch: 2 }))
+    t.end()
+  },
+)
 
 void t.test('a clean stop writes the last commit', async (t) => {
   const { mark, written, passASecond } = held()
