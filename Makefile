@@ -4,7 +4,7 @@ MAKEFLAGS += --no-print-directory
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .PHONY: help setup nats postgres build run cluster demo ops audit statement test check lint format bench fuzz sim model \
-	chaos cluster-chaos powercut failover freeze release load soak spike profile bench-scale bench-shards bench-cluster bench-compare seed settings contract examples openapi collection \
+	mutants chaos cluster-chaos powercut failover freeze release load soak spike profile bench-scale bench-shards bench-cluster bench-compare seed settings contract examples openapi collection \
 	client clean
 
 INSTALLED := node_modules/.installed
@@ -74,6 +74,9 @@ model: build ## test random intents against the reference model: make model RUNS
 
 powercut: setup nats build ## test recovery from disk images after power cuts: make powercut IMAGES=200 SEED=1
 	@node .build/test/powercut/main.js $(call with,IMAGES,images) $(call with,SEED,seed)
+
+mutants: setup build ## plant faults that the tests must notice: make mutants, make mutants ONLY="ledger limits"
+	@node .build/test/mutants/main.js $(if $(ONLY),--only "$(ONLY)") $(call with,JOBS,jobs)
 
 chaos: setup nats build ## test kills, frozen processes and a full disk under load: make chaos DURATION=60 SEED=1
 	@node .build/test/crash/chaos.js $(call with,DURATION,duration) $(call with,SEED,seed)

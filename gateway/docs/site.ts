@@ -16,7 +16,6 @@ import type { AnswerHeaders } from '../http/request_context.js'
 import { TAGS } from '../../src/api/operation.js'
 import { readDownloads, type Download } from './downloads.js'
 import { readGuide, type Heading } from './guide.js'
-import { escapeHtml } from './html.js'
 import { guidePage, referencePage, type Site } from './layout.js'
 import { staticFile, type StaticFile, type StaticFiles } from './static_file.js'
 
@@ -65,7 +64,7 @@ export function createDocs(brand: string): StaticFiles {
   const site: Site = {
     assets: `/docs/assets/${versionOf(contents)}`,
     pages: readGuide(brand, new Map(downloads.map(({ source, path }) => [source, path]))),
-    reference: referenceOf(downloads),
+    reference: readFileSync(join(FOLDER, 'reference.html'), 'utf8'),
     referenceHeadings: Object.keys(TAGS).map(headingOfTag),
   }
   const files = new Map<string, StaticFile>()
@@ -74,14 +73,6 @@ export function createDocs(brand: string): StaticFiles {
   for (const guide of site.pages) files.set(guide.path, page(guidePage(site, guide)))
   for (const download of downloads) files.set(download.path, downloaded(download))
   return files
-}
-
-const referenceOf = (downloads: readonly Download[]): string => {
-  const links = downloads.map(
-    ({ path, title }) => `<li><a href="${path}" download>${escapeHtml(title)}</a></li>`,
-  )
-  const text = readFileSync(join(FOLDER, 'reference.html'), 'utf8')
-  return text.replace('<!-- downloads -->', () => links.join('\n'))
 }
 
 /** Swagger UI's id of a tag. */

@@ -23,7 +23,6 @@ import type { Logger } from '../../src/base/log.js'
 import { openDirectoryStream, type DirectoryStream } from '../authentication/directory_stream.js'
 import type { Directory } from '../authentication/partner_directory.js'
 import { createPartnerRouting } from './partner_routing.js'
-import { createProgressMarks } from './progress_marks.js'
 import { createHeldCommands, type HeldCommands, type Submit } from './held_commands.js'
 import {
   createProcessorClient,
@@ -104,7 +103,6 @@ interface Interval {
 export function createProcessors(options: ProcessorsOptions): Processors {
   const { clock, log, holdWithinMs = HOLD_WITHIN_MS, ports = NETWORK } = options
   const links = new Map<string, Link>()
-  const marks = createProgressMarks()
   const intervals = new Map<PartnerId, Interval>()
 
   const submit: Submit = (command, pending, bodyBytes = 0) => {
@@ -184,7 +182,7 @@ export function createProcessors(options: ProcessorsOptions): Processors {
   const connect = (address: string): Link => {
     const onOpen = (): void =>
       ownersChanged([...intervals.keys()].filter((id) => ownerOf(id) === client))
-    const client = ports.openClient({ ...options, address, marks, onOpen })
+    const client = ports.openClient({ ...options, address, onOpen })
     routing.add(client)
     const directory = ports.openDirectory(
       { ...options, address },

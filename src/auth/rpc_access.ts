@@ -72,7 +72,7 @@ export const RPC_ACCESS = {
     RecordDead: WEBHOOKS,
     DisableEndpoint: WEBHOOKS,
   },
-  'causeway.internal.v1.WebhookControl': { Connect: WEBHOOKS, Claim: WEBHOOKS },
+  'causeway.internal.v1.WebhookControl': { Connect: WEBHOOKS },
   'causeway.v1.PaymentIntents': {
     Create: SERVICE,
     Get: SERVICE,

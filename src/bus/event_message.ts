@@ -30,15 +30,11 @@ export interface EventMessage {
   readonly payload: string
 }
 
-/**
- * @param messageId what JetStream deduplicates by
- * @param isRepeated whether events of it may have been published before
- */
+/** @param messageId what JetStream deduplicates by */
 export function toMessage(
   tenant: TenantId,
   events: readonly BusEvent[],
   messageId: string,
-  isRepeated = false,
 ): EventMessage {
   return {
     subject: eventSubject(tenant),
@@ -48,7 +44,6 @@ export function toMessage(
       ...(events.some(({ requestId }) => requestId !== null)
         ? [[EVENT_HEADERS.requests, requestIdsOf(events)] as const]
         : []),
-      ...(isRepeated ? [[EVENT_HEADERS.repeated, '1'] as const] : []),
     ],
     payload: events.map(({ body }) => body).join('\n'),
   }

@@ -37,7 +37,6 @@ import { timelinesIn, type Timelines } from '../store/postgres/timelines.js'
 import { Deposed, openStore, type Store } from '../store/store.js'
 import { createChangeLog } from './background/change_log.js'
 import { createKeyExpiry } from './background/key_expiry.js'
-import { createOrphanInquiries } from './background/orphan_inquiries.js'
 import { createRailLink } from './background/rail_link.js'
 import { createRelay, type Relay } from './background/relay.js'
 import { createStuckPaymentMonitor } from './background/stuck_payment_monitor.js'
@@ -60,7 +59,6 @@ import { createRecovery } from './recovery/recovery.js'
 import { createStatementChecker } from './recovery/statement_check.js'
 import { createServer, prepareContracts, type ServerLinks } from './server.js'
 import { createCommittedEvents } from './servers/event_watch.js'
-import type { GatewayProgress } from './servers/command_stream.js'
 import { directoryService, type ShardInfo } from './servers/directory_stream.js'
 import type { NewestEvent } from './servers/webhook_control.js'
 
@@ -204,7 +202,6 @@ const timers = createTimers({
   pause: systemPause,
 })
 const keyExpiry = createKeyExpiry({ clock, memory, pipeline })
-const orphanInquiries = createOrphanInquiries({ memory, rail })
 const sharedSettings =
   member && !recovery.isActive
     ? createSharedSettings({ cluster: member.settings, memory, pipeline, log })
@@ -238,7 +235,6 @@ const links: ServerLinks = {
   mode: () => recovery.state(),
   released: () => recovery.released(),
   placements: member,
-  progress: settings.STORE_URL === '' ? undefined : gatewayProgress(),
   shards: member?.cluster,
 }
 const dependencies = { clock, random, memory, pipeline, reader }
@@ -271,7 +267,6 @@ stopNow = async () => {
   serving = false
   await server.close()
   keyExpiry.stop()
-  orphanInquiries.stop()
   await timers.stop()
   await sharedSettings?.stop()
   await stuckPaymentMonitor.stop()
@@ -336,7 +331,6 @@ async function startBackgroundWork(): Promise<void> {
   })
   timers.start()
   keyExpiry.start()
-  orphanInquiries.start()
 }
 
 function submissionsStoppedSince(): Instant | null {
@@ -382,26 +376,6 @@ function shardInfoOf(owner: Member | undefined): ShardInfo {
     shard,
     epoch: () => books.marks.progress().epoch,
     shards: () => owner?.shards() ?? [],
-  }
-}
-
-/** The marks that gateways carry from one owner of the books to the next. */
-function gatewayProgress(): GatewayProgress {
-  const shard = member?.shard ?? settings.SHARD
-  return {
-    mark: () => {
-      const { booksId, epoch, lastBatch } = books.marks.progress()
-      return { shard, books_id: booksId, epoch, batch: lastBatch }
-    },
-    shown: (marks) => {
-      for (const mark of marks) {
-        if (mark.shard !== shard) continue
-        const [epoch, lastBatch] = [Number(mark.epoch), Number(mark.batch)]
-        recovery
-          .admitGateway({ booksId: mark.books_id, epoch, lastBatch })
-          .catch((error: unknown) => log.warn({ error }, 'a mark of a gateway is not compared'))
-      }
-    },
   }
 }
 

@@ -54,7 +54,7 @@ void t.test('a token or a verified certificate stands for a configured caller', 
 
 void t.test('a wrong token is refused also beside a valid certificate', (t) => {
   const callers = callersWith()
-  t.equal(callers.identify(bearer('no-token-of-anybody'), certified('ledger.internal')), undefined)
+  t.equal(callers.identify(bearer('a-token-of-no-caller'), certified('ledger.internal')), undefined)
   const basic = new Metadata()
   basic.set('authorization', 'Basic bGVkZ2Vy')
   t.equal(callers.identify(basic, certified('ledger.internal')), undefined)

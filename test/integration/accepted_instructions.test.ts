@@ -54,19 +54,11 @@ const executed = async (): Promise<readonly string[]> =>
     .map(({ reference }) => reference)
     .sort()
 
-/** The rail refuses it, and does not report it: lost books have acknowledged the report. */
-async function refuseSilently(reference: string): Promise<void> {
+/** Makes the rail's next step due, while the stack is stopped. */
+async function makeDue(reference: string, step: 'execute' | 'refuse'): Promise<void> {
   const rail = await openDatabase(join(dataDir, 'rail.db'), {})
-  await rail.exec(`UPDATE instructions
-    SET state = 'refused', refusal = 'rejected', due_at = NULL, due_step = NULL
-    WHERE reference = '${reference}' AND state = 'pending'`)
-  await rail.close()
-}
-
-/** Makes the execution due, while the stack is stopped. */
-async function makeDue(reference: string): Promise<void> {
-  const rail = await openDatabase(join(dataDir, 'rail.db'), {})
-  await rail.exec(`UPDATE instructions SET due_at = 1
+  await rail.exec(`UPDATE instructions SET due_at = 1, due_step = '${step}',
+    refusal = iif('${step}' = 'refuse', 'rejected', NULL)
     WHERE reference = '${reference}' AND state = 'pending'`)
   await rail.close()
 }
@@ -159,7 +151,7 @@ t.test('instructions that the rail has accepted and not executed are held', asyn
     })
   })
   await stack.stop()
-  await makeDue('early')
+  await makeDue('early', 'execute')
   stack = await start(inRecovery)
   await untilAtRail('early', 'executed')
   await t.test('an execution after the statement needs a new statement', async (t) => {
@@ -195,12 +187,12 @@ t.test('instructions that the rail has accepted and not executed are held', asyn
   })
 
   await stack.stop()
-  await makeDue('late')
-  await refuseSilently('refused')
+  await makeDue('late', 'execute')
+  await makeDue('refused', 'refuse')
   stack = await start({ RAIL_DELAY_MS: '20' })
   await untilAtRail('late', 'executed')
   await untilAtRail('refused', 'refused')
-  await t.test('the rail reports what became of them, or answers an inquiry', async (t) => {
+  await t.test('the rail reports what became of them', async (t) => {
     await eventually(
       'the orphan executions are updated',
       async () => {

@@ -48,12 +48,7 @@ export function listJobs(
   const tests = testNames()
     .filter((name) => store === 'sqlite' || runsOnPostgres(name))
     .filter((name) => only.length === 0 || only.some((part) => name.includes(part)))
-    .map((name): Job => ({
-      name: store === 'postgres' ? `postgres/${name}` : name,
-      command: process.execPath,
-      arguments: ['--enable-source-maps', join(BUILT, `${name}.test.js`)],
-      kind: 'test',
-    }))
+    .map((name) => testJob(name, store))
     .sort((one, other) => expected(other.name) - expected(one.name))
   if (only.length > 0 || store === 'postgres') return tests
   return [
@@ -62,6 +57,14 @@ export function listJobs(
     ...tests,
   ]
 }
+
+/** @param folder whose compiled code is tested */
+export const testJob = (name: string, store: Store, folder = projectRoot()): Job => ({
+  name: store === 'postgres' ? `postgres/${name}` : name,
+  command: process.execPath,
+  arguments: ['--enable-source-maps', join(folder, '.build', `${name}.test.js`)],
+  kind: 'test',
+})
 
 const check = (name: string, tool: string, ...args: string[]): Job => ({
   name,

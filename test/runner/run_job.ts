@@ -22,21 +22,33 @@ const EXIT_TIMEOUT_MS = 5_000
 export interface JobResult {
   readonly passed: number
   readonly failures: readonly string[]
+  /** It was killed, as it printed nothing for too long. */
+  readonly wasSilent: boolean
   readonly seconds: number
 }
 
-export async function runJob(job: Job): Promise<JobResult> {
+export interface JobOptions {
+  /** The working folder. Default: the root of the repository. */
+  readonly folder?: string
+  /** Added to the environment of this process. */
+  readonly environment?: Readonly<Record<string, string>>
+  /** Milliseconds of an idle machine without output after which the job is killed. */
+  readonly silenceMaxMs?: number
+}
+
+export async function runJob(job: Job, options: JobOptions = {}): Promise<JobResult> {
+  const { folder = projectRoot(), environment, silenceMaxMs = SILENCE_MAX_MS } = options
   const startedAt = performance.now()
   const child = spawn(job.command, job.arguments, {
-    cwd: projectRoot(),
+    cwd: folder,
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, TAP_TIMEOUT: '0', NO_COLOR: '1' },
+    env: { ...process.env, TAP_TIMEOUT: '0', NO_COLOR: '1', ...environment },
   })
   const group = child.pid ?? 0
   const tap = readTap()
   let output = ''
-  let silence = patience(SILENCE_MAX_MS)
+  let silence = patience(silenceMaxMs)
   let wasSilent = false
   const watch = setInterval(() => {
     if (!silence.isOver()) return
@@ -45,7 +57,7 @@ export async function runJob(job: Job): Promise<JobResult> {
   }, POLL_INTERVAL_MS)
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (text: string) => {
-      silence = patience(SILENCE_MAX_MS)
+      silence = patience(silenceMaxMs)
       output += text
       if (stream === child.stdout && job.kind === 'test') tap.write(text)
     })
@@ -63,14 +75,14 @@ export async function runJob(job: Job): Promise<JobResult> {
     passed = result.passed
     failures.push(...result.failures)
   }
-  if (wasSilent) failures.push(`    killed: no output for ${SILENCE_MAX_MS / 1_000} s`)
+  if (wasSilent) failures.push(`    killed: no output for ${silenceMaxMs / 1_000} s`)
   if (exit !== '0' && failures.length === 0) failures.push(`    exit ${exit}\n${lastLines(output)}`)
   if (!(await isGone(group))) {
     failures.push('    left a process behind')
     signalGroup(group, 'SIGKILL')
   }
   if (failures.length > 0) keepOutput(job.name, output)
-  return { passed, failures, seconds: (performance.now() - startedAt) / 1_000 }
+  return { passed, failures, wasSilent, seconds: (performance.now() - startedAt) / 1_000 }
 }
 
 /** @returns whether the group has a process */

@@ -2,12 +2,11 @@
  * Handles the processor's requests that arrive over the control stream.
  *
  * Owns: decoding, bounds and responses. Does not own: the stream (control/control_stream), queries
- * (store/admin_queries), redrives (delivery/redrive), claims (intake/event_claims).
+ * (store/admin_queries), redrives (delivery/redrive).
  *
  * - An unknown or failing request is answered with a fault, because its caller waits.
  */
 import type { DeliveryRecord } from '../../../protos/types/causeway/internal/v1/DeliveryRecord.js'
-import type { ClaimEvents__Output as ClaimEvents } from '../../../protos/types/causeway/internal/v1/ClaimEvents.js'
 import type { ControlResponse } from '../../../protos/types/causeway/internal/v1/ControlResponse.js'
 import type { ControlEvent__Output as ControlEvent } from '../../../protos/types/causeway/internal/v1/ControlEvent.js'
 import type { ControlRequest__Output as ControlRequest } from '../../../protos/types/causeway/internal/v1/ControlRequest.js'
@@ -23,7 +22,6 @@ import { instant, type Clock } from '../../../src/base/clock.js'
 import type { EndpointId, EventId, TenantId } from '../../../src/base/ids.js'
 import type { Logger } from '../../../src/base/log.js'
 import type { WebhookPool } from '../pool.js'
-import type { EventClaims } from '../intake/event_claims.js'
 import type { Redriver } from '../delivery/redrive.js'
 import type { EventRow } from '../store/schema.js'
 import type { AttemptView, DeliveryView, AdminQueries } from '../store/admin_queries.js'
@@ -34,7 +32,6 @@ export interface ControlHandlerOptions {
   readonly redriver: Redriver
   readonly pool: Pick<WebhookPool, 'state' | 'failing'>
   readonly store: Pick<WebhookStore, 'corruptRows'>
-  readonly claims: Pick<EventClaims, 'answer'>
   readonly clock: Clock
   readonly log: Logger
 }
@@ -43,7 +40,7 @@ export interface ControlHandlerOptions {
 export type ControlHandler = (request: ControlRequest) => Promise<ControlResponse>
 
 export function createControlHandler(options: ControlHandlerOptions): ControlHandler {
-  const { adminQueries, redriver, pool, store, claims, clock, log } = options
+  const { adminQueries, redriver, pool, store, clock, log } = options
 
   const answer = async (request: ControlRequest): Promise<ControlResponse> => {
     switch (request.request) {
@@ -59,8 +56,6 @@ export function createControlHandler(options: ControlHandlerOptions): ControlHan
         return {
           poison: { messages: (await adminQueries.poison(pageOf(request.poison!))).map(wired) },
         }
-      case 'claim':
-        return { claim: { held_ids: [...(await held(request.claim!))] } }
       default:
         return { fault: 'invalid_request' } // of a newer processor
     }
@@ -126,9 +121,6 @@ export function createControlHandler(options: ControlHandlerOptions): ControlHan
       deliveries: (found ?? []).map((row) => recordOf(row, [])),
     }
   }
-
-  const held = ({ pool, event_ids }: ClaimEvents): Promise<readonly EventId[]> =>
-    claims.answer(pool, event_ids as EventId[])
 
   const eventOf = (event: ControlEvent): EventRow => ({
     id: event.id as EventId,

@@ -1,0 +1,25 @@
+/** The planted faults by area. */
+import type { Mutant } from './mutant.js'
+import { AUTHENTICATION } from './catalog/authentication.js'
+import { DURABILITY } from './catalog/durability.js'
+import { IDEMPOTENCY } from './catalog/idempotency.js'
+import { LEDGER } from './catalog/ledger.js'
+import { LIFECYCLE } from './catalog/lifecycle.js'
+import { LIMITS } from './catalog/limits.js'
+import { RECOVERY } from './catalog/recovery.js'
+import { SECOND_OPERATOR } from './catalog/second_operator.js'
+import { TENANCY } from './catalog/tenancy.js'
+
+export const CATALOG = {
+  authentication: AUTHENTICATION,
+  durability: DURABILITY,
+  idempotency: IDEMPOTENCY,
+  ledger: LEDGER,
+  lifecycle: LIFECYCLE,
+  limits: LIMITS,
+  recovery: RECOVERY,
+  second_operator: SECOND_OPERATOR,
+  tenancy: TENANCY,
+} as const satisfies Readonly<Record<string, readonly Mutant[]>>
+
+export type Area = keyof typeof CATALOG

@@ -1,0 +1,75 @@
+/** Faults of the area `recovery`. */
+import type { Mutant } from '../mutant.js'
+
+export const RECOVERY: readonly Mutant[] = [
+  {
+    fault: 'Recovery mode accepts writes.',
+    file: 'src/processor/cycle/pipeline.ts',
+    text: 'if (isReadOnly(memory) && work',
+    replacement: 'if (memory === null && work',
+    test: 'test/processor/recovery/recovery_mode',
+  },
+  {
+    fault: 'A payment equal to an orphan execution is not held.',
+    file: 'src/processor/changes/orphans.ts',
+    text: 'return equal.find(isAlike) ?? named.find(isAlike)',
+    replacement: 'return named.find((orphan) => isAlike(orphan) && orphan.amount < 0n)',
+    test: 'test/processor/recovery/recovery_mode',
+  },
+  {
+    fault: 'A payment of the same reference and another amount is not held.',
+    file: 'src/processor/changes/orphans.ts',
+    text: 'return equal.find(isAlike) ?? named.find(isAlike)',
+    replacement: 'return equal.find(isAlike)',
+    test: 'test/processor/recovery/recovery_mode',
+  },
+  {
+    fault: 'The destination of an orphan is not compared.',
+    file: 'src/processor/changes/orphans.ts',
+    text: '    isEqual(orphan.destination, destination) &&\n',
+    replacement: '',
+    test: 'test/processor/recovery/recovery_mode',
+  },
+  {
+    fault: 'Books without an event of the bus are served.',
+    file: 'src/processor/recovery/marks.ts',
+    text: 'if (await books.hasEvent(id)) return null',
+    replacement: "if (id !== '') return null",
+    test: 'test/processor/recovery/marks',
+  },
+  {
+    fault: 'Books without an instruction of the rail are served.',
+    file: 'src/processor/recovery/marks.ts',
+    text: 'if (await books.hasInstruction(id)) return null',
+    replacement: "if (id !== '') return null",
+    test: 'test/processor/recovery/marks',
+  },
+  {
+    fault: 'An event of the future is a mark.',
+    file: 'src/processor/recovery/marks.ts',
+    text: 'if (at <= plus(clock.now(), CLOCK_TOLERANCE_MS)) return null',
+    replacement: 'if (at > 0) return null',
+    test: 'test/processor/recovery/marks',
+  },
+  {
+    fault: 'Other books are taken for these.',
+    file: 'src/processor/recovery/high_water.ts',
+    text: 'mark.booksId !== books.booksId || mark',
+    replacement: 'mark',
+    test: 'test/processor/recovery/high_water',
+  },
+  {
+    fault: 'An older epoch is not noticed.',
+    file: 'src/processor/recovery/high_water.ts',
+    text: 'if (mark.epoch > epoch) return true',
+    replacement: '',
+    test: 'test/processor/recovery/high_water',
+  },
+  {
+    fault: 'A mark that is ahead of the books is overwritten.',
+    file: 'src/processor/recovery/high_water.ts',
+    text: 'if (found !== undefined && isAhead(found, progress)) return\n',
+    replacement: '',
+    test: 'test/processor/recovery/high_water',
+  },
+]
