@@ -87,6 +87,7 @@ failover: setup nats postgres build ## test kills of a PostgreSQL primary and of
 failover: export STORE = postgres
 
 cluster-chaos: setup nats postgres build ## test kills, pauses, partitions and moves in the trial cluster: make cluster-chaos DURATION=60 SEED=1
+	@src/scripts/packet_filter.sh
 	@node .build/test/cluster/main.js $(call with,DURATION,duration) $(call with,SEED,seed) $(call with,FAULTS,faults) $(call with,TIMES,times)
 
 cluster-chaos: export STORE = postgres

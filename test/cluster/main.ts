@@ -30,7 +30,7 @@ import { receiverOf } from '../support/receiver.js'
 import { environmentOf, fastClock } from '../support/supervised_stack.js'
 import { chosen, everyFault, type FaultContext } from './faults.js'
 import { startHistory, type History } from './histories.js'
-import { createPacketFilter, enterNamespaces } from './packet_filter.js'
+import { createPacketFilter, enterNamespaces, leaveNamespaces } from './packet_filter.js'
 import { createProxies, type Partitions } from './partitions.js'
 import { inSeconds, createFaultTable } from './fault_table.js'
 import { startReadProbe } from './read_probe.js'
@@ -49,7 +49,7 @@ const values = programOptions(
 const faults = values.faults === undefined ? everyFault() : chosen(values.faults.split(','))
 const times = values.times ?? 0
 const isCalm = times > 0
-const isIsolated = await enterNamespaces()
+const isolation = await enterNamespaces()
 const seconds = values.duration
 const seed = values.seed ?? randomInt(1_000_000_000)
 
@@ -77,10 +77,10 @@ print(
     ? `cluster chaos, each fault ${times} times without load`
     : `cluster chaos, ${seconds} s. To repeat: make cluster-chaos DURATION=${seconds} SEED=${seed}`,
 )
-const dataDir = mkdtempSync(join(tmpdir(), 'causeway-cluster-'))
-const data = await openDataFolder(dataDir)
 const partitions = await createPartitions()
 print(`partitions: ${partitions.means}`)
+const dataDir = mkdtempSync(join(tmpdir(), 'causeway-cluster-'))
+const data = await openDataFolder(dataDir)
 const lines: string[] = []
 const note = (line: string): void => void lines.push(line)
 const cluster = await createTrialCluster({
@@ -137,13 +137,14 @@ function randomOf(index: number) {
 
 /** By the packet filter where that is possible. */
 async function createPartitions(): Promise<Partitions> {
-  if (!isIsolated) return createProxies()
-  try {
-    return await createPacketFilter()
-  } catch (error) {
-    print(`no packet filter: ${(error as Error).message}`)
+  if (!isolation.isIsolated) {
+    print(`no packet filter, so packets are held and never dropped: ${isolation.why}`)
     return createProxies()
   }
+  return createPacketFilter().catch((error: unknown) => {
+    print(`the packet filter failed: ${(error as Error).message}`)
+    return leaveNamespaces()
+  })
 }
 
 /** Creates the partner through the processor of the second shard. */

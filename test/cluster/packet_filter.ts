@@ -4,7 +4,8 @@
  *
  * - A process is identified by its control group, which its children inherit.
  * - Only the control groups outlive the namespace; `close` removes them.
- * - Needs root, and unshare, mount, setpriv, ip and nft.
+ * - Needs root, and unshare, mount, setpriv, ip and nft. They are looked for before the namespaces
+ *   are entered, because nothing else works in them: their loopback interface is down.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { mkdirSync, rmdirSync } from 'node:fs'
@@ -15,6 +16,9 @@ import { findProgram } from '../../src/supervisor/environment.js'
 import type { Program } from '../../src/supervisor/program.js'
 import type { Partitions } from './partitions.js'
 
+const TOOLS = ['unshare', 'mount', 'setpriv', 'ip', 'nft']
+/** Of this program in the namespaces, when no packet filter works there. */
+const EXIT_NO_FILTER = 125
 const MARK = 'CLUSTER_CHAOS_NAMESPACE'
 const CGROUPS = '/sys/fs/cgroup'
 /** Writes its own process id to a file, then becomes the program. */
@@ -25,29 +29,51 @@ const CONNECTS = `
   socket.on('connect', () => process.exit(0))
   setTimeout(() => process.exit(1), ${PROBE_WITHIN_MS})`
 
+export type Isolation =
+  | { readonly isIsolated: true }
+  /** Without namespaces, for this reason. */
+  | { readonly isIsolated: false; readonly why: string }
+
 /**
  * Runs this program again in namespaces of its own, and ends with its exit code.
  *
- * @returns in the namespaces true; false: they are not available
+ * @returns in the namespaces, or when they or the packet filter are not available
  */
-export async function enterNamespaces(): Promise<boolean> {
+export async function enterNamespaces(path = process.env['PATH'] ?? ''): Promise<Isolation> {
   if (process.env[MARK] !== undefined) {
     delete process.env[MARK]
-    return true
+    return { isIsolated: true }
   }
-  if (process.getuid?.() !== 0) return false
+  const withoutFilter = (why: string): Isolation => ({ isIsolated: false, why })
+  if (process.getuid?.() !== 0) return withoutFilter('this needs root')
+  const missing = TOOLS.filter((tool) => findTool(tool, path) === undefined)
+  if (missing.length > 0) {
+    return withoutFilter(`missing: ${missing.join(', ')} (apt-get install nftables iproute2)`)
+  }
   const namespaces = ['--net', '--mount', '--']
-  if (spawnSync('unshare', [...namespaces, 'true']).status !== 0) return false
+  if (spawnSync('unshare', [...namespaces, 'true']).status !== 0) {
+    return withoutFilter('namespaces are not allowed here')
+  }
   const own = [process.execPath, ...process.execArgv, ...process.argv.slice(1)]
   // It stops when the last descriptor closes: with this process.
   const child = spawn('unshare', [...namespaces, ...own], {
     env: { ...process.env, [MARK]: '1' },
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
   })
-  process.on('SIGINT', () => undefined) // The terminal signals the child too.
-  process.on('SIGTERM', () => child.kill('SIGTERM'))
+  const onInterrupt = (): void => undefined // The terminal signals the child too.
+  const onTerminate = (): void => void child.kill('SIGTERM')
+  process.on('SIGINT', onInterrupt)
+  process.on('SIGTERM', onTerminate)
   const [code] = (await once(child, 'exit')) as [number | null]
-  process.exit(code ?? 1)
+  if (code !== EXIT_NO_FILTER) process.exit(code ?? 1)
+  process.off('SIGINT', onInterrupt)
+  process.off('SIGTERM', onTerminate)
+  return withoutFilter('nftables does not work here')
+}
+
+/** Ends this program, which its parent then runs without namespaces. */
+export function leaveNamespaces(): never {
+  process.exit(EXIT_NO_FILTER)
 }
 
 /** @throws Error with the missing tool */
@@ -150,8 +176,11 @@ async function check(
   if (!before || meanwhile || !after) throw new Error('nft does not match control groups')
 }
 
+const findTool = (name: string, path: string): string | undefined =>
+  findProgram(name, `${path}:/sbin`)
+
 function toolAt(name: string): string {
-  const found = findProgram(name, `${process.env['PATH'] ?? ''}:/usr/sbin:/sbin`)
+  const found = findTool(name, process.env['PATH'] ?? '')
   if (found === undefined) throw new Error(`${name} is missing`)
   return found
 }
