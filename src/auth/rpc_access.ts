@@ -157,7 +157,13 @@ export const RPC_ACCESS = {
   'causeway.operator.v1.Approvals': { List: READ, Approve: DECIDE, Reject: DECIDE },
   'causeway.operator.v1.Callers': { List: READ, Create: DECIDE, Rotate: DECIDE, Revoke: DECIDE },
   'causeway.operator.v1.Reconciliation': { Movements: READ, MovementsOf: READ, Conclude: READ },
-  'causeway.operator.v1.Shards': { Show: READ, List: READ, Create: OPERATE, Move: DECIDE },
+  'causeway.operator.v1.Shards': {
+    Show: READ,
+    List: READ,
+    Create: OPERATE,
+    Move: DECIDE,
+    SkipSetting: DECIDE,
+  },
   'causeway.operator.v1.Recovery': {
     Show: READ,
     AddOrphans: DECIDE,

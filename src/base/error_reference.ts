@@ -177,6 +177,10 @@ export const OPERATOR_ERROR_HELP: Readonly<Record<OperatorErrorCode, ErrorHelp>>
     'the named processor serves a shard, or does not run',
     'name one that `shard list` shows as waiting',
   ],
+  setting_not_blocked: [
+    'no shard is held up by this version of the settings',
+    'check the version with `shard list`',
+  ],
   permission_denied: [
     'the caller has no role for this call',
     'use a credential with the role, or ask its owner',

@@ -155,6 +155,7 @@ export const OPERATOR_ERRORS = {
     'FAILED_PRECONDITION',
     'No processor of that name waits for a shard.',
   ),
+  setting_not_blocked: entry(409, 'FAILED_PRECONDITION', 'No shard is held up by that setting.'),
   permission_denied: entry(403, 'PERMISSION_DENIED', 'The caller has no role for this call.'),
   operator_name_differs: entry(
     403,

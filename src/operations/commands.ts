@@ -45,7 +45,7 @@ import {
 } from './recovery.js'
 import { recoveryRelease } from './recovery_release.js'
 import { routesList, routesSet } from './routes.js'
-import { shardCreate, shardList, shardMove } from './shard_commands.js'
+import { settingsSkip, shardCreate, shardList, shardMove } from './shard_commands.js'
 import { sign } from './sign.js'
 import { storeCopy } from './store.js'
 import { trialBalance } from './trial_balance.js'
@@ -126,4 +126,5 @@ export const COMMANDS: readonly AnyCommand[] = [
   shardList,
   shardCreate,
   shardMove,
+  settingsSkip,
 ]

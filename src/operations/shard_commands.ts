@@ -60,7 +60,8 @@ export const shardList: CliCommand = {
 function linesOf({ data, candidates }: ShardList): string[] {
   const head = ['shard', 'processor', 'address', 'epoch', 'partners', 'moves', 'settings', 'state']
   const waiting = candidates.length === 0 ? 'none' : candidates.join(', ')
-  return [table([head, ...data.map(rowOf)], [3, 4, 5, 6]), `waiting: ${waiting}`]
+  const faults = data.map(faultOf).filter((line) => line !== null)
+  return [table([head, ...data.map(rowOf)], [3, 4, 5, 6]), `waiting: ${waiting}`, ...faults]
 }
 
 function rowOf(record: ShardRecord): string[] {
@@ -69,6 +70,12 @@ function rowOf(record: ShardRecord): string[] {
     ...[shard, processor || '-', address || '-', epoch, String(partners), moves],
     ...[settingsOf(record), stateOf(record)],
   ]
+}
+
+function faultOf({ shard, settings_fault: fault }: ShardRecord): string | null {
+  if (fault === undefined || fault === null) return null
+  const { version, kind, key, cause } = fault
+  return `NO WRITES: ${shard} cannot apply settings version ${version} (${kind} ${key}): ${cause}`
 }
 
 /** The version that the shard has applied, of the newest. */
@@ -125,6 +132,24 @@ export const shardMove: CliCommand = {
       lines: [`${shard} is served by ${who}, epoch ${moved.epoch}, at ${moved.address}`],
       exitCode: isDone ? 0 : 1,
     }
+  },
+}
+
+export const settingsSkip: CliCommand = {
+  usage: 'settings skip VERSION',
+  about: 'pass over a setting for all shards where it cannot be applied',
+  options: CHANGE,
+  run: async (context, [version = '']) => {
+    if (!/^[1-9]\d{0,14}$/.test(version)) {
+      throw new CommandFault(`${version} is not a version of the settings: see shard list.`)
+    }
+    const actor = deciderOf(context)
+    const skipped = await withShards(context, (shards) =>
+      shards.call('SkipSetting', { actor, version }),
+    )
+    const { kind, key, value } = skipped
+    const what = `settings version ${version}, ${kind} ${key} ${value}`
+    return { value: skipped, lines: [`${what}: shards that cannot apply it pass it over`] }
   },
 }
 

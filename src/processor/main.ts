@@ -90,6 +90,7 @@ const ops = isSupervised()
     })
 let stopNow = (): Promise<void> => Promise.resolve()
 let serving = true
+let isAnnounced = false
 const child = childProcess({ log, metrics: () => registry.metrics(), stop: () => stopNow() })
 
 // Before the books: a processor that cannot listen must not take them over, and one that does must
@@ -204,7 +205,10 @@ const timers = createTimers({
 const keyExpiry = createKeyExpiry({ clock, memory, pipeline })
 const sharedSettings =
   member && !recovery.isActive
-    ? createSharedSettings({ cluster: member.settings, memory, pipeline, log })
+    ? createSharedSettings({
+        ...{ shard: member.shard, cluster: member.settings, memory, pipeline, log },
+        onFault: () => setServing(),
+      })
     : undefined
 const stuckPaymentMonitor = createStuckPaymentMonitor({ clock, lists: store.lists, log })
 if (recovery.isVerified()) await startBackgroundWork()
@@ -237,6 +241,7 @@ const links: ServerLinks = {
   placements: member,
   shards: member?.cluster,
 }
+await catchUpSettings()
 const dependencies = { clock, random, memory, pipeline, reader }
 const server = createServer(dependencies, callers, directory, links, tls)
 const grpcPort = await server.bind(listener)
@@ -256,12 +261,13 @@ registerMetrics(registry, {
   recovery,
 })
 readinessNow = () => ({
-  ready: serving,
+  ready: serving && memory.settingsFault === null,
   ...recovery.state(),
   bus: bus.status(),
   ...railReadiness(railConnection.fault()),
   disk: disk.isLow() ? 'low' : 'ok',
   ...(member === undefined ? {} : ownerOf(member)),
+  ...(memory.settingsFault === null ? {} : { settings_fault: memory.settingsFault }),
 })
 stopNow = async () => {
   serving = false
@@ -287,7 +293,8 @@ member?.onMove((to) => {
   child.stop(`the shard moves to ${to}`, EXIT_DEPOSED)
 })
 if (member !== undefined) await announce(member)
-server.setServing(true)
+isAnnounced = true
+setServing()
 child.ready(readyInfo())
 recovery.onState(() => child.update(readyInfo()))
 log.info({ port: grpcPort, ...(member === undefined ? {} : ownerOf(member)) }, 'serving')
@@ -357,7 +364,22 @@ async function ownEvent(newest: NewestEvent | null): Promise<string | null> {
   return isOwn ? newest.id : null
 }
 
-/** Resolves when this process serves the shard, with all settings that the cluster has now. */
+/** Not in health checks while a setting for all shards cannot be applied. */
+function setServing(): void {
+  if (isAnnounced) server.setServing(memory.settingsFault === null)
+}
+
+/** Before the first call: the books have the settings of the cluster, or refuse writes. */
+async function catchUpSettings(): Promise<void> {
+  try {
+    await sharedSettings?.catchUp()
+  } catch (error) {
+    exitAtOnce('the settings for all shards are not applied', error)
+    await new Promise<never>(() => undefined)
+  }
+}
+
+/** Resolves when this process serves the shard. */
 async function announce(member: Member): Promise<void> {
   try {
     await sharedSettings?.catchUp()

@@ -74,6 +74,11 @@ export function registerMetrics(
     'Commands refused because free disk space is below the reserve',
     () => metrics.refusedDiskLow,
   )
+  counter(
+    'causeway_refused_settings_fault_total',
+    'Commands refused because a setting for all shards cannot be applied',
+    () => metrics.refusedSettingsFault,
+  )
   gauge('causeway_recovery_mode', '1 in recovery mode: writes are refused', () =>
     Number(memory.recovery?.stops === 'writes'),
   )

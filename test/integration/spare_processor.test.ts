@@ -5,6 +5,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { status, type ServiceError } from '@grpc/grpc-js'
+import { Client } from 'pg'
 import t, { type Test } from 'tap'
 import type { ProtoGrpcType as OperatorProto } from '../../protos/types/operator.js'
 import type { ProtoGrpcType as ControlProto } from '../../protos/types/webhook_control.js'
@@ -290,6 +291,47 @@ void t.test(
     t.match(await readiness(next), { shard: 'books_2', epoch: 2 })
     t.equal((await createPartner(next, 'globex')).code, status.INVALID_ARGUMENT)
     second = next
+  },
+)
+
+void t.test(
+  'an owner that cannot apply a setting takes no writes until it is skipped',
+  async (t) => {
+    const connection = new Client({ connectionString: postgres.url })
+    await connection.connect()
+    t.teardown(() => connection.end())
+    await connection.query(`INSERT INTO cluster.settings
+      (version, at, kind, key, value, actor, reason)
+      SELECT coalesce(max(version), 0) + 1, 1, 'of_a_later_version', 'k', 'v', 'ann', 'a test'
+    FROM cluster.settings`)
+    const held = (each: Processor) => (): Promise<boolean> =>
+      readiness(each).then(
+        ({ ready, settings_fault: fault }) => ready === false && fault !== undefined,
+      )
+    await eventually('the owner is not ready', held(second))
+    const next = await start('p8', { CLUSTER: 'spare' })
+    await untilCandidate(next)
+    const ended = second.run.end('SIGKILL')
+    await eventually('neither is the next owner', held(next))
+    await ended
+    second = next
+    t.match(await readiness(next), {
+      ...{ status: 503, shard: 'books_2', settings_fault: { cause: 'invalid_request' } },
+    })
+    t.match(next.run.output(), 'a setting cannot be applied: writes are refused')
+    const ops = cliAt(next)
+    const list = await ops('shard', 'list')
+    const line = /NO WRITES: books_2 cannot apply settings version (\d+) \(of_a_later_version k\)/
+    const [, version = ''] = line.exec(list.out) ?? []
+    t.comment(list.out)
+    const metrics = await (await fetchOps(next.run.ops, '/metrics')).text()
+    t.match(metrics, 'causeway_shard_settings_fault{shard="books_2"} 1')
+    t.match(await ops('settings', 'skip', '99', '--reason', 'x'), { err: /^setting_not_blocked/ })
+    const skipped = await ops('settings', 'skip', version, '--reason', 'made by mistake')
+    t.match(skipped, { exitCode: 0, out: 'shards that cannot apply it pass it over' })
+    await eventually('it serves', () => next.run.isReady())
+    t.notMatch((await ops('shard', 'list')).out, 'NO WRITES: books_2')
+    t.match((await ops('actions')).out, /anna .*skip_setting .*version/)
   },
 )
 

@@ -53,7 +53,8 @@ const ALLOWED: Readonly<Record<string, string>> = {
     Operator/ResolvePayout Operator/ReversePayout Operator/ResolveIntent Operator/ReverseIntent
     Operator/ResolveDiscrepancy Recovery/AddOrphans Recovery/Release Recovery/ResolveOrphan
     Recovery/ApproveIntent Recovery/RejectIntent
-    Shards/Move Callers/Create Callers/Rotate Callers/Revoke Approvals/Approve Approvals/Reject`,
+    Shards/Move Shards/SkipSetting Callers/Create Callers/Rotate Callers/Revoke Approvals/Approve
+    Approvals/Reject`,
 }
 const KINDS = Object.keys(ALLOWED)
 const isOperator = (kind: string): kind is OperatorRole =>

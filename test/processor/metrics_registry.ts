@@ -11,7 +11,13 @@ export function metricsOf(world: World, sources: Partial<Sources>): Registry {
     pipeline: {
       metrics: {
         ...{ commands: 0, commits: 0, dropped: 0, waiting: () => 0 },
-        ...{ refusedFull: 0, refusedDiskLow: 0, refusedInRecovery: 0, refusedUnverified: 0 },
+        ...{
+          refusedFull: 0,
+          refusedDiskLow: 0,
+          refusedSettingsFault: 0,
+          refusedInRecovery: 0,
+          refusedUnverified: 0,
+        },
       },
     },
     memory: world.memory(),

@@ -5,9 +5,11 @@ import { registerShardMetrics } from '../../src/processor/cluster/metrics.js'
 import type { Shard } from '../../src/store/postgres/cluster/cluster.js'
 
 const OWN = { name: 'p1', shard: 'books_1', epoch: 7 }
+const FAULT = { version: 6, kind: 'rate', key: 'THB', cause: 'invalid_request' }
 const aShard = (shard: string, isConnected: boolean, moves: number): Shard => ({
   ...{ shard, isConnected, moves, address: '', epoch: 1, holder: 'p1' },
   ...{ partners: 2, moveTo: null, settingsVersion: 5, settingsBehind: moves },
+  settingsFault: moves === 0 ? null : FAULT,
 })
 
 const samplesOf = async (registry: Registry): Promise<string[]> =>
@@ -28,6 +30,8 @@ void t.test('every shard is shown, also one without an owner', async (t) => {
       'causeway_shard_owned{shard="books_2"} 0',
       'causeway_shard_settings_behind{shard="books_1"} 0',
       'causeway_shard_settings_behind{shard="books_2"} 3',
+      'causeway_shard_settings_fault{shard="books_1"} 0',
+      'causeway_shard_settings_fault{shard="books_2"} 1',
       'causeway_standby_lag_bytes{shard="books_1"} 4096',
     ])
 })

@@ -1,7 +1,11 @@
 /** Settings for all shards of a cluster, applied in the books of one. */
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { DAY } from '../../src/base/clock.js'
 import type { RequestId } from '../../src/base/ids.js'
+import { getBalances } from '../../src/processor/commands/funds/balances_get.js'
+import { createIntent } from '../../src/processor/commands/intents/intent_create.js'
 import { listRates } from '../../src/processor/commands/operators/rates_list.js'
 import { listRoutes } from '../../src/processor/commands/operators/route_set.js'
 import {
@@ -11,8 +15,17 @@ import {
 } from '../../src/processor/commands/operators/shared_setting.js'
 import type { Store } from '../../src/store/store.js'
 import { rawBooks } from '../support/books.js'
+import { tempFolder } from '../support/temp_folder.js'
 import { settingsOf, testSettings, type TestSettings } from '../support/shared_settings.js'
-import { createWorld, viewOf, type World, type WorldOptions } from '../support/world.js'
+import { anIntent } from '../support/requests.js'
+import {
+  codeOf,
+  createWorld,
+  DEMO,
+  viewOf,
+  type World,
+  type WorldOptions,
+} from '../support/world.js'
 import { aRoute } from './scenarios.js'
 
 const SET_AT = Date.UTC(2026, 10, 20)
@@ -56,8 +69,10 @@ void t.test('they are applied in order, as the operator that set them', async (t
   const cluster = testSettings(() => SET_AT)
   await set(cluster, rate('36.10'))
   await set(cluster, routeSetting(aRoute({ platform_fixed: '7' })))
-  await set(cluster, rate('36.20'))
   const settings = settingsOf(world, cluster)
+  await settings.catchUp()
+  t.match(await appliedIn(world), { versions: [1, 2], rate: '36.10' })
+  await set(cluster, rate('36.20'))
   await settings.catchUp()
   await settings.catchUp()
   t.same(await appliedIn(world), {
@@ -80,13 +95,45 @@ void t.test('they are applied in order, as the operator that set them', async (t
   t.ok(data.some((route) => 'platform_fixed' in route && route.platform_fixed === '7'))
 })
 
-void t.test('more than a page', async (t) => {
-  const world = await worldOf(t)
-  const cluster = testSettings(() => SET_AT)
-  for (let count = 1; count <= 205; count++) await set(cluster, rate(`36.${count}`))
-  await settingsOf(world, cluster).catchUp()
-  t.match(await appliedIn(world), { rate: '36.205', versions: { length: 205 } })
-})
+/** Counts the commits that have settings. */
+function counting(counted: { commits: number }): (store: Store) => Store {
+  return (store) => ({
+    ...store,
+    commit: (batch) => {
+      const appliedSettings = [...batch.rows.appliedSettings]
+      if (appliedSettings.length > 0) counted.commits += 1
+      return store.commit({ ...batch, rows: { ...batch.rows, appliedSettings } })
+    },
+  })
+}
+
+void t.test(
+  'a long history: few commits, and for a new shard the newest of each key',
+  async (t) => {
+    const counted = { commits: 0 }
+    const folder = tempFolder(t)
+    const homeOf = (name: string) => {
+      mkdirSync(join(folder, name))
+      return { testdir: () => join(folder, name), teardown: t.teardown.bind(t) }
+    }
+    const away = await createWorld(homeOf('away'), { store: counting(counted) })
+    const added = await createWorld(homeOf('added'))
+    const cluster = testSettings(() => SET_AT)
+    await set(cluster, rateSetting('VND', '26000'))
+    await settingsOf(away, cluster).catchUp()
+    for (let count = 1; count <= 20_000; count++) await set(cluster, rate(`36.${count}`))
+    await set(cluster, routeSetting(aRoute({ platform_fixed: '7' })))
+    counted.commits = 0
+    await settingsOf(away, cluster).catchUp()
+    t.match(await appliedIn(away), { rate: '36.20000', versions: { length: 20_002 } })
+    t.ok(counted.commits <= 100, `${counted.commits} commits`)
+    await settingsOf(added, cluster, 'books_2').catchUp()
+    t.match(await appliedIn(added), { rate: '36.20000', versions: [1, 20_001, 20_002] })
+    await set(cluster, rate('36.5'))
+    await settingsOf(added, cluster, 'books_2').catchUp()
+    t.match(await appliedIn(added), { rate: '36.5', versions: { length: 4 } })
+  },
+)
 
 type Loss = 'the commit' | 'its answer'
 
@@ -119,33 +166,71 @@ for (const loss of ['the commit', 'its answer'] as const) {
     crash.isDue = true
     void settingsOf(world, cluster).catchUp()
     await stopped
-    const kept = loss === 'the commit' ? [1] : [1, 2]
+    const kept = loss === 'the commit' ? [1] : [1, 2, 3]
     const left = await appliedIn(world)
     t.same(left.versions, kept)
-    t.equal(left.rate, kept.length === 1 ? '36.10' : '36.20', 'with its effect, or not at all')
+    t.equal(left.rate, kept.length === 1 ? '36.10' : '36.30', 'with its effect, or not at all')
     t.equal(left.log.length, kept.length)
     await world.rebuild()
-    t.equal(world.memory().settingsVersion, kept.length)
+    t.equal(world.memory().settingsVersion, kept.at(-1))
     await settingsOf(world, cluster).catchUp()
     const log = [1, 2, 3].map((version) => `set_rate, settings version ${version}`)
     t.same(await appliedIn(world), { versions: [1, 2, 3], log, rate: '36.30' })
   })
 }
 
-void t.test('one that cannot be applied holds up those after it', async (t) => {
+void t.test('one that cannot be applied holds up those after it, and writes', async (t) => {
   const world = await worldOf(t)
   const cluster = testSettings(() => SET_AT)
   await set(cluster, rate('36.10'))
+  await settingsOf(world, cluster).catchUp()
   await set(cluster, { kind: 'of a later version', key: '', value: '' })
   await set(cluster, rate('36.30'))
   await settingsOf(world, cluster).catchUp()
   t.match(await appliedIn(world), { versions: [1], rate: '36.10' })
+  t.same([...cluster.faults], [['books_1', { version: 2, cause: 'invalid_request' }]])
+  const write = createIntent(DEMO, anIntent())
+  t.equal(codeOf(await world.run(write)), 'configuration_error')
+  t.equal(codeOf(await world.run(getBalances(DEMO))), 'ok', 'reads go on')
+  t.equal(codeOf(await world.run(listRates())), 'ok', 'operators go on')
   cluster.stored[1] = { ...cluster.stored[1]!, kind: 'route', value: 'no JSON' }
   await settingsOf(world, cluster).catchUp()
+  t.same([...cluster.faults], [['books_1', { version: 2, cause: 'internal_error' }]])
   t.match(await appliedIn(world), { versions: [1], rate: '36.10' })
   cluster.stored[1] = { ...cluster.stored[1], kind: 'rate', key: 'VND', value: '26000' }
   await settingsOf(world, cluster).catchUp()
   t.match(await appliedIn(world), { versions: [1, 2, 3], rate: '36.30' })
+  t.equal(cluster.faults.size, 0)
+  t.equal(codeOf(await world.run(write)), 'ok')
+})
+
+void t.test('one that an operator skips is passed over where it cannot be applied', async (t) => {
+  const world = await worldOf(t)
+  const cluster = testSettings(() => SET_AT)
+  await set(cluster, rate('36.10'))
+  await settingsOf(world, cluster).catchUp()
+  await set(cluster, { kind: 'of a later version', key: 'k', value: '' })
+  await set(cluster, rate('36.30'))
+  await cluster.skipSetting(3, { actor: 'ben', reason: 'a version that can be applied' })
+  await settingsOf(world, cluster).catchUp()
+  t.equal(cluster.faults.get('books_1')?.version, 2)
+  await world.rebuild()
+  t.equal(world.memory().settingsFault, null, 'of a new owner: found again')
+  await settingsOf(world, cluster).catchUp()
+  t.equal(codeOf(await world.run(createIntent(DEMO, anIntent()))), 'configuration_error')
+  await cluster.skipSetting(2, { actor: 'ben', reason: 'made by mistake' })
+  await settingsOf(world, cluster).catchUp()
+  t.same([...cluster.faults], [])
+  t.equal(codeOf(await world.run(createIntent(DEMO, anIntent()))), 'ok')
+  t.match(await appliedIn(world), { versions: [1, 2, 3], rate: '36.30' })
+  const books = await rawBooks(world.folder)
+  const logged = await books.all(
+    `SELECT actor, reason, subject FROM operator_log WHERE action = 'skip_setting'`,
+  )
+  await books.close()
+  t.same(logged, [
+    { actor: 'ben', reason: 'made by mistake', subject: 'version 2: of a later version k' },
+  ])
 })
 
 void t.test('books that have applied those of another cluster are not served', async (t) => {
@@ -164,11 +249,11 @@ void t.test('it looks again by itself, until it is stopped', async (t) => {
   const world = await worldOf(t)
   const cluster = testSettings(() => SET_AT)
   const looked = new Promise<void>((resolve) => {
-    const { settingsFrom } = cluster
+    const { newestSettings } = cluster
     const settings = settingsOf(world, {
       ...cluster,
-      settingsFrom: async (version, limit) => {
-        const found = await settingsFrom(version, limit)
+      newestSettings: async () => {
+        const found = await newestSettings()
         if (found.length > 0) void settings.stop().then(resolve)
         return found
       },

@@ -211,6 +211,42 @@ void t.test('settings for all shards are appended, one version for each', async 
 })
 
 void t.test(
+  'a shard that cannot apply a setting is seen, and the setting is skipped',
+  async (t) => {
+    const [one, two] = [await processor(t), await processor(t)]
+    const shard = newShard()
+    await one.cluster.addShard(shard)
+    const set = (key: string, value: string): Promise<number> =>
+      one.cluster.appendSetting({
+        ...{ kind: 'rate', key, value, actor: 'ann', reason: 'a test', requestId: null },
+      })
+    const bad = await set('QQQ', '1')
+    await set('RRR', '1')
+    const newest = await set('RRR', '2')
+    const found = await two.cluster.newestSettings()
+    t.equal(found.filter(({ key }) => key === 'RRR').length, 1)
+    t.match(found.at(-1), { version: newest, key: 'RRR', value: '2', skippedBy: null })
+    t.same(
+      found.map(({ version }) => version),
+      found.map(({ version }) => version).sort((a, b) => a - b),
+    )
+
+    const by = { actor: 'ben', reason: 'made by mistake' }
+    t.equal(await two.cluster.skipSetting(bad, by), null, 'no shard is held up by it')
+    await one.cluster.reportSettingsFault(shard, { version: bad, cause: 'internal_error' })
+    await one.cluster.reportSettingsFault(shard, { version: bad, cause: 'invalid_request' })
+    const fault = { version: bad, cause: 'invalid_request', kind: 'rate', key: 'QQQ' }
+    t.match(await recordOf(two, shard), { settingsFault: fault })
+    t.match(await two.cluster.skipSetting(bad, by), { version: bad, skippedBy: 'ben' })
+    t.match(await two.cluster.settingsFrom(bad, 1), [
+      { version: bad, actor: 'ann', skippedBy: 'ben', skipReason: 'made by mistake' },
+    ])
+    await one.cluster.reportSettingsFault(shard, null)
+    t.match(await recordOf(two, shard), { settingsFault: null })
+  },
+)
+
+void t.test(
   'a spare waits while the owner lives, and takes a released shard at once',
   async (t) => {
     const [one, spare] = [await processor(t), await processor(t)]

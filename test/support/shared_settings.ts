@@ -5,32 +5,62 @@ import {
   createSharedSettings,
   type SharedSettings,
 } from '../../src/processor/cluster/shared_settings.js'
-import type { ClusterSetting, ClusterSettings } from '../../src/store/postgres/cluster/settings.js'
+import type {
+  ClusterSetting,
+  ClusterSettings,
+  SettingsFault,
+} from '../../src/store/postgres/cluster/settings.js'
 import type { World } from './world.js'
 
 export interface TestSettings extends ClusterSettings {
   readonly stored: ClusterSetting[]
+  /** By shard. */
+  readonly faults: Map<string, SettingsFault>
 }
+
+const NOT_SKIPPED = { skippedBy: null, skipReason: null }
 
 /** @param now of the database server */
 export function testSettings(now: () => number): TestSettings {
   const stored: ClusterSetting[] = []
+  const faults = new Map<string, SettingsFault>()
   return {
     stored,
+    faults,
     appendSetting: (setting) => {
       const version = stored.length + 1
-      stored.push({ ...setting, version, at: instant(now()) })
+      stored.push({ ...setting, ...NOT_SKIPPED, version, at: instant(now()) })
       return Promise.resolve(version)
     },
     settingsFrom: (version, limit) =>
       Promise.resolve(stored.slice(version - 1, version - 1 + limit)),
+    newestSettings: () => {
+      const newest = new Map(stored.map((setting) => [`${setting.kind} ${setting.key}`, setting]))
+      return Promise.resolve([...newest.values()].sort((a, b) => a.version - b.version))
+    },
+    reportSettingsFault: (shard, fault) => {
+      if (fault === null) faults.delete(shard)
+      else faults.set(shard, fault)
+      return Promise.resolve()
+    },
+    skipSetting: (version, { actor, reason }) => {
+      const found = stored[version - 1]
+      if (found === undefined) return Promise.resolve(null)
+      const skipped = { ...found, skippedBy: actor, skipReason: reason }
+      stored[version - 1] = skipped
+      return Promise.resolve(skipped)
+    },
   }
 }
 
 /** Of the books of this world, as they are since its last rebuild. */
-export const settingsOf = (world: World, cluster: ClusterSettings): SharedSettings =>
+export const settingsOf = (
+  world: World,
+  cluster: ClusterSettings,
+  shard = 'books_1',
+): SharedSettings =>
   createSharedSettings({
-    cluster,
+    ...{ shard, cluster },
     memory: world.memory(),
     pipeline: { submit: world.submit },
     log: createLog('test', { LOG_LEVEL: 'silent' }),

@@ -32,6 +32,7 @@ import {
 } from './idempotency_index.js'
 import { createRecentPayments, type RecentPayments } from './recent_payments.js'
 import { createOrphanIndex, type OrphanIndex } from './orphan_index.js'
+import type { SettingsFault } from '../../store/postgres/cluster/settings.js'
 import { createSingleHandedSums, type SingleHandedSums } from './single_handed_sums.js'
 import { createUserFingerprinter, type UserFingerprinter } from './user_fingerprint.js'
 import { createRouteTable, routeOf, type RouteTable } from './payout_routes.js'
@@ -91,6 +92,8 @@ export interface Memory {
   lastRecovery: number
   /** Of the settings for all shards, the newest that is applied; 0: none. */
   settingsVersion: number
+  /** The one that cannot be applied; while there is one, partners' writes are refused. */
+  settingsFault: SettingsFault | null
   readonly nonces: NonceTable
   /** Found since startup. */
   readonly corruptRows: CorruptRows
@@ -193,6 +196,7 @@ function emptyMemory(salt: Buffer, warmActors: number, duplicateWindowMs: number
     isUnverified: false,
     lastRecovery: 0,
     settingsVersion: 0,
+    settingsFault: null,
     nonces: createNonceTable({ salt }),
     corruptRows: createCorruptRows(),
     keyIndex: createIdempotencyIndex(),

@@ -121,7 +121,11 @@ export const OPERATOR_CHANGES: OperatorChanges = {
     Reject: RESTRICTS,
   },
   Callers: { Create: 'create_caller', Rotate: 'rotate_caller', Revoke: RESTRICTS },
-  Shards: { Create: MOVES_NOTHING, Move: MOVES_NOTHING },
+  Shards: {
+    Create: MOVES_NOTHING,
+    Move: MOVES_NOTHING,
+    SkipSetting: { byOne: 'a shard that can apply the setting applies it all the same' },
+  },
   Recovery: {
     AddOrphans: { byOne: 'it only holds payments' },
     Release: 'release_recovery',

@@ -27,7 +27,13 @@ export interface MemberOptions {
 /** Operators' actions on the shards of a cluster. */
 export type ShardAdmin = Pick<
   Cluster,
-  'shards' | 'candidates' | 'addShard' | 'requestMove' | 'standbyLag' | 'appendSetting'
+  | 'shards'
+  | 'candidates'
+  | 'addShard'
+  | 'requestMove'
+  | 'standbyLag'
+  | 'appendSetting'
+  | 'skipSetting'
 >
 
 export interface Member {
@@ -38,7 +44,7 @@ export interface Member {
   shards(): readonly string[]
   readonly cluster: ShardAdmin
   /** The settings that operators made for all shards. */
-  readonly settings: Pick<Cluster, 'settingsFrom'>
+  readonly settings: Pick<Cluster, 'settingsFrom' | 'newestSettings' | 'reportSettingsFault'>
   /** Undefined: the partner is not placed. */
   whereIs(partner: string): Promise<Place | undefined>
   /** Places a partner in this shard unless it is placed. @returns null when it is in this shard */

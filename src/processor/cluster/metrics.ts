@@ -50,6 +50,11 @@ export function registerShardMetrics(
     'Settings for all shards that the books of a shard have not applied',
     ({ settingsBehind }) => settingsBehind,
   )
+  gaugeOfShards(
+    'causeway_shard_settings_fault',
+    '1 while the owner of a shard cannot apply a setting for all shards, and takes no writes',
+    ({ settingsFault }) => Number(settingsFault !== null),
+  )
   new Gauge({
     name: 'causeway_standby_lag_bytes',
     help: 'WAL that the slowest standby has not replayed',

@@ -90,6 +90,7 @@ export interface PipelineMetrics {
   dropped: number
   refusedFull: number
   refusedDiskLow: number
+  refusedSettingsFault: number
   refusedInRecovery: number
   refusedUnverified: number
   waiting(): number
@@ -118,6 +119,7 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
     dropped: 0,
     refusedFull: 0,
     refusedDiskLow: 0,
+    refusedSettingsFault: 0,
     refusedInRecovery: 0,
     refusedUnverified: 0,
     waiting: () => queue.size,
@@ -194,7 +196,11 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
     const commitBatch = ctx.batch
     const fault = work.signedBy === null ? null : signatureFault(work.signedBy, work, ctx)
     if (fault !== null) return commitBatch.addReply(work.reply, refuse(fault))
-    if (isBlockedByLowDisk(work)) {
+    if (memory.settingsFault !== null && isWriteOfPartner(work)) {
+      metrics.refusedSettingsFault += 1
+      return commitBatch.addReply(work.reply, refuse('configuration_error'))
+    }
+    if (dependencies.diskIsLow() && isWriteOfPartner(work)) {
       metrics.refusedDiskLow += 1
       return commitBatch.addReply(work.reply, refuse('configuration_error'))
     }
@@ -223,11 +229,11 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
   }
 
   /**
-   * Below the reserve callers can only read: the nonces of reads take little space. Payments in
-   * progress and operators use the reserve.
+   * Refused below the disk reserve (the nonces of reads take little space), and while a setting for
+   * all shards cannot be applied. Payments in progress and operators go on.
    */
-  const isBlockedByLowDisk = ({ queueKey, command }: Work): boolean =>
-    queueKey !== 'internal' && command.allowedInRecovery !== true && dependencies.diskIsLow()
+  const isWriteOfPartner = ({ queueKey, command }: Work): boolean =>
+    queueKey !== 'internal' && command.allowedInRecovery !== true
 
   /**
    * Consumes the nonce, or returns the error code of the refusal. The key is checked again because

@@ -10,7 +10,7 @@ import type { Actor__Output as WireActor } from '../../../protos/types/causeway/
 import type { ShardRecord } from '../../../protos/types/causeway/operator/v1/ShardRecord.js'
 import type { ShardsHandlers } from '../../../protos/types/causeway/operator/v1/Shards.js'
 import { accepted, refused, type Outcome } from '../../base/errors.js'
-import type { Shard } from '../../store/postgres/cluster/cluster.js'
+import type { Shard, ShardSettingsFault } from '../../store/postgres/cluster/cluster.js'
 import { SHARD_NAME } from '../../store/postgres/migrate.js'
 import type { ShardAdmin } from '../cluster/member.js'
 import { noteAction } from '../commands/operators/action_note.js'
@@ -41,7 +41,7 @@ export function shardsService(
       )
     }
 
-  /** Null: no actor, or no reason. */
+  /** @returns the operator's name */
   const noted = async (
     {
       request,
@@ -49,11 +49,11 @@ export function shardsService(
     }: Pick<ServerUnaryCall<{ actor: WireActor | null }, unknown>, 'request' | 'metadata'>,
     action: string,
     subject: string,
-  ): Promise<Outcome<null>> => {
+  ): Promise<Outcome<string>> => {
     const work = ownWork(actingAs(request.actor, (actor) => noteAction(actor, { action, subject })))
     if (work === null) return refused('invalid_request')
     const answer = await decided(dependencies, metadata, work)
-    return answer.ok ? accepted(null) : refused(answer.code)
+    return answer.ok ? accepted(request.actor?.name ?? '') : refused(answer.code)
   }
 
   return {
@@ -80,6 +80,18 @@ export function shardsService(
       if (!(await shards.requestMove(name, found.epoch, to))) return refused('shard_moving')
       return shardIn(await shards.shards(), name)
     }),
+    SkipSetting: inCluster(async (shards, call) => {
+      const version = Number(call.request.version)
+      const isFault = ({ settingsFault }: Shard): boolean => settingsFault?.version === version
+      if (!(await shards.shards()).some(isFault)) return refused('setting_not_blocked')
+      const log = await noted(call, 'skip_setting', `version ${version}`)
+      if (!log.ok) return log
+      const by = { actor: log.value, reason: call.request.actor?.reason ?? '' }
+      const skipped = await shards.skipSetting(version, by)
+      if (skipped === null) return refused('setting_not_blocked')
+      const { kind, key, value } = skipped
+      return accepted({ version, kind, key, value })
+    }),
   }
 }
 
@@ -99,4 +111,12 @@ const wireShard = ({ shard, holder, isConnected, address, ...counts }: Shard): S
   moves: counts.moves,
   settings_version: counts.settingsVersion,
   settings_behind: counts.settingsBehind,
+  ...(counts.settingsFault === null ? {} : { settings_fault: wireFault(counts.settingsFault) }),
+})
+
+const wireFault = ({ version, kind, key, cause }: ShardSettingsFault) => ({
+  version,
+  kind,
+  key,
+  cause,
 })

@@ -12,12 +12,14 @@ import type { Route__Output as WireRoute } from '../../../../protos/types/causew
 import type { ClusterSetting, NewSetting } from '../../../store/postgres/cluster/settings.js'
 import { answer, refuse } from '../../cycle/answer.js'
 import type { Command } from '../../cycle/command.js'
-import type { Actor } from '../../changes/operator_log.js'
+import { logAction, type Actor } from '../../changes/operator_log.js'
 import { rateIn, refusalOfRate, setRate } from './rate_set.js'
 import { refusalOfRoute, routeIn, routeView, setRoute } from './route_set.js'
 
 const RATE = 'rate'
 const ROUTE = 'route'
+/** In the books: a version that had no effect there. */
+const SKIPPED = 'skipped'
 
 /** What an operator sets, without the operator. */
 export type SettingContent = Pick<NewSetting, 'kind' | 'key' | 'value'>
@@ -58,15 +60,16 @@ export function checkSetting(
   }
 }
 
-export function applySetting(setting: ClusterSetting): Command {
+/** @param after the version that the books must have */
+export function applySetting(setting: ClusterSetting, after: number): Command {
   const { version, kind, key, value, at, actor } = setting
   return {
     name: 'apply_setting',
     needs: () => undefined,
     decide: (ctx) => {
-      if (version !== ctx.memory.settingsVersion + 1) return refuse('invalid_request')
+      if (ctx.memory.settingsVersion !== after) return refuse('invalid_request')
       const command = commandOf(setting)
-      if (command === null) return refuse('configuration_error')
+      if (command === null) return refuse('invalid_request')
       const changed = command.decide(ctx)
       if (!changed.ok) return changed
 
@@ -74,6 +77,27 @@ export function applySetting(setting: ClusterSetting): Command {
       ctx.memory.settingsVersion = version
       const row = { version, kind, key, value, set_at: at, actor, applied_at: ctx.now }
       ctx.batch.stage('appliedSettings', `${version}`, row)
+      return answer({})
+    },
+  }
+}
+
+/** Of a setting that cannot be applied: the log has the operator who decided so. */
+export function passOverSetting(setting: ClusterSetting, after: number): Command {
+  const { version, kind, key, at, actor, skippedBy, skipReason } = setting
+  return {
+    name: 'pass_over_setting',
+    needs: () => undefined,
+    decide: (ctx) => {
+      if (ctx.memory.settingsVersion !== after || skippedBy === null)
+        return refuse('invalid_request')
+
+      // From here on it must succeed.
+      ctx.memory.settingsVersion = version
+      const row = { version, kind: SKIPPED, key: `${kind} ${key}`, value: '', set_at: at, actor }
+      ctx.batch.stage('appliedSettings', `${version}`, { ...row, applied_at: ctx.now })
+      const by = { name: skippedBy, reason: skipReason ?? '' }
+      logAction(ctx, by, 'skip_setting', `version ${version}: ${kind} ${key}`)
       return answer({})
     },
   }

@@ -22,7 +22,7 @@ import { migrate, type SchemaDefinition } from '../migrate.js'
 import { isSessionOf } from '../lease.js'
 import type { SeenShard } from './lease_watch.js'
 import { NO_TIMELINES, type Timelines } from '../timelines.js'
-import { settingsOn, type ClusterSettings } from './settings.js'
+import { settingsOn, type ClusterSettings, type SettingsFault } from './settings.js'
 
 const SCHEMA = 'cluster'
 const DEFINITION: SchemaDefinition = {
@@ -43,6 +43,11 @@ export interface Place {
   readonly epoch: number
 }
 
+export interface ShardSettingsFault extends SettingsFault {
+  readonly kind: string
+  readonly key: string
+}
+
 export interface Shard extends Place {
   /** The processor that owns it now; empty: none. */
   readonly holder: string
@@ -55,6 +60,8 @@ export interface Shard extends Place {
   readonly settingsVersion: number
   /** Settings that they have not applied. */
   readonly settingsBehind: number
+  /** The setting that its owner cannot apply; null: none. */
+  readonly settingsFault: ShardSettingsFault | null
 }
 
 /** The holder of leases: the name, and the data directory whose lock its process has. */
@@ -119,6 +126,8 @@ const SHARDS = `SELECT shard, address, moves, move_to AS "moveTo",
   (SELECT coalesce(max(version), 0) FROM settings) AS newest,
   to_regclass(shard || '.applied_settings') IS NOT NULL AS "hasSettings"
   FROM shards ORDER BY shard`
+const FAULTS = `SELECT shard, version, cause, kind, key
+  FROM settings_faults JOIN settings USING (version)`
 const HAS_KEYS = 'SELECT to_regclass(?) IS NOT NULL AS "isThere"'
 const MOVE_OF = 'SELECT move_to AS "moveTo" FROM shards WHERE shard = ?'
 const ANNOUNCE = `UPDATE shards SET epoch = CASE WHEN epoch < ?2 THEN ?2 ELSE epoch END,
@@ -195,7 +204,7 @@ interface ShardTable {
 
 interface ShardRow extends Omit<
   Shard,
-  'holder' | 'isConnected' | 'settingsVersion' | 'settingsBehind'
+  'holder' | 'isConnected' | 'settingsVersion' | 'settingsBehind' | 'settingsFault'
 > {
   /** The newest version of the cluster. */
   readonly newest: number
@@ -254,11 +263,15 @@ export function clusterOn(
       const rows = await connection.all<ShardRow>(SHARDS)
       const seen = new Map((await seenShards()).map((each) => [each.shard, each]))
       const applied = await appliedSettings(rows)
+      const faults = await connection.all<ShardSettingsFault & { readonly shard: string }>(FAULTS)
       return rows.map(({ newest, hasSettings: _, ...row }) => {
         const { epoch, holder, isConnected } = seen.get(row.shard) ?? NO_OWNER
         const settingsVersion = applied.get(row.shard) ?? 0
         const settingsBehind = Math.max(0, newest - settingsVersion)
-        const settings = { settingsVersion, settingsBehind }
+        const found = faults.find(({ shard }) => shard === row.shard)
+        // The owner has applied it since, and has not said so yet.
+        const settingsFault = found && found.version > settingsVersion ? found : null
+        const settings = { settingsVersion, settingsBehind, settingsFault }
         return { ...row, epoch, holder: processorOf(holder), isConnected, ...settings }
       })
     },

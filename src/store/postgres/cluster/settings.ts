@@ -3,6 +3,8 @@
  *
  * - Versions are 1, 2, 3 …: one that can be read has all earlier ones before it.
  * - Times do not decrease from version to version.
+ * - The fault of a shard is the version that its owner cannot apply. A skip says that a shard which
+ *   cannot apply a version passes it over; one that can applies it.
  */
 import type { Instant } from '../../../base/clock.js'
 import type { RequestId } from '../../../base/ids.js'
@@ -21,6 +23,16 @@ export interface NewSetting {
 export interface ClusterSetting extends NewSetting {
   readonly version: number
   readonly at: Instant
+  /** The operator who decided to skip it, and why; null: none. */
+  readonly skippedBy: string | null
+  readonly skipReason: string | null
+}
+
+/** Why the owner of a shard cannot apply a version. */
+export interface SettingsFault {
+  readonly version: number
+  /** The error code of the refusal. */
+  readonly cause: string
 }
 
 export interface ClusterSettings {
@@ -28,6 +40,15 @@ export interface ClusterSettings {
   appendSetting(setting: NewSetting): Promise<number>
   /** At most `limit`, from this version on, in order. */
   settingsFrom(version: number, limit: number): Promise<readonly ClusterSetting[]>
+  /** The newest of each kind and key, in order: all that a shard without settings needs. */
+  newestSettings(): Promise<readonly ClusterSetting[]>
+  /** @param fault null: the shard has applied what there is */
+  reportSettingsFault(shard: string, fault: SettingsFault | null): Promise<void>
+  /** @returns null when no shard has a fault at this version */
+  skipSetting(
+    version: number,
+    by: { readonly actor: string; readonly reason: string },
+  ): Promise<ClusterSetting | null>
 }
 
 /** Of two at once, the second waits for the first, finds its version and adds nothing. */
@@ -36,12 +57,31 @@ const appendAt = (now: string): string => `
   SELECT coalesce(max(version), 0) + 1, greatest(${now}, coalesce(max(at), 0)),
     ?1::text, ?2::text, ?3::text, ?4::text, ?5::text, ?6::text
   FROM settings ON CONFLICT DO NOTHING RETURNING version`
-const FROM = `SELECT version, kind, key, value, at, actor, reason, request_id AS "requestId"
-  FROM settings WHERE version >= ? ORDER BY version LIMIT ?`
+const COLUMNS = `settings.version, kind, key, value, settings.at, settings.actor, settings.reason,
+  request_id AS "requestId", skipped_settings.actor AS "skippedBy",
+  skipped_settings.reason AS "skipReason"`
+const TABLES = 'settings LEFT JOIN skipped_settings USING (version)'
+const FROM = `SELECT ${COLUMNS} FROM ${TABLES} WHERE version >= ? ORDER BY version LIMIT ?`
+const NEWEST = `SELECT ${COLUMNS} FROM ${TABLES} WHERE version IN
+  (SELECT max(version) FROM settings GROUP BY kind, key) ORDER BY version`
+const NO_FAULT = 'DELETE FROM settings_faults WHERE shard = ?'
+const reportAt = (now: string): string => `
+  INSERT INTO settings_faults (shard, version, cause, since) VALUES (?1, ?2, ?3, ${now})
+  ON CONFLICT (shard) DO UPDATE SET version = ?2, cause = ?3, since = ${now}`
+const skipAt = (now: string): string => `
+  INSERT INTO skipped_settings (version, at, actor, reason)
+  SELECT version, ${now}, ?2::text, ?3::text FROM settings WHERE version = ?1
+    AND EXISTS (SELECT 1 FROM settings_faults WHERE settings_faults.version = settings.version)
+  ON CONFLICT DO NOTHING`
 
 /** @param now SQL: milliseconds of the database server's clock */
-export function settingsOn(connection: Pick<Connection, 'all'>, now: string): ClusterSettings {
-  const append = appendAt(now)
+export function settingsOn(
+  connection: Pick<Connection, 'all' | 'run'>,
+  now: string,
+): ClusterSettings {
+  const [append, report, skip] = [appendAt(now), reportAt(now), skipAt(now)]
+  const settingsFrom = (version: number, limit: number): Promise<ClusterSetting[]> =>
+    connection.all<ClusterSetting>(FROM, [version, limit])
   return {
     appendSetting: async ({ kind, key, value, actor, reason, requestId }) => {
       const values = [kind, key, value, actor, reason, requestId]
@@ -50,6 +90,16 @@ export function settingsOn(connection: Pick<Connection, 'all'>, now: string): Cl
         if (row !== undefined) return row.version
       }
     },
-    settingsFrom: (version, limit) => connection.all<ClusterSetting>(FROM, [version, limit]),
+    settingsFrom,
+    newestSettings: () => connection.all<ClusterSetting>(NEWEST),
+    reportSettingsFault: async (shard, fault) => {
+      if (fault === null) await connection.run(NO_FAULT, [shard])
+      else await connection.run(report, [shard, fault.version, fault.cause])
+    },
+    skipSetting: async (version, { actor, reason }) => {
+      await connection.run(skip, [version, actor, reason])
+      const [found] = await settingsFrom(version, 1)
+      return found?.version === version && found.skippedBy !== null ? found : null
+    },
   }
 }
