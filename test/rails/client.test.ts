@@ -12,6 +12,7 @@ import { GRPC_MESSAGE_MAX_BYTES, STREAM_BATCH_MAX } from '../../src/base/constan
 import { createLog, type Logger } from '../../src/base/log.js'
 import { contracts } from '../../src/base/protos.js'
 import { UNDESCRIBED, type RailInstruction } from '../../src/rails/rail.js'
+import { eventually } from '../support/eventually.js'
 import {
   aLinkedListener,
   aListener,
@@ -239,14 +240,20 @@ void t.test('the movements of a rail are summarized, or why they are not known',
   const rail = aListener(t, served.address)
   await until('the link is up', () => rail.up())
   const [one, other] = [anInstruction(), anInstruction({ account: '9990000001' })]
-  rail.send([one, other].map((instruction) => ({ kind: 'instruct', instruction })))
+  const open = anInstruction({ account: '9990000008' })
+  rail.send([one, other, open].map((instruction) => ({ kind: 'instruct', instruction })))
   await rail.waitFor(one.id, 'executed')
   await rail.waitFor(other.id, 'refused')
-  t.match(await rail.summarize(period), {
+  const summary = await eventually('the rail has the third', async () => {
+    const answer = await rail.summarize(period)
+    return answer.kind === 'summary' && answer.summary.accepted?.sums.length === 1 && answer
+  })
+  t.match(summary, {
     kind: 'summary',
     summary: {
       sums: [{ currency: 'THB', movement: 'executed', count: 1, amount: 12_345n }],
       newest: { instruction: one.id, movement: 'executed' },
+      accepted: { sums: [{ currency: 'THB', movement: 'accepted', count: 1, amount: 12_345n }] },
     },
   })
   await served.close()

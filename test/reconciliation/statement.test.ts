@@ -48,6 +48,23 @@ void t.test('valid lines are read in all accepted formats', async (t) => {
   }
 })
 
+void t.test('a line of an accepted instruction is no movement', async (t) => {
+  const head = `${HEAD},destination_account,shard`
+  const line = '2026-11-21T03:00:00Z,,pout_2,accepted,VND,5,0123456789,books_1'
+  t.same(await readAll(t, `${head}\n${line}\n`), [
+    {
+      accepted: {
+        ...{ line: 2, instruction: 'pout_2', movement: 'accepted', currency: 'VND', amount: 5n },
+        at: Date.UTC(2026, 10, 21, 3),
+        details: {
+          ...{ environment: '', purpose: '', reference: '' },
+          ...{ destinationAccount: '0123456789', shard: 'books_1' },
+        },
+      },
+    },
+  ])
+})
+
 void t.test('each bad line is reported with its number', async (t) => {
   const bad: readonly (readonly [string, RegExp])[] = [
     [GOOD.replace('12500000', '125.00'), /amount/],
