@@ -6,6 +6,8 @@
  *   size.
  * - The order of `columns` (tables) is the column order in JSON: `toJson` writes it and `fanOut`
  *   reads it; `asText` and `rowsOf` (json_page) use a list's columns likewise.
+ * - Large texts are JSON already. They follow one another in one BLOB, and rows name their start
+ *   and length: as strings of the rows' JSON they would be escaped and parsed once more.
  * - A commit must be the next batch of its epoch, otherwise it is rejected: neither a second owner
  *   nor the owner of a replaced file can continue.
  */
@@ -19,13 +21,45 @@ import {
   type TableName,
 } from './tables.js'
 
+/** The large texts of a batch. */
+export interface LargeTexts {
+  /** @returns its first byte, counted from 1, and its length */
+  add(text: string): readonly [start: number, length: number]
+  bytes(): Buffer
+}
+
+export function createLargeTexts(): LargeTexts {
+  const texts: string[] = []
+  let size = 0
+  return {
+    add: (text) => {
+      const start = size + 1
+      const length = Buffer.byteLength(text)
+      texts.push(text)
+      size += length
+      return [start, length]
+    },
+    bytes: () => Buffer.from(texts.join('')),
+  }
+}
+
+const NONE: readonly string[] = []
+
 /** The rows of one table as the JSON parameter of `commit_batch`. */
-export function toJson<N extends TableName>(name: N, rows: Iterable<Row<N>>): string | null {
-  const columns = Object.keys(TABLES[name].columns) as (keyof Row<N>)[]
+export function toJson<N extends TableName>(
+  name: N,
+  rows: Iterable<Row<N>>,
+  texts: LargeTexts,
+): string | null {
+  const { columns, large = NONE }: Table = TABLES[name]
+  const names = Object.keys(columns) as (keyof Row<N> & string)[]
   const values = Array.from(rows, (row) =>
-    columns.map((column): unknown => {
+    names.map((column): unknown => {
       const value: unknown = row[column]
-      return typeof value === 'bigint' ? value.toString() : value
+      if (typeof value === 'bigint') return value.toString()
+      return large === NONE || value === null || !large.includes(column)
+        ? value
+        : texts.add(value as string)
     }),
   )
   return values.length === 0 ? null : JSON.stringify(values)
@@ -37,11 +71,16 @@ function fromJson(type: ColumnType, place: number): string {
   return type === 'int64' ? `CAST(${path} AS INTEGER)` : path
 }
 
+const largeText = (place: number): string =>
+  `CAST(substr(NEW.largeTexts, value ->> '$[${place}][0]', value ->> '$[${place}][1]') AS TEXT)`
+
 /** `jsonb_each` returns parsed rows; `json_each` would serialize each row to be parsed again. */
 function fanOut(table: Table, parameter: string): string {
   const columns = Object.entries(table.columns)
   const names = columns.map(([name]) => name)
-  const values = columns.map(([, type], place) => fromJson(type, place))
+  const values = columns.map(([name, type], place) =>
+    table.large?.includes(name) === true ? largeText(place) : fromJson(type, place),
+  )
   const insert = `INSERT INTO ${table.name} (${names.join(', ')})
     SELECT ${values.join(', ')} FROM jsonb_each(NEW.${parameter}) WHERE true`
   if (table.key === undefined) return `${insert};`
@@ -52,6 +91,8 @@ function fanOut(table: Table, parameter: string): string {
 
 const PARAMETERS = [
   ...TABLE_NAMES,
+  /** After the tables, whose rows name its texts. */
+  'largeTexts',
   'epoch',
   'batch',
   'settledEvents',

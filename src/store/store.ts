@@ -17,8 +17,10 @@ import {
   COMMIT_PARAMETERS,
   COMMIT_STATEMENT,
   COMMIT_VIEW,
+  createLargeTexts,
   toJson,
   type CommitParameter,
+  type LargeTexts,
 } from './commit_view.js'
 import { openDatabase } from './database.js'
 import { createLists, type Lists } from './lists.js'
@@ -210,9 +212,10 @@ export async function openStore(file: string): Promise<Store> {
     load: (wanted) => load(reader, wanted),
     commit: async (batch) => {
       const next = { ...progress, lastBatch: progress.lastBatch + 1 }
+      const texts = createLargeTexts()
       await writer.run(
         COMMIT_STATEMENT,
-        COMMIT_PARAMETERS.map((name) => parameter(batch, next, name)),
+        COMMIT_PARAMETERS.map((name) => parameter(batch, next, name, texts)),
       )
       progress = next
     },
@@ -243,8 +246,11 @@ function parameter(
   batch: CommitRows,
   { epoch, lastBatch }: Progress,
   name: CommitParameter,
+  texts: LargeTexts,
 ): string | number | Buffer | null {
   switch (name) {
+    case 'largeTexts':
+      return texts.bytes()
     case 'epoch':
       return epoch
     case 'batch':
@@ -272,6 +278,6 @@ function parameter(
     case 'userFirst':
       return batch.userFirst
     default:
-      return toJson(name, batch.rows[name])
+      return toJson(name, batch.rows[name], texts)
   }
 }

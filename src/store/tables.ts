@@ -18,6 +18,8 @@ export interface Table {
   readonly key?: readonly string[]
   /** Immutable columns: an upsert leaves them and their indexes alone. */
   readonly fixed?: readonly string[]
+  /** Columns of large JSON texts, which a commit to SQLite keeps out of its JSON (commit_view). */
+  readonly large?: readonly string[]
 }
 
 export const TABLES = {
@@ -94,6 +96,7 @@ export const TABLES = {
   },
   idempotency: {
     name: 'idempotency',
+    large: ['response'],
     columns: {
       sequence: 'integer',
       key: 'text',
@@ -123,6 +126,7 @@ export const TABLES = {
   },
   events: {
     name: 'events',
+    large: ['body'],
     columns: {
       position: 'integer',
       id: 'text',
