@@ -1,6 +1,6 @@
 /**
- * The public contracts: buf's rules, additions only since the last release, and the table of the
- * partner API in HTTP, gRPC and the client.
+ * The public contracts: buf's rules, additions only since the last release, and the partner API
+ * in HTTP, gRPC and the client.
  */
 import { execFile, spawn, spawnSync } from 'node:child_process'
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -12,10 +12,11 @@ import { createClient } from '../src/client/client.js'
 import { projectRoot } from '../src/base/project_root.js'
 import { publicContracts } from '../src/base/protos.js'
 import { ROUTES } from '../gateway/app.js'
+import { OPERATIONS } from '../src/api/operations.js'
+import { GRPC_ONLY } from './contract/guide_operations.js'
 import { META, openPartnerServices, TENANT, TOKEN } from './processor/partner_services.js'
 import { answerOf } from './support/rpc_answers.js'
 import { eventually } from './support/eventually.js'
-import { PARITY } from './support/parity.js'
 import { anIntent } from './support/requests.js'
 
 const run = promisify(execFile)
@@ -115,33 +116,16 @@ void t.test('the public contracts keep their files and have no internal message'
   )
 })
 
-/** Routes that are for HTTP only; the text in parentheses says why there is no rpc. */
-const HTTP_ONLY: Readonly<Record<string, readonly [rpc: string, client: string]>> = {
-  'POST /v1/sandbox/signature/check': ['(no signatures)', 'sandbox.checkSignature'],
-  'POST /v1/sandbox/request/check': ['(no signatures)', 'sandbox.checkRequest'],
-  'GET /openapi.json': ['(reflection)', '(a document)'],
-}
-const GRPC_ONLY: Readonly<Record<string, string>> = {
-  'PaymentIntents.ListByUser': 'the list with a `partner_user_id`',
-  'Events.Watch': 'a stream; HTTP polls `GET /v1/events`',
-}
 /** Methods of the client that combine or reach any operation. */
 const CLIENT_ONLY = [
   ...['paymentIntents.poll', 'payouts.poll', 'session().get', 'session().poll', 'request'],
 ]
 
-const table = { ...PARITY, ...HTTP_ONLY }
-const isReason = (text: string): boolean => text.startsWith('(')
-
-void t.test('every route, every rpc and every method of the client is in the table', (t) => {
-  const routes = ROUTES.map(({ method, path }) => `${method} ${path}`)
-  t.same(Object.keys(table).sort(), routes.sort())
-  const named = Object.values(table).map(([rpc]) => rpc)
-  const rpcs = [...named.filter((rpc) => !isReason(rpc)), ...Object.keys(GRPC_ONLY)]
-  t.same(rpcs.sort(), publicRpcs().sort())
-  const used = Object.values(table).map(([, method]) => method)
-  const methods = [...used.filter((method) => !isReason(method)), ...CLIENT_ONLY]
-  t.same(methods.sort(), clientMethods().sort())
+void t.test('every rpc and every method of the client is that of an operation', (t) => {
+  const rpcs = Object.values(OPERATIONS).map(({ rpc }) => rpc)
+  t.same([...rpcs, ...Object.keys(GRPC_ONLY)].sort(), publicRpcs().sort())
+  const used = ROUTES.flatMap(({ operation }) => operation.client ?? [])
+  t.same([...used, ...CLIENT_ONLY].sort(), clientMethods().sort())
   t.end()
 })
 
@@ -221,20 +205,6 @@ void t.test(
     t.equal(await python('pi_1'), 'payment_intent_not_found\n')
   },
 )
-
-void t.test('the guide of internal services has the table', (t) => {
-  const code = (text: string): string => (isReason(text) ? text.slice(1, -1) : `\`${text}\``)
-  const rows = Object.entries(table).map(
-    ([route, [rpc, method]]) => `| \`${route}\` | ${code(rpc)} | ${code(method)} |`,
-  )
-  const more = Object.entries(GRPC_ONLY).map(([rpc, why]) => `| ${why} | \`${rpc}\` | – |`)
-  const head = ['| HTTP | gRPC (`causeway.v1`) | TypeScript client |', '|---|---|---|']
-  const expected = [...head, ...rows, ...more].join('\n')
-  const guide = readFileSync(join(PROTOS, 'README.md'), 'utf8')
-  const found = /^\| HTTP \|(?:.*\n)+?(?=\n)/m.exec(guide)?.[0].trim() ?? ''
-  t.equal(found, expected)
-  t.end()
-})
 
 function publicRpcs(): string[] {
   return Object.entries(publicContracts()).flatMap(([name, definition]) =>

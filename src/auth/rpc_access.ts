@@ -1,9 +1,9 @@
 /**
- * The access table of our gRPC ports: the roles that may call each rpc. No other file decides
+ * The access tables of our gRPC ports: the roles that may call each rpc. No other file decides
  * access.
  *
- * - The types list every rpc of every service: one without an entry does not compile, and a server
- *   with one does not start.
+ * - The types list every service, and every rpc of those that are not public: one without an entry
+ *   does not compile, and a server with one does not start.
  * - A call is authorized by its metadata, before its message is read.
  */
 import type { ProtoGrpcType as AccountProto } from '../../protos/types/account.js'
@@ -64,6 +64,17 @@ const OPERATE = ['operate'] as const
 const DECIDE = ['decide'] as const
 const PROCESSOR = ['processor'] as const
 
+/** Services of which every rpc has the same roles: the public contracts. */
+export const SERVICE_ACCESS = {
+  'causeway.v1.PaymentIntents': SERVICE,
+  'causeway.v1.Payouts': SERVICE,
+  'causeway.v1.Beneficiaries': SERVICE,
+  'causeway.v1.Funding': SERVICE,
+  'causeway.v1.WebhookEndpoints': SERVICE,
+  'causeway.v1.Events': SERVICE,
+  'causeway.v1.Accounts': SERVICE,
+} as const satisfies Record<keyof ServicesOf<PublicV1, 'causeway.v1'>, readonly Role[]>
+
 export const RPC_ACCESS = {
   'causeway.internal.v1.CommandStream': { Open: GATEWAY },
   'causeway.internal.v1.Directory': { WatchPartners: GATEWAY, WatchEndpoints: WEBHOOKS },
@@ -73,49 +84,6 @@ export const RPC_ACCESS = {
     DisableEndpoint: WEBHOOKS,
   },
   'causeway.internal.v1.WebhookControl': { Connect: WEBHOOKS },
-  'causeway.v1.PaymentIntents': {
-    Create: SERVICE,
-    Get: SERVICE,
-    Cancel: SERVICE,
-    Refund: SERVICE,
-    ListByUser: SERVICE,
-    List: SERVICE,
-    RemintSession: SERVICE,
-    Scan: SERVICE,
-    Confirm: SERVICE,
-    MintReceiptToken: SERVICE,
-    GetReceipt: SERVICE,
-  },
-  'causeway.v1.Payouts': {
-    Create: SERVICE,
-    Get: SERVICE,
-    List: SERVICE,
-    Balances: SERVICE,
-    Cancel: SERVICE,
-    Simulate: SERVICE,
-  },
-  'causeway.v1.Beneficiaries': { Create: SERVICE, Get: SERVICE, List: SERVICE, Disable: SERVICE },
-  'causeway.v1.Funding': {
-    CreateDeposit: SERVICE,
-    CreateFxQuote: SERVICE,
-    CreateFxConversion: SERVICE,
-    ListBalanceTransactions: SERVICE,
-  },
-  'causeway.v1.WebhookEndpoints': {
-    Create: SERVICE,
-    Get: SERVICE,
-    List: SERVICE,
-    Update: SERVICE,
-    Delete: SERVICE,
-    Enable: SERVICE,
-    Disable: SERVICE,
-    RotateSecret: SERVICE,
-    Test: SERVICE,
-    ListDeliveries: SERVICE,
-    Recover: SERVICE,
-  },
-  'causeway.v1.Events': { List: SERVICE, Resend: SERVICE, Watch: SERVICE },
-  'causeway.v1.Accounts': { Get: SERVICE },
   'causeway.operator.v1.Operator': {
     CreatePartner: OPERATE,
     IssueKey: OPERATE,
@@ -184,10 +152,13 @@ export const RPC_ACCESS = {
     ListPoison: READ,
   },
   'causeway.rail.v1.Rail': { Describe: PROCESSOR, Summarize: PROCESSOR, Link: PROCESSOR },
-} as const satisfies ServicesOf<PublicV1, 'causeway.v1'> &
-  ServicesOf<InternalV1, 'causeway.internal.v1'> &
+} as const satisfies ServicesOf<InternalV1, 'causeway.internal.v1'> &
   ServicesOf<OperatorV1, 'causeway.operator.v1'> &
   ServicesOf<RailV1, 'causeway.rail.v1'>
+
+const ROLES_OF_SERVICE: ReadonlyMap<string, readonly Role[]> = new Map(
+  Object.entries<readonly Role[]>(SERVICE_ACCESS),
+)
 
 const ROLES_OF_PATH: ReadonlyMap<string, readonly Role[]> = new Map(
   Object.entries<Readonly<Record<string, readonly Role[]>>>(RPC_ACCESS).flatMap(([service, rpcs]) =>
@@ -195,13 +166,17 @@ const ROLES_OF_PATH: ReadonlyMap<string, readonly Role[]> = new Map(
   ),
 )
 
-/** Authorizes each call by the table. A granted call has its caller (`callerOf`). */
+/** @param path `/package.Service/Rpc` */
+const rolesOfPath = (path: string): readonly Role[] | undefined =>
+  ROLES_OF_PATH.get(path) ?? ROLES_OF_SERVICE.get(path.slice(1, path.lastIndexOf('/')))
+
+/** Authorizes each call by the tables. A granted call has its caller (`callerOf`). */
 export const createRpcAccess = (callers: Callers): CallAuthorizer => ({
-  isListed: (path) => ROLES_OF_PATH.has(path),
+  isListed: (path) => rolesOfPath(path) !== undefined,
   authorize: (path, metadata, certificate) => {
     const caller = callers.identify(metadata, certificate)
     if (caller === undefined) return 'unauthenticated'
-    const allowed = ROLES_OF_PATH.get(path) ?? []
+    const allowed = rolesOfPath(path) ?? []
     if (!rolesOf(caller).some((role) => allowed.includes(role))) return 'denied'
     setCaller(metadata, caller)
     return 'granted'

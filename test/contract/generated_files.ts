@@ -10,6 +10,7 @@ import { projectRoot } from '../../src/base/project_root.js'
 import { withOperatorErrors, withPartnerErrors } from './guide_errors.js'
 import { clientTypes, withNarrowComments, type TypedDocument } from './client_types.js'
 import { withExamples } from './guide_examples.js'
+import { withPartnerOperations, withRpcs } from './guide_operations.js'
 
 export interface GeneratedFile {
   /** From the project's root. */
@@ -18,6 +19,7 @@ export interface GeneratedFile {
 }
 
 export const GUIDE_FILE = 'gateway/README.md'
+const INTERNAL_GUIDE_FILE = 'protos/README.md'
 const OPERATORS_GUIDE_FILE = 'src/operations/README.md'
 const TYPES_FILE = 'src/client/api_types.ts'
 export const EXAMPLES_FILE = 'gateway/openapi/examples.json'
@@ -35,7 +37,8 @@ export async function generatedFiles(): Promise<readonly GeneratedFile[]> {
   const document = openApiDocument(ROUTES, examples)
   const guide = await withExamples(committed(GUIDE_FILE), examples)
   return [
-    { path: GUIDE_FILE, text: withPartnerErrors(guide) },
+    { path: GUIDE_FILE, text: withPartnerOperations(withPartnerErrors(guide)) },
+    { path: INTERNAL_GUIDE_FILE, text: withRpcs(committed(INTERNAL_GUIDE_FILE)) },
     { path: OPERATORS_GUIDE_FILE, text: withOperatorErrors(committed(OPERATORS_GUIDE_FILE)) },
     {
       path: DOCUMENT_FILE,

@@ -5,38 +5,33 @@ import {
   type ErrorHelp,
 } from '../../src/base/error_reference.js'
 import { ERRORS, isErrorCode } from '../../src/base/errors.js'
+import { withTable } from './guide_table.js'
 
 const PARTNER_HEAD = '| Code | HTTP | When | What to do | Retry |'
 const OPERATOR_HEAD = '| Code | HTTP | gRPC status | When | What to do | Retry |'
 
 export const withPartnerErrors = (guide: string): string =>
-  withTable(guide, PARTNER_HEAD, PARTNER_ERROR_HELP, (code, [cause, action]) => [
+  withErrors(guide, PARTNER_HEAD, PARTNER_ERROR_HELP, (code, [cause, action]) => [
     ...[`\`${code}\``, String(ERRORS[code].http), cause, action, retryOf(code)],
   ])
 
 export const withOperatorErrors = (guide: string): string =>
-  withTable(guide, OPERATOR_HEAD, OPERATOR_ERROR_HELP, (code, [cause, action]) => [
+  withErrors(guide, OPERATOR_HEAD, OPERATOR_ERROR_HELP, (code, [cause, action]) => [
     ...[`\`${code}\``, String(ERRORS[code].http), ERRORS[code].grpc],
     ...[cause, action, retryOf(code)],
   ])
 
 const retryOf = (code: keyof typeof ERRORS): string => (ERRORS[code].retryable ? 'yes' : 'no')
 
-/** Replaces the table with this head. */
-function withTable(
+function withErrors(
   guide: string,
   head: string,
   help: Readonly<Record<string, ErrorHelp>>,
   rowOf: (code: keyof typeof ERRORS, help: ErrorHelp) => readonly string[],
 ): string {
-  const start = guide.indexOf(head)
-  if (start < 0) throw new Error(`the guide has no table ${head}`)
-  const rest = guide.slice(start)
-  const end = /\n(?!\|)/.exec(rest)?.index ?? rest.length
-  const rule = head.replaceAll(/[^|]+/g, '---')
   const rows = Object.entries(help).map(([code, of]) => {
     if (!isErrorCode(code)) throw new Error(`${code} is not in the registry`)
-    return `| ${rowOf(code, of).join(' | ')} |`
+    return rowOf(code, of)
   })
-  return [guide.slice(0, start), [head, rule, ...rows].join('\n'), rest.slice(end)].join('')
+  return withTable(guide, head, rows)
 }

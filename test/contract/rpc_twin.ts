@@ -13,7 +13,8 @@ import { parseDateTime } from '../../src/base/date_time.js'
 import { contracts } from '../../src/base/protos.js'
 import { projectRoot } from '../../src/base/project_root.js'
 import type { Sandbox } from '../../src/operations/sandbox.js'
-import { PARITY } from '../support/parity.js'
+import type { AnyOperation } from '../../src/api/operation.js'
+import { OPERATIONS } from '../../src/api/operations.js'
 import { refusalIn, type Refusal } from '../support/rpc_answers.js'
 
 export interface PartnerRequest {
@@ -35,6 +36,9 @@ export interface RpcTwin {
   /** Null: the call was accepted. */
   send(): Promise<Refusal | null>
 }
+
+const operationAt = ({ method, path }: PartnerRequest): AnyOperation | undefined =>
+  Object.values(OPERATIONS).find((one) => one.method === method && one.path === path)
 
 type Unary = (message: object, metadata: object, done: (error: ServiceError | null) => void) => void
 
@@ -60,8 +64,7 @@ export function createRpcTwins({ grpc_address, internal_token, partner_id }: San
   }
   return {
     of: (request) => {
-      const [service = '', rpc = ''] =
-        PARITY[`${request.method} ${request.path}`]?.[0].split('.') ?? []
+      const [service = '', rpc = ''] = operationAt(request)?.rpc.split('.') ?? []
       if (rpc === '') return undefined
       const call = types.lookupService(`causeway.v1.${service}`).methods[rpc]!
       call.resolve()

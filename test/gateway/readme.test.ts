@@ -9,7 +9,6 @@ import { PLANS } from '../../src/ledger/plans.js'
 import { ERRORS, OPERATOR_ERRORS } from '../../src/base/errors.js'
 import { projectRoot } from '../../src/base/project_root.js'
 import { SETTINGS } from '../../src/base/settings.js'
-import { ROUTES } from '../../gateway/app.js'
 import { CONNECTIONS_MAX, TENANT_IN_FLIGHT_MAX } from '../../gateway/admission/limits.js'
 import type { SignatureReport } from '../../src/auth/signature_check.js'
 import { SIGNATURE_VECTORS } from '../support/signature_vectors.js'
@@ -196,23 +195,6 @@ void t.test('the table of balance transactions has every type', (t) => {
     .filter(([, lines]) => lines.some(([kind]) => kind === 'prefund' || kind === 'reserved'))
     .map(([plan]) => plan)
   t.same(documented.sort(), plans.sort())
-  t.end()
-})
-
-void t.test('the table of operations is the route table', (t) => {
-  const rows = [...GUIDE.matchAll(/^\| ([A-Z]+) \| `([^`]+)` \| ([a-z ]+) \|/gm)]
-  const documented = rows.map(([, method, path, proof]) => `${method} ${path}: ${proof}`)
-  const proofs = {
-    hmac: 'signature',
-    session: 'session token',
-    hmac_or_session: 'signature or session token',
-    receipt: 'receipt token',
-    none: 'none',
-  }
-  t.same(
-    documented,
-    ROUTES.map(({ method, path, auth }) => `${method} ${path}: ${proofs[auth]}`),
-  )
   t.end()
 })
 

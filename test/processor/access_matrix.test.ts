@@ -5,7 +5,7 @@
 import { Client, credentials, Metadata, status } from '@grpc/grpc-js'
 import t, { type Test } from 'tap'
 import type { Caller, OperatorRole } from '../../src/auth/caller.js'
-import { createRpcAccess, RPC_ACCESS } from '../../src/auth/rpc_access.js'
+import { createRpcAccess, RPC_ACCESS, SERVICE_ACCESS } from '../../src/auth/rpc_access.js'
 import { callerEntry, configuredCaller, createCallers } from '../../src/auth/callers.js'
 import { bearer } from '../../src/base/bearer.js'
 import { systemClock } from '../../src/base/clock.js'
@@ -160,7 +160,13 @@ void t.test('the table and the expectation name rpcs that exist, and all of them
   const listed = Object.entries(RPC_ACCESS).flatMap(([service, rpcs]) =>
     Object.keys(rpcs).map((rpc) => `/${service}/${rpc}`),
   )
-  t.same(listed.sort(), served.sort())
+  const services = Object.keys(SERVICE_ACCESS)
+  const whole = served.filter((path) => services.some((name) => path.startsWith(`/${name}/`)))
+  t.same([...listed, ...whole].sort(), served.sort())
+  t.same(
+    services.filter((name) => !whole.some((path) => path.startsWith(`/${name}/`))),
+    [],
+  )
   const short = new Set(SERVED.flatMap(([rpcs]) => rpcs.map(nameOf)))
   const expected = Object.values(ALLOWED).flatMap((text) => text.trim().split(/\s+/))
   t.same([...new Set(expected)].sort(), [...short].sort())
@@ -175,7 +181,10 @@ void t.test('the package of a service determines which callers it accepts', (t) 
     'causeway.rail.v1': ['processor'],
   }
   const found: Record<string, string[]> = {}
-  for (const [service, rpcs] of Object.entries(RPC_ACCESS)) {
+  const whole = Object.entries(SERVICE_ACCESS).map(
+    ([name, roles]) => [name, { all: roles }] as const,
+  )
+  for (const [service, rpcs] of [...Object.entries(RPC_ACCESS), ...whole]) {
     const inside = (found[service.slice(0, service.lastIndexOf('.'))] ??= [])
     inside.push(...Object.values<readonly string[]>(rpcs).flat())
   }
