@@ -215,8 +215,6 @@ runOnBothStores({
 
   'invalid conversions are refused': async (t, world) => {
     const offer = await quoted(world, 'USD', '100', 'THB')
-    t.equal(codeOf(await convert(world, offer.id, '')), 'invalid_request')
-    t.equal(codeOf(await convert(world, offer.id, 'k'.repeat(256))), 'invalid_request')
     t.equal(codeOf(await convert(world, 'fxq_none', 'k')), 'fx_quote_not_found')
     const foreign = await convert(world, offer.id, 'k', PRODUCTION)
     t.equal(codeOf(foreign), 'fx_quote_not_found', 'the quote of another tenant')

@@ -159,16 +159,9 @@ void t.test('a corrupt intent is omitted, with and without a filter of its conte
   t.same(idsOf(some.data), idsOf(others.filter((each) => each.corridor === corridor)))
 })
 
-void t.test('invalid filters are rejected', async (t) => {
+void t.test('invalid pages are rejected', async (t) => {
   const world = await createWorld(t)
-  for (const request of [
-    { status: 'processing' },
-    { corridor: 'sg_paynow' },
-    { created_after: '5', created_before: '5' },
-    { limit: 0 },
-    { limit: 101 },
-    { cursor: 'x' },
-  ]) {
+  for (const request of [{ limit: 0 }, { limit: 101 }, { cursor: 'x' }]) {
     const answer = await read(world, listIntents(DEMO, request))
     t.equal(codeOf(answer), 'invalid_request', JSON.stringify(request))
     const ofUser = await read(world, listUserIntents(DEMO, 'u', request, 0))

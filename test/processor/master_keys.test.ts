@@ -17,7 +17,7 @@ import {
 } from '../../src/processor/commands/partners/secrets_reencrypt.js'
 import { createWebhookEndpoint } from '../../src/processor/commands/webhook_endpoints/webhook_endpoint_create.js'
 import { deleteWebhookEndpoint } from '../../src/processor/commands/webhook_endpoints/webhook_endpoint_delete.js'
-import { openKeyring } from '../../src/processor/keys/keyring.js'
+import { openKeyring } from '../../src/processor/master_keys/keyring.js'
 import { listBalanceTransactions } from '../../src/processor/queries/balance_transaction_list.js'
 import {
   encryptedRowsPage,

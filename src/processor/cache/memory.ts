@@ -15,6 +15,8 @@ import type { AccountKey } from '../../ledger/accounts.js'
 import { currencyOf, type Currency } from '../../money/currency.js'
 import { money } from '../../money/money.js'
 import { parseRate, type Rate } from '../../money/rate.js'
+import { createRouteTable, type RouteTable } from '../../money/payout_routes.js'
+import type { SetRate } from '../../quotes/rates.js'
 import type { BootState, Store } from '../../store/store.js'
 import type { Row } from '../../store/tables.js'
 import type { IntentContext, IntentState } from '../../../actors/intent/context.js'
@@ -35,16 +37,14 @@ import { createOrphanIndex, type OrphanIndex } from './orphan_index.js'
 import type { SettingsFault } from '../../store/postgres/cluster/settings.js'
 import { createSingleHandedSums, type SingleHandedSums } from './single_handed_sums.js'
 import { createUserFingerprinter, type UserFingerprinter } from './user_fingerprint.js'
-import { createRouteTable, routeOf, type RouteTable } from './payout_routes.js'
+import { routeOf } from './payout_route_rows.js'
 import { createWriteBackCache, type WriteBackCache } from './row_cache.js'
 import type { Vault } from '../keys/vault.js'
 
 export type LiveIntent = Live<IntentState, IntentContext>
 export type LivePayout = Live<PayoutState, PayoutContext>
 
-export interface KnownRate {
-  readonly rate: Rate
-  readonly setAt: Instant
+export interface KnownRate extends SetRate {
   /** What changes of the UTC day are compared with (rate_set). */
   readonly opening: { readonly rate: Rate; readonly at: Instant }
 }
@@ -87,7 +87,7 @@ export interface Memory {
    * release.
    */
   recovery: Row<'recoveries'> | null
-  /** No source has verified books without a mark yet: writes are refused (recovery/recovery). */
+  /** No source has verified books without a mark yet: writes are refused (background/recovery). */
   isUnverified: boolean
   lastRecovery: number
   /** Of the settings for all shards, the newest that is applied; 0: none. */

@@ -12,7 +12,7 @@ import type { Caller } from '../../auth/caller.js'
 import type { RPC_ACCESS } from '../../auth/rpc_access.js'
 import { environmentOf, type TenantId } from '../../base/ids.js'
 import { changeBps, type Rate } from '../../money/rate.js'
-import type { Route } from '../cache/payout_routes.js'
+import type { Route } from '../../money/payout_routes.js'
 import type { Moved } from '../cache/single_handed_sums.js'
 import type { CommandContext } from '../cycle/command.js'
 

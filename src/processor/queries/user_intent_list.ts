@@ -9,7 +9,7 @@ import type { IntentContext, IntentState } from '../../../actors/intent/context.
 import { intentView } from '../../../actors/intent/view.js'
 import type { UserIntent, UserIntentFilter } from '../../store/user_intent_rows.js'
 import type { Lists } from '../../store/lists.js'
-import { answer, refuse } from '../cycle/answer.js'
+import { answer } from '../cycle/answer.js'
 import { filterOf, isUnfiltered, SCANNED_MAX, type IntentListRequest } from './intent_list.js'
 import { INVALID_PAGE, pageOf, pageView } from './page.js'
 import type { Query } from './query.js'
@@ -32,7 +32,6 @@ export function listUserIntents(
     run: async (ctx) => {
       const { lists, vault } = ctx
       const filter = filterOf(tenant, request)
-      if (filter === null) return refuse('invalid_request')
       const list = [tenant, userId, ...(isUnfiltered(request) ? [] : [filter])]
       const page = pageOf(vault, `user_intents ${JSON.stringify(list)}`, request)
       if (page === null) return INVALID_PAGE

@@ -46,7 +46,6 @@ export const becomes = (then: string): Success => ({ code: 'ok', then })
 
 export const UNAUTHENTICATED = refusal('authentication_failed', 401)
 export const NOT_FOUND = refusal('payment_intent_not_found', 404)
-export const INVALID = refusal('invalid_request', 400)
 export const UNSATISFIED = refusal('attestation_not_satisfied', 403)
 export const SUSPENDED = refusal('partner_suspended', 403)
 export const CONFLICT = refusal('idempotency_conflict', 409)

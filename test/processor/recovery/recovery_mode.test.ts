@@ -22,7 +22,7 @@ import { createPayout } from '../../../src/processor/commands/payouts/payout_cre
 import { getPayout } from '../../../src/processor/commands/payouts/payout_get.js'
 import { listHeldPayouts } from '../../../src/processor/queries/held_payout_list.js'
 import { listOrphans } from '../../../src/processor/queries/orphan_list.js'
-import { compareUnsubmitted } from '../../../src/processor/recovery/orphan_comparison.js'
+import { compareUnsubmitted } from '../../../src/processor/background/orphan_comparison.js'
 import type { Answer } from '../../../src/processor/cycle/answer.js'
 import type { Command } from '../../../src/processor/cycle/command.js'
 import type { OrphanExecution__Output as Execution } from '../../../protos/types/causeway/operator/v1/OrphanExecution.js'

@@ -4,10 +4,8 @@
  * - The same key again with the same quote replays the first conversion.
  * - A quote is used once. A quote that is expired or used is refused as expired.
  */
-import { PAYOUT_IDEMPOTENCY_KEY_MAX } from '../../../base/constants.js'
 import { toRfc3339 } from '../../../base/clock.js'
 import type { TenantId } from '../../../base/ids.js'
-import { isWithin } from '../../../base/text.js'
 import type { Currency } from '../../../money/currency.js'
 import { money } from '../../../money/money.js'
 import type { CreateFxConversion__Output as CreateFxConversion } from '../../../../protos/types/causeway/v1/CreateFxConversion.js'
@@ -34,9 +32,7 @@ export function createFxConversion(tenant: TenantId, request: CreateFxConversion
         if (known.request_hash !== quoteId) return refuse('idempotency_conflict')
         return replay(JSON.parse(known.response ?? '') as object)
       }
-      const isKey = key !== '' && isWithin(key, PAYOUT_IDEMPOTENCY_KEY_MAX)
       const quote = ctx.memory.fxQuotes.get(quoteId)
-      if (!isKey) return refuse('invalid_request')
       if (!quote || quote.tenant !== tenant) return refuse('fx_quote_not_found')
       if (isSuspended(ctx.memory, tenant)) return refuse('partner_suspended')
       if (quote.conversion !== null || ctx.now >= quote.expires_at) return refuse('quote_expired')

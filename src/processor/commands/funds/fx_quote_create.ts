@@ -16,7 +16,7 @@ import type { Row } from '../../../store/tables.js'
 import type { Command, CommandContext } from '../../cycle/command.js'
 import { isSuspended } from '../../changes/directory.js'
 import { answer, refuse } from '../../cycle/answer.js'
-import { rateBetween } from '../../cache/rates.js'
+import { rateBetween } from '../../../quotes/rates.js'
 
 /** Long enough for a person to decide, short enough to limit the exposure to the rate. */
 const FX_QUOTE_TTL_MS = 60 * SECOND

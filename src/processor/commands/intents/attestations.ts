@@ -1,10 +1,8 @@
 /**
- * A partner's attestations of its user: validation, and the check that they are satisfied.
+ * A partner's attestations of its user: the check that they are satisfied, and their stored form.
  *
- * - The gateway makes the same checks (src/requests/intents); internal services do not pass the
- *   gateway.
+ * Does not own: their members (src/api/intent_messages).
  */
-import { isDateTime } from '../../../base/date_time.js'
 import type { ErrorCode } from '../../../base/errors.js'
 import type { KycAttestation__Output as Kyc } from '../../../../protos/types/causeway/v1/KycAttestation.js'
 import type { SanctionsAttestation__Output as Sanctions } from '../../../../protos/types/causeway/v1/SanctionsAttestation.js'
@@ -13,18 +11,6 @@ export interface Attestations {
   readonly kyc_attestation: Kyc | null
   readonly sanctions_attestation: Sanctions | null
 }
-
-const COUNTRY = /^[A-Za-z]{2,3}$/
-
-/** Whether each attestation present is valid. A missing one is not malformed but unsatisfied. */
-export const areWellFormed = ({
-  kyc_attestation: kyc,
-  sanctions_attestation: sanctions,
-}: Attestations): boolean =>
-  (!kyc || isWellFormedKyc(kyc)) && (!sanctions || isDateTime(sanctions.screened_at))
-
-const isWellFormedKyc = ({ method, verified_at, id_country }: Kyc): boolean =>
-  method !== '' && isDateTime(verified_at) && (id_country === undefined || COUNTRY.test(id_country))
 
 /** The refusal for unsatisfied attestations; null when they are satisfied. */
 export function refusalOf({

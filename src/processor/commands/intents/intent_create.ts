@@ -8,7 +8,6 @@
 import { hash } from 'node:crypto'
 import { mintSessionToken } from '../../../auth/token.js'
 import { newTokenId, type TokenId } from '../../../auth/secret_generation.js'
-import { AMOUNT_USD_CENTS_MAX } from '../../../base/constants.js'
 import { plus, SECOND, toEpochSeconds } from '../../../base/clock.js'
 import {
   environmentOf,
@@ -23,7 +22,7 @@ import { intentTransitions } from '../../../../actors/intent/machine.js'
 import { createdView } from '../../../../actors/intent/view.js'
 import type { IntentContext } from '../../../../actors/intent/context.js'
 import type { CreateIntent__Output as CreateIntent } from '../../../../protos/types/causeway/v1/CreateIntent.js'
-import { areWellFormed, refusalOf, attestationsOf } from './attestations.js'
+import { refusalOf, attestationsOf } from './attestations.js'
 import { stageIntent } from '../../changes/advance_intent.js'
 import type { Command, CommandContext } from '../../cycle/command.js'
 import { answer, refuse, replay, type Answer } from '../../cycle/answer.js'
@@ -59,10 +58,11 @@ export function createIntent(tenant: TenantId, request: CreateIntent): Command {
         return replay(viewOf(first.context, ctx.vault))
       }
 
-      if (!isWellFormed(request)) return refuse('invalid_request')
       const partner = memory.partners.get(partsOfTenant(tenant).partner)
       if (partner === undefined || partner.suspended) return refuse('partner_suspended')
-      if (!partner.corridors.includes(request.corridor)) return refuse('corridor_not_enabled')
+      if (!hasKnownCorridor(request) || !partner.corridors.includes(request.corridor)) {
+        return refuse('corridor_not_enabled')
+      }
       const unattested = refusalOf(request)
       if (unattested !== null) return refuse(unattested)
 
@@ -80,15 +80,20 @@ export function createIntent(tenant: TenantId, request: CreateIntent): Command {
   }
 }
 
+type NewIntent = CreateIntent & { readonly corridor: Corridor }
+
+const hasKnownCorridor = (request: CreateIntent): request is NewIntent =>
+  isCorridor(request.corridor)
+
 /** For a test of the sandbox: it expires within seconds. */
 const EXPIRES_SOON_MS = 5 * SECOND
-const isToExpire = (tenant: TenantId, { partner_user_id: user }: WellFormed): boolean =>
+const isToExpire = (tenant: TenantId, { partner_user_id: user }: NewIntent): boolean =>
   user.endsWith('+expire') && environmentOf(tenant) === 'sandbox'
 
 function newContext(
   { now, random, rules, vault, origin }: CommandContext,
   tenant: TenantId,
-  request: WellFormed,
+  request: NewIntent,
   attestations: string,
 ): IntentContext {
   const expiresAt = plus(now, isToExpire(tenant, request) ? EXPIRES_SOON_MS : rules.intentTtlMs)
@@ -124,19 +129,6 @@ function viewOf(context: IntentContext, vault: Vault): object {
     expiresAt: session.exp,
   })
   return createdView(context, token)
-}
-
-type WellFormed = CreateIntent & { corridor: Corridor }
-
-/** The gateway checks the same; internal services do not pass the gateway. */
-function isWellFormed(request: CreateIntent): request is WellFormed {
-  return (
-    request.partner_user_id !== '' &&
-    request.amount_usd_cents >= 1 &&
-    request.amount_usd_cents <= AMOUNT_USD_CENTS_MAX &&
-    isCorridor(request.corridor) &&
-    areWellFormed(request)
-  )
 }
 
 function hashOf(request: CreateIntent, attestations: string): string {

@@ -14,7 +14,7 @@ import type { Command } from '../../cycle/command.js'
 import { advanceIntent } from '../../changes/advance_intent.js'
 import { isSuspended } from '../../changes/directory.js'
 import { answer, refuse } from '../../cycle/answer.js'
-import { areWellFormed, attestationsOf, refusalOf } from './attestations.js'
+import { attestationsOf, refusalOf } from './attestations.js'
 
 export function remintSession(tenant: TenantId, request: RemintSession): Command {
   return {
@@ -22,7 +22,6 @@ export function remintSession(tenant: TenantId, request: RemintSession): Command
     needs: (needs) => needs.intent(request.intent_id),
     decide: (ctx) => {
       const { memory, vault, random, rules, now } = ctx
-      if (!areWellFormed(request)) return refuse('invalid_request')
       const live = memory.intents.get(request.intent_id)
       if (!live || live.context.tenant !== tenant) return refuse('payment_intent_not_found')
       const { id, userId, expiresAt } = live.context

@@ -24,7 +24,7 @@ import { answer, refuse } from '../../cycle/answer.js'
 import type { LiveIntent } from '../../cache/memory.js'
 import type { Needs } from '../../cycle/needs.js'
 import { intentAccountPlace } from '../../changes/rail_instructions.js'
-import { usableRate } from '../../cache/rates.js'
+import { usableRate } from '../../../quotes/rates.js'
 import type { Vault } from '../../keys/vault.js'
 import { needUserLimits, usedBy } from './intent_needs.js'
 

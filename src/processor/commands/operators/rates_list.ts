@@ -3,7 +3,7 @@ import { toRfc3339 } from '../../../base/clock.js'
 import { rateToText } from '../../../money/rate.js'
 import type { Command } from '../../cycle/command.js'
 import { answer } from '../../cycle/answer.js'
-import { DEFAULT_RATES, isTooOld } from '../../cache/rates.js'
+import { DEFAULT_RATES, isTooOld } from '../../../quotes/rates.js'
 
 export function listRates(): Command {
   return {

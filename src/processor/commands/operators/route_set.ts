@@ -15,7 +15,8 @@ import { answer, refuse, type Answer } from '../../cycle/answer.js'
 import { refusalOfOneOperator } from '../../changes/approval_requests.js'
 import { isGuardedRoute } from '../../changes/second_operator.js'
 import { logAction, type Actor } from '../../changes/operator_log.js'
-import { routeRow, type Route } from '../../cache/payout_routes.js'
+import type { Route } from '../../../money/payout_routes.js'
+import { routeRow } from '../../cache/payout_route_rows.js'
 import type { SettingSource } from './rate_set.js'
 
 /**

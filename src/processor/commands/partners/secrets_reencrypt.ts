@@ -17,7 +17,7 @@ import { stageIntent } from '../../changes/advance_intent.js'
 import type { Command, CommandContext } from '../../cycle/command.js'
 import { stageEndpoint, stageKey } from '../../changes/directory.js'
 import { answer } from '../../cycle/answer.js'
-import { masterKeyViews } from '../../keys/master_key_view.js'
+import { masterKeyViews } from '../../master_keys/master_key_view.js'
 import type { Needs } from '../../cycle/needs.js'
 import { logAction, type Actor } from '../../changes/operator_log.js'
 import {

@@ -1,18 +1,30 @@
 /**
- * The exchange rates that quotes use.
+ * The exchange rates that quotes and conversions use.
  *
  * Owns: the default rates, the maximum age of a rate. Does not own: setting rates
- * (commands/operators/rate_set), the arithmetic (money/rate).
+ * (processor/commands/operators/rate_set), the arithmetic (money/rate).
  *
  * - A rate set by operators replaces the default.
  * - Defaults apply to the sandbox only: production has no rate until operators set one.
  */
-import { plus } from '../../base/clock.js'
-import { environmentOf, type TenantId } from '../../base/ids.js'
-import { THB, USD, VND, type Currency } from '../../money/currency.js'
-import type { Rate } from '../../money/rate.js'
-import type { CommandContext } from '../cycle/command.js'
-import type { KnownRate } from './memory.js'
+import { plus, type Instant } from '../base/clock.js'
+import { environmentOf, type TenantId } from '../base/ids.js'
+import { THB, USD, VND, type Currency } from '../money/currency.js'
+import type { Rate } from '../money/rate.js'
+
+/** A rate that operators set. */
+export interface SetRate {
+  readonly rate: Rate
+  readonly setAt: Instant
+}
+
+/** The rates that are known now, and the rule of their age. */
+export interface RatesNow {
+  readonly memory: { readonly rates: ReadonlyMap<Currency, SetRate> }
+  /** Null: rates do not age. */
+  readonly rules: { readonly rateMaxAgeMs: number | null }
+  readonly now: Instant
+}
 
 /** Units per US dollar. */
 export const DEFAULT_RATES: ReadonlyMap<Currency, Rate> = new Map([
@@ -21,21 +33,21 @@ export const DEFAULT_RATES: ReadonlyMap<Currency, Rate> = new Map([
 ])
 
 /** Units of `currency` per US dollar for this tenant; null when there is no rate or it is stale. */
-export function usableRate(ctx: CommandContext, tenant: TenantId, currency: Currency): Rate | null {
+export function usableRate(ctx: RatesNow, tenant: TenantId, currency: Currency): Rate | null {
   const known = ctx.memory.rates.get(currency)
   if (known !== undefined) return isTooOld(ctx, known) ? null : known.rate
   if (environmentOf(tenant) === 'production') return null
   return DEFAULT_RATES.get(currency) ?? null
 }
 
-export function isTooOld({ rules, now }: CommandContext, { setAt }: KnownRate): boolean {
+export function isTooOld({ rules, now }: RatesNow, { setAt }: SetRate): boolean {
   const { rateMaxAgeMs } = rules
   return rateMaxAgeMs !== null && now >= plus(setAt, rateMaxAgeMs)
 }
 
 /** Major units of `to` for one of `from`, crossed over the dollar; null when a rate is missing. */
 export function rateBetween(
-  ctx: CommandContext,
+  ctx: RatesNow,
   tenant: TenantId,
   from: Currency,
   to: Currency,

@@ -1,16 +1,16 @@
 /**
  * Payout routes: the reachable countries and currencies, with fees, amount limits and review limit.
  *
- * Owns: the default routes, route lookup. Does not own: fee arithmetic (money/fees), rows (store).
+ * Owns: the default routes, route lookup. Does not own: fee arithmetic (fees), rows
+ * (processor/cache/payout_route_rows).
  *
  * - Precedence: the tenant's own route, the operators' route for all tenants, the default.
  *   Defaults apply to the sandbox only.
  * - A payout keeps the terms it was accepted with; a change applies to later payouts only.
  */
-import { environmentOf, type TenantId } from '../../base/ids.js'
-import { IDR, THB, VND, type Currency } from '../../money/currency.js'
-import type { FeeSchedule } from '../../money/fees.js'
-import type { Row } from '../../store/tables.js'
+import { environmentOf, type TenantId } from '../base/ids.js'
+import { IDR, THB, VND, type Currency } from './currency.js'
+import type { FeeSchedule } from './fees.js'
 
 export interface Route {
   /** Null: applies to every tenant without a route of its own. */
@@ -95,35 +95,3 @@ export function createRouteTable(): RouteTable {
     all: () => [...routes.values()],
   }
 }
-
-export const routeOf = (row: Row<'routes'>): Route => ({
-  tenant: row.tenant === '' ? null : (row.tenant as TenantId),
-  country: row.country,
-  currency: row.currency as Currency,
-  enabled: row.enabled === 1,
-  fees: {
-    platformFixed: row.platform_fixed,
-    platformBps: row.platform_bps,
-    railFixed: row.rail_fixed,
-    handling: row.handling as FeeSchedule['handling'],
-    refundFeesOnReversal: row.refund_fees_on_reversal === 1,
-  },
-  amountMin: row.amount_min,
-  amountMax: row.amount_max,
-  reviewFrom: row.review_from,
-})
-
-export const routeRow = (route: Route): Row<'routes'> => ({
-  tenant: route.tenant ?? '',
-  country: route.country,
-  currency: route.currency,
-  enabled: route.enabled ? 1 : 0,
-  platform_fixed: route.fees.platformFixed,
-  platform_bps: route.fees.platformBps,
-  rail_fixed: route.fees.railFixed,
-  handling: route.fees.handling,
-  refund_fees_on_reversal: route.fees.refundFeesOnReversal ? 1 : 0,
-  amount_min: route.amountMin,
-  amount_max: route.amountMax,
-  review_from: route.reviewFrom,
-})
