@@ -3,13 +3,9 @@ import { accepted } from '../src/base/errors.js'
 import { LOCAL, OPERATIONS } from '../src/api/operations.js'
 import type { LocalName, OperationName } from '../src/api/operation.js'
 import { AUTHORIZATION } from './authentication/authenticate.js'
-import type { StaticFiles } from './docs/static_file.js'
+import type { StaticFiles } from './http/static_file.js'
 import { namesOf } from './http/headers.js'
-import {
-  handleRequest,
-  rejectEarly,
-  type RequestHandlerOptions,
-} from './upstream/request_handler.js'
+import { handleRequest, rejectEarly, type RequestHandlerOptions } from './request_handler.js'
 import { IDEMPOTENCY_KEY } from './decode/idempotency_key.js'
 import { ACCEPT_ENCODING, CLIENT_REQUEST_ID, FORWARDED_FOR, IF_NONE_MATCH } from './http/head.js'
 import type { Service } from './http/server.js'

@@ -13,7 +13,7 @@ import type { ErrorCode, Violation } from '../src/base/errors.js'
 import { isId, partsOfTenant, type RequestId } from '../src/base/ids.js'
 import type { Logger } from '../src/base/log.js'
 import type { Settings } from '../src/base/settings.js'
-import type { Caller } from './authentication/authenticate.js'
+import type { Caller } from './http/caller.js'
 
 /** The facts of an answered request. */
 export interface AnsweredRequest {

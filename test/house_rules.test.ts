@@ -62,6 +62,41 @@ const MODULES: Readonly<Record<string, readonly string[]>> = {
   'protos/types': [],
 }
 
+/**
+ * The folders of large modules, lowest first: a folder imports only from lower ones of its module,
+ * so its data flows one way. '.' is the folder's own files.
+ */
+const RANKS: Readonly<Record<string, readonly (readonly string[])[]>> = {
+  gateway: [
+    ['http'],
+    ['authentication', 'decode', 'docs'],
+    ['admission', 'routing', 'upstream'],
+    ['local', 'openapi'],
+    ['.'],
+  ],
+  'src/processor': [
+    ['keys', 'recovery'],
+    ['cache'],
+    ['cycle'],
+    ['changes', 'master_keys'],
+    ['queries'],
+    ['commands'],
+    ['background', 'cluster'],
+    ['servers'],
+    ['.'],
+  ],
+  'actors/webhook': [
+    ['delivery'],
+    ['store'],
+    ['endpoint'],
+    ['intake', 'sending'],
+    ['control'],
+    ['.'],
+  ],
+  'src/store': [['.'], ['postgres']],
+  'src/api': [['checks'], ['.']],
+}
+
 /** Drivers and engines, each behind its adapters, so that it can be replaced there. */
 const ADAPTERS: Readonly<Record<string, readonly string[]>> = {
   'uWebSockets.js': ['gateway/http/server.ts', 'gateway/http/request_context.ts'],
@@ -123,6 +158,27 @@ const inwards: Rule = ({ path, text }) => {
     .map((name) => normalize(join(dirname(path), name)).replace(/\.js$/, '.ts'))
     .filter((target) => !mayImport(module, target))
     .map((target) => `${module} may not import ${target}`)
+}
+
+const upwards: Rule = ({ path, text }) => {
+  const from = placeOf(path)
+  if (!isSource(path) || from === undefined) return []
+  if (from.rank === -1) return [`${from.folder} has no rank in ${from.area}`]
+  return importsOf(text)
+    .filter((name) => name.startsWith('.'))
+    .map((name) => placeOf(normalize(join(dirname(path), name))))
+    .filter((to) => to !== undefined && to.area === from.area && to.folder !== from.folder)
+    .filter((to) => to!.rank >= from.rank)
+    .map((to) => `${from.area}: ${from.folder} may not import ${to!.folder}`)
+}
+
+/** The ranked folder of a file; undefined: its module has no ranks. */
+function placeOf(path: string) {
+  const area = Object.keys(RANKS).find((each) => path.startsWith(`${each}/`))
+  if (area === undefined) return undefined
+  const parts = path.slice(area.length + 1).split('/')
+  const folder = parts.length === 1 ? '.' : (parts[0] ?? '')
+  return { area, folder, rank: RANKS[area]!.findIndex((folders) => folders.includes(folder)) }
 }
 
 const throughAdapters: Rule = ({ path, text }) =>
@@ -246,6 +302,25 @@ const RULES: Readonly<Record<string, { rule: Rule; sample: Sample }>> = {
       ],
     },
   },
+  'a folder imports only from lower ones of its module': {
+    rule: upwards,
+    sample: {
+      breaks: [
+        file('gateway/http/a.ts', "import type { A } from '../routing/route.js'"),
+        file('gateway/upstream/a.ts', "import { a } from '../app.js'"),
+        file('gateway/decode/a.ts', "import { a } from '../authentication/a.js'"),
+        file('gateway/new_folder/a.ts', ''),
+        file('src/processor/changes/a.ts', "import { a } from '../commands/intents/a.js'"),
+        file('actors/webhook/store/a.ts', "import { a } from '../intake/a.js'"),
+      ],
+      keeps: [
+        file('gateway/upstream/a.ts', "import { a } from '../http/head.js'"),
+        file('src/processor/commands/intents/a.ts', "import { a } from '../payouts/b.js'"),
+        file('src/processor/main.ts', "import { a } from './servers/command_stream.js'"),
+        file('src/money/a.ts', "import { a } from './b.js'"),
+      ],
+    },
+  },
   'integration tests check every answer of the partner API': {
     rule: judgesAnswers,
     sample: {
@@ -305,3 +380,30 @@ for (const [name, { rule, sample }] of Object.entries(RULES)) {
     t.strictSame(faults, [])
   })
 }
+
+/** The first cells of the table under this head, without their code marks. */
+function rowsOf(guide: string, head: string): string[] {
+  const text = readFileSync(join(projectRoot(), guide), 'utf8')
+  const from = text.indexOf(head)
+  const table = text.slice(from, text.indexOf('\n\n', from))
+  return [...table.matchAll(/^\| `([^|]*)` \|/gm)].map(([, cell = '']) => cell)
+}
+
+void t.test('the tables of the guides have every module and every folder', (t) => {
+  const modules = readdirSync(join(projectRoot(), 'src'), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => name)
+  t.same(rowsOf('src/README.md', '| module | owns').sort(), modules.sort())
+  const foldersOf = (area: string): string[] =>
+    RANKS[area]!.toReversed()
+      .flat()
+      .filter((folder) => folder !== '.')
+  t.same(
+    rowsOf('src/README.md', '| folder of `processor/` |'),
+    foldersOf('src/processor').map((folder) => `${folder}/`),
+    'highest first',
+  )
+  const cells = rowsOf('gateway/DEVELOPING.md', '| Folder | Content |').join(' ')
+  for (const folder of foldersOf('gateway')) t.match(cells, `${folder}/`)
+  t.end()
+})

@@ -1,9 +1,9 @@
 /** Prometheus metrics of the webhook pool. */
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import { SECOND, type Clock } from '../../src/base/clock.js'
-import type { AttemptResult } from './delivery/attempt.js'
+import type { AttemptResult } from './sending/attempt.js'
 import type { EventConsumer } from './intake/event_consumer.js'
-import type { PoolState } from './pool.js'
+import type { PoolState } from './control/pool_port.js'
 import type { AdminQueries } from './store/admin_queries.js'
 import type { WebhookStore } from './store/store.js'
 

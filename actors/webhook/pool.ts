@@ -2,7 +2,7 @@
  * The scheduler of deliveries: decides which one is attempted next.
  *
  * Owns: endpoint queues, fair order, slots, loading from disk. Does not own: a single attempt
- * (delivery/attempt), endpoint health (endpoint/endpoint_health), new events
+ * (sending/attempt), endpoint health (endpoint/endpoint_health), new events
  * (intake/event_consumer).
  *
  * - A failing endpoint does not delay others: failing endpoints, and attempts longer than a second,
@@ -17,7 +17,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { assert } from '../../src/base/assert.js'
-import { instant, SECOND, type Clock, type Instant } from '../../src/base/clock.js'
+import { instant, SECOND, type Clock } from '../../src/base/clock.js'
 import { createFairQueue } from '../../src/base/fair_queue.js'
 import type { DeliveryId, EndpointId, TenantId } from '../../src/base/ids.js'
 import type { Logger } from '../../src/base/log.js'
@@ -26,9 +26,9 @@ import {
   attemptDelivery,
   type AttemptOptions,
   type AttemptResult,
-} from './delivery/attempt.js'
+} from './sending/attempt.js'
 import { scaled } from './delivery/backoff.js'
-import type { DeadLetterLog } from './delivery/dead_letter_log.js'
+import type { DeadLetterLog } from './dead_letter_log.js'
 import { CLOSED, isOpen, PROBE_EVERY_MS, PROBE_NEW_EVERY_MS } from './endpoint/circuit_breaker.js'
 import type { Endpoint } from './endpoint/endpoint.js'
 import {
@@ -52,6 +52,7 @@ import {
   type EndpointQueue,
 } from './endpoint/endpoint_queue.js'
 import type { Delivery, WebhookStore } from './store/store.js'
+import type { FailingEndpoint, PausedQueueWork, PoolPort, PoolState } from './control/pool_port.js'
 
 const SLOTS_MAX = 64
 const FAST_WITHIN_MS = SECOND
@@ -89,40 +90,11 @@ export interface PoolOptions extends AttemptOptions {
   readonly failed: (fault: unknown) => void
 }
 
-export interface PoolState {
-  readonly inFlight: number
-  readonly waitingInMemory: number
-  readonly openBreakers: number
-}
-
-export interface FailingEndpoint {
-  readonly endpointId: EndpointId
-  readonly since: Instant
-  readonly breakerOpen: boolean
-}
-
-/** @param isOnDiskOnly false for a delivery in memory, which must not be changed */
-export type PausedQueueWork = (
-  isOnDiskOnly: (delivery: { id: DeliveryId }) => boolean,
-) => Promise<Instant | null>
-
-export interface WebhookPool {
+export interface WebhookPool extends PoolPort {
   /** Resumes the deliveries on disk. */
   start(): Promise<void>
-  /** Schedules new deliveries; their rows are on disk once `stored` resolves. */
-  deliver(deliveries: readonly Delivery[], stored?: Promise<void>): void
   /** Applies an update of the directory. */
   applyEndpoint(endpoint: Endpoint): void
-  /**
-   * Runs `work`, which may change deliveries of an endpoint that are on disk only, then closes the
-   * breaker and attempts due deliveries at once. `work` returns when the first of them is due;
-   * null: nothing changed.
-   */
-  withPausedQueue(endpointId: EndpointId, work: PausedQueueWork): Promise<void>
-  /** For metrics. */
-  state(): PoolState
-  /** Endpoints without a 2xx since their first failure. */
-  failing(): readonly FailingEndpoint[]
   stop(): Promise<void>
 }
 

@@ -2,7 +2,7 @@
  * The limits of the gateway, in the order in which a request passes them.
  *
  * Owns: how much each limit allows. Does not own: buckets and counts (rate_limit.ts,
- * connection_limit.ts, load_shedder.ts), rejections (upstream/request_handler.ts).
+ * connection_limit.ts, load_shedder.ts), rejections (request_handler.ts).
  *
  * - Each gateway has its own buckets and counters, so n gateways on one port allow n times as much.
  * - RATE_LIMIT=off disables every limit of this file.
@@ -11,7 +11,7 @@
 import type { Clock } from '../../src/base/clock.js'
 import type { TenantId } from '../../src/base/ids.js'
 import type { Settings } from '../../src/base/settings.js'
-import type { Caller } from '../authentication/authenticate.js'
+import type { Caller } from '../http/caller.js'
 import { sourceOf, type ClientAddress } from '../authentication/client_address.js'
 import type { RequestContext } from '../http/request_context.js'
 import { createRateLimit } from './rate_limit.js'

@@ -3,7 +3,7 @@
  * distinguishes a burst from a sustained queue.
  *
  * Owns: how many requests may wait, from the length of the queue over time and by traffic class.
- * Does not own: rejections (limits.ts, upstream/request_handler.ts), the order of requests
+ * Does not own: rejections (limits.ts, request_handler.ts), the order of requests
  * (request_scheduler.ts), requests that the processor answers outside of its command cycle, such as
  * lists.
  *

@@ -2,7 +2,7 @@
  * Holds signed requests in the gateway until the processor has capacity, and releases them fairly.
  *
  * Owns: how many commands the processor may have, the order of held requests. Does not own:
- * counting, how many may be held (load_shedder.ts), rejections (upstream/request_handler.ts).
+ * counting, how many may be held (load_shedder.ts), rejections (request_handler.ts).
  *
  * - The processor gets CAPACITY_MIN commands, plus one for every GROWS_AFTER answers while requests
  *   are held. Closed-loop callers thus fill its pipeline quickly, and a flood puts few commands

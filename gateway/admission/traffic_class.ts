@@ -11,7 +11,7 @@
  */
 import { AUTHORIZATION } from '../authentication/authenticate.js'
 import type { BrandHeaders } from '../http/headers.js'
-import type { Directory } from '../authentication/partner_directory.js'
+import type { Directory } from '../authentication/partners.js'
 import type { RequestContext } from '../http/request_context.js'
 
 export interface TrafficClass {

@@ -15,27 +15,13 @@ import { verifyRequest, type HeaderValue } from '../../src/auth/verify.js'
 import type { Clock, Instant } from '../../src/base/clock.js'
 import { accepted, refused, type Outcome } from '../../src/base/errors.js'
 import { partsOfTenant, tenantOf, type Environment, type TenantId } from '../../src/base/ids.js'
-import type { SignedBy } from '../../protos/types/causeway/internal/v1/SignedBy.js'
 import type { BrandHeaders } from '../http/headers.js'
 import type { ClientAddress } from './client_address.js'
-import type { Directory } from './partner_directory.js'
+import type { Directory } from '../authentication/partners.js'
+import type { Caller } from '../http/caller.js'
 import type { RequestContext } from '../http/request_context.js'
 import type { KnownPartner, Partners } from './partners.js'
 import type { Auth } from '../../src/api/operation.js'
-
-export interface Caller {
-  readonly tenant: TenantId
-  /** The nonce to consume; null on token requests. */
-  readonly signedBy: SignedBy | null
-  /** The session token's id; empty on other requests. */
-  readonly sessionJti: string
-  /** The subject of the receipt token; empty on other requests. */
-  readonly receiptSubject: string
-  /** The rate bucket: the key, or the tenant for all of its apps together. */
-  readonly rateKey: string
-  /** 0: the default. */
-  readonly ratePerSecond: number
-}
 
 export interface AuthenticateOptions {
   readonly brandHeaders: BrandHeaders

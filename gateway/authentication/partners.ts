@@ -59,3 +59,12 @@ const knownKey = ({ secret, revoked_at }: SigningKey__Output): KnownKey => ({
   secret: signingKey(secret),
   revokedAt: revoked_at === '0' ? undefined : instant(Number(revoked_at)),
 })
+
+/** The partners that this gateway knows, from the processors. */
+export interface Directory {
+  /** Undefined before the first complete snapshot. */
+  partners(): Partners | undefined
+  /** Whether `partners` has the keys of every processor. If not, an unknown key can be valid. */
+  isComplete(): boolean
+  readonly fresh: boolean
+}

@@ -1,7 +1,7 @@
 /**
  * The documentation at /docs: the API reference, the pages of the partner guide, and their assets.
  *
- * Does not own: access to it (upstream/request_handler.ts), the text (README.md, openapi.json).
+ * Does not own: access to it (request_handler.ts), the text (README.md, openapi.json).
  *
  * - Paths come from a fixed map, so no path leads to another file.
  * - The browser loads nothing from another origin and runs no inline script.
@@ -12,12 +12,12 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { projectRoot } from '../../src/base/project_root.js'
 import { DAY, MINUTE, SECOND } from '../../src/base/clock.js'
-import type { AnswerHeaders } from '../http/request_context.js'
+import type { AnswerHeaders } from '../http/headers.js'
 import { TAGS } from '../../src/api/operation.js'
 import { readDownloads, type Download } from './downloads.js'
 import { readGuide, type Heading } from './guide.js'
 import { guidePage, referencePage, type Site } from './layout.js'
-import { staticFile, type StaticFile, type StaticFiles } from './static_file.js'
+import { staticFile, type StaticFile, type StaticFiles } from '../http/static_file.js'
 
 const FOLDER = join(projectRoot(), 'gateway/docs')
 const { resolve } = createRequire(import.meta.url)

@@ -1,3 +1,7 @@
+/** Headers of answers, and the names of the brand headers of requests. */
+
+export type AnswerHeaders = readonly (readonly [name: string, value: string])[]
+
 /** Names of the brand headers (`X-Service-*`), in lower case. */
 export interface BrandHeaders {
   readonly keyId: string

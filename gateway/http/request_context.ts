@@ -21,8 +21,9 @@ import type { ErrorCode, Violation } from '../../src/base/errors.js'
 import { newId, type Environment, type RequestId } from '../../src/base/ids.js'
 import type { Logger } from '../../src/base/log.js'
 import type { Random } from '../../src/base/random.js'
-import type { Caller } from '../authentication/authenticate.js'
-import { isHeld, representationOf, type StaticFile } from '../docs/static_file.js'
+import type { Caller } from './caller.js'
+import type { AnswerHeaders } from './headers.js'
+import { isHeld, representationOf, type StaticFile } from './static_file.js'
 import type { DeadlineEntry } from './deadlines.js'
 import { ACCEPT_ENCODING, Head, IF_NONE_MATCH } from './head.js'
 import { detailedErrorBody, errorBody, errorStatus } from './error_response.js'
@@ -63,8 +64,6 @@ export interface RequestContext {
   /** Copies a request header to the response, except on a 401: those are all identical. */
   echo(name: string, value: string): void
 }
-
-export type AnswerHeaders = readonly (readonly [name: string, value: string])[]
 
 /** Properties of a route that the server needs before the body is read. */
 export interface Target {

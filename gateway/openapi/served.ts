@@ -6,7 +6,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { projectRoot } from '../../src/base/project_root.js'
-import { staticFile, type StaticFile } from '../docs/static_file.js'
+import { staticFile, type StaticFile } from '../http/static_file.js'
 
 export const DOCUMENT_FILE = 'gateway/openapi.json'
 

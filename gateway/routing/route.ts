@@ -13,9 +13,10 @@ import type { ErrorCode, Outcome } from '../../src/base/errors.js'
 import type { Environment } from '../../src/base/ids.js'
 import type { AnyOperation, Auth, LocalOperation, OperationName } from '../../src/api/operation.js'
 import { decodeOperation, type Operation, type RouteInput } from '../decode/operation.js'
-import type { StaticFile, StaticFiles } from '../docs/static_file.js'
+import type { StaticFile, StaticFiles } from '../http/static_file.js'
 import type { BrandHeaders } from '../http/headers.js'
-import type { AnswerHeaders, RequestContext, Target } from '../http/request_context.js'
+import type { AnswerHeaders } from '../http/headers.js'
+import type { RequestContext, Target } from '../http/request_context.js'
 import type { Partners } from '../authentication/partners.js'
 
 export interface Success {

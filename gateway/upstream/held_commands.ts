@@ -9,7 +9,7 @@
 import type { Command } from '../../protos/types/causeway/internal/v1/Command.js'
 import type { Clock, Instant } from '../../src/base/clock.js'
 import type { Logger } from '../../src/base/log.js'
-import type { PendingCommand } from './processor_client.js'
+import type { PendingCommand } from './pending_command.js'
 
 /** @param bodyBytes size of the request body; the command's text fields are no larger */
 export type Submit = (command: Command, pending: PendingCommand, bodyBytes?: number) => void

@@ -30,26 +30,14 @@ import {
   STREAM_BATCH_MAX,
   STREAM_BATCH_MAX_BYTES,
 } from '../../src/base/constants.js'
-import { SECOND, type Clock, type Instant } from '../../src/base/clock.js'
-import type { Violation } from '../../src/base/errors.js'
+import { SECOND, type Clock } from '../../src/base/clock.js'
 import { CLEARTEXT, type GrpcTls } from '../../src/base/grpc_tls.js'
 import type { Logger } from '../../src/base/log.js'
 import { contracts } from '../../src/base/protos.js'
 import { createRetry } from '../../src/base/retry.js'
 import { CHANNEL_OPTIONS, REOPEN } from './channel.js'
+import type { PendingCommand } from './pending_command.js'
 import { createHeldCommands, settleSafely, type Submit } from './held_commands.js'
-
-/** A command in flight. */
-export interface PendingCommand {
-  readonly startedAt: Instant
-  /**
-   * `code` is empty when the command was accepted; `body` is then its public JSON. Called at most
-   * once.
-   */
-  settle(code: string, body: string, replayed: boolean, violation?: Violation | null): void
-  /** It is held while it has no processor, and does not count as a command at a processor. */
-  suspended?(): void
-}
 
 export interface ProcessorClient {
   /** Sends the command with a new ticket. */

@@ -20,16 +20,16 @@ import { SECOND, type Clock } from '../../src/base/clock.js'
 import type { GrpcTls } from '../../src/base/grpc_tls.js'
 import { partsOfTenant, tenantOf, type PartnerId, type TenantId } from '../../src/base/ids.js'
 import type { Logger } from '../../src/base/log.js'
-import { openDirectoryStream, type DirectoryStream } from '../authentication/directory_stream.js'
-import type { Directory } from '../authentication/partner_directory.js'
+import { openDirectoryStream, type DirectoryStream } from './directory_stream.js'
+import type { Directory } from '../authentication/partners.js'
 import { createPartnerRouting } from './partner_routing.js'
 import { createHeldCommands, type HeldCommands, type Submit } from './held_commands.js'
 import {
   createProcessorClient,
-  type PendingCommand,
   type ProcessorClient,
   type StreamClient,
 } from './processor_client.js'
+import type { PendingCommand } from './pending_command.js'
 
 /** A shard that moves has its next owner within a second or two. */
 const HOLD_WITHIN_MS = 2 * SECOND

@@ -6,7 +6,7 @@ import type { Pipeline } from './cycle/pipeline.js'
 import type { RailLink } from './background/rail_link.js'
 import type { Relay } from './background/relay.js'
 import type { Timers } from './background/timers.js'
-import type { Recovery } from './recovery/recovery.js'
+import type { Recovery } from './background/recovery.js'
 import { COUNTED_MAX, type StuckPaymentMonitor } from './background/stuck_payment_monitor.js'
 
 interface MetricSources {

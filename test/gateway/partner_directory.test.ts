@@ -2,10 +2,7 @@
 import t, { type Test } from 'tap'
 import { Metadata } from '@grpc/grpc-js'
 import { createLog } from '../../src/base/log.js'
-import {
-  watchDirectory,
-  type WatchedDirectory,
-} from '../../gateway/authentication/partner_directory.js'
+import { watchDirectory, type WatchedDirectory } from '../../gateway/upstream/partner_directory.js'
 import { readinessOf } from '../../gateway/readiness.js'
 import { openOpsHttp, ownReadiness } from '../../src/base/ops_http.js'
 import { eventually } from '../support/eventually.js'

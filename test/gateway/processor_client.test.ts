@@ -7,8 +7,8 @@ import { createLog } from '../../src/base/log.js'
 import {
   createProcessorClient,
   type StreamClient,
-  type PendingCommand,
 } from '../../gateway/upstream/processor_client.js'
+import type { PendingCommand } from '../../gateway/upstream/pending_command.js'
 import { eventually } from '../support/eventually.js'
 import { aPayout, largestMetadata } from '../support/requests.js'
 import { accept, silence, startProcessorStub, type CommandStreamCall } from './processor_stub.js'

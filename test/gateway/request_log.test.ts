@@ -2,7 +2,7 @@
 import t, { type Test } from 'tap'
 import { createRequestLog, REFUSAL_LINES_MAX } from '../../gateway/request_log.js'
 import type { AnsweredRequest } from '../../gateway/request_log.js'
-import type { Caller } from '../../gateway/authentication/authenticate.js'
+import type { Caller } from '../../gateway/http/caller.js'
 import { createLog } from '../../src/base/log.js'
 import type { RequestId, TenantId } from '../../src/base/ids.js'
 import { eventually } from '../support/eventually.js'

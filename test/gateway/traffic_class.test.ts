@@ -1,7 +1,7 @@
 /** The traffic class of a request. */
 import t from 'tap'
 import { brandHeaders } from '../../gateway/http/headers.js'
-import type { Directory } from '../../gateway/authentication/partner_directory.js'
+import type { Directory } from '../../gateway/authentication/partners.js'
 import type { RequestContext } from '../../gateway/http/request_context.js'
 import { createTrafficClassifier } from '../../gateway/admission/traffic_class.js'
 import { createPartners } from '../../gateway/authentication/partners.js'

@@ -15,7 +15,7 @@ import { createTimers, type Timers } from '../../src/processor/background/timers
 import { loadMemory, type Memory } from '../../src/processor/cache/memory.js'
 import type { Work } from '../../src/processor/cycle/command.js'
 import { createPipeline, type Pipeline } from '../../src/processor/cycle/pipeline.js'
-import { openKeyring } from '../../src/processor/keys/keyring.js'
+import { openKeyring } from '../../src/processor/master_keys/keyring.js'
 import { createVault, type Vault } from '../../src/processor/keys/vault.js'
 import type { RailInstruction } from '../../src/rails/rail.js'
 import type { Ownership } from '../../src/store/postgres/lease.js'

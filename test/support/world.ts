@@ -25,7 +25,7 @@ import {
 import { ensureDemo } from '../../src/processor/commands/partners/demo_ensure.js'
 import { trialBalance } from '../../src/processor/commands/operators/trial_balance.js'
 import type { Answer } from '../../src/processor/cycle/answer.js'
-import { openKeyring } from '../../src/processor/keys/keyring.js'
+import { openKeyring } from '../../src/processor/master_keys/keyring.js'
 import { loadMemory, type Memory } from '../../src/processor/cache/memory.js'
 import type { Origin } from '../../src/processor/cycle/origin.js'
 import { createPipeline, type Pipeline } from '../../src/processor/cycle/pipeline.js'

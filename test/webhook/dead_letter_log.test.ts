@@ -2,7 +2,7 @@
 import t from 'tap'
 import { systemClock } from '../../src/base/clock.js'
 import { createLog } from '../../src/base/log.js'
-import { createDeadLetterLog } from '../../actors/webhook/delivery/dead_letter_log.js'
+import { createDeadLetterLog } from '../../actors/webhook/dead_letter_log.js'
 import { aDelivery, anEndpoint, anEventRow } from './builders.js'
 
 t.test('a dead delivery has one line; above the bound they are counted', async (t) => {

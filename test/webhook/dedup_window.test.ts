@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import type { EventId } from '../../src/base/ids.js'
-import { createDedupWindow } from '../../actors/webhook/intake/dedup_window.js'
+import { createDedupWindow } from '../../actors/webhook/store/dedup_window.js'
 
 const id = (number: number): EventId => `evt_${String(number).padStart(4, '0')}` as EventId
 

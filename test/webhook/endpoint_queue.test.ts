@@ -23,7 +23,7 @@ import {
   unload,
   type EndpointQueue,
 } from '../../actors/webhook/endpoint/endpoint_queue.js'
-import type { SendOutcome } from '../../actors/webhook/sending/sender.js'
+import type { SendOutcome } from '../../actors/webhook/delivery/send_outcome.js'
 import { aDelivery, anEndpoint, anEventRow } from './builders.js'
 
 const NOW = instant(1_790_000_000_000)

@@ -2,7 +2,7 @@
  * Handles the processor's requests that arrive over the control stream.
  *
  * Owns: decoding, bounds and responses. Does not own: the stream (control/control_stream), queries
- * (store/admin_queries), redrives (delivery/redrive).
+ * (store/admin_queries), redrives (redrive).
  *
  * - An unknown or failing request is answered with a fault, because its caller waits.
  */
@@ -21,8 +21,8 @@ import { CONTROL_PAGE_BYTES, LIST_LIMIT_MAX, REDRIVE_MAX } from '../../../src/ba
 import { instant, type Clock } from '../../../src/base/clock.js'
 import type { EndpointId, EventId, TenantId } from '../../../src/base/ids.js'
 import type { Logger } from '../../../src/base/log.js'
-import type { WebhookPool } from '../pool.js'
-import type { Redriver } from '../delivery/redrive.js'
+import type { PoolPort } from './pool_port.js'
+import type { Redriver } from './redrive.js'
 import type { EventRow } from '../store/schema.js'
 import type { AttemptView, DeliveryView, AdminQueries } from '../store/admin_queries.js'
 import type { WebhookStore } from '../store/store.js'
@@ -30,7 +30,7 @@ import type { WebhookStore } from '../store/store.js'
 export interface ControlHandlerOptions {
   readonly adminQueries: AdminQueries
   readonly redriver: Redriver
-  readonly pool: Pick<WebhookPool, 'state' | 'failing'>
+  readonly pool: Pick<PoolPort, 'state' | 'failing'>
   readonly store: Pick<WebhookStore, 'corruptRows'>
   readonly clock: Clock
   readonly log: Logger

@@ -15,7 +15,7 @@ import { DAY, type Instant } from '../../../src/base/clock.js'
 import type { EndpointId } from '../../../src/base/ids.js'
 import { afterFailure, CLOSED } from './circuit_breaker.js'
 import { resetConcurrency, raiseConcurrency, type EndpointQueue } from './endpoint_queue.js'
-import type { SendOutcome } from '../sending/sender.js'
+import type { SendOutcome } from '../delivery/send_outcome.js'
 
 const DISABLE_AFTER_FAILING_MS = 5 * DAY
 

@@ -16,9 +16,9 @@ import { SECOND, type Instant } from '../../../src/base/clock.js'
 import type { DeliveryId, EndpointId } from '../../../src/base/ids.js'
 import { CLOSED, isOpen, mayProbe, type Breaker } from './circuit_breaker.js'
 import type { Endpoint } from './endpoint.js'
-import { CONNECTIONS_PER_ENDPOINT } from '../sending/sender.js'
 import type { Delivery } from '../store/store.js'
 
+export const CONNECTIONS_PER_ENDPOINT = 4
 export const ENDPOINT_QUEUE_MAX = 64
 const BURST_MS = SECOND
 

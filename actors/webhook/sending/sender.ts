@@ -17,7 +17,9 @@ import { newNonce } from '../../../src/auth/secret_generation.js'
 import { sign } from '../../../src/auth/signature.js'
 import { SECOND, toRfc3339, type Clock } from '../../../src/base/clock.js'
 import type { Random } from '../../../src/base/random.js'
+import type { SendOutcome } from '../delivery/send_outcome.js'
 import { secretAt, type Endpoint } from '../endpoint/endpoint.js'
+import { CONNECTIONS_PER_ENDPOINT } from '../endpoint/endpoint_queue.js'
 import {
   guardedLookup,
   checkUrl,
@@ -32,20 +34,8 @@ const CONNECT_WITHIN_MS = 3 * SECOND
 const KEEP_ALIVE_MS = 4 * SECOND
 const REPLY_MAX_BYTES = 16 * 1024
 const REPLY_KEPT_BYTES = 4 * 1024
-export const CONNECTIONS_PER_ENDPOINT = 4
 /** Endpoints with open connection pools; the least recently used one is closed first. */
 const POOLS_MAX = 1_024
-
-export type SendOutcome = {
-  readonly kind: 'delivered' | 'permanent' | 'gone' | 'retry'
-  /** HTTP status; null: no response. */
-  readonly status: number | null
-  /** `http_503`, `timeout`, a network error code…; for logs and the table of attempts. */
-  readonly reason: string
-  readonly latencyMs: number
-  /** The first bytes of the response body, as text. */
-  readonly reply: string
-}
 
 export interface WebhookRequest {
   readonly endpoint: Endpoint

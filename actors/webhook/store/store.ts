@@ -19,7 +19,7 @@ import type { Instant } from '../../../src/base/clock.js'
 import type { DeliveryId, EndpointId, EventId, TenantId } from '../../../src/base/ids.js'
 import { projectRoot } from '../../../src/base/project_root.js'
 import { openDatabase, type Reader } from '../../../src/store/database.js'
-import { createDedupWindow } from '../intake/dedup_window.js'
+import { createDedupWindow } from './dedup_window.js'
 import {
   COMMIT_STATEMENT,
   COMMIT_VIEW,

@@ -1,11 +1,13 @@
 /**
  * The processor's cryptographic operations, each with the key for its purpose.
  *
- * Does not own: cryptography (auth), the key file (auth/master_key), which keys exist (keyring).
+ * Does not own: cryptography (auth), the key file (auth/master_key), which keys exist
+ * (master_keys/keyring).
  */
 import { hash } from 'node:crypto'
 import { requestHash, type JsonValue } from '../../auth/digest.js'
 import { createMac } from '../../auth/mac.js'
+import type { MasterKeys } from '../../auth/master_key.js'
 import { createSecretBox, open, seal, type SecretBox } from '../../auth/secret_box.js'
 import {
   createTokenKeys,
@@ -17,8 +19,17 @@ import { assert } from '../../base/assert.js'
 import type { TenantId } from '../../base/ids.js'
 import type { Random } from '../../base/random.js'
 import { createCursors, type Cursors } from './cursors.js'
-import type { Keyring } from './keyring.js'
 import { createOpenedAccounts } from './opened_accounts.js'
+
+export interface Keyring {
+  /** The master keys of the file; the first one encrypts. */
+  readonly masters: MasterKeys
+  readonly hashKey: Buffer
+  /** Of all master keys, past ones included; the first one signs. */
+  readonly tokenSecrets: readonly TokenSecret[]
+  /** Master keys removed while their tokens can still be valid: those tokens end now. */
+  readonly cutOff: readonly string[]
+}
 
 export interface Vault {
   /** The master key that encrypts. */

@@ -3,7 +3,7 @@
  *
  * Owns: the comparison, the reason as text, and the list of marks that the books are behind. Does
  * not own: the sources of marks (high-water file, bus, webhook pools, rail), the reaction
- * (recovery/recovery).
+ * (background/recovery).
  *
  * - A mark is a lower bound. It names something that left this process after its commit was on
  *   disk, so books that do not contain it are an older copy or have lost commits.

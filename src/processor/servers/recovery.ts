@@ -24,7 +24,7 @@ import {
   type StoredFigures,
 } from '../recovery/statement_figures.js'
 import { grpcError } from './grpc_error.js'
-import type { ModeState } from '../recovery/recovery.js'
+import type { ModeState } from '../background/recovery.js'
 import {
   operatorWork,
   ownWork,

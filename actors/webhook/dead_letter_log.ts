@@ -3,11 +3,11 @@
  *
  * - Written after the commit. The reason is ours, never text of the receiver.
  */
-import type { Clock } from '../../../src/base/clock.js'
-import type { EndpointId } from '../../../src/base/ids.js'
-import { createLineBound } from '../../../src/base/line_bound.js'
-import type { Logger } from '../../../src/base/log.js'
-import type { Delivery } from '../store/store.js'
+import type { Clock } from '../../src/base/clock.js'
+import type { EndpointId } from '../../src/base/ids.js'
+import { createLineBound } from '../../src/base/line_bound.js'
+import type { Logger } from '../../src/base/log.js'
+import type { Delivery } from './store/store.js'
 
 export interface DeadLetterLog {
   /** Its last attempt failed, or the receiver refused it. */

@@ -8,11 +8,12 @@
 import { assert } from '../../../src/base/assert.js'
 import type { Clock, Instant } from '../../../src/base/clock.js'
 import type { Random } from '../../../src/base/random.js'
-import { retryAt, type BackoffRules } from './backoff.js'
-import { deliveryTransitions, type DeliveryEvent } from './machine.js'
+import { retryAt, type BackoffRules } from '../delivery/backoff.js'
+import { deliveryTransitions, type DeliveryEvent } from '../delivery/machine.js'
 import type { Endpoint } from '../endpoint/endpoint.js'
 import type { AttemptRow } from '../store/schema.js'
-import type { Sender, SendOutcome } from '../sending/sender.js'
+import type { Sender } from './sender.js'
+import type { SendOutcome } from '../delivery/send_outcome.js'
 import type { Delivery } from '../store/store.js'
 
 export interface AttemptResult {

@@ -16,10 +16,10 @@ import type { Clock, Instant } from '../../../src/base/clock.js'
 import { leastIdAt, type EndpointId } from '../../../src/base/ids.js'
 import type { Random } from '../../../src/base/random.js'
 import { deliveryTo, type EventConsumer } from '../intake/event_consumer.js'
-import { deliveryTransitions } from './machine.js'
+import { deliveryTransitions } from '../delivery/machine.js'
 import { subscribesTo, type Endpoint } from '../endpoint/endpoint.js'
 import type { Endpoints } from '../endpoint/endpoint_directory.js'
-import type { WebhookPool } from '../pool.js'
+import type { PoolPort } from './pool_port.js'
 import type { EventRow } from '../store/schema.js'
 import type { Delivery, WebhookStore } from '../store/store.js'
 import type { DeliveryView, AdminQueries, OrphanDelivery } from '../store/admin_queries.js'
@@ -29,7 +29,7 @@ const PAGE_MAX = 500
 export interface RedriverOptions {
   readonly adminQueries: AdminQueries
   readonly store: Pick<WebhookStore, 'commit'>
-  readonly pool: Pick<WebhookPool, 'withPausedQueue' | 'deliver'>
+  readonly pool: Pick<PoolPort, 'withPausedQueue' | 'deliver'>
   readonly eventConsumer: Pick<EventConsumer, 'inOrder'>
   readonly endpoints: Pick<Endpoints, 'get' | 'ofTenant' | 'whenSynced'>
   readonly clock: Clock

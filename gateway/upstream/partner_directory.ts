@@ -9,15 +9,7 @@ import type { Metadata } from '@grpc/grpc-js'
 import { CLEARTEXT } from '../../src/base/grpc_tls.js'
 import type { Logger } from '../../src/base/log.js'
 import { openDirectoryStream } from './directory_stream.js'
-import { createPartners, type Partners } from './partners.js'
-
-export interface Directory {
-  /** Undefined before the first complete snapshot. */
-  partners(): Partners | undefined
-  /** Whether `partners` has the keys of every processor. If not, an unknown key can be valid. */
-  isComplete(): boolean
-  readonly fresh: boolean
-}
+import { createPartners, type Directory, type Partners } from '../authentication/partners.js'
 
 export interface WatchedDirectory extends Directory {
   /** Resolves with the first complete snapshot. */

@@ -2,7 +2,7 @@
  * The keyring: the master keys of the key file, and derived keys that outlive them.
  *
  * Owns: checking that no needed master key is missing, storing the derived keys. Does not own: the
- * file (auth/master_key), using the keys (vault), re-encrypting other rows
+ * file (auth/master_key), using the keys (keys/vault), re-encrypting other rows
  * (partners/secrets_reencrypt).
  *
  * - The request-hash key is derived once, from the oldest master key at the first start, and
@@ -22,17 +22,8 @@ import { instant, plus, SECOND, type Instant } from '../../base/clock.js'
 import type { Random } from '../../base/random.js'
 import type { KeyRows, Store } from '../../store/store.js'
 import type { Row } from '../../store/tables.js'
+import type { Keyring } from '../keys/vault.js'
 import { createCommitBatch, type CommitBatch } from '../cycle/commit_batch.js'
-
-export interface Keyring {
-  /** The master keys of the file; the first one encrypts. */
-  readonly masters: MasterKeys
-  readonly hashKey: Buffer
-  /** Of all master keys, past ones included; the first one signs. */
-  readonly tokenSecrets: readonly TokenSecret[]
-  /** Master keys removed while their tokens can still be valid: those tokens end now. */
-  readonly cutOff: readonly string[]
-}
 
 const HASH_KEY = 'idempotency'
 const TOKEN_KEY = 'tokens.'

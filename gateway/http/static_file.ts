@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import type { HeaderValue } from '../../src/auth/verify.js'
-import type { AnswerHeaders } from '../http/request_context.js'
+import type { AnswerHeaders } from './headers.js'
 
 export interface StaticFile {
   readonly plain: Representation

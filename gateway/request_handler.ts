@@ -16,23 +16,26 @@
  *   what then remains. Requests with an unknown key id are rejected immediately instead of queued,
  *   so they cannot fill the queue. Token requests are not queued.
  */
-import type { Command } from '../../protos/types/causeway/internal/v1/Command.js'
-import type { Clock, Instant } from '../../src/base/clock.js'
-import { refused, type Refusal, type Violation } from '../../src/base/errors.js'
-import type { Environment } from '../../src/base/ids.js'
-import type { Authenticator, Caller } from '../authentication/authenticate.js'
-import type { RequestScheduler } from '../admission/request_scheduler.js'
-import type { StaticFile } from '../docs/static_file.js'
-import type { BrandHeaders } from '../http/headers.js'
-import { echoKey } from '../decode/idempotency_key.js'
-import type { Directory } from '../authentication/partner_directory.js'
-import type { AnswerHeaders, RequestContext } from '../http/request_context.js'
-import type { Hosts } from '../routing/hosts.js'
-import type { TrafficClass, TrafficClassifier } from '../admission/traffic_class.js'
-import type { Exceeded, InFlight, Limits } from '../admission/limits.js'
-import { registeredCode } from '../http/error_response.js'
-import type { PendingCommand, ProcessorClient } from './processor_client.js'
-import type { RejectionThrottle } from '../admission/rejection_throttle.js'
+import type { Command } from '../protos/types/causeway/internal/v1/Command.js'
+import type { Clock, Instant } from '../src/base/clock.js'
+import { refused, type Refusal, type Violation } from '../src/base/errors.js'
+import type { Environment } from '../src/base/ids.js'
+import type { Authenticator } from './authentication/authenticate.js'
+import type { Caller } from './http/caller.js'
+import type { RequestScheduler } from './admission/request_scheduler.js'
+import type { StaticFile } from './http/static_file.js'
+import type { BrandHeaders } from './http/headers.js'
+import { echoKey } from './decode/idempotency_key.js'
+import type { Directory } from './authentication/partners.js'
+import type { AnswerHeaders } from './http/headers.js'
+import type { RequestContext } from './http/request_context.js'
+import type { Hosts } from './routing/hosts.js'
+import type { TrafficClass, TrafficClassifier } from './admission/traffic_class.js'
+import type { Exceeded, InFlight, Limits } from './admission/limits.js'
+import { registeredCode } from './http/error_response.js'
+import type { ProcessorClient } from './upstream/processor_client.js'
+import type { PendingCommand } from './upstream/pending_command.js'
+import type { RejectionThrottle } from './admission/rejection_throttle.js'
 import {
   NO_ROUTE,
   type RouteMatch,
@@ -40,7 +43,7 @@ import {
   type Handler,
   type Route,
   type LocalHandler,
-} from '../routing/route.js'
+} from './routing/route.js'
 
 export interface RequestHandlerOptions {
   readonly brandHeaders: BrandHeaders

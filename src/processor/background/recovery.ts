@@ -25,9 +25,14 @@ import type { Memory } from '../cache/memory.js'
 import { enterRecovery } from '../commands/operators/recovery_enter.js'
 import { internalWork } from '../cycle/command.js'
 import type { Pipeline } from '../cycle/pipeline.js'
-import { createAdmission, type Admitted } from './admission.js'
-import { createHighWater, readHighWater, readMarkFile, replaceMarkFile } from './high_water.js'
-import { ADVICE, createMarks, type Behind, type Mark } from './marks.js'
+import { createAdmission, type Admitted } from '../recovery/admission.js'
+import {
+  createHighWater,
+  readHighWater,
+  readMarkFile,
+  replaceMarkFile,
+} from '../recovery/high_water.js'
+import { ADVICE, createMarks, type Behind, type Mark } from '../recovery/marks.js'
 
 const BUS = 'the bus'
 const RAIL = 'the rail'

@@ -7,7 +7,7 @@ import { createRetry } from '../../src/base/retry.js'
 import type { GrpcTls } from '../../src/base/grpc_tls.js'
 import type { ProtoGrpcType } from '../../protos/types/directory.js'
 import type { PartnerUpdate__Output } from '../../protos/types/causeway/internal/v1/PartnerUpdate.js'
-import { CHANNEL_OPTIONS, REOPEN } from '../upstream/channel.js'
+import { CHANNEL_OPTIONS, REOPEN } from './channel.js'
 
 export interface DirectoryListener {
   /** The updates that follow, up to the one marked complete, replace all earlier ones. */

@@ -8,7 +8,7 @@ import { instant, toRfc3339 } from '../../base/clock.js'
 import type { Row } from '../../store/tables.js'
 import { othersTokensEndAt } from './keyring.js'
 import type { Memory } from '../cache/memory.js'
-import type { Vault } from './vault.js'
+import type { Vault } from '../keys/vault.js'
 
 /** The encrypting key first, then by name. */
 export function masterKeyViews({ masterKeys }: Memory, vault: Vault): readonly object[] {

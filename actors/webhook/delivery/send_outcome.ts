@@ -1,0 +1,11 @@
+/** The outcome of one call of an endpoint. */
+export type SendOutcome = {
+  readonly kind: 'delivered' | 'permanent' | 'gone' | 'retry'
+  /** HTTP status; null: no response. */
+  readonly status: number | null
+  /** `http_503`, `timeout`, a network error code…; for logs and the table of attempts. */
+  readonly reason: string
+  readonly latencyMs: number
+  /** The first bytes of the response body, as text. */
+  readonly reply: string
+}
