@@ -24,7 +24,7 @@ import { programOptions } from '../../src/base/program_options.js'
 import { RECONNECT } from '../../src/base/retry.js'
 import { dataFile, requirePrivateDataDir } from '../../src/base/settings.js'
 import { readSettings } from '../../src/base/settings_reader.js'
-import { timelineOf, webhookDatabase, webhookSchema } from '../../src/base/subjects.js'
+import { webhookDatabase, webhookSchema } from '../../src/base/subjects.js'
 import { busServer } from '../../src/bus/bus_server.js'
 import { connectBus } from '../../src/bus/nats.js'
 import { createControlHandler } from './control/control_handler.js'
@@ -41,7 +41,6 @@ import { createRedriver } from './control/redrive.js'
 import { createSender } from './sending/sender.js'
 import { NoAnswer } from '../../src/store/postgres/answers.js'
 import { Deposed, lockHolder } from '../../src/store/postgres/owned_schema.js'
-import { timelinesIn } from '../../src/store/postgres/timelines.js'
 import { openPostgresPool, type PostgresPool } from './store/postgres/store.js'
 import { openWebhookStore, type CorruptRow } from './store/store.js'
 import { nameServers, systemNames } from './sending/target_guard.js'
@@ -310,7 +309,6 @@ async function openStore(): Promise<PostgresPool> {
     holder: await lockHolder(settings.DATA_DIR, shard, random),
     elapsed: () => performance.now(),
     pause: systemPause,
-    timelines: timelinesIn(dataFile(settings, timelineOf(shard)), settings.RECOVERY === 'yes'),
     onWaiting: () => {
       readinessNow = () => CANDIDATE
       child.waiting({ mode: CANDIDATE.mode })

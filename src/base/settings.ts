@@ -76,6 +76,11 @@ export const SETTINGS = {
     'USER:PASSWORD@HOST:PORT/DATABASE',
     'URL of the PostgreSQL server of the books, with all its hosts; empty: SQLite in DATA_DIR',
   ),
+  STORE_SYNC: oneOf(
+    ['auto', 'required', 'reported'],
+    'auto',
+    'required: none serves while its commits wait for no standby; auto: so beyond loopback',
+  ),
   WEBHOOK_STORE_URL: url(
     ['postgres', 'postgresql'],
     'USER:PASSWORD@HOST:PORT/DATABASE',

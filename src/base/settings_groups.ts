@@ -29,6 +29,7 @@ export const SETTINGS_GROUPS: Readonly<Record<string, readonly SettingName[]>> =
   'Storage and bus': [
     'STORE',
     'STORE_URL',
+    'STORE_SYNC',
     'WEBHOOK_STORE_URL',
     'SHARD',
     'CLUSTER',

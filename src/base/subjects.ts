@@ -38,15 +38,14 @@ export const FILES = {
   /** The URL of the PostgreSQL server that the stack runs. */
   storeUrl: 'store_url',
   natsStore: 'nats',
+  /** The newest timeline of the PostgreSQL server that the processor has used. */
+  timeline: 'timeline.json',
   /** Identifies this data directory to the other machines of a cluster. */
   place: 'place.id',
 } as const
 
 /** The high-water mark of one shard of a cluster: a processor can serve several in turn. */
 export const highWaterOf = (shard: string): string => `high_water_${shard}.json`
-
-/** The newest timeline of PostgreSQL that the process of this schema, or of a cluster, has used. */
-export const timelineOf = (schema: string): string => `timeline_${schema}.json`
 
 /** Maximum number of webhook databases; the audit reads all of them. */
 export const WEBHOOK_POOLS_MAX = 8

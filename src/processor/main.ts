@@ -25,12 +25,13 @@ import { reportStartupFaults } from '../base/startup_faults.js'
 import { sandboxRailFault } from '../base/sandbox_in_production.js'
 import { dataFile, requirePrivateDataDir } from '../base/settings.js'
 import { readSettings } from '../base/settings_reader.js'
-import { FILES, highWaterOf, timelineOf } from '../base/subjects.js'
+import { FILES, highWaterOf } from '../base/subjects.js'
 import { busServer } from '../bus/bus_server.js'
 import { connectBus } from '../bus/nats.js'
 import { connectRail } from '../rails/client.js'
 import { SANDBOX_RAIL } from '../rails/rail.js'
 import { NoAnswer } from '../store/postgres/answers.js'
+import { isLocalStore } from '../store/postgres/connection.js'
 import { lockHolder } from '../store/postgres/owned_schema.js'
 import { openPostgresStore } from '../store/postgres/store.js'
 import { timelinesIn, type Timelines } from '../store/postgres/timelines.js'
@@ -52,7 +53,7 @@ import { createPipeline } from './cycle/pipeline.js'
 import { rulesOf } from './cycle/rules.js'
 import { openKeyring } from './master_keys/keyring.js'
 import { createVault } from './keys/vault.js'
-import { registerMetrics } from './metrics.js'
+import { registerMetrics, registerSynchrony } from './metrics.js'
 import { createQueryRunner } from './queries/query.js'
 import { compareUnsubmitted } from './background/orphan_comparison.js'
 import { createRecovery } from './background/recovery.js'
@@ -251,6 +252,7 @@ if (settings.GRPC_SOCKET !== '') {
 }
 
 if (member !== undefined) registerShardMetrics(registry, member, member.cluster)
+if (books.synchrony !== undefined) registerSynchrony(registry, books.synchrony)
 registerMetrics(registry, {
   pipeline,
   memory,
@@ -266,6 +268,7 @@ readinessNow = () => ({
   bus: bus.status(),
   ...railReadiness(railConnection.fault()),
   disk: disk.isLow() ? 'low' : 'ok',
+  ...degradedBy(books.synchrony?.()?.fault),
   ...(member === undefined ? {} : ownerOf(member)),
   ...(memory.settingsFault === null ? {} : { settings_fault: memory.settingsFault }),
 })
@@ -401,6 +404,10 @@ function shardInfoOf(owner: Member | undefined): ShardInfo {
   }
 }
 
+function degradedBy(fault: string | null | undefined): object {
+  return fault == null ? {} : { degraded: fault }
+}
+
 function railReadiness(fault: string | null): object {
   return fault === null ? { rail: 'up' } : { rail: 'down', rail_fault: fault }
 }
@@ -435,6 +442,7 @@ async function openBooks(): Promise<OwnedBooks> {
     elapsed: () => performance.now(),
     pause: systemPause,
     timelines: timelines(),
+    isSyncRequired: isSyncRequired(),
     log,
   })
   return { masters: await masterKeysOf(books), books, member: undefined }
@@ -445,6 +453,7 @@ async function openShard(): Promise<OwnedBooks> {
     settings,
     random,
     timelines: timelines(),
+    isSyncRequired: isSyncRequired(),
     masterKeys: () => (existsSync(masterKeyFile()) ? masterKeys(false) : []).map(({ kid }) => kid),
     elapsed: () => performance.now(),
     pause: systemPause,
@@ -459,8 +468,13 @@ async function openShard(): Promise<OwnedBooks> {
   return { masters: await masterKeysOf(books), books, member }
 }
 
+function isSyncRequired(): boolean {
+  const { STORE_SYNC: sync, STORE_URL: url } = settings
+  return sync === 'required' || (sync === 'auto' && !isLocalStore(url))
+}
+
 function timelines(): Timelines {
-  return timelinesIn(dataFile(settings, timelineOf('processor')), settings.RECOVERY === 'yes')
+  return timelinesIn(dataFile(settings, FILES.timeline), settings.RECOVERY === 'yes')
 }
 
 async function masterKeysOf(books: Store): Promise<MasterKeys> {

@@ -1,6 +1,7 @@
 /** The processor's metrics, read at each scrape. */
 import { Counter, Gauge, type Registry } from 'prom-client'
 import { SECOND } from '../base/clock.js'
+import type { Synchrony } from '../store/store.js'
 import type { Memory } from './cache/memory.js'
 import type { Pipeline } from './cycle/pipeline.js'
 import type { RailLink } from './background/rail_link.js'
@@ -142,6 +143,30 @@ export function registerMetrics(
       this.set({ entity: 'payment_intent', age: 'over_24h' }, intents)
       this.set({ entity: 'payout', age: 'over_24h' }, payouts)
       this.set({ entity: 'recall', age: 'over_24h' }, recalls)
+    },
+  })
+}
+
+/** Of books on a PostgreSQL server. */
+export function registerSynchrony(registry: Registry, synchrony: () => Synchrony | null): void {
+  const registers = [registry]
+  new Gauge({
+    name: 'causeway_store_synchronous',
+    help: '1 while commits wait for a standby, 0 while what is answered is on one server only',
+    registers,
+    collect() {
+      this.set(Number(synchrony()?.fault === null))
+    },
+  })
+  new Gauge({
+    name: 'causeway_synchronous_standbys',
+    help: 'Connected synchronous standbys; absent without the role pg_monitor',
+    registers,
+    collect() {
+      this.reset()
+      const standbys = synchrony()?.standbys ?? null
+      if (standbys === null) this.remove()
+      else this.set(standbys)
     },
   })
 }

@@ -163,6 +163,14 @@ export class Deposed extends Error {
 /** Writes: all of them. Submissions: nothing is submitted to the rail. */
 export type RecoveryStop = 'writes' | 'submissions'
 
+/** Whether the commits of a server wait for a standby. */
+export interface Synchrony {
+  /** Why commits are on one server only, without a full stop; null: they wait for a standby. */
+  readonly fault: string | null
+  /** Connected synchronous standbys; null: the role may not see them. */
+  readonly standbys: number | null
+}
+
 export interface Store {
   keyRows(): Promise<KeyRows>
   boot(recentSince: Instant): Promise<BootState>
@@ -183,6 +191,8 @@ export interface Store {
   raiseEpoch(above: number): Promise<void>
   /** Called once when the store can no longer commit, with a Deposed or another error. */
   onFailure(report: (error: Error) => void): void
+  /** Of a server. Absent, or null: the books are a file, or it is not read. */
+  synchrony?(): Synchrony | null
   /** What a recovery stops until an operator releases it; null: nothing. */
   stoppedByRecovery(): Promise<RecoveryStop | null>
   close(): Promise<void>

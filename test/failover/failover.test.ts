@@ -4,6 +4,7 @@
  */
 import { join } from 'node:path'
 import t from 'tap'
+import { systemPause } from '../../src/base/clock.js'
 import {
   checkTimeline,
   connectToPrimary,
@@ -11,7 +12,7 @@ import {
   type PostgresTarget,
 } from '../../src/store/postgres/connection.js'
 import { timelinesIn } from '../../src/store/postgres/timelines.js'
-import { Deposed } from '../../src/store/store.js'
+import { Deposed, type Store } from '../../src/store/store.js'
 import { eventually } from '../support/eventually.js'
 import { noPostgres } from '../support/postgres_server.js'
 import { startReplicated } from '../support/replicated_postgres.js'
@@ -88,6 +89,49 @@ void t.test('a primary that resumes after the promotion acknowledges nothing', a
   t.ok((await owner.failed) instanceof Error)
   t.equal(owner.acknowledged.length, known, 'the pending commit is not acknowledged')
   t.same(await booksOf(next), books)
+})
+
+void t.test('an owner serves only while commits wait for a standby', async (t) => {
+  await servers.rebuild()
+  const admin = await connectToPrimary(parseStoreUrl(servers.primaryUrl()), 'public', 'test')
+  t.teardown(() => admin.close())
+  const setStandbys = async (names: string): Promise<void> => {
+    await admin.exec(`ALTER SYSTEM SET synchronous_standby_names = '${names}'`)
+    await admin.exec('SELECT pg_reload_conf()')
+  }
+  await admin.exec(`ALTER SYSTEM SET synchronous_commit = 'off'`)
+  const failed = async (store: Store): Promise<Error> =>
+    new Promise((resolve) => store.onFailure(resolve))
+  const owner = await openOwner(servers.url, 'required', { isSyncRequired: true })
+  const reporting = { shard: 'books_2', isSyncRequired: false }
+  const other = await openOwner(servers.url, 'reported', reporting)
+  t.match(owner.synchrony?.(), { fault: null, standbys: 1 }, 'the session sets synchronous_commit')
+
+  const ended = failed(owner)
+  await setStandbys('')
+  t.match(await ended, { message: /synchronous_standby_names is empty/ })
+  await owner.close()
+  const reason = /synchronous_standby_names is empty: commits wait for no standby/
+  await eventually('it is reported', () => reason.test(other.synchrony?.()?.fault ?? ''))
+
+  let isTaken = false
+  let looks = 0
+  const pause = (ms: number): Promise<void> => {
+    looks += 1
+    return systemPause(ms / 20)
+  }
+  const waiting = openOwner(servers.url, 'waiting', { isSyncRequired: true, pause })
+  waiting.then(() => (isTaken = true)).catch(() => undefined)
+  await eventually('it looks again and again', () => looks > 5)
+  t.notOk(isTaken, 'it does not take over')
+  await setStandbys('*')
+  await commitOne(await waiting, 'pi_synchronous')
+  await (await waiting).close()
+  await eventually('it is reported', () => other.synchrony?.()?.fault === null)
+  await other.close()
+  // The next standby is a copy, with these settings.
+  await admin.exec('ALTER SYSTEM RESET ALL')
+  await admin.exec('SELECT pg_reload_conf()')
 })
 
 void t.test('a former primary that still answers is not used, whatever the order', async (t) => {

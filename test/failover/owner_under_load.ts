@@ -1,6 +1,7 @@
 /** An owner of books that commits batches of one intent each until its store fails. */
 import { createLog } from '../../src/base/log.js'
 import { instant, systemPause } from '../../src/base/clock.js'
+import type { SchemaOptions } from '../../src/store/postgres/owned_schema.js'
 import { openPostgresStore } from '../../src/store/postgres/store.js'
 import type { Store } from '../../src/store/store.js'
 import { dueIds } from '../support/due_ids.js'
@@ -26,10 +27,17 @@ const log = createLog('test', { LOG_LEVEL: 'silent' })
 const MORE_THAN_ALL = 1_000_000
 
 /** Takes over without waiting for the timeout of the lease. */
-export function openOwner(url: string, holder: string): Promise<Store> {
+export function openOwner(
+  url: string,
+  holder: string,
+  more: Partial<SchemaOptions> = {},
+): Promise<Store> {
   const { elapsed, hurried } = hurriedClock()
   return hurried(() =>
-    openPostgresStore({ url, shard: 'books_1', holder, elapsed, pause: systemPause, log }),
+    openPostgresStore({
+      ...{ url, shard: 'books_1', holder, elapsed, pause: systemPause, log },
+      ...more,
+    }),
   )
 }
 

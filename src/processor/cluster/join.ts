@@ -20,6 +20,7 @@ export interface JoinOptions {
   readonly settings: Settings
   readonly random: Random
   readonly timelines: Timelines
+  readonly isSyncRequired: boolean
   /** Kids of the keys in the master key file; none when there is no file. */
   readonly masterKeys: () => readonly string[]
   readonly elapsed: () => number

@@ -72,6 +72,10 @@ export function parseStoreUrl(url: string): readonly PostgresTarget[] {
   })
 }
 
+/** Whether every host is this machine. */
+export const isLocalStore = (url: string): boolean =>
+  parseStoreUrl(url).every(({ host }) => isLocal(host))
+
 const isLocal = (host: string): boolean =>
   host.startsWith('/') || host === 'localhost' || host === '::1' || /^127\./.test(host)
 

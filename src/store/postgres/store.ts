@@ -55,6 +55,7 @@ export async function openPostgresStore(options: SchemaOptions): Promise<Store> 
     lists: createLists(lists),
     marks: progressQueries(background, progress),
     onFailure: schema.onFailure,
+    synchrony: schema.synchrony,
     stoppedByRecovery: () => readStoppedByRecovery(background),
     raiseEpoch: async (above) => {
       await schema.raiseEpoch(above)

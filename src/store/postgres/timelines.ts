@@ -7,7 +7,7 @@
  * - Each promotion of a standby begins a timeline, so a server of an older one is a former primary.
  *   It still answers reads, and without a standby also writes, which are lost.
  * - Another server, with another system identifier, is not compared. Neither is any server when an
- *   operator starts the process with RECOVERY=yes.
+ *   operator starts a recovery.
  */
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
