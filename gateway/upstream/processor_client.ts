@@ -15,6 +15,7 @@
  *   HOLD_WITHIN_MS; after that they settle as `configuration_error`, unsent.
  * - Without a stream otherwise, or with IN_FLIGHT_MAX commands in flight, a command settles as
  *   `configuration_error` at once.
+ * - The first message of a stream has the marks of what was answered before (progress_marks).
  * - A `settle` callback that throws does not affect the other commands of its batch.
  * - A command that is never answered settles as `timeout` after ABANDON_AFTER_MS, well after its
  *   client received a 504.
@@ -37,6 +38,7 @@ import { contracts } from '../../src/base/protos.js'
 import { createRetry } from '../../src/base/retry.js'
 import { CHANNEL_OPTIONS, REOPEN } from './channel.js'
 import type { PendingCommand } from './pending_command.js'
+import { createProgressMarks, type ProgressMarks } from './progress_marks.js'
 import { createHeldCommands, settleSafely, type Submit } from './held_commands.js'
 
 export interface ProcessorClient {
@@ -71,6 +73,8 @@ export interface ProcessorClientOptions {
   readonly metadata: Metadata
   readonly clock: Clock
   readonly log: Logger
+  /** Of all processors. Default: of this one. */
+  readonly marks?: ProgressMarks
   /** Default: HOLD_WITHIN_MS. */
   readonly holdWithinMs?: number
   /** Called whenever the stream has opened. */
@@ -79,6 +83,7 @@ export interface ProcessorClientOptions {
 
 export function createProcessorClient(options: ProcessorClientOptions): StreamClient {
   const { address, tls = CLEARTEXT, clock, log, holdWithinMs = HOLD_WITHIN_MS } = options
+  const { marks = createProgressMarks() } = options
   const { CommandStream } = contracts<ProtoGrpcType>('causeway/internal/v1/command_stream.proto')
     .causeway.internal.v1
   const client = new CommandStream(address, tls.channelCredentials(address), {
@@ -128,7 +133,8 @@ export function createProcessorClient(options: ProcessorClientOptions): StreamCl
     batchBytes = 0
   }
 
-  const applyReplies = ({ replies, draining }: ReplyBatch__Output): void => {
+  const applyReplies = ({ replies, draining, mark }: ReplyBatch__Output): void => {
+    if (mark !== null) marks.received(mark)
     if (draining) drain()
     for (const { ticket, code, body, replayed, violation } of replies) {
       const pending = inFlight.get(ticket)
@@ -167,6 +173,8 @@ export function createProcessorClient(options: ProcessorClientOptions): StreamCl
       // without a listener.
       opening.on('error', () => undefined)
       opening.on('status', ({ details }) => onBroken(details))
+      const known = marks.all()
+      if (known.length > 0) opening.write({ marks: known })
       stream = opening
       resolveOpened()
       endHolding()

@@ -23,6 +23,7 @@ import type { Logger } from '../../src/base/log.js'
 import { openDirectoryStream, type DirectoryStream } from './directory_stream.js'
 import type { Directory } from '../authentication/partners.js'
 import { createPartnerRouting } from './partner_routing.js'
+import { createProgressMarks } from './progress_marks.js'
 import { createHeldCommands, type HeldCommands, type Submit } from './held_commands.js'
 import {
   createProcessorClient,
@@ -103,6 +104,7 @@ interface Interval {
 export function createProcessors(options: ProcessorsOptions): Processors {
   const { clock, log, holdWithinMs = HOLD_WITHIN_MS, ports = NETWORK } = options
   const links = new Map<string, Link>()
+  const marks = createProgressMarks()
   const intervals = new Map<PartnerId, Interval>()
 
   const submit: Submit = (command, pending, bodyBytes = 0) => {
@@ -182,7 +184,7 @@ export function createProcessors(options: ProcessorsOptions): Processors {
   const connect = (address: string): Link => {
     const onOpen = (): void =>
       ownersChanged([...intervals.keys()].filter((id) => ownerOf(id) === client))
-    const client = ports.openClient({ ...options, address, onOpen })
+    const client = ports.openClient({ ...options, address, marks, onOpen })
     routing.add(client)
     const directory = ports.openDirectory(
       { ...options, address },

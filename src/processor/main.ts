@@ -60,6 +60,7 @@ import { createRecovery } from './background/recovery.js'
 import { createStatementChecker } from './recovery/statement_check.js'
 import { createServer, prepareContracts, type ServerLinks } from './server.js'
 import { createCommittedEvents } from './servers/event_watch.js'
+import type { GatewayProgress } from './servers/command_stream.js'
 import { directoryService, type ShardInfo } from './servers/directory_stream.js'
 import type { NewestEvent } from './servers/webhook_control.js'
 
@@ -240,6 +241,7 @@ const links: ServerLinks = {
   mode: () => recovery.state(),
   released: () => recovery.released(),
   placements: member,
+  progress: settings.STORE_URL === '' ? undefined : gatewayProgress(),
   shards: member?.cluster,
 }
 await catchUpSettings()
@@ -406,6 +408,26 @@ function shardInfoOf(owner: Member | undefined): ShardInfo {
 
 function degradedBy(fault: string | null | undefined): object {
   return fault == null ? {} : { degraded: fault }
+}
+
+/** The marks that gateways carry from one owner of the books to the next. */
+function gatewayProgress(): GatewayProgress {
+  const shard = member?.shard ?? settings.SHARD
+  return {
+    mark: () => {
+      const { booksId, epoch, lastBatch } = books.marks.progress()
+      return { shard, books_id: booksId, epoch, batch: lastBatch }
+    },
+    shown: (marks) => {
+      for (const mark of marks) {
+        if (mark.shard !== shard) continue
+        const [epoch, lastBatch] = [Number(mark.epoch), Number(mark.batch)]
+        recovery
+          .admitGateway({ booksId: mark.books_id, epoch, lastBatch })
+          .catch((error: unknown) => log.warn({ error }, 'a mark of a gateway is not compared'))
+      }
+    },
+  }
 }
 
 function railReadiness(fault: string | null): object {

@@ -39,7 +39,7 @@ import { webhookControlService, type PoolConnected } from './servers/webhook_con
 import { approvalsService } from './servers/approvals.js'
 import { callersService } from './servers/callers.js'
 import type { DirectoryService } from './servers/directory_stream.js'
-import { commandStreamService } from './servers/command_stream.js'
+import { commandStreamService, type GatewayProgress } from './servers/command_stream.js'
 import { grpcError } from './servers/grpc_error.js'
 import { withAuthenticatedCaller } from './servers/authenticated_caller.js'
 import { endpointCalls, eventCalls } from './servers/event_calls.js'
@@ -100,6 +100,8 @@ export interface ServerLinks extends RecoveryDependencies {
   readonly idle?: () => Promise<void>
   /** Undefined: this processor has all partners. */
   readonly placements?: Placements | undefined
+  /** Undefined: no other process can own the books. */
+  readonly progress?: GatewayProgress | undefined
   /** Undefined: this processor is in no cluster. */
   readonly shards?: ShardAdmin | undefined
 }
@@ -129,6 +131,7 @@ export function createServer(
     events = createCommittedEvents(),
     idle,
     placements,
+    progress,
     shards,
     ...recovery
   }: ServerLinks = NO_LINKS,
@@ -168,7 +171,7 @@ export function createServer(
   const pools = webhookControlService(onPool, webhookPools)
   const call = partnerCalls(dependencies, pools)
   const watch = eventWatch(dependencies, events)
-  const commandStream = commandStreamService({ ...dependencies, pools })
+  const commandStream = commandStreamService({ ...dependencies, pools, progress })
   add(internal.v1.CommandStream, commandStream.handlers)
   add(internal.v1.Directory, directory.handlers)
   add(v1.PaymentIntents, { ...callsOf('PaymentIntents', call), ...intentCalls(call) })

@@ -12,6 +12,10 @@ import { contracts } from '../../src/base/protos.js'
 import type { Command__Output } from '../../protos/types/causeway/internal/v1/Command.js'
 import type { CommandBatch__Output } from '../../protos/types/causeway/internal/v1/CommandBatch.js'
 import type { PartnerUpdate } from '../../protos/types/causeway/internal/v1/PartnerUpdate.js'
+import type {
+  ProgressMark,
+  ProgressMark__Output,
+} from '../../protos/types/causeway/internal/v1/ProgressMark.js'
 import type { Reply } from '../../protos/types/causeway/internal/v1/Reply.js'
 import type { ReplyBatch } from '../../protos/types/causeway/internal/v1/ReplyBatch.js'
 import type { WatchRequest__Output } from '../../protos/types/causeway/internal/v1/WatchRequest.js'
@@ -25,6 +29,10 @@ export interface ProcessorStub {
   address: string
   /** Every command that arrived, in order. */
   readonly commands: Command__Output[]
+  /** The marks that gateways showed, in order. */
+  readonly marks: ProgressMark__Output[]
+  /** Sent with the replies. */
+  mark?: ProgressMark
   /** Number of commands in each message. */
   readonly batches: number[]
   script: Script
@@ -63,6 +71,7 @@ export async function startProcessorStub(options: ProcessorStubOptions): Promise
   const processorStub: ProcessorStub = {
     address: '',
     commands: [],
+    marks: [],
     batches: [],
     script: options.script ?? accept,
     ended: (stream) => stream.end(),
@@ -86,11 +95,14 @@ export async function startProcessorStub(options: ProcessorStubOptions): Promise
     Open: (stream: CommandStreamCall) => {
       commandStreams.add(stream)
       stream.on('close', () => commandStreams.delete(stream))
-      stream.on('data', ({ commands }: CommandBatch__Output) => {
+      stream.on('data', ({ commands, marks }: CommandBatch__Output) => {
+        processorStub.marks.push(...marks)
+        if (commands.length === 0) return
         processorStub.batches.push(commands.length)
         processorStub.commands.push(...commands)
         const replies = commands.flatMap((command) => processorStub.script(command))
-        if (replies.length > 0) stream.write({ replies })
+        const { mark = null } = processorStub
+        if (replies.length > 0) stream.write({ replies, mark })
       })
       stream.on('end', () => processorStub.ended(stream))
       stream.on('error', () => undefined)

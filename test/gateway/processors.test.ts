@@ -276,6 +276,29 @@ void t.test('a removed address is dropped after its stream has ended', async (t)
   t.equal(await answered(send(processors, 'umbrella')), 'accepted')
 })
 
+void t.test('the next owner is shown the newest commit that was answered', async (t) => {
+  const one = await startStub(t, announcing('books_1', 1, 'acme'))
+  const two = await startStub(t, announcing('books_2', 1, 'umbrella'))
+  const processors = await connectTo(t, [one, two])
+  const mark = (shard: string, epoch: number, batch: number) => ({
+    ...{ shard, books_id: 'b', epoch: String(epoch), batch: String(batch) },
+  })
+  for (const batch of [7, 9, 8]) {
+    one.mark = mark('books_1', 1, batch)
+    t.equal(await answered(send(processors, 'acme')), 'accepted')
+  }
+  two.mark = mark('books_2', 3, 2)
+  t.equal(await answered(send(processors, 'umbrella')), 'accepted')
+  t.same(one.marks, [], 'nothing was answered before')
+  one.crash()
+  const next = await startStub(t, announcing('books_1', 2, 'acme'))
+  processors.setAddresses([one.address, two.address, next.address])
+  await eventually('the next owner serves', async () => {
+    return (await answered(send(processors, 'acme'))) === 'accepted'
+  })
+  t.same(next.marks, [mark('books_1', 1, 9), mark('books_2', 3, 2)])
+})
+
 void t.test('calls held for one shard do not use the capacity of others', async (t) => {
   const { partners = [], ...rest } = twoPartners()
   const [acme, umbrella] = partners

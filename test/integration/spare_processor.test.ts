@@ -7,10 +7,13 @@ import { join } from 'node:path'
 import { status, type ServiceError } from '@grpc/grpc-js'
 import { Client } from 'pg'
 import t, { type Test } from 'tap'
+import type { ReplyBatch__Output as ReplyBatch } from '../../protos/types/causeway/internal/v1/ReplyBatch.js'
+import type { ProtoGrpcType as CommandStreamProto } from '../../protos/types/command_stream.js'
 import type { ProtoGrpcType as OperatorProto } from '../../protos/types/operator.js'
 import type { ProtoGrpcType as ControlProto } from '../../protos/types/webhook_control.js'
 import { callerEntry } from '../../src/auth/callers.js'
 import { bearer } from '../../src/base/bearer.js'
+import { EXIT_BOOKS_BEHIND } from '../../src/base/child.js'
 import { systemClock } from '../../src/base/clock.js'
 import { CLEARTEXT } from '../../src/base/grpc_tls.js'
 import { newId, type EventId } from '../../src/base/ids.js'
@@ -41,7 +44,7 @@ const [SETUP, OPERATOR, RAIL] = [
   'token-of-an-operator-of-these-tests-1',
   'token-at-the-rail-of-these-tests-only',
 ]
-const POOL = 'token-of-a-pool'
+const [POOL, GATEWAY] = ['token-of-a-pool', 'token-of-a-gateway']
 const folder = tempFolder(t)
 const postgres = await startPostgres(t)
 const nats = await createNatsServer(join(folder, 'nats'))
@@ -87,6 +90,7 @@ async function start(
       callerEntry('supervisor', 'setup', SETUP),
       callerEntry('operator', 'anna', OPERATOR),
       callerEntry('webhooks', 'pool', POOL),
+      callerEntry('gateway', 'gateway', GATEWAY),
     ].join(),
     ...settings,
   })
@@ -352,4 +356,43 @@ void t.test('books that are behind a webhook pool alone send nothing to the rail
   const cause = `webhook pool 1 has event ${newest}, which the books do not`
   await eventually('the cause is logged', () => second.run.output().includes(cause))
   t.equal((await createPartner(second, 'hooli')).code, status.OK, 'writes are accepted')
+})
+
+/** The command stream of a gateway. */
+function aGatewayAt({ address }: Processor) {
+  const { CommandStream } = contracts<CommandStreamProto>().causeway.internal.v1
+  const client = new CommandStream(address, CLEARTEXT.channelCredentials(address))
+  return client.Open(bearer(GATEWAY)).on('error', () => client.close())
+}
+
+void t.test('an owner that lacks a commit that was answered ends with 78', async (t) => {
+  const gateway = aGatewayAt(second)
+  const replies: ReplyBatch[] = []
+  gateway.on('data', (batch: ReplyBatch) => replies.push(batch))
+  const command = (ticket: number): object => ({
+    ...{ ticket, tenant: 'globex_sandbox', budget_ms: 30_000, consume_nonce_only: true },
+    signed_by: { key_id: 'unknown', nonce: Buffer.alloc(32, ticket) },
+  })
+  gateway.write({ commands: [command(1)] })
+  await eventually('a reply names a commit', () => replies.some(({ mark }) => mark !== null))
+  const { mark } = replies.find((each) => each.mark !== null)!
+  t.match(mark, { shard: 'books_2', epoch: '2' })
+
+  const marks = [{ ...mark!, shard: 'books_1', batch: '999999' }, mark!]
+  gateway.write({ marks, commands: [command(2)] })
+  await eventually('it serves on', () => replies.some((each) => each.replies[0]?.ticket === 2))
+  const candidate = await start('p8', { CLUSTER: 'spare' })
+  await untilCandidate(candidate)
+  const lost = { ...mark!, batch: String(Number(mark!.batch) + 100) }
+  gateway.write({ marks: [lost] })
+  t.equal(await second.run.ended, EXIT_BOOKS_BEHIND)
+  t.match(
+    second.run.output(),
+    /The books went back in time: the books end [0-9]+ commits behind a g/,
+  )
+
+  await untilTaken(t, 'the books are taken over', [candidate])
+  const next = aGatewayAt(candidate)
+  next.write({ marks: [lost] })
+  t.equal(await candidate.run.ended, EXIT_BOOKS_BEHIND, 'the next owner likewise')
 })

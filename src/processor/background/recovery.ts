@@ -8,6 +8,8 @@
  *
  * - Books that are behind a mark at start end the process with EXIT_BOOKS_BEHIND. When books are
  *   found behind while serving, they enter recovery mode and the process restarts.
+ * - A gateway names commits of these books, as the high-water file does. Books that are behind it
+ *   end the process at any time, because its gateways call it from then on.
  * - The word of a webhook pool alone stops submissions to the rail, not writes: no money leaves
  *   until an operator has judged it.
  * - Books without a high-water mark are unverified and refuse writes until the rail answers, or
@@ -37,6 +39,7 @@ import { ADVICE, createMarks, type Behind, type Mark } from '../recovery/marks.j
 const BUS = 'the bus'
 const RAIL = 'the rail'
 const POOL = 'webhook pool'
+const GATEWAY = 'a gateway'
 
 /** A start of unverified books waits this much longer for a source: it could write nothing. */
 const VERIFIED_WITHIN_MS = 4 * SECOND
@@ -77,6 +80,8 @@ export interface Recovery {
   admitBus(newestEvent: string | null): Promise<boolean>
   admitRail(name: string, newestInstruction: string | null): Promise<boolean>
   admitPool(number: number, newestEvent: string | null): Promise<boolean>
+  /** The newest commit that a gateway has replies of. */
+  admitGateway(progress: Progress): Promise<void>
   /** Enters recovery mode when it is active. */
   enter(pipeline: Pick<Pipeline, 'submit'>, memory: Memory): Promise<void>
   /** Resolves when the bus and the rail were checked, or could not be reached in time. */
@@ -117,6 +122,8 @@ export async function createRecovery(options: RecoveryOptions): Promise<Recovery
   let onVerified: () => void = () => undefined
   let onState: () => void = () => undefined
   let refusedMarks = 0
+  /** Of the marks of gateways. */
+  let newestEpoch = 0
   let isReleased = false
   let restart: (() => void) | undefined
   let submitTo: Pick<Pipeline, 'submit'> | undefined
@@ -198,6 +205,15 @@ export async function createRecovery(options: RecoveryOptions): Promise<Recovery
       const source = `${POOL} ${number}`
       return admit(source, id === null ? null : { kind: 'event', source, id }, [])
     },
+    admitGateway: async (progress) => {
+      newestEpoch = Math.max(newestEpoch, progress.epoch)
+      const result = await marks.check({ kind: 'high_water', source: GATEWAY, progress })
+      if (result.kind !== 'behind') return
+      if (isActive) return log.warn({ reason: result.reason }, 'the books are behind')
+      // A former owner is behind as well; the store reports that it was deposed.
+      await books.barrier()
+      await refuseBooks(result.reason, log)
+    },
     enter: async (pipeline, given) => {
       submitTo = pipeline
       memory = given
@@ -239,7 +255,8 @@ export async function createRecovery(options: RecoveryOptions): Promise<Recovery
     },
     close: async () => {
       if (isReleased) {
-        const known = [found?.epoch ?? 0, former?.progress.epoch ?? 0, await publishedEpoch()]
+        const ofFiles = [found?.epoch ?? 0, former?.progress.epoch ?? 0]
+        const known = [...ofFiles, newestEpoch, await publishedEpoch()]
         await books.raiseEpoch(Math.max(...known))
         highWater.committed(books.marks.progress())
       }

@@ -7,6 +7,8 @@
  * - Replies released together are sent in one message, up to the gRPC message size limit.
  * - When a gateway ends its side, the stream ends once all its commands are answered. `drain`
  *   requests that of every gateway.
+ * - After a commit the next message on each stream names it, where the books can have another
+ *   owner: gateways show it to that one (progress marks).
  * - When a stream breaks, its pending replies are dropped; its commands are still decided.
  * - A refusal for a partner that is not in these books is `not_here`: the command has changed
  *   nothing, and only the owner of that partner can answer.
@@ -14,6 +16,10 @@
 import type { ServerDuplexStream } from '@grpc/grpc-js'
 import type { CommandBatch__Output as CommandBatch } from '../../../protos/types/causeway/internal/v1/CommandBatch.js'
 import type { CommandStreamHandlers } from '../../../protos/types/causeway/internal/v1/CommandStream.js'
+import type {
+  ProgressMark,
+  ProgressMark__Output,
+} from '../../../protos/types/causeway/internal/v1/ProgressMark.js'
 import type { Reply as WireReply } from '../../../protos/types/causeway/internal/v1/Reply.js'
 import type { ReplyBatch } from '../../../protos/types/causeway/internal/v1/ReplyBatch.js'
 import { STREAM_BATCH_MAX, STREAM_BATCH_MAX_BYTES } from '../../base/constants.js'
@@ -36,6 +42,15 @@ export interface CommandStreamDependencies {
   readonly pipeline: Pick<Pipeline, 'submit'>
   readonly reader: QueryRunner
   readonly pools: WebhookPools
+  readonly progress?: GatewayProgress | undefined
+}
+
+/** The commits that gateways know. */
+export interface GatewayProgress {
+  /** Of the last commit on disk. */
+  mark(): ProgressMark
+  /** Called with what a gateway has received from this owner or earlier ones. */
+  shown(marks: readonly ProgressMark__Output[]): void
 }
 
 export interface CommandStreamService {
@@ -50,6 +65,7 @@ export function commandStreamService({
   pipeline,
   reader,
   pools,
+  progress,
 }: CommandStreamDependencies): CommandStreamService {
   const streams = new Set<Stream>()
   let isDraining = false
@@ -61,9 +77,10 @@ export function commandStreamService({
   const open = (stream: Stream): void => {
     streams.add(stream)
     if (isDraining) stream.write(DRAINING)
-    const replies = createReplyBatcher(stream)
+    const replies = createReplyBatcher(stream, progress)
     const isAwaited = (deadline: Instant): boolean => replies.isOpen() && clock.now() <= deadline
     stream.on('data', (batch: CommandBatch) => {
+      if (batch.marks.length > 0) progress?.shown(batch.marks)
       const now = clock.now()
       replies.expect(batch.commands.length)
       for (const wire of batch.commands) {
@@ -123,17 +140,25 @@ interface ReplyBatcher {
   drop(): void
 }
 
-function createReplyBatcher(stream: Stream): ReplyBatcher {
+function createReplyBatcher(stream: Stream, progress: GatewayProgress | undefined): ReplyBatcher {
+  let told: ProgressMark | undefined
   let pending: WireReply[] = []
   let bytes = 0
   let isOpen = true
   let expected = 0
   let isEnding = false
 
+  const newMark = (): { readonly mark?: ProgressMark } => {
+    const mark = progress?.mark()
+    if (mark === undefined || (mark.batch === told?.batch && mark.epoch === told?.epoch)) return {}
+    told = mark
+    return { mark }
+  }
+
   const flush = (): void => {
     if (!isOpen) return
     if (pending.length > 0) {
-      stream.write({ replies: pending })
+      stream.write({ replies: pending, ...newMark() })
       pending = []
       bytes = 0
     }

@@ -60,6 +60,26 @@ void t.test('the mark of the shard replaces it', async (t) => {
   t.same(await sourcesAhead(), [])
 })
 
+void t.test(
+  'in recovery mode the mark of a gateway is listed, and a release passes it',
+  async (t) => {
+    const recovery = await restored()
+    await recovery.admitGateway({ ...own, lastBatch: own.lastBatch })
+    t.same(recovery.behind(), [])
+    await recovery.admitGateway({ ...own, epoch: 21, lastBatch: own.lastBatch + 2 })
+    t.match(recovery.behind(), [
+      { reason: 'the books are in epoch 1, behind epoch 21 of a gateway' },
+    ])
+    recovery.released()
+    await recovery.close()
+    t.equal(world.store.marks.progress().epoch, 22)
+    const next = await restored()
+    await next.admitGateway({ ...own, epoch: 21, lastBatch: own.lastBatch + 2 })
+    t.match(next.behind().length, 0, 'a loss that was accepted')
+    await next.close()
+  },
+)
+
 void t.test('a release begins an epoch above that of every file and of the cluster', async (t) => {
   write(former, { ...own, epoch: 31 })
   write(ofShard, { ...own, epoch: 28 })
