@@ -1,13 +1,20 @@
-/** Files to download from /docs: the collections for Postman and Bruno. */
-import { readdirSync, readFileSync } from 'node:fs'
+/**
+ * Files to download from /docs: the packages of the clients, the collections for Postman and Bruno.
+ *
+ * - The packages are those of the build (scripts/build.sh). Without Python there is no wheel.
+ */
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { projectRoot } from '../../src/base/project_root.js'
 import { branded } from './brand.js'
 import { zipOf } from './zip.js'
 
 const FOLDER = 'src/client/collection'
+const PACKAGES = '.build/packages'
 
 export interface Download {
+  /** Of the link on the first page. */
+  readonly title: string
   /** Of the file or folder in the repository, which guides link to. */
   readonly source: string
   readonly path: string
@@ -31,13 +38,16 @@ export function readDownloads(brand: string): readonly Download[] {
     )
     .sort()
   return [
+    ...packages(),
     {
+      title: 'Postman collection',
       source: `${FOLDER}/${POSTMAN}`,
       path: `/docs/downloads/${POSTMAN}`,
       contentType: 'application/json; charset=utf-8',
       content: read(POSTMAN),
     },
     {
+      title: 'Bruno collection',
       source: `${FOLDER}/bruno`,
       path: '/docs/downloads/causeway-bruno.zip',
       contentType: 'application/zip',
@@ -49,4 +59,23 @@ export function readDownloads(brand: string): readonly Download[] {
       ),
     },
   ]
+}
+
+/** By the end of the file's name. */
+const PACKAGE_KINDS = [
+  { end: '.tgz', title: 'npm package', contentType: 'application/gzip' },
+  { end: '.whl', title: 'Python wheel', contentType: 'application/zip' },
+] as const
+
+function packages(): readonly Download[] {
+  const folder = join(projectRoot(), PACKAGES)
+  const names = existsSync(folder) ? readdirSync(folder) : []
+  return PACKAGE_KINDS.flatMap(({ end, title, contentType }) =>
+    names
+      .filter((name) => name.endsWith(end))
+      .map((name) => ({
+        ...{ title, contentType, source: `${PACKAGES}/${name}`, path: `/docs/downloads/${name}` },
+        content: readFileSync(join(folder, name)),
+      })),
+  )
 }

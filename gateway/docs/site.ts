@@ -16,6 +16,7 @@ import type { AnswerHeaders } from '../http/headers.js'
 import { TAGS } from '../../src/api/operation.js'
 import { readDownloads, type Download } from './downloads.js'
 import { readGuide, type Heading } from './guide.js'
+import { escapeHtml } from './html.js'
 import { guidePage, referencePage, type Site } from './layout.js'
 import { staticFile, type StaticFile, type StaticFiles } from '../http/static_file.js'
 
@@ -64,7 +65,7 @@ export function createDocs(brand: string): StaticFiles {
   const site: Site = {
     assets: `/docs/assets/${versionOf(contents)}`,
     pages: readGuide(brand, new Map(downloads.map(({ source, path }) => [source, path]))),
-    reference: readFileSync(join(FOLDER, 'reference.html'), 'utf8'),
+    reference: referenceOf(downloads),
     referenceHeadings: Object.keys(TAGS).map(headingOfTag),
   }
   const files = new Map<string, StaticFile>()
@@ -73,6 +74,14 @@ export function createDocs(brand: string): StaticFiles {
   for (const guide of site.pages) files.set(guide.path, page(guidePage(site, guide)))
   for (const download of downloads) files.set(download.path, downloaded(download))
   return files
+}
+
+const referenceOf = (downloads: readonly Download[]): string => {
+  const links = downloads.map(
+    ({ path, title }) => `<li><a href="${path}" download>${escapeHtml(title)}</a></li>`,
+  )
+  const text = readFileSync(join(FOLDER, 'reference.html'), 'utf8')
+  return text.replace('<!-- downloads -->', () => links.join('\n'))
 }
 
 /** Swagger UI's id of a tag. */

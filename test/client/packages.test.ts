@@ -1,6 +1,6 @@
 /**
  * The built packages, installed into empty folders without a network: they load, their types
- * compile under strict rules, and no link of their pages leads nowhere.
+ * compile under strict rules, and no link of their pages leads nowhere. A sandbox offers them.
  */
 import { execFile, spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
@@ -9,6 +9,8 @@ import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
 import { projectRoot } from '../../src/base/project_root.js'
 import { VERSION } from '../../src/client/index.js'
+import { createDocs } from '../../gateway/docs/site.js'
+import { startGateway } from '../gateway/running_gateway.js'
 import { skipsPython } from './python_suite.js'
 
 t.setTimeout(0)
@@ -107,4 +109,36 @@ void t.test('the wheel and the source archive', { skip }, async (t) => {
     const metadata = join(target, `causeway_client-${VERSION}.dist-info/METADATA`)
     assertLiving(t, readFileSync(metadata, 'utf8'), target)
   }
+})
+
+/** Without any other server. */
+const ALONE = { ...process.env, npm_config_registry: 'http://127.0.0.1:1', PIP_NO_INDEX: '1' }
+
+/** The address of a package that the first page of a sandbox links to. */
+async function linkedPackage(baseUrl: string, end: string): Promise<string> {
+  const page = await (await fetch(`${baseUrl}/docs`)).text()
+  const path = [...page.matchAll(/ href="([^"]+)"/g)].find(([, href]) => href?.endsWith(end))?.[1]
+  if (path === undefined) throw new Error(`/docs has no link to a ${end}`)
+  return baseUrl + path
+}
+
+void t.test('npm and pip install from a sandbox, one click from /docs', async (t) => {
+  const { port } = await startGateway(t, { docs: createDocs('Service') })
+  const baseUrl = `http://127.0.0.1:${port}`
+  const cwd = t.testdir({ 'package.json': '{"private": true, "type": "module"}' })
+  const options = { cwd, env: ALONE }
+  const tarball = await linkedPackage(baseUrl, '.tgz')
+  await run('npm', ['install', '--no-audit', '--no-fund', '--silent', tarball], options)
+  const load = "import { VERSION } from '@causeway/client'; console.log(VERSION)"
+  const loaded = await run(process.execPath, ['--input-type=module', '-e', load], options)
+  t.equal(loaded.stdout.trim(), VERSION)
+  t.match(readFileSync(join(root, 'src/client/README.md'), 'utf8'), new URL(tarball).pathname)
+  if (skip !== false) return
+  const wheel = await linkedPackage(baseUrl, '.whl')
+  const into = ['--no-deps', '--quiet', '--no-cache-dir', '--target', 'python']
+  await run('python3', ['-m', 'pip', 'install', ...into, wheel], options)
+  const python = ['-B', '-c', 'import causeway; print(causeway.__version__)']
+  const env = { PATH: process.env['PATH'], PYTHONPATH: join(cwd, 'python') }
+  t.equal((await run('python3', python, { cwd, env })).stdout.trim(), VERSION)
+  t.match(readFileSync(join(root, 'src/client/python/README.md'), 'utf8'), new URL(wheel).pathname)
 })
