@@ -32,7 +32,7 @@ export const IDEMPOTENCY: readonly Mutant[] = [
   },
   {
     fault: 'Blanks around the reference make another request.',
-    file: 'src/processor/commands/payouts/payout_create.ts',
+    file: 'src/processor/commands/payouts/payout_request.ts',
     text: 'const reference = given.reference.trim()',
     replacement: 'const reference = given.reference',
     test: 'test/processor/payout_scenarios',

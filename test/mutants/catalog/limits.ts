@@ -32,28 +32,28 @@ export const LIMITS: readonly Mutant[] = [
   },
   {
     fault: 'A suspended partner pays out.',
-    file: 'src/processor/commands/payouts/payout_create.ts',
+    file: 'src/processor/commands/payouts/payout_check.ts',
     text: "if (isSuspended(ctx.memory, tenant)) return refused('partner_suspended')",
     replacement: '',
     test: 'test/processor/suspension',
   },
   {
     fault: 'A disabled route is used.',
-    file: 'src/processor/commands/payouts/payout_create.ts',
+    file: 'src/processor/commands/payouts/payout_check.ts',
     text: 'if (!route?.enabled) return',
     replacement: 'if (!route) return',
     test: 'test/processor/routes',
   },
   {
     fault: 'A disabled beneficiary is paid.',
-    file: 'src/processor/commands/payouts/payout_create.ts',
+    file: 'src/processor/commands/payouts/payout_check.ts',
     text: ' || !takesPayouts(known)',
     replacement: '',
     test: 'test/processor/beneficiaries',
   },
   {
     fault: 'A payout is accepted that the balance does not cover.',
-    file: 'src/processor/commands/payouts/payout_create.ts',
+    file: 'src/processor/commands/payouts/payout_check.ts',
     text:
       "if (!canPostPayout(ctx, context, 'payout_accepted')) return " +
       "refused('insufficient_balance')",
@@ -62,21 +62,21 @@ export const LIMITS: readonly Mutant[] = [
   },
   {
     fault: 'A payout of exactly the review amount is paid without a review.',
-    file: 'src/processor/commands/payouts/payout_create.ts',
+    file: 'src/processor/commands/payouts/payout_check.ts',
     text: 'reviewFrom !== null && amount >= reviewFrom',
     replacement: 'reviewFrom !== null && amount > reviewFrom',
     test: 'test/processor/payout_review',
   },
   {
     fault: 'The smallest amount of a route is not checked.',
-    file: 'src/processor/commands/payouts/payout_create.ts',
+    file: 'src/processor/commands/payouts/payout_check.ts',
     text: 'amount >= (amountMin ?? amount) && amount',
     replacement: 'amount',
     test: 'test/processor/routes',
   },
   {
     fault: 'The largest amount of a route is not checked.',
-    file: 'src/processor/commands/payouts/payout_create.ts',
+    file: 'src/processor/commands/payouts/payout_check.ts',
     text: ' && amount <= (amountMax ?? amount)',
     replacement: '',
     test: 'test/processor/routes',

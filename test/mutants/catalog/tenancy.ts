@@ -4,7 +4,7 @@ import type { Mutant } from '../mutant.js'
 export const TENANCY: readonly Mutant[] = [
   {
     fault: "A payout to another partner's beneficiary is accepted.",
-    file: 'src/processor/commands/payouts/payout_create.ts',
+    file: 'src/processor/commands/payouts/payout_check.ts',
     text: '!known || known.tenant !== tenant || !takes',
     replacement: '!known || !takes',
     test: 'test/processor/beneficiaries',
