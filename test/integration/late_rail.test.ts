@@ -32,7 +32,12 @@ import { tempFolder } from '../support/temp_folder.js'
 t.setTimeout(0)
 const top = t
 const WITHIN_MS = 60_000
-const [SETUP, OPERATOR, RAIL, EDGE] = ['setup-token', 'operator-token', 'rail-token', 'edge-token']
+const [SETUP, OPERATOR, RAIL, EDGE] = [
+  'token-of-setup------------------',
+  'token-of-an-operator------------',
+  'token-at-the-rail---------------',
+  'token-of-the-gateway------------',
+] as const
 const BECAUSE = ['--reason', 'the older copy was restored']
 /** The sandbox bank accepts it and never executes it. */
 const NEVER_EXECUTED = '9990000008'
@@ -40,7 +45,7 @@ const NEVER_EXECUTED = '9990000008'
 const folder = tempFolder(t)
 const folderOf = (name: string): string => {
   const dataDir = join(folder, name)
-  mkdirSync(dataDir, { recursive: true })
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   return dataDir
 }
 const [railDir, newestDir, restoredDir] = [
@@ -120,7 +125,7 @@ async function executed(): Promise<readonly string[]> {
 const operatorToken = join(folder, FILES.operatorToken)
 writeFileSync(operatorToken, OPERATOR, { mode: 0o600 })
 const sandbox = { grpc_address: processorAddress, serves_production: false }
-writeFileSync(join(restoredDir, FILES.sandbox), JSON.stringify(sandbox))
+writeFileSync(join(restoredDir, FILES.sandbox), JSON.stringify(sandbox), { mode: 0o600 })
 const ops = operatorCli(restoredDir, operatorToken)
 
 const nats = await startNats('nats')

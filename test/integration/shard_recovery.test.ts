@@ -39,7 +39,11 @@ if (noPostgres !== false) {
 t.setTimeout(0)
 const top = t
 const WITHIN_MS = 60_000
-const [OPERATOR, SERVICE, RAIL] = ['token-of-an-operator', 'token-of-a-service', 'rail-token']
+const [OPERATOR, SERVICE, RAIL] = [
+  'token-of-an-operator------------',
+  'token-of-a-service--------------',
+  'token-at-the-rail---------------',
+] as const
 const BECAUSE = ['--reason', 'a test']
 /** The sandbox bank accepts it and never executes it. */
 const NEVER_EXECUTED = '9990000008'
@@ -48,7 +52,7 @@ const AMOUNT = '125000'
 const folder = tempFolder(t)
 const dataDirOf = (name: string): string => {
   const dataDir = join(folder, name)
-  mkdirSync(dataDir, { recursive: true })
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   return dataDir
 }
 const postgres = await startPostgres(t)
@@ -93,6 +97,7 @@ writeFileSync(operatorToken, OPERATOR, { mode: 0o600 })
 writeFileSync(
   join(folder, FILES.sandbox),
   JSON.stringify({ grpc_address: 'unused:1', brand: 'Service', serves_production: false }),
+  { mode: 0o600 },
 )
 const PROCESSORS = [addressOf('books_1'), addressOf('books_2')].join()
 const ops = operatorCli(folder, operatorToken, { PROCESSORS })
@@ -200,7 +205,16 @@ await Promise.all([first.untilReady(), second.untilReady()])
 
 t.test('one shard in recovery mode, the other serves', async (t) => {
   for (const shard of ['books_1', 'books_2'] as const) {
-    await done('partner', 'create', PARTNERS[shard], '--shard', shard, ...BECAUSE)
+    await done(
+      'partner',
+      'create',
+      PARTNERS[shard],
+      '--corridors',
+      'none',
+      '--shard',
+      shard,
+      ...BECAUSE,
+    )
     await done('deposit', PARTNERS[shard], 'sandbox', 'VND', '10000000', ...BECAUSE)
   }
   await paid('books_1', 'before')
