@@ -6,6 +6,7 @@
  */
 import { Registry } from 'prom-client'
 import type { EventOutcomesClient } from '../../protos/types/causeway/internal/v1/EventOutcomes.js'
+import type { WebhookControlClient } from '../../protos/types/causeway/internal/v1/WebhookControl.js'
 import type { ProtoGrpcType as ControlTypes } from '../../protos/types/webhook_control.js'
 import type { ProtoGrpcType as DirectoryTypes } from '../../protos/types/directory.js'
 import type { ProtoGrpcType as WebhookTypes } from '../../protos/types/webhooks.js'
@@ -30,6 +31,7 @@ import { connectBus } from '../../src/bus/nats.js'
 import { createControlHandler } from './control/control_handler.js'
 import { openControlStream, type ControlStream } from './control/control_stream.js'
 import { createEndpointDirectory, type Subscription } from './endpoint/endpoint_directory.js'
+import { createEventClaims } from './intake/event_claims.js'
 import { createEventConsumer } from './intake/event_consumer.js'
 import { startRetention } from './store/retention.js'
 import { registerMetrics } from './metrics.js'
@@ -158,10 +160,18 @@ await pool.start()
 outcomes.schedule()
 
 const bus = connectBus({ ...busServer(settings), consumes: true, clock, log })
+const claims = createEventClaims({
+  pool: settings.WEBHOOK_POOL_NUMBER,
+  clientOf: (tenant) => processorOf(tenant)?.controlClient,
+  isAllSynced: endpoints.isAllSynced,
+  ...{ token, store, clock },
+  pause: systemPause,
+})
 const eventConsumer = createEventConsumer({
   consumer: bus.consumer,
   endpoints,
   store,
+  claims,
   deliver: (deliveries, stored) => pool.deliver(deliveries, stored),
   settled: () => outcomes.schedule(),
   failed: poolFailed,
@@ -198,7 +208,9 @@ const redriver = createRedriver({
   clock,
   random,
 })
-const handleControl = createControlHandler({ adminQueries, redriver, pool, store, clock, log })
+const handleControl = createControlHandler({
+  ...{ adminQueries, redriver, pool, store, claims, clock, log },
+})
 const several = settings.PROCESSORS.length > 0
 const addresses = watchProcessorAddresses(
   several ? settings.PROCESSORS : [settings.PROCESSOR_ADDRESS],
@@ -246,6 +258,7 @@ interface Processor {
   readonly subscription: Subscription
   readonly recorder: EventOutcomesClient
   readonly control: ControlStream
+  readonly controlClient: WebhookControlClient
   readonly clients: readonly { close(): void }[]
 }
 
@@ -285,12 +298,19 @@ function connectProcessor(address: string): Processor {
     },
     log,
   })
-  return { subscription, recorder, control, clients: [directory, recorder, client] }
+  return {
+    ...{ subscription, recorder, control, controlClient: client },
+    clients: [directory, recorder, client],
+  }
+}
+
+function processorOf(tenant: TenantId): Processor | undefined {
+  const found = endpoints.subscriptionOf(tenant)
+  return [...processors.values()].find(({ subscription }) => subscription === found)
 }
 
 function recorderOf(tenant: TenantId): EventOutcomesClient | undefined {
-  const found = endpoints.subscriptionOf(tenant)
-  return [...processors.values()].find(({ subscription }) => subscription === found)?.recorder
+  return processorOf(tenant)?.recorder
 }
 
 async function openStore(): Promise<PostgresPool> {

@@ -83,7 +83,7 @@ export const RPC_ACCESS = {
     RecordDead: WEBHOOKS,
     DisableEndpoint: WEBHOOKS,
   },
-  'causeway.internal.v1.WebhookControl': { Connect: WEBHOOKS },
+  'causeway.internal.v1.WebhookControl': { Connect: WEBHOOKS, Claim: WEBHOOKS },
   'causeway.operator.v1.Operator': {
     CreatePartner: OPERATE,
     IssueKey: OPERATE,

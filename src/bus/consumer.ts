@@ -20,6 +20,8 @@ const PULL_LOST_AFTER_MS = PULL_EXPIRES_MS + 5 * SECOND
 const AGAIN_AFTER_MS = 250
 
 export interface BusMessage extends ReceivedMessage {
+  /** Its events may have been published, or the message delivered, before. */
+  isRepeated(): boolean
   /** Acknowledges the message. Without effect once its connection is closed. */
   ack(): void
 }

@@ -30,11 +30,15 @@ export interface EventMessage {
   readonly payload: string
 }
 
-/** @param messageId what JetStream deduplicates by */
+/**
+ * @param messageId what JetStream deduplicates by
+ * @param isRepeated whether events of it may have been published before
+ */
 export function toMessage(
   tenant: TenantId,
   events: readonly BusEvent[],
   messageId: string,
+  isRepeated = false,
 ): EventMessage {
   return {
     subject: eventSubject(tenant),
@@ -44,6 +48,7 @@ export function toMessage(
       ...(events.some(({ requestId }) => requestId !== null)
         ? [[EVENT_HEADERS.requests, requestIdsOf(events)] as const]
         : []),
+      ...(isRepeated ? [[EVENT_HEADERS.repeated, '1'] as const] : []),
     ],
     payload: events.map(({ body }) => body).join('\n'),
   }

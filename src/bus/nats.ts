@@ -31,7 +31,7 @@ import {
 import { DAY, MINUTE, SECOND, type Clock } from '../base/clock.js'
 import type { Logger } from '../base/log.js'
 import type { EventId, TenantId } from '../base/ids.js'
-import { EVENT_STREAM, EVENT_SUBJECTS, WEBHOOK_CONSUMER } from '../base/subjects.js'
+import { EVENT_HEADERS, EVENT_STREAM, EVENT_SUBJECTS, WEBHOOK_CONSUMER } from '../base/subjects.js'
 import { parseBusUrl, type BusServer } from './bus_server.js'
 import { createConsumer, type BusMessage, type Consumer, type PullRequest } from './consumer.js'
 import { fromMessage, type EventMessage } from './event_message.js'
@@ -44,6 +44,8 @@ const DUPLICATE_WINDOW_MS = 2 * MINUTE
 const ACK_WAIT_MS = 5 * SECOND
 const ACK_PENDING_MAX = 4_096
 const CLUSTER_REPLICAS = 3
+/** Of an acknowledgement's subject without domain and account. */
+const ACK_TOKENS = 9
 const NO_RESPONDERS = 503
 const CONFLICT = 409
 
@@ -332,10 +334,18 @@ const readable = (message: Msg, isLinked: () => boolean): BusMessage => ({
   subject: message.subject,
   header: (name) => message.headers?.get(name) ?? '',
   payload: message.data,
+  isRepeated: () =>
+    message.headers?.has(EVENT_HEADERS.repeated) === true || deliveriesOf(message) > 1,
   ack: () => {
     if (isLinked()) message.respond(ACK)
   },
 })
+
+/** How often the message was delivered: `$JS.ACK.[domain.account.]stream.consumer.count.…` */
+function deliveriesOf({ reply = '' }: Msg): number {
+  const tokens = reply.split('.')
+  return Number(tokens[tokens.length > ACK_TOKENS ? 6 : 4])
+}
 
 /** Sends the last acknowledgements before the connection closes; waits at most a second. */
 async function flushed(connection: NatsConnection | undefined): Promise<void> {

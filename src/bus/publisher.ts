@@ -28,8 +28,11 @@ const CONFIRMED_WITHIN_MS = 2 * SECOND
 const EXPIRE_EVERY_MS = 250
 
 export interface Publisher {
-  /** True: the stream has stored the event. False: unknown. Never rejects. */
-  publish(event: BusEvent, messageId: string): Promise<boolean>
+  /**
+   * True: the stream has stored the event. False: unknown. Never rejects.
+   * @param isRepeated whether the event may have been published before
+   */
+  publish(event: BusEvent, messageId: string, isRepeated?: boolean): Promise<boolean>
   /** Free places in the window; 0 while the bus is down. */
   capacity(): number
   /** Called each time the bus comes up. `emptied`: the stream was recreated and lost its events. */
@@ -51,6 +54,7 @@ export interface PublisherEnd {
 interface Bundle {
   readonly tenant: TenantId
   readonly messageId: string
+  readonly isRepeated: boolean
   readonly events: BusEvent[]
   readonly settles: ((stored: boolean) => void)[]
   characters: number
@@ -73,22 +77,26 @@ export function createPublisher(clock: Clock): PublisherEnd {
   let upHandler: (emptied: boolean) => void = () => undefined
   let expiryTimer: NodeJS.Timeout | undefined
 
-  const publish = (event: BusEvent, messageId: string): Promise<boolean> =>
+  const publish = (event: BusEvent, messageId: string, isRepeated = false): Promise<boolean> =>
     new Promise((settle) => {
       if (send === undefined || outstanding >= UNCONFIRMED_MAX) return settle(false)
       outstanding += 1
-      const bundle = bundleFor(event, messageId)
+      const bundle = bundleFor(event, messageId, isRepeated)
       bundle.events.push(event)
       bundle.settles.push(settle)
       bundle.characters += event.body.length
       if (messageId !== event.id) sendBundle(bundle)
     })
 
-  const bundleFor = ({ id, tenant, body }: BusEvent, messageId: string): Bundle => {
-    const made: Bundle = { tenant, messageId, events: [], settles: [], characters: 0 }
+  const bundleFor = (
+    { id, tenant, body }: BusEvent,
+    messageId: string,
+    isRepeated: boolean,
+  ): Bundle => {
+    const made: Bundle = { tenant, messageId, isRepeated, events: [], settles: [], characters: 0 }
     if (messageId !== id) return made
     const bundle = bundles.get(tenant)
-    if (bundle !== undefined && hasCapacityFor(bundle, body)) return bundle
+    if (bundle?.isRepeated === isRepeated && hasCapacityFor(bundle, body)) return bundle
     if (bundle !== undefined) sendBundle(bundle)
     else if (bundles.size === 0) queueMicrotask(sendAll)
     bundles.set(tenant, made)
@@ -102,12 +110,12 @@ export function createPublisher(clock: Clock): PublisherEnd {
   }
 
   const sendBundle = (bundle: Bundle): void => {
-    const { tenant, events } = bundle
+    const { tenant, events, isRepeated } = bundle
     lastTicket += 1
     unconfirmed.set(lastTicket, { deadline: plus(clock.now(), CONFIRMED_WITHIN_MS), bundle })
     if (send === undefined) return answer(lastTicket, false) // lost in this iteration
     try {
-      send(toMessage(tenant, events, idOf(bundle)), lastTicket)
+      send(toMessage(tenant, events, idOf(bundle), isRepeated), lastTicket)
     } catch {
       answer(lastTicket, false)
     }

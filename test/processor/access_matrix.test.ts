@@ -29,7 +29,7 @@ const READ = `
 const ALLOWED: Readonly<Record<string, string>> = {
   gateway: 'CommandStream/Open Directory/WatchPartners',
   webhooks: `Directory/WatchEndpoints EventOutcomes/Record EventOutcomes/RecordDead
-    EventOutcomes/DisableEndpoint WebhookControl/Connect`,
+    EventOutcomes/DisableEndpoint WebhookControl/Connect WebhookControl/Claim`,
   processor: 'Rail/Describe Rail/Summarize Rail/Link',
   supervisor: 'Operator/EnsureDemo',
   service: `PaymentIntents/Create PaymentIntents/Get PaymentIntents/Cancel PaymentIntents/Refund

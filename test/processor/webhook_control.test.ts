@@ -3,6 +3,7 @@ import { credentials, Server, type ClientDuplexStream } from '@grpc/grpc-js'
 import { listenGrpc } from '../support/grpc_listen.js'
 import t, { type Test } from 'tap'
 import type { ControlResponse } from '../../protos/types/causeway/internal/v1/ControlResponse.js'
+import type { ClaimedEvents__Output as ClaimedEvents } from '../../protos/types/causeway/internal/v1/ClaimedEvents.js'
 import type { ControlRequest__Output as ControlRequest } from '../../protos/types/causeway/internal/v1/ControlRequest.js'
 import type { ProtoGrpcType } from '../../protos/types/webhook_control.js'
 import { CONTROL_REQUESTS_MAX } from '../../src/base/constants.js'
@@ -14,6 +15,9 @@ import {
 } from '../../src/processor/servers/webhook_control.js'
 import { eventually } from '../support/eventually.js'
 
+/** Long enough to be seen. */
+const AWAIT_POOL_MS = 1_000
+
 type Stream = ClientDuplexStream<ControlResponse, ControlRequest>
 /** Undefined: no response. */
 type Script = (request: ControlRequest, stream: Stream) => ControlResponse | undefined
@@ -21,7 +25,7 @@ type Script = (request: ControlRequest, stream: Stream) => ControlResponse | und
 async function aControlService(t: Test, answerWithinMs?: number, expectedPools?: number) {
   const pools: Parameters<PoolConnected>[] = []
   const onPool: PoolConnected = (...greeting) => void pools.push(greeting)
-  const control = webhookControlService(onPool, expectedPools, answerWithinMs)
+  const control = webhookControlService(onPool, expectedPools, answerWithinMs, AWAIT_POOL_MS)
   const { WebhookControl } = contracts<ProtoGrpcType>().causeway.internal.v1
   const server = new Server()
   server.addService(WebhookControl.service, control.handlers)
@@ -43,7 +47,15 @@ async function aControlService(t: Test, answerWithinMs?: number, expectedPools?:
   }
   const connected = (count: number): Promise<unknown> =>
     eventually(`${count} connected`, () => control.connectedPools === count)
-  return { control, connect, connected, pools }
+  const asker = new WebhookControl(address, credentials.createInsecure())
+  t.teardown(() => asker.close())
+  const claim = (pool: number): Promise<ClaimedEvents> =>
+    new Promise((resolve, reject) =>
+      asker.Claim({ pool, event_ids: ['evt_1', 'evt_2'] }, (error, answer) =>
+        answer === undefined ? reject(error ?? new Error('no answer')) : resolve(answer),
+      ),
+    )
+  return { control, connect, connected, pools, claim }
 }
 
 const inFlight =
@@ -159,4 +171,43 @@ void t.test('requests in flight are bounded and free their slots', async (t) => 
   await connected(2)
   t.equal(codeOf(await control.requestOne('status', {})), 'timeout')
   t.equal(codeOf(await control.requestOne('status', {})), 'ok')
+})
+
+void t.test('a claim asks every other pool', async (t) => {
+  const { control, connect, connected, claim, pools } = await aControlService(t)
+  const greet = (stream: Stream, pool: number): void =>
+    void stream.write({ number: 0, greeting: { pool, newest_event: '' } })
+  greet(
+    connect(() => ({ claim: { held_ids: ['own'] } })),
+    1,
+  )
+  await eventually('it has reported', () => pools.length === 1)
+  t.same(await claim(1), { held_ids: [], complete: true }, 'alone')
+  const asked: unknown[] = []
+  const second = connect((request) => {
+    asked.push(request.claim)
+    return { claim: { held_ids: ['evt_2'] } }
+  })
+  greet(second, 2)
+  const older = connect(() => ({ fault: 'invalid_request' }))
+  greet(older, 3)
+  await eventually('they have reported', () => pools.length === 3)
+  t.same(await claim(1), { held_ids: ['evt_2'], complete: true }, 'an older pool has no part in it')
+  t.match(asked, [{ pool: 1, event_ids: ['evt_1', 'evt_2'] }])
+  second.cancel()
+  older.cancel()
+  await connected(1)
+  t.same(await claim(1), { held_ids: [], complete: false }, 'both may come back')
+  await eventually('they are not awaited any more', async () => (await claim(1)).complete)
+  t.equal(control.connectedPools, 1)
+})
+
+void t.test('a claim is incomplete while a pool is silent or has not come yet', async (t) => {
+  const { connect, pools, claim } = await aControlService(t, 50, 2)
+  t.equal((await claim(1)).complete, false, 'the second one is expected')
+  const silent = connect(() => undefined)
+  silent.write({ number: 0, greeting: { pool: 2, newest_event: '' } })
+  await eventually('it has reported', () => pools.length === 1)
+  t.equal((await claim(1)).complete, false)
+  t.equal((await claim(2)).complete, false, 'the first one is expected')
 })

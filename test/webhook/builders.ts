@@ -4,6 +4,7 @@ import { instant, systemClock, type Clock, type Instant } from '../../src/base/c
 import { newId, type EndpointId, type EventId, type TenantId } from '../../src/base/ids.js'
 import { systemRandom } from '../../src/base/random.js'
 import type { Endpoint } from '../../actors/webhook/endpoint/endpoint.js'
+import type { EventClaims } from '../../actors/webhook/intake/event_claims.js'
 import { deliveryTo } from '../../actors/webhook/intake/event_consumer.js'
 import type { EventRow } from '../../actors/webhook/store/schema.js'
 import type { Delivery } from '../../actors/webhook/store/store.js'
@@ -58,3 +59,9 @@ export const aDelivery = (
   endpoint: Pick<Endpoint, 'id'>,
   at: Instant = event.receivedAt,
 ): Delivery => deliveryTo(endpoint, event, at, random)
+
+/** Of a pool that is alone. */
+export const NO_CLAIMS: Pick<EventClaims, 'ask' | 'isYielded'> = {
+  ask: (_events, take) => take(new Set()),
+  isYielded: () => false,
+}

@@ -36,7 +36,7 @@ import { openAdminQueries, type AdminQueries } from '../../actors/webhook/store/
 import { listenGrpc } from '../support/grpc_listen.js'
 import { eventually } from '../support/eventually.js'
 import { tempFolder } from '../support/temp_folder.js'
-import { aDelivery, anEventRow, heldClock } from './builders.js'
+import { aDelivery, anEventRow, heldClock, NO_CLAIMS } from './builders.js'
 import { failed, NO_REPORTS } from '../support/webhook_store.js'
 
 const TOKEN = 'it_test'
@@ -123,7 +123,7 @@ export async function aControlWorld(t: Test): Promise<ControlWorld> {
     }
     const eventConsumer = createEventConsumer({
       consumer: { next: () => Promise.resolve([]), close: () => undefined },
-      ...{ endpoints: directory, store, clock, random, log },
+      ...{ endpoints: directory, store, claims: NO_CLAIMS, clock, random, log },
       deliver: (deliveries, stored) => pool.deliver(deliveries, stored),
       settled: () => undefined,
       failed,
@@ -137,7 +137,10 @@ export async function aControlWorld(t: Test): Promise<ControlWorld> {
     const connectedPools = ctx.connectedPools
     const opened = connect(
       address,
-      createControlHandler({ adminQueries, redriver, pool, store, clock, log }),
+      createControlHandler({
+        ...{ adminQueries, redriver, pool, store, clock, log },
+        claims: { answer: async () => [] },
+      }),
       number,
     )
     await eventually('the pool is connected', () => ctx.connectedPools === connectedPools + 1)

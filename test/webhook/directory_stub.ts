@@ -1,4 +1,7 @@
-/** A stub of the processor: the directory of endpoints and the recorder of outcomes. */
+/**
+ * A stub of the processor: the directory of endpoints, the recorder of outcomes, and the real
+ * control stream.
+ */
 import { Server, type ServerWritableStream } from '@grpc/grpc-js'
 import { listenGrpc } from '../support/grpc_listen.js'
 import type { DirectoryHandlers } from '../../protos/types/causeway/internal/v1/Directory.js'
@@ -7,9 +10,15 @@ import type { EndpointUpdate } from '../../protos/types/causeway/internal/v1/End
 import type { EventOutcomesHandlers } from '../../protos/types/causeway/internal/v1/EventOutcomes.js'
 import type { WatchRequest__Output as WatchRequest } from '../../protos/types/causeway/internal/v1/WatchRequest.js'
 import type { ProtoGrpcType as DirectoryTypes } from '../../protos/types/directory.js'
+import type { ProtoGrpcType as ControlTypes } from '../../protos/types/webhook_control.js'
 import type { ProtoGrpcType as WebhookTypes } from '../../protos/types/webhooks.js'
 import { tokenIn } from '../../src/auth/caller_token.js'
 import { contracts } from '../../src/base/protos.js'
+import { webhookControlService } from '../../src/processor/servers/webhook_control.js'
+import { eventually } from '../support/eventually.js'
+
+/** Enough for a pool of a test to restart; the others deliver without it soon. */
+const AWAIT_POOL_MS = 10_000
 
 export interface StandInProcessor {
   readonly address: string
@@ -20,6 +29,8 @@ export interface StandInProcessor {
   readonly dead: Map<number, readonly { endpoint_id: string; count: number }[]>
   /** Sends the endpoint to present and later watchers. */
   setEndpoint(endpoint: WireEndpoint): void
+  /** Resolves when so many pools are on the control stream. */
+  poolsAre(count: number): Promise<unknown>
   /** Ends the watchers' streams; they get changes when they reconnect. */
   cut(): void
   /** While it refuses, nothing is recorded. */
@@ -76,6 +87,11 @@ export async function openStandInProcessor(token: string): Promise<StandInProces
   const server = new Server()
   server.addService(contracts<DirectoryTypes>().causeway.internal.v1.Directory.service, directory)
   server.addService(contracts<WebhookTypes>().causeway.internal.v1.EventOutcomes.service, recorder)
+  const control = webhookControlService(undefined, 0, undefined, AWAIT_POOL_MS)
+  server.addService(
+    contracts<ControlTypes>().causeway.internal.v1.WebhookControl.service,
+    control.handlers,
+  )
   const address = await listenGrpc(server)
   return {
     address,
@@ -83,6 +99,8 @@ export async function openStandInProcessor(token: string): Promise<StandInProces
     disabled,
     dead,
     setEndpoint,
+    poolsAre: (count) =>
+      eventually('the pools are connected', () => control.connectedPools === count),
     cut: () => {
       for (const watcher of watchers) watcher.end()
       watchers.clear()

@@ -20,14 +20,15 @@ import { anEvent, someEvents } from '../bus/bus_events.js'
 import { eventually } from '../support/eventually.js'
 import { createNatsServer } from '../support/nats_server.js'
 import { tempFolder } from '../support/temp_folder.js'
-import { anEndpoint } from './builders.js'
+import { anEndpoint, NO_CLAIMS } from './builders.js'
 import { failed, NO_REPORTS } from '../support/webhook_store.js'
 
 const log = createLog('test', { LOG_LEVEL: 'silent' })
 const clock = systemClock
 
 /** A consumer on a real bus and store; the test controls directory and pool. */
-async function anEventConsumer(t: Test, endpoints: Endpoint[]) {
+async function anEventConsumer(t: Test, endpoints: Endpoint[], claims = NO_CLAIMS) {
+  const asked: string[] = []
   const folder = tempFolder(t)
   const server = await createNatsServer(folder)
   await server.start()
@@ -66,6 +67,10 @@ async function anEventConsumer(t: Test, endpoints: Endpoint[]) {
     },
     deliver: (deliveries) => void delivered.push(...deliveries),
     settled: () => undefined,
+    claims: {
+      ask: (events, take) => (asked.push(...events.map(({ id }) => id)), claims.ask(events, take)),
+      isYielded: (id) => claims.isYielded(id),
+    },
     failed,
     clock,
     random: systemRandom(),
@@ -90,8 +95,14 @@ async function anEventConsumer(t: Test, endpoints: Endpoint[]) {
     store,
     eventConsumer,
     delivered,
-    publish: async (event: Parameters<typeof bus.publisher.publish>[0], messageId = event.id) => {
-      t.ok(await bus.publisher.publish(event, messageId))
+    /** Events that other pools were asked for. */
+    asked,
+    publish: async (
+      event: Parameters<typeof bus.publisher.publish>[0],
+      messageId = event.id,
+      isRepeated = false,
+    ) => {
+      t.ok(await bus.publisher.publish(event, messageId, isRepeated))
     },
     rows: <Row>(sql: string) => reader.all<Row>(sql),
     hold: () => {
@@ -297,4 +308,36 @@ void t.test('an endpoint that is announced shortly after an event gets it', asyn
   world.eventConsumer.applyEndpoint(old)
   await world.eventConsumer.idle()
   t.equal(world.delivered.length, 1, 'an old endpoint is skipped')
+})
+
+void t.test('events of a repeated message are taken when no other pool has them', async (t) => {
+  const [first, swept, held, unknown, yielded] = someEvents(5)
+  const claims: typeof NO_CLAIMS = {
+    ask: async (events, take) => {
+      const [{ id } = { id: '' }] = events
+      if (id !== unknown?.id) await take(new Set(id === held?.id ? [id as EventId] : []))
+    },
+    isYielded: (id) => id === yielded?.id,
+  }
+  const world = await anEventConsumer(t, [anEndpoint()], claims)
+  for (const event of [first, yielded]) await world.publish(event!)
+  for (const event of [swept, held]) await world.publish(event!, `${event!.id}:sweep1`, true)
+  const isOver = async (pending: number): Promise<boolean> => {
+    const info = await world.acknowledgements()
+    return info.num_ack_pending === pending && info.num_pending === 0
+  }
+  await eventually('all four are acknowledged', () => isOver(0))
+  t.same(
+    world.delivered.map(({ eventId }) => eventId).sort(),
+    [first?.id, swept?.id].sort(),
+    'neither the held one nor the one left to another pool',
+  )
+  t.same(world.asked.sort(), [swept?.id, held?.id].sort(), 'not for messages that are not repeated')
+
+  await world.publish(unknown!, unknown!.id, true)
+  await eventually('asked again when it is redelivered', () => {
+    return world.asked.filter((id) => id === unknown?.id).length > 1
+  })
+  t.ok(await isOver(1), 'it stays in the stream')
+  t.equal(world.delivered.length, 2)
 })

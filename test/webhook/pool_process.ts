@@ -8,6 +8,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { connect, type JetStreamManager, type NatsConnection } from 'nats'
 import type { Test } from 'tap'
 import type { Endpoint as WireEndpoint } from '../../protos/types/causeway/internal/v1/Endpoint.js'
 import type { ReadyMessage } from '../../src/base/child.js'
@@ -73,6 +74,7 @@ export interface PoolWorld {
   /** Registers an endpoint at the receiver. */
   endpoint(path: string, changes?: WireEndpoint): WireEndpoint & { readonly id: string }
   publish(events: readonly StoredEvent[]): Promise<void>
+  jetstream(): Promise<JetStreamManager>
   rows<Row>(sql: string, parameters?: readonly Bindable[], pool?: number): Promise<Row[]>
   gotBy(path: string): Got[]
   /** The id of the endpoint at a path. */
@@ -102,6 +104,7 @@ export async function aPoolWorld(
   const log = createLog('test', { LOG_LEVEL: 'silent' })
   const bus = connectBus({ url: nats.url, consumes: false, clock: systemClock, log })
   const endpoints = new Map<string, string>()
+  let link: NatsConnection | undefined
   const children = new Map<number, ChildProcess>()
 
   const launch = async (changes: Readonly<Record<string, string>> = {}, pool = 1) => {
@@ -146,6 +149,7 @@ export async function aPoolWorld(
 
   t.teardown(async () => {
     await Promise.all([...children.keys()].map((pool) => end('SIGKILL', pool)))
+    await link?.close()
     await bus.close()
     processor.close()
     receiver.close()
@@ -186,6 +190,13 @@ export async function aPoolWorld(
         events.map((event) => bus.publisher.publish(event, event.id)),
       )
       if (!stored.every((each) => each)) throw new Error('not published')
+    },
+    jetstream: async () => {
+      link ??= await connect({
+        servers: `127.0.0.1:${nats.port}`,
+        ...{ user: 'test', pass: 'test-password' },
+      })
+      return link.jetstreamManager()
     },
     rows: async <Row>(sql: string, parameters?: readonly Bindable[], pool = 1) => {
       const database = await openDatabase(join(folder, webhookDatabase(pool)), { readOnly: true })

@@ -1,5 +1,6 @@
 /** Two pools, each with its own database, on one durable consumer. */
 import t from 'tap'
+import { EVENT_STREAM, WEBHOOK_CONSUMER } from '../../src/base/subjects.js'
 import { someEvents } from '../bus/bus_events.js'
 import { eventually } from '../support/eventually.js'
 import { aFastRelay } from './fast_relay.js'
@@ -42,6 +43,63 @@ void t.test('the other pool delivers the open events of a killed one', async (t)
   t.ok(lost > 0)
   await world.kill(1)
   world.answers.delete('/hook')
-  await eventually('all events are settled', () => world.settled(events), 30_000)
+  await eventually('all events are settled', () => world.settled(events), 60_000)
   t.equal(distinct(world.got.filter(({ status }) => status === 200)), 200)
+})
+
+void t.test('an endpoint that fails causes no second delivery to another one', async (t) => {
+  const world = await aPoolWorld(t)
+  world.endpoint('/healthy')
+  world.endpoint('/failing')
+  world.answers.set('/failing', 503)
+  await Promise.all([world.start({}, 1), world.start({}, 2)])
+  await world.processor.poolsAre(2)
+  const { clock, commit } = aFastRelay(t, world)
+  const events = someEvents(100, 1, clock.now())
+  commit(events)
+  await eventually('the healthy endpoint has all', () => {
+    return distinct(world.gotBy('/healthy')) === 100
+  })
+  const rows = async (sql: string) => [await world.rows(sql, [], 1), await world.rows(sql, [], 2)]
+  const rounds = async (): Promise<number> => {
+    const manager = await world.jetstream()
+    return (await manager.streams.info(EVENT_STREAM)).state.messages
+  }
+  const before = await rounds()
+  await eventually('every open event is published again', async () => {
+    return (await rounds()) >= before + 200
+  })
+  await eventually('nothing waits in the stream', async () => {
+    const manager = await world.jetstream()
+    const info = await manager.consumers.info(EVENT_STREAM, WEBHOOK_CONSUMER)
+    return info.num_pending + info.num_ack_pending === 0
+  })
+  const [first = [], second = []] = await rows(EVENTS)
+  t.equal(first.length + second.length, 100, 'each event is in one of the databases')
+  t.equal(world.gotBy('/healthy').length, 100, 'once each')
+})
+
+void t.test('a pool that was killed keeps its events', async (t) => {
+  const world = await aPoolWorld(t)
+  world.endpoint('/healthy')
+  world.endpoint('/failing')
+  world.answers.set('/failing', 503)
+  await Promise.all([world.start({}, 1), world.start({}, 2)])
+  await world.processor.poolsAre(2)
+  const { clock, commit } = aFastRelay(t, world)
+  const events = someEvents(100, 1, clock.now())
+  commit(events)
+  await eventually('both have stored theirs', async () => {
+    const both = [await world.rows(EVENTS, [], 1), await world.rows(EVENTS, [], 2)]
+    return both.every((rows) => rows.length > 0) && both.flat().length === 100
+  })
+  await eventually('the healthy endpoint has all', () => {
+    return distinct(world.gotBy('/healthy')) === 100
+  })
+  await world.kill(1)
+  await world.start({}, 1)
+  world.answers.delete('/failing')
+  await eventually('all events are settled', () => world.settled(events), 60_000)
+  const [first, second] = [await world.rows(EVENTS, [], 1), await world.rows(EVENTS, [], 2)]
+  t.equal(first.length + second.length, 100, 'each event is in one of the databases')
 })

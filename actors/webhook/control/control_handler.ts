@@ -2,11 +2,12 @@
  * Handles the processor's requests that arrive over the control stream.
  *
  * Owns: decoding, bounds and responses. Does not own: the stream (control/control_stream), queries
- * (store/admin_queries), redrives (redrive).
+ * (store/admin_queries), redrives (redrive), claims (intake/event_claims).
  *
  * - An unknown or failing request is answered with a fault, because its caller waits.
  */
 import type { DeliveryRecord } from '../../../protos/types/causeway/internal/v1/DeliveryRecord.js'
+import type { ClaimEvents__Output as ClaimEvents } from '../../../protos/types/causeway/internal/v1/ClaimEvents.js'
 import type { ControlResponse } from '../../../protos/types/causeway/internal/v1/ControlResponse.js'
 import type { ControlEvent__Output as ControlEvent } from '../../../protos/types/causeway/internal/v1/ControlEvent.js'
 import type { ControlRequest__Output as ControlRequest } from '../../../protos/types/causeway/internal/v1/ControlRequest.js'
@@ -21,6 +22,7 @@ import { CONTROL_PAGE_BYTES, LIST_LIMIT_MAX, REDRIVE_MAX } from '../../../src/ba
 import { instant, type Clock } from '../../../src/base/clock.js'
 import type { EndpointId, EventId, TenantId } from '../../../src/base/ids.js'
 import type { Logger } from '../../../src/base/log.js'
+import type { EventClaims } from '../intake/event_claims.js'
 import type { PoolPort } from './pool_port.js'
 import type { Redriver } from './redrive.js'
 import type { EventRow } from '../store/schema.js'
@@ -32,6 +34,7 @@ export interface ControlHandlerOptions {
   readonly redriver: Redriver
   readonly pool: Pick<PoolPort, 'state' | 'failing'>
   readonly store: Pick<WebhookStore, 'corruptRows'>
+  readonly claims: Pick<EventClaims, 'answer'>
   readonly clock: Clock
   readonly log: Logger
 }
@@ -40,7 +43,7 @@ export interface ControlHandlerOptions {
 export type ControlHandler = (request: ControlRequest) => Promise<ControlResponse>
 
 export function createControlHandler(options: ControlHandlerOptions): ControlHandler {
-  const { adminQueries, redriver, pool, store, clock, log } = options
+  const { adminQueries, redriver, pool, store, claims, clock, log } = options
 
   const answer = async (request: ControlRequest): Promise<ControlResponse> => {
     switch (request.request) {
@@ -56,6 +59,8 @@ export function createControlHandler(options: ControlHandlerOptions): ControlHan
         return {
           poison: { messages: (await adminQueries.poison(pageOf(request.poison!))).map(wired) },
         }
+      case 'claim':
+        return { claim: { held_ids: [...(await held(request.claim!))] } }
       default:
         return { fault: 'invalid_request' } // of a newer processor
     }
@@ -121,6 +126,9 @@ export function createControlHandler(options: ControlHandlerOptions): ControlHan
       deliveries: (found ?? []).map((row) => recordOf(row, [])),
     }
   }
+
+  const held = ({ pool, event_ids }: ClaimEvents): Promise<readonly EventId[]> =>
+    claims.answer(pool, event_ids as EventId[])
 
   const eventOf = (event: ControlEvent): EventRow => ({
     id: event.id as EventId,

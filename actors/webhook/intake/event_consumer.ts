@@ -1,12 +1,14 @@
 /**
  * Consumes events from the bus: deduplicates, routes to endpoints, stores, acknowledges.
  *
- * Does not own: the bus (src/bus), sending (webhook/pool).
+ * Does not own: the bus (src/bus), sending (webhook/pool), which pool takes a repeated event
+ * (intake/event_claims).
  *
  * - A message is acknowledged after the commit of its events and deliveries. Until then it stays in
  *   the stream, so a first attempt need not wait for the disk: a crash leads at most to one more
  *   attempt.
- * - A known event creates no second delivery, under any message id.
+ * - A known event creates no second delivery, under any message id. Events of a repeated message
+ *   are taken once no other pool has them (intake/event_claims).
  * - A poison message is stored with its reason and does not stop the others.
  * - An event is routed while the directory of its tenant is synced. An unreachable processor delays
  *   only its own tenants: their messages are held for HOLD_MS, then left to the bus, which
@@ -24,6 +26,7 @@ import { fromMessage, isTenant, type BusEvent } from '../../../src/bus/event_mes
 import { newDelivery } from '../delivery/machine.js'
 import { subscribesTo, type Endpoint } from '../endpoint/endpoint.js'
 import type { Endpoints } from '../endpoint/endpoint_directory.js'
+import type { EventClaims } from './event_claims.js'
 import type { EventRow, PoisonRow } from '../store/schema.js'
 import type { Delivery, WebhookStore } from '../store/store.js'
 
@@ -41,6 +44,7 @@ export interface EventConsumerOptions {
     'ofTenant' | 'isSynced' | 'whenSynced' | 'isAnySynced' | 'whenAnySynced' | 'isAllSynced'
   >
   readonly store: Pick<WebhookStore, 'commit' | 'dedupWindow' | 'eventsWithout'>
+  readonly claims: Pick<EventClaims, 'ask' | 'isYielded'>
   /** Receives deliveries; their rows are on disk once `stored` resolves. */
   readonly deliver: (deliveries: readonly Delivery[], stored: Promise<void>) => void
   /** Called after each commit: events without an endpoint are settled by it. */
@@ -64,12 +68,22 @@ export interface EventConsumer {
   idle(): Promise<void>
 }
 
+/** Decoded messages. */
+interface Batch {
+  readonly messages: readonly BusMessage[]
+  readonly now: Instant
+  readonly events: ReadonlyMap<EventId, EventRow>
+  /** Number of events, with repetitions. */
+  readonly arrived: number
+  readonly poison: readonly PoisonRow[]
+}
+
 type EventToRoute = Pick<BusEvent, 'tenant' | 'type' | 'createdAt' | 'requestId' | 'body'> & {
   readonly id: EventId
 }
 
 export function createEventConsumer(options: EventConsumerOptions): EventConsumer {
-  const { consumer, endpoints, store, clock, random, log, failed } = options
+  const { consumer, endpoints, store, claims, clock, random, log, failed } = options
   const counts = { events: 0, duplicates: 0, poison: 0 }
   let tail: Promise<unknown> = Promise.resolve()
   /** Resolves when every consumed message is on disk; the bus bounds their number. */
@@ -90,7 +104,7 @@ export function createEventConsumer(options: EventConsumerOptions): EventConsume
       if (!endpoints.isAnySynced() && !(await endpoints.whenAnySynced())) return
       const late = messages.filter((message) => !isSynced(message))
       const now = late.length === 0 ? messages : messages.filter((each) => !late.includes(each))
-      if (now.length > 0) await serialized(() => storeBatch(now))
+      await storeOrClaim(now)
       for (const [tenant, held] of byTenant(late)) hold(tenant, held).catch(failed)
     }
   }
@@ -108,16 +122,33 @@ export function createEventConsumer(options: EventConsumerOptions): EventConsume
   const hold = async (tenant: TenantId, messages: readonly BusMessage[]): Promise<void> => {
     const timeout = new Promise<void>((resolve) => setTimeout(resolve, HOLD_MS).unref())
     await Promise.race([endpoints.whenSynced(tenant), timeout])
-    if (endpoints.isSynced(tenant) || endpoints.isAllSynced()) {
-      await serialized(() => storeBatch(messages))
-    }
+    if (endpoints.isSynced(tenant) || endpoints.isAllSynced()) await storeOrClaim(messages)
   }
 
-  const storeBatch = async (messages: readonly BusMessage[]): Promise<void> => {
-    const now = clock.now()
-    const { events, arrived, poison } = decode(messages, now)
+  /** Resolves when the messages that are not repeated are stored. */
+  const storeOrClaim = async (messages: readonly BusMessage[]): Promise<void> => {
+    const repeated = messages.filter((message) => message.isRepeated())
+    const first = messages.filter((message) => !repeated.includes(message))
+    if (repeated.length > 0) takeUnclaimed(repeated).catch(failed)
+    if (first.length > 0) await serialized(() => storeBatch(decode(first), claims.isYielded))
+  }
+
+  /** Messages of which another pool does not answer are left to the bus, which redelivers them. */
+  const takeUnclaimed = async (messages: readonly BusMessage[]): Promise<void> => {
+    const batch = decode(messages)
+    const known = await store.dedupWindow([...batch.events.keys()])
+    const unknown = [...batch.events.values()].filter(({ id }) => !known.has(id))
+    const take = (held: ReadonlySet<EventId>): Promise<void> =>
+      serialized(() => storeBatch(batch, (id) => held.has(id)))
+    await (unknown.length === 0 ? take(new Set()) : claims.ask(unknown, take))
+  }
+
+  const storeBatch = async (
+    { messages, now, events, arrived, poison }: Batch,
+    isElsewhere: (id: EventId) => boolean,
+  ): Promise<void> => {
     const known = await store.dedupWindow([...events.keys()])
-    const fresh = [...events.values()].filter(({ id }) => !known.has(id))
+    const fresh = [...events.values()].filter(({ id }) => !known.has(id) && !isElsewhere(id))
     const deliveries = fresh.flatMap((event) => deliveriesOf(event, now))
     const stored = store.commit({ events: fresh, deliveries, poison, seenAgain: [...known] })
     options.deliver(deliveries, stored)
@@ -138,7 +169,8 @@ export function createEventConsumer(options: EventConsumerOptions): EventConsume
     return deliveries
   }
 
-  const decode = (messages: readonly BusMessage[], now: Instant) => {
+  const decode = (messages: readonly BusMessage[]): Batch => {
+    const now = clock.now()
     const events = new Map<EventId, EventRow>()
     const poison: PoisonRow[] = []
     let arrived = 0
@@ -152,7 +184,7 @@ export function createEventConsumer(options: EventConsumerOptions): EventConsume
       arrived += read.events.length
       for (const event of read.events) events.set(event.id, { ...event, receivedAt: now })
     }
-    return { events, arrived, poison }
+    return { messages, now, events, arrived, poison }
   }
 
   const applyEndpoint = (endpoint: Endpoint): void => {

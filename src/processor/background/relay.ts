@@ -12,6 +12,8 @@
  * - Delivery is at least once. The stream drops duplicates within its window, the pool later ones.
  * - An event that stays open is published again after 1, 2, 4, 8… minutes, each time with a new
  *   message id: the stream may have lost it, and its window would drop a known id.
+ * - What is read from the outbox is published as repeated: an earlier relay or another message may
+ *   have published it, and a pool that gets it asks the others first.
  */
 import { MINUTE, SECOND, type Clock, type Instant } from '../../base/clock.js'
 import type { Logger } from '../../base/log.js'
@@ -31,7 +33,7 @@ const SWEEP_PAGES_MAX = 20
 /** The part of the bus that the relay uses. */
 export interface EventBus {
   /** True when the bus has stored the event, false when that is unknown. Never rejects. */
-  publish(event: StoredEvent, messageId: string): Promise<boolean>
+  publish(event: StoredEvent, messageId: string, isRepeated?: boolean): Promise<boolean>
   /** How many more events it accepts now; 0 while it is down. */
   capacity(): number
   /** Called on each connect. `emptied`: the stream lost its messages. */
@@ -128,7 +130,9 @@ export function createRelay({ bus, openEvents, clock, log }: RelayOptions): Rela
     messageId: (event: StoredEvent) => string,
   ): Promise<boolean> => {
     if (bus.capacity() < page.length) return false
-    const stored = await Promise.all(page.map((event) => bus.publish(event, messageId(event))))
+    const stored = await Promise.all(
+      page.map((event) => bus.publish(event, messageId(event), true)),
+    )
     return stored.every((each) => each)
   }
 

@@ -10,17 +10,25 @@
  * - The pools that should be connected are those of WEBHOOK_POOLS and those that have connected
  *   since the start of this process.
  * - Requests in flight are bounded; further requests are refused at once.
+ * - A claim is complete when every pool has answered it. A pool that left is awaited for a while,
+ *   because its process restarts or another one takes over; then it is complete without the pool.
  */
 import type { ServerDuplexStream } from '@grpc/grpc-js'
 import type { WebhookControlHandlers } from '../../../protos/types/causeway/internal/v1/WebhookControl.js'
 import type { ControlResponse__Output as ControlResponse } from '../../../protos/types/causeway/internal/v1/ControlResponse.js'
+import type { ClaimedEvents } from '../../../protos/types/causeway/internal/v1/ClaimedEvents.js'
+import type { ClaimEvents__Output as ClaimEvents } from '../../../protos/types/causeway/internal/v1/ClaimEvents.js'
 import type { PoolGreeting__Output as PoolGreeting } from '../../../protos/types/causeway/internal/v1/PoolGreeting.js'
 import type { ControlRequest } from '../../../protos/types/causeway/internal/v1/ControlRequest.js'
+import { SECOND } from '../../base/clock.js'
 import { CONTROL_RESPONSE_WITHIN_MS, CONTROL_REQUESTS_MAX } from '../../base/constants.js'
 import { accepted, isErrorCode, refused, type ErrorCode, type Outcome } from '../../base/errors.js'
 import type { TenantId } from '../../base/ids.js'
 import { WEBHOOK_POOLS_MAX } from '../../base/subjects.js'
 import type { PoolRequest, PoolResponse, Subject, WebhookPools } from '../queries/webhook_pools.js'
+
+/** Enough for a restart of a pool, or for another process to take its schema over. */
+const AWAIT_POOL_MS = 30 * SECOND
 
 export interface WebhookControlService extends WebhookPools {
   readonly handlers: WebhookControlHandlers
@@ -49,11 +57,14 @@ export function webhookControlService(
   onPool: PoolConnected = () => undefined,
   expectedPools = 0,
   answerWithinMs = CONTROL_RESPONSE_WITHIN_MS,
+  awaitPoolMs = AWAIT_POOL_MS,
 ): WebhookControlService {
   const pools = new Set<Stream>()
   /** Of the pools that have reported it. */
   const numbers = new Map<Stream, number>()
   let highest = expectedPools
+  /** Pools that are not connected and may have events that another pool claims. */
+  const awaited = new Map<number, NodeJS.Timeout>()
   const inFlight = new Map<number, PendingRequest>()
   let lastNumber = 0
   let isClosing = false
@@ -77,7 +88,11 @@ export function webhookControlService(
   }
 
   const greet = (stream: Stream, greeting: PoolGreeting): void => {
-    if (pools.has(stream)) numbers.set(stream, greeting.pool)
+    if (pools.has(stream)) {
+      numbers.set(stream, greeting.pool)
+      clearTimeout(awaited.get(greeting.pool))
+      awaited.delete(greeting.pool)
+    }
     highest = Math.max(highest, Math.min(greeting.pool, WEBHOOK_POOLS_MAX))
     onPool(greeting.pool, newestIn(greeting))
   }
@@ -90,9 +105,17 @@ export function webhookControlService(
     return pools.size - numbers.size < missing.length ? missing : []
   }
 
+  const awaitPool = (number: number): void => {
+    clearTimeout(awaited.get(number))
+    awaited.set(number, setTimeout(() => awaited.delete(number), awaitPoolMs).unref())
+  }
+  for (let number = 1; number <= expectedPools; number++) awaitPool(number)
+
   const leave = (stream: Stream): void => {
+    const number = numbers.get(stream)
     pools.delete(stream)
     numbers.delete(stream)
+    if (number !== undefined && ![...numbers.values()].includes(number)) awaitPool(number)
     for (const request of inFlight.values()) {
       if (request.stream === stream) request.settle(refused('configuration_error'))
     }
@@ -118,6 +141,14 @@ export function webhookControlService(
       stream.write({ number, [subject]: request })
     })
 
+  const claim = async (request: ClaimEvents): Promise<ClaimedEvents> => {
+    const others = [...pools].filter((stream) => numbers.get(stream) !== request.pool)
+    const answers = await Promise.all(others.map((stream) => send(stream, 'claim', request)))
+    const held = answers.flatMap((answer) => (answer.ok ? (answer.value.held_ids ?? []) : []))
+    const isAwaited = [...awaited.keys()].some((number) => number !== request.pool)
+    return { held_ids: held, complete: !isAwaited && !isClosing && answers.every(hasAnswered) }
+  }
+
   const endUnused = (): void => {
     const used = new Set([...inFlight.values()].map(({ stream }) => stream))
     for (const stream of pools) if (!used.has(stream)) stream.end()
@@ -131,7 +162,10 @@ export function webhookControlService(
   }
 
   return {
-    handlers: { Connect: connect },
+    handlers: {
+      Connect: connect,
+      Claim: ({ request }, respond) => void claim(request).then((held) => respond(null, held)),
+    },
     close: () => {
       isClosing = true
       endUnused()
@@ -166,6 +200,10 @@ export function webhookControlService(
 }
 
 const NUMBER_MAX = 2 ** 32 - 1
+
+/** A pool of an older version does not know claims, and has no part in them. */
+const hasAnswered = (answer: Outcome<unknown>): boolean =>
+  answer.ok || answer.code === 'invalid_request'
 
 function newestIn({ newest_event: id, tenant }: PoolGreeting): NewestEvent | null {
   return id === '' ? null : { id, tenant: tenant === '' ? undefined : (tenant as TenantId) }

@@ -183,6 +183,7 @@ export async function planCluster(options: PlanOptions): Promise<ClusterPlan> {
       const program = await own(name, 'src/processor/main.js', {
         ...(shard === undefined ? { CLUSTER: 'spare' } : { CLUSTER: 'member', SHARD: shard }),
         PROCESSOR_NAME: name,
+        WEBHOOK_POOLS: String(POOLS.length),
         MASTER_KEY_FILE: masterKeyFile,
         GRPC_HOST: LOOPBACK,
         GRPC_PORT: String(portOf(name)),

@@ -1,0 +1,172 @@
+/**
+ * Keeps an event with one pool: asks the other pools before events of a repeated message are taken,
+ * and answers their questions.
+ *
+ * Does not own: what is stored (store/store), the way to the other pools (the processor's control
+ * streams).
+ *
+ * - Only repeated messages are asked about. Those published and delivered for the first time cost
+ *   nothing, and a pool that is alone gets its answer from the processor.
+ * - A pool takes an event only when every other pool has answered that it does not have it; until
+ *   then its message stays in the stream.
+ * - A pool that has answered so ignores the first copy of the event when it arrives later: the
+ *   asking pool has a copy that it acknowledges only once some pool has stored the event.
+ * - Of two pools that ask at the same time the one with the lower number takes the event.
+ */
+import { status } from '@grpc/grpc-js'
+import type { ClaimedEvents__Output as ClaimedEvents } from '../../../protos/types/causeway/internal/v1/ClaimedEvents.js'
+import type { WebhookControlClient } from '../../../protos/types/causeway/internal/v1/WebhookControl.js'
+import { bearer } from '../../../src/base/bearer.js'
+import { plus, SECOND, type Clock } from '../../../src/base/clock.js'
+import type { EventId, TenantId } from '../../../src/base/ids.js'
+import type { TenantEvent, WebhookStore } from '../store/store.js'
+
+/** Together with the commit less than the bus waits for an acknowledgement. */
+const ASK_FOR_MS = 3 * SECOND
+const REPEAT_AFTER_MS = 200
+/** Longer than another pool asks. */
+const YIELD_FOR_MS = 5 * SECOND
+/** The first copies of older ones have arrived long ago. */
+const YIELDED_MAX = 20_000
+
+/** What a processor answers. */
+type Claimed = Pick<ClaimedEvents, 'held_ids' | 'complete'>
+
+export interface EventClaimsOptions {
+  /** The number of this pool. */
+  readonly pool: number
+  /** Of the processor of the tenant; undefined: it is not connected, or no processor has it. */
+  readonly clientOf: (tenant: TenantId) => WebhookControlClient | undefined
+  /** Whether the tenants of every processor are known. */
+  readonly isAllSynced: () => boolean
+  readonly token: string
+  readonly store: Pick<WebhookStore, 'dedupWindow'>
+  readonly clock: Clock
+  readonly pause: (milliseconds: number) => Promise<void>
+}
+
+export interface EventClaims {
+  /**
+   * Finds out which of these events another pool has, and calls `take` with them. While a pool that
+   * may have them does not answer, it asks again, and gives up after some seconds.
+   */
+  ask(
+    events: readonly TenantEvent[],
+    take: (heldElsewhere: ReadonlySet<EventId>) => Promise<void>,
+  ): Promise<void>
+  /** The events that this pool has, or is about to take, of those that another pool asks for. */
+  answer(pool: number, ids: readonly EventId[]): Promise<readonly EventId[]>
+  /** Whether this pool has left the event to another one. */
+  isYielded(id: EventId): boolean
+}
+
+export function createEventClaims(options: EventClaimsOptions): EventClaims {
+  const { pool, clientOf, isAllSynced, token, store, clock, pause } = options
+  /** Of the questions in progress. */
+  const asked = new Set<ReadonlySet<EventId>>()
+  /** When, oldest first. */
+  const yielded = new Map<EventId, number>()
+  /** One question at a time, because the processor bounds requests in flight. */
+  let tail: Promise<unknown> = Promise.resolve()
+
+  const isAsked = (id: EventId): boolean => [...asked].some((ids) => ids.has(id))
+
+  const ask: EventClaims['ask'] = async (events, take) => {
+    const ids = new Set(events.map(({ id }) => id))
+    asked.add(ids)
+    try {
+      const held = await heldElsewhere(events)
+      if (held !== undefined) await take(held)
+    } finally {
+      asked.delete(ids)
+    }
+  }
+
+  const heldElsewhere = async (
+    events: readonly TenantEvent[],
+  ): Promise<ReadonlySet<EventId> | undefined> => {
+    const until = plus(clock.now(), ASK_FOR_MS)
+    for (;;) {
+      const held = events.some(({ id }) => isJustYielded(id)) ? undefined : await inTurn(events)
+      if (held !== undefined || clock.now() >= until) return held
+      await pause(REPEAT_AFTER_MS)
+    }
+  }
+
+  const inTurn = (events: readonly TenantEvent[]): Promise<ReadonlySet<EventId> | undefined> => {
+    const answer = tail.then(() => askOnce(events))
+    tail = answer
+    return answer
+  }
+
+  const askOnce = async (
+    events: readonly TenantEvent[],
+  ): Promise<ReadonlySet<EventId> | undefined> => {
+    const held = new Set<EventId>()
+    for (const [client, ids] of byClient(events)) {
+      const answer = client === undefined ? ofNoProcessor() : await send(client, ids)
+      if (!answer.complete) return undefined
+      for (const id of answer.held_ids) held.add(id as EventId)
+    }
+    return held
+  }
+
+  const byClient = (
+    events: readonly TenantEvent[],
+  ): ReadonlyMap<WebhookControlClient | undefined, readonly EventId[]> => {
+    const groups = new Map<WebhookControlClient | undefined, EventId[]>()
+    for (const { id, tenant } of events) {
+      const client = clientOf(tenant)
+      const ids = groups.get(client)
+      if (ids === undefined) groups.set(client, [id])
+      else ids.push(id)
+    }
+    return groups
+  }
+
+  /** A tenant that no processor has, has no endpoint. */
+  const ofNoProcessor = (): Claimed => ({ held_ids: [], complete: isAllSynced() })
+
+  /** Incomplete when the call fails. A client that was closed meanwhile throws. */
+  const send = (client: WebhookControlClient, event_ids: readonly EventId[]): Promise<Claimed> =>
+    new Promise((resolve) => {
+      const options = { deadline: plus(clock.now(), ASK_FOR_MS) }
+      const request = { pool, event_ids: [...event_ids] }
+      try {
+        client.Claim(request, bearer(token), options, (error, answer) => {
+          if (answer !== undefined) return resolve(answer)
+          // A processor of an older version: as if this pool were alone.
+          resolve({ held_ids: [], complete: error?.code === status.UNIMPLEMENTED })
+        })
+      } catch {
+        resolve({ held_ids: [], complete: false })
+      }
+    })
+
+  /** The pool that it was left to may not have stored it yet. */
+  const isJustYielded = (id: EventId): boolean => {
+    const at = yielded.get(id)
+    return at !== undefined && clock.now() - at < YIELD_FOR_MS
+  }
+
+  const yieldTo = (id: EventId): void => {
+    yielded.delete(id)
+    yielded.set(id, clock.now())
+    if (yielded.size <= YIELDED_MAX) return
+    const [oldest] = yielded.keys()
+    if (oldest !== undefined) yielded.delete(oldest)
+  }
+
+  const answer: EventClaims['answer'] = async (other, ids) => {
+    const mayYield = other < pool
+    const own = new Set(mayYield ? [] : ids.filter(isAsked))
+    const here = await store.dedupWindow(ids)
+    return ids.filter((id) => {
+      if (here.has(id) || own.has(id) || (!mayYield && isAsked(id))) return true
+      yieldTo(id)
+      return false
+    })
+  }
+
+  return { ask, answer, isYielded: (id) => yielded.has(id) }
+}
