@@ -38,6 +38,7 @@ import { timelinesIn, type Timelines } from '../store/postgres/timelines.js'
 import { Deposed, openStore, type Store } from '../store/store.js'
 import { createChangeLog } from './background/change_log.js'
 import { createKeyExpiry } from './background/key_expiry.js'
+import { createOrphanInquiries } from './background/orphan_inquiries.js'
 import { createRailLink } from './background/rail_link.js'
 import { createRelay, type Relay } from './background/relay.js'
 import { createStuckPaymentMonitor } from './background/stuck_payment_monitor.js'
@@ -205,6 +206,7 @@ const timers = createTimers({
   pause: systemPause,
 })
 const keyExpiry = createKeyExpiry({ clock, memory, pipeline })
+const orphanInquiries = createOrphanInquiries({ memory, rail })
 const sharedSettings =
   member && !recovery.isActive
     ? createSharedSettings({
@@ -278,6 +280,7 @@ stopNow = async () => {
   serving = false
   await server.close()
   keyExpiry.stop()
+  orphanInquiries.stop()
   await timers.stop()
   await sharedSettings?.stop()
   await stuckPaymentMonitor.stop()
@@ -343,6 +346,7 @@ async function startBackgroundWork(): Promise<void> {
   })
   timers.start()
   keyExpiry.start()
+  orphanInquiries.start()
 }
 
 function submissionsStoppedSince(): Instant | null {

@@ -54,11 +54,19 @@ const executed = async (): Promise<readonly string[]> =>
     .map(({ reference }) => reference)
     .sort()
 
-/** Makes the rail's next step due, while the stack is stopped. */
-async function makeDue(reference: string, step: 'execute' | 'refuse'): Promise<void> {
+/** The rail refuses it, and does not report it: lost books have acknowledged the report. */
+async function refuseSilently(reference: string): Promise<void> {
   const rail = await openDatabase(join(dataDir, 'rail.db'), {})
-  await rail.exec(`UPDATE instructions SET due_at = 1, due_step = '${step}',
-    refusal = iif('${step}' = 'refuse', 'rejected', NULL)
+  await rail.exec(`UPDATE instructions
+    SET state = 'refused', refusal = 'rejected', due_at = NULL, due_step = NULL
+    WHERE reference = '${reference}' AND state = 'pending'`)
+  await rail.close()
+}
+
+/** Makes the execution due, while the stack is stopped. */
+async function makeDue(reference: string): Promise<void> {
+  const rail = await openDatabase(join(dataDir, 'rail.db'), {})
+  await rail.exec(`UPDATE instructions SET due_at = 1
     WHERE reference = '${reference}' AND state = 'pending'`)
   await rail.close()
 }
@@ -151,7 +159,7 @@ t.test('instructions that the rail has accepted and not executed are held', asyn
     })
   })
   await stack.stop()
-  await makeDue('early', 'execute')
+  await makeDue('early')
   stack = await start(inRecovery)
   await untilAtRail('early', 'executed')
   await t.test('an execution after the statement needs a new statement', async (t) => {
@@ -187,12 +195,12 @@ t.test('instructions that the rail has accepted and not executed are held', asyn
   })
 
   await stack.stop()
-  await makeDue('late', 'execute')
-  await makeDue('refused', 'refuse')
+  await makeDue('late')
+  await refuseSilently('refused')
   stack = await start({ RAIL_DELAY_MS: '20' })
   await untilAtRail('late', 'executed')
   await untilAtRail('refused', 'refused')
-  await t.test('the rail reports what became of them', async (t) => {
+  await t.test('the rail reports what became of them, or answers an inquiry', async (t) => {
     await eventually(
       'the orphan executions are updated',
       async () => {

@@ -16,6 +16,8 @@ export interface OrphanIndex {
   openOf(currency: string, amount: bigint): readonly Orphan[]
   /** Open orphans with this reference that hold payments. */
   openNamed(reference: string): readonly Orphan[]
+  /** Open orphans that the rail had accepted and that have not ended, as far as known. */
+  accepted(): readonly Orphan[]
   readonly open: number
 }
 
@@ -43,6 +45,8 @@ export function createOrphanIndex(): OrphanIndex {
     },
     openOf: (currency, amount) => byAmount.of(keyOf(currency, amount)),
     openNamed: (reference) => byReference.of(reference),
+    accepted: () =>
+      [...all.values()].filter(({ status, state }) => status === 'open' && state === 'accepted'),
     get open() {
       return open
     },

@@ -1,0 +1,73 @@
+/** Which orphan executions the rail is asked about. */
+import t from 'tap'
+import {
+  createOrphanInquiries,
+  INQUIRIES_AT_ONCE,
+} from '../../src/processor/background/orphan_inquiries.js'
+import { createOrphanIndex, type Orphan } from '../../src/processor/cache/orphan_index.js'
+import type { RailInstruction } from '../../src/rails/rail.js'
+
+const orphan = (instruction: string, over: Partial<Orphan> = {}): Orphan => ({
+  instruction,
+  recovery: 1,
+  environment: 'sandbox',
+  purpose: 'payout',
+  destination: null,
+  account_last4: null,
+  amount: 5n,
+  currency: 'VND',
+  reference: null,
+  transaction_id: '',
+  executed_at: 1,
+  status: 'open',
+  matched_to: null,
+  resolved_at: null,
+  state: 'accepted',
+  ...over,
+})
+
+function inquiriesOf(...orphans: readonly Orphan[]) {
+  const index = createOrphanIndex()
+  for (const each of orphans) index.set(each)
+  const link = { isUp: true }
+  const sent: RailInstruction[] = []
+  const { inquire } = createOrphanInquiries({
+    memory: { orphans: index },
+    rail: { up: () => link.isUp, send: (given) => void sent.push(...given) },
+  })
+  const asked = (): string[] => {
+    inquire()
+    return sent.splice(0).flatMap((each) => (each.kind === 'query' ? [each.id] : ['no query']))
+  }
+  return { asked, index, link }
+}
+
+t.test('the rail is asked about open orphan executions that it had accepted', (t) => {
+  const { asked, index, link } = inquiriesOf(
+    orphan('pout_1'),
+    orphan('pout_executed', { state: 'executed' }),
+    orphan('pout_refused', { state: 'refused' }),
+    orphan('pout_dismissed', { status: 'resolved', resolved_at: 2 }),
+    orphan('pout_anywhere', { environment: null }),
+    orphan('pi_2', { environment: 'production' }),
+  )
+  t.same(asked(), ['pout_1', 'pi_2'])
+  t.same(asked(), ['pout_1', 'pi_2'], 'again, while nothing is known')
+  link.isUp = false
+  t.same(asked(), [])
+  link.isUp = true
+  index.set(orphan('pout_1', { state: 'executed' }))
+  index.set(orphan('pi_2', { state: 'refused' }))
+  t.same(asked(), [])
+  t.end()
+})
+
+t.test('many are asked about in turn', (t) => {
+  const count = INQUIRIES_AT_ONCE + 3
+  const { asked } = inquiriesOf(...Array.from({ length: count }, (_, i) => orphan(`pout_${i}`)))
+  const all = [...asked(), ...asked()]
+  t.equal(new Set(all).size, count)
+  t.equal(all.length, count)
+  t.equal(asked().length, INQUIRIES_AT_ONCE, 'from the first on')
+  t.end()
+})
