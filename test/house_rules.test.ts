@@ -7,7 +7,7 @@
  * - Every rule has a sample that breaks it, so a rule that matches nothing fails.
  */
 import { readdirSync, readFileSync } from 'node:fs'
-import { dirname, join, normalize } from 'node:path'
+import { basename, dirname, join, normalize } from 'node:path'
 import t from 'tap'
 import { projectRoot } from '../src/base/project_root.js'
 
@@ -388,6 +388,27 @@ function rowsOf(guide: string, head: string): string[] {
   const table = text.slice(from, text.indexOf('\n\n', from))
   return [...table.matchAll(/^\| `([^|]*)` \|/gm)].map(([, cell = '']) => cell)
 }
+
+void t.test('migrations are numbered from 1 without a gap or a repetition', (t) => {
+  const files = ['src', 'actors'].flatMap((area) =>
+    readdirSync(join(projectRoot(), area), { recursive: true, encoding: 'utf8' })
+      .filter((path) => path.endsWith('.sql'))
+      .map((path) => join(area, path)),
+  )
+  const folders = new Set(files.map((path) => dirname(path)))
+  t.ok(folders.size >= 5)
+  for (const folder of folders) {
+    const numbers = files
+      .filter((path) => dirname(path) === folder)
+      .map((path) => Number(basename(path).slice(0, 4)))
+    t.same(
+      numbers.sort((one, other) => one - other),
+      numbers.map((_, n) => n + 1),
+      folder,
+    )
+  }
+  t.end()
+})
 
 void t.test('the tables of the guides have every module and every folder', (t) => {
   const modules = readdirSync(join(projectRoot(), 'src'), { withFileTypes: true })

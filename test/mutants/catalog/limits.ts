@@ -19,8 +19,8 @@ export const LIMITS: readonly Mutant[] = [
   {
     fault: 'Writes are accepted below the reserve of disk space.',
     file: 'src/processor/cycle/pipeline.ts',
-    text: 'command.allowedInRecovery !== true && dependencies.diskIsLow()',
-    replacement: 'command.allowedInRecovery === true && dependencies.diskIsLow()',
+    text: 'if (dependencies.diskIsLow() && isWriteOfPartner(work)) {',
+    replacement: 'if (dependencies.diskIsLow() && !isWriteOfPartner(work)) {',
     test: 'test/processor/pipeline',
   },
   {
