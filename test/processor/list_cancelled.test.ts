@@ -44,7 +44,8 @@ function openStream(dependencies: Parameters<typeof commandStreamService>[0]) {
   return {
     list: (budget_ms: number) => {
       const command = { ticket: 1, tenant: DEMO, budget_ms, operation: 'list_payouts' }
-      stream.emit('data', { commands: [{ ...command, request_id: '', list_payouts: {} }] })
+      const commands = [{ ...command, request_id: '', list_payouts: {} }]
+      stream.emit('data', { commands, marks: [] })
     },
     leave: () => stream.emit('cancelled'),
   }

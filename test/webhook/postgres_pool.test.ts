@@ -116,7 +116,7 @@ void t.test('a candidate that loses the server exits as an owner does', async (t
   const exited = world.exit()
   await rows.all(
     `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-     WHERE application_name = 'causeway commits' AND query LIKE 'SELECT epoch%'`,
+     WHERE application_name LIKE 'causeway commits %' AND query LIKE 'SELECT epoch%'`,
   )
   t.equal(await exited, EXIT_RECOVER)
 })
@@ -137,7 +137,7 @@ void t.test('a former owner exits, and a candidate waits while the owner lives',
     await rows.run('UPDATE owner SET beat = beat + 1')
     const found = await rows.all<{ at: Date }>(
       `SELECT query_start AS at FROM pg_stat_activity
-       WHERE application_name = 'causeway commits' AND query LIKE 'SELECT epoch%'`,
+       WHERE application_name LIKE 'causeway commits %' AND query LIKE 'SELECT epoch%'`,
     )
     for (const { at } of found) looks.add(at.getTime())
     return looks.size >= 3

@@ -163,12 +163,25 @@ function withNextStep() {
       const h = React.createElement
       return h(
         'div',
-        { className: 'answer', 'data-status': String(props.response.get('status'))[0] },
+        {
+          className: 'answer',
+          'data-status': String(props.response.get('status'))[0],
+          ref: scrollIntoView,
+        },
         h(original, props),
         nextStep(h, props),
       )
     }
   return { wrapComponents: { curl, liveResponse } }
+}
+
+/**
+ * Called once for each answer that appears: a long request leaves it below the screen.
+ *
+ * @param {HTMLElement | null} element
+ */
+function scrollIntoView(element) {
+  element?.scrollIntoView({ block: 'nearest' })
 }
 
 /**

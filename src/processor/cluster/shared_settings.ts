@@ -112,9 +112,9 @@ export function createSharedSettings({
       memory.settingsFault = fault
       if (fault === null) log.info({}, 'all settings are applied again')
       else {
-        const facts = { version: fault.version, kind: setting?.kind, key: setting?.key }
+        const { version, cause: code } = fault
         log.error(
-          { ...facts, code: fault.cause },
+          { version, kind: setting?.kind, key: setting?.key, code },
           'a setting cannot be applied: writes are refused',
         )
       }
