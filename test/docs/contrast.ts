@@ -5,13 +5,18 @@
  * It runs in the page, so it is a program as text. It answers with a list of faults.
  */
 export const FAINT_TEXTS = `(() => {
+  const canvas = document.createElement('canvas')
+  canvas.width = canvas.height = 1
+  const context = canvas.getContext('2d', { willReadFrequently: true })
+  const known = new Map() // a page has few colors, and each read of the canvas is slow
   const channels = (color) => {
-    const canvas = document.createElement('canvas')
-    canvas.width = canvas.height = 1
-    const context = canvas.getContext('2d')
+    const found = known.get(color)
+    if (found !== undefined) return found
+    context.clearRect(0, 0, 1, 1)
     context.fillStyle = color
     context.fillRect(0, 0, 1, 1)
     const [r, g, b, a] = context.getImageData(0, 0, 1, 1).data
+    known.set(color, [r, g, b, a / 255])
     return [r, g, b, a / 255]
   }
   const over = (top, under) =>
@@ -22,8 +27,7 @@ export const FAINT_TEXTS = `(() => {
       layers.push(channels(getComputedStyle(at).backgroundColor))
     }
     const shade = matchMedia('(prefers-color-scheme: dark)').matches ? 0 : 255
-    const canvas = [shade, shade, shade, 1]
-    return layers.reverse().reduce((under, layer) => over(layer, under), canvas)
+    return layers.reverse().reduce((under, layer) => over(layer, under), [shade, shade, shade, 1])
   }
   const luminance = (color) => {
     const [r, g, b] = color.map((value) => {
