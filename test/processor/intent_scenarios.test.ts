@@ -19,7 +19,7 @@ import { scanIntent } from '../../src/processor/commands/intents/intent_scan.js'
 import type { Answer } from '../../src/processor/cycle/answer.js'
 import { anIntent, promptPayQr } from '../support/requests.js'
 import { codeOf, DEMO, viewOf, type World } from '../support/world.js'
-import { runOnBothStores } from './scenarios.js'
+import { balanceOf, runOnBothStores } from './scenarios.js'
 
 interface Created {
   readonly intent_id: IntentId
@@ -113,8 +113,11 @@ const scenarios: Record<string, (t: Test, world: World) => Promise<void>> = {
   },
 
   'an intent that the rail refuses fails': async (t, world) => {
+    const before = await balanceOf(world, 'USD')
     const id = await createConfirmed(world)
+    t.not((await balanceOf(world, 'USD')).reserved, '0')
     await world.railReports({ status: 'refused', id, reportId: 'r', refusal: 'account_closed' })
+    t.same(await balanceOf(world, 'USD'), before, 'the money is released')
     t.match(await see(world, id), { status: 'failed', failure: { code: 'account_closed' } })
     t.same(types(world), ['payment_intent.authorized', 'payment_intent.failed'])
   },

@@ -139,7 +139,7 @@ export const LIFECYCLE: readonly Mutant[] = [
       "notFound: { actions: 'instruct' },\n" +
       '        executed: {\n' +
       "          target: 'captured'",
-    test: 'test/processor/intent_scenarios',
+    test: 'test/processor/recovery/recovery_mode',
   },
   {
     fault: 'A submitted intent is cancelled.',

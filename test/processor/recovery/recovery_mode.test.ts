@@ -498,6 +498,20 @@ runOnBothStores({
     t.same(instructed(world), [id, id])
   },
 
+  'an intent that the rail does not have is compared before it is sent again': async (t, world) => {
+    const lifecycle = await beginLifecycle(world)
+    await lifecycle.scan()
+    await lifecycle.confirm()
+    await restored(world, without(ofThai(), 'reference'))
+    const missing = { id: lifecycle.id, reportId: null, status: 'not_found' } as const
+    await world.railReports(missing)
+    await world.railReports(missing)
+    t.same(instructed(world), [lifecycle.id], 'it is not sent again')
+    t.match(await orphans(world), [{ held: [lifecycle.id] }])
+    await world.run(approveIntent(OPERATOR, lifecycle.id))
+    t.same(instructed(world), [lifecycle.id, lifecycle.id])
+  },
+
   'the start after a release holds what is not submitted and equals an orphan': async (
     t,
     world,
