@@ -13,11 +13,12 @@
  */
 import type { EventOutcomesClient } from '../../../protos/types/causeway/internal/v1/EventOutcomes.js'
 import { plus, SECOND, type Clock } from '../../../src/base/clock.js'
+import { grouped } from '../../../src/base/grouped.js'
 import type { EndpointId, EventId, TenantId } from '../../../src/base/ids.js'
 import { bearer } from '../../../src/base/bearer.js'
 import type { Logger } from '../../../src/base/log.js'
 import type { DisableReason } from '../endpoint/endpoint_health.js'
-import type { TenantEvent, WebhookStore } from '../store/store.js'
+import type { WebhookStore } from '../store/store.js'
 
 const BATCH_MAX = 1_000
 /** Outcomes are not urgent, so they are batched. */
@@ -87,7 +88,8 @@ export function createDeliveryOutcomeReporter({
       const tenants = away.size === 0 ? undefined : await tenantsWithout(away)
       if (tenants?.length === 0) return false
       const events = await store.unreported(BATCH_MAX, tenants)
-      for (const [client, ids] of byClient(events)) {
+      for (const [client, its] of grouped(events, ({ tenant }) => clientOf(tenant))) {
+        const ids = its.map(({ id }) => id)
         if (stopped) return false
         const isRecorded = client !== undefined && (await record(client, ids))
         if (isRecorded) await store.commit({ reported: ids })
@@ -105,19 +107,6 @@ export function createDeliveryOutcomeReporter({
       const client = clientOf(tenant)
       return client !== undefined && !away.has(client)
     })
-
-  const byClient = (
-    events: readonly TenantEvent[],
-  ): ReadonlyMap<EventOutcomesClient | undefined, readonly EventId[]> => {
-    const groups = new Map<EventOutcomesClient | undefined, EventId[]>()
-    for (const { id, tenant } of events) {
-      const client = clientOf(tenant)
-      const ids = groups.get(client)
-      if (ids === undefined) groups.set(client, [id])
-      else ids.push(id)
-    }
-    return groups
-  }
 
   const record = (client: EventOutcomesClient, ids: readonly EventId[]): Promise<boolean> =>
     answered((done) => {

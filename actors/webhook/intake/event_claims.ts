@@ -18,6 +18,7 @@ import type { ClaimedEvents__Output as ClaimedEvents } from '../../../protos/typ
 import type { WebhookControlClient } from '../../../protos/types/causeway/internal/v1/WebhookControl.js'
 import { bearer } from '../../../src/base/bearer.js'
 import { plus, SECOND, type Clock } from '../../../src/base/clock.js'
+import { grouped } from '../../../src/base/grouped.js'
 import type { EventId, TenantId } from '../../../src/base/ids.js'
 import type { TenantEvent, WebhookStore } from '../store/store.js'
 
@@ -103,25 +104,13 @@ export function createEventClaims(options: EventClaimsOptions): EventClaims {
     events: readonly TenantEvent[],
   ): Promise<ReadonlySet<EventId> | undefined> => {
     const held = new Set<EventId>()
-    for (const [client, ids] of byClient(events)) {
+    for (const [client, its] of grouped(events, ({ tenant }) => clientOf(tenant))) {
+      const ids = its.map(({ id }) => id)
       const answer = client === undefined ? ofNoProcessor() : await send(client, ids)
       if (!answer.complete) return undefined
       for (const id of answer.held_ids) held.add(id as EventId)
     }
     return held
-  }
-
-  const byClient = (
-    events: readonly TenantEvent[],
-  ): ReadonlyMap<WebhookControlClient | undefined, readonly EventId[]> => {
-    const groups = new Map<WebhookControlClient | undefined, EventId[]>()
-    for (const { id, tenant } of events) {
-      const client = clientOf(tenant)
-      const ids = groups.get(client)
-      if (ids === undefined) groups.set(client, [id])
-      else ids.push(id)
-    }
-    return groups
   }
 
   /** A tenant that no processor has, has no endpoint. */
