@@ -29,6 +29,7 @@ import { filesAreIntact, textsAreJson } from './checks/files.js'
 import {
   fingerprintsMatchKeys,
   idempotencyRowsResolve,
+  olderKeysAreIndexed,
   payoutsHaveOneKey,
 } from './checks/idempotency.js'
 import {
@@ -110,6 +111,7 @@ export const CHECKLIST: readonly Check[] = [
   idempotencyRowsResolve,
   payoutsHaveOneKey,
   fingerprintsMatchKeys,
+  olderKeysAreIndexed,
   userIntentsAreLinked,
   secretsAreEncrypted,
   sealedWithKnownKeys,

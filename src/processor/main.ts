@@ -38,6 +38,7 @@ import { timelinesIn, type Timelines } from '../store/postgres/timelines.js'
 import { Deposed, openStore, type Store } from '../store/store.js'
 import { createChangeLog } from './background/change_log.js'
 import { createKeyExpiry } from './background/key_expiry.js'
+import { createKeyIndexMoves } from './background/key_index_moves.js'
 import { createOrphanInquiries } from './background/orphan_inquiries.js'
 import { createRailLink } from './background/rail_link.js'
 import { createRelay, type Relay } from './background/relay.js'
@@ -206,6 +207,7 @@ const timers = createTimers({
   pause: systemPause,
 })
 const keyExpiry = createKeyExpiry({ clock, memory, pipeline })
+const keyIndexMoves = createKeyIndexMoves({ memory, pipeline })
 const orphanInquiries = createOrphanInquiries({ memory, rail })
 const sharedSettings =
   member && !recovery.isActive
@@ -280,6 +282,7 @@ stopNow = async () => {
   serving = false
   await server.close()
   keyExpiry.stop()
+  keyIndexMoves.stop()
   orphanInquiries.stop()
   await timers.stop()
   await sharedSettings?.stop()
@@ -346,6 +349,7 @@ async function startBackgroundWork(): Promise<void> {
   })
   timers.start()
   keyExpiry.start()
+  keyIndexMoves.start()
   orphanInquiries.start()
 }
 

@@ -13,6 +13,7 @@
  */
 import { OLDEST_NONCES } from './stored_fingerprints.js'
 import {
+  onConflict,
   TABLE_NAMES,
   TABLES,
   type ColumnType,
@@ -83,10 +84,7 @@ function fanOut(table: Table, parameter: string): string {
   )
   const insert = `INSERT INTO ${table.name} (${names.join(', ')})
     SELECT ${values.join(', ')} FROM jsonb_each(NEW.${parameter}) WHERE true`
-  if (table.key === undefined) return `${insert};`
-  const kept = [...table.key, ...(table.fixed ?? [])]
-  const updates = names.filter((name) => !kept.includes(name)).map((n) => `${n} = excluded.${n}`)
-  return `${insert} ON CONFLICT (${table.key.join(', ')}) DO UPDATE SET ${updates.join(', ')};`
+  return `${insert}${onConflict(table)};`
 }
 
 const PARAMETERS = [

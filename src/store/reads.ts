@@ -6,7 +6,7 @@
  */
 import { DAY, instant, plus, type Instant } from '../base/clock.js'
 import type { Reader } from './database.js'
-import { readKeyFingerprints, readNonces, readUserFingerprints } from './stored_fingerprints.js'
+import { keyFingerprintRows, nonceRows, userFingerprintRows } from './stored_fingerprints.js'
 import type {
   BootState,
   DueTimer,
@@ -29,8 +29,8 @@ import {
 
 export async function load(reader: Reader, wanted: Wanted): Promise<Found> {
   const texts = reader.dialect.texts('?')
-  const byKey = <R>(keys: readonly (string | number)[], sql: string): Promise<R[]> =>
-    keys.length === 0 ? Promise.resolve([]) : reader.all<R>(sql, [JSON.stringify(keys)])
+  const byKey = <R>(keys: readonly (string | number | bigint)[], sql: string): Promise<R[]> =>
+    keys.length === 0 ? Promise.resolve([]) : reader.all<R>(sql, [listOf(keys)])
   const rowsOf = async <N extends TableName>(
     name: N,
     keys: readonly string[],
@@ -39,7 +39,7 @@ export async function load(reader: Reader, wanted: Wanted): Promise<Found> {
        WHERE id IN (${texts})`
     return (await byKey<StoredRow>(keys, sql)).map((row) => fromStored(name, row))
   }
-  const [intents, payouts, beneficiaries, idempotency, usage, fxQuotes, discrepancies] =
+  const [intents, payouts, beneficiaries, newer, older, usage, fxQuotes, discrepancies] =
     await Promise.all([
       byKey<ActorRow>(
         wanted.intents,
@@ -57,6 +57,12 @@ export async function load(reader: Reader, wanted: Wanted): Promise<Found> {
         `SELECT ${columnsOf('idempotency')} FROM idempotency
        WHERE sequence IN (${reader.dialect.integers('?')})`,
       ),
+      byKey<Row<'idempotency'>>(
+        wanted.indexedKeys,
+        `SELECT ${columnsOf('idempotency')} FROM idempotency
+       WHERE sequence IN (SELECT sequence FROM idempotency_index
+         WHERE fingerprint IN (${reader.dialect.integers('?')}))`,
+      ),
       byKey<{ key: string; used: string }>(
         wanted.usage,
         `SELECT key, CAST(used AS TEXT) AS used FROM limit_usage
@@ -65,8 +71,13 @@ export async function load(reader: Reader, wanted: Wanted): Promise<Found> {
       rowsOf('fxQuotes', wanted.fxQuotes),
       rowsOf('discrepancies', wanted.discrepancies),
     ])
+  const idempotency = [...newer, ...older]
   return { intents, payouts, beneficiaries, idempotency, usage, fxQuotes, discrepancies }
 }
+
+/** A JSON array; a bigint is a number without loss. */
+const listOf = (keys: readonly (string | number | bigint)[]): string =>
+  typeof keys[0] === 'bigint' ? `[${keys.join(',')}]` : JSON.stringify(keys)
 
 async function everyRow<N extends TableName>(reader: Reader, name: N): Promise<Row<N>[]> {
   const rows = await reader.all<StoredRow>(`SELECT ${columnsOf(name)} FROM ${TABLES[name].name}`)
@@ -117,10 +128,16 @@ export async function readBootState(
   reader: Reader,
   recentSince: Instant,
 ): Promise<Omit<BootState, 'epoch' | 'lastBatch'>> {
-  const [last] = await reader.all<{ posting: number; position: number; settings: number }>(
+  const [last] = await reader.all<{
+    posting: number
+    position: number
+    settings: number
+    indexed: number
+  }>(
     `SELECT (SELECT coalesce(max(posting), 0) FROM ledger_entries) AS posting,
             (SELECT coalesce(max(position), 0) FROM events) AS position,
-            (SELECT coalesce(max(version), 0) FROM applied_settings) AS settings`,
+            (SELECT coalesce(max(version), 0) FROM applied_settings) AS settings,
+            (SELECT coalesce(max(through), 0) FROM idempotency_index_moves) AS indexed`,
   )
   const [salt] = await reader.all<{ value: string }>(
     "SELECT value FROM meta WHERE name = 'nonce_salt'",
@@ -143,11 +160,12 @@ export async function readBootState(
     recoveries: await everyRow(reader, 'recoveries'),
     orphans: await everyRow(reader, 'orphans'),
     settingsVersion: last?.settings ?? 0,
+    indexedKeysThrough: last?.indexed ?? 0,
     lastPosting: last?.posting ?? 0,
     lastPosition: last?.position ?? 0,
-    keyFingerprints: await readKeyFingerprints(reader),
-    userFingerprints: await readUserFingerprints(reader),
-    nonces: await readNonces(reader),
+    keyFingerprints: keyFingerprintRows(reader),
+    userFingerprints: userFingerprintRows(reader),
+    nonces: nonceRows(reader),
     recentlyConfirmed: await reader.all(
       `SELECT id, tenant, state, context FROM intents
        WHERE confirmed_at >= ? AND state IN ('authorized', 'captured')`,

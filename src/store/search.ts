@@ -36,8 +36,11 @@ export interface Search {
   eventById(id: string): Promise<FoundEventRow | undefined>
   eventsOf(entity: string): Promise<readonly FoundEventRow[]>
   payoutsByReference(tenants: readonly string[], reference: string): Promise<readonly string[]>
-  /** Rows of idempotency keys, by their sequences. */
-  keys(sequences: readonly number[]): Promise<readonly Pick<Row<'idempotency'>, 'key' | 'entity'>[]>
+  /** Rows of idempotency keys, by their sequences or in the index of older keys. */
+  keys(
+    sequences: readonly number[],
+    fingerprints: readonly bigint[],
+  ): Promise<readonly Pick<Row<'idempotency'>, 'key' | 'entity'>[]>
   fxQuote(id: string): Promise<FoundQuote | undefined>
   /** Entities that a request created, or changed with an event, in this period. */
   ofRequest(requestId: string, period: Period): Promise<readonly string[]>
@@ -81,7 +84,7 @@ export function createSearch(read: <R>(statement: Statement) => Promise<R[]>): S
       read(eventsWhere("entity >= ? AND entity < CAST(? AS TEXT) || 'A'", [entity, entity])),
     payoutsByReference: (tenants, reference) =>
       entities(referenceStatement(JSON.stringify(tenants), reference)),
-    keys: (sequences) => read(keysStatement(JSON.stringify(sequences))),
+    keys: (sequences, fingerprints) => read(keysStatement(sequences, fingerprints)),
     ofRequest: async (requestId, period) => [
       ...(await entities(eventEntitiesOfRequest(requestId, period))),
       ...(await entities(actorsOfRequest('payouts', requestId, period))),
@@ -137,10 +140,14 @@ const NAMES = {
   postgres: 'jsonb_array_elements_text(CAST(? AS jsonb)) AS named (value)',
 } as const
 
-const keysStatement = (sequences: string): Statement => ({
-  sql: ({ name }) => `SELECT key, entity FROM idempotency
-    WHERE sequence IN (SELECT CAST(value AS BIGINT) FROM ${NAMES[name]})`,
-  values: [sequences],
+const keysStatement = (
+  sequences: readonly number[],
+  fingerprints: readonly bigint[],
+): Statement => ({
+  sql: ({ integers }) => `SELECT key, entity FROM idempotency
+    WHERE sequence IN (${integers('?')} UNION ALL SELECT sequence FROM idempotency_index
+      WHERE fingerprint IN (${integers('?')}))`,
+  values: [`[${sequences.join(',')}]`, `[${fingerprints.join(',')}]`],
 })
 
 const idsIn = (kind: IdKind, { from, to }: Period): readonly [string, string] => [

@@ -65,6 +65,8 @@ export interface Wanted {
   readonly beneficiaries: readonly string[]
   /** Sequences. */
   readonly idempotency: readonly number[]
+  /** Fingerprints, as signed integers, of keys that are only in the index of older keys. */
+  readonly indexedKeys: readonly bigint[]
   readonly usage: readonly string[]
   readonly fxQuotes: readonly string[]
   readonly discrepancies: readonly string[]
@@ -139,9 +141,12 @@ export interface BootState {
   readonly settingsVersion: number
   readonly lastPosting: number
   readonly lastPosition: number
-  readonly keyFingerprints: readonly StoredFingerprints[]
-  readonly userFingerprints: readonly StoredFingerprints[]
-  readonly nonces: readonly StoredNonces[]
+  /** Read while they are iterated over, once. */
+  readonly keyFingerprints: AsyncIterable<StoredFingerprints>
+  readonly userFingerprints: AsyncIterable<StoredFingerprints>
+  readonly nonces: AsyncIterable<StoredNonces>
+  /** Keys up to this sequence are in the index of older keys; 0: none. */
+  readonly indexedKeysThrough: number
   readonly recentlyConfirmed: readonly ActorRow[]
   readonly epoch: number
   readonly lastBatch: number

@@ -6,8 +6,8 @@
  *
  * - Rows are numbered in commit order. Nonces are deleted from the lowest numbers; the others
  *   never.
- * - There can be one row per commit ever made, so they are read in pages of text and never searched
- *   by time.
+ * - There can be one row per commit ever made, so they are read in pages of text, are never all in
+ *   memory, and are never searched by time.
  */
 import type { Instant } from '../base/clock.js'
 import type { Reader } from './database.js'
@@ -32,28 +32,27 @@ const NONCE_ROWS_PER_DELETE = 256
 export const OLDEST_NONCES = `SELECT id, seen_at FROM nonces
   ORDER BY id LIMIT ${NONCE_ROWS_PER_DELETE}`
 
-export const readNonces = (reader: Reader): Promise<StoredNonces[]> =>
-  readAll(reader, 'nonces', 'id', { seen_at: 'integer', fingerprints: 'blob' })
+export const nonceRows = (reader: Reader): AsyncIterable<StoredNonces> =>
+  rowsIn(reader, 'nonces', 'id', { seen_at: 'integer', fingerprints: 'blob' })
 
-export const readKeyFingerprints = (reader: Reader): Promise<StoredFingerprints[]> =>
-  readAll(reader, 'idempotency_prints', 'first', { first: 'integer', prints: 'blob' })
+export const keyFingerprintRows = (reader: Reader): AsyncIterable<StoredFingerprints> =>
+  rowsIn(reader, 'idempotency_prints', 'first', { first: 'integer', prints: 'blob' })
 
-export const readUserFingerprints = (reader: Reader): Promise<StoredFingerprints[]> =>
-  readAll(reader, 'intent_users', 'first', { first: 'integer', prints: 'blob' })
+export const userFingerprintRows = (reader: Reader): AsyncIterable<StoredFingerprints> =>
+  rowsIn(reader, 'intent_users', 'first', { first: 'integer', prints: 'blob' })
 
 const PAGE_ROWS = 1_024
 
-async function readAll<R>(
+async function* rowsIn<R>(
   reader: Reader,
   table: string,
   number: string,
   columns: Columns,
-): Promise<R[]> {
+): AsyncGenerator<R> {
   const ends = await reader.all<{ first: number | null; last: number | null }>(
     `SELECT min(${number}) AS first, max(${number}) AS last FROM ${table}`,
   )
   const { first, last } = ends[0] ?? { first: null, last: null }
-  const all: R[] = []
   for (let from = first ?? 1; from <= (last ?? 0); from += PAGE_ROWS) {
     const page = asText(
       {
@@ -65,7 +64,6 @@ async function readAll<R>(
     )
     const sql = page.sql(reader.dialect)
     const [row] = await reader.all<{ page: string | null }>(sql, page.values)
-    for (const one of rowsOf<R>(row?.page ?? NO_ROWS, columns)) all.push(one)
+    yield* rowsOf<R>(row?.page ?? NO_ROWS, columns)
   }
-  return all
 }

@@ -105,6 +105,15 @@ export const TABLES = {
       response: 'text',
     },
   },
+  keyIndex: {
+    name: 'idempotency_index',
+    key: ['fingerprint', 'sequence'],
+    columns: { fingerprint: 'int64', sequence: 'integer' },
+  },
+  keyIndexMoves: {
+    name: 'idempotency_index_moves',
+    columns: { through: 'integer', at: 'integer' },
+  },
   entries: {
     name: 'ledger_entries',
     columns: {
@@ -411,6 +420,19 @@ export function columnsOf(name: TableName): string {
   return Object.entries<ColumnType>(TABLES[name].columns)
     .map(([column, type]) => (type === 'int64' ? `CAST(${column} AS TEXT) AS ${column}` : column))
     .join(', ')
+}
+
+/**
+ * The end of an upsert; '' for an append-only table. A table whose columns are all of its key keeps
+ * the row that it has.
+ */
+export function onConflict({ key, fixed = [], columns }: Table): string {
+  if (key === undefined) return ''
+  const kept = [...key, ...fixed]
+  const updates = Object.keys(columns).filter((name) => !kept.includes(name))
+  const change = updates.map((name) => `${name} = excluded.${name}`).join(', ')
+  const target = ` ON CONFLICT (${key.join(', ')}) DO`
+  return change === '' ? `${target} NOTHING` : `${target} UPDATE SET ${change}`
 }
 
 /** A stored actor. */

@@ -317,6 +317,7 @@ void t.test('an unused quote is deleted', async (t) => {
     payouts: [],
     beneficiaries: [],
     idempotency: [],
+    indexedKeys: [],
     usage: [],
     discrepancies: [],
     fxQuotes: [id, taken.id],

@@ -5,7 +5,9 @@
  */
 import type { Ownership } from '../../src/store/postgres/lease.js'
 import type { Owned } from '../../src/store/postgres/ownership.js'
-import type { Store } from '../../src/store/store.js'
+import type { Instant } from '../../src/base/clock.js'
+import type { BootState, Store } from '../../src/store/store.js'
+import { collected } from '../support/collected.js'
 import type { BooksConnection } from './books_network.js'
 import type { PlantedFault } from './planted_faults.js'
 import type { Scheduler } from './scheduler.js'
@@ -29,7 +31,7 @@ export function createSimulatedStore(options: SimulatedStoreOptions): Store {
     ...connection.server.store,
     keyRows: () => read('load', (store) => store.keyRows()),
     boot: (since) =>
-      read('load', async (store) => ({ ...(await store.boot(since)), ...ownership() })),
+      read('load', async (store) => ({ ...(await wholeBoot(store, since)), ...ownership() })),
     load: (wanted) => read('load', (store) => store.load(wanted)),
     due: (...query) => read('due', (store) => store.due(...query)),
     commit: (rows) => {
@@ -40,4 +42,20 @@ export function createSimulatedStore(options: SimulatedStoreOptions): Store {
       if (fault()?.barrier !== 'none') await owned().barrier()
     },
   }
+}
+
+/** Its rows are read within the step: later reads would take part in no schedule. */
+async function wholeBoot(store: Store, since: Instant): Promise<BootState> {
+  const boot = await store.boot(since)
+  return {
+    ...boot,
+    nonces: inMemory(await collected(boot.nonces)),
+    keyFingerprints: inMemory(await collected(boot.keyFingerprints)),
+    userFingerprints: inMemory(await collected(boot.userFingerprints)),
+  }
+}
+
+async function* inMemory<T>(items: readonly T[]): AsyncGenerator<T> {
+  await Promise.resolve()
+  yield* items
 }

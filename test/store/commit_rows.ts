@@ -33,8 +33,7 @@ export const anIntent = (id: string, state = 'created'): Row<'intents'> => ({
   context: { id, note: 'Zażółć "quoted" \\ \u2028 🙂' },
 })
 
-/** Loads the given keys only. */
-export const NOTHING_WANTED = {
+export const NOTHING_FOUND = {
   intents: [],
   payouts: [],
   beneficiaries: [],
@@ -43,3 +42,6 @@ export const NOTHING_WANTED = {
   fxQuotes: [],
   discrepancies: [],
 }
+
+/** Loads the given keys only. */
+export const NOTHING_WANTED = { ...NOTHING_FOUND, indexedKeys: [] }

@@ -19,8 +19,9 @@ import {
   type Table,
   type TableName,
 } from '../../src/store/tables.js'
-import { anIntent, batchOf, NOTHING_WANTED } from './commit_rows.js'
-import { MOST, ROWS, SPECIAL } from './contract_rows.js'
+import { collected } from '../support/collected.js'
+import { anIntent, batchOf, NOTHING_FOUND, NOTHING_WANTED } from './commit_rows.js'
+import { LEAST, MOST, ROWS, SPECIAL } from './contract_rows.js'
 import { dueIds } from '../support/due_ids.js'
 
 export interface ContractBooks {
@@ -84,10 +85,17 @@ function testRows(open: OpenContractBooks): void {
     t.equal(boot.lastPosting, 41)
     t.equal(boot.lastPosition, 42)
     t.equal(boot.settingsVersion, 2)
+    t.equal(boot.indexedKeysThrough, 5)
     t.equal(boot.nonceSalt.length, 32)
-    t.strictSame(boot.nonces, [{ seen_at: 9, fingerprints: prints('\0\xff345678') }])
-    t.strictSame(boot.keyFingerprints, [{ first: 1, prints: prints('abcdefgh\0\xffcdefgh') }])
-    t.strictSame(boot.userFingerprints, [{ first: 3, prints: prints('ABCDEFG\n') }])
+    t.strictSame(await collected(boot.nonces), [
+      { seen_at: 9, fingerprints: prints('\0\xff345678') },
+    ])
+    t.strictSame(await collected(boot.keyFingerprints), [
+      { first: 1, prints: prints('abcdefgh\0\xffcdefgh') },
+    ])
+    t.strictSame(await collected(boot.userFingerprints), [
+      { first: 3, prints: prints('ABCDEFG\n') },
+    ])
     const [confirmed] = ROWS.intents
     t.strictSame(boot.recentlyConfirmed.map(parsedActor), [actor(confirmed)])
     t.strictSame((await store.boot(instant(8))).recentlyConfirmed, [])
@@ -102,6 +110,7 @@ function testRows(open: OpenContractBooks): void {
       payouts: [ROWS.payouts[0].id],
       beneficiaries: ['b', ROWS.beneficiaries[0].id],
       idempotency: ROWS.idempotency.map(({ sequence }) => sequence),
+      indexedKeys: [],
       usage: usage.map(({ key }) => key),
       fxQuotes: ROWS.fxQuotes.map(({ id }) => id),
       discrepancies: ROWS.discrepancies.map(({ id }) => id),
@@ -116,7 +125,35 @@ function testRows(open: OpenContractBooks): void {
       inOrder(usage.map(({ key, used }) => ({ key, used: String(used) }))),
     )
     const nothing = await store.load(NOTHING_WANTED)
-    t.strictSame(nothing, NOTHING_WANTED)
+    t.strictSame(nothing, NOTHING_FOUND)
+  })
+
+  void t.test('rows of older keys are loaded by their fingerprints, to the last bit', async (t) => {
+    const { store } = await open(t)
+    const [row] = ROWS.idempotency
+    const idempotency = [1, 2, 3, 4].map((sequence) => ({ ...row, sequence, key: `k${sequence}` }))
+    const keyIndex = [
+      { fingerprint: LEAST, sequence: 1 },
+      { fingerprint: MOST, sequence: 2 },
+      { fingerprint: MOST - 1n, sequence: 3 },
+      { fingerprint: MOST, sequence: 4 },
+    ]
+    await store.commit(batchOf({ idempotency, keyIndex }))
+    await store.commit(batchOf({ keyIndex })) // Repeated after a crash.
+    const keysOf = async (...indexedKeys: bigint[]): Promise<string> => {
+      const found = await store.load({ ...NOTHING_WANTED, indexedKeys })
+      const keys = found.idempotency.map(({ key }) => key).sort()
+      t.strictSame(
+        (await store.lists.search.keys([], indexedKeys)).map((one) => one.key).sort(),
+        keys,
+      )
+      return keys.join()
+    }
+    t.equal(await keysOf(MOST), 'k2,k4')
+    t.equal(await keysOf(LEAST, MOST - 1n), 'k1,k3')
+    t.equal(await keysOf(LEAST + 1n), '')
+    const both = await store.lists.search.keys([3], [LEAST])
+    t.same(both.map(({ key }) => key).sort(), ['k1', 'k3'])
   })
 
   void t.test('a later row of the same key replaces all but the fixed columns', async (t) => {
@@ -192,8 +229,10 @@ function testBatches(open: OpenContractBooks): void {
       await t.rejects(store.commit(batch), why)
       const rows = await Promise.all(TABLE_NAMES.map((name) => rowsIn(raw, name)))
       t.same(rows.flat(), [])
-      const { lastBatch, nonces, keyFingerprints, userFingerprints } = await store.boot(instant(0))
-      t.same([nonces, keyFingerprints, userFingerprints].flat(), [])
+      const { lastBatch, ...boot } = await store.boot(instant(0))
+      for (const rows of [boot.nonces, boot.keyFingerprints, boot.userFingerprints]) {
+        t.same(await collected(rows as AsyncIterable<object>), [])
+      }
       t.equal(lastBatch, 0)
     }
     await store.commit(batchOf({ intents: [anIntent('pi_1')] }))
@@ -211,7 +250,7 @@ function testBatches(open: OpenContractBooks): void {
     await store.commit(batchOf({ intents: [anIntent('pi_2')] }))
     const second = await reopen()
     const boot = await second.boot(instant(0))
-    t.same(boot.nonces, [{ seen_at: 9, fingerprints: Buffer.alloc(16, 1) }])
+    t.same(await collected(boot.nonces), [{ seen_at: 9, fingerprints: Buffer.alloc(16, 1) }])
     t.same(boot.nonceSalt, salt, 'stored fingerprints depend on it')
     t.equal(boot.lastBatch, 2)
     await second.commit(batchOf({ intents: [anIntent('pi_3')] }))
@@ -254,7 +293,7 @@ function testNonces(open: OpenContractBooks): void {
   void t.test('expired nonces are deleted, oldest first, a limited number a commit', async (t) => {
     const { store, raw } = await open(t)
     const kept = async (): Promise<number[]> =>
-      (await store.boot(instant(0))).nonces.map(({ seen_at: seenAt }) => seenAt)
+      (await collected((await store.boot(instant(0))).nonces)).map((row) => row.seen_at)
     const commit = (
       seenAt: number,
       forgetBefore: number | null = null,
@@ -298,7 +337,7 @@ function testNonces(open: OpenContractBooks): void {
 
   void t.test('all stored nonces are loaded at startup, in order', async (t) => {
     const { store, raw } = await open(t)
-    t.same((await store.boot(instant(0))).nonces, [])
+    t.same(await collected((await store.boot(instant(0))).nonces), [])
     const FIRST = 700
     const nonces = Array.from({ length: 2_500 }, (_, i) => ({
       seen_at: i % 1_000,
@@ -309,7 +348,7 @@ function testNonces(open: OpenContractBooks): void {
        VALUES ${nonces.map(() => '(?, ?, ?)').join(', ')}`,
       nonces.flatMap(({ seen_at: seenAt, fingerprints }, i) => [FIRST + i, seenAt, fingerprints]),
     )
-    t.same((await store.boot(instant(0))).nonces, nonces)
+    t.same(await collected((await store.boot(instant(0))).nonces), nonces)
   })
 }
 

@@ -118,6 +118,14 @@ export const ROWS: { readonly [N in TableName]: readonly [Row<N>, Row<N>] } = {
     },
     { sequence: LATEST, key: '', request_hash: 'h', entity: 'e', response: null },
   ],
+  keyIndex: [
+    { fingerprint: LEAST, sequence: 5 },
+    { fingerprint: MOST, sequence: LATEST },
+  ],
+  keyIndexMoves: [
+    { through: 4, at: LATEST },
+    { through: 5, at: 6 },
+  ],
   entries: [
     {
       posting: 1,

@@ -256,7 +256,7 @@ void t.test('a commit without an answer from the server ends the ownership', asy
 })
 
 const NOTHING: Wanted = {
-  ...{ intents: [], payouts: [], beneficiaries: [], idempotency: [] },
+  ...{ intents: [], payouts: [], beneficiaries: [], idempotency: [], indexedKeys: [] },
   ...{ usage: [], fxQuotes: [], discrepancies: [] },
 }
 

@@ -61,8 +61,7 @@ export const fingerprintsMatchKeys: Check = {
   run: async (books) => {
     const fingerprints = fingerprintsOf(books)
     let rows = 0
-    const keys = books.pages<KeyRow>(KEYS, [0], ({ sequence }) => [sequence])
-    for await (const page of keys) {
+    for await (const page of keyPages(books)) {
       for (const { sequence, key, entity } of page) {
         rows += 1
         const next = await fingerprints.next()
@@ -75,6 +74,47 @@ export const fingerprintsMatchKeys: Check = {
     const expected = `${rows} fingerprints`
     return { rows, broken: { entity: '', found: 'one more fingerprint', expected } }
   },
+}
+
+const keyPages = (books: Books): AsyncGenerator<readonly KeyRow[]> =>
+  books.pages<KeyRow>(KEYS, [0], ({ sequence }) => [sequence])
+
+const MOVED = 'SELECT coalesce(max(through), 0) AS through FROM idempotency_index_moves'
+const INDEXED = `
+  SELECT j.key AS place FROM json_each(?) j JOIN idempotency_index i
+    ON i.fingerprint = j.value ->> '$[0]' AND i.sequence = j.value ->> '$[1]'`
+
+/** A move that was interrupted has indexed some younger keys. */
+export const olderKeysAreIndexed: Check = {
+  name: 'older_keys_are_indexed',
+  sentence: 'The index of older idempotency keys has every key that was moved to it, and no other.',
+  reads: [],
+  run: async (books) => {
+    const [moved] = await books.all<{ through: number }>(MOVED)
+    const through = moved?.through ?? 0
+    const rows = await books.count('idempotency_index')
+    if (rows === 0 && through === 0) return { rows, broken: null }
+    let found = 0
+    for await (const page of keyPages(books)) {
+      const asRows = page.map(({ key, sequence }) => `[${integerOf(key)},${sequence}]`)
+      const places = await books.all<{ place: number }>(INDEXED, [`[${asRows.join(',')}]`])
+      found += places.length
+      const indexed = new Set(places.map(({ place }) => place))
+      const missing = page.find(({ sequence }, at) => sequence <= through && !indexed.has(at))
+      if (missing === undefined) continue
+      const { entity, sequence } = missing
+      const expected = `key ${sequence} in the index through ${through}`
+      return { rows, broken: { entity, found: 'no row with its fingerprint', expected } }
+    }
+    if (found === rows) return { rows, broken: null }
+    return { rows, broken: { entity: '', found: `${rows} rows`, expected: `${found} keys` } }
+  },
+}
+
+/** The first 8 bytes of a key's digest, as the column has them. */
+function integerOf(key: string): bigint {
+  const digest = Buffer.from(key, 'base64url')
+  return (BigInt(digest.readInt32LE(0)) << 32n) | BigInt(digest.readUInt32LE(4))
 }
 
 /** Fingerprints in hex, ordered by sequence; `missing` for each sequence that no row covers. */

@@ -1,10 +1,10 @@
 /**
  * In-memory hash index from 64-bit fingerprints to sequence numbers.
  *
- * One index finds the row of an idempotency key, for every key ever used; another finds each user's
- * latest intent (changes/user_intent_links). Callers choose the keys and almost every lookup is of
- * a new one, so a B-tree on disk would touch one page per key. With this index a lookup costs no
- * I/O, and rows are appended in commit order.
+ * One index finds the rows of the newest idempotency keys (cache/key_index); another finds each
+ * user's latest intent (changes/user_intent_links). Callers choose the keys and almost every lookup
+ * is of a new one, so a B-tree on disk would touch one page per key. With this index a lookup costs
+ * no I/O, and rows are appended in commit order.
  *
  * Does not own: the rows (store), comparing the full key (cycle/needs).
  *
@@ -27,15 +27,26 @@ export interface IdempotencyIndex {
   candidates(fingerprint: Fingerprint64): readonly number[]
   /** @returns the replaced sequence; undefined when there was none */
   replace(fingerprint: Fingerprint64, sequence: number): number | undefined
+  /** Entries of one of SEGMENTS with sequences up to `through`. */
+  entriesIn(segment: number, through: number): readonly IndexEntry[]
+  /** Removes them. */
+  removeFrom(segment: number, through: number): void
   readonly size: number
   readonly bytes: number
 }
 
-const SEGMENTS = 1_024
+export interface IndexEntry extends Fingerprint64 {
+  readonly sequence: number
+}
+
+/** By the first ten bits of `high`. */
+export const SEGMENTS = 1_024
 const SLOT_WORDS = 3
 const FIRST_SLOTS = 16
 /** Load factor above which a segment grows: probe sequences get long. */
 const FULL = 0.75
+/** Slots per entry of a segment from which entries were removed. */
+const SLACK = 2
 const NONE: readonly number[] = []
 
 interface Segment {
@@ -68,6 +79,16 @@ export function createIdempotencyIndex(): IdempotencyIndex {
       words[at + 2] = sequence + 1
       return stored - 1
     },
+    entriesIn: (segment, through) =>
+      entriesOf(segments[segment]!).filter(({ sequence }) => sequence <= through),
+    removeFrom: (segment, through) => {
+      const entries = entriesOf(segments[segment]!)
+      const kept = entries.filter(({ sequence }) => sequence > through)
+      const smaller = newSegment(Math.max(FIRST_SLOTS, Math.ceil(kept.length * SLACK)))
+      for (const { high, low, sequence } of kept) put(smaller, high, low, sequence + 1)
+      segments[segment] = smaller
+      size -= entries.length - kept.length
+    },
     candidates: ({ high, low }) => {
       const { words } = segments[high >>> 22]!
       const slots = words.length / SLOT_WORDS
@@ -92,6 +113,15 @@ const newSegment = (slots: number): Segment => ({
   words: new Uint32Array(slots * SLOT_WORDS),
   used: 0,
 })
+
+function entriesOf({ words }: Segment): IndexEntry[] {
+  const entries: IndexEntry[] = []
+  for (let at = 0; at < words.length; at += SLOT_WORDS) {
+    const stored = words[at + 2]!
+    if (stored !== 0) entries.push({ high: words[at]!, low: words[at + 1]!, sequence: stored - 1 })
+  }
+  return entries
+}
 
 /** Offset of the slot with this fingerprint, or of the empty slot to put it in. */
 function placeOf(words: Uint32Array, { high, low }: Fingerprint64): number {
@@ -134,6 +164,12 @@ export function fingerprintOf(rowKey: string): Fingerprint64 {
   decoded.write(rowKey, 0, FINGERPRINT_BYTES, 'base64url')
   return { high: decoded.readUInt32LE(0), low: decoded.readUInt32LE(4) }
 }
+
+const WORD_BITS = 32n
+
+/** As a signed integer of 64 bits, for a column. */
+export const asInteger = ({ high, low }: Fingerprint64): bigint =>
+  BigInt.asIntN(64, (BigInt(high) << WORD_BITS) | BigInt(low))
 
 /** The stored form of fingerprints. */
 export function packedFingerprints(fingerprints: readonly Fingerprint64[]): Buffer {

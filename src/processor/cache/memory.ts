@@ -32,6 +32,7 @@ import {
   fingerprintsIn,
   type IdempotencyIndex,
 } from './idempotency_index.js'
+import { createKeyIndex, type KeyIndex } from './key_index.js'
 import { createRecentPayments, type RecentPayments } from './recent_payments.js'
 import { createOrphanIndex, type OrphanIndex } from './orphan_index.js'
 import type { SettingsFault } from '../../store/postgres/cluster/settings.js'
@@ -97,7 +98,7 @@ export interface Memory {
   readonly nonces: NonceTable
   /** Found since startup. */
   readonly corruptRows: CorruptRows
-  readonly keyIndex: IdempotencyIndex
+  readonly keyIndex: KeyIndex
   /** The number of each user's latest intent. */
   readonly userIndex: IdempotencyIndex
   readonly fingerprintOfUser: UserFingerprinter
@@ -152,7 +153,7 @@ export async function loadMemory(
   for (const { id } of boot.discrepancies) memory.discrepancyIds.add(id)
   loadBooks(memory, boot)
   loadRecoveries(memory, boot)
-  loadFingerprints(memory, boot)
+  await loadFingerprints(memory, boot)
   for (const row of boot.recentlyConfirmed) {
     const live: LiveIntent = restored(row)
     if (live.isCorrupt !== true) memory.recentPayments.add(live.context)
@@ -199,7 +200,7 @@ function emptyMemory(salt: Buffer, warmActors: number, duplicateWindowMs: number
     settingsFault: null,
     nonces: createNonceTable({ salt }),
     corruptRows: createCorruptRows(),
-    keyIndex: createIdempotencyIndex(),
+    keyIndex: createKeyIndex(),
     userIndex: createIdempotencyIndex(),
     fingerprintOfUser: createUserFingerprinter(salt),
     lastPosting: 0,
@@ -235,15 +236,19 @@ function loadRecoveries(memory: Memory, { recoveries, orphans, sequences }: Boot
   for (const orphan of orphans) memory.orphans.set(orphan)
 }
 
-function loadFingerprints(memory: Memory, boot: BootState): void {
-  for (const { seen_at, fingerprints } of boot.nonces) memory.nonces.load(fingerprints, seen_at)
-  for (const { first, prints: packed } of boot.keyFingerprints) {
+async function loadFingerprints(memory: Memory, boot: BootState): Promise<void> {
+  for await (const { seen_at, fingerprints } of boot.nonces) {
+    memory.nonces.load(fingerprints, seen_at)
+  }
+  for await (const { first, prints: packed } of boot.keyFingerprints) {
     for (const [offset, fingerprint] of fingerprintsIn(packed).entries()) {
-      memory.keyIndex.add(fingerprint, first + offset)
-      memory.lastKeySequence = first + offset
+      const sequence = first + offset
+      if (sequence <= boot.indexedKeysThrough) memory.keyIndex.addIndexed(fingerprint)
+      else memory.keyIndex.add(fingerprint, sequence)
+      memory.lastKeySequence = sequence
     }
   }
-  for (const { first, prints: packed } of boot.userFingerprints) {
+  for await (const { first, prints: packed } of boot.userFingerprints) {
     for (const [offset, fingerprint] of fingerprintsIn(packed).entries()) {
       memory.userIndex.replace(fingerprint, first + offset)
       memory.lastIntentNumber = first + offset
@@ -257,6 +262,7 @@ export const isReadOnly = ({ recovery, isUnverified }: Memory): boolean =>
 
 /** Call only between batches (cache/row_cache). */
 export function evict(memory: Memory, committedBatch: number): void {
+  memory.keyIndex.settle()
   memory.intents.evict(committedBatch)
   memory.payouts.evict(committedBatch)
   memory.beneficiaries.evict(committedBatch)

@@ -24,7 +24,10 @@ export interface Bound {
 export function boundRow(memory: Memory, rowKey: string): Row<'idempotency'> | null {
   const held = memory.idempotency.get(rowKey)
   if (held !== undefined) return held
-  const isFree = memory.keyIndex.candidates(fingerprintOf(rowKey)).length === 0
+  const fingerprint = fingerprintOf(rowKey)
+  const isFree =
+    memory.keyIndex.candidates(fingerprint).length === 0 &&
+    !memory.keyIndex.mayBeIndexed(fingerprint)
   assert(isFree, 'the row of a bound key is loaded')
   return null
 }

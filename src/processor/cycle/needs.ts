@@ -1,6 +1,6 @@
 /** The rows that a batch of commands needs and that are not in memory yet. */
 import type { Found, Wanted } from '../../store/store.js'
-import { fingerprintOf } from '../cache/idempotency_index.js'
+import { asInteger, fingerprintOf } from '../cache/idempotency_index.js'
 import { restored } from '../cache/live_actor.js'
 import type { Memory } from '../cache/memory.js'
 
@@ -27,6 +27,8 @@ export function createNeeds(memory: Memory): NeedsOfBatch {
   const beneficiaries = new Set<string>()
   /** Candidate row sequences of each key. */
   const idempotency = new Map<string, readonly number[]>()
+  /** Fingerprints of those among them that may be in the index of older keys. */
+  const indexedKeys: bigint[] = []
   const usage = new Set<string>()
   const fxQuotes = new Set<string>()
   const discrepancies = new Set<string>()
@@ -37,8 +39,11 @@ export function createNeeds(memory: Memory): NeedsOfBatch {
     beneficiary: (id) => void (memory.beneficiaries.get(id) === undefined && beneficiaries.add(id)),
     idempotency: (key) => {
       if (memory.idempotency.get(key) !== undefined) return
-      const candidates = memory.keyIndex.candidates(fingerprintOf(key))
-      if (candidates.length > 0) idempotency.set(key, candidates)
+      const fingerprint = fingerprintOf(key)
+      const candidates = memory.keyIndex.candidates(fingerprint)
+      const mayBeIndexed = memory.keyIndex.mayBeIndexed(fingerprint)
+      if (mayBeIndexed) indexedKeys.push(asInteger(fingerprint))
+      if (mayBeIndexed || candidates.length > 0) idempotency.set(key, candidates)
     },
     usage: (key) => void (memory.usage.get(key) === undefined && usage.add(key)),
     fxQuote: (id) => void (memory.fxQuotes.get(id) === undefined && fxQuotes.add(id)),
@@ -49,6 +54,7 @@ export function createNeeds(memory: Memory): NeedsOfBatch {
       payouts: [...payouts],
       beneficiaries: [...beneficiaries],
       idempotency: [...idempotency.values()].flat(),
+      indexedKeys,
       usage: [...usage],
       fxQuotes: [...fxQuotes],
       discrepancies: [...discrepancies],

@@ -16,7 +16,7 @@ import { instant, MINUTE, SECOND, toRfc3339, type Instant } from '../../base/clo
 import { instantOf, isIdOf, PREFIX, tenantOf, type TenantId } from '../../base/ids.js'
 import { isWithin } from '../../base/text.js'
 import type { FoundActionRow, FoundEventRow, Period, Search } from '../../store/search.js'
-import { fingerprintOf } from '../cache/idempotency_index.js'
+import { asInteger, fingerprintOf } from '../cache/idempotency_index.js'
 import type { Memory } from '../cache/memory.js'
 import { lastIntentOf } from '../changes/user_intent_links.js'
 import { answer, refuse } from '../cycle/answer.js'
@@ -166,16 +166,18 @@ async function boundTo(
 ): Promise<readonly string[]> {
   const rowKeys = new Set<string>()
   const sequences: number[] = []
+  const indexed: bigint[] = []
   for (const tenant of tenants) {
     for (const operation of [...PAYMENTS, ...OTHERS]) {
       const rowKey = idempotencyRowKey(tenant, operation, key)
-      const candidates = memory.keyIndex.candidates(fingerprintOf(rowKey))
-      if (candidates.length > 0) rowKeys.add(rowKey)
-      sequences.push(...candidates)
+      const fingerprint = fingerprintOf(rowKey)
+      rowKeys.add(rowKey)
+      sequences.push(...memory.keyIndex.candidates(fingerprint))
+      if (memory.keyIndex.mayBeIndexed(fingerprint)) indexed.push(asInteger(fingerprint))
     }
   }
-  if (sequences.length === 0) return []
-  const rows = await search.keys(sequences)
+  if (sequences.length + indexed.length === 0) return []
+  const rows = await search.keys(sequences, indexed)
   return rows.filter((row) => rowKeys.has(row.key)).map(({ entity }) => entity)
 }
 

@@ -10,7 +10,7 @@
  *   because a function has at most 100 parameters.
  */
 import { createHash } from 'node:crypto'
-import type { ColumnType, Table } from '../tables.js'
+import { onConflict, type ColumnType, type Table } from '../tables.js'
 import { bigintArray, textArray } from './arrays.js'
 
 /** SQLSTATE of a commit that is not the next batch of its epoch. */
@@ -128,15 +128,8 @@ function insertInto(table: Table, isArray: boolean, parameters: readonly Paramet
     : `SELECT ${columns.map(([, type], place) => fromJson(type, place)).join(', ')}
       FROM json_array_elements(${first}::json) AS r`
   return `IF ${first} IS NOT NULL THEN
-    INSERT INTO ${table.name} (${names.join(', ')}) ${rows}${onConflict(table, names)};
+    INSERT INTO ${table.name} (${names.join(', ')}) ${rows}${onConflict(table)};
   END IF;`
-}
-
-function onConflict({ key, fixed = [] }: Table, names: readonly string[]): string {
-  if (key === undefined) return ''
-  const kept = [...key, ...fixed]
-  const updates = names.filter((name) => !kept.includes(name)).map((n) => `${n} = excluded.${n}`)
-  return ` ON CONFLICT (${key.join(', ')}) DO UPDATE SET ${updates.join(', ')}`
 }
 
 function rowValues(

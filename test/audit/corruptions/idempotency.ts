@@ -28,6 +28,12 @@ export const idempotency: Corruptions = ({ payouts, intents }) => [
     ],
     'fingerprints lost': 'DELETE FROM idempotency_prints WHERE first = 2',
   }),
+  ...breaks('older_keys_are_indexed', {
+    'keys of a move without their rows': `
+        INSERT INTO idempotency_index_moves (through, at) VALUES (1, 0)`,
+    'a row with another fingerprint': 'INSERT INTO idempotency_index VALUES (1, 1)',
+    'a row of a key that does not exist': 'INSERT INTO idempotency_index VALUES (1, 999999)',
+  }),
   ...breaks('payouts_have_one_key', {
     'a record lost': [
       `DELETE FROM idempotency WHERE entity = '${payouts.completed}'`,
