@@ -3,7 +3,7 @@
 MAKEFLAGS += --no-print-directory
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help setup nats postgres build run cluster demo ops audit statement test check lint format bench fuzz sim model \
+.PHONY: help setup nats postgres build run cluster demo ops audit statement rail-check test check lint format bench fuzz sim model \
 	mutants chaos cluster-chaos powercut failover freeze release load soak spike profile bench-scale bench-shards bench-cluster bench-compare seed settings contract examples openapi collection \
 	client clean
 
@@ -43,6 +43,9 @@ audit: build ## check ledger, rail, events and webhooks against each other; read
 
 statement: build ## write a statement of the sandbox bank: make statement ARGS="--from DAY --to DAY --out FILE"
 	@node .build/src/rails/sandbox/statement_main.js $(ARGS)
+
+rail-check: build ## check an adapter of a rail: make rail-check RAIL=host:port TOKEN_FILE=… BEHAVIOR=… RESTART=… ARGS=--json
+	@node .build/src/rails/check/main.js $(call with,RAIL,rail) $(call with,TOKEN_FILE,token-file) $(call with,BEHAVIOR,behavior) $(if $(RESTART),--restart-command "$(RESTART)") $(ARGS)
 
 ##@ Develop
 test: ## set up, run all checks and tests; ONLY="qr/ money/" selects some; ends with "N passed, N failed"

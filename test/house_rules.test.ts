@@ -38,6 +38,7 @@ const MODULES: Readonly<Record<string, readonly string[]>> = {
   'actors/webhook': [BASE, 'src/auth', 'src/bus', DATABASE, POSTGRES, 'protos/types', 'actors'],
   'src/bus': [BASE],
   'src/rails': [BASE, 'src/auth', 'protos/types'],
+  'src/rails/check': [BASE, 'src/auth', 'src/rails', 'protos/types'],
   'src/rails/sandbox': [BASE, 'src/auth', 'src/rails', DATABASE, 'protos/types'],
   [DATABASE]: [BASE, CHECKPOINTS, DIALECT],
   [CHECKPOINTS]: [],

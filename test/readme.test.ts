@@ -18,7 +18,7 @@ const GUIDES = [
   'src/client/README.md',
   'src/client/python/README.md',
 ].concat(
-  ['src/operations', 'gateway', 'protos', 'src', 'actors', 'test/load'].map(
+  ['src/operations', 'gateway', 'protos', 'src', 'src/rails', 'actors', 'test/load'].map(
     (m) => `${m}/README.md`,
   ),
 )
