@@ -4,7 +4,7 @@ MAKEFLAGS += --no-print-directory
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .PHONY: help setup nats postgres build run cluster demo ops audit statement rail-check test check lint format bench fuzz sim model \
-	mutants chaos cluster-chaos powercut failover freeze release load soak spike profile bench-scale bench-shards bench-cluster bench-compare seed settings contract examples openapi collection \
+	mutants chaos cluster-chaos powercut failover freeze release load soak spike profile bench-scale bench-shards bench-cluster bench-compare seed settings metrics contract examples openapi collection \
 	client clean
 
 INSTALLED := node_modules/.installed
@@ -147,6 +147,9 @@ postgres: ## install PostgreSQL if missing and STORE=postgres, unless STORE_URL 
 
 build: $(BUILT) ## generate types from protos/, compile into .build/
 	@:
+
+metrics: build ## generate src/METRICS.md from the code
+	@node .build/src/operations/metrics_page.js write
 
 settings: build ## generate src/SETTINGS.md and .env.example from the code
 	@node .build/src/operations/settings_page.js write

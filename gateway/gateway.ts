@@ -18,7 +18,7 @@ import { createHttpServer, type HttpServer, type TlsFiles } from './http/server.
 import { connectionCapacity, openConnections } from './admission/socket_count.js'
 import { createTrafficClassifier } from './admission/traffic_class.js'
 import { CONNECTIONS_MAX, createLimits } from './admission/limits.js'
-import type { Metrics } from './metrics.js'
+import type { GatewayMetrics } from './metrics.js'
 import { documentFile } from './openapi/served.js'
 import type { ProcessorClient } from './upstream/processor_client.js'
 import { createRejectionThrottle } from './admission/rejection_throttle.js'
@@ -28,7 +28,7 @@ export interface GatewayParts {
   readonly settings: Settings
   readonly directory: Directory
   readonly processor: ProcessorClient
-  readonly metrics: Metrics
+  readonly metrics: GatewayMetrics
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
@@ -102,7 +102,7 @@ export function createGateway(parts: GatewayParts): HttpServer {
     observe: (request, target, status, body) => {
       const elapsedMs = clock.now() - request.startedAt
       const route = target ?? REFUSED_HEAD
-      metrics.observe(route.name, status, elapsedMs)
+      metrics.observe(route.name, request.method, status, elapsedMs)
       requestLog.answered(request, route, status, elapsedMs, body)
     },
   })

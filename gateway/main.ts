@@ -9,13 +9,15 @@ import { bearer } from '../src/base/bearer.js'
 import { openGrpcTls } from '../src/base/grpc_tls.js'
 import { createLog } from '../src/base/log.js'
 import { openOpsHttp, opsListen, ownReadiness } from '../src/base/ops_http.js'
+import { createMetrics } from '../src/metrics/metrics.js'
+import { ownPage, reportProcess } from '../src/metrics/process_metrics.js'
 import { systemRandom } from '../src/base/random.js'
 import { programOptions } from '../src/base/program_options.js'
 import { readSettings } from '../src/base/settings_reader.js'
 import { createDocs } from './docs/site.js'
 import { createGateway } from './gateway.js'
 import { checkListenAddress } from './http/listen_address.js'
-import { createMetrics } from './metrics.js'
+import { createGatewayMetrics } from './metrics.js'
 import { readinessOf } from './readiness.js'
 import type { ShardState } from './upstream/processors.js'
 import { openUpstream } from './upstream/upstream.js'
@@ -33,7 +35,9 @@ async function main(): Promise<void> {
   const tls = openGrpcTls(settings, log)
   const upstream = openUpstream(settings, { tls, metadata, clock, log })
   const { directory, processor, states, shards } = upstream
-  const metrics = createMetrics({
+  const own = createMetrics()
+  reportProcess(own)
+  const metrics = createGatewayMetrics(own, {
     inFlight: () => processor.inFlight,
     streamOpen: () => processor.open,
     directoryFresh: () => directory.fresh,
@@ -64,11 +68,11 @@ async function main(): Promise<void> {
     ? undefined
     : await openOpsHttp(opsListen(settings), {
         readiness: ownReadiness('gateway', readiness),
-        metrics: () => metrics.registry.metrics(),
+        metrics: () => ownPage('gateway', own),
       })
   const child = childProcess({
     log,
-    metrics: () => metrics.registry.metrics(),
+    metrics: () => own.text(),
     stop: async () => {
       listening = false
       await server.close(FINISH_WITHIN_MS)

@@ -1,19 +1,18 @@
 /**
- * Prometheus metrics of one gateway.
+ * Metrics of one gateway.
  *
- * - A metric name is never reused for another meaning. Label values are closed sets: route
- *   patterns, statuses, reasons.
- * - A request costs two additions. prom-client's counters hash their labels on each increment, so
- *   its values are set at scrape time.
+ * - Label values are closed sets: route patterns, methods, statuses, reasons.
+ * - A request costs a look-up of its route and two additions.
  */
-import { createHistogram, type RecordableHistogram } from 'node:perf_hooks'
-import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client'
+import { SECOND } from '../src/base/clock.js'
+import type { Buckets } from '../src/metrics/buckets.js'
+import type { Metrics } from '../src/metrics/metrics.js'
 import type { LimitName } from './admission/limits.js'
 import type { ProcessorState, ShardState } from './upstream/processors.js'
 
-export interface Metrics {
-  readonly registry: Registry
-  readonly observe: (route: string, status: number, elapsedMs: number) => void
+export interface GatewayMetrics {
+  /** @param route `METHOD /path`, or the name of a refusal before its route is known */
+  readonly observe: (route: string, method: string, status: number, elapsedMs: number) => void
   readonly authenticationRefused: (reason: string) => void
   /** Counts a request or a connection that this limit rejected. */
   readonly limited: (limit: LimitName | 'connections') => void
@@ -34,104 +33,27 @@ export interface Gauges {
   readonly shards?: () => readonly ShardState[]
 }
 
-interface RouteMeter {
-  readonly statuses: Map<number, number>
-  readonly elapsedMs: RecordableHistogram
+interface StatusMeter {
+  readonly requests: { value: number }
+  readonly duration: Buckets
 }
 
-const QUANTILES = [0.5, 0.9, 0.99, 0.999]
-
-export function createMetrics(gauges: Gauges): Metrics {
-  const registry = new Registry()
-  const routes = new Map<string, RouteMeter>()
-  const refusals = new Map<string, number>()
-  const limited = new Map<string, number>()
+export function createGatewayMetrics(metrics: Metrics, gauges: Gauges): GatewayMetrics {
   let held = (): number => 0
-  const registers = [registry]
-  collectDefaultMetrics({ register: registry })
-
-  new Counter({
-    name: 'gateway_requests_total',
-    help: 'Requests answered, by route and status',
-    labelNames: ['route', 'status'],
-    registers,
-    collect() {
-      this.reset()
-      for (const [route, { statuses }] of routes) {
-        for (const [status, count] of statuses) this.inc({ route, status }, count)
-      }
-    },
-  })
-  new Gauge({
-    name: 'gateway_request_duration_seconds',
-    help: 'Time from request head to answer, quantiles since process start',
-    labelNames: ['route', 'quantile'],
-    registers,
-    collect() {
-      for (const [route, { elapsedMs }] of routes) {
-        for (const quantile of QUANTILES) {
-          this.set({ route, quantile }, elapsedMs.percentile(quantile * 100) / 1_000)
-        }
-      }
-    },
-  })
-  new Counter({
-    name: 'gateway_authentication_refusals_total',
-    help: 'Requests answered 401, by cause; the cause is not in the answer',
-    labelNames: ['reason'],
-    registers,
-    collect() {
-      this.reset()
-      for (const [reason, count] of refusals) this.inc({ reason }, count)
-    },
-  })
-  new Counter({
-    name: 'gateway_limited_total',
-    help: 'Requests and connections rejected, by the limit they exceeded',
-    labelNames: ['limit'],
-    registers,
-    collect() {
-      this.reset()
-      for (const [limit, count] of limited) this.inc({ limit }, count)
-    },
-  })
-  const unread = new Counter({
-    name: 'gateway_unread_answers_total',
-    help: 'Connections that ended before the client had taken all of an answer',
-    registers,
-  })
-  addGauge(registry, 'gateway_commands_in_flight', 'Commands without an answer yet', () =>
-    gauges.inFlight(),
-  )
-  addGauge(registry, 'gateway_calls_held', 'Requests queued for the processor', () => held())
-  addGauge(registry, 'gateway_stream_open', '1 while the processor stream is open', () =>
-    Number(gauges.streamOpen()),
-  )
-  addGauge(registry, 'gateway_directory_fresh', '1 while directory updates arrive', () =>
-    Number(gauges.directoryFresh()),
-  )
-
-  if (gauges.processors !== undefined) addProcessorGauges(registry, gauges.processors)
-  if (gauges.shards !== undefined) addShardGauge(registry, gauges.shards)
-
-  const meterOf = (route: string): RouteMeter => {
-    let meter = routes.get(route)
-    if (meter === undefined) {
-      meter = { statuses: new Map(), elapsedMs: createHistogram() }
-      routes.set(route, meter)
-    }
-    return meter
-  }
+  metrics.read('causeway_gateway_commands_in_flight', () => gauges.inFlight())
+  metrics.read('causeway_gateway_requests_held', () => held())
+  metrics.read('causeway_gateway_stream_open', () => Number(gauges.streamOpen()))
+  metrics.read('causeway_gateway_directory_fresh', () => Number(gauges.directoryFresh()))
+  if (gauges.processors !== undefined) readProcessors(metrics, gauges.processors)
+  if (gauges.shards !== undefined) readShards(metrics, gauges.shards)
+  const refusals = metrics.counter('causeway_http_authentication_refusals_total')
+  const limited = metrics.counter('causeway_http_limited_total')
+  const unread = metrics.counter('causeway_http_unread_answers_total')
+  unread.add(0)
   return {
-    registry,
-    observe: (route, status, elapsedMs) => {
-      const { statuses, elapsedMs: histogram } = meterOf(route)
-      statuses.set(status, (statuses.get(status) ?? 0) + 1)
-      // The histogram starts at 1; a clock that moved back counts as 1 ms.
-      histogram.record(Math.max(1, elapsedMs))
-    },
-    authenticationRefused: (reason) => countIn(refusals, reason),
-    limited: (limit) => countIn(limited, limit),
+    observe: requestMeter(metrics),
+    authenticationRefused: (reason) => refusals.inc(reason),
+    limited: (limit) => limited.inc(limit),
     unread: () => unread.inc(),
     watchHeld: (count) => {
       held = count
@@ -139,58 +61,49 @@ export function createMetrics(gauges: Gauges): Metrics {
   }
 }
 
-function countIn(counts: Map<string, number>, label: string): void {
-  counts.set(label, (counts.get(label) ?? 0) + 1)
+function requestMeter(metrics: Metrics): GatewayMetrics['observe'] {
+  const requests = metrics.counter('causeway_http_requests_total')
+  const routes = new Map<string, Map<number, StatusMeter>>()
+
+  const meterOf = (name: string, method: string, status: number): StatusMeter => {
+    const route = name.startsWith(`${method} `) ? name.slice(method.length + 1) : name
+    // Without a route a method is what the client wrote.
+    const known = route === name ? '' : method
+    const codeClass = `${Math.floor(status / 100)}xx`
+    return {
+      requests: requests.total(route, known, String(status)),
+      duration: metrics.histogram(
+        'causeway_http_request_duration_seconds',
+        ...([route, known, codeClass] as const),
+      ),
+    }
+  }
+
+  return (name, method, status, elapsedMs) => {
+    let statuses = routes.get(name)
+    if (statuses === undefined) routes.set(name, (statuses = new Map<number, StatusMeter>()))
+    let meter = statuses.get(status)
+    if (meter === undefined) statuses.set(status, (meter = meterOf(name, method, status)))
+    meter.requests.value += 1
+    // A clock that moved back counts as 0.
+    meter.duration.observe(Math.max(0, elapsedMs) / SECOND)
+  }
 }
 
 /** Addresses and shards are what operators configure, so the label values are a closed set. */
-function addProcessorGauges(registry: Registry, states: () => readonly ProcessorState[]): void {
-  new Gauge({
-    name: 'gateway_processor_up',
-    help: '1 while the streams of the processor are open',
-    labelNames: ['processor', 'shard'],
-    registers: [registry],
-    collect() {
-      this.reset()
-      for (const { address, shard, up } of states()) {
-        this.set({ processor: address, shard }, Number(up))
-      }
-    },
-  })
-  new Gauge({
-    name: 'gateway_processor_epoch',
-    help: 'Epoch of the processor, from its directory stream',
-    labelNames: ['processor', 'shard'],
-    registers: [registry],
-    collect() {
-      this.reset()
-      for (const { address, shard, epoch } of states()) {
-        if (shard !== '') this.set({ processor: address, shard }, epoch)
-      }
-    },
-  })
+function readProcessors(metrics: Metrics, states: () => readonly ProcessorState[]): void {
+  metrics.readAll('causeway_gateway_processor_up', () =>
+    states().map(({ address, shard, up }) => [Number(up), address, shard]),
+  )
+  metrics.readAll('causeway_gateway_processor_epoch', () =>
+    states()
+      .filter(({ shard }) => shard !== '')
+      .map(({ address, shard, epoch }) => [epoch, address, shard]),
+  )
 }
 
-function addShardGauge(registry: Registry, shards: () => readonly ShardState[]): void {
-  new Gauge({
-    name: 'gateway_shard_routed',
-    help: '1 while this gateway has a processor for the shard, 0 while its partners get 503',
-    labelNames: ['shard'],
-    registers: [registry],
-    collect() {
-      this.reset()
-      for (const { shard, routed } of shards()) this.set({ shard }, Number(routed))
-    },
-  })
-}
-
-function addGauge(registry: Registry, name: string, help: string, read: () => number): void {
-  new Gauge({
-    name,
-    help,
-    registers: [registry],
-    collect() {
-      this.set(read())
-    },
-  })
+function readShards(metrics: Metrics, shards: () => readonly ShardState[]): void {
+  metrics.readAll('causeway_gateway_shard_routed', () =>
+    shards().map(({ shard, routed }) => [Number(routed), shard]),
+  )
 }

@@ -13,6 +13,7 @@ import { projectRoot } from '../src/base/project_root.js'
 
 const WIDTH_MAX = 100
 const BASE = 'src/base'
+const METRICS = 'src/metrics'
 const DATABASE = 'src/store/database.ts'
 const CHECKPOINTS = 'src/store/checkpoints.ts'
 const DIALECT = 'src/store/dialect.ts'
@@ -25,6 +26,7 @@ const POSTGRES = 'src/store/postgres'
  */
 const MODULES: Readonly<Record<string, readonly string[]>> = {
   [BASE]: [],
+  [METRICS]: [BASE],
   'src/money': [BASE],
   'src/auth': [BASE, 'protos/types'],
   'src/qr': [BASE],
@@ -35,11 +37,13 @@ const MODULES: Readonly<Record<string, readonly string[]>> = {
   actors: [BASE, 'src/money', 'src/ledger'],
   'actors/intent': [BASE, 'src/money', 'src/ledger', 'src/qr', 'src/quotes', 'actors'],
   'actors/payout': [BASE, 'src/money', 'src/ledger', 'actors'],
-  'actors/webhook': [BASE, 'src/auth', 'src/bus', DATABASE, POSTGRES, 'protos/types', 'actors'],
+  'actors/webhook': [
+    ...[BASE, METRICS, 'src/auth', 'src/bus', DATABASE, POSTGRES, 'protos/types', 'actors'],
+  ],
   'src/bus': [BASE],
   'src/rails': [BASE, 'src/auth', 'protos/types'],
   'src/rails/check': [BASE, 'src/auth', 'src/rails', 'protos/types'],
-  'src/rails/sandbox': [BASE, 'src/auth', 'src/rails', DATABASE, 'protos/types'],
+  'src/rails/sandbox': [BASE, METRICS, 'src/auth', 'src/rails', DATABASE, 'protos/types'],
   [DATABASE]: [BASE, CHECKPOINTS, DIALECT],
   [CHECKPOINTS]: [],
   [DIALECT]: [],
@@ -47,16 +51,16 @@ const MODULES: Readonly<Record<string, readonly string[]>> = {
   [POSTGRES]: [BASE, 'src/store', DATABASE, DIALECT],
   'src/processor': [
     ...[BASE, 'src/money', 'src/auth', 'src/qr', 'src/quotes', 'src/limits', 'src/ledger'],
-    'src/api',
+    ...[METRICS, 'src/api'],
     ...['actors', 'actors/intent', 'actors/payout'],
     ...['src/bus', 'src/rails', 'src/store', DATABASE, POSTGRES, 'protos/types'],
   ],
-  gateway: [BASE, 'src/money', 'src/auth', 'src/api', 'protos/types'],
-  'src/supervisor': [BASE, 'src/auth', 'src/bus', DATABASE, 'protos/types'],
+  gateway: [BASE, METRICS, 'src/money', 'src/auth', 'src/api', 'protos/types'],
+  'src/supervisor': [BASE, METRICS, 'src/auth', 'src/bus', DATABASE, 'protos/types'],
   'src/client': [],
   'src/reconciliation': [BASE, 'src/money', DATABASE],
   'src/operations': [
-    ...[BASE, 'src/money', 'src/auth', 'src/qr'],
+    ...[BASE, METRICS, 'src/money', 'src/auth', 'src/qr'],
     ...['src/client', 'src/supervisor', 'src/reconciliation', POSTGRES, 'protos/types'],
   ],
   'src/audit': [BASE, DATABASE, POSTGRES],
@@ -351,7 +355,7 @@ const RULES: Readonly<Record<string, { rule: Rule; sample: Sample }>> = {
       ],
       keeps: [
         file('gateway/http/server.ts', "import uWS from 'uWebSockets.js'"),
-        file('src/processor/main.ts', "import { Registry } from 'prom-client'"),
+        file('src/processor/main.ts', "import { Agent } from 'undici'"),
       ],
     },
   },

@@ -6,8 +6,10 @@ import { ERRORS } from '../src/base/errors.js'
 import { projectRoot } from '../src/base/project_root.js'
 import { SETTINGS } from '../src/base/settings.js'
 import { SETTINGS_GROUPS } from '../src/base/settings_groups.js'
+import { FAMILIES } from '../src/metrics/families.js'
 import { COMMANDS } from '../src/operations/commands.js'
 import { GUARDED_CHANGES } from '../src/processor/changes/second_operator.js'
+import { metricsPage } from '../src/operations/metrics_page.js'
 import { envExample, settingsPage } from '../src/operations/settings_page.js'
 
 const textOf = (file: string): string => readFileSync(join(projectRoot(), file), 'utf8')
@@ -15,6 +17,7 @@ const textOf = (file: string): string => readFileSync(join(projectRoot(), file),
 const GUIDES = [
   'README.md',
   'CHANGELOG.md',
+  'src/METRICS.md',
   'src/client/README.md',
   'src/client/python/README.md',
 ].concat(
@@ -29,6 +32,15 @@ t.test('the pages made from the settings are current', async (t) => {
   t.equal(textOf('.env.example'), envExample(), 'make settings')
   const grouped = Object.values(SETTINGS_GROUPS).flat()
   t.same([...grouped].sort(), Object.keys(SETTINGS).sort(), 'each setting is in exactly one group')
+})
+
+t.test('the page of metrics is current, and the guides name families of the code', async (t) => {
+  t.equal(textOf('src/METRICS.md'), metricsPage(), 'make metrics')
+  for (const guide of GUIDES.filter((each) => each !== 'CHANGELOG.md')) {
+    for (const [, name = ''] of textOf(guide).matchAll(/`(causeway_[a-z0-9_]+)[`{]/g)) {
+      if (!/^causeway_pools?$/.test(name)) t.ok(Object.hasOwn(FAMILIES, name), `${guide}: ${name}`)
+    }
+  }
 })
 
 t.test('the front page has at most 150 lines', async (t) => {

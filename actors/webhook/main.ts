@@ -4,7 +4,6 @@
  * It is ready once directory and bus are up. While another process owns its schema, it waits as a
  * candidate and connects to nothing else.
  */
-import { Registry } from 'prom-client'
 import type { EventOutcomesClient } from '../../protos/types/causeway/internal/v1/EventOutcomes.js'
 import type { WebhookControlClient } from '../../protos/types/causeway/internal/v1/WebhookControl.js'
 import type { ProtoGrpcType as ControlTypes } from '../../protos/types/webhook_control.js'
@@ -26,6 +25,9 @@ import { RECONNECT } from '../../src/base/retry.js'
 import { dataFile, requirePrivateDataDir } from '../../src/base/settings.js'
 import { readSettings } from '../../src/base/settings_reader.js'
 import { webhookDatabase, webhookSchema } from '../../src/base/subjects.js'
+import { createMetrics } from '../../src/metrics/metrics.js'
+import { ownPage, reportProcess } from '../../src/metrics/process_metrics.js'
+import { reportStoreFile } from '../../src/metrics/store_files.js'
 import { busServer } from '../../src/bus/bus_server.js'
 import { connectBus } from '../../src/bus/nats.js'
 import { createControlHandler } from './control/control_handler.js'
@@ -34,7 +36,7 @@ import { createEndpointDirectory, type Subscription } from './endpoint/endpoint_
 import { createEventClaims } from './intake/event_claims.js'
 import { createEventConsumer } from './intake/event_consumer.js'
 import { startRetention } from './store/retention.js'
-import { registerMetrics } from './metrics.js'
+import { createAttemptMeter, registerMetrics } from './metrics.js'
 import { createDeadDeliveryReporter } from './intake/dead_delivery_reporter.js'
 import { createDeliveryOutcomeReporter } from './intake/delivery_outcome_reporter.js'
 import { createDeadLetterLog } from './dead_letter_log.js'
@@ -75,16 +77,17 @@ const token = settings.PROCESSOR_TOKEN
 const allowPrivate = settings.WEBHOOK_ALLOW_PRIVATE
 
 const tls = openGrpcTls(settings, log)
-const registry = new Registry()
+const metrics = createMetrics()
+reportProcess(metrics)
 let readinessNow = (): Readiness => ({ ready: false })
 const ops = isSupervised()
   ? undefined
   : await openOpsHttp(opsListen(settings), {
       readiness: ownReadiness('webhooks', () => readinessNow()),
-      metrics: () => registry.metrics(),
+      metrics: () => ownPage('webhooks', metrics),
     })
 let stopNow = (): Promise<void> => Promise.resolve()
-const child = childProcess({ log, metrics: () => registry.metrics(), stop: () => stopNow() })
+const child = childProcess({ log, metrics: () => metrics.text(), stop: () => stopNow() })
 
 const { store, adminQueries } = await openStore()
 const sender = createSender({
@@ -151,7 +154,7 @@ const pool = createPool({
   isPaused: endpoints.isPaused,
   settled: () => outcomes.schedule(),
   disable: (endpointId, reason) => outcomes.disable(endpointId, reason),
-  onAttempt: (result) => metrics.record(result),
+  onAttempt: createAttemptMeter(metrics),
   deadLetters,
   deadChanged: () => deadDeliveries.schedule(),
   failed: poolFailed,
@@ -184,7 +187,7 @@ endpoints.onChange((endpoint) => {
   eventConsumer.applyEndpoint(endpoint)
 })
 endpoints.onComplete(() => deadDeliveries.schedule())
-const metrics = registerMetrics(registry, {
+registerMetrics(metrics, {
   counts: eventConsumer.counts,
   pool: () => pool.state(),
   adminQueries,
@@ -319,6 +322,7 @@ async function openStore(): Promise<PostgresPool> {
   const url = settings.WEBHOOK_STORE_URL || settings.STORE_URL
   if (url === '') {
     const database = dataFile(settings, webhookDatabase(number))
+    reportStoreFile(metrics, database)
     const store = await openWebhookStore(database, reports)
     return { store, adminQueries: await openAdminQueries(database) }
   }

@@ -2,6 +2,7 @@
  * Health and metrics over HTTP: `/healthz`, `/readyz`, `/metrics`.
  *
  * - `/readyz?role=ROLE` is the readiness of one role; 404 without that role in this process.
+ * - `/metrics?process=NAME` is the page of one process of a stack.
  * - A request must name a loopback host or one of `hosts`, which prevents DNS rebinding from a web
  *   page. A server beyond loopback also accepts every IP address: a page cannot have one of ours.
  */
@@ -31,7 +32,8 @@ export interface OpsListen {
 export interface OpsContent {
   /** Of the whole process without a role. Undefined: an unknown role. */
   readonly readiness: (role: Role | undefined) => Readiness | undefined
-  readonly metrics: () => string | Promise<string>
+  /** Of the whole stack without a name. Undefined: an unknown process. */
+  readonly metrics: (process: string | undefined) => Promise<string | undefined>
 }
 
 export interface OpsHttp {
@@ -92,7 +94,9 @@ async function respond(url: string, response: ServerResponse, content: OpsConten
   if (path === '/healthz') return json(response, 200, { alive: true })
   if (path === '/readyz') return respondReady(query, response, content)
   if (path !== '/metrics') return json(response, 404, { error: 'not found' })
-  const text = await content.metrics()
+  const name = new URLSearchParams(query).get('process')
+  const text = await content.metrics(name ?? undefined)
+  if (text === undefined) return json(response, 404, { error: `no process ${name} here` })
   response.writeHead(200, { 'content-type': METRICS_CONTENT_TYPE })
   response.end(text)
 }

@@ -35,6 +35,8 @@ export interface Publisher {
   publish(event: BusEvent, messageId: string, isRepeated?: boolean): Promise<boolean>
   /** Free places in the window; 0 while the bus is down. */
   capacity(): number
+  /** Events since the start, by what is known of them. */
+  readonly published: { readonly stored: number; readonly unknown: number }
   /** Called each time the bus comes up. `emptied`: the stream was recreated and lost its events. */
   onUp(handler: (emptied: boolean) => void): void
 }
@@ -74,6 +76,7 @@ export function createPublisher(clock: Clock): PublisherEnd {
   let outstanding = 0
   let send: SendMessage | undefined
   let lastTicket = 0
+  const published = { stored: 0, unknown: 0 }
   let upHandler: (emptied: boolean) => void = () => undefined
   let expiryTimer: NodeJS.Timeout | undefined
 
@@ -127,6 +130,7 @@ export function createPublisher(clock: Clock): PublisherEnd {
     unconfirmed.delete(ticket)
     const { settles } = waiting.bundle
     outstanding -= settles.length
+    published[stored ? 'stored' : 'unknown'] += settles.length
     for (const settle of settles) settle(stored)
   }
 
@@ -153,6 +157,7 @@ export function createPublisher(clock: Clock): PublisherEnd {
 
   const publisher: Publisher = {
     publish,
+    published,
     capacity: () => (send === undefined ? 0 : UNCONFIRMED_MAX - outstanding),
     onUp: (handler) => {
       upHandler = handler

@@ -7,7 +7,6 @@
  */
 import { existsSync, rmSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { Registry } from 'prom-client'
 import { configuredCaller, createCallers } from '../auth/callers.js'
 import { loadMasterKeys, type MasterKeys } from '../auth/master_key.js'
 import { childProcess, isSupervised, type ReadyInfo } from '../base/child.js'
@@ -28,6 +27,9 @@ import { readSettings } from '../base/settings_reader.js'
 import { FILES, highWaterOf } from '../base/subjects.js'
 import { busServer } from '../bus/bus_server.js'
 import { connectBus } from '../bus/nats.js'
+import { createMetrics } from '../metrics/metrics.js'
+import { ownPage, reportProcess } from '../metrics/process_metrics.js'
+import { reportStoreFile } from '../metrics/store_files.js'
 import { connectRail } from '../rails/client.js'
 import { SANDBOX_RAIL } from '../rails/rail.js'
 import { NoAnswer } from '../store/postgres/answers.js'
@@ -39,6 +41,8 @@ import { Deposed, openStore, type Store } from '../store/store.js'
 import { createChangeLog } from './background/change_log.js'
 import { createKeyExpiry } from './background/key_expiry.js'
 import { createKeyIndexMoves } from './background/key_index_moves.js'
+import { measuredRail } from './background/measured_rail.js'
+import { createOpenWorkMonitor } from './background/open_work_monitor.js'
 import { createOrphanInquiries } from './background/orphan_inquiries.js'
 import { createRailLink } from './background/rail_link.js'
 import { createRelay, type Relay } from './background/relay.js'
@@ -55,7 +59,8 @@ import { createPipeline } from './cycle/pipeline.js'
 import { rulesOf } from './cycle/rules.js'
 import { openKeyring } from './master_keys/keyring.js'
 import { createVault } from './keys/vault.js'
-import { registerMetrics, registerSynchrony } from './metrics.js'
+import { createPipelineMeter, registerMetrics } from './metrics.js'
+import { createPaymentCounters } from './payment_metrics.js'
 import { createQueryRunner } from './queries/query.js'
 import { compareUnsubmitted } from './background/orphan_comparison.js'
 import { createRecovery } from './background/recovery.js'
@@ -84,18 +89,19 @@ const clock = systemClock
 const random = systemRandom()
 const yieldToEventLoop = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 const tls = openGrpcTls(settings, log)
-const registry = new Registry()
+const metrics = createMetrics()
+reportProcess(metrics)
 let readinessNow = (): Readiness => ({ ready: false })
 const ops = isSupervised()
   ? undefined
   : await openOpsHttp(opsListen(settings), {
       readiness: ownReadiness('processor', () => readinessNow()),
-      metrics: () => registry.metrics(),
+      metrics: () => ownPage('processor', metrics),
     })
 let stopNow = (): Promise<void> => Promise.resolve()
 let serving = true
 let isAnnounced = false
-const child = childProcess({ log, metrics: () => registry.metrics(), stop: () => stopNow() })
+const child = childProcess({ log, metrics: () => metrics.text(), stop: () => stopNow() })
 
 // Before the books: a processor that cannot listen must not take them over, and one that does must
 // be ready soon.
@@ -162,7 +168,8 @@ const railConnection = connectRail({
     return recovery.admitRail(name, newestInstruction)
   },
 })
-const rail = createRailLink(railConnection, clock, submissionsStoppedSince)
+const rail = measuredRail(metrics, createRailLink(railConnection, clock, submissionsStoppedSince))
+const counters = createPaymentCounters(metrics, () => railConnection.describe().name)
 const changeLog = createChangeLog({
   clock,
   log,
@@ -185,7 +192,11 @@ const pipeline = createPipeline({
     relay?.push(events)
     committedEvents.committed(events)
   },
-  logChanges: changeLog.committed,
+  logChanges: (transitions, actions) => {
+    counters.committed(transitions)
+    changeLog.committed(transitions, actions)
+  },
+  meter: createPipelineMeter(metrics, () => performance.now()),
   directoryChanged: (partners, endpoints) => directory.changed(partners, endpoints),
   diskIsLow: () => disk.isLow(),
   stop: exitAtOnce,
@@ -217,6 +228,7 @@ const sharedSettings =
       })
     : undefined
 const stuckPaymentMonitor = createStuckPaymentMonitor({ clock, lists: store.lists, log })
+const openWork = createOpenWorkMonitor({ clock, lists: store.lists, log })
 if (recovery.isVerified()) await startBackgroundWork()
 else {
   recovery.onVerified(() => {
@@ -226,6 +238,7 @@ else {
   })
 }
 stuckPaymentMonitor.start()
+openWork.start()
 
 const reader = createQueryRunner(
   { lists: store.lists, vault, brand: settings.BRAND, corruptRows },
@@ -257,16 +270,14 @@ if (settings.GRPC_SOCKET !== '') {
   await server.bind(`unix:${settings.GRPC_SOCKET}`)
 }
 
-if (member !== undefined) registerShardMetrics(registry, member, member.cluster)
-if (books.synchrony !== undefined) registerSynchrony(registry, books.synchrony)
-registerMetrics(registry, {
-  pipeline,
-  memory,
-  rail,
+if (member !== undefined) registerShardMetrics(metrics, member, member.cluster)
+if (settings.STORE_URL === '') {
+  reportStoreFile(metrics, dataFile(settings, FILES.processorDatabase))
+}
+registerMetrics(metrics, {
+  ...{ pipeline, memory, bus, timers, stuckPaymentMonitor, openWork, recovery, disk, clock },
+  store: books,
   backlog: () => relay?.backlog(),
-  timers,
-  stuckPaymentMonitor,
-  recovery,
 })
 readinessNow = () => ({
   ready: serving && memory.settingsFault === null,
@@ -287,6 +298,7 @@ stopNow = async () => {
   await timers.stop()
   await sharedSettings?.stop()
   await stuckPaymentMonitor.stop()
+  await openWork.stop()
   await disk.stop()
   await rail.close()
   await pipeline.idle()

@@ -27,11 +27,14 @@ export interface Connection {
 
 export interface Checkpoints {
   committed(): void
+  /** Completed since the start. */
+  count(): number
   close(): Promise<void>
 }
 
 export function createCheckpoints(connection: Connection): Checkpoints {
   let commits = 0
+  let completed = 0
   let copying: Promise<void> | undefined
 
   return {
@@ -41,9 +44,13 @@ export function createCheckpoints(connection: Connection): Checkpoints {
       commits = 0
       copying = connection
         .exec(COPY)
-        .catch(() => undefined)
+        .then(
+          () => void (completed += 1),
+          () => undefined,
+        )
         .finally(() => (copying = undefined))
     },
+    count: () => completed,
     close: async () => {
       await copying
       await connection.close()

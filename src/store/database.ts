@@ -45,6 +45,8 @@ export interface Database extends Reader {
   run(sql: string, parameters?: readonly Bindable[]): Promise<number>
   /** Several statements without parameters. */
   exec(sql: string): Promise<void>
+  /** Checkpoints completed beside the writer; only of a file opened with `sole`. */
+  checkpoints?(): number
   close(): Promise<void>
 }
 
@@ -123,6 +125,7 @@ async function withCheckpoints(
       checkpoints.committed()
       return changed
     },
+    checkpoints: checkpoints.count,
     close: async () => {
       try {
         await checkpoints.close()

@@ -22,6 +22,7 @@ import {
   type OrphanPlace,
 } from './orphans.js'
 import { asText, NO_ROWS, rowsOf, type Columns } from './json_page.js'
+import { readOpenWork, type OpenWork } from './open_work.js'
 import { createReadScheduler, type ReadPriority, type ReadScheduler } from './read_scheduler.js'
 import { createSearch, type Search } from './search.js'
 import { sealedStatement, type SealedRow, type SealedTable } from './sealed.js'
@@ -165,6 +166,8 @@ export interface Lists {
   event(tenant: TenantId, id: string): Promise<ListedEvent | undefined>
   /** The operators' log below this id, newest first. */
   actions(below: number, limit: number): Promise<readonly LoggedAction[]>
+  /** What is open now, and unknown outcomes older than these ages. */
+  openWork(now: Instant, agesMs: readonly number[]): Promise<OpenWork>
   readonly search: Search
 }
 
@@ -246,6 +249,7 @@ function listsIn(scheduler: ReadScheduler, priority: ReadPriority): Lists {
     events: (tenant, after, limit) => read(eventsStatement(tenant, after, limit)),
     event: async (tenant, id) => (await read<ListedEvent>(eventStatement(tenant, id)))[0],
     search: createSearch(read),
+    openWork: (now, agesMs) => readOpenWork(read, now, agesMs),
     actions: async (below, limit) => {
       const rows = await read<StoredRow & { id: number }>(actionsStatement(below, limit))
       return rows.map((row) => ({ id: row.id, row: fromStored('operatorLog', row) }))

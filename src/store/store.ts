@@ -196,6 +196,8 @@ export interface Store {
   raiseEpoch(above: number): Promise<void>
   /** Called once when the store can no longer commit, with a Deposed or another error. */
   onFailure(report: (error: Error) => void): void
+  /** Checkpoints since the start. Absent: the database does them by itself. */
+  checkpoints?(): number
   /** Of a server. Absent, or null: the books are a file, or it is not read. */
   synchrony?(): Synchrony | null
   /** What a recovery stops until an operator releases it; null: nothing. */
@@ -241,6 +243,7 @@ export async function openStore(file: string): Promise<Store> {
     lists: createLists(listing),
     marks: progressQueries(background, () => progress),
     onFailure: () => undefined,
+    checkpoints: () => writer.checkpoints?.() ?? 0,
     stoppedByRecovery: () => readStoppedByRecovery(background),
     raiseEpoch: async (above) => {
       const epoch = Math.max(above, progress.epoch) + 1

@@ -13,6 +13,8 @@ import type { Dialect } from './dialect.js'
 
 export type UnknownKind = 'intents' | 'payouts' | 'recalls'
 
+export const UNKNOWN_COUNTED_MAX = 1_000
+
 interface Source {
   readonly table: 'intents' | 'payouts'
   readonly index: string
@@ -45,6 +47,18 @@ const SOURCES: Readonly<Record<UnknownKind, Source>> = {
       ELSE ${d.integer('context', 'recall', 'requestedAt')} END`,
     id: 'intent',
   },
+}
+
+/** How many were submitted by `by`, of the oldest UNKNOWN_COUNTED_MAX open ones. */
+export function unknownCountStatement(kind: UnknownKind, by: Instant): Statement {
+  const { table, index, where, since, id } = SOURCES[kind]
+  return {
+    sql: (d) => `SELECT CAST(count(*) AS INTEGER) AS count FROM (
+      SELECT context FROM ${table} ${d.indexedBy(index)}
+      WHERE ${where} AND id < ? ORDER BY id LIMIT ?) AS open
+      WHERE CASE WHEN ${d.isJson('context')} THEN ${since(d)} END <= ?`,
+    values: [leastIdAt(id, plus(by, 1)), UNKNOWN_COUNTED_MAX, by],
+  }
 }
 
 /** Submitted by `by`. Ids grow with time, so an upper id bound skips later entities. */

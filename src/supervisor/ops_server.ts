@@ -4,14 +4,19 @@
  * - `/healthz` is about the supervisor. `/readyz` is 200 while every process is ready; a nearly
  *   full disk and recovery mode only stop writes, so it stays 200. With a role it counts only the
  *   processes that this role needs: a gateway serves while the bus is away.
+ * - `/metrics?process=NAME` is the page of one process.
  * - `mode` is the most severe one of the processes; `reasons` names each process that is in another
  *   one than normal.
  */
 import type { FreeSpace } from '../base/free_space.js'
 import { openOpsHttp, type OpsHttp, type OpsListen, type Role } from '../base/ops_http.js'
-import { mergeMetrics } from './metrics_merge.js'
+import { createMetrics, type Metrics } from '../metrics/metrics.js'
+import { mergePages } from '../metrics/page_text.js'
+import { reportProcess } from '../metrics/process_metrics.js'
 import type { IntegrityState } from './integrity.js'
 import type { ManagedProcess } from './managed_process.js'
+
+const SUPERVISOR = 'supervisor'
 
 type Disk = Pick<FreeSpace, 'isLow' | 'freeBytes'>
 
@@ -47,12 +52,15 @@ export function openOpsServer(listen: OpsListen, stack: StackState): Promise<Ops
       disk: disk.isLow() ? 'low' : 'ok',
     }
   }
-  const metrics = async (): Promise<string> => {
-    const texts = await Promise.all(
-      managedProcesses.map(async (managed) => [managed.name, await managed.metrics()] as const),
-    )
-    const own = ownMetrics(managedProcesses, integrity(), disk)
-    return mergeMetrics(new Map([...texts, ['supervisor', own]]))
+  const own = ownMetrics(stack)
+  const metrics = async (process: string | undefined): Promise<string | undefined> => {
+    const sources = [
+      ...managedProcesses.map((managed) => [managed.name, () => managed.metrics()] as const),
+      [SUPERVISOR, () => own.text()] as const,
+    ].filter(([name]) => process === undefined || name === process)
+    if (sources.length === 0) return undefined
+    const pages = sources.map(async ([name, text]) => [name, await text()] as const)
+    return mergePages(new Map(await Promise.all(pages)))
   }
   return openOpsHttp(listen, { readiness, metrics })
 }
@@ -70,30 +78,17 @@ function reasonsOf(managedProcesses: readonly ManagedProcess[]): object {
   return reasons.length === 0 ? {} : { reasons: Object.fromEntries(reasons) }
 }
 
-function ownMetrics(
-  managedProcesses: readonly ManagedProcess[],
-  integrity: IntegrityState,
-  disk: Disk,
-): string {
-  return [
-    '# HELP causeway_process_up 1 while a process of the stack is ready.',
-    '# TYPE causeway_process_up gauge',
-    ...managedProcesses.map(
-      ({ name, isReady }) => `causeway_process_up{process="${name}"} ${+isReady}`,
-    ),
-    '# HELP causeway_process_restarts_total Restarts of a process.',
-    '# TYPE causeway_process_restarts_total counter',
-    ...managedProcesses.map(
-      ({ name, restarts }) => `causeway_process_restarts_total{process="${name}"} ${restarts}`,
-    ),
-    '# HELP causeway_integrity_failed 1 when a database failed its integrity check.',
-    '# TYPE causeway_integrity_failed gauge',
-    `causeway_integrity_failed ${+(integrity === 'failed')}`,
-    '# HELP causeway_disk_free_bytes Free bytes on the file system of DATA_DIR.',
-    '# TYPE causeway_disk_free_bytes gauge',
-    `causeway_disk_free_bytes ${disk.freeBytes() ?? 'NaN'}`,
-    '# HELP causeway_disk_low 1 while less than DISK_RESERVE_MB is free and writes are rejected.',
-    '# TYPE causeway_disk_low gauge',
-    `causeway_disk_low ${+disk.isLow()}`,
-  ].join('\n')
+function ownMetrics({ managedProcesses, integrity, disk }: StackState): Metrics {
+  const metrics = createMetrics()
+  reportProcess(metrics)
+  metrics.readAll('causeway_process_up', () =>
+    managedProcesses.map(({ name, isReady }) => [Number(isReady), name]),
+  )
+  metrics.readAll('causeway_process_restarts_total', () =>
+    managedProcesses.map(({ name, restarts }) => [restarts, name]),
+  )
+  metrics.read('causeway_integrity_failed', () => Number(integrity() === 'failed'))
+  metrics.read('causeway_disk_free_bytes', () => disk.freeBytes())
+  metrics.read('causeway_disk_low', () => Number(disk.isLow()))
+  return metrics
 }

@@ -117,7 +117,7 @@ void t.test('every failed authentication is the same 401 and sends no command', 
   t.equal(gateway.processorStub.commands.length, 0)
   t.match(
     await gateway.metrics(),
-    /gateway_authentication_refusals_total\{reason="key_unknown"\} 1/,
+    /causeway_http_authentication_refusals_total\{reason="key_unknown"\} 1/,
   )
   const allowed = await call(gateway.port, withToken(bearer(INTENT)))
   t.equal(allowed.status, 200, 'the same request without a fault is accepted')

@@ -142,7 +142,7 @@ void t.test('a gateway closes connections above the limit, then serves again', a
   const send = async (): Promise<string> =>
     (await roundTrip(gateway.port, bytesOf(createRequest()), 2_000)).text
   await eventually('one more is rejected', async () => statusOf(await send()) === 429)
-  t.match(await gateway.metrics(), /gateway_limited_total\{limit="connections"\} [1-9]/)
+  t.match(await gateway.metrics(), /causeway_http_limited_total\{limit="connections"\} [1-9]/)
   for (const socket of sockets) socket.destroy()
   await eventually('connections are accepted again', async () => statusOf(await send()) === 201)
 })

@@ -135,7 +135,7 @@ void t.test('a source over its rate is 429 before authentication', async (t) => 
     429,
     'for every caller at the address',
   )
-  t.match(await gateway.metrics(), 'gateway_limited_total{limit="address"} 2')
+  t.match(await gateway.metrics(), 'causeway_http_limited_total{limit="address"} 2')
 })
 
 void t.test('behind a proxy each client has its own rate', async (t) => {
@@ -200,5 +200,5 @@ void t.test('requests in flight count until the reply, even after a disconnect',
   t.equal((await call(gateway.port, { ...createRequest(), keyId: OTHER })).status, 201)
   await eventually('all requests are answered', () => gateway.processor.inFlight === 0)
   t.equal((await call(gateway.port, createRequest())).status, 201)
-  t.match(await gateway.metrics(), 'gateway_limited_total{limit="in_flight"} 2')
+  t.match(await gateway.metrics(), 'causeway_http_limited_total{limit="in_flight"} 2')
 })

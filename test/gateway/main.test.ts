@@ -94,7 +94,8 @@ void t.test('without a supervisor the gateway serves its own health and metrics'
   t.equal((await fetch(`http://${ops}/readyz?role=gateway`)).status, 200)
   t.equal((await fetch(`http://${ops}/readyz?role=processor`)).status, 404)
   const metrics = await (await fetch(`http://${ops}/metrics`)).text()
-  t.match(metrics, 'gateway_requests_total{route="POST /v1/payment_intents",status="201"} 1')
+  const labels = 'route="/v1/payment_intents",method="POST",status="201",process="gateway"'
+  t.match(metrics, `causeway_http_requests_total{${labels}} 1`)
   t.equal((await fetch(`http://${ops}/elsewhere`)).status, 404)
 
   processorStub.crash()
@@ -161,8 +162,12 @@ void t.test(
       { address: two.address, shard: 'books_2', epoch: 2, up: false },
     ])
     const metrics = await (await fetch(`${ops}/metrics`)).text()
-    t.match(metrics, `gateway_processor_up{processor="${two.address}",shard="books_2"} 0`)
-    t.match(metrics, `gateway_processor_epoch{processor="${one.address}",shard="books_1"} 4`)
+    const of = (name: string, address: string): string =>
+      new RegExp(`^causeway_gateway_processor_${name}\\{processor="${address}",.*$`, 'm').exec(
+        metrics,
+      )?.[0] ?? ''
+    t.match(of('up', two.address), /shard="books_2",.*\} 0$/)
+    t.match(of('epoch', one.address), /shard="books_1",.*\} 4$/)
     one.crash()
     await eventually('not ready without a processor', async () => {
       return (await fetch(`${ops}/readyz`)).status === 503
@@ -217,7 +222,7 @@ void t.test('several gateways share a port, nonces and revocations', async (t) =
   for (const pair of twins) t.same(pair.sort(), [201, 401], 'a nonce works once over both')
   for (const ops of opsPorts) {
     const metrics = await (await fetch(`http://127.0.0.1:${ops}/metrics`)).text()
-    t.match(metrics, /gateway_requests_total\{[^}]+\} [1-9]/, 'the kernel chose each of them')
+    t.match(metrics, /causeway_http_requests_total\{[^}]+\} [1-9]/, 'the kernel chose each of them')
   }
 
   processorStub.publish(snapshot({ keys: [] }))

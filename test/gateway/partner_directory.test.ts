@@ -61,7 +61,7 @@ void t.test('/readyz reports a stale directory', async (t) => {
     readinessOf({ listening: true, streamOpen: true, directoryFresh: directory.fresh })
   const ops = await openOpsHttp(
     { host: '127.0.0.1', port: 0, hosts: [] },
-    { readiness: ownReadiness('gateway', readiness), metrics: () => '' },
+    { readiness: ownReadiness('gateway', readiness), metrics: () => Promise.resolve('') },
   )
   t.teardown(() => ops.close())
   const readyAnswer = async (): Promise<[number, unknown]> => {

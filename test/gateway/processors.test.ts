@@ -12,7 +12,8 @@ import { readSettings } from '../../src/base/settings_reader.js'
 import { systemRandom } from '../../src/base/random.js'
 import { createGateway } from '../../gateway/gateway.js'
 import { CAPACITY_MIN } from '../../gateway/admission/request_scheduler.js'
-import { createMetrics } from '../../gateway/metrics.js'
+import { createMetrics } from '../../src/metrics/metrics.js'
+import { createGatewayMetrics } from '../../gateway/metrics.js'
 import { eventually } from '../support/eventually.js'
 import { call, createRequest, OTHER_KEY_ID, twoPartners } from './signing_partner.js'
 import {
@@ -312,7 +313,7 @@ void t.test('calls held for one shard do not use the capacity of others', async 
   const { client, directory } = processors
   const gateway = createGateway({
     ...{ settings: readSettings({ LOG_LEVEL: 'silent' }, ''), directory, processor: client },
-    metrics: createMetrics({
+    metrics: createGatewayMetrics(createMetrics(), {
       inFlight: () => client.inFlight,
       streamOpen: () => client.open,
       directoryFresh: () => directory.fresh,

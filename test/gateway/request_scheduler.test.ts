@@ -187,7 +187,7 @@ async function busyGateway(t: Test, options: RunningOptions = {}) {
 
 const holds = (gateway: Running, count: number): Promise<boolean> =>
   eventually(`${count} requests are held`, async () =>
-    (await gateway.metrics()).includes(`gateway_calls_held ${count}\n`),
+    (await gateway.metrics()).includes(`causeway_gateway_requests_held ${count}\n`),
   )
 
 /** Makes the processor answer its open commands and every new one. */

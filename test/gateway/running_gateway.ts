@@ -12,7 +12,8 @@ import { watchDirectory } from '../../gateway/upstream/partner_directory.js'
 import type { Directory } from '../../gateway/authentication/partners.js'
 import type { StaticFiles } from '../../gateway/http/static_file.js'
 import { createGateway } from '../../gateway/gateway.js'
-import { createMetrics } from '../../gateway/metrics.js'
+import { createMetrics } from '../../src/metrics/metrics.js'
+import { createGatewayMetrics } from '../../gateway/metrics.js'
 import {
   createProcessorClient,
   type ProcessorClient,
@@ -70,7 +71,8 @@ export async function startGateway(
     clock,
     log,
   })
-  const metrics = createMetrics({
+  const own = createMetrics()
+  const metrics = createGatewayMetrics(own, {
     inFlight: () => processor.inFlight,
     streamOpen: () => processor.open,
     directoryFresh: () => directory.fresh,
@@ -93,5 +95,5 @@ export async function startGateway(
   const port = await gateway.listen('127.0.0.1', 0)
   t.teardown(() => gateway.close(0))
   if (options.waitUntilReady ?? true) await Promise.all([directory.known, processor.opened])
-  return { port, processorStub, processor, directory, metrics: () => metrics.registry.metrics() }
+  return { port, processorStub, processor, directory, metrics: () => own.text() }
 }

@@ -47,7 +47,7 @@ async function stuckGateway(t: Test, request: Call, hasCapacityFor: number): Pro
 
 async function isHolding({ processorStub, metrics }: Running, sent: number, held: number) {
   return (
-    processorStub.commands.length === sent && (await metrics()).includes(`_calls_held ${held}\n`)
+    processorStub.commands.length === sent && (await metrics()).includes(`_requests_held ${held}\n`)
   )
 }
 
@@ -73,7 +73,7 @@ void t.test(
     const unknownKey = await call(gateway.port, { ...createRequest(), unsigned: true })
     t.equal(unknownKey.status, 503, 'an unknown key is rejected')
     t.ok(await isHolding(gateway, CAPACITY_MIN, held + 2), 'no rejected request was held')
-    t.match(await gateway.metrics(), 'gateway_limited_total{limit="load_shedder"} 2')
+    t.match(await gateway.metrics(), 'causeway_http_limited_total{limit="load_shedder"} 2')
 
     const other = call(gateway.port, { ...createRequest(), keyId: OTHER_KEY_ID })
     await eventually('another key is held', () => isHolding(gateway, CAPACITY_MIN, held + 3))

@@ -74,7 +74,7 @@ void t.test('a connection is closed while an answer of it is unread', async (t) 
     return isClosed
   })
   await eventually('it is counted', async () =>
-    (await metrics()).includes('\ngateway_unread_answers_total 1\n'),
+    (await metrics()).includes('\ncauseway_http_unread_answers_total 1\n'),
   )
   t.equal((await call(port, createRequest())).status, 201)
 })

@@ -55,7 +55,8 @@ async function connectionPerGateway(t: Test): Promise<Connections> {
   return connections as Connections
 }
 
-const requestsServed = (): Promise<Record<Gateway, number>> => counted('gateway_requests_total')
+const requestsServed = (): Promise<Record<Gateway, number>> =>
+  counted('causeway_http_requests_total')
 
 /** The sum of a metric's samples per gateway. */
 async function counted(metric: string, label = ''): Promise<Record<Gateway, number>> {
@@ -74,8 +75,8 @@ async function untilReplaced(process: string, killedPid: number): Promise<void> 
   await eventually('another process runs', () => stack.pidOf(process) !== killedPid)
   await stack.untilServing()
   await eventually('both gateways are connected', async () => {
-    const open = await counted('gateway_stream_open')
-    const fresh = await counted('gateway_directory_fresh')
+    const open = await counted('causeway_gateway_stream_open')
+    const fresh = await counted('causeway_gateway_directory_fresh')
     return GATEWAYS.every((name) => open[name] + fresh[name] === 2)
   })
 }
@@ -132,7 +133,7 @@ t.test('every gateway rejects a revoked key within a second', async (t) => {
   const revokedAt = performance.now()
   await eventually('a second has passed', () => performance.now() > revokedAt + 1_000)
 
-  const refusals = () => counted('gateway_authentication_refusals_total', 'key_revoked')
+  const refusals = () => counted('causeway_http_authentication_refusals_total', 'key_revoked')
   const before = await refusals()
   await eventually('each gateway rejects the key', async () => {
     const after = await refusals()

@@ -56,7 +56,7 @@ async function fullDisk(t: Test): Promise<void> {
   t.equal((await partner.request('GET', '/v1/payouts')).status, 200)
   await eventually('readyz reports it', async () => (await diskState()) === 'low')
   t.match(await stack.metrics(), /^causeway_disk_low.* 1$/m)
-  t.match(await stack.metrics(), /^causeway_refused_disk_low_total\{.*\} [1-9]/m)
+  t.match(await stack.metrics(), /^causeway_commands_rejected_total\{reason="disk_low".*\} [1-9]/m)
   t.match(stack.logOf('processor'), 'disk almost full')
   await untilStatus(partner, `/v1/payouts/${payout}`, 'completed') // open payments continue
 

@@ -214,7 +214,7 @@ t.test('on SIGTERM the gateway answers the requests in flight', async (t) => {
   )
   await eventually('all requests are in flight', async () => {
     const metrics = await (await fetchOps(gateway.ops, '/metrics')).text()
-    return /^gateway_commands_in_flight 20$/m.test(metrics)
+    return /^causeway_gateway_commands_in_flight\{.*\} 20$/m.test(metrics)
   })
   const exitCode = gateway.end()
   await eventually('the gateway is draining', async () => !(await gateway.isReady()))

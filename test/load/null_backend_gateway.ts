@@ -16,7 +16,8 @@ import { projectRoot } from '../../src/base/project_root.js'
 import { readSettings } from '../../src/base/settings_reader.js'
 import { readSandbox } from '../../src/operations/sandbox.js'
 import { createGateway } from '../../gateway/gateway.js'
-import { createMetrics } from '../../gateway/metrics.js'
+import { createMetrics } from '../../src/metrics/metrics.js'
+import { createGatewayMetrics } from '../../gateway/metrics.js'
 import type { Examples } from '../../gateway/openapi/examples.js'
 import { createPartners } from '../../gateway/authentication/partners.js'
 import { bearer, TOKEN_SECRET } from '../gateway/signing_partner.js'
@@ -63,7 +64,9 @@ const server = createGateway({
     submit: (command, waiting) => waiting.settle('', bodyFor(command), false),
     ...{ open: true, inFlight: 0 },
   },
-  metrics: createMetrics({ inFlight: () => 0, streamOpen: yes, directoryFresh: yes }),
+  metrics: createGatewayMetrics(createMetrics(), {
+    ...{ inFlight: () => 0, streamOpen: yes, directoryFresh: yes },
+  }),
   ...{ clock: systemClock, random: systemRandom(), log },
 })
 await server.listen('127.0.0.1', Number(port))

@@ -1,13 +1,11 @@
-/** The processor's metrics registry, for a world without traffic. */
-import { Registry } from 'prom-client'
-import { registerMetrics } from '../../src/processor/metrics.js'
+/** The processor's metrics, for a world without traffic. */
+import { createMetrics, type Metrics } from '../../src/metrics/metrics.js'
+import { registerMetrics, type MetricSources } from '../../src/processor/metrics.js'
 import type { World } from '../support/world.js'
 
-type Sources = Parameters<typeof registerMetrics>[1]
-
-export function metricsOf(world: World, sources: Partial<Sources>): Registry {
-  const registry = new Registry()
-  registerMetrics(registry, {
+export function metricsOf(world: World, sources: Partial<MetricSources>): Metrics {
+  const metrics = createMetrics()
+  registerMetrics(metrics, {
     pipeline: {
       metrics: {
         ...{ commands: 0, commits: 0, dropped: 0, waiting: () => 0 },
@@ -21,12 +19,16 @@ export function metricsOf(world: World, sources: Partial<Sources>): Registry {
       },
     },
     memory: world.memory(),
-    rail: { downForMs: () => 0 },
+    store: world.store,
+    bus: { status: () => 'up', publisher: { published: { stored: 0, unknown: 0 } } },
     timers: { corruptActors: 0, waitingForRail: 0 },
     backlog: () => ({ waiting: 0, catchingUp: false }),
     recovery: { refusedMarks: () => 0 },
     stuckPaymentMonitor: { overdue: () => ({ intents: 0, payouts: 0, recalls: 0 }) },
+    openWork: { latest: () => null },
+    disk: { isLow: () => false, freeBytes: () => null },
+    clock: world.clock,
     ...sources,
   })
-  return registry
+  return metrics
 }

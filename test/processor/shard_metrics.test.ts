@@ -1,6 +1,6 @@
 /** The metrics of a processor in a cluster. */
-import { Registry } from 'prom-client'
 import t from 'tap'
+import { createMetrics, type Metrics } from '../../src/metrics/metrics.js'
 import { registerShardMetrics } from '../../src/processor/cluster/metrics.js'
 import type { Shard } from '../../src/store/postgres/cluster/cluster.js'
 
@@ -12,20 +12,20 @@ const aShard = (shard: string, isConnected: boolean, moves: number): Shard => ({
   settingsFault: moves === 0 ? null : FAULT,
 })
 
-const samplesOf = async (registry: Registry): Promise<string[]> =>
-  (await registry.metrics()).split('\n').filter((line) => line !== '' && !line.startsWith('#'))
+const samplesOf = async (metrics: Metrics): Promise<string[]> =>
+  (await metrics.text()).split('\n').filter((line) => line !== '' && !line.startsWith('#'))
 
 void t.test('every shard is shown, also one without an owner', async (t) => {
-  const registry = new Registry()
-  registerShardMetrics(registry, OWN, {
+  const metrics = createMetrics()
+  registerShardMetrics(metrics, OWN, {
     shards: () => Promise.resolve([aShard('books_1', true, 0), aShard('books_2', false, 3)]),
     standbyLag: () => Promise.resolve(4_096),
   })
   for (let scrape = 1; scrape <= 2; scrape++)
-    t.same((await samplesOf(registry)).sort(), [
+    t.same((await samplesOf(metrics)).sort(), [
       'causeway_shard_epoch{shard="books_1",owner="p1"} 7',
-      'causeway_shard_moves{shard="books_1"} 0',
-      'causeway_shard_moves{shard="books_2"} 3',
+      'causeway_shard_moves_total{shard="books_1"} 0',
+      'causeway_shard_moves_total{shard="books_2"} 3',
       'causeway_shard_owned{shard="books_1"} 1',
       'causeway_shard_owned{shard="books_2"} 0',
       'causeway_shard_settings_behind{shard="books_1"} 0',
@@ -37,10 +37,10 @@ void t.test('every shard is shown, also one without an owner', async (t) => {
 })
 
 void t.test('values that the cluster does not report are absent', async (t) => {
-  const registry = new Registry()
-  registerShardMetrics(registry, OWN, {
+  const metrics = createMetrics()
+  registerShardMetrics(metrics, OWN, {
     shards: () => Promise.reject(new Error('gone')),
     standbyLag: () => Promise.resolve(null),
   })
-  t.same(await samplesOf(registry), ['causeway_shard_epoch{shard="books_1",owner="p1"} 7'])
+  t.same(await samplesOf(metrics), ['causeway_shard_epoch{shard="books_1",owner="p1"} 7'])
 })

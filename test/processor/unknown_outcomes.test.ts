@@ -152,10 +152,10 @@ void t.test('an outcome unknown for a day is counted, and logged once', async (t
   const log = { warn: (facts: object) => lines.push(facts) } as unknown as Logger
   const { lists } = world.store
   const monitor = createStuckPaymentMonitor({ clock: world.clock, lists, log })
-  const registry = metricsOf(world, { stuckPaymentMonitor: monitor })
+  const metrics = metricsOf(world, { stuckPaymentMonitor: monitor })
   const measured = async (): Promise<string[]> => {
     await monitor.scan()
-    return [...(await registry.metrics()).matchAll(/^causeway_unknown_outcomes{.*$/gm)].map(
+    return [...(await metrics.text()).matchAll(/^causeway_unknown_outcomes{.*$/gm)].map(
       ([line]) => line,
     )
   }

@@ -28,7 +28,12 @@ import type { Answer } from '../../src/processor/cycle/answer.js'
 import { openKeyring } from '../../src/processor/master_keys/keyring.js'
 import { loadMemory, type Memory } from '../../src/processor/cache/memory.js'
 import type { Origin } from '../../src/processor/cycle/origin.js'
-import { createPipeline, type Pipeline } from '../../src/processor/cycle/pipeline.js'
+import type { Transition } from '../../src/processor/cycle/commit_batch.js'
+import {
+  createPipeline,
+  type Pipeline,
+  type PipelineMeter,
+} from '../../src/processor/cycle/pipeline.js'
 import { createVault, type Vault } from '../../src/processor/keys/vault.js'
 import { openTestStore, releaseBooks } from './books.js'
 import { dueIds } from './due_ids.js'
@@ -90,6 +95,8 @@ export interface WorldOptions {
   /** Wraps the store, to make it fail. */
   readonly store?: (store: Store) => Store
   readonly onPublished?: (events: readonly StoredEvent[]) => void
+  readonly onTransitions?: (transitions: readonly Transition[]) => void
+  readonly meter?: PipelineMeter
   readonly onStop?: (reason: string, error: unknown) => void
   /** Default: the system's. */
   readonly random?: Random
@@ -139,6 +146,8 @@ export async function createWorld(home: Home, options: WorldOptions = {}): Promi
         events.push(...published)
         options.onPublished?.(published)
       },
+      logChanges: (transitions) => options.onTransitions?.(transitions),
+      ...(options.meter === undefined ? {} : { meter: options.meter }),
       directoryChanged: () => undefined,
       diskIsLow: () => false,
       stop: (reason, error) => {

@@ -1,4 +1,4 @@
-/** Records a change of state of an intent or payout, for the log line after its commit. */
+/** Records a change of state of a payment, for log and metrics after its commit. */
 import type { IntentState } from '../../../actors/intent/context.js'
 import type { PayoutState } from '../../../actors/payout/context.js'
 import type { CommandContext } from '../cycle/command.js'
@@ -12,5 +12,5 @@ export function recordTransition(
 ): void {
   const failure = state === 'failed' ? (context.failure?.code ?? null) : null
   const { id: entity, tenant } = context
-  batch.transitions.push({ entity, from, to: state, tenant, origin, failure })
+  batch.transitions.push({ entity, from, to: state, tenant, origin, failure, payment: context })
 }

@@ -66,6 +66,8 @@ export interface Work {
   readonly deadline: Instant | null
   readonly signedBy: { readonly keyId: KeyId; readonly nonce: Buffer } | null
   readonly reply: Reply
+  /** Set by the pipeline when it is submitted; in milliseconds of its meter. */
+  queuedAt?: number
 }
 
 /** An internal command: no deadline, no signature. */

@@ -9,6 +9,8 @@
  */
 import { FINGERPRINT_BYTES, writeFingerprint, type Fingerprint } from '../../auth/fingerprint.js'
 import type { Instant } from '../../base/clock.js'
+import type { IntentContext } from '../../../actors/intent/context.js'
+import type { PayoutContext } from '../../../actors/payout/context.js'
 import type { RailInstruction } from '../../rails/rail.js'
 import type { CommitRows, StoredEvent } from '../../store/store.js'
 import type { TenantId } from '../../base/ids.js'
@@ -26,7 +28,7 @@ export interface IntentLink {
   readonly before: number
 }
 
-/** A change of state, for the log. */
+/** A change of state, for the log and the metrics. */
 export interface Transition {
   readonly entity: string
   /** Null: it is new. */
@@ -36,6 +38,8 @@ export interface Transition {
   readonly origin: Origin
   /** Why it failed; null: it did not. */
   readonly failure: string | null
+  /** As the transition left it. */
+  readonly payment: IntentContext | PayoutContext
 }
 
 /** An operator's action, for the log: without its reason and evidence, which are free text. */
@@ -78,6 +82,8 @@ export interface CommitBatch {
   addReply(reply: Reply, answer: Answer): void
   hasRows(): boolean
   hasReplies(): boolean
+  /** The commands that it answers. */
+  replyCount(): number
   toCommit(now: Instant, cleanup: NonceCleanup | null): CommitRows
   sendReplies(): void
 }
@@ -126,6 +132,7 @@ export function createCommitBatch(number: number): CommitBatch {
     },
     hasRows: () => staged > 0 || fingerprints.length > 0 || settledEvents.length > 0,
     hasReplies: () => replies.length > 0,
+    replyCount: () => replies.length,
     toCommit: (now, cleanup) => ({
       rows: Object.fromEntries(
         TABLE_NAMES.map((name) => [name, rows[name].values()]),

@@ -72,6 +72,8 @@ export interface PipelineDependencies {
   readonly directoryChanged: (partners: ReadonlySet<string>, endpoints: ReadonlySet<string>) => void
   /** Free disk space is below the reserve. */
   readonly diskIsLow: () => boolean
+  /** Default: nothing is measured. */
+  readonly meter?: PipelineMeter
   /** Stops the process at once; called when memory may differ from disk. */
   readonly stop: (reason: string, error: unknown) => void
 }
@@ -82,6 +84,22 @@ export interface Pipeline {
   /** Resolves when all submitted commands have been released. */
   idle(): Promise<void>
   readonly metrics: PipelineMetrics
+}
+
+/** Takes measurements of commands and commits, in milliseconds. */
+export interface PipelineMeter {
+  /** Of a clock that is never set back. */
+  now(): number
+  waited(ms: number): void
+  committed(commands: number, ms: number): void
+  refused(command: string, code: ErrorCode): void
+}
+
+const NO_METER: PipelineMeter = {
+  now: () => 0,
+  waited: () => undefined,
+  committed: () => undefined,
+  refused: () => undefined,
 }
 
 export interface PipelineMetrics {
@@ -104,7 +122,7 @@ const OWN_ORIGIN: Origin = { cause: 'service', requestId: null }
 const CLEAN_NONCES_EVERY_COMMITS = 64
 
 export function createPipeline(dependencies: PipelineDependencies): Pipeline {
-  const { clock, store, memory, log, yieldToEventLoop } = dependencies
+  const { clock, store, memory, log, yieldToEventLoop, meter = NO_METER } = dependencies
   const queue = createFairQueue<QueueKey, Work>()
   let gathering = createCommitBatch(1)
   let committedBatch = 0
@@ -132,6 +150,7 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
       work.reply(refuse('configuration_error'))
       return
     }
+    work.queuedAt = meter.now()
     queue.add(work.queueKey, work)
     if (!deciding)
       void decideAll().catch((error: unknown) => stop('the command pipeline failed', error))
@@ -172,6 +191,7 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
 
   const decideChunk = (batch: readonly Work[], start: number, end: number): void => {
     const now = clock.now()
+    const meterNow = meter.now()
     const ctx: ChunkContext = {
       origin: OWN_ORIGIN,
       now,
@@ -183,7 +203,11 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
       vault: dependencies.vault,
       rules: dependencies.rules,
     }
-    for (let i = start; i < end && !stopped; i++) decideOne(batch[i]!, ctx)
+    for (let i = start; i < end && !stopped; i++) {
+      const work = batch[i]!
+      meter.waited(meterNow - (work.queuedAt ?? meterNow))
+      decideOne(work, ctx)
+    }
   }
 
   const decideOne = (work: Work, ctx: ChunkContext): void => {
@@ -213,7 +237,9 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
     }
     const before = commitBatch.changes
     try {
-      commitBatch.addReply(work.reply, work.command.decide(ctx))
+      const decided = work.command.decide(ctx)
+      if (!decided.ok) meter.refused(work.command.name, decided.code)
+      commitBatch.addReply(work.reply, decided)
     } catch (error) {
       if (commitBatch.changes !== before) return stop(`${work.command.name} failed half-way`, error)
       logFailure(error, work.command.name)
@@ -285,8 +311,10 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
   const commit = async (commitBatch: CommitBatch): Promise<void> => {
     if (commitBatch.hasRows()) {
       const now = clock.now()
+      const began = meter.now()
       await store.commit(commitBatch.toCommit(now, nonceCleanup(now)))
       metrics.commits += 1
+      meter.committed(commitBatch.replyCount(), meter.now() - began)
     } else await store.barrier()
     committedBatch = commitBatch.number
     release(commitBatch)

@@ -11,6 +11,9 @@ import { programOptions } from '../../base/program_options.js'
 import { dataFile, requirePrivateDataDir } from '../../base/settings.js'
 import { readSettings } from '../../base/settings_reader.js'
 import { FILES } from '../../base/subjects.js'
+import { createMetrics } from '../../metrics/metrics.js'
+import { ownPage, reportProcess } from '../../metrics/process_metrics.js'
+import { reportStoreFile } from '../../metrics/store_files.js'
 import { openJournal } from './journal.js'
 import { startSandboxRail } from './server.js'
 
@@ -24,7 +27,11 @@ const settings = readSettings()
 requirePrivateDataDir(settings)
 const log = createLog('sandbox_rail', settings)
 const random = systemRandom()
-const journal = await openJournal(dataFile(settings, FILES.railDatabase), random)
+const metrics = createMetrics()
+reportProcess(metrics)
+const database = dataFile(settings, FILES.railDatabase)
+reportStoreFile(metrics, database)
+const journal = await openJournal(database, random)
 const rail = await startSandboxRail({
   address: settings.RAIL_LISTEN,
   callers: createCallers(settings.CALLERS.map(configuredCaller), systemClock),
@@ -45,10 +52,11 @@ const ops = isSupervised()
   ? undefined
   : await openOpsHttp(opsListen(settings), {
       readiness: ownReadiness('rail', () => ({ ready: serving })),
-      metrics: () => '',
+      metrics: () => ownPage('rail', metrics),
     })
 const child = childProcess({
   log,
+  metrics: () => metrics.text(),
   stop: async () => {
     serving = false
     await rail.close()

@@ -1,6 +1,6 @@
 /** Metrics of several processes on one page. */
 import t from 'tap'
-import { mergeMetrics } from '../../src/supervisor/metrics_merge.js'
+import { mergePages } from '../../src/metrics/page_text.js'
 
 const gateway = `# HELP requests_total Requests.
 # TYPE requests_total counter
@@ -17,7 +17,7 @@ requests_total 5
 `
 
 t.test('a family has one header and the samples of all processes', async (t) => {
-  const page = mergeMetrics(
+  const page = mergePages(
     new Map([
       ['gateway', gateway],
       ['processor', processor],
@@ -38,7 +38,7 @@ wait_seconds_count{process="gateway"} 3
 })
 
 t.test('a sample that names its process keeps it', async (t) => {
-  const page = mergeMetrics(
+  const page = mergePages(
     new Map([['supervisor', '# TYPE up gauge\nup{process="rail"} 1\nup{sub_process="x"} 1']]),
   )
   t.match(page, 'up{process="rail"} 1\n')
@@ -46,5 +46,5 @@ t.test('a sample that names its process keeps it', async (t) => {
 })
 
 t.test('a process without metrics adds nothing', async (t) => {
-  t.equal(mergeMetrics(new Map([['rail', '']])), '')
+  t.equal(mergePages(new Map([['rail', '']])), '')
 })

@@ -1,0 +1,38 @@
+/** Families of every process, and those of the supervisor. */
+import { counter, gauge, histogram, SHORT_SECONDS, type Families } from './family.js'
+
+export const PROCESS_FAMILIES = {
+  causeway_build_info: gauge('1; the version that runs', 'version'),
+  causeway_event_loop_lag_seconds: histogram(
+    SHORT_SECONDS,
+    'How much later than planned a timer of 50 ms fired',
+  ),
+  causeway_process_cpu_seconds_total: counter('CPU time of the process, user and system'),
+  causeway_process_resident_memory_bytes: gauge('Resident memory'),
+  causeway_process_heap_bytes: gauge('Used heap of V8'),
+  causeway_process_open_fds: gauge('Open file descriptors'),
+  causeway_process_start_time_seconds: gauge('Start of the process, in seconds since 1970'),
+  causeway_metric_read_failures_total: counter(
+    'Families that could not be read in a scrape and were left out of it',
+    'metric',
+  ),
+} as const satisfies Families
+
+/** Each process names itself in its label `process`. */
+export const SUPERVISOR_FAMILIES = {
+  causeway_process_up: gauge('1 while a process of the stack is ready', 'process'),
+  causeway_process_restarts_total: counter('Restarts of a process', 'process'),
+  causeway_integrity_failed: gauge('1 when a database failed its integrity check'),
+} as const satisfies Families
+
+/** Of the supervisor, and of a processor, whose file system can be another one. */
+export const DISK_FAMILIES = {
+  causeway_disk_free_bytes: gauge('Free bytes on the file system of DATA_DIR'),
+  causeway_disk_low: gauge('1 while less than DISK_RESERVE_MB is free and writes are rejected'),
+} as const satisfies Families
+
+/** Of a process with a database file. */
+export const STORE_FILE_FAMILIES = {
+  causeway_store_file_bytes: gauge('Size of the database file'),
+  causeway_store_wal_bytes: gauge('Size of the write-ahead log beside the database file'),
+} as const satisfies Families

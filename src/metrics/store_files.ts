@@ -1,0 +1,15 @@
+/** The sizes of a SQLite file and its write-ahead log, read at each scrape. */
+import { stat } from 'node:fs/promises'
+import type { Metrics } from './metrics.js'
+
+export function reportStoreFile(metrics: Metrics, file: string): void {
+  metrics.read('causeway_store_file_bytes', () => sizeOf(file))
+  metrics.read('causeway_store_wal_bytes', () => sizeOf(`${file}-wal`))
+}
+
+/** 0: there is no such file, as after a clean stop. */
+const sizeOf = (file: string): Promise<number> =>
+  stat(file).then(
+    ({ size }) => size,
+    () => 0,
+  )

@@ -1,0 +1,106 @@
+/**
+ * How much is open: payments that are not final, held payouts, unknown outcomes, discrepancies,
+ * events without an outcome. For metrics.
+ *
+ * - Each figure reads a partial index of what is open and stops at its bound, so the cost does not
+ *   grow with the books.
+ */
+import { instant, plus, type Instant } from '../base/clock.js'
+import { instantOf } from '../base/ids.js'
+import type { Statement } from './database.js'
+import type { Dialect } from './dialect.js'
+import { unknownCountStatement, type UnknownKind } from './unknown_outcomes.js'
+
+/** The highest number that is counted. */
+export const OPEN_MAX = 10_000
+
+export interface OpenWork {
+  readonly payments: readonly {
+    readonly entity: 'payment_intent' | 'payout' | 'recall'
+    readonly state: string
+    readonly count: number
+  }[]
+  readonly discrepancies: number
+  /** Null: there is none. */
+  readonly oldestHeld: Instant | null
+  readonly oldestEvent: Instant | null
+  /** In the order of the given ages. */
+  readonly unknown: Readonly<Record<UnknownKind, readonly number[]>>
+}
+
+type Read = <R>(statement: Statement) => Promise<R[]>
+
+export async function readOpenWork(
+  read: Read,
+  now: Instant,
+  agesMs: readonly number[],
+): Promise<OpenWork> {
+  const counts = await read<{ name: CountName; count: number }>(COUNTS)
+  const countOf = (name: CountName): number =>
+    counts.find((counted) => counted.name === name)?.count ?? 0
+  const [held] = await read<{ id: string }>(OLDEST_HELD)
+  const [event] = await read<{ at: number }>(OLDEST_EVENT)
+  const unknownOf = async (kind: UnknownKind): Promise<number[]> => {
+    const found: number[] = []
+    for (const age of agesMs) {
+      const [row] = await read<{ count: number }>(unknownCountStatement(kind, plus(now, -age)))
+      found.push(row?.count ?? 0)
+    }
+    return found
+  }
+  return {
+    payments: [
+      { entity: 'payment_intent', state: 'created', count: countOf('created_intents') },
+      { entity: 'payment_intent', state: 'authorized', count: countOf('authorized_intents') },
+      { entity: 'payout', state: 'created', count: countOf('held_payouts') },
+      { entity: 'payout', state: 'processing', count: countOf('processing_payouts') },
+    ],
+    discrepancies: countOf('discrepancies'),
+    oldestHeld: held === undefined ? null : instantOf(held.id),
+    oldestEvent: event === undefined ? null : instant(event.at),
+    unknown: {
+      intents: await unknownOf('intents'),
+      payouts: await unknownOf('payouts'),
+      recalls: await unknownOf('recalls'),
+    },
+  }
+}
+
+type CountName = keyof typeof OPEN_ROWS
+
+/** Open intents of every state have a timer; the first OPEN_MAX of them are looked at. */
+const OPEN_ROWS = {
+  created_intents: (d: Dialect) => `SELECT state FROM (SELECT state FROM intents
+    ${d.indexedBy('intents_due')} WHERE due_at IS NOT NULL LIMIT ?1) AS due
+    WHERE state = 'created'`,
+  authorized_intents: (d: Dialect) => `SELECT id FROM intents
+    ${d.indexedBy('intents_under_way')} WHERE state = 'authorized' LIMIT ?1`,
+  held_payouts: (d: Dialect) => `SELECT id FROM payouts
+    ${d.indexedBy('payouts_held')} WHERE state = 'created' LIMIT ?1`,
+  processing_payouts: (d: Dialect) => `SELECT id FROM payouts
+    ${d.indexedBy('payouts_under_way')} WHERE state = 'processing' LIMIT ?1`,
+  discrepancies: (d: Dialect) => `SELECT id FROM discrepancies
+    ${d.indexedBy('discrepancies_open')} WHERE resolved_at IS NULL LIMIT ?1`,
+}
+
+const COUNTS: Statement = {
+  sql: (d) =>
+    Object.entries(OPEN_ROWS)
+      .map(
+        ([name, rows]) =>
+          `SELECT '${name}' AS name, CAST(count(*) AS INTEGER) AS count FROM (${rows(d)}) AS found`,
+      )
+      .join(' UNION ALL '),
+  values: [OPEN_MAX],
+}
+
+const OLDEST_HELD: Statement = {
+  sql: (d) => `SELECT id FROM payouts ${d.indexedBy('payouts_held')}
+    WHERE state = 'created' ORDER BY id LIMIT 1`,
+  values: [],
+}
+
+const OLDEST_EVENT: Statement = {
+  sql: (d) => `SELECT created_at AS at FROM ${d.openEvents} ORDER BY position LIMIT 1`,
+  values: [],
+}

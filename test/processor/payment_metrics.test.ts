@@ -1,0 +1,170 @@
+/** Payments as business: what their transitions count, and what is open in the books. */
+import t, { type Test } from 'tap'
+import { DAY, HOUR, MINUTE, SECOND } from '../../src/base/clock.js'
+import { createLog } from '../../src/base/log.js'
+import { tenantOf, type PartnerId } from '../../src/base/ids.js'
+import { accountKey } from '../../src/ledger/accounts.js'
+import { createMetrics, type Metrics } from '../../src/metrics/metrics.js'
+import { USD } from '../../src/money/currency.js'
+import { createOpenWorkMonitor } from '../../src/processor/background/open_work_monitor.js'
+import { createPaymentCounters, type PaymentCounters } from '../../src/processor/payment_metrics.js'
+import { setRate } from '../../src/processor/commands/operators/rate_set.js'
+import { createPipelineMeter } from '../../src/processor/metrics.js'
+
+import { createWorld, viewOf, type World } from '../support/world.js'
+import { authorized, beginLifecycle, captured, failed } from './intent_lifecycle.js'
+import { metricsOf } from './metrics_registry.js'
+import { executed, OPERATOR, pay } from './scenarios.js'
+
+const log = createLog('test', { LOG_LEVEL: 'silent' })
+
+/** Samples of a family, without its name's prefix. */
+const samplesOf = async (metrics: Metrics, family: string): Promise<string[]> =>
+  (await metrics.text())
+    .split('\n')
+    .filter((line) => line.startsWith(`causeway_${family}`))
+    .map((line) => line.slice('causeway_'.length + family.length))
+
+async function countedWorld(t: Test) {
+  const metrics = createMetrics()
+  const counters: PaymentCounters = createPaymentCounters(metrics, () => 'sandbox')
+  let now = 0
+  const world = await createWorld(t, {
+    onTransitions: counters.committed,
+    meter: createPipelineMeter(metrics, () => (now += 1)),
+  })
+  return { metrics, world }
+}
+
+void t.test('transitions, failures, amounts and outcomes of the rail are counted', async (t) => {
+  const { metrics, world } = await countedWorld(t)
+  await captured(await beginLifecycle(world))
+  await failed(await beginLifecycle(world))
+  const { id } = await pay(world)
+  world.clock.pass(3 * SECOND)
+  await world.railReports(executed(id))
+  const of = (family: string) => samplesOf(metrics, family)
+  const thai = 'corridor="th_promptpay",environment="sandbox"'
+  t.same(await of('payment_transitions_total'), [
+    `{entity="payment_intent",state="created",${thai}} 2`,
+    `{entity="payment_intent",state="authorized",${thai}} 2`,
+    `{entity="payment_intent",state="captured",${thai}} 1`,
+    `{entity="payment_intent",state="failed",${thai}} 1`,
+    '{entity="payout",state="created",corridor="vn_vnd",environment="sandbox"} 1',
+    '{entity="payout",state="processing",corridor="vn_vnd",environment="sandbox"} 1',
+    '{entity="payout",state="completed",corridor="vn_vnd",environment="sandbox"} 1',
+  ])
+  t.match(await of('payment_failures_total'), [
+    /^\{entity="payment_intent",failure_code="[a-z_]+",corridor="th_promptpay",.*\} 1$/,
+  ])
+  const amounts = (await of('payment_amount_total')).join('\n')
+  t.match(
+    amounts,
+    '{entity="payment_intent",state="captured",currency="USD",environment="sandbox"} 10',
+  )
+  t.match(
+    amounts,
+    '{entity="payout",state="completed",currency="VND",environment="sandbox"} 12500000',
+  )
+  const outcomes = (await of('rail_outcome_duration_seconds')).join('\n')
+  t.match(outcomes, '_bucket{rail="sandbox",outcome="executed",le="2.5"} 1')
+  t.match(outcomes, '_bucket{rail="sandbox",outcome="executed",le="5"} 2')
+  t.match(outcomes, '_count{rail="sandbox",outcome="refused"} 1')
+})
+
+void t.test('commands and commits are measured, refusals by command and code', async (t) => {
+  const { metrics, world } = await countedWorld(t)
+  const lifecycle = await beginLifecycle(world)
+  await lifecycle.confirm()
+  t.same(await samplesOf(metrics, 'command_refusals_total'), [
+    '{command="confirm_intent",code="quote_required"} 1',
+  ])
+  const text = await metrics.text()
+  const count = (name: string) =>
+    Number(new RegExp(`^causeway_${name}_count (\\d+)$`, 'm').exec(text)?.[1])
+  t.ok(count('command_queue_wait_seconds') >= 2)
+  t.equal(count('commit_duration_seconds'), count('commit_batch_commands'))
+  t.ok(count('commit_duration_seconds') > 0)
+})
+
+void t.test('what is open is read from the books, also after a restart', async (t) => {
+  const world = await createWorld(t)
+  const { clock } = world
+  const openWork = createOpenWorkMonitor({ clock, lists: world.store.lists, log })
+  const metrics = metricsOf(world, { openWork })
+  const of = (family: string) => samplesOf(metrics, family)
+  t.same(await of('open_payments'), [], 'no figures before the first reading')
+  t.same(await of('held_payouts'), [])
+
+  await beginLifecycle(world)
+  await authorized(await beginLifecycle(world))
+  const { id } = await pay(world)
+  await pay(world, { reference: 'sandbox:review' })
+  clock.pass(5 * MINUTE)
+  await world.rebuild()
+  await openWork.scan()
+  t.same(await of('open_payments'), [
+    '{entity="payment_intent",state="created"} 1',
+    '{entity="payment_intent",state="authorized"} 1',
+    '{entity="payout",state="created"} 1',
+    '{entity="payout",state="processing"} 1',
+  ])
+  t.same(await of('held_payouts'), [' 1'])
+  t.same(await of('held_payout_oldest_age_seconds'), [' 300'])
+  t.same(await of('outbox_oldest_age_seconds'), [' 300'])
+  const unknown = async () =>
+    (await of('unknown_outcomes')).filter((line) => !line.includes('over_24h'))
+  const counted = (age: string, count: number) => [
+    `{entity="payment_intent",age="${age}"} ${count}`,
+    `{entity="payout",age="${age}"} ${count}`,
+    `{entity="recall",age="${age}"} 0`,
+  ]
+  t.same((await unknown()).sort(), [...counted('over_1h', 0), ...counted('over_5m', 1)].sort())
+  clock.pass(HOUR)
+  await openWork.scan()
+  t.same((await unknown()).sort(), [...counted('over_1h', 1), ...counted('over_5m', 1)].sort())
+
+  await world.railReports({ status: 'refused', id, reportId: 'r', refusal: 'rejected' })
+  await world.railReports(executed(id))
+  await openWork.scan()
+  t.same(await of('discrepancies_open'), [' 1'])
+  t.match(await of('open_payments'), { 3: '{entity="payout",state="processing"} 0' })
+})
+
+void t.test('a failed reading leaves no figures', async (t) => {
+  const world = await createWorld(t)
+  const lists = { openWork: () => Promise.reject(new Error('gone')) }
+  const openWork = createOpenWorkMonitor({ clock: world.clock, lists, log })
+  const metrics = metricsOf(world, { openWork })
+  await openWork.scan()
+  t.same(await samplesOf(metrics, 'held_payouts'), [])
+  t.same(await samplesOf(metrics, 'metric_read_failures_total'), [])
+})
+
+void t.test('balances have a bound on their series', async (t) => {
+  const world: World = await createWorld(t)
+  const { balances } = world.memory()
+  const metrics = metricsOf(world, {})
+  t.match(
+    (await samplesOf(metrics, 'prefund_balance{')).sort(),
+    ['THB', 'USD', 'VND'].map(
+      (currency) =>
+        new RegExp(`^partner="demo",environment="sandbox",currency="${currency}"} \\d+$`),
+    ),
+  )
+  for (let i = 0; i < 1_000; i++) {
+    balances.set(accountKey(tenantOf(`p${i}` as PartnerId, 'production'), USD, 'prefund'), 12_345n)
+  }
+  const series = await samplesOf(metrics, 'prefund_balance{')
+  t.equal(series.length, 1_000)
+  t.match(series.join('\n'), 'partner="p0",environment="production",currency="USD"} 123.45')
+  t.same(await samplesOf(metrics, 'prefund_balances_omitted'), [' 3'])
+})
+
+void t.test('the age of a rate is the time since an operator set it', async (t) => {
+  const world = await createWorld(t)
+  const metrics = metricsOf(world, {})
+  viewOf(await world.run(setRate(OPERATOR, 'THB', '36.00')))
+  world.clock.pass(DAY)
+  t.same(await samplesOf(metrics, 'rate_age_seconds'), ['{currency="THB"} 86400'])
+})
