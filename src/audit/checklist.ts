@@ -44,6 +44,7 @@ import {
   intentPostingsMatchLifecycle,
   payoutPostingsMatchLifecycle,
 } from './checks/paths.js'
+import { momentsOfEntityDoNotFall, momentsOfSequenceDoNotFall } from './checks/moments.js'
 import {
   conversionsMatchQuotes,
   depositsArePostedOnce,
@@ -88,6 +89,7 @@ export const CHECKLIST: readonly Check[] = [
   // Payouts and intents.
   denormalizedColumnsMatch,
   statesMatchTimestamps,
+  momentsOfEntityDoNotFall,
   openEntitiesHaveTimers,
   tenantsArePartners,
   payoutAmountsAddUp,
@@ -107,6 +109,7 @@ export const CHECKLIST: readonly Check[] = [
   everyDisablingHasEvent,
   everyAnnouncementHasEvent,
   sequencesHaveNoGap,
+  momentsOfSequenceDoNotFall,
   eventBodiesMatch,
   idempotencyRowsResolve,
   payoutsHaveOneKey,

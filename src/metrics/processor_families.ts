@@ -42,6 +42,12 @@ export const BOOKS_FAMILIES = {
   causeway_store_synchronous_standbys: gauge(
     'Connected synchronous standbys; absent without the role pg_monitor; PostgreSQL',
   ),
+  causeway_clock_ahead_seconds: gauge(
+    "Seconds by which the books, and so decisions, are ahead of this machine's clock",
+  ),
+  causeway_clock_offset_seconds: gauge(
+    "This machine's clock minus the database server's; absent before the first reading; PostgreSQL",
+  ),
 } as const satisfies Families
 
 export const RAIL_FAMILIES = {

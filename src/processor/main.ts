@@ -55,6 +55,7 @@ import { createMember, type Member } from './cluster/member.js'
 import { createSharedSettings } from './cluster/shared_settings.js'
 import { applyRailReport } from './commands/rail_reports/rail_report_apply.js'
 import { internalWork } from './cycle/command.js'
+import { createBooksClock } from './cycle/books_clock.js'
 import { createPipeline } from './cycle/pipeline.js'
 import { rulesOf } from './cycle/rules.js'
 import { openKeyring } from './master_keys/keyring.js'
@@ -85,7 +86,7 @@ const log = createLog('processor', settings)
 if (settings.PRODUCTION_HOSTS.length > 0 && settings.RATE_MAX_AGE_S === 0) {
   log.warn('RATE_MAX_AGE_S is 0: production quotes rates of any age')
 }
-const clock = systemClock
+const clock = createBooksClock(systemClock)
 const random = systemRandom()
 const yieldToEventLoop = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 const tls = openGrpcTls(settings, log)
@@ -132,6 +133,9 @@ const memory = await loadMemory(store, vault, clock.now(), {
   warmActors: settings.WARM_ACTORS,
   duplicateWindowMs: settings.DUPLICATE_SCAN_WINDOW_S * SECOND,
 })
+clock.passed(memory.newestMoment)
+if (clock.aheadMs() > SECOND)
+  log.warn({ ahead_ms: clock.aheadMs() }, "the books are ahead of this machine's clock")
 await member?.adopt([...memory.partners.keys()])
 const { corruptRows } = memory
 for (const { id, isCorrupt } of memory.endpoints.values()) {
@@ -485,6 +489,7 @@ async function openBooks(): Promise<OwnedBooks> {
     pause: systemPause,
     timelines: timelines(),
     isSyncRequired: isSyncRequired(),
+    clock: systemClock,
     log,
   })
   return { masters: await masterKeysOf(books), books, member: undefined }
@@ -496,6 +501,7 @@ async function openShard(): Promise<OwnedBooks> {
     random,
     timelines: timelines(),
     isSyncRequired: isSyncRequired(),
+    clock: systemClock,
     masterKeys: () => (existsSync(masterKeyFile()) ? masterKeys(false) : []).map(({ kid }) => kid),
     elapsed: () => performance.now(),
     pause: systemPause,

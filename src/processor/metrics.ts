@@ -1,10 +1,11 @@
 /** The processor's metrics of its work: what is read at each scrape, and the pipeline's meter. */
-import { SECOND, type Clock } from '../base/clock.js'
+import { SECOND } from '../base/clock.js'
 import type { FreeSpace } from '../base/free_space.js'
 import type { Bus } from '../bus/nats.js'
 import type { FamilyName } from '../metrics/families.js'
 import type { Metrics } from '../metrics/metrics.js'
 import type { Store, Synchrony } from '../store/store.js'
+import type { BooksClock } from './cycle/books_clock.js'
 import type { Memory } from './cache/memory.js'
 import type { Pipeline, PipelineMeter, PipelineMetrics } from './cycle/pipeline.js'
 import type { OpenWorkMonitor } from './background/open_work_monitor.js'
@@ -17,7 +18,7 @@ import { registerPaymentMetrics } from './payment_metrics.js'
 export interface MetricSources {
   readonly pipeline: Pick<Pipeline, 'metrics'>
   readonly memory: Memory
-  readonly store: Pick<Store, 'checkpoints' | 'synchrony'>
+  readonly store: Pick<Store, 'checkpoints' | 'synchrony' | 'clockOffsetMs'>
   readonly bus: { status: Bus['status']; publisher: Pick<Bus['publisher'], 'published'> }
   /** Undefined: nothing is relayed, as in recovery mode. */
   readonly backlog: () => ReturnType<Relay['backlog']> | undefined
@@ -26,7 +27,7 @@ export interface MetricSources {
   readonly timers: Pick<Timers, 'corruptActors' | 'waitingForRail'>
   readonly recovery: Pick<Recovery, 'refusedMarks'>
   readonly disk: Pick<FreeSpace, 'isLow' | 'freeBytes'>
-  readonly clock: Clock
+  readonly clock: Pick<BooksClock, 'now' | 'aheadMs'>
 }
 
 const NO_BACKLOG = { waiting: 0, catchingUp: false }
@@ -54,9 +55,14 @@ export function registerMetrics(metrics: Metrics, sources: MetricSources): void 
   })
   metrics.read('causeway_disk_free_bytes', () => disk.freeBytes())
   metrics.read('causeway_disk_low', () => Number(disk.isLow()))
-  const { checkpoints, synchrony } = store
+  const { checkpoints, synchrony, clockOffsetMs } = store
   if (checkpoints !== undefined) metrics.read('causeway_store_checkpoints_total', checkpoints)
   if (synchrony !== undefined) registerSynchrony(metrics, synchrony)
+  metrics.read('causeway_clock_ahead_seconds', () => clock.aheadMs() / SECOND)
+  metrics.read('causeway_clock_offset_seconds', () => {
+    const offset = clockOffsetMs?.() ?? null
+    return offset === null ? null : offset / SECOND
+  })
 }
 
 function registerPipeline(metrics: Metrics, counts: PipelineMetrics, memory: Memory): void {

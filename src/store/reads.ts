@@ -5,6 +5,7 @@
  * Does not own: connections (store, store/postgres), lists (lists).
  */
 import { DAY, instant, plus, type Instant } from '../base/clock.js'
+import { instantOf, isId } from '../base/ids.js'
 import type { Reader } from './database.js'
 import { keyFingerprintRows, nonceRows, userFingerprintRows } from './stored_fingerprints.js'
 import type {
@@ -161,6 +162,7 @@ export async function readBootState(
     orphans: await everyRow(reader, 'orphans'),
     settingsVersion: last?.settings ?? 0,
     indexedKeysThrough: last?.indexed ?? 0,
+    newestMoment: await readNewestMoment(reader),
     lastPosting: last?.posting ?? 0,
     lastPosition: last?.position ?? 0,
     keyFingerprints: keyFingerprintRows(reader),
@@ -172,6 +174,23 @@ export async function readBootState(
       [recentSince],
     ),
   }
+}
+
+/** Each is the last row of an index. Ids begin with the moment of their creation. */
+const LAST_MOMENTS = `
+  SELECT (SELECT created_at FROM events ORDER BY position DESC LIMIT 1) AS event,
+         (SELECT at FROM ledger_entries ORDER BY posting DESC LIMIT 1) AS posting,
+         (SELECT at FROM operator_log ORDER BY id DESC LIMIT 1) AS action,
+         (SELECT seen_at FROM nonces ORDER BY id DESC LIMIT 1) AS call`
+const LAST_IDS = `
+  SELECT (SELECT max(id) FROM intents) AS intent, (SELECT max(id) FROM payouts) AS payout,
+         (SELECT max(id) FROM beneficiaries) AS beneficiary`
+
+async function readNewestMoment(reader: Reader): Promise<Instant> {
+  const [moments] = await reader.all<Record<string, number | null>>(LAST_MOMENTS)
+  const [ids] = await reader.all<Record<string, string | null>>(LAST_IDS)
+  const created = Object.values(ids ?? {}).map((id) => (id && isId(id) ? instantOf(id) : 0))
+  return instant(Math.max(0, ...created, ...Object.values(moments ?? {}).map((at) => at ?? 0)))
 }
 
 export const readKeyRows = async (reader: Reader): Promise<KeyRows> => ({

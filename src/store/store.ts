@@ -139,6 +139,8 @@ export interface BootState {
   readonly orphans: readonly Row<'orphans'>[]
   /** Of the settings for all shards, the newest that these books have applied; 0: none. */
   readonly settingsVersion: number
+  /** Of what they contain. */
+  readonly newestMoment: Instant
   readonly lastPosting: number
   readonly lastPosition: number
   /** Read while they are iterated over, once. */
@@ -200,6 +202,11 @@ export interface Store {
   checkpoints?(): number
   /** Of a server. Absent, or null: the books are a file, or it is not read. */
   synchrony?(): Synchrony | null
+  /**
+   * Milliseconds by which this machine's clock is ahead of the server's, some seconds ago at most.
+   * Absent, or null: there is no server, or it is not read.
+   */
+  clockOffsetMs?(): number | null
   /** What a recovery stops until an operator releases it; null: nothing. */
   stoppedByRecovery(): Promise<RecoveryStop | null>
   close(): Promise<void>

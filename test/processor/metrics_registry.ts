@@ -27,7 +27,7 @@ export function metricsOf(world: World, sources: Partial<MetricSources>): Metric
     stuckPaymentMonitor: { overdue: () => ({ intents: 0, payouts: 0, recalls: 0 }) },
     openWork: { latest: () => null },
     disk: { isLow: () => false, freeBytes: () => null },
-    clock: world.clock,
+    clock: { now: world.clock.now, aheadMs: () => 0 },
     ...sources,
   })
   return metrics

@@ -14,6 +14,7 @@ import type { Random } from '../../src/base/random.js'
 import { createTimers, type Timers } from '../../src/processor/background/timers.js'
 import { loadMemory, type Memory } from '../../src/processor/cache/memory.js'
 import type { Work } from '../../src/processor/cycle/command.js'
+import { createBooksClock } from '../../src/processor/cycle/books_clock.js'
 import { createPipeline, type Pipeline } from '../../src/processor/cycle/pipeline.js'
 import { openKeyring } from '../../src/processor/master_keys/keyring.js'
 import { createVault, type Vault } from '../../src/processor/keys/vault.js'
@@ -47,6 +48,7 @@ export interface OwnerProcessOptions {
   readonly holder: string
   readonly network: BooksNetwork
   readonly scheduler: Scheduler
+  /** Of this machine. */
   readonly clock: Clock
   /** Monotonic, of this machine. */
   readonly elapsed: () => number
@@ -69,7 +71,8 @@ const MEMORY = { warmActors: 1_000, duplicateWindowMs: RULES.duplicateWindowMs }
 const EXPECTED = [CONNECTION_LOST, 'no answer from the server', 'committed with a warning']
 
 export function startOwnerProcess(options: OwnerProcessOptions): OwnerProcess {
-  const { holder, network, scheduler, clock, elapsed, random, fault, isReachable } = options
+  const { holder, network, scheduler, elapsed, random, fault, isReachable } = options
+  const clock = createBooksClock(options.clock)
   let isAlive = true
   let isServing = false
   let isStopping = false
@@ -133,6 +136,7 @@ export function startOwnerProcess(options: OwnerProcessOptions): OwnerProcess {
     const store = storeOf(() => held?.ownership() ?? { epoch: 0, lastBatch: 0 })
     const vault = createVault(await openKeyring(store, [MASTER], random, clock.now()), random)
     memory = await loadMemory(store, vault, clock.now(), MEMORY)
+    if (fault()?.machineClock !== true) clock.passed(memory.newestMoment)
     return vault
   }
   /** No other process commits until this one does. */

@@ -20,6 +20,8 @@ export interface PlantedFault {
   readonly barrier?: 'none'
   /** Answers with a warning count as answers without one. */
   readonly ignoresWarnings?: true
+  /** Decisions ignore the newest moment of the books. */
+  readonly machineClock?: true
 }
 
 const FENCE = 'SET last_batch'
@@ -34,7 +36,7 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: 'no epoch in the fence',
     edit: [FENCE, 'epoch = ?1 AND ', ''],
-    firstSeed: 20_261_122,
+    firstSeed: 20_261_141,
     provokedBy: RACES,
     finding: /F1: a commit of epoch/,
   },
@@ -69,14 +71,14 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: 'a take-over without the seen beat',
     edit: [TAKE_OVER, 'beat = ?', '? IS NOT NULL'],
-    firstSeed: 20_261_128,
+    firstSeed: 20_261_135,
     provokedBy: RACES,
     finding: LEASE,
   },
   {
     name: 'memory is loaded before the take-over',
     bootsFirst: true,
-    firstSeed: 20_261_128,
+    firstSeed: 20_261_137,
     provokedBy: RESTARTS,
     finding: /F2: memory is the books/,
   },
@@ -93,6 +95,13 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     firstSeed: 20_261_122,
     provokedBy: { commitFails: 6, writeFaults: ['warned and lost'] },
     finding: /F3: an owner is refused|is on disk before|was accepted and is stored/,
+  },
+  {
+    name: 'decisions at the time of the machine',
+    machineClock: true,
+    firstSeed: 20_261_122,
+    provokedBy: { disturb: 30, acts: ['release'] },
+    finding: /moments_of/,
   },
 ]
 

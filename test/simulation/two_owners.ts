@@ -10,7 +10,7 @@
  * - F4: nothing acknowledged is lost: the books are never behind what a processor has recorded.
  */
 import assert from 'node:assert/strict'
-import { SECOND } from '../../src/base/clock.js'
+import { MINUTE, plus, SECOND } from '../../src/base/clock.js'
 import type { Random } from '../../src/base/random.js'
 import { ensureDemo } from '../../src/processor/commands/partners/demo_ensure.js'
 import type { Work } from '../../src/processor/cycle/command.js'
@@ -43,7 +43,9 @@ type Cut = 'store' | 'gateways' | 'rail'
 
 interface Machine {
   readonly name: string
-  /** The speed of its clock, and its start. */
+  /** How far its clock is ahead. */
+  skewMs: number
+  /** The speed of its monotonic clock, and its start. */
   readonly speed: number
   readonly elapsedAtStart: number
   isPaused: boolean
@@ -58,6 +60,7 @@ interface Machine {
 
 const CUTS: readonly Cut[] = ['store', 'gateways', 'rail']
 /** Codes of answers that need neither a commit nor a barrier. */
+const SKEWS_MS = [0, 2 * MINUTE, -2 * MINUTE]
 const UNDECIDED = ['timeout', 'configuration_error']
 const STEPS_MAX = 100_000
 const STEP_MS = 250
@@ -99,7 +102,7 @@ export async function startTwoOwners(options: TwoOwnersOptions): Promise<Process
       holder: machine.name,
       network,
       scheduler,
-      clock,
+      clock: { now: () => plus(clock.now(), machine.skewMs) },
       elapsed: () => machine.elapsedAtStart + (clock.now() - started) * machine.speed,
       random,
       fault: () => fault,
@@ -121,9 +124,10 @@ export async function startTwoOwners(options: TwoOwnersOptions): Promise<Process
     })
     return process
   }
-  const createMachine = (name: string, speed: number): Machine => {
+  const createMachine = (name: string, speed: number, skewMs: number): Machine => {
     const machine = {
       name,
+      skewMs,
       speed,
       elapsedAtStart: seededRandom.int(SECOND),
       isPaused: false,
@@ -134,7 +138,7 @@ export async function startTwoOwners(options: TwoOwnersOptions): Promise<Process
     }
     return Object.assign(machine, { process: startOn(machine) })
   }
-  const machines = [createMachine('one', 1)]
+  const machines = [createMachine('one', 1, 0)]
   const serving = (): Machine[] => machines.filter(({ process }) => process.isServing())
   const owner = (): Machine | undefined =>
     serving().find(({ process }) => process.ownership().epoch === network.owner.epoch)
@@ -261,7 +265,8 @@ export async function startTwoOwners(options: TwoOwnersOptions): Promise<Process
   submit(ensureDemo(), () => (isSetUp = true))
   await until(() => isSetUp)
   const keyId = [...machines[0]!.process.memory().keys.values()][0]?.id
-  machines.push(createMachine('two', seededRandom.pick([1, CLOCK_SPEED, 1 / CLOCK_SPEED])))
+  const speed = seededRandom.pick([1, CLOCK_SPEED, 1 / CLOCK_SPEED])
+  machines.push(createMachine('two', speed, seededRandom.pick(SKEWS_MS)))
   hasTakenOver = false
   fault = options.fault
 
@@ -312,6 +317,7 @@ export async function startTwoOwners(options: TwoOwnersOptions): Promise<Process
     settle: async () => {
       for (const machine of machines) {
         machine.cuts.clear()
+        machine.skewMs = 0
         wake(machine)
       }
       network.endFormer()

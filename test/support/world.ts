@@ -29,6 +29,7 @@ import { openKeyring } from '../../src/processor/master_keys/keyring.js'
 import { loadMemory, type Memory } from '../../src/processor/cache/memory.js'
 import type { Origin } from '../../src/processor/cycle/origin.js'
 import type { Transition } from '../../src/processor/cycle/commit_batch.js'
+import { createBooksClock } from '../../src/processor/cycle/books_clock.js'
 import {
   createPipeline,
   type Pipeline,
@@ -98,6 +99,8 @@ export interface WorldOptions {
   readonly onTransitions?: (transitions: readonly Transition[]) => void
   readonly meter?: PipelineMeter
   readonly onStop?: (reason: string, error: unknown) => void
+  /** The clock of the test is a machine's. Absent: it is that of decisions, so it may fall. */
+  readonly isMachineClock?: true
   /** Default: the system's. */
   readonly random?: Random
   /** Instead of `setImmediate`. */
@@ -127,8 +130,10 @@ export async function createWorld(home: Home, options: WorldOptions = {}): Promi
       warmActors: 1_000,
       duplicateWindowMs: RULES.duplicateWindowMs,
     })
+    const decisions = createBooksClock(clock)
+    decisions.passed(memory.newestMoment)
     pipeline = createPipeline({
-      clock,
+      clock: options.isMachineClock === true ? decisions : clock,
       random,
       store,
       memory,

@@ -93,6 +93,8 @@ export interface Memory {
   lastRecovery: number
   /** Of the settings for all shards, the newest that is applied; 0: none. */
   settingsVersion: number
+  /** Of the books, when they were loaded. */
+  newestMoment: Instant
   /** The one that cannot be applied; while there is one, partners' writes are refused. */
   settingsFault: SettingsFault | null
   readonly nonces: NonceTable
@@ -197,6 +199,7 @@ function emptyMemory(salt: Buffer, warmActors: number, duplicateWindowMs: number
     isUnverified: false,
     lastRecovery: 0,
     settingsVersion: 0,
+    newestMoment: instant(0),
     settingsFault: null,
     nonces: createNonceTable({ salt }),
     corruptRows: createCorruptRows(),
@@ -216,6 +219,7 @@ function loadBooks(memory: Memory, boot: BootState): void {
   memory.lastPosting = boot.lastPosting
   memory.lastPosition = boot.lastPosition
   memory.settingsVersion = boot.settingsVersion
+  memory.newestMoment = boot.newestMoment
 }
 
 /** Each release skipped positions, and as many sequence numbers of each tenant. */

@@ -5,6 +5,7 @@
  * - The data directory belongs to one process: the marks beside the books are in it.
  */
 import { hostname } from 'node:os'
+import type { Clock } from '../../base/clock.js'
 import type { Logger } from '../../base/log.js'
 import type { Random } from '../../base/random.js'
 import type { Settings } from '../../base/settings.js'
@@ -21,6 +22,8 @@ export interface JoinOptions {
   readonly random: Random
   readonly timelines: Timelines
   readonly isSyncRequired: boolean
+  /** This machine's. */
+  readonly clock: Clock
   /** Kids of the keys in the master key file; none when there is no file. */
   readonly masterKeys: () => readonly string[]
   readonly elapsed: () => number

@@ -13,7 +13,7 @@
 import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
-import { MINUTE, SECOND } from '../../base/clock.js'
+import { MINUTE, type Clock } from '../../base/clock.js'
 import { ANSWER_WITHIN_MS } from '../../base/constants.js'
 import type { Logger } from '../../base/log.js'
 import type { Random } from '../../base/random.js'
@@ -23,9 +23,9 @@ import { Deposed, type Synchrony } from '../store.js'
 import { answered, createAnswers, lostOr, type Answers } from './answers.js'
 import { checkTimeline, connectToPrimary, parseStoreUrl, type Connection } from './connection.js'
 import { commitsOf, holderAt } from './holder.js'
-import { HEARTBEAT_MS, type SeenOwner } from './lease.js'
+import type { SeenOwner } from './lease.js'
 import { migrate, type OwnedSchemaDefinition } from './migrate.js'
-import { readSynchrony } from './synchrony.js'
+import { watchServer, type ServerWatch } from './server_watch.js'
 import { NO_TIMELINES, type Timelines } from './timelines.js'
 import { takeOwnership, type Owned, type OwnedConnection } from './ownership.js'
 
@@ -42,6 +42,8 @@ export interface SchemaOptions {
   readonly timelines?: Timelines
   /** Does not own the schema while commits wait for no standby. Absent: that is not read. */
   readonly isSyncRequired?: boolean
+  /** This machine's, compared with the server's. Absent: it is not. */
+  readonly clock?: Clock
   /** Monotonic, milliseconds. */
   readonly elapsed: () => number
   readonly pause: (ms: number) => Promise<void>
@@ -56,6 +58,8 @@ export interface OwnedSchema<Name extends string> extends Owned {
   readonly writer: Connection
   /** As of the last reading, some seconds ago at most; null: it is not read. */
   synchrony(): Synchrony | null
+  /** As of the last reading; null: it is not read (postgres/server_clock). */
+  clockOffsetMs(): number | null
   readonly readers: Readonly<Record<Name, Connection>>
   close(): Promise<void>
 }
@@ -70,8 +74,6 @@ const BY_INDEX = ['seqscan', 'hashjoin', 'mergejoin']
   .map((method) => `SET enable_${method} = off;`)
   .join(' ')
   .concat(' SET plan_cache_mode = force_generic_plan')
-
-const SYNCHRONY_EVERY_MS = 3 * SECOND
 
 /** Held by reference until the process ends: the garbage collector closes others. */
 const locks: Database[] = []
@@ -117,7 +119,7 @@ const watchedBy = (reads: Answers, connection: Connection): Connection => ({
 
 /** @throws NoAnswer when the server is lost after it was connected to */
 export async function openOwnedSchema<Name extends string>(
-  { url, shard, timelines = NO_TIMELINES, isSyncRequired, ...options }: SchemaOptions,
+  { url, shard, timelines = NO_TIMELINES, ...options }: SchemaOptions,
   definition: OwnedSchemaDefinition,
   plannings: Readonly<Record<Name, Planning>>,
   answeredWithin: Partial<Readonly<Record<Name, number>>> = {},
@@ -145,15 +147,14 @@ export async function openOwnedSchema<Name extends string>(
     await Promise.all(all.map((connection) => connection.close()))
   }
   let ownership: OwnedConnection
-  let synchrony: Synchrony | null = null
+  let server: ServerWatch
   try {
     await migrate(writer, shard, definition)
     await writer.exec(BY_INDEX)
     const { statement } = definition.commitFunction
     const background = readers[opened[0]![0]]
     const reads = watched.map((each) => each.reads)
-    if (isSyncRequired !== undefined)
-      synchrony = await untilUsable(background, isSyncRequired, options)
+    server = await watchServer({ ...options, connection: background })
     ownership = await takeOwnership({
       ...options,
       connection: writer,
@@ -171,57 +172,17 @@ export async function openOwnedSchema<Name extends string>(
   for (const connection of all) connection.onLost(fail)
   const { epoch, lastBatch: batch } = owned.ownership()
   options.log.info({ shard, epoch, batch }, 'owner of the books')
-  let isClosed = false
-  const watchSynchrony = async (): Promise<void> => {
-    for (;;) {
-      await options.pause(SYNCHRONY_EVERY_MS)
-      if (isClosed) return
-      const before = synchrony?.fault
-      synchrony = await readSynchrony(readers[opened[0]![0]])
-      const { fault } = synchrony
-      if (fault !== null && isSyncRequired === true) return fail(new Error(fault))
-      if (fault === before) continue
-      if (fault === null) options.log.info('commits wait for a standby')
-      else options.log.warn({ reason: fault }, NOT_SYNCHRONOUS)
-    }
-  }
-  if (synchrony !== null)
-    watchSynchrony().catch((error: unknown) => {
-      if (!isClosed) fail(error as Error)
-    })
+  server.start(fail)
   return {
     ...owned,
     writer,
     readers,
-    synchrony: () => synchrony,
+    synchrony: server.synchrony,
+    clockOffsetMs: server.clockOffsetMs,
     close: async () => {
-      isClosed = true
+      server.stop()
       await release()
       await close()
     },
-  }
-}
-
-const NOT_SYNCHRONOUS = 'what is answered is on one server only'
-
-/** Resolves when the schema may be owned on this server. */
-async function untilUsable(
-  connection: Connection,
-  isRequired: boolean,
-  { pause, onWaiting, log }: Pick<SchemaOptions, 'pause' | 'onWaiting' | 'log'>,
-): Promise<Synchrony> {
-  for (let looks = 1; ; looks++) {
-    const found = await readSynchrony(connection)
-    const { fault: reason } = found
-    if (reason === null) return found
-    if (!isRequired) {
-      log.warn({ reason }, NOT_SYNCHRONOUS)
-      return found
-    }
-    if (looks === 1) {
-      log.error({ reason }, 'not the owner while commits wait for no standby')
-      onWaiting?.()
-    }
-    await pause(HEARTBEAT_MS)
   }
 }

@@ -56,6 +56,7 @@ export async function openPostgresStore(options: SchemaOptions): Promise<Store> 
     marks: progressQueries(background, progress),
     onFailure: schema.onFailure,
     synchrony: schema.synchrony,
+    clockOffsetMs: schema.clockOffsetMs,
     stoppedByRecovery: () => readStoppedByRecovery(background),
     raiseEpoch: async (above) => {
       await schema.raiseEpoch(above)

@@ -111,4 +111,11 @@ export const events: Corruptions = ({ payouts, intents }) => [
     'an event published after its successor':
       'UPDATE events SET position = position + 1000 WHERE sequence = 3',
   }),
+  ...breaks('moments_of_sequence_do_not_fall', {
+    'an event of an hour later than its successors':
+      "UPDATE events SET created_at = created_at + 3600000 WHERE type = 'webhook_endpoint.test'",
+    'a posting of an hour before its predecessor': `
+        UPDATE ledger_entries SET at = at - 3600000
+        WHERE posting = (SELECT max(posting) FROM ledger_entries WHERE plan = 'deposit')`,
+  }),
 ]

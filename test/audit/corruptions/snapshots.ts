@@ -26,6 +26,12 @@ export const snapshots: Corruptions = ({ payouts, intents }) => [
       intents.authorized,
     ],
   }),
+  ...breaks('moments_of_entity_do_not_fall', {
+    'a confirmation two minutes before its creation': [
+      setIn('intents', intents.captured, '$.createdAt', "(context ->> '$.confirmedAt') + 120000"),
+      intents.captured,
+    ],
+  }),
   ...breaks('open_entities_have_timers', {
     'a timer lost': [
       `UPDATE intents SET due_at = NULL, context = json_set(context, '$.wakeAt', NULL)

@@ -1,0 +1,142 @@
+/**
+ * Processors of one cluster on machines whose clocks differ, as processes: moments do not fall at a
+ * take-over, and a machine whose clock is far off takes nothing over.
+ */
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { status } from '@grpc/grpc-js'
+import { Client } from 'pg'
+import t from 'tap'
+import type { ProtoGrpcType as OperatorProto } from '../../protos/types/operator.js'
+import { callerEntry } from '../../src/auth/callers.js'
+import { bearer } from '../../src/base/bearer.js'
+import { CLEARTEXT } from '../../src/base/grpc_tls.js'
+import { projectRoot } from '../../src/base/project_root.js'
+import { contracts } from '../../src/base/protos.js'
+import { freePort } from '../../src/supervisor/ports.js'
+import { eventually } from '../support/eventually.js'
+import { createNatsServer } from '../support/nats_server.js'
+import { noPostgres, startPostgres } from '../support/postgres_server.js'
+import { fetchOps } from '../support/raw_requests.js'
+import { startProcess, type SingleProcess } from '../support/single_process.js'
+import { tempFolder } from '../support/temp_folder.js'
+
+if (noPostgres !== false) {
+  t.pass(noPostgres)
+  process.exit()
+}
+
+t.setTimeout(0)
+
+const [OPERATOR, RAIL] = [
+  'token-of-an-operator-of-these-tests-1',
+  'token-at-the-rail-of-these-tests-only',
+]
+const top = t
+const folder = tempFolder(t)
+const postgres = await startPostgres(t)
+const nats = await createNatsServer(join(folder, 'nats'))
+await nats.start()
+t.teardown(() => nats.kill())
+const railAddress = `127.0.0.1:${await freePort('127.0.0.1')}`
+
+const dataDirOf = (name: string): string => {
+  const dataDir = join(folder, name)
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  return dataDir
+}
+const rail = await startProcess(t, 'src/rails/sandbox/main.js', {
+  DATA_DIR: dataDirOf('rail'),
+  RAIL_LISTEN: railAddress,
+  CALLERS: callerEntry('processor', 'processor', RAIL),
+})
+await rail.untilReady()
+
+interface Processor {
+  readonly address: string
+  readonly run: SingleProcess
+}
+
+const SKEWED_CLOCK = join(projectRoot(), '.build/test/support/skewed_clock.js')
+
+/** @param skewMs how far its clock is ahead */
+async function start(
+  name: string,
+  skewMs: number,
+  settings: Record<string, string>,
+): Promise<Processor> {
+  const grpcPort = await freePort('127.0.0.1')
+  const run = await startProcess(top, 'src/processor/main.js', {
+    NODE_OPTIONS: `--import=${SKEWED_CLOCK}`,
+    TEST_CLOCK_SKEW_MS: String(skewMs),
+    DATA_DIR: dataDirOf(name),
+    STORE_URL: postgres.url,
+    MASTER_KEY_FILE: join(folder, 'master.key'),
+    PROCESSOR_NAME: name,
+    GRPC_PORT: String(grpcPort),
+    RAIL_ADDRESS: railAddress,
+    RAIL_TOKEN: RAIL,
+    NATS_URL: nats.url,
+    CALLERS: callerEntry('operator', 'anna', OPERATOR),
+    ...settings,
+  })
+  return { address: `127.0.0.1:${grpcPort}`, run }
+}
+
+function createPartner({ address }: Processor, partner: string): Promise<status> {
+  const { Operator } = contracts<OperatorProto>().causeway.operator.v1
+  const client = new Operator(address, CLEARTEXT.channelCredentials(address))
+  const request = { actor: { name: '', reason: 'a test' }, partner_id: partner }
+  return new Promise((resolve) =>
+    client.CreatePartner(request, bearer(OPERATOR), (error) => {
+      client.close()
+      resolve(error?.code ?? status.OK)
+    }),
+  )
+}
+
+/** When the partners of the shard were created, in the order of the commits. */
+async function created(shard: string): Promise<number[]> {
+  const connection = new Client({ connectionString: postgres.url })
+  await connection.connect()
+  const { rows } = await connection.query<{ at: string }>(
+    `SELECT at FROM ${shard}.operator_log WHERE action = 'create_partner' ORDER BY id`,
+  )
+  await connection.end()
+  return rows.map(({ at }) => Number(at))
+}
+
+async function metricOf({ run }: Processor, name: string): Promise<number> {
+  const metrics = await (await fetchOps(run.ops, '/metrics')).text()
+  return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(metrics)?.[1])
+}
+
+const says = ({ run }: Processor, text: string): Promise<unknown> =>
+  eventually(text, () => run.output().includes(text))
+
+void t.test('moments do not fall when a machine that is behind takes over', async (t) => {
+  const first = await start('p1', 4_000, { CLUSTER: 'member', SHARD: 'books_1' })
+  await first.run.untilReady()
+  const next = await start('p2', -4_000, { CLUSTER: 'spare' })
+  await says(next, 'candidate: waiting for a shard')
+  t.equal(await createPartner(first, 'acme'), status.OK)
+  t.match(first.run.output(), "this machine's clock differs from the database server's")
+  await first.run.end()
+  await next.run.untilReady()
+  t.equal(await createPartner(next, 'globex'), status.OK)
+  const [before = 0, after = 0] = await created('books_1')
+  t.ok(after >= before, `${after} follows ${before}`)
+  t.comment(`ahead: ${await metricOf(next, 'causeway_clock_ahead_seconds')} s`)
+  const offset = await metricOf(next, 'causeway_clock_offset_seconds')
+  t.ok(offset > -5 && offset <= -1, `behind the server by ${offset} s`)
+})
+
+void t.test('a machine whose clock is two minutes behind takes nothing over', async (t) => {
+  const behind = await start('p3', -120_000, { CLUSTER: 'member', SHARD: 'books_2' })
+  await says(behind, "not the owner while this machine's clock differs")
+  const other = await start('p4', 0, { CLUSTER: 'spare' })
+  await other.run.untilReady()
+  const readiness = await (await fetchOps(behind.run.ops, '/readyz')).json()
+  t.match(readiness, { ready: false, mode: 'candidate', processor: 'p3' })
+  t.equal(await createPartner(other, 'initech'), status.OK)
+})
