@@ -4,7 +4,7 @@ MAKEFLAGS += --no-print-directory
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .PHONY: help setup nats postgres build run cluster demo ops audit statement rail-check test check lint format bench fuzz sim model \
-	mutants chaos cluster-chaos powercut failover freeze release load soak spike profile bench-scale bench-shards bench-cluster bench-compare seed settings metrics contract examples openapi collection \
+	mutants chaos cluster-chaos powercut failover restore-drill freeze release load soak spike profile bench-scale bench-shards bench-cluster bench-compare seed settings metrics contract examples openapi collection \
 	client clean
 
 INSTALLED := node_modules/.installed
@@ -80,6 +80,9 @@ powercut: setup nats build ## test recovery from disk images after power cuts: m
 
 mutants: setup build ## plant faults that the tests must notice: make mutants, make mutants ONLY="ledger limits"
 	@node .build/test/mutants/main.js $(if $(ONLY),--only "$(ONLY)") $(call with,JOBS,jobs)
+
+restore-drill: setup nats build ## lose a machine under load, restore its backup, retry every lost payment: make restore-drill PAYMENTS=300
+	@node .build/test/restore/main.js $(call with,PAYMENTS,payments)
 
 chaos: setup nats build ## test kills, frozen processes and a full disk under load: make chaos DURATION=60 SEED=1
 	@node .build/test/crash/chaos.js $(call with,DURATION,duration) $(call with,SEED,seed)

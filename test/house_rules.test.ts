@@ -15,6 +15,7 @@ const WIDTH_MAX = 100
 const BASE = 'src/base'
 const METRICS = 'src/metrics'
 const DATABASE = 'src/store/database.ts'
+const DATABASE_COPY = 'src/store/database_copy.ts'
 const CHECKPOINTS = 'src/store/checkpoints.ts'
 const DIALECT = 'src/store/dialect.ts'
 const POSTGRES = 'src/store/postgres'
@@ -45,6 +46,7 @@ const MODULES: Readonly<Record<string, readonly string[]>> = {
   'src/rails/check': [BASE, 'src/auth', 'src/rails', 'protos/types'],
   'src/rails/sandbox': [BASE, METRICS, 'src/auth', 'src/rails', DATABASE, 'protos/types'],
   [DATABASE]: [BASE, CHECKPOINTS, DIALECT],
+  [DATABASE_COPY]: [DATABASE],
   [CHECKPOINTS]: [],
   [DIALECT]: [],
   'src/store': [BASE, DATABASE, DIALECT],
@@ -61,9 +63,17 @@ const MODULES: Readonly<Record<string, readonly string[]>> = {
   'src/reconciliation': [BASE, 'src/money', DATABASE],
   'src/operations': [
     ...[BASE, METRICS, 'src/money', 'src/auth', 'src/qr'],
-    ...['src/client', 'src/supervisor', 'src/reconciliation', POSTGRES, 'protos/types'],
+    ...[
+      'src/client',
+      'src/supervisor',
+      'src/reconciliation',
+      'src/backup',
+      POSTGRES,
+      'protos/types',
+    ],
   ],
   'src/audit': [BASE, DATABASE, POSTGRES],
+  'src/backup': [BASE, 'src/audit', DATABASE, DATABASE_COPY],
   'protos/types': [],
 }
 
@@ -107,7 +117,7 @@ const ADAPTERS: Readonly<Record<string, readonly string[]>> = {
   'uWebSockets.js': ['gateway/http/server.ts', 'gateway/http/request_context.ts'],
   nats: ['src/bus/nats.ts'],
   pg: ['src/store/postgres/connection.ts'],
-  sqlite3: [DATABASE, 'src/supervisor/data_folder.ts'],
+  sqlite3: [DATABASE, DATABASE_COPY, 'src/supervisor/data_folder.ts'],
   xstate: ['actors/'],
 }
 

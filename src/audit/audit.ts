@@ -10,6 +10,7 @@ import { SOURCES, type Books, type Source } from './books.js'
 import type { Finding, Violation } from './check.js'
 import { CHECKLIST } from './checklist.js'
 import { filesAreIntact, textsAreJson } from './checks/files.js'
+import { railLogExists } from './checks/rail.js'
 import { timelineOf, type TimelineItem } from './timeline.js'
 
 export interface CheckResult {
@@ -40,6 +41,8 @@ export interface BrokenInvariant extends Violation {
 export interface AuditOptions {
   /** Leave out checks that compare databases. */
   readonly live: boolean
+  /** The rail keeps its log on a machine of its own. */
+  readonly isRailElsewhere?: boolean
   /** Milliseconds of a monotonic clock. */
   readonly stopwatch: () => number
   /** Called after each check. */
@@ -57,7 +60,9 @@ export async function audit(books: Books, options: AuditOptions): Promise<AuditR
   for (const check of CHECKLIST) {
     const startedAt = options.stopwatch()
     const lacksRows = check.needsEveryRow === true && books.corrupt.size > 0
-    const isLeftOut = lacksRows || check.reads.some((source) => !audited.includes(source))
+    const isElsewhere = check === railLogExists && options.isRailElsewhere === true
+    const isLeftOut =
+      lacksRows || isElsewhere || check.reads.some((source) => !audited.includes(source))
     const { rows, broken } = isLeftOut ? NOT_CHECKED : await findingOf(check, books)
     const isCorrupt = check === textsAreJson && books.corrupt.size > 0
     const outcome = broken !== null || isCorrupt ? 'broken' : isLeftOut ? 'left out' : 'ok'

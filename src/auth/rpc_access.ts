@@ -141,6 +141,7 @@ export const RPC_ACCESS = {
     ResolveOrphan: DECIDE,
     ApproveIntent: DECIDE,
     RejectIntent: DECIDE,
+    NoteBackup: READ,
   },
   'causeway.operator.v1.WebhookAdmin': {
     Status: READ,

@@ -44,6 +44,10 @@ export const FILES = {
   timeline: 'timeline.json',
   /** Identifies this data directory to the other machines of a cluster. */
   place: 'place.id',
+  /** Which backup was restored here; until the books are in recovery mode. */
+  restored: 'restored.json',
+  /** The newest backup. */
+  lastBackup: 'backup.json',
 } as const
 
 /** The high-water mark of one shard of a cluster: a processor can serve several in turn. */

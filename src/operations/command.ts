@@ -92,7 +92,7 @@ export interface LocalCommand extends Spec {
   runLocally(
     paint: Paint,
     settings: () => Settings,
-    given: { readonly args: readonly string[]; readonly flags: Flags },
+    given: { readonly args: readonly string[]; readonly flags: Flags; readonly out: Writable },
   ): Report | Promise<Report>
 }
 

@@ -1,6 +1,7 @@
 /** All operator commands, in the order of the help. */
 import { actions } from './actions.js'
 import { approvalsApprove, approvalsList, approvalsReject } from './approvals.js'
+import { backup } from './backup.js'
 import { balanceAlert, deposit, keyIssue, partnerCreate, ratesList, ratesSet } from './changes.js'
 import {
   callersCreate,
@@ -44,6 +45,7 @@ import {
   recoveryShow,
 } from './recovery.js'
 import { recoveryRelease } from './recovery_release.js'
+import { restore } from './restore.js'
 import { routesList, routesSet } from './routes.js'
 import { settingsSkip, shardCreate, shardList, shardMove } from './shard_commands.js'
 import { sign } from './sign.js'
@@ -122,6 +124,8 @@ export const COMMANDS: readonly AnyCommand[] = [
   verify,
   configShow,
   productionCheck,
+  backup,
+  restore,
   storeCopy,
   shardList,
   shardCreate,

@@ -62,7 +62,8 @@ async function runCommand(
   }
   const { command, args, flags } = parsed
   if ('runLocally' in command) {
-    return print(await command.runLocally(output.paint, settings, { args, flags }), flags, output)
+    const given = { args, flags, out: output.out }
+    return print(await command.runLocally(output.paint, settings, given), flags, output)
   }
   const found = findSandbox(settings())
   if (found === undefined && settings().OPERATOR_TOKEN_FILE === '') {

@@ -53,6 +53,9 @@ export const OPTIONS = {
   incomplete: { about: 'release in spite of a statement that cannot be right' },
   'no-statement': { about: 'the reason states how the rail was checked instead' },
   match: { value: 'PAYMENT', about: 'the held payment that was executed' },
+  every: { value: 'TIME', about: 'make one again and again, e.g. 15m, 1h, 1d' },
+  keep: { value: 'NUMBER', about: 'keep this many with --every; default 48' },
+  'with-keys': { about: 'copy the keys and tokens too, which open every secret of the copy' },
   dismiss: { about: 'no held payment matches it' },
 } as const satisfies Record<string, OptionSpec>
 

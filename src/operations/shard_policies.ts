@@ -181,6 +181,7 @@ const POLICIES: Readonly<Record<string, Policy | ((request: Message) => Policy)>
   'Recovery/AddOrphans': NAMED,
   'Recovery/CheckStatement': NAMED,
   'Recovery/Release': NAMED,
+  'Recovery/NoteBackup': NAMED,
   // `master-key` calls it at every shard.
   'PartnerAdmin/ReencryptSecrets': NAMED,
 }

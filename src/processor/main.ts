@@ -9,6 +9,7 @@ import { existsSync, rmSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { configuredCaller, createCallers } from '../auth/callers.js'
 import { loadMasterKeys, type MasterKeys } from '../auth/master_key.js'
+import { backupAgeSeconds, readRestoredMark, removeRestoredMark } from '../base/backup_marks.js'
 import { childProcess, isSupervised, type ReadyInfo } from '../base/child.js'
 import { instant, SECOND, systemClock, systemPause, type Instant } from '../base/clock.js'
 import { freeBytesOf, MIB, watchFreeSpace } from '../base/free_space.js'
@@ -64,7 +65,7 @@ import { createPipelineMeter, registerMetrics } from './metrics.js'
 import { createPaymentCounters } from './payment_metrics.js'
 import { createQueryRunner } from './queries/query.js'
 import { compareUnsubmitted } from './background/orphan_comparison.js'
-import { createRecovery } from './background/recovery.js'
+import { createRecovery, REQUESTED } from './background/recovery.js'
 import { createStatementChecker } from './recovery/statement_check.js'
 import { createServer, prepareContracts, type ServerLinks } from './server.js'
 import { createCommittedEvents } from './servers/event_watch.js'
@@ -109,6 +110,7 @@ const child = childProcess({ log, metrics: () => metrics.text(), stop: () => sto
 const listener = await listen(joinAddress({ host: settings.GRPC_HOST, port: settings.GRPC_PORT }))
 if (settings.CLUSTER !== 'off') prepareContracts()
 const { masters, books, member } = await openBooks().catch(orRestart)
+const restoredFile = dataFile(settings, FILES.restored)
 const recovery = await createRecovery({
   books,
   ...(member === undefined
@@ -118,7 +120,8 @@ const recovery = await createRecovery({
         formerHighWaterFile: dataFile(settings, FILES.highWater),
         publishedEpoch: member.publishedEpoch,
       }),
-  isRequested: settings.RECOVERY === 'yes',
+  requestedBy: recoveryCause(),
+  onEntered: () => removeRestoredMark(restoredFile),
   clock,
   pause: systemPause,
   log,
@@ -282,6 +285,7 @@ registerMetrics(metrics, {
   ...{ pipeline, memory, bus, timers, stuckPaymentMonitor, openWork, recovery, disk, clock },
   store: books,
   backlog: () => relay?.backlog(),
+  backupAgeSeconds: () => backupAgeSeconds(dataFile(settings, FILES.lastBackup), clock.now()),
 })
 readinessNow = () => ({
   ready: serving && memory.settingsFault === null,
@@ -522,7 +526,23 @@ function isSyncRequired(): boolean {
 }
 
 function timelines(): Timelines {
-  return timelinesIn(dataFile(settings, FILES.timeline), settings.RECOVERY === 'yes')
+  return timelinesIn(
+    dataFile(settings, FILES.timeline),
+    settings.RECOVERY === 'yes' || existsSync(dataFile(settings, FILES.restored)),
+  )
+}
+
+/** Why this start begins recovery mode. */
+function recoveryCause(): string | undefined {
+  const mark = readRestoredMark(restoredFile)
+  if (mark === undefined) return settings.RECOVERY === 'yes' ? REQUESTED : undefined
+  const { booksId, snapshotAt } = mark
+  if (booksId === null || booksId === books.marks.progress().booksId) {
+    return `the backup of ${snapshotAt} was restored`
+  }
+  return refuseToServe(
+    `${restoredFile} is of other books: restore the backup again, into an empty DATA_DIR`,
+  )
 }
 
 async function masterKeysOf(books: Store): Promise<MasterKeys> {

@@ -26,6 +26,7 @@ export interface MetricSources {
   readonly openWork: Pick<OpenWorkMonitor, 'latest'>
   readonly timers: Pick<Timers, 'corruptActors' | 'waitingForRail'>
   readonly recovery: Pick<Recovery, 'refusedMarks'>
+  readonly backupAgeSeconds: () => number
   readonly disk: Pick<FreeSpace, 'isLow' | 'freeBytes'>
   readonly clock: Pick<BooksClock, 'now' | 'aheadMs'>
 }
@@ -39,6 +40,7 @@ export function registerMetrics(metrics: Metrics, sources: MetricSources): void 
   registerPaymentMetrics(metrics, sources)
   registerModes(metrics, memory)
   metrics.read('causeway_marks_refused_total', () => recovery.refusedMarks())
+  metrics.read('causeway_backup_age_seconds', sources.backupAgeSeconds)
   metrics.read('causeway_corrupt_actors', () => timers.corruptActors)
   metrics.read('causeway_timers_waiting_for_rail', () => timers.waitingForRail)
   metrics.read('causeway_bus_up', () => Number(bus.status() === 'up'))

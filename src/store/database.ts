@@ -4,7 +4,8 @@
  * Owns: opening, pragmas, migrations, prepared statements, closing. Does not own: tables (callers),
  * checkpoint timing (checkpoints).
  *
- * - Only this file and the supervisor's lock (supervisor/data_folder) import the driver.
+ * - Only this file, database_copy and the supervisor's lock (supervisor/data_folder) import the
+ *   driver.
  * - Statements of one connection run in sequence. A transaction of several statements is safe only
  *   for the sole user of a connection; our writers use one statement per commit instead.
  * - A commit is on disk before its promise resolves (WAL, synchronous=FULL: one fsync per commit).

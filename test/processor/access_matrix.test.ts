@@ -23,7 +23,7 @@ const READ = `
   Operator/ListDiscrepancies Operator/ListRoutes
   PartnerAdmin/List PartnerAdmin/ListKeys PartnerAdmin/ListActions
   Reconciliation/Movements Reconciliation/MovementsOf Reconciliation/Conclude
-  Recovery/Show Recovery/CheckStatement Recovery/ListOrphans
+  Recovery/Show Recovery/CheckStatement Recovery/ListOrphans Recovery/NoteBackup
   Callers/List Approvals/List Shards/Show Shards/List
   WebhookAdmin/Status WebhookAdmin/ListEndpoints WebhookAdmin/ListDead WebhookAdmin/ListPoison`
 const ALLOWED: Readonly<Record<string, string>> = {

@@ -22,6 +22,7 @@ export const SQLITE_ONLY: Readonly<Record<string, string>> = {
   'test/golden': 'data folders of earlier versions',
   'test/integration/full_disk': 'a full disk under the file',
   'test/load': 'seeds and measures files',
+  'test/restore': 'backups of files',
   'test/powercut': 'images of the file after a power cut',
   'test/simulation': 'counts the reads and writes of the file',
 }

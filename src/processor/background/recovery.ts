@@ -41,6 +41,9 @@ const RAIL = 'the rail'
 const POOL = 'webhook pool'
 const GATEWAY = 'a gateway'
 
+/** The operator's setting. */
+export const REQUESTED = 'RECOVERY=yes'
+
 /** A start of unverified books waits this much longer for a source: it could write nothing. */
 const VERIFIED_WITHIN_MS = 4 * SECOND
 const UNVERIFIED =
@@ -64,8 +67,10 @@ export interface RecoveryOptions {
   readonly formerHighWaterFile?: string
   /** In a cluster: the highest epoch that an owner of these books has published. */
   readonly publishedEpoch?: () => Promise<number>
-  /** The operator's setting RECOVERY. */
-  readonly isRequested: boolean
+  /** Why this start begins recovery mode: the operator's setting, or a restored backup. */
+  readonly requestedBy?: string | undefined
+  /** Called when the books have recorded it. */
+  readonly onEntered?: () => void
   readonly clock: Clock
   readonly pause: (ms: number) => Promise<void>
   readonly log: Logger
@@ -106,7 +111,7 @@ export interface Recovery {
 }
 
 export async function createRecovery(options: RecoveryOptions): Promise<Recovery> {
-  const { books, highWaterFile, isRequested, clock, pause, log } = options
+  const { books, highWaterFile, requestedBy, clock, pause, log } = options
   const { publishedEpoch = () => Promise.resolve(0) } = options
   const former = formerMark(options)
   const mark = foundMark(highWaterFile, log) ?? former
@@ -117,7 +122,7 @@ export async function createRecovery(options: RecoveryOptions): Promise<Recovery
     pause,
     log,
   })
-  const isActive = isRequested || (await books.stoppedByRecovery()) === 'writes'
+  const isActive = requestedBy !== undefined || (await books.stoppedByRecovery()) === 'writes'
   let isVerified = isActive || mark !== undefined
   let onVerified: () => void = () => undefined
   let onState: () => void = () => undefined
@@ -218,7 +223,8 @@ export async function createRecovery(options: RecoveryOptions): Promise<Recovery
       submitTo = pipeline
       memory = given
       memory.isUnverified = !isVerified
-      if (isActive) await enter('RECOVERY=yes', 'writes')
+      if (isActive) await enter(requestedBy ?? REQUESTED, 'writes')
+      options.onEntered?.()
       if (memory.recovery === null) return
       const { cause, stops } = memory.recovery
       const what = stops === 'writes' ? 'recovery mode: reads only' : 'submissions are stopped'
@@ -237,7 +243,7 @@ export async function createRecovery(options: RecoveryOptions): Promise<Recovery
     onVerified: (handler) => (onVerified = handler),
     state: () => {
       const recovery = memory?.recovery ?? null
-      if (isActive) return { mode: 'recovery', reason: recovery?.cause ?? 'RECOVERY=yes' }
+      if (isActive) return { mode: 'recovery', reason: recovery?.cause ?? REQUESTED }
       if (!isVerified) return { mode: 'unverified', reason: UNVERIFIED }
       if (recovery === null) return { mode: 'normal' }
       return { mode: 'submissions_stopped', reason: recovery.cause }

@@ -5,6 +5,7 @@ import type { ReleaseRequest__Output as ReleaseRequest } from '../../../protos/t
 import type { StatementFigures__Output as WireFigures } from '../../../protos/types/causeway/operator/v1/StatementFigures.js'
 import { instant, toRfc3339 } from '../../base/clock.js'
 import { approveIntent, rejectIntent } from '../commands/intents/intent_review.js'
+import { noteAction } from '../commands/operators/action_note.js'
 import { addOrphans } from '../commands/operators/orphan_add.js'
 import { resolveOrphan } from '../commands/operators/orphan_resolve.js'
 import {
@@ -26,6 +27,7 @@ import {
 import { grpcError } from './grpc_error.js'
 import type { ModeState } from '../background/recovery.js'
 import {
+  actingAs,
   operatorWork,
   ownWork,
   unary,
@@ -96,6 +98,15 @@ export function recoveryService(
     ),
     RejectIntent: unary(dependencies, ({ actor, intent_id }) =>
       operatorWork(actor, (a) => rejectIntent(a, intent_id)),
+    ),
+    NoteBackup: unary(dependencies, ({ actor, backup, outcome }) =>
+      ownWork(
+        backup.trim() === ''
+          ? null
+          : actingAs(actor, (a) =>
+              noteAction(a, { action: 'backup', subject: backup, evidence: outcome }),
+            ),
+      ),
     ),
   }
 }

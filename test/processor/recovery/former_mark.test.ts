@@ -29,7 +29,7 @@ const restored = (publishedEpoch = 0): Promise<Recovery> =>
     books: world.store,
     highWaterFile: join(folder, ofShard),
     formerHighWaterFile: join(folder, former),
-    isRequested: true,
+    requestedBy: 'RECOVERY=yes',
     clock: world.clock,
     pause: () => Promise.resolve(),
     log: createLog('test', { LOG_LEVEL: 'silent' }),

@@ -34,7 +34,6 @@ async function started(t: Test, mark: boolean): Promise<Started> {
   const recovery = await createRecovery({
     books: world.store,
     highWaterFile: file,
-    isRequested: false,
     clock: world.clock,
     pause: () => new Promise((resolve) => setImmediate(resolve)),
     log: createLog('test', { LOG_LEVEL: 'silent' }),
@@ -92,7 +91,6 @@ void t.test('an unreadable mark is none', async (t) => {
   const recovery = await createRecovery({
     books: world.store,
     highWaterFile: file,
-    isRequested: false,
     clock: world.clock,
     pause: () => Promise.resolve(),
     log: createLog('test', { LOG_LEVEL: 'silent' }),

@@ -1,0 +1,216 @@
+/**
+ * Makes one backup of a DATA_DIR, beside a running stack or of a stopped one.
+ *
+ * - All snapshots are taken within milliseconds, in the order of `databasesIn`; then the files are
+ *   copied. So the gap between them does not grow with their size.
+ * - A copy that SQLite finds damaged is discarded. One whose audit is broken is kept and says so:
+ *   the books themselves are broken then, and it can be the best that there is.
+ * - Files have mode 0600. The manifest is the last file; then the folder gets its final name.
+ */
+import { copyFile, open, stat, statfs } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { audit } from '../audit/audit.js'
+import { openBooks } from '../audit/books.js'
+import { conclusion } from '../audit/report.js'
+import { instant, toRfc3339, type Clock, type Instant } from '../base/clock.js'
+import { MIB } from '../base/free_space.js'
+import { writeSecretFile } from '../base/secret_file.js'
+import { FILES } from '../base/subjects.js'
+import { openDatabase } from '../store/database.js'
+import { problemsIn, schemaOf, takeSnapshot, type Snapshot } from '../store/database_copy.js'
+import type { BackupFolder } from './backups.js'
+import { databasesIn } from './databases.js'
+import {
+  BackupFault,
+  digestOf,
+  MANIFEST,
+  manifestText,
+  readManifest,
+  type BackedUpFile,
+  type BooksState,
+  type Manifest,
+} from './manifest.js'
+
+export interface BackupOptions {
+  readonly dataDir: string
+  readonly into: BackupFolder
+  /** Paths of secrets that are copied too, by their names in a DATA_DIR. */
+  readonly keys: ReadonlyMap<string, string>
+  readonly version: string
+  readonly clock: Clock
+  /** Milliseconds of a monotonic clock. */
+  readonly stopwatch: () => number
+  readonly isStopped: () => boolean
+}
+
+export interface MadeBackup {
+  readonly folder: string
+  readonly manifest: Manifest
+  /** Milliseconds; the writer's WAL was not restarted in `copying`. */
+  readonly took: { readonly copying: number; readonly checking: number }
+}
+
+/** @throws BackupFault, CopyStopped */
+export async function makeBackup(options: BackupOptions): Promise<MadeBackup> {
+  const { dataDir, into, clock, stopwatch } = options
+  const names = databasesIn(dataDir)
+  await requireSpace(dataDir, names, into.path)
+  const begun = clock.now()
+  const draft = into.draft(begun)
+  try {
+    const startedAt = stopwatch()
+    const snapshotAt = await copyDatabases(options, names, draft)
+    const copiedAt = stopwatch()
+    for (const [name, path] of options.keys) await copyKey(path, join(draft, name))
+    const manifest = await checkedManifest(options, { begun, snapshotAt, names, draft })
+    writeSecretFile(join(draft, MANIFEST), manifestText(manifest))
+    const folder = await into.finish(draft, begun)
+    const took = { copying: copiedAt - startedAt, checking: stopwatch() - copiedAt }
+    return { folder, manifest: readManifest(folder), took }
+  } catch (error) {
+    into.discard(draft)
+    throw error
+  }
+}
+
+/** Of a full disk the processor would notice too. */
+const SPARE_BYTES = 256 * MIB
+
+async function requireSpace(
+  dataDir: string,
+  names: readonly string[],
+  target: string,
+): Promise<void> {
+  const files = names.flatMap((name) => [name, `${name}-wal`]).map((name) => join(dataDir, name))
+  const sizes = await Promise.all(
+    files.filter((file) => existsSync(file)).map(async (file) => (await stat(file)).size),
+  )
+  const needed = sizes.reduce((sum, size) => sum + size, SPARE_BYTES)
+  const { bavail, bsize } = await statfs(target)
+  if (bavail * bsize >= needed) return
+  throw new BackupFault(
+    `${target} has ${inMib(bavail * bsize)} MB free and needs ${inMib(needed)} MB: free space, ` +
+      'or name another folder.',
+  )
+}
+
+const inMib = (bytes: number): string => String(Math.ceil(bytes / MIB))
+
+/** @returns the moment after which the books may lack something */
+async function copyDatabases(
+  { dataDir, clock, isStopped }: BackupOptions,
+  names: readonly string[],
+  draft: string,
+): Promise<Instant> {
+  const snapshots: (readonly [string, Snapshot])[] = []
+  let snapshotAt = clock.now()
+  try {
+    for (const name of names) {
+      if (name === FILES.processorDatabase) snapshotAt = clock.now()
+      snapshots.push([name, await takeSnapshot(join(dataDir, name))])
+    }
+    for (const [name, snapshot] of snapshots) await snapshot.copyTo(join(draft, name), isStopped)
+  } finally {
+    await Promise.all(snapshots.map(([, snapshot]) => snapshot.close()))
+  }
+  return snapshotAt
+}
+
+async function copyKey(from: string, to: string): Promise<void> {
+  await copyFile(from, to)
+  const written = await open(to, 'r+')
+  try {
+    await written.chmod(0o600)
+    await written.sync()
+  } finally {
+    await written.close()
+  }
+}
+
+interface Copied {
+  readonly begun: Instant
+  readonly snapshotAt: Instant
+  readonly names: readonly string[]
+  readonly draft: string
+}
+
+async function checkedManifest(
+  options: BackupOptions,
+  { snapshotAt, names, draft }: Copied,
+): Promise<Omit<Manifest, 'format'>> {
+  for (const name of names) {
+    const [problem] = await problemsIn(join(draft, name))
+    if (problem === undefined) continue
+    throw new BackupFault(`the copy of ${name} is damaged (${problem}): see make audit.`)
+  }
+  const audited = await auditOf(options, draft, snapshotAt)
+  const files: BackedUpFile[] = []
+  for (const name of names) {
+    files.push({ ...(await fileOf(draft, name)), schema: await schemaOf(join(draft, name)) })
+  }
+  for (const name of options.keys.keys()) files.push({ ...(await fileOf(draft, name)), schema: 0 })
+  return {
+    version: options.version,
+    snapshot_at: toRfc3339(snapshotAt),
+    completed_at: toRfc3339(options.clock.now()),
+    books: await stateOf(join(draft, FILES.processorDatabase)),
+    files,
+    audit: audited,
+  }
+}
+
+async function fileOf(draft: string, name: string): Promise<Omit<BackedUpFile, 'schema'>> {
+  const path = join(draft, name)
+  return { name, bytes: (await stat(path)).size, sha256: await digestOf(path) }
+}
+
+/** The pools' snapshots are older than that of the books, and the rail's is newer. */
+async function auditOf(
+  { clock, stopwatch }: BackupOptions,
+  draft: string,
+  snapshotAt: Instant,
+): Promise<Manifest['audit']> {
+  const books = await openBooks(draft, { now: () => snapshotAt }, { poolsReplacedAt: clock.now() })
+  try {
+    const report = await audit(books, {
+      live: false,
+      isRailElsewhere: !books.has('rail'),
+      stopwatch,
+      onCheck: () => undefined,
+    })
+    return { clean: report.clean, conclusion: conclusion(report) }
+  } finally {
+    await books.close()
+  }
+}
+
+const STATE = `SELECT epoch, last_batch AS batch,
+    (SELECT value FROM meta WHERE name = 'books_id') AS id,
+    (SELECT created_at FROM events ORDER BY position DESC LIMIT 1) AS newest
+  FROM owner`
+const MASTER_KEYS = 'SELECT kid FROM master_keys WHERE emptied_at IS NULL ORDER BY kid'
+
+interface StateRow {
+  readonly epoch: number
+  readonly batch: number
+  readonly id: string
+  readonly newest: number | null
+}
+
+async function stateOf(file: string): Promise<BooksState> {
+  const books = await openDatabase(file, { readOnly: true })
+  try {
+    const [state] = await books.all<StateRow>(STATE)
+    if (state === undefined) throw new BackupFault(`${dirname(file)} has books without an owner.`)
+    const keys = await books.all<{ kid: string }>(MASTER_KEYS)
+    const { id, epoch, batch, newest } = state
+    return {
+      ...{ id, epoch, batch },
+      newest_event_at: newest === null ? '' : toRfc3339(instant(newest)),
+      master_keys: keys.map(({ kid }) => kid),
+    }
+  } finally {
+    await books.close()
+  }
+}

@@ -1,0 +1,44 @@
+/**
+ * Backups again and again: one at the start, then one in each interval.
+ *
+ * - A failed run is reported and the next one follows at its time.
+ * - Runs keep to the grid of the first start. A run that takes longer than the interval is followed
+ *   by the next point of the grid.
+ */
+import { plus, type Clock, type Instant } from '../base/clock.js'
+
+export interface ScheduleOptions {
+  readonly everyMs: number
+  readonly clock: Clock
+  /** Resolves early when the schedule is stopped. */
+  readonly pauseUntil: (at: Instant) => Promise<void>
+  readonly isStopped: () => boolean
+  readonly run: () => Promise<void>
+  readonly onFailure: (error: unknown, next: Instant) => Promise<void>
+}
+
+export async function runEvery(options: ScheduleOptions): Promise<void> {
+  const { everyMs, clock, pauseUntil, isStopped, run, onFailure } = options
+  const first = clock.now()
+  for (;;) {
+    const failure = await run().then(
+      () => undefined,
+      (error: unknown) => ({ error }),
+    )
+    const past = Math.floor((clock.now() - first) / everyMs)
+    const next = plus(first, (past + 1) * everyMs)
+    if (isStopped()) return
+    if (failure !== undefined) await onFailure(failure.error, next)
+    await pauseUntil(next)
+    if (isStopped()) return
+  }
+}
+
+const EVERY = /^([1-9]\d{0,4})(m|h|d)$/
+const UNIT_MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+/** Of `15m`, `1h`, `1d`; undefined when it is none. */
+export function parseInterval(text: string): number | undefined {
+  const [, count, unit = ''] = EVERY.exec(text) ?? []
+  return count === undefined ? undefined : Number(count) * (UNIT_MS[unit] ?? 0)
+}

@@ -1,0 +1,292 @@
+/** Backups: what is copied, kept and refused, and books that go on being written beside one. */
+import {
+  appendFileSync,
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { backupsIn, openBackupFolder } from '../../src/backup/backups.js'
+import { makeBackup, type BackupOptions, type MadeBackup } from '../../src/backup/make_backup.js'
+import { MANIFEST } from '../../src/backup/manifest.js'
+import { requireEmpty, restoreBackup, verifiedManifest } from '../../src/backup/restore.js'
+import { parseInterval, runEvery } from '../../src/backup/schedule.js'
+import { backupAgeSeconds, readRestoredMark, writeLastBackup } from '../../src/base/backup_marks.js'
+import { instant, plus, type Instant } from '../../src/base/clock.js'
+import { FILES } from '../../src/base/subjects.js'
+import { openDatabase, type Database } from '../../src/store/database.js'
+import { problemsIn, takeSnapshot } from '../../src/store/database_copy.js'
+import { tempFolder } from '../support/temp_folder.js'
+
+const START = instant(1_795_000_000_000)
+const SCHEMAS = {
+  [FILES.processorDatabase]: 'src/store/schema',
+  [FILES.webhookDatabase]: 'actors/webhook/store/schema',
+  [FILES.railDatabase]: 'src/rails/sandbox/schema',
+}
+
+async function aDataDir(t: Test): Promise<string> {
+  const dataDir = join(tempFolder(t), 'data')
+  mkdirSync(dataDir, { mode: 0o700 })
+  for (const [name, migrations] of Object.entries(SCHEMAS)) {
+    await (await openDatabase(join(dataDir, name), { migrations })).close()
+  }
+  writeFileSync(join(dataDir, FILES.masterKey), `k1:${'0'.repeat(64)}\n`, { mode: 0o600 })
+  return dataDir
+}
+
+let seconds = 0
+
+async function backedUp(
+  dataDir: string,
+  backups: string,
+  over: Partial<BackupOptions> = {},
+): Promise<MadeBackup> {
+  const into = await openBackupFolder(backups)
+  const now = plus(START, (seconds += 1) * 1_000)
+  return makeBackup({
+    ...{ dataDir, into, keys: new Map(), version: '1.2.3' },
+    clock: { now: () => now },
+    stopwatch: () => 0,
+    isStopped: () => false,
+    ...over,
+  }).finally(() => into.release())
+}
+
+t.test('a backup is whole, private, checked and of one moment', async (t) => {
+  const dataDir = await aDataDir(t)
+  const backups = join(dataDir, '..', 'backups')
+  const { folder, manifest } = await backedUp(dataDir, backups)
+  t.same(readdirSync(folder).sort(), [MANIFEST, 'processor.db', 'rail.db', 'webhooks.db'])
+  t.equal(statSync(folder).mode & 0o777, 0o700)
+  for (const name of readdirSync(folder)) {
+    t.equal(statSync(join(folder, name)).mode & 0o777, 0o600, name)
+  }
+  t.same(
+    manifest.files.map(({ name }) => name),
+    ['webhooks.db', 'processor.db', 'rail.db'],
+    'the pools first, then the books',
+  )
+  t.match(manifest, { version: '1.2.3', audit: { clean: true }, books: { epoch: 1, batch: 0 } })
+  t.same(await verifiedManifest(folder), manifest)
+})
+
+t.test('keys are in a backup only when it was asked for', async (t) => {
+  const dataDir = await aDataDir(t)
+  const key = join(dataDir, FILES.masterKey)
+  const { folder } = await backedUp(dataDir, join(dataDir, '..', 'backups'), {
+    keys: new Map([[FILES.masterKey, key]]),
+  })
+  t.equal(readFileSync(join(folder, FILES.masterKey), 'utf8'), readFileSync(key, 'utf8'))
+  t.equal(statSync(join(folder, FILES.masterKey)).mode & 0o777, 0o600)
+  const restored = join(dataDir, '..', 'restored')
+  mkdirSync(restored, { mode: 0o700 })
+  writeFileSync(join(restored, FILES.masterKey), 'another')
+  const manifest = await verifiedManifest(folder)
+  await t.rejects(restoreBackup(folder, restored, manifest), /master\.key differs from that of the/)
+  t.notOk(existsSync(join(restored, FILES.processorDatabase)))
+})
+
+t.test('a restore places the files and marks them before the books', async (t) => {
+  const dataDir = await aDataDir(t)
+  const { folder, manifest } = await backedUp(dataDir, join(dataDir, '..', 'backups'))
+  const restored = join(dataDir, '..', 'restored')
+  requireEmpty(restored)
+  mkdirSync(restored, { mode: 0o700 })
+  const { missingKeys } = await restoreBackup(folder, restored, manifest)
+  t.same(missingKeys, [FILES.masterKey, FILES.railKey, FILES.operatorToken, FILES.internalToken])
+  t.same(readRestoredMark(join(restored, FILES.restored)), {
+    booksId: manifest.books.id,
+    snapshotAt: manifest.snapshot_at,
+  })
+  for (const name of readdirSync(restored)) {
+    t.equal(statSync(join(restored, name)).mode & 0o777, 0o600, name)
+  }
+  t.throws(() => requireEmpty(restored), /DATA_DIR=.* is not empty \(\w/)
+})
+
+t.test('a backup that is not whole is refused with its fault', async (t) => {
+  const dataDir = await aDataDir(t)
+  const backups = join(dataDir, '..', 'backups')
+  const { folder } = await backedUp(dataDir, backups)
+  const books = join(folder, FILES.processorDatabase)
+  const file = join(folder, MANIFEST)
+  const [bytes, text] = [readFileSync(books), readFileSync(file, 'utf8')]
+  const faults: readonly (readonly [fault: RegExp, make: () => void])[] = [
+    [/processor\.db is missing: the backup is incomplete/, () => rmSync(books)],
+    [/has \d+ bytes, and \d+ in the manifest/, () => appendFileSync(books, 'x')],
+    [/differs from its digest/, () => writeFileSync(books, flipped(bytes))],
+    [/it is no whole backup/, () => rmSync(file)],
+    [/damaged or foreign/, () => writeFileSync(file, '{"format": 1}')],
+    [/damaged or foreign/, () => writeFileSync(file, text.replace('rail.db', '../x'))],
+    [/written by a newer version: restore/, () => writeFileSync(file, '{"format": 2}')],
+    [
+      /processor\.db was written by a newer version \(999 > \d+\)/,
+      () => writeFileSync(file, text.replace(/(processor\.db[^}]*"schema": )\d+/, '$1999')),
+    ],
+  ]
+  for (const [fault, make] of faults) {
+    make()
+    await t.rejects(verifiedManifest(folder), fault)
+    writeFileSync(books, bytes)
+    writeFileSync(file, text)
+  }
+  await verifiedManifest(folder)
+  await t.rejects(verifiedManifest(backups), new RegExp(`the newest is ${folder}`))
+})
+
+const flipped = (bytes: Buffer): Buffer => {
+  const other = Buffer.from(bytes)
+  other[other.length - 1] = (other.at(-1) ?? 0) ^ 1
+  return other
+}
+
+t.test('a failed backup leaves nothing; a killed one is removed by the next', async (t) => {
+  const dataDir = await aDataDir(t)
+  const backups = join(dataDir, '..', 'backups')
+  await t.rejects(backedUp(dataDir, backups, { isStopped: () => true }), /the copy was stopped/)
+  t.same(readdirSync(backups), ['backups.lock'])
+  mkdirSync(join(backups, '.2026-11-23T20-00-00.000Z.part'))
+  await backedUp(dataDir, backups)
+  t.equal(readdirSync(backups).filter((name) => name.startsWith('.')).length, 0)
+  const into = await openBackupFolder(backups)
+  await t.rejects(openBackupFolder(backups), /in use by another process/)
+  await into.release()
+  rmSync(join(dataDir, FILES.processorDatabase))
+  await t.rejects(backedUp(dataDir, backups), /has no processor\.db: there are no books/)
+  chmodSync(backups, 0o755)
+  await t.rejects(backedUp(dataDir, backups), /is open to others/)
+})
+
+t.test('broken books are backed up, and the newest clean backup is never pruned', async (t) => {
+  const dataDir = await aDataDir(t)
+  const backups = join(dataDir, '..', 'backups')
+  const first = await backedUp(dataDir, backups)
+  const clean = await backedUp(dataDir, backups)
+  const books = await openDatabase(join(dataDir, FILES.processorDatabase))
+  await breakBooks(books)
+  await books.close()
+  const broken = [await backedUp(dataDir, backups), await backedUp(dataDir, backups)]
+  t.match(broken[0], { manifest: { audit: { clean: false, conclusion: /audit broken/ } } })
+  const foreign = join(backups, '2026-01-01T00-00-00.000Z')
+  mkdirSync(foreign)
+  const into = await openBackupFolder(backups)
+  t.same(into.prune(clean.manifest.books.id, 1), [broken[0]?.folder, first.folder])
+  await into.release()
+  t.same(
+    backupsIn(backups).map(({ folder }) => folder),
+    [broken[1]?.folder, clean.folder],
+  )
+  t.ok(existsSync(foreign), 'what is no backup stays')
+})
+
+/** A payout whose context is not JSON. */
+async function breakBooks(books: Database): Promise<void> {
+  const columns = await books.all<{ name: string; type: string; notnull: number }>(
+    'SELECT name, type, "notnull" FROM pragma_table_info(\'payouts\')',
+  )
+  const names = columns.map(({ name }) => name)
+  const values = columns.map(({ name, type }) => {
+    if (name === 'id') return "'pout_01M85239S70EPPT5MSQAEJY725'"
+    if (name === 'context') return "'no JSON'"
+    return type === 'INTEGER' ? '1' : "'demo_sandbox'"
+  })
+  await books.exec(`PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = ON;
+    INSERT INTO payouts (${names.join()}) VALUES (${values.join()})`)
+}
+
+t.test('a snapshot is of one moment while the file is written', async (t) => {
+  const folder = tempFolder(t)
+  const file = join(folder, 'a.db')
+  const writer = await openDatabase(file, { sole: true })
+  t.teardown(() => writer.close())
+  await writer.exec('CREATE TABLE sums (id INTEGER PRIMARY KEY, amount INTEGER, filler TEXT)')
+  await writer.exec(`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 9000)
+    INSERT INTO sums SELECT i, 0, hex(zeroblob(600)) FROM n`)
+  const snapshot = await takeSnapshot(file)
+  let isCopied = false
+  let commits = 0
+  const writing = (async (): Promise<void> => {
+    while (!isCopied || commits === 0) {
+      const [from, to] = [(commits % 9_000) + 1, ((commits * 7) % 9_000) + 1]
+      await writer.run(
+        'UPDATE sums SET amount = amount + CASE id WHEN ? THEN 1 ELSE -1 END WHERE id IN (?, ?)',
+        [from, from, to],
+      )
+      commits += 1
+    }
+  })()
+  const target = join(folder, 'copy.db')
+  await snapshot.copyTo(target, () => false)
+  isCopied = true
+  await snapshot.close()
+  await writing
+  t.same(
+    readdirSync(folder).filter((name) => name.startsWith('copy')),
+    ['copy.db'],
+  )
+  t.same(await problemsIn(target), [])
+  const copy = await openDatabase(target, { readOnly: true })
+  t.same(await copy.all('SELECT count(*) AS rows, sum(amount <> 0) AS changed FROM sums'), [
+    { rows: 9_000, changed: 0 },
+  ])
+  await copy.close()
+  t.ok(commits > 0)
+  const damaged = readFileSync(target)
+  damaged.fill(0xff, 8_192, 12_288)
+  renameSync(target, `${target}.old`)
+  writeFileSync(target, damaged)
+  t.not((await problemsIn(target)).length, 0, 'damage is found')
+})
+
+t.test('a schedule keeps to its grid and survives a failed run', async (t) => {
+  let now = START
+  const begun: Instant[] = []
+  const failed: string[] = []
+  await runEvery({
+    everyMs: 60_000,
+    clock: { now: () => now },
+    pauseUntil: (at) => {
+      now = at
+      return Promise.resolve()
+    },
+    isStopped: () => begun.length === 4,
+    run: () => {
+      begun.push(now)
+      now = plus(now, begun.length === 2 ? 61_000 : 1_000)
+      return begun.length === 1 ? Promise.reject(new Error('disk')) : Promise.resolve()
+    },
+    onFailure: (error, next) => {
+      failed.push(`${(error as Error).message} ${next - START}`)
+      return Promise.resolve()
+    },
+  })
+  t.same(
+    begun.map((at) => at - START),
+    [0, 60_000, 180_000, 240_000],
+  )
+  t.same(failed, ['disk 60000'])
+  t.same(['15m', '1h', '2d', '0h', '1', 'h', '1s'].map(parseInterval), [
+    ...[900_000, 3_600_000, 172_800_000],
+    ...[undefined, undefined, undefined, undefined],
+  ])
+})
+
+t.test('the age of the newest backup', (t) => {
+  const file = join(tempFolder(t), FILES.lastBackup)
+  t.equal(backupAgeSeconds(file, START), Infinity, 'an alert on its age covers no backup')
+  writeLastBackup(file, { snapshotAt: START - 90_000, folder: '/backups/a' })
+  t.equal(backupAgeSeconds(file, START), 90)
+  writeFileSync(file, 'damaged')
+  t.equal(backupAgeSeconds(file, START), Infinity)
+  writeFileSync(file, '{}')
+  t.throws(() => readRestoredMark(file), /is damaged: restore the backup again/)
+  t.end()
+})

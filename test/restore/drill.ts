@@ -1,0 +1,304 @@
+/**
+ * The restore drill: a machine is lost under load, its last backup is restored on another one, the
+ * loss is reconciled with the bank and released, and every lost key is retried.
+ *
+ * The bank survives: the log of the sandbox rail goes to the new machine, as a real bank would
+ * answer from there. Everything else of the lost machine is gone, except the keys, which are kept
+ * apart from backups.
+ */
+import { copyFileSync, existsSync, mkdirSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { FILES } from '../../src/base/subjects.js'
+import { openDatabase } from '../../src/store/database.js'
+import { auditOf } from '../support/audit.js'
+import { eventually } from '../support/eventually.js'
+import { operatorCli, type OperatorCli } from '../support/operator_cli.js'
+import { partnerOf, withKey, type HttpAnswer, type Partner } from '../support/partner.js'
+import { retryUntilFinal, untilStatus } from '../support/payments.js'
+import { startProgram, type CliResult } from '../support/program.js'
+import { aPayout } from '../support/requests.js'
+import { processesIn, startStack, type RunningStack } from '../support/stack.js'
+
+const WITHIN_MS = 120_000
+const PAYERS = 6
+const REASON = ['--reason', 'restore drill']
+const EVIDENCE = ['--evidence', 'line of the statement']
+const KEPT_APART = [FILES.masterKey, FILES.operatorToken, FILES.internalToken]
+
+export interface DrillOptions {
+  /** An empty folder. */
+  readonly folder: string
+  /** Payments that are acknowledged before the backup begins, and after it has ended. */
+  readonly before: number
+  readonly after: number
+  readonly now: () => number
+  readonly print: (line: string) => void
+}
+
+export interface DrillResult {
+  /** Acknowledged payments by key. */
+  readonly acknowledged: ReadonlyMap<string, string>
+  /** Keys of acknowledged payments that the restored books lack. */
+  readonly lost: readonly string[]
+  /** Keys of calls that the loss left without an answer. */
+  readonly unanswered: readonly string[]
+  /** Lost keys whose payment the bank had executed; they were held and matched. */
+  readonly matched: readonly string[]
+  /** Acknowledged payments that the bank has not executed exactly once. */
+  readonly notOnce: readonly string[]
+  readonly audit: { readonly clean: boolean; readonly report: string }
+  readonly seconds: {
+    /** From the books' last moment in the backup to the loss: what a restore loses. */
+    readonly lost: number
+    /** From the loss to the first answered read, and to the first accepted payment. */
+    readonly untilReads: number
+    readonly untilPayments: number
+  }
+}
+
+export async function restoreDrill(options: DrillOptions): Promise<DrillResult> {
+  const { folder, now, print } = options
+  const backups = join(folder, 'backups')
+  const [lostDir, newDir] = [join(folder, 'lost'), join(folder, 'new')]
+  const stack = await startStack({ dataDir: lostDir, settings: SETTINGS })
+  const payers = startPayers(partnerOf(stack.sandbox))
+  await payers.until(options.before)
+  const { manifest, path } = await backUp(lostDir, backups)
+  print(`backup under load: as of ${manifest.snapshot_at}, batch ${manifest.books.batch}`)
+  await payers.until(payers.acknowledged.size + options.after)
+  await loseMachine(stack)
+  const lostAt = now()
+  await payers.stop()
+  print(`machine lost after ${payers.acknowledged.size} acknowledged payments`)
+
+  await restore(path, lostDir, newDir)
+  const restored = await startStack({ dataDir: newDir, settings: SETTINGS })
+  try {
+    const partner = partnerOf(restored.sandbox)
+    await partner.request('GET', '/v1/payouts')
+    const readsAt = now()
+    const lost = await lostKeys(partner, payers.acknowledged)
+    for (const key of lost) print(`  lost: ${key} ${payers.acknowledged.get(key)}`)
+    const ops = operatorCli(newDir)
+    await release(ops, folder, newDir)
+    await untilNormal(restored)
+    await payUntilAnswered(partner, 'after the release')
+    const paymentsAt = now()
+    const unanswered = payers.unanswered()
+    const retried = new Map<string, string>()
+    for (const key of [...lost, ...unanswered]) {
+      retried.set(key, idOf(await payUntilAnswered(partner, key)))
+    }
+    const matched = await matchOrphans(ops, retried)
+    const all = new Map([...payers.acknowledged, ...retried])
+    for (const id of all.values()) await untilStatus(partner, `/v1/payouts/${id}`, 'completed')
+    const times = await executionsByReference(newDir)
+    return {
+      acknowledged: payers.acknowledged,
+      ...{ lost, unanswered, matched },
+      notOnce: [...all.keys()].filter((key) => times.get(referenceOf(key)) !== 1),
+      audit: await auditOf(newDir),
+      seconds: {
+        lost: (lostAt - Date.parse(manifest.snapshot_at)) / 1_000,
+        untilReads: (readsAt - lostAt) / 1_000,
+        untilPayments: (paymentsAt - lostAt) / 1_000,
+      },
+    }
+  } finally {
+    await restored.stop()
+  }
+}
+
+const SETTINGS = { RAIL_DELAY_MS: '50', RATE_LIMIT: 'off' }
+
+const referenceOf = (key: string): string => `invoice ${key}`
+
+/** The same request with the same key each time. */
+function pay(partner: Partner, key: string): Promise<HttpAnswer> {
+  const { currency, beneficiary } = aPayout()
+  const body = { amount: '125000', currency, beneficiary, reference: referenceOf(key) }
+  return partner.request('POST', '/v1/payouts', body, withKey(key))
+}
+
+const idOf = ({ body }: HttpAnswer): string => (body as { id: string }).id
+
+async function payUntilAnswered(partner: Partner, key: string): Promise<HttpAnswer> {
+  const answer = await retryUntilFinal(() => pay(partner, key))
+  if (answer.status > 202) throw new Error(`${key}: ${answer.status} ${answer.text}`)
+  return answer
+}
+
+interface Payers {
+  readonly acknowledged: ReadonlyMap<string, string>
+  unanswered(): readonly string[]
+  /** Resolves when so many are acknowledged. */
+  until(count: number): Promise<void>
+  stop(): Promise<void>
+}
+
+function startPayers(partner: Partner): Payers {
+  const acknowledged = new Map<string, string>()
+  const unanswered: string[] = []
+  let next = 0
+  let stopped = false
+  const payer = async (): Promise<void> => {
+    while (!stopped) {
+      const key = `drill ${(next += 1)}`
+      const answer = await pay(partner, key).catch(() => undefined)
+      if (answer?.status === 202) acknowledged.set(key, idOf(answer))
+      else unanswered.push(key)
+      if (answer === undefined) return // the machine is lost
+    }
+  }
+  const running = Promise.all(Array.from({ length: PAYERS }, payer))
+  return {
+    acknowledged,
+    unanswered: () => unanswered,
+    until: async (count) => {
+      await eventually(`${count} payments`, () => acknowledged.size >= count, WITHIN_MS)
+    },
+    stop: async () => {
+      stopped = true
+      await running
+    },
+  }
+}
+
+interface Written {
+  readonly path: string
+  readonly manifest: { readonly snapshot_at: string; readonly books: { readonly batch: number } }
+}
+
+async function backUp(dataDir: string, backups: string): Promise<Written> {
+  const made = await operatorProgram(dataDir, 'backup', backups, '--json')
+  const written = JSON.parse(made.out) as Written['manifest'] & { readonly folder: string }
+  return { path: written.folder, manifest: written }
+}
+
+/** As `make ops` runs it. @throws with its output when it fails */
+export async function operatorProgram(dataDir: string, ...words: string[]): Promise<CliResult> {
+  const result = await startProgram('operations/main.js', words, { DATA_DIR: dataDir }).ended
+  if (result.exitCode === 0) return result
+  throw new Error(`${words.join(' ')}: ${result.out}${result.err}`)
+}
+
+/** Every process at once; the supervisor first, so that it restarts none. */
+async function loseMachine(stack: RunningStack): Promise<void> {
+  const processes = Object.values(processesIn(join(stack.dataDir, 'run.json')))
+  const ended = stack.stop('SIGKILL')
+  for (const { pid } of processes) process.kill(pid, 'SIGKILL')
+  await ended
+}
+
+async function restore(backup: string, lostDir: string, newDir: string): Promise<void> {
+  mkdirSync(newDir, { mode: 0o700 })
+  for (const name of KEPT_APART) copyFileSync(join(lostDir, name), join(newDir, name))
+  await operatorProgram(newDir, 'restore', backup)
+  const ofTheBank = readdirSync(lostDir).filter((name) => /^rail\.(key|db|db-wal)$/.test(name))
+  for (const name of ofTheBank) copyFileSync(join(lostDir, name), join(newDir, name))
+  if (!existsSync(join(newDir, FILES.railKey))) throw new Error('the bank has no key')
+}
+
+async function lostKeys(
+  partner: Partner,
+  acknowledged: ReadonlyMap<string, string>,
+): Promise<readonly string[]> {
+  const lost: string[] = []
+  for (const [key, id] of acknowledged) {
+    const { status } = await partner.request('GET', `/v1/payouts/${id}`)
+    if (status === 404) lost.push(key)
+    else if (status !== 200) throw new Error(`${id}: ${status}`)
+  }
+  return lost
+}
+
+async function release(ops: OperatorCli, folder: string, dataDir: string): Promise<void> {
+  const statement = join(folder, 'statement.csv')
+  await eventually(
+    'the statement is that of the rail',
+    async () => {
+      const args = ['--from', '2020-01-01', '--out', statement]
+      await startProgram('rails/sandbox/statement_main.js', args, { DATA_DIR: dataDir }).ended
+      const released = await ops(
+        'recovery',
+        'release',
+        '--statement',
+        statement,
+        '--yes',
+        ...REASON,
+      )
+      return released.exitCode === 0
+    },
+    WITHIN_MS,
+  )
+}
+
+async function untilNormal(stack: RunningStack): Promise<void> {
+  await eventually(
+    'normal mode',
+    async () => {
+      const { status, body } = await stack.readyz()
+      return status === 200 && body['mode'] === 'normal'
+    },
+    WITHIN_MS,
+  )
+}
+
+interface Orphan {
+  readonly instruction_id: string
+  readonly reference?: string
+  readonly held: readonly string[]
+}
+
+/** Every orphan execution is of a retried key. @returns the keys that were matched */
+async function matchOrphans(
+  ops: OperatorCli,
+  retried: ReadonlyMap<string, string>,
+): Promise<readonly string[]> {
+  const matched: string[] = []
+  for (const { instruction_id: id, reference } of await executedOrphans(ops)) {
+    const [key, payment] = [...retried].find(([key]) => referenceOf(key) === reference) ?? []
+    if (key === undefined || payment === undefined) throw new Error(`no key has ${reference}`)
+    await ops.json('recovery', 'resolve', id, '--match', payment, ...EVIDENCE, ...REASON)
+    matched.push(key)
+  }
+  return matched
+}
+
+interface Orphan {
+  readonly instruction_id: string
+  readonly reference?: string
+  readonly state: string
+}
+
+/** Once the bank has executed all that it had accepted. */
+const executedOrphans = (ops: OperatorCli): Promise<readonly Orphan[]> =>
+  eventually(
+    'the bank has executed what it accepted',
+    async () => {
+      const orphans = await openOrphans(ops)
+      return orphans.every(({ state }) => state === 'executed') && orphans
+    },
+    WITHIN_MS,
+  )
+
+async function openOrphans(ops: OperatorCli): Promise<readonly Orphan[]> {
+  const found: Orphan[] = []
+  let cursor: string | null = null
+  do {
+    const after: readonly string[] = cursor === null ? [] : ['--cursor', cursor]
+    const page = await ops.json('recovery', 'orphans', ...after)
+    found.push(...(page['data'] as readonly Orphan[]))
+    cursor = (page['next_cursor'] as string | null | undefined) ?? null
+  } while (cursor !== null)
+  return found
+}
+
+async function executionsByReference(dataDir: string): Promise<ReadonlyMap<string, number>> {
+  const rail = await openDatabase(join(dataDir, FILES.railDatabase), { readOnly: true })
+  const rows = await rail.all<{ reference: string; times: number }>(
+    'SELECT reference, sum(executions) AS times FROM instructions GROUP BY reference',
+  )
+  await rail.close()
+  return new Map(rows.map(({ reference, times }) => [reference, times]))
+}
