@@ -72,6 +72,10 @@ const MODULES: Readonly<Record<string, readonly string[]>> = {
       'protos/types',
     ],
   ],
+  'src/console': [
+    ...[BASE, 'src/money', 'src/auth', 'actors', 'actors/intent', 'actors/payout'],
+    ...['src/operations', 'protos/types'],
+  ],
   'src/audit': [BASE, DATABASE, POSTGRES],
   'src/backup': [BASE, 'src/audit', DATABASE, DATABASE_COPY],
   'protos/types': [],
@@ -110,6 +114,7 @@ const RANKS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   ],
   'src/store': [['.'], ['postgres']],
   'src/api': [['checks'], ['.']],
+  'src/console': [['html'], ['session'], ['actions', 'pages'], ['.']],
 }
 
 /** Drivers and engines, each behind its adapters, so that it can be replaced there. */

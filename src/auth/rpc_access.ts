@@ -123,7 +123,13 @@ export const RPC_ACCESS = {
     ReencryptSecrets: OPERATE,
   },
   'causeway.operator.v1.Approvals': { List: READ, Approve: DECIDE, Reject: DECIDE },
-  'causeway.operator.v1.Callers': { List: READ, Create: DECIDE, Rotate: DECIDE, Revoke: DECIDE },
+  'causeway.operator.v1.Callers': {
+    Identify: READ,
+    List: READ,
+    Create: DECIDE,
+    Rotate: DECIDE,
+    Revoke: DECIDE,
+  },
   'causeway.operator.v1.Reconciliation': { Movements: READ, MovementsOf: READ, Conclude: READ },
   'causeway.operator.v1.Shards': {
     Show: READ,

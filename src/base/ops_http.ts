@@ -7,8 +7,9 @@
  *   page. A server beyond loopback also accepts every IP address: a page cannot have one of ours.
  */
 import { createServer, type Server, type ServerResponse } from 'node:http'
-import { isIP, type AddressInfo } from 'node:net'
-import { isLoopback, joinAddress, localHost, splitAddress } from './network.js'
+import type { AddressInfo } from 'node:net'
+import { allowedHosts } from './allowed_hosts.js'
+import { joinAddress, localHost } from './network.js'
 import type { Settings } from './settings.js'
 
 const METRICS_CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
@@ -30,6 +31,8 @@ export interface OpsListen {
 }
 
 export interface OpsContent {
+  /** Where `/` leads. Absent: nowhere. */
+  readonly home?: string
   /** Of the whole process without a role. Undefined: an unknown role. */
   readonly readiness: (role: Role | undefined) => Readiness | undefined
   /** Of the whole stack without a name. Undefined: an unknown process. */
@@ -75,24 +78,11 @@ export const ownReadiness =
   (role) =>
     role === undefined || role === own ? readiness() : undefined
 
-const LOOPBACK = /^(?:localhost|[a-z0-9.-]+\.localhost|127(?:\.[0-9]{1,3}){3}|\[::1\])$/
-
-function allowedHosts(
-  listensOn: string,
-  hosts: readonly string[],
-): (header: string | undefined) => boolean {
-  const anyAddress = !isLoopback(listensOn)
-  return (header = '') => {
-    const name = header.replace(/:[0-9]*$/, '').toLowerCase()
-    if (LOOPBACK.test(name) || hosts.includes(name)) return true
-    return anyAddress && isIP(splitAddress(`${name}:0`).host) !== 0
-  }
-}
-
 async function respond(url: string, response: ServerResponse, content: OpsContent): Promise<void> {
   const [path, query] = url.split('?', 2)
   if (path === '/healthz') return json(response, 200, { alive: true })
   if (path === '/readyz') return respondReady(query, response, content)
+  if (path === '/' && content.home !== undefined) return redirect(response, content.home)
   if (path !== '/metrics') return json(response, 404, { error: 'not found' })
   const name = new URLSearchParams(query).get('process')
   const text = await content.metrics(name ?? undefined)
@@ -111,6 +101,11 @@ function respondReady(
   const state = name !== null && role === undefined ? undefined : readiness(role)
   if (state === undefined) return json(response, 404, { error: `no role ${name} here` })
   json(response, state.ready ? 200 : 503, state)
+}
+
+function redirect(response: ServerResponse, location: string): void {
+  response.writeHead(302, { location })
+  response.end()
 }
 
 function json(response: ServerResponse, status: number, value: object): void {

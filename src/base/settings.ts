@@ -55,6 +55,10 @@ export const SETTINGS = {
   OPS_HOST: host('address of health and metrics; they need no credential'),
   OPS_PORT: port('port of health and metrics', 9_090),
   OPS_HOSTS: hosts('host names that OPS_PORT accepts besides loopback names and addresses'),
+  CONSOLE: oneOf(['on', 'off'], 'on', 'off starts no console'),
+  CONSOLE_HOST: host('loopback address the console of operators listens on'),
+  CONSOLE_PORT: port('port of the console of operators', 8_090),
+  CONSOLE_HOSTS: hosts('host names that the console accepts besides loopback names'),
   NATS_PORT: port('port of the nats-server that the stack starts', 4_222),
   NATS_URL: url(
     ['nats', 'tls'],

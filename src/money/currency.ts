@@ -51,6 +51,12 @@ export function currencyOf(text: string): Currency | undefined {
   return TABLE.has(text) ? (text as Currency) : undefined
 }
 
+/** The currency of a numeric code: 764. */
+export function currencyOfNumber(numeric: string): Currency | undefined {
+  for (const [alpha, facts] of TABLE) if (facts.numeric === numeric) return alpha as Currency
+  return undefined
+}
+
 export const exponentOf = (currency: Currency): number => factsOf(currency).exponent
 export const numericOf = (currency: Currency): string => factsOf(currency).numeric
 

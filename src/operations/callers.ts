@@ -51,6 +51,15 @@ function rowOf(caller: CallerRecord): string[] {
   ]
 }
 
+export const callersSelf: CliCommand = {
+  usage: 'callers self',
+  about: 'the operator of the token in use, and its roles',
+  run: async ({ callers }) => {
+    const own = await callers.call('Identify', {})
+    return { value: own, lines: [`${own.name}: ${own.roles.join(' ') || 'no role'}`] }
+  },
+}
+
 export const callersCreate: CliCommand = {
   usage: 'callers create KIND NAME',
   about: 'KIND: operator, service, gateway, webhooks; an operator needs --roles',

@@ -43,6 +43,8 @@ export interface OperatorAccess {
   readonly token: () => string
   /** Default: loopback and Unix sockets in the clear. */
   readonly tls?: GrpcTls
+  /** How long a call may take. Default: CALL_TIMEOUT_MS. */
+  readonly timeoutMs?: number
   /** Of several processors; `address` is then not used. */
   readonly shards?: Shards
   /** All shards, when `address` is the one that the operator named. */
@@ -57,7 +59,7 @@ export interface Service<Definition> {
 
 export function callsToOne<Definition>(
   Service: Service<Definition>,
-  { address, token, tls = CLEARTEXT }: OperatorAccess,
+  { address, token, tls = CLEARTEXT, timeoutMs = CALL_TIMEOUT_MS }: OperatorAccess,
   clock: Clock,
 ): Calls<Definition> {
   const client = new Service(address, tls.channelCredentials(address), tls.channelOptions(address))
@@ -71,7 +73,7 @@ export function callsToOne<Definition>(
         unknown,
         AnswerOf<Method>
       >
-      const deadline = clock.now() + CALL_TIMEOUT_MS
+      const deadline = clock.now() + timeoutMs
       const metadata = bearer(token())
       return new Promise<AnswerOf<Method>>((resolve, reject) => {
         client.makeUnaryRequest(

@@ -17,7 +17,7 @@ import {
   type OperatorAccess,
   type Service,
 } from './calls.js'
-import { CommandFault } from './command.js'
+import { CommandFault } from './command_fault.js'
 import { mergedPage, type ListOrder, type Page, type PageSource } from './merged_list.js'
 import { policyOf, type Message } from './shard_policies.js'
 import { MISSING_SHARDS, type Shards } from './shards.js'

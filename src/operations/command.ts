@@ -10,21 +10,13 @@ import type { Writable } from 'node:stream'
 import type { Clock } from '../base/clock.js'
 import type { Settings } from '../base/settings.js'
 import type { OperatorAccess } from './calls.js'
-import type {
-  ApprovalsClient,
-  CallersClient,
-  OperatorClient,
-  PartnerAdminClient,
-  RecoveryClient,
-  WebhookAdminClient,
-} from './operator_client.js'
+import { CommandFault } from './command_fault.js'
+import type { OperatorClients } from './operator_client.js'
 import type { Flags, Option } from './options.js'
 import type { Sandbox } from './sandbox.js'
 import type { Paint } from './terminal.js'
 
-export class CommandFault extends Error {
-  override name = 'CommandFault'
-}
+export { CommandFault }
 
 /** @throws CommandFault unless `text` is one of the choices */
 export function choiceOf(text: string, choices: readonly string[]): string {
@@ -41,16 +33,10 @@ export function bytesIn(file: string): Buffer {
   }
 }
 
-export interface Context {
+export interface Context extends OperatorClients {
   /** Reading it throws CommandFault on a machine without the stack. */
   readonly sandbox: Sandbox
   readonly access: OperatorAccess
-  readonly operator: OperatorClient
-  readonly partners: PartnerAdminClient
-  readonly webhooks: WebhookAdminClient
-  readonly recovery: RecoveryClient
-  readonly callers: CallersClient
-  readonly approvals: ApprovalsClient
   readonly clock: Clock
   readonly paint: Paint
   /** The standard output, for lines that are printed while the command runs. */

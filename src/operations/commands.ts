@@ -8,6 +8,7 @@ import {
   callersList,
   callersRevoke,
   callersRotate,
+  callersSelf,
   callersToken,
 } from './callers.js'
 import type { AnyCommand } from './command.js'
@@ -76,6 +77,7 @@ export const COMMANDS: readonly AnyCommand[] = [
   keyList,
   keyRevoke,
   callersList,
+  callersSelf,
   callersToken,
   callersCreate,
   callersRotate,

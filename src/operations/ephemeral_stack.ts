@@ -21,7 +21,11 @@ export interface EphemeralStack {
 /** As in the Makefile: the supervisor does little, and its memory stays level. */
 const YOUNG_GENERATION = '--max-semi-space-size=2'
 
-export const FREE_PORTS = { HTTP_PORT: '0', GRPC_PORT: '0', OPS_PORT: '0', NATS_PORT: '0' }
+/** Without a console, which no partner needs. */
+export const FREE_PORTS = {
+  ...{ HTTP_PORT: '0', GRPC_PORT: '0', OPS_PORT: '0', NATS_PORT: '0' },
+  ...{ CONSOLE: 'off', CONSOLE_PORT: '0' },
+}
 
 /**
  * It runs outside the project folder and so without `.env`, except for WEBHOOK_ALLOW_PRIVATE.

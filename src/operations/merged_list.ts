@@ -8,7 +8,7 @@
  *   listed. An entry that has left the list since may be followed by repeated ones, never by a gap.
  */
 import { createHash } from 'node:crypto'
-import { CommandFault } from './command.js'
+import { CommandFault } from './command_fault.js'
 
 type Entry = Readonly<Record<string, unknown>>
 

@@ -8,14 +8,7 @@ import { systemClock } from '../base/clock.js'
 import type { Settings } from '../base/settings.js'
 import { CommandFault, type Report } from './command.js'
 import { readCommandLine } from './command_line.js'
-import {
-  connectApprovals,
-  connectCallers,
-  connectOperator,
-  connectPartnerAdmin,
-  connectRecovery,
-  connectWebhookAdmin,
-} from './operator_client.js'
+import { closeOperatorClients, connectOperatorClients } from './operator_client.js'
 import { toVisibleJson } from '../base/visible_text.js'
 import { processorAddresses } from '../base/processor_addresses.js'
 import type { OperatorAccess } from './calls.js'
@@ -73,12 +66,7 @@ async function runCommand(
     )
   }
   const access = await shardAccess(operatorAccess(found, settings()), settings(), flags)
-  const operator = connectOperator(access, systemClock)
-  const partners = connectPartnerAdmin(access, systemClock)
-  const webhooks = connectWebhookAdmin(access, systemClock)
-  const recovery = connectRecovery(access, systemClock)
-  const callers = connectCallers(access, systemClock)
-  const approvals = connectApprovals(access, systemClock)
+  const clients = connectOperatorClients(access, systemClock)
   try {
     const report = await command.run(
       {
@@ -87,12 +75,7 @@ async function runCommand(
           throw new CommandFault('This command needs the sandbox.json of the stack in DATA_DIR.')
         },
         access,
-        operator,
-        partners,
-        webhooks,
-        recovery,
-        callers,
-        approvals,
+        ...clients,
         clock: systemClock,
         paint: output.paint,
         out: output.out,
@@ -104,12 +87,7 @@ async function runCommand(
     )
     return print(withMissing(report), flags, output)
   } finally {
-    operator.close()
-    partners.close()
-    webhooks.close()
-    recovery.close()
-    callers.close()
-    approvals.close()
+    closeOperatorClients(clients)
   }
 }
 

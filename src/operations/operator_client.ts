@@ -49,3 +49,27 @@ export const connectCallers = (access: OperatorAccess, clock: Clock): CallersCli
 
 export const connectApprovals = (access: OperatorAccess, clock: Clock): ApprovalsClient =>
   callsTo(contracts<ApprovalsProto>().causeway.operator.v1.Approvals, access, clock)
+
+/** Clients of every service of operators, with one credential. */
+export interface OperatorClients {
+  readonly operator: OperatorClient
+  readonly partners: PartnerAdminClient
+  readonly webhooks: WebhookAdminClient
+  readonly recovery: RecoveryClient
+  readonly callers: CallersClient
+  readonly approvals: ApprovalsClient
+}
+
+export const connectOperatorClients = (access: OperatorAccess, clock: Clock): OperatorClients => ({
+  operator: connectOperator(access, clock),
+  partners: connectPartnerAdmin(access, clock),
+  webhooks: connectWebhookAdmin(access, clock),
+  recovery: connectRecovery(access, clock),
+  callers: connectCallers(access, clock),
+  approvals: connectApprovals(access, clock),
+})
+
+export function closeOperatorClients(clients: OperatorClients): void {
+  const { operator, partners, webhooks, recovery, callers, approvals } = clients
+  for (const client of [operator, partners, webhooks, recovery, callers, approvals]) client.close()
+}

@@ -82,7 +82,7 @@ const TRIAL_BALANCE = combined((answers) => ({
 }))
 
 /** Each shard has its own callers: an entry names the shards that have it so. */
-const CALLERS = combined((answers, shards) => {
+const CALLER_LIST = combined((answers, shards) => {
   const found = new Map<string, { readonly entry: Message; readonly shards: readonly string[] }>()
   for (const [i, answer] of answers.entries()) {
     for (const entry of answer['data'] as Message[]) {
@@ -155,7 +155,9 @@ const POLICIES: Readonly<Record<string, Policy | ((request: Message) => Policy)>
   'PartnerAdmin/ListKeys': HOLDER,
   'PartnerAdmin/RevokeKey': HOLDER,
   'PartnerAdmin/ListActions': newestFirst('at'),
-  'Callers/List': CALLERS,
+  // A stored caller has its roles in each shard; one of them answers for all.
+  'Callers/Identify': ANY,
+  'Callers/List': CALLER_LIST,
   'Callers/Revoke': { kind: 'everywhere', except: ['caller_not_found', 'caller_revoked'] },
   'Approvals/List': oldestFirst('expires_at'),
   'Approvals/Approve': HOLDER,

@@ -66,6 +66,11 @@ export const SETTINGS_READ_BY = {
     ...(['WEBHOOK_ALLOW_PRIVATE', 'WEBHOOK_RATE_PER_SECOND'] as const),
     ...(['WEBHOOK_MAX_ATTEMPTS', 'WEBHOOK_BACKOFF_SCALE_PCT'] as const),
   ],
+  'src/console/main.js': [
+    ...(['CONSOLE_HOST', 'CONSOLE_PORT', 'CONSOLE_HOSTS', 'LOG_LEVEL', 'LOG_FORMAT'] as const),
+    ...(['PROCESSOR_ADDRESS', 'PROCESSORS'] as const),
+    ...GRPC_TLS,
+  ],
   'gateway/main.js': [
     ...(['PROCESSOR_ADDRESS', 'PROCESSORS', 'PROCESSOR_TOKEN'] as const),
     ...GRPC_TLS,

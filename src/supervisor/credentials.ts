@@ -53,6 +53,8 @@ export function createCredentials(
     'src/processor/main.js': { CALLERS: callersOfProcessor, RAIL_TOKEN: processor },
     'actors/webhook/main.js': { PROCESSOR_TOKEN: webhooks },
     'gateway/main.js': { PROCESSOR_TOKEN: gateway },
+    // Each operator brings a token.
+    'src/console/main.js': {},
   }
   return {
     internalToken: internal,

@@ -20,8 +20,15 @@ const SUPERVISOR = 'supervisor'
 
 type Disk = Pick<FreeSpace, 'isLow' | 'freeBytes'>
 
+export interface OpsConsole {
+  readonly url: string
+  readonly managed: ManagedProcess
+}
+
 export interface StackState {
   readonly managedProcesses: readonly ManagedProcess[]
+  /** No partner needs it, so it does not count for readiness. */
+  readonly console?: OpsConsole | undefined
   readonly isStarted: () => boolean
   readonly integrity: () => IntegrityState
   readonly disk: Disk
@@ -38,7 +45,8 @@ const NEEDED: Readonly<Record<Role, readonly string[]>> = {
 const kindOf = (name: string): string => name.replace(/-\d+$/, '')
 
 export function openOpsServer(listen: OpsListen, stack: StackState): Promise<OpsHttp> {
-  const { managedProcesses, isStarted, integrity, disk } = stack
+  const { managedProcesses, console, isStarted, integrity, disk } = stack
+  const all = [...managedProcesses, ...(console === undefined ? [] : [console.managed])]
   const readiness = (role: Role | undefined) => {
     const counted = managedProcesses.filter(
       ({ name }) => role === undefined || NEEDED[role].includes(kindOf(name)),
@@ -52,17 +60,18 @@ export function openOpsServer(listen: OpsListen, stack: StackState): Promise<Ops
       disk: disk.isLow() ? 'low' : 'ok',
     }
   }
-  const own = ownMetrics(stack)
+  const own = ownMetrics({ ...stack, managedProcesses: all })
   const metrics = async (process: string | undefined): Promise<string | undefined> => {
     const sources = [
-      ...managedProcesses.map((managed) => [managed.name, () => managed.metrics()] as const),
+      ...all.map((managed) => [managed.name, () => managed.metrics()] as const),
       [SUPERVISOR, () => own.text()] as const,
     ].filter(([name]) => process === undefined || name === process)
     if (sources.length === 0) return undefined
     const pages = sources.map(async ([name, text]) => [name, await text()] as const)
     return mergePages(new Map(await Promise.all(pages)))
   }
-  return openOpsHttp(listen, { readiness, metrics })
+  const home = console === undefined ? {} : { home: console.url }
+  return openOpsHttp(listen, { readiness, metrics, ...home })
 }
 
 /** Of a processor (processor/recovery), the most severe first. */

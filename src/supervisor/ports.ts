@@ -16,6 +16,7 @@ export async function requireFreePorts(settings: Settings): Promise<void> {
     ['GRPC_PORT', settings.GRPC_HOST],
     ['OPS_PORT', settings.OPS_HOST],
   ]
+  if (settings.CONSOLE === 'on') wanted.push(['CONSOLE_PORT', settings.CONSOLE_HOST])
   if (settings.NATS_URL === '') wanted.push(['NATS_PORT', '127.0.0.1'])
   refuseDuplicates(settings, wanted)
   for (const [name, host] of wanted) await requireFree(name, host, settings[name])

@@ -37,6 +37,7 @@ export const NODE_FLAGS: Readonly<Record<string, readonly string[]>> = {
 }
 
 const GATEWAY = 'gateway/main.js'
+export const CONSOLE = 'src/console/main.js'
 /** Printed at the start: the only included rail moves no real money. */
 const RAIL_DESCRIPTION = {
   sandbox: 'sandbox bank network',
@@ -64,9 +65,15 @@ export interface PlannedProgram {
   describe(info: ReadyInfo): string
 }
 
+export interface ConsoleProgram extends PlannedProgram {
+  readonly url: string
+}
+
 export interface Plan {
   /** In start order; programs of one stage do not depend on each other. */
   readonly stages: readonly (readonly PlannedProgram[])[]
+  /** Starts last, and nothing waits for it. Absent: CONSOLE is off. */
+  readonly console?: ConsoleProgram
   /** Known once the programs are ready. */
   readonly ports: { http: number; grpc: number; nats: number }
   /** Removes the sockets. */
@@ -188,7 +195,26 @@ export async function planStack(
       },
     })),
   ]
-  return { stages: [first, [second], third], ports, cleanUp: sockets.remove }
+  const console = await planConsole(settings, (port) =>
+    own(CONSOLE, { PROCESSOR_ADDRESS: processor, CONSOLE_PORT: port }),
+  )
+  return {
+    stages: [first, [second], third],
+    ...(console === undefined ? {} : { console }),
+    ports,
+    cleanUp: sockets.remove,
+  }
+}
+
+/** Its address is chosen before it starts, because `sandbox.json` names it. */
+export async function planConsole(
+  { CONSOLE, CONSOLE_HOST, CONSOLE_PORT }: Settings,
+  program: (port: string) => Program,
+): Promise<ConsoleProgram | undefined> {
+  if (CONSOLE === 'off') return undefined
+  const port = CONSOLE_PORT === 0 ? await freePort(CONSOLE_HOST) : CONSOLE_PORT
+  const url = `http://${joinAddress({ host: localHost(CONSOLE_HOST), port })}`
+  return { name: 'console', url, program: () => program(String(port)), describe: () => url }
 }
 
 /**

@@ -24,6 +24,8 @@ export interface Sandbox {
   /** Of the internal service: partner operations only. */
   readonly internal_token: string
   readonly ops_url: string
+  /** Of operators. Absent: there is none. */
+  readonly console_url?: string
   /** The brand in the names of the signature headers. */
   readonly brand: string
   /** Whether the stack has production hosts. */
@@ -41,6 +43,7 @@ export type Addresses = Pick<
   | 'grpc_address'
   | 'internal_token'
   | 'ops_url'
+  | 'console_url'
   | 'brand'
   | 'serves_production'
 >

@@ -62,6 +62,8 @@ export async function createStack(options: StackOptions): Promise<Stack> {
   })
   const stages = plan.stages.map((stage) => stage.map((planned) => manage(planned)))
   const managedProcesses = stages.flat()
+  const console = plan.console && { url: plan.console.url, managed: manage(plan.console) }
+  const everyProcess = [...managedProcesses, ...(console === undefined ? [] : [console.managed])]
   let stopping = false
   let started = false
   let ops: OpsHttp | undefined
@@ -96,7 +98,7 @@ export async function createStack(options: StackOptions): Promise<Stack> {
         recordRun()
         log.info({ program: name, pid: managed.pid, is_restart: isRestart }, 'process is ready')
         if (isRestart) terminal.info(`${name} is ready again`)
-        else terminal.ready(name, where)
+        else if (name !== plan.console?.name) terminal.ready(name, where)
       },
       onLost: (why, restartInMs) => {
         log.error({ program: name, reason: why, restart_in_ms: restartInMs }, 'process ended')
@@ -131,7 +133,7 @@ export async function createStack(options: StackOptions): Promise<Stack> {
   /** A failed write, e.g. on a full disk, must not stop running processes. */
   const recordRun = (): void => {
     const pids = new Map<string, number>()
-    for (const { name, pid } of managedProcesses) if (pid !== undefined) pids.set(name, pid)
+    for (const { name, pid } of everyProcess) if (pid !== undefined) pids.set(name, pid)
     try {
       writePidFile(data.file(RUN_FILE), pids)
     } catch (error) {
@@ -142,6 +144,7 @@ export async function createStack(options: StackOptions): Promise<Stack> {
   const start = async (): Promise<void> => {
     ops = await openOpsServer(opsListen(settings), {
       managedProcesses,
+      console,
       isStarted: () => started,
       integrity: () => integrity.state,
       disk,
@@ -176,16 +179,28 @@ export async function createStack(options: StackOptions): Promise<Stack> {
       `  sandbox partner ${sandbox.partner_id}: credentials in ${relativePath(sandboxFile)}`,
     )
     terminal.info(`  logs: ${relativePath(data.file('logs'))}/`)
+    if (console !== undefined) terminal.info(`  console for operators: ${console.url}`)
     const docs = docsUrl(settings, plan.ports.http)
     if (docs !== undefined) terminal.info(`  documentation: ${docs}`)
     terminal.info(`ready: ${sandbox.base_url}`)
     integrity.start()
+    void startConsole()
+  }
+
+  /** The stack serves without it. */
+  const startConsole = async (): Promise<void> => {
+    if (console === undefined || stopping) return
+    try {
+      await startOne(console.managed)
+    } catch (error) {
+      if (!stopping) terminal.error(error instanceof Error ? error.message : String(error))
+    }
   }
 
   const stop = async (): Promise<void> => {
     stopping = true
     integrity.stop()
-    for (const managed of managedProcesses.toReversed()) await stopOne(managed)
+    for (const managed of everyProcess.toReversed()) await stopOne(managed)
     await disk.stop()
     await ops?.close()
     await integrityLog.close()
@@ -222,15 +237,16 @@ function bundledPostgres({ environment, data, random }: StackOptions): PostgresS
 
 const addresses = (
   { environment: { settings } }: StackOptions,
-  { ports }: Plan,
+  plan: Plan,
   { internalToken }: Credentials,
   opsUrl: string,
 ) => ({
-  base_url: baseUrl(settings, ports.http),
+  base_url: baseUrl(settings, plan.ports.http),
   host: settings.SANDBOX_HOSTS[0] ?? 'api.localhost',
-  grpc_address: grpcAddress(settings, ports.grpc),
+  grpc_address: grpcAddress(settings, plan.ports.grpc),
   internal_token: internalToken,
   ops_url: opsUrl,
+  ...(plan.console === undefined ? {} : { console_url: plan.console.url }),
   brand: settings.BRAND,
   serves_production: settings.PRODUCTION_HOSTS.length > 0,
 })

@@ -85,7 +85,7 @@ const lines: string[] = []
 const note = (line: string): void => void lines.push(line)
 const cluster = await createTrialCluster({
   environment: environmentOf({
-    ...{ HTTP_PORT: '0', OPS_PORT: '0', DATA_DIR: dataDir },
+    ...{ HTTP_PORT: '0', OPS_PORT: '0', CONSOLE: 'off', DATA_DIR: dataDir },
     ...{ RAIL_DELAY_MS: '100', RATE_LIMIT: 'off' },
   }),
   data,

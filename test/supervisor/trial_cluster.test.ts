@@ -47,7 +47,7 @@ t.teardown(() => data.release())
 const none = (): void => undefined
 const cluster = await createTrialCluster({
   environment: environmentOf({
-    ...{ HTTP_PORT: '0', OPS_PORT: '0', DATA_DIR: dataDir },
+    ...{ HTTP_PORT: '0', OPS_PORT: '0', CONSOLE_PORT: '0', DATA_DIR: dataDir },
     ...{ RATE_LIMIT: 'off', WEBHOOK_ALLOW_PRIVATE: 'true' },
   }),
   data,

@@ -23,7 +23,7 @@ import { ensurePassword, natsServer } from '../nats_server.js'
 import { freePort } from '../ports.js'
 import { findPostgres } from '../postgres_server.js'
 import type { Program } from '../program.js'
-import { NODE_FLAGS, POOL } from '../programs.js'
+import { CONSOLE, NODE_FLAGS, planConsole, POOL, type ConsoleProgram } from '../programs.js'
 import { StartupError } from '../startup_error.js'
 import type { ClusterRole } from './cluster_file.js'
 import { createPostgresPair, POSTGRES_NAMES, type PostgresPair } from './postgres_pair.js'
@@ -53,6 +53,8 @@ export interface ClusterPlan {
   readonly postgres: PostgresPair
   /** In start order. The first stage is the PostgreSQL primary, the second its standby. */
   readonly stages: readonly (readonly ClusterProgram[])[]
+  /** No part of `cluster.json`, whose roles others rely on. Absent: CONSOLE is off. */
+  readonly console?: ConsoleProgram
   /** Of the first gateway. */
   readonly baseUrl: string
   /** Of the processor that creates the demo partner. */
@@ -216,6 +218,11 @@ export async function planCluster(options: PlanOptions): Promise<ClusterPlan> {
       return { name, role: 'gateway', shard: '', address, program, describe: () => address }
     }),
   )
+  const consoleProgram = await own('console', CONSOLE, {})
+  const console = await planConsole(settings, (port) => {
+    const program = consoleProgram()
+    return { ...program, environment: { ...program.environment, CONSOLE_PORT: port } }
+  })
   const isPrimary = ({ name }: ClusterProgram): boolean => name === postgres.primary()
   return {
     postgres,
@@ -227,6 +234,7 @@ export async function planCluster(options: PlanOptions): Promise<ClusterPlan> {
       // Each member has its shard by then.
       [...processors.filter(({ name }) => name === SPARE), ...pools, ...gateways],
     ],
+    ...(console === undefined ? {} : { console }),
     baseUrl: `http://${LOOPBACK}:${httpPort}`,
     grpcAddress: addressOf('processor-1'),
     processors: PROCESSORS.map(addressOf),

@@ -16,7 +16,7 @@ import { createCredentials } from '../credentials.js'
 import type { DataFolder } from '../data_folder.js'
 import type { StackEnvironment } from '../environment.js'
 import { manageProcess, type ManagedProcess } from '../managed_process.js'
-import { openOpsServer } from '../ops_server.js'
+import { openOpsServer, type OpsConsole } from '../ops_server.js'
 import { removePidFile, writePidFile } from '../pid_file.js'
 import type { Program } from '../program.js'
 import { writeSandboxFile } from '../sandbox_file.js'
@@ -73,6 +73,22 @@ export async function createTrialCluster(options: TrialClusterOptions): Promise<
   let started = false
   let ops: OpsHttp | undefined
 
+  const managedConsole = (): OpsConsole | undefined => {
+    if (plan.console === undefined) return undefined
+    const { url, name, program } = plan.console
+    const managed = manageProcess({
+      ...{ name, clock, program: () => within(name, program()) },
+      logPath: `${data.folder('logs')}/${name}.log`,
+      isStopping: () => stopping,
+      onReady: () => record(),
+      onLost: (why, restartInMs) => {
+        terminal.error(`${name} ended (${why}); restarting in ${restartInMs / 1000} s`)
+      },
+      onRefused: (why) => terminal.error(`${name} ended: ${why}`),
+    })
+    return { url, managed }
+  }
+
   const manage = (planned: ClusterProgram): Supervised => {
     const { name } = planned
     const managed: ManagedProcess = manageProcess({
@@ -110,6 +126,7 @@ export async function createTrialCluster(options: TrialClusterOptions): Promise<
 
   const stages = plan.stages.map((stage) => stage.map(manage))
   const all = stages.flat()
+  const console = managedConsole()
   const members = (): readonly ClusterMember[] =>
     all.map(({ planned: { name, role, shard, address }, managed }) => ({
       name,
@@ -121,7 +138,8 @@ export async function createTrialCluster(options: TrialClusterOptions): Promise<
 
   const record = (): void => {
     const pids = new Map<string, number>()
-    for (const { managed } of all)
+    const running = [...all.map(({ managed }) => managed), ...(console ? [console.managed] : [])]
+    for (const managed of running)
       if (managed.pid !== undefined) pids.set(managed.name, managed.pid)
     try {
       writePidFile(data.file(RUN_FILE), pids)
@@ -134,6 +152,7 @@ export async function createTrialCluster(options: TrialClusterOptions): Promise<
   const start = async (): Promise<void> => {
     ops = await openOpsServer(opsListen(settings), {
       managedProcesses: all.map(({ managed }) => managed),
+      console,
       isStarted: () => started,
       integrity: () => 'ok',
       disk: NO_DISK,
@@ -156,6 +175,7 @@ export async function createTrialCluster(options: TrialClusterOptions): Promise<
       grpc_address: address,
       internal_token: internalToken,
       ops_url: opsUrl,
+      ...(console === undefined ? {} : { console_url: console.url }),
       brand: settings.BRAND,
       serves_production: settings.PRODUCTION_HOSTS.length > 0,
     }
@@ -164,13 +184,18 @@ export async function createTrialCluster(options: TrialClusterOptions): Promise<
     started = true
     record()
     terminal.info(`  health and metrics: ${opsUrl}`)
+    if (console !== undefined) terminal.info(`  console for operators: ${console.url}`)
     terminal.info(`  processes: ${data.file(CLUSTER_FILE)}`)
     terminal.info(`  operators: PROCESSORS=${plan.processors.join()} make ops ARGS="shard list"`)
     terminal.info(`ready: ${base_url}`)
+    console?.managed.start().catch((error: unknown) => {
+      if (!stopping) terminal.error(error instanceof Error ? error.message : String(error))
+    })
   }
 
   const stop = async (): Promise<void> => {
     stopping = true
+    await console?.managed.stop()
     await postgres.close()
     for (const stage of stages.toReversed()) {
       await Promise.all(stage.map(({ managed }) => managed.stop()))

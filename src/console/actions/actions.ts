@@ -1,0 +1,38 @@
+/**
+ * What an operator can change in the console: one call to the processor each, as in the CLI.
+ *
+ * - The actor's name is that of the token; the processor records it with the reason.
+ * - A change without an answer may have been made: its notice says so.
+ */
+import { Refused } from '../../operations/calls.js'
+import type { Notice } from '../session/sessions.js'
+import type { Action, ActionContext } from './action.js'
+import { PARTNER_ACTIONS } from './partner_actions.js'
+import { PAYMENT_ACTIONS } from './payment_actions.js'
+import { WEBHOOK_ACTIONS } from './webhook_actions.js'
+
+const ACTIONS: ReadonlyMap<string, Action> = new Map(
+  Object.entries({ ...PAYMENT_ACTIONS, ...PARTNER_ACTIONS, ...WEBHOOK_ACTIONS }),
+)
+
+/** Undefined: there is no such action. */
+export const actionNamed = (name: string): Action | undefined => ACTIONS.get(name)
+
+/** @throws Refused when the token is rejected */
+export async function outcomeOf(action: Action, context: ActionContext): Promise<Notice> {
+  if (context.field('reason') === '') return { tone: 'bad', text: 'A change needs a reason.' }
+  try {
+    return await action(context)
+  } catch (error) {
+    if (!(error instanceof Refused)) {
+      const why = error instanceof Error ? error.message : String(error)
+      return {
+        tone: 'bad',
+        text: `No answer: ${why}. Look whether it was made before you repeat it.`,
+      }
+    }
+    if (error.code === 'authentication_failed') throw error
+    const isRequested = error.code === 'second_operator_required'
+    return { tone: isRequested ? 'warn' : 'bad', text: error.message }
+  }
+}

@@ -1,0 +1,32 @@
+/** Changes of partners, their keys, and callers. */
+import { actorOf, done, type Action, type ActionContext } from './action.js'
+
+const partner = (ctx: ActionContext) => ({ actor: actorOf(ctx), partner_id: ctx.field('id') })
+
+export const PARTNER_ACTIONS: Readonly<Record<string, Action>> = {
+  'suspend-partner': async (ctx) => {
+    const { partner_id: id } = await ctx.clients.partners.call('Suspend', partner(ctx))
+    return done(`${id} is suspended. Started payments continue.`)
+  },
+  'resume-partner': async (ctx) => {
+    const { partner_id: id } = await ctx.clients.partners.call('Resume', partner(ctx))
+    return done(`${id} can pay again.`)
+  },
+  'issue-key': async (ctx) => {
+    const environment = ctx.field('environment')
+    const tenant = { partner_id: ctx.field('id'), environment }
+    const issued = await ctx.clients.operator.call('IssueKey', { actor: actorOf(ctx), tenant })
+    const secret = issued.secret || issued.sealed_secret || ''
+    return { ...done(`${issued.key_id} is issued. Its secret is shown only here.`), secret }
+  },
+  'revoke-key': async (ctx) => {
+    const request = { actor: actorOf(ctx), key_id: ctx.field('key') }
+    const { key_id: id } = await ctx.clients.partners.call('RevokeKey', request)
+    return done(`${id} is revoked.`)
+  },
+  'revoke-caller': async (ctx) => {
+    const request = { actor: actorOf(ctx), name: ctx.field('name') }
+    const { name } = await ctx.clients.callers.call('Revoke', request)
+    return done(`${name} is revoked.`)
+  },
+}

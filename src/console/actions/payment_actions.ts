@@ -1,0 +1,77 @@
+/** Decisions on payments, payouts, discrepancies and requests of other operators. */
+import { formatWireAmount } from '../../operations/amounts.js'
+import { actorOf, done, type Action, type ActionContext } from './action.js'
+
+/** The entity, and where the decision can be verified. */
+const payout = (context: ActionContext) => ({
+  actor: actorOf(context),
+  payout_id: context.field('id'),
+})
+const intent = (context: ActionContext) => ({
+  actor: actorOf(context),
+  intent_id: context.field('id'),
+})
+const evidence = ({ field }: ActionContext) => ({ evidence: field('evidence') })
+const outcome = ({ field }: ActionContext) => ({ outcome: field('outcome') })
+
+export const PAYMENT_ACTIONS: Readonly<Record<string, Action>> = {
+  'approve-payout': async (ctx) =>
+    ofPayout(await ctx.clients.operator.call('ApprovePayout', payout(ctx))),
+  'reject-payout': async (ctx) =>
+    ofPayout(await ctx.clients.operator.call('RejectPayout', payout(ctx))),
+  'resolve-payout': async (ctx) => {
+    const request = { ...payout(ctx), ...outcome(ctx), ...evidence(ctx) }
+    return ofPayout(await ctx.clients.operator.call('ResolvePayout', request))
+  },
+  'reverse-payout': async (ctx) => {
+    const request = { ...payout(ctx), ...evidence(ctx) }
+    return ofPayout(await ctx.clients.operator.call('ReversePayout', request))
+  },
+  'approve-intent': async (ctx) => {
+    const reviewed = await ctx.clients.recovery.call('ApproveIntent', intent(ctx))
+    return done(`${reviewed.intent_id} is ${reviewed.status}.`)
+  },
+  'reject-intent': async (ctx) => {
+    const reviewed = await ctx.clients.recovery.call('RejectIntent', intent(ctx))
+    return done(`${reviewed.intent_id} is ${reviewed.status}.`)
+  },
+  'resolve-intent': async (ctx) => {
+    const request = { ...intent(ctx), ...outcome(ctx), ...evidence(ctx) }
+    const resolved = await ctx.clients.operator.call('ResolveIntent', request)
+    return done(`${resolved.intent_id} is ${resolved.status}.`)
+  },
+  'reverse-intent': async (ctx) => {
+    const request = { ...intent(ctx), ...evidence(ctx) }
+    const reversed = await ctx.clients.operator.call('ReverseIntent', request)
+    return done(`${reversed.intent_id} is ${reversed.status}.`)
+  },
+  'resolve-discrepancy': async (ctx) => {
+    const resolved = await ctx.clients.operator.call('ResolveDiscrepancy', {
+      ...{ actor: actorOf(ctx), discrepancy_id: ctx.field('id') },
+      ...{ settlement: ctx.field('settlement'), ...evidence(ctx) },
+    })
+    return done(`${resolved.id} is settled: ${resolved.settlement ?? ''}.`)
+  },
+  'approve-request': async (ctx) => {
+    const request = { actor: actorOf(ctx), id: ctx.field('id') }
+    const { request: decided, key, caller } = await ctx.clients.approvals.call('Approve', request)
+    const notice = done(`${decided?.id}: ${decided?.operation} ${decided?.subject} is made.`)
+    const secret = key?.secret || caller?.token
+    return secret === undefined ? notice : { ...notice, secret }
+  },
+  'reject-request': async (ctx) => {
+    const request = { actor: actorOf(ctx), id: ctx.field('id') }
+    const rejected = await ctx.clients.approvals.call('Reject', request)
+    return done(`${rejected.id} is ${rejected.status}.`)
+  },
+}
+
+const ofPayout = (changed: {
+  readonly id: string
+  readonly status: string
+  readonly currency: string
+  readonly amount: string
+}) => {
+  const money = formatWireAmount(changed.currency, changed.amount)
+  return done(`${changed.id} over ${money} is ${changed.status}.`)
+}

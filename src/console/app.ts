@@ -1,0 +1,263 @@
+/**
+ * The console as an HTTP application: which request gets which answer.
+ *
+ * - Nothing but the sign-in page and its assets is answered without a session.
+ * - A request that changes something comes from a page of ours: its origin is checked, and within a
+ *   session the form's token too.
+ * - When the processor rejects the operator's token, the session ends.
+ */
+import type { HttpBindings } from '@hono/node-server'
+import { Hono, type Context as HonoContext } from 'hono'
+import { bodyLimit } from 'hono/body-limit'
+import { deleteCookie, getCookie, setCookie } from 'hono/cookie'
+import { actionNamed, outcomeOf } from './actions/actions.js'
+import type { Logger } from '../base/log.js'
+import type { Clock } from '../base/clock.js'
+import { Refused } from '../operations/calls.js'
+import { html, NOTHING, type Html } from './html/html.js'
+import { errorPage, framedPage, signInPage } from './html/layout.js'
+import { liveStream } from './live.js'
+import { PAGES } from './pages/pages.js'
+import { HEADERS } from './headers.js'
+import type { Content, Page } from './session/page.js'
+import { isFormToken, type Session, type Sessions } from './session/sessions.js'
+import type { SignInLimit } from './session/sign_in_limit.js'
+import { identify, isTokenRejected, type Uplink } from './session/uplink.js'
+import type { StaticFiles } from './static_files.js'
+
+const FORM_MAX_BYTES = 64 * 1_024
+const TOKEN_MAX = 256
+const YEAR_S = 31_536_000
+const ENDED = 'Your session has ended. Sign in again.'
+
+export interface ConsoleApp {
+  readonly clock: Clock
+  readonly log: Pick<Logger, 'info' | 'warn' | 'error'>
+  readonly sessions: Sessions
+  readonly signInLimit: SignInLimit
+  readonly files: StaticFiles
+  readonly isAllowedHost: (host: string | undefined) => boolean
+  readonly openUplink: (token: string) => Uplink
+}
+
+interface Env {
+  Bindings: HttpBindings
+  Variables: { cookie: string; session: Session }
+}
+type Ctx = HonoContext<Env>
+
+export function createApp(console: ConsoleApp): Hono<Env> {
+  const app = new Hono<Env>()
+  const { assets } = console.files
+  app.use(async (c, next) => {
+    for (const [name, value] of HEADERS) c.header(name, value)
+    const host = c.req.header('host')
+    if (!console.isAllowedHost(host)) return c.text('unknown host: see CONSOLE_HOSTS\n', 421)
+    if (c.req.method !== 'GET' && !isSameOrigin(c)) {
+      return answerPage(
+        c,
+        errorPage(assets, 'Refused', 'This request came from another site.'),
+        403,
+      )
+    }
+    return next()
+  })
+  app.use(bodyLimit({ maxSize: FORM_MAX_BYTES }))
+  app.get('/healthz', (c) => c.json({ alive: true }))
+  app.get('/assets/*', (c) => asset(c, console.files))
+  app.get('/sign-in', (c) =>
+    answerPage(c, signInPage({ assets, next: nextOf(c.req.query('next')) })),
+  )
+  app.post('/sign-in', (c) => signIn(c, console))
+  app.use(async (c, next) => {
+    const cookie = getCookie(c, cookieName(c)) ?? ''
+    const session = console.sessions.find(cookie)
+    if (session === undefined) return toSignIn(c)
+    c.set('cookie', cookie)
+    c.set('session', session)
+    return next()
+  })
+  app.post('/sign-out', async (c) => {
+    if (!(await isOwnForm(c))) return forged(c, console)
+    console.sessions.end(c.get('cookie'))
+    deleteCookie(c, cookieName(c), { path: '/' })
+    return c.redirect('/sign-in', 303)
+  })
+  app.post('/do/:action', (c) => act(c, console))
+  app.get('/live', (c) => live(c, console))
+  for (const page of PAGES) app.get(page.path, (c) => show(c, console, page))
+  app.notFound((c) => {
+    if (c.get('session') === undefined) return toSignIn(c)
+    return answerPage(c, errorPage(assets, 'Not found', 'The console has no such page.'), 404)
+  })
+  app.onError((error, c) => {
+    if (isTokenRejected(error)) return endSession(c, console)
+    console.log.error({ error }, 'page failed')
+    const text = error instanceof Refused || error.name === 'Error' ? error.message : 'See the log.'
+    return answerPage(c, errorPage(assets, 'This page cannot be shown', text), 502)
+  })
+  return app
+}
+
+const answerPage = (c: Ctx, page: Html, status: 200 | 401 | 403 | 404 | 429 | 502 = 200) =>
+  c.body(String(page), status, { 'content-type': 'text/html; charset=utf-8' })
+
+/** Cookies are not separated by port: each console on a host has a name of its own. */
+const cookieName = (c: Ctx): string => `console_${c.env.incoming.socket.localPort ?? ''}`
+
+/** Browsers send where a request comes from; others that change something have to say it too. */
+function isSameOrigin(c: Ctx): boolean {
+  const site = c.req.header('sec-fetch-site')
+  if (site !== undefined) return site === 'same-origin'
+  const origin = c.req.header('origin') ?? ''
+  return URL.canParse(origin) && new URL(origin).host === c.req.header('host')
+}
+
+/** A path of ours, for after the sign-in. */
+const nextOf = (path: unknown): string =>
+  typeof path === 'string' && /^\/[A-Za-z0-9/?=&_.%-]*$/.test(path) && !path.startsWith('//')
+    ? path
+    : '/'
+
+function asset(c: Ctx, { byPath }: StaticFiles) {
+  const file = byPath.get(c.req.path)
+  if (file === undefined) return c.text('not found\n', 404)
+  const cached = { 'content-type': file.type, 'cache-control': `max-age=${YEAR_S}, immutable` }
+  return c.body(file.content, 200, cached)
+}
+
+async function signIn(c: Ctx, console: ConsoleApp) {
+  const { assets } = console.files
+  const form = await c.req.parseBody()
+  const next = nextOf(form['next'])
+  const address = c.env.incoming.socket.remoteAddress ?? ''
+  const refuse = (message: string, status: 401 | 429 | 502) =>
+    answerPage(c, signInPage({ assets, message, next }), status)
+  const wait = console.signInLimit.waitSeconds(address)
+  if (wait > 0) {
+    c.header('retry-after', String(wait))
+    return refuse(`Too many failed attempts. Try again in ${wait} s.`, 429)
+  }
+  const token = typeof form['token'] === 'string' ? form['token'].trim() : ''
+  if (!isToken(token)) {
+    console.signInLimit.failed(address)
+    return refuse(REJECTED, 401)
+  }
+  const uplink = console.openUplink(token)
+  try {
+    const { name, roles } = await identify(uplink)
+    setCookie(c, cookieName(c), console.sessions.start({ name, roles, uplink }), {
+      ...{ path: '/', httpOnly: true, sameSite: 'Strict' },
+    })
+    console.log.info({ operator: name }, 'operator signed in')
+    return c.redirect(next, 303)
+  } catch (error) {
+    uplink.close()
+    if (!(error instanceof Refused)) return refuse(messageOf(error), 502)
+    console.signInLimit.failed(address)
+    console.log.warn({ client_address: address, code: error.code }, 'sign-in refused')
+    return refuse(REJECTED, 401)
+  }
+}
+
+const REJECTED = 'This is not the token of an active operator.'
+
+/** What a header can carry. */
+const isToken = (text: string): boolean => /^[\x21-\x7e]+$/.test(text) && text.length <= TOKEN_MAX
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : '')
+
+function toSignIn(c: Ctx) {
+  if (c.req.path === '/live') return c.text('signed out\n', 401)
+  const { pathname, search } = new URL(c.req.url)
+  const next = c.req.method === 'GET' ? nextOf(pathname + search) : '/'
+  return c.redirect(`/sign-in?next=${encodeURIComponent(next)}`, 303)
+}
+
+function endSession(c: Ctx, console: ConsoleApp) {
+  console.sessions.end(c.get('cookie'))
+  deleteCookie(c, cookieName(c), { path: '/' })
+  const { assets } = console.files
+  return answerPage(c, signInPage({ assets, message: ENDED, next: nextOf(c.req.path) }), 401)
+}
+
+async function isOwnForm(c: Ctx): Promise<boolean> {
+  return isFormToken(c.get('session'), (await c.req.parseBody())['form_token'])
+}
+
+const forged = (c: Ctx, { files: { assets } }: ConsoleApp) =>
+  answerPage(
+    c,
+    errorPage(assets, 'Refused', 'This form is not of your session. Load its page again.'),
+    403,
+  )
+
+async function act(c: Ctx, console: ConsoleApp) {
+  if (!(await isOwnForm(c))) return forged(c, console)
+  const session = c.get('session')
+  const form = await c.req.parseBody()
+  const action = actionNamed(c.req.param('action') ?? '')
+  if (action === undefined) return c.notFound()
+  const field = (name: string): string => {
+    const value = form[name]
+    return typeof value === 'string' ? value.trim() : ''
+  }
+  const clients = await session.uplink.clients()
+  session.notice = await outcomeOf(action, { clients, field })
+  return c.redirect(nextOf(field('back')), 303)
+}
+
+async function contentOf(c: Ctx, console: ConsoleApp, page: Page, url: URL): Promise<Content> {
+  const session = c.get('session')
+  const clients = await session.uplink.clients()
+  session.roles = (await clients.callers.call('Identify', {})).roles
+  const id = idIn(page.path, url.pathname)
+  return page.render({ session, clients, now: console.clock.now(), id, query: url.searchParams })
+}
+
+async function show(c: Ctx, console: ConsoleApp, page: Page) {
+  const session = c.get('session')
+  const url = new URL(c.req.url)
+  const content = await contentOf(c, console, page, url)
+  if (content.redirect !== undefined) return c.redirect(content.redirect, 303)
+  const { notice } = session
+  session.notice = undefined
+  const { title, live, body = NOTHING, status = 200 } = content
+  const framed = framedPage({
+    ...{ assets: console.files.assets, title, path: page.path },
+    ...{ operator: session.name, roles: session.roles, formToken: session.formToken },
+    search: page.path === '/search' ? (url.searchParams.get('q') ?? '') : '',
+    ...(notice === undefined ? {} : { notice }),
+    ...(live === undefined
+      ? {}
+      : { liveFrom: `/live?page=${encodeURIComponent(url.pathname + url.search)}` }),
+    live: live ?? NOTHING,
+    body,
+  })
+  return answerPage(c, framed, status)
+}
+
+/** The live part of a page, each time it has changed. */
+function live(c: Ctx, console: ConsoleApp) {
+  const url = new URL(nextOf(c.req.query('page')), 'http://console')
+  const page = PAGES.find(({ path }) => isAt(path, url.pathname))
+  if (page === undefined) return c.notFound()
+  return liveStream(c, async () => {
+    if (!console.sessions.isOpen(c.get('cookie'))) return null
+    try {
+      return (await contentOf(c, console, page, url)).live ?? html``
+    } catch (error) {
+      if (isTokenRejected(error)) console.sessions.end(c.get('cookie'))
+      return isTokenRejected(error) ? null : undefined
+    }
+  })
+}
+
+const isAt = (pattern: string, path: string): boolean =>
+  pattern.endsWith(':id') ? path.startsWith(pattern.slice(0, -3)) : path === pattern
+
+/** What stands for `:id`; empty: the path has none. */
+function idIn(pattern: string, path: string): string {
+  const start = pattern.indexOf(':id')
+  return start === -1 ? '' : decodeURIComponent(path.slice(start))
+}

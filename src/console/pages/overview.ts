@@ -1,0 +1,150 @@
+/** What needs a person now, and whether the service works: the first page, kept up to date. */
+import { html, NOTHING, type Html } from '../html/html.js'
+import { card, empty, failure, incomplete, spanText, type Tone } from '../html/parts.js'
+import { missingIn, type Page, type PageContext } from '../session/page.js'
+import { isTokenRejected, ofShard } from '../session/uplink.js'
+
+export const overview: Page = {
+  path: '/',
+  render: async (context) => {
+    const [books, boxes] = await Promise.all([booksOf(context), boxesOf(context)])
+    return { title: 'Overview', live: html`${books} ${boxes}` }
+  },
+}
+
+/** A number that should be small. */
+interface Box {
+  readonly title: string
+  readonly href: string
+  readonly value: string
+  readonly tone: Tone
+  readonly about?: string
+  readonly missing?: readonly string[]
+}
+
+/** A count of which only the first page is known. */
+const LIST_MAX = 100
+const countOf = (list: { readonly data: readonly unknown[]; readonly next_cursor?: string }) =>
+  list.next_cursor === undefined ? String(list.data.length) : `${list.data.length}+`
+
+const toneOf = (count: number, bad: Tone): Tone => (count === 0 ? 'good' : bad)
+
+async function boxesOf(context: PageContext): Promise<Html> {
+  const { operator, webhooks, approvals, recovery } = context.clients
+  const limit = { limit: LIST_MAX }
+  const all = await Promise.all([
+    box('Unknown outcomes', '/unknown', operator.call('ListUnknownOutcomes', limit), (list) => {
+      const late = list.data.filter(({ over_24h }) => over_24h).length
+      const [oldest] = list.data.map(({ since }) => Date.parse(since)).sort((a, b) => a - b)
+      return {
+        value: countOf(list),
+        tone: late > 0 ? 'bad' : toneOf(list.data.length, 'warn'),
+        about:
+          late > 0
+            ? `${late} for more than 24 h`
+            : oldest === undefined
+              ? 'Every instruction is answered'
+              : `Oldest ${spanText(context.now - oldest)}`,
+      }
+    }),
+    box('Held for review', '/review', operator.call('ListHeldPayouts', limit), (list) => ({
+      value: countOf(list),
+      tone: toneOf(list.data.length, 'warn'),
+      about: list.data.length === 0 ? 'Nothing waits' : 'Payouts wait for a decision',
+    })),
+    box('Second operator', '/approvals', approvals.call('List', { resolved: false }), (list) => ({
+      value: String(list.data.length),
+      tone: toneOf(list.data.length, 'warn'),
+      about: list.data.length === 0 ? 'No requests' : 'Requests wait for approval',
+    })),
+    box('Discrepancies', '/discrepancies', operator.call('ListDiscrepancies', limit), (list) => ({
+      value: countOf(list),
+      tone: toneOf(list.data.length, 'bad'),
+      about: list.data.length === 0 ? 'Bank and books agree' : 'Open',
+    })),
+    box('Orphan executions', '/review', recovery.call('ListOrphans', limit), (list) => ({
+      value: countOf(list),
+      tone: toneOf(list.data.length, 'bad'),
+      about: list.data.length === 0 ? 'None' : 'Executed, but not in the books',
+    })),
+    box('Webhooks waiting', '/webhooks', webhooks.call('Status', {}), (status) => ({
+      value: String(status.open),
+      tone: status.open_breakers.length > 0 ? 'bad' : 'plain',
+      about:
+        status.oldest_open_at === undefined
+          ? 'All delivered'
+          : `Oldest ${spanText(context.now - Date.parse(status.oldest_open_at))}`,
+    })),
+    box('Dead deliveries', '/webhooks', webhooks.call('Status', {}), (status) => ({
+      value: String(status.dead),
+      tone: toneOf(status.dead, 'bad'),
+      about: status.dead === 0 ? 'None' : 'Not retried',
+    })),
+  ])
+  const missing = [...new Set(all.flatMap((each) => each.missing ?? []))]
+  return html`
+    ${incomplete(missing)}
+    <section aria-label="Work that waits">
+      <ul class="boxes">
+        ${all.map(boxHtml)}
+      </ul>
+    </section>
+  `
+}
+
+async function box<T extends object>(
+  title: string,
+  href: string,
+  call: Promise<T>,
+  content: (answer: T) => Pick<Box, 'value' | 'tone' | 'about'>,
+): Promise<Box> {
+  try {
+    const answer = await call
+    return { title, href, ...content(answer), missing: missingIn(answer) }
+  } catch (error) {
+    if (isTokenRejected(error)) throw error
+    return { title, href, value: '?', tone: 'bad', about: 'No answer' }
+  }
+}
+
+const boxHtml = ({ title, href, value, tone, about }: Box): Html => html`
+  <li>
+    <a class="box ${tone}" href="${href}" id="box-${title.replaceAll(' ', '-')}">
+      <span class="title">${title}</span>
+      <strong>${value}</strong>
+      <span class="about">${about}</span>
+    </a>
+  </li>
+`
+
+/** Of each shard: whether it takes payments. */
+async function booksOf(context: PageContext): Promise<Html> {
+  const { access } = context.clients
+  const names = access.shards === undefined ? [''] : [...access.shards.reached.keys()]
+  const lines = await Promise.all(names.map((name) => bookLine(context, name)))
+  const missing = access.shards?.missing ?? []
+  if (names.length === 0) return card('Books', empty('No processor answers.'))
+  return html`<ul class="books">
+    ${lines} ${missing.map((name) => statusLine(name, 'bad', 'no processor serves it'))}
+  </ul>`
+}
+
+async function bookLine({ clients }: PageContext, shard: string): Promise<Html> {
+  const name = shard === '' ? 'Books' : shard
+  try {
+    const state = await ofShard(clients, shard, (recovery) => recovery.call('Show', {}))
+    if (state.unverified !== undefined) return statusLine(name, 'bad', state.unverified)
+    if (!state.active) return statusLine(name, 'good', 'take payments')
+    const what =
+      state.stops === 'submissions'
+        ? 'submit nothing to the bank'
+        : 'are in recovery mode: reads only'
+    return statusLine(name, 'bad', `${what} (${state.cause ?? ''})`)
+  } catch (error) {
+    if (isTokenRejected(error)) throw error
+    return html`<li>${failure(name, error)}</li>`
+  }
+}
+
+const statusLine = (name: string, tone: Tone, text: string): Html =>
+  html`<li class="${tone}"><strong>${name}</strong> ${text === '' ? NOTHING : text}</li>`

@@ -1,0 +1,13 @@
+/** All pages of the console. */
+import type { Page } from '../session/page.js'
+import { actionLog } from './action_log.js'
+import { discrepancies } from './discrepancies.js'
+import { overview } from './overview.js'
+import { payment } from './payment.js'
+import { approvals, review, unknown } from './queues.js'
+import { search } from './search.js'
+import { webhooks } from './webhooks.js'
+
+export const PAGES: readonly Page[] = [
+  ...[overview, search, payment, review, approvals, unknown, discrepancies, webhooks, actionLog],
+]

@@ -1,0 +1,149 @@
+/** Webhook endpoints by health, deliveries that are not retried, messages that are no events. */
+import type { DeadLetter__Output as DeadLetter } from '../../../protos/types/causeway/operator/v1/DeadLetter.js'
+import type { EndpointOverview__Output as Endpoint } from '../../../protos/types/causeway/operator/v1/EndpointOverview.js'
+import { actions, type ActionForm } from '../html/action_forms.js'
+import { html, NOTHING, type Content, type Html } from '../html/html.js'
+import {
+  badge,
+  card,
+  commandLine,
+  facts,
+  idLink,
+  incomplete,
+  pager,
+  table,
+  time,
+} from '../html/parts.js'
+import {
+  cursorOf,
+  formContext,
+  missingIn,
+  part,
+  type Page,
+  type PageContext,
+} from '../session/page.js'
+
+/** Of one page: those with the most open and dead deliveries come first. */
+const ENDPOINTS_MAX = 200
+
+export const webhooks: Page = {
+  path: '/webhooks',
+  render: async (context) => {
+    const client = context.clients.webhooks
+    const [status, endpoints, dead] = await Promise.all([
+      part('The state of the pools', client.call('Status', {}), (found) =>
+        card(
+          'Delivery',
+          html`${incomplete(missingIn(found))}
+          ${facts([
+            ['Pools', found.pools],
+            ['In flight', String(found.in_flight)],
+            ['Waiting', String(found.open)],
+            ['Oldest waiting', time(found.oldest_open_at, context.now)],
+            ['Dead', String(found.dead)],
+            ['Open circuit breakers', String(found.open_breakers.length)],
+            ['Poison messages', String(found.poison)],
+            ['Corrupt rows', found.corrupt === 0 ? '' : badge(String(found.corrupt), 'bad')],
+          ])}
+          ${commandLine('webhooks status')}`,
+        ),
+      ),
+      part('The endpoints', client.call('ListEndpoints', {}), (found) =>
+        endpointsCard(found.data, context),
+      ),
+      part('The dead deliveries', client.call('ListDead', cursorOf(context)), (found) =>
+        card(
+          'Dead deliveries',
+          html`${table({
+            caption: 'Deliveries that are not retried, newest first',
+            columns: ['Delivery', 'Event', 'Endpoint', 'Why', 'Ended', ''],
+            rows: found.data.map((each) => deadRow(each, context)),
+            empty: 'Every delivery has arrived, or is still tried.',
+          })}
+          ${pager('/webhooks', found.next_cursor)} ${commandLine('webhooks dead')}`,
+        ),
+      ),
+    ])
+    return { title: 'Webhooks', body: html`${status} ${endpoints} ${dead}` }
+  },
+}
+
+function endpointsCard(all: readonly Endpoint[], context: PageContext): Html {
+  const worstFirst = [...all].sort((one, other) => badnessOf(other) - badnessOf(one))
+  const shown = worstFirst.slice(0, ENDPOINTS_MAX)
+  const rest = all.length - shown.length
+  return card(
+    'Endpoints',
+    html`${table({
+      caption: 'Webhook endpoints, those with failures first',
+      columns: [
+        ...['Endpoint', 'Partner', 'State'],
+        ...[{ title: 'Waiting', isNumber: true }, { title: 'Dead', isNumber: true }, ''],
+      ],
+      rows: shown.map((each) => endpointRow(each, context)),
+      empty: 'No partner has an endpoint.',
+    })}
+    ${rest === 0 ? NOTHING : html`<p class="hint">${rest} more without more failures.</p>`}
+    ${commandLine('webhooks endpoints')}`,
+  )
+}
+
+const badnessOf = ({ counters, status }: Endpoint): number =>
+  (counters?.dead ?? 0) +
+  (counters?.open ?? 0) +
+  (counters?.breaker_open === true ? 1_000_000 : 0) +
+  (status === 'enabled' ? 0 : 1)
+
+function endpointRow(endpoint: Endpoint, context: PageContext): readonly Content[] {
+  const { id, tenant, url, status, disabled_reason: why, counters } = endpoint
+  const isBroken = counters?.breaker_open === true
+  const since = counters?.failing_since
+  const failing =
+    since === undefined ? NOTHING : html`<span class="ago">failing since ${time(since)}</span>`
+  return [
+    html`${idLink(id)} <span class="line">${url}</span>`,
+    tenant,
+    html`${badge(status)} ${why} ${isBroken ? badge('open breaker', 'bad') : NOTHING} ${failing}`,
+    counters?.open ?? 'unknown',
+    counters?.dead ?? 'unknown',
+    actions(formContext(context, '/webhooks'), 'operate', endpointForms(endpoint)),
+  ]
+}
+
+function endpointForms({ id, status, counters }: Endpoint): ActionForm[] {
+  const hidden = { id }
+  const redrive: ActionForm = {
+    ...{ action: 'redrive', title: 'Redrive', button: 'Send them again', hidden },
+    about: 'Its dead deliveries are sent again.',
+  }
+  const enable: ActionForm = {
+    action: 'enable-endpoint',
+    title: 'Enable',
+    button: 'Enable it',
+    hidden,
+  }
+  const disable: ActionForm = {
+    ...{ action: 'disable-endpoint', title: 'Disable', button: 'Disable it', hidden },
+    about: 'Its deliveries wait until it is enabled.',
+    isDangerous: true,
+  }
+  const hasDead = (counters?.dead ?? 0) > 0
+  return [...(hasDead ? [redrive] : []), status === 'enabled' ? disable : enable]
+}
+
+function deadRow(dead: DeadLetter, context: PageContext): readonly Content[] {
+  const { id, endpoint_id: endpoint, event_id: event, event_type: type, reason, tries } = dead
+  return [
+    html`${idLink(id)} <span class="ago">${dead.tenant}</span>`,
+    html`<a href="/search?q=${event}">${type}</a>`,
+    idLink(endpoint),
+    `${reason} after ${tries === 1 ? '1 attempt' : `${tries} attempts`}`,
+    time(dead.ended_at, context.now),
+    actions(formContext(context, '/webhooks'), 'operate', [
+      {
+        ...{ action: 'redrive', title: 'Redrive', button: 'Send it again' },
+        hidden: { delivery: id },
+      },
+    ]),
+  ]
+}

@@ -1,0 +1,99 @@
+/**
+ * The operators who are signed in. A session is in memory only: it holds the operator's token, and
+ * ends with this process.
+ *
+ * - The cookie has a random id of 256 bits; a session is found by the digest of it.
+ * - A session ends after IDLE_MS without a request, after LIFETIME_MS in any case, when its
+ *   operator signs out, and as soon as the processor rejects its token.
+ */
+import { createHash } from 'node:crypto'
+import { sameText } from '../../auth/mac.js'
+import { HOUR, MINUTE, plus, type Clock, type Instant } from '../../base/clock.js'
+import type { Random } from '../../base/random.js'
+import type { Uplink } from './uplink.js'
+
+export const IDLE_MS = 15 * MINUTE
+export const LIFETIME_MS = 8 * HOUR
+const SESSIONS_MAX = 200
+
+/** Said once, on the next page. */
+export interface Notice {
+  readonly tone: 'good' | 'bad' | 'warn'
+  readonly text: string
+  /** Shown only here, never again. */
+  readonly secret?: string
+}
+
+export interface Session {
+  readonly name: string
+  roles: readonly string[]
+  readonly uplink: Uplink
+  /** In every form of the session. */
+  readonly formToken: string
+  readonly endsAt: Instant
+  notice: Notice | undefined
+}
+
+export interface Sessions {
+  /** @returns the value of the cookie */
+  start(session: Pick<Session, 'name' | 'roles' | 'uplink'>): string
+  /** For a request of the operator. */
+  find(cookie: string): Session | undefined
+  /** For a page that stays open, which is no request of the operator. */
+  isOpen(cookie: string): boolean
+  end(cookie: string): void
+  close(): void
+}
+
+interface Kept {
+  readonly session: Session
+  usedAt: Instant
+}
+
+export function createSessions(clock: Clock, random: Random): Sessions {
+  const sessions = new Map<string, Kept>()
+  const secret = (): string => random.bytes(32).toString('base64url')
+
+  const drop = (key: string): void => {
+    sessions.get(key)?.session.uplink.close()
+    sessions.delete(key)
+  }
+  const isOver = ({ session, usedAt }: Kept): boolean =>
+    clock.now() >= session.endsAt || clock.now() >= plus(usedAt, IDLE_MS)
+  const dropOver = (): void => {
+    for (const [key, kept] of sessions) if (isOver(kept)) drop(key)
+  }
+
+  return {
+    start: (given) => {
+      dropOver()
+      const [oldest] = sessions.keys()
+      if (sessions.size >= SESSIONS_MAX && oldest !== undefined) drop(oldest)
+      const cookie = secret()
+      const endsAt = plus(clock.now(), LIFETIME_MS)
+      const session = { ...given, formToken: secret(), endsAt, notice: undefined }
+      sessions.set(keyOf(cookie), { session, usedAt: clock.now() })
+      return cookie
+    },
+    find: (cookie) => {
+      dropOver()
+      const kept = sessions.get(keyOf(cookie))
+      if (kept === undefined) return undefined
+      kept.usedAt = clock.now()
+      return kept.session
+    },
+    isOpen: (cookie) => {
+      dropOver()
+      return sessions.has(keyOf(cookie))
+    },
+    end: (cookie) => drop(keyOf(cookie)),
+    close: () => {
+      for (const key of [...sessions.keys()]) drop(key)
+    },
+  }
+}
+
+const keyOf = (cookie: string): string => createHash('sha256').update(cookie).digest('hex')
+
+export const isFormToken = (session: Session, given: unknown): boolean =>
+  typeof given === 'string' && sameText(session.formToken, given)

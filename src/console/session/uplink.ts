@@ -1,0 +1,105 @@
+/**
+ * The calls of one operator to the processors: one processor, or all shards of several.
+ *
+ * - The operator's token goes with each call; who may do what is decided by the processor.
+ * - The shards are found again when they were last found SHARDS_FRESH_MS ago, so a page follows a
+ *   shard to its next owner.
+ */
+import type { CallerIdentity__Output as Identity } from '../../../protos/types/causeway/operator/v1/CallerIdentity.js'
+import { SECOND, systemClock, type Clock } from '../../base/clock.js'
+import type { GrpcTls } from '../../base/grpc_tls.js'
+import { processorAddresses } from '../../base/processor_addresses.js'
+import type { Settings } from '../../base/settings.js'
+import { Refused, type OperatorAccess } from '../../operations/calls.js'
+import {
+  closeOperatorClients,
+  connectOperatorClients,
+  connectRecovery,
+  type OperatorClients,
+  type RecoveryClient,
+} from '../../operations/operator_client.js'
+import { findShards, type Shards } from '../../operations/shards.js'
+
+/** A page says so rather than wait for longer. */
+const CALL_WITHIN_MS = 4 * SECOND
+const FIND_WITHIN_MS = SECOND
+const SHARDS_FRESH_MS = 2 * SECOND
+
+export interface Clients extends OperatorClients {
+  readonly access: OperatorAccess
+}
+
+export interface Uplink {
+  /** @throws Refused when the token is rejected */
+  clients(): Promise<Clients>
+  close(): void
+}
+
+export interface UplinkOptions {
+  readonly settings: Pick<Settings, 'PROCESSOR_ADDRESS' | 'PROCESSORS'>
+  readonly tls: GrpcTls
+  readonly clock: Clock
+}
+
+export function openUplink(token: string, { settings, tls, clock }: UplinkOptions): Uplink {
+  const { PROCESSOR_ADDRESS: address, PROCESSORS } = settings
+  const access: OperatorAccess = { address, token: () => token, tls, timeoutMs: CALL_WITHIN_MS }
+  let current: { readonly clients: Clients; readonly map: string; foundAt: number } | undefined
+
+  const connect = (map: string, to: OperatorAccess): Clients => {
+    if (current?.map === map) current.foundAt = clock.now()
+    else {
+      const replaced = current
+      current = {
+        clients: { ...connectOperatorClients(to, clock), access: to },
+        map,
+        foundAt: clock.now(),
+      }
+      if (replaced !== undefined) closeOperatorClients(replaced.clients)
+    }
+    return current.clients
+  }
+
+  return {
+    clients: async () => {
+      if (PROCESSORS.length === 0) return connect('', access)
+      if (current !== undefined && clock.now() - current.foundAt < SHARDS_FRESH_MS) {
+        return current.clients
+      }
+      const addresses = await processorAddresses(PROCESSORS)
+      const shards = await findShards(addresses, { ...access, timeoutMs: FIND_WITHIN_MS }, clock)
+      return connect(textOf(shards), { ...access, shards })
+    },
+    close: () => {
+      if (current !== undefined) closeOperatorClients(current.clients)
+      current = undefined
+    },
+  }
+}
+
+const textOf = ({ reached, missing }: Shards): string => JSON.stringify([...reached, missing])
+
+/** The operator of the token. @throws Refused when it is rejected, Error without an answer */
+export const identify = async (uplink: Uplink): Promise<Identity> =>
+  (await uplink.clients()).callers.call('Identify', {})
+
+/** The processor does not accept the token any more. */
+export const isTokenRejected = (error: unknown): boolean =>
+  error instanceof Refused && error.code === 'authentication_failed'
+
+/** A call of which each shard has its own answer. @param shard empty: the only books */
+export async function ofShard<T>(
+  { access, recovery }: Clients,
+  shard: string,
+  call: (recovery: RecoveryClient) => Promise<T>,
+): Promise<T> {
+  const address = access.shards?.reached.get(shard)
+  if (address === undefined) return call(recovery)
+  const { shards: _all, ...own } = access
+  const client = connectRecovery({ ...own, address }, systemClock)
+  try {
+    return await call(client)
+  } finally {
+    client.close()
+  }
+}

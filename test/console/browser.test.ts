@@ -1,0 +1,267 @@
+/** The console in a real browser, on a real stack. */
+import { mkdir, readFile } from 'node:fs/promises'
+import { writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import type { Page } from 'playwright-core'
+import t, { type Test } from 'tap'
+import { skipsBrowser, startBrowser } from '../docs/browser.js'
+import { eventually } from '../support/eventually.js'
+import { operatorCli } from '../support/operator_cli.js'
+import { partnerOf, withKey } from '../support/partner.js'
+import { payByQr } from '../support/payments.js'
+import { receiverOf } from '../support/receiver.js'
+import { aPayout } from '../support/requests.js'
+import { tempFolder } from '../support/temp_folder.js'
+import { startConsoleStack } from './stack.js'
+
+/** The folder for screenshots, if it is set. */
+const SHOTS = process.env['CONSOLE_SCREENSHOTS']
+const MINUTE = 60_000
+const HELD_FROM = 20_000_000
+/** It would run, turn the text around, or break a table. */
+const HOSTILE = '"><img src=x onerror=alert(1)>{{7*7}}\u202egnp.exe'
+const PAGES = [
+  '/',
+  '/search',
+  '/review',
+  '/approvals',
+  '/unknown',
+  '/discrepancies',
+  '/webhooks',
+  '/actions',
+]
+
+t.setTimeout(0)
+
+void t.test('the console', { skip: skipsBrowser }, async (t) => {
+  const stack = await startConsoleStack({ WEBHOOK_MAX_ATTEMPTS: '1' })
+  t.teardown(() => stack.stop())
+  const { url, token } = stack
+  const ops = operatorCli(stack.dataDir)
+  const partner = partnerOf(stack.sandbox)
+  const receiver = await receiverOf(partner, () => 400)
+  t.teardown(() => receiver.close())
+  await holdFrom(t, ops)
+  const intent = await payByQr(partner, 'shown', { partner_user_id: `user ${HOSTILE}` })
+  const hold = async (key: string): Promise<string> => {
+    const { idempotency_key: _key, ...payout } = aPayout({
+      amount: String(HELD_FROM),
+      reference: `${key} ${HOSTILE}`,
+    })
+    const made = await partner.request('POST', '/v1/payouts', payout, withKey(key))
+    if (made.status !== 202) throw new Error(made.text)
+    return (made.body as { id: string }).id
+  }
+  const held = await hold('first')
+  const browser = await startBrowser()
+  t.teardown(() => browser.close())
+  const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+  const page = await browser.context.newPage()
+  page.setDefaultTimeout(MINUTE)
+  const faults = watch(page, url)
+  t.afterEach(() => {
+    t.same(faults.splice(0), [], 'nothing runs, and nothing is loaded from elsewhere')
+  })
+  const enter = async (given: string): Promise<void> => {
+    await page.fill('#token', given)
+    await page.keyboard.press('Enter')
+  }
+  const main = () => page.innerText('main')
+
+  await t.test('signing in leads to the page that was asked for', async (t) => {
+    await page.goto(`${url}/review`)
+    await enter('op_not-a-token')
+    await page.getByText('This is not the token of an active operator.').waitFor()
+    faults.length = 0 // the browser reports the 401
+    await enter(token)
+    await page.getByRole('heading', { name: 'Review queue' }).waitFor()
+    t.equal(new URL(page.url()).pathname, '/review')
+    t.equal(await page.evaluate('document.cookie'), '')
+  })
+
+  await t.test('anything is found from every page', async (t) => {
+    await page.goto(url)
+    await page.keyboard.press('/')
+    await page.keyboard.type(intent.id)
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Payment intent' }).waitFor()
+    await page.locator('.headline .badge', { hasText: 'captured' }).waitFor()
+    t.match(
+      await page.getByRole('img', { name: 'State' }).getAttribute('aria-label'),
+      /^State: captured. Passed: created, authorized, captured/,
+    )
+    t.match(
+      await main(),
+      /Debited\s+USD 10\.00[^]*user "><img src=x onerror=alert\(1\)>\{\{7\*7\}\}\\u202egnp\.exe/,
+    )
+    await eventually('the delivery is shown', async () => (await main()).includes('http_400'))
+    await page.fill('#q', `first ${HOSTILE}`)
+    await page.keyboard.press('Enter')
+    await page.getByRole('link', { name: held }).waitFor()
+    t.match(await main(), 'its reference')
+    await page.fill('#q', HOSTILE)
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Nothing found' }).waitFor()
+  })
+
+  await t.test('a held payout is approved and rejected, each with a reason', async (t) => {
+    const second = await hold('second')
+    await page.goto(`${url}/review`)
+    const decide = async (id: string, what: string): Promise<void> => {
+      const row = page.locator('tr', { hasText: id })
+      await row.getByText(what, { exact: true }).click()
+      const button = row.getByRole('button', { name: `${what} it` })
+      await button.click()
+      t.equal((await row.locator('input:invalid').count()) > 0, true, 'not without a reason')
+      await row.locator('details[open] [name=reason]').fill(`checked with ${HOSTILE.slice(0, -8)}`)
+      await button.click()
+      await page.getByRole('status').waitFor()
+    }
+    await decide(held, 'Approve')
+    t.match(await page.innerText('.notice'), `${held} over VND 20,000,000 is processing.`)
+    await decide(second, 'Reject')
+    t.match(await page.innerText('.notice'), `${second} over VND 20,000,000 is failed.`)
+    t.match(await main(), 'No payout waits for a decision.')
+    await page.goto(`${url}/payments/${held}`)
+    await page.locator('.headline .badge', { hasText: 'completed' }).waitFor()
+    t.match(await main(), /approve_payout by \S+: checked with "><img/)
+    await page.goto(`${url}/actions`)
+    t.match(await main(), /reject_payout[^]*checked with/)
+  })
+
+  await t.test('an open page follows the payment', async (t) => {
+    const third = await hold('third')
+    await page.goto(`${url}/payments/${third}`)
+    await page.locator('.headline .badge', { hasText: 'created' }).waitFor()
+    await ops.json('payout', 'approve', third, '--reason', 'a test')
+    await page.locator('.headline .badge', { hasText: 'completed' }).waitFor()
+    t.match(await main(), 'approve_payout')
+  })
+
+  await t.test('a dead delivery is sent again, an endpoint is disabled and enabled', async (t) => {
+    await page.goto(`${url}/webhooks`)
+    await eventually('a dead delivery is listed', async () => {
+      await page.reload()
+      return (await main()).includes('http_400 after 1 attempt')
+    })
+    const act = async (table: string, what: string, button: string): Promise<string> => {
+      const row = page.locator(`.card:has(h2:text-is('${table}'))`).locator('tbody tr').first()
+      await row.getByText(what, { exact: true }).click()
+      await row.locator('details[open] [name=reason]').fill('a test')
+      await row.getByRole('button', { name: button }).click()
+      await page.getByRole('status').waitFor()
+      return page.innerText('.notice')
+    }
+    t.match(await act('Dead deliveries', 'Redrive', 'Send it again'), '1 delivery is sent again.')
+    t.match(await act('Endpoints', 'Disable', 'Disable it'), 'is disabled.')
+    t.match(await act('Endpoints', 'Enable', 'Enable it'), 'is enabled.')
+  })
+
+  await t.test(
+    'pages are readable by all, in both themes, on narrow and wide screens',
+    async (t) => {
+      for (const path of [...PAGES, `/payments/${intent.id}`, `/payments/${held}`]) {
+        await page.setViewportSize({ width: 1280, height: 900 })
+        await page.goto(url + path)
+        for (const summary of await page.locator('main summary').all()) await summary.click()
+        for (const colorScheme of ['light', 'dark'] as const) {
+          await page.emulateMedia({ colorScheme })
+          t.same(await findingsOf(page, axe), [], `${path}, ${colorScheme}`)
+          await shoot(page, path, colorScheme)
+        }
+        await page.setViewportSize({ width: 390, height: 844 })
+        t.equal(await page.evaluate('document.documentElement.scrollWidth'), 390, `${path} fits`)
+        await shoot(page, path, 'phone')
+      }
+      await page.setViewportSize({ width: 1280, height: 900 })
+    },
+  )
+
+  await t.test('who may only read is offered no change', async (t) => {
+    await hold('fourth')
+    const made = await ops.json(
+      'callers',
+      'create',
+      'operator',
+      'ann',
+      '--roles',
+      'read',
+      '--reason',
+      'a test',
+    )
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await enter(String(made['token']))
+    await page.getByRole('heading', { name: 'Overview' }).waitFor()
+    for (const path of PAGES) {
+      await page.goto(url + path)
+      t.equal(await page.locator('form[action^="/do/"]').count(), 0, path)
+    }
+    await page.goto(`${url}/review`)
+    t.match(await main(), 'Changes need the role decide.')
+    await ops.json('callers', 'revoke', 'ann', '--reason', 'a test')
+    await page.goto(`${url}/`)
+    await page.getByText('Your session has ended. Sign in again.').waitFor()
+    faults.length = 0 // the browser reports the 401
+  })
+
+  await t.test('a page without its processor says so, and comes back with it', async (t) => {
+    await enter(token)
+    await page.getByRole('heading', { name: 'Overview' }).waitFor()
+    stack.kill('processor', 'SIGSTOP')
+    t.teardown(() => stack.kill('processor', 'SIGCONT'))
+    await page.locator('#live.stale').waitFor()
+    stack.kill('processor', 'SIGCONT')
+    await page.locator('#live:not(.stale)').waitFor()
+    t.match(await main(), 'take payments')
+  })
+})
+
+/** Payouts from this amount on are held. */
+async function holdFrom(t: Test, ops: ReturnType<typeof operatorCli>): Promise<void> {
+  const { data } = (await ops.json('routes', 'list')) as { data: { country: string }[] }
+  const route = data.find(({ country }) => country === 'VN')
+  const file = join(tempFolder(t), 'route.json')
+  writeFileSync(file, JSON.stringify({ ...route, review_from: String(HELD_FROM) }))
+  await ops.json('routes', 'set', file, '--reason', 'a test')
+}
+
+interface Finding {
+  readonly id: string
+  readonly impact: string
+  readonly nodes: readonly { readonly target: readonly string[] }[]
+}
+
+/** Serious findings of axe-core. */
+async function findingsOf(page: Page, axe: string): Promise<readonly string[]> {
+  await page.evaluate(axe)
+  const { violations } = await page.evaluate<{ violations: readonly Finding[] }>('axe.run()')
+  return violations
+    .filter(({ impact }) => ['serious', 'critical'].includes(impact))
+    .map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(' ')).join(', ')}`)
+}
+
+/** What the browser reports, dialogs, and requests that lead elsewhere, as they come. */
+function watch(page: Page, url: string): string[] {
+  const faults: string[] = []
+  page.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type())) faults.push(message.text())
+  })
+  page.on('pageerror', (error) => faults.push(String(error)))
+  page.on('dialog', (dialog) => {
+    faults.push(dialog.message())
+    void dialog.dismiss()
+  })
+  page.on('request', (request) => {
+    if (!request.url().startsWith(`${url}/`)) faults.push(request.url())
+  })
+  return faults
+}
+
+async function shoot(page: Page, path: string, how: string): Promise<void> {
+  if (SHOTS === undefined) return
+  await mkdir(SHOTS, { recursive: true })
+  const name = path === '/' ? 'overview' : path.slice(1).replace(/\/(pi|pout)_.*/, '-$1')
+  await page.evaluate('scrollTo(0, 0)')
+  await page.screenshot({ path: join(SHOTS, `${name}-${how}.png`), fullPage: true })
+}

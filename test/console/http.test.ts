@@ -1,0 +1,169 @@
+/** The console without a browser: access, headers, origins, sessions. */
+import t from 'tap'
+import { eventually } from '../support/eventually.js'
+import { operatorCli } from '../support/operator_cli.js'
+import { requestPage, signIn, startConsoleStack } from './stack.js'
+
+t.setTimeout(0)
+
+void t.test('the console', async (t) => {
+  const stack = await startConsoleStack()
+  t.teardown(() => stack.stop())
+  const { url } = stack
+  const origin = { origin: url }
+  const post = (path: string, form: Record<string, string>, headers: Record<string, string> = {}) =>
+    requestPage(`${url}${path}`, { method: 'POST', form, headers: { ...origin, ...headers } })
+  const formTokenIn = (page: string): string =>
+    /name="form_token" value="([^"]+)"/.exec(page)?.[1] ?? ''
+
+  await t.test('the ops port leads to it', async (t) => {
+    const { status, headers } = await requestPage(`${stack.sandbox.ops_url}/`)
+    t.match({ status, headers }, { status: 302, headers: { location: url } })
+  })
+
+  await t.test('only health and the sign-in are open', async (t) => {
+    t.equal((await requestPage(`${url}/healthz`)).status, 200)
+    for (const path of ['/', '/search?q=a', '/review', '/payments/pi_1', '/nothing']) {
+      const { status, headers, text } = await requestPage(`${url}${path}`)
+      t.match({ status, text }, { status: 303, text: '' }, path)
+      t.equal(headers.location, `/sign-in?next=${encodeURIComponent(path)}`)
+    }
+    t.equal((await requestPage(`${url}/live?page=%2F`)).status, 401)
+    t.match(await post('/do/approve-payout', { id: 'pout_1', reason: 'x' }), { status: 303 })
+  })
+
+  await t.test('every answer forbids what pages of ours do not need', async (t) => {
+    for (const path of ['/', '/sign-in', '/healthz', '/assets/none', '/nothing']) {
+      const { headers } = await requestPage(`${url}${path}`)
+      t.match(
+        headers['content-security-policy'],
+        /^default-src 'none'; script-src 'self'; style-src 'self';/,
+      )
+      t.match(headers, {
+        'x-content-type-options': 'nosniff',
+        'x-frame-options': 'DENY',
+        'referrer-policy': 'same-origin',
+        'cache-control': 'no-store',
+      })
+    }
+  })
+
+  await t.test('a host name of another site is refused', async (t) => {
+    const { status } = await requestPage(`${url}/`, { headers: { host: 'evil.example' } })
+    t.equal(status, 421)
+  })
+
+  await t.test('the cookie is kept from scripts and other sites', async (t) => {
+    const answer = await post('/sign-in', { token: stack.token, next: '//evil.example/' })
+    const port = new URL(url).port
+    t.match(
+      answer.headers['set-cookie']?.[0],
+      new RegExp(`^console_${port}=[\\w-]{43}; Path=/; HttpOnly; SameSite=Strict$`),
+    )
+    t.equal(answer.headers.location, '/', 'it leads to no other site')
+  })
+
+  await t.test('a change needs the origin and the form of the session', async (t) => {
+    const cookie = await signIn(stack)
+    const page = await requestPage(`${url}/`, { headers: { cookie } })
+    t.equal(page.status, 200)
+    const form_token = formTokenIn(page.text)
+    const form = {
+      id: 'pout_01KAJ0V8X00000000000000099',
+      reason: 'a test',
+      back: '/review',
+      form_token,
+    }
+    const change = (headers: Record<string, string>, given: Record<string, string> = form) =>
+      requestPage(`${url}/do/reject-payout`, {
+        method: 'POST',
+        form: given,
+        headers: { cookie, ...headers },
+      })
+    t.equal((await change({})).status, 403, 'no origin')
+    t.equal((await change({ origin: 'https://evil.example' })).status, 403)
+    t.equal((await change({ 'sec-fetch-site': 'cross-site' })).status, 403)
+    t.equal((await change({ 'sec-fetch-site': 'same-site', ...origin })).status, 403)
+    t.equal((await change(origin, { ...form, form_token: '' })).status, 403)
+    const other = formTokenIn(
+      (await requestPage(`${url}/`, { headers: { cookie: await signIn(stack) } })).text,
+    )
+    t.equal(
+      (await change(origin, { ...form, form_token: other })).status,
+      403,
+      'of another session',
+    )
+    const own = await change(origin)
+    t.match(
+      { status: own.status, location: own.headers.location },
+      { status: 303, location: '/review' },
+    )
+    t.match(
+      (await requestPage(`${url}/`, { headers: { cookie } })).text,
+      'class="notice bad" role="alert"',
+    )
+    const away = await change(origin, { ...form, back: 'https://evil.example/' })
+    t.equal(away.headers.location, '/')
+    t.match((await change(origin, { ...form, id: '', reason: ' ' })).status, 303)
+    t.match(
+      (await requestPage(`${url}/`, { headers: { cookie } })).text,
+      'A change needs a reason.',
+    )
+    t.equal((await post('/do/nothing', { form_token }, { cookie })).status, 404)
+  })
+
+  await t.test('a session ends with the sign-out, and with the revocation', async (t) => {
+    const cookie = await signIn(stack)
+    const form_token = formTokenIn((await requestPage(`${url}/`, { headers: { cookie } })).text)
+    t.equal((await post('/sign-out', { form_token: 'x' }, { cookie })).status, 403)
+    t.equal((await post('/sign-out', { form_token }, { cookie })).status, 303)
+    t.equal((await requestPage(`${url}/`, { headers: { cookie } })).status, 303)
+
+    const ops = operatorCli(stack.dataDir)
+    const { token } = await ops.json(
+      'callers',
+      'create',
+      'operator',
+      'ann',
+      '--roles',
+      'read',
+      '--reason',
+      'a test',
+    )
+    const ann = await signIn({ url, token: String(token) })
+    t.equal((await requestPage(`${url}/`, { headers: { cookie: ann } })).status, 200)
+    await ops.json('callers', 'revoke', 'ann', '--reason', 'a test')
+    const ended = await requestPage(`${url}/review`, { headers: { cookie: ann } })
+    t.match(ended, { status: 401, text: 'Your session has ended. Sign in again.' })
+    t.equal((await requestPage(`${url}/`, { headers: { cookie: ann } })).status, 303)
+    t.match(await post('/sign-in', { token: String(token) }), { status: 401 })
+  })
+
+  await t.test(
+    'a killed console restarts at its address, and readiness does not need it',
+    async (t) => {
+      const killed = stack.pidOf('console')
+      stack.kill('console')
+      t.equal((await stack.readyz()).status, 200)
+      await eventually('another console serves', async () => {
+        if (stack.pidOf('console') === killed) return false
+        return requestPage(`${url}/healthz`).then(
+          ({ status }) => status === 200,
+          () => false,
+        )
+      })
+      t.match(await stack.metrics(), 'causeway_process_restarts_total{process="console"} 1')
+    },
+  )
+
+  await t.test('failed sign-ins are limited', async (t) => {
+    const statuses: number[] = []
+    for (let i = 0; i < 7; i++) statuses.push((await post('/sign-in', { token: `op_${i}` })).status)
+    t.same(statuses.slice(0, 4), [401, 401, 401, 401], 'each is refused')
+    t.equal(statuses.at(-1), 429)
+    const refused = await post('/sign-in', { token: stack.token })
+    t.equal(refused.status, 429, 'also with the right token')
+    t.match(refused.headers['retry-after'], /^\d+$/)
+    t.notMatch(stack.logOf('console'), /op_\d|"token"/)
+  })
+})
