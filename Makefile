@@ -188,5 +188,6 @@ $(TYPES): $(PROTOS) $(INSTALLED)
 
 # Depends on folders because deleting a file changes only its folder.
 $(BUILT): $(SOURCES) $(FOLDERS) $(TYPES) tsconfig.json
+	@[ -f $@ ] || echo 'compiling … (half a minute the first time)'
 	@src/scripts/build.sh
 	@touch $@

@@ -32,6 +32,8 @@ export interface RequestOptions {
 }
 
 export interface BearerConnection {
+  /** Of the key that signs; undefined: requests are not signed. */
+  readonly keyId?: string
   /** @param body sent unchanged when it is text, else as JSON */
   request(
     method: string,
@@ -76,7 +78,7 @@ export function connectApp(server: Server, options: ConnectionOptions = {}): App
   const always = {
     'user-agent': userAgent === undefined ? USER_AGENT : `${USER_AGENT} ${userAgent}`,
   }
-  const base = baseUrl.replace(/\/+$/, '')
+  const base = addressOf(baseUrl)
   const withHeaders = (own: Readonly<Record<string, string>>): BearerConnection => ({
     request: (method, path, body, given = {}) =>
       sendRequest({
@@ -102,6 +104,9 @@ export function connectApp(server: Server, options: ConnectionOptions = {}): App
 export function connect(credentials: Credentials, options: ConnectionOptions = {}): Connection {
   const { keyId, secret, brand = 'Service' } = credentials
   const { now = Date.now } = options
+  for (const [name, value] of Object.entries({ keyId, secret })) {
+    if (typeof value !== 'string' || value === '') throw new TypeError(`${name} is missing`)
+  }
   const app = connectApp(credentials, options)
   const plain = app.unauthenticated()
 
@@ -112,6 +117,7 @@ export function connect(credentials: Credentials, options: ConnectionOptions = {
   }
   return {
     ...app,
+    keyId,
     sign,
     request: (method, path, body, given = {}) => {
       const text = textOf(body)
@@ -122,6 +128,15 @@ export function connect(credentials: Credentials, options: ConnectionOptions = {
       })
     },
   }
+}
+
+/** Without a slash at its end. @throws a TypeError when no request can be sent to it */
+function addressOf(baseUrl: string): string {
+  const { protocol = '' } = URL.canParse(baseUrl) ? new URL(baseUrl) : {}
+  if (!['http:', 'https:'].includes(protocol)) {
+    throw new TypeError(`not an http or https address: ${JSON.stringify(baseUrl)}`)
+  }
+  return baseUrl.replace(/\/+$/, '')
 }
 
 const textOf = (body: unknown): string =>

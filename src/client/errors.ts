@@ -218,9 +218,11 @@ export function errorOf(
   { status, headers, body }: HttpAnswer,
   idempotencyKey?: string,
   retryAfterMs?: number,
+  advice = '',
 ): ApiError {
   const { error = {} } = (body as Envelope | null | undefined) ?? {}
-  const { code = UNKNOWN, message = 'not an answer of the service' } = error
+  const { code = UNKNOWN, message: sent = 'not an answer of the service' } = error
+  const message = sent + advice
   const requestId = error.request_id ?? requestIdOf(headers)
   const Class =
     ERROR_CODES.get(code) ??

@@ -105,6 +105,7 @@ export function createRequester(options: ClientOptions): Requester {
       ...(key === undefined ? {} : { 'Idempotency-Key': key }),
       ...(options.requestId === undefined ? {} : { 'X-Request-Id': options.requestId() }),
     }
+    const advice = (answer: HttpAnswer): string => adviceOn(answer, connection.keyId, now())
     for (let attempt = 1; ; attempt++) {
       const startedAt = performance.now()
       const result = await connection
@@ -140,7 +141,7 @@ export function createRequester(options: ClientOptions): Requester {
           ? delayMs({ attempt, retryAfterMs: after, random: random() }, limits)
           : undefined
       report(delay)
-      if (delay === undefined) throw failed ? result : errorOf(result, key, after)
+      if (delay === undefined) throw failed ? result : errorOf(result, key, after, advice(result))
       await sleep(delay, signal).catch((cause: unknown) => {
         throw new AbortedError(key, cause)
       })
@@ -161,6 +162,19 @@ function described(answer: HttpAnswer, idempotencyKey: string | undefined, attem
     replayed: replayedOf(headers),
   })
   return answer
+}
+
+const CLOCK_MAX_MS = 5 * 60_000
+
+/** What the service does not say of a refused signature: its answer is the same for each cause. */
+function adviceOn({ status, headers }: HttpAnswer, keyId: string | undefined, now: number): string {
+  if (status !== 401 || keyId === undefined) return ''
+  const aheadMs = now - Date.parse(headers.date ?? '')
+  if (Math.abs(aheadMs) > CLOCK_MAX_MS) {
+    const seconds = Math.round(Math.abs(aheadMs) / 1_000)
+    return ` Your clock is ${seconds} s ${aheadMs > 0 ? 'ahead of' : 'behind'} the service's.`
+  }
+  return keyId.includes('_sandbox_') ? ' client.sandbox.checkSignature() tells why.' : ''
 }
 
 /** HTTP drops bytes beyond ASCII at both ends of a header: two keys would become one. */

@@ -14,6 +14,7 @@ import {
   responseOf,
   VERSION,
   type Attempt,
+  type Client,
   type ClientOptions,
 } from '../../src/client/index.js'
 import { certificateFiles } from '../gateway/certificate.js'
@@ -66,6 +67,42 @@ void t.test('a result has the details of its answer, and stays a plain object', 
     headers: { 'idempotent-replayed': 'false' },
   })
   t.throws(() => responseOf({}), TypeError)
+})
+
+void t.test('a refused signature has advice: the clock, or in the sandbox the check', async (t) => {
+  const NOW = Date.parse('2026-11-21T04:35:40Z')
+  const headers = { date: new Date(NOW).toUTCString() }
+  const error = { code: 'authentication_failed', message: 'Authentication failed.' }
+  const { port, clientOf } = await service(t, () => ({ status: 401, body: { error }, headers }))
+  const messageFrom = (client: Client) =>
+    client.account().then(
+      () => 'no error',
+      (thrown: unknown) => String(thrown),
+    )
+  const signedBy = (keyId: string) =>
+    createClient({ baseUrl: `http://127.0.0.1:${port}`, keyId, secret: 'sk' }, { now: () => NOW })
+  for (const [client, advice] of [
+    [clientOf({ now: () => NOW - 600_000 }), " Your clock is 600 s behind the service's."],
+    [clientOf({ now: () => NOW + 301_000 }), " Your clock is 301 s ahead of the service's."],
+    [signedBy('a_sandbox_2026q4'), ' client.sandbox.checkSignature() tells why.'],
+    [signedBy('a_production_2026q4'), ''],
+  ] as const) {
+    const text = `401 authentication_failed: Authentication failed.${advice} (req_1)`
+    t.equal(await messageFrom(client), `AuthenticationError: ${text}`)
+  }
+  const session = clientOf({ now: () => 0 }).session('token')
+  await t.rejects(session.get('pi_1'), { message: /failed\. \(req_1\)$/ })
+})
+
+void t.test('what no request can be sent with is refused at once, by its name', (t) => {
+  const given = { baseUrl: 'http://127.0.0.1', keyId: 'a', secret: 'sk' }
+  const throws = (wrong: object, message: string) =>
+    t.throws(() => createClient({ ...given, ...wrong }), new TypeError(message))
+  throws({ secret: undefined }, 'secret is missing')
+  throws({ keyId: '' }, 'keyId is missing')
+  throws({ baseUrl: 'localhost:8080' }, 'not an http or https address: "localhost:8080"')
+  throws({ baseUrl: undefined }, 'not an http or https address: undefined')
+  t.end()
 })
 
 void t.test('an error has the headers of its answer', async (t) => {

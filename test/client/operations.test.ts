@@ -2,12 +2,15 @@
  * Both clients have every operation of the route table, with its authentication and its key, and
  * send the same requests.
  */
+import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { ROUTES } from '../../gateway/app.js'
 import type { AnyRoute } from '../../gateway/routing/route.js'
-import { ERROR_CODES } from '../../src/client/index.js'
+import { projectRoot } from '../../src/base/project_root.js'
+import { createClient, ERROR_CODES } from '../../src/client/index.js'
 import { everyOperation } from './every_operation.js'
 import { runPython, skipsPython } from './python_suite.js'
 
@@ -95,4 +98,39 @@ void t.test('the Python client sends the same requests', { skip: skipsPython }, 
   }
   const classes = [...ERROR_CODES].map(([code, { name }]) => [code, renamed[name] ?? name])
   t.same(JSON.parse(stdout), Object.fromEntries(classes))
+})
+
+/** The rows of a page's table of calls: an object with the names of its calls. */
+function callsIn(page: string): readonly (readonly [string, readonly string[]])[] {
+  const text = readFileSync(join(projectRoot(), page), 'utf8')
+  return [...text.matchAll(/^\| `(client[^`]*)` \| (.*) \|$/gm)].map(
+    ([, of = '', calls = '']) => [of, calls.split(', ').map((call) => call.slice(1, -1))] as const,
+  )
+}
+
+void t.test('the pages of both clients name every call', (t) => {
+  const client = createClient({ baseUrl: 'http://127.0.0.1', keyId: 'a', secret: 'sk' })
+  const objects: Record<string, object> = {
+    client,
+    'client.session(token)': client.session('token'),
+    'client.receipts(token)': client.receipts('token'),
+  }
+  const own: string[] = []
+  for (const [name, value] of Object.entries(client)) {
+    if (typeof value === 'function') own.push(name)
+    else objects[`client.${name}`] = value
+  }
+  const expected = Object.entries(objects).map(
+    ([of, object]) => [of, of === 'client' ? own : Object.keys(object)] as const,
+  )
+  const sorted = (rows: ReturnType<typeof callsIn>) =>
+    rows.map(([of, calls]) => `${of}: ${[...calls].sort().join(' ')}`).sort()
+  const calls = callsIn('src/client/README.md')
+  t.same(sorted(calls), sorted(expected))
+  const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+  t.same(
+    callsIn('src/client/python/README.md'),
+    calls.map(([of, names]) => [snake(of), names.map(snake)]),
+  )
+  t.end()
 })

@@ -169,17 +169,23 @@ void t.test('the Python client', { skip: skipsPython }, async (t) => {
   t.match(stderr, /^Ran 5 tests in .*\n\nOK$/m)
 })
 
-/** The program of a page under the heading `First request`. */
-function firstRequest(page: string): string {
+/** A named program of a page. */
+function programOf(page: string, name: 'first request' | 'register'): string {
   const text = readFileSync(join(projectRoot(), page), 'utf8')
-  const [, program] = /<!-- program first request -->\n\n```\w+\n(.*?)```/s.exec(text) ?? []
-  if (program === undefined) throw new Error(`${page} has no program`)
+  const [, found = ''] = text.split(`<!-- program ${name} -->`)
+  const [, program] = /^\n\n```\w+\n(.*?)```/s.exec(found) ?? []
+  if (program === undefined) throw new Error(`${page} has no program ${name}`)
   return program
 }
 
+const PAGE = 'src/client/README.md'
+const PYTHON_PAGE = 'src/client/python/README.md'
 const SHOWN = 10
 /** The newest payouts, not all. */
-const OUTPUT = new RegExp(`^captured\nprocessing\n(?:pout_\\w+ \\w+\n){${SHOWN}}$`)
+const OUTPUT = new RegExp(`^captured\nprocessing\ncompleted\n(?:pout_\\w+ \\w+\n){${SHOWN}}$`)
+/** A command with the secret of an endpoint: each page prints it for its receiver. */
+const START =
+  /^WEBHOOK_SECRETS='(\{"we_\w+_1": ?"whsec_\S+"\})' (?:node receiver\.mjs|python3 receiver\.py)\n$/
 /** In a row: a sample that works only once is a puzzle for its reader. */
 const TIMES = 2
 
@@ -188,10 +194,11 @@ void t.test('there are more payouts than the programs show', async (t) => {
   t.ok((await client.payouts.list().take(SHOWN + 1)).length > SHOWN)
 })
 
-void t.test('the package installs, and the first request of its page runs', async (t) => {
+void t.test('the package installs, and the programs of its page run', async (t) => {
   const folder = t.testdir({
     'package.json': '{"private": true}',
-    'first.mjs': firstRequest('src/client/README.md'),
+    'first.mjs': programOf(PAGE, 'first request'),
+    'register.mjs': programOf(PAGE, 'register'),
   })
   const packaged = await run(join(projectRoot(), 'src/scripts/client_package.sh'), [folder])
   const tarball = packaged.stdout.trim()
@@ -201,15 +208,22 @@ void t.test('the package installs, and the first request of its page runs', asyn
   for (let time = 0; time < TIMES; time++) {
     const { stdout } = await run(process.execPath, ['first.mjs'], { cwd: folder, env })
     t.match(stdout, OUTPUT)
+    const registered = await run(process.execPath, ['register.mjs'], { cwd: folder, env })
+    t.match(registered.stdout, START)
   }
 })
 
-void t.test('the first request of the Python page runs', { skip: skipsPython }, async (t) => {
-  const folder = t.testdir({ 'first.py': firstRequest('src/client/python/README.md') })
+void t.test('the programs of the Python page run', { skip: skipsPython }, async (t) => {
+  const folder = t.testdir({
+    'first.py': programOf(PYTHON_PAGE, 'first request'),
+    'register.py': programOf(PYTHON_PAGE, 'register'),
+  })
   const env = { ...PYTHON_ENV, SANDBOX }
   for (let time = 0; time < TIMES; time++) {
     const { stdout } = await run('python3', ['-B', join(folder, 'first.py')], { env })
     t.match(stdout, OUTPUT)
+    const registered = await run('python3', ['-B', join(folder, 'register.py')], { env })
+    t.match(registered.stdout, START)
   }
 })
 

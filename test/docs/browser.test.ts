@@ -79,6 +79,7 @@ void t.test('documentation', { skip: skipsBrowser }, async (t) => {
     await eventually('the payment is captured', async () => {
       return (await execute(page, 'getPaymentIntent')).text.includes('"status": "captured"')
     })
+    await page.getByText('That was the last step.').waitFor()
     t.same(await stored(page), { local: 0, session: 0, cookies: '' })
   })
 
@@ -110,6 +111,17 @@ void t.test('documentation', { skip: skipsBrowser }, async (t) => {
       await page.evaluate('navigator.clipboard.readText()'),
       /^WEBHOOK_SECRETS='\{"we_\w+_1":"whsec_\S+"\}' node receiver\.mjs$/,
     )
+    const heights = (selector: string) =>
+      block.locator(selector).evaluateAll((found) => found.map((one) => one.offsetHeight))
+    const [first, ...others] = await heights('button.copy')
+    t.ok(others.length >= 2 && others.every((height) => height === first), 'buttons are alike')
+    const [guide] = await Promise.all([
+      page.context().waitForEvent('page'),
+      block.getByRole('link', { name: 'Node' }).click(),
+    ])
+    t.match(guide.url(), '/docs/clients/node#webhooks')
+    await guide.close()
+    t.equal(await page.inputValue('#key-id'), sandbox.key_id, 'this page still has the key')
     await page.getByRole('button', { name: 'Next: Send a test event' }).waitFor()
   })
 
@@ -162,7 +174,7 @@ void t.test('documentation', { skip: skipsBrowser }, async (t) => {
     await page.locator('[data-operation=createPayout]').click()
     const button = (id: string) => operation(page, id).getByRole('button', { name: 'Execute' })
     await button('createPayout').click()
-    t.equal(await page.innerText('#missing'), 'This operation needs: Key id.')
+    t.match(await page.innerText('#missing'), /^This operation needs: Key id\. Open sandbox\.json/)
     await page.setInputFiles('#sandbox-file', join(projectRoot(), 'package.json'))
     await page.getByText('This file has no key_id').waitFor()
     await page.setInputFiles('#sandbox-file', sandboxFile)

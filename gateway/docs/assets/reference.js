@@ -206,7 +206,7 @@ function nextStep(h, { response, path, method }) {
     return h('p', { className: 'next' }, 'The bank has not answered yet: execute it again.')
   }
   const next = journey[journey.indexOf(id) + 1]
-  if (next === undefined) return null
+  if (next === undefined) return h('p', { className: 'next' }, 'That was the last step.')
   const onClick = () => open(next)
   const label = `Next: ${operationOf(next)?.operation.summary}`
   const button = h('p', null, h('button', { type: 'button', onClick }, label))
@@ -214,14 +214,18 @@ function nextStep(h, { response, path, method }) {
 }
 
 /**
+ * The guides open in a tab of their own: this page would forget the key and the secret.
+ *
  * @param {Function} h
  * @param {string} keyId
  * @param {string} secret
  */
 function receiverCommands(h, keyId, secret) {
   const secrets = `WEBHOOK_SECRETS='${JSON.stringify({ [keyId]: secret })}'`
-  const node = h('a', { href: '/docs/clients/node#webhooks' }, 'Node')
-  const python = h('a', { href: '/docs/clients/python#webhooks' }, 'Python')
+  /** @param {string} href @param {string} name */
+  const inNewTab = (href, name) => h('a', { href, target: '_blank', rel: 'noopener' }, name)
+  const node = inNewTab('/docs/clients/node#webhooks', 'Node')
+  const python = inNewTab('/docs/clients/python#webhooks', 'Python')
   return h(
     'div',
     null,
@@ -299,7 +303,8 @@ function askFor(need) {
   if (need === undefined) return
   if (need.field !== undefined) {
     const field = input(need.field)
-    hint.textContent = `This operation needs: ${field.labels?.[0]?.firstChild?.textContent?.trim()}.`
+    const label = field.labels?.[0]?.firstChild?.textContent?.trim()
+    hint.textContent = `This operation needs: ${label}. Open sandbox.json, or fill it in.`
     field.focus()
     return
   }

@@ -8,6 +8,7 @@ import socket
 import threading
 import unittest
 from datetime import datetime, timezone
+from email.utils import formatdate
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import causeway
@@ -203,6 +204,30 @@ class Answers(unittest.TestCase):
         self.assertEqual(response.attempts, 2)
         with self.assertRaises(TypeError):
             causeway.response_of({})
+
+    def test_a_refused_signature_has_advice(self):
+        now = 1795235740.0
+        reply = (401, refusal("authentication_failed"), {"Date": formatdate(now, usegmt=True)})
+        for ahead_s, advice in (
+            (-600, " Your clock is 600 s behind the service's."),
+            (301, " Your clock is 301 s ahead of the service's."),
+            (0, " client.sandbox.check_signature() tells why."),
+        ):
+            client = World(self, lambda *_: reply, now=lambda: now + ahead_s).client
+            with self.assertRaises(causeway.AuthenticationError) as caught:
+                client.account()
+            self.assertEqual(str(caught.exception), f"401 authentication_failed: m{advice} (req_1)")
+            with self.assertRaisesRegex(causeway.AuthenticationError, r"failed: m \(req_1\)$"):
+                client.session("token").get("pi_1")
+
+    def test_what_no_request_can_be_sent_with_is_refused_at_once(self):
+        for given, message in (
+            (("http://x", "a", None), "secret is missing"),
+            (("http://x", "", "sk"), "key_id is missing"),
+            (("localhost:8080", "a", "sk"), "not an http or https address: 'localhost:8080'"),
+        ):
+            with self.assertRaisesRegex(ValueError, message):
+                causeway.Client(*given)
 
     def test_an_error_has_the_headers_of_its_answer(self):
         world = World(self, lambda _path, _number: (404, {}, {"Via": "x"}))

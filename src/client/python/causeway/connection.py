@@ -79,6 +79,10 @@ class HttpAnswer:
 
 
 class Sender(Protocol):
+    @property
+    def key_id(self) -> Optional[str]:
+        """Of the key that signs; None: requests are not signed."""
+
     def request(
         self,
         method: str,
@@ -228,6 +232,8 @@ def _bytes_of(body: Any) -> bytes:
 
 
 class _WithHeaders:
+    key_id: Optional[str] = None
+
     def __init__(self, http_client: _Http, headers: Mapping[str, str]) -> None:
         self._http = http_client
         self._headers = headers
@@ -276,10 +282,14 @@ class Connection(AppConnection):
         now: Callable[[], float] = time.time,
         transport: Optional[Transport] = None,
     ) -> None:
+        for name in ("key_id", "secret"):
+            if not getattr(credentials, name):
+                raise ValueError(f"{name} is missing")
         server = Server(credentials.base_url, credentials.host, credentials.brand)
         super().__init__(server, timeout_s, transport)
         self._credentials = credentials
         self._now = now
+        self.key_id: Optional[str] = credentials.key_id
 
     def request(
         self,

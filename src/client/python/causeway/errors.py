@@ -261,11 +261,12 @@ def error_of(
     body: Any,
     idempotency_key: Optional[str] = None,
     retry_after_s: Optional[float] = None,
+    advice: str = "",
 ) -> ApiError:
     error = body.get("error") if isinstance(body, dict) else None
     envelope = error if isinstance(error, dict) else {}
     code = str(envelope.get("code", UNKNOWN))
-    message = str(envelope.get("message", "not an answer of the service"))
+    message = str(envelope.get("message", "not an answer of the service")) + advice
     request_id = str(envelope.get("request_id", headers.get("x-request-id", "")))
     by_default = ServiceError if _is_outcome_unknown(status) else ApiError
     fallback = _BY_STATUS.get(status, by_default)

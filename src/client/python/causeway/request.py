@@ -13,6 +13,7 @@ import random as _random
 import re
 import time
 from dataclasses import dataclass, replace
+from email.utils import mktime_tz, parsedate_tz
 from itertools import count
 from typing import Any, Callable, Dict, Mapping, Optional
 
@@ -30,6 +31,7 @@ from .retry import (
 
 # Without spaces at the ends: HTTP drops them.
 _PRINTABLE_ASCII = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?")
+_CLOCK_MAX_S = 5 * 60
 _ID = re.compile(r"[A-Za-z0-9_-]+")
 
 
@@ -111,7 +113,14 @@ class Requester:
                 # Every answer of the service is a JSON object.
                 if not is_2xx(answer.status) or not isinstance(answer.body, dict):
                     after = retry_after_s(answer.headers, self.now())
-                    error = error_of(answer.status, answer.headers, answer.body, key, after)
+                    error = error_of(
+                        answer.status,
+                        answer.headers,
+                        answer.body,
+                        key,
+                        after,
+                        _advice_on(answer, connection.key_id, self.now()),
+                    )
                     is_retried = is_retried_status(answer.status, repeatable)
             delay = delay_s(number, after, self._retry, self.random()) if is_retried else None
             if self._on_attempt is not None:
@@ -137,6 +146,18 @@ class Requester:
                 raise error
             self.sleep(delay or 0.0)
         raise AssertionError("the last attempt returns or raises")
+
+
+def _advice_on(answer: HttpAnswer, key_id: Optional[str], now: float) -> str:
+    """What the service does not say of a refused signature: its answer is the same for each cause."""
+    if answer.status != 401 or key_id is None:
+        return ""
+    sent_at = parsedate_tz(answer.headers.get("date", ""))
+    ahead_s = 0.0 if sent_at is None else now - mktime_tz(sent_at)
+    if abs(ahead_s) > _CLOCK_MAX_S:
+        side = "ahead of" if ahead_s > 0 else "behind"
+        return f" Your clock is {abs(ahead_s):.0f} s {side} the service's."
+    return " client.sandbox.check_signature() tells why." if "_sandbox_" in key_id else ""
 
 
 def _check_echo(headers: Mapping[str, str], sent: Optional[str]) -> None:
