@@ -111,9 +111,9 @@ void t.test('documentation', { skip: skipsBrowser }, async (t) => {
       await page.evaluate('navigator.clipboard.readText()'),
       /^WEBHOOK_SECRETS='\{"we_\w+_1":"whsec_\S+"\}' node receiver\.mjs$/,
     )
-    const heights = (selector: string) =>
-      block.locator(selector).evaluateAll((found) => found.map((one) => one.offsetHeight))
-    const [first, ...others] = await heights('button.copy')
+    const buttons = await block.locator('button.copy').all()
+    const boxes = await Promise.all(buttons.map((button) => button.boundingBox()))
+    const [first, ...others] = boxes.map((box) => box?.height)
     t.ok(others.length >= 2 && others.every((height) => height === first), 'buttons are alike')
     const [guide] = await Promise.all([
       page.context().waitForEvent('page'),
