@@ -13,6 +13,7 @@ import {
 } from './callers.js'
 import type { AnyCommand } from './command.js'
 import { configShow } from './config.js'
+import { doctor } from './doctor/doctor.js'
 import { find } from './find.js'
 import { discrepancyList, discrepancyResolve } from './discrepancies.js'
 import { intentResolve, intentReverse, intentShow, outcomesUnknown } from './intents.js'
@@ -126,6 +127,7 @@ export const COMMANDS: readonly AnyCommand[] = [
   verify,
   configShow,
   productionCheck,
+  doctor,
   backup,
   restore,
   storeCopy,

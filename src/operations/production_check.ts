@@ -42,14 +42,21 @@ export const productionCheck: LocalCommand = {
   },
 }
 
-function reportOf(findings: readonly Finding[], strong: (text: string) => string): Report {
-  if (findings.length === 0) {
-    return { value: { findings }, lines: ['Nothing dangerous is found.'], exitCode: 0 }
-  }
+const reportOf = (findings: readonly Finding[], strong: (text: string) => string): Report => ({
+  value: { findings },
+  lines: linesOf(findings, strong),
+  exitCode: findings.length === 0 ? 0 : 1,
+})
+
+export function linesOf(
+  findings: readonly Finding[],
+  strong: (text: string) => string,
+): readonly string[] {
+  if (findings.length === 0) return ['Nothing dangerous is found.']
   const head = ['finding', 'why', 'what to do']
   const rows = findings.map(({ finding, why, remedy }) => [finding, why, remedy])
   const sum = strong(findings.length === 1 ? '1 finding' : `${findings.length} findings`)
-  return { value: { findings }, lines: [table([head, ...rows], []), '', sum], exitCode: 1 }
+  return [table([head, ...rows], []), '', sum]
 }
 
 interface SettingCheck extends Finding {
@@ -188,7 +195,7 @@ function findingsOfConfigured({ CALLERS, GRPC_HOST }: Settings): readonly Findin
   ]
 }
 
-async function findingsOfProcessors(settings: Settings): Promise<readonly Finding[]> {
+export async function findingsOfProcessors(settings: Settings): Promise<readonly Finding[]> {
   const sandbox = findSandbox(settings)
   if (sandbox === undefined && settings.OPERATOR_TOKEN_FILE === '') {
     return [notSeen(`no stack has run with DATA_DIR=${settings.DATA_DIR}`)]

@@ -95,6 +95,7 @@ void t.test('exactly the commands that change data take --as and --reason', asyn
       'verify METHOD PATH',
       'config show',
       'production check',
+      'doctor',
       'backup DIR',
       'restore DIR',
       'store copy',

@@ -1,0 +1,60 @@
+/**
+ * `doctor`: the checklist of a production machine: what `production check` finds, and the machine
+ * itself: files, certificates, disk, clock, backups, the PostgreSQL server.
+ *
+ * - An area that cannot be checked here is named. It is no finding.
+ * - It changes nothing.
+ */
+import { systemClock } from '../../base/clock.js'
+import type { LocalCommand } from '../command.js'
+import {
+  findingsOfProcessors,
+  findingsOfSettings,
+  linesOf,
+  type Finding,
+} from '../production_check.js'
+import { checked, type Area, type Seen } from './area.js'
+import { certificates } from './certificates.js'
+import { files } from './files.js'
+import { backups, clockOfMachine, disk } from './machine.js'
+import { server } from './server.js'
+
+export const AREAS: readonly Area[] = [
+  { name: 'settings', look: (settings) => Promise.resolve(checked(findingsOfSettings(settings))) },
+  { name: 'processors', look: async (settings) => checked(await findingsOfProcessors(settings)) },
+  files,
+  certificates,
+  disk,
+  clockOfMachine,
+  backups,
+  server,
+]
+
+export const doctor: LocalCommand = {
+  usage: 'doctor',
+  about: 'the checklist of a production machine, with what to do; exit code 1 if anything is found',
+  runLocally: async (paint, settings) => {
+    const given = settings()
+    const seen: (readonly [string, Seen])[] = []
+    for (const area of AREAS) seen.push([area.name, await area.look(given, systemClock)])
+    const found = seen.flatMap(([area, each]) => findingsIn(area, each))
+    const unknown = seen.flatMap(([area, each]) =>
+      each.kind === 'unknown' ? [{ area, reason: each.reason }] : [],
+    )
+    const done = seen.flatMap(([area, { kind }]) => (kind === 'checked' ? [area] : []))
+    return {
+      value: { checked: done, not_checked: unknown, findings: found },
+      lines: [
+        ...linesOf(found, (text) => paint('strong', text)),
+        `Checked: ${done.join(', ')}.`,
+        ...unknown.map(({ area, reason }) => `Not checked: ${area} (${reason}).`),
+      ],
+      exitCode: found.length === 0 ? 0 : 1,
+    }
+  },
+}
+
+type AreaFinding = Finding & { readonly area: string }
+
+const findingsIn = (area: string, seen: Seen): readonly AreaFinding[] =>
+  seen.kind === 'checked' ? seen.findings.map((each) => ({ area, ...each })) : []

@@ -1,0 +1,180 @@
+/** `doctor`: each area alone, with a machine that is right and with what can be wrong in it. */
+import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { writeLastBackup } from '../../src/base/backup_marks.js'
+import { DAY, instant, plus, systemClock, type Instant } from '../../src/base/clock.js'
+import { readSettings } from '../../src/base/settings_reader.js'
+import { FILES } from '../../src/base/subjects.js'
+import { MANIFEST, manifestText } from '../../src/backup/manifest.js'
+import type { Area } from '../../src/operations/doctor/area.js'
+import { certificates } from '../../src/operations/doctor/certificates.js'
+import { AREAS } from '../../src/operations/doctor/doctor.js'
+import { files } from '../../src/operations/doctor/files.js'
+import { backups, clockFindings, disk } from '../../src/operations/doctor/machine.js'
+import { server, serverFindings, type ServerState } from '../../src/operations/doctor/server.js'
+import { createAuthority, writeTlsFiles } from '../support/certificates.js'
+import { operatorCli } from '../support/operator_cli.js'
+import { noPostgres, startPostgres } from '../support/postgres_server.js'
+import { tempFolder } from '../support/temp_folder.js'
+
+const NOW = instant(1_795_000_000_000)
+const AGAINST_SQLITE = { STORE: 'sqlite', STORE_URL: '' }
+
+/** @returns its findings; that it was not checked, or not used, as text */
+async function found(
+  area: Area,
+  settings: Readonly<Record<string, string>>,
+  now: Instant = NOW,
+): Promise<readonly string[] | string> {
+  const seen = await area.look(readSettings({ ...AGAINST_SQLITE, ...settings }, ''), {
+    now: () => now,
+  })
+  if (seen.kind !== 'checked') return seen.kind
+  for (const { why, remedy } of seen.findings) t.ok(why.length > 10 && remedy.length > 10)
+  return seen.findings.map(({ finding }) => finding)
+}
+
+function aDataDir(t: Test): string {
+  const dataDir = join(tempFolder(t), 'data')
+  mkdirSync(dataDir, { mode: 0o700 })
+  for (const name of [FILES.processorDatabase, FILES.masterKey]) {
+    writeFileSync(join(dataDir, name), 'x', { mode: 0o600 })
+  }
+  return dataDir
+}
+
+void t.test('files', async (t) => {
+  const DATA_DIR = aDataDir(t)
+  t.same(await found(files, { DATA_DIR }), [])
+  t.same(await found(files, { DATA_DIR: join(DATA_DIR, 'none') }), [])
+  const books = join(DATA_DIR, FILES.processorDatabase)
+  chmodSync(books, 0o640)
+  t.same(await found(files, { DATA_DIR }), [`${books} is accessible to others (mode 640)`])
+  chmodSync(books, 0o600)
+  const key = join(DATA_DIR, FILES.masterKey)
+  rmSync(key)
+  t.same(await found(files, { DATA_DIR }), [`${key} is missing`])
+  const elsewhere = join(DATA_DIR, '..', 'key')
+  t.match(await found(files, { DATA_DIR, MASTER_KEY_FILE: elsewhere }), [
+    /^MASTER_KEY_FILE: ENOENT/,
+  ])
+  writeFileSync(elsewhere, 'x', { mode: 0o644 })
+  chmodSync(elsewhere, 0o644)
+  t.match(await found(files, { DATA_DIR, MASTER_KEY_FILE: elsewhere }), [/accessible to others/])
+  chmodSync(elsewhere, 0o600)
+  t.same(await found(files, { DATA_DIR, MASTER_KEY_FILE: elsewhere }), [])
+  chmodSync(DATA_DIR, 0o755)
+  t.match(await found(files, { DATA_DIR, MASTER_KEY_FILE: elsewhere }), [/DATA_DIR=.* is open to/])
+})
+
+void t.test('certificates', async (t) => {
+  const folder = tempFolder(t)
+  const ca = createAuthority()
+  const now = systemClock.now()
+  const issued = (days: number) =>
+    ca.issue('processor', { notAfter: new Date(plus(now, days * DAY + 60_000)) })
+  t.equal(await found(certificates, {}), 'unused')
+  const settings = writeTlsFiles(folder, 'far', issued(100), ca)
+  t.same(await found(certificates, settings, now), [])
+  const soon = writeTlsFiles(folder, 'soon', issued(20), ca)
+  t.match(await found(certificates, soon, now), [
+    /^GRPC_TLS_CERT_FILE: the certificate of CN=processor ends in 20 days \(/,
+  ])
+  t.match(await found(certificates, settings, plus(now, 101 * DAY)), [/has ended \(/])
+  const other = { ...settings, GRPC_TLS_KEY_FILE: soon.GRPC_TLS_KEY_FILE }
+  t.match(await found(certificates, other, now), [
+    /does not belong to the key in \S+soon\.key\.pem$/,
+  ])
+  writeFileSync(settings.GRPC_TLS_CERT_FILE, 'no PEM')
+  t.match(await found(certificates, settings, now), [
+    /^GRPC_TLS_CERT_FILE: \S+ has no certificate$/,
+  ])
+})
+
+void t.test('disk and clock', async (t) => {
+  const DATA_DIR = aDataDir(t)
+  t.equal(await found(disk, { DATA_DIR: join(DATA_DIR, 'none') }), 'unused')
+  const tooMuch = '1048576'
+  t.match(await found(disk, { DATA_DIR, DISK_RESERVE_MB: tooMuch }), [
+    /^\d+ MB are free on the disk/,
+  ])
+  t.match(clockFindings('yes\n'), { findings: [] })
+  t.match(clockFindings('no\n'), { findings: [{ finding: 'the clock is not synchronized' }] })
+})
+
+void t.test('backups', async (t) => {
+  const DATA_DIR = aDataDir(t)
+  const folder = join(DATA_DIR, '..', '2026-11-23T20-00-00.000Z')
+  const here = 'the backups are on the file system of DATA_DIR'
+  t.equal(await found(backups, { DATA_DIR, STORE: 'postgres' }), 'unknown')
+  t.same(await found(backups, { DATA_DIR }), ['there is no backup'])
+  writeLastBackup(join(DATA_DIR, FILES.lastBackup), { snapshotAt: NOW, folder })
+  t.match(await found(backups, { DATA_DIR }), [/^the newest backup is gone: \S+ has no manifest/])
+  mkdirSync(folder)
+  const manifest = {
+    ...{ version: '1.0.0', snapshot_at: '2026-11-23T20:00:00.000Z', completed_at: 'x', files: [] },
+    books: { id: 'a'.repeat(32), epoch: 1, batch: 1, newest_event_at: '', master_keys: [] },
+  }
+  const write = (clean: boolean): void =>
+    writeFileSync(
+      join(folder, MANIFEST),
+      manifestText({ ...manifest, audit: { clean, conclusion: '' } }),
+    )
+  write(true)
+  t.same(await found(backups, { DATA_DIR }), [here])
+  t.same(await found(backups, { DATA_DIR }, plus(NOW, 3 * DAY)), [
+    'the newest backup is 3.0 days old',
+    here,
+  ])
+  write(false)
+  t.same(await found(backups, { DATA_DIR }), [`the audit of ${folder} is broken`, here])
+})
+
+void t.test('the PostgreSQL server', async (t) => {
+  const right: ServerState = {
+    ...{ fsync: 'on', full_page_writes: 'on', data_checksums: 'on', archive_mode: 'on' },
+    archive_failed_at: null,
+    now: NOW,
+  }
+  const findingsOf = (changed: Partial<ServerState>): readonly string[] =>
+    serverFindings({ ...right, ...changed }, NOW).map(({ finding }) => finding)
+  t.same(findingsOf({ now: NOW + 900 }), [])
+  t.same(findingsOf({ fsync: 'off', full_page_writes: 'off' }), [
+    'fsync is off on the server',
+    'full_page_writes is off on the server',
+  ])
+  t.same(findingsOf({ data_checksums: 'off', archive_mode: 'off' }), [
+    'data_checksums is off on the server',
+    'archive_mode is off on the server',
+  ])
+  t.match(findingsOf({ archive_failed_at: NOW }), [/^the server failed to archive its WAL at 20/])
+  t.match(findingsOf({ now: NOW - 4_000 }), [/^the clock of the server .* differ by 4000 ms$/])
+  t.equal(await found(server, {}), 'unused')
+  const away = 'postgres://user:password@127.0.0.1:1/none'
+  const unseen = await found(server, { STORE_URL: away })
+  t.match(unseen, [/^postgres:\/\/.* was not seen: /])
+  t.notMatch(String(unseen), /password@/)
+})
+
+void t.test('a PostgreSQL server without a standby', { skip: noPostgres }, async (t) => {
+  const { url } = await startPostgres(t)
+  const seen = await found(server, { STORE_URL: url }, systemClock.now())
+  t.ok(seen.includes('archive_mode is off on the server'), String(seen))
+  t.ok(seen.includes('synchronous_standby_names is empty: commits wait for no standby'))
+  t.notMatch(String(seen), /was not seen|fsync|the clock/)
+})
+
+void t.test('the command names what it found, checked and could not check', async (t) => {
+  const DATA_DIR = aDataDir(t)
+  const ops = operatorCli(DATA_DIR, '', AGAINST_SQLITE)
+  const { exitCode, out } = await ops('doctor')
+  t.equal(exitCode, 1)
+  t.match(out, /^finding +why +what to do\n/)
+  t.match(out, /\nthere is no backup +what was committed since is lost with the disk +backup DIR/)
+  t.match(out, /\n\d+ findings\nChecked: settings, processors, files, disk, /)
+  const { out: json } = await ops('doctor', '--json')
+  const value = JSON.parse(json) as { readonly findings: readonly { readonly area: string }[] }
+  t.ok(value.findings.some(({ area }) => area === 'backups'))
+  t.equal(new Set(AREAS.map(({ name }) => name)).size, AREAS.length)
+})
