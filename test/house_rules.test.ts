@@ -42,7 +42,7 @@ const MODULES: Readonly<Record<string, readonly string[]>> = {
     ...[BASE, METRICS, 'src/auth', 'src/bus', DATABASE, POSTGRES, 'protos/types', 'actors'],
   ],
   'src/bus': [BASE],
-  'src/rails': [BASE, 'src/auth', 'protos/types'],
+  'src/rails': [BASE, 'src/money', 'src/auth', 'src/qr', 'protos/types'],
   'src/rails/check': [BASE, 'src/auth', 'src/rails', 'protos/types'],
   'src/rails/sandbox': [BASE, METRICS, 'src/auth', 'src/rails', DATABASE, 'protos/types'],
   [DATABASE]: [BASE, CHECKPOINTS, DIALECT],
@@ -58,11 +58,11 @@ const MODULES: Readonly<Record<string, readonly string[]>> = {
     ...['src/bus', 'src/rails', 'src/store', DATABASE, POSTGRES, 'protos/types'],
   ],
   gateway: [BASE, METRICS, 'src/money', 'src/auth', 'src/api', 'protos/types'],
-  'src/supervisor': [BASE, METRICS, 'src/auth', 'src/bus', DATABASE, 'protos/types'],
+  'src/supervisor': [BASE, METRICS, 'src/auth', 'src/bus', 'src/rails', DATABASE, 'protos/types'],
   'src/client': [],
   'src/reconciliation': [BASE, 'src/money', DATABASE],
   'src/operations': [
-    ...[BASE, METRICS, 'src/money', 'src/auth', 'src/qr'],
+    ...[BASE, METRICS, 'src/money', 'src/auth', 'src/qr', 'src/rails'],
     ...[
       'src/client',
       'src/supervisor',

@@ -50,6 +50,8 @@ export interface Confirmation {
   readonly monthKey: string
   /** The rail must refuse the instruction after this instant. */
   readonly notAfter: Instant
+  /** That of its route; absent: confirmed before the rails had names. */
+  readonly rail?: string
 }
 
 export interface IntentFailure {

@@ -49,6 +49,8 @@ export interface PayoutContext {
   /** Held in `processing`, where it was found equal later; absent: never. */
   readonly heldFor?: Hold
   readonly beneficiary: FrozenBeneficiary
+  /** That of its route at its acceptance; absent: accepted before the rails had names. */
+  readonly rail?: string
   readonly createdAt: Instant
   /** The request that created it; absent: unknown. */
   readonly requestId?: RequestId

@@ -67,12 +67,30 @@ export function createMovementTally(): MovementTally {
       const text = `${instruction} ${movement} ${currency} ${amount}`
       digests += BigInt(`0x${createHash('sha256').update(text).digest('hex')}`)
     },
-    figures: () => ({
-      sums: [...sums].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, sum]) => sum),
-      digest: BigInt.asUintN(DIGEST_BITS, digests).toString(16).padStart(DIGEST_DIGITS, '0'),
-    }),
+    figures: () => ({ sums: inOrder(sums), digest: digestOf(digests) }),
   }
 }
+
+/** The figures of several sets of movements that have none in common. */
+export function mergedFigures(sets: readonly MovementFigures[]): MovementFigures {
+  const sums = new Map<string, MovementSum>()
+  let digests = 0n
+  for (const set of sets) {
+    digests += BigInt(`0x${set.digest}`)
+    for (const { currency, movement, count, amount } of set.sums) {
+      const key = `${currency} ${movement}`
+      const sum = sums.get(key) ?? { currency, movement, count: 0, amount: 0n }
+      sums.set(key, { ...sum, count: sum.count + count, amount: sum.amount + amount })
+    }
+  }
+  return { sums: inOrder(sums), digest: digestOf(digests) }
+}
+
+const inOrder = (sums: ReadonlyMap<string, MovementSum>): readonly MovementSum[] =>
+  [...sums].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, sum]) => sum)
+
+const digestOf = (digests: bigint): string =>
+  BigInt.asUintN(DIGEST_BITS, digests).toString(16).padStart(DIGEST_DIGITS, '0')
 
 interface Counted {
   readonly sums: readonly { readonly count: number }[]

@@ -87,7 +87,7 @@ export const ADDRESSES = {
 }
 const PATH = /^[^\0]*$/
 const LISTEN = /^[0-9a-fA-F.:]+$|^localhost$/
-const ADDRESS = /^unix:[^\0]+$|^(?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\]):[0-9]{1,5}$/
+export const ADDRESS = /^unix:[^\0]+$|^(?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\]):[0-9]{1,5}$/
 const CREDENTIALS_URL = /^([a-z]+):\/\/(?:([^@:/?#]*(?::[^@:/?#]*)?)@)?[^@]*$/
 const TOKEN = new RegExp(`^(?:[\\x21-\\x7e]{${TOKEN_MIN_CHARACTERS},})?$`)
 export const CALLER = {

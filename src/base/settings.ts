@@ -49,6 +49,7 @@ export const SETTINGS = {
     'where the processor reaches the rail; make run sets it',
     '127.0.0.1:50052',
   ),
+  RAILS_FILE: path('JSON file with the rails of this service; empty: the sandbox rail alone'),
   GRPC_TLS_CERT_FILE: path('certificate chain of this process for gRPC (PEM)'),
   GRPC_TLS_KEY_FILE: path('private key of this process for gRPC (PEM)'),
   GRPC_TLS_CA_FILE: path('CA whose certificates gRPC servers and clients accept (PEM)'),

@@ -12,6 +12,7 @@ export const SETTINGS_GROUPS: Readonly<Record<string, readonly SettingName[]>> =
     'PROCESSORS',
     'RAIL_LISTEN',
     'RAIL_ADDRESS',
+    'RAILS_FILE',
     'GRPC_TLS_CERT_FILE',
     'GRPC_TLS_KEY_FILE',
     'GRPC_TLS_CA_FILE',

@@ -22,7 +22,7 @@ import { openOpsHttp, opsListen, ownReadiness, type Readiness } from '../base/op
 import { programOptions } from '../base/program_options.js'
 import { systemRandom } from '../base/random.js'
 import { reportStartupFaults } from '../base/startup_faults.js'
-import { sandboxRailFault } from '../base/sandbox_in_production.js'
+import { disguisedSandboxFault, sandboxRailFault } from '../base/sandbox_in_production.js'
 import { dataFile, requirePrivateDataDir } from '../base/settings.js'
 import { readSettings } from '../base/settings_reader.js'
 import { FILES, highWaterOf } from '../base/subjects.js'
@@ -31,8 +31,10 @@ import { connectBus } from '../bus/nats.js'
 import { createMetrics } from '../metrics/metrics.js'
 import { ownPage, reportProcess } from '../metrics/process_metrics.js'
 import { reportStoreFile } from '../metrics/store_files.js'
-import { connectRail } from '../rails/client.js'
+import { connectRail, type ConnectedRail } from '../rails/client.js'
 import { SANDBOX_RAIL } from '../rails/rail.js'
+import { readRails, type ConfiguredRail } from '../rails/rails_file.js'
+import { createRailTable } from '../rails/rail_table.js'
 import { NoAnswer } from '../store/postgres/answers.js'
 import { isLocalStore } from '../store/postgres/connection.js'
 import { lockHolder } from '../store/postgres/owned_schema.js'
@@ -42,10 +44,10 @@ import { Deposed, openStore, type Store } from '../store/store.js'
 import { createChangeLog } from './background/change_log.js'
 import { createKeyExpiry } from './background/key_expiry.js'
 import { createKeyIndexMoves } from './background/key_index_moves.js'
-import { measuredRail } from './background/measured_rail.js'
+import { measuredRails } from './background/measured_rails.js'
 import { createOpenWorkMonitor } from './background/open_work_monitor.js'
 import { createOrphanInquiries } from './background/orphan_inquiries.js'
-import { createRailLink } from './background/rail_link.js'
+import { createRailLinks } from './background/rail_links.js'
 import { createRelay, type Relay } from './background/relay.js'
 import { createStuckPaymentMonitor } from './background/stuck_payment_monitor.js'
 import { createTimers } from './background/timers.js'
@@ -54,6 +56,7 @@ import { joinCluster } from './cluster/join.js'
 import { registerShardMetrics } from './cluster/metrics.js'
 import { createMember, type Member } from './cluster/member.js'
 import { createSharedSettings } from './cluster/shared_settings.js'
+import { railOf } from './changes/payment_rail.js'
 import { applyRailReport } from './commands/rail_reports/rail_report_apply.js'
 import { internalWork } from './cycle/command.js'
 import { createBooksClock } from './cycle/books_clock.js'
@@ -90,6 +93,7 @@ if (settings.PRODUCTION_HOSTS.length > 0 && settings.RATE_MAX_AGE_S === 0) {
 const clock = createBooksClock(systemClock)
 const random = systemRandom()
 const yieldToEventLoop = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+const rails = readRails(settings)
 const tls = openGrpcTls(settings, log)
 const metrics = createMetrics()
 reportProcess(metrics)
@@ -120,6 +124,7 @@ const recovery = await createRecovery({
         formerHighWaterFile: dataFile(settings, FILES.highWater),
         publishedEpoch: member.publishedEpoch,
       }),
+  rails: rails.map(({ name }) => name),
   requestedBy: recoveryCause(),
   onEntered: () => removeRestoredMark(restoredFile),
   clock,
@@ -163,20 +168,17 @@ const bus = connectBus({
 })
 /** As the rail names these books. */
 const shardAtRail = settings.STORE_URL === '' ? {} : { shard: member?.shard ?? settings.SHARD }
-const railConnection = connectRail({
-  address: settings.RAIL_ADDRESS,
-  token: settings.RAIL_TOKEN,
-  ...shardAtRail,
-  tls,
-  log,
-  admit: ({ name, newestInstruction }) => {
-    const fault = name === SANDBOX_RAIL ? sandboxRailFault(settings) : undefined
-    if (fault !== undefined) refuseToServe(fault)
-    return recovery.admitRail(name, newestInstruction)
-  },
-})
-const rail = measuredRail(metrics, createRailLink(railConnection, clock, submissionsStoppedSince))
-const counters = createPaymentCounters(metrics, () => railConnection.describe().name)
+const rules = rulesOf(settings, createRailTable(rails))
+const rail = measuredRails(
+  metrics,
+  createRailLinks(
+    new Map(rails.map((configured) => [configured.name, connectTo(configured)])),
+    clock,
+    submissionsStoppedSince,
+    log,
+  ),
+)
+const counters = createPaymentCounters(metrics, (payment) => railOf({ rules }, payment))
 const changeLog = createChangeLog({
   clock,
   log,
@@ -191,7 +193,7 @@ const pipeline = createPipeline({
   store,
   memory,
   vault,
-  rules: rulesOf(settings),
+  rules,
   log,
   yieldToEventLoop,
   rail,
@@ -211,11 +213,10 @@ const pipeline = createPipeline({
 store.onFailure((error) => exitAtOnce('the store failed', error))
 member?.onFailure((error) => exitAtOnce('the cluster failed', error))
 await recovery.enter(pipeline, memory)
-rail.onReport((reports) => {
+rail.onReport((reports, name, finalityWindowMs) => {
   if (isReadOnly(memory)) return // unacknowledged reports come again with the next link
-  const { finalityWindowMs } = rail.describe()
   for (const report of reports) {
-    pipeline.submit(internalWork(applyRailReport(report, finalityWindowMs), 'rail'))
+    pipeline.submit(internalWork(applyRailReport(report, finalityWindowMs, name), 'rail'))
   }
 })
 await recovery.checkSources()
@@ -226,7 +227,7 @@ const timers = createTimers({
 })
 const keyExpiry = createKeyExpiry({ clock, memory, pipeline })
 const keyIndexMoves = createKeyIndexMoves({ memory, pipeline })
-const orphanInquiries = createOrphanInquiries({ memory, rail })
+const orphanInquiries = createOrphanInquiries({ memory, rails: rail.all() })
 const sharedSettings =
   member && !recovery.isActive
     ? createSharedSettings({
@@ -257,10 +258,7 @@ const links: ServerLinks = {
   onPool: (number, newest) => void comparePool(number, newest),
   webhookPools: settings.WEBHOOK_POOLS,
   behind: () => recovery.behind(),
-  statements: createStatementChecker(
-    () => books.marks.newestSubmission(),
-    railConnection.summarize,
-  ),
+  statements: createStatementChecker(() => books.marks.newestSubmission(), rail.summarize),
   ...shardAtRail,
   mode: () => recovery.state(),
   released: () => recovery.released(),
@@ -291,7 +289,7 @@ readinessNow = () => ({
   ready: serving && memory.settingsFault === null,
   ...recovery.state(),
   bus: bus.status(),
-  ...railReadiness(railConnection.fault()),
+  ...railReadiness(rail.faults()),
   disk: disk.isLow() ? 'low' : 'ok',
   ...degradedBy(books.synchrony?.()?.fault),
   ...(member === undefined ? {} : ownerOf(member)),
@@ -329,6 +327,28 @@ setServing()
 child.ready(readyInfo())
 recovery.onState(() => child.update(readyInfo()))
 log.info({ port: grpcPort, ...(member === undefined ? {} : ownerOf(member)) }, 'serving')
+
+function connectTo({
+  name,
+  address,
+  token,
+  tls: files,
+  environments,
+}: ConfiguredRail): ConnectedRail {
+  const faultOfSandbox = (): string | undefined =>
+    sandboxRailFault(settings) ??
+    (environments.includes('production') ? disguisedSandboxFault(settings, name) : undefined)
+  return connectRail({
+    ...{ name, address, token, log },
+    ...shardAtRail,
+    tls: files === null ? tls : openGrpcTls(files, log),
+    admit: ({ name: kind, newestInstruction }) => {
+      const fault = kind === SANDBOX_RAIL ? faultOfSandbox() : undefined
+      if (fault !== undefined) refuseToServe(fault)
+      return recovery.admitRail(name, newestInstruction)
+    },
+  })
+}
 
 function refuseToServe(fault: string): never {
   process.stderr.write(`${fault}\n`)
@@ -458,8 +478,15 @@ function gatewayProgress(): GatewayProgress {
   }
 }
 
-function railReadiness(fault: string | null): object {
-  return fault === null ? { rail: 'up' } : { rail: 'down', rail_fault: fault }
+function railReadiness(faults: ReadonlyMap<string, string | null>): object {
+  const named = [...faults]
+  const [first] = named.filter(([, fault]) => fault !== null)
+  return {
+    rails: Object.fromEntries(named.map(([name, fault]) => [name, fault ?? 'up'])),
+    ...(first === undefined
+      ? { rail: 'up' }
+      : { rail: 'down', rail_fault: named.length === 1 ? first[1] : first.join(': ') }),
+  }
 }
 
 function ownerOf({ name, shard, epoch }: Member): object {

@@ -70,6 +70,8 @@ export interface RailConnection {
   /** Default: loopback and Unix sockets in the clear. */
   readonly tls?: GrpcTls
   readonly log: Logger
+  /** For logs. Default: as it describes itself. */
+  readonly name?: string
   /** The shard of the link; absent: this processor has the only books. */
   readonly shard?: string
   /** Whether the link may open. Called before each opening, and retried while it refuses. */
@@ -126,6 +128,8 @@ export function connectRail(connection: RailConnection): ConnectedRail {
   let reportHandler: Parameters<Rail['onReport']>[0] = () => undefined
   let linkHandler: Parameters<Rail['onLink']>[0] = () => undefined
 
+  const label = (): string => connection.name ?? description.name
+
   connect()
   return {
     describe: () => description,
@@ -167,7 +171,7 @@ export function connectRail(connection: RailConnection): ConnectedRail {
     const isPowerOfTwo = (failures & (failures - 1)) === 0
     const isWarning = isPowerOfTwo && (reason === unanswered || failures >= QUIET_FAILURES)
     log[isWarning ? 'warn' : 'debug'](
-      { address, reason, failures },
+      { rail: label(), address, reason, failures },
       'the rail cannot be reached; payments wait for it',
     )
     retry.schedule(connect)
@@ -180,7 +184,7 @@ export function connectRail(connection: RailConnection): ConnectedRail {
         clearTimeout(timer)
         const summary = answer && readSummary(answer)
         if (summary !== undefined) return resolve({ kind: 'summary', summary })
-        log.warn({ rail: description.name, reason: fault?.message }, 'rail movements not known')
+        log.warn({ rail: label(), reason: fault?.message }, 'rail movements not known')
         resolve({ kind: 'unknown', reason: reasonOf(fault) })
       })
       const timer = setTimeout(() => call.cancel(), SUMMARIZED_WITHIN_MS)
@@ -212,7 +216,7 @@ export function connectRail(connection: RailConnection): ConnectedRail {
     stream.on('end', () => lose(opened, 'ended by the rail'))
     link = opened
     failures = 0
-    log.info({ rail: description.name }, 'rail link up')
+    log.info({ rail: label() }, 'rail link up')
     linkHandler(true)
   }
 
@@ -226,7 +230,7 @@ export function connectRail(connection: RailConnection): ConnectedRail {
     const dropped = lost.railInstructions.waiting()
     lost.railInstructions.close()
     lost.stream.cancel()
-    log.warn({ rail: description.name, dropped, reason }, 'rail link lost')
+    log.warn({ rail: label(), dropped, reason }, 'rail link lost')
     retry.schedule(connect)
     linkHandler(false)
   }
@@ -234,7 +238,7 @@ export function connectRail(connection: RailConnection): ConnectedRail {
   function send(railInstructions: readonly RailInstruction[]): void {
     const dropped =
       link === undefined ? railInstructions.length : link.railInstructions.push(railInstructions)
-    if (dropped > 0) log.warn({ rail: description.name, dropped }, 'rail instructions dropped')
+    if (dropped > 0) log.warn({ rail: label(), dropped }, 'rail instructions dropped')
     if (railInstructions.some(({ kind }) => kind === 'query')) expectReport()
   }
 
@@ -252,12 +256,11 @@ export function connectRail(connection: RailConnection): ConnectedRail {
     silence = undefined
     const reports = batch.reports.map(readReport).filter((report) => report !== undefined)
     const dropped = batch.reports.length - reports.length
-    if (dropped > 0)
-      log.error({ rail: description.name, dropped }, 'malformed rail reports dropped')
+    if (dropped > 0) log.error({ rail: label(), dropped }, 'malformed rail reports dropped')
     const own = shard === '' ? reports : reports.filter(isOwn)
     if (own.length < reports.length) {
       const foreign = reports.length - own.length
-      log.warn({ rail: description.name, foreign }, 'rail reports of other shards dropped')
+      log.warn({ rail: label(), foreign }, 'rail reports of other shards dropped')
     }
     if (own.length > 0) reportHandler(own)
   }

@@ -26,6 +26,7 @@ import {
   oneOf,
   readAmount,
   readEnvironment,
+  readRouted,
 } from './wire_validators.js'
 
 /** @param shard the shard of the sender; empty: it has the only books */
@@ -55,13 +56,16 @@ export function readRailInstruction(wire: Order__Output): RailInstruction | unde
   if (wire.query) {
     const { id } = wire.query
     const environment = readEnvironment(wire.query.environment)
-    return isEffectId(id) && environment ? { kind: 'query', id, environment } : undefined
+    const routed = readRouted(wire.query)
+    if (!isEffectId(id) || environment === undefined || routed === undefined) return undefined
+    return { kind: 'query', id, environment, ...routed }
   }
   if (wire.recall) {
     const { id, reason } = wire.recall
     const environment = readEnvironment(wire.recall.environment)
+    const routed = readRouted(wire.recall)
     if (!isEffectId(id) || !isText(reason) || environment === undefined) return undefined
-    return { kind: 'recall', id, reason, environment }
+    return routed && { kind: 'recall', id, reason, environment, ...routed }
   }
   if (wire.acknowledge) {
     const reportId = wire.acknowledge.report_id
@@ -94,14 +98,16 @@ function readInstruction(wire: Instruction__Output): Instruction | undefined {
   const notAfter = readNotAfter(wire.not_after)
   const environment = readEnvironment(wire.environment)
   const { shard } = wire
-  if (shard !== '' && !isName(shard)) return undefined
+  const routed = readRouted(wire)
+  if ((shard !== '' && !isName(shard)) || routed === undefined) return undefined
   if (purpose === undefined || amount === undefined || destination === undefined) return undefined
   if (notAfter === undefined || environment === undefined) return undefined
   if (!isEffectId(id) || !isCurrency(currency) || !isText(reference) || !isText(hint)) {
     return undefined
   }
   const content = { purpose, amount, currency, destination, reference }
-  return { id, environment, ...content, notAfter, hint, ...(shard === '' ? {} : { shard }) }
+  const of = { ...routed, ...(shard === '' ? {} : { shard }) }
+  return { id, environment, ...content, notAfter, hint, ...of }
 }
 
 function writeDestination(destination: RailDestination): WireDestination {

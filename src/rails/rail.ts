@@ -81,14 +81,14 @@ export const UNDESCRIBED: RailDescription = {
 export type RailInstruction =
   | { readonly kind: 'instruct'; readonly instruction: Instruction }
   /** Status inquiry, answered at once by a report without a `reportId`. */
-  | { readonly kind: 'query'; readonly id: EffectId; readonly environment: Environment }
+  | (Routed & { readonly kind: 'query'; readonly id: EffectId; readonly environment: Environment })
   /** Requests the money of an executed instruction back: `returned` or `recall_refused`. */
-  | {
+  | (Routed & {
       readonly kind: 'recall'
       readonly id: EffectId
       readonly reason: string
       readonly environment: Environment
-    }
+    })
   | { readonly kind: 'acknowledge'; readonly reportId: string }
   /** Forces an outcome. Sandbox rail only; other rails ignore it. */
   | { readonly kind: 'simulate'; readonly id: EffectId; readonly outcome: SimulatedOutcome }
@@ -96,8 +96,16 @@ export type RailInstruction =
 export const SIMULATED_OUTCOMES = ['completed', 'failed', 'reversed'] as const
 export type SimulatedOutcome = (typeof SIMULATED_OUTCOMES)[number]
 
-/** Pays once. */
-export interface Instruction {
+/** How the processor reached the rail; absent: an earlier version. */
+export interface Routed {
+  /** See `RouteName`. */
+  readonly route?: string
+  /** The name of the rail in the processor's file. */
+  readonly rail?: string
+}
+
+/** Pays once. Its route and rail are not part of the compared content. */
+export interface Instruction extends Routed {
   /** Not part of the content that the rail compares when an id is repeated. */
   readonly environment: Environment
   /**
@@ -167,7 +175,7 @@ export const REFUSALS = [
 ] as const
 export type RailRefusal = (typeof REFUSALS)[number]
 
-interface About {
+interface About extends Routed {
   /** The instruction. */
   readonly id: EffectId
   /** As the rail stored it; absent: the rail does not report it. */

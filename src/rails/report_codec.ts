@@ -15,11 +15,16 @@ import {
   oneOf,
   readAmount,
   readEnvironment,
+  readRouted,
 } from './wire_validators.js'
 
 export function writeReport(report: RailReport): Report {
-  const { id, status, environment = '', shard } = report
-  const of = shard === undefined ? {} : { shard }
+  const { id, status, environment = '', shard, rail, route } = report
+  const of = {
+    ...(shard === undefined ? {} : { shard }),
+    ...(rail === undefined ? {} : { rail }),
+    ...(route === undefined ? {} : { route }),
+  }
   const about = { id, status, report_id: report.reportId ?? '', environment, ...of }
   switch (status) {
     case 'accepted':
@@ -48,12 +53,14 @@ export function readReport(wire: Report__Output): RailReport | undefined {
   if (!isEffectId(id) || environment === undefined) return undefined
   if (reportId !== '' && !isName(reportId)) return undefined
   const { shard } = wire
-  if (shard !== '' && !isName(shard)) return undefined
+  const routed = readRouted(wire)
+  if ((shard !== '' && !isName(shard)) || routed === undefined) return undefined
   const about = {
     id,
     reportId: reportId === '' ? null : reportId,
     ...(wire.environment === '' ? {} : { environment }),
     ...(shard === '' ? {} : { shard }),
+    ...routed,
   }
 
   switch (status) {

@@ -3,6 +3,7 @@
  */
 import type { EffectId, Environment } from '../base/ids.js'
 import { isIdOf } from '../base/ids.js'
+import type { Routed } from './rail.js'
 
 const INT64_MAX = 2n ** 63n - 1n
 const AMOUNT = /^[1-9][0-9]{0,18}$/
@@ -25,6 +26,12 @@ export const oneOf = <Value extends string>(
 /** Empty, as older instructions have it, counts as the sandbox. */
 export const readEnvironment = (text: string): Environment | undefined =>
   text === '' ? 'sandbox' : oneOf(['sandbox', 'production'], text)
+
+/** Empty members are absent; undefined when one is not valid. */
+export function readRouted({ route, rail }: Required<Routed>): Routed | undefined {
+  if ((route !== '' && !isName(route)) || (rail !== '' && !isName(rail))) return undefined
+  return { ...(route === '' ? {} : { route }), ...(rail === '' ? {} : { rail }) }
+}
 
 /** A positive int64, or undefined. */
 export function readAmount(text: string): bigint | undefined {

@@ -33,7 +33,7 @@ export const SETTINGS_READ_BY = {
   ],
   'src/processor/main.js': [
     ...(['DATA_DIR', 'GRPC_HOST', 'GRPC_PORT', 'BRAND', 'LOG_LEVEL'] as const),
-    ...(['LOG_FORMAT', 'GRPC_SOCKET', 'RAIL_ADDRESS'] as const),
+    ...(['LOG_FORMAT', 'GRPC_SOCKET', 'RAIL_ADDRESS', 'RAILS_FILE'] as const),
     ...NATS,
     ...(['LOG_CREATED_PER_SECOND', 'LOG_TRANSITIONS_PER_SECOND'] as const),
     ...([

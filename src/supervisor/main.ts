@@ -6,7 +6,7 @@ import { readEnvironment } from './environment.js'
 import { requireReachableNats } from './external_nats.js'
 import { terminateStaleRun } from './pid_file.js'
 import { requireFreePorts } from './ports.js'
-import { refuseSandboxRailInProduction } from './programs.js'
+import { refuseUnfitRails } from './programs.js'
 import { runMain, runUntilStopped } from './run_until_stopped.js'
 import { createStack, RUN_FILE } from './stack.js'
 import { createTerminal } from './terminal.js'
@@ -15,7 +15,7 @@ async function main(): Promise<void> {
   const clock = systemClock
   const terminal = createTerminal(clock)
   const environment = readEnvironment()
-  refuseSandboxRailInProduction(environment.settings)
+  refuseUnfitRails(environment.settings)
   const data = await openDataFolder(environment.settings.DATA_DIR)
   await terminateStaleRun(data.file(RUN_FILE), clock, terminal.info)
   await requireFreePorts(environment.settings)

@@ -14,6 +14,7 @@ import { sandboxRailFault } from '../base/sandbox_in_production.js'
 import { writeSecretFile } from '../base/secret_file.js'
 import { hasDefaultHosts, type SettingName, type Settings } from '../base/settings.js'
 import { FILES } from '../base/subjects.js'
+import { readRails } from '../rails/rails_file.js'
 import type { Credentials } from './credentials.js'
 import type { DataFolder } from './data_folder.js'
 import { StartupError } from './startup_error.js'
@@ -38,7 +39,7 @@ export const NODE_FLAGS: Readonly<Record<string, readonly string[]>> = {
 
 const GATEWAY = 'gateway/main.js'
 export const CONSOLE = 'src/console/main.js'
-/** Printed at the start: the only included rail moves no real money. */
+/** Printed at the start: the included rail moves no real money. */
 const RAIL_DESCRIPTION = {
   sandbox: 'sandbox bank network',
   production: 'sandbox: moves no real money',
@@ -46,8 +47,9 @@ const RAIL_DESCRIPTION = {
 /** Bytes of a request head; the default of uWS is lower with Node 22 and later. */
 const HEAD_MAX = { UWS_HTTP_MAX_HEADERS_SIZE: '8192' }
 
-/** @throws StartupError */
-export function refuseSandboxRailInProduction(settings: Settings): void {
+/** @throws StartupError or SettingsError */
+export function refuseUnfitRails(settings: Settings): void {
+  readRails(settings)
   const fault = sandboxRailFault(settings)
   if (fault !== undefined) throw new StartupError(fault)
 }
@@ -127,14 +129,13 @@ export async function planStack(
   const rail = sockets.address('rail')
   const processor = sockets.address('processor')
 
-  const first: PlannedProgram[] = [
-    {
-      name: 'rail',
-      program: () => own('src/rails/sandbox/main.js', { RAIL_LISTEN: rail }),
-      describe: () =>
-        RAIL_DESCRIPTION[settings.PRODUCTION_HOSTS.length > 0 ? 'production' : 'sandbox'],
-    },
-  ]
+  const sandbox: PlannedProgram = {
+    name: 'rail',
+    program: () => own('src/rails/sandbox/main.js', { RAIL_LISTEN: rail }),
+    describe: () =>
+      RAIL_DESCRIPTION[settings.PRODUCTION_HOSTS.length > 0 ? 'production' : 'sandbox'],
+  }
+  const first = readRails(settings).some(({ isIncluded }) => isIncluded) ? [sandbox] : []
   if (nats !== undefined) {
     first.unshift({
       name: 'nats',

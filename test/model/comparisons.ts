@@ -65,13 +65,18 @@ export function compareEvents(model: Model, events: readonly StoredEvent[], befo
 export function compareInstructions(model: Model, instructions: readonly RailInstruction[]): void {
   const expected = model.instructions.map(({ kind, intent, reportId }) => {
     if (kind === 'acknowledge') return { kind, reportId }
-    const fields = { kind, id: intent?.id, environment: 'sandbox' }
+    const fields = { kind, id: intent?.id, environment: 'sandbox', ...routedBy(intent!) }
     if (kind === 'query') return fields
     if (kind === 'recall') return { ...fields, reason: 'refund' }
     return { kind, instruction: instructionOf(intent!) }
   })
   assert.deepEqual(instructions, expected, 'the instructions to the rail, in order')
 }
+
+const routedBy = ({ corridor }: ModelIntent): object => ({
+  route: `sandbox/${corridor}`,
+  rail: 'sandbox',
+})
 
 function instructionOf(intent: ModelIntent): object {
   const { code, minor } = intent.quotes.at(-1)!
@@ -96,6 +101,7 @@ function instructionOf(intent: ModelIntent): object {
     notAfter: submitDeadlineOf(intent),
     hint: '',
     environment: 'sandbox',
+    ...routedBy(intent),
   }
 }
 

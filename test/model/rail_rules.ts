@@ -25,7 +25,7 @@ export function expectTimer(model: Model, intent: ModelIntent): Expectation {
     fail(model, intent, 'rail_unavailable', 'service')
   } else if (!model.railUp) {
     const waitsUntil = isSent ? null : submitDeadlineOf(intent)
-    return accepted(() => ({ waitsUntil }))
+    return accepted(() => ({ rail: 'sandbox', waitsUntil }))
   } else if (intent.state === 'captured') recallAgain(model, intent)
   else if (submittedAt !== null) inquireAgain(model, intent, submittedAt)
   else submit(model, intent)

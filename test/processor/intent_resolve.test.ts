@@ -31,6 +31,8 @@ import {
   types,
 } from './scenarios.js'
 
+const ROUTED = { environment: 'sandbox', route: 'sandbox/th_promptpay', rail: 'sandbox' }
+
 const FUNDS = 1_000_000_000n
 const QUOTE = 1_000n
 const EVIDENCE = 'bank statement of 21 November, line 12'
@@ -83,7 +85,7 @@ runOnBothStores({
       await authorized(lifecycle)
       world.railInstructions.length = 0
       await resolve(world, lifecycle.id, outcome)
-      t.same(world.railInstructions, [{ kind: 'query', id: lifecycle.id, environment: 'sandbox' }])
+      t.same(world.railInstructions, [{ kind: 'query', id: lifecycle.id, ...ROUTED }])
     }
   },
 
@@ -95,11 +97,7 @@ runOnBothStores({
       await world.rebuild()
       world.railInstructions.length = 0
       await world.fireTimers(5_000)
-      t.same(
-        world.railInstructions,
-        [{ kind: 'query', id: lifecycle.id, environment: 'sandbox' }],
-        outcome,
-      )
+      t.same(world.railInstructions, [{ kind: 'query', id: lifecycle.id, ...ROUTED }], outcome)
       world.setRail(false)
       await world.fireTimers(HOUR)
       world.setRail(true)
@@ -107,7 +105,7 @@ runOnBothStores({
       await world.fireTimers(SECOND)
       t.same(
         world.railInstructions,
-        [{ kind: 'query', id: lifecycle.id, environment: 'sandbox' }],
+        [{ kind: 'query', id: lifecycle.id, ...ROUTED }],
         'when the rail is up again',
       )
       await world.railReports({ status: 'accepted', id: lifecycle.id, reportId: null })

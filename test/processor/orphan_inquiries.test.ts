@@ -33,7 +33,7 @@ function inquiriesOf(...orphans: readonly Orphan[]) {
   const sent: RailInstruction[] = []
   const { inquire } = createOrphanInquiries({
     memory: { orphans: index },
-    rail: { up: () => link.isUp, send: (given) => void sent.push(...given) },
+    rails: [{ up: () => link.isUp, send: (given) => void sent.push(...given) }],
   })
   const asked = (): string[] => {
     inquire()

@@ -20,6 +20,8 @@ import {
   types,
 } from './scenarios.js'
 
+const ROUTED = { environment: 'sandbox', route: 'sandbox/VN/VND', rail: 'sandbox' }
+
 const TOTAL = 12_533_300n
 const FUNDS = 1_000_000_000n
 const EVIDENCE = 'bank statement of 21 November, line 12'
@@ -70,7 +72,7 @@ runOnBothStores({
     ] as const) {
       world.railInstructions.length = 0
       await resolve(world, id, outcome)
-      t.same(world.railInstructions, [{ kind: 'query', id, environment: 'sandbox' }])
+      t.same(world.railInstructions, [{ kind: 'query', id, ...ROUTED }])
     }
     await world.railReports(executed(paid.id, { status: 'not_found' }))
     t.match(await discrepanciesOf(world), [{ reason: 'not_found_after_execution' }])
@@ -126,7 +128,7 @@ runOnBothStores({
       await world.rebuild()
       world.railInstructions.length = 0
       await world.fireTimers(5_000)
-      t.same(world.railInstructions, [{ kind: 'query', id, environment: 'sandbox' }], outcome)
+      t.same(world.railInstructions, [{ kind: 'query', id, ...ROUTED }], outcome)
       if (outcome === 'completed') await world.railReports(executed(id))
       else await world.railReports({ status: 'not_found', id, reportId: null })
       world.railInstructions.length = 0

@@ -3,6 +3,8 @@ import { codeOf, viewOf, type World } from '../support/world.js'
 import { beginLifecycle, captured } from './intent_lifecycle.js'
 import { balanceOf, runOnBothStores, types } from './scenarios.js'
 
+const ROUTED = { environment: 'sandbox', route: 'sandbox/th_promptpay', rail: 'sandbox' }
+
 const FAILED = 'payment_intent.refund_failed'
 
 interface PublishedEvent {
@@ -51,7 +53,7 @@ runOnBothStores({
     const requested_at = new Date(world.clock.now()).toISOString()
     t.same(again.refund, { status: 'requested', amount_usd_cents: 1_000, requested_at })
     t.same(world.railInstructions, [
-      { kind: 'recall', id: lifecycle.id, reason: 'refund', environment: 'sandbox' },
+      { kind: 'recall', id: lifecycle.id, reason: 'refund', ...ROUTED },
     ])
     t.equal(
       codeOf(await lifecycle.refund('third')),

@@ -67,11 +67,14 @@ const instruction = plain({
   reference: text,
   notAfter: fc.option(fc.integer({ min: 1, max: 2 ** 45 }).map(instant)),
   hint: text,
+  route: name,
+  rail: name,
 })
 const railInstruction: fc.Arbitrary<RailInstruction> = fc.oneof(
   plain({ kind: fc.constant('instruct' as const), instruction }),
+  plain({ kind: fc.constant('query' as const), id, environment, route: name, rail: name }),
   plain({ kind: fc.constant('query' as const), id, environment }),
-  plain({ kind: fc.constant('recall' as const), id, reason: text, environment }),
+  plain({ kind: fc.constant('recall' as const), id, reason: text, environment, rail: name }),
   plain({ kind: fc.constant('acknowledge' as const), reportId: name }),
   plain({
     kind: fc.constant('simulate' as const),
@@ -98,6 +101,8 @@ const report: fc.Arbitrary<RailReport> = fc.oneof(
     currency,
     destinationAccount: text,
     destinationBank: name,
+    route: name,
+    rail: name,
   }),
 )
 
@@ -150,6 +155,8 @@ const EXECUTED: Report__Output = {
   destination_bank: '',
   environment: '',
   shard: '',
+  route: '',
+  rail: '',
 }
 
 void t.test('a report with a malformed member is rejected', (t) => {
@@ -183,6 +190,8 @@ void t.test('a report with a malformed member is rejected', (t) => {
     { destination_account: 'half\ud800' },
     { environment: 'moon' },
     { shard: 'books 1' },
+    { rail: 'bank 1' },
+    { route: 'x'.repeat(129) },
   ]
   for (const change of wrong) {
     t.equal(readReport({ ...EXECUTED, ...change }), undefined, JSON.stringify(change).slice(0, 60))
@@ -209,6 +218,8 @@ void t.test('an instruction with a malformed member is rejected', (t) => {
     { not_after: '-1' },
     { environment: 'moon' },
     { shard: 'books 1' },
+    { rail: 'bank 1' },
+    { route: 'x'.repeat(129) },
     { not_after: '9223372036854775807' },
   ]
   for (const change of wrong) {
@@ -216,21 +227,22 @@ void t.test('an instruction with a malformed member is rejected', (t) => {
     t.equal(readRailInstruction({ instruct: { ...instruct, ...change } }), undefined, label)
   }
   const known = instruct.id
-  const [environment, shard] = ['production', '']
-  t.equal(readRailInstruction({ query: { id: known, environment: 'moon', shard } }), undefined)
+  const environment = 'production'
+  const of = { shard: '', route: '', rail: '' }
+  t.equal(readRailInstruction({ query: { id: known, environment: 'moon', ...of } }), undefined)
   t.equal(
-    readRailInstruction({ recall: { id: known, reason: '', environment: 'moon', shard } }),
+    readRailInstruction({ recall: { id: known, reason: '', environment: 'moon', ...of } }),
     undefined,
   )
   t.equal(readRailInstruction({}), undefined)
-  t.equal(readRailInstruction({ query: { id: 'x', environment, shard } }), undefined)
-  t.equal(readRailInstruction({ recall: { id: 'x', reason: '', environment, shard } }), undefined)
+  t.equal(readRailInstruction({ query: { id: 'x', environment, ...of } }), undefined)
+  t.equal(readRailInstruction({ recall: { id: 'x', reason: '', environment, ...of } }), undefined)
   t.equal(
-    readRailInstruction({ recall: { id: known, reason: '\0', environment, shard } }),
+    readRailInstruction({ recall: { id: known, reason: '\0', environment, ...of } }),
     undefined,
   )
   t.equal(
-    readRailInstruction({ recall: { id: known, reason: '\udfff', environment, shard } }),
+    readRailInstruction({ recall: { id: known, reason: '\udfff', environment, ...of } }),
     undefined,
   )
   t.equal(readRailInstruction({ acknowledge: { report_id: '' } }), undefined)
@@ -242,12 +254,13 @@ void t.test('messages without an environment are read as sandbox', (t) => {
   const [good] = encodedOrders({ kind: 'instruct', instruction: anInstruction() })
   if (!good?.instruct) throw new Error('an instruction was sent')
   const { id } = good.instruct
-  const [environment, shard] = ['', '']
+  const environment = ''
+  const of = { shard: '', route: '', rail: '' }
   t.match(readRailInstruction({ instruct: { ...good.instruct, environment } }), {
     instruction: { environment: 'sandbox' },
   })
-  t.match(readRailInstruction({ query: { id, environment, shard } }), { environment: 'sandbox' })
-  t.match(readRailInstruction({ recall: { id, reason: '', environment, shard } }), {
+  t.match(readRailInstruction({ query: { id, environment, ...of } }), { environment: 'sandbox' })
+  t.match(readRailInstruction({ recall: { id, reason: '', environment, ...of } }), {
     environment: 'sandbox',
   })
   t.notOk('environment' in (readReport(EXECUTED) ?? {}))

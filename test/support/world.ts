@@ -35,6 +35,7 @@ import {
   type Pipeline,
   type PipelineMeter,
 } from '../../src/processor/cycle/pipeline.js'
+import { createRailTable, sandboxRail } from '../../src/rails/rail_table.js'
 import { createVault, type Vault } from '../../src/processor/keys/vault.js'
 import { openTestStore, releaseBooks } from './books.js'
 import { dueIds } from './due_ids.js'
@@ -53,6 +54,7 @@ export const RULES: Rules = {
   rateMaxAgeMs: null,
   caps: rulesOf(readSettings({}, '')).caps,
   secondOperator: null,
+  rails: createRailTable([sandboxRail(true)]),
 }
 
 export const DEMO: TenantId = tenantOf('demo' as PartnerId, 'sandbox')
@@ -70,6 +72,8 @@ export interface World {
   readonly folder: string
   readonly events: StoredEvent[]
   readonly railInstructions: RailInstruction[]
+  /** Milliseconds for which a rail has been down, by name; absent: it is as `setRail` says. */
+  readonly downRails: Map<string, number>
   memory(): Memory
   setRail(up: boolean): void
   isRailUp(): boolean
@@ -116,6 +120,7 @@ export async function createWorld(home: Home, options: WorldOptions = {}): Promi
   const random = options.random ?? systemRandom()
   const events: StoredEvent[] = []
   const railInstructions: RailInstruction[] = []
+  const downRails = new Map<string, number>()
   const opened = await openTestStore(join(folder, FILES.processorDatabase))
   const store = options.store?.(opened) ?? opened
   const openVault = async (masters: MasterKeys): Promise<Vault> =>
@@ -143,8 +148,8 @@ export async function createWorld(home: Home, options: WorldOptions = {}): Promi
       yieldToEventLoop:
         options.yieldToEventLoop ?? (() => new Promise((resolve) => setImmediate(resolve))),
       rail: {
-        up: () => railUp,
-        downForMs: () => 0,
+        up: (rail) => railUp && !downRails.has(rail),
+        downForMs: (rail) => downRails.get(rail) ?? 0,
         send: (sent) => void railInstructions.push(...sent),
       },
       publish: (published) => {
@@ -183,6 +188,7 @@ export async function createWorld(home: Home, options: WorldOptions = {}): Promi
     store,
     events,
     railInstructions,
+    downRails,
     memory: () => memory,
     setRail: (up) => (railUp = up),
     isRailUp: () => railUp,

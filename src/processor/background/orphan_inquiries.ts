@@ -6,6 +6,7 @@
  *
  * - The rail reports an end by itself, until the report is acknowledged. Books that are restored
  *   once more have lost what they acknowledged since their copy; an inquiry brings it back.
+ * - The books do not know its rail, so every rail is asked.
  * - One without its environment in the statement is not asked about: an inquiry names it.
  */
 import { SECOND } from '../../base/clock.js'
@@ -21,7 +22,7 @@ export interface OrphanInquiries {
 
 export interface OrphanInquiriesDependencies {
   readonly memory: Pick<Memory, 'orphans'>
-  readonly rail: Pick<Rail, 'up' | 'send'>
+  readonly rails: readonly Pick<Rail, 'up' | 'send'>[]
 }
 
 const INQUIRE_EVERY_MS = 10 * SECOND
@@ -30,24 +31,23 @@ export const INQUIRIES_AT_ONCE = 500
 
 export function createOrphanInquiries({
   memory,
-  rail,
+  rails,
 }: OrphanInquiriesDependencies): OrphanInquiries {
   let timer: NodeJS.Timeout | undefined
   let next = 0
 
   const inquire = (): void => {
-    if (memory.orphans.open === 0 || !rail.up()) return
+    if (memory.orphans.open === 0 || !rails.some((rail) => rail.up())) return
     const asked = memory.orphans.accepted().filter(({ environment }) => environment !== null)
     const page = asked.slice(next, next + INQUIRIES_AT_ONCE)
     next = next + INQUIRIES_AT_ONCE < asked.length ? next + INQUIRIES_AT_ONCE : 0
     if (page.length === 0) return
-    rail.send(
-      page.map(({ instruction, environment }) => ({
-        kind: 'query',
-        id: instruction as EffectId,
-        environment: environment as Environment,
-      })),
-    )
+    const queries = page.map(({ instruction, environment }) => ({
+      kind: 'query' as const,
+      id: instruction as EffectId,
+      environment: environment as Environment,
+    }))
+    for (const rail of rails) if (rail.up()) rail.send(queries)
   }
 
   return {

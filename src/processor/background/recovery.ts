@@ -12,7 +12,7 @@
  *   end the process at any time, because its gateways call it from then on.
  * - The word of a webhook pool alone stops submissions to the rail, not writes: no money leaves
  *   until an operator has judged it.
- * - Books without a high-water mark are unverified and refuse writes until the rail answers, or
+ * - Books without a high-water mark are unverified and refuse writes until every rail answers, or
  *   the bus has an event that they have. The release of a recovery leaves a mark.
  * - In recovery mode, and while the books are unverified, the high-water mark is not moved: it is
  *   the evidence of the loss.
@@ -21,6 +21,7 @@ import { basename } from 'node:path'
 import { EXIT_BOOKS_BEHIND } from '../../base/child.js'
 import { SECOND, type Clock } from '../../base/clock.js'
 import type { Logger } from '../../base/log.js'
+import { SANDBOX_RAIL } from '../../rails/rail.js'
 import type { Progress } from '../../store/progress.js'
 import type { RecoveryStop, Store } from '../../store/store.js'
 import type { Memory } from '../cache/memory.js'
@@ -37,7 +38,7 @@ import {
 import { ADVICE, createMarks, type Behind, type Mark } from '../recovery/marks.js'
 
 const BUS = 'the bus'
-const RAIL = 'the rail'
+const railNamed = (name: string): string => `rail ${name}`
 const POOL = 'webhook pool'
 const GATEWAY = 'a gateway'
 
@@ -67,6 +68,8 @@ export interface RecoveryOptions {
   readonly formerHighWaterFile?: string
   /** In a cluster: the highest epoch that an owner of these books has published. */
   readonly publishedEpoch?: () => Promise<number>
+  /** The names of the rails. Default: the sandbox rail. */
+  readonly rails?: readonly string[]
   /** Why this start begins recovery mode: the operator's setting, or a restored backup. */
   readonly requestedBy?: string | undefined
   /** Called when the books have recorded it. */
@@ -112,7 +115,9 @@ export interface Recovery {
 
 export async function createRecovery(options: RecoveryOptions): Promise<Recovery> {
   const { books, highWaterFile, requestedBy, clock, pause, log } = options
-  const { publishedEpoch = () => Promise.resolve(0) } = options
+  const { publishedEpoch = () => Promise.resolve(0), rails = [SANDBOX_RAIL] } = options
+  /** Rails that have not vouched for the books. */
+  const unheard = new Set(rails)
   const former = formerMark(options)
   const mark = foundMark(highWaterFile, log) ?? former
   const found = mark?.progress
@@ -168,19 +173,19 @@ export async function createRecovery(options: RecoveryOptions): Promise<Recovery
     onState()
   }
 
-  /** @param vouchers what the source must have said to verify the books */
+  /** @param isEnough whether what the source said verifies the books */
   const admit = async (
     source: string,
     mark: Mark | null,
-    vouchers: readonly Admitted[],
+    isEnough: (admitted: Admitted) => boolean,
   ): Promise<boolean> => {
     const admitted = await admission.admits(source, mark)
-    if (vouchers.includes(admitted)) verify(source)
+    if (isEnough(admitted)) verify(source)
     return admitted !== 'rejected'
   }
   const admission = createAdmission({
     marks,
-    awaited: [BUS, RAIL],
+    awaited: [BUS, ...rails.map(railNamed)],
     onBehind: (behind, late) => void onBehind(behind, late),
     onRefused: (reason) => {
       refusedMarks += 1
@@ -200,15 +205,22 @@ export async function createRecovery(options: RecoveryOptions): Promise<Recovery
     },
     isActive,
     admitBus: (id) =>
-      admit(BUS, id === null ? null : { kind: 'event', source: BUS, id }, ['contained']),
+      admit(
+        BUS,
+        id === null ? null : { kind: 'event', source: BUS, id },
+        (admitted) => admitted === 'contained',
+      ),
     admitRail: (name, id) => {
-      const source = `rail ${name}`
+      const source = railNamed(name)
       const mark = id === null ? null : ({ kind: 'instruction', source, id } as const)
-      return admit(RAIL, mark, ['contained', 'unmarked'])
+      return admit(source, mark, (admitted) => {
+        if (admitted !== 'rejected') unheard.delete(name)
+        return unheard.size === 0
+      })
     },
     admitPool: (number, id) => {
       const source = `${POOL} ${number}`
-      return admit(source, id === null ? null : { kind: 'event', source, id }, [])
+      return admit(source, id === null ? null : { kind: 'event', source, id }, () => false)
     },
     admitGateway: async (progress) => {
       newestEpoch = Math.max(newestEpoch, progress.epoch)

@@ -8,8 +8,8 @@
  *   a change.
  * - An actor has at most one timer command in flight.
  * - A timer fires without the rail first. One that can only wait for the rail changes nothing and
- *   waits here: it fires again when the link is up, a bounded number in each poll, or at its
- *   deadline. So an outage of the rail writes no rows, and its end is no flood of instructions.
+ *   waits here: it fires again when the link is up, a bounded number for each rail in each poll, or
+ *   at its deadline. So an outage of a rail writes no rows, and its end is no flood.
  * - Rows stay due while their timers wait, so the due rows are read page by page, again and again:
  *   with 10,000 of them a timer is at most 3 s late.
  * - An actor with a corrupt snapshot is logged and skipped until a restart. A command that fails
@@ -18,10 +18,9 @@
 import { MINUTE, plus, SECOND, type Clock, type Instant } from '../../base/clock.js'
 import type { CorruptRows } from '../../base/corrupt_row.js'
 import type { Logger } from '../../base/log.js'
-import type { Rail } from '../../rails/rail.js'
 import type { DueTimer, Store, TimerKind } from '../../store/store.js'
 import type { Answer } from '../cycle/answer.js'
-import { internalWork } from '../cycle/command.js'
+import { internalWork, type RailStates } from '../cycle/command.js'
 import {
   fireIntentTimer,
   firePayoutTimer,
@@ -34,7 +33,7 @@ import type { Pipeline } from '../cycle/pipeline.js'
 const POLL_EVERY_MS = SECOND / 4
 /** Due rows of a kind that one poll reads. */
 const PAGE = 1_000
-/** Timers that may send an instruction or inquiry, per poll: 1,000 a second. */
+/** Timers that may send an instruction or inquiry to a rail, per poll: 1,000 a second. */
 export const TO_RAIL_PER_POLL = 250
 const FIRST_RETRY_MS = SECOND
 const LAST_RETRY_MS = 5 * MINUTE
@@ -52,7 +51,7 @@ export interface TimersDependencies {
   readonly clock: Clock
   readonly store: Pick<Store, 'due'>
   readonly pipeline: Pick<Pipeline, 'submit'>
-  readonly rail: Pick<Rail, 'up'>
+  readonly rail: Pick<RailStates, 'up'>
   readonly corruptRows: Pick<CorruptRows, 'has'>
   readonly log: Logger
   readonly pause: (milliseconds: number) => Promise<void>
@@ -89,8 +88,8 @@ export function createTimers({
   const pending = new Set<string>()
   const corrupt = new Set<string>()
   const failed = new Map<string, Failed>()
-  /** In the order in which they were due. */
-  const waiting = new Map<string, Waiting>()
+  /** By rail and id, in the order in which they were due. */
+  const waiting = new Map<string, Map<string, Waiting>>()
   /** The last row that was read; absent: the next page is the first one. */
   const lastRead = new Map<TimerKind, DueTimer>()
   let running = false
@@ -109,6 +108,17 @@ export function createTimers({
     )
   }
 
+  const waitingFor = (name: string): Map<string, Waiting> => {
+    const known = waiting.get(name) ?? new Map<string, Waiting>()
+    waiting.set(name, known)
+    return known
+  }
+
+  const waitOf = (id: string): Waiting | undefined => {
+    for (const ofRail of waiting.values()) if (ofRail.has(id)) return ofRail.get(id)
+    return undefined
+  }
+
   const submit = (kind: TimerKind, { id, dueAt }: DueTimer, mayUseRail: boolean): void => {
     if (pending.has(id)) return
     pending.add(id)
@@ -117,7 +127,8 @@ export function createTimers({
       if (!answer.ok && answer.code === 'internal_error') return onFailure(id)
       failed.delete(id)
       if (!answer.ok || !isWaitingForRail(answer.view)) return
-      waiting.set(id, { kind, dueAt, until: answer.view.waitsUntil })
+      const { rail: name, waitsUntil: until } = answer.view
+      waitingFor(name).set(id, { kind, dueAt, until })
     }
     pipeline.submit(internalWork(FIRE[kind](id, mayUseRail), 'timer', fired))
   }
@@ -125,7 +136,7 @@ export function createTimers({
   /** Whether a due timer cannot fire now. */
   const rests = ({ id, dueAt }: DueTimer, now: Instant): boolean => {
     if (corrupt.has(id) || (failed.get(id)?.retryAt ?? 0) > now) return true
-    const waits = waiting.get(id)
+    const waits = waitOf(id)
     return waits?.dueAt === dueAt && (waits.until === null || waits.until > now)
   }
 
@@ -136,23 +147,23 @@ export function createTimers({
     else lastRead.set(kind, page.at(-1)!)
     for (const timer of page) {
       if (rests(timer, now)) continue
-      waiting.delete(timer.id)
+      for (const ofRail of waiting.values()) ofRail.delete(timer.id)
       submit(kind, timer, false)
     }
   }
 
-  const submitWaiting = (): void => {
+  const submitWaiting = (ofRail: Map<string, Waiting>): void => {
     let count = 0
-    for (const [id, { kind, dueAt }] of waiting) {
+    for (const [id, { kind, dueAt }] of ofRail) {
       if (count === TO_RAIL_PER_POLL) return
       count += 1
-      waiting.delete(id)
+      ofRail.delete(id)
       submit(kind, { id, dueAt }, true)
     }
   }
 
   const poll = async (): Promise<void> => {
-    if (rail.up()) submitWaiting()
+    for (const [name, ofRail] of waiting) if (rail.up(name)) submitWaiting(ofRail)
     await submitDue('intents')
     await submitDue('payouts')
   }
@@ -169,7 +180,7 @@ export function createTimers({
       return corrupt.size
     },
     get waitingForRail() {
-      return waiting.size
+      return [...waiting.values()].reduce((total, ofRail) => total + ofRail.size, 0)
     },
     start: () => {
       running = true

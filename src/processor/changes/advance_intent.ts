@@ -19,7 +19,8 @@ import { publishEvent } from './event_publish.js'
 import { holdFor, orphanOfIntent } from './orphans.js'
 import { recordTransition } from './transitions.js'
 import type { LiveIntent } from '../cache/memory.js'
-import { accountOfIntent, instructIntent, queryOf, recallOf } from './rail_instructions.js'
+import { railOf } from './payment_rail.js'
+import { accountOfIntent, instructIntent, sendQuery, sendRecall } from './rail_instructions.js'
 
 export function advanceIntent(ctx: CommandContext, live: LiveIntent, event: IntentEvent): void {
   const { context: before, state: from } = live
@@ -44,10 +45,12 @@ export function advanceIntent(ctx: CommandContext, live: LiveIntent, event: Inte
 
 /** Whether the event may lead to an instruction, which needs the account number. */
 function mayInstruct(
-  { railUp, now }: CommandContext,
+  { now }: CommandContext,
   { state, context }: LiveIntent,
-  { type }: IntentEvent,
-) {
+  event: IntentEvent,
+): boolean {
+  const { type } = event
+  const railUp = 'railUp' in event && event.railUp
   if (type === 'confirm') return railUp && state === 'created'
   if (state !== 'authorized') return false
   const isLate = now >= (context.confirmation?.notAfter ?? now)
@@ -96,11 +99,14 @@ function applyOutput(
       )
     case 'instruct':
       assert(account !== null, 'the account number is decrypted before its instruction')
-      return void ctx.batch.instructions.push(instructIntent(context, account ?? ''))
+      return ctx.batch.addInstruction(
+        railOf(ctx, context),
+        instructIntent(ctx, context, account ?? ''),
+      )
     case 'query':
-      return void ctx.batch.instructions.push(queryOf(context))
+      return sendQuery(ctx, context)
     case 'recall':
-      return void ctx.batch.instructions.push(recallOf(context))
+      return sendRecall(ctx, context)
     case 'useLimits':
       ctx.memory.recentPayments.add(context)
       return changeUsage(ctx, live, 1n)

@@ -18,7 +18,8 @@ import { publishEvent } from './event_publish.js'
 import { holdFor, orphanOfPayout } from './orphans.js'
 import { recordTransition } from './transitions.js'
 import type { LivePayout } from '../cache/memory.js'
-import { accountOfPayout, instructPayout, queryOf } from './rail_instructions.js'
+import { railOf } from './payment_rail.js'
+import { accountOfPayout, instructPayout, sendQuery } from './rail_instructions.js'
 
 /** @param opened the account number, when the caller has decrypted it already */
 export function advancePayout(
@@ -28,7 +29,7 @@ export function advancePayout(
   opened: string | null = null,
 ): void {
   const { context: before, state: from } = live
-  const instructs = mayInstruct(ctx, live, event)
+  const instructs = mayInstruct(live, event)
   const account = opened ?? (instructs ? accountOfPayout(ctx, before) : null)
   const orphan = instructs && event.type !== 'approve' ? orphanOfPayout(ctx, before) : undefined
   const step = payoutTransitions.step(
@@ -46,11 +47,9 @@ export function advancePayout(
 }
 
 /** Whether the event may lead to an instruction, which needs the account number. */
-function mayInstruct(
-  { railUp }: CommandContext,
-  { state, context }: LivePayout,
-  { type }: PayoutEvent,
-) {
+function mayInstruct({ state, context }: LivePayout, event: PayoutEvent): boolean {
+  const { type } = event
+  const railUp = 'railUp' in event && event.railUp
   if (type === 'approve') return railUp && isUnderReview(state, context)
   if (state !== 'processing' || isHeld(context)) return false
   return type === 'notFound' || (type === 'timer' && railUp && context.handedOverAt === undefined)
@@ -92,9 +91,12 @@ function applyOutput(
       return publishPayout(ctx, live, output.event)
     case 'instruct':
       assert(account !== null, 'the account number is decrypted before its instruction')
-      return void ctx.batch.instructions.push(instructPayout(context, account ?? ''))
+      return ctx.batch.addInstruction(
+        railOf(ctx, context),
+        instructPayout(ctx, context, account ?? ''),
+      )
     case 'query':
-      return void ctx.batch.instructions.push(queryOf(context))
+      return sendQuery(ctx, context)
     case 'recall':
     case 'useLimits':
     case 'releaseLimits':

@@ -131,8 +131,10 @@ export function reportOrphan(
   switch (report.status) {
     case 'accepted':
       return null
-    case 'recall_refused':
     case 'not_found':
+      // Every rail is asked, and only one of them has it.
+      return ctx.rules.rails.entries.length > 1 ? null : 'unknown_instruction'
+    case 'recall_refused':
       return 'unknown_instruction'
     case 'refused':
       if (state === 'refused') return null

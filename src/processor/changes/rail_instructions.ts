@@ -3,15 +3,17 @@
  *
  * - The account number is decrypted only here. It goes to the rail and into no row, log or event.
  * - The instruction's id is the entity's id: sent again, it is the same instruction.
+ * - Everything about an instruction goes to the rail of its payment (changes/payment_rail).
  */
 import { assert } from '../../base/assert.js'
 import { CORRIDORS, type CorridorFacts } from '../../qr/corridor.js'
-import type { RailDestination, RailInstruction } from '../../rails/rail.js'
+import type { RailDestination, RailInstruction, Routed } from '../../rails/rail.js'
 import type { IntentContext } from '../../../actors/intent/context.js'
 import type { PayoutContext } from '../../../actors/payout/context.js'
 import type { CommandContext } from '../cycle/command.js'
 import { environmentOf } from '../../base/ids.js'
 import { CorruptRow } from '../../base/corrupt_row.js'
+import { railOf, routeOf } from './payment_rail.js'
 
 export const intentAccountPlace = (intentId: string): string => `intents.account.${intentId}`
 export const beneficiaryAccountPlace = (id: string): string => `beneficiaries.sealed_account.${id}`
@@ -42,11 +44,14 @@ export function openedFor(entity: string, open: () => string): string {
   }
 }
 
+type Instruct = Extract<RailInstruction, { kind: 'instruct' }>
+
 /** @param account the destination's account number in plain text */
 export function instructIntent(
+  ctx: Pick<CommandContext, 'rules'>,
   context: IntentContext,
   account: string,
-): Extract<RailInstruction, { kind: 'instruct' }> {
+): Instruct {
   const { scanned, confirmation, corridor } = context
   assert(scanned !== undefined && confirmation !== undefined, 'an instruction has a confirmation')
   const { destination, quote, merchant } = scanned
@@ -55,6 +60,7 @@ export function instructIntent(
     instruction: {
       id: context.id,
       environment: environmentOf(context.tenant),
+      ...routedBy(ctx, context),
       purpose: 'qr_payment',
       amount: BigInt(quote.localMinor),
       currency: quote.currency,
@@ -87,15 +93,17 @@ function qrDestination(
 
 /** @param account the beneficiary's account number in plain text */
 export function instructPayout(
+  ctx: Pick<CommandContext, 'rules'>,
   context: PayoutContext,
   account: string,
-): Extract<RailInstruction, { kind: 'instruct' }> {
+): Instruct {
   const { beneficiary } = context
   return {
     kind: 'instruct',
     instruction: {
       id: context.id,
       environment: environmentOf(context.tenant),
+      ...routedBy(ctx, context),
       purpose: 'payout',
       amount: BigInt(context.recipientAmount),
       currency: context.currency,
@@ -116,18 +124,25 @@ export function instructPayout(
   }
 }
 
-export const queryOf = ({ id, tenant }: IntentContext | PayoutContext): RailInstruction => ({
-  kind: 'query',
-  id,
-  environment: environmentOf(tenant),
-})
+export function sendQuery(ctx: CommandContext, context: IntentContext | PayoutContext): void {
+  const { id, tenant } = context
+  const environment = environmentOf(tenant)
+  const query = { kind: 'query', id, environment, ...routedBy(ctx, context) } as const
+  ctx.batch.addInstruction(railOf(ctx, context), query)
+}
 
-export const recallOf = ({ id, tenant }: IntentContext): RailInstruction => ({
-  kind: 'recall',
-  id,
-  reason: 'refund',
-  environment: environmentOf(tenant),
-})
+export function sendRecall(ctx: CommandContext, context: IntentContext): void {
+  const { id, tenant } = context
+  const about = { id, reason: 'refund', environment: environmentOf(tenant) }
+  ctx.batch.addInstruction(railOf(ctx, context), {
+    ...{ kind: 'recall', ...about, ...routedBy(ctx, context) },
+  })
+}
+
+const routedBy = (
+  ctx: Pick<CommandContext, 'rules'>,
+  context: IntentContext | PayoutContext,
+): Routed => ({ route: routeOf(context), rail: railOf(ctx, context) })
 
 /** The hint by which a sandbox partner forces an outcome; empty in production. */
 const sandboxHint = (tenant: IntentContext['tenant'], hint: string): string =>

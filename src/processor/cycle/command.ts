@@ -18,14 +18,19 @@ import type { Needs } from './needs.js'
 import type { Rules } from './rules.js'
 import type { Vault } from '../keys/vault.js'
 
+/** The links to the rails, by name. */
+export interface RailStates {
+  up(rail: string): boolean
+  /** Milliseconds since the rail became unreachable; 0 while it is up. */
+  downForMs(rail: string): number
+}
+
 /** The inputs of a decision, and the batch that collects its changes. */
 export interface CommandContext {
   readonly origin: Origin
   readonly now: Instant
   readonly random: Random
-  readonly railUp: boolean
-  /** Milliseconds since the rail became unreachable; 0 while it is up. */
-  readonly railDownForMs: number
+  readonly rails: RailStates
   readonly memory: Memory
   readonly batch: CommitBatch
   readonly vault: Vault

@@ -66,7 +66,8 @@ export interface CommitBatch {
    */
   changes: number
   readonly events: StoredEvent[]
-  readonly instructions: RailInstruction[]
+  /** By rail. */
+  readonly instructions: ReadonlyMap<string, readonly RailInstruction[]>
   readonly transitions: Transition[]
   readonly actions: LoggedAction[]
   /** Partners whose directory entry changed. */
@@ -79,6 +80,7 @@ export interface CommitBatch {
   addKeyFingerprint(fingerprint: Fingerprint64): void
   /** A created intent; called in the order of the numbers. */
   addIntentLink(intent: IntentLink): void
+  addInstruction(rail: string, instruction: RailInstruction): void
   addReply(reply: Reply, answer: Answer): void
   hasRows(): boolean
   hasReplies(): boolean
@@ -94,6 +96,7 @@ export function createCommitBatch(number: number): CommitBatch {
   const answers: Answer[] = []
   const fingerprints: Fingerprint[] = []
   const settledEvents: string[] = []
+  const instructions = new Map<string, RailInstruction[]>()
   const keyFingerprints: Fingerprint64[] = []
   const userFingerprints: Fingerprint64[] = []
   const userLinks: (readonly [id: string, before: number])[] = []
@@ -104,7 +107,7 @@ export function createCommitBatch(number: number): CommitBatch {
     number,
     changes: 0,
     events: [],
-    instructions: [],
+    instructions,
     transitions: [],
     actions: [],
     changedPartners: new Set(),
@@ -117,6 +120,11 @@ export function createCommitBatch(number: number): CommitBatch {
     },
     addNonce: ({ high, low }) => {
       fingerprints.push({ high, low })
+    },
+    addInstruction: (rail, instruction) => {
+      const ofRail = instructions.get(rail)
+      if (ofRail === undefined) instructions.set(rail, [instruction])
+      else ofRail.push(instruction)
     },
     addKeyFingerprint: (fingerprint) => {
       keyFingerprints.push(fingerprint)

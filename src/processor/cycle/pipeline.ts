@@ -32,7 +32,7 @@ import type { Random } from '../../base/random.js'
 import type { RailInstruction } from '../../rails/rail.js'
 import type { Store, StoredEvent } from '../../store/store.js'
 import type { Rules } from './rules.js'
-import type { CommandContext, QueueKey, Work } from './command.js'
+import type { CommandContext, QueueKey, RailStates, Work } from './command.js'
 import { refuse } from './answer.js'
 import {
   createCommitBatch,
@@ -56,10 +56,8 @@ export interface PipelineDependencies {
   readonly rules: Rules
   readonly log: Logger
   readonly yieldToEventLoop: () => Promise<void>
-  readonly rail: {
-    up(): boolean
-    downForMs(): number
-    send(instructions: readonly RailInstruction[]): void
+  readonly rail: RailStates & {
+    send(instructions: readonly RailInstruction[], rail: string): void
   }
   /** Takes committed events, in order. */
   readonly publish: (events: readonly StoredEvent[]) => void
@@ -196,8 +194,7 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
       origin: OWN_ORIGIN,
       now,
       random: dependencies.random,
-      railUp: dependencies.rail.up(),
-      railDownForMs: dependencies.rail.downForMs(),
+      rails: dependencies.rail,
       memory,
       batch: gathering,
       vault: dependencies.vault,
@@ -338,7 +335,7 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
     if (transitions.length + actions.length > 0) {
       dependencies.logChanges?.(transitions, actions)
     }
-    if (commitBatch.instructions.length > 0) dependencies.rail.send(commitBatch.instructions)
+    for (const [rail, sent] of commitBatch.instructions) dependencies.rail.send(sent, rail)
     if (commitBatch.events.length > 0) dependencies.publish(commitBatch.events)
     if (commitBatch.changedPartners.size + commitBatch.changedEndpoints.size > 0) {
       dependencies.directoryChanged(commitBatch.changedPartners, commitBatch.changedEndpoints)

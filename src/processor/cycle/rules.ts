@@ -4,6 +4,7 @@ import type { Settings } from '../../base/settings.js'
 import { currencyOf, type Currency } from '../../money/currency.js'
 import { VIETNAM_CAPS, type Caps } from '../../limits/usage.js'
 import type { Corridor } from '../../qr/corridor.js'
+import { createRailTable, sandboxRail, type RailTable } from '../../rails/rail_table.js'
 
 /**
  * The least amount, in minor units, that needs a second operator; a currency without one needs it
@@ -26,9 +27,11 @@ export interface Rules {
   readonly rateMaxAgeMs: number | null
   readonly caps: Readonly<Record<Corridor, Caps>>
   readonly secondOperator: SecondOperatorRule | null
+  readonly rails: RailTable
 }
 
-export function rulesOf(given: Settings): Rules {
+/** @param rails default: those without RAILS_FILE */
+export function rulesOf(given: Settings, rails: RailTable = railsWithoutFile(given)): Rules {
   return {
     brand: given.BRAND,
     sessionTtlMs: given.SESSION_TTL_S * SECOND,
@@ -42,8 +45,12 @@ export function rulesOf(given: Settings): Rules {
     rateMaxAgeMs: given.RATE_MAX_AGE_S === 0 ? null : given.RATE_MAX_AGE_S * SECOND,
     caps: capsOf(given),
     secondOperator: secondOperatorRule(given.SECOND_OPERATOR_FROM),
+    rails,
   }
 }
+
+const railsWithoutFile = ({ ALLOW_SANDBOX_RAIL_IN_PRODUCTION: allowed }: Settings): RailTable =>
+  createRailTable([sandboxRail(allowed === 'yes')])
 
 function secondOperatorRule(entries: readonly string[]): SecondOperatorRule | null {
   const least = new Map<Currency, bigint>()

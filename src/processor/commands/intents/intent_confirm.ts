@@ -9,6 +9,7 @@
  *   before is paid.
  * - The user's limits and the balance are checked and used in one step, so concurrent confirmations
  *   cannot exceed them.
+ * - Refused while no rail can take the payment, so the user learns it before anything is reserved.
  * - A payment that matches an orphan execution is authorized and held: it is not submitted before
  *   an operator decides.
  */
@@ -22,6 +23,7 @@ import { authorizedView } from '../../../../actors/intent/view.js'
 import { advanceIntent } from '../../changes/advance_intent.js'
 import { canPostIntent } from '../../changes/books.js'
 import { hasCorridor } from '../../changes/directory.js'
+import { railForNew, routeOf } from '../../changes/payment_rail.js'
 import { holdFor, orphanOfIntent } from '../../changes/orphans.js'
 import type { Command, CommandContext } from '../../cycle/command.js'
 import { answer, refuse, replay } from '../../cycle/answer.js'
@@ -60,6 +62,8 @@ export function confirmIntent(tenant: TenantId, request: ConfirmIntent, at: Inst
       if (refusal !== null) return refuse(refusal)
 
       const { context } = live
+      const rail = railForNew(ctx, routeOf(context))
+      if (rail === null) return refuse('configuration_error')
       const orphan = orphanOfIntent(ctx, context)
 
       // From here on it must succeed.
@@ -67,7 +71,7 @@ export function confirmIntent(tenant: TenantId, request: ConfirmIntent, at: Inst
       advanceIntent(ctx, live, {
         type: 'confirm',
         at: ctx.now,
-        railUp: ctx.railUp,
+        railUp: ctx.rails.up(rail),
         ...(orphan === undefined ? {} : { heldFor: holdFor(ctx, orphan) }),
         confirmation: {
           jti,
@@ -75,6 +79,7 @@ export function confirmIntent(tenant: TenantId, request: ConfirmIntent, at: Inst
           dayKey: keys.day,
           monthKey: keys.month,
           notAfter: plus(ctx.now, ctx.rules.railSubmitTtlMs),
+          rail,
         },
       })
       return answer(authorizedView(live.context))

@@ -16,7 +16,7 @@ import { canPostIntent, movedByIntent } from '../../changes/books.js'
 import type { Command, CommandContext } from '../../cycle/command.js'
 import { answer, refuse } from '../../cycle/answer.js'
 import { isEvidence, logAction, type Actor } from '../../changes/operator_log.js'
-import { queryOf } from '../../changes/rail_instructions.js'
+import { sendQuery } from '../../changes/rail_instructions.js'
 import type { LiveIntent } from '../../cache/memory.js'
 import { needIntentAndUsage } from './intent_needs.js'
 
@@ -50,7 +50,7 @@ export function resolveIntent(
       // From here on it must succeed.
       advanceIntent(ctx, live, event)
       if (event.type !== 'recallRefused') {
-        ctx.batch.instructions.push(queryOf(live.context))
+        sendQuery(ctx, live.context)
       }
       logAction(ctx, actor, `resolve_intent_${outcome}`, intentId, evidence, moved)
       return answer(intentView(live.state, live.context))

@@ -15,18 +15,17 @@ import { environmentOf, isIdOf, type TenantId } from '../../../base/ids.js'
 import { currencyOf } from '../../../money/currency.js'
 import { feesFor } from '../../../money/fees.js'
 import { parsePositiveInt64 } from '../../../money/money.js'
+import { payoutRoute } from '../../../rails/rail_table.js'
 import { isText } from '../../../rails/wire_validators.js'
 import type { CreatePayout__Output as CreatePayout } from '../../../../protos/types/causeway/v1/CreatePayout.js'
 import type { PayoutContext } from '../../../../actors/payout/context.js'
 import type { Route } from '../../../money/payout_routes.js'
 import { beneficiaryRow, takesPayouts, type BeneficiaryRow } from '../../changes/beneficiaries.js'
 import { canPostPayout } from '../../changes/books.js'
+import { railForNew } from '../../changes/payment_rail.js'
 import { isSuspended } from '../../changes/directory.js'
 import type { CommandContext } from '../../cycle/command.js'
 import { newContext, withReviewDeadline } from './payout_context.js'
-
-/** Payouts are accepted during shorter outages of the rail and submitted after them. */
-const RAIL_OUTAGE_MS = 10_000
 
 export type CheckedPayout =
   | {
@@ -66,13 +65,13 @@ export function checkPayout(
   if (hint === 'sandbox:compliance') return refused('compliance_rejected')
   if (hint === 'sandbox:risk') return refused('risk_rejected')
   const isReviewed = hint === 'sandbox:review' || isHeld(route, amount)
-  const terms = { beneficiary, currency, route, fees }
+  const country = beneficiary.destination_country
+  const rail = railForNew(ctx, payoutRoute(environmentOf(tenant), country, currency))
+  const terms = { beneficiary, currency, route, fees, rail }
   const context = withReviewDeadline(ctx, newContext(ctx, tenant, request, terms), isReviewed)
   const held = context.orphan !== undefined || isReviewed
   if (!canPostPayout(ctx, context, 'payout_accepted')) return refused('insufficient_balance')
-  if (hint === 'sandbox:rail_unavailable' || ctx.railDownForMs > RAIL_OUTAGE_MS) {
-    return refused('rail_unavailable')
-  }
+  if (hint === 'sandbox:rail_unavailable' || rail === null) return refused('rail_unavailable')
   return { ok: true, beneficiary, isNew, context, held }
 }
 

@@ -15,6 +15,8 @@ export interface PayoutTerms {
   readonly beneficiary: BeneficiaryRow
   readonly currency: Currency
   readonly route: Route
+  /** Null: the payout is refused. */
+  readonly rail: string | null
   readonly fees: Extract<ReturnType<typeof feesFor>, { ok: true }>
 }
 
@@ -37,7 +39,7 @@ export function newContext(
   { now, random, origin }: CommandContext,
   tenant: TenantId,
   request: CreatePayout,
-  { beneficiary, currency, route, fees }: PayoutTerms,
+  { beneficiary, currency, route, fees, rail }: PayoutTerms,
 ): PayoutContext {
   return {
     id: newId<PayoutId>('payout', now, random),
@@ -56,6 +58,7 @@ export function newContext(
     ...(request.description ? { description: request.description } : {}),
     metadata: request.metadata,
     beneficiary: frozenCopy(beneficiary),
+    ...(rail === null ? {} : { rail }),
     createdAt: now,
     ...(origin.requestId === null ? {} : { requestId: origin.requestId }),
     wakeAt: now,

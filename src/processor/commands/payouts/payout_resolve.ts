@@ -14,7 +14,7 @@ import { canPostPayout, movedByPayout } from '../../changes/books.js'
 import type { Command, CommandContext } from '../../cycle/command.js'
 import { answer, refuse } from '../../cycle/answer.js'
 import { isEvidence, logAction, type Actor } from '../../changes/operator_log.js'
-import { queryOf } from '../../changes/rail_instructions.js'
+import { sendQuery } from '../../changes/rail_instructions.js'
 
 /** Ends an unknown outcome. */
 export function resolvePayout(
@@ -43,7 +43,7 @@ export function resolvePayout(
 
       // From here on it must succeed.
       advancePayout(ctx, live, event)
-      ctx.batch.instructions.push(queryOf(live.context))
+      sendQuery(ctx, live.context)
       logAction(ctx, actor, `resolve_payout_${outcome}`, payoutId, evidence, moved)
       return answer(payoutView(live.state, live.context, ctx.rules.brand))
     },

@@ -9,6 +9,7 @@ import { invalid, SANDBOX_ONLY } from '../../../base/errors.js'
 import { type TenantId, environmentOf } from '../../../base/ids.js'
 import { SIMULATED_OUTCOMES, type SimulatedOutcome } from '../../../rails/rail.js'
 import { payoutView } from '../../../../actors/payout/view.js'
+import { railOf, railUp } from '../../changes/payment_rail.js'
 import type { Command } from '../../cycle/command.js'
 import { answer, refuse } from '../../cycle/answer.js'
 import type { LivePayout } from '../../cache/memory.js'
@@ -17,17 +18,19 @@ export function simulatePayout(tenant: TenantId, payoutId: string, outcomeText: 
   return {
     name: 'simulate_payout',
     needs: (needs) => needs.payout(payoutId),
-    decide: ({ memory, batch, railUp, rules }) => {
+    decide: (ctx) => {
+      const { memory, batch, rules } = ctx
       const outcome = SIMULATED_OUTCOMES.find((known) => known === outcomeText)
       if (environmentOf(tenant) !== 'sandbox') return SANDBOX_ONLY
       if (outcome === undefined) return invalid('/outcome', 'must be a known outcome')
       const live = memory.payouts.get(payoutId)
       if (!live || live.context.tenant !== tenant) return refuse('payout_not_found')
       if (!isReachable(outcome, live)) return refuse('outcome_not_possible')
-      if (!railUp) return refuse('rail_unavailable')
+      if (!railUp(ctx, live.context)) return refuse('rail_unavailable')
 
       // From here on it must succeed.
-      batch.instructions.push({ kind: 'simulate', id: live.context.id, outcome })
+      const simulate = { kind: 'simulate', id: live.context.id, outcome } as const
+      batch.addInstruction(railOf(ctx, live.context), simulate)
       return answer(payoutView(live.state, live.context, rules.brand))
     },
   }

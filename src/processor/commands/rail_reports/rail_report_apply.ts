@@ -4,6 +4,8 @@
  * - A report must match the instruction in amount, currency and destination. A report that does not
  *   match, contradicts a known outcome or names an unknown instruction is a discrepancy for an
  *   operator, never a transition.
+ * - A report from another rail than the payment's, or about another rail's instruction, is a
+ *   discrepancy: it is never applied.
  * - A report about an orphan execution updates it: these books do not have its payment.
  * - A repeated report changes nothing. Every report is acknowledged, after the commit of its
  *   changes.
@@ -16,12 +18,13 @@
  */
 import { plus, type Instant } from '../../../base/clock.js'
 import { PREFIX, type TenantId } from '../../../base/ids.js'
-import type { Execution, RailReport } from '../../../rails/rail.js'
+import { SANDBOX_RAIL, type Execution, type RailReport } from '../../../rails/rail.js'
 import { advanceIntent, stageIntent } from '../../changes/advance_intent.js'
 import { advancePayout, stagePayout } from '../../changes/advance_payout.js'
 import type { Command, CommandContext } from '../../cycle/command.js'
 import { executionIn, recordDiscrepancy } from '../../changes/discrepancies.js'
 import { reportOrphan } from '../../changes/orphans.js'
+import { railOf } from '../../changes/payment_rail.js'
 import { answer } from '../../cycle/answer.js'
 import type { LiveIntent, LivePayout } from '../../cache/memory.js'
 import {
@@ -45,6 +48,7 @@ interface Expected {
 /** An intent or a payout as the rail sees it. */
 interface RailInstructionView {
   readonly tenant: TenantId
+  readonly rail: string
   readonly state: 'open' | 'paid' | 'returned' | 'ended'
   readonly submittedAt: Instant | undefined
   /** The rail's id of the known execution; undefined when there is none from the rail. */
@@ -72,7 +76,12 @@ interface Mismatch {
   readonly reason: string
 }
 
-export function applyRailReport(report: RailReport, finalityWindowMs: number): Command {
+/** @param rail the one that reports it */
+export function applyRailReport(
+  report: RailReport,
+  finalityWindowMs: number,
+  rail = SANDBOX_RAIL,
+): Command {
   const isIntent = report.id.startsWith(PREFIX.intent)
   return {
     name: 'rail_report_apply',
@@ -84,18 +93,20 @@ export function applyRailReport(report: RailReport, finalityWindowMs: number): C
       const payment = isIntent
         ? viewOfIntent(ctx, ctx.memory.intents.get(report.id))
         : viewOfPayout(ctx, ctx.memory.payouts.get(report.id))
-      const mismatches =
-        payment === null
+      const isOwn = payment === null || isFromRail(report, rail, payment.rail)
+      const mismatches = !isOwn
+        ? [{ report, reason: 'other_rail' }]
+        : payment === null
           ? applyToUnknown(ctx, report)
           : apply(ctx, payment, report, finalityWindowMs)
-      if (report.status !== 'accepted' && payment?.isInquiredAbout()) {
+      if (isOwn && report.status !== 'accepted' && payment?.isInquiredAbout()) {
         payment.step({ type: 'answered', at: ctx.now })
       }
       for (const { report: mismatch, reason } of mismatches) {
         recordDiscrepancy(ctx, payment?.tenant ?? null, mismatch, reason)
       }
       if (report.reportId !== null) {
-        ctx.batch.instructions.push({ kind: 'acknowledge', reportId: report.reportId })
+        ctx.batch.addInstruction(rail, { kind: 'acknowledge', reportId: report.reportId })
       }
       return DONE
     },
@@ -103,6 +114,10 @@ export function applyRailReport(report: RailReport, finalityWindowMs: number): C
 }
 
 const NO_MISMATCH: readonly Mismatch[] = []
+
+/** Whether the payment's rail sent it, about an instruction of its own. */
+const isFromRail = (report: RailReport, sender: string, rail: string): boolean =>
+  sender === rail && (report.rail ?? rail) === rail
 
 /** Applies the report of an instruction that these books do not have. */
 function applyToUnknown(ctx: CommandContext, report: RailReport): readonly Mismatch[] {
@@ -207,6 +222,7 @@ function viewOfIntent(
   if (!live) return null
   return {
     tenant: live.context.tenant,
+    rail: railOf(ctx, live.context),
     get state() {
       if (live.state === 'authorized') return 'open'
       if (live.state === 'captured') return 'paid'
@@ -217,7 +233,7 @@ function viewOfIntent(
     expected: () =>
       live.context.confirmation === undefined
         ? null
-        : expectedOf(instructIntent(live.context, accountOfIntent(ctx, live.context))),
+        : expectedOf(instructIntent(ctx, live.context, accountOfIntent(ctx, live.context))),
     step: (event) => advanceIntent(ctx, live, event),
     isInquiredAbout: () =>
       live.context.wakeAt !== null && (live.state === 'captured' || live.state === 'failed'),
@@ -235,6 +251,7 @@ function viewOfPayout(
   if (!live) return null
   return {
     tenant: live.context.tenant,
+    rail: railOf(ctx, live.context),
     get state() {
       if (live.state === 'processing') return 'open'
       if (live.state === 'completed') return 'paid'
@@ -242,7 +259,8 @@ function viewOfPayout(
     },
     submittedAt: live.context.handedOverAt,
     transactionId: live.context.transactionId,
-    expected: () => expectedOf(instructPayout(live.context, accountOfPayout(ctx, live.context))),
+    expected: () =>
+      expectedOf(instructPayout(ctx, live.context, accountOfPayout(ctx, live.context))),
     step: (event) => {
       if (event.type !== 'recallRefused') advancePayout(ctx, live, event)
     },

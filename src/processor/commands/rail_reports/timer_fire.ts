@@ -8,18 +8,21 @@ import type { Instant } from '../../../base/clock.js'
 import type { IntentContext } from '../../../../actors/intent/context.js'
 import { advanceIntent } from '../../changes/advance_intent.js'
 import { advancePayout } from '../../changes/advance_payout.js'
+import { railOf } from '../../changes/payment_rail.js'
 import type { Command } from '../../cycle/command.js'
 import { answer, type Answer } from '../../cycle/answer.js'
 import { needIntentAndUsage } from '../intents/intent_needs.js'
 
 /** The view of a timer that can only wait for the rail. */
 export interface WaitsForRail {
+  readonly rail: string
   /** When it acts without the rail; null: never. */
   readonly waitsUntil: Instant | null
 }
 
 const DONE = answer({})
-const waitsUntil = (at: Instant | null): Answer => answer({ waitsUntil: at } satisfies WaitsForRail)
+const waitsFor = (rail: string, waitsUntil: Instant | null): Answer =>
+  answer({ rail, waitsUntil } satisfies WaitsForRail)
 
 export const isWaitingForRail = (view: object): view is WaitsForRail => 'waitsUntil' in view
 
@@ -31,8 +34,11 @@ export const fireIntentTimer: FireTimer = (intentId, mayUseRail = true) => ({
   decide: (ctx) => {
     const live = ctx.memory.intents.get(intentId)
     if (!live || !isDue(live.context, ctx.now)) return DONE
-    advanceIntent(ctx, live, { type: 'timer', at: ctx.now, railUp: mayUseRail && ctx.railUp })
-    return isDue(live.context, ctx.now) ? waitsUntil(submissionDeadline(live.context)) : DONE
+    const rail = railOf(ctx, live.context)
+    advanceIntent(ctx, live, {
+      ...{ type: 'timer', at: ctx.now, railUp: mayUseRail && ctx.rails.up(rail) },
+    })
+    return isDue(live.context, ctx.now) ? waitsFor(rail, submissionDeadline(live.context)) : DONE
   },
 })
 
@@ -42,8 +48,11 @@ export const firePayoutTimer: FireTimer = (payoutId, mayUseRail = true) => ({
   decide: (ctx) => {
     const live = ctx.memory.payouts.get(payoutId)
     if (!live || !isDue(live.context, ctx.now)) return DONE
-    advancePayout(ctx, live, { type: 'timer', at: ctx.now, railUp: mayUseRail && ctx.railUp })
-    return isDue(live.context, ctx.now) ? waitsUntil(null) : DONE
+    const rail = railOf(ctx, live.context)
+    advancePayout(ctx, live, {
+      ...{ type: 'timer', at: ctx.now, railUp: mayUseRail && ctx.rails.up(rail) },
+    })
+    return isDue(live.context, ctx.now) ? waitsFor(rail, null) : DONE
   },
 })
 

@@ -1,0 +1,41 @@
+/**
+ * The rail of a payment: that of its route when the payout was accepted or the intent confirmed.
+ *
+ * - A payment keeps its rail for life, also when its route is changed while it is out. One from
+ *   before the rails had names is on the first rail of the file.
+ */
+import { SECOND } from '../../base/clock.js'
+import { environmentOf } from '../../base/ids.js'
+import { corridorRoute, payoutRoute, type RouteName } from '../../rails/rail_table.js'
+import type { IntentContext } from '../../../actors/intent/context.js'
+import type { PayoutContext } from '../../../actors/payout/context.js'
+import type { CommandContext } from '../cycle/command.js'
+
+/** Payments are accepted during shorter outages of their rail and submitted after them. */
+const RAIL_OUTAGE_MS = 10 * SECOND
+
+export function routeOf(context: IntentContext | PayoutContext): RouteName {
+  const environment = environmentOf(context.tenant)
+  if (isIntent(context)) return corridorRoute(environment, context.corridor)
+  return payoutRoute(environment, context.beneficiary.country, context.currency)
+}
+
+export function railOf(
+  { rules }: Pick<CommandContext, 'rules'>,
+  context: IntentContext | PayoutContext,
+): string {
+  const rail = isIntent(context) ? context.confirmation?.rail : context.rail
+  return rail ?? rules.rails.first
+}
+
+export const railUp = (ctx: CommandContext, context: IntentContext | PayoutContext): boolean =>
+  ctx.rails.up(railOf(ctx, context))
+
+/** The rail of new payments on a route; null: no rail carries it, or it is down for too long. */
+export function railForNew({ rules, rails }: CommandContext, route: RouteName): string | null {
+  const rail = rules.rails.defaultOf(route)
+  return rail === null || rails.downForMs(rail) > RAIL_OUTAGE_MS ? null : rail
+}
+
+const isIntent = (context: IntentContext | PayoutContext): context is IntentContext =>
+  'corridor' in context

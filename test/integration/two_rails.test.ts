@@ -1,0 +1,191 @@
+/**
+ * A stack with a rail for each environment: no instruction of one ever reaches the other, while the
+ * processor and both rails are killed. Proven by the journals of the rails.
+ */
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { newCallerToken } from '../../src/auth/caller_token.js'
+import { callerEntry } from '../../src/auth/callers.js'
+import type { Environment } from '../../src/base/ids.js'
+import { systemRandom } from '../../src/base/random.js'
+import { FILES } from '../../src/base/subjects.js'
+import { openDatabase } from '../../src/store/database.js'
+import { eventually } from '../support/eventually.js'
+import { operatorCli } from '../support/operator_cli.js'
+import { partnerOf, withKey, type Partner } from '../support/partner.js'
+import { payByQr, payOut, untilStatus } from '../support/payments.js'
+import { fetchOps } from '../support/raw_requests.js'
+import { aPayout } from '../support/requests.js'
+import { startProcess, type SingleProcess } from '../support/single_process.js'
+import { startSupervisedStack } from '../support/supervised_stack.js'
+import { tempFolder } from '../support/temp_folder.js'
+
+t.setTimeout(0)
+const top = t
+const PRODUCTION = 'api.production.localhost'
+const BECAUSE = ['--reason', 'a test of two rails']
+const ROUNDS = 6
+
+const folder = tempFolder(t)
+const bankDir = join(folder, 'bank')
+const bankAddress = `unix:${join(folder, 'bank.sock')}`
+const token = newCallerToken('processor', systemRandom())
+const file = (name: string, text: string): string => {
+  writeFileSync(join(folder, name), text, { mode: 0o600 })
+  return join(folder, name)
+}
+mkdirSync(bankDir, { mode: 0o700 })
+file('bank.token', token)
+const carried = { payouts: ['VN/VND'], corridors: ['th_promptpay'], sandbox: true }
+const rails = [
+  { ...carried, name: 'play', environments: ['sandbox'] },
+  {
+    ...{ ...carried, name: 'bank', environments: ['production'] },
+    ...{ address: bankAddress, token_file: 'bank.token' },
+  },
+]
+
+const startBank = (): Promise<SingleProcess> =>
+  startProcess(top, 'src/rails/sandbox/main.js', {
+    DATA_DIR: bankDir,
+    RAIL_LISTEN: bankAddress,
+    RAIL_DELAY_MS: '100',
+    CALLERS: callerEntry('processor', 'processor', token),
+  })
+
+let bank = await startBank()
+const stack = await startSupervisedStack({
+  RAILS_FILE: file('rails.json', JSON.stringify({ rails })),
+  RAIL_DELAY_MS: '100',
+  PRODUCTION_HOSTS: PRODUCTION,
+  ALLOW_SANDBOX_RAIL_IN_PRODUCTION: 'yes',
+  MASTER_KEY_FILE: file('master.key', `k1:${'07'.repeat(32)}\n`),
+  WEBHOOK_ALLOW_PRIVATE: 'false',
+  RATE_LIMIT: 'off',
+})
+t.teardown(() => stack.stop())
+const ops = operatorCli(stack.dataDir)
+
+async function openProduction(): Promise<Partner> {
+  const { partner_id: partner } = stack.sandbox
+  const route = {
+    ...{ country: 'VN', currency: 'VND', enabled: true, handling: 'on_top' },
+    ...{ platform_fixed: '0', platform_bps: 0, rail_fixed: '0', refund_fees_on_reversal: true },
+    tenant: { partner_id: partner, environment: 'production' },
+  }
+  await ops.json('routes', 'set', file('route.json', JSON.stringify(route)), ...BECAUSE)
+  await ops.json('rates', 'set', 'THB', '36.00', ...BECAUSE)
+  for (const currency of ['VND', 'USD']) {
+    await ops.json('deposit', partner, 'production', currency, '100000000', ...BECAUSE)
+  }
+  const { key_id: keyId, secret } = await ops.json(
+    'key',
+    'issue',
+    partner,
+    'production',
+    ...BECAUSE,
+  )
+  return partnerOf(stack.sandbox, {
+    ...{ keyId: String(keyId), secret: String(secret), host: PRODUCTION },
+  })
+}
+
+interface Journaled {
+  readonly id: string
+  readonly environment: Environment
+  readonly executions: number
+}
+
+/** Every instruction in a rail's journal. */
+async function journalOf(dataDir: string): Promise<readonly Journaled[]> {
+  const journal = await openDatabase(join(dataDir, FILES.railDatabase), { readOnly: true })
+  const rows = await journal.all<Journaled>(
+    'SELECT id, environment, executions FROM instructions ORDER BY id',
+  )
+  await journal.close()
+  return rows
+}
+
+const partners: Readonly<Record<Environment, Partner>> = {
+  sandbox: partnerOf(stack.sandbox),
+  production: await openProduction(),
+}
+
+/** What was paid, by environment. */
+const paid: Readonly<Record<Environment, string[]>> = { sandbox: [], production: [] }
+
+async function pay(environment: Environment, round: number): Promise<void> {
+  const partner = partners[environment]
+  const key = `${environment} ${round}`
+  const [payout, { id }] = await Promise.all([
+    payOut(partner, key, { reference: key }),
+    payByQr(partner, key),
+  ])
+  paid[environment].push(payout, id)
+}
+
+async function untilPaid(environment: Environment): Promise<void> {
+  for (const id of paid[environment]) {
+    const [path, status] = id.startsWith('pout_')
+      ? [`/v1/payouts/${id}`, 'completed']
+      : [`/v1/payment_intents/${id}`, 'captured']
+    await untilStatus(partners[environment], path, status)
+  }
+}
+
+async function killBank(): Promise<void> {
+  await bank.end('SIGKILL')
+  bank = await startBank()
+  await bank.untilReady()
+}
+
+t.test('no instruction reaches the rail of the other environment', async (t) => {
+  const kills = [() => stack.kill('processor'), () => stack.kill('rail'), killBank]
+  for (let round = 0; round < ROUNDS; round++) {
+    const paying = Promise.all([pay('sandbox', round), pay('production', round)])
+    await Promise.all([paying, kills[round % kills.length]!()])
+  }
+  await Promise.all([untilPaid('sandbox'), untilPaid('production')])
+  for (const [dataDir, environment] of [
+    [stack.dataDir, 'sandbox'],
+    [bankDir, 'production'],
+  ] as const) {
+    const found = await journalOf(dataDir)
+    t.same(
+      found,
+      [...paid[environment]].sort().map((id) => ({ id, environment, executions: 1 })),
+      `the rail of ${environment} has its own instructions, each once`,
+    )
+  }
+})
+
+t.test('each rail is named where an operator looks', async (t) => {
+  const { ops_url } = stack.sandbox
+  const lines = await (await fetchOps(ops_url, '/metrics')).text()
+  for (const { name } of rails) {
+    t.match(lines, new RegExp(`causeway_rail_down_seconds\\{.*rail="${name}".*\\} 0\\n`))
+  }
+})
+
+t.test('a rail that is down stops its own environment only', async (t) => {
+  await bank.end('SIGKILL')
+  const { amount, currency, reference, beneficiary } = aPayout({ amount: '125000' })
+  const payout = { amount, currency, reference, beneficiary }
+  let attempts = 0
+  const refused = await eventually('production is refused', async () => {
+    const key = withKey(`down ${(attempts += 1)}`)
+    const answer = await partners.production.request('POST', '/v1/payouts', payout, key)
+    if (answer.status !== 202) return answer
+    paid.production.push((answer.body as { id: string }).id) // it waits for its rail
+    return false
+  })
+  t.match(refused, { body: { error: { code: 'rail_unavailable' } } })
+  await pay('sandbox', ROUNDS)
+  await untilPaid('sandbox')
+  bank = await startBank()
+  await bank.untilReady()
+  await untilPaid('production')
+  await pay('production', ROUNDS)
+  await untilPaid('production')
+})

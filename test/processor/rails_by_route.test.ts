@@ -1,0 +1,135 @@
+/** Several rails: which of them has a payment, and what another one can do to it. */
+import t, { type Test } from 'tap'
+import type { RailInstruction } from '../../src/rails/rail.js'
+import { createRailTable, type RailEntry, type RailTable } from '../../src/rails/rail_table.js'
+import { createPayout } from '../../src/processor/commands/payouts/payout_create.js'
+import { applyRailReport } from '../../src/processor/commands/rail_reports/rail_report_apply.js'
+import { firePayoutTimer } from '../../src/processor/commands/rail_reports/timer_fire.js'
+import { codeOf, createWorld, DEMO, type World } from '../support/world.js'
+import { beginLifecycle } from './intent_lifecycle.js'
+import { discrepanciesOf, executed, pay, payout, see } from './scenarios.js'
+
+const railNamed = (name: string, carries: Partial<RailEntry>): RailEntry => ({
+  ...{ name, environments: ['sandbox'], payouts: [], corridors: [], isSandbox: true },
+  ...carries,
+})
+const VIET = railNamed('viet', { payouts: ['VN/VND'] })
+/** Named as reports without a rail are. */
+const THAI = railNamed('sandbox', { payouts: ['TH/THB'], corridors: ['th_promptpay'] })
+const OUTAGE_MS = 10_000
+const COMPLETED = { status: 'completed' }
+
+/** Read at each rebuild. */
+const rulesLater: { rails: RailTable } = { rails: createRailTable([VIET]) }
+
+const begin = (t: Test, ...entries: [RailEntry, ...RailEntry[]]): Promise<World> =>
+  createWorld(t, { rules: { rails: createRailTable(entries) } })
+
+/** The rail and the route that each instruction names. */
+const routesOf = (sent: readonly RailInstruction[]): string[] =>
+  sent.flatMap((each) => {
+    if (each.kind === 'acknowledge' || each.kind === 'simulate') return []
+    const { rail, route } = each.kind === 'instruct' ? each.instruction : each
+    return [`${each.kind} ${rail} ${route}`]
+  })
+
+t.test('instruction, query and recall go to the rail of their route', async (t) => {
+  const world = await begin(t, VIET, THAI)
+  const { id } = await pay(world)
+  world.clock.pass(60_000)
+  await world.run(firePayoutTimer(id))
+  const intent = await beginLifecycle(world)
+  await intent.scan('5000')
+  await intent.confirm()
+  await intent.executed()
+  await intent.refund()
+  t.same(routesOf(world.railInstructions), [
+    'instruct viet sandbox/VN/VND',
+    'query viet sandbox/VN/VND',
+    'instruct sandbox sandbox/th_promptpay',
+    'recall sandbox sandbox/th_promptpay',
+  ])
+})
+
+t.test('a payment keeps its rail when another one has its route', async (t) => {
+  const world = await createWorld(t, { rules: rulesLater })
+  const { id } = await pay(world)
+  rulesLater.rails = createRailTable([railNamed('other', { payouts: ['VN/VND'] }), VIET])
+  await world.rebuild()
+  world.clock.pass(60_000)
+  await world.run(firePayoutTimer(id))
+  const { id: next } = await pay(world)
+  t.same(routesOf(world.railInstructions), [
+    'instruct viet sandbox/VN/VND',
+    'query viet sandbox/VN/VND',
+    'instruct other sandbox/VN/VND',
+  ])
+  await world.run(applyRailReport(executed(id), 0, 'viet'))
+  await world.run(applyRailReport(executed(next), 0, 'other'))
+  t.match([await see(world, id), await see(world, next)], [COMPLETED, COMPLETED])
+  t.same(await discrepanciesOf(world), [])
+})
+
+t.test('a report from another rail is a discrepancy and is not applied', async (t) => {
+  const world = await begin(t, VIET, THAI)
+  const { id } = await pay(world)
+  await world.run(applyRailReport(executed(id), 0, 'sandbox'))
+  t.match(await see(world, id), { status: 'processing' })
+  t.match(await discrepanciesOf(world), [{ entity: id, reason: 'other_rail' }])
+  t.match(world.railInstructions.at(-1), { kind: 'acknowledge' }, 'it is not repeated for ever')
+  await world.run(applyRailReport(executed(id, { rail: 'sandbox' }), 0, 'viet'))
+  t.match(await see(world, id), { status: 'processing' }, "about another rail's instruction")
+  await world.run(applyRailReport(executed(id), 0, 'viet'))
+  t.match(await see(world, id), COMPLETED)
+})
+
+t.test('a rail that is down stops new payouts on its routes only', async (t) => {
+  const world = await begin(t, VIET, THAI)
+  world.downRails.set('viet', OUTAGE_MS)
+  const waiting = await pay(world)
+  t.match(waiting, { status: 'processing' }, 'a short outage is waited for')
+  world.downRails.set('viet', OUTAGE_MS + 1)
+  t.equal(codeOf(await world.run(createPayout(DEMO, payout()))), 'rail_unavailable')
+  const intent = await beginLifecycle(world)
+  await intent.scan('5000')
+  t.equal(codeOf(await intent.confirm()), 'ok', 'the other one does not notice')
+  t.same(routesOf(world.railInstructions), ['instruct sandbox sandbox/th_promptpay'])
+  world.downRails.clear()
+  world.clock.pass(60_000)
+  await world.run(firePayoutTimer(waiting.id))
+  t.same(routesOf(world.railInstructions).slice(1), ['instruct viet sandbox/VN/VND'])
+})
+
+t.test('while its rail is down an intent is refused by its confirmation only', async (t) => {
+  const world = await begin(t, VIET, THAI)
+  world.downRails.set('sandbox', OUTAGE_MS + 1)
+  const intent = await beginLifecycle(world)
+  t.equal(codeOf(await intent.scan('5000')), 'ok')
+  const key = { idempotency_key: 'confirmed once' }
+  t.equal(codeOf(await intent.confirm(key)), 'configuration_error')
+  t.match(await intent.see(), { status: 'created' })
+  world.downRails.clear()
+  t.equal(codeOf(await intent.confirm(key)), 'ok', 'neither token nor key was consumed')
+})
+
+t.test('a route that no rail carries', async (t) => {
+  const world = await begin(t, railNamed('bank', { payouts: ['ID/IDR'] }))
+  t.equal(codeOf(await world.run(createPayout(DEMO, payout()))), 'rail_unavailable')
+  const intent = await beginLifecycle(world)
+  await intent.scan('5000')
+  t.equal(codeOf(await intent.confirm()), 'configuration_error')
+})
+
+t.test('books from before the rails had names have one rail, the first', async (t) => {
+  const world = await begin(t, VIET, THAI)
+  const { id } = await pay(world)
+  const live = world.memory().payouts.get(id)!
+  const { rail, ...former } = live.context
+  t.equal(rail, 'viet')
+  live.context = former
+  world.clock.pass(60_000)
+  await world.run(firePayoutTimer(id))
+  t.same(routesOf(world.railInstructions).slice(1), ['query viet sandbox/VN/VND'])
+  await world.run(applyRailReport(executed(id), 0, 'viet'))
+  t.match(await see(world, id), COMPLETED)
+})
