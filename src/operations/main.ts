@@ -9,5 +9,6 @@ process.exitCode = await runOperatorCli(process.argv.slice(2), readSettings, {
   err: process.stderr,
   ...(process.stdin.isTTY ? { terminal: process.stdin } : {}),
 })
-// A failed command can leave a connection open, so exit once its output is written.
-if (process.exitCode !== 0) process.stdout.write('', () => process.exit())
+// A connection to a processor that does not answer can stay open for minutes, so exit once the
+// output is written.
+process.stdout.write('', () => process.stderr.write('', () => process.exit()))

@@ -108,7 +108,7 @@ async function created(shard: string): Promise<number[]> {
 
 async function metricOf({ run }: Processor, name: string): Promise<number> {
   const metrics = await (await fetchOps(run.ops, '/metrics')).text()
-  return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(metrics)?.[1])
+  return Number(new RegExp(`^${name}{.*} (\\S+)$`, 'm').exec(metrics)?.[1])
 }
 
 const says = ({ run }: Processor, text: string): Promise<unknown> =>

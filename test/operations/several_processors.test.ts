@@ -1,5 +1,6 @@
 /** The CLI with several processors: lists of all shards, and commands about one of them. */
 import { mkdirSync, writeFileSync } from 'node:fs'
+import { createServer as createListener, type AddressInfo, type Socket } from 'node:net'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { toRfc3339 } from '../../src/base/clock.js'
@@ -15,7 +16,7 @@ import { freePort } from '../../src/supervisor/ports.js'
 import { executed, pay } from '../processor/scenarios.js'
 import { withEveryRole } from '../support/callers.js'
 import { operatorCli, type OperatorCli } from '../support/operator_cli.js'
-import type { CliResult } from '../support/program.js'
+import { startProgram, type CliResult } from '../support/program.js'
 import { EVERY_STATEMENT_IS_RIGHT } from '../support/statements.js'
 import { tempFolder } from '../support/temp_folder.js'
 import { settingsOf, testSettings, type TestSettings } from '../support/shared_settings.js'
@@ -100,13 +101,18 @@ async function startShard(
   return `127.0.0.1:${port}`
 }
 
-function cliOf(t: Test, processors: readonly string[]): OperatorCli {
+function operatorFiles(t: Test): { readonly folder: string; readonly tokenFile: string } {
   const folder = join(all, t.name.replaceAll(/\W/g, '_'))
   mkdirSync(folder, { recursive: true })
   const sandbox = { grpc_address: 'unused:1', brand: 'Service', serves_production: false }
   writeFileSync(join(folder, FILES.sandbox), JSON.stringify(sandbox), { mode: 0o600 })
   const tokenFile = join(folder, FILES.operatorToken)
   writeFileSync(tokenFile, TOKEN, { mode: 0o600 })
+  return { folder, tokenFile }
+}
+
+function cliOf(t: Test, processors: readonly string[]): OperatorCli {
+  const { folder, tokenFile } = operatorFiles(t)
   return operatorCli(folder, tokenFile, { PROCESSORS: processors.join() })
 }
 
@@ -335,6 +341,28 @@ t.test('a shard without an owner is reported', async (t) => {
   })
   const keys = await ops('master-key', 'list')
   t.match(keys, { exitCode: 1, out: /INCOMPLETE: books_2 did not answer\.\n$/ })
+})
+
+t.test('a processor that accepts and never answers holds up no command', async (t) => {
+  const shards = ['books_1', 'books_2']
+  const one = await startShard(t, 'books_1', shards, testCluster())
+  const open = new Set<Socket>()
+  const silent = createListener((socket) => open.add(socket.on('error', () => undefined)))
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => {
+    for (const socket of open) socket.destroy()
+    silent.close()
+  })
+  const { port } = silent.address() as AddressInfo
+  const { folder, tokenFile } = operatorFiles(t)
+  const started = performance.now()
+  const listed = await startProgram('operations/main.js', ['shard', 'list'], {
+    ...{ DATA_DIR: folder, OPERATOR_TOKEN_FILE: tokenFile, DOT_ENV: '' },
+    PROCESSORS: `${one},127.0.0.1:${port}`,
+  }).ended
+  t.comment(`${Math.round(performance.now() - started)} ms`)
+  t.match(listed, { exitCode: 0, out: /books_1 .* owned/ })
+  t.not(open.size, 0, 'it was asked')
 })
 
 t.test('callers are listed and revoked in all shards', async (t) => {
