@@ -18,18 +18,18 @@ import { startConsoleStack } from './stack.js'
 /** The folder for screenshots, if it is set. */
 const SHOTS = process.env['CONSOLE_SCREENSHOTS']
 const MINUTE = 60_000
+/** Only one form is open at a time. */
+const OPEN_ALL = `for (const each of document.querySelectorAll('main details')) {
+  each.removeAttribute('name')
+  each.open = true
+}`
 const HELD_FROM = 20_000_000
 /** It would run, turn the text around, or break a table. */
 const HOSTILE = '"><img src=x onerror=alert(1)>{{7*7}}\u202egnp.exe'
 const PAGES = [
-  '/',
-  '/search',
-  '/review',
-  '/approvals',
-  '/unknown',
-  '/discrepancies',
-  '/webhooks',
-  '/actions',
+  ...['/', '/search', '/review', '/approvals', '/approvals?resolved=yes', '/unknown'],
+  ...['/discrepancies', '/discrepancies?resolved=yes', '/webhooks', '/partners', '/partners/demo'],
+  ...['/money', '/shards', '/callers', '/actions'],
 ]
 
 t.setTimeout(0)
@@ -158,13 +158,50 @@ void t.test('the console', { skip: skipsBrowser }, async (t) => {
     t.match(await act('Endpoints', 'Enable', 'Enable it'), 'is enabled.')
   })
 
+  await t.test('a partner is suspended and resumed; a key is issued and revoked', async (t) => {
+    await ops.json('partner', 'create', 'acme', '--corridors', 'none', '--reason', 'a test')
+    await page.goto(`${url}/partners`)
+    await page.getByRole('link', { name: 'acme' }).click()
+    await page.getByRole('heading', { name: 'acme' }).waitFor()
+    const act = async (within: string, what: string): Promise<string> => {
+      const section = page.locator(`.card:has(h2:text-is('${within}'))`)
+      await section.getByText(what, { exact: true }).last().click()
+      const form = section.locator('details[open] form')
+      await form.locator('[name=reason]').fill('a test')
+      await form.getByRole('button').click()
+      await page.getByRole('status').waitFor()
+      return page.innerText('.notice')
+    }
+    t.match(await act('Terms', 'Suspend'), 'acme is suspended.')
+    await page.goto(page.url())
+    t.match(await act('Terms', 'Resume'), 'acme can pay again.')
+    await page.goto(page.url())
+    const issued = await act('production', 'Issue a key')
+    t.match(issued, /^acme_production_\S+ is issued\.[^]*sk_/)
+    await page.goto(page.url())
+    t.notMatch(await page.content(), 'sk_', 'the secret is shown once')
+    t.match(await act('production', 'Revoke'), /^acme_production_\S+ is revoked\./)
+  })
+
+  await t.test('a caller is revoked', async (t) => {
+    await ops.json('callers', 'create', 'operator', 'eve', '--roles', 'read', '--reason', 'a test')
+    await page.goto(`${url}/callers`)
+    const row = page.locator('tr', { hasText: 'eve' })
+    await row.getByText('Revoke', { exact: true }).click()
+    await row.locator('[name=reason]').fill('a test')
+    await row.getByRole('button', { name: 'Revoke the caller' }).click()
+    await page.getByRole('status').waitFor()
+    t.equal(await page.innerText('.notice'), 'eve is revoked.')
+  })
+
   await t.test(
     'pages are readable by all, in both themes, on narrow and wide screens',
     async (t) => {
       for (const path of [...PAGES, `/payments/${intent.id}`, `/payments/${held}`]) {
         await page.setViewportSize({ width: 1280, height: 900 })
         await page.goto(url + path)
-        for (const summary of await page.locator('main summary').all()) await summary.click()
+        await shoot(page, path, 'closed')
+        await page.evaluate(OPEN_ALL)
         for (const colorScheme of ['light', 'dark'] as const) {
           await page.emulateMedia({ colorScheme })
           t.same(await findingsOf(page, axe), [], `${path}, ${colorScheme}`)
@@ -261,7 +298,13 @@ function watch(page: Page, url: string): string[] {
 async function shoot(page: Page, path: string, how: string): Promise<void> {
   if (SHOTS === undefined) return
   await mkdir(SHOTS, { recursive: true })
-  const name = path === '/' ? 'overview' : path.slice(1).replace(/\/(pi|pout)_.*/, '-$1')
+  const name =
+    path === '/'
+      ? 'overview'
+      : path
+          .slice(1)
+          .replace(/\/(pi|pout)_.*/, '-$1')
+          .replaceAll(/\W/g, '-')
   await page.evaluate('scrollTo(0, 0)')
   await page.screenshot({ path: join(SHOTS, `${name}-${how}.png`), fullPage: true })
 }

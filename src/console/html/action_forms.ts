@@ -76,7 +76,7 @@ function actionForm(context: FormContext, form: ActionForm): Html {
   const all = { ...hidden, form_token: context.formToken, back: context.back }
   const scope = [action, ...Object.values(hidden)].join('-').replaceAll(/[^A-Za-z0-9_-]/g, '_')
   return html`
-    <details class="action">
+    <details class="action" name="action">
       <summary class="button ${isDangerous ? 'danger' : ''}">${title}</summary>
       <form method="post" action="/do/${action}">
         ${about === undefined ? NOTHING : html`<p>${about}</p>`}

@@ -43,6 +43,15 @@ const NAVIGATION: readonly (readonly [group: string, pages: readonly (readonly s
     'To look up',
     [
       ['/webhooks', 'Webhooks'],
+      ['/partners', 'Partners'],
+      ['/money', 'Money'],
+    ],
+  ],
+  [
+    'Service',
+    [
+      ['/shards', 'Shards'],
+      ['/callers', 'Callers'],
       ['/actions', 'Action log'],
     ],
   ],
@@ -119,7 +128,7 @@ function navigation(current: string): Html {
         ${group === '' ? NOTHING : html`<span class="group">${group}</span>`}
         <ul>
           ${pages.map(([path = '', name = '']) => {
-            const isCurrent = path === current
+            const isCurrent = path === current || current === `${path}/:id`
             return html`<li>
               <a href="${path}" ${isCurrent ? html`aria-current="page"` : NOTHING}>${name}</a>
             </li>`

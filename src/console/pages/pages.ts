@@ -2,12 +2,16 @@
 import type { Page } from '../session/page.js'
 import { actionLog } from './action_log.js'
 import { discrepancies } from './discrepancies.js'
+import { money } from './money.js'
 import { overview } from './overview.js'
+import { partner, partners } from './partners.js'
 import { payment } from './payment.js'
 import { approvals, review, unknown } from './queues.js'
 import { search } from './search.js'
+import { callers, shards } from './service.js'
 import { webhooks } from './webhooks.js'
 
 export const PAGES: readonly Page[] = [
-  ...[overview, search, payment, review, approvals, unknown, discrepancies, webhooks, actionLog],
+  ...[overview, search, payment, review, approvals, unknown, discrepancies, webhooks],
+  ...[partners, partner, money, shards, callers, actionLog],
 ]

@@ -56,7 +56,7 @@ export const webhooks: Page = {
           'Dead deliveries',
           html`${table({
             caption: 'Deliveries that are not retried, newest first',
-            columns: ['Delivery', 'Event', 'Endpoint', 'Why', 'Ended', ''],
+            columns: ['Delivery', 'Event', 'Why', 'Ended', ''],
             rows: found.data.map((each) => deadRow(each, context)),
             empty: 'Every delivery has arrived, or is still tried.',
           })}
@@ -134,9 +134,8 @@ function endpointForms({ id, status, counters }: Endpoint): ActionForm[] {
 function deadRow(dead: DeadLetter, context: PageContext): readonly Content[] {
   const { id, endpoint_id: endpoint, event_id: event, event_type: type, reason, tries } = dead
   return [
-    html`${idLink(id)} <span class="ago">${dead.tenant}</span>`,
+    html`${idLink(id)} <span class="ago line">to ${idLink(endpoint)}, ${dead.tenant}</span>`,
     html`<a href="/search?q=${event}">${type}</a>`,
-    idLink(endpoint),
     `${reason} after ${tries === 1 ? '1 attempt' : `${tries} attempts`}`,
     time(dead.ended_at, context.now),
     actions(formContext(context, '/webhooks'), 'operate', [

@@ -1,0 +1,100 @@
+/** The ledger as sums, the rates, and the routes of payouts. */
+import type { Route__Output as Route } from '../../../protos/types/causeway/operator/v1/Route.js'
+import type { TrialBalanceLine__Output as Line } from '../../../protos/types/causeway/operator/v1/TrialBalanceLine.js'
+import { html, type Content, type Html } from '../html/html.js'
+import { amount, badge, card, commandLine, incomplete, table, time } from '../html/parts.js'
+import { missingIn, part, type Page } from '../session/page.js'
+
+export const money: Page = {
+  path: '/money',
+  render: async ({ clients, now }) => {
+    const { operator } = clients
+    const [balance, rates, routes] = await Promise.all([
+      part('The trial balance', operator.call('TrialBalance', {}), (found) =>
+        card(
+          'Trial balance',
+          html`${incomplete(missingIn(found))} ${balanceTable(found.lines)}
+          ${commandLine('trial-balance')}`,
+          found.balanced ? badge('the books balance', 'good') : badge('NOT BALANCED', 'bad'),
+        ),
+      ),
+      part('The rates', operator.call('ListRates', {}), (found) =>
+        card(
+          'Rates',
+          html`${table({
+            caption: 'Price of one US dollar',
+            columns: ['Currency', { title: 'For one US dollar', isNumber: true }, 'Since'],
+            rows: found.data.map(({ currency, rate, set_at: since, is_too_old: isTooOld }) => [
+              currency,
+              rate,
+              html`${since === '' ? 'built in, sandbox only' : time(since, now)}
+              ${isTooOld && badge('too old', 'bad')}`,
+            ]),
+            empty: 'No rates are set.',
+          })}
+          ${commandLine('rates list')}`,
+        ),
+      ),
+      part('The routes', operator.call('ListRoutes', {}), (found) =>
+        card(
+          'Routes of payouts',
+          html`${table({
+            caption: 'Routes with their fees and bounds',
+            columns: [
+              'Route',
+              'For',
+              'State',
+              'Our fee',
+              'Fee of the rail',
+              'Bounds',
+              'Review from',
+            ],
+            rows: found.data.map(routeRow),
+            empty: 'No route is set.',
+          })}
+          ${commandLine('routes list')}`,
+        ),
+      ),
+    ])
+    return { title: 'Money', body: html`${balance} ${rates} ${routes}` }
+  },
+}
+
+/** Of all tenants together, by environment: single ones are on the pages of their partners. */
+function balanceTable(lines: readonly Line[]): Html {
+  const sums = new Map<string, { line: Line; environment: string; sum: bigint }>()
+  for (const line of lines) {
+    const environment = line.tenant.slice(line.tenant.lastIndexOf('_') + 1)
+    const account = line.account.slice(line.account.lastIndexOf(':') + 1)
+    const key = `${environment} ${line.currency} ${account}`
+    const known = sums.get(key) ?? { line: { ...line, account }, environment, sum: 0n }
+    sums.set(key, { ...known, sum: known.sum + BigInt(line.balance) })
+  }
+  const inOrder = [...sums].sort(([one], [other]) => (one < other ? -1 : 1))
+  return table({
+    caption: 'Sums of the accounts of all partners',
+    columns: ['Environment', 'Account', 'Currency', { title: 'Sum', isNumber: true }],
+    rows: inOrder.map(([, { line, environment, sum }]) => [
+      ...[environment, line.account, line.currency, amount(line.currency, String(sum))],
+    ]),
+    empty: 'No money has moved yet.',
+  })
+}
+
+function routeRow(route: Route): readonly Content[] {
+  const { tenant, country, currency, platform_bps: bps } = route
+  const money = (minor: string | undefined): Content =>
+    minor === undefined ? '' : amount(currency, minor)
+  const bounds =
+    (route.amount_min ?? route.amount_max) !== undefined &&
+    html`${money(route.amount_min)} to ${money(route.amount_max)}`
+  return [
+    `${country} ${currency}`,
+    tenant ? `${tenant.partner_id}, ${tenant.environment}` : 'all partners',
+    badge(route.enabled ? 'enabled' : 'disabled'),
+    html`${money(route.platform_fixed)} + ${bps / 100} %, ${route.handling.replace('_', ' ')}`,
+    money(route.rail_fixed),
+    bounds,
+    money(route.review_from),
+  ]
+}

@@ -1,0 +1,159 @@
+/** Partners, and one partner with its keys and balances. */
+import type { KeyRecord__Output as Key } from '../../../protos/types/causeway/operator/v1/KeyRecord.js'
+import type { PartnerRecord__Output as Partner } from '../../../protos/types/causeway/operator/v1/PartnerRecord.js'
+import { actions, type ActionForm } from '../html/action_forms.js'
+import { html, type Content, type Html } from '../html/html.js'
+import {
+  amount,
+  badge,
+  card,
+  commandLine,
+  empty,
+  facts,
+  incomplete,
+  table,
+  time,
+} from '../html/parts.js'
+import {
+  formContext,
+  missingIn,
+  part,
+  type Content as PageContent,
+  type Page,
+  type PageContext,
+} from '../session/page.js'
+
+const ENVIRONMENTS = ['sandbox', 'production'] as const
+/** Of one page: the search of the browser finds no more. */
+const PARTNERS_MAX = 500
+
+export const partners: Page = {
+  path: '/partners',
+  render: async ({ clients }) => {
+    const list = clients.partners.call('List', {})
+    return {
+      title: 'Partners',
+      body: await part('The partners', list, (found) => {
+        const rest = Math.max(0, found.data.length - PARTNERS_MAX)
+        return html`${incomplete(missingIn(found))}
+        ${card(
+          'All partners',
+          html`${table({
+            caption: 'Partners, oldest first',
+            columns: ['Partner', 'State', 'Corridors', 'Addresses', 'Requests per second', 'Since'],
+            rows: found.data.slice(0, PARTNERS_MAX).map(partnerRow),
+            empty: 'There are no partners yet.',
+          })}
+          ${rest > 0 && html`<p class="hint">${rest} more: use the terminal.</p>`}
+          ${commandLine('partner list')}`,
+        )}`
+      }),
+    }
+  },
+}
+
+const stateOf = ({ suspended }: Partner): Html => badge(suspended ? 'suspended' : 'active')
+
+const rateOf = ({ rate_limit_per_second: rate }: Partner): string =>
+  rate === 0 ? 'default' : String(rate)
+
+const partnerRow = (partner: Partner): readonly Content[] => [
+  html`<a href="/partners/${partner.partner_id}">${partner.partner_id}</a>`,
+  stateOf(partner),
+  partner.corridors.join(', ') || 'none',
+  partner.allowed_ips.join(', ') || 'any',
+  rateOf(partner),
+  time(partner.created_at),
+]
+
+export const partner: Page = {
+  path: '/partners/:id',
+  render: async (context): Promise<PageContent> => {
+    const { clients, id } = context
+    const { data } = await clients.partners.call('List', {})
+    const found = data.find(({ partner_id: name }) => name === id)
+    if (found === undefined) {
+      const body = card('Nothing has this name', empty(`${id} is no partner of ours.`))
+      return { title: 'Partner not found', status: 404, body }
+    }
+    const sections = ENVIRONMENTS.map((environment) => environmentOf(context, environment))
+    return {
+      title: id,
+      body: html`${card('Terms', termsOf(found, context))} ${await Promise.all(sections)}`,
+    }
+  },
+}
+
+const backTo = ({ id }: PageContext): string => `/partners/${id}`
+
+function termsOf(found: Partner, context: PageContext): Html {
+  const hidden = { id: context.id }
+  const change: ActionForm = found.suspended
+    ? { action: 'resume-partner', title: 'Resume', button: 'Resume the partner', hidden }
+    : {
+        ...{ action: 'suspend-partner', title: 'Suspend', button: 'Suspend the partner', hidden },
+        about: 'New payments and payouts are refused. Started ones continue.',
+        isDangerous: true,
+      }
+  return html`${facts([
+    ['State', stateOf(found)],
+    ['Corridors', found.corridors.join(', ') || 'none'],
+    ['Addresses in production', found.allowed_ips.join(', ') || 'any'],
+    ['App ids', found.packages.join(', ') || 'any'],
+    ['Requests per second and key', rateOf(found)],
+    ['Since', time(found.created_at, context.now)],
+  ])}
+  ${actions(formContext(context, backTo(context)), 'operate', [change])}`
+}
+
+async function environmentOf(context: PageContext, environment: string): Promise<Html> {
+  const { clients, id } = context
+  const tenant = { partner_id: id, environment }
+  const [keys, balances] = await Promise.all([
+    part('The keys', clients.partners.call('ListKeys', { tenant }), ({ data }) =>
+      keysOf(data, context),
+    ),
+    part('The balances', clients.operator.call('TrialBalance', { tenant }), ({ lines }) =>
+      table({
+        caption: `Accounts in ${environment}`,
+        columns: ['Account', { title: 'Balance', isNumber: true }],
+        rows: lines.map(({ account, currency, balance }) => [account, amount(currency, balance)]),
+        empty: 'No money has moved yet.',
+      }),
+    ),
+  ])
+  const issue: ActionForm = {
+    ...{ action: 'issue-key', title: 'Issue a key', button: 'Issue the key' },
+    about: 'Its secret is shown once. Former keys stay valid.',
+    hidden: { id, environment },
+  }
+  return card(
+    environment,
+    html`
+      ${keys} ${actions(formContext(context, backTo(context)), 'operate', [issue])} ${balances}
+      ${commandLine(`key list ${id} ${environment}`)}
+    `,
+  )
+}
+
+const keysOf = (keys: readonly Key[], context: PageContext): Html =>
+  table({
+    caption: 'Signing keys',
+    columns: ['Key', 'State', 'Issued', 'Ends', ''],
+    rows: keys.map(({ key_id: key, status, created_at: issued, revoked_at: ends }) => [
+      html`<span class="id">${key}</span>`,
+      badge(status),
+      time(issued, context.now),
+      time(ends, context.now),
+      status !== 'revoked' &&
+        actions(formContext(context, backTo(context)), 'operate', [
+          {
+            ...{ action: 'revoke-key', title: 'Revoke', button: 'Revoke the key' },
+            about: 'At once and for good: requests that it signs are refused.',
+            hidden: { key },
+            isDangerous: true,
+          },
+        ]),
+    ]),
+    empty: 'There are no keys.',
+  })

@@ -1,0 +1,130 @@
+/** The shards and their owners, and the callers of the processors. */
+import type { CallerRecord__Output as Caller } from '../../../protos/types/causeway/operator/v1/CallerRecord.js'
+import type { ShardList__Output as ShardList } from '../../../protos/types/causeway/operator/v1/ShardList.js'
+import type { ShardRecord__Output as Shard } from '../../../protos/types/causeway/operator/v1/ShardRecord.js'
+import { Refused } from '../../operations/calls.js'
+import { actions, type ActionForm } from '../html/action_forms.js'
+import { html, NOTHING, type Content, type Html } from '../html/html.js'
+import { badge, card, commandLine, empty, incomplete, table, time } from '../html/parts.js'
+import { formContext, missingIn, part, type Page, type PageContext } from '../session/page.js'
+import { listShards } from '../session/uplink.js'
+
+export const shards: Page = {
+  path: '/shards',
+  render: async (context) => ({
+    title: 'Shards',
+    live: await part('The shards', shardsOf(context), (list) =>
+      list === null
+        ? card('One set of books', empty('This processor has all partners: there is no cluster.'))
+        : shardsCard(list),
+    ),
+  }),
+}
+
+/** Null without a cluster. */
+async function shardsOf({ clients }: PageContext): Promise<ShardList | null> {
+  try {
+    return await listShards(clients)
+  } catch (error) {
+    if (error instanceof Refused && error.code === 'cluster_not_configured') return null
+    throw error
+  }
+}
+
+const shardsCard = ({ data, candidates }: ShardList): Html =>
+  card(
+    'Shards and their owners',
+    html`${table({
+        caption: 'Shards, by name',
+        columns: [
+          ...['Shard', 'State', 'Processor', 'Address', { title: 'Epoch', isNumber: true }],
+          ...[
+            { title: 'Partners', isNumber: true },
+            { title: 'Moves', isNumber: true },
+            'Settings',
+          ],
+        ],
+        rows: data.map(shardRow),
+        empty: 'There are no shards yet.',
+      })}
+      <p class="hint">
+        ${
+          candidates.length === 0
+            ? 'No processor waits for a shard: a lost owner is not replaced.'
+            : `Waiting for a shard: ${candidates.join(', ')}.`
+        }
+      </p>
+      ${commandLine('shard list')}`,
+  )
+
+const shardRow = (shard: Shard): readonly Content[] => [
+  html`<strong>${shard.shard}</strong>`,
+  stateOf(shard),
+  shard.processor,
+  shard.address,
+  shard.epoch,
+  String(shard.partners),
+  shard.moves,
+  settingsOf(shard),
+]
+
+function stateOf({ moving_to: target, processor, connected, epoch }: Shard): Html {
+  if (target !== undefined) return badge(`moves to ${target}`, 'warn')
+  if (epoch === '0') return badge('new')
+  if (processor === '') return badge('released', 'warn')
+  return connected ? badge('owned', 'good') : badge('owner lost', 'bad')
+}
+
+function settingsOf({ settings_version: version, settings_behind: behind, ...shard }: Shard): Html {
+  const { settings_fault: fault } = shard
+  if (fault) {
+    const what = `cannot apply ${fault.kind} ${fault.key}: ${fault.cause}`
+    return html`${badge('no writes', 'bad')} ${what}`
+  }
+  return html`${version} ${behind === '0' ? NOTHING : badge(`${behind} behind`, 'warn')}`
+}
+
+export const callers: Page = {
+  path: '/callers',
+  render: async (context) => ({
+    title: 'Callers',
+    body: await part('The callers', context.clients.callers.call('List', {}), (found) =>
+      card(
+        'Operators, services and processes',
+        html`${incomplete(missingIn(found))}
+        ${table({
+          caption: 'Callers of the processors, by name',
+          columns: ['Name', 'Kind', 'May', 'State', 'Created', 'Last used', ''],
+          rows: found.data.map((each) => callerRow(each, context)),
+          empty: 'There are no callers.',
+        })}
+        ${commandLine('callers list')}`,
+      ),
+    ),
+  }),
+}
+
+/** Those of our own processes are replaced at each start. */
+const REVOCABLE = ['operator', 'service']
+
+function callerRow(caller: Caller, context: PageContext): readonly Content[] {
+  const { name, kind, roles, partners, status, certificate } = caller
+  const revoke: ActionForm = {
+    ...{ action: 'revoke-caller', title: 'Revoke', button: 'Revoke the caller' },
+    about: 'At once and for good. Sessions of this console end too.',
+    hidden: { name },
+    isDangerous: true,
+  }
+  const isRevocable = status === 'active' && REVOCABLE.includes(kind)
+  return [
+    html`<strong>${name}</strong> ${
+        certificate === undefined ? NOTHING : html`<span class="ago">${certificate}</span>`
+      }`,
+    kind,
+    [...roles, ...partners].join(', '),
+    badge(status),
+    caller.configured ? 'configured' : time(caller.created_at, context.now),
+    time(caller.last_used_at, context.now),
+    isRevocable && actions(formContext(context, '/callers'), 'decide', [revoke]),
+  ]
+}
