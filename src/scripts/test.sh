@@ -8,7 +8,8 @@ if ! make -s setup nats build; then
 fi
 # Some tests need PostgreSQL; where it is missing and cannot be installed, the runner says so.
 STORE=postgres STORE_URL= timeout 300 src/scripts/postgres.sh >/dev/null 2>&1
-# One test needs Chromium, another one the tools of the collection; a selection of tests rarely has them.
+# Some tests need Chromium, Prometheus or the tools of the collection; a selection of tests rarely has them.
 [ $# -gt 0 ] || src/scripts/chromium.sh
+[ $# -gt 0 ] || src/scripts/prometheus.sh
 [ $# -gt 0 ] || src/scripts/collection_tools.sh
 exec node .build/test/runner/main.js "$@"

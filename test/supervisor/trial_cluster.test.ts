@@ -3,7 +3,7 @@
  * a killed processor's shard, the standby a killed primary's, and a stop leaves no process.
  */
 import { execFile } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
@@ -20,6 +20,7 @@ import { openDataFolder } from '../../src/supervisor/data_folder.js'
 import { connectToPrimary, parseStoreUrl } from '../../src/store/postgres/connection.js'
 import { countsOf } from '../load/accounts.js'
 import type { RunResult } from '../load/result.js'
+import { promtool, skipsPrometheus, startPrometheus } from '../metrics/prometheus.js'
 import { storedRows } from '../support/stored_rows.js'
 import { auditOf } from '../support/audit.js'
 import { eventually } from '../support/eventually.js'
@@ -137,6 +138,32 @@ const intentsByShard = async (): Promise<readonly number[]> => {
   const rows = await storedRows<{ n: number }>(dataDir, store, 'processor', count)
   return rows.map(({ n }) => n)
 }
+
+void t.test('Prometheus sees every process and shard', { skip: skipsPrometheus }, async (t) => {
+  const page = await (await fetch(`${sandbox.ops_url}/metrics`)).text()
+  t.equal(promtool(['check', 'metrics'], page), '')
+  const folder = join(dataDir, 'prometheus')
+  mkdirSync(folder)
+  const prometheus = await startPrometheus(folder, [new URL(sandbox.ops_url).host], '{}')
+  t.teardown(() => prometheus.stop())
+  const owned = 'max by (shard) (causeway_shard_owned)'
+  const routed = 'min by (shard) (causeway_gateway_shard_routed)'
+  for (const query of [owned, routed]) {
+    const shards = await eventually(`an answer to ${query}`, async () => {
+      const values = await prometheus.query(query)
+      return values.size > 0 && values
+    })
+    t.same(
+      [...shards].sort(),
+      SHARDS.map((shard) => [JSON.stringify({ shard }), 1]),
+      query,
+    )
+  }
+  const seen = [...(await prometheus.query('causeway_build_info')).keys()]
+  const processes = seen.map((labels) => (JSON.parse(labels) as { process: string }).process)
+  const ours = members().filter(({ role }) => role !== 'nats' && role !== 'postgres')
+  t.same(processes.sort(), [...ours.map(({ name }) => name), 'supervisor'].sort())
+})
 
 void t.test('a load on it pays in both shards', async (t) => {
   const before = await intentsByShard()

@@ -1,0 +1,162 @@
+/**
+ * For each alert, series that make it fire and series that do not, in promtool's notation with a
+ * sample a minute: `0+60x20` grows by 60 twenty times, `1x20` stays.
+ */
+
+type Series = Readonly<Record<string, string>>
+
+export interface AlertCase {
+  readonly fires: Series
+  /** Without series it must not fire, unless others are given. */
+  readonly quiet: Series
+  /** When it fires. */
+  readonly at: string
+  /** The labels of the alerts, besides the severity. */
+  readonly labels?: Readonly<Record<string, string>>
+}
+
+/** Observations between two bounds, or below the lower one. */
+function histogram(name: string, labels: string, [low, high]: [string, string]) {
+  const bucket = (le: string): string =>
+    `causeway_${name}_bucket{${labels}${labels === '' ? '' : ','}le="${le}"}`
+  const [none, all] = ['0x60', '0+60x60']
+  return {
+    fires: { [bucket(low)]: none, [bucket(high)]: all, [bucket('+Inf')]: all },
+    quiet: { [bucket(low)]: all, [bucket(high)]: all, [bucket('+Inf')]: all },
+  }
+}
+
+const one = (series: string, fires: string, quiet: string) => ({
+  fires: { [`causeway_${series}`]: fires },
+  quiet: { [`causeway_${series}`]: quiet },
+})
+
+const PAYOUTS = 'entity="payout",corridor="th_thb",environment="production"'
+const PREFUND = 'partner="acme",environment="production",currency="THB"'
+const processor = { process: 'processor' }
+
+export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
+  CausewayProcessDown: {
+    ...one('process_up{process="rail"}', '0x5', '1x5'),
+    ...{ at: '2m', labels: { process: 'rail' } },
+  },
+  CausewayNotScraped: {
+    fires: {},
+    quiet: { 'causeway_build_info{version="1.0.0"}': '1x5' },
+    at: '3m',
+  },
+  CausewayProcessRestarts: {
+    ...one('process_restarts_total{process="rail"}', '0+1x20', '1x20'),
+    ...{ at: '15m', labels: { process: 'rail' } },
+  },
+  CausewayEventLoopBlocked: {
+    ...histogram('event_loop_lag_seconds', 'process="processor"', ['0.5', '1']),
+    ...{ at: '11m', labels: processor },
+  },
+  CausewayMetricReadFailures: {
+    ...one('metric_read_failures_total{metric="m",process="processor"}', '0+1x20', '3x20'),
+    ...{ at: '5m', labels: { metric: 'm', ...processor } },
+  },
+  CausewayHttpErrors: {
+    fires: {
+      'causeway_http_requests_total{status="503"}': '0+2x60',
+      'causeway_http_requests_total{status="201"}': '0+98x60',
+    },
+    quiet: {
+      'causeway_http_requests_total{status="503"}': '0+1x60',
+      'causeway_http_requests_total{status="409"}': '0+999x60',
+    },
+    at: '11m',
+  },
+  CausewayHttpSlow: {
+    ...histogram('http_request_duration_seconds', 'code_class="2xx"', ['1', '2.5']),
+    at: '16m',
+  },
+  CausewayCommandsRejected: {
+    ...one('commands_rejected_total{reason="queue_full"}', '0+120x20', '0+30x20'),
+    ...{ at: '11m', labels: { reason: 'queue_full' } },
+  },
+  CausewayCommitsSlow: {
+    ...histogram('commit_duration_seconds', 'process="processor"', ['0.5', '1']),
+    ...{ at: '16m', labels: processor },
+  },
+  CausewaySignaturesRefused: {
+    ...one('http_authentication_refusals_total{reason="nonce_used"}', '0+600x40', '0+60x40'),
+    ...{ at: '21m', labels: { reason: 'nonce_used' } },
+  },
+  CausewayRailDown: {
+    ...one('rail_up{rail="sandbox"}', '0x5', '1x5'),
+    ...{ at: '2m', labels: { rail: 'sandbox' } },
+  },
+  CausewayOutcomesUnknownForADay: {
+    ...one('unknown_outcomes{entity="payout",age="over_24h"}', '1x5', '0x5'),
+    ...{ at: '2m', labels: { entity: 'payout', age: 'over_24h' } },
+  },
+  CausewayOutcomesUnknown: {
+    ...one('unknown_outcomes{entity="payout",age="over_1h"}', '1x10', '0x10'),
+    ...{ at: '6m', labels: { entity: 'payout', age: 'over_1h' } },
+  },
+  CausewayPaymentsFail: {
+    fires: {
+      [`causeway_payment_failures_total{failure_code="rejected",${PAYOUTS}}`]: '0+3x40',
+      [`causeway_payment_transitions_total{state="failed",${PAYOUTS}}`]: '0+3x40',
+      [`causeway_payment_transitions_total{state="completed",${PAYOUTS}}`]: '0+7x40',
+    },
+    quiet: {
+      [`causeway_payment_failures_total{failure_code="rejected",${PAYOUTS}}`]: '0+1x40',
+      [`causeway_payment_transitions_total{state="failed",${PAYOUTS}}`]: '0+1x40',
+      [`causeway_payment_transitions_total{state="completed",${PAYOUTS}}`]: '0+9x40',
+    },
+    ...{ at: '30m', labels: { entity: 'payout', corridor: 'th_thb' } },
+  },
+  CausewayDiscrepancies: { ...one('discrepancies_open', '1x10', '0x10'), at: '6m' },
+  CausewayOrphanExecutions: { ...one('orphan_executions', '1x10', '0x10'), at: '6m' },
+  CausewayPayoutsHeld: { ...one('held_payouts', '1x300', '0x300'), at: '4h1m' },
+  CausewayApprovalsWait: { ...one('approvals_open', '1x300', '0x300'), at: '4h1m' },
+  CausewayRateOld: {
+    ...one('rate_age_seconds{currency="THB"}', '86401x20', '0+60x20'),
+    ...{ at: '16m', labels: { currency: 'THB' } },
+  },
+  CausewayPrefundRunsOut: {
+    ...one(`prefund_balance{${PREFUND}}`, '100000-200x420', '100x420'),
+    at: '6h45m',
+    labels: { partner: 'acme', environment: 'production', currency: 'THB' },
+  },
+  CausewayBusDown: { ...one('bus_up', '0x5', '1x5'), at: '2m' },
+  CausewayOutboxOld: { ...one('outbox_oldest_age_seconds', '3601x20', '60x20'), at: '16m' },
+  CausewayWebhooksLate: {
+    ...histogram('webhook_event_age_seconds', '', ['60', '300']),
+    at: '21m',
+  },
+  CausewayDeadLetters: { ...one('webhook_dead_letters', '0x5 1x20', '7x20'), at: '10m' },
+  CausewayBreakersOpen: { ...one('webhook_open_breakers', '1x40', '0x40'), at: '31m' },
+  CausewayDiskLow: { ...one('disk_low', '1x2', '0x2'), at: '1m' },
+  CausewayDiskFills: {
+    ...one('disk_free_bytes', '1000000-1000x480', '1000000x480'),
+    at: '7h30m',
+  },
+  CausewayWalLarge: { ...one('store_wal_bytes', '2000000000x20', '64000000x20'), at: '16m' },
+  CausewayIntegrityFailed: { ...one('integrity_failed', '1x2', '0x2'), at: '1m' },
+  CausewayCorruptRows: { ...one('corrupt_rows', '1x2', '0x2'), at: '1m' },
+  CausewayBooksBehind: { ...one('recovery_mode', '1x5', '0x5'), at: '2m' },
+  CausewayStoreNotSynchronous: { ...one('store_synchronous', '0x5', '1x5'), at: '2m' },
+  CausewayShardNotOwned: {
+    fires: {
+      'causeway_shard_owned{shard="books_1",process="p1"}': '0x5',
+      'causeway_shard_owned{shard="books_1",process="p2"}': '0x5',
+    },
+    quiet: {
+      'causeway_shard_owned{shard="books_1",process="p1"}': '0x5',
+      'causeway_shard_owned{shard="books_1",process="p2"}': '1x5',
+    },
+    ...{ at: '1m', labels: { shard: 'books_1' } },
+  },
+  CausewayShardNotRouted: {
+    ...one('gateway_shard_routed{shard="books_1",process="gateway"}', '0x5', '1x5'),
+    ...{ at: '1m', labels: { shard: 'books_1', process: 'gateway' } },
+  },
+  CausewayShardSettingsFault: {
+    ...one('shard_settings_fault{shard="books_1",process="p1"}', '1x5', '0x5'),
+    ...{ at: '2m', labels: { shard: 'books_1' } },
+  },
+}

@@ -1,0 +1,132 @@
+/**
+ * A real Prometheus scrapes a stack: the page is valid, every process is on it, the dashboard's
+ * queries have values, and alerts fire for real faults.
+ *
+ * - The rules are a copy of the shipped ones with short windows and without waiting.
+ */
+import { existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { FAMILIES } from '../../src/metrics/families.js'
+import { promtool, skipsPrometheus, startPrometheus } from './prometheus.js'
+import { alertRules, ALERTS_FILE, dashboardQueries } from './shipped_rules.js'
+import { eventually } from '../support/eventually.js'
+import { partnerOf } from '../support/partner.js'
+import { payOut, untilStatus } from '../support/payments.js'
+import { receiverOf } from '../support/receiver.js'
+import { startStack, type RunningStack } from '../support/stack.js'
+import { tempFolder } from '../support/temp_folder.js'
+
+const WINDOW = '10s'
+const FAULT_WITHIN_MS = 60_000
+const KILL_EVERY_MS = 100
+
+t.setTimeout(0)
+const folder = tempFolder(t)
+
+/** Alerts fire at once, and what must be seen within minutes is seen within seconds. */
+const quickRules = (): string =>
+  readFileSync(ALERTS_FILE, 'utf8')
+    .replaceAll(/for: \S+/g, 'for: 0s')
+    .replaceAll(/\[\d+[smh]\]/g, `[${WINDOW}]`)
+
+void t.test('Prometheus', { skip: skipsPrometheus }, async (t) => {
+  const [dataDir, server] = ['data', 'server'].map((name) => join(folder, name)) as [string, string]
+  for (const each of [dataDir, server]) mkdirSync(each, { mode: 0o700 })
+  const stack = await startStack({ dataDir, settings: { RAIL_DELAY_MS: '20' } })
+  t.teardown(() => stack.stop())
+  const target = new URL(stack.sandbox.ops_url).host
+  const prometheus = await startPrometheus(server, [target], quickRules())
+  t.teardown(() => prometheus.stop())
+  const partner = partnerOf(stack.sandbox)
+  const fires = (alert: string): Promise<boolean> =>
+    eventually(alert, async () => (await prometheus.firing()).has(alert), FAULT_WITHIN_MS, 200)
+
+  await t.test('the page of a stack is valid and has every process', async (t) => {
+    const payout = await payOut(partner, 'measured')
+    await untilStatus(partner, `/v1/payouts/${payout}`, 'completed')
+    const page = await eventually('open work was read', async () => {
+      const text = await stack.metrics()
+      return text.includes('causeway_open_payments') && text
+    })
+    t.equal(promtool(['check', 'metrics'], page), '')
+    for (const [, name = ''] of page.matchAll(/^# TYPE (\S+) /gm)) {
+      t.ok(Object.hasOwn(FAMILIES, name), name)
+    }
+    const processes = ['rail', 'processor', 'webhooks', 'gateway', 'supervisor']
+    for (const process of processes) {
+      t.match(page, new RegExp(`^causeway_event_loop_lag_seconds_count.*="${process}"`, 'm'))
+    }
+    const only = await (await fetch(`${stack.sandbox.ops_url}/metrics?process=rail`)).text()
+    t.match(only, 'causeway_process_heap_bytes{process="rail"}')
+    t.notMatch(only, /process="(?!rail)/)
+    const none = await fetch(`${stack.sandbox.ops_url}/metrics?process=x`)
+    t.equal(none.status, 404)
+  })
+
+  await t.test('the dashboard shows values', async (t) => {
+    const queries = dashboardQueries().filter(({ expr }) => !NEEDS_MORE.test(expr))
+    t.ok(queries.length > 15)
+    for (const { title, expr } of queries) {
+      const query = expr.replaceAll('$__rate_interval', '1m').replaceAll('$environment', '.*')
+      await eventually(
+        `values: ${title}: ${query}`,
+        async () => (await prometheus.query(query)).size > 0,
+      )
+      t.pass(title)
+    }
+  })
+
+  const pages = alertRules().filter(({ severity }) => severity === 'page')
+  const firing = await prometheus.firing()
+  for (const { alert } of pages) {
+    // A scrape of a busy machine can take too long.
+    if (alert !== 'CausewayNotScraped') t.notOk(firing.has(alert), `quiet without faults: ${alert}`)
+  }
+
+  await t.test('held payouts and dead deliveries raise alerts', async () => {
+    const refusing = await receiverOf(partner, () => 404)
+    t.teardown(() => refusing.close())
+    await payOut(partner, 'held', { reference: 'sandbox:review' })
+    await fires('CausewayDeadLetters')
+    await fires('CausewayPayoutsHeld')
+  })
+
+  await t.test('a rail that ends again and again', async (t) => {
+    const recover = keepKilling(t, stack, 'rail')
+    await fires('CausewayProcessDown')
+    await fires('CausewayRailDown')
+    recover()
+    await eventually(
+      'the alert ends',
+      async () => !(await prometheus.firing()).has('CausewayRailDown'),
+      FAULT_WITHIN_MS,
+      200,
+    )
+  })
+
+  await t.test('a bus that ends again and again', async (t) => {
+    const recover = keepKilling(t, stack, 'nats')
+    await fires('CausewayBusDown')
+    await fires('CausewayProcessRestarts')
+    recover()
+  })
+})
+
+/** Needs a limit, a refusal, an unfinished payment or several shards. */
+const NEEDS_MORE = /limited|refusal|rejected|failures|shard|standby|webhook|payment_amount|up == 0/
+
+/** Kills a process whenever it runs. @returns ends it */
+function keepKilling(t: Test, stack: RunningStack, name: string): () => void {
+  const timer = setInterval(() => {
+    if (!existsSync(join(stack.dataDir, 'run.json'))) return
+    try {
+      stack.kill(name)
+    } catch {
+      // It is not running now.
+    }
+  }, KILL_EVERY_MS)
+  const end = (): void => clearInterval(timer)
+  t.teardown(end)
+  return end
+}

@@ -1,0 +1,44 @@
+/** Alerts and dashboard name only what exists: families, labels, sections of the guide. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { projectRoot } from '../../src/base/project_root.js'
+import { ALERT_CASES } from './alert_cases.js'
+import { alertRules, dashboardQueries, unknownNames } from './shipped_rules.js'
+
+t.test('a query that names what does not exist is noticed', async (t) => {
+  const faults = [
+    'causeway_gone == 0',
+    'causeway_process_up{rail="x"} == 0',
+    'sum by (rail) (causeway_process_up)',
+    'causeway_commit_duration_seconds > 1',
+    'causeway_process_up_count > 1',
+    'vector(1)',
+  ]
+  for (const expr of faults) t.equal(unknownNames(expr).length, 1, expr)
+  t.same(unknownNames('causeway_process_up', ['corridor']).length, 1, 'in a legend')
+  t.same(unknownNames('sum by (le) (rate(causeway_commit_duration_seconds_bucket[5m]))'), [])
+  t.same(unknownNames('causeway_process_up{process="x"}', ['process']), [])
+})
+
+t.test('every alert names families and labels that exist, and a section', async (t) => {
+  const guide = readFileSync(join(projectRoot(), 'src/operations/README.md'), 'utf8')
+  const headings = [...guide.matchAll(/^#{2,3} (.+)$/gm)].map(([, heading]) => heading)
+  const rules = alertRules()
+  t.ok(rules.length >= 15)
+  for (const { alert, expr, runbook, severity, summary } of rules) {
+    t.same(unknownNames(expr), [], alert)
+    t.ok(headings.includes(runbook), `${alert}: ${runbook}`)
+    t.match(severity, /^(page|ticket)$/)
+    t.ok(summary.length > 0)
+  }
+  const names = rules.map(({ alert }) => alert)
+  t.equal(new Set(names).size, names.length, 'each name is used once')
+  t.same(Object.keys(ALERT_CASES).sort(), names.sort(), 'each has a test')
+})
+
+t.test('every panel names families and labels that exist', async (t) => {
+  const queries = dashboardQueries()
+  t.ok(queries.length > 30)
+  for (const { title, expr, shown } of queries) t.same(unknownNames(expr, shown), [], title)
+})
