@@ -40,7 +40,7 @@ export interface RequestLog {
   stop(): void
 }
 
-/** Of all callers together, a second. */
+/** Lines a second, for all callers together. */
 export const REFUSAL_LINES_MAX = 200
 /** Counted callers that are named in one line. */
 const CALLERS_NAMED_MAX = 20

@@ -43,7 +43,10 @@ export interface Scanned {
 /** The one confirmation of an intent. */
 export interface Confirmation {
   readonly jti: string
-  /** Digest of the caller's Idempotency-Key; absent: no replay. */
+  /**
+   * Digest of the Idempotency-Key of the confirm. Absent when the caller sent none: a repeated
+   * confirm is then refused instead of replayed.
+   */
   readonly key?: string
   /** The limit counters that it used. */
   readonly dayKey: string

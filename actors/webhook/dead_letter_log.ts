@@ -30,7 +30,7 @@ export function createDeadLetterLog({
   perSecond,
 }: DeadLetterLogOptions): DeadLetterLog {
   const bound = createLineBound(perSecond, (omitted) =>
-    log.warn({ omitted }, 'dead deliveries above the bound of log lines'),
+    log.warn({ omitted }, 'dead deliveries not logged: rate limit of log lines reached'),
   )
   return {
     dead: ({ id, eventId, eventType, endpointId, tenant, requestId, context }) => {

@@ -5,12 +5,12 @@
  * (authentication/client_address.ts).
  *
  * uWebSockets.js reports that a connection ended but not which one. This file therefore counts
- * openings, which can only be too many, and reads the kernel's socket table when a count nears the
- * limit.
+ * openings, so the count may be too high but never too low. It reads the kernel's socket table when
+ * a count nears the limit.
  *
- * - A source never holds more than `max`, nor more than it leaves free: with n sources each gets at
- *   most one part of n + 1. A source is never rejected while it holds less than half of its limit
- *   and opens less than half of it in a second.
+ * - A source may open a connection while it has fewer than `max` and fewer than are still free. So
+ *   one source takes at most half of the connections, two at most a third each. No source is
+ *   rejected while it has less than half of its limit and opens less than half of it in a second.
  * - The kernel is read at most once in RECHECK_MS, in the background. While a source is at its
  *   limit the count is refreshed that often, so a source that closes connections is not rejected by
  *   an old count.

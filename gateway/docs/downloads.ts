@@ -13,9 +13,9 @@ const FOLDER = 'src/client/collection'
 const PACKAGES = '.build/packages'
 
 export interface Download {
-  /** Of the link on the first page. */
+  /** The text of the link on the first page. */
   readonly title: string
-  /** Of the file or folder in the repository, which guides link to. */
+  /** The file or folder in the repository that guides link to. */
   readonly source: string
   readonly path: string
   readonly contentType: string

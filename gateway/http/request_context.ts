@@ -105,7 +105,7 @@ export interface ServerState<T extends Target> {
 export const DISCARD_MAX_BYTES = 32 * 1024 * 1024
 const NO_HEADERS: AnswerHeaders = []
 const RETRY_AFTER = 'Retry-After'
-/** Of every 503: a client that backs off by itself waits longer. */
+/** Sent with every 503. A client that backs off by itself waits longer. */
 const RETRY_SOON = [RETRY_AFTER, '1'] as const
 const JSON_HEADERS: AnswerHeaders = [
   ['Content-Type', 'application/json'],
@@ -124,7 +124,7 @@ export class OpenRequestContext<T extends Target>
   environment: Environment | undefined
   caller: Caller | undefined
   replayed = false
-  /** Of the refusal; undefined: served. */
+  /** The code of the refusal. Undefined if the request was served. */
   code: ErrorCode | undefined
   violation: Violation | undefined
   /** The body is complete. */

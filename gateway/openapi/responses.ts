@@ -10,7 +10,7 @@ import { errorStatus } from '../http/error_response.js'
 import type { AnyRoute, Success } from '../routing/route.js'
 import type { Exchange } from './examples.js'
 
-/** Of every operation. */
+/** The errors of every operation. */
 const COMMON: readonly ErrorCode[] = [
   'invalid_request',
   'not_found',

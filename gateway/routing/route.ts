@@ -86,7 +86,7 @@ export const localRouteOf = (operation: LocalOperation, handler: LocalHandler): 
   return { method, path, auth: 'none', bodyMaxBytes: BODY_MAX_BYTES, operation, handler }
 }
 
-/** Of a new command, and of the replay of an earlier one. */
+/** The answers to a new command and to the replay of an earlier one. */
 function successesOf({ success, replayed }: AnyOperation): readonly [Success, Success] {
   if (replayed === undefined) {
     const alike = { status: success, headers: [] }

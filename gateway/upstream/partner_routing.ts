@@ -58,7 +58,7 @@ interface Snapshot {
 }
 
 interface State {
-  /** Of the open stream, until it is complete; then the same as `current`. */
+  /** What the open stream has sent. Once it is complete, the same as `current`. */
   arriving: Snapshot
   current: Snapshot | undefined
   fresh: boolean

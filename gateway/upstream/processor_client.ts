@@ -73,7 +73,7 @@ export interface ProcessorClientOptions {
   readonly metadata: Metadata
   readonly clock: Clock
   readonly log: Logger
-  /** Of all processors. Default: of this one. */
+  /** The marks of all processors. Default: those of this one alone. */
   readonly marks?: ProgressMarks
   /** Default: HOLD_WITHIN_MS. */
   readonly holdWithinMs?: number

@@ -17,7 +17,7 @@ export interface Upstream {
   readonly directory: Directory
   /** Resolves when the gateway can serve. */
   readonly ready: Promise<void>
-  /** Of several processors; with one there is no list. */
+  /** The state of each processor, if there are several. */
   states?(): readonly ProcessorState[]
   /** Likewise. */
   shards?(): readonly ShardState[]

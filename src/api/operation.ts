@@ -111,7 +111,7 @@ export interface ApiOperation<Name extends OperationName> extends Description {
   readonly auth: Auth
   /** Default: BODY_MAX_BYTES. */
   readonly bodyMaxBytes?: number
-  /** Of the Idempotency-Key. Default: the operation reads none. */
+  /** The rule for the Idempotency-Key. Default: the operation reads none. */
   readonly key?: KeyRule
   readonly content: Content<MessageOf<Name>>
   /** The status of an accepted command. */

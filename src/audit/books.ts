@@ -104,7 +104,7 @@ export interface BookOptions {
 /** An export of PostgreSQL: the databases of processor and pools. */
 export interface Exported {
   readonly folder: string
-  /** Of a shard's part of the rail's log; default: the data directory. */
+  /** The folder of the shard's part of the rail's log. Default: the data directory. */
   readonly railFolder?: string
   readonly asOf: Instant
   /** Exports the processor's books again. @returns the file */

@@ -15,7 +15,7 @@ export interface ClusterReport {
 export interface ClusterAuditOptions {
   /** The folder with the rail's key. */
   readonly dataDir: string
-  /** Of the export. */
+  /** The folder of the export. */
   readonly folder: string
   readonly clock: Clock
   readonly live: boolean

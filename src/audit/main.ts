@@ -2,7 +2,7 @@
  * The audit program: composition root.
  *
  * Databases in PostgreSQL (STORE_URL) are exported to temporary files, as one snapshot shows them.
- * Of a cluster there, every shard is audited, and their union.
+ * If a cluster runs there, every shard is audited, and the union of all shards.
  *
  * `[--data-dir DIR] [--json] [--live] [--webhooks-replaced-at TIME]`. Exit code 0: clean; 1: a
  * check is broken; 2: nothing to audit, or a bad argument. It reads the databases of DIR (default:

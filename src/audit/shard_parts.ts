@@ -35,7 +35,7 @@ async function openCopy(file: string): Promise<Database> {
   return copy
 }
 
-/** Of the partners of the books. */
+/** Selects events whose partner is not in the books. */
 const FOREIGN = `SELECT id FROM events WHERE tenant NOT IN (
   SELECT id || '_sandbox' FROM books.partners UNION ALL
   SELECT id || '_production' FROM books.partners)`

@@ -17,7 +17,7 @@ import { UNION_CHECKS } from './checks/union.js'
 /** As the schema `cluster` has it. */
 export interface RegisteredShard {
   readonly shard: string
-  /** Of the last owner that served; 0: none has. */
+  /** The epoch of the last owner that served. 0 if none has. */
   readonly epoch: number
 }
 

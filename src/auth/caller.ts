@@ -21,7 +21,7 @@ export interface Caller {
   /** As in the action log. */
   readonly name: string
   readonly kind: CallerKind
-  /** Of an operator; empty for other kinds. */
+  /** The roles of an operator. Other kinds have none. */
   readonly roles: readonly OperatorRole[]
   /** The partners that an internal service may act for; null: all. */
   readonly partners: readonly string[] | null

@@ -9,7 +9,7 @@ import type { Metadata } from '@grpc/grpc-js'
 import type { Random } from '../base/random.js'
 import type { CallerKind } from './caller.js'
 
-/** Of each kind, so that a leaked token can be recognized. */
+/** What a token of each kind begins with, so that a leaked one can be recognized. */
 const PREFIXES: Readonly<Record<CallerKind, string>> = {
   operator: 'op',
   service: 'it',

@@ -74,7 +74,7 @@ export async function makeBackup(options: BackupOptions): Promise<MadeBackup> {
   }
 }
 
-/** Of a full disk the processor would notice too. */
+/** Left free on the disk, which the processor needs too. */
 const SPARE_BYTES = 256 * MIB
 
 async function requireSpace(

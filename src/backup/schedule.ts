@@ -37,7 +37,7 @@ export async function runEvery(options: ScheduleOptions): Promise<void> {
 const EVERY = /^([1-9]\d{0,4})(m|h|d)$/
 const UNIT_MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 }
 
-/** Of `15m`, `1h`, `1d`; undefined when it is none. */
+/** Milliseconds of `15m`, `1h` or `1d`. Undefined for another text. */
 export function parseInterval(text: string): number | undefined {
   const [, count, unit = ''] = EVERY.exec(text) ?? []
   return count === undefined ? undefined : Number(count) * (UNIT_MS[unit] ?? 0)

@@ -11,7 +11,7 @@ import { SECOND, type Instant } from './clock.js'
 import { writeSecretFile } from './secret_file.js'
 
 export interface RestoredMark {
-  /** Of the restored books; null: the backup is of a whole server. */
+  /** The id of the restored books. Null if the backup is of a whole server. */
   readonly booksId: string | null
   /** RFC 3339, of the backup. */
   readonly snapshotAt: string

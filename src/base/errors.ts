@@ -46,7 +46,11 @@ const COMMON = {
   invalid_request: entry(400, 'INVALID_ARGUMENT', 'The request is not valid.'),
   authentication_failed: entry(401, 'UNAUTHENTICATED', 'Authentication failed.'),
   not_found: entry(404, 'NOT_FOUND', 'Unknown path.'),
-  method_not_allowed: entry(405, 'INVALID_ARGUMENT', 'This address does not take that method.'),
+  method_not_allowed: entry(
+    405,
+    'INVALID_ARGUMENT',
+    'This path does not support this HTTP method.',
+  ),
   payload_too_large: entry(413, 'INVALID_ARGUMENT', 'The request body is too large.'),
   rate_limited: entry(429, 'RESOURCE_EXHAUSTED', 'Too many requests. Slow down.', true),
   internal_error: entry(500, 'INTERNAL', 'Something went wrong on our side.', true),
@@ -127,9 +131,22 @@ export const PAYOUT_ERRORS = {
   beneficiary_not_found: entry(404, 'NOT_FOUND', 'No such beneficiary.'),
   unsupported_currency: entry(422, 'FAILED_PRECONDITION', 'The currency is not enabled.'),
   unsupported_destination: entry(422, 'FAILED_PRECONDITION', 'The destination has no route.'),
-  payout_limit_exceeded: entry(422, 'FAILED_PRECONDITION', 'A control rejected the amount.'),
-  insufficient_balance: entry(422, 'FAILED_PRECONDITION', 'The balance cannot cover it.', true),
-  duplicate_payout: entry(409, 'ALREADY_EXISTS', 'The idempotency key has another payout.'),
+  payout_limit_exceeded: entry(
+    422,
+    'FAILED_PRECONDITION',
+    'The amount is outside the limits of this payout route, or no fee is configured for it.',
+  ),
+  insufficient_balance: entry(
+    422,
+    'FAILED_PRECONDITION',
+    'The available balance is too low.',
+    true,
+  ),
+  duplicate_payout: entry(
+    409,
+    'ALREADY_EXISTS',
+    'This idempotency key was already used for a different payout.',
+  ),
   compliance_rejected: entry(422, 'FAILED_PRECONDITION', 'Compliance rejected the payout.'),
   risk_rejected: entry(422, 'FAILED_PRECONDITION', 'Risk controls rejected the payout.'),
   rail_unavailable: entry(422, 'FAILED_PRECONDITION', 'No route is available now.', true),
@@ -274,7 +291,11 @@ export const OPERATOR_ERRORS = {
 /** Webhook endpoints and events. */
 const WEBHOOKS = {
   webhook_endpoint_not_found: entry(404, 'NOT_FOUND', 'No such webhook endpoint.'),
-  webhook_endpoint_limit: entry(409, 'RESOURCE_EXHAUSTED', 'No further endpoint is allowed.'),
+  webhook_endpoint_limit: entry(
+    409,
+    'RESOURCE_EXHAUSTED',
+    'The maximum number of webhook endpoints is reached.',
+  ),
   webhook_endpoint_disabled: entry(
     409,
     'FAILED_PRECONDITION',

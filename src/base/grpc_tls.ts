@@ -45,7 +45,7 @@ export interface TlsLog {
   error(facts: object, text: string): void
 }
 
-/** Of a process that ends before its certificate is replaced. */
+/** For short-lived programs that never reload a certificate. */
 export const NO_LOG: TlsLog = { info: () => undefined, error: () => undefined }
 
 export interface GrpcTls {

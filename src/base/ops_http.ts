@@ -33,9 +33,9 @@ export interface OpsListen {
 export interface OpsContent {
   /** Where `/` leads. Absent: nowhere. */
   readonly home?: string
-  /** Of the whole process without a role. Undefined: an unknown role. */
+  /** Without a role, the whole process's. Undefined for an unknown role. */
   readonly readiness: (role: Role | undefined) => Readiness | undefined
-  /** Of the whole stack without a name. Undefined: an unknown process. */
+  /** Without a name, the whole stack's. Undefined for an unknown process. */
   readonly metrics: (process: string | undefined) => Promise<string | undefined>
 }
 

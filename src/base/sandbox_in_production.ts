@@ -17,7 +17,7 @@ export const sandboxRailFault = ({
     : 'PRODUCTION_HOSTS is set, but the only rail is the sandbox, which moves no real money: ' +
       'unset PRODUCTION_HOSTS, or set ALLOW_SANDBOX_RAIL_IN_PRODUCTION=yes to try production out.'
 
-/** Of a rail of RAILS_FILE that turns out to be a sandbox rail when it is reached. */
+/** The fault of a rail of RAILS_FILE that is found to be a sandbox rail once it is reached. */
 export const disguisedSandboxFault = (
   { RAILS_FILE, ALLOW_SANDBOX_RAIL_IN_PRODUCTION }: RailSettings,
   rail: string,

@@ -162,7 +162,7 @@ const notAFile = (file: string): SecretFileError =>
 
 const modeOf = ({ mode }: Stats): string => (mode & 0o777).toString(8)
 
-/** Of this process, so that two processes do not write one draft. */
+/** Each process has a draft of its own, so that two do not write the same one. */
 const draftOf = (file: string): string => `${file}.${process.pid}.new`
 
 /** A draft that a killed process left is removed first; the new one follows no link. */

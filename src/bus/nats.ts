@@ -44,7 +44,7 @@ const DUPLICATE_WINDOW_MS = 2 * MINUTE
 const ACK_WAIT_MS = 5 * SECOND
 const ACK_PENDING_MAX = 4_096
 const CLUSTER_REPLICAS = 3
-/** Of an acknowledgement's subject without domain and account. */
+/** Parts of an acknowledgement's subject that has no domain and no account. */
 const ACK_TOKENS = 9
 const NO_RESPONDERS = 503
 const CONFLICT = 409

@@ -68,7 +68,7 @@ interface Unconfirmed {
 }
 
 export function createPublisher(clock: Clock): PublisherEnd {
-  /** Of this iteration of the event loop. */
+  /** The bundles that this iteration of the event loop has gathered. */
   const bundles = new Map<TenantId, Bundle>()
   /** In the order of their deadlines. */
   const unconfirmed = new Map<number, Unconfirmed>()

@@ -21,7 +21,7 @@ export class ApiError extends Error {
   /** One of `ERROR_CODES`, a newer one, or `unknown` when the answer is not the service's. */
   readonly code: AnyErrorCode
   readonly requestId: string
-  /** Of the answer, with names in lower case. */
+  /** The headers of the answer, with names in lower case. */
   readonly headers: IncomingHttpHeaders
   /** The key that was sent, also a generated one. */
   readonly idempotencyKey: string | undefined

@@ -32,7 +32,7 @@ const OUTCOME_UNKNOWN = new Set([500, 502, 503, 504])
 /** Network errors before the first byte of the request. */
 const NOT_SENT = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN'])
 
-/** Of an answer that is no success. A 2xx that is none is no answer of the service. */
+/** Whether an answer without success is retried. Such a 2xx was not sent by the service. */
 export const isRetriedStatus = (status: number, isRepeatable: boolean): boolean =>
   status === NOT_CARRIED_OUT || (isRepeatable && (OUTCOME_UNKNOWN.has(status) || is2xx(status)))
 

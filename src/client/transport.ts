@@ -9,7 +9,7 @@ import type { Duplex } from 'node:stream'
 import { connect as tlsConnect, type ConnectionOptions } from 'node:tls'
 
 export interface TransportOptions {
-  /** Of `node:http`, or of `node:https` for an https address. Default: connections are kept. */
+  /** An agent of `node:http`, or of `node:https` for https. Default: connections are kept. */
   readonly agent?: HttpAgent
   /** For example `http://user:password@proxy.example:3128`. Not used with an `agent`. */
   readonly proxy?: string

@@ -78,7 +78,7 @@ export type CreatePayout = Omit<CreatePayoutRequest, Beneficiaries> &
       }
   )
 
-/** Of every list with cursors. */
+/** The parameters of every list with cursors. */
 export interface PageFilter {
   /** Page size, 1 to 100. */
   readonly limit?: number

@@ -15,7 +15,7 @@ export interface WebhookRequest {
   readonly method: string
   /** Unchanged path with query. */
   readonly url: string
-  /** Of `node:http`, with names in lower case, or of `fetch`. */
+  /** As `node:http` gives them, with names in lower case, or as `fetch` does. */
   readonly headers: IncomingHttpHeaders | Headers
   readonly body: Uint8Array
 }

@@ -5,7 +5,7 @@
  */
 export interface Buckets {
   observe(value: number): void
-  /** Of each bucket by itself; the last one is above all bounds. */
+  /** Observations in each bucket, not cumulative. The last bucket is above all bounds. */
   readonly counts: Float64Array
   sum(): number
 }

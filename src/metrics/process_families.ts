@@ -25,13 +25,13 @@ export const SUPERVISOR_FAMILIES = {
   causeway_integrity_failed: gauge('1 when a database failed its integrity check'),
 } as const satisfies Families
 
-/** Of the supervisor, and of a processor, whose file system can be another one. */
+/** The supervisor and a processor have them: their file systems can differ. */
 export const DISK_FAMILIES = {
   causeway_disk_free_bytes: gauge('Free bytes on the file system of DATA_DIR'),
   causeway_disk_low: gauge('1 while less than DISK_RESERVE_MB is free and writes are rejected'),
 } as const satisfies Families
 
-/** Of a process with a database file. */
+/** Each process with a database file has them. */
 export const STORE_FILE_FAMILIES = {
   causeway_store_file_bytes: gauge('Size of the database file'),
   causeway_store_wal_bytes: gauge('Size of the write-ahead log beside the database file'),

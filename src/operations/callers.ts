@@ -38,7 +38,7 @@ export const callersList: CliCommand = {
   },
 }
 
-/** Of several processors: the shards that have it. */
+/** A caller, with the shards that have it if there are several processors. */
 type ShardsCaller = CallerRecord & { readonly shards?: readonly string[] }
 
 function rowOf(caller: CallerRecord): string[] {
@@ -133,7 +133,7 @@ const listOf = (text = ''): string[] =>
     .map((each) => each.trim())
     .filter((each) => each !== '')
 
-/** Of a caller with its new token. */
+/** What is printed of a caller with its new token. */
 export function callerReport({ flags }: Context, issued: CallerToken): Report {
   const { caller, token, previous_until: until } = issued
   const head = `${caller?.kind} ${caller?.name}: ${caller?.roles.join(' ') || 'no operator role'}`

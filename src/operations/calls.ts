@@ -45,7 +45,7 @@ export interface OperatorAccess {
   readonly tls?: GrpcTls
   /** How long a call may take. Default: CALL_TIMEOUT_MS. */
   readonly timeoutMs?: number
-  /** Of several processors; `address` is then not used. */
+  /** Where the shards are, if there are several processors; `address` is then not used. */
   readonly shards?: Shards
   /** All shards, when `address` is the one that the operator named. */
   readonly among?: Shards

@@ -66,7 +66,7 @@ export const keyIssue: CliCommand = {
   },
 }
 
-/** Of an issued key, whose secret can be sealed. */
+/** What is printed of an issued key, whose secret can be sealed. */
 export function issuedReport(issued: KeyIssued): Report {
   const { key_id, secret, sealed_secret: sealed } = issued
   if (sealed === undefined) return { value: issued, lines: keyLines(key_id, secret) }

@@ -9,7 +9,7 @@ import type { Clock } from '../base/clock.js'
 import type { Connection } from '../client/index.js'
 
 const EVERY_MS = 3_000
-/** Of each endpoint; the newest come first. */
+/** Dead deliveries read at once for each endpoint, the newest first. */
 const PAGE = 100
 
 interface Delivery {

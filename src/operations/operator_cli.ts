@@ -91,7 +91,10 @@ async function runCommand(
   }
 }
 
-/** Of the one processor, of the named shard's, or of all. */
+/**
+ * Where calls go: to the only processor, to the owner of the shard that `--shard` names, or to all
+ * owners.
+ */
 async function shardAccess(
   access: OperatorAccess,
   { PROCESSORS }: Settings,

@@ -77,7 +77,7 @@ export const partnerPackages: CliCommand = {
 
 export const partnerCorridors: CliCommand = {
   usage: 'partner corridors NAME CORRIDORS',
-  about: `allowed corridors, of ${CORRIDOR_NAMES.join(', ')}; none: none`,
+  about: `corridors that the partner may use (${CORRIDOR_NAMES.join(', ')}), or none`,
   options: CHANGE,
   run: async (context, [partner_id = '', text = '']) => {
     const values = parseCorridors(text)

@@ -11,7 +11,7 @@ export type { Sandbox }
 
 export const readSandbox = (file: string): Sandbox => JSON.parse(readSecretFile(file)) as Sandbox
 
-/** Of the stack in DATA_DIR; undefined when none has run there. */
+/** The file of the stack in DATA_DIR. Undefined if none has run there. */
 export function findSandbox(settings = readSettings()): Sandbox | undefined {
   const file = dataFile(settings, FILES.sandbox)
   return existsSync(file) ? readSandbox(file) : undefined

@@ -100,7 +100,7 @@ const CALLER_LIST = combined((answers, shards) => {
   return { data: data.sort((one, other) => order(textAt(one, ['name']), textAt(other, ['name']))) }
 })
 
-/** Entries that shards agree on, once; those that they do not agree on, each, newest first. */
+/** An entry that is equal in all shards once; otherwise each shard's own entry, newest first. */
 const RATES = combined((answers) => ({
   data: distinct(answers).sort(
     (one, other) =>

@@ -134,7 +134,10 @@ const recovery = await createRecovery({
 const { store } = recovery
 const keyring = await openKeyring(store, masters, random, clock.now())
 if (keyring.cutOff.length > 0) {
-  log.warn({ master_keys: keyring.cutOff }, 'removed early: session tokens they signed end now')
+  log.warn(
+    { master_keys: keyring.cutOff },
+    'master keys were removed early; session tokens signed with them are rejected now',
+  )
 }
 const vault = createVault(keyring, random)
 const memory = await loadMemory(store, vault, clock.now(), {

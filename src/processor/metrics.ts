@@ -101,7 +101,7 @@ type FlagName = Extract<
   'causeway_recovery_mode' | 'causeway_submissions_stopped' | 'causeway_books_unverified'
 >
 
-/** Of books on a PostgreSQL server. */
+/** The metrics of books on a PostgreSQL server. */
 function registerSynchrony(metrics: Metrics, synchrony: () => Synchrony | null): void {
   metrics.read('causeway_store_synchronous', () => Number(synchrony()?.fault === null))
   metrics.read('causeway_store_synchronous_standbys', () => synchrony()?.standbys ?? null)

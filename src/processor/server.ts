@@ -112,7 +112,7 @@ const NO_LINKS: ServerLinks = {
   released: () => undefined,
 }
 
-/** Of peers that do not end their streams. */
+/** How long the server waits for clients to end their streams. */
 const CLOSE_WITHIN_MS = 5 * SECOND
 
 /** Loads the contracts of the services, which can be done before the books are open. */

@@ -38,8 +38,8 @@ export interface MovementPeriod {
 /** What the rail's statement of a period has, of all shards. */
 export interface MovementSummary extends MovementFigures {
   /**
-   * Of the instructions of this processor's shard that the rail has accepted and neither executed
-   * nor refused by now; null: the rail does not report them.
+   * Figures of the instructions of this processor's shard that the rail has accepted and neither
+   * executed nor refused by now. Null if the rail does not report them.
    */
   readonly accepted: MovementFigures | null
   /** At any time, of this processor's shard; null: none yet. */

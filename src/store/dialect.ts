@@ -11,7 +11,10 @@ export interface Dialect {
   readonly name: 'sqlite' | 'postgres'
   /** Fixes the index of a table; PostgreSQL chooses by itself. */
   indexedBy(index: string): string
-  /** That `tenant` is the parameter, for rows in the order of an index that begins with it. */
+  /**
+   * The condition `tenant = ?`. Use it with `tenantFirst`, so that PostgreSQL reads the index on
+   * (tenant, …) instead of other tenants' rows.
+   */
   readonly ofTenant: string
   /** Precedes the other columns in the descending order of such rows. */
   readonly tenantFirst: string

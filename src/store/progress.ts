@@ -55,7 +55,7 @@ const submitted = (d: Dialect): string => `CASE WHEN ${d.isJson('context')}
 const instruction = (d: Dialect): string =>
   `SELECT 1 FROM payouts WHERE id = ?1 AND ${submitted(d)}
   UNION ALL SELECT 1 FROM intents WHERE id = ?1 AND ${submitted(d)}`
-/** Of the newest payout and of the last confirmed intent, in the order of an index. */
+/** When the newest row of a table was submitted, found in the order of an index. */
 const newestSubmission = (d: Dialect, table: string, order: string): string =>
   `SELECT ${d.integer('context', 'handedOverAt')} AS at FROM ${table}
   WHERE ${order} IS NOT NULL

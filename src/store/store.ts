@@ -137,9 +137,9 @@ export interface BootState {
   }[]
   readonly recoveries: readonly Row<'recoveries'>[]
   readonly orphans: readonly Row<'orphans'>[]
-  /** Of the settings for all shards, the newest that these books have applied; 0: none. */
+  /** The version of the newest setting for all shards that these books have applied, or 0. */
   readonly settingsVersion: number
-  /** Of what they contain. */
+  /** The newest moment that the books contain. */
   readonly newestMoment: Instant
   readonly lastPosting: number
   readonly lastPosition: number
@@ -157,7 +157,7 @@ export interface BootState {
 export type TimerKind = 'intents' | 'payouts'
 
 export interface DueTimer {
-  /** Of the actor. */
+  /** The actor's id. */
   readonly id: string
   readonly dueAt: Instant
 }
@@ -200,7 +200,7 @@ export interface Store {
   onFailure(report: (error: Error) => void): void
   /** Checkpoints since the start. Absent: the database does them by itself. */
   checkpoints?(): number
-  /** Of a server. Absent, or null: the books are a file, or it is not read. */
+  /** Whether a server's commits are synchronous. Absent or null for a file, or if not read. */
   synchrony?(): Synchrony | null
   /**
    * Milliseconds by which this machine's clock is ahead of the server's, some seconds ago at most.

@@ -22,9 +22,9 @@ const INTERNAL_SERVICE = 'internal'
 const UNNAMED_OPERATOR = 'operator'
 
 export interface Credentials {
-  /** Of the internal service in `sandbox.json`. */
+  /** The token of the internal service in `sandbox.json`. */
   readonly internalToken: string
-  /** Of the supervisor itself. */
+  /** The token that the supervisor itself uses. */
   readonly supervisorToken: string
   settingsOf(program: OwnProgram): Partial<Record<SettingName, string>>
 }

@@ -33,7 +33,7 @@ export interface NatsServer {
 /** One of the servers of a NATS cluster; its client port must be known before the start. */
 export interface NatsClusterMember {
   readonly name: string
-  /** Of the connections between servers. */
+  /** The port for connections between servers. */
   readonly port: number
   readonly others: readonly number[]
 }

@@ -74,7 +74,7 @@ export function openOpsServer(listen: OpsListen, stack: StackState): Promise<Ops
   return openOpsHttp(listen, { readiness, metrics, ...home })
 }
 
-/** Of a processor (processor/recovery), the most severe first. */
+/** The modes of a processor besides normal (processor/recovery), the most severe first. */
 const MODES = ['recovery', 'submissions_stopped', 'unverified']
 
 const modeOf = (managedProcesses: readonly ManagedProcess[]): string =>

@@ -36,10 +36,10 @@ export interface PostgresServer {
 /** The folder is the cluster; created at the first start. */
 export interface PostgresOptions extends ServerFolder {
   readonly binaries: PostgresBinaries
-  /** Of the server's only user; `folder` must be new when it is new. */
+  /** The password of the server's only user. A new password needs a new `folder`. */
   readonly password: string
   readonly environment: NodeJS.ProcessEnv
-  /** Of the server, by name. */
+  /** Settings of the server, by name. */
   readonly settings?: Readonly<Record<string, string>>
 }
 

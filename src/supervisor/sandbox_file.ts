@@ -21,10 +21,10 @@ export interface Sandbox {
   /** The Host header to send. */
   readonly host: string
   readonly grpc_address: string
-  /** Of the internal service: partner operations only. */
+  /** The token of an internal service, which may call partner operations only. */
   readonly internal_token: string
   readonly ops_url: string
-  /** Of operators. Absent: there is none. */
+  /** The address of the operators' console. Absent if there is none. */
   readonly console_url?: string
   /** The brand in the names of the signature headers. */
   readonly brand: string

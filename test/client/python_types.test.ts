@@ -18,7 +18,7 @@ interface Schema {
 interface Members {
   readonly required: readonly string[]
   readonly optional: readonly string[]
-  /** Of members that are enumerations. */
+  /** The values of members that are enumerations. */
   readonly values: Readonly<Record<string, readonly string[]>>
 }
 

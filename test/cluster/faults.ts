@@ -28,7 +28,7 @@ export interface Fault {
   cause(context: FaultContext): Promise<boolean>
 }
 
-/** Of a take-over, on an idle machine. */
+/** How long a take-over may take, on an idle machine. */
 const TAKEN_WITHIN_MS = 20_000
 const MOVE_WITHIN_MS = 5_000
 const SPARE = 'processor-3'

@@ -17,7 +17,7 @@ import type { Program } from '../../src/supervisor/program.js'
 import type { Partitions } from './partitions.js'
 
 const TOOLS = ['unshare', 'mount', 'setpriv', 'ip', 'nft']
-/** Of this program in the namespaces, when no packet filter works there. */
+/** The exit code of this program in the namespaces if no packet filter works there. */
 const EXIT_NO_FILTER = 125
 const MARK = 'CLUSTER_CHAOS_NAMESPACE'
 const CGROUPS = '/sys/fs/cgroup'

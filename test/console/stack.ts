@@ -9,7 +9,7 @@ import { startStack, type RunningStack } from '../support/stack.js'
 
 export interface ConsoleStack extends RunningStack {
   readonly url: string
-  /** Of the first operator, who has all roles. */
+  /** The token of the first operator, who has all roles. */
   readonly token: string
 }
 

@@ -20,7 +20,7 @@ import { createRecorder } from './recorder.js'
 const INTENTS = '/v1/payment_intents'
 const ENDPOINTS = '/v1/webhook_endpoints'
 const QR = '00020101021129370016A0000006770101110113006681234567853037645802TH6304823E'
-/** Of a merchant whose bank refuses refunds. */
+/** The code of a merchant whose bank refuses refunds. */
 const QR_WITHOUT_REFUND =
   '00020101021129370016A0000006770101110113006699900000953037645802TH63041F14'
 const PARTNER_URL = 'https://partner.example/hooks'

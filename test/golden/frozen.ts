@@ -56,9 +56,9 @@ export interface Frozen {
   /** Signed GET /v1/balances by a key that is revoked, suspended or good. */
   readonly keys: readonly { caller: string; status: number }[]
   readonly open: readonly OpenEntity[]
-  /** Of the partner `demo`, in the sandbox. */
+  /** The endpoints of the partner `demo`, in the sandbox. */
   readonly endpoints: readonly Endpoint[]
-  /** Of the partner `demo`: the number of its last event when the stack was stopped. */
+  /** The number of the last event of the partner `demo` when the stack was stopped. */
   readonly lastEvent: number
   readonly discrepancies: { readonly open: readonly string[]; readonly resolved: readonly string[] }
 }

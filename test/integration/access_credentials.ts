@@ -32,7 +32,7 @@ export interface CredentialContext {
   /** The owner with a key that is revoked. */
   readonly revoked: Tenant
   readonly resource: Resource
-  /** Of another user of the owner. */
+  /** An intent of another user of the owner. */
   readonly otherIntent: Resource
   readonly otherPartnersIntent: Resource
 }

@@ -26,7 +26,7 @@ export interface Tools {
   readonly stacks: Stacks
   readonly client: Client
   readonly gateways: number
-  /** Of every stack that is started. */
+  /** The store of every stack that is started. */
   readonly store: StoreKind
   readonly progress: (step: string, sample?: SampleResult) => void
 }
@@ -162,7 +162,7 @@ export async function measureWindow(
     perCommit:
       (after.commands - before.commands) / Math.max(1, after.commits - before.commits) || 0,
     arrivals: ceiling === undefined ? await arrivals : undefined,
-    /** Of a completed journey; `main` is the thread that runs the JavaScript. */
+    /** CPU of a completed journey. `main` is the thread that runs the JavaScript. */
     cpuMicros: byProcess(({ mainCpuMs, otherCpuMs }) => ({
       ...{ main: micros(mainCpuMs), others: micros(otherCpuMs) },
     })),

@@ -107,7 +107,7 @@ export function spikeFindings(
   const within = (start: number, end: number): readonly SampleResult[] =>
     samples.filter(({ at }) => at > start && at <= end)
   const [before, during] = [within(0, from), within(from, to)]
-  /** Of a second in the spike. */
+  /** The mean over the seconds of the spike. */
   const mean = (of: (sample: SampleResult) => number): number =>
     during.reduce((sum, sample) => sum + of(sample), 0) / Math.max(1, during.length)
   const accepted = mean(({ perSecond }) => perSecond)

@@ -18,7 +18,7 @@ const { me } = usageBetween(before, usageNow(watched)).processes
 t.ok(me !== undefined && me.mainCpuMs >= 100 && me.rssMiB > 10)
 
 const family = [{ name: 'me', pid: process.pid, hasChildren: true }]
-/** Of children alone: living ones, and those that have ended. */
+/** CPU of children alone: living ones, and those that have ended. */
 const childrenCpuMs = (): number => {
   const [all, own] = [usageNow(family), usageNow(watched)].map(({ processes }) => processes['me'])
   return (all?.otherCpuMs ?? 0) - (own?.otherCpuMs ?? 0)

@@ -28,7 +28,7 @@ const byName = <T>(watched: readonly Watched[], of: (one: Watched) => T) =>
 export function usageNow(watched: readonly Watched[]) {
   return {
     processes: byName(watched, usageOf),
-    /** Of all cores, including time stolen by the host. */
+    /** CPU of all cores, including time stolen by the host. */
     machineCpuMs: machineCpuMs(readFileSync('/proc/stat', 'utf8')),
   }
 }

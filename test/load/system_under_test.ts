@@ -20,7 +20,7 @@ const READ_BACK_MAX = 100
 
 interface SystemOptions {
   readonly plans?: readonly EndpointPlan[] | undefined
-  /** Of a large database, which is not audited; by default they are created through the API. */
+  /** Those of a large database, which is not audited. Default: created through the API. */
   readonly seeded?: Fixtures
 }
 

@@ -25,7 +25,7 @@ interface Change {
 
 interface TraceRecord extends Change {
   readonly name: string
-  /** Of an fsync. */
+  /** The number of an fsync. */
   readonly number: bigint
   /** The trace's length with this record. */
   readonly end: number

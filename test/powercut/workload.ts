@@ -39,7 +39,7 @@ export interface Call {
 
 export interface Acknowledged {
   readonly kind: 'payout' | 'intent' | 'confirm' | 'deposit' | 'ended'
-  /** Of the payout, intent or deposit. */
+  /** The id of the payout, intent or deposit. */
   readonly id: string
   readonly position: number
   /** A call to repeat after a cut, and its response. */

@@ -14,7 +14,7 @@ import {
 } from './scenarios.js'
 
 const FUNDS = 1_000_000_000n
-/** Of `aPayout`. */
+/** The total of `aPayout`. */
 const TOTAL = 12_533_300n
 const PRODUCTION = tenantOf('demo' as PartnerId, 'production')
 

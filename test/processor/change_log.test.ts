@@ -121,7 +121,7 @@ t.test('above the bound new payments are counted, and failures are still logged'
       ['transition', 'created', undefined],
       ['transition', 'processing', undefined],
       ['transition', 'failed', undefined],
-      ['transitions above the bound of log lines', 'created', 4],
+      ['transitions not logged: rate limit of log lines reached', 'created', 4],
     ],
   )
 })

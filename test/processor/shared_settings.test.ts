@@ -42,7 +42,7 @@ const rate = (text: string): SettingContent | null => rateSetting('THB', text)
 
 interface Applied {
   readonly versions: readonly number[]
-  /** Of the log: action, evidence. */
+  /** Action and evidence of each line of the log. */
   readonly log: readonly string[]
   readonly rate: string | undefined
 }

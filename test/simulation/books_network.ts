@@ -45,7 +45,7 @@ export interface BooksConnection extends Connection {
 }
 
 export interface BooksNetwork {
-  /** Of the primary. */
+  /** The server of the primary. */
   readonly server: BooksServer
   readonly owner: OwnerRow
   readonly failovers: number

@@ -48,7 +48,7 @@ export interface OwnerProcessOptions {
   readonly holder: string
   readonly network: BooksNetwork
   readonly scheduler: Scheduler
-  /** Of this machine. */
+  /** The clock of this machine. */
   readonly clock: Clock
   /** Monotonic, of this machine. */
   readonly elapsed: () => number

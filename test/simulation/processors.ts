@@ -23,7 +23,7 @@ export interface Processors {
   readonly clock: World['clock']
   /** A signing key of the partner. */
   keyId(): KeyId
-  /** Of the owner, when it serves. */
+  /** The memory of the owner, while it serves. */
   memories(): readonly Memory[]
   /** Calls without a response. */
   inFlight(): number

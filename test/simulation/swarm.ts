@@ -16,12 +16,12 @@ export interface Swarm {
   readonly railCut: number
   readonly busCut: number
   readonly leap: number
-  /** Of two processors, per step. */
+  /** How probable a disturbance of two processors is, per step. */
   readonly disturb: number
   readonly acts: readonly Act[]
   /** Partners make any call for this number of steps, then only reads for the same number. */
   readonly readsOnly: number
-  /** Of two processors, when a commit fails. */
+  /** What can become of a failed commit of two processors. */
   readonly writeFaults: readonly WriteOutcome[]
 }
 

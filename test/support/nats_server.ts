@@ -14,7 +14,7 @@ export interface NatsServer {
   /** Contains the password. */
   readonly url: string
   readonly port: number
-  /** Of the running process. */
+  /** The id of the running process. */
   pid(): number
   start(): Promise<void>
   /** kill -9. */

@@ -53,7 +53,7 @@ export function testSettings(now: () => number): TestSettings {
   }
 }
 
-/** Of the books of this world, as they are since its last rebuild. */
+/** The settings in the books of this world, as they are since its last rebuild. */
 export const settingsOf = (
   world: World,
   cluster: ClusterSettings,

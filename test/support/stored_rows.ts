@@ -12,7 +12,7 @@ import type { Dialect } from '../../src/store/dialect.js'
 import { connectToPrimary, parseStoreUrl } from '../../src/store/postgres/connection.js'
 
 const { STORE_URL, SHARD, WEBHOOK_POOL_SCHEMA } = readSettings({}, '')
-/** Of a stack with default settings; a server of its own is found by its folder. */
+/** The store of a stack with default settings. A server of its own is found by its folder. */
 export const DEFAULT_STORE = { STORE_URL, SHARD, WEBHOOK_POOL_SCHEMA }
 export type StoreSettings = Readonly<typeof DEFAULT_STORE>
 

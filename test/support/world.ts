@@ -68,7 +68,7 @@ export interface World {
   readonly clock: Clock & { set(at: number): void; pass(milliseconds: number): void }
   readonly vault: Vault
   readonly store: Store
-  /** Of `rawBooks`. */
+  /** The folder that `rawBooks` takes. */
   readonly folder: string
   readonly events: StoredEvent[]
   readonly railInstructions: RailInstruction[]

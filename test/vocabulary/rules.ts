@@ -115,6 +115,7 @@ const PHRASES: readonly (readonly [phrase: RegExp, term: string])[] = [
   [/\b(?:a|the|its|gateway's) doors?\b/i, 'transport, adapter, entry point'],
   [/\brooms?\b/i, 'capacity, modules'],
   [/\b(?:met|meets) a bug\b/i, 'failed'],
+  [/\/\*\* Of [a-z`]/, 'a sentence with a subject: "The roles of an operator."'],
   [/\b(?:behaviour|honour|favour|spelt|authoris|recognis|normalis)/i, 'American spelling'],
 ]
 

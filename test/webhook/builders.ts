@@ -60,7 +60,7 @@ export const aDelivery = (
   at: Instant = event.receivedAt,
 ): Delivery => deliveryTo(endpoint, event, at, random)
 
-/** Of a pool that is alone. */
+/** The claims of a pool that is alone. */
 export const NO_CLAIMS: Pick<EventClaims, 'ask' | 'isYielded'> = {
   ask: (_events, take) => take(new Set()),
   isYielded: () => false,

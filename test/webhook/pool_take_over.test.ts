@@ -35,7 +35,7 @@ const untilCandidate = ({ ops }: SingleProcess): Promise<unknown> =>
 void t.test('a candidate takes over and delivers what was left', async (t) => {
   const world = await aPoolWorld(t, { STORE_URL: server.url, WEBHOOK_POOL_SCHEMA: 'taken' })
   world.endpoint('/hook', { tenant: TENANT })
-  /** Of pool 1, on a machine of its own. */
+  /** The settings of pool 1, on a machine of its own. */
   const settingsOn = (machine: number): Record<string, string> => {
     const DATA_DIR = join(folder, `machine_${machine}`)
     mkdirSync(DATA_DIR, { recursive: true, mode: 0o700 })

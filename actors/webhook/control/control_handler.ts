@@ -88,7 +88,7 @@ export function createControlHandler(options: ControlHandlerOptions): ControlHan
   const isNamed = ({ event_ids, delivery_id }: FindDeliveries): boolean =>
     event_ids.length > 0 || delivery_id !== ''
 
-  /** Of one delivery, or of several events. */
+  /** The deliveries that a request names: one of them, or those of several events. */
   const named = async (
     { event_ids, delivery_id }: FindDeliveries,
     limit: number,

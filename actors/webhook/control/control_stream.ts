@@ -57,7 +57,7 @@ export function openControlStream(options: ControlStreamOptions): ControlStream 
       const { id = '', tenant = '' } = newest ?? {}
       opened.write({ number: 0, greeting: { pool, newest_event: id, tenant } })
     } catch (error) {
-      log.error({ error }, 'greeting not sent')
+      log.error({ error }, 'the newest stored event could not be reported to the processor')
     }
   }
 

@@ -207,7 +207,7 @@ function openStream(
   }
   const retry = createRetry(RECONNECT)
   let stream: ClientReadableStream<EndpointUpdate> | undefined
-  /** Of a new stream, until its first endpoints: the earlier one holds until then. */
+  /** What a new stream announces. The earlier one holds until its first endpoints arrive. */
   let announced: Announcement | undefined
   let closed = false
   let whenComplete: () => void = () => undefined

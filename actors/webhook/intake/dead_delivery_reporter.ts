@@ -26,9 +26,9 @@ const ANSWER_WITHIN_MS = 5 * SECOND
 
 export interface DeadDeliveryReporterOptions {
   readonly pool: number
-  /** Of every connected processor. */
+  /** The clients of all connected processors. */
   readonly clients: () => readonly EventOutcomesClient[]
-  /** Of the endpoint's processor; undefined: not connected, or the endpoint is deleted. */
+  /** The client of its processor. Undefined if that is away, or the endpoint is deleted. */
   readonly clientOfEndpoint: (id: EndpointId) => EventOutcomesClient | undefined
   readonly token: string
   readonly adminQueries: Pick<AdminQueries, 'deadCounts'>
@@ -60,7 +60,7 @@ export function createDeadDeliveryReporter({
   let running: Promise<void> | undefined
   let again = false
   let stopped = false
-  /** Of `elapsed`; the next read does not start before. */
+  /** When, by `elapsed`, the next read may start. */
   let notBefore = 0
 
   const schedule = (): void => {

@@ -27,7 +27,7 @@ const RETRY_AFTER_MS = SECOND
 const ANSWER_WITHIN_MS = 5 * SECOND
 
 export interface DeliveryOutcomeReporterOptions {
-  /** Of the processor of the tenant; undefined: it is not connected. */
+  /** The client of the tenant's processor. Undefined while it is disconnected. */
   readonly clientOf: (tenant: TenantId) => EventOutcomesClient | undefined
   /** Likewise, by an endpoint of the tenant. */
   readonly clientOfEndpoint: (id: EndpointId) => EventOutcomesClient | undefined

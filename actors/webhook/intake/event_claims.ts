@@ -36,7 +36,7 @@ type Claimed = Pick<ClaimedEvents, 'held_ids' | 'complete'>
 export interface EventClaimsOptions {
   /** The number of this pool. */
   readonly pool: number
-  /** Of the processor of the tenant; undefined: it is not connected, or no processor has it. */
+  /** The client of the tenant's processor. Undefined if it is away, or no processor has it. */
   readonly clientOf: (tenant: TenantId) => WebhookControlClient | undefined
   /** Whether the tenants of every processor are known. */
   readonly isAllSynced: () => boolean
@@ -63,7 +63,7 @@ export interface EventClaims {
 
 export function createEventClaims(options: EventClaimsOptions): EventClaims {
   const { pool, clientOf, isAllSynced, token, store, clock, pause } = options
-  /** Of the questions in progress. */
+  /** The events of the questions in progress. */
   const asked = new Set<ReadonlySet<EventId>>()
   /** When, oldest first. */
   const yielded = new Map<EventId, number>()

@@ -27,7 +27,7 @@ export type AttemptView = Omit<AttemptRow, 'deliveryId'>
 export interface OrphanDelivery {
   readonly id: DeliveryId
   readonly endpointId: EndpointId
-  /** Of its newest attempt; null: none. */
+  /** The number of its newest attempt. Null if there is none. */
   readonly lastNumber: number | null
 }
 
@@ -62,7 +62,7 @@ export interface DeadCounts {
   /** Those of events that are not about an endpoint. */
   readonly alerting: number
   readonly alertingAt: Instant
-  /** Of those; null: none. */
+  /** The newest event among those. Null if there is none. */
   readonly newestEventId: EventId | null
 }
 
@@ -88,7 +88,7 @@ export interface AdminQueries {
   /** Deliveries of an event that is missing, by endpoint. */
   orphansOf(eventId: string): Promise<ReadonlyMap<EndpointId, OrphanDelivery>>
   counts(): Promise<readonly EndpointCounts[]>
-  /** Of endpoints with dead deliveries. */
+  /** The counts of each endpoint with dead deliveries. */
   deadCounts(): Promise<readonly DeadCounts[]>
   /** When the oldest event with an open delivery was created. */
   oldestOpen(): Promise<Instant | null>

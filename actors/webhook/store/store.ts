@@ -52,7 +52,7 @@ export interface WebhookStore {
   /** The tenants of such events. */
   unreportedTenants(): Promise<readonly TenantId[]>
   failingSince(): Promise<ReadonlyMap<EndpointId, Instant>>
-  /** The stored event that was received last, of such a tenant; null: none among the last ones. */
+  /** The newest event whose tenant passes, among the last ones received. Null if none does. */
   lastReceived(isOf?: (tenant: TenantId) => boolean): Promise<TenantEvent | null>
   /** Events of a tenant, received and created since then, without a delivery to this endpoint. */
   eventsWithout(
@@ -113,7 +113,7 @@ const WEBHOOK_SCHEMA = join(projectRoot(), 'actors/webhook/store/schema')
 const TRUNCATE = 'PRAGMA wal_checkpoint(TRUNCATE)'
 const SCAN_PAGE_ROWS = 1_000
 const GATHER_MS = 20
-/** Events in which one of a processor's tenants is searched. */
+/** How many of the newest events are searched for one of a processor's tenants. */
 const LAST_RECEIVED_MAX = 1_000
 const NONE: ReadonlySet<EventId> = new Set()
 

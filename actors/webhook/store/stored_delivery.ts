@@ -30,7 +30,7 @@ export interface StoredState {
   readonly dueAt: number | null
   /** JSON text. */
   readonly context: string
-  /** Of its newest stored attempt. */
+  /** The number of its newest stored attempt. */
   readonly lastNumber: number | null
 }
 

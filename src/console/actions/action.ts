@@ -4,7 +4,7 @@ import type { Clients } from '../session/uplink.js'
 
 export interface ActionContext {
   readonly clients: Clients
-  /** Of the form; empty: it has none. */
+  /** The text of a field of the form. Empty if it has none. */
   field(name: string): string
 }
 

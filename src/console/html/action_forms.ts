@@ -15,7 +15,7 @@ export interface Field {
 }
 
 export interface ActionForm {
-  /** Of actions/actions. */
+  /** The name of the action in actions/actions. */
   readonly action: string
   readonly title: string
   readonly button: string

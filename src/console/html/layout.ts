@@ -11,7 +11,7 @@ export interface Assets {
 export interface Frame {
   readonly assets: Assets
   readonly title: string
-  /** Of the page in the navigation. */
+  /** The path of the page in the navigation. */
   readonly path: string
   readonly operator: string
   readonly roles: readonly string[]

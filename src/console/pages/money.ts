@@ -60,7 +60,7 @@ export const money: Page = {
   },
 }
 
-/** Of all tenants together, by environment: single ones are on the pages of their partners. */
+/** The balances of all tenants together, by environment. The page of a partner has its own. */
 function balanceTable(lines: readonly Line[]): Html {
   const sums = new Map<string, { line: Line; environment: string; sum: bigint }>()
   for (const line of lines) {

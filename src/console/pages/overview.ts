@@ -117,7 +117,7 @@ const boxHtml = ({ title, href, value, tone, about }: Box): Html => html`
   </li>
 `
 
-/** Of each shard: whether it takes payments. */
+/** Whether each shard takes payments. */
 async function booksOf(context: PageContext): Promise<Html> {
   const { access } = context.clients
   const names = access.shards === undefined ? [''] : [...access.shards.reached.keys()]

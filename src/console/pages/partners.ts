@@ -24,7 +24,7 @@ import {
 } from '../session/page.js'
 
 const ENVIRONMENTS = ['sandbox', 'production'] as const
-/** Of one page: the search of the browser finds no more. */
+/** Partners on a page, which are all that the search of the browser finds. */
 const PARTNERS_MAX = 500
 
 export const partners: Page = {

@@ -23,7 +23,7 @@ import {
   type PageContext,
 } from '../session/page.js'
 
-/** Of one page: those with the most open and dead deliveries come first. */
+/** Endpoints on a page. Those with the most open and dead deliveries come first. */
 const ENDPOINTS_MAX = 200
 
 export const webhooks: Page = {

@@ -33,7 +33,7 @@ export interface Page {
   render(context: PageContext): Promise<Content>
 }
 
-/** Of the forms on a page. */
+/** What the forms on a page need. */
 export const formContext = ({ session }: PageContext, back: string): FormContext => ({
   formToken: session.formToken,
   roles: session.roles,

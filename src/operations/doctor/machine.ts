@@ -13,7 +13,7 @@ import { readManifest } from '../../backup/manifest.js'
 import type { Finding } from '../production_check.js'
 import { checked, messageOf, UNUSED, type Area, type Seen } from './area.js'
 
-/** Of the file system; databases and logs grow for days before a person acts. */
+/** The share of the file system: databases and logs grow for days before a person acts. */
 const FREE_SHARE_MIN = 0.15
 const OLD_BACKUP_S = (2 * DAY) / SECOND
 

@@ -31,7 +31,7 @@ export interface ChangeLogOptions {
 export function createChangeLog(options: ChangeLogOptions): ChangeLog {
   const { clock, log } = options
   const omittedLine = (kind: string) => (omitted: number) =>
-    log.info({ kind, omitted }, 'transitions above the bound of log lines')
+    log.info({ kind, omitted }, 'transitions not logged: rate limit of log lines reached')
   const created = createLineBound(options.createdPerSecond, omittedLine('created'))
   const others = createLineBound(options.othersPerSecond, omittedLine('others'))
   const isEnabled = log.isLevelEnabled('info')

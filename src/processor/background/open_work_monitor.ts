@@ -18,7 +18,7 @@ export interface OpenWorkMonitor {
   start(): void
   stop(): Promise<void>
   scan(): Promise<void>
-  /** Of the latest scan; null: it failed, or there was none. */
+  /** What the latest scan found. Null if it failed, or if there was none. */
   latest(): OpenWork | null
 }
 

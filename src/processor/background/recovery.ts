@@ -132,7 +132,7 @@ export async function createRecovery(options: RecoveryOptions): Promise<Recovery
   let onVerified: () => void = () => undefined
   let onState: () => void = () => undefined
   let refusedMarks = 0
-  /** Of the marks of gateways. */
+  /** The highest epoch among the marks of gateways. */
   let newestEpoch = 0
   let isReleased = false
   let restart: (() => void) | undefined

@@ -65,7 +65,7 @@ const FIRE: Readonly<Record<TimerKind, FireTimer>> = {
 /** A timer that waits for the rail. */
 interface Waiting {
   readonly kind: TimerKind
-  /** Of its row: a row that changes afterwards is another timer. */
+  /** When the row is due. A row that changes afterwards is another timer. */
   readonly dueAt: Instant
   /** When it acts without the rail; null: never. */
   readonly until: Instant | null

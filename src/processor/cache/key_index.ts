@@ -21,7 +21,7 @@ import { createKeyFilter, type KeyFilter } from './key_filter.js'
 
 export interface KeyIndex {
   add(fingerprint: Fingerprint64, sequence: number): void
-  /** Of a key that is in the store's index; at startup. */
+  /** Adds a key that is in the store's index; used at startup. */
   addIndexed(fingerprint: Fingerprint64): void
   /** Sequences of the rows in memory that can belong to this key; nearly always none or one. */
   candidates(fingerprint: Fingerprint64): readonly number[]

@@ -91,9 +91,9 @@ export interface Memory {
   /** No source has verified books without a mark yet: writes are refused (background/recovery). */
   isUnverified: boolean
   lastRecovery: number
-  /** Of the settings for all shards, the newest that is applied; 0: none. */
+  /** The version of the newest applied setting for all shards. 0 if there is none. */
   settingsVersion: number
-  /** Of the books, when they were loaded. */
+  /** The newest moment in the books when they were loaded. */
   newestMoment: Instant
   /** The one that cannot be applied; while there is one, partners' writes are refused. */
   settingsFault: SettingsFault | null

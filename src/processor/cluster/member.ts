@@ -80,7 +80,7 @@ export async function createMember(options: MemberOptions): Promise<Member> {
     if (target === null || target === cluster.name || moveTo === undefined) return
     const leave = moveTo
     moveTo = undefined
-    log.info({ shard, epoch, to: target }, 'the shard moves')
+    log.info({ shard, epoch, to: target }, 'shard is moved to another processor')
     leave(target)
   }
   let isClosed = false

@@ -86,7 +86,7 @@ export interface Pipeline {
 
 /** Takes measurements of commands and commits, in milliseconds. */
 export interface PipelineMeter {
-  /** Of a clock that is never set back. */
+  /** Milliseconds on a clock that is never set back. */
   now(): number
   waited(ms: number): void
   committed(commands: number, ms: number): void
@@ -179,7 +179,10 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
         try {
           command.needs(needs, memory)
         } catch (error) {
-          log.error({ error, command: command.name }, 'a command failed to name its needs')
+          log.error(
+            { error, command: command.name },
+            'the rows that a command needs could not be determined',
+          )
         }
       }
       if (needs.isEmpty()) return

@@ -25,7 +25,7 @@ export interface Keyring {
   /** The master keys of the file; the first one encrypts. */
   readonly masters: MasterKeys
   readonly hashKey: Buffer
-  /** Of all master keys, past ones included; the first one signs. */
+  /** A secret for each master key, past ones included. The first one signs. */
   readonly tokenSecrets: readonly TokenSecret[]
   /** Master keys removed while their tokens can still be valid: those tokens end now. */
   readonly cutOff: readonly string[]

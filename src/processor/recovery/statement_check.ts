@@ -19,7 +19,7 @@ import type { MovementPeriod, SummaryAnswer } from '../../rails/rail.js'
 
 /** The figures of a statement. */
 export interface StatementFigures extends MovementFigures {
-  /** Of the instructions of this shard that it shows as accepted and not executed. */
+  /** Figures of this shard's instructions that it shows as accepted and not executed. */
   readonly accepted: MovementFigures
   /** The first and the last time of its lines; null: it has none. */
   readonly span: { readonly first: Instant; readonly last: Instant } | null

@@ -47,7 +47,7 @@ export interface CommandStreamDependencies {
 
 /** The commits that gateways know. */
 export interface GatewayProgress {
-  /** Of the last commit on disk. */
+  /** The mark of the last commit on disk. */
   mark(): ProgressMark
   /** Called with what a gateway has received from this owner or earlier ones. */
   shown(marks: readonly ProgressMark__Output[]): void

@@ -12,7 +12,7 @@ import { grpcError } from './grpc_error.js'
 const PROCESSOR_TRAILER = 'causeway-processor'
 
 export interface Placements {
-  /** Of this processor. */
+  /** The shard that this processor serves. */
   readonly shard: string
   /** Undefined: the partner is not placed. */
   whereIs(partner: string): Promise<Place | undefined>

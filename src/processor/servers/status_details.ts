@@ -32,7 +32,7 @@ const MEMBER_OF_HEADER: Readonly<Record<string, string>> = {
   'header/Idempotency-Key': 'idempotency_key',
 }
 
-/** Of every ErrorInfo. */
+/** The domain in every ErrorInfo. */
 const DOMAIN = 'causeway'
 
 export function statusDetails(code: ErrorCode, violations: readonly FieldViolation[]): Buffer {

@@ -60,7 +60,7 @@ export function webhookControlService(
   awaitPoolMs = AWAIT_POOL_MS,
 ): WebhookControlService {
   const pools = new Set<Stream>()
-  /** Of the pools that have reported it. */
+  /** The numbers of the pools that have reported theirs. */
   const numbers = new Map<Stream, number>()
   let highest = expectedPools
   /** Pools that are not connected and may have events that another pool claims. */

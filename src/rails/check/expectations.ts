@@ -103,7 +103,7 @@ async function summaryIfAny(check: CheckContext): Promise<Summary | undefined> {
 export const countOf = ({ sums }: Pick<Summary, 'sums'>): number =>
   sums.reduce((total, { count }) => total + count, 0)
 
-/** Of two sums modulo 2^256. */
+/** The difference of two sums modulo 2^256. */
 export function differenceOf(after: string, before: string): string {
   const difference = BigInt(`0x${after || '0'}`) - BigInt(`0x${before || '0'}`)
   return BigInt.asUintN(DIGEST_BITS, difference)

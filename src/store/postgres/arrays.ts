@@ -9,7 +9,7 @@ const HEADER_BYTES = 20
 const BIGINT_BYTES = 8
 const LENGTH_BYTES = 4
 const NULL_LENGTH = -1
-/** Of a UTF-16 unit. */
+/** The most bytes of a UTF-16 unit in UTF-8. */
 const UTF8_BYTES_MAX = 3
 const SCRATCH_BYTES = 1 << 16
 const WORD = 2 ** 32

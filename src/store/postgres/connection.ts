@@ -85,7 +85,7 @@ const tlsOf = (host: string, caFile: string | null): ConnectionOptions => ({
   ...(caFile === null ? {} : { ca: readFileSync(caFile) }),
 })
 
-/** Of a server and its copies; each promotion begins a timeline. */
+/** The history of a server and its copies. Each promotion begins a new timeline. */
 export interface Timeline {
   readonly system: string
   readonly timeline: number

@@ -67,7 +67,7 @@ export interface OwnedSchema<Name extends string> extends Owned {
 /** How the server plans the statements of a connection. */
 export type Planning = 'by index' | 'by cost'
 
-/** Of reads at a boot of large books, and of operators' lists. */
+/** For reads at a boot of large books, and for operators' lists. */
 const READ_WITHIN_MS = 2 * MINUTE
 
 const BY_INDEX = ['seqscan', 'hashjoin', 'mergejoin']

@@ -17,7 +17,7 @@ export interface ClusterMember {
   readonly role: ClusterRole
   /** 0: it is not running. */
   readonly pid: number
-  /** Of a processor, the books that it serves; of a webhook pool, its schema; else empty. */
+  /** The books that a processor serves, or the schema of a webhook pool; otherwise empty. */
   readonly shard: string
   /** `host:port`; of a gateway its URL; empty: it does not listen. */
   readonly address: string

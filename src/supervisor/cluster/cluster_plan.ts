@@ -55,11 +55,11 @@ export interface ClusterPlan {
   readonly stages: readonly (readonly ClusterProgram[])[]
   /** No part of `cluster.json`, whose roles others rely on. Absent: CONSOLE is off. */
   readonly console?: ConsoleProgram
-  /** Of the first gateway. */
+  /** The address of the first gateway. */
   readonly baseUrl: string
-  /** Of the processor that creates the demo partner. */
+  /** The processor that creates the demo partner. */
   readonly grpcAddress: string
-  /** Of all processors. */
+  /** The gRPC addresses of all processors. */
   readonly processors: readonly string[]
 }
 

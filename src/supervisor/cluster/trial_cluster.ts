@@ -46,7 +46,7 @@ export interface TrialCluster {
   stop(): Promise<void>
   members(): readonly ClusterMember[]
   readonly postgres: PostgresPair
-  /** Of the processors' gRPC. */
+  /** The gRPC addresses of the processors. */
   readonly processors: readonly string[]
 }
 

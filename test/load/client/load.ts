@@ -36,7 +36,7 @@ const newConnection = (index: number) => ({
 const REAL = { now: () => performance.now(), connect: openHttpSocket }
 const EARLY_MAX = 20_000
 
-/** Of completed journeys, from due and from sent; two figures are enough for short samples. */
+/** Latencies of completed journeys, from due and from sent. Two figures suffice. */
 const emptySample = () => ({
   ...{ completed: 0, failed: 0, abandoned: 0 },
   ...{ latencies: createLatencies(2), latenciesFromSent: createLatencies(2) },

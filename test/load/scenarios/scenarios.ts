@@ -26,7 +26,7 @@ export interface ScenarioOrder extends Key {
   /** Payment journeys end with their webhook. Without it, with the last answer. */
   readonly awaitsWebhooks: boolean
   readonly fixtures: Fixtures
-  /** Of `reads`: one kind alone. */
+  /** The only kind of read that `reads` sends. */
   readonly onlyRead?: string | undefined
 }
 
@@ -99,7 +99,7 @@ const INTENTS = '/v1/payment_intents'
 /** Distinct users of a scenario; each returns after this many payments. */
 const USERS = 50_000
 const SAMPLE_EVERY = 1_000
-/** Of every create, but for its user. */
+/** The request of every create, but for its user. */
 export const INTENT = anIntent({ amount_usd_cents: 2_500 })
 
 type CreatedIntent = Readonly<Record<'intent_id' | 'session_token', string>>

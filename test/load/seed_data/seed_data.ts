@@ -32,7 +32,7 @@ import { NO_REPORTS } from '../../support/webhook_store.js'
 
 export interface SeedDataOptions {
   readonly folder: string
-  /** Of each kind. */
+  /** How many of each kind. */
   readonly count: number
   readonly what: readonly ('intents' | 'payouts')[]
   /** How many of all are open at the end. */

@@ -16,7 +16,7 @@ import { DEMO, viewOf, type World } from '../../support/world.js'
 
 /** Writes the payments of one kind. */
 export interface SeedPayments {
-  /** Of all so far. */
+  /** The ids of all so far. */
   readonly ids: readonly string[]
   writeEnded(count: number): Promise<void>
   writeOpen(count: number): Promise<void>
@@ -44,7 +44,7 @@ function numbered<Name extends string, Id>(world: World, idName: Name) {
   return { ids, create }
 }
 
-/** Of a hundred. */
+/** How many of a hundred end so. */
 const SHARES = { captured: 60, expired: 28, cancelled: 6, failed: 3, refunded: 3 }
 type Outcome = keyof typeof SHARES
 const OUTCOMES = Object.entries(SHARES).flatMap(([outcome, share]) =>
@@ -123,7 +123,7 @@ export async function createBeneficiaries(world: World): Promise<readonly string
   return (await accepted<{ id: string }>(world, commands)).map(({ id }) => id)
 }
 
-/** Of five open payouts four are held for review, and one has no answer of the rail. */
+/** Four of five open payouts are held for review, and one has no answer of the rail. */
 export function createSeedPayouts(
   world: World,
   rail: SandboxRail,

@@ -136,7 +136,7 @@ const setUp = async (world: World, fee: bigint): Promise<string> =>
 const orphans = (world: World, resolved = false): Promise<{ held: string[] }[]> =>
   readAll(world, (page) => listOrphans({ resolved, ...page }))
 
-/** Of the discrepancies, oldest first. */
+/** The reasons of the discrepancies, oldest first. */
 const reasonsOf = async (world: World): Promise<readonly string[]> =>
   (await discrepanciesOf(world)).map(({ reason }) => reason)
 

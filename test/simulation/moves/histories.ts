@@ -13,7 +13,7 @@ import type { EntityRow } from './server.js'
 /** A call and its answer. */
 export interface Entry extends Call {
   readonly gateway: string
-  /** Of all calls and answers. */
+  /** The place among all calls and answers. */
   readonly invoked: number
   answered: number | null
   outcome: 'ok' | 'not_found' | 'unknown'

@@ -23,7 +23,7 @@ export interface EntityRow {
   readonly partner: string
   readonly key: string
   readonly state: number
-  /** Of the event, per partner. */
+  /** The number of the event, per partner. */
   readonly sequence: number
 }
 

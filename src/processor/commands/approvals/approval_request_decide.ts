@@ -107,7 +107,7 @@ function stageDecision(
   return decided
 }
 
-/** Of the requests that are decided or expired, the newest are listed. */
+/** How many decided and expired requests are listed, the newest first. */
 const RESOLVED_MAX = 100
 
 export function listApprovalRequests(resolved: boolean): Command {

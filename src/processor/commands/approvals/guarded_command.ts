@@ -29,7 +29,7 @@ import { resolveDiscrepancy } from '../rail_reports/discrepancy_resolve.js'
 /** What guarded commands depend on besides their arguments. */
 export interface GuardedLinks {
   readonly callers: Callers
-  /** Of the release that is approved. */
+  /** What the approved release of a recovery has found. */
   readonly findings: ReleaseFindings
   /** Whether settings for all partners are stored for all shards of a cluster. */
   readonly isCluster: boolean
@@ -49,7 +49,7 @@ const settingOf = {
     rateSetting(currency, rate),
 } as const
 
-/** Of an approved request, the setting that a cluster stores for all shards; null: none. */
+/** The setting that an approved request stores for all shards. Null if it stores none. */
 export function approvedSetting(
   operation: string,
   given: string,

@@ -18,7 +18,7 @@ import { isGuardedRate } from '../../changes/second_operator.js'
 import { answer, refuse, type Answer } from '../../cycle/answer.js'
 import type { Command, CommandContext } from '../../cycle/command.js'
 
-/** Of a setting for all shards of a cluster, which was checked when it was stored. */
+/** Where a setting for all shards comes from. It was checked when it was stored. */
 export interface SettingSource {
   readonly setAt: Instant
   readonly evidence: string

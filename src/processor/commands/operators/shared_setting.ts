@@ -82,7 +82,7 @@ export function applySetting(setting: ClusterSetting, after: number): Command {
   }
 }
 
-/** Of a setting that cannot be applied: the log has the operator who decided so. */
+/** Skips a setting that cannot be applied. The log names the operator who decided so. */
 export function passOverSetting(setting: ClusterSetting, after: number): Command {
   const { version, kind, key, at, actor, skippedBy, skipReason } = setting
   return {

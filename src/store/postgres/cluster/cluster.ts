@@ -56,7 +56,7 @@ export interface Shard extends Place {
   readonly partners: number
   readonly moveTo: string | null
   readonly moves: number
-  /** Of the settings for all shards, the newest that its books have applied; 0: none. */
+  /** The version of the newest setting for all shards that its books have applied, or 0. */
   readonly settingsVersion: number
   /** Settings that they have not applied. */
   readonly settingsBehind: number
@@ -152,14 +152,14 @@ const STANDBY_LAG = `SELECT max(pg_wal_lsn_diff(pg_current_wal_lsn(), replay_lsn
 
 export interface ClusterOptions {
   readonly url: string
-  /** Of this processor. */
+  /** The name of this processor. */
   readonly name: string
   readonly pause: (ms: number) => Promise<void>
   /** The server that was used last. */
   readonly timelines?: Timelines
   /** Called while another process has the name. */
   readonly onNameTaken: () => void
-  /** Of each statement. Default: ANSWER_WITHIN_MS. */
+  /** How long a statement may take. Default: ANSWER_WITHIN_MS. */
   readonly answerWithinMs?: number
 }
 

@@ -51,7 +51,10 @@ export interface ClusterSettings {
   ): Promise<ClusterSetting | null>
 }
 
-/** Of two at once, the second waits for the first, finds its version and adds nothing. */
+/**
+ * When two processors append at once, the second one waits for the first, finds the version taken
+ * and inserts no row; `appendSetting` then tries again.
+ */
 const appendAt = (now: string): string => `
   INSERT INTO settings (version, at, kind, key, value, actor, reason, request_id)
   SELECT coalesce(max(version), 0) + 1, greatest(${now}, coalesce(max(at), 0)),
