@@ -2,7 +2,9 @@
 import t from 'tap'
 import { eventually } from '../support/eventually.js'
 import { operatorCli } from '../support/operator_cli.js'
-import { requestPage, signIn, startConsoleStack } from './stack.js'
+import { freePort } from '../../src/supervisor/ports.js'
+import { runProcess, startProcess } from '../support/single_process.js'
+import { isServing, requestPage, signIn, startConsoleStack } from './stack.js'
 
 t.setTimeout(0)
 
@@ -155,6 +157,31 @@ void t.test('the console', async (t) => {
       t.match(await stack.metrics(), 'causeway_process_restarts_total{process="console"} 1')
     },
   )
+
+  await t.test('with several processors a list names the one that does not answer', async (t) => {
+    const [port, silent] = [await freePort('127.0.0.1'), await freePort('127.0.0.1')]
+    const several = `http://127.0.0.1:${port}`
+    await startProcess(t, 'src/console/main.js', {
+      PROCESSORS: `${stack.sandbox.grpc_address},127.0.0.1:${silent}`,
+      CONSOLE_PORT: String(port),
+    })
+    await eventually('the console serves', () => isServing(several))
+    const cookie = await signIn({ url: several, token: stack.token })
+    for (const path of ['/', '/review', '/unknown', '/discrepancies', '/partners', '/actions']) {
+      const { status, text } = await requestPage(`${several}${path}`, { headers: { cookie } })
+      t.equal(status, 200, path)
+      t.match(text, `127.0.0.1:${silent} did not answer.`, path)
+    }
+    const { text } = await requestPage(`${several}/`, { headers: { cookie } })
+    t.match(text, /127\.0\.0\.1:\d+<\/strong> take payments/)
+    t.match(text, `${silent}</strong> no processor serves it`)
+  })
+
+  await t.test('it does not listen beyond loopback', async (t) => {
+    const { exitCode, err } = await runProcess('src/console/main.js', { CONSOLE_HOST: '0.0.0.0' })
+    t.equal(exitCode, 1)
+    t.match(err, 'CONSOLE_HOST=0.0.0.0 is not a loopback address')
+  })
 
   await t.test('failed sign-ins are limited', async (t) => {
     const statuses: number[] = []

@@ -18,12 +18,12 @@ export async function startConsoleStack(
 ): Promise<ConsoleStack> {
   const stack = await startStack({ settings: { CONSOLE: 'on', RAIL_DELAY_MS: '50', ...settings } })
   const url = stack.sandbox.console_url ?? ''
-  await eventually('the console serves', () => answered(url))
+  await eventually('the console serves', () => isServing(url))
   const token = readFileSync(join(stack.dataDir, FILES.operatorToken), 'utf8').trim()
   return { ...stack, url, token }
 }
 
-const answered = (url: string): Promise<boolean> =>
+export const isServing = (url: string): Promise<boolean> =>
   fetch(`${url}/healthz`).then(
     ({ ok }) => ok,
     () => false,

@@ -23,6 +23,7 @@ import type { RunResult } from '../load/result.js'
 import { promtool, skipsPrometheus, startPrometheus } from '../metrics/prometheus.js'
 import { storedRows } from '../support/stored_rows.js'
 import { auditOf } from '../support/audit.js'
+import { isServing, requestPage, signIn } from '../console/stack.js'
 import { eventually } from '../support/eventually.js'
 import { operatorsOf } from '../support/operators.js'
 import { withKey } from '../support/partner.js'
@@ -129,6 +130,17 @@ void t.test('partners of both shards are served through both gateways', async (t
   const [one = '', two = ''] = gateways
   t.equal(await create({}, one, 1), await create({}, two, 1), 'one intent under one key')
   t.equal(await create(second, one, 1), await create(second, two, 1))
+})
+
+void t.test('the console is of both shards', async (t) => {
+  const url = sandbox.console_url ?? ''
+  await eventually('the console serves', () => isServing(url), RECOVERED_WITHIN_MS)
+  const token = readFileSync(join(dataDir, FILES.operatorToken), 'utf8').trim()
+  const cookie = await signIn({ url, token })
+  const { text } = await requestPage(`${url}/`, { headers: { cookie } })
+  for (const shard of SHARDS) t.match(text, `<strong>${shard}</strong> take payments`)
+  const shards = await requestPage(`${url}/shards`, { headers: { cookie } })
+  t.match(shards.text, 'Waiting for a shard: processor-3.')
 })
 
 /** In the order of the shards. */

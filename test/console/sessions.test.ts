@@ -1,0 +1,103 @@
+/** Sessions and the limit of failed sign-ins, with a clock that the test holds. */
+import t from 'tap'
+import { instant, MINUTE, type Clock } from '../../src/base/clock.js'
+import { systemRandom } from '../../src/base/random.js'
+import { html } from '../../src/console/html/html.js'
+import {
+  createSessions,
+  IDLE_MS,
+  isFormToken,
+  LIFETIME_MS,
+} from '../../src/console/session/sessions.js'
+import { createSignInLimit } from '../../src/console/session/sign_in_limit.js'
+
+function heldClock() {
+  let now = 1_000_000
+  const clock: Clock = { now: () => instant(now) }
+  return { clock, wait: (ms: number) => void (now += ms) }
+}
+
+function aSession() {
+  let closed = 0
+  const uplink = {
+    clients: () => Promise.reject(new Error('not called')),
+    close: () => void (closed += 1),
+  }
+  return { given: { name: 'ann', roles: ['read'], uplink }, closed: () => closed }
+}
+
+t.test('a session ends after a time without a request', (t) => {
+  const { clock, wait } = heldClock()
+  const sessions = createSessions(clock, systemRandom())
+  const { given, closed } = aSession()
+  const cookie = sessions.start(given)
+  wait(IDLE_MS - 1)
+  t.equal(sessions.find(cookie)?.name, 'ann')
+  wait(IDLE_MS - 1)
+  t.ok(sessions.isOpen(cookie), 'a page that stays open is no request')
+  wait(1)
+  t.notOk(sessions.isOpen(cookie))
+  t.equal(sessions.find(cookie), undefined)
+  t.equal(closed(), 1)
+  t.end()
+})
+
+t.test('a session ends after its lifetime, however often it is used', (t) => {
+  const { clock, wait } = heldClock()
+  const sessions = createSessions(clock, systemRandom())
+  const cookie = sessions.start(aSession().given)
+  for (let ms = 0; ms < LIFETIME_MS - MINUTE; ms += MINUTE) {
+    wait(MINUTE)
+    t.ok(sessions.find(cookie))
+  }
+  wait(MINUTE)
+  t.equal(sessions.find(cookie), undefined)
+  t.end()
+})
+
+t.test('a cookie or a form of another session is none', (t) => {
+  const sessions = createSessions(heldClock().clock, systemRandom())
+  const cookie = sessions.start(aSession().given)
+  const other = sessions.find(sessions.start(aSession().given))!
+  const own = sessions.find(cookie)!
+  t.not(own.formToken, other.formToken)
+  t.ok(isFormToken(own, own.formToken))
+  for (const wrong of [other.formToken, '', undefined, own.formToken.slice(1)]) {
+    t.notOk(isFormToken(own, wrong))
+  }
+  for (const wrong of ['', `${cookie}x`, own.formToken]) t.equal(sessions.find(wrong), undefined)
+  sessions.close()
+  t.equal(sessions.find(cookie), undefined)
+  t.end()
+})
+
+t.test('failed sign-ins are limited by address, and in all', (t) => {
+  const { clock, wait } = heldClock()
+  const limit = createSignInLimit(clock)
+  for (let i = 0; i < 5; i++) {
+    t.equal(limit.waitSeconds('a'), 0)
+    limit.failed('a')
+  }
+  t.equal(limit.waitSeconds('a'), 60)
+  t.equal(limit.waitSeconds('b'), 0)
+  for (let i = 0; i < 45; i++) limit.failed(`address ${i}`)
+  t.equal(limit.waitSeconds('b'), 60, 'of all addresses together')
+  wait(MINUTE)
+  t.equal(limit.waitSeconds('a'), 0)
+  t.end()
+})
+
+t.test('all that is put into a template is escaped, other templates are not', (t) => {
+  const hostile = `"><script>alert('1')</script>&\u202e\u0000`
+  const made = String(
+    html`<p title="${hostile}">${[hostile, html`<b>${hostile}</b>`, 7n, null]}</p>`,
+  )
+  t.equal(
+    made.replaceAll(
+      '&quot;&gt;&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt;&amp;\\u202e\\u0000',
+      'HOSTILE',
+    ),
+    '<p title="HOSTILE">HOSTILE<b>HOSTILE</b>7</p>',
+  )
+  t.end()
+})
