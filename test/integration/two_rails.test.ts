@@ -11,6 +11,7 @@ import type { Environment } from '../../src/base/ids.js'
 import { systemRandom } from '../../src/base/random.js'
 import { FILES } from '../../src/base/subjects.js'
 import { openDatabase } from '../../src/store/database.js'
+import { assertCleanAudit, auditOf } from '../support/audit.js'
 import { eventually } from '../support/eventually.js'
 import { operatorCli } from '../support/operator_cli.js'
 import { partnerOf, withKey, type Partner } from '../support/partner.js'
@@ -107,6 +108,12 @@ async function journalOf(dataDir: string): Promise<readonly Journaled[]> {
   return rows
 }
 
+async function changeJournal(dataDir: string, sql: string): Promise<void> {
+  const journal = await openDatabase(join(dataDir, FILES.railDatabase))
+  await journal.exec(sql)
+  await journal.close()
+}
+
 const partners: Readonly<Record<Environment, Partner>> = {
   sandbox: partnerOf(stack.sandbox),
   production: await openProduction(),
@@ -188,4 +195,13 @@ t.test('a rail that is down stops its own environment only', async (t) => {
   await untilPaid('production')
   await pay('production', ROUNDS)
   await untilPaid('production')
+})
+
+t.test('the audit compares the log of its own rail', async (t) => {
+  await assertCleanAudit(t, stack.dataDir)
+  const [own = ''] = paid.sandbox
+  await changeJournal(stack.dataDir, `DELETE FROM instructions WHERE id = '${own}'`)
+  const { clean, report } = await auditOf(stack.dataDir)
+  t.notOk(clean)
+  t.match(report, new RegExp(`paid_exactly_once[^]*${own}`))
 })

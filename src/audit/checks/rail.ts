@@ -4,6 +4,8 @@
  *
  * - A mismatch is allowed only when an operator can see it: there is a discrepancy, an orphan
  *   execution, or a manual settlement with evidence.
+ * - Of several rails only those whose log is this one are compared: those of which it has an
+ *   executed payment. The logs of the others are their banks'.
  * - The rail's snapshot is taken later. Everything the processor has finished must be there; what
  *   the rail executed since then is no violation.
  */
@@ -20,15 +22,26 @@ const instructionOf = (id: string): string => `coalesce(
   (SELECT orphan.instruction FROM orphan_executions orphan WHERE orphan.matched_to = ${id}), ${id})`
 
 /** The instruction of each entity as the books have it. */
-const INSTRUCTED = `instructed (id, instruction, state, amount, currency, purpose, transaction_id)
-  AS (
+const INSTRUCTED = `instructed (id, instruction, state, amount, currency, purpose, transaction_id,
+  rail) AS (
   SELECT id, ${instructionOf('id')}, state, context ->> 'recipientAmount', context ->> 'currency',
-         'payout', context ->> 'transactionId'
+         'payout', context ->> 'transactionId', coalesce(context ->> 'rail', 'sandbox')
     FROM payouts
   UNION ALL
   SELECT id, ${instructionOf('id')}, state, context ->> '$.scanned.quote.localMinor',
-         context ->> '$.scanned.quote.currency', 'qr_payment', context ->> 'transactionId'
+         context ->> '$.scanned.quote.currency', 'qr_payment', context ->> 'transactionId',
+         coalesce(context ->> '$.confirmation.rail', 'sandbox')
     FROM intents)`
+
+const EXECUTED = `('completed', 'reversed', 'captured', 'refunded')`
+
+/** The only rail of all executed payments, or those of several that have one in this log. */
+const LOGGED = `${INSTRUCTED}, executed AS (
+    SELECT * FROM instructed WHERE state IN ${EXECUTED}),
+  logged (rail) AS (
+    SELECT DISTINCT rail FROM executed
+      WHERE (SELECT count(DISTINCT rail) FROM executed) = 1
+        OR instruction IN (SELECT id FROM rail.instructions))`
 
 const atRail = `i.state || ', executed ' || i.executions || ' times: ' || i.purpose || ' of '
   || i.currency || ' ' || CAST(i.amount AS TEXT) || coalesce(' as ' || i.transaction_id, '')`
@@ -55,12 +68,12 @@ export const paidExactlyOnce = byQuery({
   sentence: 'A completed, reversed, captured or refunded payment was executed once, as instructed.',
   reads: ['rail'],
   over: ['payouts', 'intents'],
-  broken: `WITH ${INSTRUCTED}
+  broken: `WITH ${LOGGED}
     SELECT o.id AS entity, coalesce(${atRail}, 'no instruction') AS found,
            'executed 1 times: ' || o.purpose || ' of ' || o.currency || ' ' || o.amount
              || coalesce(' as ' || o.transaction_id, ' with a transaction id') AS expected
-      FROM instructed o LEFT JOIN rail.instructions i ON i.id = o.instruction
-      WHERE o.state IN ('completed', 'reversed', 'captured', 'refunded')
+      FROM executed o LEFT JOIN rail.instructions i ON i.id = o.instruction
+      WHERE o.rail IN (SELECT rail FROM logged)
         AND (i.executions, CAST(i.amount AS TEXT), i.currency, i.purpose, i.transaction_id)
           IS NOT (1, o.amount, o.currency, o.purpose, coalesce(o.transaction_id, ''))
         AND NOT ${isAccountedFor('o.id')}`,
@@ -140,10 +153,11 @@ export const reversalsHaveRailReturn = byQuery({
   sentence: "A reversed or refunded payment is returned in the rail's log.",
   reads: ['rail'],
   over: ['payouts', 'intents'],
-  broken: `WITH ${INSTRUCTED}
+  broken: `WITH ${LOGGED}
     SELECT o.id AS entity, coalesce(${atRail}, 'no instruction') AS found, 'returned' AS expected
-      FROM instructed o LEFT JOIN rail.instructions i ON i.id = o.instruction
-      WHERE o.state IN ('reversed', 'refunded') AND i.state IS NOT 'returned'
+      FROM executed o LEFT JOIN rail.instructions i ON i.id = o.instruction
+      WHERE o.rail IN (SELECT rail FROM logged)
+        AND o.state IN ('reversed', 'refunded') AND i.state IS NOT 'returned'
         AND NOT ${isAccountedFor('o.id')}`,
 })
 
