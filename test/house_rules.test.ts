@@ -76,7 +76,7 @@ const MODULES: Readonly<Record<string, readonly string[]>> = {
     ...[BASE, 'src/money', 'src/auth', 'actors', 'actors/intent', 'actors/payout'],
     ...['src/operations', 'protos/types'],
   ],
-  'src/audit': [BASE, DATABASE, POSTGRES],
+  'src/audit': [BASE, DATABASE, POSTGRES, 'src/supervisor'],
   'src/backup': [BASE, 'src/audit', DATABASE, DATABASE_COPY],
   'protos/types': [],
 }

@@ -6,20 +6,22 @@
  *
  * `[--data-dir DIR] [--json] [--live] [--webhooks-replaced-at TIME]`. Exit code 0: clean; 1: a
  * check is broken; 2: nothing to audit, or a bad argument. It reads the databases of DIR (default:
- * DATA_DIR) and needs no running process; the stack may run. `--live` leaves out the checks that
- * compare databases. `--webhooks-replaced-at` accepts that deliveries settled until then are
- * missing, because the operator replaced webhooks.db.
+ * DATA_DIR) and needs no running process; the stack may run. The bundled PostgreSQL server of a
+ * stopped stack is started for the audit. `--live` leaves out the checks that compare databases.
+ * `--webhooks-replaced-at` accepts that deliveries settled until then are missing, because the
+ * operator replaced webhooks.db.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { instant, systemClock, type Instant } from '../base/clock.js'
 import { programOptions } from '../base/program_options.js'
-import { poolStoreUrl, storeUrl } from '../base/settings.js'
+import { storeUrl } from '../base/settings.js'
 import { readSettings } from '../base/settings_reader.js'
 import { FILES, webhookDatabase, WEBHOOK_POOLS_MAX, webhookSchema } from '../base/subjects.js'
 import { toVisibleJson } from '../base/visible_text.js'
 import { exportSchemas, type SchemaFile } from '../store/postgres/copy.js'
+import { startStoppedStore, type StartedStore } from '../supervisor/stopped_store.js'
 import { audit, type CheckResult } from './audit.js'
 import { NothingToAudit, openBooks, type Exported } from './books.js'
 import { auditCluster } from './cluster_audit.js'
@@ -51,8 +53,10 @@ const options = {
   stopwatch: () => performance.now(),
   onCheck: (result: CheckResult) => printProgress(checkLine(result)),
 }
+let stopped: StartedStore | undefined
 const temporary = mkdtempSync(join(tmpdir(), 'causeway-audit-'))
 try {
+  if (settings.STORE_URL === '') stopped = await startStoppedStore(dataDir)
   const isClean = await run()
   if (!isClean) process.exitCode = BROKEN
 } catch (error) {
@@ -61,12 +65,13 @@ try {
   process.stderr.write(`${isMissing ? 'nothing to audit' : 'cannot be read'}: ${reason}\n`)
   process.exitCode = isMissing ? NOTHING_AUDITED : BROKEN
 }
+await stopped?.stop()
 rmSync(temporary, { recursive: true, force: true })
 
 async function run(): Promise<boolean> {
-  const url = storeUrl(settings, dataDir)
+  const url = stopped?.url ?? storeUrl(settings, dataDir)
   const { SHARD: shard, WEBHOOK_POOL_SCHEMA: poolSchema } = settings
-  const poolUrl = poolStoreUrl(settings, dataDir)
+  const poolUrl = settings.WEBHOOK_STORE_URL || url
   const given = { url, poolUrl, dataDir, folder: temporary, poolSchema, shard, clock: systemClock }
   const cluster = url === '' ? undefined : await exportCluster(given)
   if (cluster !== undefined) {

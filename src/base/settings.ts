@@ -326,9 +326,3 @@ export function storeUrl({ STORE_URL }: Pick<Settings, 'STORE_URL'>, folder: str
   if (STORE_URL !== '' || !existsSync(file)) return STORE_URL
   return readSecretFile(file)
 }
-
-/** That of the webhook pools. */
-export const poolStoreUrl = (
-  settings: Pick<Settings, 'STORE_URL' | 'WEBHOOK_STORE_URL'>,
-  folder: string,
-): string => settings.WEBHOOK_STORE_URL || storeUrl(settings, folder)

@@ -94,4 +94,8 @@ void t.test('payments complete although the server is killed', async (t) => {
   t.match(report, /^ok +pool_events_match/m)
   t.notMatch(report, 'not audited')
   t.equal(await stack.stop(), 0)
+  const stopped = await auditOf(dataDir, OWN)
+  t.ok(stopped.clean, stopped.report)
+  t.notMatch(stopped.report, 'not audited')
+  t.notOk(existsSync(join(dataDir, 'postgres/postmaster.pid')), 'its server has stopped')
 })
