@@ -20,6 +20,8 @@ import { tempFolder } from '../support/temp_folder.js'
 const WINDOW = '10s'
 const FAULT_WITHIN_MS = 60_000
 const KILL_EVERY_MS = 100
+/** A scrape of a busy machine can take too long, and a single PostgreSQL has no standby. */
+const MAY_FIRE = ['CausewayNotScraped', 'CausewayStoreNotSynchronous']
 
 t.setTimeout(0)
 const folder = tempFolder(t)
@@ -80,8 +82,7 @@ void t.test('Prometheus', { skip: skipsPrometheus }, async (t) => {
   const pages = alertRules().filter(({ severity }) => severity === 'page')
   const firing = await prometheus.firing()
   for (const { alert } of pages) {
-    // A scrape of a busy machine can take too long.
-    if (alert !== 'CausewayNotScraped') t.notOk(firing.has(alert), `quiet without faults: ${alert}`)
+    if (!MAY_FIRE.includes(alert)) t.notOk(firing.has(alert), `quiet without faults: ${alert}`)
   }
 
   await t.test('held payouts and dead deliveries raise alerts', async () => {
