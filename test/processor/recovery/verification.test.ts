@@ -26,7 +26,7 @@ interface Started {
 }
 
 /** A start of the processor on these books; `mark`: with their high-water mark. */
-async function started(t: Test, mark: boolean): Promise<Started> {
+async function started(t: Test, mark: boolean, rails?: readonly string[]): Promise<Started> {
   const world = await createWorld(t)
   const file = join(world.folder, FILES.highWater)
   const { booksId, epoch, lastBatch } = world.store.marks.progress()
@@ -34,6 +34,7 @@ async function started(t: Test, mark: boolean): Promise<Started> {
   const recovery = await createRecovery({
     books: world.store,
     highWaterFile: file,
+    ...(rails === undefined ? {} : { rails }),
     clock: world.clock,
     pause: () => new Promise((resolve) => setImmediate(resolve)),
     log: createLog('test', { LOG_LEVEL: 'silent' }),
@@ -96,6 +97,26 @@ void t.test('an unreadable mark is none', async (t) => {
     log: createLog('test', { LOG_LEVEL: 'silent' }),
   })
   t.notOk(recovery.isVerified())
+})
+
+void t.test('of several rails every one must have answered', async (t) => {
+  const { world, recovery } = await started(t, false, ['bank_a', 'bank_b'])
+  t.ok(await recovery.admitRail('bank_a', null))
+  t.ok(await recovery.admitRail('bank_a', null), 'it has connected again')
+  t.equal(await write(world), 'configuration_error')
+  t.ok(await recovery.admitRail('bank_b', null))
+  t.equal(await write(world), 'ok')
+})
+
+void t.test('books that are behind any of several rails enter recovery mode', async (t) => {
+  const { world, recovery, restarts } = await started(t, true, ['bank_a', 'bank_b'])
+  const sent = await pay(world)
+  t.ok(await recovery.admitRail('bank_a', sent.id))
+  const lost = newId('payout', world.clock.now(), systemRandom())
+  t.notOk(await recovery.admitRail('bank_b', lost))
+  t.match(recovery.behind(), [{ reason: /^rail bank_b has instruction pout_/ }])
+  while (restarts() === 0) await new Promise((resolve) => setImmediate(resolve))
+  t.equal(await write(world), 'configuration_error')
 })
 
 void t.test('a rail that is ahead begins recovery mode instead', async (t) => {
