@@ -6,13 +6,14 @@ import { instant } from '../../src/base/clock.js'
 import {
   carryOut,
   recall,
-  receive,
   refusesRecall,
+  sandboxRules,
   simulate,
   type BankContext,
 } from '../../src/rails/sandbox/bank.js'
-import { contentOf, reportOf, type Entry } from '../../src/rails/sandbox/entry.js'
-import { SIMULATED_OUTCOMES } from '../../src/rails/rail.js'
+import { contentOf, reportOf, type Entry } from '../../src/rails/adapter/entry.js'
+import { receive as receiveBy } from '../../src/rails/adapter/entry_changes.js'
+import { SIMULATED_OUTCOMES, type Instruction } from '../../src/rails/rail.js'
 import { anInstruction, random } from './harness.js'
 
 const NOON = 1_800_000_000_000
@@ -21,6 +22,8 @@ const at = (milliseconds: number, delayMs = 250): BankContext => ({
   random,
   delayMs,
 })
+const receive = (instruction: Instruction, context: BankContext): Entry =>
+  receiveBy(instruction, sandboxRules(context.delayMs), context)
 const toAccount = (account: string): Entry => receive(anInstruction({ account }), at(0))
 const withHint = (hint: string, delayMs = 250): Entry =>
   receive(anInstruction({ purpose: 'qr_payment', hint }), at(0, delayMs))

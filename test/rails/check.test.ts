@@ -12,7 +12,7 @@ import { projectRoot } from '../../src/base/project_root.js'
 import type { Callers } from '../../src/auth/callers.js'
 import { readBehaviors } from '../../src/rails/check/behaviors.js'
 import { LINES } from '../../src/rails/check/run.js'
-import type { Entry } from '../../src/rails/sandbox/entry.js'
+import type { Entry } from '../../src/rails/adapter/entry.js'
 import { openJournal, type Journal } from '../../src/rails/sandbox/journal.js'
 import { startSandboxRail } from '../../src/rails/sandbox/server.js'
 import { withEveryRole } from '../support/callers.js'
@@ -20,6 +20,9 @@ import { check, namesOf } from './check_harness.js'
 import { aRail, log, random, shortFolder, TOKEN } from './harness.js'
 
 t.setTimeout(0)
+
+const BURST = 'thousand_at_once'
+const nameOf = ({ name }: { readonly name: string }): string => name
 
 interface Fault {
   readonly journal?: (journal: Journal) => Partial<Journal>
@@ -130,7 +133,9 @@ async function demandPass(t: Test): Promise<void> {
 }
 
 async function demandFound(t: Test, line: string, fault: Fault): Promise<void> {
-  const results = await check(t, { ...(await aSandbox(t, fault)), patienceMs: 8_000 })
+  // The burst is for its own fault only: eleven at once would take minutes.
+  const only = LINES.map(nameOf).filter((name) => name !== BURST || name === line)
+  const results = await check(t, { ...(await aSandbox(t, fault)), patienceMs: 8_000, only })
   t.same(namesOf(results, 'fail'), [line], line)
 }
 
@@ -161,8 +166,6 @@ void t.test('each sentence is one of the contract or of the guide', async (t) =>
   }
   t.equal(new Set(LINES.map(nameOf)).size, LINES.length)
 })
-
-const nameOf = ({ name }: { readonly name: string }): string => name
 
 const program = promisify(execFile)
 const MAIN = join(projectRoot(), '.build/src/rails/check/main.js')
@@ -205,7 +208,7 @@ void t.test('the program prints a table or JSON, and its exit code', async (t) =
     ...['--only', 'refused', '--patience', '0.5'],
   )
   t.equal(failing.code, 1)
-  t.match(failing.text, /FAIL {2}refused .*\n(.*\n)*? *→ not within 0.5 s: a report `refused`/)
+  t.match(failing.text, /FAIL {2}refused .*\n(.*\n)*? *→ not in time: a report `refused`/)
 
   writeFileSync(faulty, '{"paid": {"amuont": "1"}}')
   const mistakes = [

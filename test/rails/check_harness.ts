@@ -6,6 +6,7 @@ import { readBehaviors, type Behaviors } from '../../src/rails/check/behaviors.j
 import { createRun } from '../../src/rails/check/context.js'
 import { createProbe } from '../../src/rails/check/probe.js'
 import { runLines, type LineResult } from '../../src/rails/check/run.js'
+import { patience } from '../support/patience.js'
 import { random, TOKEN } from './harness.js'
 
 export interface Checked {
@@ -17,19 +18,22 @@ export interface Checked {
 }
 
 const PATIENCE_MS = 20_000
+/** On a busy machine. */
+const ANSWERED_WITHIN_MS = 120_000
 
 /** The results of all lines. */
 export async function check(t: Test, checked: Checked): Promise<readonly LineResult[]> {
   const { address, restart, only, patienceMs = PATIENCE_MS } = checked
   const probe = createProbe({
     ...{ address, token: TOKEN, tls: CLEARTEXT, clock: systemClock },
-    answeredWithinMs: patienceMs,
+    answeredWithinMs: ANSWERED_WITHIN_MS,
   })
   t.teardown(() => probe.close())
   const described = await probe.describe()
   if (described.kind === 'fault') throw new Error(described.text)
   const run = createRun({
     ...{ probe, clock: systemClock, random, patienceMs, hasToken: true },
+    deadline: () => patience(patienceMs),
     finalityWindowMs: described.message.finality_window_ms,
     behaviors: checked.behaviors ?? readBehaviors(undefined),
     ...(restart === undefined ? {} : { restart }),

@@ -10,7 +10,7 @@ import { instant, systemClock } from '../../src/base/clock.js'
 import { bearer } from '../../src/base/bearer.js'
 import { contracts } from '../../src/base/protos.js'
 import type { Instruction, Rail } from '../../src/rails/rail.js'
-import type { Entry } from '../../src/rails/sandbox/entry.js'
+import type { Entry } from '../../src/rails/adapter/entry.js'
 import type { Journal } from '../../src/rails/sandbox/journal.js'
 import { openDatabase } from '../../src/store/database.js'
 import {

@@ -6,10 +6,10 @@ import { instant } from '../../src/base/clock.js'
 import { createMovementTally } from '../../src/base/movements.js'
 import { systemRandom } from '../../src/base/random.js'
 import { openDatabase } from '../../src/store/database.js'
-import { readAccountBox } from '../../src/rails/sandbox/account_box.js'
+import { readAccountBox } from '../../src/rails/adapter/account_box.js'
 import { openJournal } from '../../src/rails/sandbox/journal.js'
-import { summaryOf } from '../../src/rails/sandbox/summary.js'
-import { statementOf } from '../../src/rails/sandbox/statement.js'
+import { summaryOf } from '../../src/rails/adapter/summary.js'
+import { statementOf } from '../../src/rails/adapter/statement.js'
 import { openStatement } from '../../src/reconciliation/statement.js'
 
 const HEAD = [

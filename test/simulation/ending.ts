@@ -6,7 +6,7 @@
  */
 import assert from 'node:assert/strict'
 import { DAY } from '../../src/base/clock.js'
-import type { Entry } from '../../src/rails/sandbox/entry.js'
+import type { Entry } from '../../src/rails/adapter/entry.js'
 import {
   call,
   runStep,

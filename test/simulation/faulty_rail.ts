@@ -10,8 +10,9 @@
 import type { Clock } from '../../src/base/clock.js'
 import type { Random } from '../../src/base/random.js'
 import type { RailInstruction, RailReport } from '../../src/rails/rail.js'
-import { reportOf, type Entry } from '../../src/rails/sandbox/entry.js'
-import { createJournalBatch } from '../../src/rails/sandbox/journal_batch.js'
+import { reportOf, type Entry } from '../../src/rails/adapter/entry.js'
+import { sandboxRules } from '../../src/rails/sandbox/bank.js'
+import { createJournalBatch } from '../../src/rails/adapter/journal_batch.js'
 import type { Discrepancy } from '../../src/rails/sandbox/journal.js'
 import type { SeededRandom } from '../fuzz/seeded_random.js'
 
@@ -78,13 +79,16 @@ export function createFaultyRail(
     falselyReported.add(report.id)
     transmit(reports, other)
   }
-  const context = () => ({ now: clock.now(), random, delayMs: seededRandom.pick(DELAYS) })
 
   const decide = (
     known: Entry | undefined,
     run: (batch: ReportBatchInFlight) => RailReport | null,
   ): void => {
-    const batch = createJournalBatch(known === undefined ? [] : [known], context())
+    const batch = createJournalBatch(
+      known === undefined ? [] : [known],
+      sandboxRules(seededRandom.pick(DELAYS)),
+      { now: clock.now(), random },
+    )
     const reply = run(batch)
     const changes = batch.changes()
     for (const entry of changes.entries) entries.set(entry.id, entry)

@@ -7,7 +7,8 @@ import { createLog } from '../../src/base/log.js'
 import { systemRandom } from '../../src/base/random.js'
 import { applyRailReport } from '../../src/processor/commands/rail_reports/rail_report_apply.js'
 import type { RailReport } from '../../src/rails/rail.js'
-import { createCycle } from '../../src/rails/sandbox/cycle.js'
+import { createCycle } from '../../src/rails/adapter/cycle.js'
+import { sandboxRules } from '../../src/rails/sandbox/bank.js'
 import { openJournal } from '../../src/rails/sandbox/journal.js'
 import type { World } from './world.js'
 
@@ -27,7 +28,7 @@ export async function openSandboxRail(world: World, file: string): Promise<Sandb
     clock: world.clock,
     random,
     log: createLog('test', { LOG_LEVEL: 'silent' }),
-    delayMs: 0,
+    rules: sandboxRules(0),
     publish: receive,
     fail: (error) => {
       throw error

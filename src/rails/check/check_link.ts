@@ -20,10 +20,17 @@ export class Violation extends Error {
 }
 
 const ENDED_WITHIN_MS = 2 * SECOND
+const LOOK_EVERY_MS = 50
+
+/** How long the kit waits for something. */
+export interface Deadline {
+  isOver(): boolean
+}
 
 export interface CheckLinkOptions {
   readonly call: LinkCall
-  readonly patienceMs: number
+  /** A new one for each wait. */
+  readonly deadline: () => Deadline
   /** Whether reports about this instruction stay unacknowledged. Default: none does. */
   readonly keeps?: (id: string) => boolean
   readonly isOfThisRun: (id: string) => boolean
@@ -49,7 +56,7 @@ export interface CheckLink {
 }
 
 export function createCheckLink(options: CheckLinkOptions): CheckLink {
-  const { call, patienceMs, keeps = () => false, isOfThisRun, observe } = options
+  const { call, deadline, keeps = () => false, isOfThisRun, observe } = options
   const received = new Map<string, Reported[]>()
   const watchers = new Set<() => void>()
   let fault: ServiceError | undefined
@@ -95,19 +102,19 @@ export function createCheckLink(options: CheckLinkOptions): CheckLink {
 
   function until<Found>(what: string, find: () => Found | undefined | false): Promise<Found> {
     return new Promise((resolve, reject) => {
+      const { isOver } = deadline()
       const look = (): void => {
         const found = find()
         if (found !== undefined && found !== false) finish(() => resolve(found))
         else if (over) finish(() => reject(new Violation(`the link ended before ${what}`)))
+        else if (isOver()) finish(() => reject(new Violation(`not in time: ${what}`)))
       }
       const finish = (settle: () => void): void => {
-        clearTimeout(timer)
+        clearInterval(timer)
         watchers.delete(look)
         settle()
       }
-      const late = (): void =>
-        finish(() => reject(new Violation(`not within ${patienceMs / SECOND} s: ${what}`)))
-      const timer = setTimeout(late, patienceMs)
+      const timer = setInterval(look, LOOK_EVERY_MS)
       watchers.add(look)
       look()
     })
@@ -121,17 +128,13 @@ export function createCheckLink(options: CheckLinkOptions): CheckLink {
 
   function ended(): Promise<status> {
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(
-        () => reject(new Violation('the adapter keeps the link open')),
-        patienceMs,
-      )
-      const look = (): void => {
-        if (!over) return
-        clearTimeout(timer)
-        resolve(fault?.code ?? status.OK)
-      }
-      watchers.add(look)
-      look()
+      const { isOver } = deadline()
+      const timer = setInterval(() => {
+        if (over) resolve(fault?.code ?? status.OK)
+        else if (isOver()) reject(new Violation('the adapter keeps the link open'))
+        else return
+        clearInterval(timer)
+      }, LOOK_EVERY_MS)
     })
   }
 

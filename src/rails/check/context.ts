@@ -7,7 +7,13 @@ import type { Clock } from '../../base/clock.js'
 import { newId } from '../../base/ids.js'
 import type { Random } from '../../base/random.js'
 import { contentOf, type BehaviorName, type Behaviors, type PaidContent } from './behaviors.js'
-import { createCheckLink, Violation, type CheckLink, type Reported } from './check_link.js'
+import {
+  createCheckLink,
+  Violation,
+  type CheckLink,
+  type Deadline,
+  type Reported,
+} from './check_link.js'
 import type { CallOptions, Probe, Summary } from './probe.js'
 
 /** The line cannot be checked here. The message says why. */
@@ -27,6 +33,8 @@ export interface CheckContext {
   readonly probe: Probe
   readonly clock: Clock
   readonly patienceMs: number
+  /** A new one of `patienceMs`. */
+  readonly deadline: () => Deadline
   readonly finalityWindowMs: number
   readonly hasToken: boolean
   /** A name that no other run has. */
@@ -58,6 +66,8 @@ export interface RunOptions {
   readonly clock: Clock
   readonly random: Random
   readonly patienceMs: number
+  /** Gives a new one of `patienceMs`. */
+  readonly deadline: () => Deadline
   readonly finalityWindowMs: number
   readonly hasToken: boolean
   readonly behaviors: Behaviors
@@ -68,7 +78,7 @@ export interface RunOptions {
 const RETRY_MS = 50
 
 export function createRun(options: RunOptions): Run {
-  const { probe, clock, random, patienceMs, behaviors } = options
+  const { probe, clock, random, deadline, behaviors } = options
   const runName = random.bytes(4).toString('hex')
   const reports = new Map<string, Reported[]>()
   let made: Sent[] = []
@@ -101,7 +111,7 @@ export function createRun(options: RunOptions): Run {
   function open({ keeps = () => false, ...callOptions }: LinkOptions = {}): CheckLink {
     const link = createCheckLink({
       call: probe.openLink(callOptions),
-      patienceMs,
+      deadline,
       keeps,
       isOfThisRun: (id) => reports.has(id),
       observe: (report) => reports.get(report.id)?.push(report),
@@ -120,9 +130,9 @@ export function createRun(options: RunOptions): Run {
 
   async function restart(): Promise<void> {
     await options.restart?.()
-    const until = clock.now() + patienceMs
+    const { isOver } = deadline()
     while ((await probe.describe()).kind === 'fault') {
-      if (clock.now() > until) throw new Violation('it does not serve after its restart')
+      if (isOver()) throw new Violation('it does not serve after its restart')
       await pause(RETRY_MS)
     }
   }

@@ -35,12 +35,12 @@ const answersAbout = (link: CheckLink, id: string): readonly Reported[] =>
  */
 export async function settle(check: CheckContext, link: CheckLink, sent: Sent): Promise<Reported> {
   let sentAt = check.clock.now()
-  const until = sentAt + check.patienceMs
+  const { isOver } = check.deadline()
   for (;;) {
     const answer = await ask(link, sent)
     if (FINAL.includes(answer.status)) return answer
     const now = check.clock.now()
-    demand(now <= until, `${sent.id} stays \`${answer.status}\``)
+    demand(!isOver(), `${sent.id} stays \`${answer.status}\``)
     if (answer.status === 'not_found' && now - sentAt > check.finalityWindowMs) {
       void link.send({ instruct: sent })
       sentAt = now

@@ -52,6 +52,10 @@ const { name: rail, finality_window_ms: finalityWindowMs } = described.message
 const checked = { address, rail, finalityWindowMs }
 const { restartCommand } = args
 const run = createRun({
+  deadline: () => {
+    const end = systemClock.now() + patienceMs
+    return { isOver: () => systemClock.now() > end }
+  },
   ...{ probe, clock: systemClock, random: systemRandom(), patienceMs, finalityWindowMs },
   ...{ hasToken: token !== '', behaviors },
   ...(restartCommand === undefined ? {} : { restart: () => executed(restartCommand) }),

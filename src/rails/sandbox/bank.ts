@@ -1,8 +1,8 @@
 /**
  * The rules of the sandbox bank: the outcome of an instruction, by account number and hint.
  *
- * Pure: time and random bytes are arguments. Does not own: storing entries (journal), when a step
- * is due (cycle).
+ * Pure: time and random bytes are arguments. Does not own: storing entries and refusing late
+ * ones (adapter), when a step is due (adapter/cycle).
  *
  * - Only `execute` moves money out, and only from `pending`, so at most once.
  * - `refused` and `returned` are final.
@@ -22,20 +22,13 @@
  * QR payments to an account that ends with 999000009: executed, and a recall is refused.
  */
 import { assert } from '../../base/assert.js'
-import { plus, SECOND, type Instant } from '../../base/clock.js'
-import { newId } from '../../base/ids.js'
-import type { Random } from '../../base/random.js'
-import {
-  statementReference,
-  type Instruction,
-  type RailRefusal,
-  type SimulatedOutcome,
-} from '../rail.js'
-import { contentOf, type Due, type Entry } from './entry.js'
+import { plus, SECOND } from '../../base/clock.js'
+import type { Due, Entry } from '../adapter/entry.js'
+import * as changes from '../adapter/entry_changes.js'
+import type { DecisionContext, Rules } from '../adapter/rules.js'
+import type { Instruction, RailRefusal, SimulatedOutcome } from '../rail.js'
 
-export interface BankContext {
-  readonly now: Instant
-  readonly random: Random
+export interface BankContext extends DecisionContext {
   /** Time that a payment or a recall takes. */
   readonly delayMs: number
 }
@@ -77,13 +70,22 @@ function behaviorOf({ environment, purpose, destination, hint }: Instruction): B
   return BY_ACCOUNT[destination.account.slice(-4)] ?? {}
 }
 
-/** The entry of a new instruction. */
-export function receive(instruction: Instruction, bankContext: BankContext): Entry {
-  const { now, delayMs } = bankContext
-  const entry = pendingEntry(instruction, now)
-  if (instruction.notAfter !== null && now > instruction.notAfter) {
-    return refuse({ ...entry, refusal: 'expired' }, bankContext)
+/** @param delayMs time that a payment or a recall takes */
+export function sandboxRules(delayMs: number): Rules {
+  const at = (context: DecisionContext): BankContext => ({ ...context, delayMs })
+  return {
+    receive: (entry, instruction, context) => receive(entry, instruction, at(context)),
+    carryOut: (entry, context) => carryOut(entry, at(context)),
+    recall: (entry, _, context) => (refusesRecall(entry) ? 'refused' : recall(entry, at(context))),
+    learn: (entry) => entry,
+    simulate: (entry, outcome, context) => simulate(entry, outcome, at(context)),
+    committed: () => undefined,
   }
+}
+
+/** A new instruction. */
+export function receive(entry: Entry, instruction: Instruction, bankContext: BankContext): Entry {
+  const { now, delayMs } = bankContext
   const behavior = behaviorOf(instruction)
   if (behavior.stuck) return entry
 
@@ -95,31 +97,6 @@ export function receive(instruction: Instruction, bankContext: BankContext): Ent
   const planned = { ...entry, refusal, due }
   if (behavior.silent) return { ...carryOut(planned, bankContext), reportId: null }
   return due.at <= now ? carryOut(planned, bankContext) : planned
-}
-
-function pendingEntry(instruction: Instruction, now: Instant): Entry {
-  return {
-    id: instruction.id,
-    environment: instruction.environment,
-    shard: instruction.shard ?? null,
-    purpose: instruction.purpose,
-    amount: instruction.amount,
-    currency: instruction.currency,
-    account: instruction.destination.account,
-    bankCode: instruction.destination.bankCode,
-    sealedAccount: null,
-    reference: statementReference(instruction),
-    content: contentOf(instruction),
-    receivedAt: now,
-    executedAt: null,
-    returnedAt: null,
-    state: 'pending',
-    refusal: null,
-    transactionId: null,
-    executions: 0,
-    due: null,
-    reportId: null,
-  }
 }
 
 /** Takes the due step. */
@@ -164,18 +141,13 @@ export function recall(entry: Entry, { now, delayMs }: BankContext): Entry {
   return { ...entry, due: { at: plus(now, delayMs), step: 'return' } }
 }
 
-function execute(entry: Entry, { now, random }: BankContext): Entry {
+function execute(entry: Entry, bankContext: BankContext): Entry {
   assert(entry.state === 'pending', 'only a pending instruction is executed')
-  return {
-    ...entry,
-    state: 'executed',
-    refusal: null,
-    executions: entry.executions + 1,
-    executedAt: now,
-    transactionId: `sbx_${random.bytes(12).toString('hex')}`,
-    due: returnsByItself(entry) ? { at: plus(now, RETURNED_AFTER_MS), step: 'return' } : null,
-    reportId: newId('report', now, random),
-  }
+  const { now, random } = bankContext
+  const transactionId = `sbx_${random.bytes(12).toString('hex')}`
+  const executed = changes.execute(entry, transactionId, bankContext)
+  if (!returnsByItself(entry)) return executed
+  return { ...executed, due: { at: plus(now, RETURNED_AFTER_MS), step: 'return' } }
 }
 
 const returnsByItself = ({ environment, purpose, account }: Entry): boolean =>
@@ -184,13 +156,8 @@ const returnsByItself = ({ environment, purpose, account }: Entry): boolean =>
   account.startsWith(TEST_ACCOUNT) &&
   account.endsWith(RETURNED)
 
-function refuse(entry: Entry, { now, random }: BankContext): Entry {
-  assert(entry.state === 'pending', 'only a pending instruction is refused')
-  return { ...entry, state: 'refused', due: null, reportId: newId('report', now, random) }
-}
+/** With the reason that was planned. */
+const refuse = (entry: Entry, bankContext: BankContext): Entry =>
+  changes.refuse(entry, entry.refusal ?? 'rejected', bankContext)
 
-function returnFunds(entry: Entry, { now, random }: BankContext): Entry {
-  assert(entry.state === 'executed', 'only an executed instruction is returned')
-  const reportId = newId<string>('report', now, random)
-  return { ...entry, state: 'returned', returnedAt: now, due: null, reportId }
-}
+const { returnFunds } = changes

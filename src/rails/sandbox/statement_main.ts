@@ -14,8 +14,8 @@ import { readSettings } from '../../base/settings_reader.js'
 import { FILES } from '../../base/subjects.js'
 import { systemRandom } from '../../base/random.js'
 import { openDatabase } from '../../store/database.js'
-import { readAccountBox } from './account_box.js'
-import { statementOf } from './statement.js'
+import { readAccountBox } from '../adapter/account_box.js'
+import { statementOf } from '../adapter/statement.js'
 
 const EXIT_USAGE = 2
 

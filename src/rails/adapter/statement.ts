@@ -1,5 +1,5 @@
 /**
- * The sandbox bank's statement of a period: a CSV file with one movement a line.
+ * An adapter's statement of a period: a CSV file with one movement a line.
  *
  * - Its only source is the rail's journal, not our ledger.
  * - An instruction that is accepted and not ended when the statement is written has a line of its

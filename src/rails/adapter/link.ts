@@ -1,5 +1,5 @@
 /**
- * One open stream of the sandbox rail, with flow control in both directions.
+ * One open stream of an adapter, with flow control in both directions.
  *
  * Does not own: authentication (server), the choice of the link that gets reports (links), deciding
  * instructions (cycle).

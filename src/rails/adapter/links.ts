@@ -1,5 +1,5 @@
 /**
- * The open links of the sandbox rail: which of them gets a report.
+ * The open links of an adapter: which of them gets a report.
  *
  * - A report goes to the newest link that names its instruction's shard, or no shard. An
  *   instruction without a shard counts as one of the lowest shard, unless a link names none.

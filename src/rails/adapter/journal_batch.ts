@@ -1,7 +1,7 @@
 /**
- * Decides the instructions and due steps of one write, one after another.
+ * Decides the instructions, the bank's messages and the due steps of one write, one after another.
  *
- * Does not own: the rules (bank), loading and writing (cycle, journal).
+ * Does not own: the rules (rules), loading and writing (cycle, journal).
  *
  * - Each decision sees the results of the ones before it.
  * - Only a change of state is a report; an answer carries no report id.
@@ -9,16 +9,26 @@
  *   content, because a refusal would end that one.
  */
 import { unreachable } from '../../base/assert.js'
+import type { EffectId } from '../../base/ids.js'
 import type { Instruction, RailInstruction, RailReport } from '../rail.js'
-import { carryOut, recall, receive, refusesRecall, simulate, type BankContext } from './bank.js'
+import type { BankOutcome } from './bank.js'
 import { contentOf, reportOf, type Entry } from './entry.js'
+import { receive } from './entry_changes.js'
 import type { Discrepancy, JournalBatch } from './journal.js'
+import type { DecisionContext, Rules } from './rules.js'
+
+/** What a bank elsewhere says about an instruction. */
+export interface BankMessage {
+  readonly kind: 'bank_message'
+  readonly id: EffectId
+  readonly outcome: BankOutcome
+}
 
 export interface JournalBatchBuilder {
   /** Takes the due step of an entry. */
   carryOut(entry: Entry): void
   /** @returns the answer; null: none, or none yet */
-  decide(railInstruction: RailInstruction): RailReport | null
+  decide(railInstruction: RailInstruction | BankMessage): RailReport | null
   changes(): JournalBatch
   /** Reports to send once the changes are on disk. */
   reports(): readonly RailReport[]
@@ -27,7 +37,8 @@ export interface JournalBatchBuilder {
 /** @param found the stored entries of all ids that the batch names */
 export function createJournalBatch(
   found: readonly Entry[],
-  bankContext: BankContext,
+  rules: Rules,
+  context: DecisionContext,
 ): JournalBatchBuilder {
   const known = new Map(found.map((entry) => [entry.id, entry]))
   const changed = new Map<string, Entry>()
@@ -36,27 +47,28 @@ export function createJournalBatch(
   const reports: RailReport[] = []
 
   return {
-    carryOut: (entry) => change(entry, carryOut(entry, bankContext)),
+    carryOut: (entry) => change(entry, rules.carryOut(entry, context)),
     decide,
     changes: () => ({ entries: [...changed.values()], acknowledged, discrepancies }),
     reports: () => reports,
   }
 
-  function decide(railInstruction: RailInstruction): RailReport | null {
+  function decide(railInstruction: RailInstruction | BankMessage): RailReport | null {
     if (railInstruction.kind === 'instruct') return instruct(railInstruction.instruction)
     if (railInstruction.kind === 'acknowledge') {
       acknowledged.push(railInstruction.reportId)
       return null
     }
     const entry = known.get(railInstruction.id)
+    if (railInstruction.kind === 'bank_message') return learn(entry, railInstruction.outcome)
     if (entry === undefined) return { id: railInstruction.id, reportId: null, status: 'not_found' }
     switch (railInstruction.kind) {
       case 'query':
         return reportOf(entry, null)
       case 'recall':
-        return requestRecall(entry)
+        return requestRecall(entry, railInstruction.reason)
       case 'simulate':
-        return force(entry, simulate(entry, railInstruction.outcome, bankContext))
+        return force(entry, rules.simulate(entry, railInstruction.outcome, context))
       default:
         return unreachable(railInstruction)
     }
@@ -66,21 +78,31 @@ export function createJournalBatch(
   function instruct(instruction: Instruction): RailReport | null {
     const first = known.get(instruction.id)
     if (first === undefined) {
-      change(undefined, receive(instruction, bankContext))
+      change(undefined, receive(instruction, rules, context))
       return null
     }
     const content = contentOf(instruction)
-    if (content !== first.content)
-      discrepancies.push({ id: first.id, content, at: bankContext.now })
+    if (content !== first.content) discrepancies.push({ id: first.id, content, at: context.now })
     return reportOf(first, null)
   }
 
-  function requestRecall(entry: Entry): RailReport | null {
+  function requestRecall(entry: Entry, reason: string): RailReport | null {
     if (entry.state === 'returned') return reportOf(entry, null)
-    if (refusesRecall(entry)) {
-      return { id: entry.id, reportId: null, status: 'recall_refused' }
+    const after = rules.recall(entry, reason, context)
+    if (after === 'refused') return recallRefused(entry)
+    change(entry, after)
+    return null
+  }
+
+  /** A message about an unknown id is no instruction of ours; the bank hears nothing of it. */
+  function learn(entry: Entry | undefined, outcome: BankOutcome): RailReport | null {
+    if (entry === undefined) return null
+    const after = rules.learn(entry, outcome, context)
+    if (after === 'recall_refused') {
+      change(entry, { ...entry, due: null })
+      return recallRefused(entry)
     }
-    change(entry, recall(entry, bankContext))
+    if (after !== entry) change(entry, after)
     return null
   }
 
@@ -98,3 +120,9 @@ export function createJournalBatch(
     }
   }
 }
+
+const recallRefused = ({ id, environment, shard }: Entry): RailReport => ({
+  ...{ id, reportId: null, status: 'recall_refused' },
+  environment: environment ?? 'sandbox',
+  ...(shard === null ? {} : { shard }),
+})

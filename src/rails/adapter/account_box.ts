@@ -1,8 +1,8 @@
 /**
- * Encryption of the accounts in the sandbox rail's journal, with a key of the rail's own.
+ * Encryption of accounts and instructions in an adapter's journal, with a key of its own.
  *
  * Owns: the key file beside the journal, sealing of rows that earlier versions wrote. Does not own:
- * the sealed form (auth/secret_box), when an account is needed (bank, statement).
+ * the sealed form (auth/secret_box), when an account is needed (journal, statement).
  *
  * - The key file is created with the first journal, and never for a journal that has sealed rows.
  * - Sealing old rows resumes after a crash. It ends with a rewrite of the file, because free space
@@ -27,6 +27,9 @@ export interface AccountBox {
   seal(id: string, account: string): string
   /** @throws Error when the row was sealed with another key */
   open(row: StoredAccount): string
+  sealInstruction(id: string, text: string): string
+  /** @throws Error when it was sealed with another key */
+  openInstruction(id: string, sealed: string): string
 }
 
 /** The box of the rail itself: creates the key file of a new journal. */
@@ -64,17 +67,20 @@ function keysBeside(file: string, create: boolean, random: Random): MasterKeys {
 
 const placeOf = (id: string): string => `instructions.sealed_account.${id}`
 
+const instructionPlaceOf = (id: string): string => `instructions.sealed_instruction.${id}`
+
 const accountBox = (box: () => SecretBox): AccountBox => ({
   seal: (id, account) => seal(box(), account, placeOf(id)),
-  open: ({ id, account, sealed_account: sealed }) => {
-    if (sealed === null) return account
-    const opened = open(box(), sealed, placeOf(id))
-    if (opened === undefined) {
-      throw new Error(`the account of ${id} was sealed with another key than ${FILES.railKey}`)
-    }
-    return opened
-  },
+  open: ({ id, account, sealed_account: sealed }) =>
+    sealed === null ? account : opened(open(box(), sealed, placeOf(id)), id),
+  sealInstruction: (id, text) => seal(box(), text, instructionPlaceOf(id)),
+  openInstruction: (id, sealed) => opened(open(box(), sealed, instructionPlaceOf(id)), id),
 })
+
+function opened(text: string | undefined, id: string): string {
+  if (text !== undefined) return text
+  throw new Error(`the account of ${id} was sealed with another key than ${FILES.railKey}`)
+}
 
 export const lastFourOf = (account: string): string => account.slice(-4)
 

@@ -1,7 +1,7 @@
 /**
- * The sandbox rail's cycle: gather, load, decide, write, report.
+ * An adapter's cycle: gather, load, decide, write, report.
  *
- * Owns: batching and the timer of due steps. Does not own: decisions (journal_batch, bank), rows
+ * Owns: batching and the timer of due steps. Does not own: decisions (journal_batch, rules), rows
  * (journal), streams (server).
  *
  * - Nothing is reported before it is on disk.
@@ -14,8 +14,9 @@ import type { Logger } from '../../base/log.js'
 import type { Random } from '../../base/random.js'
 import type { RailInstruction, RailReport } from '../rail.js'
 import { reportOf, type Entry } from './entry.js'
-import { createJournalBatch } from './journal_batch.js'
+import { createJournalBatch, type BankMessage } from './journal_batch.js'
 import type { Journal } from './journal.js'
+import type { Rules } from './rules.js'
 
 /** Instructions and due steps of one write: enough to share an fsync without delaying answers. */
 const INSTRUCTIONS_MAX = 2_048
@@ -26,7 +27,7 @@ export interface CycleOptions {
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
-  readonly delayMs: number
+  readonly rules: Rules
   /** Sends reports to the open link, if there is one. */
   readonly publish: (reports: readonly RailReport[]) => void
   /** Called once, after a failed write. */
@@ -37,7 +38,7 @@ export interface Cycle {
   /** Takes the steps that became due while the rail was stopped, then runs the timer. */
   start(): Promise<void>
   /** Resolves when the instructions are on disk and `answer` has received their answers. */
-  submit(railInstructions: readonly RailInstruction[], answer: RailAnswer): Promise<void>
+  submit(railInstructions: readonly CycleInput[], answer: RailAnswer): Promise<void>
   /** Unacknowledged reports, page by page. */
   unacknowledged(): AsyncGenerator<readonly RailReport[]>
   /** Finishes submitted instructions; steps that come due wait for the next start. */
@@ -46,14 +47,16 @@ export interface Cycle {
 
 export type RailAnswer = (reports: readonly RailReport[]) => void
 
+type CycleInput = RailInstruction | BankMessage
+
 interface Submission {
-  readonly railInstructions: readonly RailInstruction[]
+  readonly railInstructions: readonly CycleInput[]
   readonly answer: RailAnswer
   readonly done: () => void
 }
 
 export function createCycle(options: CycleOptions): Cycle {
-  const { journal, clock, random, log, delayMs, publish, fail } = options
+  const { journal, clock, random, log, rules, publish, fail } = options
   let waiting: Submission[] = []
   let nextDueAt: Instant | null = null
   let timer: NodeJS.Timeout | undefined
@@ -67,7 +70,7 @@ export function createCycle(options: CycleOptions): Cycle {
     runIfIdle()
   }
 
-  function submit(railInstructions: readonly RailInstruction[], answer: RailAnswer): Promise<void> {
+  function submit(railInstructions: readonly CycleInput[], answer: RailAnswer): Promise<void> {
     return new Promise((done) => {
       waiting.push({ railInstructions, answer, done })
       runIfIdle()
@@ -109,11 +112,8 @@ export function createCycle(options: CycleOptions): Cycle {
 
   async function runBatch(batch: readonly Submission[]): Promise<void> {
     const [due, found] = await Promise.all([loadDue(), load(batch)])
-    const journalBatch = createJournalBatch([...due, ...found], {
-      now: clock.now(),
-      random,
-      delayMs,
-    })
+    const context = { now: clock.now(), random }
+    const journalBatch = createJournalBatch([...due, ...found], rules, context)
     for (const entry of due) journalBatch.carryOut(entry)
     const answers = batch.map(({ railInstructions }) =>
       railInstructions
@@ -127,6 +127,7 @@ export function createCycle(options: CycleOptions): Cycle {
 
     await journal.write(changes)
 
+    rules.committed()
     recordDue(changes.entries)
     if (journalBatch.reports().length > 0) publish(journalBatch.reports())
     for (const [index, { answer, done }] of batch.entries()) {

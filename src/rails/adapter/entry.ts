@@ -1,7 +1,7 @@
 /**
- * An instruction as the sandbox rail stores it, and the report of its state.
+ * An instruction as an adapter stores it, and the report of its state.
  *
- * Does not own: how entries change (bank), storage (journal).
+ * Does not own: how entries change (entry_changes, rules), storage (journal).
  */
 import { hash } from 'node:crypto'
 import type { Instant } from '../../base/clock.js'
@@ -40,6 +40,8 @@ export interface Entry {
   readonly due: Due | null
   /** The report of the current state, until it is acknowledged. */
   readonly reportId: string | null
+  /** For calls to a bank elsewhere; null: the bank is in this process and needs no call. */
+  readonly instruction: Instruction | null
 }
 
 /** The next scheduled step. */

@@ -1,5 +1,5 @@
 /**
- * What the sandbox bank's statement of a period has, as figures, and the figures of the
+ * What an adapter's statement of a period has, as figures, and the figures of the
  * instructions that are accepted and not ended.
  *
  * - It reads the journal page by page, as the statement does, and no account.

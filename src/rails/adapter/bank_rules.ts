@@ -1,0 +1,131 @@
+/**
+ * The rules of an adapter whose bank is elsewhere: what to ask it, and what its word means.
+ *
+ * Does not own: the calls (bank_calls), what is stored (entry_changes).
+ *
+ * - The bank is called only about what is on disk: `committed` starts the calls of a batch.
+ * - Every pending entry has a due step, so no payment is forgotten by a lost answer or a restart.
+ * - An instruction is submitted again only when the bank does not know it after its finality
+ *   window, counted from the last submission, or from the start of this process.
+ * - The bank's word is reported, also when it contradicts an earlier one: a `refused` payment that
+ *   was executed is `executed`, for the processor to find the discrepancy. Only an execution that
+ *   the bank takes back is not a refusal: it stays until the bank returns the money.
+ */
+import { HOUR, MINUTE, plus, SECOND, type Instant } from '../../base/clock.js'
+import type { EffectId } from '../../base/ids.js'
+import type { Logger } from '../../base/log.js'
+import type { Execution } from '../rail.js'
+import type { BankOutcome } from './bank.js'
+import type { BankCall } from './bank_calls.js'
+import type { Entry } from './entry.js'
+import { execute, refuse, returnFunds } from './entry_changes.js'
+import type { DecisionContext, Rules } from './rules.js'
+
+const INQUIRED_AFTER_MS = SECOND
+const RECALL_REPEATED_AFTER_MS = 5 * SECOND
+const RECALL_REPEATED_EVERY_MS = MINUTE
+
+export interface BankRulesOptions {
+  readonly finalityWindowMs: number
+  readonly log: Logger
+  /** When this process began to serve. */
+  readonly startedAt: Instant
+  /** When the bank was last sent this instruction, by this process. */
+  readonly submittedAt: (id: EffectId) => Instant | undefined
+  readonly call: (call: BankCall) => void
+}
+
+export function createBankRules(options: BankRulesOptions): Rules {
+  const { finalityWindowMs, log, startedAt, submittedAt, call } = options
+  let asked: BankCall[] = []
+
+  return { receive, carryOut, recall, learn, simulate: (entry) => entry, committed }
+
+  function receive(
+    pending: Entry,
+    instruction: NonNullable<Entry['instruction']>,
+    { now }: DecisionContext,
+  ): Entry {
+    asked.push({ kind: 'submit', instruction })
+    const due = { at: plus(now, INQUIRED_AFTER_MS), step: 'execute' } as const
+    return { ...pending, instruction, due }
+  }
+
+  function carryOut(entry: Entry, { now }: DecisionContext): Entry {
+    const { instruction, due } = entry
+    if (due === null || instruction === null) return entry
+    if (due.step === 'return') {
+      asked.push({ kind: 'recall', instruction, reason: '' })
+      return { ...entry, due: { ...due, at: plus(now, RECALL_REPEATED_EVERY_MS) } }
+    }
+    asked.push({ kind: 'query', instruction })
+    const pause = Math.min(Math.max(now - entry.receivedAt, INQUIRED_AFTER_MS), HOUR)
+    return { ...entry, due: { ...due, at: plus(now, pause) } }
+  }
+
+  function recall(entry: Entry, reason: string, { now }: DecisionContext): Entry | 'refused' {
+    const { instruction } = entry
+    if (entry.state !== 'executed' || instruction === null) return 'refused'
+    asked.push({ kind: 'recall', instruction, reason })
+    return { ...entry, due: { at: plus(now, RECALL_REPEATED_AFTER_MS), step: 'return' } }
+  }
+
+  function learn(
+    entry: Entry,
+    outcome: BankOutcome,
+    context: DecisionContext,
+  ): Entry | 'recall_refused' {
+    switch (outcome.kind) {
+      case 'accepted':
+        return entry
+      case 'executed':
+        return learnExecution(entry, outcome, context)
+      case 'returned':
+        if (entry.state === 'returned') return entry
+        return returnFunds(learnExecution(entry, outcome, context), context)
+      case 'refused':
+        if (entry.state === 'pending') return refuse(entry, outcome.refusal, context)
+        if (entry.state !== 'refused') contradict(entry, 'refused')
+        return entry
+      case 'recall_refused':
+        return entry.state === 'executed' ? 'recall_refused' : entry
+      case 'not_found':
+        return entry.state === 'pending' ? submitAgain(entry, context) : entry
+    }
+  }
+
+  function learnExecution(entry: Entry, execution: Execution, context: DecisionContext): Entry {
+    const { transactionId, amount, currency, destinationAccount, destinationBank } = execution
+    if (entry.executions > 0) {
+      const isSame = entry.transactionId === transactionId && entry.amount === amount
+      if (!isSame) contradict(entry, 'executed')
+      return entry
+    }
+    if (entry.state === 'refused') contradict(entry, 'executed')
+    const bankCode = destinationBank ?? entry.bankCode
+    const executed = execute(entry, transactionId, context)
+    const isSealed = destinationAccount === entry.account
+    const sealedAccount = isSealed ? entry.sealedAccount : null
+    return { ...executed, amount, currency, account: destinationAccount, sealedAccount, bankCode }
+  }
+
+  function submitAgain(entry: Entry, context: DecisionContext): Entry {
+    const { instruction } = entry
+    const since = submittedAt(entry.id) ?? startedAt
+    if (instruction === null || context.now - since < finalityWindowMs) return entry
+    const { notAfter } = instruction
+    if (notAfter !== null && context.now > notAfter) return refuse(entry, 'expired', context)
+    asked.push({ kind: 'submit', instruction })
+    return entry
+  }
+
+  function contradict({ id, state }: Entry, outcome: string): void {
+    log.error({ instruction_id: id, state, outcome }, 'the bank contradicts itself')
+  }
+
+  function committed(): void {
+    const calls = asked
+    asked = []
+    for (const each of calls) call(each)
+  }
+}

@@ -1,0 +1,108 @@
+/**
+ * The process of an adapter: settings, journal, server, health and an orderly stop.
+ *
+ * Owns: the order of start and stop. Does not own: the bank (its author), the sandbox's rules.
+ *
+ * - A failed write has an unknown outcome: the process exits with EXIT_RECOVER, and its next start
+ *   recovers from the journal.
+ */
+import { configuredCaller, createCallers } from '../../auth/callers.js'
+import { childProcess, isSupervised } from '../../base/child.js'
+import { systemClock } from '../../base/clock.js'
+import { openGrpcTls } from '../../base/grpc_tls.js'
+import { createLog, type Logger } from '../../base/log.js'
+import { openOpsHttp, opsListen, ownReadiness } from '../../base/ops_http.js'
+import { programOptions } from '../../base/program_options.js'
+import { systemRandom } from '../../base/random.js'
+import { dataFile, requirePrivateDataDir, type Settings } from '../../base/settings.js'
+import { readSettings } from '../../base/settings_reader.js'
+import { reportStartupFaults } from '../../base/startup_faults.js'
+import { FILES } from '../../base/subjects.js'
+import { createMetrics, type Metrics } from '../../metrics/metrics.js'
+import { ownPage, reportProcess } from '../../metrics/process_metrics.js'
+import { reportStoreFile } from '../../metrics/store_files.js'
+import type { Bank } from './bank.js'
+import { startBankAdapter } from './bank_adapter.js'
+import { BANK_JOURNAL_SCHEMA, openJournal } from './journal.js'
+import type { Adapter, AdapterOptions } from './server.js'
+
+/** Unknown commit outcome: the supervisor restarts the process, which recovers from disk. */
+const EXIT_RECOVER = 70
+
+/** Serves a bank as a rail until the process is stopped. */
+export function runAdapter(bank: Bank): Promise<void> {
+  return runRail({
+    process: bank.name,
+    about: `The adapter of ${bank.name}.`,
+    schema: BANK_JOURNAL_SCHEMA,
+    start: (served) => startBankAdapter({ ...served, bank }),
+  })
+}
+
+export interface RailProcess {
+  /** Its name in logs. */
+  readonly process: string
+  readonly about: string
+  /** See `openJournal`. */
+  readonly schema: string
+  readonly start: (served: Served, settings: Settings) => Promise<Adapter>
+}
+
+/** What every adapter is served with. */
+export type Served = Omit<AdapterOptions, 'name' | 'rules'>
+
+export async function runRail({ process: name, about, schema, start }: RailProcess): Promise<void> {
+  reportStartupFaults()
+  programOptions('rail', about, {})
+  const settings = readSettings()
+  requirePrivateDataDir(settings)
+  const log = createLog(name, settings)
+  const random = systemRandom()
+  const metrics = createMetrics()
+  reportProcess(metrics)
+  const file = dataFile(settings, FILES.railDatabase)
+  reportStoreFile(metrics, file)
+  const journal = await openJournal({ file, schema, random })
+  const served = {
+    ...{ address: settings.RAIL_LISTEN, tls: openGrpcTls(settings, log), journal },
+    ...{ callers: createCallers(settings.CALLERS.map(configuredCaller), systemClock) },
+    ...{ clock: systemClock, random, log, fail: (error: unknown) => exitToRecover(log, error) },
+  }
+  const rail = await start(served, settings)
+  await serve({ rail, log, settings, metrics, closeJournal: () => journal.close() })
+}
+
+function exitToRecover(log: Logger, error: unknown): void {
+  log.fatal({ error }, 'journal write failed')
+  log.flush(() => process.exit(EXIT_RECOVER))
+}
+
+interface Serving {
+  readonly rail: Adapter
+  readonly log: Logger
+  readonly settings: Settings
+  readonly metrics: Metrics
+  readonly closeJournal: () => Promise<void>
+}
+
+async function serve({ rail, log, settings, metrics, closeJournal }: Serving): Promise<void> {
+  let serving = true
+  const ops = isSupervised()
+    ? undefined
+    : await openOpsHttp(opsListen(settings), {
+        readiness: ownReadiness('rail', () => ({ ready: serving })),
+        metrics: () => ownPage('rail', metrics),
+      })
+  const child = childProcess({
+    log,
+    metrics: () => metrics.text(),
+    stop: async () => {
+      serving = false
+      await rail.close()
+      await closeJournal()
+      await ops?.close()
+    },
+  })
+  child.ready({ address: rail.address })
+  log.info({ address: rail.address }, 'serving')
+}
