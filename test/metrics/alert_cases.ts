@@ -136,6 +136,7 @@ export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
     at: '7h30m',
   },
   CausewayWalLarge: { ...one('store_wal_bytes', '2000000000x20', '64000000x20'), at: '16m' },
+  CausewayBackupOld: { ...one('backup_age_seconds', '90001x20', '0+60x20'), at: '16m' },
   CausewayIntegrityFailed: { ...one('integrity_failed', '1x2', '0x2'), at: '1m' },
   CausewayCorruptRows: { ...one('corrupt_rows', '1x2', '0x2'), at: '1m' },
   CausewayBooksBehind: { ...one('recovery_mode', '1x5', '0x5'), at: '2m' },
