@@ -18,6 +18,8 @@ import type { Logger } from './log.js'
 export const EXIT_BOOKS_BEHIND = 78
 
 const ORPHANED = 'the supervisor has ended'
+/** As a supervisor grants; nothing else ends an orphan whose stop hangs. */
+const ORPHAN_STOPS_WITHIN_MS = 10_000
 
 /** What a process reports when it is ready, such as its ports. */
 export type ReadyInfo = Readonly<Record<string, string | number | boolean>>
@@ -85,9 +87,13 @@ export function childProcess(duties: ChildDuties): ChildProcess {
   process.on('SIGINT', () => {
     if (!supervised) stop('SIGINT')
   })
-  process.on('disconnect', () => stop(ORPHANED))
+  const stopOrphan = (): void => {
+    setTimeout(() => process.exit(1), ORPHAN_STOPS_WITHIN_MS).unref()
+    stop(ORPHANED)
+  }
+  process.on('disconnect', stopOrphan)
   // It may have disconnected during the start, before the handler was set.
-  if (supervised && !process.connected) stop(ORPHANED)
+  if (supervised && !process.connected) stopOrphan()
   process.on('message', (message) => {
     if (isMetricsRequest(message)) void answerMetrics(message.metricsId, duties)
   })
