@@ -78,7 +78,7 @@ const MODULES: Readonly<Record<string, readonly string[]>> = {
     ...['src/operations', 'protos/types'],
   ],
   'src/audit': [BASE, DATABASE, POSTGRES, 'src/supervisor'],
-  'src/backup': [BASE, 'src/audit', DATABASE, DATABASE_COPY],
+  'src/backup': [BASE, 'src/audit', DATABASE, DATABASE_COPY, POSTGRES],
   'protos/types': [],
 }
 

@@ -9,17 +9,18 @@
  */
 import { copyFile, open, stat, statfs } from 'node:fs/promises'
 import { existsSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { audit } from '../audit/audit.js'
 import { openBooks } from '../audit/books.js'
 import { conclusion } from '../audit/report.js'
-import { instant, toRfc3339, type Clock, type Instant } from '../base/clock.js'
+import { toRfc3339, type Clock, type Instant } from '../base/clock.js'
 import { MIB } from '../base/free_space.js'
 import { writeSecretFile } from '../base/secret_file.js'
 import { FILES } from '../base/subjects.js'
 import { openDatabase } from '../store/database.js'
 import { problemsIn, schemaOf, takeSnapshot, type Snapshot } from '../store/database_copy.js'
 import type { BackupFolder } from './backups.js'
+import { stateOf } from './books_state.js'
 import { databasesIn } from './databases.js'
 import {
   BackupFault,
@@ -48,7 +49,7 @@ export interface MadeBackup {
   readonly folder: string
   readonly manifest: Manifest
   /** Milliseconds; the writer's WAL was not restarted in `copying`. */
-  readonly took: { readonly copying: number; readonly checking: number }
+  readonly took?: { readonly copying: number; readonly checking: number }
 }
 
 /** @throws BackupFault, CopyStopped */
@@ -154,7 +155,7 @@ async function checkedManifest(
     version: options.version,
     snapshot_at: toRfc3339(snapshotAt),
     completed_at: toRfc3339(options.clock.now()),
-    books: await stateOf(join(draft, FILES.processorDatabase)),
+    books: await stateIn(join(draft, FILES.processorDatabase)),
     files,
     audit: audited,
   }
@@ -185,32 +186,7 @@ async function auditOf(
   }
 }
 
-const STATE = `SELECT epoch, last_batch AS batch,
-    (SELECT value FROM meta WHERE name = 'books_id') AS id,
-    (SELECT created_at FROM events ORDER BY position DESC LIMIT 1) AS newest
-  FROM owner`
-const MASTER_KEYS = 'SELECT kid FROM master_keys WHERE emptied_at IS NULL ORDER BY kid'
-
-interface StateRow {
-  readonly epoch: number
-  readonly batch: number
-  readonly id: string
-  readonly newest: number | null
-}
-
-async function stateOf(file: string): Promise<BooksState> {
+async function stateIn(file: string): Promise<BooksState> {
   const books = await openDatabase(file, { readOnly: true })
-  try {
-    const [state] = await books.all<StateRow>(STATE)
-    if (state === undefined) throw new BackupFault(`${dirname(file)} has books without an owner.`)
-    const keys = await books.all<{ kid: string }>(MASTER_KEYS)
-    const { id, epoch, batch, newest } = state
-    return {
-      ...{ id, epoch, batch },
-      newest_event_at: newest === null ? '' : toRfc3339(instant(newest)),
-      master_keys: keys.map(({ kid }) => kid),
-    }
-  } finally {
-    await books.close()
-  }
+  return stateOf(books).finally(() => books.close())
 }

@@ -24,7 +24,15 @@ export const KEY_FILES: readonly string[] = [
 export const POOL_FILES: readonly string[] = Array.from({ length: WEBHOOK_POOLS_MAX }, (_, index) =>
   webhookDatabase(index + 1),
 )
-const BACKED_UP = [...POOL_FILES, FILES.processorDatabase, FILES.railDatabase, ...KEY_FILES]
+/** The manifest that pg_basebackup writes, with a digest of each file of the server. */
+export const SERVER_FILES: readonly string[] = ['base/backup_manifest']
+const BACKED_UP = [
+  ...SERVER_FILES,
+  ...POOL_FILES,
+  FILES.processorDatabase,
+  FILES.railDatabase,
+  ...KEY_FILES,
+]
 
 export interface BackedUpFile {
   readonly name: string
@@ -53,7 +61,8 @@ export interface Manifest {
   readonly completed_at: string
   readonly books: BooksState
   readonly files: readonly BackedUpFile[]
-  readonly audit: { readonly clean: boolean; readonly conclusion: string }
+  /** `clean` is absent from the copy of a server, which is not audited. */
+  readonly audit: { readonly clean?: boolean; readonly conclusion: string }
 }
 
 const text = { type: 'string' } as const
@@ -92,8 +101,8 @@ const SHAPE: JSONSchemaType<Manifest> = {
     },
     audit: {
       type: 'object',
-      properties: { clean: { type: 'boolean' }, conclusion: text },
-      required: ['clean', 'conclusion'],
+      properties: { clean: { type: 'boolean', nullable: true }, conclusion: text },
+      required: ['conclusion'],
     },
   },
   required: ['format', 'version', 'snapshot_at', 'completed_at', 'books', 'files', 'audit'],

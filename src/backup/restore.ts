@@ -20,6 +20,7 @@ import {
   MANIFEST,
   readManifest,
   requireIntact,
+  SERVER_FILES,
   type BackedUpFile,
   type Manifest,
 } from './manifest.js'
@@ -37,13 +38,28 @@ export interface RestoredBackup {
 export async function verifiedManifest(folder: string): Promise<Manifest> {
   requireOneBackup(folder)
   const manifest = readManifest(folder)
-  if (!manifest.files.some(({ name }) => name === FILES.processorDatabase)) {
+  const isWhole = isOfServer(manifest) || hasFile(manifest, FILES.processorDatabase)
+  if (!isWhole) {
     throw new BackupFault(`${folder} has no ${FILES.processorDatabase}: take another backup.`)
   }
   for (const file of manifest.files) requireKnownSchema(folder, file)
   for (const file of manifest.files) await requireIntact(folder, file)
   return manifest
 }
+
+const hasFile = ({ files }: Manifest, wanted: string): boolean =>
+  files.some(({ name }) => name === wanted)
+
+/** Its files are those of a PostgreSQL server, which does not start from DATA_DIR. */
+export const isOfServer = (manifest: Manifest): boolean =>
+  SERVER_FILES.some((name) => hasFile(manifest, name))
+
+/** The server itself is restored on its machine: the next processor here begins recovery mode. */
+export const markRestored = (dataDir: string, { books, snapshot_at }: Manifest): void =>
+  writeRestoredMark(join(dataDir, FILES.restored), {
+    booksId: books.id,
+    snapshotAt: snapshot_at,
+  })
 
 function requireOneBackup(folder: string): void {
   if (existsSync(join(folder, MANIFEST))) return
@@ -76,10 +92,7 @@ export async function restoreBackup(
   const isBooks = ({ name }: BackedUpFile): boolean => name === FILES.processorDatabase
   const { files } = manifest
   for (const file of files.filter(isKey)) await placeKey(folder, dataDir, file)
-  writeRestoredMark(join(dataDir, FILES.restored), {
-    booksId: manifest.books.id,
-    snapshotAt: manifest.snapshot_at,
-  })
+  markRestored(dataDir, manifest)
   for (const file of files) if (!isKey(file) && !isBooks(file)) await place(folder, dataDir, file)
   for (const file of files.filter(isBooks)) await place(folder, dataDir, file)
   const missingKeys = KEY_FILES.filter((name) => !existsSync(join(dataDir, name)))

@@ -15,19 +15,22 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Writable } from 'node:stream'
 import { backupsIn, openBackupFolder, type BackupFolder } from '../backup/backups.js'
 import { makeBackup, type MadeBackup } from '../backup/make_backup.js'
-import { BackupFault, digestOf, KEY_FILES, MANIFEST } from '../backup/manifest.js'
+import { backUpServer } from '../backup/server_backup.js'
+import { BackupFault, digestOf, KEY_FILES, MANIFEST, type Manifest } from '../backup/manifest.js'
 import { parseInterval, runEvery } from '../backup/schedule.js'
 import { writeLastBackup } from '../base/backup_marks.js'
 import { SECOND, systemClock, toRfc3339, type Instant } from '../base/clock.js'
 import { MIB } from '../base/free_space.js'
 import { projectRoot } from '../base/project_root.js'
-import { dataFile, type Settings } from '../base/settings.js'
+import { dataFile, storeUrl, type Settings } from '../base/settings.js'
 import { FILES } from '../base/subjects.js'
+import { parseStoreUrl } from '../store/postgres/connection.js'
 import { CommandFault, type LocalCommand, type Report } from './command.js'
 import { connectRecovery } from './operator_client.js'
 import { operatorAccess } from './operator_token.js'
 import type { Flags } from './options.js'
 import { findSandbox } from './sandbox.js'
+import { serverTools } from './server_tools.js'
 
 export const backup: LocalCommand = {
   usage: 'backup DIR',
@@ -36,13 +39,12 @@ export const backup: LocalCommand = {
   runLocally: async (_paint, settings, { args: [folder = ''], flags, out }) => {
     const given = settings()
     const schedule = scheduleIn(flags)
-    if (given.STORE === 'postgres' || given.STORE_URL !== '') throw new CommandFault(ON_POSTGRES)
     // It may take the time that the processes of the stack leave.
     process.umask(0o077)
     setPriority(constants.priority.PRIORITY_LOW)
     const stop = stopSignal()
     const into = await openBackupFolder(folder)
-    const runOne = (): Promise<Run> => backUp(given, into, { flags, isStopped: () => stop.aborted })
+    const runOne = (): Promise<Run> => backUp(given, into, { flags, stop })
     try {
       if (schedule === undefined) return reportOf(await runOne())
       return await repeat({ ...schedule, settings: given, runOne, into, stop, out })
@@ -51,10 +53,6 @@ export const backup: LocalCommand = {
     }
   },
 }
-
-const ON_POSTGRES =
-  'The books are in PostgreSQL: back the server up with its own tools. The guide has them ' +
-  'under "Backup of PostgreSQL".'
 
 interface Schedule {
   readonly everyMs: number
@@ -93,25 +91,38 @@ interface Run extends MadeBackup {
 async function backUp(
   settings: Settings,
   into: BackupFolder,
-  { flags, isStopped }: { readonly flags: Flags; readonly isStopped: () => boolean },
+  { flags, stop }: { readonly flags: Flags; readonly stop: AbortSignal },
 ): Promise<Run> {
-  const made = await makeBackup({
-    dataDir: dataFile(settings, ''),
-    into,
-    keys: flags['with-keys'] === true ? keysOf(settings) : new Map(),
-    version: versionOfPackage(),
-    clock: systemClock,
-    stopwatch: () => performance.now(),
-    isStopped,
-  })
+  const common = { into, version: versionOfPackage(), clock: systemClock }
+  const url = storeUrl(settings, settings.DATA_DIR)
+  const made: MadeBackup =
+    url === ''
+      ? await makeBackup({
+          ...common,
+          dataDir: dataFile(settings, ''),
+          keys: flags['with-keys'] === true ? keysOf(settings) : new Map(),
+          stopwatch: () => performance.now(),
+          isStopped: () => stop.aborted,
+        })
+      : await backUpServer({
+          ...common,
+          targets: parseStoreUrl(url),
+          caFile: new URLSearchParams(url.split('?')[1]).get('sslrootcert') ?? undefined,
+          schema: settings.SHARD,
+          tools: serverTools(),
+          signal: stop,
+        })
   const snapshotAt = Date.parse(made.manifest.snapshot_at)
   writeLastBackup(dataFile(settings, FILES.lastBackup), { snapshotAt, folder: made.folder })
   const { epoch, batch } = made.manifest.books
   const digest = await digestOf(join(made.folder, MANIFEST))
-  const verdict = made.manifest.audit.clean ? 'audit clean' : 'AUDIT BROKEN'
+  const verdict = verdictOf(made.manifest.audit)
   const outcome = `epoch ${epoch}, batch ${batch}, manifest sha256 ${digest}, ${verdict}`
   return { ...made, unrecorded: await record(settings, basename(made.folder), outcome) }
 }
+
+const verdictOf = ({ clean }: Manifest['audit']): string =>
+  clean === undefined ? 'not audited' : clean ? 'audit clean' : 'AUDIT BROKEN'
 
 /** Those that exist, by their names in a DATA_DIR. */
 function keysOf(settings: Settings): ReadonlyMap<string, string> {
@@ -154,16 +165,14 @@ function reportOf(run: Run): Report {
     value: { folder, ...manifest, unrecorded: unrecorded ?? null },
     lines: [
       lineOf(run),
-      `copied in ${seconds(took.copying)} s, checked in ${seconds(took.checking)} s`,
+      ...(took === undefined ? [] : [`copied in ${inSeconds(took)}`]),
       manifest.audit.conclusion.split('\n').at(-1) ?? '',
       ...(hasKeys(run) ? ['It has the keys: who reads it reads every secret.'] : [KEYS_APART]),
       ...(unrecorded === undefined ? [] : [`Not in the action log: ${unrecorded}`]),
-      ...(manifest.audit.clean
-        ? []
-        : ['THE AUDIT IS BROKEN: run make audit before anything else.']),
+      ...(isBroken(run) ? ['THE AUDIT IS BROKEN: run make audit before anything else.'] : []),
       `restore: DATA_DIR=NEW make ops ARGS="restore ${folder}"`,
     ],
-    exitCode: manifest.audit.clean ? 0 : 1,
+    exitCode: isBroken(run) ? 1 : 0,
   }
 }
 
@@ -172,7 +181,10 @@ const KEYS_APART = 'Without keys: keep master.key, rail.key and the tokens elsew
 const hasKeys = ({ manifest }: MadeBackup): boolean =>
   manifest.files.some(({ name }) => KEY_FILES.includes(name))
 
-const seconds = (ms: number): string => (ms / SECOND).toFixed(1)
+const isBroken = ({ manifest }: Run): boolean => manifest.audit.clean === false
+
+const inSeconds = ({ copying, checking }: NonNullable<MadeBackup['took']>): string =>
+  `${(copying / SECOND).toFixed(1)} s, checked in ${(checking / SECOND).toFixed(1)} s`
 
 function lineOf({ folder, manifest }: MadeBackup): string {
   const bytes = manifest.files.reduce((sum, file) => sum + file.bytes, 0)
@@ -204,7 +216,7 @@ async function repeat(options: Repeated): Promise<Report> {
       print(lineOf(run))
       if (run.unrecorded !== undefined) print(`not in the action log: ${run.unrecorded}`)
       for (const folder of into.prune(run.manifest.books.id, keep)) print(`removed ${folder}`)
-      if (!run.manifest.audit.clean) {
+      if (isBroken(run)) {
         throw new BackupFault(`${run.folder} has a broken audit: run make audit.`)
       }
     },

@@ -3,12 +3,21 @@
  * recovery mode by itself.
  */
 import { existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { BackupFault, type Manifest } from '../backup/manifest.js'
-import { requireEmpty, restoreBackup, verifiedManifest } from '../backup/restore.js'
+import {
+  isOfServer,
+  markRestored,
+  requireEmpty,
+  restoreBackup,
+  verifiedManifest,
+} from '../backup/restore.js'
+import { BASE, verifyBase } from '../backup/server_backup.js'
 import { dataFile, type Settings } from '../base/settings.js'
 import { FILES } from '../base/subjects.js'
 import { openDataFolder } from '../supervisor/data_folder.js'
 import type { LocalCommand, Report } from './command.js'
+import { serverTools } from './server_tools.js'
 
 export const restore: LocalCommand = {
   usage: 'restore DIR',
@@ -18,8 +27,15 @@ export const restore: LocalCommand = {
     try {
       requireEmpty(dataFile(given, ''))
       const manifest = await verifiedManifest(folder)
+      if (isOfServer(manifest)) {
+        await verifyBase(join(folder, BASE), serverTools(), new AbortController().signal)
+      }
       const data = await openDataFolder(given.DATA_DIR)
       try {
+        if (isOfServer(manifest)) {
+          markRestored(data.path, manifest)
+          return serverReportOf(manifest, given, resolve(folder, BASE))
+        }
         const { missingKeys } = await restoreBackup(folder, data.path, manifest)
         return reportOf(manifest, given, data.path, missingKeys)
       } finally {
@@ -30,6 +46,27 @@ export const restore: LocalCommand = {
       throw new Error(`Not restored: ${error.message}`)
     }
   },
+}
+
+function serverReportOf(manifest: Manifest, settings: Settings, base: string): Report {
+  const { books, snapshot_at: at } = manifest
+  const begin = `DATA_DIR=${settings.DATA_DIR} make`
+  const keys = books.master_keys.join(', ')
+  return {
+    value: { data_dir: settings.DATA_DIR, base, ...manifest },
+    lines: [
+      `Verified: a whole PostgreSQL server, at least as of ${at}.`,
+      `Epoch ${books.epoch}, batch ${books.batch} of the books of SHARD.`,
+      'On the machine of the server, while it is stopped, as its user:',
+      `  cp -a ${base} NEW_DATA_FOLDER && chmod 700 NEW_DATA_FOLDER`,
+      '  to a moment: restore_command, recovery_target_time, touch recovery.signal; start it',
+      `Then here, with STORE_URL of that server and master.key (${keys}):`,
+      `  ${begin} run`,
+      `  ${begin} ops ARGS="recovery show"`,
+      'Each other processor starts with RECOVERY=yes.',
+      'Go on with step 3 of "Restoring an older copy" in src/operations/README.md.',
+    ],
+  }
 }
 
 function reportOf(
@@ -52,7 +89,7 @@ function reportOf(
     lines: [
       `Restored ${files.length} files into ${dataDir}, as of ${at}.`,
       `Epoch ${books.epoch}, batch ${books.batch}, newest event ${newest}.`,
-      ...(audit.clean ? [] : ['THE AUDIT OF THIS BACKUP WAS BROKEN:', audit.conclusion]),
+      ...(audit.clean !== false ? [] : ['THE AUDIT OF THIS BACKUP WAS BROKEN:', audit.conclusion]),
       ...missing.map((name) => stepFor(name, dataDir, books.master_keys)),
       `The audit takes --webhooks-replaced-at ${manifest.completed_at}.`,
       '',

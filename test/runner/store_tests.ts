@@ -22,7 +22,8 @@ export const SQLITE_ONLY: Readonly<Record<string, string>> = {
   'test/golden': 'data folders of earlier versions',
   'test/integration/full_disk': 'a full disk under the file',
   'test/load': 'seeds and measures files',
-  'test/restore': 'backups of files',
+  'test/restore/guide': 'backups of files',
+  'test/restore/restore': 'backups of files',
   'test/powercut': 'images of the file after a power cut',
   'test/simulation': 'counts the reads and writes of the file',
 }
@@ -32,6 +33,7 @@ export const OWN_SERVER: Readonly<Record<string, string>> = {
   'test/integration/postgres': 'one stack, whose server is killed',
   'test/integration/shard_recovery': 'two shards of a cluster',
   'test/operations/store_copy': 'copies from SQLite to PostgreSQL',
+  'test/restore/server': 'backs a server up and restores it',
   'test/store/postgres_contract': "the store's contract on PostgreSQL",
 }
 

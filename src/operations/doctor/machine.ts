@@ -89,7 +89,7 @@ const finding = (text: string): Finding => ({
 function wholeFindings(folder: string): readonly Finding[] {
   try {
     const { audit } = readManifest(folder)
-    if (audit.clean) return []
+    if (audit.clean !== false) return []
     return [{ ...finding(`the audit of ${folder} is broken`), remedy: 'make audit, first of all' }]
   } catch (error) {
     return [finding(`the newest backup is gone: ${messageOf(error).replace(/\.$/, '')}`)]
