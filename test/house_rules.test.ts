@@ -128,7 +128,9 @@ const ADAPTERS: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** The client stands alone, so it has defaults of its own for what callers may pass in. */
-const CLIENT_SOURCES = ['connection', 'request', 'webhooks'].map((name) => `src/client/${name}.ts`)
+const CLIENT_SOURCES = ['connection', 'request', 'webhook_signing', 'webhooks'].map(
+  (name) => `src/client/${name}.ts`,
+)
 
 /** Time, randomness and the environment, each with the files that may read it. */
 const SOURCES: readonly (readonly [pattern: RegExp, adapters: readonly string[]])[] = [

@@ -29,10 +29,12 @@ function assertLiving(t: Test, page: string, folder: string): void {
   t.match(page, '`/docs`', 'it says where the guide is')
 }
 
-const [, EVENTS = ''] =
-  /<!-- program events -->\n\n```ts\n(.*?)```/s.exec(
-    readFileSync(join(root, 'src/client/README.md'), 'utf8'),
-  ) ?? []
+const programOf = (name: string): string => {
+  const page = readFileSync(join(root, 'src/client/README.md'), 'utf8')
+  const [, found = ''] = page.split(`<!-- program ${name} -->`)
+  return /^\n\n```ts\n(.*?)```/s.exec(found)?.[1] ?? ''
+}
+const EVENTS = programOf('events')
 
 /** Each line after an expected error must be one. */
 const STRICT = `
@@ -65,6 +67,7 @@ void t.test('the npm package', async (t) => {
   const folder = t.testdir({
     'package.json': '{"private": true, "type": "module"}',
     'events.ts': EVENTS,
+    'receiver_test.ts': programOf('receiver test'),
     'strict.ts': STRICT,
     'incomplete.ts': INCOMPLETE,
   })
@@ -78,7 +81,7 @@ void t.test('the npm package', async (t) => {
   const flags = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2022']
   const types = ['--types', 'node', '--typeRoots', join(root, 'node_modules/@types')]
   const tsc = join(root, 'node_modules/typescript/bin/tsc')
-  const files = ['events.ts', 'strict.ts', 'incomplete.ts']
+  const files = ['events.ts', 'receiver_test.ts', 'strict.ts', 'incomplete.ts']
   const compiled = await run(process.execPath, [tsc, ...flags, ...types, ...files], {
     cwd: folder,
   }).catch((fault: unknown) => fault as { stdout: string })

@@ -170,7 +170,7 @@ void t.test('the Python client', { skip: skipsPython }, async (t) => {
 })
 
 /** A named program of a page. */
-function programOf(page: string, name: 'first request' | 'register'): string {
+function programOf(page: string, name: 'first request' | 'register' | 'receiver test'): string {
   const text = readFileSync(join(projectRoot(), page), 'utf8')
   const [, found = ''] = text.split(`<!-- program ${name} -->`)
   const [, program] = /^\n\n```\w+\n(.*?)```/s.exec(found) ?? []
@@ -186,6 +186,8 @@ const OUTPUT = new RegExp(`^captured\nprocessing\ncompleted\n(?:pout_\\w+ \\w+\n
 /** A command with the secret of an endpoint: each page prints it for its receiver. */
 const START =
   /^WEBHOOK_SECRETS='(\{"we_\w+_1": ?"whsec_\S+"\})' (?:node receiver\.mjs|python3 receiver\.py)\n$/
+/** What the test of a receiver prints. */
+const VERIFIED_AND_FORGED = 'verified\n401\n'
 /** In a row: a sample that works only once is a puzzle for its reader. */
 const TIMES = 2
 
@@ -199,12 +201,15 @@ void t.test('the package installs, and the programs of its page run', async (t) 
     'package.json': '{"private": true}',
     'first.mjs': programOf(PAGE, 'first request'),
     'register.mjs': programOf(PAGE, 'register'),
+    'receiver_test.mjs': programOf(PAGE, 'receiver test').replace(' as const', ''),
   })
   const packaged = await run(join(projectRoot(), 'src/scripts/client_package.sh'), [folder])
   const tarball = packaged.stdout.trim()
   const options = ['--offline', '--no-audit', '--no-fund', '--silent']
   await run('npm', ['install', ...options, tarball], { cwd: folder })
   const env = { PATH: process.env['PATH'], SANDBOX }
+  const tested = await run(process.execPath, ['receiver_test.mjs'], { cwd: folder, env })
+  t.equal(tested.stdout, VERIFIED_AND_FORGED)
   for (let time = 0; time < TIMES; time++) {
     const { stdout } = await run(process.execPath, ['first.mjs'], { cwd: folder, env })
     t.match(stdout, OUTPUT)
@@ -217,8 +222,11 @@ void t.test('the programs of the Python page run', { skip: skipsPython }, async 
   const folder = t.testdir({
     'first.py': programOf(PYTHON_PAGE, 'first request'),
     'register.py': programOf(PYTHON_PAGE, 'register'),
+    'receiver_test.py': programOf(PYTHON_PAGE, 'receiver test'),
   })
   const env = { ...PYTHON_ENV, SANDBOX }
+  const tested = await run('python3', ['-B', join(folder, 'receiver_test.py')], { env })
+  t.equal(tested.stdout, VERIFIED_AND_FORGED)
   for (let time = 0; time < TIMES; time++) {
     const { stdout } = await run('python3', ['-B', join(folder, 'first.py')], { env })
     t.match(stdout, OUTPUT)

@@ -5,6 +5,7 @@ import {
   rememberEvents,
   signatureOf,
   signRequest,
+  signTestWebhook,
   type WebhookRequest,
 } from '../../src/client/index.js'
 
@@ -124,3 +125,24 @@ void t.test('the duplicate filter keeps the newest events', (t) => {
   t.same(['a', 'b', 'c'].map(events.has), [false, true, true])
   t.end()
 })
+
+void t.test(
+  'a webhook signed for a test is verified, once, and only as it was signed',
+  async (t) => {
+    const { verify } = verifier()
+    const event = {
+      id: 'evt_2',
+      type: 'payout.failed',
+      data: { payout: { id: 'pout_1' } },
+    } as const
+    const options = { ...KEY, url: URL_OF_HOOK, now: () => NOW }
+    const signed = signTestWebhook(event, options)
+    const found = await verify(signed)
+    t.match(found, { kind: 'verified', event: { ...event, webhook_event_id: 'evt_2' } })
+    t.match(await verify(signed), { fault: 'nonce_repeated' })
+    const other = { ...signTestWebhook(event, options), url: '/hooks?a=c' }
+    t.match(await verify(other), { fault: 'wrong_signature' })
+    const late = signTestWebhook(event, { ...options, now: () => NOW - 6 * MINUTE })
+    t.match(await verify(late), { fault: 'timestamp_outside_window' })
+  },
+)

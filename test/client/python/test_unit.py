@@ -429,6 +429,15 @@ class Webhooks(unittest.TestCase):
         result = self.verifier.verify(**request)
         return result.fault or result.kind
 
+    def test_a_webhook_signed_for_a_test(self):
+        event = {"id": "evt_2", "type": "payout.failed", "data": {"payout": {"id": "pout_1"}}}
+        key = ("we_1_1", "whsec_first", URL)
+        signed = causeway.sign_test_webhook(event, *key, now=lambda: NOW)
+        self.assertEqual(self.verifier.verify(*signed).event["data"], event["data"])
+        self.assertEqual(self.verifier.verify(*signed).fault, "nonce_repeated")
+        other = causeway.sign_test_webhook(event, *key, now=lambda: NOW)._replace(url="/other")
+        self.assertEqual(self.verifier.verify(*other).fault, "wrong_signature")
+
     def test_a_genuine_event_and_its_duplicate(self):
         self.assertEqual(self.verifier.verify(**self.webhook()).event, EVENT)
         self.assertEqual(self.fault(self.webhook()), "verified", "it is not stored yet")

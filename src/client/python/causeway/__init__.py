@@ -29,6 +29,7 @@ from .response import Response, response_of
 from .retry import RetryOptions
 from .signing import canonical_request, new_nonce, sign_request, signature_of
 from .version import VERSION
+from .webhook_signing import SignedWebhook, sign_test_webhook
 from .webhooks import MemoryEventStore, MemoryNonceStore, Verification, WebhookVerifier
 
 __version__ = VERSION
@@ -67,6 +68,7 @@ __all__ = [
     "Server",
     "ServiceError",
     "Session",
+    "SignedWebhook",
     "Transport",
     "Verification",
     "WebhookVerifier",
@@ -74,5 +76,6 @@ __all__ = [
     "new_nonce",
     "response_of",
     "sign_request",
+    "sign_test_webhook",
     "signature_of",
 ]
