@@ -1,12 +1,9 @@
 /** The index of idempotency keys: its newest keys in memory, the older ones in the store. */
 import { hash } from 'node:crypto'
-import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import fc from 'fast-check'
 import { openBooks } from '../../src/audit/books.js'
 import { olderKeysAreIndexed } from '../../src/audit/checks/idempotency.js'
-import { FILES } from '../../src/base/subjects.js'
-import { openDatabase } from '../../src/store/database.js'
 import { createKeyIndexMoves } from '../../src/processor/background/key_index_moves.js'
 import { asInteger, fingerprintOf } from '../../src/processor/cache/idempotency_index.js'
 import { createKeyFilter } from '../../src/processor/cache/key_filter.js'
@@ -15,7 +12,7 @@ import { createIntent } from '../../src/processor/commands/intents/intent_create
 import { find } from '../../src/processor/queries/find.js'
 import type { Answer } from '../../src/processor/cycle/answer.js'
 import { anIntent } from '../support/requests.js'
-import { sqliteOnly } from '../support/books.js'
+import { rawBooks, sqliteOnly } from '../support/books.js'
 import { eventually } from '../support/eventually.js'
 import { codeOf, createWorld, DEMO, viewOf, type World } from '../support/world.js'
 
@@ -163,7 +160,7 @@ void t.test('the audit follows the moved keys', { skip: sqliteOnly('its file') }
     return broken?.found ?? null
   }
   t.equal(await check(), null)
-  const raw = await openDatabase(join(world.folder, FILES.processorDatabase))
+  const raw = await rawBooks(world.folder)
   await raw.exec('DELETE FROM idempotency_index WHERE sequence = 31')
   t.equal(await check(), 'no row with its fingerprint')
   await raw.exec('INSERT INTO idempotency_index VALUES (5, 31)')

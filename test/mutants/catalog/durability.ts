@@ -34,12 +34,8 @@ export const DURABILITY: readonly Mutant[] = [
   {
     fault: 'Rail instructions are sent twice.',
     file: 'src/processor/cycle/pipeline.ts',
-    text: 'dependencies.rail.send(commitBatch.instructions)',
-    replacement:
-      '{\n' +
-      '      dependencies.rail.send(commitBatch.instructions)\n' +
-      '      dependencies.rail.send(commitBatch.instructions)\n' +
-      '    }',
+    text: 'dependencies.rail.send(sent, rail)',
+    replacement: '{ dependencies.rail.send(sent, rail); dependencies.rail.send(sent, rail) }',
     test: 'test/processor/pipeline',
   },
   {
