@@ -87,9 +87,6 @@ programOptions('processor', 'Decides and records every payment and payout.', {})
 const settings = readSettings()
 requirePrivateDataDir(settings)
 const log = createLog('processor', settings)
-if (settings.PRODUCTION_HOSTS.length > 0 && settings.RATE_MAX_AGE_S === 0) {
-  log.warn('RATE_MAX_AGE_S is 0: production quotes rates of any age')
-}
 const clock = createBooksClock(systemClock)
 const random = systemRandom()
 const yieldToEventLoop = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
@@ -327,6 +324,9 @@ member?.onMove((to) => {
 if (member !== undefined) await announce(member)
 isAnnounced = true
 setServing()
+if (settings.PRODUCTION_HOSTS.length > 0 && settings.RATE_MAX_AGE_S === 0) {
+  log.warn('RATE_MAX_AGE_S is 0: production quotes rates of any age')
+}
 child.ready(readyInfo())
 recovery.onState(() => child.update(readyInfo()))
 log.info({ port: grpcPort, ...(member === undefined ? {} : ownerOf(member)) }, 'serving')

@@ -173,7 +173,7 @@ void t.test('the console', async (t) => {
       t.match(text, `127.0.0.1:${silent} did not answer.`, path)
     }
     const { text } = await requestPage(`${several}/`, { headers: { cookie } })
-    t.match(text, /127\.0\.0\.1:\d+<\/strong> take payments/)
+    t.match(text, /<strong>[^<]+<\/strong> take payments/)
     t.match(text, `${silent}</strong> no processor serves it`)
   })
 

@@ -141,6 +141,7 @@ export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
   CausewayCorruptRows: { ...one('corrupt_rows', '1x2', '0x2'), at: '1m' },
   CausewayBooksBehind: { ...one('recovery_mode', '1x5', '0x5'), at: '2m' },
   CausewayStoreNotSynchronous: { ...one('store_synchronous', '0x5', '1x5'), at: '2m' },
+  CausewayClockOff: { ...one('clock_offset_seconds', '-3x5', '0.5x5'), at: '2m' },
   CausewayShardNotOwned: {
     fires: {
       'causeway_shard_owned{shard="books_1",process="p1"}': '0x5',

@@ -72,6 +72,7 @@ void t.test('exactly the commands that change data take --as and --reason', asyn
       'partner list',
       'key list PARTNER ENV',
       'callers list',
+      'callers self',
       'callers token KIND',
       'approvals list',
       'rates list',

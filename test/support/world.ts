@@ -97,6 +97,8 @@ export interface WorldOptions {
   readonly rules?: Partial<Rules>
   /** Rebuild from SQLite before every command. */
   readonly rebuilt?: boolean
+  /** When its clock starts, in epoch milliseconds. Default: a moment of 2026. */
+  readonly startedAt?: number
   /** Wraps the store, to make it fail. */
   readonly store?: (store: Store) => Store
   readonly onPublished?: (events: readonly StoredEvent[]) => void
@@ -116,7 +118,7 @@ export type Home = Pick<Test, 'testdir' | 'teardown'>
 
 export async function createWorld(home: Home, options: WorldOptions = {}): Promise<World> {
   const folder = tempFolder(home)
-  const clock = simulatedClock()
+  const clock = simulatedClock(options.startedAt)
   const random = options.random ?? systemRandom()
   const events: StoredEvent[] = []
   const railInstructions: RailInstruction[] = []
@@ -230,8 +232,8 @@ export async function createWorld(home: Home, options: WorldOptions = {}): Promi
 }
 
 /** A clock that advances only by calls of the test. */
-export function simulatedClock(): World['clock'] {
-  let now = STARTED_AT
+export function simulatedClock(startedAt: number = STARTED_AT): World['clock'] {
+  let now = startedAt
   return {
     now: (): Instant => instant(now),
     set: (at) => (now = at),

@@ -66,10 +66,11 @@ export async function writeSeedData(options: SeedDataOptions): Promise<Fixtures>
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const key = `${MASTER.kid}:${MASTER.bytes.toString('hex')}\n`
   writeFileSync(join(folder, FILES.masterKey), key, { mode: 0o600 })
-  const world = await createWorld({ testdir: () => folder, teardown: () => undefined })
+  const startedAt = now - ENDED_BEFORE_MS - SPAN_MS - HOUR
+  const home = { testdir: () => folder, teardown: () => undefined }
+  const world = await createWorld(home, { startedAt })
   const rail = await openSandboxRail(world, join(folder, FILES.railDatabase))
 
-  world.clock.set(now - ENDED_BEFORE_MS - SPAN_MS - HOUR)
   for (const currency of ['USD', 'VND']) {
     const request = { currency, amount: DEPOSIT, idempotencyKey: `seed ${currency}` }
     viewOf(await world.run(deposit(OPERATOR, DEMO, request)))
