@@ -8,9 +8,9 @@ import {
   PAYOUT_IDEMPOTENCY_KEY_MAX,
   REFERENCE_MAX,
 } from '../base/constants.js'
-import { accepted, invalid, placedAt, refused, type Outcome } from '../base/errors.js'
+import { accepted, invalid, placedAt, refused, type Outcome, type Refusal } from '../base/errors.js'
 import { accountLast4, checkBeneficiary, type BeneficiaryBody } from './beneficiaries.js'
-import { checkOf, refined } from './checks/check.js'
+import { checkOf, preceded, refined } from './checks/check.js'
 import { isAllowedName, NAME_RULE, violationAt } from './checks/schema_violation.js'
 import { createdListAsJson, created, page, readCreated, type CreatedQuery } from './lists.js'
 import { body, noContent, query, type OperationsOf } from './operation.js'
@@ -70,17 +70,24 @@ export type NewPayout = Omit<CreatePayoutBody, 'beneficiary'> & {
   readonly beneficiary?: BeneficiaryBody
 }
 
+/** Before the shape, as a JSON body with such a name is refused while it is read. */
+function nameFault(body: unknown): Refusal | null {
+  const { metadata } = (body ?? {}) as { readonly metadata?: unknown }
+  const badName = Object.keys(metadata ?? {}).find((name) => !isAllowedName(name))
+  return badName === undefined
+    ? null
+    : refused('invalid_request', violationAt(['metadata', badName], NAME_RULE))
+}
+
+const checkNamedPayout = preceded(nameFault, checkCreatePayout)
+
 /** Checks the shape of the whole before the beneficiary in it. The reference is trimmed. */
-export const readPayout = refined(checkCreatePayout, (body): Outcome<NewPayout> => {
+export const readPayout = refined(checkNamedPayout, (body): Outcome<NewPayout> => {
   const { beneficiary: inline, ...plain } = body
   const reference = plain.reference.trim()
   const length = [...reference].length
   if (length < 1 || length > REFERENCE_MAX) {
     return invalid('/reference', `must have 1 to ${REFERENCE_MAX} characters after trimming`)
-  }
-  const badName = Object.keys(plain.metadata ?? {}).find((name) => !isAllowedName(name))
-  if (badName !== undefined) {
-    return refused('invalid_request', violationAt(['metadata', badName], NAME_RULE))
   }
   const payout = { ...plain, reference, metadata: { ...plain.metadata } }
   if (inline === undefined) return accepted(payout)

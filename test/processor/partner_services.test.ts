@@ -353,6 +353,7 @@ void t.test('a refusal names the field and the rule, as the partner API does', a
   const named = JSON.parse('{"__proto__":"x"}') as Record<string, string>
   const forbidden = 'payout.metadata has a member that is not allowed as a name'
   t.equal(await create({ metadata: named }), forbidden)
+  t.equal(await create({ metadata: named, amount: '0' }), forbidden, 'first, as over HTTP')
   t.equal(await create({ metadata: { '\\': 'x' } }), forbidden)
   t.equal(await create({ reference: 'a\0' }), 'payout.reference must be Unicode text without NUL')
 

@@ -8,7 +8,7 @@
  */
 import { createRequire } from 'node:module'
 import type { Ajv2020, ValidateFunction } from 'ajv/dist/2020.js'
-import { accepted, refused, type ErrorCode, type Outcome } from '../../base/errors.js'
+import { accepted, refused, type ErrorCode, type Outcome, type Refusal } from '../../base/errors.js'
 import { isDateTime, isInt64, isPositiveInt64, isWebhookUrl } from './formats.js'
 import { violationOf } from './schema_violation.js'
 
@@ -42,6 +42,15 @@ export const refined = <T, Refined>(
     },
     { schema: check.schema },
   )
+
+/** The check, after one whose fault counts more than the shape. */
+export const preceded = <T>(
+  faultOf: (value: unknown) => Refusal | null,
+  check: Check<T>,
+): Check<T> =>
+  Object.assign((value: unknown): Outcome<T> => faultOf(value) ?? check(value), {
+    schema: check.schema,
+  })
 
 let loaded: Ajv2020 | undefined
 
