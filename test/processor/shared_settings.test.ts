@@ -126,7 +126,8 @@ void t.test(
     counted.commits = 0
     await settingsOf(away, cluster).catchUp()
     t.match(await appliedIn(away), { rate: '36.20000', versions: { length: 20_002 } })
-    t.ok(counted.commits <= 100, `${counted.commits} commits`)
+    // How many go into one depends on the speed of the machine.
+    t.ok(counted.commits <= 1_000, `${counted.commits} commits of 20,000 settings`)
     await settingsOf(added, cluster, 'books_2').catchUp()
     t.match(await appliedIn(added), { rate: '36.20000', versions: [1, 20_001, 20_002] })
     await set(cluster, rate('36.5'))
