@@ -1,50 +1,25 @@
 /** What operators have done, newest first. */
 import type { Action__Output as Action } from '../../../protos/types/causeway/operator/v1/Action.js'
 import { html, NOTHING, type Content } from '../html/html.js'
-import {
-  amount,
-  card,
-  commandLine,
-  incomplete,
-  isPayment,
-  idLink,
-  pager,
-  table,
-  time,
-} from '../html/parts.js'
-import { cursorOf, missingIn, part, type Page, type PageContext } from '../session/page.js'
+import { amount, isPayment, idLink, time } from '../html/parts.js'
+import { cursorOf, type Page, type PageContext } from '../session/page.js'
+import { listCard, number } from './list_card.js'
 
 export const actionLog: Page = {
   path: '/actions',
-  render: async (context) => {
-    const list = context.clients.partners.call('ListActions', cursorOf(context))
-    return {
-      title: 'Action log',
-      body: await part(
-        'The action log',
-        list,
-        (found) =>
-          html`${incomplete(missingIn(found))}
-          ${card(
-            'Newest first',
-            html`${table({
-              caption: 'Actions of operators, newest first',
-              columns: [
-                'Time',
-                'Operator',
-                'Action',
-                'Subject',
-                { title: 'Amount', isNumber: true },
-                'Reason',
-              ],
-              rows: found.data.map((each) => row(each, context)),
-              empty: 'No operator has changed anything yet.',
-            })}
-            ${pager('/actions', found.next_cursor)} ${commandLine('actions')}`,
-          )}`,
-      ),
-    }
-  },
+  render: async (context) => ({
+    title: 'Action log',
+    body: await listCard(context, {
+      title: 'Newest first',
+      call: context.clients.partners.call('ListActions', cursorOf(context)),
+      caption: 'Actions of operators, newest first',
+      columns: ['Time', 'Operator', 'Action', 'Subject', number('Amount'), 'Reason'],
+      row,
+      empty: 'No operator has changed anything yet.',
+      path: '/actions',
+      command: 'actions',
+    }),
+  }),
 }
 
 function row(action: Action, { now }: PageContext): readonly Content[] {

@@ -1,26 +1,10 @@
 /** Reports of the bank that contradict the books, and their settlement. */
 import type { Discrepancy__Output as Discrepancy } from '../../../protos/types/causeway/operator/v1/Discrepancy.js'
 import { actions, EVIDENCE } from '../html/action_forms.js'
-import { html, NOTHING, type Content } from '../html/html.js'
-import {
-  amount,
-  badge,
-  card,
-  commandLine,
-  idLink,
-  incomplete,
-  pager,
-  table,
-  time,
-} from '../html/parts.js'
-import {
-  cursorOf,
-  formContext,
-  missingIn,
-  part,
-  type Page,
-  type PageContext,
-} from '../session/page.js'
+import { html, type Content } from '../html/html.js'
+import { amount, badge, idLink, time } from '../html/parts.js'
+import { cursorOf, formContext, type Page, type PageContext } from '../session/page.js'
+import { isResolved, listCard, number, resolvedFilter } from './list_card.js'
 
 const SETTLEMENTS = [
   ['keep', 'Keep: its entries stay in suspense'],
@@ -33,49 +17,20 @@ const SETTLEMENTS = [
 export const discrepancies: Page = {
   path: '/discrepancies',
   render: async (context) => {
-    const resolved = context.query.get('resolved') === 'yes'
-    const request = { ...cursorOf(context), resolved }
-    const list = context.clients.operator.call('ListDiscrepancies', request)
-    const own = resolved ? '/discrepancies?resolved=yes' : '/discrepancies'
+    const resolved = isResolved(context)
+    const list = await listCard(context, {
+      title: resolved ? 'Settled' : 'The bank and the books differ',
+      call: context.clients.operator.call('ListDiscrepancies', { ...cursorOf(context), resolved }),
+      caption: 'Discrepancies, oldest first',
+      columns: ['Payment', 'Partner', 'Reason', number('Amount'), 'Since', ''],
+      row,
+      empty: resolved ? 'Nothing was settled yet.' : 'The bank and the books agree.',
+      path: resolved ? '/discrepancies?resolved=yes' : '/discrepancies',
+      command: resolved ? 'discrepancy list --resolved' : 'discrepancy list',
+    })
     return {
       title: 'Discrepancies',
-      body: html`
-        <p class="filters">
-          <a class="button" href="/discrepancies" ${resolved ? NOTHING : html`aria-current="true"`}
-            >Open</a
-          >
-          <a
-            class="button"
-            href="/discrepancies?resolved=yes"
-            ${resolved ? html`aria-current="true"` : NOTHING}
-            >Settled</a
-          >
-        </p>
-        ${await part(
-          'The discrepancies',
-          list,
-          (found) =>
-            html`${incomplete(missingIn(found))}
-            ${card(
-              resolved ? 'Settled' : 'The bank and the books differ',
-              html`${table({
-                caption: 'Discrepancies, oldest first',
-                columns: [
-                  'Payment',
-                  'Partner',
-                  'Reason',
-                  { title: 'Amount', isNumber: true },
-                  'Since',
-                  '',
-                ],
-                rows: found.data.map((each) => row(each, context)),
-                empty: resolved ? 'Nothing was settled yet.' : 'The bank and the books agree.',
-              })}
-              ${pager(own, found.next_cursor)}
-              ${commandLine(resolved ? 'discrepancy list --resolved' : 'discrepancy list')}`,
-            )}`,
-        )}
-      `,
+      body: html`${resolvedFilter('/discrepancies', resolved, ['Open', 'Settled'])} ${list}`,
     }
   },
 }

@@ -4,6 +4,7 @@ import type { TrialBalanceLine__Output as Line } from '../../../protos/types/cau
 import { html, type Content, type Html } from '../html/html.js'
 import { amount, badge, card, commandLine, incomplete, table, time } from '../html/parts.js'
 import { missingIn, part, type Page } from '../session/page.js'
+import { number } from './list_card.js'
 
 export const money: Page = {
   path: '/money',
@@ -23,7 +24,7 @@ export const money: Page = {
           'Rates',
           html`${table({
             caption: 'Price of one US dollar',
-            columns: ['Currency', { title: 'For one US dollar', isNumber: true }, 'Since'],
+            columns: ['Currency', number('For one US dollar'), 'Since'],
             rows: found.data.map(({ currency, rate, set_at: since, is_too_old: isTooOld }) => [
               currency,
               rate,
@@ -73,7 +74,7 @@ function balanceTable(lines: readonly Line[]): Html {
   const inOrder = [...sums].sort(([one], [other]) => (one < other ? -1 : 1))
   return table({
     caption: 'Sums of the accounts of all partners',
-    columns: ['Environment', 'Account', 'Currency', { title: 'Sum', isNumber: true }],
+    columns: ['Environment', 'Account', 'Currency', number('Sum')],
     rows: inOrder.map(([, { line, environment, sum }]) => [
       ...[environment, line.account, line.currency, amount(line.currency, String(sum))],
     ]),

@@ -3,25 +3,15 @@ import type { KeyRecord__Output as Key } from '../../../protos/types/causeway/op
 import type { PartnerRecord__Output as Partner } from '../../../protos/types/causeway/operator/v1/PartnerRecord.js'
 import { actions, type ActionForm } from '../html/action_forms.js'
 import { html, type Content, type Html } from '../html/html.js'
-import {
-  amount,
-  badge,
-  card,
-  commandLine,
-  empty,
-  facts,
-  incomplete,
-  table,
-  time,
-} from '../html/parts.js'
+import { amount, badge, card, commandLine, empty, facts, table, time } from '../html/parts.js'
 import {
   formContext,
-  missingIn,
   part,
   type Content as PageContent,
   type Page,
   type PageContext,
 } from '../session/page.js'
+import { listCard, number } from './list_card.js'
 
 const ENVIRONMENTS = ['sandbox', 'production'] as const
 /** Partners on a page, which are all that the search of the browser finds. */
@@ -29,27 +19,23 @@ const PARTNERS_MAX = 500
 
 export const partners: Page = {
   path: '/partners',
-  render: async ({ clients }) => {
-    const list = clients.partners.call('List', {})
-    return {
-      title: 'Partners',
-      body: await part('The partners', list, (found) => {
-        const rest = Math.max(0, found.data.length - PARTNERS_MAX)
-        return html`${incomplete(missingIn(found))}
-        ${card(
-          'All partners',
-          html`${table({
-            caption: 'Partners, oldest first',
-            columns: ['Partner', 'State', 'Corridors', 'Addresses', 'Requests per second', 'Since'],
-            rows: found.data.slice(0, PARTNERS_MAX).map(partnerRow),
-            empty: 'There are no partners yet.',
-          })}
-          ${rest > 0 && html`<p class="hint">${rest} more: use the terminal.</p>`}
-          ${commandLine('partner list')}`,
-        )}`
-      }),
-    }
-  },
+  render: async (context) => ({
+    title: 'Partners',
+    body: await listCard(context, {
+      title: 'All partners',
+      call: context.clients.partners.call('List', {}).then((answer) => ({
+        ...answer,
+        data: answer.data.slice(0, PARTNERS_MAX),
+        rest: answer.data.length - PARTNERS_MAX,
+      })),
+      caption: 'Partners, oldest first',
+      columns: ['Partner', 'State', 'Corridors', 'Addresses', 'Requests per second', 'Since'],
+      row: partnerRow,
+      empty: 'There are no partners yet.',
+      hint: ({ rest }) => rest > 0 && html`<p class="hint">${rest} more: use the terminal.</p>`,
+      command: 'partner list',
+    }),
+  }),
 }
 
 const stateOf = ({ suspended }: Partner): Html => badge(suspended ? 'suspended' : 'active')
@@ -116,7 +102,7 @@ async function environmentOf(context: PageContext, environment: string): Promise
     part('The balances', clients.operator.call('TrialBalance', { tenant }), ({ lines }) =>
       table({
         caption: `Accounts in ${environment}`,
-        columns: ['Account', { title: 'Balance', isNumber: true }],
+        columns: ['Account', number('Balance')],
         rows: lines.map(({ account, currency, balance }) => [account, amount(currency, balance)]),
         empty: 'No money has moved yet.',
       }),

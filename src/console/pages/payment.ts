@@ -56,52 +56,38 @@ const notFound = (id: string): Content => ({
 })
 
 async function intentPage(context: PageContext): Promise<Content> {
-  const { clients, id } = context
-  const [record, found] = await Promise.all([
-    clients.operator.call('ShowIntent', { intent_id: id }),
-    deliveriesOf(context),
-  ])
-  const { intent } = record
-  return {
-    title: 'Payment intent',
-    live: shown(context, {
-      states: INTENT,
-      status: intent?.status ?? '',
-      record,
-      found,
-      facts: intentFacts(record, context),
-    }),
-    body: html`${card('Decide', intentActions(context, record))}
-    ${card('Same in a terminal', commandLine(`intent show ${id}`))}`,
-  }
+  const call = context.clients.operator.call('ShowIntent', { intent_id: context.id })
+  const [record, found] = await Promise.all([call, deliveriesOf(context)])
+  const status = record.intent?.status ?? ''
+  const all = intentFacts(record, context)
+  return pageOf(context, 'intent', intentActions(context, record), {
+    ...{ title: 'Payment intent', states: INTENT, status, record, found, facts: all },
+  })
 }
 
 async function payoutPage(context: PageContext): Promise<Content> {
-  const { clients, id } = context
-  const [record, found] = await Promise.all([
-    clients.operator.call('ShowPayout', { payout_id: id }),
-    deliveriesOf(context),
-  ])
-  const { payout } = record
-  return {
-    title: 'Payout',
-    live: shown(context, {
-      states: PAYOUT,
-      status: payout?.status ?? '',
-      record,
-      found,
-      facts: payoutFacts(record, context),
-    }),
-    body: html`${card('Decide', payoutActions(context, record))}
-    ${card('Same in a terminal', commandLine(`payout show ${id}`))}`,
-  }
+  const call = context.clients.operator.call('ShowPayout', { payout_id: context.id })
+  const [record, found] = await Promise.all([call, deliveriesOf(context)])
+  const status = record.payout?.status ?? ''
+  const all = payoutFacts(record, context)
+  return pageOf(context, 'payout', payoutActions(context, record), {
+    ...{ title: 'Payout', states: PAYOUT, status, record, found, facts: all },
+  })
 }
+
+const pageOf = (context: PageContext, kind: Kind, decisions: Html, about: Shown): Content => ({
+  title: about.title,
+  live: shown(context, about),
+  body: html`${card('Decide', decisions)}
+  ${card('Same in a terminal', commandLine(`${kind} show ${context.id}`))}`,
+})
 
 /** The history is shown without the deliveries when they are not known. */
 const deliveriesOf = ({ clients, id }: PageContext): Promise<FoundList | undefined> =>
   clients.operator.call('Find', { text: id }).catch(() => undefined)
 
 interface Shown {
+  readonly title: string
   readonly states: typeof INTENT
   readonly status: string
   readonly record: Pick<IntentRecord | PayoutRecord, 'corrupt' | 'tenant' | 'timeline'>

@@ -4,73 +4,35 @@ import type { HeldPayout__Output as HeldPayout } from '../../../protos/types/cau
 import type { OrphanRecord__Output as Orphan } from '../../../protos/types/causeway/operator/v1/OrphanRecord.js'
 import type { UnknownOutcome__Output as Unknown } from '../../../protos/types/causeway/operator/v1/UnknownOutcome.js'
 import { actions, reviewOf } from '../html/action_forms.js'
-import { html, NOTHING, type Content, type Html } from '../html/html.js'
-import {
-  amount,
-  badge,
-  card,
-  commandLine,
-  idLink,
-  incomplete,
-  pager,
-  table,
-  time,
-} from '../html/parts.js'
-import {
-  cursorOf,
-  formContext,
-  missingIn,
-  part,
-  type Page,
-  type PageContext,
-} from '../session/page.js'
+import { html, NOTHING, type Content } from '../html/html.js'
+import { amount, badge, idLink, time } from '../html/parts.js'
+import { cursorOf, formContext, type Page, type PageContext } from '../session/page.js'
+import { isResolved, listCard, number, resolvedFilter } from './list_card.js'
 
 export const review: Page = {
   path: '/review',
   render: async (context) => {
     const { operator, recovery } = context.clients
-    const held = operator.call('ListHeldPayouts', cursorOf(context))
-    const orphans = recovery.call('ListOrphans', {})
-    return {
-      title: 'Review queue',
-      body: html`
-        ${await part(
-          'The held payouts',
-          held,
-          (list) =>
-            html`${incomplete(missingIn(list))}
-            ${card(
-              'Held payouts',
-              html`${table({
-                caption: 'Payouts held for review, oldest first',
-                columns: [
-                  'Payout',
-                  'Partner',
-                  { title: 'Amount', isNumber: true },
-                  'To',
-                  'Fails',
-                  '',
-                ],
-                rows: list.data.map((each) => heldRow(each, context)),
-                empty: 'No payout waits for a decision.',
-              })}
-              ${pager('/review', list.next_cursor)} ${commandLine('payout held')}`,
-            )}`,
-        )}
-        ${await part('The orphan executions', orphans, (list) =>
-          card(
-            'Orphan executions',
-            html`${table({
-              caption: 'Executed or accepted at the bank, but not in the books',
-              columns: ['Instruction', { title: 'Amount', isNumber: true }, 'At the bank', 'Holds'],
-              rows: list.data.map((each) => orphanRow(each, context)),
-              empty: 'The bank has executed nothing that the books lack.',
-            })}
-            ${commandLine('recovery orphans')}`,
-          ),
-        )}
-      `,
-    }
+    const held = listCard(context, {
+      title: 'Held payouts',
+      call: operator.call('ListHeldPayouts', cursorOf(context)),
+      caption: 'Payouts held for review, oldest first',
+      columns: ['Payout', 'Partner', number('Amount'), 'To', 'Fails', ''],
+      row: heldRow,
+      empty: 'No payout waits for a decision.',
+      path: '/review',
+      command: 'payout held',
+    })
+    const orphans = listCard(context, {
+      title: 'Orphan executions',
+      call: recovery.call('ListOrphans', {}),
+      caption: 'Executed or accepted at the bank, but not in the books',
+      columns: ['Instruction', number('Amount'), 'At the bank', 'Holds'],
+      row: orphanRow,
+      empty: 'The bank has executed nothing that the books lack.',
+      command: 'recovery orphans',
+    })
+    return { title: 'Review queue', body: html`${await held} ${await orphans}` }
   },
 }
 
@@ -100,37 +62,19 @@ function orphanRow(orphan: Orphan, { now }: PageContext): readonly Content[] {
 
 export const unknown: Page = {
   path: '/unknown',
-  render: async (context) => {
-    const list = context.clients.operator.call('ListUnknownOutcomes', cursorOf(context))
-    return {
-      title: 'Unknown outcomes',
-      live: await part(
-        'The unknown outcomes',
-        list,
-        (found) =>
-          html`${incomplete(missingIn(found))}
-          ${card(
-            'Submitted, and not answered by the bank',
-            html`${table({
-              caption: 'Instructions and recalls without a final outcome, oldest first',
-              columns: [
-                ...[
-                  'Payment',
-                  'Partner',
-                  { title: 'Amount', isNumber: true },
-                  'Since',
-                  'Inquiries',
-                ],
-                'Next inquiry',
-              ],
-              rows: found.data.map((each) => unknownRow(each, context)),
-              empty: 'Every instruction has its final answer.',
-            })}
-            ${pager('/unknown', found.next_cursor)} ${commandLine('outcomes unknown')}`,
-          )}`,
-      ),
-    }
-  },
+  render: async (context) => ({
+    title: 'Unknown outcomes',
+    live: await listCard(context, {
+      title: 'Submitted, and not answered by the bank',
+      call: context.clients.operator.call('ListUnknownOutcomes', cursorOf(context)),
+      caption: 'Instructions and recalls without a final outcome, oldest first',
+      columns: ['Payment', 'Partner', number('Amount'), 'Since', 'Inquiries', 'Next inquiry'],
+      row: unknownRow,
+      empty: 'Every instruction has its final answer.',
+      path: '/unknown',
+      command: 'outcomes unknown',
+    }),
+  }),
 }
 
 function unknownRow(found: Unknown, { now }: PageContext): readonly Content[] {
@@ -149,50 +93,22 @@ function unknownRow(found: Unknown, { now }: PageContext): readonly Content[] {
 export const approvals: Page = {
   path: '/approvals',
   render: async (context) => {
-    const resolved = context.query.get('resolved') === 'yes'
-    const list = context.clients.approvals.call('List', { resolved })
+    const resolved = isResolved(context)
+    const list = await listCard(context, {
+      title: resolved ? 'Decided and expired' : 'Changes that wait for a second operator',
+      call: context.clients.approvals.call('List', { resolved }),
+      caption: 'Requests of operators',
+      columns: ['Change', number('Amount'), 'Requested', 'Until', 'Reason', ''],
+      row: requestRow,
+      empty: resolved ? 'Nothing was requested yet.' : 'Nothing waits for approval.',
+      command: resolved ? 'approvals list --resolved' : 'approvals list',
+    })
     return {
       title: 'Second operator',
-      body: html`${filters(resolved)}
-      ${await part(
-        'The requests',
-        list,
-        (found) =>
-          html`${incomplete(missingIn(found))}
-          ${card(
-            resolved ? 'Decided and expired' : 'Changes that wait for a second operator',
-            html`${table({
-              caption: 'Requests of operators',
-              columns: [
-                'Change',
-                { title: 'Amount', isNumber: true },
-                'Requested',
-                'Until',
-                'Reason',
-                '',
-              ],
-              rows: found.data.map((each) => requestRow(each, context)),
-              empty: resolved ? 'Nothing was requested yet.' : 'Nothing waits for approval.',
-            })}
-            ${commandLine(resolved ? 'approvals list --resolved' : 'approvals list')}`,
-          )}`,
-      )}`,
+      body: html`${resolvedFilter('/approvals', resolved, ['Pending', 'Decided'])} ${list}`,
     }
   },
 }
-
-const filters = (resolved: boolean): Html =>
-  html`<p class="filters">
-    <a class="button" href="/approvals" ${resolved ? NOTHING : html`aria-current="true"`}
-      >Pending</a
-    >
-    <a
-      class="button"
-      href="/approvals?resolved=yes"
-      ${resolved ? html`aria-current="true"` : NOTHING}
-      >Decided</a
-    >
-  </p>`
 
 function requestRow(request: ApprovalRequest, context: PageContext): readonly Content[] {
   const { id, operation, subject, currency, amount: minor, status } = request

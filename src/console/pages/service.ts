@@ -5,9 +5,10 @@ import type { ShardRecord__Output as Shard } from '../../../protos/types/causewa
 import { Refused } from '../../operations/calls.js'
 import { actions, type ActionForm } from '../html/action_forms.js'
 import { html, NOTHING, type Content, type Html } from '../html/html.js'
-import { badge, card, commandLine, empty, incomplete, table, time } from '../html/parts.js'
-import { formContext, missingIn, part, type Page, type PageContext } from '../session/page.js'
+import { badge, card, commandLine, empty, table, time } from '../html/parts.js'
+import { formContext, part, type Page, type PageContext } from '../session/page.js'
 import { listShards } from '../session/uplink.js'
+import { listCard, number } from './list_card.js'
 
 export const shards: Page = {
   path: '/shards',
@@ -37,12 +38,8 @@ const shardsCard = ({ data, candidates }: ShardList): Html =>
     html`${table({
         caption: 'Shards, by name',
         columns: [
-          ...['Shard', 'State', 'Processor', 'Address', { title: 'Epoch', isNumber: true }],
-          ...[
-            { title: 'Partners', isNumber: true },
-            { title: 'Moves', isNumber: true },
-            'Settings',
-          ],
+          ...['Shard', 'State', 'Processor', 'Address', number('Epoch')],
+          ...[number('Partners'), number('Moves'), 'Settings'],
         ],
         rows: data.map(shardRow),
         empty: 'There are no shards yet.',
@@ -88,19 +85,15 @@ export const callers: Page = {
   path: '/callers',
   render: async (context) => ({
     title: 'Callers',
-    body: await part('The callers', context.clients.callers.call('List', {}), (found) =>
-      card(
-        'Operators, services and processes',
-        html`${incomplete(missingIn(found))}
-        ${table({
-          caption: 'Callers of the processors, by name',
-          columns: ['Name', 'Kind', 'May', 'State', 'Created', 'Last used', ''],
-          rows: found.data.map((each) => callerRow(each, context)),
-          empty: 'There are no callers.',
-        })}
-        ${commandLine('callers list')}`,
-      ),
-    ),
+    body: await listCard(context, {
+      title: 'Operators, services and processes',
+      call: context.clients.callers.call('List', {}),
+      caption: 'Callers of the processors, by name',
+      columns: ['Name', 'Kind', 'May', 'State', 'Created', 'Last used', ''],
+      row: callerRow,
+      empty: 'There are no callers.',
+      command: 'callers list',
+    }),
   }),
 }
 

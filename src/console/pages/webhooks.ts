@@ -2,18 +2,8 @@
 import type { DeadLetter__Output as DeadLetter } from '../../../protos/types/causeway/operator/v1/DeadLetter.js'
 import type { EndpointOverview__Output as Endpoint } from '../../../protos/types/causeway/operator/v1/EndpointOverview.js'
 import { actions, type ActionForm } from '../html/action_forms.js'
-import { html, NOTHING, type Content, type Html } from '../html/html.js'
-import {
-  badge,
-  card,
-  commandLine,
-  facts,
-  idLink,
-  incomplete,
-  pager,
-  table,
-  time,
-} from '../html/parts.js'
+import { html, NOTHING, type Content } from '../html/html.js'
+import { badge, card, commandLine, facts, idLink, incomplete, time } from '../html/parts.js'
 import {
   cursorOf,
   formContext,
@@ -22,6 +12,7 @@ import {
   type Page,
   type PageContext,
 } from '../session/page.js'
+import { listCard, number } from './list_card.js'
 
 /** Endpoints on a page. Those with the most open and dead deliveries come first. */
 const ENDPOINTS_MAX = 200
@@ -48,45 +39,39 @@ export const webhooks: Page = {
           ${commandLine('webhooks status')}`,
         ),
       ),
-      part('The endpoints', client.call('ListEndpoints', {}), (found) =>
-        endpointsCard(found.data, context),
-      ),
-      part('The dead deliveries', client.call('ListDead', cursorOf(context)), (found) =>
-        card(
-          'Dead deliveries',
-          html`${table({
-            caption: 'Deliveries that are not retried, newest first',
-            columns: ['Delivery', 'Event', 'Why', 'Ended', ''],
-            rows: found.data.map((each) => deadRow(each, context)),
-            empty: 'Every delivery has arrived, or is still tried.',
-          })}
-          ${pager('/webhooks', found.next_cursor)} ${commandLine('webhooks dead')}`,
-        ),
-      ),
+      listCard(context, {
+        title: 'Endpoints',
+        call: client.call('ListEndpoints', {}).then(worstFirst),
+        caption: 'Webhook endpoints, those with failures first',
+        columns: ['Endpoint', 'Partner', 'State', number('Waiting'), number('Dead'), ''],
+        row: endpointRow,
+        empty: 'No partner has an endpoint.',
+        hint: ({ rest }) =>
+          rest > 0 && html`<p class="hint">${rest} more without more failures.</p>`,
+        command: 'webhooks endpoints',
+      }),
+      listCard(context, {
+        title: 'Dead deliveries',
+        call: client.call('ListDead', cursorOf(context)),
+        caption: 'Deliveries that are not retried, newest first',
+        columns: ['Delivery', 'Event', 'Why', 'Ended', ''],
+        row: deadRow,
+        empty: 'Every delivery has arrived, or is still tried.',
+        path: '/webhooks',
+        command: 'webhooks dead',
+      }),
     ])
     return { title: 'Webhooks', body: html`${status} ${endpoints} ${dead}` }
   },
 }
 
-function endpointsCard(all: readonly Endpoint[], context: PageContext): Html {
-  const worstFirst = [...all].sort((one, other) => badnessOf(other) - badnessOf(one))
-  const shown = worstFirst.slice(0, ENDPOINTS_MAX)
-  const rest = all.length - shown.length
-  return card(
-    'Endpoints',
-    html`${table({
-      caption: 'Webhook endpoints, those with failures first',
-      columns: [
-        ...['Endpoint', 'Partner', 'State'],
-        ...[{ title: 'Waiting', isNumber: true }, { title: 'Dead', isNumber: true }, ''],
-      ],
-      rows: shown.map((each) => endpointRow(each, context)),
-      empty: 'No partner has an endpoint.',
-    })}
-    ${rest === 0 ? NOTHING : html`<p class="hint">${rest} more without more failures.</p>`}
-    ${commandLine('webhooks endpoints')}`,
-  )
-}
+const worstFirst = <A extends { readonly data: readonly Endpoint[] }>(answer: A) => ({
+  ...answer,
+  data: [...answer.data]
+    .sort((one, other) => badnessOf(other) - badnessOf(one))
+    .slice(0, ENDPOINTS_MAX),
+  rest: answer.data.length - ENDPOINTS_MAX,
+})
 
 const badnessOf = ({ counters, status }: Endpoint): number =>
   (counters?.dead ?? 0) +
