@@ -178,7 +178,7 @@ const rail = measuredRails(
     log,
   ),
 )
-const counters = createPaymentCounters(metrics, (payment) => railOf({ rules }, payment))
+const counters = createPaymentCounters(metrics, railOf)
 const changeLog = createChangeLog({
   clock,
   log,

@@ -38,8 +38,6 @@ export interface RailEntry {
 export interface RailTable {
   /** In the order of the file. */
   readonly entries: readonly RailEntry[]
-  /** The first one: payments from before the rails had names are on it. */
-  readonly first: string
   /** False for an unknown rail. */
   carries(rail: string, route: RouteName): boolean
   /** The rail of a route for which none was chosen; null: no rail carries it. */
@@ -51,7 +49,6 @@ export function createRailTable(entries: readonly [RailEntry, ...RailEntry[]]): 
   const defaults = new Map<RouteName, string | null>()
   return {
     entries,
-    first: entries[0].name,
     carries: (rail, route) => {
       const entry = byName.get(rail)
       return entry !== undefined && isCarriedBy(entry, route)

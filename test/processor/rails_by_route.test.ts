@@ -120,16 +120,25 @@ t.test('a route that no rail carries', async (t) => {
   t.equal(codeOf(await intent.confirm()), 'configuration_error')
 })
 
-t.test('books from before the rails had names have one rail, the first', async (t) => {
-  const world = await begin(t, VIET, THAI)
-  const { id } = await pay(world)
-  const live = world.memory().payouts.get(id)!
-  const { rail, ...former } = live.context
-  t.equal(rail, 'viet')
-  live.context = former
-  world.clock.pass(60_000)
-  await world.run(firePayoutTimer(id))
-  t.same(routesOf(world.railInstructions).slice(1), ['query viet sandbox/VN/VND'])
-  await world.run(applyRailReport(executed(id), 0, 'viet'))
-  t.match(await see(world, id), COMPLETED)
-})
+t.test(
+  'a payment from before the rails had names stays on the only rail of that time',
+  async (t) => {
+    const world = await begin(t, VIET, THAI)
+    const { id } = await pay(world)
+    const live = world.memory().payouts.get(id)!
+    const { rail, ...former } = live.context
+    t.equal(rail, 'viet', 'the first rail of the file has the route now')
+    live.context = former
+    world.clock.pass(60_000)
+    await world.run(firePayoutTimer(id))
+    await world.run(applyRailReport(executed(id, { status: 'not_found' }), 0, 'viet'))
+    t.match(await discrepanciesOf(world), [{ entity: id, reason: 'other_rail' }])
+    await world.run(applyRailReport(executed(id, { status: 'not_found' }), 0, 'sandbox'))
+    t.same(routesOf(world.railInstructions).slice(1), [
+      'query sandbox sandbox/VN/VND',
+      'instruct sandbox sandbox/VN/VND',
+    ])
+    await world.run(applyRailReport(executed(id), 0, 'sandbox'))
+    t.match(await see(world, id), COMPLETED)
+  },
+)

@@ -99,10 +99,7 @@ function applyOutput(
       )
     case 'instruct':
       assert(account !== null, 'the account number is decrypted before its instruction')
-      return ctx.batch.addInstruction(
-        railOf(ctx, context),
-        instructIntent(ctx, context, account ?? ''),
-      )
+      return ctx.batch.addInstruction(railOf(context), instructIntent(context, account ?? ''))
     case 'query':
       return sendQuery(ctx, context)
     case 'recall':

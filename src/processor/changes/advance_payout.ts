@@ -91,10 +91,7 @@ function applyOutput(
       return publishPayout(ctx, live, output.event)
     case 'instruct':
       assert(account !== null, 'the account number is decrypted before its instruction')
-      return ctx.batch.addInstruction(
-        railOf(ctx, context),
-        instructPayout(ctx, context, account ?? ''),
-      )
+      return ctx.batch.addInstruction(railOf(context), instructPayout(context, account ?? ''))
     case 'query':
       return sendQuery(ctx, context)
     case 'recall':

@@ -1,11 +1,13 @@
 /**
  * The rail of a payment: that of its route when the payout was accepted or the intent confirmed.
  *
- * - A payment keeps its rail for life, also when its route is changed while it is out. One from
- *   before the rails had names is on the first rail of the file.
+ * - A payment keeps its rail for life, also when its route is changed while it is out.
+ * - A payment from before the rails had names is on the one rail of that time, wherever the file
+ *   names it: another rail does not know it, and it would be paid twice.
  */
 import { SECOND } from '../../base/clock.js'
 import { environmentOf } from '../../base/ids.js'
+import { SANDBOX_RAIL } from '../../rails/rail.js'
 import { corridorRoute, payoutRoute, type RouteName } from '../../rails/rail_table.js'
 import type { IntentContext } from '../../../actors/intent/context.js'
 import type { PayoutContext } from '../../../actors/payout/context.js'
@@ -20,16 +22,13 @@ export function routeOf(context: IntentContext | PayoutContext): RouteName {
   return payoutRoute(environment, context.beneficiary.country, context.currency)
 }
 
-export function railOf(
-  { rules }: Pick<CommandContext, 'rules'>,
-  context: IntentContext | PayoutContext,
-): string {
+export function railOf(context: IntentContext | PayoutContext): string {
   const rail = isIntent(context) ? context.confirmation?.rail : context.rail
-  return rail ?? rules.rails.first
+  return rail ?? SANDBOX_RAIL
 }
 
 export const railUp = (ctx: CommandContext, context: IntentContext | PayoutContext): boolean =>
-  ctx.rails.up(railOf(ctx, context))
+  ctx.rails.up(railOf(context))
 
 /** The rail of new payments on a route; null: no rail carries it, or it is down for too long. */
 export function railForNew({ rules, rails }: CommandContext, route: RouteName): string | null {

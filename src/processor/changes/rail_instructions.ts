@@ -47,11 +47,7 @@ export function openedFor(entity: string, open: () => string): string {
 type Instruct = Extract<RailInstruction, { kind: 'instruct' }>
 
 /** @param account the destination's account number in plain text */
-export function instructIntent(
-  ctx: Pick<CommandContext, 'rules'>,
-  context: IntentContext,
-  account: string,
-): Instruct {
+export function instructIntent(context: IntentContext, account: string): Instruct {
   const { scanned, confirmation, corridor } = context
   assert(scanned !== undefined && confirmation !== undefined, 'an instruction has a confirmation')
   const { destination, quote, merchant } = scanned
@@ -60,7 +56,7 @@ export function instructIntent(
     instruction: {
       id: context.id,
       environment: environmentOf(context.tenant),
-      ...routedBy(ctx, context),
+      ...routedBy(context),
       purpose: 'qr_payment',
       amount: BigInt(quote.localMinor),
       currency: quote.currency,
@@ -92,18 +88,14 @@ function qrDestination(
 }
 
 /** @param account the beneficiary's account number in plain text */
-export function instructPayout(
-  ctx: Pick<CommandContext, 'rules'>,
-  context: PayoutContext,
-  account: string,
-): Instruct {
+export function instructPayout(context: PayoutContext, account: string): Instruct {
   const { beneficiary } = context
   return {
     kind: 'instruct',
     instruction: {
       id: context.id,
       environment: environmentOf(context.tenant),
-      ...routedBy(ctx, context),
+      ...routedBy(context),
       purpose: 'payout',
       amount: BigInt(context.recipientAmount),
       currency: context.currency,
@@ -127,22 +119,22 @@ export function instructPayout(
 export function sendQuery(ctx: CommandContext, context: IntentContext | PayoutContext): void {
   const { id, tenant } = context
   const environment = environmentOf(tenant)
-  const query = { kind: 'query', id, environment, ...routedBy(ctx, context) } as const
-  ctx.batch.addInstruction(railOf(ctx, context), query)
+  const query = { kind: 'query', id, environment, ...routedBy(context) } as const
+  ctx.batch.addInstruction(railOf(context), query)
 }
 
 export function sendRecall(ctx: CommandContext, context: IntentContext): void {
   const { id, tenant } = context
   const about = { id, reason: 'refund', environment: environmentOf(tenant) }
-  ctx.batch.addInstruction(railOf(ctx, context), {
-    ...{ kind: 'recall', ...about, ...routedBy(ctx, context) },
+  ctx.batch.addInstruction(railOf(context), {
+    ...{ kind: 'recall', ...about, ...routedBy(context) },
   })
 }
 
-const routedBy = (
-  ctx: Pick<CommandContext, 'rules'>,
-  context: IntentContext | PayoutContext,
-): Routed => ({ route: routeOf(context), rail: railOf(ctx, context) })
+const routedBy = (context: IntentContext | PayoutContext): Routed => ({
+  route: routeOf(context),
+  rail: railOf(context),
+})
 
 /** The hint by which a sandbox partner forces an outcome; empty in production. */
 const sandboxHint = (tenant: IntentContext['tenant'], hint: string): string =>

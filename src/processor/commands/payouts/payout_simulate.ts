@@ -30,7 +30,7 @@ export function simulatePayout(tenant: TenantId, payoutId: string, outcomeText: 
 
       // From here on it must succeed.
       const simulate = { kind: 'simulate', id: live.context.id, outcome } as const
-      batch.addInstruction(railOf(ctx, live.context), simulate)
+      batch.addInstruction(railOf(live.context), simulate)
       return answer(payoutView(live.state, live.context, rules.brand))
     },
   }

@@ -222,7 +222,7 @@ function viewOfIntent(
   if (!live) return null
   return {
     tenant: live.context.tenant,
-    rail: railOf(ctx, live.context),
+    rail: railOf(live.context),
     get state() {
       if (live.state === 'authorized') return 'open'
       if (live.state === 'captured') return 'paid'
@@ -233,7 +233,7 @@ function viewOfIntent(
     expected: () =>
       live.context.confirmation === undefined
         ? null
-        : expectedOf(instructIntent(ctx, live.context, accountOfIntent(ctx, live.context))),
+        : expectedOf(instructIntent(live.context, accountOfIntent(ctx, live.context))),
     step: (event) => advanceIntent(ctx, live, event),
     isInquiredAbout: () =>
       live.context.wakeAt !== null && (live.state === 'captured' || live.state === 'failed'),
@@ -251,7 +251,7 @@ function viewOfPayout(
   if (!live) return null
   return {
     tenant: live.context.tenant,
-    rail: railOf(ctx, live.context),
+    rail: railOf(live.context),
     get state() {
       if (live.state === 'processing') return 'open'
       if (live.state === 'completed') return 'paid'
@@ -259,8 +259,7 @@ function viewOfPayout(
     },
     submittedAt: live.context.handedOverAt,
     transactionId: live.context.transactionId,
-    expected: () =>
-      expectedOf(instructPayout(ctx, live.context, accountOfPayout(ctx, live.context))),
+    expected: () => expectedOf(instructPayout(live.context, accountOfPayout(ctx, live.context))),
     step: (event) => {
       if (event.type !== 'recallRefused') advancePayout(ctx, live, event)
     },

@@ -34,7 +34,7 @@ export const fireIntentTimer: FireTimer = (intentId, mayUseRail = true) => ({
   decide: (ctx) => {
     const live = ctx.memory.intents.get(intentId)
     if (!live || !isDue(live.context, ctx.now)) return DONE
-    const rail = railOf(ctx, live.context)
+    const rail = railOf(live.context)
     advanceIntent(ctx, live, {
       ...{ type: 'timer', at: ctx.now, railUp: mayUseRail && ctx.rails.up(rail) },
     })
@@ -48,7 +48,7 @@ export const firePayoutTimer: FireTimer = (payoutId, mayUseRail = true) => ({
   decide: (ctx) => {
     const live = ctx.memory.payouts.get(payoutId)
     if (!live || !isDue(live.context, ctx.now)) return DONE
-    const rail = railOf(ctx, live.context)
+    const rail = railOf(live.context)
     advancePayout(ctx, live, {
       ...{ type: 'timer', at: ctx.now, railUp: mayUseRail && ctx.rails.up(rail) },
     })
