@@ -70,6 +70,10 @@ export const RAIL_FAMILIES = {
     'Time from the submission of a payment to its final outcome',
     ...(['rail', 'outcome'] as const),
   ),
+  causeway_rail_unnamed_payments: gauge(
+    'Open payments on a rail that RAILS_FILE does not name, for which they wait; read every 15 s',
+    'rail',
+  ),
   causeway_timers_waiting_for_rail: gauge(
     'Payments whose next instruction or inquiry waits for the rail',
   ),

@@ -236,7 +236,10 @@ const sharedSettings =
       })
     : undefined
 const stuckPaymentMonitor = createStuckPaymentMonitor({ clock, lists: store.lists, log })
-const openWork = createOpenWorkMonitor({ clock, lists: store.lists, log })
+const openWork = createOpenWorkMonitor({
+  ...{ clock, lists: store.lists, rails: rail.names, log },
+  onUnnamedRails: () => reportState(),
+})
 if (recovery.isVerified()) await startBackgroundWork()
 else {
   recovery.onVerified(() => {
@@ -291,7 +294,7 @@ readinessNow = () => ({
   bus: bus.status(),
   ...railReadiness(rail.faults()),
   disk: disk.isLow() ? 'low' : 'ok',
-  ...degradedBy(books.synchrony?.()?.fault),
+  ...degradedBy(),
   ...(member === undefined ? {} : ownerOf(member)),
   ...(memory.settingsFault === null ? {} : { settings_fault: memory.settingsFault }),
 })
@@ -328,7 +331,7 @@ if (settings.PRODUCTION_HOSTS.length > 0 && settings.RATE_MAX_AGE_S === 0) {
   log.warn('RATE_MAX_AGE_S is 0: production quotes rates of any age')
 }
 child.ready(readyInfo())
-recovery.onState(() => child.update(readyInfo()))
+recovery.onState(reportState)
 log.info({ port: grpcPort, ...(member === undefined ? {} : ownerOf(member)) }, 'serving')
 
 function connectTo({
@@ -375,8 +378,14 @@ function readyInfo(): ReadyInfo {
   return {
     port: grpcPort,
     ...recovery.state(),
+    ...degradedBy(),
     ...(member === undefined ? {} : { shard: member.shard }),
   }
+}
+
+/** To the supervisor, once this process serves. */
+function reportState(): void {
+  if (isAnnounced) child.update(readyInfo())
 }
 
 /** Not in recovery mode. Unverified books begin it when they are verified. */
@@ -457,8 +466,14 @@ function shardInfoOf(owner: Member | undefined): ShardInfo {
   }
 }
 
-function degradedBy(fault: string | null | undefined): object {
-  return fault == null ? {} : { degraded: fault }
+function degradedBy(): { readonly degraded?: string } {
+  const faults = [
+    ...[books.synchrony?.()?.fault ?? []].flat(),
+    ...[...openWork.unnamedRails()].map(
+      ([name, count]) => `RAILS_FILE does not name the rail ${name} of ${count} open payments`,
+    ),
+  ]
+  return faults.length === 0 ? {} : { degraded: faults.join('; ') }
 }
 
 /** The marks that gateways carry from one owner of the books to the next. */

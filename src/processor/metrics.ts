@@ -23,7 +23,7 @@ export interface MetricSources {
   /** Undefined: nothing is relayed, as in recovery mode. */
   readonly backlog: () => ReturnType<Relay['backlog']> | undefined
   readonly stuckPaymentMonitor: Pick<StuckPaymentMonitor, 'overdue'>
-  readonly openWork: Pick<OpenWorkMonitor, 'latest'>
+  readonly openWork: Pick<OpenWorkMonitor, 'latest' | 'unnamedRails'>
   readonly timers: Pick<Timers, 'corruptActors' | 'waitingForRail'>
   readonly recovery: Pick<Recovery, 'refusedMarks'>
   readonly backupAgeSeconds: () => number
@@ -43,6 +43,9 @@ export function registerMetrics(metrics: Metrics, sources: MetricSources): void 
   metrics.read('causeway_backup_age_seconds', sources.backupAgeSeconds)
   metrics.read('causeway_corrupt_actors', () => timers.corruptActors)
   metrics.read('causeway_timers_waiting_for_rail', () => timers.waitingForRail)
+  metrics.readAll('causeway_rail_unnamed_payments', () =>
+    [...openWork.unnamedRails()].map(([rail, count]) => [count, rail]),
+  )
   metrics.read('causeway_bus_up', () => Number(bus.status() === 'up'))
   metrics.readAll('causeway_bus_published_total', () => [
     [bus.publisher.published.stored, 'stored'],

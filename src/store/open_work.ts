@@ -1,6 +1,6 @@
 /**
  * How much is open: payments that are not final, held payouts, unknown outcomes, discrepancies,
- * events without an outcome. For metrics.
+ * events without an outcome, payments by rail. For metrics.
  *
  * - Each figure reads a partial index of what is open and stops at its bound, so the cost does not
  *   grow with the books.
@@ -14,6 +14,13 @@ import { unknownCountStatement, type UnknownKind } from './unknown_outcomes.js'
 /** The highest number that is counted. */
 export const OPEN_MAX = 10_000
 
+/** How many payments may need their rail, of the first OPEN_MAX of each kind. */
+export interface RailPayments {
+  /** Null: they are from before the rails had names. */
+  readonly rail: string | null
+  readonly count: number
+}
+
 export interface OpenWork {
   readonly payments: readonly {
     readonly entity: 'payment_intent' | 'payout' | 'recall'
@@ -24,6 +31,7 @@ export interface OpenWork {
   /** Null: there is none. */
   readonly oldestHeld: Instant | null
   readonly oldestEvent: Instant | null
+  readonly rails: readonly RailPayments[]
   /** In the order of the given ages. */
   readonly unknown: Readonly<Record<UnknownKind, readonly number[]>>
 }
@@ -58,6 +66,7 @@ export async function readOpenWork(
     discrepancies: countOf('discrepancies'),
     oldestHeld: held === undefined ? null : instantOf(held.id),
     oldestEvent: event === undefined ? null : instant(event.at),
+    rails: await read<RailPayments>(BY_RAIL),
     unknown: {
       intents: await unknownOf('intents'),
       payouts: await unknownOf('payouts'),
@@ -93,6 +102,31 @@ const COUNTS: Statement = {
       .join(' UNION ALL '),
   values: [OPEN_MAX],
 }
+
+/** A corrupt row names no rail and is not counted. */
+const railsOf = (d: Dialect, rows: string, ...path: string[]): string => `
+  SELECT CASE WHEN ${d.isJson('context')} THEN ${d.text('context', ...path)} END AS rail,
+    ${d.isJson('context')} AS is_read
+  FROM (SELECT context FROM ${rows} ORDER BY id LIMIT ?1) AS open`
+
+const BY_RAIL: Statement = {
+  sql: (d) => {
+    const rows = [
+      railsOf(d, ofState(d, 'payouts', 'payouts_held', 'created'), 'rail'),
+      railsOf(d, ofState(d, 'payouts', 'payouts_under_way', 'processing'), 'rail'),
+      ...[
+        ofState(d, 'intents', 'intents_under_way', 'authorized'),
+        `${ofState(d, 'intents', 'intents_captured_due', 'captured')} AND due_at IS NOT NULL`,
+      ].map((each) => railsOf(d, each, 'confirmation', 'rail')),
+    ]
+    return `SELECT rail, CAST(count(*) AS INTEGER) AS count FROM (${rows.join(' UNION ALL ')})
+      AS open WHERE is_read GROUP BY rail`
+  },
+  values: [OPEN_MAX],
+}
+
+const ofState = (d: Dialect, table: string, index: string, state: string): string =>
+  `${table} ${d.indexedBy(index)} WHERE state = '${state}'`
 
 const OLDEST_HELD: Statement = {
   sql: (d) => `SELECT id FROM payouts ${d.indexedBy('payouts_held')}

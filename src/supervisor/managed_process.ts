@@ -44,6 +44,8 @@ export interface ManagedProcess {
   readonly mode: string | undefined
   /** Why it is not in normal mode, as a sentence without its full stop. */
   readonly modeReason: string | undefined
+  /** What does not work as it should while it is ready; undefined: nothing. */
+  readonly degraded: string | undefined
   readonly restarts: number
   /** Resolves when it is ready. @throws StartupError */
   start(): Promise<void>
@@ -149,6 +151,9 @@ export function manageProcess(options: ManagedProcessOptions): ManagedProcess {
     },
     get modeReason() {
       return textOf(info['reason'])
+    },
+    get degraded() {
+      return textOf(info['degraded'])
     },
     get restarts() {
       return restarts

@@ -6,7 +6,7 @@
  *   processes that this role needs: a gateway serves while the bus is away.
  * - `/metrics?process=NAME` is the page of one process.
  * - `mode` is the most severe one of the processes; `reasons` names each process that is in another
- *   one than normal.
+ *   one than normal, `degraded` each of which something does not work as it should.
  */
 import type { FreeSpace } from '../base/free_space.js'
 import { openOpsHttp, type OpsHttp, type OpsListen, type Role } from '../base/ops_http.js'
@@ -55,6 +55,7 @@ export function openOpsServer(listen: OpsListen, stack: StackState): Promise<Ops
       ready: isStarted() && counted.every(({ isReady }) => isReady),
       mode: modeOf(managedProcesses),
       ...reasonsOf(managedProcesses),
+      ...degradedOf(managedProcesses),
       processes: Object.fromEntries(counted.map(({ name, isReady }) => [name, isReady])),
       integrity: integrity(),
       disk: disk.isLow() ? 'low' : 'ok',
@@ -85,6 +86,13 @@ function reasonsOf(managedProcesses: readonly ManagedProcess[]): object {
     .filter(({ mode }) => mode !== undefined && MODES.includes(mode))
     .map(({ name, mode, modeReason = '' }) => [name, `${mode}: ${modeReason}`] as const)
   return reasons.length === 0 ? {} : { reasons: Object.fromEntries(reasons) }
+}
+
+function degradedOf(managedProcesses: readonly ManagedProcess[]): object {
+  const degraded = managedProcesses.flatMap(({ name, degraded: fault }) =>
+    fault === undefined ? [] : [[name, fault] as const],
+  )
+  return degraded.length === 0 ? {} : { degraded: Object.fromEntries(degraded) }
 }
 
 function ownMetrics({ managedProcesses, integrity, disk }: StackState): Metrics {

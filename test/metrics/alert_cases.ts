@@ -88,6 +88,10 @@ export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
     ...one('rail_up{rail="sandbox"}', '0x5', '1x5'),
     ...{ at: '2m', labels: { rail: 'sandbox' } },
   },
+  CausewayRailUnnamed: {
+    ...one('rail_unnamed_payments{rail="bank_a"}', '3x5', '0x5'),
+    ...{ at: '2m', labels: { rail: 'bank_a' } },
+  },
   CausewayOutcomesUnknownForADay: {
     ...one('unknown_outcomes{entity="payout",age="over_24h"}', '1x5', '0x5'),
     ...{ at: '2m', labels: { entity: 'payout', age: 'over_24h' } },

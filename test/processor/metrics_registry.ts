@@ -26,7 +26,7 @@ export function metricsOf(world: World, sources: Partial<MetricSources>): Metric
     recovery: { refusedMarks: () => 0 },
     backupAgeSeconds: () => Infinity,
     stuckPaymentMonitor: { overdue: () => ({ intents: 0, payouts: 0, recalls: 0 }) },
-    openWork: { latest: () => null },
+    openWork: { latest: () => null, unnamedRails: () => new Map() },
     disk: { isLow: () => false, freeBytes: () => null },
     clock: { now: world.clock.now, aheadMs: () => 0 },
     ...sources,

@@ -17,6 +17,7 @@ import { metricsOf } from './metrics_registry.js'
 import { executed, OPERATOR, pay } from './scenarios.js'
 
 const log = createLog('test', { LOG_LEVEL: 'silent' })
+const RAILS = ['sandbox']
 
 /** Samples of a family, without its name's prefix. */
 const samplesOf = async (metrics: Metrics, family: string): Promise<string[]> =>
@@ -90,7 +91,7 @@ void t.test('commands and commits are measured, refusals by command and code', a
 void t.test('what is open is read from the books, also after a restart', async (t) => {
   const world = await createWorld(t)
   const { clock } = world
-  const openWork = createOpenWorkMonitor({ clock, lists: world.store.lists, log })
+  const openWork = createOpenWorkMonitor({ clock, lists: world.store.lists, rails: RAILS, log })
   const metrics = metricsOf(world, { openWork })
   const of = (family: string) => samplesOf(metrics, family)
   t.same(await of('open_payments'), [], 'no figures before the first reading')
@@ -131,10 +132,47 @@ void t.test('what is open is read from the books, also after a restart', async (
   t.match(await of('open_payments'), { 3: '{entity="payout",state="processing"} 0' })
 })
 
+void t.test('open payments on rails that the file does not name are counted', async (t) => {
+  const world = await createWorld(t)
+  const { clock } = world
+  const { lists } = world.store
+  let changes = 0
+  const monitorOf = (...rails: string[]) =>
+    createOpenWorkMonitor({ clock, lists, rails, onUnnamedRails: () => (changes += 1), log })
+  const intent = await beginLifecycle(world)
+  await authorized(intent)
+  await beginLifecycle(world)
+  const { id } = await pay(world)
+  await pay(world, { reference: 'sandbox:review' })
+  const former = await pay(world)
+  const live = world.memory().payouts.get(former.id)!
+  const { rail, ...context } = live.context
+  t.equal(rail, 'sandbox')
+  live.context = context
+  await world.fireTimers(MINUTE)
+  await world.store.barrier()
+
+  const openWork = monitorOf('bank')
+  const metrics = metricsOf(world, { openWork })
+  t.same(await samplesOf(metrics, 'rail_unnamed_payments'), [])
+  await openWork.scan()
+  await openWork.scan()
+  t.same(await samplesOf(metrics, 'rail_unnamed_payments'), ['{rail="sandbox"} 4'])
+  t.equal(changes, 1)
+  await world.railReports(executed(id))
+  await intent.executed()
+  await intent.refund()
+  await openWork.scan()
+  t.same([...openWork.unnamedRails()], [['sandbox', 3]], 'a recall waits too')
+  const named = monitorOf('sandbox')
+  await named.scan()
+  t.same([...named.unnamedRails()], [])
+})
+
 void t.test('a failed reading leaves no figures', async (t) => {
   const world = await createWorld(t)
   const lists = { openWork: () => Promise.reject(new Error('gone')) }
-  const openWork = createOpenWorkMonitor({ clock: world.clock, lists, log })
+  const openWork = createOpenWorkMonitor({ clock: world.clock, lists, rails: RAILS, log })
   const metrics = metricsOf(world, { openWork })
   await openWork.scan()
   t.same(await samplesOf(metrics, 'held_payouts'), [])

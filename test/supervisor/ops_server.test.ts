@@ -33,6 +33,7 @@ const stackOf = (processes: Readonly<Record<string, boolean>>): StackState => ({
     pid: 1,
     mode: 'normal',
     modeReason: undefined,
+    degraded: undefined,
     restarts: 0,
     start: () => Promise.resolve(),
     metrics: () => Promise.resolve(''),
@@ -77,6 +78,19 @@ t.test('beyond loopback any IP address is accepted as host, and no other name', 
   for (const host of ['evil.example', '10.0.0.1.evil.example', 'ops.example.com', '[evil]']) {
     t.equal(await statusOf(host), 421, host)
   }
+})
+
+t.test('a process of which something does not work is named, and ready', async (t) => {
+  const stack = stackOf({ processor: true, rail: true })
+  const managedProcesses = stack.managedProcesses.map((each) =>
+    each.name === 'processor' ? { ...each, degraded: 'a rail is not named' } : each,
+  )
+  const listen = { host: '127.0.0.1', port: 0, hosts: [] }
+  const ops = await openOpsServer(listen, { ...stack, managedProcesses })
+  t.teardown(() => ops.close())
+  const answer = await fetch(`${ops.url}/readyz`)
+  t.equal(answer.status, 200)
+  t.match(await answer.json(), { degraded: { processor: 'a rail is not named' } })
 })
 
 t.test('readiness of a role depends on its own processes', async (t) => {

@@ -3,11 +3,14 @@
  *
  * - The figures are those of the books, so they are right after a restart too.
  * - A failed reading leaves no figures; the next one is not affected.
+ * - Payments on a rail that the file does not name wait for ever: a change of their number is
+ *   logged.
  */
 import { DAY, HOUR, MINUTE, SECOND, type Clock } from '../../base/clock.js'
 import type { Logger } from '../../base/log.js'
 import type { Lists } from '../../store/lists.js'
 import type { OpenWork } from '../../store/open_work.js'
+import { SANDBOX_RAIL } from '../../rails/rail.js'
 
 const SCAN_EVERY_MS = 15 * SECOND
 
@@ -20,28 +23,48 @@ export interface OpenWorkMonitor {
   scan(): Promise<void>
   /** What the latest scan found. Null if it failed, or if there was none. */
   latest(): OpenWork | null
+  /** Open payments by rail, of rails that the file does not name, as the latest scan found them. */
+  unnamedRails(): ReadonlyMap<string, number>
 }
 
 export function createOpenWorkMonitor({
   clock,
   lists,
+  rails,
+  onUnnamedRails = () => undefined,
   log,
 }: {
   readonly clock: Clock
   readonly lists: Pick<Lists, 'openWork'>
+  /** The rails that the file names. */
+  readonly rails: readonly string[]
+  /** Called when `unnamedRails` has changed. */
+  readonly onUnnamedRails?: () => void
   readonly log: Logger
 }): OpenWorkMonitor {
   let latest: OpenWork | null = null
+  let unnamed: ReadonlyMap<string, number> = new Map()
   let timer: NodeJS.Timeout | undefined
   let scanning: Promise<void> | undefined
 
   const scan = async (): Promise<void> => {
     try {
       latest = await lists.openWork(clock.now(), Object.values(UNKNOWN_AGES))
+      compareRails(latest)
     } catch (error) {
       latest = null
       log.warn({ error }, 'open work cannot be counted')
     }
+  }
+
+  const compareRails = (found: OpenWork): void => {
+    const before = JSON.stringify([...unnamed])
+    unnamed = unnamedIn(found, rails)
+    if (JSON.stringify([...unnamed]) === before) return
+    for (const [rail, payments] of unnamed) {
+      log.error({ rail, payments }, 'RAILS_FILE does not name the rail of open payments: they wait')
+    }
+    onUnnamedRails()
   }
 
   const startScan = (): void => {
@@ -59,5 +82,15 @@ export function createOpenWorkMonitor({
     },
     scan,
     latest: () => latest,
+    unnamedRails: () => unnamed,
   }
+}
+
+function unnamedIn({ rails: open }: OpenWork, named: readonly string[]): Map<string, number> {
+  const unnamed = new Map<string, number>()
+  for (const { rail, count } of open) {
+    const name = rail ?? SANDBOX_RAIL
+    if (!named.includes(name)) unnamed.set(name, (unnamed.get(name) ?? 0) + count)
+  }
+  return unnamed
 }
