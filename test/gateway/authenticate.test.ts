@@ -3,7 +3,11 @@
  * and directory updates.
  */
 import t from 'tap'
-import { instant, type Clock } from '../../src/base/clock.js'
+import { createAuthenticator } from '../../gateway/authentication/authenticate.js'
+import { createPartners } from '../../gateway/authentication/partners.js'
+import { brandHeaders } from '../../gateway/http/headers.js'
+import type { RequestContext } from '../../gateway/http/request_context.js'
+import { instant, systemClock, type Clock } from '../../src/base/clock.js'
 import { eventually } from '../support/eventually.js'
 import { errorOf } from './answers.js'
 import {
@@ -293,4 +297,27 @@ void t.test('before the directory snapshot no request is answered 401', async (t
   })
   t.equal((await call(incomplete.port, byToken)).status, 503)
   t.equal((await call(incomplete.port, createRequest())).status, 503)
+})
+
+void t.test('while a processor has not announced its partners an unknown key is 503', (t) => {
+  const headers = Object.entries(signedHeaders(createRequest()))
+  const values = new Map(headers.map(([name, value]) => [name.toLowerCase(), value]))
+  const request = {
+    ...{ method: 'POST', path: '/', body: Buffer.alloc(0) },
+    header: (name: string) => values.get(name),
+  } as unknown as RequestContext
+  const codeWhile = (isComplete: boolean): string => {
+    const authenticator = createAuthenticator({
+      brandHeaders: brandHeaders('Service'),
+      clientAddress: () => '',
+      directory: { partners: () => createPartners(), isComplete: () => isComplete },
+      clock: systemClock,
+      onRefused: () => undefined,
+    })
+    const outcome = authenticator.authenticate(request, 'hmac', 'sandbox', '')
+    return outcome.ok ? 'accepted' : outcome.code
+  }
+  t.equal(codeWhile(true), 'authentication_failed')
+  t.equal(codeWhile(false), 'configuration_error')
+  t.end()
 })

@@ -77,6 +77,18 @@ void t.test('commands beyond the capacity are held and released in order', async
   t.equal(queue.held, 0)
 })
 
+void t.test('a request does not overtake held ones that are about to be released', async (t) => {
+  const { served, submit, answer } = schedulerWorld()
+  for (let i = 0; i < CAPACITY_MIN; i += 1) submit('first')
+  submit('held')
+  const released = answer(1)
+  submit('late')
+  await released
+  t.same(served.slice(CAPACITY_MIN), ['held'])
+  await answer(1)
+  t.equal(served.at(-1), 'late')
+})
+
 void t.test('traffic classes alternate', async (t) => {
   const { served, submit, answer } = schedulerWorld()
   for (let i = 0; i < CAPACITY_MIN; i += 1) submit('first')

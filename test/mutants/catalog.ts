@@ -2,6 +2,7 @@
 import type { Mutant } from './mutant.js'
 import { AUTHENTICATION } from './catalog/authentication.js'
 import { DURABILITY } from './catalog/durability.js'
+import { GATEWAY } from './catalog/gateway.js'
 import { IDEMPOTENCY } from './catalog/idempotency.js'
 import { LEDGER } from './catalog/ledger.js'
 import { LIFECYCLE } from './catalog/lifecycle.js'
@@ -9,10 +10,12 @@ import { LIMITS } from './catalog/limits.js'
 import { RECOVERY } from './catalog/recovery.js'
 import { SECOND_OPERATOR } from './catalog/second_operator.js'
 import { TENANCY } from './catalog/tenancy.js'
+import { WEBHOOKS } from './catalog/webhooks.js'
 
 export const CATALOG = {
   authentication: AUTHENTICATION,
   durability: DURABILITY,
+  gateway: GATEWAY,
   idempotency: IDEMPOTENCY,
   ledger: LEDGER,
   lifecycle: LIFECYCLE,
@@ -20,6 +23,7 @@ export const CATALOG = {
   recovery: RECOVERY,
   second_operator: SECOND_OPERATOR,
   tenancy: TENANCY,
+  webhooks: WEBHOOKS,
 } as const satisfies Readonly<Record<string, readonly Mutant[]>>
 
 export type Area = keyof typeof CATALOG

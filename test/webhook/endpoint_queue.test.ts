@@ -16,6 +16,7 @@ import {
   ENDPOINT_QUEUE_MAX,
   mayLoad,
   mayStart,
+  mayTake,
   newEndpointQueue,
   release,
   spend,
@@ -48,6 +49,16 @@ void t.test('the breaker opens with the tenth failure in a row', (t) => {
   t.ok(mayProbe(breaker, plus(NOW, PROBE_MS)))
   breaker = afterFailure(breaker, plus(NOW, PROBE_MS), PROBE_MS)
   t.notOk(mayProbe(breaker, plus(NOW, PROBE_MS)), 'the next probe is a minute later')
+  t.end()
+})
+
+void t.test('due deliveries on disk go before a new one', (t) => {
+  const delivery = aDelivery(anEventRow({ receivedAt: NOW }), anEndpoint())
+  t.ok(mayTake(aQueue(), delivery))
+  t.notOk(mayTake(aQueue({ dueOnDisk: NOW }), delivery), 'it waits on disk behind them')
+  t.ok(mayTake(aQueue({ dueOnDisk: plus(NOW, 1) }), delivery))
+  t.notOk(mayTake(aQueue({ running: false }), delivery))
+  t.notOk(mayTake(aQueue({ waiting: someDeliveries(ENDPOINT_QUEUE_MAX) }), delivery))
   t.end()
 })
 
