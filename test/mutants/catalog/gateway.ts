@@ -38,7 +38,7 @@ export const GATEWAY: readonly Mutant[] = [
     test: 'test/gateway/authenticate',
   },
   {
-    fault: 'Anybody may name his address in X-Forwarded-For.',
+    fault: 'Every client may choose its address by X-Forwarded-For.',
     file: 'gateway/authentication/client_address.ts',
     text: "typeof header !== 'string' || !isProxy(peer)",
     replacement: "typeof header !== 'string'",
@@ -171,7 +171,7 @@ export const GATEWAY: readonly Mutant[] = [
     test: 'test/gateway/body',
   },
   {
-    fault: 'Memory of a body is never given back.',
+    fault: 'Memory of a body is never released.',
     file: 'gateway/http/body.ts',
     text: 'if (this.source !== undefined) this.memory.add(this.source, -this.held.length)',
     replacement: '',
