@@ -16,7 +16,13 @@ import { configShow } from './config.js'
 import { doctor } from './doctor/doctor.js'
 import { find } from './find.js'
 import { discrepancyList, discrepancyResolve } from './discrepancies.js'
-import { intentResolve, intentReverse, intentShow, outcomesUnknown } from './intents.js'
+import {
+  intentResolve,
+  intentReverse,
+  intentShow,
+  outcomesInquire,
+  outcomesUnknown,
+} from './intents.js'
 import { keyList, keyRevoke } from './keys.js'
 import { listen } from './listen.js'
 import { masterKeyList, masterKeyReencrypt } from './master_keys.js'
@@ -29,6 +35,7 @@ import {
   partnerResume,
   partnerSuspend,
 } from './partners.js'
+import { payeeShow } from './payee.js'
 import {
   payoutApprove,
   payoutReject,
@@ -42,6 +49,7 @@ import { reconcileStatement } from './reconcile.js'
 import {
   intentApprove,
   intentReject,
+  intentsHeld,
   recoveryOrphans,
   recoveryResolve,
   recoveryShow,
@@ -98,12 +106,15 @@ export const COMMANDS: readonly AnyCommand[] = [
   payoutReject,
   payoutResolve,
   payoutReverse,
+  payeeShow,
+  intentsHeld,
   intentShow,
   intentResolve,
   intentReverse,
   intentApprove,
   intentReject,
   outcomesUnknown,
+  outcomesInquire,
   discrepancyList,
   discrepancyResolve,
   trialBalance,

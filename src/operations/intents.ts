@@ -2,7 +2,7 @@
 import type { IntentRecord__Output as IntentRecord } from '../../protos/types/causeway/operator/v1/IntentRecord.js'
 import type { PaymentIntent__Output as PaymentIntent } from '../../protos/types/causeway/v1/PaymentIntent.js'
 import type { UnknownOutcome__Output as UnknownOutcome } from '../../protos/types/causeway/operator/v1/UnknownOutcome.js'
-import { CHANGE, deciderOf, evidenceOf } from './actor.js'
+import { actorOf, CHANGE, deciderOf, evidenceOf } from './actor.js'
 import { formatWireAmount } from './amounts.js'
 import { choiceOf, type CliCommand, type Report } from './command.js'
 import { PAGE, page, pageLines } from './page.js'
@@ -67,6 +67,17 @@ export const intentReverse: CliCommand = {
 function reportOf(intent: PaymentIntent): Report {
   const refund = intent.refund ? `, refund ${intent.refund.status}` : ''
   return { value: intent, lines: [`${intent.intent_id}: ${intent.status}${refund}`] }
+}
+
+export const outcomesInquire: CliCommand = {
+  usage: 'outcomes inquire PAYMENT',
+  about: 'inquire about a payment or a recall at the rail now',
+  options: CHANGE,
+  run: async (context, [payment_id = '']) => {
+    const actor = actorOf(context, 'sandbox')
+    const value = await context.operator.call('Inquire', { actor, payment_id })
+    return { value, lines: [`${payment_id}: the inquiry is sent.`] }
+  },
 }
 
 export const outcomesUnknown: CliCommand = {

@@ -84,6 +84,21 @@ export const recoveryResolve: CliCommand = {
   },
 }
 
+export const intentsHeld: CliCommand = {
+  usage: 'intent held',
+  about: 'confirmed intents held because they equal an orphan execution, oldest first',
+  options: PAGE,
+  run: async ({ recovery, flags }) => {
+    const list = await recovery.call('ListHeldIntents', page(flags.cursor))
+    const rows = list.data.map(({ intent_id: id, tenant, currency, amount, ...held }) => [
+      ...[id, tenant, formatWireAmount(currency, amount), `until ${held.deadline}`],
+      ...[held.merchant_name, `equals orphan execution ${held.orphan}`],
+    ])
+    const listing = { rows, rightAligned: [2], empty: 'No intents are held.' }
+    return { value: list, lines: pageLines(listing, list.next_cursor) }
+  },
+}
+
 export const intentApprove: CliCommand = {
   usage: 'intent approve INTENT',
   about: 'submit an intent that is held for an orphan execution',

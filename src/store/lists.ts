@@ -15,6 +15,7 @@ import type { Dialect } from './dialect.js'
 import { readEntityHistory, type EntityHistory, type EntityKind } from './entity_history.js'
 import {
   heldForStatement,
+  heldIntentsStatement,
   heldInProcessing,
   orphansStatement,
   unsubmittedStatement,
@@ -131,6 +132,8 @@ export interface Lists {
   entityHistory(kind: EntityKind, id: string): Promise<EntityHistory | undefined>
   /** Payouts held for review, all tenants, oldest first. */
   heldPayouts(after: string, limit: number): Promise<readonly ActorRow[]>
+  /** Confirmed intents held for review, all tenants, oldest first. */
+  heldIntents(after: string, limit: number): Promise<readonly ActorRow[]>
   /** Newest first. */
   beneficiaries(
     tenant: TenantId,
@@ -222,6 +225,7 @@ function listsIn(scheduler: ReadScheduler, priority: ReadPriority): Lists {
     scheduled: (other) => listsIn(scheduler, other),
     payouts: (filter, limit) => unread(payoutsStatement(filter, limit), LISTED_ACTOR),
     heldPayouts: (after, limit) => read(heldPayoutsStatement(after, limit)),
+    heldIntents: (after, limit) => read(heldIntentsStatement(after, limit)),
     intents: (filter, limit) => pageOf(intentsStatement(filter, limit), LISTED_ACTOR),
     intentScanEnd: async (range, scanned) =>
       (await read<{ id: string }>(intentScanEndStatement(range, scanned)))[0]?.id,

@@ -29,7 +29,7 @@ export const orphansStatement = (
   values: [at, instruction, limit],
 })
 
-/** The orphan execution for which a payout is held in `processing`; NULL: it is not held. */
+/** The orphan execution for which a payment is held under way; NULL: it is not held. */
 export const heldInProcessing = (d: Dialect): string => `CASE
   WHEN NOT ${d.isJson('context')} THEN NULL
   WHEN ${d.text('context', 'heldFor', 'approvedAt')} IS NULL
@@ -49,6 +49,14 @@ export const heldForStatement = (orphans: readonly string[]): Statement => ({
       WHERE state = 'authorized' AND ${d.text('context', 'heldFor', 'approvedAt')} IS NULL
         AND ${d.text('context', 'heldFor', 'orphan')} IN (${d.texts('?1')})`,
   values: [JSON.stringify(orphans)],
+})
+
+/** Confirmed intents that are held, all tenants, by id. */
+export const heldIntentsStatement = (after: string, limit: number): Statement => ({
+  sql: (d) => `SELECT id, tenant, state, context FROM intents ${d.indexedBy('intents_under_way')}
+    WHERE state = 'authorized' AND id > ? AND ${heldInProcessing(d)} IS NOT NULL
+    ORDER BY id LIMIT ?`,
+  values: [after, limit],
 })
 
 /** The states of payments that may be accepted and not submitted. */

@@ -120,6 +120,7 @@ void t.test('the console', { skip: skipsBrowser }, async (t) => {
     }
     await decide(held, 'Approve')
     t.match(await page.innerText('.notice'), `${held} over VND 20,000,000 is processing.`)
+    t.match(await page.locator('tr', { hasText: second }).innerText(), /1 (processing|completed)/)
     await decide(second, 'Reject')
     t.match(await page.innerText('.notice'), `${second} over VND 20,000,000 is failed.`)
     t.match(await main(), 'No payout waits for a decision.')
@@ -128,6 +129,32 @@ void t.test('the console', { skip: skipsBrowser }, async (t) => {
     t.match(await main(), /approve_payout by \S+: checked with "><img/)
     await page.goto(`${url}/actions`)
     t.match(await main(), /reject_payout[^]*checked with/)
+  })
+
+  await t.test('the bank is asked about a payment now', async (t) => {
+    const { idempotency_key: _key, ...payout } = aPayout()
+    const beneficiary = { ...payout.beneficiary, account_number: '9990000008' }
+    const made = await partner.request(
+      'POST',
+      '/v1/payouts',
+      { ...payout, beneficiary },
+      withKey('silent'),
+    )
+    const { id } = made.body as { id: string }
+    await page.goto(`${url}/unknown`)
+    const row = page.locator('tr', { hasText: id })
+    await eventually('it is listed', async () => {
+      await page.reload()
+      return (await row.count()) === 1
+    })
+    await row.getByText('Ask now', { exact: true }).click()
+    await row.locator('[name=reason]').fill('a test')
+    await row.getByRole('button', { name: 'Ask the bank' }).click()
+    await page.getByRole('status').waitFor()
+    t.equal(await page.innerText('.notice'), `The bank is asked about ${id}.`)
+    await page.goto(`${url}/payments/${id}`)
+    t.match(await main(), /inquire by \S+: a test/)
+    t.match(await main(), /Who else was paid there\s+To Nguyen Van A, account ending 0008: /)
   })
 
   await t.test('an open page follows the payment', async (t) => {
@@ -197,9 +224,11 @@ void t.test('the console', { skip: skipsBrowser }, async (t) => {
   await t.test(
     'pages are readable by all, in both themes, on narrow and wide screens',
     async (t) => {
+      await hold('shown')
       for (const path of [...PAGES, `/payments/${intent.id}`, `/payments/${held}`]) {
         await page.setViewportSize({ width: 1280, height: 900 })
         await page.goto(url + path)
+        t.equal(await page.evaluate('document.documentElement.scrollWidth'), 1280, `${path} fits`)
         await shoot(page, path, 'closed')
         await page.evaluate(OPEN_ALL)
         for (const colorScheme of ['light', 'dark'] as const) {
@@ -216,7 +245,6 @@ void t.test('the console', { skip: skipsBrowser }, async (t) => {
   )
 
   await t.test('who may only read is offered no change', async (t) => {
-    await hold('fourth')
     const made = await ops.json(
       'callers',
       'create',

@@ -79,6 +79,8 @@ void t.test('exactly the commands that change data take --as and --reason', asyn
       'routes list',
       'payout held',
       'payout show PAYOUT',
+      'payee show PAYMENT',
+      'intent held',
       'intent show INTENT',
       'outcomes unknown',
       'discrepancy list',

@@ -20,10 +20,11 @@ import { aRail, shortFolder } from '../rails/harness.js'
 const READ = `
   Operator/ListRates Operator/TrialBalance Operator/ListHeldPayouts Operator/ShowPayout
   Operator/Find Operator/ListUnknownOutcomes Operator/ShowIntent
-  Operator/ListDiscrepancies Operator/ListRoutes
+  Operator/ListDiscrepancies Operator/ListRoutes Operator/ShowPayee
   PartnerAdmin/List PartnerAdmin/ListKeys PartnerAdmin/ListActions
   Reconciliation/Movements Reconciliation/MovementsOf Reconciliation/Conclude
   Recovery/Show Recovery/CheckStatement Recovery/ListOrphans Recovery/NoteBackup
+  Recovery/ListHeldIntents
   Callers/Identify Callers/List Approvals/List Shards/Show Shards/List
   WebhookAdmin/Status WebhookAdmin/ListEndpoints WebhookAdmin/ListDead WebhookAdmin/ListPoison`
 const ALLOWED: Readonly<Record<string, string>> = {
@@ -45,7 +46,8 @@ const ALLOWED: Readonly<Record<string, string>> = {
     Accounts/Get`,
   read: READ,
   operate: `${READ} Operator/CreatePartner Operator/IssueKey Operator/SetRate Operator/SetRoute
-    Operator/SetBalanceAlert PartnerAdmin/Suspend PartnerAdmin/Resume PartnerAdmin/SetAllowedIps
+    Operator/SetBalanceAlert Operator/Inquire PartnerAdmin/Suspend PartnerAdmin/Resume
+    PartnerAdmin/SetAllowedIps
     PartnerAdmin/SetPackages PartnerAdmin/SetCorridors PartnerAdmin/SetRateLimit
     PartnerAdmin/RevokeKey Shards/Create PartnerAdmin/ReencryptSecrets WebhookAdmin/Redrive
     WebhookAdmin/EnableEndpoint WebhookAdmin/DisableEndpoint`,

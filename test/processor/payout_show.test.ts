@@ -4,9 +4,12 @@ import { settleEvents } from '../../src/processor/commands/webhook_endpoints/eve
 import { approvePayout } from '../../src/processor/commands/payouts/payout_review.js'
 import { resolvePayout } from '../../src/processor/commands/payouts/payout_resolve.js'
 import { showIntent } from '../../src/processor/queries/intent_show.js'
+import { listHeldPayouts } from '../../src/processor/queries/held_payout_list.js'
+import { showPayee } from '../../src/processor/queries/payee_show.js'
 import { showPayout } from '../../src/processor/queries/payout_show.js'
+import { aPayout } from '../support/requests.js'
 import { codeOf, viewOf, type World } from '../support/world.js'
-import { authorized, beginLifecycle } from './intent_lifecycle.js'
+import { authorized, beginLifecycle, captured } from './intent_lifecycle.js'
 import {
   discrepanciesOf,
   executed,
@@ -42,6 +45,42 @@ const at = (world: World, afterMs: number): string =>
   new Date(world.clock.now() + afterMs).toISOString()
 
 runOnBothStores({
+  'who else was paid there: the same account, also as another beneficiary': async (t, world) => {
+    const payee = async (id: string) =>
+      viewOf<object>(await read(world, showPayee(world.memory(), id)))
+    const first = await pay(world)
+    t.match(await payee(first.id), {
+      payee: 'Nguyen Van A, account ending 6789',
+      counted: 0,
+      more: false,
+    })
+    await world.railReports(executed(first.id))
+    const { account_number: _number, ...to } = aPayout().beneficiary!
+    await pay(world, { beneficiary: { ...to, account_number: '9990006789' } })
+    const second = await pay(world, { reference: 'sandbox:review' })
+    t.match(await payee(second.id), {
+      ...{ counted: 1, counts: [{ status: 'completed', count: 1 }] },
+      last: [{ id: first.id, status: 'completed', currency: 'VND', amount: '12500000' }],
+    })
+    const { data } = viewOf<{ data: object[] }>(
+      await read(world, listHeldPayouts({ with_payees: true })),
+    )
+    t.match(data, [{ payee: { counted: 1, last: [{ id: first.id }] } }])
+    t.equal(codeOf(await read(world, showPayee(world.memory(), 'pout_none'))), 'payout_not_found')
+  },
+
+  'who else was paid there: intents of the same user': async (t, world) => {
+    const lifecycle = await beginLifecycle(world)
+    t.match(viewOf(await read(world, showPayee(world.memory(), lifecycle.id))), { payee: '' })
+    await captured(lifecycle)
+    const next = await lifecycle.another()
+    viewOf(await next.scan('37000'))
+    t.match(viewOf(await read(world, showPayee(world.memory(), next.id))), {
+      ...{ payee: /./, counted: 1, more: false },
+      last: [{ id: lifecycle.id, status: 'captured', currency: 'THB', amount: '36000' }],
+    })
+  },
+
   'a reversed payout shows its events and entries': async (t, world) => {
     const { id } = await pay(world)
     await world.railReports(executed(id))

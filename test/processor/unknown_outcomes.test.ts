@@ -2,6 +2,7 @@
 import t from 'tap'
 import { DAY, MINUTE, SECOND } from '../../src/base/clock.js'
 import type { Logger } from '../../src/base/log.js'
+import { inquire } from '../../src/processor/commands/operators/inquire.js'
 import { listUnknownOutcomes } from '../../src/processor/queries/unknown_outcome_list.js'
 import { createStuckPaymentMonitor } from '../../src/processor/background/stuck_payment_monitor.js'
 import { SQLITE } from '../../src/store/dialect.js'
@@ -10,7 +11,15 @@ import { rawBooks, sqliteOnly } from '../support/books.js'
 import { codeOf, createWorld, viewOf, type World } from '../support/world.js'
 import { authorized, beginLifecycle, captured, scanned, waiting } from './intent_lifecycle.js'
 import { metricsOf } from './metrics_registry.js'
-import { executed, pay, read, readAll, runOnBothStores } from './scenarios.js'
+import {
+  executed,
+  OPERATOR,
+  operatorLogOf,
+  pay,
+  read,
+  readAll,
+  runOnBothStores,
+} from './scenarios.js'
 
 interface Unknown {
   readonly entity: string
@@ -24,6 +33,33 @@ const entities = async (world: World, limit?: number): Promise<string[]> =>
   (await unknown(world, limit)).map(({ entity }) => entity)
 
 runOnBothStores({
+  'an operator inquires now': async (t, world) => {
+    const lifecycle = await beginLifecycle(world)
+    await authorized(lifecycle)
+    const { id } = await pay(world)
+    const ask = (payment: string) => world.run(inquire(OPERATOR, payment))
+    const sentBefore = world.railInstructions.length
+    t.ok((await ask(lifecycle.id)).ok)
+    t.ok((await ask(id)).ok)
+    t.match(world.railInstructions.slice(sentBefore), [
+      { kind: 'query', id: lifecycle.id },
+      { kind: 'query', id },
+    ])
+    t.match(await operatorLogOf(t, id), [{ action: 'inquire', actor: 'ann' }])
+    world.setRail(false)
+    t.equal(codeOf(await ask(id)), 'rail_unavailable')
+    world.setRail(true)
+    await world.railReports(executed(id))
+    t.equal(codeOf(await ask(id)), 'payout_not_at_rail')
+    await lifecycle.executed()
+    t.equal(codeOf(await ask(lifecycle.id)), 'payment_intent_not_at_rail')
+    viewOf(await lifecycle.refund())
+    t.ok((await ask(lifecycle.id)).ok)
+    t.match(world.railInstructions.at(-1), { kind: 'recall', id: lifecycle.id })
+    t.equal(codeOf(await ask('pout_none')), 'payout_not_found')
+    t.equal(codeOf(await ask(`pi_${'0'.repeat(26)}`)), 'payment_intent_not_found')
+  },
+
   'an unknown outcome is listed from the first inquiry until it is known': async (t, world) => {
     const lifecycle = await beginLifecycle(world)
     await authorized(lifecycle)

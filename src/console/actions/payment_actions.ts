@@ -45,6 +45,13 @@ export const PAYMENT_ACTIONS: Readonly<Record<string, Action>> = {
     const reversed = await ctx.clients.operator.call('ReverseIntent', request)
     return done(`${reversed.intent_id} is ${reversed.status}.`)
   },
+  inquire: async (ctx) => {
+    const id = ctx.field('id')
+    await ctx.clients.operator.call('Inquire', { actor: actorOf(ctx), payment_id: id })
+    return done(`The bank is asked about ${id}.`)
+  },
+  'match-orphan': (ctx) => resolveOrphan(ctx, 'matched'),
+  'dismiss-orphan': (ctx) => resolveOrphan(ctx, 'dismissed'),
   'resolve-discrepancy': async (ctx) => {
     const resolved = await ctx.clients.operator.call('ResolveDiscrepancy', {
       ...{ actor: actorOf(ctx), discrepancy_id: ctx.field('id') },
@@ -64,6 +71,14 @@ export const PAYMENT_ACTIONS: Readonly<Record<string, Action>> = {
     const rejected = await ctx.clients.approvals.call('Reject', request)
     return done(`${rejected.id} is ${rejected.status}.`)
   },
+}
+
+async function resolveOrphan(ctx: ActionContext, resolution: 'matched' | 'dismissed') {
+  const resolved = await ctx.clients.recovery.call('ResolveOrphan', {
+    ...{ actor: actorOf(ctx), instruction_id: ctx.field('id'), resolution, ...evidence(ctx) },
+    ...(resolution === 'matched' ? { payment_id: ctx.field('payment') } : {}),
+  })
+  return done(`${resolved.instruction_id} is ${resolved.status}.`)
 }
 
 const ofPayout = (changed: {

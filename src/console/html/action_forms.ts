@@ -58,6 +58,13 @@ export const reviewOf = (kind: keyof typeof REVIEWED, id: string): ActionForm[] 
   },
 ]
 
+/** Inquire at the bank now. */
+export const inquireForm = (id: string): ActionForm => ({
+  ...{ action: 'inquire', title: 'Ask now', button: 'Ask the bank' },
+  about: 'Its answer is applied like any other; the next inquiry stays as it is.',
+  hidden: { id },
+})
+
 /** Absent forms are those of roles that the operator does not have. */
 export function actions(
   context: FormContext,

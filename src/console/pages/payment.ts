@@ -22,10 +22,12 @@ import {
   time,
   type Fact,
 } from '../html/parts.js'
+import { payeeDetails } from '../html/payee.js'
 import { statechart } from '../html/statechart.js'
 import {
   formContext,
   missingIn,
+  part,
   type Content,
   type Page,
   type PageContext,
@@ -75,12 +77,28 @@ async function payoutPage(context: PageContext): Promise<Content> {
   })
 }
 
-const pageOf = (context: PageContext, kind: Kind, decisions: Html, about: Shown): Content => ({
+const pageOf = async (
+  context: PageContext,
+  kind: Kind,
+  decisions: Html,
+  about: Shown,
+): Promise<Content> => ({
   title: about.title,
   live: shown(context, about),
-  body: html`${card('Decide', decisions)}
+  body: html`${card('Decide', decisions)} ${await payeeOf(context)}
   ${card('Same in a terminal', commandLine(`${kind} show ${context.id}`))}`,
 })
+
+const payeeOf = (context: PageContext): Promise<Html> => {
+  const { clients, id, now } = context
+  const call = clients.operator.call('ShowPayee', { payment_id: id })
+  return part('Who else was paid there', call, (payee) =>
+    card(
+      'Who else was paid there',
+      html`${payeeDetails(payee, now)} ${commandLine(`payee show ${id}`)}`,
+    ),
+  )
+}
 
 /** The history is shown without the deliveries when they are not known. */
 const deliveriesOf = ({ clients, id }: PageContext): Promise<FoundList | undefined> =>

@@ -103,6 +103,7 @@ export const OPERATOR_CHANGES: OperatorChanges = {
     ResolveIntent: 'resolve_intent',
     ReverseIntent: 'reverse_intent',
     ResolveDiscrepancy: 'resolve_discrepancy',
+    Inquire: MOVES_NOTHING,
     SetRoute: 'set_route',
     SetBalanceAlert: MOVES_NOTHING,
   },

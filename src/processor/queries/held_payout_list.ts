@@ -3,11 +3,12 @@ import { toRfc3339 } from '../../base/clock.js'
 import type { PayoutContext, PayoutState } from '../../../actors/payout/context.js'
 import { payoutView } from '../../../actors/payout/view.js'
 import type { ActorRow } from '../../store/tables.js'
+import { payeesOfPayouts } from './payees.js'
 import { answerPage, INVALID_PAGE, pageOf, type PageRequest } from './page.js'
 import type { Query } from './query.js'
 import { contextIn, shapeOfViewed, viewed } from './readable.js'
 
-export function listHeldPayouts(request: PageRequest): Query {
+export function listHeldPayouts(request: PageRequest & { readonly with_payees?: boolean }): Query {
   return {
     name: 'list_held_payouts',
     queueKey: 'internal',
@@ -16,6 +17,11 @@ export function listHeldPayouts(request: PageRequest): Query {
       const page = pageOf(vault, 'held_payouts', request)
       if (page === null) return INVALID_PAGE
       const rows = await lists.heldPayouts(page.after ?? '', page.limit + 1)
+      const read = viewed(rows.slice(0, page.limit), ctx, ({ id, context }) =>
+        contextIn<PayoutContext>(id, JSON.parse(context)),
+      )
+      const contexts = read.flatMap(({ view }) => (view === null ? [] : [view as PayoutContext]))
+      const payees = request.with_payees === true ? await payeesOfPayouts(ctx, contexts) : undefined
       const held = viewed(rows, ctx, ({ id, tenant, state, context: json }) => {
         const context = contextIn<PayoutContext>(id, JSON.parse(json))
         return {
@@ -23,6 +29,7 @@ export function listHeldPayouts(request: PageRequest): Query {
           deadline: context.wakeAt === null ? '' : toRfc3339(context.wakeAt),
           orphan: context.orphan ?? context.heldFor?.orphan,
           payout: payoutView(state as PayoutState, context, brand),
+          payee: payees?.get(id),
         }
       })
       return answerPage(vault, page, held, {

@@ -15,6 +15,7 @@ import {
 } from '../commands/operators/recovery_release.js'
 import { answer } from '../cycle/answer.js'
 import type { Command } from '../cycle/command.js'
+import { listHeldIntents } from '../queries/held_intent_list.js'
 import { listOrphans } from '../queries/orphan_list.js'
 import type { Behind } from '../recovery/marks.js'
 import type { StatementChecker } from '../recovery/statement_check.js'
@@ -88,6 +89,7 @@ export function recoveryService(
         if (error === null) released()
       }),
     ListOrphans: unaryQuery(dependencies, listOrphans),
+    ListHeldIntents: unaryQuery(dependencies, listHeldIntents),
     ResolveOrphan: unary(
       dependencies,
       ({ actor, instruction_id, payment_id: paymentId, ...found }) =>

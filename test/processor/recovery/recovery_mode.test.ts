@@ -21,6 +21,7 @@ import {
 import { createPayout } from '../../../src/processor/commands/payouts/payout_create.js'
 import { getPayout } from '../../../src/processor/commands/payouts/payout_get.js'
 import { listHeldPayouts } from '../../../src/processor/queries/held_payout_list.js'
+import { listHeldIntents } from '../../../src/processor/queries/held_intent_list.js'
 import { listOrphans } from '../../../src/processor/queries/orphan_list.js'
 import { compareUnsubmitted } from '../../../src/processor/background/orphan_comparison.js'
 import type { Answer } from '../../../src/processor/cycle/answer.js'
@@ -580,6 +581,12 @@ runOnBothStores({
     t.match(viewOf(await lifecycle.confirm()), { status: 'authorized' })
     t.same(instructed(world), [])
     t.match(await orphans(world), [{ held: [lifecycle.id] }])
+    const held = await readAll<{ intent_id: string }>(world, (page) =>
+      listHeldIntents({ limit: 1, ...page }),
+    )
+    t.match(held, [
+      { intent_id: lifecycle.id, currency: 'THB', amount: '36000', orphan: 'pi_lost' },
+    ])
     await world.fireTimers(DAY)
     t.equal(
       (await lifecycle.see()).status,

@@ -1,6 +1,8 @@
 /** The operators' calls about payouts, intents, unknown outcomes and discrepancies. */
 import type { OperatorHandlers } from '../../../../protos/types/causeway/operator/v1/Operator.js'
 import { resolveIntent, reverseIntent } from '../../commands/intents/intent_resolve.js'
+import { inquire } from '../../commands/operators/inquire.js'
+import { showPayee } from '../../queries/payee_show.js'
 import { showIntent } from '../../queries/intent_show.js'
 import { listUnknownOutcomes } from '../../queries/unknown_outcome_list.js'
 import { operatorWork, unary, unaryQuery, type UnaryDependencies } from '../unary_handler.js'
@@ -22,13 +24,19 @@ type Calls =
   | 'RejectPayout'
   | 'ResolvePayout'
   | 'ReversePayout'
+  | 'Inquire'
+  | 'ShowPayee'
   | 'ListDiscrepancies'
   | 'ResolveDiscrepancy'
 
 export function paymentCalls(dependencies: UnaryDependencies): Pick<OperatorHandlers, Calls> {
-  const { clock } = dependencies
+  const { clock, memory } = dependencies
   return {
     ListUnknownOutcomes: unaryQuery(dependencies, (page) => listUnknownOutcomes(page, clock.now())),
+    Inquire: unary(dependencies, ({ actor, payment_id }) =>
+      operatorWork(actor, (a) => inquire(a, payment_id)),
+    ),
+    ShowPayee: unaryQuery(dependencies, ({ payment_id }) => showPayee(memory, payment_id)),
     ResolveIntent: unary(dependencies, ({ actor, intent_id, ...found }) =>
       operatorWork(actor, (a) => resolveIntent(a, intent_id, found)),
     ),
