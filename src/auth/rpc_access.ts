@@ -106,6 +106,7 @@ export const RPC_ACCESS = {
     ListDiscrepancies: READ,
     ResolveDiscrepancy: DECIDE,
     SetRoute: OPERATE,
+    SetRouteRail: OPERATE,
     ListRoutes: READ,
     SetBalanceAlert: OPERATE,
     Find: READ,

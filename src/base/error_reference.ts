@@ -222,6 +222,10 @@ export const OPERATOR_ERROR_HELP: Readonly<Record<OperatorErrorCode, ErrorHelp>>
     'the rate differs by more than 5 % from that of the beginning of the UTC day',
     'check the decimal point; `--force` confirms it',
   ],
+  rail_does_not_carry: [
+    '`RAILS_FILE` does not name the rail, or not with the environment and place of the route',
+    'name the rail as in the file; production never goes to a sandbox rail by itself',
+  ],
   caller_configured: [
     'a process that only the configuration names',
     'change its setting and restart',

@@ -224,6 +224,11 @@ export const OPERATOR_ERRORS = {
     'FAILED_PRECONDITION',
     'The rate differs by more than 5 % from that of the beginning of the day. Confirm it.',
   ),
+  rail_does_not_carry: entry(
+    409,
+    'FAILED_PRECONDITION',
+    'RAILS_FILE does not name this rail, or does not give it this route.',
+  ),
   caller_configured: entry(
     409,
     'FAILED_PRECONDITION',

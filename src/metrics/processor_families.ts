@@ -74,6 +74,10 @@ export const RAIL_FAMILIES = {
     'Open payments on a rail that RAILS_FILE does not name, for which they wait; read every 15 s',
     'rail',
   ),
+  causeway_route_not_carried: gauge(
+    '1 for a route without new payments: RAILS_FILE does not give it to the rail chosen for it',
+    ...(['route', 'rail'] as const),
+  ),
   causeway_timers_waiting_for_rail: gauge(
     'Payments whose next instruction or inquiry waits for the rail',
   ),

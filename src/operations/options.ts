@@ -56,6 +56,7 @@ export const OPTIONS = {
   every: { value: 'TIME', about: 'make one again and again, e.g. 15m, 1h, 1d' },
   keep: { value: 'NUMBER', about: 'keep this many with --every; default 48' },
   'with-keys': { about: 'copy the keys and tokens too, which open every secret of the copy' },
+  rail: { value: 'NAME', about: 'the rail of the new payments of this route' },
   dismiss: { about: 'no held payment matches it' },
 } as const satisfies Record<string, OptionSpec>
 

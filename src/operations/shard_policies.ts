@@ -111,14 +111,17 @@ const RATES = combined((answers) => ({
 
 const ROUTES = combined((answers) => ({
   data: distinct(answers).sort((one, other) => order(ownerOf(one), ownerOf(other))),
+  rails: distinct(answers, 'rails').sort((one, other) =>
+    order(textAt(one, ['route']), textAt(other, ['route'])),
+  ),
 }))
 
 const ownerOf = (route: Message): string => textAt(route, ['tenant', 'partner_id'])
 
 const order = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0)
 
-function distinct(answers: readonly Message[]): Message[] {
-  const entries = all(answers, 'data').map((entry) => [JSON.stringify(entry), entry] as const)
+function distinct(answers: readonly Message[], name = 'data'): Message[] {
+  const entries = all(answers, name).map((entry) => [JSON.stringify(entry), entry] as const)
   return [...new Map(entries).values()] as Message[]
 }
 
@@ -130,6 +133,7 @@ const POLICIES: Readonly<Record<string, Policy | ((request: Message) => Policy)>
   'Operator/SetRate': SHARED,
   'Operator/ListRates': RATES,
   'Operator/SetRoute': ({ route }) => ((route as Message)['tenant'] ? HOLDER : SHARED),
+  'Operator/SetRouteRail': SHARED,
   'Operator/ListRoutes': ROUTES,
   'Operator/TrialBalance': ({ tenant }) => (tenant ? HOLDER : TRIAL_BALANCE),
   'Operator/ListHeldPayouts': oldestFirst('payout', 'created_at'),

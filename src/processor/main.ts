@@ -56,7 +56,7 @@ import { joinCluster } from './cluster/join.js'
 import { registerShardMetrics } from './cluster/metrics.js'
 import { createMember, type Member } from './cluster/member.js'
 import { createSharedSettings } from './cluster/shared_settings.js'
-import { railOf } from './changes/payment_rail.js'
+import { railOf, routesNotCarried } from './changes/payment_rail.js'
 import { applyRailReport } from './commands/rail_reports/rail_report_apply.js'
 import { internalWork } from './cycle/command.js'
 import { createBooksClock } from './cycle/books_clock.js'
@@ -169,6 +169,9 @@ const bus = connectBus({
 /** As the rail names these books. */
 const shardAtRail = settings.STORE_URL === '' ? {} : { shard: member?.shard ?? settings.SHARD }
 const rules = rulesOf(settings, createRailTable(rails))
+for (const { route, rail: name } of routesNotCarried(memory, rules.rails)) {
+  log.error({ route, rail: name }, 'RAILS_FILE does not give a route to its rail: it is down')
+}
 const rail = measuredRails(
   metrics,
   createRailLinks(
@@ -204,6 +207,7 @@ const pipeline = createPipeline({
   logChanges: (transitions, actions) => {
     counters.committed(transitions)
     changeLog.committed(transitions, actions)
+    if (actions.length > 0) reportState()
   },
   meter: createPipelineMeter(metrics, () => performance.now()),
   directoryChanged: (partners, endpoints) => directory.changed(partners, endpoints),
@@ -283,7 +287,7 @@ if (settings.STORE_URL === '') {
   reportStoreFile(metrics, dataFile(settings, FILES.processorDatabase))
 }
 registerMetrics(metrics, {
-  ...{ pipeline, memory, bus, timers, stuckPaymentMonitor, openWork, recovery, disk, clock },
+  ...{ pipeline, memory, rules, bus, timers, stuckPaymentMonitor, openWork, recovery, disk, clock },
   store: books,
   backlog: () => relay?.backlog(),
   backupAgeSeconds: () => backupAgeSeconds(dataFile(settings, FILES.lastBackup), clock.now()),
@@ -471,6 +475,9 @@ function degradedBy(): { readonly degraded?: string } {
     ...[books.synchrony?.()?.fault ?? []].flat(),
     ...[...openWork.unnamedRails()].map(
       ([name, count]) => `RAILS_FILE does not name the rail ${name} of ${count} open payments`,
+    ),
+    ...routesNotCarried(memory, rules.rails).map(
+      ({ route, rail: name }) => `RAILS_FILE does not give ${route} to its rail ${name}`,
     ),
   ]
   return faults.length === 0 ? {} : { degraded: faults.join('; ') }

@@ -8,6 +8,8 @@ import type { Store, Synchrony } from '../store/store.js'
 import type { BooksClock } from './cycle/books_clock.js'
 import type { Memory } from './cache/memory.js'
 import type { Pipeline, PipelineMeter, PipelineMetrics } from './cycle/pipeline.js'
+import { routesNotCarried } from './changes/payment_rail.js'
+import type { Rules } from './cycle/rules.js'
 import type { OpenWorkMonitor } from './background/open_work_monitor.js'
 import type { Recovery } from './background/recovery.js'
 import type { Relay } from './background/relay.js'
@@ -18,6 +20,7 @@ import { registerPaymentMetrics } from './payment_metrics.js'
 export interface MetricSources {
   readonly pipeline: Pick<Pipeline, 'metrics'>
   readonly memory: Memory
+  readonly rules: Pick<Rules, 'rails'>
   readonly store: Pick<Store, 'checkpoints' | 'synchrony' | 'clockOffsetMs'>
   readonly bus: { status: Bus['status']; publisher: Pick<Bus['publisher'], 'published'> }
   /** Undefined: nothing is relayed, as in recovery mode. */
@@ -45,6 +48,9 @@ export function registerMetrics(metrics: Metrics, sources: MetricSources): void 
   metrics.read('causeway_timers_waiting_for_rail', () => timers.waitingForRail)
   metrics.readAll('causeway_rail_unnamed_payments', () =>
     [...openWork.unnamedRails()].map(([rail, count]) => [count, rail]),
+  )
+  metrics.readAll('causeway_route_not_carried', () =>
+    routesNotCarried(memory, sources.rules.rails).map(({ route, rail }) => [1, route, rail]),
   )
   metrics.read('causeway_bus_up', () => Number(bus.status() === 'up'))
   metrics.readAll('causeway_bus_published_total', () => [

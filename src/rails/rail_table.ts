@@ -7,7 +7,10 @@
  *   payments).
  * - A route without a chosen rail has the first one of the file that carries it.
  */
-import type { Environment } from '../base/ids.js'
+import { ENVIRONMENTS, type Environment } from '../base/ids.js'
+import { isCountry } from '../money/country.js'
+import { currencyOf } from '../money/currency.js'
+import { isCorridor } from '../qr/corridor.js'
 import { SANDBOX_RAIL } from './rail.js'
 
 /** `production/TH/THB`, `sandbox/th_promptpay`: of the file, rows, rails and operators. */
@@ -21,6 +24,21 @@ export const payoutRoute = (
 
 export const corridorRoute = (environment: Environment, corridor: string): RouteName =>
   `${environment}/${corridor}`
+
+/** `TH/THB`: the route of payouts without its environment. */
+export function isPayoutPlace(text: string): boolean {
+  const [country = '', currency = '', ...rest] = text.split('/')
+  return rest.length === 0 && isCountry(country) && currencyOf(currency) !== undefined
+}
+
+/** Null: the text names no route. */
+export function routeNamed(text: string): RouteName | null {
+  const slash = text.indexOf('/')
+  const environment = ENVIRONMENTS.find((known) => known === text.slice(0, slash))
+  const rest = text.slice(slash + 1)
+  if (environment === undefined || !(isCorridor(rest) || isPayoutPlace(rest))) return null
+  return `${environment}/${rest}`
+}
 
 export const ANY = 'any'
 

@@ -17,10 +17,8 @@ import { ADDRESS } from '../base/setting_kinds.js'
 import type { Settings } from '../base/settings.js'
 import { SettingsError } from '../base/settings_reader.js'
 import type { TlsSettings } from '../base/grpc_tls.js'
-import { isCountry } from '../money/country.js'
-import { currencyOf } from '../money/currency.js'
 import { isCorridor } from '../qr/corridor.js'
-import { ANY, sandboxRail, type RailEntry } from './rail_table.js'
+import { ANY, isPayoutPlace, sandboxRail, type RailEntry } from './rail_table.js'
 
 type RailSettings = Pick<
   Settings,
@@ -235,8 +233,3 @@ const isListOf = (value: unknown, isOne: (text: string) => boolean): value is re
   Array.isArray(value) && value.every((each) => typeof each === 'string' && isOne(each))
 
 const isEnvironment = (text: string): boolean => ENVIRONMENTS.some((each) => each === text)
-
-function isPayoutPlace(text: string): boolean {
-  const [country = '', currency = '', ...rest] = text.split('/')
-  return rest.length === 0 && isCountry(country) && currencyOf(currency) !== undefined
-}

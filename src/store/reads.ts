@@ -151,6 +151,7 @@ export async function readBootState(
     nonceSalt: Buffer.from(salt?.value ?? '', 'hex'),
     rates: await everyRow(reader, 'rates'),
     routes: await everyRow(reader, 'routes'),
+    railRoutes: await everyRow(reader, 'railRoutes'),
     callers: await everyRow(reader, 'callers'),
     approvalRequests: await everyRow(reader, 'approvalRequests'),
     singleHanded: await reader.all(SINGLE_HANDED, [plus(recentSince, -DAY)]),

@@ -122,6 +122,7 @@ export interface BootState {
   readonly endpoints: readonly Row<'endpoints'>[]
   readonly rates: readonly Row<'rates'>[]
   readonly routes: readonly Row<'routes'>[]
+  readonly railRoutes: readonly Row<'railRoutes'>[]
   readonly callers: readonly Row<'callers'>[]
   readonly approvalRequests: readonly Row<'approvalRequests'>[]
   /** Actions by which one operator moved money, of the day of the boot and the one before. */

@@ -220,6 +220,11 @@ export const TABLES = {
       review_from: 'int64',
     },
   },
+  railRoutes: {
+    name: 'rail_routes',
+    key: ['route'],
+    columns: { route: 'text', rail: 'text', set_at: 'integer', actor: 'text' },
+  },
   balanceAlerts: {
     name: 'balance_alerts',
     key: ['account'],

@@ -92,6 +92,10 @@ export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
     ...one('rail_unnamed_payments{rail="bank_a"}', '3x5', '0x5'),
     ...{ at: '2m', labels: { rail: 'bank_a' } },
   },
+  CausewayRouteNotCarried: {
+    ...one('route_not_carried{route="production/TH/THB",rail="bank_a"}', '1x5', '0x5'),
+    ...{ at: '2m', labels: { route: 'production/TH/THB', rail: 'bank_a' } },
+  },
   CausewayOutcomesUnknownForADay: {
     ...one('unknown_outcomes{entity="payout",age="over_24h"}', '1x5', '0x5'),
     ...{ at: '2m', labels: { entity: 'payout', age: 'over_24h' } },

@@ -46,6 +46,7 @@ const ALLOWED: Readonly<Record<string, string>> = {
     Accounts/Get`,
   read: READ,
   operate: `${READ} Operator/CreatePartner Operator/IssueKey Operator/SetRate Operator/SetRoute
+    Operator/SetRouteRail
     Operator/SetBalanceAlert Operator/Inquire PartnerAdmin/Suspend PartnerAdmin/Resume
     PartnerAdmin/SetAllowedIps
     PartnerAdmin/SetPackages PartnerAdmin/SetCorridors PartnerAdmin/SetRateLimit

@@ -31,6 +31,8 @@ import { approveIntent } from '../../src/processor/commands/intents/intent_revie
 import { addOrphans } from '../../src/processor/commands/operators/orphan_add.js'
 import { resolveOrphan } from '../../src/processor/commands/operators/orphan_resolve.js'
 import { setRate } from '../../src/processor/commands/operators/rate_set.js'
+import { createRailTable, sandboxRail } from '../../src/rails/rail_table.js'
+import { setRouteRail } from '../../src/processor/commands/operators/route_rail_set.js'
 import { setRoute } from '../../src/processor/commands/operators/route_set.js'
 import { issueKey, keysOf } from '../../src/processor/commands/partners/key_issue.js'
 import {
@@ -307,6 +309,15 @@ const CASES: Readonly<Record<string, Case>> = {
         isDone: () => world.memory().routes.inForce(null, 'VN', VND) !== null,
       }),
   },
+  'the rail of a route': {
+    operation: 'set_route_rail',
+    action: 'set_route_rail',
+    prepare: (world) =>
+      Promise.resolve({
+        command: (actor: Actor) => setRouteRail(actor, 'sandbox/VN/VND', 'bank'),
+        isDone: () => world.memory().railRoutes.get('sandbox/VN/VND')?.rail === 'bank',
+      }),
+  },
   'the first rate of a currency': {
     operation: 'set_rate',
     action: 'set_rate',
@@ -342,8 +353,11 @@ void t.test('each guarded operation has a case, and each is called by an rpc', (
   t.end()
 })
 
+const BANK = { ...sandboxRail(true), name: 'bank' }
+const RAILS = createRailTable([sandboxRail(true), BANK])
+
 async function worldOf(t: Test, rebuilt: boolean, secondOperator = FROM_THE_PAYOUT) {
-  return createWorld(t, { rebuilt, rules: { secondOperator } })
+  return createWorld(t, { rebuilt, rules: { secondOperator, rails: RAILS } })
 }
 
 for (const [name, { action, prepare }] of Object.entries(CASES)) {

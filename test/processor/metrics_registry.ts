@@ -1,7 +1,7 @@
 /** The processor's metrics, for a world without traffic. */
 import { createMetrics, type Metrics } from '../../src/metrics/metrics.js'
 import { registerMetrics, type MetricSources } from '../../src/processor/metrics.js'
-import type { World } from '../support/world.js'
+import { RULES, type World } from '../support/world.js'
 
 export function metricsOf(world: World, sources: Partial<MetricSources>): Metrics {
   const metrics = createMetrics()
@@ -19,6 +19,7 @@ export function metricsOf(world: World, sources: Partial<MetricSources>): Metric
       },
     },
     memory: world.memory(),
+    rules: RULES,
     store: world.store,
     bus: { status: () => 'up', publisher: { published: { stored: 0, unknown: 0 } } },
     timers: { corruptActors: 0, waitingForRail: 0 },

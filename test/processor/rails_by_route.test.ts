@@ -1,13 +1,21 @@
 /** Several rails: which of them has a payment, and what another one can do to it. */
 import t, { type Test } from 'tap'
 import type { RailInstruction } from '../../src/rails/rail.js'
-import { createRailTable, type RailEntry, type RailTable } from '../../src/rails/rail_table.js'
+import {
+  createRailTable,
+  sandboxRail,
+  type RailEntry,
+  type RailTable,
+} from '../../src/rails/rail_table.js'
+import { routesNotCarried } from '../../src/processor/changes/payment_rail.js'
+import { setRouteRail } from '../../src/processor/commands/operators/route_rail_set.js'
+import { listRoutes } from '../../src/processor/commands/operators/route_set.js'
 import { createPayout } from '../../src/processor/commands/payouts/payout_create.js'
 import { applyRailReport } from '../../src/processor/commands/rail_reports/rail_report_apply.js'
 import { firePayoutTimer } from '../../src/processor/commands/rail_reports/timer_fire.js'
-import { codeOf, createWorld, DEMO, type World } from '../support/world.js'
+import { codeOf, createWorld, DEMO, viewOf, type World } from '../support/world.js'
 import { beginLifecycle } from './intent_lifecycle.js'
-import { discrepanciesOf, executed, pay, payout, see } from './scenarios.js'
+import { discrepanciesOf, executed, OPERATOR, operatorLog, pay, payout, see } from './scenarios.js'
 
 const railNamed = (name: string, carries: Partial<RailEntry>): RailEntry => ({
   ...{ name, environments: ['sandbox'], payouts: [], corridors: [], isSandbox: true },
@@ -68,6 +76,64 @@ t.test('a payment keeps its rail when another one has its route', async (t) => {
   await world.run(applyRailReport(executed(next), 0, 'other'))
   t.match([await see(world, id), await see(world, next)], [COMPLETED, COMPLETED])
   t.same(await discrepanciesOf(world), [])
+})
+
+t.test('an operator names the rail of a route for its new payments', async (t) => {
+  const other = railNamed('other', { payouts: ['VN/VND'] })
+  rulesLater.rails = createRailTable([VIET, THAI, other])
+  const world = await createWorld(t, { rules: rulesLater })
+  const { id } = await pay(world)
+  const set = async (route: string, rail: string): Promise<string> =>
+    codeOf(await world.run(setRouteRail(OPERATOR, route, rail)))
+  for (const route of ['VN/VND', 'test/VN/VND', 'sandbox/XX/VND', 'sandbox/', 'sandbox/VN/VND/x']) {
+    t.equal(await set(route, 'other'), 'invalid_request', route)
+  }
+  for (const [route, rail] of [
+    ['sandbox/VN/VND', 'nobody'],
+    ['sandbox/VN/VND', 'sandbox'],
+    ['production/VN/VND', 'other'],
+  ] as const) {
+    t.equal(await set(route, rail), 'rail_does_not_carry', `${route} ${rail}`)
+  }
+  t.equal(await set('sandbox/VN/VND', 'other'), 'ok')
+  await world.rebuild()
+  world.clock.pass(60_000)
+  await world.run(firePayoutTimer(id))
+  await world.run(applyRailReport(executed(id, { status: 'not_found' }), 0, 'viet'))
+  const { id: next } = await pay(world)
+  t.same(routesOf(world.railInstructions), [
+    'instruct viet sandbox/VN/VND',
+    'query viet sandbox/VN/VND',
+    'instruct viet sandbox/VN/VND',
+    'instruct other sandbox/VN/VND',
+  ])
+  await world.run(applyRailReport(executed(id), 0, 'viet'))
+  await world.run(applyRailReport(executed(next), 0, 'other'))
+  t.match([await see(world, id), await see(world, next)], [COMPLETED, COMPLETED])
+  t.match(await operatorLog(t), [
+    { action: 'set_route_rail', actor: 'ann', subject: 'sandbox/VN/VND other' },
+  ])
+
+  rulesLater.rails = createRailTable([VIET, THAI])
+  await world.rebuild()
+  t.equal(codeOf(await world.run(createPayout(DEMO, payout()))), 'rail_unavailable', 'not viet')
+  t.same(routesNotCarried(world.memory(), rulesLater.rails).length, 1)
+  world.downRails.set('sandbox', 1)
+  t.match(viewOf<{ rails: object[] }>(await world.run(listRoutes())).rails, [
+    { route: 'sandbox/TH/THB', rail: 'sandbox', state: 'down' },
+    { route: 'sandbox/VN/VND', rail: 'other', state: 'not_carried', actor: 'ann' },
+    { route: 'sandbox/th_promptpay', rail: 'sandbox' },
+  ])
+  t.equal(await set('sandbox/VN/VND', 'viet'), 'ok')
+  t.match(await pay(world), { status: 'processing' })
+})
+
+t.test('production goes to a sandbox rail only where that is allowed', async (t) => {
+  const refused = await createWorld(t, { rules: { rails: createRailTable([sandboxRail(false)]) } })
+  const set = setRouteRail(OPERATOR, 'production/th_promptpay', 'sandbox')
+  t.equal(codeOf(await refused.run(set)), 'rail_does_not_carry')
+  const allowed = await createWorld(t, { rules: { rails: createRailTable([sandboxRail(true)]) } })
+  t.equal(codeOf(await allowed.run(set)), 'ok')
 })
 
 t.test('a report from another rail is a discrepancy and is not applied', async (t) => {

@@ -1,4 +1,5 @@
 /** In a cluster, settings for all shards that a second operator must approve. */
+import { createRailTable, sandboxRail } from '../../src/rails/rail_table.js'
 import { Metadata, type ServiceError } from '@grpc/grpc-js'
 import t, { type Test } from 'tap'
 import { callerEntry, configuredCaller, createCallers } from '../../src/auth/callers.js'
@@ -17,6 +18,7 @@ import { aRoute } from './scenarios.js'
 const SET_AT = Date.UTC(2026, 10, 21, 3)
 const ANN = { name: 'ann', reason: 'a test' }
 const BEN = { name: 'ben', reason: 'checked' }
+const RAILS = createRailTable([sandboxRail(true), { ...sandboxRail(true), name: 'other' }])
 const { secondOperator } = rulesOf(readSettings({ SECOND_OPERATOR_FROM: 'USD:100' }, ''))
 
 type Handler = (
@@ -24,7 +26,7 @@ type Handler = (
   callback: (error: ServiceError | null, answer?: unknown) => void,
 ) => void
 
-async function openCluster(t: Test, rules: object = { secondOperator }) {
+async function openCluster(t: Test, rules: object = { secondOperator, rails: RAILS }) {
   const world = await createWorld(t, { rules })
   const cluster = testSettings(() => SET_AT)
   const dependencies: UnaryDependencies = {
@@ -61,6 +63,8 @@ async function openCluster(t: Test, rules: object = { secondOperator }) {
     setRate: (rate: string, force = false) =>
       call(operator.SetRate, { actor: ANN, currency: 'THB', rate, force }),
     setRoute: (given: object) => call(operator.SetRoute, { actor: ANN, route: aRoute(given) }),
+    setRouteRail: (route: string, rail: string) =>
+      call(operator.SetRouteRail, { actor: ANN, route, rail }),
     approve: (id: string) => call(approvals.Approve, { actor: BEN, id }),
   }
 }
@@ -89,6 +93,24 @@ void t.test('an approved rate or route is stored for all shards, not before', as
   t.ok(world.memory().rates.has(THB))
   t.match(await setRate('36.20'), { error: undefined, answer: { settings_version: 3 } })
   t.match(await setRoute({ review_from: '1' }), { error: undefined })
+})
+
+void t.test('the rail of a route is stored for all shards', async (t) => {
+  const { world, stored, catchUp, setRouteRail, approve } = await openCluster(t)
+  t.equal((await setRouteRail('sandbox/VN/VND', 'nobody')).error, 'rail_does_not_carry')
+  t.same(await stored(), [])
+  t.match(await setRouteRail('sandbox/VN/VND', 'sandbox'), {
+    error: undefined, // it has the route already
+    answer: { route: 'sandbox/VN/VND', settings_version: 1 },
+  })
+  const asked = await setRouteRail('sandbox/VN/VND', 'other')
+  t.equal(asked.error, 'second_operator_required')
+  t.match(await approve(asked.approval), {
+    error: undefined,
+    answer: { route_rail: { rail: 'other', settings_version: 2 } },
+  })
+  await catchUp()
+  t.match(world.memory().railRoutes.get('sandbox/VN/VND'), { rail: 'other', actor: 'ben' })
 })
 
 void t.test('without a second operator a large change is confirmed', async (t) => {

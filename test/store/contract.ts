@@ -71,7 +71,14 @@ function testRows(open: OpenContractBooks): void {
     const boot = await store.boot(instant(7))
     const whole = [
       ...(['masterKeys', 'partners', 'signingKeys', 'endpoints', 'rates', 'routes'] as const),
-      ...(['callers', 'approvalRequests', 'balanceAlerts', 'recoveries', 'orphans'] as const),
+      ...([
+        'railRoutes',
+        'callers',
+        'approvalRequests',
+        'balanceAlerts',
+        'recoveries',
+        'orphans',
+      ] as const),
     ]
     for (const name of whole) t.strictSame(inOrder(boot[name]), inOrder(ROWS[name]), name)
     t.strictSame(

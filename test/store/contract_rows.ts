@@ -454,6 +454,10 @@ export const ROWS: { readonly [N in TableName]: readonly [Row<N>, Row<N>] } = {
     },
     { request_id: 'b', action: 'c', entity: 'e', tenant: 't', at: 1 },
   ],
+  railRoutes: [
+    { route: text('a'), rail: text('rail'), set_at: LATEST, actor: text('actor') },
+    { route: 'b', rail: 'r', set_at: 1, actor: 'x' },
+  ],
   appliedSettings: [
     {
       version: 1,

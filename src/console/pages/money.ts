@@ -1,6 +1,8 @@
-/** The ledger as sums, the rates, and the routes of payouts. */
+/** The ledger as sums, the rates, the routes of payouts, and the rails of all routes. */
 import type { Route__Output as Route } from '../../../protos/types/causeway/operator/v1/Route.js'
+import type { RouteRail__Output as RouteRail } from '../../../protos/types/causeway/operator/v1/RouteRail.js'
 import type { TrialBalanceLine__Output as Line } from '../../../protos/types/causeway/operator/v1/TrialBalanceLine.js'
+import type { Instant } from '../../base/clock.js'
 import { html, type Content, type Html } from '../html/html.js'
 import { amount, badge, card, commandLine, incomplete, table, time } from '../html/parts.js'
 import { missingIn, part, type Page } from '../session/page.js'
@@ -38,7 +40,7 @@ export const money: Page = {
       ),
       part('The routes', operator.call('ListRoutes', {}), (found) =>
         card(
-          'Routes of payouts',
+          'Routes',
           html`${table({
             caption: 'Routes with their fees and bounds',
             columns: [
@@ -52,6 +54,12 @@ export const money: Page = {
             ],
             rows: found.data.map(routeRow),
             empty: 'No route is set.',
+          })}
+          ${table({
+            caption: 'The rails of new payments',
+            columns: ['Route', 'Rail', 'State', 'Chosen by', 'Since'],
+            rows: found.rails.map((rail) => railRow(rail, now)),
+            empty: 'No rail carries a route.',
           })}
           ${commandLine('routes list')}`,
         ),
@@ -98,4 +106,12 @@ function routeRow(route: Route): readonly Content[] {
     bounds,
     money(route.review_from),
   ]
+}
+
+function railRow({ route, rail, state, actor, set_at: since }: RouteRail, now: Instant): Content[] {
+  const shown =
+    state === 'not_carried'
+      ? badge('not carried: no new payments', 'bad')
+      : badge(state, state === 'up' ? 'good' : 'bad')
+  return [route, rail, shown, actor ?? 'the file', since === undefined ? '' : time(since, now)]
 }

@@ -75,6 +75,8 @@ export interface Memory {
   readonly rates: Map<Currency, KnownRate>
   /** Includes the default routes. */
   readonly routes: RouteTable
+  /** The rails that operators chose, by route. */
+  readonly railRoutes: Map<string, Row<'railRoutes'>>
   readonly balances: Map<AccountKey, bigint>
   readonly balanceAlerts: Map<AccountKey, Row<'balanceAlerts'>>
   /** The last event sequence of each tenant. */
@@ -151,6 +153,7 @@ export async function loadMemory(
     memory.singleHanded.add(actor, { tenant, funds }, instant(at))
   }
   for (const row of boot.routes) memory.routes.set(routeOf(row))
+  for (const row of boot.railRoutes) memory.railRoutes.set(row.route, row)
   for (const row of boot.balanceAlerts) memory.balanceAlerts.set(row.account as AccountKey, row)
   for (const { id } of boot.discrepancies) memory.discrepancyIds.add(id)
   loadBooks(memory, boot)
@@ -189,6 +192,7 @@ function emptyMemory(salt: Buffer, warmActors: number, duplicateWindowMs: number
     deadDeliveries: createDeadDeliveryTable(),
     rates: new Map(),
     routes: createRouteTable(),
+    railRoutes: new Map(),
     balances: new Map(),
     balanceAlerts: new Map(),
     sequences: new Map(),

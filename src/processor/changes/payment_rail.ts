@@ -8,9 +8,16 @@
 import { SECOND } from '../../base/clock.js'
 import { environmentOf } from '../../base/ids.js'
 import { SANDBOX_RAIL } from '../../rails/rail.js'
-import { corridorRoute, payoutRoute, type RouteName } from '../../rails/rail_table.js'
+import {
+  corridorRoute,
+  payoutRoute,
+  type RailTable,
+  type RouteName,
+} from '../../rails/rail_table.js'
 import type { IntentContext } from '../../../actors/intent/context.js'
 import type { PayoutContext } from '../../../actors/payout/context.js'
+import type { Row } from '../../store/tables.js'
+import type { Memory } from '../cache/memory.js'
 import type { CommandContext } from '../cycle/command.js'
 
 /** Payments are accepted during shorter outages of their rail and submitted after them. */
@@ -31,10 +38,30 @@ export const railUp = (ctx: CommandContext, context: IntentContext | PayoutConte
   ctx.rails.up(railOf(context))
 
 /** The rail of new payments on a route; null: no rail carries it, or it is down for too long. */
-export function railForNew({ rules, rails }: CommandContext, route: RouteName): string | null {
-  const rail = rules.rails.defaultOf(route)
-  return rail === null || rails.downForMs(rail) > RAIL_OUTAGE_MS ? null : rail
+export function railForNew(ctx: CommandContext, route: RouteName): string | null {
+  const rail = railOfRoute(ctx, route)
+  return rail === null || ctx.rails.downForMs(rail) > RAIL_OUTAGE_MS ? null : rail
 }
+
+/**
+ * The rail that an operator chose for the route, or the first one that carries it. Null: none does,
+ * or not the chosen one, which no other rail replaces.
+ */
+export function railOfRoute(
+  { rules, memory }: Pick<CommandContext, 'rules' | 'memory'>,
+  route: RouteName,
+): string | null {
+  const chosen = memory.railRoutes.get(route)
+  if (chosen === undefined) return rules.rails.defaultOf(route)
+  return rules.rails.carries(chosen.rail, route) ? chosen.rail : null
+}
+
+/** The routes whose chosen rail the file does not name any more, or does not give them to. */
+export const routesNotCarried = (
+  { railRoutes }: Pick<Memory, 'railRoutes'>,
+  rails: RailTable,
+): readonly Row<'railRoutes'>[] =>
+  [...railRoutes.values()].filter(({ route, rail }) => !rails.carries(rail, route as RouteName))
 
 const isIntent = (context: IntentContext | PayoutContext): context is IntentContext =>
   'corridor' in context

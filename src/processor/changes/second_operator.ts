@@ -46,6 +46,7 @@ export const GUARDED_CHANGES = {
   },
   issue_key: { change: '`key issue … production`', from: 'always' },
   set_route: { change: '`routes set` that loosens a route', from: 'always' },
+  set_route_rail: { change: '`routes set … --rail`', from: 'always' },
   set_rate: {
     change: '`rates set` by more than 5 % in a day, or of a new currency',
     from: 'always',
@@ -105,6 +106,7 @@ export const OPERATOR_CHANGES: OperatorChanges = {
     ResolveDiscrepancy: 'resolve_discrepancy',
     Inquire: MOVES_NOTHING,
     SetRoute: 'set_route',
+    SetRouteRail: 'set_route_rail',
     SetBalanceAlert: MOVES_NOTHING,
   },
   PartnerAdmin: {

@@ -14,10 +14,12 @@ import { approveIntent } from '../intents/intent_review.js'
 import { resolveOrphan } from '../operators/orphan_resolve.js'
 import { setRate } from '../operators/rate_set.js'
 import { releaseRecovery, type ReleaseFindings } from '../operators/recovery_release.js'
+import { setRouteRail } from '../operators/route_rail_set.js'
 import { setRoute } from '../operators/route_set.js'
 import {
   checkSetting,
   rateSetting,
+  routeRailSetting,
   routeSetting,
   type SettingContent,
 } from '../operators/shared_setting.js'
@@ -47,16 +49,27 @@ const settingOf = {
     tenant === null ? routeSetting(route as WireRoute) : null,
   set_rate: ({ currency, rate }: GuardedArguments['set_rate']): SettingContent | null =>
     rateSetting(currency, rate),
+  set_route_rail: ({ route, rail }: GuardedArguments['set_route_rail']): SettingContent | null =>
+    routeRailSetting(route, rail),
 } as const
+
+/** The member of the answer that holds the setting. */
+const RESULTS = { set_route: 'route', set_rate: 'rate', set_route_rail: 'route_rail' } as const
+type SettingOperation = keyof typeof RESULTS
+const isSetting = (operation: string): operation is SettingOperation =>
+  Object.hasOwn(RESULTS, operation)
 
 /** The setting that an approved request stores for all shards. Null if it stores none. */
 export function approvedSetting(
   operation: string,
   given: string,
-): { readonly result: 'route' | 'rate'; readonly content: SettingContent } | null {
-  if (operation !== 'set_route' && operation !== 'set_rate') return null
+): {
+  readonly result: (typeof RESULTS)[SettingOperation]
+  readonly content: SettingContent
+} | null {
+  if (!isSetting(operation)) return null
   const content = settingOf[operation](JSON.parse(given) as never)
-  return content && { result: operation === 'set_route' ? 'route' : 'rate', content }
+  return content && { result: RESULTS[operation], content }
 }
 
 const GUARDED: { readonly [O in GuardedOperation]: Guarded<O> } = {
@@ -124,6 +137,14 @@ const GUARDED: { readonly [O in GuardedOperation]: Guarded<O> } = {
       const content = isCluster ? settingOf.set_rate(given) : null
       if (content !== null) return checkSetting(actor, content, true)
       return setRate(actor, given.currency, given.rate, { force: true })
+    },
+  },
+  set_route_rail: {
+    result: 'route_rail',
+    command: (actor, given, { isCluster }) => {
+      const content = isCluster ? settingOf.set_route_rail(given) : null
+      if (content !== null) return checkSetting(actor, content, true)
+      return setRouteRail(actor, given.route, given.rail)
     },
   },
   create_caller: {

@@ -18,6 +18,7 @@ import { logAction, type Actor } from '../../changes/operator_log.js'
 import type { Route } from '../../../money/payout_routes.js'
 import { routeRow } from '../../cache/payout_route_rows.js'
 import type { SettingSource } from './rate_set.js'
+import { routeRails } from './route_rail_set.js'
 
 /**
  * @param tenant null: the default for tenants without a route of their own
@@ -70,12 +71,13 @@ export function listRoutes(): Command {
     name: 'list_routes',
     allowedInRecovery: true,
     needs: () => undefined,
-    decide: ({ memory: { routes } }) =>
-      answer({
-        data: routes
-          .all()
-          .map((route) => ({ ...routeView(route), ...(routes.isDefault(route) && INCLUDED) })),
-      }),
+    decide: (ctx) => {
+      const { routes } = ctx.memory
+      const data = routes
+        .all()
+        .map((route) => ({ ...routeView(route), ...(routes.isDefault(route) && INCLUDED) }))
+      return answer({ data, rails: routeRails(ctx) })
+    },
   }
 }
 

@@ -1,5 +1,5 @@
 /**
- * The settings for all shards of a cluster: rates, and routes without a tenant.
+ * The settings for all shards of a cluster: rates, routes without a tenant, the rails of routes.
  *
  * Owns: their stored form, applying one in the books of a shard. Does not own: the list of the
  * cluster (store/postgres/cluster), reading it (cluster/shared_settings).
@@ -10,14 +10,17 @@
  */
 import type { Route__Output as WireRoute } from '../../../../protos/types/causeway/operator/v1/Route.js'
 import type { ClusterSetting, NewSetting } from '../../../store/postgres/cluster/settings.js'
+import { routeNamed } from '../../../rails/rail_table.js'
 import { answer, refuse } from '../../cycle/answer.js'
 import type { Command } from '../../cycle/command.js'
 import { logAction, type Actor } from '../../changes/operator_log.js'
 import { rateIn, refusalOfRate, setRate } from './rate_set.js'
+import { refusalOfRouteRail, setRouteRail } from './route_rail_set.js'
 import { refusalOfRoute, routeIn, routeView, setRoute } from './route_set.js'
 
 const RATE = 'rate'
 const ROUTE = 'route'
+const ROUTE_RAIL = 'route_rail'
 /** In the books: a version that had no effect there. */
 const SKIPPED = 'skipped'
 
@@ -38,6 +41,12 @@ export function routeSetting(given: WireRoute): SettingContent | null {
   return { kind: ROUTE, key: `${country} ${currency}`, value: JSON.stringify(routeView(route)) }
 }
 
+/** Null when it is not valid. */
+export function routeRailSetting(routeText: string, rail: string): SettingContent | null {
+  const route = routeNamed(routeText)
+  return route && { kind: ROUTE_RAIL, key: route, value: rail }
+}
+
 /** Whether the operator may store a setting; a request for an approval is all that it changes. */
 export function checkSetting(
   actor: Actor,
@@ -55,6 +64,11 @@ export function checkSetting(
         return refusalOfRate(ctx, actor, rate, { rateText: value, force }) ?? answer({})
       }
       if (route !== null) return refusalOfRoute(ctx, actor, route) ?? answer(routeView(route))
+      const ofRail = kind === ROUTE_RAIL ? routeNamed(key) : null
+      if (ofRail !== null) {
+        const view = { route: ofRail, rail: value }
+        return refusalOfRouteRail(ctx, actor, ofRail, value) ?? answer(view)
+      }
       return refuse('invalid_request')
     },
   }
@@ -112,6 +126,8 @@ function commandOf({ version, kind, key, value, at, actor, reason }: ClusterSett
       return setRate(by, key, value, { force: true, source })
     case ROUTE:
       return setRoute(by, null, JSON.parse(value) as WireRoute, source)
+    case ROUTE_RAIL:
+      return setRouteRail(by, key, value, source)
     default:
       return null
   }

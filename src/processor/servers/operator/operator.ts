@@ -7,9 +7,14 @@ import { deposit } from '../../commands/funds/deposit.js'
 import { DEMO, ensureDemo } from '../../commands/partners/demo_ensure.js'
 import { issueKey } from '../../commands/partners/key_issue.js'
 import { createPartner } from '../../commands/partners/partner_create.js'
-import { rateSetting, routeSetting } from '../../commands/operators/shared_setting.js'
+import {
+  rateSetting,
+  routeRailSetting,
+  routeSetting,
+} from '../../commands/operators/shared_setting.js'
 import { setRate } from '../../commands/operators/rate_set.js'
 import { listRates } from '../../commands/operators/rates_list.js'
+import { setRouteRail } from '../../commands/operators/route_rail_set.js'
 import { listRoutes, setRoute } from '../../commands/operators/route_set.js'
 import { trialBalance } from '../../commands/operators/trial_balance.js'
 import { find } from '../../queries/find.js'
@@ -89,6 +94,17 @@ export function operatorService(
       const handler = call.request.route?.tenant ? setRouteHere : setDefaultRoute
       handler(call, callback)
     },
+    SetRouteRail: sharedSetting(
+      dependencies,
+      cluster,
+      ({ route, rail }) => {
+        const content = routeRailSetting(route, rail)
+        return content && { content, view: { route, rail } }
+      },
+      unary(dependencies, ({ actor, route, rail }) =>
+        operatorWork(actor, (a) => setRouteRail(a, route, rail)),
+      ),
+    ),
     ListRoutes: unary(dependencies, () => ownWork(listRoutes())),
     SetBalanceAlert: unary(dependencies, ({ actor, tenant: named, currency, threshold }) => {
       const tenant = tenantIn(memory, named)
