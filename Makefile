@@ -3,8 +3,8 @@
 MAKEFLAGS += --no-print-directory
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help setup nats postgres build run cluster demo ops audit statement rail-check test check lint format bench fuzz sim model \
-	mutants chaos cluster-chaos powercut failover restore-drill freeze release load soak spike profile bench-scale bench-shards bench-cluster bench-compare seed settings metrics contract examples openapi collection \
+.PHONY: help setup nats postgres build run restart cluster demo ops audit statement rail-check test check lint format bench fuzz sim model \
+	mutants chaos cluster-chaos powercut failover restore-drill upgrade-drill freeze release load soak spike profile bench-scale bench-shards bench-cluster bench-compare seed settings metrics contract examples openapi collection \
 	client clean
 
 INSTALLED := node_modules/.installed
@@ -31,6 +31,9 @@ cluster: setup nats postgres build ## start a trial cluster: two shards, three p
 	@$(SUPERVISOR) .build/src/supervisor/cluster/main.js
 
 cluster: export STORE = postgres
+
+restart: setup nats postgres build ## replace every process of the running stack or cluster by the programs on disk, one by one
+	@node .build/src/supervisor/restart_main.js
 
 demo: setup nats postgres build ## run a QR payment and a payout, step by step
 	@node .build/src/operations/demo.js
@@ -83,6 +86,9 @@ mutants: setup build ## plant faults that the tests must notice: make mutants, m
 
 restore-drill: setup nats build ## lose a machine under load, restore its backup, retry every lost payment: make restore-drill PAYMENTS=300
 	@node .build/test/restore/main.js $(call with,PAYMENTS,payments)
+
+upgrade-drill: setup nats postgres build ## replace every process under load of clients that repeat nothing: make upgrade-drill RATE=300 ROUNDS=3, CLUSTER=yes
+	@node .build/test/upgrade/main.js $(call with,RATE,rate) $(call with,ROUNDS,rounds) $(if $(CLUSTER),--cluster)
 
 chaos: setup nats build ## test kills, frozen processes and a full disk under load: make chaos DURATION=60 SEED=1
 	@node .build/test/crash/chaos.js $(call with,DURATION,duration) $(call with,SEED,seed)

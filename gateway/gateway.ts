@@ -111,6 +111,7 @@ export function createGateway(parts: GatewayParts): HttpServer {
     get port() {
       return server.port
     },
+    drain: server.drain,
     close: async (withinMs) => {
       await server.close(withinMs)
       requestLog.stop()

@@ -3,7 +3,7 @@
  *
  * Without a supervisor it serves its own health and metrics.
  */
-import { childProcess, isSupervised } from '../src/base/child.js'
+import { childProcess, isSupervised, REPLACES } from '../src/base/child.js'
 import { SECOND, systemClock } from '../src/base/clock.js'
 import { bearer } from '../src/base/bearer.js'
 import { openGrpcTls } from '../src/base/grpc_tls.js'
@@ -23,9 +23,15 @@ import type { ShardState } from './upstream/processors.js'
 import { openUpstream } from './upstream/upstream.js'
 
 const FINISH_WITHIN_MS = 5 * SECOND
+/** uWebSockets.js closes an idle connection after 10 s at the latest. */
+const DRAIN_WITHIN_MS = 12 * SECOND
 
 async function main(): Promise<void> {
-  programOptions('gateway', 'Serves the partner API and forwards it to the processor.', {})
+  const { replaces } = programOptions(
+    'gateway',
+    'Serves the partner API and forwards it to the processor.',
+    REPLACES,
+  )
   const settings = readSettings()
   checkListenAddress(settings)
 
@@ -73,6 +79,10 @@ async function main(): Promise<void> {
   const child = childProcess({
     log,
     metrics: () => own.text(),
+    drain: () => {
+      listening = false
+      return server.drain(DRAIN_WITHIN_MS)
+    },
     stop: async () => {
       listening = false
       await server.close(FINISH_WITHIN_MS)
@@ -80,6 +90,8 @@ async function main(): Promise<void> {
       await ops?.close()
     },
   })
+  // The former one serves until then.
+  if (replaces) await upstream.ready
   const port = await server.listen(settings.HTTP_HOST, settings.HTTP_PORT)
   listening = true
   await upstream.ready

@@ -10,7 +10,7 @@ import type { ProtoGrpcType as ControlTypes } from '../../protos/types/webhook_c
 import type { ProtoGrpcType as DirectoryTypes } from '../../protos/types/directory.js'
 import type { ProtoGrpcType as WebhookTypes } from '../../protos/types/webhooks.js'
 import { GRPC_MESSAGE_MAX_BYTES } from '../../src/base/constants.js'
-import { childProcess, isSupervised } from '../../src/base/child.js'
+import { childProcess, formerEnded, isSupervised, REPLACES } from '../../src/base/child.js'
 import { SECOND, systemClock, systemPause } from '../../src/base/clock.js'
 import { openGrpcTls } from '../../src/base/grpc_tls.js'
 import { createLog } from '../../src/base/log.js'
@@ -66,7 +66,11 @@ const CHANNEL = {
 }
 
 reportStartupFaults()
-programOptions('webhooks', 'Delivers events to the webhook endpoints of partners.', {})
+const { replaces } = programOptions(
+  'webhooks',
+  'Delivers events to the webhook endpoints of partners.',
+  REPLACES,
+)
 
 const settings = readSettings()
 requirePrivateDataDir(settings)
@@ -89,6 +93,7 @@ const ops = isSupervised()
 let stopNow = (): Promise<void> => Promise.resolve()
 const child = childProcess({ log, metrics: () => metrics.text(), stop: () => stopNow() })
 
+if (replaces) await formerEnded()
 const { store, adminQueries } = await openStore()
 const sender = createSender({
   brand: settings.BRAND,

@@ -112,6 +112,11 @@ export interface HttpServer {
   /** The port; 0 before `listen`. */
   readonly port: number
   /**
+   * Stops accepting. Each connection ends with the answer to its next request; one without a
+   * request stays for its client until `withinMs`. Resolves when none is open, or then.
+   */
+  drain(withinMs: number): Promise<void>
+  /**
    * Stops accepting, lets open requests finish for this long, then closes the remaining
    * connections.
    */
@@ -227,11 +232,13 @@ export function createHttpServer<T extends Target>(options: HttpServerOptions<T>
   }
 
   let open = 0
+  let emptied = (): void => undefined
   const onConnection = (res: HttpResponse, change: number): void => {
     open += change
     if (change !== OPENED) {
       if (!mayBeClosed) setImmediate(() => (mayBeClosed = false))
       mayBeClosed = true
+      if (open === 0) emptied()
       return
     }
     try {
@@ -257,10 +264,26 @@ export function createHttpServer<T extends Target>(options: HttpServerOptions<T>
       }
     })
 
+  /** Resolves when no connection is open, or after `withinMs`. */
+  const untilEmpty = (withinMs: number): Promise<void> =>
+    new Promise((resolve) => {
+      if (open === 0) return resolve()
+      const end = setTimeout(resolve, withinMs)
+      emptied = () => {
+        clearTimeout(end)
+        resolve()
+      }
+    })
+
   app.filter(onConnection)
   app.any('/*', onRequest)
   let socket: us_listen_socket | undefined
   let boundPort = 0
+
+  const stopListening = (): void => {
+    if (socket !== undefined) uWS.us_listen_socket_close(socket)
+    socket = undefined
+  }
   return {
     listen: (host, port) =>
       new Promise((resolve, reject) => {
@@ -277,10 +300,15 @@ export function createHttpServer<T extends Target>(options: HttpServerOptions<T>
     get port() {
       return boundPort
     },
+    drain: async (withinMs) => {
+      await allAccepted()
+      stopListening()
+      shared.stopping = true
+      await untilEmpty(withinMs)
+    },
     close: async (withinMs) => {
       shared.stopping = true
-      if (socket !== undefined) uWS.us_listen_socket_close(socket)
-      socket = undefined
+      stopListening()
       await untilDrained(withinMs)
       app.close()
       reading.stop()
@@ -289,6 +317,13 @@ export function createHttpServer<T extends Target>(options: HttpServerOptions<T>
     },
   }
 }
+
+/**
+ * The kernel resets the connections that wait at a listener when it closes. uWebSockets.js accepts
+ * all that wait in each poll of the event loop, and the second immediate runs directly after one.
+ */
+const allAccepted = (): Promise<void> =>
+  new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
 
 /** TLS 1.2 with modern cipher suites, and 1.3. uWebSockets.js does not name an invalid file. */
 function secureApp({ certFile, keyFile }: TlsFiles): TemplatedApp {

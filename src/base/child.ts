@@ -4,6 +4,8 @@
  * Does not own: what to stop (each `main.ts`), restarts (supervisor).
  *
  * - `stop` runs once; then the process exits with 0, or with 1 when stopping failed.
+ * - A process that another one replaces is drained first, and so is one without a supervisor on
+ *   SIGTERM; a second SIGTERM, or SIGINT, stops it at once.
  * - A process whose supervisor has ended stops by itself, so no process is left behind.
  * - Under a supervisor SIGINT is ignored: Ctrl-C reaches the whole process group at once, and the
  *   supervisor stops the processes in order.
@@ -33,6 +35,21 @@ export interface MetricsRequest {
   readonly metricsId: number
 }
 
+/** Process to supervisor: it is loaded, and waits for the end of the one that it replaces. */
+export interface LoadedMessage {
+  readonly loaded: true
+}
+
+/** Supervisor to process: the one that it replaces has ended. */
+export interface TurnMessage {
+  readonly turn: true
+}
+
+/** Supervisor to process: another one has taken its place. */
+export interface DrainRequest {
+  readonly drain: true
+}
+
 /** Process to supervisor, in Prometheus' text format. */
 export interface MetricsAnswer {
   readonly metrics: string
@@ -43,6 +60,8 @@ export interface ChildDuties {
   readonly log: Pick<Logger, 'info'>
   /** Absent: a process without metrics. */
   readonly metrics?: () => string | Promise<string>
+  /** Leaves its clients to another process, in bounded time. Absent: it stops at once. */
+  readonly drain?: () => Promise<void>
   /** Finishes work in flight and closes all resources. Called at most once. */
   readonly stop: () => Promise<void>
 }
@@ -61,10 +80,28 @@ export interface ChildProcess {
 /** Whether a supervisor has started this process. */
 export const isSupervised = (): boolean => process.send !== undefined
 
+/** The option of a program that the supervisor starts beside the process that it replaces. */
+export const REPLACES = {
+  replaces: { about: 'by the supervisor: replaces a process that still runs' },
+} as const
+
+/** Resolves when the process that this one replaces has ended. */
+export const formerEnded = (): Promise<void> =>
+  new Promise((resolve) => {
+    const listen = (message: unknown): void => {
+      if (!isTurnMessage(message)) return
+      process.off('message', listen)
+      resolve()
+    }
+    process.on('message', listen)
+    send({ loaded: true })
+  })
+
 export function childProcess(duties: ChildDuties): ChildProcess {
   const supervised = isSupervised()
   const manager = connectServiceManager()
   let stopping = false
+  let draining = false
 
   const stop = (reason: string, exitCode = 0): void => {
     if (stopping) return
@@ -83,7 +120,16 @@ export function childProcess(duties: ChildDuties): ChildProcess {
     )
   }
 
-  process.on('SIGTERM', () => stop('SIGTERM'))
+  const drain = (reason: string): void => {
+    if (draining || duties.drain === undefined) return stop(reason)
+    draining = true
+    manager.stopping()
+    duties.log.info({ reason }, 'draining')
+    const drained = (): void => stop(reason)
+    duties.drain().then(drained, drained)
+  }
+
+  process.on('SIGTERM', () => (supervised ? stop('SIGTERM') : drain('SIGTERM')))
   process.on('SIGINT', () => {
     if (!supervised) stop('SIGINT')
   })
@@ -96,6 +142,7 @@ export function childProcess(duties: ChildDuties): ChildProcess {
   if (supervised && !process.connected) stopOrphan()
   process.on('message', (message) => {
     if (isMetricsRequest(message)) void answerMetrics(message.metricsId, duties)
+    else if (isDrainRequest(message) && !draining) drain('replaced by another process')
   })
 
   const report = (info: ReadyInfo): void => {
@@ -126,12 +173,20 @@ async function answerMetrics(metricsId: number, duties: ChildDuties): Promise<vo
 }
 
 /** The empty callback ignores a closed channel: `disconnect` stops the process. */
-function send(message: ReadyMessage | MetricsAnswer): void {
+function send(message: ReadyMessage | LoadedMessage | MetricsAnswer): void {
   process.send?.(message, undefined, undefined, () => undefined)
 }
 
 function isMetricsRequest(message: unknown): message is MetricsRequest {
   return typeof message === 'object' && message !== null && 'metricsId' in message
+}
+
+function isDrainRequest(message: unknown): message is DrainRequest {
+  return typeof message === 'object' && message !== null && 'drain' in message
+}
+
+function isTurnMessage(message: unknown): message is TurnMessage {
+  return typeof message === 'object' && message !== null && 'turn' in message
 }
 
 const textOf = (error: unknown): string =>

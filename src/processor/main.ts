@@ -10,7 +10,7 @@ import { resolve } from 'node:path'
 import { configuredCaller, createCallers } from '../auth/callers.js'
 import { loadMasterKeys, type MasterKeys } from '../auth/master_key.js'
 import { backupAgeSeconds, readRestoredMark, removeRestoredMark } from '../base/backup_marks.js'
-import { childProcess, isSupervised, type ReadyInfo } from '../base/child.js'
+import { childProcess, formerEnded, isSupervised, REPLACES, type ReadyInfo } from '../base/child.js'
 import { instant, SECOND, systemClock, systemPause, type Instant } from '../base/clock.js'
 import { freeBytesOf, MIB, watchFreeSpace } from '../base/free_space.js'
 import { listen } from '../base/grpc_connections.js'
@@ -82,7 +82,11 @@ const EXIT_RECOVER = 70
 const EXIT_DEPOSED = 71
 
 reportStartupFaults()
-programOptions('processor', 'Decides and records every payment and payout.', {})
+const { replaces } = programOptions(
+  'processor',
+  'Decides and records every payment and payout.',
+  REPLACES,
+)
 
 const settings = readSettings()
 requirePrivateDataDir(settings)
@@ -108,8 +112,9 @@ const child = childProcess({ log, metrics: () => metrics.text(), stop: () => sto
 
 // Before the books: a processor that cannot listen must not take them over, and one that does must
 // be ready soon.
+if (settings.CLUSTER !== 'off' || replaces) prepareContracts()
+if (replaces) await formerEnded()
 const listener = await listen(joinAddress({ host: settings.GRPC_HOST, port: settings.GRPC_PORT }))
-if (settings.CLUSTER !== 'off') prepareContracts()
 const { masters, books, member } = await openBooks().catch(orRestart)
 const restoredFile = dataFile(settings, FILES.restored)
 const recovery = await createRecovery({

@@ -8,6 +8,10 @@
  * - Nothing is restarted while the stack is stopping: Ctrl-C reaches nats-server directly.
  * - Exit code 78 (books behind) is final, because a restart would end the same way.
  * - A program that fails its liveness probe is killed and restarted.
+ * - A replacement runs the program on disk. With an overlap the new run is ready before the former
+ *   one drains, and a new run that does not become ready changes nothing. Without one the new
+ *   run is loaded, then the former one ends, then the new one opens its data; if it does not become
+ *   ready, it is restarted as any other.
  */
 import { EXIT_BOOKS_BEHIND, type ReadyInfo } from '../base/child.js'
 import { SECOND, type Clock } from '../base/clock.js'
@@ -36,6 +40,9 @@ export interface ManagedProcessOptions {
   readonly onRefused: (why: string, exitCode: number) => void
 }
 
+/** `overlap`: two runs can serve beside each other. */
+export type Replacement = 'overlap' | 'one_at_a_time'
+
 export interface ManagedProcess {
   readonly name: string
   readonly pid: number | undefined
@@ -46,9 +53,12 @@ export interface ManagedProcess {
   readonly modeReason: string | undefined
   /** What does not work as it should while it is ready; undefined: nothing. */
   readonly degraded: string | undefined
+  /** Unplanned ones. */
   readonly restarts: number
   /** Resolves when it is ready. @throws StartupError */
   start(): Promise<void>
+  /** Resolves when the new run is ready and the former one has ended. @throws StartupError */
+  replace(how: Replacement): Promise<void>
   metrics(): Promise<string>
   stop(): Promise<void>
 }
@@ -60,6 +70,9 @@ export function manageProcess(options: ManagedProcessOptions): ManagedProcess {
   let isReady = false
   let info: ReadyInfo = {}
   let restarts = 0
+  /** The next run starts beside this one. */
+  let isReplacing = false
+  const runs = new Set<Run>()
   const retry = createRetry(RESTART)
 
   const start = async (): Promise<void> => {
@@ -74,8 +87,10 @@ export function manageProcess(options: ManagedProcessOptions): ManagedProcess {
     serve(first, outcome.info, false)
   }
 
-  const begin = (): Run => {
-    const begun = run(program(), logPath)
+  const begin = (replaces = false): Run => {
+    const begun = run(program(), logPath, replaces)
+    runs.add(begun)
+    void begun.ended.then(() => runs.delete(begun))
     begun.onReady((reported) => {
       info = reported
       onReport(reported)
@@ -94,6 +109,8 @@ export function manageProcess(options: ManagedProcessOptions): ManagedProcess {
     })
     void served.ended.then((how) => {
       stopProbing()
+      if (current !== served) return // replaced
+      if (isReplacing) return void (isReady = false)
       if (clock.now() - since > RESET_AFTER_MS) retry.reset()
       if (isRefused(served)) return
       lost(isUnresponsive ? 'it does not respond' : reasonOf(how, served))
@@ -130,6 +147,57 @@ export function manageProcess(options: ManagedProcessOptions): ManagedProcess {
     if (!isRefused(next)) lost(outcome.why)
   }
 
+  const replace = async (how: Replacement): Promise<void> => {
+    if (current === undefined || !isReady) throw new StartupError(`${name} is not ready`)
+    await (how === 'overlap' ? replaceOverlapping(current) : replaceInTurn(current))
+  }
+
+  const replaceOverlapping = async (former: Run): Promise<void> => {
+    const [next, outcome] = await beside(async (run) => run.started)
+    if (!outcome.ready) return unchanged(next, outcome.why)
+    current = next
+    serve(next, outcome.info, true)
+    await former.retire()
+  }
+
+  const replaceInTurn = async (former: Run): Promise<void> => {
+    const loaded = program().canReplace === true ? await load() : undefined
+    current = undefined
+    isReady = false
+    await former.stop()
+    if (isStopping()) return
+    const next = loaded ?? begin()
+    current = next
+    next.takeTurn()
+    const outcome = await next.started
+    if (outcome.ready) return serve(next, outcome.info, true)
+    await next.stop()
+    if (!isRefused(next)) lost(outcome.why)
+    throw new StartupError(`${name} does not start: ${outcome.why}`)
+  }
+
+  const load = async (): Promise<Run> => {
+    const [next, failure] = await beside((run) => run.loaded)
+    return failure === undefined ? next : unchanged(next, failure)
+  }
+
+  /** A run that starts beside the current one, whose own end is dealt with afterwards. */
+  const beside = async <T>(until: (run: Run) => Promise<T>): Promise<[Run, T]> => {
+    isReplacing = true
+    try {
+      const next = begin(true)
+      return [next, await until(next)]
+    } finally {
+      isReplacing = false
+    }
+  }
+
+  const unchanged = async (next: Run, why: string): Promise<never> => {
+    await next.stop()
+    if (!isReady) lost('it ended while it was replaced')
+    throw new StartupError(`${name} is not replaced: ${why}`)
+  }
+
   const tryRun = (): Run | string => {
     try {
       return begin()
@@ -159,10 +227,11 @@ export function manageProcess(options: ManagedProcessOptions): ManagedProcess {
       return restarts
     },
     start,
+    replace,
     metrics: () => (isReady && current !== undefined ? current.metrics() : Promise.resolve('')),
     stop: async () => {
       retry.cancel()
-      await current?.stop()
+      await Promise.all([...runs].map((each) => each.stop()))
     },
   }
 }

@@ -14,6 +14,7 @@ import { createMetrics, type Metrics } from '../metrics/metrics.js'
 import { mergePages } from '../metrics/page_text.js'
 import { reportProcess } from '../metrics/process_metrics.js'
 import type { IntegrityState } from './integrity.js'
+import { kindOf } from './kinds.js'
 import type { ManagedProcess } from './managed_process.js'
 
 const SUPERVISOR = 'supervisor'
@@ -34,15 +35,13 @@ export interface StackState {
   readonly disk: Disk
 }
 
-/** Kinds of processes; the name of one of several ends with its number. */
+/** By kind of process. */
 const NEEDED: Readonly<Record<Role, readonly string[]>> = {
   gateway: ['gateway', 'processor'],
   processor: ['processor'],
   webhooks: ['webhooks', 'processor', 'nats'],
   rail: ['rail'],
 }
-
-const kindOf = (name: string): string => name.replace(/-\d+$/, '')
 
 export function openOpsServer(listen: OpsListen, stack: StackState): Promise<OpsHttp> {
   const { managedProcesses, console, isStarted, integrity, disk } = stack

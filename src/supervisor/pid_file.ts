@@ -20,6 +20,8 @@ import { StartupError } from './startup_error.js'
 const EXIT_TIMEOUT_MS = 10 * SECOND
 const POLL_INTERVAL_MS = 50
 
+export const RESTART_SIGNAL = 'SIGUSR2'
+
 interface Process {
   readonly pid: number
   /** Start time in clock ticks since boot; empty when unknown. */
@@ -30,6 +32,8 @@ interface PidFile {
   /** Absent in files of older versions. */
   readonly data_dir?: string
   readonly supervisor: Process
+  /** The signal that begins a rolling restart. Absent: it would end this supervisor. */
+  readonly restart_signal?: NodeJS.Signals
   readonly processes: Readonly<Record<string, Process>>
 }
 
@@ -39,9 +43,22 @@ export function writePidFile(file: string, pids: ReadonlyMap<string, number>): v
   const content: PidFile = {
     data_dir: folderOf(file),
     supervisor: processOf(process.pid),
+    restart_signal: RESTART_SIGNAL,
     processes,
   }
   writeSecretFile(file, `${JSON.stringify(content, null, 2)}\n`)
+}
+
+/** @throws StartupError without a running supervisor that knows rolling restarts */
+export function requestRollingRestart(file: string): void {
+  const run = runIn(file)
+  if (run === undefined || !isRunning(run.supervisor)) {
+    throw new StartupError(`No stack runs in ${dirname(file)}.`)
+  }
+  if (run.restart_signal === undefined) {
+    throw new StartupError('The supervisor is of an older version: stop and start the stack.')
+  }
+  process.kill(run.supervisor.pid, run.restart_signal)
 }
 
 export function removePidFile(file: string): void {
@@ -55,7 +72,7 @@ export async function terminateStaleRun(
   log: (line: string) => void,
 ): Promise<void> {
   const folder = folderOf(file)
-  const run = staleRun(file)
+  const run = runIn(file)
   const remaining = Object.entries(run?.processes ?? {}).filter(([, stale]) =>
     belongsTo(folder, stale),
   )
@@ -78,7 +95,7 @@ export async function terminateStaleRun(
   removePidFile(file)
 }
 
-function staleRun(file: string): PidFile | undefined {
+function runIn(file: string): PidFile | undefined {
   try {
     return (JSON.parse(readFileSync(file, 'utf8')) as PidFile | null) ?? undefined
   } catch {

@@ -2,16 +2,27 @@
  * One run of one program: start, readiness, metrics, stop.
  *
  * - A run ends either by `stop` or by itself with a reason.
- * - `stop` sends SIGTERM, and SIGKILL after ten seconds.
+ * - `stop` sends SIGTERM, and SIGKILL after ten seconds. `retire` lets the program drain first.
  */
 import { spawn, type ChildProcess } from 'node:child_process'
-import type { MetricsAnswer, MetricsRequest, ReadyInfo, ReadyMessage } from '../base/child.js'
+import type {
+  DrainRequest,
+  LoadedMessage,
+  MetricsAnswer,
+  MetricsRequest,
+  ReadyInfo,
+  ReadyMessage,
+  TurnMessage,
+} from '../base/child.js'
 import { SECOND } from '../base/clock.js'
 import { openLogFile } from './log_file.js'
 
+const REPLACES_OPTION = '--replaces'
 const STOP_TIMEOUT_MS = 10 * SECOND
 /** A start includes the recovery of a large store. */
 const READY_TIMEOUT_MS = 120 * SECOND
+/** Longer than a gateway drains. */
+const RETIRE_TIMEOUT_MS = 20 * SECOND
 const METRICS_TIMEOUT_MS = 2 * SECOND
 const POLL_INTERVAL_MS = 20
 /** File descriptor of the pipe in programs without an IPC channel. */
@@ -25,6 +36,8 @@ export interface Program {
   readonly account?: { readonly uid: number; readonly gid: number } | undefined
   /** Our programs send a message when they are ready; others are polled. */
   readonly readyWhen: 'message' | ((pid: number) => ReadyInfo | undefined)
+  /** It knows the option of a program that replaces a running process. */
+  readonly canReplace?: true
   /** Liveness check; absent: the process is alive while it runs. Never rejects. */
   readonly isAlive?: (info: ReadyInfo) => Promise<boolean>
 }
@@ -47,14 +60,22 @@ export interface Run {
   /** Called with each message that it is ready; a candidate sends another one when it serves. */
   onReady(handler: (info: ReadyInfo) => void): void
   metrics(): Promise<string>
+  /** Resolves when a run that replaces another one is loaded, or with why it is not. */
+  readonly loaded: Promise<string | undefined>
+  /** The run that it replaces has ended. */
+  takeTurn(): void
+  /** Another run serves: ends this one when it has drained. */
+  retire(): Promise<void>
   /** SIGKILL. */
   kill(): void
   stop(): Promise<void>
 }
 
-export function run(program: Program, logPath: string): Run {
+/** @param replaces it starts beside the run that it replaces */
+export function run(program: Program, logPath: string, replaces = false): Run {
   const log = openLogFile(logPath)
-  const child = spawn(program.command, program.arguments, {
+  const words = replaces && program.canReplace ? [REPLACES_OPTION] : []
+  const child = spawn(program.command, [...program.arguments, ...words], {
     env: program.environment,
     ...program.account,
     // The last pipe closes with the supervisor.
@@ -65,12 +86,21 @@ export function run(program: Program, logPath: string): Run {
   }
   const ended = endOf(child).then((how) => log.close().then(() => how))
   const lastLogLine = (): string => log.lastLine()
+  const started = startOf(program, child, ended, lastLogLine)
   return {
     pid: child.pid,
-    started: startOf(program, child, ended, lastLogLine),
+    started,
     ended,
     exitCode: () => child.exitCode,
     lastLogLine,
+    loaded: Promise.race([
+      loadedMessage(child),
+      started.then((start) => (start.ready ? undefined : start.why)),
+    ]),
+    takeTurn: () => {
+      const turn: TurnMessage = { turn: true }
+      if (child.connected) child.send(turn, () => undefined)
+    },
     isAlive: program.isAlive,
     onReady: (handler) => {
       child.on('message', (message: unknown) => {
@@ -79,6 +109,7 @@ export function run(program: Program, logPath: string): Run {
     },
     kill: () => void child.kill('SIGKILL'),
     metrics: program.readyWhen === 'message' ? metricsOf(child) : () => Promise.resolve(''),
+    retire: () => retire(child, ended),
     stop: () => stop(child, ended),
   }
 }
@@ -127,6 +158,16 @@ function readyMessage(child: ChildProcess): Promise<Start> {
   })
 }
 
+const loadedMessage = (child: ChildProcess): Promise<undefined> =>
+  new Promise((resolve) => {
+    child.on('message', (message: unknown) => {
+      if (isLoadedMessage(message)) resolve(undefined)
+    })
+  })
+
+const isLoadedMessage = (message: unknown): message is LoadedMessage =>
+  typeof message === 'object' && message !== null && 'loaded' in message
+
 function isReadyMessage(message: unknown): message is ReadyMessage {
   return typeof message === 'object' && message !== null && 'ready' in message
 }
@@ -171,6 +212,15 @@ function metricsOf(child: ChildProcess): () => Promise<string> {
 
 function isMetricsAnswer(message: unknown): message is MetricsAnswer {
   return typeof message === 'object' && message !== null && 'metricsId' in message
+}
+
+async function retire(child: ChildProcess, ended: Promise<string>): Promise<void> {
+  const timeout = new AbortController()
+  const request: DrainRequest = { drain: true }
+  if (child.connected) child.send(request, () => undefined)
+  await Promise.race([ended, sleep(RETIRE_TIMEOUT_MS, timeout.signal)])
+  timeout.abort()
+  await stop(child, ended)
 }
 
 async function stop(child: ChildProcess, ended: Promise<string>): Promise<void> {

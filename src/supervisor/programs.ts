@@ -124,6 +124,7 @@ export async function planStack(
         ...(main === GATEWAY ? HEAD_MAX : {}),
       },
       readyWhen: 'message',
+      ...(main === CONSOLE ? {} : { canReplace: true }),
     }
   }
   const rail = sockets.address('rail')

@@ -3,6 +3,7 @@
  *
  * - Ctrl-C, SIGTERM, SIGHUP and the end of a parent with an IPC channel stop everything in order;
  *   the exit code is 0.
+ * - SIGUSR2 begins a rolling restart, unless one is running or the start is not complete.
  * - A failed start prints one sentence and exits with 1; with 78 when the books are behind, also
  *   when that is detected later.
  * - All files are readable by their owner only, those of child processes too.
@@ -11,11 +12,14 @@ import { connectServiceManager } from '../base/service_manager.js'
 import { SecretFileError } from '../base/secret_file.js'
 import { SettingsError } from '../base/settings_reader.js'
 import type { DataFolder } from './data_folder.js'
+import { RESTART_SIGNAL } from './pid_file.js'
 import { StartupError } from './startup_error.js'
 import type { Terminal } from './terminal.js'
 
 export interface ProcessGroup {
   start(): Promise<void>
+  /** Never rejects. */
+  restart(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -50,11 +54,21 @@ export async function runUntilStopped(options: RunOptions): Promise<void> {
   }
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stopAndExit)
   process.on('disconnect', stopAndExit)
+  let mayRestart = false
+  const restart = async (): Promise<void> => {
+    if (!mayRestart || stopping !== undefined) return
+    mayRestart = false
+    await group.restart()
+    mayRestart = true
+  }
+  process.on(RESTART_SIGNAL, () => void restart())
 
   terminal.info(title)
   try {
     await group.start()
-    if (stopping === undefined) manager.ready()
+    if (stopping !== undefined) return
+    mayRestart = true
+    manager.ready()
   } catch (error) {
     if (stopping !== undefined) return // stopped during the start
     await stop()

@@ -31,10 +31,13 @@ import {
   type PlannedProgram,
 } from './programs.js'
 import { removePidFile, writePidFile } from './pid_file.js'
+import { RESTART_FILE, restartEach, untilSettled } from './rolling_restart.js'
 import { writeSandboxFile } from './sandbox_file.js'
 import type { Terminal } from './terminal.js'
 
 export const RUN_FILE = 'run.json'
+/** Not ours: its own tools replace it. */
+const POSTGRES = 'postgres'
 
 export interface StackOptions {
   readonly environment: StackEnvironment
@@ -49,6 +52,8 @@ export interface StackOptions {
 export interface Stack {
   /** Resolves when everything is ready, or the stack was stopped. @throws StartupError */
   start(): Promise<void>
+  /** Replaces every process but PostgreSQL. Never rejects. */
+  restart(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -197,6 +202,17 @@ export async function createStack(options: StackOptions): Promise<Stack> {
     }
   }
 
+  const restart = (): Promise<void> =>
+    restartEach(
+      everyProcess.filter(({ name }) => name !== POSTGRES),
+      {
+        ...{ file: data.file(RESTART_FILE), clock, terminal, log },
+        isStopping: () => stopping,
+        settled: () =>
+          untilSettled(() => stopping || managedProcesses.every(({ isReady }) => isReady), clock),
+      },
+    )
+
   const stop = async (): Promise<void> => {
     stopping = true
     integrity.stop()
@@ -209,7 +225,7 @@ export async function createStack(options: StackOptions): Promise<Stack> {
     removePidFile(data.file(RUN_FILE))
   }
 
-  return { start, stop }
+  return { start, restart, stop }
 }
 
 function bundledNats({ environment, data, random }: StackOptions): NatsServer | undefined {

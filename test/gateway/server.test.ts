@@ -1,6 +1,9 @@
 /** The HTTP server: responses, deadlines, exceptions, disconnects, shutdown. */
+import { once } from 'node:events'
+import { Agent, request, type IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
 import t from 'tap'
+import { freePort } from '../../src/supervisor/ports.js'
 import { eventually } from '../support/eventually.js'
 import {
   BODY_MAX,
@@ -203,6 +206,44 @@ void t.test('at shutdown open requests finish and new connections are rejected',
     t.ok(one.closed)
   }
 })
+
+void t.test(
+  'a drained server answers each connection once more, while its successor serves',
+  async (t) => {
+    const server = createEchoServer(5_000)
+    const port = await freePort('127.0.0.1')
+    await server.listen('127.0.0.1', port)
+    t.teardown(() => server.close(0))
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+    const get = (): Promise<IncomingMessage> =>
+      new Promise((resolve, reject) => {
+        request({ port, agent, path: '/' }, (answer) =>
+          answer.resume().once('end', () => resolve(answer)),
+        )
+          .once('error', reject)
+          .end()
+      })
+    t.equal((await get()).headers.connection, undefined)
+
+    const successor = createEchoServer(5_000)
+    await successor.listen('127.0.0.1', port)
+    t.teardown(() => successor.close(0))
+    let isDrained = false
+    const drained = server.drain(3_600_000).then(() => (isDrained = true))
+    await roundTrip(port, head('GET /', 'Connection: close'))
+    t.notOk(isDrained, 'a connection without a request stays')
+    t.equal((await get()).headers.connection, 'close', 'it is answered, and closed')
+    await drained
+    t.equal((await get()).headers.connection, undefined, "the next one is the successor's")
+    agent.destroy()
+
+    const idle = connect(port, '127.0.0.1')
+    t.teardown(() => idle.destroy())
+    await once(idle, 'connect')
+    await successor.drain(1)
+    t.pass('a connection without a request is awaited for a bounded time')
+  },
+)
 
 void t.test('a request behind one that closed the connection is dropped', async (t) => {
   const withinMs = 100

@@ -4,6 +4,7 @@ import t from 'tap'
 import { plus, SECOND, systemClock } from '../../src/base/clock.js'
 import { manageProcess } from '../../src/supervisor/managed_process.js'
 import { eventually } from '../support/eventually.js'
+import { isAlive } from '../support/program.js'
 
 t.test('a program whose books are behind is not started again', async (t) => {
   const folder = t.testdir()
@@ -95,6 +96,55 @@ t.test('a program is restarted after three missed probes, not after two', async 
   t.same(pauses, [200, 400, 200], 'the delay doubles until a run lasts 30 seconds')
   stopping = true
   await managed.stop()
+})
+
+t.test('a program is replaced by what is on disk', async (t) => {
+  const lost: string[] = []
+  const refused: string[] = []
+  /** What the next run does. */
+  const disk = { script: 'exec sleep 60', canReplace: false, isReady: true }
+  let stopping = false
+  const managed = manageProcess({
+    name: 'books',
+    program: () => ({
+      command: '/bin/sh',
+      arguments: ['-c', disk.script],
+      environment: process.env,
+      ...(disk.canReplace ? { canReplace: true as const } : {}),
+      readyWhen: () => (disk.isReady ? {} : undefined),
+    }),
+    logPath: join(t.testdir(), 'books.log'),
+    clock: systemClock,
+    isStopping: () => stopping,
+    onReady: () => undefined,
+    onLost: (why) => lost.push(why),
+    onRefused: (why) => refused.push(why),
+  })
+  await t.rejects(managed.replace('overlap'), { message: 'books is not ready' })
+  await managed.start()
+  for (const how of ['overlap', 'one_at_a_time'] as const) {
+    const { pid } = managed
+    await managed.replace(how)
+    t.not(managed.pid, pid, how)
+    t.notOk(isAlive(pid ?? 0), 'the former run has ended')
+    t.same([managed.isReady, managed.restarts, lost], [true, 0, []])
+  }
+
+  Object.assign(disk, { script: 'echo broken; exit 1', canReplace: true, isReady: false })
+  for (const how of ['overlap', 'one_at_a_time'] as const) {
+    const { pid } = managed
+    await t.rejects(managed.replace(how), { message: 'books is not replaced: broken' }, how)
+    t.same([managed.pid, managed.isReady, lost], [pid, true, []], 'the former run serves')
+  }
+
+  disk.canReplace = false
+  await t.rejects(managed.replace('one_at_a_time'), { message: 'books does not start: broken' })
+  t.same([managed.isReady, lost[0]], [false, 'broken'], 'it is started again as any other')
+  Object.assign(disk, { script: 'exec sleep 60', isReady: true })
+  await eventually('it is ready again', () => managed.isReady)
+  stopping = true
+  await managed.stop()
+  t.same(refused, [])
 })
 
 t.test('a slow start prints no warning', async (t) => {

@@ -36,6 +36,7 @@ const stackOf = (processes: Readonly<Record<string, boolean>>): StackState => ({
     degraded: undefined,
     restarts: 0,
     start: () => Promise.resolve(),
+    replace: () => Promise.resolve(),
     metrics: () => Promise.resolve(''),
     stop: () => Promise.resolve(),
   })),

@@ -7,7 +7,7 @@
  *   recovers from the journal.
  */
 import { configuredCaller, createCallers } from '../../auth/callers.js'
-import { childProcess, isSupervised } from '../../base/child.js'
+import { childProcess, formerEnded, isSupervised, REPLACES } from '../../base/child.js'
 import { systemClock } from '../../base/clock.js'
 import { openGrpcTls } from '../../base/grpc_tls.js'
 import { createLog, type Logger } from '../../base/log.js'
@@ -53,7 +53,7 @@ export type Served = Omit<AdapterOptions, 'name' | 'rules'>
 
 export async function runRail({ process: name, about, schema, start }: RailProcess): Promise<void> {
   reportStartupFaults()
-  programOptions('rail', about, {})
+  const { replaces } = programOptions('rail', about, REPLACES)
   const settings = readSettings()
   requirePrivateDataDir(settings)
   const log = createLog(name, settings)
@@ -62,6 +62,7 @@ export async function runRail({ process: name, about, schema, start }: RailProce
   reportProcess(metrics)
   const file = dataFile(settings, FILES.railDatabase)
   reportStoreFile(metrics, file)
+  if (replaces) await formerEnded()
   const journal = await openJournal({ file, schema, random })
   const served = {
     ...{ address: settings.RAIL_LISTEN, tls: openGrpcTls(settings, log), journal },

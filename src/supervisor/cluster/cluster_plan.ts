@@ -61,6 +61,7 @@ export interface ClusterPlan {
   readonly grpcAddress: string
   /** The gRPC addresses of all processors. */
   readonly processors: readonly string[]
+  readonly shards: readonly string[]
 }
 
 export interface PlanOptions {
@@ -139,6 +140,7 @@ export async function planCluster(options: PlanOptions): Promise<ClusterPlan> {
       arguments: [...flags, join(projectRoot(), '.build', main)],
       environment: { ...forChild(main, addresses), UWS_HTTP_MAX_HEADERS_SIZE: '8192' },
       readyWhen: 'message',
+      ...(main === CONSOLE ? {} : { canReplace: true }),
     })
   }
 
@@ -238,6 +240,7 @@ export async function planCluster(options: PlanOptions): Promise<ClusterPlan> {
     baseUrl: `http://${LOOPBACK}:${httpPort}`,
     grpcAddress: addressOf('processor-1'),
     processors: PROCESSORS.map(addressOf),
+    shards: SHARDS,
   }
 }
 

@@ -20,6 +20,7 @@ import { openOpsServer, type OpsConsole } from '../ops_server.js'
 import { removePidFile, writePidFile } from '../pid_file.js'
 import type { Program } from '../program.js'
 import { writeSandboxFile } from '../sandbox_file.js'
+import { RESTART_FILE, restartEach, untilSettled } from '../rolling_restart.js'
 import { RUN_FILE } from '../stack.js'
 import type { Terminal } from '../terminal.js'
 import { CLUSTER_FILE, writeClusterFile, type ClusterMember } from './cluster_file.js'
@@ -43,6 +44,8 @@ export interface TrialClusterOptions {
 export interface TrialCluster {
   /** Resolves when everything is ready, or the cluster was stopped. @throws StartupError */
   start(): Promise<void>
+  /** Replaces every process but PostgreSQL. Never rejects. */
+  restart(): Promise<void>
   stop(): Promise<void>
   members(): readonly ClusterMember[]
   readonly postgres: PostgresPair
@@ -99,6 +102,7 @@ export async function createTrialCluster(options: TrialClusterOptions): Promise<
       isStopping: () => stopping,
       onReady: (info, isRestart) => {
         if (isPostgres(name)) postgres.started(name)
+        if (info['shard'] === undefined) serving.delete(name)
         if (isRestart) terminal.info(`${name} is ready again: ${planned.describe(info)}`)
         else terminal.ready(name, planned.describe(info))
         record()
@@ -193,6 +197,22 @@ export async function createTrialCluster(options: TrialClusterOptions): Promise<
     })
   }
 
+  /** Every shard has its processor, and every process is ready. */
+  const isSettled = (): boolean =>
+    stopping || (serving.size === plan.shards.length && all.every(({ managed }) => managed.isReady))
+
+  const restart = (): Promise<void> =>
+    restartEach(
+      [...all.map(({ managed }) => managed), ...(console ? [console.managed] : [])].filter(
+        ({ name }) => !isPostgres(name),
+      ),
+      {
+        ...{ file: data.file(RESTART_FILE), clock, terminal, log: NO_LOG },
+        isStopping: () => stopping,
+        settled: () => untilSettled(isSettled, clock),
+      },
+    )
+
   const stop = async (): Promise<void> => {
     stopping = true
     await console?.managed.stop()
@@ -204,7 +224,7 @@ export async function createTrialCluster(options: TrialClusterOptions): Promise<
     removePidFile(data.file(RUN_FILE))
   }
 
-  return { start, stop, members, postgres, processors: plan.processors }
+  return { start, restart, stop, members, postgres, processors: plan.processors }
 }
 
 const isPostgres = (name: string): name is PostgresName =>
