@@ -1,5 +1,6 @@
 /** The application of the gateway: the routes of the operations (src/api), and their service. */
 import { accepted } from '../src/base/errors.js'
+import { TRACEPARENT } from '../src/base/traceparent.js'
 import { LOCAL, OPERATIONS } from '../src/api/operations.js'
 import type { LocalName, OperationName } from '../src/api/operation.js'
 import { AUTHORIZATION } from './authentication/authenticate.js'
@@ -56,6 +57,7 @@ export function createApp({ docs, ...given }: AppOptions): App {
     headers: new Set([
       ...[IDEMPOTENCY_KEY, FORWARDED_FOR, AUTHORIZATION, CLIENT_REQUEST_ID],
       ...[ACCEPT_ENCODING, IF_NONE_MATCH],
+      ...(options.traces === undefined ? [] : [TRACEPARENT]),
       ...namesOf(options.brandHeaders),
     ]),
   }

@@ -4,6 +4,7 @@ import type { ErrorCode } from '../src/base/errors.js'
 import type { Logger } from '../src/base/log.js'
 import type { Random } from '../src/base/random.js'
 import type { Settings } from '../src/base/settings.js'
+import type { Tracer } from '../src/tracing/tracer.js'
 import { createAddressList, type AddressList } from './authentication/ip_allowlist.js'
 import { createApp } from './app.js'
 import { createAuthenticator } from './authentication/authenticate.js'
@@ -23,6 +24,7 @@ import { documentFile } from './openapi/served.js'
 import type { ProcessorClient } from './upstream/processor_client.js'
 import { createRejectionThrottle } from './admission/rejection_throttle.js'
 import { createRequestLog } from './request_log.js'
+import { createRequestTraces } from './request_traces.js'
 
 export interface GatewayParts {
   readonly settings: Settings
@@ -34,6 +36,8 @@ export interface GatewayParts {
   readonly log: Logger
   /** Default: no documentation. */
   readonly docs?: StaticFiles
+  /** Undefined: nothing is traced. */
+  readonly tracer?: Tracer | undefined
   /** Default: the values of base/constants, admission/limits and http/server. */
   readonly headWithinMs?: number
   readonly bodyWithinMs?: number
@@ -50,7 +54,10 @@ export function createGateway(parts: GatewayParts): HttpServer {
   const headers = brandHeaders(settings.BRAND)
   const limits = createLimits({ settings, clientAddress, clock, onLimited: metrics.limited })
   metrics.watchHeld(() => limits.queue.held)
+  const { tracer } = parts
+  const traces = tracer === undefined ? undefined : createRequestTraces(tracer, parts.random)
   const app = createApp({
+    traces,
     brandHeaders: headers,
     hosts: createHosts(settings),
     rejectionThrottle: createRejectionThrottle(clock),
@@ -104,6 +111,7 @@ export function createGateway(parts: GatewayParts): HttpServer {
       const route = target ?? REFUSED_HEAD
       metrics.observe(route.name, request.method, status, elapsedMs)
       requestLog.answered(request, route, status, elapsedMs, body)
+      traces?.answered(request, route.name, status)
     },
   })
   return {

@@ -14,6 +14,7 @@ import { ownPage, reportProcess } from '../src/metrics/process_metrics.js'
 import { systemRandom } from '../src/base/random.js'
 import { programOptions } from '../src/base/program_options.js'
 import { readSettings } from '../src/base/settings_reader.js'
+import { openTracer } from '../src/tracing/tracer.js'
 import { createDocs } from './docs/site.js'
 import { createGateway } from './gateway.js'
 import { checkListenAddress } from './http/listen_address.js'
@@ -50,14 +51,20 @@ async function main(): Promise<void> {
     ...(states === undefined ? {} : { processors: states }),
     ...(shards === undefined ? {} : { shards }),
   })
+  const random = systemRandom()
+  const elapsed = (): number => performance.now()
+  const tracer = openTracer({
+    ...{ process: 'gateway', settings, metrics: own, clock, elapsed, random, log },
+  })
   const server = createGateway({
     settings,
     directory,
     processor,
     metrics,
     clock,
-    random: systemRandom(),
+    random,
     log,
+    tracer,
     docs: createDocs(settings.BRAND),
   })
 
@@ -87,6 +94,7 @@ async function main(): Promise<void> {
       listening = false
       await server.close(FINISH_WITHIN_MS)
       upstream.close()
+      await tracer?.stop()
       await ops?.close()
     },
   })

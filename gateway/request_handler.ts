@@ -28,7 +28,8 @@ import type { BrandHeaders } from './http/headers.js'
 import { echoKey } from './decode/idempotency_key.js'
 import type { Directory } from './authentication/partners.js'
 import type { AnswerHeaders } from './http/headers.js'
-import type { RequestContext } from './http/request_context.js'
+import type { RequestContext, RequestTrace } from './http/request_context.js'
+import type { RequestTraces } from './request_traces.js'
 import type { Hosts } from './routing/hosts.js'
 import type { TrafficClass, TrafficClassifier } from './admission/traffic_class.js'
 import type { Exceeded, InFlight, Limits } from './admission/limits.js'
@@ -59,6 +60,8 @@ export interface RequestHandlerOptions {
   /** The OpenAPI document. */
   readonly openApi: StaticFile
   readonly find: Router
+  /** Undefined: nothing is traced. */
+  readonly traces?: RequestTraces | undefined
 }
 
 /** Overload and per-source limits, before authentication. True: the request is rejected. */
@@ -137,6 +140,7 @@ function handle(
   if (match.kind === 'no_route') {
     return consumeNonceAndReject(processor, call, refused(match.code), match.headers)
   }
+  options.traces?.begin(request, match.id)
   const { handler } = match.route
   const { sessionJti, receiptSubject } = caller.value
   const decoded = handler.decode({ request, id: match.id, sessionJti, receiptSubject })
@@ -228,6 +232,7 @@ function commandOf({ request, caller }: Call, command: Command): Command {
   command.budget_ms = request.timeLeft()
   command.tenant = caller.tenant
   command.signed_by = caller.signedBy
+  if (request.trace !== undefined) command.traceparent = request.trace.self
   return command
 }
 
@@ -250,7 +255,14 @@ abstract class CommandInFlight implements PendingCommand {
     if (scheduler !== null) scheduler.sent(trafficClass)
   }
 
-  settle(code: string, body: string, replayed: boolean, violation: Violation | null = null): void {
+  settle(
+    code: string,
+    body: string,
+    replayed: boolean,
+    violation: Violation | null = null,
+    trace: RequestTrace | undefined = undefined,
+  ): void {
+    if (trace !== undefined) this.request.trace = trace
     this.inFlight.count -= 1
     if (this.scheduler !== null) this.scheduler.answered(this.trafficClass, this.startedAt)
     if (code === '') this.accepted(body, replayed)

@@ -14,6 +14,7 @@ import { projectRoot } from '../src/base/project_root.js'
 const WIDTH_MAX = 100
 const BASE = 'src/base'
 const METRICS = 'src/metrics'
+const TRACING = 'src/tracing'
 const DATABASE = 'src/store/database.ts'
 const DATABASE_COPY = 'src/store/database_copy.ts'
 const CHECKPOINTS = 'src/store/checkpoints.ts'
@@ -28,6 +29,7 @@ const POSTGRES = 'src/store/postgres'
 const MODULES: Readonly<Record<string, readonly string[]>> = {
   [BASE]: [],
   [METRICS]: [BASE],
+  [TRACING]: [BASE, METRICS],
   'src/money': [BASE],
   'src/auth': [BASE, 'protos/types'],
   'src/qr': [BASE],
@@ -39,12 +41,15 @@ const MODULES: Readonly<Record<string, readonly string[]>> = {
   'actors/intent': [BASE, 'src/money', 'src/ledger', 'src/qr', 'src/quotes', 'actors'],
   'actors/payout': [BASE, 'src/money', 'src/ledger', 'actors'],
   'actors/webhook': [
-    ...[BASE, METRICS, 'src/auth', 'src/bus', DATABASE, POSTGRES, 'protos/types', 'actors'],
+    ...[BASE, METRICS, TRACING, 'src/auth', 'src/bus', DATABASE, POSTGRES, 'protos/types'],
+    'actors',
   ],
   'src/bus': [BASE],
   'src/rails': [BASE, 'src/money', 'src/auth', 'src/qr', 'protos/types'],
   'src/rails/check': [BASE, 'src/auth', 'src/rails', 'protos/types'],
-  'src/rails/adapter': [BASE, METRICS, 'src/auth', 'src/rails', DATABASE, 'protos/types'],
+  'src/rails/adapter': [
+    ...[BASE, METRICS, TRACING, 'src/auth', 'src/rails', DATABASE, 'protos/types'],
+  ],
   'src/rails/sandbox': [BASE, 'src/auth', 'src/rails', 'src/rails/adapter', DATABASE],
   [DATABASE]: [BASE, CHECKPOINTS, DIALECT],
   [DATABASE_COPY]: [DATABASE],
@@ -54,11 +59,11 @@ const MODULES: Readonly<Record<string, readonly string[]>> = {
   [POSTGRES]: [BASE, 'src/store', DATABASE, DIALECT],
   'src/processor': [
     ...[BASE, 'src/money', 'src/auth', 'src/qr', 'src/quotes', 'src/limits', 'src/ledger'],
-    ...[METRICS, 'src/api'],
+    ...[METRICS, TRACING, 'src/api'],
     ...['actors', 'actors/intent', 'actors/payout'],
     ...['src/bus', 'src/rails', 'src/store', DATABASE, POSTGRES, 'protos/types'],
   ],
-  gateway: [BASE, METRICS, 'src/money', 'src/auth', 'src/api', 'protos/types'],
+  gateway: [BASE, METRICS, TRACING, 'src/money', 'src/auth', 'src/api', 'protos/types'],
   'src/supervisor': [BASE, METRICS, 'src/auth', 'src/bus', 'src/rails', DATABASE, 'protos/types'],
   'src/client': [],
   'src/reconciliation': [BASE, 'src/money', DATABASE],

@@ -7,6 +7,7 @@
  */
 import type { Instant } from '../../src/base/clock.js'
 import type { IntentId, RequestId, TenantId } from '../../src/base/ids.js'
+import type { Traceparent } from '../../src/base/traceparent.js'
 import type { Corridor } from '../../src/qr/corridor.js'
 import type { Quote } from '../../src/quotes/quote.js'
 import type { Hold } from '../hold.js'
@@ -90,6 +91,8 @@ export interface IntentContext {
   readonly createdAt: Instant
   /** The request that created it; absent: unknown. */
   readonly requestId?: RequestId
+  /** The trace that it belongs to: that of the first request that had one; absent: none. */
+  readonly traceparent?: Traceparent
   readonly expiresAt: Instant
   /** The token minted at creation, for the replay of the create. `exp` in epoch seconds. */
   readonly session: { readonly kid: string; readonly jti: string; readonly exp: number }

@@ -8,6 +8,7 @@
  */
 import type { Instant } from '../../src/base/clock.js'
 import type { BeneficiaryId, PayoutId, RequestId, TenantId } from '../../src/base/ids.js'
+import type { Traceparent } from '../../src/base/traceparent.js'
 import type { Currency } from '../../src/money/currency.js'
 import { isHeld, type Hold } from '../hold.js'
 
@@ -54,6 +55,8 @@ export interface PayoutContext {
   readonly createdAt: Instant
   /** The request that created it; absent: unknown. */
   readonly requestId?: RequestId
+  /** The trace that it belongs to: that of the first request that had one; absent: none. */
+  readonly traceparent?: Traceparent
   readonly processingAt?: Instant
   readonly completedAt?: Instant
   readonly failedAt?: Instant

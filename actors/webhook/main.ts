@@ -30,6 +30,7 @@ import { ownPage, reportProcess } from '../../src/metrics/process_metrics.js'
 import { reportStoreFile } from '../../src/metrics/store_files.js'
 import { busServer } from '../../src/bus/bus_server.js'
 import { connectBus } from '../../src/bus/nats.js'
+import { openTracer } from '../../src/tracing/tracer.js'
 import { createControlHandler } from './control/control_handler.js'
 import { openControlStream, type ControlStream } from './control/control_stream.js'
 import { createEndpointDirectory, type Subscription } from './endpoint/endpoint_directory.js'
@@ -95,6 +96,10 @@ const child = childProcess({ log, metrics: () => metrics.text(), stop: () => sto
 
 if (replaces) await formerEnded()
 const { store, adminQueries } = await openStore()
+const elapsed = (): number => performance.now()
+const tracer = openTracer({
+  ...{ process: 'webhooks', settings, metrics, clock, elapsed, random, log },
+})
 const sender = createSender({
   brand: settings.BRAND,
   rules: { allowPrivate },
@@ -136,7 +141,7 @@ const deadDeliveries = createDeadDeliveryReporter({
   token,
   adminQueries,
   clock,
-  elapsed: () => performance.now(),
+  elapsed,
   failed: poolFailed,
   log,
 })
@@ -147,6 +152,7 @@ const deadLetters = createDeadLetterLog({
 })
 const pool = createPool({
   sender,
+  tracer,
   store,
   ratePerSecond: settings.RATE_LIMIT === 'off' ? null : settings.WEBHOOK_RATE_PER_SECOND,
   backoff: {
@@ -253,6 +259,7 @@ stopNow = async () => {
   await pool.stop()
   deadLetters.stop()
   await sender.close()
+  await tracer?.stop()
   await retention.stop()
   await outcomes.stop()
   await deadDeliveries.stop()

@@ -21,6 +21,7 @@ import type { ErrorCode, Violation } from '../../src/base/errors.js'
 import { newId, type Environment, type RequestId } from '../../src/base/ids.js'
 import type { Logger } from '../../src/base/log.js'
 import type { Random } from '../../src/base/random.js'
+import type { Traceparent } from '../../src/base/traceparent.js'
 import type { Caller } from './caller.js'
 import type { AnswerHeaders } from './headers.js'
 import { isHeld, representationOf, type StaticFile } from './static_file.js'
@@ -44,6 +45,8 @@ export interface RequestContext {
   caller: Caller | undefined
   /** The answer is the stored one of an idempotency key. */
   replayed: boolean
+  /** Undefined: the request is not traced. */
+  trace: RequestTrace | undefined
   /** By lower-case name; only headers that the server keeps. */
   header(name: string): HeaderValue
   /** The peer's address; empty once the request is answered. */
@@ -63,6 +66,13 @@ export interface RequestContext {
   refuse(code: ErrorCode, headers?: AnswerHeaders, violation?: Violation): void
   /** Copies a request header to the response, except on a 401: those are all identical. */
   echo(name: string, value: string): void
+}
+
+/** The gateway's span of a request. */
+export interface RequestTrace {
+  readonly self: Traceparent
+  /** Null: the trace begins with it. */
+  readonly parent: Traceparent | null
 }
 
 /** Properties of a route that the server needs before the body is read. */
@@ -124,6 +134,7 @@ export class OpenRequestContext<T extends Target>
   environment: Environment | undefined
   caller: Caller | undefined
   replayed = false
+  trace: RequestTrace | undefined
   /** The code of the refusal. Undefined if the request was served. */
   code: ErrorCode | undefined
   violation: Violation | undefined

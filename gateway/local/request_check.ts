@@ -73,6 +73,7 @@ function describedRequest(request: RequestContext, described: RequestCheckBody):
     body: Buffer.from(described.body ?? ''),
     environment: 'sandbox',
     caller: undefined,
+    trace: undefined,
     replayed: false,
     header: (name) => headers.get(name),
     peer: () => '',

@@ -24,6 +24,7 @@ import type { ClientDuplexStream, Metadata } from '@grpc/grpc-js'
 import type { Command } from '../../protos/types/causeway/internal/v1/Command.js'
 import type { CommandBatch } from '../../protos/types/causeway/internal/v1/CommandBatch.js'
 import type { ReplyBatch__Output } from '../../protos/types/causeway/internal/v1/ReplyBatch.js'
+import type { Reply__Output } from '../../protos/types/causeway/internal/v1/Reply.js'
 import type { ProtoGrpcType } from '../../protos/types/command_stream.js'
 import {
   ANSWER_WITHIN_MS,
@@ -36,6 +37,8 @@ import { CLEARTEXT, type GrpcTls } from '../../src/base/grpc_tls.js'
 import type { Logger } from '../../src/base/log.js'
 import { contracts } from '../../src/base/protos.js'
 import { createRetry } from '../../src/base/retry.js'
+import { readTraceparent } from '../../src/base/traceparent.js'
+import type { RequestTrace } from '../http/request_context.js'
 import { CHANNEL_OPTIONS, REOPEN } from './channel.js'
 import type { PendingCommand } from './pending_command.js'
 import { createProgressMarks, type ProgressMarks } from './progress_marks.js'
@@ -79,6 +82,14 @@ export interface ProcessorClientOptions {
   readonly holdWithinMs?: number
   /** Called whenever the stream has opened. */
   readonly onOpen?: () => void
+}
+
+/** Undefined in most replies: their requests have a trace already, or none. */
+function traceIn({ traceparent, parent }: Reply__Output): RequestTrace | undefined {
+  if (traceparent === '') return undefined
+  const self = readTraceparent(traceparent)
+  const above = readTraceparent(parent)
+  return self === undefined || above === undefined ? undefined : { self, parent: above }
 }
 
 export function createProcessorClient(options: ProcessorClientOptions): StreamClient {
@@ -136,11 +147,12 @@ export function createProcessorClient(options: ProcessorClientOptions): StreamCl
   const applyReplies = ({ replies, draining, mark }: ReplyBatch__Output): void => {
     if (mark !== null) marks.received(mark)
     if (draining) drain()
-    for (const { ticket, code, body, replayed, violation } of replies) {
+    for (const reply of replies) {
+      const { ticket, code, body, replayed, violation } = reply
       const pending = inFlight.get(ticket)
       if (pending === undefined) continue
       inFlight.delete(ticket)
-      settleSafely(log, pending, code, body, replayed, violation)
+      settleSafely(log, pending, code, body, replayed, violation, traceIn(reply))
     }
   }
 

@@ -139,6 +139,15 @@ export const url = (schemes: readonly string[], form: string, about: string): Se
   read: (value) => (value === '' || isUnambiguousUrl(value, schemes) ? value : undefined),
 })
 
+/** An HTTP URL without a user, or nothing. @param rest what may follow the `//` */
+export const webUrl = (rest: RegExp, allowed: string, about: string): Setting<string> => ({
+  ...{ fallback: '', allowed, about, secret: 'password' },
+  read: (value) => {
+    const [, written] = /^https?:\/\/(.*)$/.exec(value) ?? []
+    return value === '' || (written !== undefined && rest.test(written)) ? value : undefined
+  },
+})
+
 function isUnambiguousUrl(value: string, schemes: readonly string[]): boolean {
   const [, scheme = '', credentials = ''] = CREDENTIALS_URL.exec(value) ?? []
   return schemes.includes(scheme) && isDecodable(credentials)

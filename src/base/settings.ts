@@ -24,6 +24,7 @@ import {
   toggle,
   token,
   url,
+  webUrl,
   whole,
   type Setting,
 } from './setting_kinds.js'
@@ -290,6 +291,25 @@ export const SETTINGS = {
     0,
     100_000,
     'log lines per second for all other transitions, and for dead deliveries',
+  ),
+  OTLP_URL: webUrl(
+    /^[^\s@?#/][^\s@?#]*$/,
+    'http://HOST:PORT or https://HOST, with a path if it has one',
+    'collector that gets spans by OTLP/HTTP, at /v1/traces of this URL; empty: no traces',
+  ),
+  OTLP_HEADERS_FILE: path(
+    'file with headers for the collector, one `Name: value` a line, such as a token',
+  ),
+  TRACE_SAMPLE: text(
+    '0.1',
+    /^(?:0(?:\.[0-9]{1,6})?|1(?:\.0{1,6})?)$/,
+    'a number from 0 to 1',
+    'share of new payments that are traced, and bound of the traces that callers ask for',
+  ),
+  TRACE_VIEW_URL: webUrl(
+    /^[^\s@?#/][^\s@]*\{trace_id\}[^\s@]*$/,
+    'a URL with {trace_id}',
+    'where the console links to a trace, for example http://127.0.0.1:16686/trace/{trace_id}',
   ),
 } as const satisfies Record<string, Setting<unknown>>
 

@@ -20,6 +20,8 @@ export const EVENT_HEADERS = {
   sequences: 'Causeway-Sequences',
   /** The request id of each event or `-`, separated by spaces; absent: no event has one. */
   requests: 'Causeway-Request-Ids',
+  /** The `traceparent` of each event or `-`, separated by spaces; absent: no event is traced. */
+  traces: 'Causeway-Traceparents',
   /** Present: its events may have been published before, in another message. */
   repeated: 'Causeway-Repeated',
 } as const

@@ -9,6 +9,7 @@
  */
 import { instant, type Instant } from '../base/clock.js'
 import { isIdOf, type EventId, type TenantId } from '../base/ids.js'
+import { readTraceparent, type Traceparent } from '../base/traceparent.js'
 import { EVENT_HEADERS, eventSubject, tenantIn } from '../base/subjects.js'
 
 export interface BusEvent {
@@ -22,6 +23,8 @@ export interface BusEvent {
   readonly body: string
   /** The request that caused it; null: none. */
   readonly requestId: string | null
+  /** The span that it was published in; null: it is not traced. */
+  readonly traceparent: Traceparent | null
 }
 
 export interface EventMessage {
@@ -48,6 +51,9 @@ export function toMessage(
       ...(events.some(({ requestId }) => requestId !== null)
         ? [[EVENT_HEADERS.requests, requestIdsOf(events)] as const]
         : []),
+      ...(events.some(({ traceparent }) => traceparent !== null)
+        ? [[EVENT_HEADERS.traces, tracesOf(events)] as const]
+        : []),
       ...(isRepeated ? [[EVENT_HEADERS.repeated, '1'] as const] : []),
     ],
     payload: events.map(({ body }) => body).join('\n'),
@@ -55,6 +61,10 @@ export function toMessage(
 }
 
 const NO_REQUEST = '-'
+const NO_TRACE = '-'
+
+const tracesOf = (events: readonly BusEvent[]): string =>
+  events.map(({ traceparent }) => traceparent ?? NO_TRACE).join(' ')
 
 const requestIdsOf = (events: readonly BusEvent[]): string =>
   events.map(({ requestId }) => requestId ?? NO_REQUEST).join(' ')
@@ -99,17 +109,28 @@ export function fromMessage(message: ReceivedMessage): ReadEvents {
   if (requestIds.length > 0 && requestIds.length !== numbers.length) {
     return poison('request ids and sequences differ in number')
   }
+  const traces = tracesIn(message.header(EVENT_HEADERS.traces), numbers.length)
   const events: ReceivedEvent[] = []
   for (const [index, line] of lines.entries()) {
     const event = eventOf(tenant, Number(numbers[index]), line)
     if (typeof event === 'string') return poison(event)
     const requestId = requestIds[index] ?? NO_REQUEST
-    events.push({ ...event, requestId: requestId === NO_REQUEST ? null : requestId })
+    events.push({
+      ...event,
+      requestId: requestId === NO_REQUEST ? null : requestId,
+      traceparent: traces[index] ?? null,
+    })
   }
   return { ok: true, events }
 }
 
 const poison = (reason: string): ReadEvents => ({ ok: false, reason })
+
+/** Traces that are not valid count as none: they must not stop an event. */
+function tracesIn(header: string, count: number): readonly (Traceparent | null)[] {
+  const traces = header === '' ? [] : header.split(' ')
+  return traces.length === count ? traces.map((text) => readTraceparent(text) ?? null) : []
+}
 
 /** Splits bytes, not text: a substring would keep the whole payload in memory. */
 function linesOf(payload: Uint8Array): Uint8Array[] {
@@ -128,7 +149,7 @@ function eventOf(
   tenant: TenantId,
   sequence: number,
   line: Uint8Array,
-): Omit<ReceivedEvent, 'requestId'> | string {
+): Omit<ReceivedEvent, 'requestId' | 'traceparent'> | string {
   const body = textOf(line)
   if (body === undefined) return 'a body is not UTF-8'
   const { id, type, created_at: moment } = membersOf(body)

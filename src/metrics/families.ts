@@ -12,6 +12,7 @@ import {
   PROCESS_FAMILIES,
   STORE_FILE_FAMILIES,
   SUPERVISOR_FAMILIES,
+  TRACE_FAMILIES,
 } from './process_families.js'
 import {
   BOOKS_FAMILIES,
@@ -37,6 +38,7 @@ const ALL_FAMILIES = {
   ...STORE_FILE_FAMILIES,
   ...DISK_FAMILIES,
   ...SUPERVISOR_FAMILIES,
+  ...TRACE_FAMILIES,
   ...PROCESS_FAMILIES,
 } as const
 
@@ -77,6 +79,7 @@ export const FAMILY_GROUPS: readonly FamilyGroup[] = [
   groupOf('Partner API', ['gateway'], GATEWAY_FAMILIES),
   groupOf('Webhooks', ['webhooks'], WEBHOOK_FAMILIES),
   groupOf('Database files', ['processor', 'webhooks', 'rail'], STORE_FILE_FAMILIES),
+  groupOf('Traces', ['gateway', 'processor', 'webhooks', 'rail'], TRACE_FAMILIES),
   groupOf('Disk', ['processor', 'supervisor'], DISK_FAMILIES),
   groupOf('Stack', ['supervisor'], SUPERVISOR_FAMILIES),
   groupOf('Every process', ['gateway', 'processor', 'webhooks', 'rail', 'supervisor'], {

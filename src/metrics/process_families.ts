@@ -25,6 +25,15 @@ export const SUPERVISOR_FAMILIES = {
   causeway_integrity_failed: gauge('1 when a database failed its integrity check'),
 } as const satisfies Families
 
+/** Each process that makes spans, where OTLP_URL is set. */
+export const TRACE_FAMILIES = {
+  causeway_trace_spans_total: counter('Spans that were recorded'),
+  causeway_trace_spans_dropped_total: counter(
+    'Spans that the collector did not get: queue_full or not_taken',
+    'reason',
+  ),
+} as const satisfies Families
+
 /** The supervisor and a processor have them: their file systems can differ. */
 export const DISK_FAMILIES = {
   causeway_disk_free_bytes: gauge('Free bytes on the file system of DATA_DIR'),

@@ -41,6 +41,7 @@ import { lockHolder } from '../store/postgres/owned_schema.js'
 import { openPostgresStore } from '../store/postgres/store.js'
 import { timelinesIn, type Timelines } from '../store/postgres/timelines.js'
 import { Deposed, openStore, type Store } from '../store/store.js'
+import { openTracer } from '../tracing/tracer.js'
 import { createChangeLog } from './background/change_log.js'
 import { createKeyExpiry } from './background/key_expiry.js'
 import { createKeyIndexMoves } from './background/key_index_moves.js'
@@ -98,6 +99,10 @@ const rails = readRails(settings)
 const tls = openGrpcTls(settings, log)
 const metrics = createMetrics()
 reportProcess(metrics)
+const elapsed = (): number => performance.now()
+const tracer = openTracer({
+  ...{ process: 'processor', settings, metrics, clock: systemClock, elapsed, random, log },
+})
 let readinessNow = (): Readiness => ({ ready: false })
 const ops = isSupervised()
   ? undefined
@@ -214,7 +219,8 @@ const pipeline = createPipeline({
     changeLog.committed(transitions, actions)
     if (actions.length > 0) reportState()
   },
-  meter: createPipelineMeter(metrics, () => performance.now()),
+  tracer,
+  meter: createPipelineMeter(metrics, elapsed),
   directoryChanged: (partners, endpoints) => directory.changed(partners, endpoints),
   diskIsLow: () => disk.isLow(),
   stop: exitAtOnce,
@@ -279,7 +285,7 @@ const links: ServerLinks = {
   shards: member?.cluster,
 }
 await catchUpSettings()
-const dependencies = { clock, random, memory, pipeline, reader }
+const dependencies = { clock, random, sampler: tracer?.sampler, memory, pipeline, reader }
 const server = createServer(dependencies, callers, directory, links, tls)
 const grpcPort = await server.bind(listener)
 if (settings.GRPC_SOCKET !== '') {
@@ -323,6 +329,7 @@ stopNow = async () => {
   changeLog.stop()
   await relay?.stop()
   await bus.close()
+  await tracer?.stop()
   await recovery.close()
   await store.close()
   await member?.close()

@@ -171,7 +171,10 @@ export function createServer(
   const pools = webhookControlService(onPool, webhookPools)
   const call = partnerCalls(dependencies, pools)
   const watch = eventWatch(dependencies, events)
-  const commandStream = commandStreamService({ ...dependencies, pools, progress })
+  const commandStream = commandStreamService({
+    ...{ ...dependencies, pools, progress },
+    isTracing: dependencies.sampler !== undefined,
+  })
   add(internal.v1.CommandStream, commandStream.handlers)
   add(internal.v1.Directory, directory.handlers)
   add(v1.PaymentIntents, { ...callsOf('PaymentIntents', call), ...intentCalls(call) })

@@ -10,6 +10,7 @@ import type { Instruction as WireInstruction } from '../../protos/types/causeway
 import type { Instruction__Output } from '../../protos/types/causeway/rail/v1/Instruction.js'
 import type { Order, Order__Output } from '../../protos/types/causeway/rail/v1/Order.js'
 import { instant, type Instant } from '../base/clock.js'
+import { readTraceparent } from '../base/traceparent.js'
 import {
   PURPOSES,
   SCHEMES,
@@ -17,6 +18,7 @@ import {
   type RailDestination,
   type Instruction,
   type RailInstruction,
+  type Traced,
 } from './rail.js'
 import {
   isCurrency,
@@ -58,14 +60,15 @@ export function readRailInstruction(wire: Order__Output): RailInstruction | unde
     const environment = readEnvironment(wire.query.environment)
     const routed = readRouted(wire.query)
     if (!isEffectId(id) || environment === undefined || routed === undefined) return undefined
-    return { kind: 'query', id, environment, ...routed }
+    return { kind: 'query', id, environment, ...routed, ...readTrace(wire.query) }
   }
   if (wire.recall) {
     const { id, reason } = wire.recall
     const environment = readEnvironment(wire.recall.environment)
     const routed = readRouted(wire.recall)
     if (!isEffectId(id) || !isText(reason) || environment === undefined) return undefined
-    return routed && { kind: 'recall', id, reason, environment, ...routed }
+    const traced = readTrace(wire.recall)
+    return routed && { kind: 'recall', id, reason, environment, ...routed, ...traced }
   }
   if (wire.acknowledge) {
     const reportId = wire.acknowledge.report_id
@@ -106,8 +109,14 @@ function readInstruction(wire: Instruction__Output): Instruction | undefined {
     return undefined
   }
   const content = { purpose, amount, currency, destination, reference }
-  const of = { ...routed, ...(shard === '' ? {} : { shard }) }
+  const of = { ...routed, ...readTrace(wire), ...(shard === '' ? {} : { shard }) }
   return { id, environment, ...content, notAfter, hint, ...of }
+}
+
+/** A trace that is not valid counts as none: it must not stop a payment. */
+function readTrace({ traceparent }: { readonly traceparent: string }): Traced {
+  const read = readTraceparent(traceparent)
+  return read === undefined ? {} : { traceparent: read }
 }
 
 function writeDestination(destination: RailDestination): WireDestination {

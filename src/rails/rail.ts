@@ -13,6 +13,7 @@
  */
 import type { Instant } from '../base/clock.js'
 import type { EffectId, Environment } from '../base/ids.js'
+import type { Traceparent } from '../base/traceparent.js'
 import type { MovementFigures, MovementKind } from '../base/movements.js'
 
 export interface Rail {
@@ -81,14 +82,20 @@ export const UNDESCRIBED: RailDescription = {
 export type RailInstruction =
   | { readonly kind: 'instruct'; readonly instruction: Instruction }
   /** Status inquiry, answered at once by a report without a `reportId`. */
-  | (Routed & { readonly kind: 'query'; readonly id: EffectId; readonly environment: Environment })
+  | (Routed &
+      Traced & {
+        readonly kind: 'query'
+        readonly id: EffectId
+        readonly environment: Environment
+      })
   /** Requests the money of an executed instruction back: `returned` or `recall_refused`. */
-  | (Routed & {
-      readonly kind: 'recall'
-      readonly id: EffectId
-      readonly reason: string
-      readonly environment: Environment
-    })
+  | (Routed &
+      Traced & {
+        readonly kind: 'recall'
+        readonly id: EffectId
+        readonly reason: string
+        readonly environment: Environment
+      })
   | { readonly kind: 'acknowledge'; readonly reportId: string }
   /** Forces an outcome. Sandbox rail only; other rails ignore it. */
   | { readonly kind: 'simulate'; readonly id: EffectId; readonly outcome: SimulatedOutcome }
@@ -104,8 +111,13 @@ export interface Routed {
   readonly rail?: string
 }
 
-/** Pays once. Its route and rail are not part of the compared content. */
-export interface Instruction extends Routed {
+export interface Traced {
+  /** The processor's span; absent: the payment is not traced. */
+  readonly traceparent?: Traceparent
+}
+
+/** Pays once. Its route, rail and trace are not part of the compared content. */
+export interface Instruction extends Routed, Traced {
   /** Not part of the content that the rail compares when an id is repeated. */
   readonly environment: Environment
   /**

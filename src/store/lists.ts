@@ -183,6 +183,7 @@ export interface ListedEvent {
   readonly body: string
   /** The request that caused it; null: none. */
   readonly requestId: string | null
+  readonly traceparent: string | null
 }
 
 export interface EventInPage {
@@ -329,7 +330,7 @@ export const eventsStatement = (tenant: TenantId, after: number, limit: number):
 
 export const eventStatement = (tenant: TenantId, id: string): Statement => ({
   sql: (d) => `SELECT id, type, sequence, created_at AS "createdAt",
-      ${d.settledAt} AS "settledAt", body, request_id AS "requestId"
+      ${d.settledAt} AS "settledAt", body, request_id AS "requestId", traceparent
     FROM events WHERE id = ? AND tenant = ?`,
   values: [id, tenant],
 })

@@ -215,7 +215,8 @@ export const readDue = (
 const BEFORE_ALL: DueTimer = { dueAt: instant(0), id: '' }
 
 const EVENT_COLUMNS =
-  'id, tenant, type, sequence, created_at AS "createdAt", body, request_id AS "requestId"'
+  'id, tenant, type, sequence, created_at AS "createdAt", body, request_id AS "requestId", ' +
+  'traceparent'
 
 export const readOpenEvents = (
   reader: Reader,

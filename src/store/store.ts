@@ -12,6 +12,7 @@
 import { join } from 'node:path'
 import type { Instant } from '../base/clock.js'
 import type { TenantId } from '../base/ids.js'
+import type { Traceparent } from '../base/traceparent.js'
 import { projectRoot } from '../base/project_root.js'
 import {
   COMMIT_PARAMETERS,
@@ -94,6 +95,8 @@ export interface StoredEvent {
   readonly body: string
   /** The request that caused it; null: none. */
   readonly requestId: string | null
+  /** The span that it was published in; null: it is not traced. */
+  readonly traceparent: Traceparent | null
 }
 
 /** Rows needed before any secret can be decrypted. */

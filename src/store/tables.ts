@@ -147,6 +147,7 @@ export const TABLES = {
       body: 'text',
       request_id: 'text',
       cause: 'text',
+      traceparent: 'text',
     },
   },
   usage: {
@@ -397,7 +398,7 @@ type Nullable = {
   rates: 'opening_rate' | 'opened_at'
   approvalRequests: 'currency' | 'amount' | 'decided_by' | 'decision_reason' | 'decided_at'
   operatorLog: 'evidence' | 'request_id' | 'tenant' | 'currency' | 'amount' | 'approval'
-  events: 'request_id'
+  events: 'request_id' | 'traceparent'
   beneficiaries: 'request_id'
   recoveries: 'released_at' | 'statement' | 'loss' | 'position_from' | 'position_to'
   orphans:

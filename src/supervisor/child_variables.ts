@@ -21,6 +21,7 @@ const OPS = ['OPS_HOST', 'OPS_PORT', 'OPS_HOSTS'] as const
 const NATS = [
   ...(['NATS_URL', 'NATS_TLS_CA_FILE', 'NATS_TLS_CERT_FILE', 'NATS_TLS_KEY_FILE'] as const),
 ] as const
+const OTLP = ['OTLP_URL', 'OTLP_HEADERS_FILE', 'TRACE_SAMPLE'] as const
 const GRPC_TLS = ['GRPC_TLS_CERT_FILE', 'GRPC_TLS_KEY_FILE', 'GRPC_TLS_CA_FILE'] as const
 
 /** Settings by main file. */
@@ -30,6 +31,7 @@ export const SETTINGS_READ_BY = {
     'CALLERS',
     ...GRPC_TLS,
     ...OPS,
+    ...OTLP,
   ],
   'src/processor/main.js': [
     ...(['DATA_DIR', 'GRPC_HOST', 'GRPC_PORT', 'BRAND', 'LOG_LEVEL'] as const),
@@ -46,6 +48,7 @@ export const SETTINGS_READ_BY = {
     ] as const),
     ...GRPC_TLS,
     ...OPS,
+    ...OTLP,
     ...(['PRODUCTION_HOSTS', 'MASTER_KEY_FILE', 'RECOVERY', 'WARM_ACTORS'] as const),
     ...(['ALLOW_SANDBOX_RAIL_IN_PRODUCTION', 'WEBHOOK_POOLS'] as const),
     ...(['DISK_RESERVE_MB', 'CALLERS', 'RAIL_TOKEN', 'RATE_LIMIT_PER_SECOND'] as const),
@@ -60,6 +63,7 @@ export const SETTINGS_READ_BY = {
     ...NATS,
     ...GRPC_TLS,
     ...OPS,
+    ...OTLP,
     ...(['DATA_DIR', 'BRAND', 'LOG_LEVEL', 'LOG_FORMAT', 'RATE_LIMIT'] as const),
     ...(['LOG_TRANSITIONS_PER_SECOND', 'STORE_URL', 'WEBHOOK_STORE_URL'] as const),
     ...(['WEBHOOK_POOL_SCHEMA'] as const),
@@ -75,6 +79,7 @@ export const SETTINGS_READ_BY = {
     ...(['PROCESSOR_ADDRESS', 'PROCESSORS', 'PROCESSOR_TOKEN'] as const),
     ...GRPC_TLS,
     ...OPS,
+    ...OTLP,
     ...(['HTTP_HOST', 'HTTP_PORT', 'BRAND', 'LOG_LEVEL', 'LOG_FORMAT'] as const),
     ...(['LOG_REQUESTS_PER_SECOND', 'LOG_REFUSALS_PER_SECOND'] as const),
     ...(['RATE_LIMIT', 'RATE_LIMIT_PER_SECOND', 'RATE_LIMIT_PER_ADDRESS'] as const),

@@ -17,7 +17,7 @@ export function anEvent(position: number, changes: Partial<StoredEvent> = {}): S
   const type = changes.type ?? 'payout.completed'
   const body = oneLine({ id, type, createdAt, note: 'ส่งเงิน → ₫' })
   const event = { position, id, tenant: TENANT, type, sequence: position, createdAt, body }
-  return { ...event, requestId: null, ...changes }
+  return { ...event, requestId: null, traceparent: null, ...changes }
 }
 
 /** A webhook body. */

@@ -22,7 +22,11 @@ const OTHER_ORDER = { data: OWN.data, created_at: AT, type: OWN.type, id: ID }
 
 function read(body: string): ReadEvents {
   const event = { id: ID, tenant: TENANT, type: OWN.type, sequence: 7, createdAt: instant(0), body }
-  const { headers, payload } = toMessage(TENANT, [{ ...event, requestId: null }], ID)
+  const { headers, payload } = toMessage(
+    TENANT,
+    [{ ...event, requestId: null, traceparent: null }],
+    ID,
+  )
   const values = new Map(headers)
   return fromMessage({
     subject: eventSubject(TENANT),
@@ -39,7 +43,7 @@ void t.test('a body is read in any order of its members', async (t) => {
       events: [
         {
           ...{ id: ID, tenant: TENANT, type: OWN.type, sequence: 7 },
-          ...{ createdAt: Date.parse(AT), body, requestId: null },
+          ...{ createdAt: Date.parse(AT), body, requestId: null, traceparent: null },
         },
       ],
     })

@@ -30,6 +30,7 @@ export function decodeOf(method: string, path: string): Decode {
       query,
       environment: undefined,
       caller: undefined,
+      trace: undefined,
       replayed: false,
       body: Buffer.from(body === undefined ? '' : text),
       header: (name) => headers[name],

@@ -117,6 +117,7 @@ async function send(
     eventId: event.id,
     eventType: event.type,
     body: event.body,
+    traceparent: null,
   })
   await sender.close()
   return outcome

@@ -102,7 +102,10 @@ async function openServers(t: Test): Promise<Servers> {
   })
   stream.on('error', ({ message }: Error) => {
     for (const [ticket, reply] of waiting)
-      reply({ ticket, code: message, body: '', replayed: false, violation: null })
+      reply({
+        ...{ ticket, code: message, body: '', replayed: false, violation: null },
+        ...{ traceparent: '', parent: '' },
+      })
   })
   t.teardown(async () => {
     stream.end()

@@ -228,7 +228,7 @@ void t.test('an instruction with a malformed member is rejected', (t) => {
   }
   const known = instruct.id
   const environment = 'production'
-  const of = { shard: '', route: '', rail: '' }
+  const of = { shard: '', route: '', rail: '', traceparent: '' }
   t.equal(readRailInstruction({ query: { id: known, environment: 'moon', ...of } }), undefined)
   t.equal(
     readRailInstruction({ recall: { id: known, reason: '', environment: 'moon', ...of } }),
@@ -255,7 +255,7 @@ void t.test('messages without an environment are read as sandbox', (t) => {
   if (!good?.instruct) throw new Error('an instruction was sent')
   const { id } = good.instruct
   const environment = ''
-  const of = { shard: '', route: '', rail: '' }
+  const of = { shard: '', route: '', rail: '', traceparent: '' }
   t.match(readRailInstruction({ instruct: { ...good.instruct, environment } }), {
     instruction: { environment: 'sandbox' },
   })

@@ -7,6 +7,7 @@
 import t, { type Test } from 'tap'
 import { instant } from '../../src/base/clock.js'
 import type { TenantId } from '../../src/base/ids.js'
+import type { Traceparent } from '../../src/base/traceparent.js'
 import type { Database, Reader } from '../../src/store/database.js'
 import type { CommitRows, Store } from '../../src/store/store.js'
 import {
@@ -404,7 +405,9 @@ function testEvents(open: OpenContractBooks): void {
     t.same(await openOnes(0, 2), [1, 3], 'the first events')
     const { position, id, tenant, type, sequence, body } = anEvent(3)
     const common = { position, id, tenant, type, sequence, body }
-    t.strictSame(await store.openEvents(1, 1), [{ ...common, createdAt: 7, requestId: 'req_3' }])
+    t.strictSame(await store.openEvents(1, 1), [
+      { ...common, createdAt: 7, requestId: 'req_3', traceparent: 'trace_3' as Traceparent },
+    ])
 
     await settle(['evt_3', 'evt_unknown'], 20)
     await settle(['evt_3'], 21)
@@ -429,6 +432,7 @@ const anEvent = (position: number): Row<'events'> => ({
   body: `{"n":1.0,"text":"\\u0001 é 🙂"}`,
   request_id: `req_${position}`,
   cause: 'request',
+  traceparent: `trace_${position}`,
 })
 
 /** The rows of a table, in the order of its key. */

@@ -166,6 +166,7 @@ export const ROWS: { readonly [N in TableName]: readonly [Row<N>, Row<N>] } = {
       body: text('body'),
       request_id: text('request_id'),
       cause: text('cause'),
+      traceparent: text('traceparent'),
     },
     {
       position: 42,
@@ -178,6 +179,7 @@ export const ROWS: { readonly [N in TableName]: readonly [Row<N>, Row<N>] } = {
       body: '',
       request_id: null,
       cause: 'rail',
+      traceparent: null,
     },
   ],
   usage: [

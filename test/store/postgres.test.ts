@@ -81,6 +81,7 @@ const anEvent = (position: number): Row<'events'> => ({
   body: `{"n":1.0,"text":"\\u0001 é 🙂"}`,
   request_id: null,
   cause: 'request',
+  traceparent: null,
 })
 
 void t.test('a former owner commits nothing and fails its reads', async (t) => {

@@ -50,6 +50,7 @@ export function anEventRow(changes: Partial<EventRow> = {}): EventRow {
     receivedAt: at,
     body: JSON.stringify({ id, type, data: { note: 'đồng' } }),
     requestId: null,
+    traceparent: null,
     ...changes,
   }
 }

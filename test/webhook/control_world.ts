@@ -235,6 +235,7 @@ export const outboxOf = (event: EventRow, settledAt: number | null = null): List
   settledAt: settledAt === null ? null : instant(settledAt),
   body: event.body,
   requestId: event.requestId,
+  traceparent: event.traceparent,
 })
 
 export const idsOf = (rows: readonly { readonly event_id: string }[]): EventId[] =>

@@ -78,6 +78,7 @@ const aWebhookRequest = (url: string, changes: Partial<WebhookRequest> = {}): We
   eventId: 'evt_1',
   eventType: 'payout.completed',
   body: '{"id":"evt_1","note":"ส่งเงิน ₫"}',
+  traceparent: null,
   ...changes,
 })
 

@@ -22,6 +22,7 @@ import { CONTROL_PAGE_BYTES, LIST_LIMIT_MAX, REDRIVE_MAX } from '../../../src/ba
 import { instant, type Clock } from '../../../src/base/clock.js'
 import type { EndpointId, EventId, TenantId } from '../../../src/base/ids.js'
 import type { Logger } from '../../../src/base/log.js'
+import { readTraceparent } from '../../../src/base/traceparent.js'
 import type { EventClaims } from '../intake/event_claims.js'
 import type { PoolPort } from './pool_port.js'
 import type { Redriver } from './redrive.js'
@@ -139,6 +140,7 @@ export function createControlHandler(options: ControlHandlerOptions): ControlHan
     receivedAt: clock.now(),
     body: event.body,
     requestId: event.request_id === '' ? null : event.request_id,
+    traceparent: readTraceparent(event.traceparent) ?? null,
   })
 
   const status = async (): Promise<PoolStatus> => {

@@ -78,9 +78,10 @@ interface Batch {
   readonly poison: readonly PoisonRow[]
 }
 
-type EventToRoute = Pick<BusEvent, 'tenant' | 'type' | 'createdAt' | 'requestId' | 'body'> & {
-  readonly id: EventId
-}
+type EventToRoute = Pick<
+  BusEvent,
+  'tenant' | 'type' | 'createdAt' | 'requestId' | 'traceparent' | 'body'
+> & { readonly id: EventId }
 
 export function createEventConsumer(options: EventConsumerOptions): EventConsumer {
   const { consumer, endpoints, store, claims, clock, random, log, failed } = options
@@ -227,6 +228,7 @@ export function deliveryTo(
     eventCreatedAt: event.createdAt,
     tenant: event.tenant,
     requestId: event.requestId,
+    traceparent: event.traceparent,
     body: event.body,
     state: 'pending',
     context: newDelivery(at),

@@ -8,6 +8,8 @@
 import { assert } from '../../../src/base/assert.js'
 import type { Clock, Instant } from '../../../src/base/clock.js'
 import type { Random } from '../../../src/base/random.js'
+import { isSampled, type Traceparent } from '../../../src/base/traceparent.js'
+import type { Tracer } from '../../../src/tracing/tracer.js'
 import { retryAt, type BackoffRules } from '../delivery/backoff.js'
 import { deliveryTransitions, type DeliveryEvent } from '../delivery/machine.js'
 import type { Endpoint } from '../endpoint/endpoint.js'
@@ -28,10 +30,12 @@ export interface AttemptOptions {
   readonly backoff: BackoffRules
   readonly clock: Clock
   readonly random: Random
+  /** Undefined: nothing is traced. */
+  readonly tracer?: Tracer | undefined
 }
 
 export async function attemptDelivery(
-  { sender, backoff, clock, random }: AttemptOptions,
+  { sender, backoff, clock, random, tracer }: AttemptOptions,
   delivery: Delivery,
   endpoint: Endpoint,
 ): Promise<AttemptResult> {
@@ -39,12 +43,15 @@ export async function attemptDelivery(
   assert(delivering.state === 'delivering', 'only an open delivery is attempted')
 
   const { eventId, eventType, body } = delivery
-  const outcome = await sender.send({ endpoint, eventId, eventType, body })
+  const trace = tracer && beginTrace(tracer, delivery)
+  const traceparent = trace?.self ?? null
+  const outcome = await sender.send({ endpoint, eventId, eventType, body, traceparent })
 
   const at = clock.now()
   const next = retryAt(delivery.context.attempts + 1, at, backoff, random)
   const { state, context } = step(delivering, eventOf(outcome, at, next))
   const { status, reason, latencyMs, reply } = outcome
+  trace?.end(outcome, context.tries)
   return {
     outcome,
     delivery: { ...delivery, state, context },
@@ -57,6 +64,39 @@ export async function attemptDelivery(
       latencyMs,
       reply,
     },
+  }
+}
+
+interface AttemptTrace {
+  /** What the receiver gets. */
+  readonly self: Traceparent
+  end(outcome: SendOutcome, number: number): void
+}
+
+/** The span of an attempt is in the trace of its event. Undefined: the event is not traced. */
+function beginTrace(tracer: Tracer, delivery: Delivery): AttemptTrace | undefined {
+  const { id, eventId, eventType: name, endpointId, tenant, traceparent: parent } = delivery
+  if (parent === null) return undefined
+  if (!isSampled(parent)) return { self: parent, end: () => undefined }
+  const self = tracer.spanIn(parent)
+  const startedAt = tracer.now()
+  return {
+    self,
+    end: ({ kind, status, reason }, number) =>
+      tracer.record({
+        ...{ name: `POST ${name}`, kind: 'client', self, parent, startedAt, endedAt: tracer.now() },
+        attributes: {
+          'http.request.method': 'POST',
+          'http.response.status_code': status ?? undefined,
+          'causeway.tenant': tenant,
+          'causeway.event_id': eventId,
+          'causeway.delivery_id': id,
+          'causeway.endpoint_id': endpointId,
+          'causeway.attempt': number,
+          'causeway.reason': kind === 'delivered' ? undefined : reason,
+        },
+        isFailed: kind !== 'delivered',
+      }),
   }
 }
 

@@ -17,6 +17,7 @@ import { newNonce } from '../../../src/auth/secret_generation.js'
 import { sign } from '../../../src/auth/signature.js'
 import { SECOND, toRfc3339, type Clock } from '../../../src/base/clock.js'
 import type { Random } from '../../../src/base/random.js'
+import { TRACEPARENT, type Traceparent } from '../../../src/base/traceparent.js'
 import type { SendOutcome } from '../delivery/send_outcome.js'
 import { secretAt, type Endpoint } from '../endpoint/endpoint.js'
 import { CONNECTIONS_PER_ENDPOINT } from '../endpoint/endpoint_queue.js'
@@ -42,6 +43,8 @@ export interface WebhookRequest {
   readonly eventId: string
   readonly eventType: string
   readonly body: string
+  /** Sent as a header; null: there is none. */
+  readonly traceparent: Traceparent | null
 }
 
 export interface Sender {
@@ -83,7 +86,7 @@ export function createSender(options: SenderOptions): Sender {
 
   /** Names and values, alternating. */
   const signedHeaders = (
-    { endpoint, eventId, eventType }: WebhookRequest,
+    { endpoint, eventId, eventType, traceparent }: WebhookRequest,
     path: string,
     body: Buffer,
   ): string[] | undefined => {
@@ -98,6 +101,7 @@ export function createSender(options: SenderOptions): Sender {
       ...[names.keyId, secret.keyId, names.timestamp, timestamp, names.nonce, nonce],
       ...[names.signature, sign(secret.key, canonicalRequest(parts))],
       ...[names.eventId, eventId, names.eventType, eventType],
+      ...(traceparent === null ? [] : [TRACEPARENT, traceparent]),
     ]
   }
 

@@ -12,6 +12,7 @@
  */
 import type { Instant } from '../../../src/base/clock.js'
 import type { DeliveryId, EndpointId, EventId, TenantId } from '../../../src/base/ids.js'
+import type { Traceparent } from '../../../src/base/traceparent.js'
 import type { DeliveryContext, DeliveryState } from '../delivery/machine.js'
 
 export interface EventRow {
@@ -24,6 +25,8 @@ export interface EventRow {
   readonly body: string
   /** The request that caused it; null: none. */
   readonly requestId: string | null
+  /** The span that it was published in; null: it is not traced. */
+  readonly traceparent: Traceparent | null
 }
 
 export interface DeliveryRow {
@@ -79,6 +82,7 @@ const ENCODE: Encode = {
     row.receivedAt,
     row.body,
     row.requestId,
+    row.traceparent,
   ],
   deliveries: (row) => [
     row.id,
@@ -121,8 +125,9 @@ const places = (count: number): string =>
 export const COMMIT_VIEW = `
   CREATE TEMP VIEW commit_batch AS SELECT ${COLUMNS.map((name) => `NULL AS ${name}`).join(', ')};
   CREATE TEMP TRIGGER commit_batch_fan_out INSTEAD OF INSERT ON commit_batch BEGIN
-    INSERT INTO events (id, tenant, type, sequence, created_at, received_at, body, request_id)
-      SELECT ${places(8)} FROM json_each(NEW.events);
+    INSERT INTO events
+      (id, tenant, type, sequence, created_at, received_at, body, request_id, traceparent)
+      SELECT ${places(9)} FROM json_each(NEW.events);
     INSERT INTO deliveries (id, event_id, endpoint_id, state, due_at, context)
       SELECT ${places(6)} FROM json_each(NEW.deliveries) WHERE true
       ON CONFLICT (event_id, endpoint_id) DO UPDATE SET

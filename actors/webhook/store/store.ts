@@ -87,7 +87,7 @@ export type TenantEvent = Pick<EventRow, 'id' | 'tenant'>
 
 export type MissedEvent = Pick<
   EventRow,
-  'id' | 'tenant' | 'type' | 'createdAt' | 'requestId' | 'body'
+  'id' | 'tenant' | 'type' | 'createdAt' | 'requestId' | 'traceparent' | 'body'
 >
 
 /** Events received earlier are removed: settled ones, and those with a dead delivery. */
@@ -292,7 +292,8 @@ function queries(reader: Reader, corrupt: ReadonlySet<string>, setApart: Webhook
         const rows = await reader.all<StoredDelivery>(
           `SELECT d.id, d.event_id AS "eventId", d.endpoint_id AS "endpointId",
              e.type AS "eventType", e.created_at AS "eventCreatedAt", e.tenant,
-             e.request_id AS "requestId", e.body, d.state, d.due_at AS "dueAt", d.context,
+             e.request_id AS "requestId", e.traceparent, e.body,
+             d.state, d.due_at AS "dueAt", d.context,
              (SELECT max(number) FROM attempts WHERE delivery_id = d.id) AS "lastNumber"
            FROM deliveries AS d LEFT JOIN events AS e ON e.id = d.event_id
            WHERE d.endpoint_id = ? AND d.due_at <= ? ORDER BY d.due_at LIMIT ?`,
@@ -352,7 +353,8 @@ function queries(reader: Reader, corrupt: ReadonlySet<string>, setApart: Webhook
       since: { readonly received: Instant; readonly created: Instant },
     ) => {
       const rows = await reader.all<MissedEvent>(
-        `SELECT id, tenant, type, created_at AS "createdAt", request_id AS "requestId", body
+        `SELECT id, tenant, type, created_at AS "createdAt", request_id AS "requestId",
+           traceparent, body
          FROM events
          WHERE received_at >= ? AND tenant = ? AND created_at >= ? AND NOT EXISTS (
            SELECT 1 FROM deliveries WHERE event_id = events.id AND endpoint_id = ?)`,

@@ -8,6 +8,7 @@
  */
 import type { Instant } from '../../../src/base/clock.js'
 import type { DeliveryId, EndpointId, EventId, TenantId } from '../../../src/base/ids.js'
+import type { Traceparent } from '../../../src/base/traceparent.js'
 import type { DeliveryContext, DeliveryState } from '../delivery/machine.js'
 
 /** A delivery with its event. */
@@ -19,6 +20,7 @@ export interface Delivery {
   readonly eventCreatedAt: Instant
   readonly tenant: TenantId
   readonly requestId: string | null
+  readonly traceparent: Traceparent | null
   readonly body: string
   readonly state: DeliveryState
   readonly context: DeliveryContext

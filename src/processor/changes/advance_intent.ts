@@ -20,9 +20,17 @@ import { holdFor, orphanOfIntent } from './orphans.js'
 import { recordTransition } from './transitions.js'
 import type { LiveIntent } from '../cache/memory.js'
 import { railOf } from './payment_rail.js'
-import { accountOfIntent, instructIntent, sendQuery, sendRecall } from './rail_instructions.js'
+import { joinTrace, keepTrace } from './payment_trace.js'
+import {
+  accountOfIntent,
+  instructIntent,
+  sendQuery,
+  sendRecall,
+  tracedBy,
+} from './rail_instructions.js'
 
 export function advanceIntent(ctx: CommandContext, live: LiveIntent, event: IntentEvent): void {
+  joinTrace(ctx, live)
   const { context: before, state: from } = live
   const instructs = mayInstruct(ctx, live, event)
   const account = instructs ? accountOfIntent(ctx, before) : null
@@ -37,6 +45,7 @@ export function advanceIntent(ctx: CommandContext, live: LiveIntent, event: Inte
   ctx.batch.changes += 1 // memory changes from here on: an error stops the process
   live.state = step.state
   live.context = step.context
+  keepTrace(ctx, live)
   for (const output of step.outputs) applyOutput(ctx, live, output, account)
   if (!isPayment(live)) ctx.memory.recentPayments.remove(live.context)
   if (live.state !== from) recordTransition(ctx, live, from)
@@ -99,7 +108,10 @@ function applyOutput(
       )
     case 'instruct':
       assert(account !== null, 'the account number is decrypted before its instruction')
-      return ctx.batch.addInstruction(railOf(context), instructIntent(context, account ?? ''))
+      return ctx.batch.addInstruction(
+        railOf(context),
+        instructIntent(context, account ?? '', tracedBy(ctx)),
+      )
     case 'query':
       return sendQuery(ctx, context)
     case 'recall':

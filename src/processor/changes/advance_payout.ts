@@ -19,7 +19,8 @@ import { holdFor, orphanOfPayout } from './orphans.js'
 import { recordTransition } from './transitions.js'
 import type { LivePayout } from '../cache/memory.js'
 import { railOf } from './payment_rail.js'
-import { accountOfPayout, instructPayout, sendQuery } from './rail_instructions.js'
+import { joinTrace, keepTrace } from './payment_trace.js'
+import { accountOfPayout, instructPayout, sendQuery, tracedBy } from './rail_instructions.js'
 
 /** @param opened the account number, when the caller has decrypted it already */
 export function advancePayout(
@@ -28,6 +29,7 @@ export function advancePayout(
   event: PayoutEvent,
   opened: string | null = null,
 ): void {
+  joinTrace(ctx, live)
   const { context: before, state: from } = live
   const instructs = mayInstruct(live, event)
   const account = opened ?? (instructs ? accountOfPayout(ctx, before) : null)
@@ -41,6 +43,7 @@ export function advancePayout(
   ctx.batch.changes += 1 // memory changes from here on: an error stops the process
   live.state = step.state
   live.context = step.context
+  keepTrace(ctx, live)
   for (const output of step.outputs) applyOutput(ctx, live, output, account)
   if (live.state !== from) recordTransition(ctx, live, from)
   stagePayout(ctx, live)
@@ -91,7 +94,10 @@ function applyOutput(
       return publishPayout(ctx, live, output.event)
     case 'instruct':
       assert(account !== null, 'the account number is decrypted before its instruction')
-      return ctx.batch.addInstruction(railOf(context), instructPayout(context, account ?? ''))
+      return ctx.batch.addInstruction(
+        railOf(context),
+        instructPayout(context, account ?? '', tracedBy(ctx)),
+      )
     case 'query':
       return sendQuery(ctx, context)
     case 'recall':

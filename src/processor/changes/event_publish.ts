@@ -22,7 +22,7 @@ export function publishEvent(
   data: object,
 ): StoredEvent {
   const { memory, batch, now, random } = ctx
-  const { requestId, cause } = ctx.origin
+  const { requestId, cause, traceparent = null } = ctx.origin
   const id = newId<EventId>('event', now, random)
   const sequence = nextSequence(memory, tenant)
   memory.sequences.set(tenant, sequence)
@@ -48,8 +48,10 @@ export function publishEvent(
     body,
     request_id: requestId,
     cause,
+    traceparent,
   })
-  const event = { position, id, tenant, type, sequence, createdAt: now, body, requestId }
+  const content = { position, id, tenant, type, sequence, createdAt: now, body }
+  const event = { ...content, requestId, traceparent }
   batch.events.push(event)
   return event
 }

@@ -7,7 +7,7 @@
  */
 import { assert } from '../../base/assert.js'
 import { CORRIDORS, type CorridorFacts } from '../../qr/corridor.js'
-import type { RailDestination, RailInstruction, Routed } from '../../rails/rail.js'
+import type { RailDestination, RailInstruction, Routed, Traced } from '../../rails/rail.js'
 import type { IntentContext } from '../../../actors/intent/context.js'
 import type { PayoutContext } from '../../../actors/payout/context.js'
 import type { CommandContext } from '../cycle/command.js'
@@ -47,7 +47,11 @@ export function openedFor(entity: string, open: () => string): string {
 type Instruct = Extract<RailInstruction, { kind: 'instruct' }>
 
 /** @param account the destination's account number in plain text */
-export function instructIntent(context: IntentContext, account: string): Instruct {
+export function instructIntent(
+  context: IntentContext,
+  account: string,
+  traced: Traced = {},
+): Instruct {
   const { scanned, confirmation, corridor } = context
   assert(scanned !== undefined && confirmation !== undefined, 'an instruction has a confirmation')
   const { destination, quote, merchant } = scanned
@@ -56,7 +60,7 @@ export function instructIntent(context: IntentContext, account: string): Instruc
     instruction: {
       id: context.id,
       environment: environmentOf(context.tenant),
-      ...routedBy(context),
+      ...{ ...routedBy(context), ...traced },
       purpose: 'qr_payment',
       amount: BigInt(quote.localMinor),
       currency: quote.currency,
@@ -88,14 +92,18 @@ function qrDestination(
 }
 
 /** @param account the beneficiary's account number in plain text */
-export function instructPayout(context: PayoutContext, account: string): Instruct {
+export function instructPayout(
+  context: PayoutContext,
+  account: string,
+  traced: Traced = {},
+): Instruct {
   const { beneficiary } = context
   return {
     kind: 'instruct',
     instruction: {
       id: context.id,
       environment: environmentOf(context.tenant),
-      ...routedBy(context),
+      ...{ ...routedBy(context), ...traced },
       purpose: 'payout',
       amount: BigInt(context.recipientAmount),
       currency: context.currency,
@@ -119,7 +127,10 @@ export function instructPayout(context: PayoutContext, account: string): Instruc
 export function sendQuery(ctx: CommandContext, context: IntentContext | PayoutContext): void {
   const { id, tenant } = context
   const environment = environmentOf(tenant)
-  const query = { kind: 'query', id, environment, ...routedBy(context) } as const
+  const query = {
+    ...({ kind: 'query', id, environment } as const),
+    ...{ ...routedBy(context), ...tracedBy(ctx) },
+  }
   ctx.batch.addInstruction(railOf(context), query)
 }
 
@@ -127,7 +138,7 @@ export function sendRecall(ctx: CommandContext, context: IntentContext): void {
   const { id, tenant } = context
   const about = { id, reason: 'refund', environment: environmentOf(tenant) }
   ctx.batch.addInstruction(railOf(context), {
-    ...{ kind: 'recall', ...about, ...routedBy(context) },
+    ...{ kind: 'recall', ...about, ...routedBy(context), ...tracedBy(ctx) },
   })
 }
 
@@ -135,6 +146,10 @@ const routedBy = (context: IntentContext | PayoutContext): Routed => ({
   route: routeOf(context),
   rail: railOf(context),
 })
+
+/** What an instruction of this command tells of its trace. */
+export const tracedBy = ({ origin }: Pick<CommandContext, 'origin'>): Traced =>
+  origin.traceparent === undefined ? {} : { traceparent: origin.traceparent }
 
 /** The hint by which a sandbox partner forces an outcome; empty in production. */
 const sandboxHint = (tenant: IntentContext['tenant'], hint: string): string =>

@@ -10,6 +10,7 @@
 import type { Instant } from '../../base/clock.js'
 import type { KeyId, TenantId } from '../../base/ids.js'
 import type { Random } from '../../base/random.js'
+import type { Traceparent } from '../../base/traceparent.js'
 import type { Answer, Reply } from './answer.js'
 import type { CommitBatch } from './commit_batch.js'
 import type { Memory } from '../cache/memory.js'
@@ -35,6 +36,8 @@ export interface CommandContext {
   readonly batch: CommitBatch
   readonly vault: Vault
   readonly rules: Rules
+  /** Moves the origin into the trace of a payment that the command changes. Absent: no traces. */
+  readonly joinTrace?: (stored: Traceparent) => void
 }
 
 export interface Command {
@@ -73,6 +76,17 @@ export interface Work {
   readonly reply: Reply
   /** Set by the pipeline when it is submitted; in milliseconds of its meter. */
   queuedAt?: number
+  /**
+   * Null: of a gateway. Set by the pipeline when the command joins a payment's trace and its
+   * request has none.
+   */
+  gatewaySpan?: GatewaySpan | null
+}
+
+/** The gateway's span in the trace of a payment. */
+export interface GatewaySpan {
+  readonly traceparent: Traceparent
+  readonly parent: Traceparent
 }
 
 /** An internal command: no deadline, no signature. */

@@ -15,6 +15,7 @@ import type { RailInstruction } from '../../rails/rail.js'
 import type { CommitRows, StoredEvent } from '../../store/store.js'
 import type { TenantId } from '../../base/ids.js'
 import type { Answer, Reply } from './answer.js'
+import type { OpenSpan } from './command_traces.js'
 import type { Origin } from './origin.js'
 import { packedFingerprints, type Fingerprint64 } from '../cache/idempotency_index.js'
 import { TABLE_NAMES, type Row, type TableName } from '../../store/tables.js'
@@ -70,6 +71,8 @@ export interface CommitBatch {
   readonly instructions: ReadonlyMap<string, readonly RailInstruction[]>
   readonly transitions: Transition[]
   readonly actions: LoggedAction[]
+  /** The spans of its traced commands. */
+  readonly spans: OpenSpan[]
   /** Partners whose directory entry changed. */
   readonly changedPartners: Set<string>
   readonly changedEndpoints: Set<string>
@@ -110,6 +113,7 @@ export function createCommitBatch(number: number): CommitBatch {
     instructions,
     transitions: [],
     actions: [],
+    spans: [],
     changedPartners: new Set(),
     changedEndpoints: new Set(),
     settledEvents,

@@ -29,11 +29,14 @@ import { CorruptRow } from '../../base/corrupt_row.js'
 import type { ErrorCode } from '../../base/errors.js'
 import type { Logger } from '../../base/log.js'
 import type { Random } from '../../base/random.js'
+import type { Traceparent } from '../../base/traceparent.js'
 import type { RailInstruction } from '../../rails/rail.js'
 import type { Store, StoredEvent } from '../../store/store.js'
+import type { Tracer } from '../../tracing/tracer.js'
 import type { Rules } from './rules.js'
 import type { CommandContext, QueueKey, RailStates, Work } from './command.js'
 import { refuse } from './answer.js'
+import { createCommandTraces, type CommandTraces } from './command_traces.js'
 import {
   createCommitBatch,
   type CommitBatch,
@@ -70,6 +73,8 @@ export interface PipelineDependencies {
   readonly directoryChanged: (partners: ReadonlySet<string>, endpoints: ReadonlySet<string>) => void
   /** Free disk space is below the reserve. */
   readonly diskIsLow: () => boolean
+  /** Default: nothing is traced. */
+  readonly tracer?: Tracer | undefined
   /** Default: nothing is measured. */
   readonly meter?: PipelineMeter
   /** Stops the process at once; called when memory may differ from disk. */
@@ -113,7 +118,10 @@ export interface PipelineMetrics {
 }
 
 /** One context serves the commands of a chunk; only the origin differs. */
-type ChunkContext = Omit<CommandContext, 'origin'> & { origin: Origin }
+type ChunkContext = Omit<CommandContext, 'origin' | 'joinTrace'> & {
+  origin: Origin
+  joinTrace?: (stored: Traceparent) => void
+}
 const OWN_ORIGIN: Origin = { cause: 'service', requestId: null }
 
 /** A cleanup deletes more rows than this many commits add. */
@@ -122,6 +130,8 @@ const CLEAN_NONCES_EVERY_COMMITS = 64
 export function createPipeline(dependencies: PipelineDependencies): Pipeline {
   const { clock, store, memory, log, yieldToEventLoop, meter = NO_METER } = dependencies
   const queue = createFairQueue<QueueKey, Work>()
+  const { tracer } = dependencies
+  const traces = tracer === undefined ? undefined : createCommandTraces(tracer)
   let gathering = createCommitBatch(1)
   let committedBatch = 0
   let deciding = false
@@ -206,12 +216,20 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
     for (let i = start; i < end && !stopped; i++) {
       const work = batch[i]!
       meter.waited(meterNow - (work.queuedAt ?? meterNow))
+      if (traces === undefined) ctx.origin = work.origin
+      else beginTrace(traces, work, ctx)
       decideOne(work, ctx)
     }
   }
 
+  const beginTrace = (traces: CommandTraces, work: Work, ctx: ChunkContext): void => {
+    ctx.origin = traces.begin(work)
+    ctx.joinTrace = (stored) => {
+      ctx.origin = traces.join(work, ctx.origin, stored)
+    }
+  }
+
   const decideOne = (work: Work, ctx: ChunkContext): void => {
-    ctx.origin = work.origin
     if (work.deadline !== null && ctx.now > work.deadline) {
       metrics.dropped += 1
       return work.reply(refuse('timeout'))
@@ -240,6 +258,8 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
       const decided = work.command.decide(ctx)
       if (!decided.ok) meter.refused(work.command.name, decided.code)
       commitBatch.addReply(work.reply, decided)
+      const span = traces?.decided(work, ctx.origin, decided)
+      if (span !== undefined) commitBatch.spans.push(span)
     } catch (error) {
       if (commitBatch.changes !== before) return stop(`${work.command.name} failed half-way`, error)
       logFailure(error, work.command.name)
@@ -309,6 +329,7 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
   }
 
   const commit = async (commitBatch: CommitBatch): Promise<void> => {
+    const startedAt = traces?.now() ?? 0
     if (commitBatch.hasRows()) {
       const now = clock.now()
       const began = meter.now()
@@ -318,6 +339,10 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
     } else await store.barrier()
     committedBatch = commitBatch.number
     release(commitBatch)
+    if (traces === undefined || commitBatch.spans.length === 0) return
+    const commands = commitBatch.replyCount()
+    const endedAt = traces.now()
+    traces.committed(commitBatch.spans, commitBatch.transitions, { startedAt, endedAt, commands })
   }
 
   /**

@@ -60,5 +60,6 @@ const controlEvent = (tenant: TenantId, event: ListedEvent): ControlEvent => ({
   created_at: event.createdAt,
   body: event.body,
   request_id: event.requestId ?? '',
+  traceparent: event.traceparent ?? '',
   settled: event.settledAt !== null,
 })

@@ -25,8 +25,10 @@ import type { ReplyBatch } from '../../../protos/types/causeway/internal/v1/Repl
 import { STREAM_BATCH_MAX, STREAM_BATCH_MAX_BYTES } from '../../base/constants.js'
 import { plus, type Clock, type Instant } from '../../base/clock.js'
 import { partsOfTenant, type KeyId, type TenantId } from '../../base/ids.js'
+import { readTraceparent } from '../../base/traceparent.js'
 import type { Memory } from '../cache/memory.js'
 import { refuse, type Answer } from '../cycle/answer.js'
+import type { Work } from '../cycle/command.js'
 import type { Pipeline } from '../cycle/pipeline.js'
 import type { QueryRunner } from '../queries/query.js'
 import { jsonOf } from '../queries/raw_json.js'
@@ -43,6 +45,8 @@ export interface CommandStreamDependencies {
   readonly reader: QueryRunner
   readonly pools: WebhookPools
   readonly progress?: GatewayProgress | undefined
+  /** Default: nothing is traced. */
+  readonly isTracing?: boolean | undefined
 }
 
 /** The commits that gateways know. */
@@ -66,6 +70,7 @@ export function commandStreamService({
   reader,
   pools,
   progress,
+  isTracing = false,
 }: CommandStreamDependencies): CommandStreamService {
   const streams = new Set<Stream>()
   let isDraining = false
@@ -87,11 +92,20 @@ export function commandStreamService({
         const { command, query } = operationOf(wire, now, pools)
         const deadline = plus(now, wire.budget_ms)
         const reply = (answer: Answer): void =>
-          replies.add(wire.ticket, answer.ok || isHere(wire.tenant) ? answer : NOT_HERE)
-        pipeline.submit({
+          replies.add(
+            wire.ticket,
+            answer.ok || isHere(wire.tenant) ? answer : NOT_HERE,
+            work.gatewaySpan,
+          )
+        const work: Work = {
           queueKey: wire.tenant as TenantId,
           command,
-          origin: { cause: 'request', requestId: requestIdIn(wire.request_id) },
+          origin: {
+            cause: 'request',
+            requestId: requestIdIn(wire.request_id),
+            traceparent: isTracing ? readTraceparent(wire.traceparent) : undefined,
+          },
+          gatewaySpan: null,
           deadline,
           signedBy: wire.signed_by
             ? { keyId: wire.signed_by.key_id as KeyId, nonce: wire.signed_by.nonce }
@@ -100,7 +114,8 @@ export function commandStreamService({
             if (query === null || !answer.ok) reply(answer)
             else void reader.run(query(answer.view), () => isAwaited(deadline)).then(reply)
           },
-        })
+        }
+        pipeline.submit(work)
       }
     })
     stream.on('error', () => replies.drop())
@@ -133,7 +148,7 @@ interface ReplyBatcher {
   isOpen(): boolean
   /** This many more commands arrived; each gets a reply. */
   expect(commands: number): void
-  add(ticket: number, answer: Answer): void
+  add(ticket: number, answer: Answer, span: Work['gatewaySpan']): void
   /** Ends the stream after the last reply that is expected. */
   endWhenAnswered(): void
   /** Drops all replies. */
@@ -173,9 +188,13 @@ function createReplyBatcher(stream: Stream, progress: GatewayProgress | undefine
     expect: (commands) => {
       expected += commands
     },
-    add: (ticket, answer) => {
+    add: (ticket, answer, span) => {
       if (!isOpen) return
       const reply = toWire(ticket, answer)
+      if (span) {
+        reply.traceparent = span.traceparent
+        reply.parent = span.parent
+      }
       const size = (reply.body?.length ?? 0) * UTF8_BYTES_PER_UNIT
       if (pending.length === STREAM_BATCH_MAX || bytes + size > STREAM_BATCH_MAX_BYTES) flush()
       if (pending.length === 0) queueMicrotask(flush)

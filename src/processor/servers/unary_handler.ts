@@ -10,6 +10,7 @@ import { ANSWER_WITHIN_MS } from '../../base/constants.js'
 import { plus, type Clock } from '../../base/clock.js'
 import { tenantOf, type PartnerId, type TenantId } from '../../base/ids.js'
 import type { Random } from '../../base/random.js'
+import type { Sampler } from '../../tracing/sampler.js'
 import type { Actor__Output as WireActor } from '../../../protos/types/causeway/operator/v1/Actor.js'
 import type { Tenant__Output as Tenant } from '../../../protos/types/causeway/v1/Tenant.js'
 import type { Answer } from '../cycle/answer.js'
@@ -26,6 +27,7 @@ import { originOf, requestIdMetadata } from './request_id.js'
 export interface UnaryDependencies {
   readonly clock: Clock
   readonly random: Random
+  readonly sampler?: Sampler | undefined
   readonly memory: Memory
   readonly pipeline: Pick<Pipeline, 'submit'>
   readonly reader: QueryRunner
@@ -83,7 +85,7 @@ export function unaryAfter<Request, Response, Ready>(
 
 /** Runs a command as one step of a call. */
 export function decided(
-  dependencies: Pick<UnaryDependencies, 'clock' | 'random' | 'pipeline'>,
+  dependencies: Pick<UnaryDependencies, 'clock' | 'random' | 'sampler' | 'pipeline'>,
   metadata: Metadata,
   work: QueuedCommand,
 ): Promise<Answer> {

@@ -16,6 +16,8 @@ import type { Logger } from '../../base/log.js'
 import { readRailInstruction } from '../instruction_codec.js'
 import { createBatchingWriter } from '../batching_writer.js'
 import type { RailReport } from '../rail.js'
+import type { Tracer } from '../../tracing/tracer.js'
+import { recordReceipts } from './receipt_spans.js'
 import { writeReport } from '../report_codec.js'
 import type { Cycle } from './cycle.js'
 
@@ -37,6 +39,8 @@ export interface LinkOptions {
   /** Called once. */
   readonly onClose: () => void
   readonly fail: (error: unknown) => void
+  /** Undefined: nothing is traced. */
+  readonly tracer?: Tracer | undefined
 }
 
 export interface Link {
@@ -51,7 +55,7 @@ export interface Link {
 }
 
 export function createLink(options: LinkOptions): Link {
-  const { call, cycle, log, shards, takes, onClose, fail } = options
+  const { call, cycle, log, shards, takes, onClose, fail, tracer } = options
   const reports = createBatchingWriter({ sink: call, pack, bound: REPORTS_WAITING_MAX })
   let open = true
   let reading = true
@@ -84,7 +88,9 @@ export function createLink(options: LinkOptions): Link {
     if (railInstructions.length === 0) return
     inFlight += railInstructions.length
     if (inFlight > INSTRUCTIONS_IN_FLIGHT_MAX) call.pause()
+    const startedAt = tracer?.now() ?? 0
     void cycle.submit(railInstructions, send).then(() => {
+      if (tracer !== undefined) recordReceipts(tracer, railInstructions, startedAt)
       inFlight -= railInstructions.length
       if (inFlight <= INSTRUCTIONS_IN_FLIGHT_MAX) call.resume()
     })

@@ -21,6 +21,7 @@ import { FILES } from '../../base/subjects.js'
 import { createMetrics, type Metrics } from '../../metrics/metrics.js'
 import { ownPage, reportProcess } from '../../metrics/process_metrics.js'
 import { reportStoreFile } from '../../metrics/store_files.js'
+import { openTracer } from '../../tracing/tracer.js'
 import type { Bank } from './bank.js'
 import { startBankAdapter } from './bank_adapter.js'
 import { BANK_JOURNAL_SCHEMA, openJournal } from './journal.js'
@@ -64,13 +65,23 @@ export async function runRail({ process: name, about, schema, start }: RailProce
   reportStoreFile(metrics, file)
   if (replaces) await formerEnded()
   const journal = await openJournal({ file, schema, random })
+  const elapsed = (): number => performance.now()
+  const tracer = openTracer({
+    ...{ process: 'rail', settings, metrics, clock: systemClock, elapsed, random, log },
+  })
   const served = {
+    tracer,
     ...{ address: settings.RAIL_LISTEN, tls: openGrpcTls(settings, log), journal },
     ...{ callers: createCallers(settings.CALLERS.map(configuredCaller), systemClock) },
     ...{ clock: systemClock, random, log, fail: (error: unknown) => exitToRecover(log, error) },
   }
   const rail = await start(served, settings)
-  await serve({ rail, log, settings, metrics, closeJournal: () => journal.close() })
+  const close = async (): Promise<void> => {
+    await rail.close()
+    await journal.close()
+    await tracer?.stop()
+  }
+  await serve({ rail, log, settings, metrics, close })
 }
 
 function exitToRecover(log: Logger, error: unknown): void {
@@ -83,10 +94,10 @@ interface Serving {
   readonly log: Logger
   readonly settings: Settings
   readonly metrics: Metrics
-  readonly closeJournal: () => Promise<void>
+  readonly close: () => Promise<void>
 }
 
-async function serve({ rail, log, settings, metrics, closeJournal }: Serving): Promise<void> {
+async function serve({ rail, log, settings, metrics, close }: Serving): Promise<void> {
   let serving = true
   const ops = isSupervised()
     ? undefined
@@ -99,8 +110,7 @@ async function serve({ rail, log, settings, metrics, closeJournal }: Serving): P
     metrics: () => metrics.text(),
     stop: async () => {
       serving = false
-      await rail.close()
-      await closeJournal()
+      await close()
       await ops?.close()
     },
   })

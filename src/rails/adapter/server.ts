@@ -21,6 +21,7 @@ import type { Logger } from '../../base/log.js'
 import { contracts } from '../../base/protos.js'
 import type { EffectId } from '../../base/ids.js'
 import type { Random } from '../../base/random.js'
+import type { Tracer } from '../../tracing/tracer.js'
 import type { BankOutcome } from './bank.js'
 import { createCycle } from './cycle.js'
 import type { Journal } from './journal.js'
@@ -47,6 +48,8 @@ export interface AdapterOptions {
   readonly rules: Rules
   /** Called when the process must exit and recover from the journal. */
   readonly fail: (error: unknown) => void
+  /** Undefined: nothing is traced. */
+  readonly tracer?: Tracer | undefined
 }
 
 export interface Adapter {
@@ -59,7 +62,7 @@ export interface Adapter {
 }
 
 export async function startAdapter(options: AdapterOptions): Promise<Adapter> {
-  const { name, journal, clock, random, log, rules, fail } = options
+  const { name, journal, clock, random, log, rules, fail, tracer } = options
   const links = createLinks()
   const cycle = createCycle({
     journal,
@@ -111,7 +114,7 @@ export async function startAdapter(options: AdapterOptions): Promise<Adapter> {
     }
     const shards = shardsOf(call.metadata)
     const { takes } = links
-    const link = createLink({ call, cycle, log, shards, takes, onClose, fail })
+    const link = createLink({ call, cycle, log, shards, takes, onClose, fail, tracer })
     links.add(link)
     log.info({ links: links.size, shards }, 'link opened')
   }

@@ -28,6 +28,7 @@ export const COMMIT_FUNCTION = createCommitFunction({
         open: 'integer',
         body: 'text',
         request_id: 'text',
+        traceparent: 'text',
       },
     },
     deliveries: {
@@ -122,6 +123,7 @@ export function commitValues(
       open: open.get(row.id) ?? 0,
       body: row.body,
       request_id: row.requestId,
+      traceparent: row.traceparent,
     })),
     deliveries: all.deliveries.map((row) => ({
       id: row.id,

@@ -17,6 +17,7 @@ import {
   type RequestId,
   type TenantId,
 } from '../../../base/ids.js'
+import type { Traceparent } from '../../../base/traceparent.js'
 import { isCorridor, type Corridor } from '../../../qr/corridor.js'
 import { intentTransitions } from '../../../../actors/intent/machine.js'
 import { createdView } from '../../../../actors/intent/view.js'
@@ -114,11 +115,12 @@ function newContext(
     wakeAt: expiresAt,
   }
   if (origin.requestId !== null) context.requestId = origin.requestId
+  if (origin.traceparent !== undefined) context.traceparent = origin.traceparent
   return context
 }
 
 /** Assigned, because a copy of the context costs a microsecond. */
-type NewContext = IntentContext & { requestId?: RequestId }
+type NewContext = IntentContext & { requestId?: RequestId; traceparent?: Traceparent }
 
 function viewOf(context: IntentContext, vault: Vault): object {
   const { id, tenant, session } = context

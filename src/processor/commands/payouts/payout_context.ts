@@ -61,6 +61,7 @@ export function newContext(
     ...(rail === null ? {} : { rail }),
     createdAt: now,
     ...(origin.requestId === null ? {} : { requestId: origin.requestId }),
+    ...(origin.traceparent === undefined ? {} : { traceparent: origin.traceparent }),
     wakeAt: now,
   }
 }
