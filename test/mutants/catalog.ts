@@ -7,6 +7,7 @@ import { IDEMPOTENCY } from './catalog/idempotency.js'
 import { LEDGER } from './catalog/ledger.js'
 import { LIFECYCLE } from './catalog/lifecycle.js'
 import { LIMITS } from './catalog/limits.js'
+import { POSTGRES } from './catalog/postgres.js'
 import { RECOVERY } from './catalog/recovery.js'
 import { SECOND_OPERATOR } from './catalog/second_operator.js'
 import { TENANCY } from './catalog/tenancy.js'
@@ -20,6 +21,7 @@ export const CATALOG = {
   ledger: LEDGER,
   lifecycle: LIFECYCLE,
   limits: LIMITS,
+  postgres: POSTGRES,
   recovery: RECOVERY,
   second_operator: SECOND_OPERATOR,
   tenancy: TENANCY,

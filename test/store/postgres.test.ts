@@ -13,6 +13,8 @@ import {
   parseStoreUrl,
   type Connection,
 } from '../../src/store/postgres/connection.js'
+import { COMMIT_FUNCTION, commitValues } from '../../src/store/postgres/commit.js'
+import { FENCED } from '../../src/store/postgres/commit_function.js'
 import { acquireLease, LEASE_TIMEOUT_MS, takeOver } from '../../src/store/postgres/lease.js'
 import { READS_WITHIN_MS } from '../../src/store/postgres/ownership.js'
 import { openPostgresStore } from '../../src/store/postgres/store.js'
@@ -128,6 +130,7 @@ void t.test('a take-over terminates a blocked commit, of which nothing is stored
   const blocker = await connected(t, shard)
   await blocker.exec('BEGIN; LOCK TABLE intents IN ACCESS EXCLUSIVE MODE')
   const stuck = first.store.commit(batchOf({ intents: [anIntent('pi_1')] })).catch((e: Error) => e)
+  await untilBlocked(await connected(t, shard), 'causeway commits')
   const second = await opened(t, shard, { holder: 'two', isHurried: true, pause: shortPause })
   t.match(await stuck, { message: /terminat/ })
   await blocker.exec('ROLLBACK')
@@ -147,6 +150,7 @@ void t.test(
       .commit(batchOf({ intents: [anIntent('pi_1')] }))
       .catch((e: Error) => e)
     const rows = await connected(t, shard)
+    await untilBlocked(rows, 'causeway commits run1')
     const name = `SELECT pid FROM pg_stat_activity WHERE application_name = 'causeway commits run9'`
     const [session] = await rows.all<{ pid: number }>(name)
     const seen = { epoch: 1, holder: 'one#run1', beat: 0, session: session?.pid ?? 0 }
@@ -158,6 +162,30 @@ void t.test(
     await stuck
   },
 )
+
+/** Until a commit of this session waits for the lock of another one. */
+const untilBlocked = (rows: Connection, session: string): Promise<true> =>
+  eventually('the commit is blocked', async () => {
+    const waiting = `SELECT 1 FROM pg_stat_activity
+      WHERE application_name = ? AND wait_event_type = 'Lock'`
+    return (await rows.all(waiting, [session])).length > 0
+  })
+
+void t.test('a batch is committed once, after the one before it, in its epoch', async (t) => {
+  const shard = newShard()
+  await opened(t, shard)
+  const rows = await connected(t, shard)
+  const commit = (epoch: number, batch: number): Promise<number> => {
+    const values = commitValues(batchOf({ intents: [anIntent('pi_1')] }), epoch, batch)
+    return rows.run(COMMIT_FUNCTION.statement, values)
+  }
+  const fenced = { code: FENCED }
+  await t.rejects(commit(1, 2), fenced, 'the one before it is missing')
+  await t.rejects(commit(2, 1), fenced, 'another epoch')
+  await commit(1, 1)
+  await t.rejects(commit(1, 1), fenced, 'a second time')
+  await commit(1, 2)
+})
 
 const CANDIDATE = { holder: 'two#run2', pause: (ms: number) => longPause(ms / 20), log }
 
