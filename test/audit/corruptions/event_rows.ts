@@ -24,7 +24,7 @@ export const events: Corruptions = ({ payouts, intents }) => [
   ...breaks('no_orphan_events', {
     'an event of a transition that did not happen': [
       `INSERT INTO events SELECT 1000, 'evt_x', tenant, 1000, 'payout.failed', entity,
-        created_at, settled_at, body, NULL, 'rail' FROM events
+        created_at, settled_at, body, NULL, 'rail', NULL FROM events
         WHERE entity = '${payouts.completed}' AND type = 'payout.completed'`,
       payouts.completed,
     ],
@@ -34,7 +34,7 @@ export const events: Corruptions = ({ payouts, intents }) => [
     ],
     'an event of a refund that did not fail': [
       `INSERT INTO events SELECT 1000, 'evt_x', tenant, 1000, type,
-        '${intents.captured}@1', created_at, settled_at, body, NULL, 'rail' FROM events
+        '${intents.captured}@1', created_at, settled_at, body, NULL, 'rail', NULL FROM events
         WHERE entity = '${intents.refundFailed}@1'`,
       `${intents.captured}@1`,
     ],
