@@ -306,11 +306,6 @@ export const SETTINGS = {
     'a number from 0 to 1',
     'share of new payments that are traced, and bound of the traces that callers ask for',
   ),
-  TRACE_VIEW_URL: webUrl(
-    /^[^\s@?#/][^\s@]*\{trace_id\}[^\s@]*$/,
-    'a URL with {trace_id}',
-    'where the console links to a trace, for example http://127.0.0.1:16686/trace/{trace_id}',
-  ),
 } as const satisfies Record<string, Setting<unknown>>
 
 export type SettingName = keyof typeof SETTINGS

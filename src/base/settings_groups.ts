@@ -92,5 +92,5 @@ export const SETTINGS_GROUPS: Readonly<Record<string, readonly SettingName[]>> =
     'LOG_REQUESTS_PER_SECOND',
     'LOG_REFUSALS_PER_SECOND',
   ],
-  Traces: ['OTLP_URL', 'OTLP_HEADERS_FILE', 'TRACE_SAMPLE', 'TRACE_VIEW_URL'],
+  Traces: ['OTLP_URL', 'OTLP_HEADERS_FILE', 'TRACE_SAMPLE'],
 }
