@@ -13,9 +13,10 @@ import {
 
 const PROGRAMS = Object.keys(SETTINGS_READ_BY) as OwnProgram[]
 const IMPORTED = /(?:from|import) '(\.[^']+)\.js'/g
-/** Files that name settings and are not programs. */
+/** Files that name settings in texts, or all of them. */
 const OF_ALL_SETTINGS = [
-  ...['src/base/settings.ts', 'src/base/settings_reader.ts', 'src/metrics/process_families.ts'],
+  ...['src/base/settings.ts', 'src/base/settings_reader.ts', 'src/base/errors.ts'],
+  ...['src/metrics/process_families.ts', 'src/metrics/processor_families.ts'],
 ]
 
 /** All source files that a program imports. */
