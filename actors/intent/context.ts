@@ -37,7 +37,7 @@ export interface Scanned {
   /** Digest of corridor, destination, references and amount. */
   readonly duplicateKey: string
   readonly quote: Quote
-  /** The request that scanned; absent: unknown. */
+  /** The request that scanned the QR. Absent if it is not known. */
   readonly requestId?: RequestId
 }
 
@@ -54,7 +54,7 @@ export interface Confirmation {
   readonly monthKey: string
   /** The rail must refuse the instruction after this instant. */
   readonly notAfter: Instant
-  /** That of its route; absent: confirmed before the rails had names. */
+  /** The rail of its route. Absent if it was confirmed before the rails had names. */
   readonly rail?: string
 }
 
@@ -89,9 +89,9 @@ export interface IntentContext {
   /** The partner's attestations as JSON text, stored as evidence only. */
   readonly attestations: string
   readonly createdAt: Instant
-  /** The request that created it; absent: unknown. */
+  /** The request that created it. Absent if it is not known. */
   readonly requestId?: RequestId
-  /** The trace that it belongs to: that of the first request that had one; absent: none. */
+  /** The trace of the first request that had one. Absent if there is none. */
   readonly traceparent?: Traceparent
   readonly expiresAt: Instant
   /** The token minted at creation, for the replay of the create. `exp` in epoch seconds. */
@@ -101,7 +101,7 @@ export interface IntentContext {
   readonly scanned?: Scanned
   readonly confirmation?: Confirmation
   readonly confirmedAt?: Instant
-  /** Confirmed but not submitted; absent: never held. */
+  /** Confirmed but not submitted. Absent if it was never held. */
   readonly heldFor?: Hold
   readonly handedOverAt?: Instant
   readonly asked?: number
@@ -115,9 +115,9 @@ export interface IntentContext {
   readonly recall?: Recall
   /** When the rail last refused a recall. */
   readonly refundFailedAt?: Instant
-  /** Number of recalls that the rail refused, each with one event; absent: none. */
+  /** Number of recalls that the rail refused, each with one event. Absent if there is none. */
   readonly refundsFailed?: number
-  /** When the timer is due; null: no timer. */
+  /** When the timer is due. Null if there is no timer. */
   readonly wakeAt: Instant | null
 }
 

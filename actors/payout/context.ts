@@ -47,15 +47,15 @@ export interface PayoutContext {
   readonly metadata: Readonly<Record<string, string>>
   /** Id of the orphan execution that it equals, for which it was held in `created`. */
   readonly orphan?: string
-  /** Held in `processing`, where it was found equal later; absent: never. */
+  /** Held in `processing`, where it was found equal later. Absent if it was not. */
   readonly heldFor?: Hold
   readonly beneficiary: FrozenBeneficiary
-  /** That of its route at its acceptance; absent: accepted before the rails had names. */
+  /** The rail of its route at its acceptance. Absent in payouts from before rails had names. */
   readonly rail?: string
   readonly createdAt: Instant
-  /** The request that created it; absent: unknown. */
+  /** The request that created it. Absent if it is not known. */
   readonly requestId?: RequestId
-  /** The trace that it belongs to: that of the first request that had one; absent: none. */
+  /** The trace of the first request that had one. Absent if there is none. */
   readonly traceparent?: Traceparent
   readonly processingAt?: Instant
   readonly completedAt?: Instant

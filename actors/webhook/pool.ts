@@ -73,7 +73,7 @@ interface InFlight {
 
 export interface PoolOptions extends AttemptOptions {
   readonly store: WebhookStore
-  /** Attempts a second to one endpoint; null: unlimited. */
+  /** Attempts a second to one endpoint. Null means unlimited. */
   readonly ratePerSecond: number | null
   readonly clock: Clock
   readonly log: Logger

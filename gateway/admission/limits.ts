@@ -44,7 +44,7 @@ export interface Limits {
   readonly overload: LoadShedder['admission']
   /** Counts a request that the load shedder rejected. */
   readonly shed: () => void
-  /** Before authentication; null: accepted. */
+  /** Before authentication. Null if the request is accepted. */
   readonly source: (request: RequestContext) => Exceeded | null
   /** After authentication, likewise. */
   readonly caller: (caller: Caller) => Exceeded | null

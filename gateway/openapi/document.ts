@@ -45,7 +45,7 @@ export function openApiDocument(routes: readonly AnyRoute[], examples: Examples)
   }
 }
 
-/** The body of a route's requests; undefined: they have none. */
+/** The body of a route's requests. Undefined if they have none. */
 function bodyOf(route: AnyRoute): LocalOperation['body'] {
   if (route.auth === 'none') return route.operation.body
   const { content } = route.operation

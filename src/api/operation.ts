@@ -47,7 +47,7 @@ export interface Description {
   readonly summary: string
   /** Markdown. */
   readonly description: string
-  /** The answer's schema in `components.schemas`; null: no call succeeds. */
+  /** The answer's schema in `components.schemas`. Null if no call succeeds. */
   readonly answer: string | null
   readonly answerText: string
   /** Beyond those that every operation can answer. */
@@ -155,7 +155,7 @@ export interface LocalOperation extends Description {
   readonly body?: Pick<BodyContent<unknown>, 'name' | 'schema' | 'isRequired'>
   /** Why there is no call of internal services. */
   readonly noRpc: string
-  /** The method of the TypeScript client; null: there is none. */
+  /** The method of the TypeScript client. Null if there is none. */
   readonly client: string | null
 }
 

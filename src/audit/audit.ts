@@ -25,7 +25,7 @@ export interface AuditReport {
   readonly checks: readonly CheckResult[]
   /** Databases, and the rail's key, that are missing, or skipped because of `live`. */
   readonly notAudited: readonly Source[]
-  /** Epoch milliseconds, as the operator stated it; null: the pools were never replaced. */
+  /** Epoch milliseconds, as the operator stated it. Null if the pools were never replaced. */
   readonly poolsReplacedAt: number | null
   readonly broken: BrokenInvariant | null
   /** Payouts and intents whose rows cannot be read. */

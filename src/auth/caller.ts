@@ -23,7 +23,7 @@ export interface Caller {
   readonly kind: CallerKind
   /** The roles of an operator. Other kinds have none. */
   readonly roles: readonly OperatorRole[]
-  /** The partners that an internal service may act for; null: all. */
+  /** The partners that an internal service may act for. Null means all. */
   readonly partners: readonly string[] | null
 }
 

@@ -25,7 +25,7 @@ export type Resolve = (host: string) => Promise<readonly string[]>
 const resolveByDns: Resolve = async (host) =>
   (await lookup(host, { all: true })).map(({ address }) => address)
 
-/** The name in a list of one entry that may have several addresses; null: the list is fixed. */
+/** The name in a list of one entry that may have several addresses. Null if the list is fixed. */
 export function sharedName(addresses: readonly string[]): string | null {
   const [only] = addresses
   if (only === undefined || addresses.length > 1 || isUnixSocket(only)) return null

@@ -18,9 +18,9 @@ export const EVENT_HEADERS = {
   id: 'Nats-Msg-Id',
   /** The sequence of each event, separated by spaces; bodies do not contain it. */
   sequences: 'Causeway-Sequences',
-  /** The request id of each event or `-`, separated by spaces; absent: no event has one. */
+  /** The request id of each event or `-`, separated by spaces. Absent if no event has one. */
   requests: 'Causeway-Request-Ids',
-  /** The `traceparent` of each event or `-`, separated by spaces; absent: no event is traced. */
+  /** The `traceparent` of each event or `-`, separated by spaces. Absent if none is traced. */
   traces: 'Causeway-Traceparents',
   /** Present: its events may have been published before, in another message. */
   repeated: 'Causeway-Repeated',

@@ -21,9 +21,9 @@ export interface BusEvent {
   readonly createdAt: Instant
   /** The webhook body. */
   readonly body: string
-  /** The request that caused it; null: none. */
+  /** The request that caused it. Null if there is none. */
   readonly requestId: string | null
-  /** The span that it was published in; null: it is not traced. */
+  /** The span that it was published in. Null if it is not traced. */
   readonly traceparent: Traceparent | null
 }
 

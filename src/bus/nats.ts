@@ -64,7 +64,7 @@ export interface BusOptions extends BusServer {
   readonly ackWaitMs?: number
   /**
    * Whether the bus may be used. Called each time before the bus comes up, and retried while it
-   * refuses. `newest`: the last event in the stream; null: none.
+   * refuses. `newest`: the last event in the stream. Null if there is none.
    */
   readonly admit?: (newest: NewestEvent | null) => Promise<boolean>
   readonly clock: Clock

@@ -55,7 +55,7 @@ export interface Attempt {
   readonly error: Error | undefined
   readonly idempotencyKey: string | undefined
   readonly durationMs: number
-  /** Until the next attempt; undefined: this was the last one. */
+  /** Until the next attempt. Undefined if this was the last one. */
   readonly retryInMs: number | undefined
 }
 

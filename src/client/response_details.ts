@@ -11,7 +11,7 @@ export interface ResponseDetails {
   readonly headers: IncomingHttpHeaders
   /** Quote it to support. */
   readonly requestId: string
-  /** Whether a key repeated an earlier answer; undefined: the operation does not say. */
+  /** Whether a key repeated an earlier answer. Undefined if the operation does not say. */
   readonly replayed: boolean | undefined
   /** The key that was sent, also a generated one. */
   readonly idempotencyKey: string | undefined

@@ -13,7 +13,7 @@ const EVERY_MS = 2 * SECOND
 const STREAMS_MAX = 100
 let open = 0
 
-/** @param render undefined: it cannot be made now; null: the session is over */
+/** @param render gives undefined if the view cannot be made now, null if the session is over */
 export function liveStream(c: Context, render: () => Promise<Html | null | undefined>) {
   if (open >= STREAMS_MAX) return c.text('too many pages are open\n', 503)
   return streamSSE(c, async (stream) => {

@@ -34,7 +34,7 @@ export interface Metrics {
   counter<N extends CounterName>(name: N): Counter<N>
   /** The buckets of these label values; keep them where the path is hot. */
   histogram<N extends HistogramName>(name: N, ...labels: LabelValues<N>): Buckets
-  /** Reads a value at each scrape; null: there is none now. */
+  /** Reads a value at each scrape. Null if there is none now. */
   read<N extends ReadableName>(name: N, value: () => number | null | Promise<number | null>): void
   /** Likewise, of a family with labels. */
   readAll<N extends ReadableName>(name: N, values: () => Readings<N> | Promise<Readings<N>>): void

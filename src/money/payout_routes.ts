@@ -19,10 +19,10 @@ export interface Route {
   readonly currency: Currency
   readonly enabled: boolean
   readonly fees: FeeSchedule
-  /** Smallest and largest amount of a payout, inclusive; null: no limit. */
+  /** Smallest and largest amount of a payout, inclusive. Null means no limit. */
   readonly amountMin: bigint | null
   readonly amountMax: bigint | null
-  /** Payouts of at least this amount are held for review; null: none. */
+  /** Payouts of at least this amount are held for review. Null if there is none. */
   readonly reviewFrom: bigint | null
 }
 
@@ -59,7 +59,7 @@ export interface RouteTable {
   /** The route that applies to this tenant, enabled or not; null when there is none. */
   find(tenant: TenantId, country: string, currency: Currency): Route | null
   /**
-   * What a new route of the tenant, or for all tenants, replaces; null: there is none. A default
+   * What a new route of the tenant, or for all tenants, replaces. Null if there is none. A default
    * does not apply to production, so a route for all tenants replaces none.
    */
   inForce(tenant: TenantId | null, country: string, currency: Currency): Route | null

@@ -84,7 +84,7 @@ function stopSignal(): AbortSignal {
 }
 
 interface Run extends MadeBackup {
-  /** Why it is not in the action log; undefined: it is. */
+  /** Why it is not in the action log. Undefined if it is. */
   readonly unrecorded: string | undefined
 }
 

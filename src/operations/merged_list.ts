@@ -25,7 +25,7 @@ export interface ListOrder {
 /** One shard's list. @returns null when the shard does not answer */
 export type PageSource = (cursor: string | undefined) => Promise<Page | null>
 
-/** Where a shard's list continues; null: its end. */
+/** Where a shard's list continues. Null at its end. */
 type Place = { readonly page?: string; readonly after?: string } | null
 type Places = Readonly<Record<string, Place>>
 

@@ -22,7 +22,7 @@ import { terminalMessage, terminalText, type Paint } from './terminal.js'
 /** Where a call prints. */
 export interface Output {
   readonly paint: Paint
-  /** A person who can answer questions; absent: the command runs in a script. */
+  /** A person who can answer questions. Absent if the command runs in a script. */
   readonly terminal?: Readable
   readonly out: Writable
   readonly err: Writable

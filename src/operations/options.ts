@@ -61,7 +61,7 @@ export const OPTIONS = {
 } as const satisfies Record<string, OptionSpec>
 
 interface OptionSpec {
-  /** Placeholder of the value; absent: a switch. */
+  /** Placeholder of the value. Absent if the option is a switch. */
   readonly value?: string
   readonly about: string
   /** Repeatable. */

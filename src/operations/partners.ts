@@ -107,7 +107,7 @@ const reportOf = (partner: Partner): Report => ({
   lines: [table([rowOf(partner)], [])],
 })
 
-/** @param faultOf the fault of one value; undefined: none */
+/** @param faultOf gives the fault of one value, undefined if there is none */
 function parseList(text: string, faultOf: (value: string) => string | undefined): string[] {
   const values = text === 'none' ? [] : text.split(',').map((value) => value.trim())
   for (const value of values) {

@@ -68,7 +68,7 @@ export const recoveryRelease: CliCommand = {
 interface ReadStatement extends MovementFigures {
   /** SHA-256 of the file. */
   readonly sha256: string
-  /** The first and the last time of its lines; null: it has none. */
+  /** The first and the last time of its lines. Null if it has none. */
   readonly span: { readonly first: Instant; readonly last: Instant } | null
   /** Instructions of this shard that the rail has accepted and not executed. */
   readonly accepted: MovementFigures

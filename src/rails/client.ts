@@ -72,7 +72,7 @@ export interface RailConnection {
   readonly log: Logger
   /** For logs. Default: as it describes itself. */
   readonly name?: string
-  /** The shard of the link; absent: this processor has the only books. */
+  /** The shard of the link. Absent if this processor has the only books. */
   readonly shard?: string
   /** Whether the link may open. Called before each opening, and retried while it refuses. */
   readonly admit?: (description: RailDescription) => Promise<boolean>

@@ -43,7 +43,7 @@ export interface MovementSummary extends MovementFigures {
    * executed nor refused by now. Null if the rail does not report them.
    */
   readonly accepted: MovementFigures | null
-  /** At any time, of this processor's shard; null: none yet. */
+  /** At any time, of this processor's shard. Null if there is none yet. */
   readonly newest: NewestMovement | null
 }
 
@@ -68,7 +68,7 @@ export interface RailDescription {
   readonly name: string
   /** This many milliseconds after sending, `not_found` proves that an instruction never arrived. */
   readonly finalityWindowMs: number
-  /** The instruction it received last; null: none, or the rail does not report it. */
+  /** The instruction it received last. Null if there is none, or the rail does not report it. */
   readonly newestInstruction: string | null
 }
 
@@ -103,7 +103,7 @@ export type RailInstruction =
 export const SIMULATED_OUTCOMES = ['completed', 'failed', 'reversed'] as const
 export type SimulatedOutcome = (typeof SIMULATED_OUTCOMES)[number]
 
-/** How the processor reached the rail; absent: an earlier version. */
+/** How the processor reached the rail. Absent if that was an earlier version. */
 export interface Routed {
   /** See `RouteName`. */
   readonly route?: string
@@ -112,7 +112,7 @@ export interface Routed {
 }
 
 export interface Traced {
-  /** The processor's span; absent: the payment is not traced. */
+  /** The processor's span. Absent if the payment is not traced. */
   readonly traceparent?: Traceparent
 }
 
@@ -121,7 +121,7 @@ export interface Instruction extends Routed, Traced {
   /** Not part of the content that the rail compares when an id is repeated. */
   readonly environment: Environment
   /**
-   * The shard that sent it and gets its reports; absent: the sender has the only books. The link
+   * The shard that sent it and gets its reports. Absent if the sender has the only books. The link
    * sets it. Not part of the compared content.
    */
   readonly shard?: string
@@ -135,7 +135,7 @@ export interface Instruction extends Routed, Traced {
   readonly destination: RailDestination
   /** Shown to the recipient where the network allows it. */
   readonly reference: string
-  /** The rail refuses an instruction that it receives later; null: no bound. */
+  /** The rail refuses an instruction that it receives later. Null if there is no bound. */
   readonly notAfter: Instant | null
   /**
    * Sandbox only: the payout's reference, or the suffix of the partner's user id. Empty in
@@ -190,9 +190,9 @@ export type RailRefusal = (typeof REFUSALS)[number]
 interface About extends Routed {
   /** The instruction. */
   readonly id: EffectId
-  /** As the rail stored it; absent: the rail does not report it. */
+  /** As the rail stored it. Absent if the rail does not report it. */
   readonly environment?: Environment
-  /** That of the instruction; absent: the rail does not report it. */
+  /** That of the instruction. Absent if the rail does not report it. */
   readonly shard?: string
   /** Null on an answer that need not be acknowledged. */
   readonly reportId: string | null
@@ -206,7 +206,7 @@ export interface Execution {
   readonly amount: bigint
   readonly currency: string
   readonly destinationAccount: string
-  /** The bank code; absent: the rail does not report it. */
+  /** The bank code. Absent if the rail does not report it. */
   readonly destinationBank?: string
 }
 

@@ -58,7 +58,7 @@ export interface RailTable {
   readonly entries: readonly RailEntry[]
   /** False for an unknown rail. */
   carries(rail: string, route: RouteName): boolean
-  /** The rail of a route for which none was chosen; null: no rail carries it. */
+  /** The rail of a route for which none was chosen. Null if no rail carries it. */
   defaultOf(route: RouteName): string | null
 }
 

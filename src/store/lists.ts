@@ -112,7 +112,7 @@ export interface Lists {
   /** Newest first. */
   intents(filter: IntentFilter, limit: number): Promise<readonly ListedActor[]>
   /**
-   * The id that ends a search after this many intents of the range; undefined: it holds fewer.
+   * The id that ends a search after this many intents of the range. Undefined if it holds fewer.
    */
   intentScanEnd(range: IntentFilter, scanned: number): Promise<string | undefined>
   /** The next links of one user's intents, newest first, starting at this number. */
@@ -181,7 +181,7 @@ export interface ListedEvent {
   readonly createdAt: Instant
   readonly settledAt: Instant | null
   readonly body: string
-  /** The request that caused it; null: none. */
+  /** The request that caused it. Null if there is none. */
   readonly requestId: string | null
   readonly traceparent: string | null
 }

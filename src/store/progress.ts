@@ -37,8 +37,8 @@ export interface ProgressQueries {
   /** The newest event, null when there is none. */
   newestEvent(): Promise<{ readonly id: string; readonly createdAt: number } | null>
   /**
-   * When these books submitted one of their newest instructions, as epoch ms; null: they submitted
-   * none. None of a lost time is older.
+   * When these books submitted one of their newest instructions, as epoch ms. Null if they
+   * submitted none. None of a lost time is older.
    */
   newestSubmission(): Promise<number | null>
   acceptedLosses(kind: 'event' | 'instruction'): Promise<readonly AcceptedLoss[]>

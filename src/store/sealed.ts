@@ -44,7 +44,7 @@ export const isSealedTable = (name: string): name is SealedTable =>
 
 export interface SealedRow {
   readonly id: string
-  /** Encrypted texts separated by spaces; null: none. */
+  /** Encrypted texts separated by spaces. Null if there is none. */
   readonly sealed: string | null
   /** 1: its encrypted texts cannot be read. */
   readonly corrupt: 0 | 1

@@ -45,7 +45,7 @@ export interface CommitRows {
   /** Fingerprints, 8 bytes each. */
   readonly nonces: Buffer | null
   readonly noncesSeenAt: Instant
-  /** Deletes nonces and FX quotes older than this, up to a limit; null: none now. */
+  /** Deletes nonces and FX quotes older than this, up to a limit. Null if none are deleted now. */
   readonly forgetBefore: Instant | null
   /** Deletes nonces with a later time as well: the clock was wrong. */
   readonly forgetAfter: number
@@ -93,9 +93,9 @@ export interface StoredEvent {
   readonly sequence: number
   readonly createdAt: Instant
   readonly body: string
-  /** The request that caused it; null: none. */
+  /** The request that caused it. Null if there is none. */
   readonly requestId: string | null
-  /** The span that it was published in; null: it is not traced. */
+  /** The span that it was published in. Null if it is not traced. */
   readonly traceparent: Traceparent | null
 }
 
@@ -176,9 +176,9 @@ export type RecoveryStop = 'writes' | 'submissions'
 
 /** Whether the commits of a server wait for a standby. */
 export interface Synchrony {
-  /** Why commits are on one server only, without a full stop; null: they wait for a standby. */
+  /** Why commits are on one server only, without a full stop. Null if they wait for a standby. */
   readonly fault: string | null
-  /** Connected synchronous standbys; null: the role may not see them. */
+  /** Connected synchronous standbys. Null if the role may not see them. */
   readonly standbys: number | null
 }
 
@@ -211,7 +211,7 @@ export interface Store {
    * Absent, or null: there is no server, or it is not read.
    */
   clockOffsetMs?(): number | null
-  /** What a recovery stops until an operator releases it; null: nothing. */
+  /** What a recovery stops until an operator releases it. Null outside a recovery. */
   stoppedByRecovery(): Promise<RecoveryStop | null>
   close(): Promise<void>
 }

@@ -19,7 +19,7 @@ interface Source {
   readonly table: 'intents' | 'payouts'
   readonly index: string
   readonly where: string
-  /** SQL for the time of submission; null: no answer is due. */
+  /** SQL for the time of submission. Null if no answer is due. */
   since(dialect: Dialect): string
   readonly id: 'intent' | 'payout'
 }

@@ -47,11 +47,11 @@ export interface ManagedProcess {
   readonly name: string
   readonly pid: number | undefined
   readonly isReady: boolean
-  /** As it reported last; undefined: it reports none. */
+  /** As it reported last. Undefined if it reports none. */
   readonly mode: string | undefined
   /** Why it is not in normal mode, as a sentence without its full stop. */
   readonly modeReason: string | undefined
-  /** What does not work as it should while it is ready; undefined: nothing. */
+  /** What does not work as it should while it is ready. Undefined if everything works. */
   readonly degraded: string | undefined
   /** Unplanned ones. */
   readonly restarts: number

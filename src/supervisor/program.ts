@@ -38,7 +38,7 @@ export interface Program {
   readonly readyWhen: 'message' | ((pid: number) => ReadyInfo | undefined)
   /** It knows the option of a program that replaces a running process. */
   readonly canReplace?: true
-  /** Liveness check; absent: the process is alive while it runs. Never rejects. */
+  /** Liveness check. Without one the process counts as alive while it runs. Never rejects. */
   readonly isAlive?: (info: ReadyInfo) => Promise<boolean>
 }
 

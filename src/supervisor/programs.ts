@@ -82,7 +82,7 @@ export interface Plan {
   cleanUp(): void
 }
 
-/** Servers of others that the stack runs itself; absent: the settings name one, or none is used. */
+/** Servers of others that the stack runs itself. Absent if the settings name one or use none. */
 export interface BundledServers {
   readonly nats: NatsServer | undefined
   readonly postgres: PostgresServer | undefined

@@ -24,7 +24,7 @@ export interface DeliveryContext {
   readonly attempts: number
   /** All tries, probes among them. */
   readonly tries: number
-  /** When the next attempt is due; null: no further one. */
+  /** When the next attempt is due. Null if there is no further one. */
   readonly dueAt: Instant | null
   /** The current attempt is a probe. */
   readonly probing: boolean

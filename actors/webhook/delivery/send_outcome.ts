@@ -1,7 +1,7 @@
 /** The outcome of one call of an endpoint. */
 export type SendOutcome = {
   readonly kind: 'delivered' | 'permanent' | 'gone' | 'retry'
-  /** HTTP status; null: no response. */
+  /** HTTP status. Null if no response came. */
   readonly status: number | null
   /** `http_503`, `timeout`, a network error code…; for logs and the table of attempts. */
   readonly reason: string

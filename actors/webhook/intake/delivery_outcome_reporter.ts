@@ -82,7 +82,7 @@ export function createDeliveryOutcomeReporter({
   }
 
   const reportSettled = async (): Promise<boolean> => {
-    /** Clients of processors that did not answer; undefined: one is not connected. */
+    /** Clients of processors that did not answer. Undefined if one of them is not connected. */
     const away = new Set<EventOutcomesClient | undefined>()
     for (;;) {
       const tenants = away.size === 0 ? undefined : await tenantsWithout(away)

@@ -43,7 +43,7 @@ export interface WebhookRequest {
   readonly eventId: string
   readonly eventType: string
   readonly body: string
-  /** Sent as a header; null: there is none. */
+  /** Sent as a header. Null if there is none. */
   readonly traceparent: Traceparent | null
 }
 

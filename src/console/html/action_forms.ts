@@ -7,7 +7,7 @@ import { html, NOTHING, type Content, type Html } from './html.js'
 export interface Field {
   readonly name: string
   readonly label: string
-  /** A choice; absent: a text. */
+  /** The choices. Absent if the field is a text. */
   readonly choices?: readonly (readonly [value: string, text: string])[]
   readonly hint?: string
   readonly value?: string

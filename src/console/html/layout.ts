@@ -22,7 +22,7 @@ export interface Frame {
     readonly text: string
     readonly secret?: string
   }
-  /** Where the live part is made again; absent: there is none. */
+  /** Where the live part is made again. Absent if there is none. */
   readonly liveFrom?: string
   readonly live: Html
   readonly body: Html

@@ -14,7 +14,7 @@ export interface ListCard<T, A extends object = object> {
   readonly empty: string
   /** The command of the CLI. */
   readonly command: string
-  /** Where its next page is, without the cursor; absent: the list has one page. */
+  /** Where its next page is, without the cursor. Absent if the list has one page. */
   readonly path?: string
   readonly hint?: (answer: A & Listed<T>) => Content
   readonly aside?: (answer: A & Listed<T>) => Content

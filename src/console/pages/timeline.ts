@@ -15,7 +15,7 @@ const KINDS: Readonly<Record<string, string>> = {
   discrepancy: 'Discrepancy',
 }
 
-/** @param found the payment with its events' deliveries; absent: they are not known */
+/** @param found the payment with its events' deliveries. Absent if they are not known */
 export function timeline(entries: readonly Entry[], found: Entity | undefined): Html {
   if (entries.length === 0) return empty('Nothing has happened yet.')
   return html`<ol class="timeline">

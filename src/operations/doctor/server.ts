@@ -15,7 +15,7 @@ export interface ServerState {
   readonly full_page_writes: string
   readonly data_checksums: string
   readonly archive_mode: string
-  /** Epoch ms; null: none failed since the last one that worked. */
+  /** Epoch ms. Null if none failed since the last one that worked. */
   readonly archive_failed_at: number | null
   readonly now: number
 }

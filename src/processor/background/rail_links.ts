@@ -23,7 +23,7 @@ export interface RailLinks extends RailStates {
   onReport(
     handler: (reports: readonly RailReport[], rail: string, finalityWindowMs: number) => void,
   ): void
-  /** Why each link is down, for operators; null: it is up. */
+  /** Why each link is down, for operators. Null if it is up. */
   faults(): ReadonlyMap<string, string | null>
   /** What the statements of all rails have. Never rejects. */
   summarize(period: MovementPeriod): Promise<SummaryAnswer>

@@ -67,7 +67,7 @@ interface Waiting {
   readonly kind: TimerKind
   /** When the row is due. A row that changes afterwards is another timer. */
   readonly dueAt: Instant
-  /** When it acts without the rail; null: never. */
+  /** When it acts without the rail. Null if it never does. */
   readonly until: Instant | null
 }
 
@@ -90,7 +90,7 @@ export function createTimers({
   const failed = new Map<string, Failed>()
   /** By rail and id, in the order in which they were due. */
   const waiting = new Map<string, Map<string, Waiting>>()
-  /** The last row that was read; absent: the next page is the first one. */
+  /** The last row that was read. Absent before the first page. */
   const lastRead = new Map<TimerKind, DueTimer>()
   let running = false
   let loop: Promise<void> = Promise.resolve()

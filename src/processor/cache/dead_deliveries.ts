@@ -14,7 +14,7 @@ export interface DeadDeliveries {
   readonly count: number
   /** When the newest died. */
   readonly newestAt: Instant
-  /** Those of events that are not about an endpoint; null: none. */
+  /** Those of events that are not about an endpoint. Null if there are none. */
   readonly alerting: AlertingDeliveries | null
 }
 

@@ -11,7 +11,7 @@
 export interface WriteBackCache<V> {
   /** The row; null when it does not exist, undefined when it is not loaded. */
   get(key: string): V | null | undefined
-  /** Adds a prefetched row; null: it does not exist. */
+  /** Adds a prefetched row. Null if it does not exist. */
   fill(key: string, value: V | null): void
   /** Sets a new or changed row that `batch` will commit. */
   set(key: string, value: V, batch: number): void

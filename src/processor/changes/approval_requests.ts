@@ -90,7 +90,7 @@ interface GuardedChange<O extends GuardedOperation> {
 const VALID_FOR_MS = DAY
 
 /**
- * The refusal of a change that a second operator must approve; null: the actor may make it now.
+ * The refusal of a change that a second operator must approve. Null if the actor may make it now.
  * Call it for the cases of GUARDED_CHANGES only.
  */
 export function refusalOfOneOperator<O extends GuardedOperation>(

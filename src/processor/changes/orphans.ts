@@ -46,7 +46,8 @@ interface Payment {
 }
 
 /**
- * An open orphan execution that may be this payout; undefined: none, or a reviewer has decided.
+ * An open orphan execution that may be this payout. Undefined if there is none
+ * or a reviewer has decided.
  *
  * @throws CorruptRow when the account number cannot be decrypted
  */
@@ -64,8 +65,8 @@ export function orphanOfPayout(ctx: CommandContext, context: PayoutContext): Orp
 }
 
 /**
- * An open orphan execution that may be this scanned intent; undefined: none, or a reviewer has
- * decided.
+ * An open orphan execution that may be this scanned intent. Undefined if there is
+ * none or a reviewer has decided.
  *
  * @throws CorruptRow when the account number cannot be decrypted
  */
@@ -120,7 +121,7 @@ export function stageOrphan({ memory, batch }: CommandContext, orphan: Orphan): 
 /**
  * Applies a report of the rail about an orphan execution: a payment that these books do not have.
  *
- * @returns why the report contradicts what is known; null: it does not
+ * @returns why the report contradicts what is known, null if it does not
  */
 export function reportOrphan(
   ctx: CommandContext,

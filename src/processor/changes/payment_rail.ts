@@ -37,7 +37,7 @@ export function railOf(context: IntentContext | PayoutContext): string {
 export const railUp = (ctx: CommandContext, context: IntentContext | PayoutContext): boolean =>
   ctx.rails.up(railOf(context))
 
-/** The rail of new payments on a route; null: no rail carries it, or it is down for too long. */
+/** The rail of new payments on a route. Null if none carries it or it is down too long. */
 export function railForNew(ctx: CommandContext, route: RouteName): string | null {
   const rail = railOfRoute(ctx, route)
   return rail === null || ctx.rails.downForMs(rail) > RAIL_OUTAGE_MS ? null : rail

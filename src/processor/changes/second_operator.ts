@@ -171,14 +171,14 @@ export const isGuardedCaller = ({ kind, roles }: Pick<Caller, 'kind' | 'roles'>)
 /** Catches a misplaced decimal point; no corridor currency moves this much in a day. */
 const USUAL_CHANGE_BPS = 500n
 
-/** @param before the rate at the beginning of the day; null: there is none */
+/** @param before the rate at the beginning of the day, null if there is none */
 export const isGuardedRate = (before: Rate | null, after: Rate): boolean =>
   before === null || changeBps(before, after) > USUAL_CHANGE_BPS
 
 /**
  * Whether more can be paid out without a review than before, or for other fees.
  *
- * @param before the route in force until now; null: there is none
+ * @param before the route in force until now, null if there is none
  */
 export function isGuardedRoute(before: Route | null, after: Route): boolean {
   if (!after.enabled) return false

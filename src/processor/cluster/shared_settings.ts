@@ -63,7 +63,7 @@ export function createSharedSettings({
   let running = false
   let timer: NodeJS.Timeout | undefined
   let looking: Promise<void> = Promise.resolve()
-  /** What the cluster has been told; undefined: an earlier owner may have told it of a fault. */
+  /** What the cluster has been told. Undefined if an earlier owner may have told it of a fault. */
   let told: string | undefined
 
   const run = (command: Command, { requestId }: ClusterSetting): Promise<Answer> =>

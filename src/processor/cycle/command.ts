@@ -70,7 +70,7 @@ export interface Work {
   readonly queueKey: QueueKey
   readonly command: Command
   readonly origin: Origin
-  /** After this instant the command is dropped undecided; null: never. */
+  /** After this instant the command is dropped undecided. Null if it never is. */
   readonly deadline: Instant | null
   readonly signedBy: { readonly keyId: KeyId; readonly nonce: Buffer } | null
   readonly reply: Reply

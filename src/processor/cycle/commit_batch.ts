@@ -37,7 +37,7 @@ export interface Transition {
   readonly to: string
   readonly tenant: TenantId
   readonly origin: Origin
-  /** Why it failed; null: it did not. */
+  /** Why it failed. Null if it did not. */
   readonly failure: string | null
   /** As the transition left it. */
   readonly payment: IntentContext | PayoutContext

@@ -14,7 +14,7 @@ export type Cause =
 
 export interface Origin {
   readonly cause: Cause
-  /** The request of a partner, an internal service or an operator; null: there is none. */
+  /** The request of a partner, an internal service or an operator. Null if there is none. */
   readonly requestId: RequestId | null
   /**
    * The span that it belongs to: of the caller when it is submitted, of the command while it is

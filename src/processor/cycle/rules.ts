@@ -23,7 +23,7 @@ export interface Rules {
   readonly spreadBps: number
   /** Requests of a key, for partners without a rate of their own. */
   readonly ratePerSecond: number
-  /** A rate that is older is not used; null: rates do not expire. */
+  /** A rate that is older is not used. Null if rates do not expire. */
   readonly rateMaxAgeMs: number | null
   readonly caps: Readonly<Record<Corridor, Caps>>
   readonly secondOperator: SecondOperatorRule | null

@@ -56,7 +56,7 @@ export interface Shape<R> {
   bytesOf?(row: NoInfer<R>): number
 }
 
-/** @param scanEnd where a bounded search ended without filling the page; undefined: at the end */
+/** @param scanEnd where a bounded search ended without a full page, undefined if at the end */
 export function pageView<R>(
   vault: Vault,
   { place, limit }: Page,

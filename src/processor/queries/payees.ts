@@ -91,7 +91,7 @@ function isEqual(compare: () => boolean): boolean {
   }
 }
 
-/** As `PayeeRecord`; null: nothing was scanned. */
+/** As `PayeeRecord`. Null if nothing was scanned. */
 export async function payeeOfIntent(
   ctx: Reads,
   memory: Memory,

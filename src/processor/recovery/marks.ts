@@ -91,7 +91,7 @@ function highWaterReason(source: string, mark: Progress, books: Progress): strin
   return `the books end ${commits} behind ${source} (${books.lastBatch} < ${mark.lastBatch})`
 }
 
-/** Why no books can have the event; null: some can. */
+/** Why no books can have the event. Null if some can. */
 function faultOf(source: string, id: string, clock: Clock): string | null {
   if (!isIdOf('event', id)) return `${source} names ${JSON.stringify(id)}, which is no event`
   const at = instantOf(id)

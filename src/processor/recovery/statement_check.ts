@@ -21,22 +21,22 @@ import type { MovementPeriod, SummaryAnswer } from '../../rails/rail.js'
 export interface StatementFigures extends MovementFigures {
   /** Figures of this shard's instructions that it shows as accepted and not executed. */
   readonly accepted: MovementFigures
-  /** The first and the last time of its lines; null: it has none. */
+  /** The first and the last time of its lines. Null if it has none. */
   readonly span: { readonly first: Instant; readonly last: Instant } | null
 }
 
 export interface StatementCheck {
-  /** Sentences without their full stop; none: the statement can be right. */
+  /** Sentences without their full stop. Empty if the statement can be right. */
   readonly faults: readonly string[]
-  /** What the rail has in the period of the statement, and has accepted; null: not known. */
+  /** What the rail has in the period of the statement, and has accepted. Null if not known. */
   readonly rail: Pick<MovementFigures, 'sums'> | null
 }
 
 export interface StatementChecker {
   check(statement: StatementFigures): Promise<StatementCheck>
-  /** A statement begins at this time at the latest; null: it has everything. */
+  /** A statement begins at this time at the latest. Null if it must have everything. */
   beginsBefore(): Promise<Instant | null>
-  /** What the rail moved last, as a phrase; null: nothing, or it is not known. */
+  /** What the rail moved last, as a phrase. Null if nothing, or if it is not known. */
   newestAtRail(): Promise<string | null>
 }
 

@@ -15,7 +15,7 @@ interface UpdateStream<Update> {
 
 interface Watcher<Update> {
   readonly stream: UpdateStream<Update>
-  /** Changes during the transfer; null: it is complete. */
+  /** Changes during the transfer. Null if it is complete. */
   held: (() => Update)[] | null
 }
 

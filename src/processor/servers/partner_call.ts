@@ -26,7 +26,7 @@ import { tenantIn, type UnaryDependencies } from './unary_handler.js'
 export type Decoded = Rooted & (CommandOperation | MalformedRequest)
 
 interface Rooted {
-  /** The field of the request that holds the body; absent: the request itself. */
+  /** The field of the request that holds the body. Absent if it is the request itself. */
   readonly root?: string
 }
 

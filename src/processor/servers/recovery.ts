@@ -41,7 +41,7 @@ export interface RecoveryDependencies {
   /** The marks that the books are behind (recovery/marks). */
   readonly behind: () => readonly Behind[]
   readonly statements: StatementChecker
-  /** As the rail names these books; absent: they are the only ones. */
+  /** As the rail names these books. Absent if they are the only ones. */
   readonly shard?: string
   /** How the processor serves. Default: in normal mode. */
   readonly mode?: () => ModeState

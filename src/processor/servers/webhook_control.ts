@@ -43,7 +43,7 @@ export interface NewestEvent {
   readonly tenant: TenantId | undefined
 }
 
-/** Called when a pool connects; null: it has no event. */
+/** Called when a pool connects. Null if it has no event. */
 export type PoolConnected = (pool: number, newest: NewestEvent | null) => void
 
 type Stream = ServerDuplexStream<ControlResponse, ControlRequest>

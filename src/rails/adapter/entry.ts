@@ -13,7 +13,7 @@ export interface Entry {
   readonly id: EffectId
   /** Null: an instruction of an earlier version; counts as the sandbox. */
   readonly environment: Environment | null
-  /** The shard that sent it; null: the sender has the only books, or an earlier version. */
+  /** The shard that sent it. Null if the sender has the only books or is an earlier version. */
   readonly shard: string | null
   readonly purpose: Purpose
   readonly amount: bigint
@@ -21,14 +21,14 @@ export interface Entry {
   readonly account: string
   /** The code of the payee's bank; empty: a proxy, null: a row of an earlier version. */
   readonly bankCode: string | null
-  /** As the journal has it; null: not stored yet. */
+  /** As the journal has it. Null if it is not stored yet. */
   readonly sealedAccount: string | null
-  /** See `statementReference`; null: a row of an earlier version. */
+  /** See `statementReference`. Null in a row of an earlier version. */
   readonly reference: string | null
   /** See `contentOf`. */
   readonly content: string
   readonly receivedAt: Instant
-  /** When money moved out and when it came back; null: it did not. */
+  /** When money moved out and when it came back. Null if it did not. */
   readonly executedAt: Instant | null
   readonly returnedAt: Instant | null
   readonly state: 'pending' | 'executed' | 'refused' | 'returned'
@@ -40,7 +40,7 @@ export interface Entry {
   readonly due: Due | null
   /** The report of the current state, until it is acknowledged. */
   readonly reportId: string | null
-  /** For calls to a bank elsewhere; null: the bank is in this process and needs no call. */
+  /** For calls to a bank elsewhere. Null if the bank is in this process and needs no call. */
   readonly instruction: Instruction | null
 }
 

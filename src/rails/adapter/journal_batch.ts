@@ -27,7 +27,7 @@ export interface BankMessage {
 export interface JournalBatchBuilder {
   /** Takes the due step of an entry. */
   carryOut(entry: Entry): void
-  /** @returns the answer; null: none, or none yet */
+  /** @returns the answer, null if there is none or none yet */
   decide(railInstruction: RailInstruction | BankMessage): RailReport | null
   changes(): JournalBatch
   /** Reports to send once the changes are on disk. */

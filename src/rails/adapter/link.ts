@@ -32,7 +32,7 @@ export interface LinkOptions {
   readonly call: Call
   readonly cycle: Cycle
   readonly log: Logger
-  /** The shards that it names; none: any. */
+  /** The shards that it names. Empty if it serves any. */
   readonly shards: readonly string[]
   /** Whether this link gets the report. */
   readonly takes: (link: Link, report: RailReport) => boolean

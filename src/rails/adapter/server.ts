@@ -129,7 +129,7 @@ export async function startAdapter(options: AdapterOptions): Promise<Adapter> {
   }
 }
 
-/** The shards that a call names; none: any. */
+/** The shards that a call names. Empty if it is about any. */
 const shardsOf = (metadata: Metadata): readonly string[] =>
   metadata
     .get(SHARD_METADATA)

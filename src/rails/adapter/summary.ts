@@ -51,7 +51,7 @@ interface NewestRow {
   readonly at: number
 }
 
-/** @param shard whose newest movement and accepted instructions count; undefined: of any */
+/** @param shard whose newest movement and accepted instructions count; undefined for all */
 export async function summaryOf(
   journal: Reader,
   { from, to }: MovementPeriod,

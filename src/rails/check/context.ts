@@ -71,7 +71,7 @@ export interface RunOptions {
   readonly finalityWindowMs: number
   readonly hasToken: boolean
   readonly behaviors: Behaviors
-  /** Ends when the adapter was started again; absent: the lines with a restart are skipped. */
+  /** Ends when the adapter was started again. Absent if the lines with a restart are skipped. */
   readonly restart?: () => Promise<void>
 }
 

@@ -36,7 +36,7 @@ type Outcome =
 export type LineResult = Outcome & Pick<CheckCase, 'name' | 'sentence'>
 
 /**
- * @param only the names of the lines to run; undefined: all
+ * @param only the names of the lines to run, undefined for all
  * @param onResult called after each line
  */
 export async function runLines(

@@ -214,7 +214,7 @@ export async function checkTimeline(
     throw new NoAnswer(new Error('another server was promoted'))
 }
 
-/** Why a primary is not used; null: it is. */
+/** Why a primary is not used. Null if it is. */
 function faultOf({ system, timeline }: Timeline, known: Timeline | undefined): string | null {
   if (known === undefined || system !== known.system || timeline >= known.timeline) return null
   return `is a former primary: its timeline ${timeline} is before ${known.timeline}`

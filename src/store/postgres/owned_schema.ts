@@ -56,9 +56,9 @@ export interface SchemaOptions {
 
 export interface OwnedSchema<Name extends string> extends Owned {
   readonly writer: Connection
-  /** As of the last reading, some seconds ago at most; null: it is not read. */
+  /** As of the last reading, some seconds ago at most. Null if it is not read. */
   synchrony(): Synchrony | null
-  /** As of the last reading; null: it is not read (postgres/server_clock). */
+  /** As of the last reading. Null if it is not read (postgres/server_clock). */
   clockOffsetMs(): number | null
   readonly readers: Readonly<Record<Name, Connection>>
   close(): Promise<void>

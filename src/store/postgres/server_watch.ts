@@ -30,7 +30,7 @@ export interface ServerWatchOptions {
 }
 
 export interface ServerWatch {
-  /** As of the last reading, some seconds ago at most; null: it is not read. */
+  /** As of the last reading, some seconds ago at most. Null if it is not read. */
   synchrony(): Synchrony | null
   clockOffsetMs(): number | null
   /** @param fail ends the ownership */
@@ -56,7 +56,7 @@ export async function watchServer(options: ServerWatchOptions): Promise<ServerWa
     if (withSynchrony && isSyncRequired !== undefined) synchrony = await readSynchrony(connection)
   }
   const isClockFar = (limitMs: number): boolean => Math.abs(clockOffsetMs ?? 0) > limitMs
-  /** Why the schema is not owned here; null: it may be. */
+  /** Why the schema is not owned here. Null if it may be. */
   const obstacle = (): string | null => {
     if (isClockFar(CLOCK_LIMIT_MS)) return `${CLOCK_DIFFERS} by ${clockOffsetMs} ms`
     return isSyncRequired === true ? (synchrony?.fault ?? null) : null

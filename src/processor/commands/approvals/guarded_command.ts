@@ -43,7 +43,7 @@ interface Guarded<O extends GuardedOperation> {
   command(actor: Actor, given: GuardedArguments[O], links: GuardedLinks): Command
 }
 
-/** The setting for all shards that the arguments describe; null: it is about the own books. */
+/** The setting for all shards that the arguments describe. Null if it is about the own books. */
 const settingOf = {
   set_route: ({ tenant, route }: GuardedArguments['set_route']): SettingContent | null =>
     tenant === null ? routeSetting(route as WireRoute) : null,

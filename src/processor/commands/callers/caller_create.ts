@@ -88,7 +88,7 @@ export function createCaller(actor: Actor, callers: Callers, given: NewCaller): 
   }
 }
 
-/** The owner's credential; null: it has given none. */
+/** The owner's credential. Null if it has given none. */
 function credentialIn(certificate: string | null, digest: string | null) {
   if (certificate !== null && digest !== null) return 'invalid'
   if (certificate !== null) return CERTIFICATE_NAME.test(certificate) ? { certificate } : 'invalid'

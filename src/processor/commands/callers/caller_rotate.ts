@@ -24,7 +24,7 @@ import type { Command } from '../../cycle/command.js'
 
 const OVERLAP_MS = 10 * MINUTE
 
-/** @param given the digest of a token that the owner has made; undefined: a new token is shown */
+/** @param given the digest of a token that the owner has made, undefined if a new token is shown */
 export function rotateCaller(
   actor: Actor,
   callers: Callers,

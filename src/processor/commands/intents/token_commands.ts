@@ -21,7 +21,7 @@ export interface SessionProof {
 
 /**
  * @param commandOf the command; its needs do not depend on the token
- * @param violation of the request; null: it is valid
+ * @param violation of the request, null if it is valid
  */
 export function bySession(
   tenant: TenantId,

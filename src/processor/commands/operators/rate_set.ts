@@ -69,7 +69,7 @@ export function setRate(
   }
 }
 
-/** The refusal of one operator to set it; null: the actor may set it now. */
+/** The refusal of one operator to set it. Null if the actor may set it now. */
 export function refusalOfRate(
   ctx: CommandContext,
   actor: Actor,
@@ -91,7 +91,7 @@ export function refusalOfRate(
   })
 }
 
-/** The rate at the beginning of the UTC day of `at`; null: there was none. */
+/** The rate at the beginning of the UTC day of `at`. Null if there was none. */
 function openingAt(known: KnownRate | undefined, at: Instant): KnownRate['opening'] | null {
   if (known === undefined) return null
   return dayOf(known.opening.at) < dayOf(at) ? { rate: known.rate, at } : known.opening

@@ -22,7 +22,7 @@ import { readFigures, type StoredFigures } from '../../recovery/statement_figure
 export const SKIPPED_POSITIONS = 1_000_000_000
 
 export interface RailCheck {
-  /** Name and digest of the reconciled rail statement; null: the rail was checked without one. */
+  /** Name and digest of the reconciled rail statement. Null if the rail was checked without one. */
   readonly statement: string | null
   readonly figures: StoredFigures | null
   /** True when the rail was checked without a statement. */

@@ -49,7 +49,7 @@ export function setRouteRail(
   }
 }
 
-/** The refusal of one operator to set it; null: the actor may set it now. */
+/** The refusal of one operator to set it. Null if the actor may set it now. */
 export function refusalOfRouteRail(
   ctx: CommandContext,
   actor: Actor,

@@ -53,7 +53,7 @@ export function setRoute(
 
 const INCLUDED = { included: true } as const
 
-/** The refusal of one operator to set it; null: the actor may set it now. */
+/** The refusal of one operator to set it. Null if the actor may set it now. */
 export function refusalOfRoute(ctx: CommandContext, actor: Actor, route: Route): Answer | null {
   const { tenant, country, currency } = route
   const before = ctx.memory.routes.inForce(tenant, country, currency)

@@ -30,7 +30,7 @@ import { logAction, type Actor } from '../../changes/operator_log.js'
 
 const OVERLAP_MS = 14 * DAY
 
-/** @param publicKey the partner's RSA key in PEM; undefined: the secret is shown */
+/** @param publicKey the partner's RSA key in PEM, undefined if the secret is shown */
 export function issueKey(actor: Actor, tenant: TenantId, publicKey?: string): Command {
   return {
     name: 'issue_key',

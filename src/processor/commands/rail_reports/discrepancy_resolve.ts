@@ -25,7 +25,7 @@ export interface Settlement {
   readonly evidence: string
 }
 
-/** The plan of each settlement, by the plan posted to suspense; null: not applicable. */
+/** The plan of each settlement, by the plan posted to suspense. Null if it does not apply. */
 const SETTLEMENTS = {
   keep: null,
   undo: { paid: 'discrepancy_returned', returned: 'discrepancy_paid' },

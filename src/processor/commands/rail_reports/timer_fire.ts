@@ -16,7 +16,7 @@ import { needIntentAndUsage } from '../intents/intent_needs.js'
 /** The view of a timer that can only wait for the rail. */
 export interface WaitsForRail {
   readonly rail: string
-  /** When it acts without the rail; null: never. */
+  /** When it acts without the rail. Null if it never does. */
   readonly waitsUntil: Instant | null
 }
 

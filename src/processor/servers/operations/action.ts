@@ -15,7 +15,7 @@ import type { WebhookPools } from '../../queries/webhook_pools.js'
 export interface CommandOperation {
   readonly command: Command
   /**
-   * The query that runs after the command is committed, given the command's view; null: the
+   * The query that runs after the command is committed, given the command's view. Null if the
    * command's answer is the result.
    */
   readonly query: ((view: object) => Query) | null

@@ -21,7 +21,7 @@ export interface CandidateOptions<Books> {
   readonly url: string
   /** The holder that it writes into a lease. */
   readonly holder: string
-  /** The only shard that it serves; undefined: a spare. */
+  /** The only shard that it serves. Undefined if it is a spare. */
   readonly shard: string | undefined
   /** Kids of its master keys; read at each take-over. */
   readonly masterKeys: () => readonly string[]

@@ -60,7 +60,7 @@ export interface Shard extends Place {
   readonly settingsVersion: number
   /** Settings that they have not applied. */
   readonly settingsBehind: number
-  /** The setting that its owner cannot apply; null: none. */
+  /** The setting that its owner cannot apply. Null if there is none. */
   readonly settingsFault: ShardSettingsFault | null
 }
 
@@ -93,7 +93,7 @@ export interface Cluster extends ClusterSettings {
    * @returns false when a later owner has published its own
    */
   announce(shard: string, epoch: number, address: string, isRestored?: boolean): Promise<boolean>
-  /** The processor that the shard moves to; null: it does not move. */
+  /** The processor that the shard moves to. Null if it does not move. */
   moveOf(shard: string): Promise<string | null>
   /** @returns false when the shard has another epoch, or moves already */
   requestMove(shard: string, epoch: number, to: string): Promise<boolean>
@@ -104,7 +104,7 @@ export interface Cluster extends ClusterSettings {
   /** Undefined: the partner is not placed. */
   whereIs(partner: string): Promise<Place | undefined>
   placeOf(shard: string): Promise<Place | undefined>
-  /** Bytes of WAL that the slowest standby has not replayed; null: unknown, or no standby. */
+  /** Bytes of WAL that the slowest standby has not replayed. Null if unknown or there is none. */
   standbyLag(): Promise<number | null>
   /** @throws NoAnswer when another server was promoted */
   checkServer(): Promise<void>

@@ -28,7 +28,7 @@ export interface SeenShard extends SeenOwner {
   readonly shard: string
   /** Whether the session of the owner's commits is open. */
   readonly isConnected: boolean
-  /** The processor that the shard moves to; null: it does not move. */
+  /** The processor that the shard moves to. Null if it does not move. */
   readonly moveTo: string | null
 }
 

@@ -23,7 +23,7 @@ export interface NewSetting {
 export interface ClusterSetting extends NewSetting {
   readonly version: number
   readonly at: Instant
-  /** The operator who decided to skip it, and why; null: none. */
+  /** The operator who decided to skip it, and why. Null if there is none. */
   readonly skippedBy: string | null
   readonly skipReason: string | null
 }
