@@ -80,7 +80,7 @@ const MODULES: Readonly<Record<string, readonly string[]>> = {
   ],
   'src/console': [
     ...[BASE, 'src/money', 'src/auth', 'actors', 'actors/intent', 'actors/payout'],
-    ...['src/operations', 'protos/types'],
+    ...['src/operations', 'src/reconciliation', 'protos/types'],
   ],
   'src/audit': [BASE, DATABASE, POSTGRES, 'src/supervisor'],
   'src/backup': [BASE, 'src/audit', DATABASE, DATABASE_COPY, POSTGRES],

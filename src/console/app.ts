@@ -10,10 +10,12 @@ import type { HttpBindings } from '@hono/node-server'
 import { Hono, type Context as HonoContext } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie'
-import { actionNamed, outcomeOf } from './actions/actions.js'
+import { actionNamed, noticeOf, outcomeOf } from './actions/actions.js'
+import { runStatement, STATEMENT_MAX_BYTES } from './actions/statement_upload.js'
 import type { Logger } from '../base/log.js'
 import type { Clock } from '../base/clock.js'
 import { Refused } from '../operations/calls.js'
+import { CommandFault } from '../operations/command_fault.js'
 import { html, NOTHING, type Html } from './html/html.js'
 import { errorPage, framedPage, signInPage } from './html/layout.js'
 import { liveStream } from './live.js'
@@ -26,6 +28,8 @@ import { identify, isTokenRejected, type Uplink } from './session/uplink.js'
 import type { StaticFiles } from './static_files.js'
 
 const FORM_MAX_BYTES = 64 * 1_024
+/** Statements of a bank are larger than forms. */
+const UPLOAD = '/statement'
 const TOKEN_MAX = 256
 const YEAR_S = 31_536_000
 const ENDED = 'Your session has ended. Sign in again.'
@@ -62,7 +66,8 @@ export function createApp(console: ConsoleApp): Hono<Env> {
     }
     return next()
   })
-  app.use(bodyLimit({ maxSize: FORM_MAX_BYTES }))
+  const limitForm = bodyLimit({ maxSize: FORM_MAX_BYTES })
+  app.use((c, next) => (c.req.path === UPLOAD ? next() : limitForm(c, next)))
   app.get('/healthz', (c) => c.json({ alive: true }))
   app.get('/assets/*', (c) => asset(c, console.files))
   app.get('/sign-in', (c) =>
@@ -84,6 +89,15 @@ export function createApp(console: ConsoleApp): Hono<Env> {
     return c.redirect('/sign-in', 303)
   })
   app.post('/do/:action', (c) => act(c, console))
+  app.post(UPLOAD, bodyLimit({ maxSize: STATEMENT_MAX_BYTES }), (c) => upload(c, console))
+  app.get(`${UPLOAD}/findings.csv`, (c) => {
+    const { statementRun: run } = c.get('session')
+    if (run === undefined) return c.notFound()
+    return c.body(run.csv, 200, {
+      'content-type': 'text/csv; charset=utf-8',
+      'content-disposition': 'attachment; filename="findings.csv"',
+    })
+  })
   app.get('/live', (c) => live(c, console))
   for (const page of PAGES) app.get(page.path, (c) => show(c, console, page))
   app.notFound((c) => {
@@ -205,6 +219,27 @@ async function act(c: Ctx, console: ConsoleApp) {
   const clients = await session.uplink.clients()
   session.notice = await outcomeOf(action, { clients, field })
   return c.redirect(nextOf(field('back')), 303)
+}
+
+async function upload(c: Ctx, console: ConsoleApp) {
+  if (!(await isOwnForm(c))) return forged(c, console)
+  const session = c.get('session')
+  const form = await c.req.parseBody()
+  const text = (name: string): string => {
+    const value = form[name]
+    return typeof value === 'string' ? value.trim() : ''
+  }
+  const file = form['statement']
+  session.notice = await noticeOf(text('reason'), async () => {
+    if (!(file instanceof File)) throw new CommandFault('Choose the file of the statement.')
+    session.statementRun = undefined
+    session.statementRun = await runStatement({
+      ...{ clients: await session.uplink.clients(), clock: console.clock, file },
+      ...{ from: text('from'), to: text('to'), reason: text('reason') },
+    })
+    return { tone: 'good', text: `${session.statementRun.file} is compared.` }
+  })
+  return c.redirect('/reconciliation', 303)
 }
 
 async function contentOf(c: Ctx, console: ConsoleApp, page: Page, url: URL): Promise<Content> {

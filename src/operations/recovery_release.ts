@@ -20,10 +20,10 @@ import {
 import type { Finding } from '../reconciliation/compare.js'
 import type { AcceptedLine, Period, StatementLine } from '../reconciliation/movement.js'
 import { openStatement, NoStatement, type BadLine } from '../reconciliation/statement.js'
-import { CHANGE, deciderOf } from './actor.js'
+import { actorOf, CHANGE, deciderOf } from './actor.js'
 import { formatWireAmount } from './amounts.js'
 import { CommandFault, type CliCommand, type Context } from './command.js'
-import { compareStatement, statementAt, statementName } from './reconcile.js'
+import { compareStatement, statementAt, statementName } from './statement_comparison.js'
 import { table } from './terminal.js'
 
 export const recoveryRelease: CliCommand = {
@@ -220,7 +220,8 @@ async function orphansIn(
     if (stated.movement === 'returned') returned.add(stated.instruction)
     else missing.set(stated.instruction, stated)
   }
-  await compareStatement(context, periodOf(read), statement, {
+  const operation = { ...context, actor: actorOf(context, 'sandbox') }
+  await compareStatement(operation, periodOf(read), statement, {
     add: (finding) => Promise.resolve(add(finding)),
     close: () => Promise.resolve(),
   })

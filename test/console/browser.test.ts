@@ -28,7 +28,14 @@ const HELD_FROM = 20_000_000
 const HOSTILE = '"><img src=x onerror=alert(1)>{{7*7}}\u202egnp.exe'
 const PAGES = [
   ...['/', '/search', '/review', '/approvals', '/approvals?resolved=yes', '/unknown'],
-  ...['/discrepancies', '/discrepancies?resolved=yes', '/webhooks', '/partners', '/partners/demo'],
+  ...[
+    '/discrepancies',
+    '/discrepancies?resolved=yes',
+    '/reconciliation',
+    '/webhooks',
+    '/partners',
+    '/partners/demo',
+  ],
   ...['/money', '/shards', '/callers', '/actions'],
 ]
 
@@ -164,6 +171,33 @@ void t.test('the console', { skip: skipsBrowser }, async (t) => {
     await ops.json('payout', 'approve', third, '--reason', 'a test')
     await page.locator('.headline .badge', { hasText: 'completed' }).waitFor()
     t.match(await main(), 'approve_payout')
+  })
+
+  await t.test('a statement is uploaded and compared', async (t) => {
+    const today = new Date().toISOString().slice(0, 10)
+    const upload = async (text: string): Promise<string> => {
+      await page.goto(`${url}/reconciliation`)
+      await page.setInputFiles('#statement', {
+        ...{ name: `${HOSTILE}.csv`, mimeType: 'text/csv', buffer: Buffer.from(text) },
+      })
+      await page.fill('#from', today)
+      await page.fill('#reason', 'a test')
+      await page.getByRole('button', { name: 'Compare' }).click()
+      await page.locator('.notice').waitFor()
+      return page.innerText('.notice')
+    }
+    t.match(await upload('a,b\n1,2\n'), /csv: its first line does not name the columns time/)
+    const head = 'time,transaction_id,instruction_id,movement,currency,amount'
+    const line = `${today}T00:00:00Z,bank 1,"<b>${intent.id}",executed,THB,1`
+    t.match(await upload(`${head}\n${line}\n`), 'is compared.')
+    t.match(await main(), /NOT EVERYTHING MATCHES[^]*missing here\s+<b>pi_[^]*missing there/)
+    const [csv] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('link', { name: 'Findings as CSV' }).click(),
+    ])
+    t.match(await readFile(await csv.path(), 'utf8'), /^status,instruction_id/)
+    await page.goto(`${url}/actions`)
+    t.match(await main(), /reconcile/)
   })
 
   await t.test('a dead delivery is sent again, an endpoint is disabled and enabled', async (t) => {

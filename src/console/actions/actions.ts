@@ -5,6 +5,7 @@
  * - A change without an answer may have been made: its notice says so.
  */
 import { Refused } from '../../operations/calls.js'
+import { CommandFault } from '../../operations/command_fault.js'
 import type { Notice } from '../session/sessions.js'
 import type { Action, ActionContext } from './action.js'
 import { PARTNER_ACTIONS } from './partner_actions.js'
@@ -18,12 +19,16 @@ const ACTIONS: ReadonlyMap<string, Action> = new Map(
 /** Undefined: there is no such action. */
 export const actionNamed = (name: string): Action | undefined => ACTIONS.get(name)
 
+export const outcomeOf = (action: Action, context: ActionContext): Promise<Notice> =>
+  noticeOf(context.field('reason'), () => action(context))
+
 /** @throws Refused when the token is rejected */
-export async function outcomeOf(action: Action, context: ActionContext): Promise<Notice> {
-  if (context.field('reason') === '') return { tone: 'bad', text: 'A change needs a reason.' }
+export async function noticeOf(reason: string, act: () => Promise<Notice>): Promise<Notice> {
+  if (reason === '') return { tone: 'bad', text: 'A change needs a reason.' }
   try {
-    return await action(context)
+    return await act()
   } catch (error) {
+    if (error instanceof CommandFault) return { tone: 'bad', text: error.message }
     if (!(error instanceof Refused)) {
       const why = error instanceof Error ? error.message : String(error)
       return {

@@ -37,6 +37,7 @@ const NAVIGATION: readonly (readonly [group: string, pages: readonly (readonly s
       ['/approvals', 'Second operator'],
       ['/unknown', 'Unknown outcomes'],
       ['/discrepancies', 'Discrepancies'],
+      ['/reconciliation', 'Reconciliation'],
     ],
   ],
   [

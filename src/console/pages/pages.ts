@@ -7,12 +7,14 @@ import { overview } from './overview.js'
 import { partner, partners } from './partners.js'
 import { payment } from './payment.js'
 import { approvals, unknown } from './queues.js'
+import { reconciliation } from './reconciliation.js'
 import { review } from './review.js'
 import { search } from './search.js'
 import { callers, shards } from './service.js'
 import { webhooks } from './webhooks.js'
 
 export const PAGES: readonly Page[] = [
-  ...[overview, search, payment, review, approvals, unknown, discrepancies, webhooks],
+  ...[overview, search, payment, review, approvals, unknown, discrepancies],
+  ...[reconciliation, webhooks],
   ...[partners, partner, money, shards, callers, actionLog],
 ]

@@ -10,6 +10,7 @@ import { createHash } from 'node:crypto'
 import { sameText } from '../../auth/mac.js'
 import { HOUR, MINUTE, plus, type Clock, type Instant } from '../../base/clock.js'
 import type { Random } from '../../base/random.js'
+import type { StatementRun } from './statement_run.js'
 import type { Uplink } from './uplink.js'
 
 export const IDLE_MS = 15 * MINUTE
@@ -32,6 +33,8 @@ export interface Session {
   readonly formToken: string
   readonly endsAt: Instant
   notice: Notice | undefined
+  /** The last statement that was compared. */
+  statementRun: StatementRun | undefined
 }
 
 export interface Sessions {
@@ -71,7 +74,13 @@ export function createSessions(clock: Clock, random: Random): Sessions {
       if (sessions.size >= SESSIONS_MAX && oldest !== undefined) drop(oldest)
       const cookie = secret()
       const endsAt = plus(clock.now(), LIFETIME_MS)
-      const session = { ...given, formToken: secret(), endsAt, notice: undefined }
+      const session = {
+        ...given,
+        formToken: secret(),
+        endsAt,
+        notice: undefined,
+        statementRun: undefined,
+      }
       sessions.set(keyOf(cookie), { session, usedAt: clock.now() })
       return cookie
     },
