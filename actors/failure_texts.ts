@@ -14,6 +14,19 @@ export const FAILURE_TEXTS: Readonly<Record<string, FailureText>> = {
   account_closed: { message: 'The destination account is closed.', retryable: false },
   account_not_found: { message: 'There is no such destination account.', retryable: false },
   name_mismatch: { message: 'The name does not match the account.', retryable: false },
+  destination_refused: {
+    message: 'The destination does not take this payment.',
+    retryable: false,
+  },
+  unsupported_destination: {
+    message: 'The rail does not reach the destination.',
+    retryable: false,
+  },
+  amount_refused: { message: 'The rail does not take this amount.', retryable: false },
+  compliance_rejected: {
+    message: 'The payment was rejected for compliance reasons.',
+    retryable: false,
+  },
   expired: { message: 'The rail did not accept the payment in time.', retryable: true },
   rail_unavailable: { message: 'The rail could not be reached in time.', retryable: true },
   review_rejected: { message: 'The review did not approve the payout.', retryable: false },

@@ -50,6 +50,9 @@ const MODULES: Readonly<Record<string, readonly string[]>> = {
   'src/rails/adapter': [
     ...[BASE, METRICS, TRACING, 'src/auth', 'src/rails', DATABASE, 'protos/types'],
   ],
+  'src/rails/iso20022': [
+    ...[BASE, 'src/money', 'src/auth', 'src/rails', 'src/rails/adapter', DATABASE],
+  ],
   'src/rails/sandbox': [BASE, 'src/auth', 'src/rails', 'src/rails/adapter', DATABASE],
   [DATABASE]: [BASE, CHECKPOINTS, DIALECT],
   [DATABASE_COPY]: [DATABASE],
@@ -126,6 +129,8 @@ const RANKS: Readonly<Record<string, readonly (readonly string[])[]>> = {
 /** Drivers and engines, each behind its adapters, so that it can be replaced there. */
 const ADAPTERS: Readonly<Record<string, readonly string[]>> = {
   'uWebSockets.js': ['gateway/http/server.ts', 'gateway/http/request_context.ts'],
+  'fast-xml-parser': ['src/rails/iso20022/xml.ts'],
+  jose: ['src/rails/iso20022/signature.ts'],
   nats: ['src/bus/nats.ts'],
   pg: ['src/store/postgres/connection.ts'],
   sqlite3: [DATABASE, DATABASE_COPY, 'src/supervisor/data_folder.ts'],

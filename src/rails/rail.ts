@@ -180,6 +180,15 @@ export const REFUSALS = [
   'account_closed',
   'account_not_found',
   'name_mismatch',
+  /** Blocked, or not of a kind that takes such payments. */
+  'destination_refused',
+  /** The network does not reach the destination's bank. */
+  'unsupported_destination',
+  /** Not an amount that the network or the bank takes. */
+  'amount_refused',
+  'compliance_rejected',
+  /** The recipient's bank did not answer the network, or our account there lacks funds. */
+  'rail_unavailable',
   /** Received after its `notAfter`. */
   'expired',
   /** Any other reason. */

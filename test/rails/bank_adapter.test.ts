@@ -33,9 +33,9 @@ async function anAdapter(t: Test, folder: string, answers: Answers) {
   const bank: Bank = {
     name: 'bank',
     finalityWindowMs: answers.finalityWindowMs ?? 0,
-    submit: (instruction) => {
+    submit: (instruction, receivedAt) => {
       called('submit', instruction)
-      return answers.submit?.(instruction) ?? lost()
+      return answers.submit?.(instruction, receivedAt) ?? lost()
     },
     query: (instruction) => {
       called('query', instruction)

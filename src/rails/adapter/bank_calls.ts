@@ -14,7 +14,12 @@ const CALLS_MAX = 64
 const ANSWERED_WITHIN_MS = 30 * SECOND
 
 export type BankCall =
-  | { readonly kind: 'submit' | 'query'; readonly instruction: Instruction }
+  | {
+      readonly kind: 'submit'
+      readonly instruction: Instruction
+      readonly receivedAt: Instant
+    }
+  | { readonly kind: 'query'; readonly instruction: Instruction }
   | { readonly kind: 'recall'; readonly instruction: Instruction; readonly reason: string }
 
 export interface BankCalls {
@@ -88,7 +93,7 @@ export function createBankCalls({ bank, clock, log, learn }: BankCallsOptions): 
   function answerOf(call: BankCall): Promise<BankOutcome> {
     switch (call.kind) {
       case 'submit':
-        return bank.submit(call.instruction)
+        return bank.submit(call.instruction, call.receivedAt)
       case 'query':
         return bank.query(call.instruction)
       case 'recall':

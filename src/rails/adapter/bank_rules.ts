@@ -14,8 +14,7 @@
 import { HOUR, MINUTE, plus, SECOND, type Instant } from '../../base/clock.js'
 import type { EffectId } from '../../base/ids.js'
 import type { Logger } from '../../base/log.js'
-import type { Execution } from '../rail.js'
-import type { BankOutcome } from './bank.js'
+import type { BankExecution, BankOutcome } from './bank.js'
 import type { BankCall } from './bank_calls.js'
 import type { Entry } from './entry.js'
 import { execute, refuse, returnFunds } from './entry_changes.js'
@@ -46,7 +45,7 @@ export function createBankRules(options: BankRulesOptions): Rules {
     instruction: NonNullable<Entry['instruction']>,
     { now }: DecisionContext,
   ): Entry {
-    asked.push({ kind: 'submit', instruction })
+    asked.push({ kind: 'submit', instruction, receivedAt: pending.receivedAt })
     const due = { at: plus(now, INQUIRED_AFTER_MS), step: 'execute' } as const
     return { ...pending, instruction, due }
   }
@@ -81,8 +80,7 @@ export function createBankRules(options: BankRulesOptions): Rules {
       case 'executed':
         return learnExecution(entry, outcome, context)
       case 'returned':
-        if (entry.state === 'returned') return entry
-        return returnFunds(learnExecution(entry, outcome, context), context)
+        return learnReturn(entry, outcome, context)
       case 'refused':
         if (entry.state === 'pending') return refuse(entry, outcome.refusal, context)
         if (entry.state !== 'refused') contradict(entry, 'refused')
@@ -94,8 +92,21 @@ export function createBankRules(options: BankRulesOptions): Rules {
     }
   }
 
-  function learnExecution(entry: Entry, execution: Execution, context: DecisionContext): Entry {
-    const { transactionId, amount, currency, destinationAccount, destinationBank } = execution
+  /** A return of another amount than was executed is not reported: an operator decides. */
+  function learnReturn(entry: Entry, returned: BankExecution, context: DecisionContext): Entry {
+    if (entry.state === 'returned') return entry
+    const { amount = entry.amount, currency = entry.currency } = returned
+    const isWhole = amount === entry.amount && currency === entry.currency
+    if (entry.executions > 0 && !isWhole) {
+      contradict(entry, 'returned')
+      return entry
+    }
+    return returnFunds(learnExecution(entry, returned, context), context)
+  }
+
+  function learnExecution(entry: Entry, execution: BankExecution, context: DecisionContext): Entry {
+    const { transactionId, amount = entry.amount, currency = entry.currency } = execution
+    const { destinationAccount = entry.account, destinationBank } = execution
     if (entry.executions > 0) {
       const isSame = entry.transactionId === transactionId && entry.amount === amount
       if (!isSame) contradict(entry, 'executed')
@@ -115,7 +126,7 @@ export function createBankRules(options: BankRulesOptions): Rules {
     if (instruction === null || context.now - since < finalityWindowMs) return entry
     const { notAfter } = instruction
     if (notAfter !== null && context.now > notAfter) return refuse(entry, 'expired', context)
-    asked.push({ kind: 'submit', instruction })
+    asked.push({ kind: 'submit', instruction, receivedAt: entry.receivedAt })
     return entry
   }
 

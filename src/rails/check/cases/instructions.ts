@@ -1,10 +1,10 @@
 /** Lines about single instructions: execution, refusal, repetition, lost and late answers. */
+import { REFUSALS } from '../../rail.js'
 import type { CheckCase } from '../check_case.js'
 import { demand, type Sent } from '../context.js'
 import { ask, demandExecution, demandMoved, pay, settle } from '../expectations.js'
 
 const REPEATED = 'A repeated id is never executed again, also not with different content'
-const REFUSALS = ['account_closed', 'account_not_found', 'name_mismatch', 'expired', 'rejected']
 const LOST = 8
 const DAY_MS = 86_400_000
 
@@ -25,14 +25,17 @@ export const INSTRUCTIONS: readonly CheckCase[] = [
   },
   {
     name: 'refused',
-    sentence: '"account_closed" | "account_not_found" | "name_mismatch" | "expired" | "rejected"',
+    sentence: '"account_closed" | "account_not_found" | "name_mismatch" | "destination_refused"',
     run: async (check) => {
       const sent = check.make('refused')
       await demandMoved(check, [], async () => {
         const link = check.open()
         void link.send({ instruct: sent })
         const { refusal } = await link.report(sent.id, 'refused')
-        demand(REFUSALS.includes(refusal), `the refusal is \`${refusal}\``)
+        demand(
+          REFUSALS.some((known) => known === refusal),
+          `the refusal is \`${refusal}\``,
+        )
       })
     },
   },

@@ -1,0 +1,174 @@
+/** Each message as text and back, what each reason code means, and what is refused. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { spawnSync } from 'node:child_process'
+import t from 'tap'
+import { projectRoot } from '../../../src/base/project_root.js'
+import { MESSAGE_BOUNDS, readMessage, writeMessage } from '../../../src/rails/iso20022/codec.js'
+import { saidIn, type Answered } from '../../../src/rails/iso20022/outcome.js'
+import { creditTransfer, uetrOf } from '../../../src/rails/iso20022/payment_messages.js'
+import { findProgram } from '../../../src/supervisor/environment.js'
+import type { Message } from '../../../src/rails/iso20022/messages.js'
+import {
+  AT,
+  PAYOUT,
+  PROXY_TRANSFER,
+  resolution,
+  SAMPLES,
+  statusReport,
+  TRANSFER,
+  US,
+} from './samples.js'
+
+const golden = join(projectRoot(), 'test/rails/iso20022/golden')
+/** An element a line, for readers. */
+const readable = (bytes: Uint8Array): string =>
+  `${Buffer.from(bytes).toString().replaceAll(/></g, '>\n<')}\n`
+const texts = {
+  ...SAMPLES,
+  'pacs.008.001.09.proxy': creditTransfer(PROXY_TRANSFER, AT, US),
+}
+
+for (const [name, message] of Object.entries(texts)) {
+  void t.test(`${name} is written as its golden text and read again`, async (t) => {
+    const file = join(golden, `${name}.xml`)
+    const bytes = writeMessage(message)
+    t.equal(readable(bytes), readFileSync(file, 'utf8'))
+    t.same(readMessage(bytes, MESSAGE_BOUNDS), message)
+    t.same(readMessage(readFileSync(file), MESSAGE_BOUNDS), message, 'with blanks between elements')
+  })
+}
+
+const xmllint = findProgram('xmllint', process.env['PATH'] ?? '')
+void t.test('the golden texts are well-formed', { skip: xmllint === undefined }, async (t) => {
+  const files = Object.keys(texts).map((name) => join(golden, `${name}.xml`))
+  const { status, stderr } = spawnSync(xmllint ?? '', ['--noout', ...files], { encoding: 'utf8' })
+  t.equal(status, 0, stderr)
+})
+
+void t.test('a repeated transfer has the same bytes, and a UETR of its form', async (t) => {
+  const write = (): Buffer => writeMessage(creditTransfer({ ...TRANSFER }, AT, US))
+  t.same(write(), write())
+  t.match(uetrOf(PAYOUT), /^[a-f0-9]{8}-[a-f0-9]{4}-4[a-f0-9]{3}-[89ab][a-f0-9]{3}-[a-f0-9]{12}$/)
+  t.not(uetrOf(PAYOUT), uetrOf(PROXY_TRANSFER.id))
+})
+
+const outcome = (message: Message, answered: Answered = 'submit'): object | undefined =>
+  saidIn(message, answered)[0]?.outcome
+
+/** Each code of a rejection, with the refusal that it is. */
+const REFUSALS: Readonly<Record<string, string>> = {
+  ...{ AC01: 'account_not_found', AC03: 'account_not_found', AC04: 'account_closed' },
+  ...{ AC06: 'destination_refused', AG01: 'destination_refused', AG03: 'destination_refused' },
+  ...{ BE01: 'name_mismatch', BE04: 'name_mismatch', BE05: 'name_mismatch' },
+  ...{ RC01: 'unsupported_destination', RC03: 'unsupported_destination' },
+  ...{ RC04: 'unsupported_destination', AM02: 'amount_refused', AM03: 'amount_refused' },
+  ...{ AM14: 'amount_refused', AM04: 'rail_unavailable', AB05: 'rail_unavailable' },
+  ...{ AB06: 'rail_unavailable', AB07: 'rail_unavailable', AB08: 'rail_unavailable' },
+  ...{ AB09: 'rail_unavailable', AB10: 'rail_unavailable', TM01: 'rail_unavailable' },
+  ...{ MS02: 'rejected', MS03: 'rejected', NARR: 'rejected', FR01: 'compliance_rejected' },
+  RR04: 'compliance_rejected',
+}
+
+void t.test('each reason of a rejection', async (t) => {
+  for (const [code, refusal] of Object.entries(REFUSALS)) {
+    const refused = { kind: 'refused', refusal }
+    t.same(outcome(statusReport('RJCT', code)), refused, code)
+    t.same(outcome(statusReport('RJCT', code), 'query'), refused, `${code} to a query`)
+  }
+  t.same(outcome(statusReport('RJCT', 'ZZ99')), { kind: 'refused', refusal: 'rejected' })
+  t.same(saidIn(statusReport('RJCT', 'ZZ99'), 'submit')[0]?.code, 'ZZ99', 'the code is kept')
+  t.same(outcome(statusReport('RJCT')), { kind: 'refused', refusal: 'rejected' })
+})
+
+void t.test('a rejection that says nothing about the payment is no refusal', async (t) => {
+  const notFound = { kind: 'not_found' }
+  for (const answered of ['submit', 'query', 'nothing'] as const) {
+    t.same(outcome(statusReport('RJCT', 'NOOR'), answered), notFound)
+    for (const code of ['AM05', 'DUPL', 'DU03']) {
+      t.same(outcome(statusReport('RJCT', code), answered), { kind: 'accepted' }, code)
+    }
+  }
+  t.same(outcome(statusReport('RJCT'), 'query'), notFound, 'without a reason')
+  t.same(outcome(statusReport('RJCT', 'ZZ99'), 'query'), notFound, 'with an unknown one')
+  const late = statusReport('RJCT', 'ZZ99')
+  if (late.name !== 'pacs.002.001.11') throw new Error('another message')
+  const [report] = late.body.TxInfAndSts
+  const OrgnlGrpInf = { OrgnlMsgId: 'Q1', OrgnlMsgNmId: 'pacs.028.001.04' }
+  const TxInfAndSts = [{ ...report!, OrgnlGrpInf }]
+  const answer = { ...late, body: { ...late.body, TxInfAndSts } }
+  t.same(outcome(answer, 'nothing'), notFound, 'that comes by itself')
+})
+
+void t.test('statuses, amounts, returns and recalls', async (t) => {
+  const transactionId = uetrOf(PAYOUT)
+  const executed = { kind: 'executed', transactionId, currency: 'VND' }
+  for (const status of ['ACSC', 'ACCC']) {
+    t.same(outcome(statusReport(status)), { ...executed, amount: 1_250_000n })
+  }
+  t.same(outcome(statusReport('ACSC', undefined, 7n)), { ...executed, amount: 7n })
+  t.same(outcome(statusReport('ACSC', undefined, null)), { kind: 'executed', transactionId })
+  for (const status of ['ACTC', 'ACCP', 'ACSP', 'ACWP', 'PDNG', 'RCVD', 'ZZZZ']) {
+    t.same(outcome(statusReport(status)), { kind: 'accepted' }, status)
+  }
+  const returned = { kind: 'returned', transactionId, amount: 1_250_000n, currency: 'VND' }
+  t.same(outcome(SAMPLES['pacs.004.001.10']), returned)
+  for (const code of ['CUST', 'LEGL', 'NOAS']) {
+    t.same(outcome(resolution('RJCR', code)), { kind: 'recall_refused' }, code)
+  }
+  for (const answer of [resolution('RJCR', 'ARDT'), resolution('ACCR'), resolution('PDCR')]) {
+    t.same(outcome(answer), { kind: 'accepted' })
+  }
+  t.same(saidIn(SAMPLES['admi.002.001.01'], 'submit'), [])
+})
+
+void t.test('a report with contradicting references is of no payment', async (t) => {
+  const text = writeMessage(statusReport('RJCT', 'AC04')).toString()
+  const other = PROXY_TRANSFER.id
+  for (const changed of [
+    text.replace(uetrOf(PAYOUT), uetrOf(other)),
+    text.replace(`<OrgnlTxId>${PAYOUT}`, `<OrgnlTxId>${other}`),
+    text.replaceAll(PAYOUT, 'another-member'),
+  ]) {
+    t.not(changed, text)
+    t.same(saidIn(readMessage(Buffer.from(changed), MESSAGE_BOUNDS), 'submit'), [])
+  }
+})
+
+const transfer = writeMessage(SAMPLES['pacs.008.001.09']).toString()
+/** Each change of a valid message, and what is told of it. */
+const FAULTS: readonly (readonly [from: string | RegExp, to: string, fault: RegExp])[] = [
+  ['urn:iso:std:iso:20022:tech:xsd:pacs.008.001.09"', 'urn:other"', /namespace/],
+  ['head.001.001.02', 'head.001.001.01', /namespace/],
+  ['<MsgDefIdr>pacs.008.001.09', '<MsgDefIdr>pacs.008.001.08', /none that we know/],
+  ['<ChrgBr>SLEV</ChrgBr>', '', /ChrgBr is missing/],
+  ['<ChrgBr>SLEV</ChrgBr>', '<ChrgBr>SLEV</ChrgBr><ChrgBr>SLEV</ChrgBr>', /repeated/],
+  ['<ChrgBr>SLEV', '<ChrgBr>XXXX', /another form/],
+  ['<ChrgBr>SLEV</ChrgBr>', '<ChrgBr/>', /another form/],
+  ['<ChrgBr>SLEV', '<ChrgBr a="b">SLEV', /attributes/],
+  ['Ccy="VND">1250000', 'Ccy="VND">1250000.0', /no amount of its currency/],
+  ['Ccy="VND">1250000', 'Ccy="VND">-1', /no amount of its currency/],
+  ['Ccy="VND">1250000', 'Ccy="VND">1e6', /no amount of its currency/],
+  ['Ccy="VND"', 'Ccy="ZZZ"', /no currency/],
+  [' Ccy="VND"', '', /no currency/],
+  [/<UETR>.*<\/UETR>/, '<UETR>1</UETR>', /UETR has another form/],
+  [/<MsgId>.*?<\/MsgId>/, `<MsgId>${'x'.repeat(36)}</MsgId>`, /too long/],
+  [/(<Dbtr>.*?<\/Dbtr>)(<DbtrAcct>.*?<\/DbtrAcct>)/, '$2$1', /out of order/],
+  ['<ChrgBr>SLEV</ChrgBr>', '<ChrgBr>SLEV</ChrgBr><pwn:a/>', /name/],
+  ['</Document>', '</Document><Document/>', /root/],
+  ['<Document xmlns', '<Document xmlns:x="y" xmlns', /attributes|namespace/],
+]
+
+void t.test('a message with a fault is refused, with no value of it in the text', async (t) => {
+  for (const [from, to, fault] of FAULTS) {
+    const changed = transfer.replace(from, to)
+    t.not(changed, transfer, String(from))
+    t.throws(() => readMessage(Buffer.from(changed), MESSAGE_BOUNDS), fault, String(from))
+  }
+  const extended = transfer.replace('<ChrgBr>', '<SttlmPrty>HIGH</SttlmPrty><ChrgBr>')
+  t.same(readMessage(Buffer.from(extended), MESSAGE_BOUNDS), SAMPLES['pacs.008.001.09'])
+  const { name } = TRANSFER.destination
+  const long = { ...TRANSFER, destination: { ...TRANSFER.destination, account: '1'.repeat(35) } }
+  t.throws(() => writeMessage(creditTransfer(long, AT, US)), { message: 'Id is too long' })
+  t.notMatch('Id is too long', name)
+})
