@@ -17,7 +17,14 @@ const LATENCY = { ...latencyMs(createLatencies()), count: 1_000, p50: 18.04, p99
 
 const aWindow = (given: Partial<WindowResult> = {}): WindowResult => ({
   ...{ side: 'service', repeat: 1, seconds: 10, ratePerSecond: 15_000, perCommit: 90 },
-  ...{ latency: LATENCY, phases: [], rejections: LATENCY, arrivals: undefined },
+  ...{
+    latency: LATENCY,
+    operations: {},
+    isOpenLoop: false,
+    phases: [],
+    rejections: LATENCY,
+    arrivals: undefined,
+  },
   journeys: { begun: 200_000, completed: 199_990, overdue: 0, abandoned: 0 },
   errors: { '503 configuration_error': 10 },
   cpuMicros: { gateway: { main: 27.3, others: 1 }, client: { main: 0.1, others: 12 } },
@@ -65,6 +72,7 @@ t.test('an unexpected answer is a fault of a strict window', (t) => {
   const summary: Summary = {
     ...{ sent: 10, answered: 10, begun: 10, completed: 10, completedInWindow: 8 },
     ...{ overdue: 0, abandoned: 0, failed: {}, seconds: 1, latencies, rejections: latencies },
+    operations: {},
   }
   t.same(faultsOf(summary, true), [])
   t.equal(faultsOf({ ...summary, completed: 9 }, false).length, 1, 'a lost journey')
@@ -77,8 +85,8 @@ t.test('an unexpected answer is a fault of a strict window', (t) => {
 
 t.test('a spike is reported with its rejections and recovery time', (t) => {
   const sample = (at: number, p99: number, given: Partial<SampleResult> = {}): SampleResult => ({
-    ...{ at, perSecond: 100, failedPerSecond: 0, abandonedPerSecond: 0 },
-    ...{ p99, p99FromSent: p99 / 2, clientDelayMs: p99 / 10, ...given },
+    ...{ at, offeredPerSecond: 100, perSecond: 100, failedPerSecond: 0, abandonedPerSecond: 0 },
+    ...{ p50: p99, p99, p999: p99, p99FromSent: p99 / 2, clientDelayMs: p99 / 10, ...given },
   })
   const flood = { failedPerSecond: 250, abandonedPerSecond: 150 }
   const samples = [
@@ -257,6 +265,7 @@ t.test('a mix keeps its proportions, and an answer goes to its own part', (t) =>
   const begun = { a: 0, b: 0 }
   const part = (name: 'a' | 'b'): Scenario => ({
     prepare: () => undefined,
+    operation: () => name,
     begin: () => {
       begun[name] += 1
       return Buffer.from(name)
@@ -270,6 +279,7 @@ t.test('a mix keeps its proportions, and an answer goes to its own part', (t) =>
       const asked = mix.begin(turn % 2)?.toString()
       const next = mix.proceed(turn % 2, { status: 200, body: Buffer.alloc(0) })
       t.equal(Buffer.isBuffer(next) ? '' : next.kind, asked === 'a' ? 'completed' : 'failed')
+      t.equal(mix.operation(turn % 2), asked)
     }
     t.same(begun, { a: 3 * round, b: round })
   }

@@ -22,6 +22,8 @@ import type { StoreKind, Tools } from './measured_window.js'
 import { spike, SPIKE_FACTOR, steadyLoad } from './open_loop.js'
 import { profile } from './profile.js'
 import { report } from './report.js'
+import { reportPage } from './report_page/report_page.js'
+import { runBefore } from './report_page/run_before.js'
 import { isVoid, type Part, type RunResult } from './result.js'
 import { runningStack, type RunningStack } from './running_stack.js'
 import { scale } from './scale.js'
@@ -81,7 +83,9 @@ async function measure(kind: string, { gateways, store, out }: Given, { load, ru
   const result: RunResult = { kind, startedAt, machine, settings, ...part }
   const file = join(resolve(out), `${kind}-${startedAt.replaceAll(':', '')}.json`)
   writeFileSync(file, `${JSON.stringify(result, null, 2)}\n`)
-  say(['', report(result), '', `  ${file}`, ...notes].join('\n'))
+  const page = join(resolve(out), 'report.html')
+  writeFileSync(page, reportPage(result, runBefore(resolve(out), result)))
+  say(['', report(result), '', `  ${file}`, `  ${page}`, ...notes].join('\n'))
   return isVoid(result) ? 3 : 0
 }
 

@@ -4,7 +4,7 @@
  */
 import type { Client, Window } from './client/client.js'
 import type { Address } from './client/http_socket.js'
-import { createLatencies, latencyMs } from './client/latency.js'
+import { createLatencies, latencyMs, type LatencyMs } from './client/latency.js'
 import type { Sample, Summary } from './client/load.js'
 import type { Machine } from './machine.js'
 import * as usage from './process_usage.js'
@@ -153,6 +153,11 @@ export async function measureWindow(
   const result = {
     ...{ side, repeat, seconds, ratePerSecond, samples, resources },
     latency: latencyMs(outcome.summary.latencies),
+    operations: Object.fromEntries(
+      Object.entries(outcome.summary.operations).map(([name, one]) => [name, latencyMs(one)]),
+    ) as Readonly<Record<string, LatencyMs>>,
+    /** At a rate of its own, which an open loop has. */
+    isOpenLoop: options.phases !== undefined,
     rejections: latencyMs(outcome.summary.rejections),
     /** From sent, of each phase of the schedule. */
     phases: phases.map(({ latencies }) => latencyMs(latencies)),
@@ -187,16 +192,19 @@ function presigned(options: WindowOptions, rate: number): number {
 }
 
 function sampleResult(sample: Sample, before: number) {
-  const { at, completed, failed, abandoned, clientDelayMs } = sample
+  const { at, due, completed, failed, abandoned, clientDelayMs } = sample
+  const { p50, p99, p999 } = latencyMs(sample.latencies)
   const perSecond = (count: number): number => (count * 1_000) / (at - before)
   return {
     /** Milliseconds since the load began, of which the lead-in is a part. */
     at,
+    /** Due by the schedule; in a closed loop those that began. */
+    offeredPerSecond: perSecond(due),
     perSecond: perSecond(completed),
     failedPerSecond: perSecond(failed),
     abandonedPerSecond: perSecond(abandoned),
-    /** From due, and from sent. */
-    p99: latencyMs(sample.latencies).p99,
+    /** From due; the last one from sent. */
+    ...{ p50, p99, p999 },
     p99FromSent: latencyMs(sample.latenciesFromSent).p99,
     clientDelayMs,
   }

@@ -84,7 +84,7 @@ const findingTable = (findings: readonly Finding[]): string =>
   )
 
 /** Formats a value below 0.01 as such, not as 0. */
-function valueText({ value, unit }: Finding): string {
+export function valueText({ value, unit }: Finding): string {
   if (value === Infinity) return 'never'
   if (Number.isNaN(value)) return 'none'
   const isTrace = Math.abs(value) < 0.005 && Math.abs(value) > 1e-6
@@ -92,7 +92,7 @@ function valueText({ value, unit }: Finding): string {
   return `${Math.abs(value) >= 100 ? fixed(value) : small} ${unit}`.trim()
 }
 
-function targetText(found: Finding): string {
+export function targetText(found: Finding): string {
   const { target, unit } = found
   if (target === undefined) return ''
   const [word, bound] =
@@ -108,7 +108,7 @@ function accountsTable({ lines, audit }: Accounts): string {
   return `${numberTable(rows)}\n  ${audit.replaceAll('\n', '\n  ')}`
 }
 
-function verdict(result: RunResult): string[] {
+export function verdict(result: RunResult): string[] {
   if (isVoid(result)) {
     return ['void: these figures do not count.', ...result.voidBecause.map((why) => `  ${why}`)]
   }
@@ -127,5 +127,5 @@ const numberTable = (rows: readonly (readonly string[])[]): string =>
 
 const tableText = (...given: Parameters<typeof table>): string => terminalText([table(...given)])
 
-const fixed = (value: number, digits = 0): string =>
+export const fixed = (value: number, digits = 0): string =>
   value.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits })

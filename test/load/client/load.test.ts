@@ -17,6 +17,7 @@ function single(supply = Infinity): Scenario {
   let left = supply
   return {
     prepare: () => undefined,
+    operation: () => 'single',
     begin: () => (left-- > 0 ? REQUEST : undefined),
     proceed: (_connection, response) =>
       response.status === 200 ? COMPLETED : unexpected(response),
@@ -80,6 +81,7 @@ t.test('a closed loop keeps every connection busy and counts every journey', asy
   t.equal(sent, CONNECTIONS * 44, 'one every 5 ms on each connection, for 220 ms')
   t.equal(summary.completedInWindow, CONNECTIONS * 40, 'the lead-in does not count')
   t.equal(summary.latencies.count, CONNECTIONS * 40)
+  t.equal(summary.operations['single']?.count, CONNECTIONS * 40)
   t.same([failed, summary.seconds], [{}, 0.2])
   t.equal(Math.round(latencyMs(summary.latencies).p50), 5)
 })
@@ -147,6 +149,8 @@ t.test('the rate follows the phases of the schedule, and samples show it', async
   t.equal(completedInWindow, 299, 'the last journey completes after the end')
   const completed = samples.map((sample) => sample.completed)
   t.same(completed, [5, 5, 5, 5, 50, 50, 50, 50, 50, 50])
+  const due = samples.map((sample) => sample.due)
+  t.same([due.reduce((sum, one) => sum + one, 0), due[8]], [begun, 50], 'all that were due')
 })
 
 t.test('a journey ends with its webhook, which may arrive early, late or never', async (t) => {

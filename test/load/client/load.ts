@@ -4,11 +4,12 @@
  * - sent = answered + unanswered, begun = completed + failed, due = begun + abandoned + overdue.
  * - The rate counts the journeys that completed within the measured part. The latency is of those
  *   that were due within it, from when each was due until its last answer or its webhook.
+ * - Latencies by operation are those of the same journeys: their counts sum to that of all.
  * - Failed journeys have no latency, so a fast rejection does not count as a fast service. The
  *   latency of rejections is recorded separately.
  * - A webhook may arrive before the answer that names its entity; it is kept for a few seconds.
  */
-import { performance } from 'node:perf_hooks'
+import { performance, type RecordableHistogram } from 'node:perf_hooks'
 import { closedLoop, openLoop, type ArrivalSchedule } from './arrival_schedule.js'
 import type { Window } from './client.js'
 import { openHttpSocket, type HttpResponse, type HttpSocket } from './http_socket.js'
@@ -54,10 +55,12 @@ export function createLoad(
   let early = new Set<string>()
   const failed: Record<string, number> = {}
   const latencies = createLatencies()
+  const operations: Record<string, RecordableHistogram> = {}
   const rejections = createLatencies()
   const counts = { sent: 0, answered: 0, begun: 0, completed: 0, completedInWindow: 0 }
   let sinceSample = emptySample()
   let abandonedBefore = 0
+  let dueBefore = 0
   let schedule: ArrivalSchedule = closedLoop()
   let startedAt = 0
   let measuredFrom = Infinity
@@ -130,7 +133,9 @@ export function createLoad(
     recordMs(sinceSample.latenciesFromSent, at - begunAt)
     const isMeasured = (time: number): boolean => time >= measuredFrom && time < measuredTo
     if (isMeasured(at)) counts.completedInWindow += 1
-    if (isMeasured(dueAt)) recordMs(latencies, at - dueAt)
+    if (!isMeasured(dueAt)) return
+    recordMs(latencies, at - dueAt)
+    recordMs((operations[scenario.operation(connection.index)] ??= createLatencies()), at - dueAt)
   }
 
   const goOn = (connection: Connection): void => {
@@ -197,8 +202,10 @@ export function createLoad(
     sample: (clientDelayMs: number) => {
       const abandoned = schedule.abandoned - abandonedBefore
       const at = now() - startedAt // milliseconds since the load began
-      const sample = { ...sinceSample, at, abandoned, clientDelayMs }
+      const allDue = counts.begun + schedule.abandoned + schedule.overdue(now())
+      const sample = { ...sinceSample, at, due: allDue - dueBefore, abandoned, clientDelayMs }
       abandonedBefore = schedule.abandoned
+      dueBefore = allDue
       sinceSample = emptySample()
       return sample
     },
@@ -218,6 +225,7 @@ export function createLoad(
         /** Less than planned when the presigned requests were used up. */
         seconds: (measuredTo - measuredFrom) / 1_000,
         ...{ latencies, rejections },
+        operations: operations as Readonly<Record<string, RecordableHistogram>>,
       }
     },
   }

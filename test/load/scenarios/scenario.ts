@@ -13,6 +13,8 @@ export interface Scenario {
   prepare(journeys: number, continues: boolean): void
   /** The first request of the connection's next journey; undefined when there is none left. */
   begin(connection: number): Buffer | undefined
+  /** What the connection's journey is, for the latencies by operation. */
+  operation(connection: number): string
   /** The next step after the answer to the connection's request. */
   proceed(connection: number, response: HttpResponse): Next
 }

@@ -76,6 +76,7 @@ export function createWorkloadMix(
       current.set(connection, scenario)
       return scenario.begin(connection)
     },
+    operation: (connection) => current.get(connection)!.operation(connection),
     proceed: (connection, response) => current.get(connection)!.proceed(connection, response),
   }
 }
@@ -86,11 +87,12 @@ export function createWorkloadMix(
  * @param accept handles the body of an answer with the expected status
  */
 const singleRequest = (
+  operation: string,
   { prepare, next: begin }: PresignedRequests,
   status: number,
   accept: (body: Buffer) => Next = () => COMPLETED,
 ): Scenario => ({
-  ...{ prepare, begin },
+  ...{ prepare, begin, operation: () => operation },
   proceed: (_connection, response) =>
     response.status === status ? accept(response.body) : unexpected(response),
 })
@@ -119,7 +121,7 @@ function intentRequests(order: ScenarioOrder): PresignedRequests {
 }
 
 const createIntents = (order: ScenarioOrder, accepted: Accepted): Scenario =>
-  singleRequest(intentRequests(order), 201, (body) => {
+  singleRequest('create an intent', intentRequests(order), 201, (body) => {
     const { intents, samples } = accepted
     if (intents >= samples.length * SAMPLE_EVERY) samples.push(createdIntent(body).intent_id)
     accepted.intents += 1
@@ -138,7 +140,7 @@ function createPayouts(order: ScenarioOrder, accepted: Accepted): Scenario {
       '"metadata":{"order":"from the load tool"}}'
     return { target: '/v1/payouts', body }
   }
-  return singleRequest(createPresignedRequests('POST', next, order), 202, (body) => {
+  return singleRequest('payout', createPresignedRequests('POST', next, order), 202, (body) => {
     accepted.payouts += 1
     if (!order.awaitsWebhooks) return COMPLETED
     return { kind: 'awaits_webhook', entity: (JSON.parse(body.toString()) as { id: string }).id }
@@ -164,6 +166,7 @@ function payByQr(order: ScenarioOrder, accepted: Accepted): Scenario {
     )
   return {
     prepare: requests.prepare,
+    operation: () => 'QR payment',
     begin: (connection) => {
       payments[connection] = { next: 'scan', amount: FIRST_AMOUNT + Math.floor(begun / USERS) }
       begun += 1
@@ -213,10 +216,11 @@ export function readsOf({ intents, payouts, beneficiaries, references }: Fixture
 function createReads(order: ScenarioOrder): Scenario {
   const reads = readsOf(order.fixtures).filter(({ name }) => name === (order.onlyRead ?? name))
   return createWorkloadMix(
-    reads.map(({ weight, targets }) => {
+    reads.map(({ name, weight, targets }) => {
       let index = 0
       const next = () => ({ target: targets[(index += 1) % targets.length] ?? '', body: '' })
-      return { weight, scenario: singleRequest(createPresignedRequests('GET', next, order), 200) }
+      const requests = createPresignedRequests('GET', next, order)
+      return { weight, scenario: singleRequest(`read ${name}`, requests, 200) }
     }),
   )
 }
