@@ -7,11 +7,17 @@ import { PAGE, page, pageLines } from './page.js'
 export const actions: CliCommand = {
   usage: 'actions',
   about: 'actions of operators, newest first',
-  options: PAGE,
+  options: [...PAGE, 'by', 'action', 'subject'],
   run: async ({ partners, flags }) => {
-    const list = await partners.call('ListActions', page(flags.cursor))
+    const { by, action, subject } = flags
+    const list = await partners.call('ListActions', {
+      ...page(flags.cursor),
+      ...(by === undefined ? {} : { by }),
+      ...(action === undefined ? {} : { action }),
+      ...(subject === undefined ? {} : { subject }),
+    })
     const rows = list.data.map(rowOf)
-    const listing = { rows, rightAligned: [4], empty: 'No actions yet.' }
+    const listing = { rows, rightAligned: [4], empty: 'No such actions.' }
     return { value: list, lines: pageLines(listing, list.next_cursor) }
   },
 }

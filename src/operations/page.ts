@@ -21,6 +21,7 @@ export function pageLines(
   { rows, rightAligned, empty }: Listing,
   next: string | undefined,
 ): string[] {
-  if (rows.length === 0) return [empty]
-  return [table(rows, rightAligned), ...(next === undefined ? [] : [`more: --cursor ${next}`])]
+  if (rows.length === 0 && next === undefined) return [empty]
+  const more = next === undefined ? [] : [`more: --cursor ${next}`]
+  return rows.length === 0 ? more : [table(rows, rightAligned), ...more]
 }

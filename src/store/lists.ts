@@ -58,6 +58,15 @@ export interface IntentFilter {
   readonly below: string
 }
 
+const ACTION_FILTERS = ['actor', 'action', 'subject'] as const
+
+/** Ids from `from` and below `below`. */
+export interface ActionFilter {
+  readonly from: number
+  readonly below: number
+  readonly equal: { readonly [Column in (typeof ACTION_FILTERS)[number]]?: string }
+}
+
 /** The position of a ledger entry. */
 export interface EntryPlace {
   readonly posting: number
@@ -167,8 +176,10 @@ export interface Lists {
   /** A tenant's events after a sequence number, in order. */
   events(tenant: TenantId, after: number, limit: number): Promise<readonly EventInPage[]>
   event(tenant: TenantId, id: string): Promise<ListedEvent | undefined>
-  /** The operators' log below this id, newest first. */
-  actions(below: number, limit: number): Promise<readonly LoggedAction[]>
+  /** The operators' log within these ids, newest first. */
+  actions(filter: ActionFilter, limit: number): Promise<readonly LoggedAction[]>
+  /** The id that ends a search after this many actions below one. Undefined if there are fewer. */
+  actionScanEnd(below: number, scanned: number): Promise<number | undefined>
   /** What is open now, and unknown outcomes older than these ages. */
   openWork(now: Instant, agesMs: readonly number[]): Promise<OpenWork>
   readonly search: Search
@@ -255,10 +266,12 @@ function listsIn(scheduler: ReadScheduler, priority: ReadPriority): Lists {
     event: async (tenant, id) => (await read<ListedEvent>(eventStatement(tenant, id)))[0],
     search: createSearch(read),
     openWork: (now, agesMs) => readOpenWork(read, now, agesMs),
-    actions: async (below, limit) => {
-      const rows = await read<StoredRow & { id: number }>(actionsStatement(below, limit))
+    actions: async (filter, limit) => {
+      const rows = await read<StoredRow & { id: number }>(actionsStatement(filter, limit))
       return rows.map((row) => ({ id: row.id, row: fromStored('operatorLog', row) }))
     },
+    actionScanEnd: async (below, scanned) =>
+      (await read<{ id: number }>(actionScanEndStatement(below, scanned)))[0]?.id,
   }
 }
 
@@ -315,10 +328,19 @@ export const intentScanEndStatement = (
   values: [tenant, from, below, scanned - 1],
 })
 
-const actionsStatement = (below: number, limit: number): Statement => ({
-  sql: () => `SELECT id, ${columnsOf('operatorLog')} FROM operator_log
-    WHERE id < ? ORDER BY id DESC LIMIT ?`,
-  values: [below, limit],
+function actionsStatement({ from, below, equal }: ActionFilter, limit: number): Statement {
+  const columns = ACTION_FILTERS.filter((column) => equal[column] !== undefined)
+  return {
+    sql: () => `SELECT id, ${columnsOf('operatorLog')} FROM operator_log
+      WHERE ${columns.map((column) => `${column} = ? AND`).join(' ')} id >= ? AND id < ?
+      ORDER BY id DESC LIMIT ?`,
+    values: [...columns.map((column) => equal[column] ?? ''), from, below, limit],
+  }
+}
+
+const actionScanEndStatement = (below: number, scanned: number): Statement => ({
+  sql: () => 'SELECT id FROM operator_log WHERE id < ? ORDER BY id DESC LIMIT 1 OFFSET ?',
+  values: [below, scanned - 1],
 })
 
 /** Uses the unique index on (tenant, sequence). */

@@ -136,6 +136,14 @@ void t.test('the console', { skip: skipsBrowser }, async (t) => {
     t.match(await main(), /approve_payout by \S+: checked with "><img/)
     await page.goto(`${url}/actions`)
     t.match(await main(), /reject_payout[^]*checked with/)
+    await page.getByLabel('Action', { exact: true }).fill('approve_payout')
+    await page.getByLabel('Subject').fill(held)
+    await page.keyboard.press('Enter')
+    await page.getByText(`ARGS="actions --action approve_payout --subject ${held}"`).waitFor()
+    t.equal(await page.locator('tbody tr').count(), 1)
+    t.match(await main(), /approve_payout[^]*checked with/)
+    await page.goto(`${url}/actions?subject=${encodeURIComponent(HOSTILE)}`)
+    t.match(await main(), 'No such action is on this page of the log.')
   })
 
   await t.test('the bank is asked about a payment now', async (t) => {

@@ -25,6 +25,7 @@ import { eventually } from '../support/eventually.js'
 import { createNatsServer } from '../support/nats_server.js'
 import { operatorCli, type OperatorCli } from '../support/operator_cli.js'
 import { noPostgres, startPostgres } from '../support/postgres_server.js'
+import { isServing, requestPage, signIn } from '../console/stack.js'
 import { fetchOps } from '../support/raw_requests.js'
 import { startProcess, type SingleProcess } from '../support/single_process.js'
 import { tempFolder } from '../support/temp_folder.js'
@@ -268,6 +269,38 @@ void t.test('an operator moves a shard to a waiting processor', async (t) => {
   t.equal((await createPartner(next, 'acme')).code, status.INVALID_ARGUMENT)
   const { out: log } = await ops('actions')
   t.match(log, /anna .*move_shard .*books_1 from p1 to p3/)
+  first = next
+})
+
+void t.test('the console shows the shards, and moves one', async (t) => {
+  const again = await start('p1', { CLUSTER: 'spare' })
+  await untilCandidate(again)
+  const port = await freePort('127.0.0.1')
+  const url = `http://127.0.0.1:${port}`
+  await startProcess(t, 'src/console/main.js', {
+    ...{ PROCESSORS: [first.address, second.address].join(), CONSOLE_PORT: String(port) },
+  })
+  await eventually('the console serves', () => isServing(url))
+  const cookie = await signIn({ url, token: OPERATOR })
+  const page = async (): Promise<string> =>
+    (await requestPage(`${url}/shards`, { headers: { cookie } })).text
+  const before = await page()
+  t.match(before, /books_1<\/strong>[^]*owned[^]*p3[^]*books_2<\/strong>[^]*owned[^]*p2/)
+  const [, form_token = ''] = /name="form_token" value="([^"]+)"/.exec(before) ?? []
+  const move = async (shard: string, to: string, reason = 'a test'): Promise<string> => {
+    await requestPage(`${url}/do/move-shard`, {
+      ...{ method: 'POST', headers: { cookie, origin: url } },
+      form: { shard, to, reason, back: '/shards', form_token },
+    })
+    return page()
+  }
+  t.match(await move('books_1', 'p2'), /class="notice bad"[^]*No processor of that name waits/)
+  t.match(await move('books_9', 'p1'), 'class="notice bad"')
+  t.match(await move('books_1', 'p1', ''), 'A change needs a reason.')
+  t.match(await move('books_1', 'p1'), 'books_1 moves to p1.')
+  await untilTaken(t, 'a move in the console until the named processor serves', [again])
+  t.equal(await first.run.ended, EXIT_DEPOSED)
+  first = again
 })
 
 void t.test('a spare takes a shard that an operator creates', async (t) => {

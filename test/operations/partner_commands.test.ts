@@ -172,6 +172,13 @@ t.test('the action log has the authenticated operator and the reason', async (t)
   t.match(listed.split('\n')[0], line)
   const { data } = await valueOf(actions)
   t.match(data, [{ actor: username, reason: 'ticket 7', action: 'partner_rate_limit' }])
+  const countOf = async (flags: Flags): Promise<number> =>
+    ((await valueOf(actions, '', flags))['data'] as unknown[]).length
+  const all = await countOf({})
+  t.equal(await countOf({ by: username }), all)
+  t.equal(await countOf({ subject: 'acme 60', action: 'partner_rate_limit', by: username }), 1)
+  t.ok((await countOf({ action: 'partner_rate_limit' })) < all)
+  t.equal(await linesOf(actions, '', { by: 'nobody' }), 'No such actions.')
 })
 
 t.test('usage errors are reported', async (t) => {

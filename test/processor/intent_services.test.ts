@@ -167,7 +167,9 @@ void t.test('every call refuses NUL and lone surrogates in texts', async (t) => 
   const { world, intents, operator } = await openServers(t)
   const { kyc_attestation: kyc } = anIntent()
   const log = (): Promise<number> =>
-    world.store.lists.actions(Number.MAX_SAFE_INTEGER, 1_000).then(({ length }) => length)
+    world.store.lists
+      .actions({ from: 0, below: Number.MAX_SAFE_INTEGER, equal: {} }, 1_000)
+      .then(({ length }) => length)
   const before = [world.memory().intents.size, await log()]
   for (const bad of ['\0', '\ud800', 'a\udfffb', '\udc00\ud800']) {
     const create = (over: object): Promise<object> =>

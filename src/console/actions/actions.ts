@@ -10,10 +10,11 @@ import type { Notice } from '../session/sessions.js'
 import type { Action, ActionContext } from './action.js'
 import { PARTNER_ACTIONS } from './partner_actions.js'
 import { PAYMENT_ACTIONS } from './payment_actions.js'
+import { SHARD_ACTIONS } from './shard_actions.js'
 import { WEBHOOK_ACTIONS } from './webhook_actions.js'
 
 const ACTIONS: ReadonlyMap<string, Action> = new Map(
-  Object.entries({ ...PAYMENT_ACTIONS, ...PARTNER_ACTIONS, ...WEBHOOK_ACTIONS }),
+  Object.entries({ ...PAYMENT_ACTIONS, ...PARTNER_ACTIONS, ...WEBHOOK_ACTIONS, ...SHARD_ACTIONS }),
 )
 
 /** Undefined: there is no such action. */

@@ -1,26 +1,69 @@
 /** What operators have done, newest first. */
 import type { Action__Output as Action } from '../../../protos/types/causeway/operator/v1/Action.js'
-import { html, NOTHING, type Content } from '../html/html.js'
+import { html, NOTHING, type Content, type Html } from '../html/html.js'
 import { amount, isPayment, idLink, time } from '../html/parts.js'
 import { cursorOf, type Page, type PageContext } from '../session/page.js'
 import { listCard, number } from './list_card.js'
 
 export const actionLog: Page = {
   path: '/actions',
-  render: async (context) => ({
-    title: 'Action log',
-    body: await listCard(context, {
+  render: async (context) => {
+    const given = filtersIn(context)
+    const list = await listCard(context, {
       title: 'Newest first',
-      call: context.clients.partners.call('ListActions', cursorOf(context)),
+      call: context.clients.partners.call('ListActions', { ...given, ...cursorOf(context) }),
       caption: 'Actions of operators, newest first',
       columns: ['Time', 'Operator', 'Action', 'Subject', number('Amount'), 'Reason'],
       row,
-      empty: 'No operator has changed anything yet.',
-      path: '/actions',
-      command: 'actions',
-    }),
-  }),
+      empty: 'No such action is on this page of the log.',
+      path: `/actions?${new URLSearchParams(given).toString()}`,
+      command: commandOf(given),
+    })
+    return { title: 'Action log', body: html`${filterForm(given)} ${list}` }
+  },
 }
+
+const FILTERS = [
+  ['by', 'Operator', '--by'],
+  ['action', 'Action', '--action'],
+  ['subject', 'Subject', '--subject'],
+] as const
+type Given = Partial<Record<(typeof FILTERS)[number][0], string>>
+
+const filtersIn = ({ query }: PageContext): Given =>
+  Object.fromEntries(
+    FILTERS.flatMap(([name]) => {
+      const value = query.get(name)?.trim() ?? ''
+      return value === '' ? [] : [[name, value]]
+    }),
+  )
+
+const filterForm = (given: Given): Html =>
+  html`<form class="filter" action="/actions" role="search" aria-label="Actions">
+    ${FILTERS.map(
+      ([name, label]) =>
+        html`<div class="field">
+          <label for="filter-${name}">${label}</label>
+          <input
+            id="filter-${name}"
+            name="${name}"
+            value="${given[name] ?? ''}"
+            maxlength="256"
+            autocomplete="off"
+            spellcheck="false"
+          />
+        </div>`,
+    )}
+    <button>Filter</button>
+    <a class="button" href="/actions">All</a>
+  </form>`
+
+/** Without what a shell would read. */
+const commandOf = (given: Given): string =>
+  FILTERS.reduce((command, [name, , flag]) => {
+    const value = given[name] ?? ''
+    return /^[\w.:@-]+$/.test(value) ? `${command} ${flag} ${value}` : command
+  }, 'actions')
 
 function row(action: Action, { now }: PageContext): readonly Content[] {
   const { at, actor, subject, currency, amount: minor, reason, evidence, approval } = action

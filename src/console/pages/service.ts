@@ -7,25 +7,57 @@ import { actions, type ActionForm } from '../html/action_forms.js'
 import { html, NOTHING, type Content, type Html } from '../html/html.js'
 import { badge, card, commandLine, empty, table, time } from '../html/parts.js'
 import { formContext, part, type Page, type PageContext } from '../session/page.js'
-import { listShards } from '../session/uplink.js'
+import { withShards } from '../session/uplink.js'
 import { listCard, number } from './list_card.js'
 
 export const shards: Page = {
   path: '/shards',
-  render: async (context) => ({
-    title: 'Shards',
-    live: await part('The shards', shardsOf(context), (list) =>
-      list === null
-        ? card('One set of books', empty('This processor has all partners: there is no cluster.'))
-        : shardsCard(list),
-    ),
-  }),
+  render: async (context) => {
+    const list = shardsOf(context)
+    return {
+      title: 'Shards',
+      live: await part('The shards', list, (shown) =>
+        shown === null
+          ? card('One set of books', empty('This processor has all partners: there is no cluster.'))
+          : shardsCard(shown),
+      ),
+      body: moveCard(context, await list.catch(() => null)),
+    }
+  },
+}
+
+function moveCard(context: PageContext, list: ShardList | null): Html {
+  if (list === null || list.data.length === 0 || list.candidates.length === 0) return NOTHING
+  const move: ActionForm = {
+    ...{ action: 'move-shard', title: 'Move a shard', button: 'Move the shard' },
+    about:
+      'Its owner finishes what it has begun and ends; its partners wait until the other processor serves.',
+    fields: [
+      {
+        ...{ name: 'shard', label: 'Shard' },
+        choices: list.data.map(({ shard, processor }) => [
+          shard,
+          processor === '' ? shard : `${shard}, now at ${processor}`,
+        ]),
+      },
+      {
+        ...{ name: 'to', label: 'Processor that takes it' },
+        choices: list.candidates.map((name) => [name, name]),
+      },
+    ],
+    isDangerous: true,
+  }
+  return card(
+    'Move',
+    html`${actions(formContext(context, '/shards'), 'decide', [move])}
+    ${commandLine('shard move SHARD --to NAME')}`,
+  )
 }
 
 /** Null without a cluster. */
 async function shardsOf({ clients }: PageContext): Promise<ShardList | null> {
   try {
-    return await listShards(clients)
+    return await withShards(clients, (service) => service.call('List', {}))
   } catch (error) {
     if (error instanceof Refused && error.code === 'cluster_not_configured') return null
     throw error

@@ -6,14 +6,14 @@
  *   shard to its next owner.
  */
 import type { CallerIdentity__Output as Identity } from '../../../protos/types/causeway/operator/v1/CallerIdentity.js'
-import type { ShardList__Output as ShardList } from '../../../protos/types/causeway/operator/v1/ShardList.js'
+import type { ShardsDefinition } from '../../../protos/types/causeway/operator/v1/Shards.js'
 import type { ProtoGrpcType as ShardsProto } from '../../../protos/types/shards.js'
 import { SECOND, systemClock, type Clock } from '../../base/clock.js'
 import type { GrpcTls } from '../../base/grpc_tls.js'
 import { contracts } from '../../base/protos.js'
 import { processorAddresses } from '../../base/processor_addresses.js'
 import type { Settings } from '../../base/settings.js'
-import { callsToOne, Refused, type OperatorAccess } from '../../operations/calls.js'
+import { callsToOne, Refused, type Calls, type OperatorAccess } from '../../operations/calls.js'
 import {
   closeOperatorClients,
   connectOperatorClients,
@@ -107,14 +107,17 @@ export async function ofShard<T>(
   }
 }
 
-/** Every processor that answers can list all shards. @throws Refused without a cluster */
-export async function listShards({ access }: Clients): Promise<ShardList> {
+/** Every processor that answers can be asked about all shards. @throws Refused without a cluster */
+export async function withShards<T>(
+  { access }: Clients,
+  call: (shards: Calls<ShardsDefinition>) => Promise<T>,
+): Promise<T> {
   const { shards: all, ...own } = access
   const [address = access.address] = all?.reached.values() ?? []
   const { Shards: Service } = contracts<ShardsProto>().causeway.operator.v1
   const client = callsToOne(Service, { ...own, address }, systemClock)
   try {
-    return await client.call('List', {})
+    return await call(client)
   } finally {
     client.close()
   }

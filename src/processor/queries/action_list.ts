@@ -1,27 +1,54 @@
-/** The operators' action log, newest first. */
+/**
+ * The operators' action log, newest first.
+ *
+ * - Operator and action have no index: a page reads at most SCANNED_MAX actions to find its rows, so
+ *   it can be short, or empty, before the end of the list.
+ */
 import { instant, toRfc3339 } from '../../base/clock.js'
+import { answer } from '../cycle/answer.js'
+import type { ActionFilter, LoggedAction } from '../../store/lists.js'
 import type { Row } from '../../store/tables.js'
-import { answerPage, INVALID_PAGE, jsonBytes, pageOf, type PageRequest } from './page.js'
+import { INVALID_PAGE, jsonBytes, pageOf, pageView, type PageRequest } from './page.js'
 import type { Query } from './query.js'
 
-export function listActions(request: PageRequest): Query {
+export interface ActionListRequest extends PageRequest {
+  readonly by?: string
+  readonly action?: string
+  readonly subject?: string
+}
+
+/** About 10 ms of the read connection. */
+const SCANNED_MAX = 10_000
+
+export function listActions(request: ActionListRequest, scannedMax = SCANNED_MAX): Query {
   return {
     name: 'list_actions',
     queueKey: 'internal',
     run: async ({ lists, vault }) => {
-      const page = pageOf(vault, 'actions', request)
+      const equal = equalIn(request)
+      const filters = Object.values(equal)
+      const place = filters.length === 0 ? 'actions' : `actions ${JSON.stringify(equal)}`
+      const page = pageOf(vault, place, request)
       if (page === null) return INVALID_PAGE
       const below = page.after === null ? Number.MAX_SAFE_INTEGER : Number(page.after)
-      const rows = await lists.actions(below, page.limit + 1)
-      return answerPage(vault, page, rows, {
-        view: ({ row }) => actionView(row),
-        positionOf: ({ id }) => String(id),
+      const end = filters.length === 0 ? undefined : await lists.actionScanEnd(below, scannedMax)
+      const rows = await lists.actions({ from: end ?? 0, below, equal }, page.limit + 1)
+      const shape = {
+        view: ({ row }: LoggedAction) => actionView(row),
+        positionOf: ({ id }: LoggedAction) => String(id),
         // The reason has no length limit.
-        bytesOf: ({ row }) => jsonBytes(actionView(row)),
-      })
+        bytesOf: ({ row }: LoggedAction) => jsonBytes(actionView(row)),
+      }
+      return answer(pageView(vault, page, rows, shape, end?.toString()))
     },
   }
 }
+
+const equalIn = ({ by, action, subject }: ActionListRequest): ActionFilter['equal'] => ({
+  ...(by ? { actor: by } : {}),
+  ...(action ? { action } : {}),
+  ...(subject ? { subject } : {}),
+})
 
 const actionView = ({ amount, ...row }: Row<'operatorLog'>): object => ({
   ...row,

@@ -42,6 +42,6 @@ export function partnerAdminService(dependencies: UnaryDependencies): PartnerAdm
       operatorWork(actor, (a) => revokeKey(a, key_id)),
     ),
     ReencryptSecrets: reencryptSecrets(dependencies),
-    ListActions: unaryQuery(dependencies, listActions),
+    ListActions: unaryQuery(dependencies, (request) => listActions(request)),
   }
 }
