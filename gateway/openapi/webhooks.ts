@@ -53,6 +53,16 @@ const PARAMETERS: readonly Schema[] = [
     description: 'The `type` of the event.',
     schema: ref('EventType'),
   },
+  {
+    name: 'traceparent',
+    in: 'header',
+    required: false,
+    description:
+      'W3C Trace Context of the payment, when one of its requests had one. It is not signed.',
+    schema: text('`00-` trace id `-` span id `-` flags', {
+      pattern: '^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$',
+    }),
+  },
 ]
 
 const DESCRIPTION =
