@@ -30,8 +30,7 @@ function moveCard(context: PageContext, list: ShardList | null): Html {
   if (list === null || list.data.length === 0 || list.candidates.length === 0) return NOTHING
   const move: ActionForm = {
     ...{ action: 'move-shard', title: 'Move a shard', button: 'Move the shard' },
-    about:
-      'Its owner finishes what it has begun and ends; its partners wait until the other processor serves.',
+    about: 'Its owner finishes what it has begun. Its partners wait until the other one serves.',
     fields: [
       {
         ...{ name: 'shard', label: 'Shard' },

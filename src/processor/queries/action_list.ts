@@ -1,8 +1,8 @@
 /**
  * The operators' action log, newest first.
  *
- * - Operator and action have no index: a page reads at most SCANNED_MAX actions to find its rows, so
- *   it can be short, or empty, before the end of the list.
+ * - Operator and action have no index: a page reads at most SCANNED_MAX actions to find its rows,
+ *   so it can be short, or empty, before the end of the list.
  */
 import { instant, toRfc3339 } from '../../base/clock.js'
 import { answer } from '../cycle/answer.js'
