@@ -53,6 +53,7 @@ const MODULES: Readonly<Record<string, readonly string[]>> = {
   'src/rails/iso20022': [
     ...[BASE, 'src/money', 'src/auth', 'src/rails', 'src/rails/adapter', DATABASE],
   ],
+  'src/rails/switch': [BASE, 'src/rails', 'src/rails/iso20022'],
   'src/rails/sandbox': [BASE, 'src/auth', 'src/rails', 'src/rails/adapter', DATABASE],
   [DATABASE]: [BASE, CHECKPOINTS, DIALECT],
   [DATABASE_COPY]: [DATABASE],

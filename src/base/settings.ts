@@ -51,6 +51,9 @@ export const SETTINGS = {
     '127.0.0.1:50052',
   ),
   RAILS_FILE: path('JSON file with the rails of this service; empty: the sandbox rail alone'),
+  ISO20022_FILE: path(
+    'JSON file of a member of an ISO 20022 network: addresses, certificates, keys, ids',
+  ),
   GRPC_TLS_CERT_FILE: path('certificate chain of this process for gRPC (PEM)'),
   GRPC_TLS_KEY_FILE: path('private key of this process for gRPC (PEM)'),
   GRPC_TLS_CA_FILE: path('CA whose certificates gRPC servers and clients accept (PEM)'),

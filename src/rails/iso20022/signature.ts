@@ -15,6 +15,9 @@ import {
   type JSONWebKeySet,
 } from 'jose'
 
+/** A JSON Web Key Set. */
+export type PublicKeys = JSONWebKeySet
+
 export const SIGNATURE_HEADER = 'x-jws-signature'
 export const ALGORITHMS = ['RS256', 'ES256'] as const
 export type Algorithm = (typeof ALGORITHMS)[number]
@@ -48,7 +51,7 @@ export async function createSigner(
 const DETACHED = /^([A-Za-z0-9_-]{1,1024})\.\.([A-Za-z0-9_-]{1,1024})$/
 
 /** @param keys public keys, each with `kid` and `alg` @throws Error when a key lacks one */
-export function createVerifier(keys: JSONWebKeySet): Verifier {
+export function createVerifier(keys: PublicKeys): Verifier {
   for (const { kid, alg } of keys.keys) {
     const isAllowed = ALGORITHMS.some((allowed) => allowed === alg)
     if (kid === undefined || !isAllowed) throw new Error('a key has no kid, or no alg we accept')

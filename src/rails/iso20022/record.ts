@@ -1,0 +1,78 @@
+/**
+ * What the adapter remembers beside its journal: first sendings, statement numbers, notices.
+ *
+ * - A moment is on disk before the message that has it is sent.
+ * - No account and no name: a statement's account is a digest.
+ */
+import { hash } from 'node:crypto'
+import { join } from 'node:path'
+import { instant, type Clock, type Instant } from '../../base/clock.js'
+import { projectRoot } from '../../base/project_root.js'
+import { openDatabase } from '../../store/database.js'
+
+/** What operators are told. Each is explained in the guide. */
+export type NoticeKind =
+  | 'refusal'
+  | 'no_funds'
+  | 'message_rejected'
+  | 'message_malformed'
+  | 'signature_invalid'
+  | 'statement_missing'
+  | 'statement_unbalanced'
+
+export interface Notice {
+  readonly kind: NoticeKind
+  /** An instruction, a message or a currency. */
+  readonly subject: string
+  readonly code: string
+}
+
+export interface Record {
+  /** When the message was first sent: now, or as stored. */
+  firstSent(messageId: string): Promise<Instant>
+  note(notice: Notice): Promise<void>
+  notices(): Promise<readonly Notice[]>
+  /** Stores a statement's number. @returns the numbers between it and the last one before */
+  statement(account: string, number: number): Promise<{ readonly missing: readonly number[] }>
+  close(): Promise<void>
+}
+
+export const RECORD_FILE = 'iso20022.db'
+const SCHEMA = 'src/rails/iso20022/schema'
+const MISSING_MAX = 100
+const FIRST_SENT = 'INSERT INTO messages (id, created_at) VALUES (?, ?) ON CONFLICT DO NOTHING'
+const NOTE = `INSERT INTO notices (kind, subject, code, at) VALUES (?, ?, ?, ?)
+  ON CONFLICT DO NOTHING`
+const STATEMENT = `INSERT INTO statements (account, number, at) VALUES (?, ?, ?)
+  ON CONFLICT DO NOTHING`
+const LAST = 'SELECT max(number) AS number FROM statements WHERE account = ? AND number < ?'
+
+export async function openRecord(file: string, clock: Clock): Promise<Record> {
+  const database = await openDatabase(file, {
+    migrations: join(projectRoot(), SCHEMA),
+    sole: true,
+  })
+  return {
+    firstSent: async (id) => {
+      await database.run(FIRST_SENT, [id, clock.now()])
+      const [row] = await database.all<{ created_at: number }>(
+        'SELECT created_at FROM messages WHERE id = ?',
+        [id],
+      )
+      return instant(row?.created_at ?? clock.now())
+    },
+    note: async ({ kind, subject, code }) => {
+      await database.run(NOTE, [kind, subject, code, clock.now()])
+    },
+    notices: () => database.all<Notice>('SELECT kind, subject, code FROM notices ORDER BY at'),
+    statement: async (account, number) => {
+      const digest = hash('sha256', account)
+      const [last] = await database.all<{ number: number | null }>(LAST, [digest, number])
+      await database.run(STATEMENT, [digest, number, clock.now()])
+      const from = last?.number ?? number - 1
+      const count = Math.min(number - from - 1, MISSING_MAX)
+      return { missing: Array.from({ length: count }, (_, n) => from + 1 + n) }
+    },
+    close: () => database.close(),
+  }
+}

@@ -1,0 +1,30 @@
+/** The switch for trials: composition root. */
+import { childProcess } from '../../base/child.js'
+import { systemClock, toRfc3339 } from '../../base/clock.js'
+import { createLog } from '../../base/log.js'
+import { programOptions } from '../../base/program_options.js'
+import { systemRandom } from '../../base/random.js'
+import { dataFile, requirePrivateDataDir } from '../../base/settings.js'
+import { readSettings } from '../../base/settings_reader.js'
+import { reportStartupFaults } from '../../base/startup_faults.js'
+import { readMembership } from '../iso20022/membership_file.js'
+import { openMessageFile } from './message_file.js'
+import { startSwitch, STATEMENT_EVERY_MS } from './switch.js'
+import { openSwitchLog } from './switch_log.js'
+
+export const SWITCH_FILE = 'switch.jsonl'
+export const MESSAGE_FILE = 'switch_messages.log'
+
+reportStartupFaults()
+programOptions('switch', 'A switch that speaks ISO 20022, for trials.', {})
+const settings = readSettings()
+requirePrivateDataDir(settings)
+const log = createLog('switch', settings)
+const running = await startSwitch({
+  us: await readMembership(settings.ISO20022_FILE),
+  journal: openSwitchLog(dataFile(settings, SWITCH_FILE)),
+  ...{ clock: systemClock, random: systemRandom(), log, statementEveryMs: STATEMENT_EVERY_MS },
+  onMessage: openMessageFile(dataFile(settings, MESSAGE_FILE), () => toRfc3339(systemClock.now())),
+})
+childProcess({ log, stop: () => running.close() }).ready({ address: running.address })
+log.info({ address: running.address }, 'serving')
