@@ -1,5 +1,5 @@
 /** The console in a real browser, on a real stack. */
-import { mkdir, readFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
@@ -13,10 +13,9 @@ import { payByQr } from '../support/payments.js'
 import { receiverOf } from '../support/receiver.js'
 import { aPayout } from '../support/requests.js'
 import { tempFolder } from '../support/temp_folder.js'
+import { shoot, watch } from './browser_page.js'
 import { startConsoleStack } from './stack.js'
 
-/** The folder for screenshots, if it is set. */
-const SHOTS = process.env['CONSOLE_SCREENSHOTS']
 const MINUTE = 60_000
 /** Only one form is open at a time. */
 const OPEN_ALL = `for (const each of document.querySelectorAll('main details')) {
@@ -346,35 +345,4 @@ async function findingsOf(page: Page, axe: string): Promise<readonly string[]> {
   return violations
     .filter(({ impact }) => ['serious', 'critical'].includes(impact))
     .map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(' ')).join(', ')}`)
-}
-
-/** What the browser reports, dialogs, and requests that lead elsewhere, as they come. */
-function watch(page: Page, url: string): string[] {
-  const faults: string[] = []
-  page.on('console', (message) => {
-    if (['error', 'warning'].includes(message.type())) faults.push(message.text())
-  })
-  page.on('pageerror', (error) => faults.push(String(error)))
-  page.on('dialog', (dialog) => {
-    faults.push(dialog.message())
-    void dialog.dismiss()
-  })
-  page.on('request', (request) => {
-    if (!request.url().startsWith(`${url}/`)) faults.push(request.url())
-  })
-  return faults
-}
-
-async function shoot(page: Page, path: string, how: string): Promise<void> {
-  if (SHOTS === undefined) return
-  await mkdir(SHOTS, { recursive: true })
-  const name =
-    path === '/'
-      ? 'overview'
-      : path
-          .slice(1)
-          .replace(/\/(pi|pout)_.*/, '-$1')
-          .replaceAll(/\W/g, '-')
-  await page.evaluate('scrollTo(0, 0)')
-  await page.screenshot({ path: join(SHOTS, `${name}-${how}.png`), fullPage: true })
 }

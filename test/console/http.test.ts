@@ -1,10 +1,34 @@
 /** The console without a browser: access, headers, origins, sessions. */
 import t from 'tap'
+import { ACTION_NAMES } from '../../src/console/actions/actions.js'
 import { eventually } from '../support/eventually.js'
 import { operatorCli } from '../support/operator_cli.js'
 import { freePort } from '../../src/supervisor/ports.js'
 import { runProcess, startProcess } from '../support/single_process.js'
 import { isServing, requestPage, signIn, startConsoleStack } from './stack.js'
+
+/** Every action, and the role that it needs. */
+const ROLE_OF: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(
+    [
+      ...['suspend-partner', 'resume-partner', 'issue-key', 'revoke-key', 'inquire', 'redrive'],
+      ...['enable-endpoint', 'disable-endpoint'],
+    ].map((action) => [action, 'operate']),
+  ),
+  ...Object.fromEntries(
+    [
+      ...['payout', 'intent', 'request'].flatMap((kind) => [`approve-${kind}`, `reject-${kind}`]),
+      ...['payout', 'intent'].flatMap((kind) => [`resolve-${kind}`, `reverse-${kind}`]),
+      ...['match-orphan', 'dismiss-orphan', 'resolve-discrepancy', 'revoke-caller', 'move-shard'],
+    ].map((action) => [action, 'decide']),
+  ),
+}
+/** The form that every action gets: it names things that do not exist. */
+const FIELDS = {
+  ...{ id: 'nothing', key: 'nothing', name: 'nothing', environment: 'sandbox', evidence: 'none' },
+  ...{ outcome: 'failed', settlement: 'keep', payment: 'nothing', shard: 'nothing', to: 'nothing' },
+  reason: 'a test',
+}
 
 t.setTimeout(0)
 
@@ -139,6 +163,26 @@ void t.test('the console', async (t) => {
     t.match(ended, { status: 401, text: 'Your session has ended. Sign in again.' })
     t.equal((await requestPage(`${url}/`, { headers: { cookie: ann } })).status, 303)
     t.match(await post('/sign-in', { token: String(token) }), { status: 401 })
+  })
+
+  await t.test('what an operator may do is decided by the role, not by the form', async (t) => {
+    t.same(Object.keys(ROLE_OF).toSorted(), ACTION_NAMES.toSorted(), 'every action is known')
+    const ops = operatorCli(stack.dataDir)
+    for (const role of ['read', 'operate', 'decide']) {
+      const { token } = await ops.json(
+        ...['callers', 'create', 'operator', `may-${role}`, '--roles', role, '--reason', 'a test'],
+      )
+      const cookie = await signIn({ url, token: String(token) })
+      const page = async (path: string): Promise<string> =>
+        (await requestPage(`${url}${path}`, { headers: { cookie } })).text
+      const form_token = formTokenIn(await page('/'))
+      for (const [action, needed] of Object.entries(ROLE_OF)) {
+        const form = { ...FIELDS, back: '/callers', form_token }
+        t.equal((await post(`/do/${action}`, form, { cookie })).status, 303, action)
+        const isRefused = (await page('/callers')).includes('The caller has no role for this call.')
+        t.equal(isRefused, role !== needed, `${role}: ${action}`)
+      }
+    }
   })
 
   await t.test(

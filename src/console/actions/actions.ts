@@ -17,6 +17,8 @@ const ACTIONS: ReadonlyMap<string, Action> = new Map(
   Object.entries({ ...PAYMENT_ACTIONS, ...PARTNER_ACTIONS, ...WEBHOOK_ACTIONS, ...SHARD_ACTIONS }),
 )
 
+export const ACTION_NAMES: readonly string[] = [...ACTIONS.keys()]
+
 /** Undefined: there is no such action. */
 export const actionNamed = (name: string): Action | undefined => ACTIONS.get(name)
 

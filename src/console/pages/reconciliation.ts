@@ -58,7 +58,7 @@ function runOf(run: StatementRun | undefined): Html {
     empty: 'Every line matches.',
   })
   return card(
-    file,
+    `Statement ${file}`,
     html`${facts([
         ['From', time(toRfc3339(from))],
         ['Until', time(toRfc3339(to))],
