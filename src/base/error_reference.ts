@@ -177,6 +177,10 @@ export const OPERATOR_ERROR_HELP: Readonly<Record<OperatorErrorCode, ErrorHelp>>
     'the named processor serves a shard, or does not run',
     'name one that `shard list` shows as waiting',
   ],
+  processor_cannot_take: [
+    'it lacks a master key of that shard, or its version is older than the books',
+    '`shard list` says why',
+  ],
   setting_not_blocked: [
     'no shard is held up by this version of the settings',
     'check the version with `shard list`',

@@ -172,6 +172,11 @@ export const OPERATOR_ERRORS = {
     'FAILED_PRECONDITION',
     'No processor of that name waits for a shard.',
   ),
+  processor_cannot_take: entry(
+    409,
+    'FAILED_PRECONDITION',
+    'The named processor cannot take that shard over.',
+  ),
   setting_not_blocked: entry(409, 'FAILED_PRECONDITION', 'No shard is held up by that setting.'),
   permission_denied: entry(403, 'PERMISSION_DENIED', 'The caller has no role for this call.'),
   operator_name_differs: entry(

@@ -99,7 +99,7 @@ export const SETTINGS = {
   CLUSTER: oneOf(
     ['off', 'member', 'spare'],
     'off',
-    'several processors share STORE_URL: a member serves SHARD, a spare any shard without an owner',
+    'several processors share STORE_URL: a member takes SHARD first, then any; a spare any',
   ),
   PROCESSOR_NAME: text(
     '',

@@ -102,6 +102,7 @@ export const SHARD_FAMILIES = {
     ...(['shard', 'owner'] as const),
   ),
   causeway_shard_owned: gauge('1 while the owner of a shard is connected', 'shard'),
+  causeway_shard_candidates: gauge('Processors that wait and can take the shard over', 'shard'),
   causeway_shard_moves_total: counter('Completed moves of a shard', 'shard'),
   causeway_shard_settings_behind: gauge(
     'Settings for all shards that the books of a shard have not applied',

@@ -9,6 +9,7 @@ import type { ShardList__Output as ShardList } from '../../protos/types/causeway
 import type { ShardRecord__Output as ShardRecord } from '../../protos/types/causeway/operator/v1/ShardRecord.js'
 import type { ShardsDefinition } from '../../protos/types/causeway/operator/v1/Shards.js'
 import type { ProtoGrpcType as ShardsProto } from '../../protos/types/shards.js'
+import type { WaitingProcessor__Output as WaitingProcessor } from '../../protos/types/causeway/operator/v1/WaitingProcessor.js'
 import { contracts } from '../base/protos.js'
 import { actorOf, CHANGE, deciderOf } from './actor.js'
 import { callsToOne, type Calls } from './calls.js'
@@ -57,11 +58,20 @@ export const shardList: CliCommand = {
   },
 }
 
-function linesOf({ data, candidates }: ShardList): string[] {
+function linesOf({ data, waiting }: ShardList): string[] {
   const head = ['shard', 'processor', 'address', 'epoch', 'partners', 'moves', 'settings', 'state']
-  const waiting = candidates.length === 0 ? 'none' : candidates.join(', ')
   const faults = data.map(faultOf).filter((line) => line !== null)
-  return [table([head, ...data.map(rowOf)], [3, 4, 5, 6]), `waiting: ${waiting}`, ...faults]
+  const spares =
+    waiting.length === 0
+      ? 'waiting: none, so a lost owner is not replaced'
+      : table([['waiting', 'address', 'takes'], ...waiting.map(waitingRow)], [])
+  return [table([head, ...data.map(rowOf)], [3, 4, 5, 6]), '', spares, ...faults]
+}
+
+function waitingRow({ name, address, prefers, cannot_take: faults }: WaitingProcessor): string[] {
+  const first = prefers === undefined ? '' : `, ${prefers} first`
+  const not = faults.map(({ shard, reason }) => `; not ${shard}: ${reason}`)
+  return [name, address, `any shard${first}${not.join('')}`]
 }
 
 function rowOf(record: ShardRecord): string[] {

@@ -568,6 +568,7 @@ async function openShard(): Promise<OwnedBooks> {
     settings,
     random,
     timelines: timelines(),
+    address: advertisedAddress(listener.port),
     isSyncRequired: isSyncRequired(),
     clock: systemClock,
     masterKeys: () => (existsSync(masterKeyFile()) ? masterKeys(false) : []).map(({ kid }) => kid),

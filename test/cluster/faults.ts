@@ -31,7 +31,6 @@ export interface Fault {
 /** How long a take-over may take, on an idle machine. */
 const TAKEN_WITHIN_MS = 20_000
 const MOVE_WITHIN_MS = 5_000
-const SPARE = 'processor-3'
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
@@ -111,7 +110,7 @@ const silentOwner: Fault = {
   kind: 'partition',
   name: 'silence of an owner until another serves',
   cause: async (context) => {
-    const [owner] = owners(context).filter((each) => targetOf(context, each) !== undefined)
+    const [owner] = targetOf(context) === undefined ? [] : owners(context)
     if (owner === undefined) return false
     context.partitions.isolate(owner.name)
     await served(context, owner.shard, ({ name }) => name !== owner.name)
@@ -133,12 +132,9 @@ const served = (
     TAKEN_WITHIN_MS,
   ).catch(() => false)
 
-/** A processor that waits for this owner's shard; a member waits for its own only. */
-const targetOf = (context: FaultContext, { shard }: ClusterMember): ClusterMember | undefined =>
-  ofRole(context, 'processor').find(
-    ({ name, shard: served, pid }) =>
-      served === '' && pid > 0 && (name === SPARE || name.slice(-1) === shard.slice(-1)),
-  )
+/** A processor that waits for a shard. */
+const targetOf = (context: FaultContext): ClusterMember | undefined =>
+  ofRole(context, 'processor').find(({ shard, pid }) => shard === '' && pid > 0)
 
 /** An operator's call to the owner. @returns whether it was accepted */
 const requestMove = async (
@@ -162,7 +158,7 @@ const movable = (
   context: FaultContext,
 ): { owner: ClusterMember; to: ClusterMember } | undefined => {
   const pairs = owners(context).flatMap((owner) => {
-    const to = targetOf(context, owner)
+    const to = targetOf(context)
     return to === undefined ? [] : [{ owner, to }]
   })
   return pairs.length === 0 ? undefined : context.random.pick(pairs)

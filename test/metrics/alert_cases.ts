@@ -161,6 +161,10 @@ export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
     },
     ...{ at: '1m', labels: { shard: 'books_1' } },
   },
+  CausewayShardWithoutCandidate: {
+    ...one('shard_candidates{shard="books_1",process="p1"}', '0x8', '1x8'),
+    ...{ at: '4m', labels: { shard: 'books_1' } },
+  },
   CausewayShardNotRouted: {
     ...one('gateway_shard_routed{shard="books_1",process="gateway"}', '0x5', '1x5'),
     ...{ at: '1m', labels: { shard: 'books_1', process: 'gateway' } },

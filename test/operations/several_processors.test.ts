@@ -12,6 +12,7 @@ import { enterRecovery } from '../../src/processor/commands/operators/recovery_e
 import { createQueryRunner } from '../../src/processor/queries/query.js'
 import { createServer } from '../../src/processor/server.js'
 import { directoryService } from '../../src/processor/servers/directory_stream.js'
+import type { WaitingProcessor } from '../../src/store/postgres/cluster/waiting.js'
 import { freePort } from '../../src/supervisor/ports.js'
 import { executed, pay } from '../processor/scenarios.js'
 import { withEveryRole } from '../support/callers.js'
@@ -45,6 +46,17 @@ const testCluster = (): TestCluster => ({
   blind: new Set(),
 })
 
+const WAITING: readonly WaitingProcessor[] = [
+  {
+    ...{ name: 'p8', address: '10.0.0.8:50051', prefers: null, gateways: 0 },
+    cannotTake: { books_2: 'master keys are missing: k2' },
+  },
+  {
+    ...{ name: 'p9', address: '10.0.0.9:50051', prefers: 'books_1', gateways: 0 },
+    cannotTake: {},
+  },
+]
+
 /** What the processor of a shard can ask its cluster. A look at the shards has them all look. */
 const adminOf = (cluster: TestCluster, names: readonly string[]): ShardAdmin => ({
   shards: async () => {
@@ -61,7 +73,8 @@ const adminOf = (cluster: TestCluster, names: readonly string[]): ShardAdmin => 
       }
     })
   },
-  candidates: () => Promise.resolve(['p9']),
+  candidates: () => Promise.resolve(WAITING),
+  waitingProcessor: (name) => Promise.resolve(WAITING.find((each) => each.name === name)),
   appendSetting: cluster.settings.appendSetting,
   skipSetting: cluster.settings.skipSetting,
   addShard: () => Promise.resolve(true),
@@ -341,6 +354,22 @@ t.test('a shard without an owner is reported', async (t) => {
   })
   const keys = await ops('master-key', 'list')
   t.match(keys, { exitCode: 1, out: /INCOMPLETE: books_2 did not answer\.\n$/ })
+})
+
+t.test('a move to a processor that cannot take the shard is refused', async (t) => {
+  const shards = ['books_1', 'books_2']
+  const ops = cliOf(t, [await startShard(t, 'books_1', shards, testCluster())])
+  const { out } = await ops('shard', 'list')
+  t.match(out, /p8 +10\.0\.0\.8:50051 +any shard; not books_2: master keys are missing: k2\n/)
+  t.match(out, /p9 +10\.0\.0\.9:50051 +any shard, books_1 first\n/)
+  const to = (name: string): readonly string[] => ['--to', name, ...BECAUSE]
+  t.match(await ops('shard', 'move', 'books_2', ...to('p8')), {
+    ...{ exitCode: 1, err: /^processor_cannot_take: .*cannot take that shard/ },
+  })
+  t.match(await ops('shard', 'move', 'books_2', ...to('p7')), {
+    ...{ exitCode: 1, err: /^processor_not_waiting/ },
+  })
+  t.notMatch((await ops('actions')).out, 'move_shard', 'neither is in the log')
 })
 
 t.test('a processor that accepts and never answers holds up no command', async (t) => {

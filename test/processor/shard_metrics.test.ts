@@ -3,6 +3,7 @@ import t from 'tap'
 import { createMetrics, type Metrics } from '../../src/metrics/metrics.js'
 import { registerShardMetrics } from '../../src/processor/cluster/metrics.js'
 import type { Shard } from '../../src/store/postgres/cluster/cluster.js'
+import type { WaitingProcessor } from '../../src/store/postgres/cluster/waiting.js'
 
 const OWN = { name: 'p1', shard: 'books_1', epoch: 7 }
 const FAULT = { version: 6, kind: 'rate', key: 'THB', cause: 'invalid_request' }
@@ -12,6 +13,10 @@ const aShard = (shard: string, isConnected: boolean, moves: number): Shard => ({
   settingsFault: moves === 0 ? null : FAULT,
 })
 
+const aCandidate = (cannotTake: WaitingProcessor['cannotTake']): WaitingProcessor => ({
+  ...{ name: 'p2', address: '', prefers: null, gateways: 0, cannotTake },
+})
+
 const samplesOf = async (metrics: Metrics): Promise<string[]> =>
   (await metrics.text()).split('\n').filter((line) => line !== '' && !line.startsWith('#'))
 
@@ -19,10 +24,13 @@ void t.test('every shard is shown, also one without an owner', async (t) => {
   const metrics = createMetrics()
   registerShardMetrics(metrics, OWN, {
     shards: () => Promise.resolve([aShard('books_1', true, 0), aShard('books_2', false, 3)]),
+    candidates: () => Promise.resolve([aCandidate({}), aCandidate({ books_2: 'a reason' })]),
     standbyLag: () => Promise.resolve(4_096),
   })
   for (let scrape = 1; scrape <= 2; scrape++)
     t.same((await samplesOf(metrics)).sort(), [
+      'causeway_shard_candidates{shard="books_1"} 2',
+      'causeway_shard_candidates{shard="books_2"} 1',
       'causeway_shard_epoch{shard="books_1",owner="p1"} 7',
       'causeway_shard_moves_total{shard="books_1"} 0',
       'causeway_shard_moves_total{shard="books_2"} 3',
@@ -40,6 +48,7 @@ void t.test('values that the cluster does not report are absent', async (t) => {
   const metrics = createMetrics()
   registerShardMetrics(metrics, OWN, {
     shards: () => Promise.reject(new Error('gone')),
+    candidates: () => Promise.reject(new Error('gone')),
     standbyLag: () => Promise.resolve(null),
   })
   t.same(await samplesOf(metrics), ['causeway_shard_epoch{shard="books_1",owner="p1"} 7'])

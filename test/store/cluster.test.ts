@@ -4,13 +4,15 @@ import { createLog } from '../../src/base/log.js'
 import { instant } from '../../src/base/clock.js'
 import { Deposed, type Store } from '../../src/store/store.js'
 import { awaitShard, type OwnedShard } from '../../src/store/postgres/cluster/candidate.js'
-import { openPostgresStore } from '../../src/store/postgres/store.js'
+import { newestVersion } from '../../src/store/postgres/migrate.js'
+import { BOOKS, openPostgresStore } from '../../src/store/postgres/store.js'
 import { holderOf, openCluster, type Cluster } from '../../src/store/postgres/cluster/cluster.js'
 import {
   connectToPrimary,
   parseStoreUrl,
   type Connection,
 } from '../../src/store/postgres/connection.js'
+import { createMember } from '../../src/processor/cluster/member.js'
 import { dueIds } from '../support/due_ids.js'
 import { eventually } from '../support/eventually.js'
 import { noPostgres, startPostgres } from '../support/postgres_server.js'
@@ -37,9 +39,14 @@ interface Processor {
   readonly name: string
   now: number
   looks: number
-  /** @param shard undefined: a spare */
-  waits(shard?: string): Promise<OwnedShard<Store>>
+  /**
+   * @param shard undefined: a spare
+   * @param sees the shards that it looks at, of those of all tests
+   */
+  waits(shard?: string, sees?: readonly string[]): Promise<OwnedShard<Store>>
   masterKeys: readonly string[]
+  /** The newest version of books that it knows. */
+  booksVersion: number
 }
 
 let names = 0
@@ -53,23 +60,33 @@ async function processor(t: Test, name = `p${++names}`): Promise<Processor> {
     now: 0,
     looks: 0,
     masterKeys: [],
-    waits: (shard) => {
-      const owned = owner(shard)
+    booksVersion: newestVersion(BOOKS),
+    waits: (shard, sees = shard === undefined ? undefined : [shard]) => {
+      const owned = owner(shard, sees)
       // A test may end while this candidate waits.
       owned.catch(() => undefined)
       return owned
     },
   }
-  const owner = async (shard: string | undefined): Promise<OwnedShard<Store>> => {
+  const owner = async (
+    shard: string | undefined,
+    sees: readonly string[] | undefined,
+  ): Promise<OwnedShard<Store>> => {
+    const seenShards: Cluster['seenShards'] = async () => {
+      self.looks += 1
+      return (await cluster.seenShards()).filter((each) => sees?.includes(each.shard) !== false)
+    }
     const owned = await awaitShard({
       open: openPostgresStore,
-      ...{ cluster, url: server.url, shard, pause, log, onWaiting: () => undefined },
+      ...{ cluster: { ...cluster, seenShards }, url: server.url, shard, pause, log },
+      onWaiting: () => undefined,
+      address: `${name}:1`,
+      get booksVersion() {
+        return self.booksVersion
+      },
       holder: holderOf(name, 'here'),
       masterKeys: () => self.masterKeys,
-      elapsed: () => {
-        self.looks += 1
-        return self.now
-      },
+      elapsed: () => self.now,
     })
     owned.books.onFailure(() => undefined)
     t.teardown(() => owned.books.close().catch(() => undefined))
@@ -81,8 +98,11 @@ async function processor(t: Test, name = `p${++names}`): Promise<Processor> {
 /** Resolves after the candidate has looked at the shards several times more. */
 async function severalLooks(candidate: Processor): Promise<void> {
   const before = candidate.looks
-  await eventually('several looks', () => candidate.looks > before + 3 * (shards + 1))
+  await eventually('several looks', () => candidate.looks > before + 2)
 }
+
+const waitingNames = async ({ cluster }: Processor): Promise<string[]> =>
+  (await cluster.candidates()).map(({ name }) => name)
 
 async function connected(t: Test, schema: string): Promise<Connection> {
   const connection = await connectToPrimary(parseStoreUrl(server.url), schema, 'test')
@@ -136,7 +156,9 @@ void t.test('a processor name is held by one process at a time', async (t) => {
     onNameTaken: () => (isTaken = true),
   })
   await eventually('the second processor waits', () => isTaken)
-  t.same(await first.cluster.candidates(), ['same'])
+  t.same(await waitingNames(first), [], 'it has not said so')
+  await first.cluster.beatWaiting({ address: 'a:1', prefers: null, gateways: 0, cannotTake: {} })
+  t.same(await waitingNames(first), ['same'])
   await first.cluster.close()
   await (await second).close()
 })
@@ -256,13 +278,13 @@ void t.test(
     await books.commit(batchOf({ intents: [anIntent('pi_1')] }))
     const owned = spare.waits(shard)
     await severalLooks(spare)
-    t.ok((await one.cluster.candidates()).includes(spare.name))
+    t.ok((await waitingNames(one)).includes(spare.name))
     await books.close()
     const next = (await owned).books
     t.equal(await epochOf(next), 2)
     t.same(await dueIds(next, 'intents', instant(5), 9), ['pi_1'])
     await spare.cluster.setServing()
-    t.notOk((await one.cluster.candidates()).includes(spare.name))
+    t.notOk((await waitingNames(one)).includes(spare.name))
   },
 )
 
@@ -360,6 +382,66 @@ void t.test(
     t.equal((await owned).shard, first)
   },
 )
+
+void t.test('a member takes its own shard first, and any other while that is served', async (t) => {
+  const [one, two] = [await processor(t), await processor(t)]
+  const [own, other] = [newShard(), newShard()]
+  for (const shard of [own, other]) {
+    await one.cluster.addShard(shard)
+    await (await one.waits(shard)).books.close()
+  }
+  const first = await two.waits(other, [own, other])
+  t.equal(first.shard, other, 'both are released')
+  await two.cluster.setServing()
+  const member = await processor(t)
+  t.equal((await member.waits(own, [own, other])).shard, own)
+  await member.cluster.setServing()
+
+  const again = await processor(t)
+  again.booksVersion = 0
+  const waiting = again.waits(own, [own, other])
+  const said = async () => (await one.cluster.waitingProcessor(again.name))?.cannotTake[other]
+  await eventually('it says what it cannot take', said)
+  t.match(await one.cluster.waitingProcessor(again.name), {
+    ...{ address: `${again.name}:1`, prefers: own },
+    cannotTake: { [other]: 'its books are of a newer version' },
+  })
+  await first.books.close()
+  await severalLooks(again)
+  t.equal(await epochOfShard(t, other), 2, 'books of a newer version are left to others')
+  again.booksVersion = newestVersion(BOOKS)
+  t.equal((await waiting).shard, other)
+  const sql = await connected(t, 'cluster')
+  await sql.run('UPDATE candidates SET beat_at = beat_at - 4000')
+  t.same(await waitingNames(one), [], 'a candidate without heartbeats does not count')
+})
+
+void t.test('a move to a processor that does not wait any more is cancelled', async (t) => {
+  const { one, spare, shard } = await ownedShard(t)
+  let isMoved = false
+  const member = await createMember({ cluster: one.cluster, shard, epoch: 1, pause, log })
+  member.onMove(() => (isMoved = true))
+  await one.cluster.announce(shard, 0, 'one:1', true)
+  t.ok(await one.cluster.requestMove(shard, 1, 'p_dead'))
+  t.notOk(await one.cluster.cancelMove(shard, 2, 'p_dead'), 'of another epoch')
+  const sql = await connected(t, 'cluster')
+  await sql.run('UPDATE shards SET epoch = 0 WHERE shard = ?', [shard])
+  await member.serve('one:1', false)
+  await sql.run(`UPDATE shards SET move_to = 'p_dead', move_requested_at = 1 WHERE shard = ?`, [
+    shard,
+  ])
+  await eventually('the owner cancels it', async () => (await one.cluster.moveOf(shard)) === null)
+  t.notOk(isMoved)
+  const other = newShard()
+  await one.cluster.addShard(other)
+  t.ok(await one.cluster.requestMove(other, 0, spare.name))
+  t.notOk(await one.cluster.requestMove(shard, 1, spare.name), 'one shard moves to a processor')
+  await sql.run('UPDATE shards SET move_to = NULL, move_requested_at = NULL WHERE shard = ?', [
+    other,
+  ])
+  t.ok(await one.cluster.requestMove(shard, 1, spare.name))
+  await eventually('the owner leaves', () => isMoved)
+})
 
 void t.test('only the newest owner publishes an address', async (t) => {
   const [one, two] = [await processor(t), await processor(t)]

@@ -9,7 +9,7 @@ import {
 
 const OWNED: SeenShard = {
   ...{ shard: 'books_1', epoch: 3, holder: 'one', beat: 7, session: 9 },
-  ...{ isConnected: true, moveTo: null },
+  ...{ isConnected: true, moveTo: null, booksVersion: 1 },
 }
 const RELEASED: SeenShard = { ...OWNED, holder: '', isConnected: false }
 

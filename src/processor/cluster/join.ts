@@ -1,7 +1,7 @@
 /**
  * Joins a cluster: opens its schema under the name of this processor and waits for a shard.
  *
- * - A member adds its shard when the cluster lacks it.
+ * - A member adds its shard when the cluster lacks it, and prefers it to others.
  * - The data directory belongs to one process: the marks beside the books are in it.
  */
 import { hostname } from 'node:os'
@@ -13,7 +13,8 @@ import { awaitShard, type OwnedShard } from '../../store/postgres/cluster/candid
 import { holderOf, openCluster, type Cluster } from '../../store/postgres/cluster/cluster.js'
 import { lostOr, NoAnswer } from '../../store/postgres/answers.js'
 import { lockHolder } from '../../store/postgres/owned_schema.js'
-import { openPostgresStore } from '../../store/postgres/store.js'
+import { newestVersion } from '../../store/postgres/migrate.js'
+import { BOOKS, openPostgresStore } from '../../store/postgres/store.js'
 import type { Timelines } from '../../store/postgres/timelines.js'
 import type { Store } from '../../store/store.js'
 
@@ -21,6 +22,8 @@ export interface JoinOptions {
   readonly settings: Settings
   readonly random: Random
   readonly timelines: Timelines
+  /** `host:port` for gateways. */
+  readonly address: string
   readonly isSyncRequired: boolean
   /** This machine's. */
   readonly clock: Clock
@@ -55,6 +58,7 @@ export async function joinCluster(options: JoinOptions): Promise<Joined> {
   const candidate = {
     ...options,
     ...{ cluster, url, shard, open: openPostgresStore, holder: holderOf(name, place) },
+    booksVersion: newestVersion(BOOKS),
     onWaiting: () => options.onWaiting(name),
   }
   try {

@@ -6,6 +6,8 @@
  *
  * - A partner is placed before it is created, so no two shards create one name. A crash in between
  *   leaves a placement without a partner; the repeated call creates it.
+ * - The shard is given up only to a processor that waits and can take it: the owner looks again
+ *   before it withdraws anything, and else cancels the move.
  * - Every partner of the books is placed in this shard. Books with a partner of another shard are
  *   not served: its balances here are old.
  */
@@ -13,6 +15,7 @@ import { SECOND } from '../../base/clock.js'
 import type { Logger } from '../../base/log.js'
 import { Deposed } from '../../store/store.js'
 import type { Cluster, Place } from '../../store/postgres/cluster/cluster.js'
+import type { WaitingProcessor } from '../../store/postgres/cluster/waiting.js'
 
 const LOOK_EVERY_MS = SECOND
 
@@ -29,6 +32,7 @@ export type ShardAdmin = Pick<
   Cluster,
   | 'shards'
   | 'candidates'
+  | 'waitingProcessor'
   | 'addShard'
   | 'requestMove'
   | 'standbyLag'
@@ -67,6 +71,10 @@ export interface Member {
   close(): Promise<void>
 }
 
+/** Whether the processor waits and would take the shard. */
+export const canTake = (waiting: WaitingProcessor | undefined, shard: string): boolean =>
+  waiting !== undefined && waiting.cannotTake[shard] === undefined
+
 export async function createMember(options: MemberOptions): Promise<Member> {
   const { cluster, shard, epoch, pause, log } = options
   let shards = await cluster.shardNames()
@@ -78,6 +86,11 @@ export async function createMember(options: MemberOptions): Promise<Member> {
     shards = await cluster.shardNames()
     const target = await cluster.moveOf(shard)
     if (target === null || target === cluster.name || moveTo === undefined) return
+    if (!canTake(await cluster.waitingProcessor(target), shard)) {
+      log.warn({ shard, epoch, to: target }, 'the move is cancelled: its target does not wait')
+      await cluster.cancelMove(shard, epoch, target)
+      return
+    }
     const leave = moveTo
     moveTo = undefined
     log.info({ shard, epoch, to: target }, 'shard is moved to another processor')

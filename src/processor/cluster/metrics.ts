@@ -7,12 +7,12 @@
 import type { ReadableName } from '../../metrics/families.js'
 import type { Metrics } from '../../metrics/metrics.js'
 import type { Cluster, Shard } from '../../store/postgres/cluster/cluster.js'
-import type { Member } from './member.js'
+import { canTake, type Member } from './member.js'
 
 export function registerShardMetrics(
   metrics: Metrics,
   { name, shard, epoch }: Pick<Member, 'name' | 'shard' | 'epoch'>,
-  cluster: Pick<Cluster, 'shards' | 'standbyLag'>,
+  cluster: Pick<Cluster, 'shards' | 'candidates' | 'standbyLag'>,
 ): void {
   metrics.readAll('causeway_shard_epoch', () => [[epoch, shard, name]])
   let reading: Promise<readonly Shard[]> | undefined
@@ -30,6 +30,13 @@ export function registerShardMetrics(
   ofShards('causeway_shard_moves_total', ({ moves }) => moves)
   ofShards('causeway_shard_settings_behind', ({ settingsBehind }) => settingsBehind)
   ofShards('causeway_shard_settings_fault', ({ settingsFault }) => Number(settingsFault !== null))
+  metrics.readAll('causeway_shard_candidates', async () => {
+    const waiting = await cluster.candidates().catch(() => undefined)
+    if (waiting === undefined) return []
+    return (await shardsNow()).map((found) => {
+      return [waiting.filter((each) => canTake(each, found.shard)).length, found.shard] as const
+    })
+  })
   metrics.readAll('causeway_standby_lag_bytes', async () => {
     const lag = await cluster.standbyLag().catch(() => null)
     return lag === null ? [] : [[lag, shard]]

@@ -11,8 +11,9 @@ import type { ShardRecord } from '../../../protos/types/causeway/operator/v1/Sha
 import type { ShardsHandlers } from '../../../protos/types/causeway/operator/v1/Shards.js'
 import { accepted, refused, type Outcome } from '../../base/errors.js'
 import type { Shard, ShardSettingsFault } from '../../store/postgres/cluster/cluster.js'
+import type { WaitingProcessor } from '../../store/postgres/cluster/waiting.js'
 import { SHARD_NAME } from '../../store/postgres/migrate.js'
-import type { ShardAdmin } from '../cluster/member.js'
+import { canTake, type ShardAdmin } from '../cluster/member.js'
 import { noteAction } from '../commands/operators/action_note.js'
 import type { DirectoryService } from './directory_stream.js'
 import { grpcError } from './grpc_error.js'
@@ -60,7 +61,11 @@ export function shardsService(
     Show: (_, callback) => callback(null, directory.own()),
     List: inCluster(async (shards) => {
       const [data, candidates] = [await shards.shards(), await shards.candidates()]
-      return accepted({ data: data.map(wireShard), candidates: [...candidates] })
+      return accepted({
+        data: data.map(wireShard),
+        candidates: candidates.map(({ name }) => name),
+        waiting: candidates.map(wireWaiting),
+      })
     }),
     Create: inCluster(async (shards, call) => {
       const { shard } = call.request
@@ -74,7 +79,9 @@ export function shardsService(
       const { shard: name, to } = call.request
       const found = (await shards.shards()).find(({ shard }) => shard === name)
       if (found === undefined) return refused('shard_not_found')
-      if (!(await shards.candidates()).includes(to)) return refused('processor_not_waiting')
+      const target = await shards.waitingProcessor(to)
+      if (target === undefined) return refused('processor_not_waiting')
+      if (!canTake(target, name)) return refused('processor_cannot_take')
       const log = await noted(call, 'move_shard', `${name} from ${found.holder} to ${to}`)
       if (!log.ok) return log
       if (!(await shards.requestMove(name, found.epoch, to))) return refused('shard_moving')
@@ -112,6 +119,12 @@ const wireShard = ({ shard, holder, isConnected, address, ...counts }: Shard): S
   settings_version: counts.settingsVersion,
   settings_behind: counts.settingsBehind,
   ...(counts.settingsFault === null ? {} : { settings_fault: wireFault(counts.settingsFault) }),
+})
+
+const wireWaiting = ({ name, address, prefers, cannotTake }: WaitingProcessor) => ({
+  ...{ name, address },
+  ...(prefers === null ? {} : { prefers }),
+  cannot_take: Object.entries(cannotTake).map(([shard, reason]) => ({ shard, reason })),
 })
 
 const wireFault = ({ version, kind, key, cause }: ShardSettingsFault) => ({

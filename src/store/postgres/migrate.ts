@@ -65,14 +65,21 @@ async function checkCollation(connection: Connection): Promise<void> {
   )
 }
 
+const migrationsIn = (folder: string): readonly string[] =>
+  readdirSync(folder)
+    .filter((file) => file.endsWith('.sql'))
+    .sort()
+
+/** The newest version of a schema that this program knows. */
+export const newestVersion = ({ migrations }: SchemaDefinition): number =>
+  migrationsIn(migrations).length
+
 async function applyMigrations(
   connection: Connection,
   schema: string,
   { migrations: folder, versionTable = 'owner' }: SchemaDefinition,
 ): Promise<void> {
-  const files = readdirSync(folder)
-    .filter((file) => file.endsWith('.sql'))
-    .sort()
+  const files = migrationsIn(folder)
   const applied = await schemaVersion(connection, schema, versionTable)
   if (applied > files.length) {
     throw new Error(

@@ -3,7 +3,8 @@
  * three nats-servers and two PostgreSQL servers on one machine.
  *
  * - Each program has a data directory of its own, as on a machine of its own.
- * - Two processors have a shard each; the third is a spare for either.
+ * - Two processors have a shard each; the third is a spare. Each takes over any shard that
+ *   loses its owner.
  * - All listen on loopback TCP, so a test can put a proxy between any two.
  */
 import { mkdirSync } from 'node:fs'

@@ -67,7 +67,7 @@ export interface ClusterProcess {
 
 export interface ClusterProcessOptions {
   readonly name: string
-  /** Undefined: a spare. */
+  /** The shard that it takes first; undefined: a spare. */
   readonly own: string | undefined
   readonly partnersOf: (shard: string) => readonly string[]
   readonly server: ClusterServer
@@ -245,6 +245,7 @@ export function startClusterProcess(options: ClusterProcessOptions): ClusterProc
 
   const cluster = clusterOn(server.connect(link, 'cluster'), name)
   const start = async (): Promise<void> => {
+    await cluster.setWaiting()
     if (own !== undefined) await cluster.addShard(own)
     const seenShards = async (): Promise<readonly SeenShard[]> => {
       const seen = await cluster.seenShards()
@@ -253,6 +254,7 @@ export function startClusterProcess(options: ClusterProcessOptions): ClusterProc
     }
     const owned = await awaitShard({
       ...{ cluster: { ...cluster, seenShards }, url: '', holder, shard: own, elapsed, pause, log },
+      ...{ booksVersion: 1, address: `${name}:1` },
       masterKeys: () => [],
       onWaiting: () => undefined,
       open: async (schema) => {

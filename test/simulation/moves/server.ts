@@ -64,13 +64,18 @@ const CLUSTER_TABLES = `
   CREATE TABLE shards (shard TEXT PRIMARY KEY, epoch INTEGER NOT NULL DEFAULT 0,
     holder TEXT NOT NULL DEFAULT '', address TEXT NOT NULL DEFAULT '', move_to TEXT,
     move_requested_at INTEGER, moves INTEGER NOT NULL DEFAULT 0);
+  CREATE TABLE candidates (name TEXT PRIMARY KEY, address TEXT NOT NULL, prefers TEXT,
+    gateways INTEGER NOT NULL, cannot_take TEXT NOT NULL, beat_at INTEGER NOT NULL);
   CREATE TABLE pg_stat_activity (pid INTEGER PRIMARY KEY, application_name TEXT NOT NULL);
   CREATE TABLE events (position INTEGER PRIMARY KEY, shard TEXT NOT NULL, row TEXT NOT NULL)`
 const tablesOf = (shard: string): string => `
   ATTACH ':memory:' AS ${shard};
   CREATE TABLE ${shard}.owner (epoch INTEGER NOT NULL, last_batch INTEGER NOT NULL,
-    holder TEXT NOT NULL, beat INTEGER NOT NULL, session INTEGER NOT NULL);
-  INSERT INTO ${shard}.owner VALUES (0, 0, '', 0, 0)`
+    holder TEXT NOT NULL, beat INTEGER NOT NULL, session INTEGER NOT NULL,
+    schema_version INTEGER NOT NULL);
+  INSERT INTO ${shard}.owner VALUES (0, 0, '', 0, 0, 1)`
+
+const RENAME = 'UPDATE pg_stat_activity SET application_name = ? WHERE pid = ?'
 
 /** The parts of PostgreSQL's dialect that the statements use. */
 const translated = (sql: string, schema: string, now: number): string =>
@@ -79,7 +84,7 @@ const translated = (sql: string, schema: string, now: number): string =>
     .replaceAll("to_regclass(shard || '.owner') IS NOT NULL", '1')
     .replaceAll('to_regclass(?) IS NOT NULL', '? IS NULL')
     .replaceAll('floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint', String(now))
-    .replaceAll('set_config', 'concat')
+    .replaceAll("set_config('synchronous_commit', 'off', true)", "'off'")
     .replaceAll('::int', '')
 
 interface Owner {
@@ -193,7 +198,9 @@ export async function openClusterServer(options: ClusterServerOptions): Promise<
             if (!open.has(session)) return
             const result = sql.startsWith('UPDATE')
               ? await update(schema, sql, parameters, rows, sentAt)
-              : await database.all(translated(planted(sql), schema, now()), parameters)
+              : sql.includes("'application_name'")
+                ? await database.run(RENAME, [parameters[0] ?? '', session])
+                : await database.all(translated(planted(sql), schema, now()), parameters)
             const arrive = (): Promise<void> => {
               if (result instanceof Error) reject(result)
               else resolve(result)

@@ -154,15 +154,10 @@ export async function simulateMoves(options: MovesOptions): Promise<ReadonlyMap<
     const waiting = machines.filter(
       ({ current }) => current.isAlive() && current.shard() === undefined && current.epoch() === 0,
     )
-    // A processor of the other shard waits too, and never takes this one.
-    const targets = waiting.filter(({ name }) => {
-      const own = MACHINES.find(([each]) => each === name)?.[1]
-      return !isCalm || own === undefined || own === shard
-    })
-    if (source === undefined || targets.length === 0) return
+    if (source === undefined || waiting.length === 0) return
     // Of two moves to one processor the second waits for a lease that no other takes at once.
     if (isCalm && [...moving].some(([each, to]) => ownerOf(each)?.name !== to)) return
-    const target = random.pick(targets)
+    const target = random.pick(waiting)
     moving.set(shard, target.name)
     const { epoch } = await server.owner(shard)
     const by = random.pick(machines.filter(({ current }) => current.isAlive()))

@@ -1,28 +1,39 @@
 /**
- * Waits until this processor owns a shard: its own, or as a spare any shard.
+ * Waits until this processor owns a shard, and says meanwhile which ones it can take.
  *
  * - The wait ends with the ownership of one shard. Of several available shards it takes the one
- *   that it had, then the one that moves to it.
- * - A shard whose books need a master key that this processor lacks is skipped.
+ *   that it had, then the one that moves to it, then the one that it prefers.
+ * - A shard whose books need a master key that this processor lacks, or are of a newer version, is
+ *   left to others.
  */
 import type { Logger } from '../../../base/log.js'
 import type { SchemaOptions } from '../owned_schema.js'
 import { isSamePlace } from '../holder.js'
 import { TakenByAnother } from '../ownership.js'
 import { processorOf, type Cluster } from './cluster.js'
+import type { Waiting } from './waiting.js'
 import { createLeaseWatch, type LeaseWatch, type SeenShard } from './lease_watch.js'
 
 const LOOK_EVERY_MS = 250
-/** Looks between two checks of the server. */
+/** Looks between two checks of the server, and of the shards that it can take. */
 const CHECK_EVERY = 20
+/** Looks between two heartbeats. */
+const HEARTBEAT_EVERY = 4
 
 export interface CandidateOptions<Books> {
-  readonly cluster: Pick<Cluster, 'name' | 'seenShards' | 'masterKeysOf' | 'checkServer'>
+  readonly cluster: Pick<
+    Cluster,
+    'name' | 'seenShards' | 'masterKeysOf' | 'checkServer' | 'beatWaiting'
+  >
   readonly url: string
   /** The holder that it writes into a lease. */
   readonly holder: string
-  /** The only shard that it serves. Undefined if it is a spare. */
+  /** The shard that it takes first. Undefined if it prefers none. */
   readonly shard: string | undefined
+  /** The newest version of books that this program knows. */
+  readonly booksVersion: number
+  /** `host:port` for gateways. */
+  readonly address: string
   /** Kids of its master keys; read at each take-over. */
   readonly masterKeys: () => readonly string[]
   /** Monotonic, milliseconds. */
@@ -43,44 +54,48 @@ export interface OwnedShard<Books> {
 export async function awaitShard<Books>(
   options: CandidateOptions<Books>,
 ): Promise<OwnedShard<Books>> {
-  const { cluster, shard: own, holder, elapsed, pause, onWaiting, log } = options
+  const { cluster, shard: prefers, holder, address, elapsed, pause, onWaiting, log } = options
   const watches = new Map<string, LeaseWatch>()
   const watchOf = (shard: string): LeaseWatch => {
     const known = watches.get(shard)
     if (known !== undefined) return known
-    const candidate = { name: cluster.name, holder, isSpare: own === undefined }
+    const candidate = { name: cluster.name, holder, isSpare: shard !== prefers }
     const watch = createLeaseWatch(candidate, elapsed)
     watches.set(shard, watch)
     return watch
   }
-  const lacking = new Map<string, string>()
+  let cannotTake: Waiting['cannotTake'] = {}
   let fault: Error | undefined
 
-  for (let looks = 1; ; looks++) {
-    const seen = (await cluster.seenShards()).filter(
-      ({ shard }) => own === undefined || shard === own,
-    )
+  for (let looks = 0; ; looks++) {
+    const seen = await cluster.seenShards()
     // Each watch is updated, also that of a shard later in the order.
     const takeable = seen.filter((each) => watchOf(each.shard).isTakeable(each))
     for (const each of inOrder(takeable, options)) {
       const owned = await taken(each)
       if (owned !== undefined) return owned
     }
-    if (looks === 1) {
-      log.info({ shard: own ?? 'any', owners: ownersIn(seen) }, 'candidate: waiting for a shard')
+    if (looks % CHECK_EVERY === 0) {
+      await checkShards(seen)
+      void cluster.checkServer().catch((error: unknown) => (fault = error as Error))
+    }
+    if (looks % HEARTBEAT_EVERY === 0)
+      await cluster.beatWaiting({ address, prefers: prefers ?? null, gateways: 0, cannotTake })
+    if (looks === 0) {
+      const wanted = prefers ?? 'any'
+      log.info({ shard: wanted, owners: ownersIn(seen) }, 'candidate: waiting for a shard')
       onWaiting()
     }
-    if (looks % CHECK_EVERY === 0)
-      void cluster.checkServer().catch((error: unknown) => (fault = error as Error))
     await pause(LOOK_EVERY_MS)
     if (fault !== undefined) throw fault
   }
 
   async function taken(from: SeenShard): Promise<OwnedShard<Books> | undefined> {
     const { shard } = from
-    const known = options.masterKeys()
-    const missing = (await cluster.masterKeysOf(shard)).filter((kid) => !known.includes(kid))
-    if (missing.length > 0) return leave(shard, missing.join(' '))
+    if ((await whyNot(from)) !== undefined) {
+      await checkShards([from])
+      return undefined
+    }
     const schema: SchemaOptions = { ...options, shard, from }
     try {
       return { shard, books: await options.open(schema) }
@@ -90,20 +105,36 @@ export async function awaitShard<Books>(
     }
   }
 
-  function leave(shard: string, missing: string): undefined {
-    if (lacking.get(shard) === missing) return
-    lacking.set(shard, missing)
-    log.error({ shard, master_keys: missing }, 'cannot take over: master keys are missing')
+  /** Undefined if it can take this shard. */
+  async function whyNot({ shard, booksVersion }: SeenShard): Promise<string | undefined> {
+    if (booksVersion > options.booksVersion) return 'its books are of a newer version'
+    const known = options.masterKeys()
+    const missing = (await cluster.masterKeysOf(shard)).filter((kid) => !known.includes(kid))
+    return missing.length === 0 ? undefined : `master keys are missing: ${missing.join(' ')}`
+  }
+
+  async function checkShards(shards: readonly SeenShard[]): Promise<void> {
+    const now = { ...cannotTake }
+    for (const seen of shards) {
+      const { shard } = seen
+      const reason = await whyNot(seen)
+      if (reason === now[shard]) continue
+      if (reason === undefined) delete now[shard]
+      else now[shard] = reason
+      if (reason !== undefined) log.error({ shard, reason }, 'cannot take the shard over')
+    }
+    cannotTake = now
   }
 }
 
 function inOrder(
   shards: readonly SeenShard[],
-  { holder: own, cluster: { name } }: Pick<CandidateOptions<unknown>, 'holder' | 'cluster'>,
+  options: Pick<CandidateOptions<unknown>, 'holder' | 'shard' | 'cluster'>,
 ): readonly SeenShard[] {
-  const rankOf = ({ holder, moveTo }: SeenShard): number => {
-    if (isSamePlace(holder, own)) return 0
-    return moveTo === name ? 1 : 2
+  const rankOf = ({ holder, moveTo, shard }: SeenShard): number => {
+    if (isSamePlace(holder, options.holder)) return 0
+    if (moveTo === options.cluster.name) return 1
+    return shard === options.shard ? 2 : 3
   }
   return [...shards].sort((one, other) => rankOf(one) - rankOf(other))
 }

@@ -1,9 +1,9 @@
 /**
  * The schema `cluster`: shards, placements of partners, settings for all shards.
  *
- * Owns: its statements but those of settings (cluster/settings), and the name of this processor in
- * the cluster. Does not own: the take-over of a shard (cluster/lease_watch, cluster/candidate), the
- * books.
+ * Owns: its statements but those of settings (cluster/settings) and of candidates
+ * (cluster/waiting), and the name of this processor in the cluster. Does not own: the take-over of
+ * a shard (cluster/lease_watch, cluster/candidate), the books.
  *
  * - The name of a running processor is unique: a lock of its database session excludes a second
  *   one.
@@ -23,6 +23,7 @@ import { isSessionOf } from '../lease.js'
 import type { SeenShard } from './lease_watch.js'
 import { NO_TIMELINES, type Timelines } from '../timelines.js'
 import { settingsOn, type ClusterSettings, type SettingsFault } from './settings.js'
+import { waitingOn, type WaitingProcessors } from './waiting.js'
 
 const SCHEMA = 'cluster'
 const DEFINITION: SchemaDefinition = {
@@ -31,9 +32,6 @@ const DEFINITION: SchemaDefinition = {
 }
 /** A move that has not ended by then can be replaced by another one. */
 export const MOVE_EXPIRES_MS = 30_000
-/** Sessions of candidates have this prefix and the processor's name. */
-const WAITING = 'waiting '
-const SERVING = 'serving '
 
 /** The shard of a partner, and its processor. */
 export interface Place {
@@ -70,7 +68,7 @@ export const holderOf = (name: string, place: string): string => `${name}@${plac
 /** The name in a holder. */
 export const processorOf = (holder: string): string => holder.split('@')[0] ?? ''
 
-export interface Cluster extends ClusterSettings {
+export interface Cluster extends ClusterSettings, WaitingProcessors {
   /** The name of this processor. */
   readonly name: string
   /** Adds a shard; an existing one does not change. @returns whether it is new */
@@ -78,14 +76,10 @@ export interface Cluster extends ClusterSettings {
   /** Names, sorted. */
   shardNames(): Promise<readonly string[]>
   shards(): Promise<readonly Shard[]>
-  /** Names of the processors that wait for a shard, sorted. */
-  candidates(): Promise<readonly string[]>
   /** The owner rows of the shards that exist. */
   seenShards(): Promise<readonly SeenShard[]>
   /** Kids of the master keys that the books of a shard need. */
   masterKeysOf(shard: string): Promise<readonly string[]>
-  /** The processor no longer waits for a shard. */
-  setServing(): Promise<void>
   /**
    * Publishes the address of the owner and ends the move of its shard.
    *
@@ -95,8 +89,10 @@ export interface Cluster extends ClusterSettings {
   announce(shard: string, epoch: number, address: string, isRestored?: boolean): Promise<boolean>
   /** The processor that the shard moves to. Null if it does not move. */
   moveOf(shard: string): Promise<string | null>
-  /** @returns false when the shard has another epoch, or moves already */
+  /** @returns false when the shard has another epoch or moves already, or another moves to it */
   requestMove(shard: string, epoch: number, to: string): Promise<boolean>
+  /** Ends a move before the release. @returns false when that move has ended */
+  cancelMove(shard: string, epoch: number, to: string): Promise<boolean>
   /** Places a partner that has no place yet. */
   place(partner: string, shard: string): Promise<Place>
   /** Places the partners that are not placed. @returns those of other shards */
@@ -113,10 +109,7 @@ export interface Cluster extends ClusterSettings {
 }
 
 const NOW = 'floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint'
-const SET_ROLE = `SELECT set_config('application_name', ?, false)`
 const LOCK_NAME = `SELECT pg_try_advisory_lock(hashtext('causeway processor'), hashtext(?)) AS got`
-const CANDIDATES = `SELECT DISTINCT substr(application_name, ${WAITING.length + 1}) AS name
-  FROM pg_stat_activity WHERE application_name LIKE '${WAITING}%' ORDER BY 1`
 const SHARD_TABLES = `SELECT shard, move_to AS "moveTo",
   to_regclass(shard || '.owner') IS NOT NULL AS "isThere" FROM shards ORDER BY shard`
 const ADD_SHARD = 'INSERT INTO shards (shard) VALUES (?) ON CONFLICT DO NOTHING'
@@ -136,7 +129,11 @@ const ANNOUNCE = `UPDATE shards SET epoch = CASE WHEN epoch < ?2 THEN ?2 ELSE ep
   move_to = NULL, move_requested_at = NULL WHERE shard = ?1 AND (epoch < ?2 OR ?5 = 1)`
 const REQUEST_MOVE = `UPDATE shards SET move_to = ?3, move_requested_at = ${NOW}
   WHERE shard = ?1 AND epoch = ?2
-    AND (move_to IS NULL OR move_requested_at < ${NOW} - ${MOVE_EXPIRES_MS})`
+    AND (move_to IS NULL OR move_requested_at < ${NOW} - ${MOVE_EXPIRES_MS})
+    AND NOT EXISTS (SELECT 1 FROM shards AS other WHERE other.move_to = ?3 AND other.shard <> ?1
+      AND other.move_requested_at >= ${NOW} - ${MOVE_EXPIRES_MS})`
+const CANCEL_MOVE = `UPDATE shards SET move_to = NULL, move_requested_at = NULL
+  WHERE shard = ? AND epoch = ? AND move_to = ?`
 const PLACE = `INSERT INTO placements (partner, shard, since) VALUES (?, ?, ${NOW})
   ON CONFLICT DO NOTHING`
 const PLACE_ALL = `INSERT INTO placements (partner, shard, since)
@@ -187,8 +184,9 @@ export async function openCluster({
     if (tries === 1) onNameTaken()
     await pause(NAME_RETRY_MS)
   }
-  await connection.run(SET_ROLE, [WAITING + name])
-  return clusterOn(connection, name, () => checkTimeline(opened, targets))
+  const cluster = clusterOn(connection, name, () => checkTimeline(opened, targets))
+  await cluster.setWaiting()
+  return cluster
 }
 
 async function hasName(connection: Connection, name: string): Promise<boolean> {
@@ -216,7 +214,10 @@ interface OwnerRow extends Omit<SeenShard, 'moveTo' | 'isConnected'> {
   readonly sessionName: string | null
 }
 
-const NO_OWNER = { epoch: 0, holder: '', beat: 0, session: 0, isConnected: false }
+const NO_OWNER = {
+  ...{ epoch: 0, holder: '', beat: 0, session: 0, isConnected: false },
+  booksVersion: 0,
+}
 
 export function clusterOn(
   connection: Connection,
@@ -256,6 +257,7 @@ export function clusterOn(
   return {
     name,
     ...settingsOn(connection, NOW),
+    ...waitingOn(connection, name, NOW),
     addShard: async (shard) => (await connection.run(ADD_SHARD, [shard])) > 0,
     shardNames: async () =>
       (await connection.all<{ shard: string }>(SHARD_NAMES)).map(({ shard }) => shard),
@@ -275,8 +277,6 @@ export function clusterOn(
         return { ...row, epoch, holder: processorOf(holder), isConnected, ...settings }
       })
     },
-    candidates: async () =>
-      (await connection.all<{ name: string }>(CANDIDATES)).map((row) => row.name),
     seenShards,
     masterKeysOf: async (shard) => {
       const found = await one<{ isThere: boolean }>(HAS_KEYS, [`${shard}.master_keys`])
@@ -286,13 +286,14 @@ export function clusterOn(
       )
       return rows.map(({ kid }) => kid)
     },
-    setServing: async () => void (await connection.all(SET_ROLE, [SERVING + name])),
     announce: async (shard, epoch, address, isRestored = false) =>
       (await connection.run(ANNOUNCE, [shard, epoch, name, address, Number(isRestored)])) > 0,
     moveOf: async (shard) =>
       (await one<{ moveTo: string | null }>(MOVE_OF, [shard]))?.moveTo ?? null,
     requestMove: async (shard, epoch, to) =>
       (await connection.run(REQUEST_MOVE, [shard, epoch, to])) > 0,
+    cancelMove: async (shard, epoch, to) =>
+      (await connection.run(CANCEL_MOVE, [shard, epoch, to])) > 0,
     place: async (partner, shard) => {
       await connection.run(PLACE, [partner, shard])
       const place = await one<Place>(WHERE_IS, [partner])
@@ -316,7 +317,7 @@ export function clusterOn(
 
 /** Names are checked (the column's CHECK), so they are safe inside SQL. */
 const ownerOf = (shard: string): string =>
-  `SELECT '${shard}' AS shard, epoch, holder, beat, session,
+  `SELECT '${shard}' AS shard, epoch, holder, beat, session, schema_version AS "booksVersion",
      (SELECT application_name FROM pg_stat_activity WHERE pid = session) AS "sessionName"
    FROM ${shard}.owner`
 

@@ -14,8 +14,8 @@
  *   open, and its owner may still answer reads.
  * - Any lease is taken when it has not changed for LEASE_TIMEOUT_MS, by this machine's monotonic
  *   clock.
- * - A spare takes a shard that was never served only after the same time, so its own processor
- *   comes first.
+ * - A shard that was never served is taken only after the same time, but by its member, which comes
+ *   first.
  */
 import { SECOND } from '../../../base/clock.js'
 import { isSamePlace } from '../holder.js'
@@ -30,6 +30,8 @@ export interface SeenShard extends SeenOwner {
   readonly isConnected: boolean
   /** The processor that the shard moves to. Null if it does not move. */
   readonly moveTo: string | null
+  /** The schema version of its books. 0 if it has none. */
+  readonly booksVersion: number
 }
 
 export interface LeaseWatch {
@@ -41,7 +43,7 @@ export interface Candidate {
   readonly name: string
   /** The holder that it writes. */
   readonly holder: string
-  /** Takes over any shard. */
+  /** Leaves a new shard to another processor first. */
   readonly isSpare: boolean
 }
 
