@@ -416,6 +416,25 @@ void t.test('a member takes its own shard first, and any other while that is ser
   t.same(await waitingNames(one), [], 'a candidate without heartbeats does not count')
 })
 
+void t.test('a candidate says that it waits also where no standby confirms', async (t) => {
+  const { cluster } = await processor(t)
+  const sql = await connected(t, 'cluster')
+  const confirmedBy = async (names: string): Promise<void> => {
+    await sql.exec(`ALTER SYSTEM SET synchronous_standby_names = '${names}'`)
+    await sql.exec('SELECT pg_reload_conf()')
+    const shown = 'SHOW synchronous_standby_names'
+    await eventually('the server has read it', async () =>
+      (await sql.all<{ synchronous_standby_names: string }>(shown)).every(
+        (row) => row.synchronous_standby_names === names,
+      ),
+    )
+  }
+  await confirmedBy('nobody')
+  await cluster.beatWaiting({ address: 'a:1', prefers: null, gateways: 0, cannotTake: {} })
+  await confirmedBy('')
+  t.ok(await cluster.waitingProcessor(cluster.name))
+})
+
 void t.test('a move to a processor that does not wait any more is cancelled', async (t) => {
   const { one, spare, shard } = await ownedShard(t)
   let isMoved = false

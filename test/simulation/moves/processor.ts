@@ -67,7 +67,7 @@ export interface ClusterProcess {
 
 export interface ClusterProcessOptions {
   readonly name: string
-  /** The shard that it takes first; undefined: a spare. */
+  /** The shard that it takes first. Undefined if it is a spare. */
   readonly own: string | undefined
   readonly partnersOf: (shard: string) => readonly string[]
   readonly server: ClusterServer
