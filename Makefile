@@ -19,13 +19,15 @@ PRETTIER := node_modules/.bin/prettier --log-level warn
 LOAD := node .build/test/load/main.js
 # A small young generation: the supervisor does little, and its memory stays level (ephemeral_stack.ts likewise).
 SUPERVISOR := node --max-semi-space-size=2
+# The adapter that the stack starts; `make rail-check` has another RAIL.
+WITH_RAIL = $(if $(RAIL),RAIL_ADAPTER=$(RAIL))
 # A variable as a flag, when it is set.
 with = $(if $($(1)),--$(2) $($(1)))
 LOAD_FLAGS = $(call with,SCENARIO,scenario) $(call with,GATEWAYS,gateways) $(call with,STORE,store) $(ARGS)
 
 ##@ Run
-run: setup nats postgres build ## start a whole stack; Ctrl-C stops it; STORE=postgres keeps the books in PostgreSQL
-	@$(SUPERVISOR) .build/src/supervisor/main.js
+run: setup nats postgres build ## start a whole stack; Ctrl-C stops it; STORE=postgres keeps the books in PostgreSQL, RAIL=iso20022 speaks to a switch
+	@$(WITH_RAIL) $(SUPERVISOR) .build/src/supervisor/main.js
 
 cluster: setup nats postgres build ## start a trial cluster: two shards, three processors, two gateways, two pools, three NATS, PostgreSQL with standby
 	@$(SUPERVISOR) .build/src/supervisor/cluster/main.js
@@ -35,8 +37,8 @@ cluster: export STORE = postgres
 restart: setup nats postgres build ## replace every process of the running stack or cluster by the programs on disk, one by one
 	@node .build/src/supervisor/restart_main.js
 
-demo: setup nats postgres build ## run a QR payment and a payout, step by step
-	@node .build/src/operations/demo.js
+demo: setup nats postgres build ## run a QR payment and a payout, step by step; RAIL=iso20022 shows the messages of a switch
+	@$(WITH_RAIL) node .build/src/operations/demo.js
 
 ops: build ## run an operator command: make ops ARGS="trial-balance"
 	@node .build/src/operations/main.js $(ARGS)

@@ -68,7 +68,10 @@ const MODULES: Readonly<Record<string, readonly string[]>> = {
     ...['src/bus', 'src/rails', 'src/store', DATABASE, POSTGRES, 'protos/types'],
   ],
   gateway: [BASE, METRICS, TRACING, 'src/money', 'src/auth', 'src/api', 'protos/types'],
-  'src/supervisor': [BASE, METRICS, 'src/auth', 'src/bus', 'src/rails', DATABASE, 'protos/types'],
+  'src/supervisor': [
+    ...[BASE, METRICS, 'src/auth', 'src/bus', 'src/rails', 'src/rails/switch', DATABASE],
+    'protos/types',
+  ],
   'src/client': [],
   'src/reconciliation': [BASE, 'src/money', DATABASE],
   'src/operations': [

@@ -51,6 +51,11 @@ export const SETTINGS = {
     '127.0.0.1:50052',
   ),
   RAILS_FILE: path('JSON file with the rails of this service; empty: the sandbox rail alone'),
+  RAIL_ADAPTER: oneOf(
+    ['sandbox', 'iso20022'],
+    'sandbox',
+    'adapter of the included rail; iso20022 also starts a switch for trials, without ISO20022_FILE',
+  ),
   ISO20022_FILE: path(
     'JSON file of a member of an ISO 20022 network: addresses, certificates, keys, ids',
   ),

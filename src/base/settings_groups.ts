@@ -13,6 +13,7 @@ export const SETTINGS_GROUPS: Readonly<Record<string, readonly SettingName[]>> =
     'RAIL_LISTEN',
     'RAIL_ADDRESS',
     'RAILS_FILE',
+    'RAIL_ADAPTER',
     'ISO20022_FILE',
     'GRPC_TLS_CERT_FILE',
     'GRPC_TLS_KEY_FILE',

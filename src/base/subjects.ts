@@ -34,6 +34,11 @@ export const FILES = {
   railDatabase: 'rail.db',
   /** The key of the accounts in the rail's database. */
   railKey: 'rail.key',
+  /** What the ISO 20022 adapter remembers beside its journal. */
+  railRecord: 'iso20022.db',
+  /** The payments of the switch for trials, and its messages as they were on the wire. */
+  switchLog: 'switch.jsonl',
+  switchMessages: 'switch_messages.log',
   masterKey: 'master.key',
   internalToken: 'internal.token',
   operatorToken: 'operator.token',

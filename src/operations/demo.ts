@@ -9,7 +9,9 @@ import { join } from 'node:path'
 import { systemClock } from '../base/clock.js'
 import type { Settings } from '../base/settings.js'
 import { readSettings } from '../base/settings_reader.js'
-import { createDemoOutput } from './demo_output.js'
+import { FILES } from '../base/subjects.js'
+import { lineOf, messagesIn, type WireMessage } from './demo_messages.js'
+import { createDemoOutput, type DemoOutput } from './demo_output.js'
 import { connectOperator } from './operator_client.js'
 import { operatorAccess } from './operator_token.js'
 import { startEphemeralStack } from './ephemeral_stack.js'
@@ -44,14 +46,28 @@ async function play(sandbox: Sandbox, settings: Settings): Promise<void> {
   const output = createDemoOutput(paint, (line) => console.log(line))
   const operator = connectOperator(operatorAccess(sandbox, settings), systemClock)
   const { brand } = sandbox
+  const messageFile = join(settings.DATA_DIR, FILES.switchMessages)
+  const before = messagesIn(messageFile).length
   const partner = connect(credentialsOf(sandbox, brand), { now: () => systemClock.now() })
   console.log(`On ${sandbox.base_url}, as partner ${sandbox.partner_id}`)
   try {
     await runDemo({ partner, operator, brand, clock: systemClock, output })
+    showMessages(messagesIn(messageFile).slice(before), output)
   } finally {
     operator.close()
   }
   output.end('The demo passed.')
+}
+
+/** All in a line, and the last two in full: the payout and its answer. */
+function showMessages(messages: readonly WireMessage[], output: DemoOutput): void {
+  if (messages.length === 0) return
+  output.chapter('The messages between the adapter and the switch')
+  for (const message of messages) output.print(lineOf(message))
+  for (const message of messages.slice(-2)) {
+    output.print('')
+    for (const line of message.text.split('\n')) output.print(line)
+  }
 }
 
 main().catch((error: unknown) => {

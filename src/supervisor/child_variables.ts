@@ -33,6 +33,16 @@ export const SETTINGS_READ_BY = {
     ...OPS,
     ...OTLP,
   ],
+  'src/rails/iso20022/main.js': [
+    ...(['DATA_DIR', 'RAIL_LISTEN', 'ISO20022_FILE', 'LOG_LEVEL', 'LOG_FORMAT'] as const),
+    'CALLERS',
+    ...GRPC_TLS,
+    ...OPS,
+    ...OTLP,
+  ],
+  'src/rails/switch/main.js': [
+    ...(['DATA_DIR', 'ISO20022_FILE', 'LOG_LEVEL', 'LOG_FORMAT'] as const),
+  ],
   'src/processor/main.js': [
     ...(['DATA_DIR', 'GRPC_HOST', 'GRPC_PORT', 'BRAND', 'LOG_LEVEL'] as const),
     ...(['LOG_FORMAT', 'GRPC_SOCKET', 'RAIL_ADDRESS', 'RAILS_FILE'] as const),

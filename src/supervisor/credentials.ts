@@ -48,8 +48,11 @@ export function createCredentials(
     callerEntry('operator', systemUser(), operator),
     ...settings.CALLERS,
   ].join()
+  const callersOfRail = { CALLERS: callerEntry('processor', 'processor', processor) }
   const byProgram: Readonly<Record<OwnProgram, Partial<Record<SettingName, string>>>> = {
-    'src/rails/sandbox/main.js': { CALLERS: callerEntry('processor', 'processor', processor) },
+    'src/rails/sandbox/main.js': callersOfRail,
+    'src/rails/iso20022/main.js': callersOfRail,
+    'src/rails/switch/main.js': {},
     'src/processor/main.js': { CALLERS: callersOfProcessor, RAIL_TOKEN: processor },
     'actors/webhook/main.js': { PROCESSOR_TOKEN: webhooks },
     'gateway/main.js': { PROCESSOR_TOKEN: gateway },

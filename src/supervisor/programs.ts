@@ -8,6 +8,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ReadyInfo } from '../base/child.js'
+import type { Instant } from '../base/clock.js'
 import { joinAddress, localHost } from '../base/network.js'
 import { projectRoot } from '../base/project_root.js'
 import { sandboxRailFault } from '../base/sandbox_in_production.js'
@@ -20,6 +21,7 @@ import type { DataFolder } from './data_folder.js'
 import { StartupError } from './startup_error.js'
 import type { OwnProgram } from './child_variables.js'
 import type { StackEnvironment } from './environment.js'
+import { planIso20022, refuseJournalOfOther } from './iso20022_programs.js'
 import type { NatsServer } from './nats_server.js'
 import type { PostgresServer } from './postgres_server.js'
 import { freePort } from './ports.js'
@@ -39,6 +41,8 @@ export const NODE_FLAGS: Readonly<Record<string, readonly string[]>> = {
 
 const GATEWAY = 'gateway/main.js'
 export const CONSOLE = 'src/console/main.js'
+/** Replaced by a stop and a start. */
+const STOPPED_BEFORE: readonly OwnProgram[] = [CONSOLE, 'src/rails/switch/main.js']
 /** Printed at the start: the included rail moves no real money. */
 const RAIL_DESCRIPTION = {
   sandbox: 'sandbox bank network',
@@ -93,6 +97,7 @@ export async function planStack(
   data: DataFolder,
   credentials: Credentials,
   { nats, postgres }: BundledServers,
+  now: Instant,
 ): Promise<Plan> {
   if (settings.WEBHOOK_STORE_URL !== '' && settings.STORE_URL === '' && postgres === undefined) {
     throw new StartupError('WEBHOOK_STORE_URL is set and STORE_URL is not: set both, or none.')
@@ -124,10 +129,11 @@ export async function planStack(
         ...(main === GATEWAY ? HEAD_MAX : {}),
       },
       readyWhen: 'message',
-      ...(main === CONSOLE ? {} : { canReplace: true }),
+      ...(STOPPED_BEFORE.includes(main) ? {} : { canReplace: true }),
     }
   }
   const rail = sockets.address('rail')
+  refuseJournalOfOther(settings, data)
   const processor = sockets.address('processor')
 
   const sandbox: PlannedProgram = {
@@ -136,7 +142,11 @@ export async function planStack(
     describe: () =>
       RAIL_DESCRIPTION[settings.PRODUCTION_HOSTS.length > 0 ? 'production' : 'sandbox'],
   }
-  const first = readRails(settings).some(({ isIncluded }) => isIncluded) ? [sandbox] : []
+  const included =
+    settings.RAIL_ADAPTER === 'iso20022'
+      ? await planIso20022({ settings, data, own, rail, now })
+      : [sandbox]
+  const first = readRails(settings).some(({ isIncluded }) => isIncluded) ? [...included] : []
   if (nats !== undefined) {
     first.unshift({
       name: 'nats',

@@ -61,10 +61,8 @@ export async function createStack(options: StackOptions): Promise<Stack> {
   const { environment, data, clock, terminal } = options
   const { settings } = environment
   const credentials = createCredentials(settings, data, options.random)
-  const plan = await planStack(environment, data, credentials, {
-    nats: bundledNats(options),
-    postgres: bundledPostgres(options),
-  })
+  const servers = { nats: bundledNats(options), postgres: bundledPostgres(options) }
+  const plan = await planStack(environment, data, credentials, servers, clock.now())
   const stages = plan.stages.map((stage) => stage.map((planned) => manage(planned)))
   const managedProcesses = stages.flat()
   const console = plan.console && { url: plan.console.url, managed: manage(plan.console) }

@@ -23,7 +23,7 @@ import { storeSettings } from './books.js'
 import { eventually } from './eventually.js'
 import { pidIn } from './stack.js'
 
-export type StackProcess = 'nats' | 'rail' | 'processor' | 'webhooks' | 'gateway'
+export type StackProcess = 'nats' | 'switch' | 'rail' | 'processor' | 'webhooks' | 'gateway'
 
 export interface SupervisedStack {
   readonly sandbox: Sandbox

@@ -1,11 +1,12 @@
 /** The adapter of a switch that speaks ISO 20022: composition root. */
 import { dataFile } from '../../base/settings.js'
+import { FILES } from '../../base/subjects.js'
 import { startBankAdapter } from '../adapter/bank_adapter.js'
 import { BANK_JOURNAL_SCHEMA } from '../adapter/journal.js'
 import { runRail } from '../adapter/run.js'
 import { createIsoBank } from './bank.js'
 import { readMembership } from './membership_file.js'
-import { openRecord, RECORD_FILE } from './record.js'
+import { openRecord } from './record.js'
 
 await runRail({
   process: 'iso20022_rail',
@@ -14,7 +15,7 @@ await runRail({
   start: async (served, settings) => {
     const { clock, log } = served
     const us = await readMembership(settings.ISO20022_FILE)
-    const record = await openRecord(dataFile(settings, RECORD_FILE), clock)
+    const record = await openRecord(dataFile(settings, FILES.railRecord), clock)
     const bank = createIsoBank({ us, record, clock, log })
     const adapter = await startBankAdapter({ ...served, bank })
     const close = async (): Promise<void> => {

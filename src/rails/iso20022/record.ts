@@ -37,7 +37,6 @@ export interface Record {
   close(): Promise<void>
 }
 
-export const RECORD_FILE = 'iso20022.db'
 const SCHEMA = 'src/rails/iso20022/schema'
 const MISSING_MAX = 100
 const FIRST_SENT = 'INSERT INTO messages (id, created_at) VALUES (?, ?) ON CONFLICT DO NOTHING'

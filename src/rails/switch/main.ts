@@ -7,13 +7,11 @@ import { systemRandom } from '../../base/random.js'
 import { dataFile, requirePrivateDataDir } from '../../base/settings.js'
 import { readSettings } from '../../base/settings_reader.js'
 import { reportStartupFaults } from '../../base/startup_faults.js'
+import { FILES } from '../../base/subjects.js'
 import { readMembership } from '../iso20022/membership_file.js'
 import { openMessageFile } from './message_file.js'
 import { startSwitch, STATEMENT_EVERY_MS } from './switch.js'
 import { openSwitchLog } from './switch_log.js'
-
-export const SWITCH_FILE = 'switch.jsonl'
-export const MESSAGE_FILE = 'switch_messages.log'
 
 reportStartupFaults()
 programOptions('switch', 'A switch that speaks ISO 20022, for trials.', {})
@@ -22,9 +20,11 @@ requirePrivateDataDir(settings)
 const log = createLog('switch', settings)
 const running = await startSwitch({
   us: await readMembership(settings.ISO20022_FILE),
-  journal: openSwitchLog(dataFile(settings, SWITCH_FILE)),
+  journal: openSwitchLog(dataFile(settings, FILES.switchLog)),
   ...{ clock: systemClock, random: systemRandom(), log, statementEveryMs: STATEMENT_EVERY_MS },
-  onMessage: openMessageFile(dataFile(settings, MESSAGE_FILE), () => toRfc3339(systemClock.now())),
+  onMessage: openMessageFile(dataFile(settings, FILES.switchMessages), () =>
+    toRfc3339(systemClock.now()),
+  ),
 })
 childProcess({ log, stop: () => running.close() }).ready({ address: running.address })
 log.info({ address: running.address }, 'serving')

@@ -50,6 +50,7 @@ export interface RunningSwitch {
 
 const LATE_MS = 1_500
 const RETURNED_AFTER_MS = 100
+const CONTRADICTED_AFTER_MS = 500
 const SENT_AGAIN_AFTER_MS = 200
 const ENTRIES_PER_STATEMENT = 200
 const OVERSIZED_BYTES = 10_000_000
@@ -154,10 +155,10 @@ export async function startSwitch(options: SwitchOptions): Promise<RunningSwitch
         push(`${id} twice`, statusAbout(payment))
         return reply(statusAbout(payment))
       case 'contradictory':
-        push(`${id} executed`, statusAbout(payment))
+        push(`${id} executed`, statusAbout(payment), CONTRADICTED_AFTER_MS)
         return reply(status(id, 'RJCT', { code: 'AC06' }))
       case 'withdrawn':
-        push(`${id} rejected`, status(id, 'RJCT', { code: 'AC06' }))
+        push(`${id} rejected`, status(id, 'RJCT', { code: 'AC06' }), CONTRADICTED_AFTER_MS)
         return reply(statusAbout(payment))
       case 'duplicate':
         return reply(status(id, 'RJCT', { code: 'AM05' }))
@@ -246,9 +247,9 @@ export async function startSwitch(options: SwitchOptions): Promise<RunningSwitch
     return recallAnswer(issuer, of, 'ACCR')
   }
 
-  function push(key: string, message: Message): void {
+  function push(key: string, message: Message, afterMs = 0): void {
     journal.write({ waiting: { key, body: writeMessage(message).toString() } })
-    deliver(key)
+    later(afterMs, () => deliver(key))
   }
 
   function deliver(key: string): void {

@@ -74,7 +74,8 @@ export interface SwitchLog {
 
 const OWNER_ONLY = 0o600
 
-export function openSwitchLog(file: string): SwitchLog {
+/** @param readOnly another process writes the file */
+export function openSwitchLog(file: string, { readOnly = false } = {}): SwitchLog {
   const payments = new Map<string, SwitchPayment>()
   const waiting = new Map<string, Waiting>()
   const statements = new Map<string, IssuedStatement>()
@@ -93,8 +94,8 @@ export function openSwitchLog(file: string): SwitchLog {
   const text = existsSync(file) ? readFileSync(file, 'utf8') : ''
   const whole = text.slice(0, text.lastIndexOf('\n') + 1)
   for (const line of whole.split('\n')) if (line !== '') apply(JSON.parse(line) as Line)
-  const descriptor = openSync(file, 'a', OWNER_ONLY)
-  ftruncateSync(descriptor, Buffer.byteLength(whole))
+  const descriptor = openSync(file, readOnly ? 'r' : 'a', OWNER_ONLY)
+  if (!readOnly) ftruncateSync(descriptor, Buffer.byteLength(whole))
 
   return {
     ...{ payments, waiting, statements, lastMovement: () => last },

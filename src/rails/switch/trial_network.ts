@@ -26,7 +26,7 @@ export interface TrialPorts {
 }
 
 const HOST = '127.0.0.1'
-const FINALITY_WINDOW_MS = 10_000
+const FINALITY_WINDOW_MS = 3_000
 
 interface Side {
   readonly name: 'adapter' | 'switch'
