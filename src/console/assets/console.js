@@ -19,6 +19,9 @@ if (live) {
   })
 }
 
+// On a narrow screen the pages are one line, which may begin far from the current one.
+document.querySelector('nav [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' })
+
 document.addEventListener('click', async ({ target }) => {
   const button = target.closest?.('[data-copy]')
   if (!button) return

@@ -134,6 +134,7 @@ export function time(at: string | undefined, now?: Instant): Content {
 }
 
 export function agoText(elapsedMs: number): string {
+  if (Math.abs(elapsedMs) < SECOND) return 'now'
   const isPast = elapsedMs >= 0
   const text = spanText(Math.abs(elapsedMs))
   return isPast ? `${text} ago` : `in ${text}`

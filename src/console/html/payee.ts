@@ -10,7 +10,7 @@ export function payeeSummary(payee: Payee | null, now: Instant): Html {
   const [last] = payee.last
   if (last === undefined) return badge('paid for the first time', 'warn')
   return html`${countsOf(payee)}
-    <span class="ago"
+    <span class="ago line"
       >last ${amount(last.currency, last.amount)} ${time(last.created_at, now)}</span
     >`
 }

@@ -33,7 +33,9 @@ function unknownRow(found: Unknown, context: PageContext): readonly Content[] {
       <span class="ago line">${tenant}</span>`,
     amount(found.currency, found.amount),
     html`${time(found.since, now)} ${late}`,
-    asked === 0 ? 'none yet' : html`${time(found.last_inquiry_at, now)}, number ${asked}`,
+    asked === 0
+      ? 'none yet'
+      : html`${time(found.last_inquiry_at, now)} <span class="ago line">number ${asked}</span>`,
     time(found.next_inquiry_at, now),
     actions(formContext(context, '/unknown'), 'operate', [inquireForm(entity)]),
   ]
