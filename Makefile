@@ -67,9 +67,10 @@ lint: $(INSTALLED) $(TYPES) ## run the linter only
 format: $(INSTALLED) ## format every file
 	@$(PRETTIER) --write .
 
-fuzz: build ## fuzz the gateway and the QR reader: make fuzz BUDGET=30 (seconds each)
+fuzz: build ## fuzz the gateway and the readers of QR codes and ISO 20022 messages: make fuzz BUDGET=30 (seconds each)
 	@node .build/test/fuzz/gateway.js --seconds $(or $(BUDGET),30)
 	@node .build/test/fuzz/qr.js --seconds $(or $(BUDGET),30)
+	@node .build/test/fuzz/iso20022.js --seconds $(or $(BUDGET),30)
 
 contract: setup nats build ## test requests generated from the OpenAPI document: make contract RUNS=1000 (each operation)
 	@CONTRACT_RUNS=$(or $(RUNS),200) node .build/test/contract/generated.test.js
