@@ -1,0 +1,107 @@
+/** Races for signed requests and for intents. */
+import { withKey, type HttpAnswer } from '../support/partner.js'
+import { retryUntilFinal, vietQr } from '../support/payments.js'
+import { sendOnce } from '../support/raw_requests.js'
+import { anIntent } from '../support/requests.js'
+import { createRecorder } from './history.js'
+import { intent, signedRequest, type IntentInput, type IntentOutput } from './models.js'
+import { assertExplained, codeOf, once, untilAnswered, type Race, type Racers } from './race.js'
+
+const REFUSALS: readonly unknown[] = [
+  'payment_intent_not_scannable',
+  'payment_intent_not_confirmable',
+  'payment_intent_not_cancelable',
+  'already_confirmed',
+  'quote_required',
+  'authentication_failed',
+]
+
+/** All clients send the same signed bytes. */
+export function nonceRace({ partners, rounds, surprises }: Racers, baseUrl: string): Race {
+  const requests = Array.from({ length: rounds }, () => ({
+    headers: Object.entries(partners[0].sign('GET', '/v1/balances', '').headers),
+    recorder: createRecorder<'send', 'accepted' | 'refused'>(),
+  }))
+  return {
+    run: async () => {
+      for (const { headers, recorder } of requests) {
+        await recorder.record('send', async () => {
+          const request = { method: 'GET', path: '/v1/balances', headers }
+          const { status, text } = await sendOnce(baseUrl, request)
+          if (status >= 500) return undefined
+          if (status !== 200 && status !== 401) surprises.push(`${status} ${text}`)
+          return status === 200 ? 'accepted' : 'refused'
+        })
+      }
+    },
+    check: (t) => {
+      for (const [round, { recorder }] of requests.entries()) {
+        assertExplained(t, `signed request ${round}`, signedRequest, recorder.operations)
+      }
+    },
+  }
+}
+
+/** Scans, confirms with two keys, cancels and reads of the same intents. */
+export async function intentRace(racers: Racers): Promise<Race> {
+  const { partners, rounds } = racers
+  const intents = await Promise.all(
+    Array.from({ length: rounds }, async (_, round) => {
+      const body = { ...anIntent(), corridor: 'vn_vietqr', partner_user_id: `racer ${round}` }
+      const created = await retryUntilFinal(() =>
+        partners[0].request('POST', '/v1/payment_intents', body, withKey(`create ${round}`)),
+      )
+      const made = created.body as Record<'intent_id' | 'session_token', string>
+      const recorder = createRecorder<IntentInput, IntentOutput>()
+      return { path: `/v1/payment_intents/${made.intent_id}`, token: made.session_token, recorder }
+    }),
+  )
+  return {
+    run: async (client) => {
+      const partner = partners[client]!
+      const amount = String(100_000 + 1_000 * client)
+      for (const [round, { path, token, recorder }] of intents.entries()) {
+        const app = partner.session(token)
+        const key = `confirm ${round} ${client % 2}`
+        const attempt = (input: IntentInput, call: () => Promise<HttpAnswer>) =>
+          recorder.record(input, () => once<IntentOutput>(racers, call, viewOf))
+
+        await attempt({ kind: 'scan', amount }, () =>
+          app.request('POST', `${path}/scan`, { qr_payload: vietQr(amount) }),
+        )
+        if (client === round % partners.length) {
+          await attempt({ kind: 'cancel' }, () => partner.request('POST', `${path}/cancel`))
+        } else {
+          await recorder.record({ kind: 'confirm', key }, () =>
+            untilAnswered<IntentOutput>(
+              racers,
+              () => app.request('POST', `${path}/confirm`, undefined, withKey(key)),
+              viewOf,
+            ),
+          )
+        }
+        await attempt({ kind: 'read' }, () => partner.request('GET', path))
+      }
+    },
+    check: (t) => {
+      for (const [round, { recorder }] of intents.entries()) {
+        assertExplained(t, `intent ${round}`, intent, recorder.operations)
+      }
+      const outputs = intents.flatMap(({ recorder }) => recorder.operations).map(statusOf)
+      t.ok(outputs.includes('cancelled') && outputs.includes('authorized'), 'both have won')
+    },
+  }
+}
+
+function viewOf(answer: HttpAnswer): IntentOutput | 'unexpected' {
+  if (REFUSALS.includes(codeOf(answer))) return 'refused'
+  if (answer.status !== 200) return 'unexpected'
+  const { status, quote } = answer.body as {
+    readonly status: string
+    readonly quote?: { readonly local_amount_minor_units: string }
+  }
+  return { status, amount: quote?.local_amount_minor_units }
+}
+
+const statusOf = ({ output }: { readonly output: IntentOutput | undefined }) =>
+  typeof output === 'object' ? output.status : output

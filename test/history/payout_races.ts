@@ -1,0 +1,131 @@
+/** Races of payouts: for one balance, and for idempotency keys. */
+import { withKey, type HttpAnswer, type Partner } from '../support/partner.js'
+import { retryUntilFinal } from '../support/payments.js'
+import { aPayout } from '../support/requests.js'
+import { createRecorder } from './history.js'
+import {
+  balance,
+  idempotencyKey,
+  type BalanceInput,
+  type BalanceOutput,
+  type KeyInput,
+  type KeyOutput,
+} from './models.js'
+import { assertExplained, codeOf, once, untilAnswered, type Race, type Racers } from './race.js'
+
+const CURRENCY = 'VND'
+const AMOUNTS = ['100000', '150000', '250000'] as const
+/** Enough for some payouts, and not for all. */
+const AT_START = 1_000_000n
+const FUNDS = 200_000n
+
+const payout = (partner: Partner, name: string, amount: string): Promise<HttpAnswer> => {
+  const { beneficiary, reference } = aPayout()
+  const body = { amount, currency: CURRENCY, beneficiary, reference }
+  return partner.request('POST', '/v1/payouts', body, withKey(name))
+}
+
+const deposit = (partner: Partner, name: string, amount: bigint): Promise<HttpAnswer> => {
+  const body = { currency: CURRENCY, amount: String(amount) }
+  return partner.request('POST', '/v1/funding/deposits', body, withKey(name))
+}
+
+const balances = (partner: Partner): Promise<HttpAnswer> => partner.request('GET', '/v1/balances')
+
+function availableIn({ body }: HttpAnswer): bigint {
+  const { data } = body as { data: { currency: string; available: string }[] }
+  return BigInt(data.find(({ currency }) => currency === CURRENCY)?.available ?? '0')
+}
+
+const isAccepted = ({ status }: HttpAnswer): boolean => status === 202 || status === 200
+
+/** Deposits and payouts of one balance, and reads of it. */
+export async function balanceRace(racers: Racers): Promise<Race> {
+  const { partners, rounds } = racers
+  const recorder = createRecorder<BalanceInput, BalanceOutput>()
+  const [first] = partners
+  await retryUntilFinal(() => deposit(first, 'before', 10_000_000n))
+  const totals = new Map<string, bigint>()
+  for (const amount of AMOUNTS) {
+    const { body } = await retryUntilFinal(() => payout(first, `payout of ${amount}`, amount))
+    totals.set(amount, BigInt((body as { total: string }).total))
+  }
+  const funded = availableIn(await retryUntilFinal(() => balances(first)))
+  await retryUntilFinal(() => payout(first, 'the rest', String(funded - AT_START)))
+  const initial = availableIn(await retryUntilFinal(() => balances(first)))
+
+  const pay = (partner: Partner, name: string, amount: string) =>
+    recorder.record({ kind: 'pay', total: totals.get(amount) ?? 0n }, () =>
+      untilAnswered<BalanceOutput>(
+        racers,
+        () => payout(partner, name, amount),
+        (answer) => {
+          if (isAccepted(answer)) return 'done'
+          return codeOf(answer) === 'insufficient_balance' ? 'insufficient' : 'unexpected'
+        },
+      ),
+    )
+  const fund = (partner: Partner, name: string) =>
+    recorder.record({ kind: 'deposit', amount: FUNDS }, () =>
+      untilAnswered<BalanceOutput>(
+        racers,
+        () => deposit(partner, name, FUNDS),
+        ({ status }) => (status === 201 || status === 200 ? 'done' : 'unexpected'),
+      ),
+    )
+  const read = (partner: Partner) =>
+    recorder.record({ kind: 'read' }, () =>
+      once<BalanceOutput>(
+        racers,
+        () => balances(partner),
+        (answer) => (answer.status === 200 ? { available: availableIn(answer) } : 'unexpected'),
+      ),
+    )
+
+  return {
+    run: async (client) => {
+      const partner = partners[client]!
+      for (let round = 0; round < rounds; round++) {
+        const name = `${client} ${round}`
+        await pay(partner, `pay ${name}`, AMOUNTS[(client + round) % AMOUNTS.length]!)
+        await read(partner)
+        if (round % 3 === client % 3) await fund(partner, `fund ${name}`)
+      }
+    },
+    check: (t) => {
+      assertExplained(t, 'the balance', { ...balance, initial }, recorder.operations)
+      const outputs = recorder.operations.map(({ output }) => output)
+      t.ok(outputs.includes('done') && outputs.includes('insufficient'), 'both outcomes were seen')
+    },
+  }
+}
+
+/** Payouts of two amounts under the same keys. */
+export function keyRace(racers: Racers): Race {
+  const { partners, rounds } = racers
+  const recorders = Array.from({ length: rounds }, () => createRecorder<KeyInput, KeyOutput>())
+  return {
+    run: async (client) => {
+      for (const [round, recorder] of recorders.entries()) {
+        const amount = AMOUNTS[client % 2]!
+        await recorder.record(amount, () =>
+          untilAnswered<KeyOutput>(
+            racers,
+            () => payout(partners[client]!, `shared ${round}`, amount),
+            (answer) => {
+              if (codeOf(answer) === 'duplicate_payout') return 'conflict'
+              if (!isAccepted(answer)) return 'unexpected'
+              return { id: (answer.body as { id: string }).id, isNew: answer.status === 202 }
+            },
+          ),
+        )
+      }
+    },
+    check: (t) => {
+      for (const [round, { operations }] of recorders.entries()) {
+        t.equal(operations.length, partners.length, `key ${round} was used by all`)
+        assertExplained(t, `key ${round}`, idempotencyKey, operations)
+      }
+    },
+  }
+}
