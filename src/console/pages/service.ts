@@ -2,6 +2,7 @@
 import type { CallerRecord__Output as Caller } from '../../../protos/types/causeway/operator/v1/CallerRecord.js'
 import type { ShardList__Output as ShardList } from '../../../protos/types/causeway/operator/v1/ShardList.js'
 import type { ShardRecord__Output as Shard } from '../../../protos/types/causeway/operator/v1/ShardRecord.js'
+import type { WaitingProcessor__Output as Waiting } from '../../../protos/types/causeway/operator/v1/WaitingProcessor.js'
 import { Refused } from '../../operations/calls.js'
 import { actions, type ActionForm } from '../html/action_forms.js'
 import { html, NOTHING, type Content, type Html } from '../html/html.js'
@@ -63,27 +64,36 @@ async function shardsOf({ clients }: PageContext): Promise<ShardList | null> {
   }
 }
 
-const shardsCard = ({ data, candidates }: ShardList): Html =>
+const shardsCard = ({ data, waiting }: ShardList): Html =>
   card(
     'Shards and their owners',
     html`${table({
-        caption: 'Shards, by name',
-        columns: [
-          ...['Shard', 'State', 'Processor', 'Address', number('Epoch')],
-          ...[number('Partners'), number('Moves'), 'Settings'],
-        ],
-        rows: data.map(shardRow),
-        empty: 'There are no shards yet.',
-      })}
-      <p class="hint">
-        ${
-          candidates.length === 0
-            ? 'No processor waits for a shard: a lost owner is not replaced.'
-            : `Waiting for a shard: ${candidates.join(', ')}.`
-        }
-      </p>
-      ${commandLine('shard list')}`,
+      caption: 'Shards, by name',
+      columns: [
+        ...['Shard', 'State', 'Processor', 'Address', number('Epoch')],
+        ...[number('Partners'), number('Moves'), 'Settings'],
+      ],
+      rows: data.map(shardRow),
+      empty: 'There are no shards yet.',
+    })}
+    ${table({
+      caption: 'Processors that wait for a shard',
+      columns: ['Waiting', 'Address', 'Takes'],
+      rows: waiting.map(waitingRow),
+      empty: 'No processor waits for a shard: a lost owner is not replaced.',
+    })}
+    ${commandLine('shard list')}`,
   )
+
+const waitingRow = ({ name, address, prefers, ...waiting }: Waiting): readonly Content[] => [
+  html`<strong>${name}</strong>`,
+  address,
+  html`any shard${prefers && `, ${prefers} first`}
+  ${waiting.cannot_take.map(
+    ({ shard, reason }) =>
+      html`<span class="line">${badge(`not ${shard}`, 'warn')} ${reason}</span>`,
+  )}`,
+]
 
 const shardRow = (shard: Shard): readonly Content[] => [
   html`<strong>${shard.shard}</strong>`,
