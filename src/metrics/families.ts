@@ -8,6 +8,7 @@ import type { Family } from './family.js'
 import { GATEWAY_FAMILIES } from './gateway_families.js'
 import { PAYMENT_FAMILIES } from './payment_families.js'
 import {
+  ADAPTER_FAMILIES,
   DISK_FAMILIES,
   PROCESS_FAMILIES,
   STORE_FILE_FAMILIES,
@@ -30,6 +31,7 @@ const ALL_FAMILIES = {
   ...PAYMENT_FAMILIES,
   ...PIPELINE_FAMILIES,
   ...RAIL_FAMILIES,
+  ...ADAPTER_FAMILIES,
   ...BUS_FAMILIES,
   ...BOOKS_FAMILIES,
   ...SHARD_FAMILIES,
@@ -73,6 +75,7 @@ export const FAMILY_GROUPS: readonly FamilyGroup[] = [
   groupOf('Payments', PROCESSOR, PAYMENT_FAMILIES),
   groupOf('Commands and commits', PROCESSOR, PIPELINE_FAMILIES),
   groupOf('Rail', PROCESSOR, RAIL_FAMILIES),
+  groupOf('ISO 20022 adapter', ['rail'], ADAPTER_FAMILIES),
   groupOf('Bus', PROCESSOR, BUS_FAMILIES),
   groupOf('Books', PROCESSOR, BOOKS_FAMILIES),
   groupOf('Shards', PROCESSOR, SHARD_FAMILIES),

@@ -25,6 +25,14 @@ export const SUPERVISOR_FAMILIES = {
   causeway_integrity_failed: gauge('1 when a database failed its integrity check'),
 } as const satisfies Families
 
+/** The adapter of an ISO 20022 network. */
+export const ADAPTER_FAMILIES = {
+  causeway_rail_notices_total: counter(
+    'What an operator must look at: faults of a network or of its messages',
+    'notice',
+  ),
+} as const satisfies Families
+
 /** Each process that makes spans, where OTLP_URL is set. */
 export const TRACE_FAMILIES = {
   causeway_trace_spans_total: counter('Spans that were recorded'),

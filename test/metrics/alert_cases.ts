@@ -118,6 +118,10 @@ export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
     ...{ at: '30m', labels: { entity: 'payout', corridor: 'th_thb' } },
   },
   CausewayDiscrepancies: { ...one('discrepancies_open', '1x10', '0x10'), at: '6m' },
+  CausewayRailNotices: {
+    ...one('rail_notices_total{notice="no_funds",process="rail"}', '0+1x20', '3x20'),
+    ...{ at: '5m', labels: { notice: 'no_funds', process: 'rail' } },
+  },
   CausewayOrphanExecutions: { ...one('orphan_executions', '1x10', '0x10'), at: '6m' },
   CausewayPayoutsHeld: { ...one('held_payouts', '1x300', '0x300'), at: '4h1m' },
   CausewayApprovalsWait: { ...one('approvals_open', '1x300', '0x300'), at: '4h1m' },

@@ -46,7 +46,7 @@ export interface RailProcess {
   readonly about: string
   /** See `openJournal`. */
   readonly schema: string
-  readonly start: (served: Served, settings: Settings) => Promise<Adapter>
+  readonly start: (served: Served, settings: Settings, metrics: Metrics) => Promise<Adapter>
 }
 
 /** What every adapter is served with. */
@@ -75,7 +75,7 @@ export async function runRail({ process: name, about, schema, start }: RailProce
     ...{ callers: createCallers(settings.CALLERS.map(configuredCaller), systemClock) },
     ...{ clock: systemClock, random, log, fail: (error: unknown) => exitToRecover(log, error) },
   }
-  const rail = await start(served, settings)
+  const rail = await start(served, settings, metrics)
   const close = async (): Promise<void> => {
     await rail.close()
     await journal.close()

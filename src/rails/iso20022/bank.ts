@@ -19,7 +19,7 @@ import type { Message, MessageBody } from './messages.js'
 import { saidIn, type Answered, type Said } from './outcome.js'
 import { creditTransfer, recallIdOf, recallRequest, statusRequest } from './payment_messages.js'
 import { ALREADY_RETURNED, NO_FUNDS } from './reason_codes.js'
-import type { Notice, Record } from './record.js'
+import type { Alarm, Record } from './record.js'
 import { noticesOf, saidInStatement } from './statements.js'
 import {
   createSender,
@@ -37,6 +37,7 @@ export interface IsoBankOptions {
   readonly record: Record
   readonly clock: Clock
   readonly log: Logger
+  readonly onAlarm: (kind: Alarm) => void
 }
 
 export interface IsoBank extends Bank {
@@ -48,7 +49,8 @@ export interface IsoBank extends Bank {
 const TAKEN: Reply = { status: 204 }
 const NOT_TAKEN: Reply = { status: 400 }
 
-export function createIsoBank({ us, record, clock, log }: IsoBankOptions): IsoBank {
+export function createIsoBank(options: IsoBankOptions): IsoBank {
+  const { us, record, clock, log, onAlarm } = options
   const sender = createSender(us.sendTo, us)
   let receiver: Receiver | undefined
   return {
@@ -135,7 +137,8 @@ export function createIsoBank({ us, record, clock, log }: IsoBankOptions): IsoBa
     return alarm('message_rejected', RltdRef.Ref, Rsn.RjctgPtyRsn)
   }
 
-  async function alarm(kind: Notice['kind'], subject: string, code: string): Promise<void> {
+  async function alarm(kind: Alarm, subject: string, code: string): Promise<void> {
+    onAlarm(kind)
     log.error({ notice: kind, subject, reason_code: code }, 'an operator must look at the rail')
     await record.note({ kind, subject, code })
   }

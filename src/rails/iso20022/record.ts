@@ -10,15 +10,13 @@ import { instant, type Clock, type Instant } from '../../base/clock.js'
 import { projectRoot } from '../../base/project_root.js'
 import { openDatabase } from '../../store/database.js'
 
-/** What operators are told. Each is explained in the guide. */
-export type NoticeKind =
-  | 'refusal'
-  | 'no_funds'
-  | 'message_rejected'
-  | 'message_malformed'
-  | 'signature_invalid'
-  | 'statement_missing'
-  | 'statement_unbalanced'
+/** What an operator must look at. Each is explained in the guide. */
+export const ALARMS = [
+  ...(['no_funds', 'message_rejected', 'message_malformed', 'signature_invalid'] as const),
+  ...(['statement_missing', 'statement_unbalanced'] as const),
+] as const
+export type Alarm = (typeof ALARMS)[number]
+export type NoticeKind = Alarm | 'refusal'
 
 export interface Notice {
   readonly kind: NoticeKind

@@ -10,11 +10,13 @@ import { isEffectId } from '../wire_validators.js'
 import type { MessageBody } from './messages.js'
 import type { Said } from './outcome.js'
 import { uetrOf } from './payment_messages.js'
-import type { Notice, Record } from './record.js'
+import type { Alarm, Notice, Record } from './record.js'
 import type { Amount } from './shape.js'
 
 type Statement = MessageBody<'camt.053.001.08'>['Stmt'][number]
 type Entry = Statement['Ntry'][number]
+
+type AlarmNotice = Notice & { readonly kind: Alarm }
 
 const BOOKED = 'BOOK'
 const DEBIT = 'DBIT'
@@ -36,10 +38,13 @@ function saidInEntry({ Sts, Amt, CdtDbtInd, NtryDtls }: Entry): readonly Said[] 
 }
 
 /** Stores the statement's number. @returns what an operator must know */
-export async function noticesOf(statement: Statement, record: Record): Promise<readonly Notice[]> {
+export async function noticesOf(
+  statement: Statement,
+  record: Record,
+): Promise<readonly AlarmNotice[]> {
   const { Acct, ElctrncSeqNb } = statement
   const currency = Acct.Ccy ?? statement.Bal[0]?.Amt.currency ?? ''
-  const notices: Notice[] = []
+  const notices: AlarmNotice[] = []
   if (!isBalanced(statement)) {
     notices.push({ kind: 'statement_unbalanced', subject: currency, code: ElctrncSeqNb ?? '' })
   }

@@ -77,6 +77,10 @@ void t.test('refusals, with the code for operators', async (t) => {
   t.same(await noticesAbout(unknown), ['refusal ZZ99'])
   t.same((await noticesAbout(funds)).toSorted(), ['no_funds AM04', 'refusal AM04'])
   t.equal(atSwitch(closed)?.executed, null)
+  t.same(
+    network.alarms.filter((alarm) => alarm === 'no_funds'),
+    ['no_funds'],
+  )
 })
 
 void t.test('contradictions are reported, and no execution is taken back', async (t) => {

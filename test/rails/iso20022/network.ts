@@ -7,7 +7,7 @@ import { startBankAdapter } from '../../../src/rails/adapter/bank_adapter.js'
 import { BANK_JOURNAL_SCHEMA, openJournal } from '../../../src/rails/adapter/journal.js'
 import { createIsoBank } from '../../../src/rails/iso20022/bank.js'
 import { readMembership } from '../../../src/rails/iso20022/membership_file.js'
-import { openRecord, type Record } from '../../../src/rails/iso20022/record.js'
+import { openRecord, type Alarm, type Record } from '../../../src/rails/iso20022/record.js'
 import { startSwitch } from '../../../src/rails/switch/switch.js'
 import { openSwitchLog, type SwitchLog } from '../../../src/rails/switch/switch_log.js'
 import { writeTrialNetwork } from '../../../src/rails/switch/trial_network.js'
@@ -25,6 +25,7 @@ export interface Network {
   readonly journal: SwitchLog
   /** Lines of the adapter's log. */
   readonly lines: string[]
+  readonly alarms: readonly Alarm[]
   record(): Record
   issueStatements(): void
   restartAdapter(): Promise<void>
@@ -36,6 +37,7 @@ export async function aNetwork(t: Test, finalityWindowMs = 1_000): Promise<Netwo
   const ports = { adapter: await freePort('127.0.0.1'), switch: await freePort('127.0.0.1') }
   const files = writeTrialNetwork(folder, ports, systemClock.now(), finalityWindowMs)
   const lines: string[] = []
+  const alarms: Alarm[] = []
   const address = `unix:${join(folder, 'rail.sock')}`
 
   const startAdapter = async () => {
@@ -45,7 +47,10 @@ export async function aNetwork(t: Test, finalityWindowMs = 1_000): Promise<Netwo
     const record = await openRecord(join(folder, 'iso20022.db'), systemClock)
     const adapterLog = pino({}, { write: (line) => void lines.push(line) })
     const us = await readMembership(files.adapterFile)
-    const bank = createIsoBank({ us, record, clock: systemClock, log: adapterLog })
+    const bank = createIsoBank({
+      ...{ us, record, clock: systemClock, log: adapterLog },
+      onAlarm: (kind) => void alarms.push(kind),
+    })
     const adapter = await startBankAdapter({
       ...{ bank, journal, random, clock: systemClock, callers: withEveryRole(TOKEN), address },
       log: adapterLog,
@@ -76,7 +81,7 @@ export async function aNetwork(t: Test, finalityWindowMs = 1_000): Promise<Netwo
     await theSwitch.close()
   })
   return {
-    ...{ folder, address, lines },
+    ...{ folder, address, lines, alarms },
     get journal() {
       return theSwitch.journal
     },
