@@ -50,6 +50,8 @@ export const checkCreateFxConversion = checkOf<CreateFxConversionBody>({
 /** Reasons of a change to a balance: the plans of src/ledger/plans.ts that move one. */
 export const BALANCE_TRANSACTION_TYPES = [
   'deposit',
+  'deposit_corrected',
+  'withdrawal',
   'conversion',
   'payout_accepted',
   'payout_completed',
@@ -105,7 +107,7 @@ export const FUNDING_ANSWERS: Readonly<Record<string, Schema>> = {
     balance: ref('MinorUnits', 'After the change.'),
     account: text('Which of the two changed.', { enum: ['available', 'reserved'] }),
     type: text('The reason. More reasons can be added.', { enum: BALANCE_TRANSACTION_TYPES }),
-    entity: text('The id of the payment, deposit or conversion.'),
+    entity: text('The id of the payment, deposit, withdrawal or conversion.'),
     created_at: ref('Timestamp'),
   }),
   BalanceTransactionPage: pageOf('BalanceTransaction', 'Changes of the balances.'),

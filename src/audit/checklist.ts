@@ -47,9 +47,12 @@ import {
 import { momentsOfEntityDoNotFall, momentsOfSequenceDoNotFall } from './checks/moments.js'
 import {
   conversionsMatchQuotes,
+  correctionsAreByOperators,
+  correctionsStayWithinDeposits,
   depositsArePostedOnce,
   entriesCarryTheirTenant,
   postingsHaveAnEntity,
+  withdrawalsArePostedOnce,
 } from './checks/postings.js'
 import {
   railReturnsAreRefunded,
@@ -98,6 +101,8 @@ export const CHECKLIST: readonly Check[] = [
   postingsHaveAnEntity,
   entriesCarryTheirTenant,
   depositsArePostedOnce,
+  withdrawalsArePostedOnce,
+  correctionsStayWithinDeposits,
   conversionsMatchQuotes,
   payoutPostingsMatchLifecycle,
   intentPostingsMatchLifecycle,
@@ -121,6 +126,7 @@ export const CHECKLIST: readonly Check[] = [
   discrepanciesAreResolvedByName,
   approvalsAreByTwoOperators,
   actionsMatchWhatTheyMoved,
+  correctionsAreByOperators,
   // The rail's log.
   railLogExists,
   paidExactlyOnce,

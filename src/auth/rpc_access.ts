@@ -88,6 +88,8 @@ export const RPC_ACCESS = {
     CreatePartner: OPERATE,
     IssueKey: OPERATE,
     Deposit: DECIDE,
+    Withdraw: DECIDE,
+    CorrectDeposit: DECIDE,
     SetRate: OPERATE,
     ListRates: READ,
     TrialBalance: READ,

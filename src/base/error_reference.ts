@@ -288,6 +288,14 @@ export const OPERATOR_ERROR_HELP: Readonly<Record<OperatorErrorCode, ErrorHelp>>
     'the payout is not completed',
     'show the payout; only a completed one can be reversed',
   ],
+  deposit_not_found: [
+    'the deposit is unknown or of another partner',
+    'check partner, environment and id with `find`',
+  ],
+  correction_exceeds_deposit: [
+    'all corrections of a deposit together would be more than it credited',
+    'correct less; `find` and `actions` show the earlier corrections',
+  ],
   discrepancy_not_found: ['unknown discrepancy', 'check the id with `discrepancy list`'],
   discrepancy_settled: ['the discrepancy is already settled', 'nothing'],
   settlement_not_possible: [

@@ -289,6 +289,12 @@ export const OPERATOR_ERRORS = {
   payout_not_held: entry(409, 'FAILED_PRECONDITION', 'The payout does not wait for a review.'),
   payout_not_at_rail: entry(409, 'FAILED_PRECONDITION', 'The payout is not submitted to the rail.'),
   payout_not_completed: entry(409, 'FAILED_PRECONDITION', 'The payout is not completed.'),
+  deposit_not_found: entry(404, 'NOT_FOUND', 'The partner has no such deposit.'),
+  correction_exceeds_deposit: entry(
+    409,
+    'FAILED_PRECONDITION',
+    'The corrections of the deposit would exceed it.',
+  ),
   discrepancy_not_found: entry(404, 'NOT_FOUND', 'No such discrepancy.'),
   discrepancy_settled: entry(409, 'FAILED_PRECONDITION', 'The discrepancy is settled.'),
   settlement_not_possible: entry(

@@ -21,6 +21,7 @@ export const PREFIX = {
   delivery: 'dlv_',
   request: 'req_',
   deposit: 'dep_',
+  withdrawal: 'wdr_',
   conversion: 'fxc_',
   fxQuote: 'fxq_',
   report: 'rep_',

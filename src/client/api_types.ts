@@ -434,6 +434,8 @@ export interface components {
       /** @description The reason. More reasons can be added. */
       readonly type:
         | 'deposit'
+        | 'deposit_corrected'
+        | 'withdrawal'
         | 'conversion'
         | 'payout_accepted'
         | 'payout_completed'
@@ -446,7 +448,7 @@ export interface components {
         | 'intent_refunded'
         | 'discrepancy_credited'
         | 'discrepancy_charged'
-      /** @description The id of the payment, deposit or conversion. */
+      /** @description The id of the payment, deposit, withdrawal or conversion. */
       readonly entity: string
       readonly created_at: components['schemas']['Timestamp']
     }

@@ -4,6 +4,9 @@
  * - The lines of a plan sum to zero in each currency, for any amounts.
  * - Money of a payment moves from `prefund` to `reserved` when the payment is accepted, and from
  *   there either out or back.
+ * - What leaves a prefund without a payment leaves through `funding`, as it came: money that is
+ *   paid back (`withdrawal`), and what a deposit credited by mistake (`deposit_corrected`, under
+ *   its id).
  * - A discrepancy with a rail is posted to `suspense`, apart from the partner's money, until an
  *   operator settles it: the rail paid out more than was due (`paid`) or returned money
  *   (`returned`). The settlement is on the partner's account (`charged`, `credited`) or on ours
@@ -17,7 +20,7 @@ import { accountKey, type AccountKey, type AccountKind } from './accounts.js'
 /**
  * The amount of a line.
  * total = recipient + fee; quote: US cents debited; local: paid to the merchant; amount: of a
- * deposit or a discrepancy; sold, bought: of a conversion.
+ * deposit, its correction, a withdrawal or a discrepancy; sold, bought: of a conversion.
  */
 type Part =
   'total' | 'recipient' | 'fee' | 'refundedFee' | 'quote' | 'local' | 'amount' | 'sold' | 'bought'
@@ -76,6 +79,14 @@ export const PLANS = {
   deposit: [
     ['funding', '-', 'amount'],
     ['prefund', '+', 'amount'],
+  ],
+  deposit_corrected: [
+    ['prefund', '-', 'amount'],
+    ['funding', '+', 'amount'],
+  ],
+  withdrawal: [
+    ['prefund', '-', 'amount'],
+    ['funding', '+', 'amount'],
   ],
   discrepancy_paid: [
     ['suspense', '-', 'amount'],

@@ -1,15 +1,14 @@
-/** Commands that change partners, keys, funds and rates. */
-import { randomUUID } from 'node:crypto'
+/** Commands that change partners, keys, rates and balance alerts. */
 import type { KeyIssued__Output as KeyIssued } from '../../protos/types/causeway/operator/v1/KeyIssued.js'
 import { isPartnerId } from '../auth/request_shape.js'
-import { currencyOf, type Currency } from '../money/currency.js'
 import { money } from '../money/money.js'
 import { parseRate } from '../money/rate.js'
 import { CORRIDOR_NAMES } from '../qr/corridor.js'
 import { actorOf, CHANGE } from './actor.js'
-import { formatAmount, parseMajor } from './amounts.js'
+import { formatAmount } from './amounts.js'
 import { Refused } from './calls.js'
 import { bytesIn, CommandFault, type CliCommand, type Context, type Report } from './command.js'
+import { amountNamed, currencyNamed } from './funds.js'
 import { parseCorridors } from './partners.js'
 import { settingReport } from './shared_settings.js'
 import { isPartner, tenantNamed } from './tenant.js'
@@ -80,38 +79,6 @@ const keyLines = (id = '', secret = ''): string[] => [
   `secret  ${secret}   (shown only once)`,
 ]
 
-export const deposit: CliCommand = {
-  usage: 'deposit PARTNER ENV CUR AMOUNT',
-  about: 'credit a prefund; AMOUNT in major units, e.g. 1000.50',
-  options: [...CHANGE, 'idempotency-key'],
-  run: async (context, [partner = '', environment = '', code = '', text = '']) => {
-    const currency = currencyNamed(code)
-    const minor = parseMajor(text, currency)
-    if (minor === undefined) throw new CommandFault(`${text} is not an amount of ${currency}.`)
-    const tenant = await tenantNamed(context, partner, environment)
-    const key = context.flags['idempotency-key'] ?? randomUUID()
-    const done = await context.operator
-      .call('Deposit', {
-        actor: actorOf(context, environment),
-        tenant,
-        currency,
-        amount: minor.toString(),
-        idempotency_key: key,
-      })
-      .catch((error: unknown) => {
-        // The deposit may be committed although the reply was lost: a retry needs the same key.
-        const again = `Safe to repeat with --idempotency-key ${key}`
-        throw new Error(`${error instanceof Error ? error.message : String(error)}\n${again}`)
-      })
-    const credited = formatAmount(money(currency, minor))
-    const available = formatAmount(money(currency, BigInt(done.available)))
-    return {
-      value: { ...done, idempotency_key: key },
-      lines: [`${done.deposit_id}: ${credited} credited to ${partner}, ${available} available`],
-    }
-  },
-}
-
 export const ratesSet: CliCommand = {
   usage: 'rates set CUR RATE',
   about: 'set the price of one US dollar, e.g. rates set THB 36.00; --force: over 5 %',
@@ -166,8 +133,7 @@ export const balanceAlert: CliCommand = {
   options: CHANGE,
   run: async (context, [partner = '', environment = '', code = '', text = '']) => {
     const currency = currencyNamed(code)
-    const minor = text === '0' ? 0n : parseMajor(text, currency)
-    if (minor === undefined) throw new CommandFault(`${text} is not an amount of ${currency}.`)
+    const minor = text === '0' ? 0n : amountNamed(text, currency)
     const threshold = minor.toString()
     await context.operator.call('SetBalanceAlert', {
       actor: actorOf(context, environment),
@@ -178,10 +144,4 @@ export const balanceAlert: CliCommand = {
     const below = minor === 0n ? 'no alert' : `alert below ${formatAmount(money(currency, minor))}`
     return { value: { currency, threshold }, lines: [`${partner} ${environment}: ${below}`] }
   },
-}
-
-function currencyNamed(code: string): Currency {
-  const currency = currencyOf(code)
-  if (currency === undefined) throw new CommandFault(`${code} is not a currency of ISO 4217.`)
-  return currency
 }

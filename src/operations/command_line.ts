@@ -17,7 +17,7 @@ const HELP_FOOTER = `
 Every change: --reason TEXT (required for production).
 Every command: --json for machines, --help; with several processors --shard SHARD.`
 
-/** First words that several commands share. */
+/** First words that several commands share, and that are no command themselves. */
 const GROUPS: Readonly<Record<string, string>> = {
   partner: 'partners: create, list, suspend, restrict',
   key: 'signing keys of partners',
@@ -66,6 +66,7 @@ function createProgram(): {
   let last: Program
   const configure = (program: Program): Program =>
     program
+      .enablePositionalOptions() // those of `deposit correct` are not those of `deposit`
       .exitOverride((error) => {
         last = program
         throw error
@@ -91,6 +92,7 @@ function createProgram(): {
     const [first = ''] = names
     const parent = names.length === 1 ? program : groupOf(program, groups, first, configure)
     const leaf = configure(parent.command(name)).description(command.about)
+    if (names.length === 1) groups.set(name, leaf.helpCommand(false))
     for (const part of argumentsOf(command)) leaf.addArgument(part)
     const everywhere = 'run' in command ? (['shard', 'json'] as const) : (['json'] as const)
     const options = [...(command.options ?? []), ...everywhere]

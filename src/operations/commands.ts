@@ -2,7 +2,7 @@
 import { actions } from './actions.js'
 import { approvalsApprove, approvalsList, approvalsReject } from './approvals.js'
 import { backup } from './backup.js'
-import { balanceAlert, deposit, keyIssue, partnerCreate, ratesList, ratesSet } from './changes.js'
+import { balanceAlert, keyIssue, partnerCreate, ratesList, ratesSet } from './changes.js'
 import {
   callersCreate,
   callersList,
@@ -15,6 +15,7 @@ import type { AnyCommand } from './command.js'
 import { configShow } from './config.js'
 import { doctor } from './doctor/doctor.js'
 import { find } from './find.js'
+import { deposit, depositCorrect, withdraw } from './funds.js'
 import { discrepancyList, discrepancyResolve } from './discrepancies.js'
 import {
   intentResolve,
@@ -95,6 +96,8 @@ export const COMMANDS: readonly AnyCommand[] = [
   approvalsApprove,
   approvalsReject,
   deposit,
+  depositCorrect,
+  withdraw,
   ratesList,
   ratesSet,
   routesList,

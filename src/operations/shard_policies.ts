@@ -129,6 +129,8 @@ function distinct(answers: readonly Message[], name = 'data'): Message[] {
 const POLICIES: Readonly<Record<string, Policy | ((request: Message) => Policy)>> = {
   'Operator/IssueKey': HOLDER,
   'Operator/Deposit': HOLDER,
+  'Operator/Withdraw': HOLDER,
+  'Operator/CorrectDeposit': HOLDER,
   'Operator/SetBalanceAlert': HOLDER,
   'Operator/SetRate': SHARED,
   'Operator/ListRates': RATES,

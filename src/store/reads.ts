@@ -10,6 +10,7 @@ import type { Reader } from './database.js'
 import { keyFingerprintRows, nonceRows, userFingerprintRows } from './stored_fingerprints.js'
 import type {
   BootState,
+  DepositEntry,
   DueTimer,
   Found,
   KeyRows,
@@ -40,7 +41,7 @@ export async function load(reader: Reader, wanted: Wanted): Promise<Found> {
        WHERE id IN (${texts})`
     return (await byKey<StoredRow>(keys, sql)).map((row) => fromStored(name, row))
   }
-  const [intents, payouts, beneficiaries, newer, older, usage, fxQuotes, discrepancies] =
+  const [intents, payouts, beneficiaries, newer, older, usage, fxQuotes, discrepancies, deposits] =
     await Promise.all([
       byKey<ActorRow>(
         wanted.intents,
@@ -71,9 +72,16 @@ export async function load(reader: Reader, wanted: Wanted): Promise<Found> {
       ),
       rowsOf('fxQuotes', wanted.fxQuotes),
       rowsOf('discrepancies', wanted.discrepancies),
+      byKey<DepositEntry>(
+        wanted.deposits,
+        `SELECT entity AS deposit, account, CAST(amount AS TEXT) AS amount FROM ledger_entries
+       WHERE entity IN (${texts}) AND plan IN ('deposit', 'deposit_corrected')
+         AND tenant IS NOT NULL ORDER BY posting`,
+      ),
     ])
   const idempotency = [...newer, ...older]
-  return { intents, payouts, beneficiaries, idempotency, usage, fxQuotes, discrepancies }
+  const found = { intents, payouts, beneficiaries, idempotency, usage, fxQuotes }
+  return { ...found, discrepancies, deposits }
 }
 
 /** A JSON array; a bigint is a number without loss. */

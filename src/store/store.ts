@@ -71,6 +71,7 @@ export interface Wanted {
   readonly usage: readonly string[]
   readonly fxQuotes: readonly string[]
   readonly discrepancies: readonly string[]
+  readonly deposits: readonly string[]
 }
 
 export interface Found {
@@ -81,6 +82,15 @@ export interface Found {
   readonly usage: readonly { readonly key: string; readonly used: string }[]
   readonly fxQuotes: readonly Row<'fxQuotes'>[]
   readonly discrepancies: readonly Row<'discrepancies'>[]
+  readonly deposits: readonly DepositEntry[]
+}
+
+/** An entry of a deposit or of its correction on the prefund. */
+export interface DepositEntry {
+  readonly deposit: string
+  readonly account: string
+  /** Minor units: negative for a correction. */
+  readonly amount: string
 }
 
 /** A committed event. */

@@ -22,6 +22,8 @@ import { approveRequest } from '../../src/processor/commands/approvals/approval_
 import { setBalanceAlert } from '../../src/processor/commands/funds/balance_alert_set.js'
 import { createBeneficiary } from '../../src/processor/commands/beneficiaries/beneficiary_create.js'
 import { deposit } from '../../src/processor/commands/funds/deposit.js'
+import { correctDeposit } from '../../src/processor/commands/funds/deposit_correct.js'
+import { withdraw } from '../../src/processor/commands/funds/withdraw.js'
 import { resolveDiscrepancy } from '../../src/processor/commands/rail_reports/discrepancy_resolve.js'
 import { settleEvents } from '../../src/processor/commands/webhook_endpoints/events_settle.js'
 import { createFxConversion } from '../../src/processor/commands/funds/fx_conversion_create.js'
@@ -137,11 +139,29 @@ async function fund(world: World): Promise<void> {
   const callers = createCallers(OPERATORS, world.clock)
   const links = { callers, findings: NO_FINDINGS, isCluster: false }
   viewOf(await world.run(approveRequest(BERT, requested.approvalRequest, links)))
+  await takeBack(world)
   const offer = { sell_currency: 'USD', sell_amount: '100000', buy_currency: 'VND' }
-  const { id } = viewOf<{ id: string }>(await world.run(createFxQuote(DEMO, offer)))
-  const conversion = { quote_id: id, idempotency_key: 'convert-1' }
+  const quote = viewOf<{ id: string }>(await world.run(createFxQuote(DEMO, offer)))
+  const conversion = { quote_id: quote.id, idempotency_key: 'convert-1' }
   viewOf(await world.run(createFxConversion(DEMO, conversion)))
   await world.run(createFxQuote(DEMO, offer))
+}
+
+/** A deposit with two corrections, a smaller one without, and two withdrawals. */
+async function takeBack(world: World): Promise<void> {
+  const credit = async (amount: string): Promise<string> => {
+    const request = { currency: 'THB', amount, idempotencyKey: `wire-${amount}` }
+    const answer = await world.run(deposit(ANNA, DEMO, request))
+    return viewOf<{ deposit_id: string }>(answer).deposit_id
+  }
+  await credit('300')
+  const id = await credit('500')
+  for (const idempotencyKey of ['back-1', 'back-2']) {
+    const some = { currency: 'THB', amount: '200', evidence: EVIDENCE, idempotencyKey }
+    viewOf(await world.run(correctDeposit(ANNA, DEMO, id, some)))
+    const dollars = { ...some, currency: 'USD', amount: '40000' }
+    viewOf(await world.run(withdraw(ANNA, DEMO, dollars)))
+  }
 }
 
 /** Empties the write-ahead log: the file alone is the database. */

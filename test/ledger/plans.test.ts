@@ -79,6 +79,8 @@ void t.test('each plan posts the expected lines', (t) => {
     intent_refunded: 'VND rail_clearing -79500, VND fx 79500, USD fx -300, USD prefund 300',
     conversion: 'USD prefund -10, USD fx 10, THB fx -360, THB prefund 360',
     deposit: 'THB funding -50, THB prefund 50',
+    deposit_corrected: 'THB prefund -50, THB funding 50',
+    withdrawal: 'THB prefund -50, THB funding 50',
     discrepancy_paid: 'THB suspense -50, THB rail_clearing 50',
     discrepancy_returned: 'THB rail_clearing -50, THB suspense 50',
     discrepancy_charged: 'THB prefund -50, THB suspense 50',

@@ -82,6 +82,30 @@ t.test('commands work against a running stack', async (t) => {
     t.match(out, 'The books balance.')
   })
 
+  await t.test('a deposit is corrected, and money is paid back', async (t) => {
+    const given = ['--reason', 'typing error', '--evidence', 'line 4']
+    const made = await json(t, 'deposit', 'acme', 'sandbox', 'EUR', '1000')
+    const id = String(made['deposit_id'])
+    const correct = ['deposit', 'correct', 'acme', 'sandbox', id, 'EUR']
+    const keyed = [...correct, '900', ...given, '--idempotency-key', 'c-1']
+    t.match(await ops(...keyed), {
+      exitCode: 0,
+      out: `${id}: EUR 900.00 taken back from acme, EUR 900.00 of it in all, EUR 100.00 available`,
+    })
+    t.match(await json(t, ...keyed), { corrected: '90000', available: '10000' })
+    const more = await ops(...correct, '100.01', ...given)
+    t.match(more, { exitCode: 1, err: /^correction_exceeds_deposit/ })
+    const withdraw = ['withdraw', 'acme', 'sandbox', 'EUR']
+    t.match(await ops(...withdraw, '60', ...given), {
+      exitCode: 0,
+      out: /^wdr_\S+: EUR 60\.00 withdrawn from acme, EUR 40\.00 available/,
+    })
+    t.match(await ops(...withdraw, '40.01', ...given), { err: /^insufficient_balance/ })
+    t.match(await ops(...withdraw, '1', '--reason', 'r'), { exitCode: 2, err: /--evidence/ })
+    t.match(await ops(...withdraw, '1', '--evidence', 'e'), { exitCode: 2, err: /--reason/ })
+    t.match((await ops('find', id)).out, /deposit/)
+  })
+
   await t.test('rates', async (t) => {
     const set = await json(t, 'rates', 'set', 'THB', '35.50')
     t.strictSame(set, { currency: 'THB', rate: '35.50', before: '36.00' })
@@ -218,7 +242,7 @@ t.test('commands work against a running stack', async (t) => {
         ['deposit', 'acme', 'test', 'USD', '1'],
         'test is not an environment: sandbox or production',
       ],
-      [['deposit', 'acme', 'sandbox'], 'usage: deposit [options] <PARTNER> <ENV> <CUR> <AMOUNT>'],
+      [['deposit', 'acme', 'sandbox'], 'usage: deposit [options] [command] <PARTNER> <ENV>'],
       [['deposit', 'acme', 'production', 'USD', '1'], 'needs --reason TEXT'],
       [['trial-balance', 'acme'], 'acme is not a tenant'],
       [['listen', '--port', '70000'], '--port 70000 is not a port'],
@@ -307,7 +331,10 @@ t.test('commands fail without a running stack', async (t) => {
       [['help'], 'Usage: make ops ARGS="…" COMMAND'],
       [['payout', '-h'], 'Usage: make ops ARGS="…" payout [options] [command]'],
       [['help', 'payout'], 'Usage: make ops ARGS="…" payout [options] [command]'],
-      [['deposit', 'acme', '--help'], 'Usage: make ops ARGS="…" deposit [options] <PARTNER> <ENV>'],
+      [
+        ['deposit', 'acme', '--help'],
+        'Usage: make ops ARGS="…" deposit [options] [command] <PARTNER>',
+      ],
     ] as const) {
       const { exitCode, out, err } = await operatorCli(dataDir)(...words)
       t.strictSame({ exitCode, err }, { exitCode: 0, err: '' }, words.join(' '))

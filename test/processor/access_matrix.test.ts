@@ -52,8 +52,9 @@ const ALLOWED: Readonly<Record<string, string>> = {
     PartnerAdmin/SetPackages PartnerAdmin/SetCorridors PartnerAdmin/SetRateLimit
     PartnerAdmin/RevokeKey Shards/Create PartnerAdmin/ReencryptSecrets WebhookAdmin/Redrive
     WebhookAdmin/EnableEndpoint WebhookAdmin/DisableEndpoint`,
-  decide: `${READ} Operator/Deposit Operator/ApprovePayout Operator/RejectPayout
-    Operator/ResolvePayout Operator/ReversePayout Operator/ResolveIntent Operator/ReverseIntent
+  decide: `${READ} Operator/Deposit Operator/Withdraw Operator/CorrectDeposit
+    Operator/ApprovePayout Operator/RejectPayout Operator/ResolvePayout Operator/ReversePayout
+    Operator/ResolveIntent Operator/ReverseIntent
     Operator/ResolveDiscrepancy Recovery/AddOrphans Recovery/Release Recovery/ResolveOrphan
     Recovery/ApproveIntent Recovery/RejectIntent
     Shards/Move Shards/SkipSetting Callers/Create Callers/Rotate Callers/Revoke Approvals/Approve

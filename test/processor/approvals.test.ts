@@ -21,6 +21,9 @@ import type { GuardedLinks } from '../../src/processor/commands/approvals/guarde
 import { createCaller } from '../../src/processor/commands/callers/caller_create.js'
 import { rotateCaller } from '../../src/processor/commands/callers/caller_rotate.js'
 import { deposit } from '../../src/processor/commands/funds/deposit.js'
+import { correctDeposit } from '../../src/processor/commands/funds/deposit_correct.js'
+import { withdraw } from '../../src/processor/commands/funds/withdraw.js'
+import { depositSandboxFunds } from '../../src/processor/commands/funds/sandbox_deposit.js'
 import { enterRecovery } from '../../src/processor/commands/operators/recovery_enter.js'
 import { releaseRecovery } from '../../src/processor/commands/operators/recovery_release.js'
 import {
@@ -261,6 +264,34 @@ const CASES: Readonly<Record<string, Case>> = {
         command: (actor) => deposit(actor, DEMO, request),
         isDone: async () =>
           BigInt((await balanceOf(world)).available) === BigInt(before) + 12_500_000n,
+      }
+    },
+  },
+  'a withdrawal': {
+    operation: 'withdraw',
+    action: 'withdraw',
+    prepare: async (world) => {
+      const before = (await balanceOf(world)).available
+      const given = { currency: 'VND', amount: '12500000', evidence: EVIDENCE, idempotencyKey: 'w' }
+      return {
+        command: (actor) => withdraw(actor, DEMO, given),
+        isDone: async () =>
+          BigInt((await balanceOf(world)).available) === BigInt(before) - 12_500_000n,
+      }
+    },
+  },
+  'a correction of a deposit': {
+    operation: 'correct_deposit',
+    action: 'correct_deposit',
+    prepare: async (world) => {
+      const credit = { currency: 'VND', amount: '12500000', idempotency_key: 'd2' }
+      const { id } = viewOf<{ id: string }>(await world.run(depositSandboxFunds(DEMO, credit)))
+      const before = (await balanceOf(world)).available
+      const given = { currency: 'VND', amount: '12500000', evidence: EVIDENCE, idempotencyKey: 'c' }
+      return {
+        command: (actor) => correctDeposit(actor, DEMO, id, given),
+        isDone: async () =>
+          BigInt((await balanceOf(world)).available) === BigInt(before) - 12_500_000n,
       }
     },
   },

@@ -320,6 +320,7 @@ void t.test('an unused quote is deleted', async (t) => {
     indexedKeys: [],
     usage: [],
     discrepancies: [],
+    deposits: [],
     fxQuotes: [id, taken.id],
   })
   t.same(

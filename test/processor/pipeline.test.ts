@@ -114,6 +114,7 @@ const NOTHING = {
   usage: [],
   fxQuotes: [],
   discrepancies: [],
+  deposits: [],
 }
 
 void t.test('instructions and events leave once, after their batch is on disk', async (t) => {

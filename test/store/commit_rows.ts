@@ -41,6 +41,7 @@ export const NOTHING_FOUND = {
   usage: [],
   fxQuotes: [],
   discrepancies: [],
+  deposits: [],
 }
 
 /** Loads the given keys only. */

@@ -45,6 +45,20 @@ export function testContract(open: OpenContractBooks): void {
   testEvents(open)
 }
 
+/** A deposit, its correction, and what is no part of either. */
+const DEPOSIT_ENTRIES = (
+  [
+    [61, 'deposit', 'f', null, -MOST],
+    [61, 'deposit', 'a', 't', MOST],
+    [62, 'deposit_corrected', 'a', 't', -7n],
+    [62, 'deposit_corrected', 'f', null, 7n],
+    [63, 'withdrawal', 'a', 't', -1n],
+  ] as const
+).map(([posting, plan, account, tenant, amount], at) => ({
+  ...{ posting, line: at + 1, account, tenant, amount, plan, at },
+  ...{ balance: 0n, entity: 'dep_1' },
+}))
+
 function testRows(open: OpenContractBooks): void {
   void t.test('each table returns all columns of its rows as they were written', async (t) => {
     const { store, raw } = await open(t)
@@ -122,7 +136,9 @@ function testRows(open: OpenContractBooks): void {
       usage: usage.map(({ key }) => key),
       fxQuotes: ROWS.fxQuotes.map(({ id }) => id),
       discrepancies: ROWS.discrepancies.map(({ id }) => id),
+      deposits: ['dep_1', 'unknown'],
     }
+    await store.commit(batchOf({ entries: DEPOSIT_ENTRIES }))
     const found = await store.load(wanted)
     t.strictSame(found.intents.map(parsedActor), [actor(ROWS.intents[0])])
     t.strictSame(found.payouts.map(parsedActor), [actor(ROWS.payouts[0])])
@@ -132,6 +148,10 @@ function testRows(open: OpenContractBooks): void {
       inOrder(found.usage),
       inOrder(usage.map(({ key, used }) => ({ key, used: String(used) }))),
     )
+    t.strictSame(found.deposits, [
+      { deposit: 'dep_1', account: 'a', amount: String(MOST) },
+      { deposit: 'dep_1', account: 'a', amount: '-7' },
+    ])
     const nothing = await store.load(NOTHING_WANTED)
     t.strictSame(nothing, NOTHING_FOUND)
   })

@@ -286,7 +286,7 @@ void t.test('a commit without an answer from the server ends the ownership', asy
 
 const NOTHING: Wanted = {
   ...{ intents: [], payouts: [], beneficiaries: [], idempotency: [], indexedKeys: [] },
-  ...{ usage: [], fxQuotes: [], discrepancies: [] },
+  ...{ usage: [], fxQuotes: [], discrepancies: [], deposits: [] },
 }
 
 void t.test('a server that does not answer a look-up ends the ownership', async (t) => {

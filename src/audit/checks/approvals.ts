@@ -33,6 +33,12 @@ const MOVED = `CASE
     SELECT e.tenant || ' ' || substr(e.account, length(e.tenant) + 2, 3) || ' ' || e.amount
       FROM ledger_entries e
       WHERE e.plan = 'deposit' AND e.tenant IS NOT NULL AND o.subject = e.tenant || ' ' || e.entity)
+  WHEN o.action IN ('withdraw', 'correct_deposit') THEN (
+    SELECT e.tenant || ' ' || substr(e.account, length(e.tenant) + 2, 3) || ' ' || -e.amount
+      FROM ledger_entries e
+      WHERE e.entity = substr(o.subject, instr(o.subject, ' ') + 1) AND e.tenant IS NOT NULL
+        AND e.plan = iif(o.action = 'withdraw', 'withdrawal', 'deposit_corrected')
+        AND o.subject = e.tenant || ' ' || e.entity AND e.at = o.at AND -e.amount = o.amount)
   WHEN o.action = 'resolve_orphan_matched' THEN (
     SELECT coalesce(p.tenant, i.tenant) || ' ' || x.currency || ' ' || x.amount
       FROM orphan_executions x LEFT JOIN payouts p ON p.id = x.matched_to

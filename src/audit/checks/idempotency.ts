@@ -18,6 +18,7 @@ export const idempotencyRowsResolve = byQuery({
         WHEN 'pi_' THEN EXISTS (SELECT 1 FROM intents WHERE id = k.entity)
         WHEN 'pout_' THEN EXISTS (SELECT 1 FROM payouts WHERE id = k.entity)
         WHEN 'dep_' THEN EXISTS (SELECT 1 FROM ledger_entries WHERE entity = k.entity)
+        WHEN 'wdr_' THEN EXISTS (SELECT 1 FROM ledger_entries WHERE entity = k.entity)
         WHEN 'fxc_' THEN EXISTS (SELECT 1 FROM ledger_entries WHERE entity = k.entity)
         WHEN 'we_' THEN EXISTS (SELECT 1 FROM webhook_endpoints WHERE id = k.entity)
         ELSE 0 END

@@ -23,7 +23,8 @@ export const postingsHaveAnEntity = byQuery({
           (SELECT 1 FROM intents i WHERE i.id = e.entity AND i.tenant = ${tenantOf('e.account')})
         WHEN e.plan GLOB 'discrepancy_*' THEN EXISTS (SELECT 1 FROM main.discrepancies d
           WHERE d.id = e.entity AND d.tenant = ${tenantOf('e.account')})
-        WHEN e.plan = 'deposit' THEN e.entity GLOB 'dep_*'
+        WHEN e.plan IN ('deposit', 'deposit_corrected') THEN e.entity GLOB 'dep_*'
+        WHEN e.plan = 'withdrawal' THEN e.entity GLOB 'wdr_*'
         WHEN e.plan = 'conversion' THEN e.entity GLOB 'fxc_*'
         ELSE 0 END`,
 })
@@ -54,6 +55,65 @@ export const depositsArePostedOnce = byQuery({
         FROM ledger_entries WHERE plan = 'deposit' GROUP BY entity)
     SELECT entity, shape || ' of ' || tenants AS found, 'funding-, prefund+ of 1' AS expected
       FROM deposits WHERE shape <> 'funding-, prefund+' OR tenants > 1`,
+})
+
+export const withdrawalsArePostedOnce = byQuery({
+  name: 'withdrawals_are_posted_once',
+  sentence: 'A withdrawal is one posting from the prefund of one tenant to its funding.',
+  over: ['ledger_entries'],
+  broken: `
+    WITH withdrawals AS (
+      SELECT entity, count(DISTINCT ${tenantOf('account')}) AS tenants,
+             group_concat(${kindOf('account')} || iif(amount < 0, '-', '+'), ', '
+                          ORDER BY posting, line) AS shape
+        FROM ledger_entries WHERE plan = 'withdrawal' GROUP BY entity)
+    SELECT entity, shape || ' of ' || tenants AS found, 'prefund-, funding+ of 1' AS expected
+      FROM withdrawals WHERE shape <> 'prefund-, funding+' OR tenants > 1`,
+})
+
+export const correctionsStayWithinDeposits = byQuery({
+  name: 'corrections_stay_within_deposits',
+  sentence:
+    'A correction moves money of an earlier deposit back to funding, and all corrections of a ' +
+    'deposit together no more than it credited.',
+  over: ['ledger_entries'],
+  broken: `
+    SELECT c.entity, 'a correction of ' || c.amount || ' on ' || c.account AS found,
+           'the reverse of an earlier deposit on this account' AS expected
+      FROM ledger_entries c
+      WHERE c.plan = 'deposit_corrected' AND NOT EXISTS (SELECT 1 FROM ledger_entries d
+        WHERE d.entity = c.entity AND d.plan = 'deposit' AND d.account = c.account
+          AND d.posting < c.posting AND (d.amount > 0) <> (c.amount > 0))
+    UNION ALL
+    SELECT entity, 'corrections of ' || -sum(iif(plan = 'deposit', 0, amount)),
+           sum(iif(plan = 'deposit', amount, 0)) || ' or less'
+      FROM ledger_entries
+      WHERE tenant IS NOT NULL AND entity IN
+        (SELECT entity FROM ledger_entries WHERE plan = 'deposit_corrected')
+      GROUP BY entity HAVING sum(amount) < 0`,
+})
+
+/** Actions of operators by the plan that they post. */
+const CORRECTED_BY = "iif(e.plan = 'withdrawal', 'withdraw', 'correct_deposit')"
+
+export const correctionsAreByOperators = byQuery({
+  name: 'corrections_are_by_operators',
+  sentence:
+    'Each withdrawal and each correction of a deposit is one action of an operator, with ' +
+    'evidence and of the same amount.',
+  over: ['ledger_entries', 'operator_log'],
+  broken: `
+    WITH moved AS (
+      SELECT e.entity, e.at, e.amount, ${CORRECTED_BY} AS action, count(*) AS times,
+             (SELECT count(*) FROM operator_log o
+               WHERE o.action = ${CORRECTED_BY} AND o.subject = e.tenant || ' ' || e.entity
+                 AND o.at = e.at AND o.amount = -e.amount AND trim(o.evidence) <> '') AS logged
+        FROM ledger_entries e
+        WHERE e.plan IN ('withdrawal', 'deposit_corrected') AND e.tenant IS NOT NULL
+        GROUP BY e.entity, e.at, e.amount, e.plan, e.tenant)
+    SELECT entity, logged || ' times ' || action || ' of ' || -amount AS found,
+           times || ' times in operator_log' AS expected
+      FROM moved WHERE logged <> times`,
 })
 
 const lineOf = (currency: string, kind: string, amount: string): string =>

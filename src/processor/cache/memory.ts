@@ -25,6 +25,7 @@ import { storedCaller } from './stored_callers.js'
 import { restored, type Live } from './live_actor.js'
 import { endpointEntry, keyEntry, partnerEntry, type PartnerEntry } from './tenant_directory.js'
 import { createDeadDeliveryTable, type DeadDeliveryTable } from './dead_deliveries.js'
+import type { DepositSums } from './deposit_sums.js'
 import { createEndpointTable, type EndpointTable } from './endpoint_table.js'
 import { createKeyTable, type KeyTable } from './key_table.js'
 import {
@@ -58,6 +59,7 @@ export interface Memory {
   readonly usage: WriteBackCache<bigint>
   readonly fxQuotes: WriteBackCache<Row<'fxQuotes'>>
   readonly discrepancies: WriteBackCache<Row<'discrepancies'>>
+  readonly deposits: WriteBackCache<DepositSums>
   /** Every discrepancy, settled ones included: each rail report that mismatches is looked up. */
   readonly discrepancyIds: Set<string>
   /** By kid. */
@@ -181,6 +183,7 @@ function emptyMemory(salt: Buffer, warmActors: number, duplicateWindowMs: number
     usage: createWriteBackCache({ max: warmActors }),
     fxQuotes: createWriteBackCache({ max: warmActors }),
     discrepancies: createWriteBackCache({ max: warmActors }),
+    deposits: createWriteBackCache({ max: warmActors }),
     discrepancyIds: new Set(),
     masterKeys: new Map(),
     partners: new Map(),
@@ -278,4 +281,5 @@ export function evict(memory: Memory, committedBatch: number): void {
   memory.usage.evict(committedBatch)
   memory.fxQuotes.evict(committedBatch)
   memory.discrepancies.evict(committedBatch)
+  memory.deposits.evict(committedBatch)
 }

@@ -42,6 +42,21 @@ export interface GuardedArguments {
     readonly amount: string
     readonly idempotency_key: string
   }
+  readonly withdraw: {
+    readonly tenant: string
+    readonly currency: string
+    readonly amount: string
+    readonly idempotency_key: string
+    readonly evidence: string
+  }
+  readonly correct_deposit: {
+    readonly tenant: string
+    readonly deposit_id: string
+    readonly currency: string
+    readonly amount: string
+    readonly idempotency_key: string
+    readonly evidence: string
+  }
   readonly resolve_discrepancy: {
     readonly discrepancy_id: string
     readonly settlement: string

@@ -1,5 +1,6 @@
 /**
- * Postings that belong to no payment: deposits, conversions and suspense.
+ * Postings that belong to no payment: deposits and their corrections, withdrawals, conversions and
+ * suspense.
  *
  * Owns: these postings and the headroom they must leave. Does not own: the plans (ledger), posting
  * itself (changes/books).
@@ -27,6 +28,31 @@ export function depositFunds(ctx: CommandContext, tenant: TenantId, amount: Mone
   const id = newId<string>('deposit', ctx.now, ctx.random)
   postLines(ctx, 'deposit', id, linesOf('deposit', tenant, { amount }))
   return id
+}
+
+/** The plans that take money out of a prefund without a payment. */
+export type WithdrawalPlan = 'withdrawal' | 'deposit_corrected'
+
+/** The refusal of a withdrawal that cannot be posted; null when it can. */
+export function refusalOfWithdrawal(
+  ctx: CommandContext,
+  tenant: TenantId,
+  plan: WithdrawalPlan,
+  amount: Money,
+): ErrorCode | null {
+  const outcome = tryLines(ctx, linesOf(plan, tenant, { amount }))
+  if (outcome.ok) return null
+  const { reason } = outcome
+  return reason === 'insufficient_balance' ? reason : 'balance_limit_exceeded'
+}
+
+/** @param entity of a correction the deposit, under whose id it is posted */
+export function withdrawFunds(
+  ctx: CommandContext,
+  tenant: TenantId,
+  { plan, amount, entity }: { plan: WithdrawalPlan; amount: Money; entity: string },
+): void {
+  postLines(ctx, plan, entity, linesOf(plan, tenant, { amount }))
 }
 
 export interface Conversion {

@@ -26,6 +26,8 @@ interface Guarded {
 
 export const GUARDED_CHANGES = {
   deposit: { change: '`deposit`', from: 'the amount' },
+  withdraw: { change: '`withdraw`', from: 'the amount' },
+  correct_deposit: { change: '`deposit correct`', from: 'the amount of the correction' },
   approve_payout: { change: '`payout approve`', from: 'the amount of the payout' },
   resolve_payout: { change: '`payout resolve`', from: 'the amount of the payout' },
   reverse_payout: { change: '`payout reverse`', from: 'the amount of the payout' },
@@ -96,6 +98,8 @@ export const OPERATOR_CHANGES: OperatorChanges = {
     CreatePartner: { byOne: 'its key and its funds are of the sandbox' },
     IssueKey: 'issue_key',
     Deposit: 'deposit',
+    Withdraw: 'withdraw',
+    CorrectDeposit: 'correct_deposit',
     SetRate: 'set_rate',
     ApprovePayout: 'approve_payout',
     RejectPayout: { byOne: 'nothing was submitted; the money goes back to its owner' },

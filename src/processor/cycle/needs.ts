@@ -2,6 +2,7 @@
 import type { Found, Wanted } from '../../store/store.js'
 import { asInteger, fingerprintOf } from '../cache/idempotency_index.js'
 import { restored } from '../cache/live_actor.js'
+import { depositsIn } from '../cache/deposit_sums.js'
 import type { Memory } from '../cache/memory.js'
 
 export interface Needs {
@@ -12,6 +13,7 @@ export interface Needs {
   usage(key: string): void
   fxQuote(id: string): void
   discrepancy(id: string): void
+  deposit(id: string): void
 }
 
 export interface NeedsOfBatch extends Needs {
@@ -32,7 +34,9 @@ export function createNeeds(memory: Memory): NeedsOfBatch {
   const usage = new Set<string>()
   const fxQuotes = new Set<string>()
   const discrepancies = new Set<string>()
-  const all = [intents, payouts, beneficiaries, idempotency, usage, fxQuotes, discrepancies]
+  const deposits = new Set<string>()
+  const payments = [intents, payouts, beneficiaries, idempotency, usage]
+  const all = [...payments, fxQuotes, discrepancies, deposits]
   return {
     intent: (id) => void (memory.intents.get(id) === undefined && intents.add(id)),
     payout: (id) => void (memory.payouts.get(id) === undefined && payouts.add(id)),
@@ -48,6 +52,7 @@ export function createNeeds(memory: Memory): NeedsOfBatch {
     usage: (key) => void (memory.usage.get(key) === undefined && usage.add(key)),
     fxQuote: (id) => void (memory.fxQuotes.get(id) === undefined && fxQuotes.add(id)),
     discrepancy: (id) => void (memory.discrepancies.get(id) === undefined && discrepancies.add(id)),
+    deposit: (id) => void (memory.deposits.get(id) === undefined && deposits.add(id)),
     isEmpty: () => all.every((keys) => keys.size === 0),
     wanted: () => ({
       intents: [...intents],
@@ -58,6 +63,7 @@ export function createNeeds(memory: Memory): NeedsOfBatch {
       usage: [...usage],
       fxQuotes: [...fxQuotes],
       discrepancies: [...discrepancies],
+      deposits: [...deposits],
     }),
     fill: (found) => {
       for (const row of found.intents) {
@@ -73,6 +79,7 @@ export function createNeeds(memory: Memory): NeedsOfBatch {
       for (const row of found.usage) memory.usage.fill(row.key, BigInt(row.used))
       for (const row of found.fxQuotes) memory.fxQuotes.fill(row.id, row)
       for (const row of found.discrepancies) memory.discrepancies.fill(row.id, row)
+      for (const [id, sums] of depositsIn(found.deposits)) memory.deposits.fill(id, sums)
       for (const id of intents) memory.intents.fill(id, null)
       for (const id of payouts) memory.payouts.fill(id, null)
       for (const id of beneficiaries) memory.beneficiaries.fill(id, null)
@@ -80,6 +87,7 @@ export function createNeeds(memory: Memory): NeedsOfBatch {
       for (const key of usage) memory.usage.fill(key, null)
       for (const id of fxQuotes) memory.fxQuotes.fill(id, null)
       for (const id of discrepancies) memory.discrepancies.fill(id, null)
+      for (const id of deposits) memory.deposits.fill(id, null)
     },
   }
 }

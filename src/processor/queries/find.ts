@@ -155,7 +155,10 @@ const periodOf = (from: number, to: number): Period => ({
 })
 
 const PAYMENTS = ['create_intent', 'create_payout', 'refund_intent']
-const OTHERS = ['create_fx_conversion', 'create_webhook_endpoint', 'create_deposit', 'deposit']
+const OTHERS = [
+  ...['create_fx_conversion', 'create_webhook_endpoint'],
+  ...['create_deposit', 'deposit', 'correct_deposit', 'withdraw'],
+]
 
 /** Keys of confirms are not among them: their digest names the intent. */
 async function boundTo(
@@ -259,6 +262,7 @@ const KINDS: Readonly<Record<string, string>> = {
   [PREFIX.beneficiary]: 'beneficiary',
   [PREFIX.endpoint]: 'webhook_endpoint',
   [PREFIX.deposit]: 'deposit',
+  [PREFIX.withdrawal]: 'withdrawal',
   [PREFIX.conversion]: 'fx_conversion',
   [PREFIX.fxQuote]: 'fx_quote',
 }

@@ -21,6 +21,10 @@ export const approvals: Corruptions = () => [
   ...breaks(MONEY, {
     'less than was deposited':
       "UPDATE operator_log SET amount = amount - 1 WHERE action = 'deposit' AND approval IS NULL",
+    'another amount than was withdrawn':
+      "UPDATE operator_log SET amount = amount + 1 WHERE action = 'withdraw'",
+    'another amount than was corrected':
+      "UPDATE operator_log SET amount = amount - 1 WHERE action = 'correct_deposit'",
     'the money of another tenant':
       "UPDATE operator_log SET tenant = 'demo_production' WHERE action = 'approve_payout'",
     'another currency': "UPDATE operator_log SET currency = 'USD' WHERE action = 'approve_payout'",

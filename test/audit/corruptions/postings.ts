@@ -1,6 +1,12 @@
 /** Postings without an owner or hidden from it, conversions and deposits. */
 import { breaks, type Corruptions } from '../corruption.js'
 
+/** Names another deposit in the corrections. */
+const correctionsOf = (account: string): string => `
+        UPDATE ledger_entries SET entity = (SELECT entity FROM ledger_entries
+          WHERE plan = 'deposit' AND account LIKE ${account})
+        WHERE plan = 'deposit_corrected'`
+
 export const postings: Corruptions = ({ payouts }) => [
   ...breaks('postings_have_an_entity', {
     'a posting without an entity': `
@@ -23,5 +29,23 @@ export const postings: Corruptions = ({ payouts }) => [
         (SELECT entity FROM ledger_entries WHERE account = 'demo_sandbox:USD:funding')
         WHERE posting =
         (SELECT posting FROM ledger_entries WHERE account = 'demo_sandbox:VND:funding')`,
+  }),
+  ...breaks('withdrawals_are_posted_once', {
+    'two withdrawals under one id': `
+        UPDATE ledger_entries SET entity =
+          (SELECT min(entity) FROM ledger_entries WHERE plan = 'withdrawal')
+        WHERE plan = 'withdrawal'`,
+  }),
+  ...breaks('corrections_stay_within_deposits', {
+    'corrections of more than was credited': correctionsOf("'%:THB:prefund' AND amount = 300"),
+    'corrections in another currency': correctionsOf("'%:VND:prefund'"),
+    'a correction that credits': `
+        UPDATE ledger_entries SET plan = 'deposit_corrected' WHERE entity =
+          (SELECT entity FROM ledger_entries WHERE plan = 'deposit' AND amount = 300)`,
+  }),
+  ...breaks('corrections_are_by_operators', {
+    'a withdrawal that no operator made': "DELETE FROM operator_log WHERE action = 'withdraw'",
+    'a correction without evidence':
+      "UPDATE operator_log SET evidence = NULL WHERE action = 'correct_deposit'",
   }),
 ]

@@ -9,6 +9,8 @@ import type { Command } from '../../cycle/command.js'
 import { createCaller } from '../callers/caller_create.js'
 import { rotateCaller } from '../callers/caller_rotate.js'
 import { deposit } from '../funds/deposit.js'
+import { correctDeposit } from '../funds/deposit_correct.js'
+import { withdraw } from '../funds/withdraw.js'
 import { resolveIntent, reverseIntent } from '../intents/intent_resolve.js'
 import { approveIntent } from '../intents/intent_review.js'
 import { resolveOrphan } from '../operators/orphan_resolve.js'
@@ -101,6 +103,16 @@ const GUARDED: { readonly [O in GuardedOperation]: Guarded<O> } = {
     result: 'deposit',
     command: (actor, { tenant, idempotency_key: idempotencyKey, ...funds }) =>
       deposit(actor, tenant as TenantId, { ...funds, idempotencyKey }),
+  },
+  withdraw: {
+    result: 'withdrawal',
+    command: (actor, { tenant, idempotency_key: idempotencyKey, ...given }) =>
+      withdraw(actor, tenant as TenantId, { ...given, idempotencyKey }),
+  },
+  correct_deposit: {
+    result: 'deposit_correction',
+    command: (actor, { tenant, deposit_id, idempotency_key: idempotencyKey, ...given }) =>
+      correctDeposit(actor, tenant as TenantId, deposit_id, { ...given, idempotencyKey }),
   },
   resolve_discrepancy: {
     result: 'discrepancy',

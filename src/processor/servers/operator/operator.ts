@@ -4,6 +4,8 @@ import type { Route } from '../../../../protos/types/causeway/operator/v1/Route.
 import type { SetRouteRequest__Output as SetRoute } from '../../../../protos/types/causeway/operator/v1/SetRouteRequest.js'
 import { setBalanceAlert } from '../../commands/funds/balance_alert_set.js'
 import { deposit } from '../../commands/funds/deposit.js'
+import { correctDeposit } from '../../commands/funds/deposit_correct.js'
+import { withdraw } from '../../commands/funds/withdraw.js'
 import { DEMO, ensureDemo } from '../../commands/partners/demo_ensure.js'
 import { issueKey } from '../../commands/partners/key_issue.js'
 import { createPartner } from '../../commands/partners/partner_create.js'
@@ -73,6 +75,22 @@ export function operatorService(
       const tenant = tenantIn(memory, named)
       const request = { currency, amount, idempotencyKey: idempotency_key }
       return ownWork(tenant === null ? null : actingAs(actor, (a) => deposit(a, tenant, request)))
+    }),
+    Withdraw: unary(dependencies, ({ actor, tenant: named, ...given }) => {
+      const tenant = tenantIn(memory, named)
+      const { currency, amount, evidence, idempotency_key: idempotencyKey } = given
+      const request = { currency, amount, evidence, idempotencyKey }
+      return ownWork(tenant === null ? null : actingAs(actor, (a) => withdraw(a, tenant, request)))
+    }),
+    CorrectDeposit: unary(dependencies, ({ actor, tenant: named, deposit_id, ...given }) => {
+      const tenant = tenantIn(memory, named)
+      const { currency, amount, evidence, idempotency_key: idempotencyKey } = given
+      const request = { currency, amount, evidence, idempotencyKey }
+      return ownWork(
+        tenant === null
+          ? null
+          : actingAs(actor, (a) => correctDeposit(a, tenant, deposit_id, request)),
+      )
     }),
     SetRate: sharedSetting(
       dependencies,
