@@ -76,11 +76,15 @@ interface Column {
 const text = (title: string): Column => ({ title, isNumber: false })
 const number = (title: string): Column => ({ title, isNumber: true })
 
+/** A column in which no row has anything is left out. */
 function table(
   caption: string,
-  columns: readonly Column[],
-  rows: readonly (readonly Content[])[],
+  all: readonly Column[],
+  allRows: readonly (readonly Content[])[],
 ): Html {
+  const isUsed = (_of: unknown, at: number): boolean => allRows.some((row) => row[at] !== '')
+  const columns = all.filter(isUsed)
+  const rows = allRows.map((row) => row.filter(isUsed))
   const kind = (at: number): string => (columns[at]?.isNumber === true ? 'number' : 'text')
   return html`<div class="table">
     <table>
