@@ -176,6 +176,10 @@ void t.test('the console', async (t) => {
       const page = async (path: string): Promise<string> =>
         (await requestPage(`${url}${path}`, { headers: { cookie } })).text
       const form_token = formTokenIn(await page('/'))
+      const offered = [await page('/partners/demo'), await page('/callers')].flatMap((text) =>
+        Array.from(text.matchAll(/action="\/do\/([^"]+)"/g), ([, action = '']) => ROLE_OF[action]),
+      )
+      t.same([...new Set(offered)], role === 'read' ? [] : [role], `${role}: what is offered`)
       for (const [action, needed] of Object.entries(ROLE_OF)) {
         const form = { ...FIELDS, back: '/callers', form_token }
         t.equal((await post(`/do/${action}`, form, { cookie })).status, 303, action)
