@@ -5,7 +5,7 @@ SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .PHONY: help setup nats postgres build run restart cluster demo ops audit statement rail-check test check lint format bench fuzz sim model \
 	mutants chaos cluster-chaos powercut failover restore-drill upgrade-drill freeze release load soak spike profile bench-scale bench-shards bench-cluster bench-compare seed settings metrics contract examples openapi collection \
-	client clean
+	client clean sbom licenses test-node try-image
 
 INSTALLED := node_modules/.installed
 TYPES := protos/types/.made
@@ -55,6 +55,9 @@ rail-check: build ## check an adapter of a rail: make rail-check RAIL=host:port 
 ##@ Develop
 test: ## set up, run all checks and tests; ONLY="qr/ money/" selects some; ends with "N passed, N failed"
 	@src/scripts/test.sh $(ONLY)
+
+test-node: build ## run the tests under another version of Node: make test-node VERSION=24 ONLY="qr/ money/"
+	@src/scripts/test_node.sh "$(or $(VERSION),24)" $(ONLY)
 
 check: build lint ## check types, lint, formatting, house rules, generated files of the contract
 	@$(PRETTIER) --check .
@@ -180,6 +183,15 @@ collection: build ## generate the Bruno and Postman collection from gateway/open
 client: $(INSTALLED) ## build the npm package and the Python wheel of the partner clients into .build/
 	@src/scripts/client_package.sh
 	@src/scripts/python_package.sh
+
+sbom: $(INSTALLED) ## write the bill of materials of what is shipped into .build/ (CycloneDX)
+	@src/scripts/sbom.sh
+
+licenses: build ## list the licenses of all packages; fails for one that is not accepted
+	@node .build/src/deploy/licenses_main.js
+
+try-image: ## build the images of src/deploy in a Debian 13 folder, without Docker, and run the stack and the demo in it
+	@src/deploy/try_image.sh
 
 clean: ## delete build output; keeps node_modules and var
 	@rm -rf .build protos/types

@@ -90,6 +90,7 @@ const MODULES: Readonly<Record<string, readonly string[]>> = {
     ...['src/operations', 'src/reconciliation', 'protos/types'],
   ],
   'src/audit': [BASE, DATABASE, POSTGRES, 'src/supervisor'],
+  'src/deploy': [BASE],
   'src/backup': [BASE, 'src/audit', DATABASE, DATABASE_COPY, POSTGRES],
   'protos/types': [],
 }

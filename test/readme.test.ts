@@ -21,9 +21,16 @@ const GUIDES = [
   'src/client/README.md',
   'src/client/python/README.md',
 ].concat(
-  ['src/operations', 'gateway', 'protos', 'src', 'src/rails', 'actors', 'test/load'].map(
-    (m) => `${m}/README.md`,
-  ),
+  [
+    'src/operations',
+    'src/deploy',
+    'gateway',
+    'protos',
+    'src',
+    'src/rails',
+    'actors',
+    'test/load',
+  ].map((m) => `${m}/README.md`),
 )
 const FRONT_PAGE_LINES_MAX = 150
 

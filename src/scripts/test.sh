@@ -8,6 +8,8 @@ if ! make -s setup nats build; then
 fi
 # Some tests need PostgreSQL; where it is missing and cannot be installed, the runner says so.
 STORE=postgres STORE_URL= timeout 300 src/scripts/postgres.sh >/dev/null 2>&1
+# The units of src/deploy are checked by systemd's own tool.
+src/scripts/systemd.sh
 # Some tests need Chromium, Prometheus or the tools of the collection; a selection of tests rarely has them.
 [ $# -gt 0 ] || src/scripts/chromium.sh
 [ $# -gt 0 ] || src/scripts/prometheus.sh

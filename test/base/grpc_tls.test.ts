@@ -19,7 +19,7 @@ import { contracts } from '../../src/base/protos.js'
 import { withEveryRole } from '../support/callers.js'
 import { createAuthority, writeTlsFiles, type Pair } from '../support/certificates.js'
 import { eventually } from '../support/eventually.js'
-import { MODERN_SUITES, negotiated, WEAK_SUITES } from '../support/tls_suites.js'
+import { MODERN_SUITES, negotiated, NO_COMMON_SUITE, WEAK_SUITES } from '../support/tls_suites.js'
 
 const TOKEN = 'it_ours'
 const RELOAD_MS = 20
@@ -253,7 +253,7 @@ void t.test('TLS 1.2 is ECDHE with AEAD only, also with a replaced certificate',
     for (const [what, suites] of Object.entries(WEAK_SUITES)) {
       for (const suite of suites) {
         const outcome = await negotiated(port, suite, client)
-        t.equal(outcome, 'ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE', `${what}: ${suite}`)
+        t.match(outcome, NO_COMMON_SUITE, `${what}: ${suite}`)
       }
     }
   }

@@ -6,7 +6,7 @@ import { connect, type ConnectionOptions, type TLSSocket } from 'node:tls'
 import t from 'tap'
 import { createAuthority } from '../support/certificates.js'
 import { eventually } from '../support/eventually.js'
-import { MODERN_SUITES, negotiated, WEAK_SUITES } from '../support/tls_suites.js'
+import { MODERN_SUITES, negotiated, NO_COMMON_SUITE, WEAK_SUITES } from '../support/tls_suites.js'
 import { CERTIFICATE, certificateFiles } from './certificate.js'
 import { bytesOf, createRequest, roundTrip, statusOf } from './signing_partner.js'
 import { startGateway } from './running_gateway.js'
@@ -69,7 +69,7 @@ for (const keyType of ['rsa', undefined] as const) {
     for (const [what, suites] of Object.entries(WEAK_SUITES)) {
       for (const suite of suites) {
         const outcome = await negotiated(port, suite, client)
-        t.equal(outcome, 'ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE', `${what}: ${suite}`)
+        t.match(outcome, NO_COMMON_SUITE, `${what}: ${suite}`)
       }
     }
   })

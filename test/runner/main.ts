@@ -3,6 +3,7 @@
  *
  * - STORE=postgres: the test files that open the store, with their books in a PostgreSQL server of
  *   this run. STORE=both: everything on SQLite, then those.
+ * - WITHOUT_GATEWAY=1: no check, and no test file that needs uWebSockets.js (make test-node).
  * - The last line is `N passed, N failed`: all assertions, and one failure per failed check. The
  *   exit code is 1 when anything failed or nothing ran.
  */
@@ -10,6 +11,7 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { projectRoot } from '../../src/base/project_root.js'
 import { noPostgres, startPostgres } from '../support/postgres_server.js'
+import { needsGateway } from './gateway_tests.js'
 import { listJobs, recordDurations, type Job, type Store } from './jobs.js'
 import { runJob } from './run_job.js'
 import { OWN_SERVER, SQLITE_ONLY } from './store_tests.js'
@@ -28,8 +30,10 @@ const STORES: Readonly<Record<string, readonly Store[]>> = {
 
 const only = process.argv.slice(2)
 const chosen = process.env['STORE'] ?? 'sqlite'
+const withoutGateway = process.env['WITHOUT_GATEWAY'] === '1'
 // Children do not inherit settings.
 delete process.env['STORE']
+delete process.env['WITHOUT_GATEWAY']
 const total = { passed: 0, failed: 0 }
 rmSync(join(projectRoot(), '.build/test_output'), { recursive: true, force: true })
 for (const store of STORES[chosen] ?? end(`STORE=${chosen} is not sqlite, postgres or both`))
@@ -48,7 +52,7 @@ function end(reason: string): never {
 async function runSuite(store: Store): Promise<void> {
   const teardowns: (() => unknown)[] = []
   if (store === 'postgres') await startServer(teardowns)
-  const jobs = [...listJobs(only, store)]
+  const jobs = listJobs(only, store).filter(canRun)
   const count = jobs.length
   const durations = new Map<string, number>()
   const startedAt = performance.now()
@@ -75,6 +79,10 @@ async function runSuite(store: Store): Promise<void> {
   const minutes = ((performance.now() - startedAt) / 60_000).toFixed(1)
   const where = store === 'postgres' ? ' on PostgreSQL' : ''
   console.log(`${count} files and checks${where} in ${minutes} minutes`)
+}
+
+function canRun({ name, kind }: Job): boolean {
+  return !withoutGateway || (kind === 'test' && !needsGateway(name.replace(/^postgres\//, '')))
 }
 
 async function startServer(teardowns: (() => unknown)[]): Promise<void> {

@@ -15,6 +15,9 @@ export const WEAK_SUITES = {
   'finite-field DH': ['DHE-RSA-AES128-GCM-SHA256', 'DHE-RSA-AES256-GCM-SHA384'],
 } as const
 
+/** The code of the error when a server accepts no suite; OpenSSL 3.5 has another name for it. */
+export const NO_COMMON_SUITE = /^ERR_SSL_SSL(V3|\/TLS)_ALERT_HANDSHAKE_FAILURE$/
+
 /** @returns the suite of the connection, or the code of the error */
 export function negotiated(
   port: number,
