@@ -4,6 +4,7 @@ import { AUTHENTICATION } from './catalog/authentication.js'
 import { DURABILITY } from './catalog/durability.js'
 import { GATEWAY } from './catalog/gateway.js'
 import { IDEMPOTENCY } from './catalog/idempotency.js'
+import { ISO20022 } from './catalog/iso20022.js'
 import { LEDGER } from './catalog/ledger.js'
 import { LIFECYCLE } from './catalog/lifecycle.js'
 import { LIMITS } from './catalog/limits.js'
@@ -18,6 +19,7 @@ export const CATALOG = {
   durability: DURABILITY,
   gateway: GATEWAY,
   idempotency: IDEMPOTENCY,
+  iso20022: ISO20022,
   ledger: LEDGER,
   lifecycle: LIFECYCLE,
   limits: LIMITS,

@@ -75,7 +75,7 @@ function posted(url: string, agent: Agent, body: Uint8Array, signature: string):
         [SIGNATURE_HEADER]: signature,
       },
     })
-    call.once('error', reject)
+    call.on('error', reject) // a destroyed call can have a second one
     call.once('response', (response) => {
       const status = response.statusCode ?? 0
       const header = signatureIn(response)
@@ -142,6 +142,7 @@ export async function openReceiver(options: ReceiverOptions): Promise<Receiver> 
     {
       ...{ ...tls, ...MINIMUM_TLS, requestCert: true, rejectUnauthorized: true },
       ...{ requestTimeout: RECEIVED_WITHIN_MS, headersTimeout: RECEIVED_WITHIN_MS },
+      ...{ handshakeTimeout: RECEIVED_WITHIN_MS },
     },
     (incoming, response) => void answer(incoming, response, options),
   )
