@@ -20,6 +20,10 @@ type Kind = SendOutcome['kind']
 
 const LATE_MS = 5 * SECOND
 
+/** Like `eventually`, where each look moves the clock. */
+const driving = (what: string, look: () => boolean): Promise<boolean> =>
+  eventually(what, look, 15_000, 10)
+
 /** The real pool and store; the test controls the clock and answers for the receivers. */
 async function aPool(
   t: Test,
@@ -125,7 +129,7 @@ void t.test('hundreds of dead endpoints do not delay a live one', async (t) => {
   for (const endpoint of [...dead, live]) world.pool.applyEndpoint(endpoint)
   await Promise.all(dead.map((endpoint) => world.give(endpoint, 3)))
   await world.give(live, 200)
-  await eventually('all events of the live endpoint', () => {
+  await driving('all events of the live endpoint', () => {
     world.clock.advance(100)
     return world.count(world.delivered, live) === 200
   })
@@ -173,7 +177,7 @@ void t.test('an endpoint gets at most its rate and loses no event', async (t) =>
   world.clock.advance(500)
   await eventually('the events of half a second', has(one, 30))
   t.equal(world.count(world.tries, one), 30)
-  await eventually('all', () => {
+  await driving('all', () => {
     world.clock.advance(50)
     return has(one, 60)()
   })
@@ -205,7 +209,7 @@ void t.test('hundreds of slow endpoints do not delay the fast ones', async (t) =
   const world = await aPool(t, ({ endpoint }) => (endpoint === live ? 'delivered' : 'late'))
   for (const endpoint of [...late, live]) world.pool.applyEndpoint(endpoint)
   await Promise.all(late.map((endpoint) => world.give(endpoint, 1)))
-  await eventually('each endpoint has answered once', () => {
+  await driving('each endpoint has answered once', () => {
     world.clock.advance(100)
     return world.delivered.length === 100
   })
@@ -320,7 +324,7 @@ void t.test('an early probe uses up no attempt and delivers when it succeeds', a
   world.pool.applyEndpoint(endpoint)
   await world.give(endpoint, 1)
   // Ten attempts by the schedule open the breaker; the eleventh is due half a day later.
-  await eventually('ten attempts', () => {
+  await driving('ten attempts', () => {
     world.clock.advance(15 * MINUTE)
     return world.tries.length >= 10
   })
