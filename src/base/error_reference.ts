@@ -230,6 +230,10 @@ export const OPERATOR_ERROR_HELP: Readonly<Record<OperatorErrorCode, ErrorHelp>>
     '`RAILS_FILE` does not name the rail, or not with the environment and place of the route',
     'name the rail as in the file; production never goes to a sandbox rail by itself',
   ],
+  submissions_not_paused: [
+    'no pause has this rail, corridor or environment',
+    'see `submissions list`; a wider pause is resumed as it was set',
+  ],
   caller_configured: [
     'a process that only the configuration names',
     'change its setting and restart',

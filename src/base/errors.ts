@@ -234,6 +234,7 @@ export const OPERATOR_ERRORS = {
     'FAILED_PRECONDITION',
     'RAILS_FILE does not name this rail, or does not give it this route.',
   ),
+  submissions_not_paused: entry(409, 'FAILED_PRECONDITION', 'These submissions are not paused.'),
   caller_configured: entry(
     409,
     'FAILED_PRECONDITION',

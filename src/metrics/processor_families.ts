@@ -74,6 +74,10 @@ export const RAIL_FAMILIES = {
     'Open payments on a rail that RAILS_FILE does not name, for which they wait; read every 15 s',
     'rail',
   ),
+  causeway_submissions_paused: gauge(
+    '1 while an operator has paused the submissions of a rail, a corridor or an environment',
+    ...(['scope', 'target'] as const),
+  ),
   causeway_route_not_carried: gauge(
     '1 for a route without new payments: RAILS_FILE does not give it to the rail chosen for it',
     ...(['route', 'rail'] as const),

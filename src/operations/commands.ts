@@ -60,6 +60,7 @@ import { restore } from './restore.js'
 import { routesList, routesSet } from './routes.js'
 import { settingsSkip, shardCreate, shardList, shardMove } from './shard_commands.js'
 import { sign } from './sign.js'
+import { submissionsList, submissionsPause, submissionsResume } from './submissions.js'
 import { storeCopy } from './store.js'
 import { trialBalance } from './trial_balance.js'
 import { verify } from './verify.js'
@@ -102,6 +103,9 @@ export const COMMANDS: readonly AnyCommand[] = [
   ratesSet,
   routesList,
   routesSet,
+  submissionsPause,
+  submissionsResume,
+  submissionsList,
   balanceAlert,
   payoutsHeld,
   payoutShow,

@@ -59,7 +59,9 @@ export const OPTIONS = {
   every: { value: 'TIME', about: 'make one again and again, e.g. 15m, 1h, 1d' },
   keep: { value: 'NUMBER', about: 'keep this many with --every; default 48' },
   'with-keys': { about: 'copy the keys and tokens too, which open every secret of the copy' },
-  rail: { value: 'NAME', about: 'the rail of the new payments of this route' },
+  rail: { value: 'NAME', about: 'a rail, by its name in RAILS_FILE' },
+  corridor: { value: 'CORRIDOR', about: 'th_promptpay, vn_vietqr, or of payouts e.g. TH/THB' },
+  environment: { value: 'ENV', about: 'sandbox or production' },
   dismiss: { about: 'no held payment matches it' },
 } as const satisfies Record<string, OptionSpec>
 

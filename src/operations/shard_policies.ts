@@ -116,6 +116,12 @@ const ROUTES = combined((answers) => ({
   ),
 }))
 
+const PAUSES = combined((answers) => ({
+  data: distinct(answers).sort((one, other) =>
+    order(textAt(one, ['paused_at']), textAt(other, ['paused_at'])),
+  ),
+}))
+
 const ownerOf = (route: Message): string => textAt(route, ['tenant', 'partner_id'])
 
 const order = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0)
@@ -136,6 +142,9 @@ const POLICIES: Readonly<Record<string, Policy | ((request: Message) => Policy)>
   'Operator/ListRates': RATES,
   'Operator/SetRoute': ({ route }) => ((route as Message)['tenant'] ? HOLDER : SHARED),
   'Operator/SetRouteRail': SHARED,
+  'Operator/PauseSubmissions': SHARED,
+  'Operator/ResumeSubmissions': SHARED,
+  'Operator/ListSubmissionPauses': PAUSES,
   'Operator/ListRoutes': ROUTES,
   'Operator/TrialBalance': ({ tenant }) => (tenant ? HOLDER : TRIAL_BALANCE),
   'Operator/ListHeldPayouts': oldestFirst('payout', 'created_at'),

@@ -237,7 +237,7 @@ rail.onReport((reports, name, finalityWindowMs) => {
 await recovery.checkSources()
 
 const timers = createTimers({
-  ...{ clock, store, pipeline, rail, corruptRows, log },
+  ...{ clock, store, pipeline, rail, memory, corruptRows, log },
   pause: systemPause,
 })
 const keyExpiry = createKeyExpiry({ clock, memory, pipeline })
@@ -488,6 +488,7 @@ function degradedBy(): { readonly degraded?: string } {
     ...[...openWork.unnamedRails()].map(
       ([name, count]) => `RAILS_FILE does not name the rail ${name} of ${count} open payments`,
     ),
+    ...[...memory.pauses.keys()].map((subject) => `submissions are paused: ${subject}`),
     ...routesNotCarried(memory, rules.rails).map(
       ({ route, rail: name }) => `RAILS_FILE does not give ${route} to its rail ${name}`,
     ),

@@ -49,6 +49,12 @@ export function registerMetrics(metrics: Metrics, sources: MetricSources): void 
   metrics.readAll('causeway_rail_unnamed_payments', () =>
     [...openWork.unnamedRails()].map(([rail, count]) => [count, rail]),
   )
+  metrics.readAll('causeway_submissions_paused', () =>
+    [...memory.pauses.keys()].map((subject) => {
+      const [scope = '', target = ''] = subject.split(' ')
+      return [1, scope, target]
+    }),
+  )
   metrics.readAll('causeway_route_not_carried', () =>
     routesNotCarried(memory, sources.rules.rails).map(({ route, rail }) => [1, route, rail]),
   )

@@ -159,6 +159,7 @@ export async function readBootState(
     nonceSalt: Buffer.from(salt?.value ?? '', 'hex'),
     rates: await everyRow(reader, 'rates'),
     routes: await everyRow(reader, 'routes'),
+    submissionPauses: await everyRow(reader, 'submissionPauses'),
     railRoutes: await everyRow(reader, 'railRoutes'),
     callers: await everyRow(reader, 'callers'),
     approvalRequests: await everyRow(reader, 'approvalRequests'),

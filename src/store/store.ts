@@ -135,6 +135,7 @@ export interface BootState {
   readonly endpoints: readonly Row<'endpoints'>[]
   readonly rates: readonly Row<'rates'>[]
   readonly routes: readonly Row<'routes'>[]
+  readonly submissionPauses: readonly Row<'submissionPauses'>[]
   readonly railRoutes: readonly Row<'railRoutes'>[]
   readonly callers: readonly Row<'callers'>[]
   readonly approvalRequests: readonly Row<'approvalRequests'>[]

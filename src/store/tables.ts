@@ -226,6 +226,17 @@ export const TABLES = {
     key: ['route'],
     columns: { route: 'text', rail: 'text', set_at: 'integer', actor: 'text' },
   },
+  submissionPauses: {
+    name: 'submission_pauses',
+    key: ['subject'],
+    columns: {
+      subject: 'text',
+      reason: 'text',
+      actor: 'text',
+      paused_at: 'integer',
+      resumed_at: 'integer',
+    },
+  },
   balanceAlerts: {
     name: 'balance_alerts',
     key: ['account'],
@@ -394,6 +405,7 @@ type Nullable = {
   fxQuotes: 'conversion' | 'request_id'
   routes: 'amount_min' | 'amount_max' | 'review_from'
   discrepancies: 'tenant' | 'plan' | 'currency' | 'amount' | 'resolved_at' | 'settlement'
+  submissionPauses: 'resumed_at'
   masterKeys: 'sealing_since' | 'emptied_at'
   rates: 'opening_rate' | 'opened_at'
   approvalRequests: 'currency' | 'amount' | 'decided_by' | 'decision_reason' | 'decided_at'

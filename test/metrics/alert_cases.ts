@@ -96,6 +96,10 @@ export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
     ...one('route_not_carried{route="production/TH/THB",rail="bank_a"}', '1x5', '0x5'),
     ...{ at: '2m', labels: { route: 'production/TH/THB', rail: 'bank_a' } },
   },
+  CausewaySubmissionsPaused: {
+    ...one('submissions_paused{scope="rail",target="bank_a"}', '1x20', '0x20'),
+    ...{ at: '16m', labels: { scope: 'rail', target: 'bank_a' } },
+  },
   CausewayOutcomesUnknownForADay: {
     ...one('unknown_outcomes{entity="payout",age="over_24h"}', '1x5', '0x5'),
     ...{ at: '2m', labels: { entity: 'payout', age: 'over_24h' } },

@@ -25,7 +25,8 @@ export function expectTimer(model: Model, intent: ModelIntent): Expectation {
     fail(model, intent, 'rail_unavailable', 'service')
   } else if (!model.railUp) {
     const waitsUntil = isSent ? null : submitDeadlineOf(intent)
-    return accepted(() => ({ rail: 'sandbox', waitsUntil }))
+    const route = isSent ? null : `sandbox/${intent.corridor}`
+    return accepted(() => ({ rail: 'sandbox', route, waitsUntil }))
   } else if (intent.state === 'captured') recallAgain(model, intent)
   else if (submittedAt !== null) inquireAgain(model, intent, submittedAt)
   else submit(model, intent)

@@ -77,6 +77,7 @@ void t.test('exactly the commands that change data take --as and --reason', asyn
       'approvals list',
       'rates list',
       'routes list',
+      'submissions list',
       'payout held',
       'payout show PAYOUT',
       'payee show PAYMENT',

@@ -20,7 +20,7 @@ import { aRail, shortFolder } from '../rails/harness.js'
 const READ = `
   Operator/ListRates Operator/TrialBalance Operator/ListHeldPayouts Operator/ShowPayout
   Operator/Find Operator/ListUnknownOutcomes Operator/ShowIntent
-  Operator/ListDiscrepancies Operator/ListRoutes Operator/ShowPayee
+  Operator/ListDiscrepancies Operator/ListRoutes Operator/ListSubmissionPauses Operator/ShowPayee
   PartnerAdmin/List PartnerAdmin/ListKeys PartnerAdmin/ListActions
   Reconciliation/Movements Reconciliation/MovementsOf Reconciliation/Conclude
   Recovery/Show Recovery/CheckStatement Recovery/ListOrphans Recovery/NoteBackup
@@ -46,7 +46,7 @@ const ALLOWED: Readonly<Record<string, string>> = {
     Accounts/Get`,
   read: READ,
   operate: `${READ} Operator/CreatePartner Operator/IssueKey Operator/SetRate Operator/SetRoute
-    Operator/SetRouteRail
+    Operator/SetRouteRail Operator/PauseSubmissions Operator/ResumeSubmissions
     Operator/SetBalanceAlert Operator/Inquire PartnerAdmin/Suspend PartnerAdmin/Resume
     PartnerAdmin/SetAllowedIps
     PartnerAdmin/SetPackages PartnerAdmin/SetCorridors PartnerAdmin/SetRateLimit

@@ -35,6 +35,10 @@ import { addOrphans } from '../../src/processor/commands/operators/orphan_add.js
 import { resolveOrphan } from '../../src/processor/commands/operators/orphan_resolve.js'
 import { setRate } from '../../src/processor/commands/operators/rate_set.js'
 import { createRailTable, sandboxRail } from '../../src/rails/rail_table.js'
+import {
+  pauseSubmissions,
+  resumeSubmissions,
+} from '../../src/processor/commands/operators/submissions_pause.js'
 import { setRouteRail } from '../../src/processor/commands/operators/route_rail_set.js'
 import { setRoute } from '../../src/processor/commands/operators/route_set.js'
 import { issueKey, keysOf } from '../../src/processor/commands/partners/key_issue.js'
@@ -339,6 +343,17 @@ const CASES: Readonly<Record<string, Case>> = {
         command: (actor: Actor) => setRoute(actor, null, aRoute()),
         isDone: () => world.memory().routes.inForce(null, 'VN', VND) !== null,
       }),
+  },
+  'the end of a pause': {
+    operation: 'resume_submissions',
+    action: 'resume_submissions',
+    prepare: async (world) => {
+      await world.run(pauseSubmissions(ANN, 'rail bank'))
+      return {
+        command: (actor: Actor) => resumeSubmissions(actor, 'rail bank'),
+        isDone: () => world.memory().pauses.size === 0,
+      }
+    },
   },
   'the rail of a route': {
     operation: 'set_route_rail',

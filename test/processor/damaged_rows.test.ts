@@ -80,6 +80,7 @@ void t.test('a corrupt actor is reported and skipped, all others continue', asyn
     store: world.store,
     pipeline: { submit: world.submit },
     rail: { up: () => true },
+    memory: world.memory(),
     corruptRows: world.memory().corruptRows,
     log: createLog('test', { LOG_LEVEL: 'silent' }),
     pause: () => new Promise((resolve) => setImmediate(resolve)),

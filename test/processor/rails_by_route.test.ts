@@ -8,12 +8,19 @@ import {
   type RailTable,
 } from '../../src/rails/rail_table.js'
 import { routesNotCarried } from '../../src/processor/changes/payment_rail.js'
+import {
+  listSubmissionPauses,
+  pauseSubmissions,
+  resumeSubmissions,
+} from '../../src/processor/commands/operators/submissions_pause.js'
+import { approvePayout } from '../../src/processor/commands/payouts/payout_review.js'
+import type { PayoutId } from '../../src/base/ids.js'
 import { setRouteRail } from '../../src/processor/commands/operators/route_rail_set.js'
 import { listRoutes } from '../../src/processor/commands/operators/route_set.js'
 import { createPayout } from '../../src/processor/commands/payouts/payout_create.js'
 import { applyRailReport } from '../../src/processor/commands/rail_reports/rail_report_apply.js'
 import { firePayoutTimer } from '../../src/processor/commands/rail_reports/timer_fire.js'
-import { codeOf, createWorld, DEMO, viewOf, type World } from '../support/world.js'
+import { codeOf, createWorld, DEMO, RULES, viewOf, type World } from '../support/world.js'
 import { beginLifecycle } from './intent_lifecycle.js'
 import { discrepanciesOf, executed, OPERATOR, operatorLog, pay, payout, see } from './scenarios.js'
 
@@ -139,6 +146,130 @@ for (const [mayCarryProduction, code] of [
     t.equal(codeOf(await world.run(set)), code)
   })
 }
+
+const pause = (world: World, subject: string) => world.run(pauseSubmissions(OPERATOR, subject))
+const resume = (world: World, subject: string) => world.run(resumeSubmissions(OPERATOR, subject))
+
+for (const subject of ['rail viet', 'corridor VN/VND', 'environment sandbox']) {
+  t.test(`what is accepted during a pause of ${subject} leaves once, after it`, async (t) => {
+    const world = await begin(t, VIET, THAI)
+    t.equal(codeOf(await pause(world, subject)), 'ok')
+    const accepted = await pay(world)
+    t.match(accepted, { status: 'processing' })
+    const held = await pay(world, { reference: 'sandbox:review' })
+    t.equal(codeOf(await world.run(approvePayout(OPERATOR, held.id))), 'ok')
+    const intent = await beginLifecycle(world)
+    await intent.scan('5000')
+    t.equal(codeOf(await intent.confirm()), 'ok')
+    const others =
+      subject === 'environment sandbox' ? [] : ['instruct sandbox sandbox/th_promptpay']
+    for (let times = 0; times < 2; times++) {
+      await world.fireTimers(1_000)
+      await world.rebuild()
+      t.same(routesOf(world.railInstructions), others)
+    }
+    world.railInstructions.length = 0
+    t.equal(codeOf(await resume(world, subject)), 'ok')
+    t.equal(codeOf(await resume(world, subject)), 'submissions_not_paused')
+    await world.fireTimers()
+    await world.fireTimers()
+    await world.rebuild()
+    await world.fireTimers()
+    const sent = world.railInstructions.flatMap((each) =>
+      each.kind === 'instruct' && each.instruction.rail === 'viet' ? [each.instruction.id] : [],
+    )
+    t.same(sent.sort(), [accepted.id, held.id].sort())
+    for (const id of sent) await world.run(applyRailReport(executed(id as PayoutId), 0, 'viet'))
+    t.match([await see(world, accepted.id), await see(world, held.id)], [COMPLETED, COMPLETED])
+  })
+}
+
+t.test('an intent that waits too long for the end of a pause fails', async (t) => {
+  const world = await begin(t, VIET, THAI)
+  await pause(world, 'corridor th_promptpay')
+  const intent = await beginLifecycle(world)
+  await intent.scan('5000')
+  t.equal(codeOf(await intent.confirm()), 'ok')
+  await world.fireTimers(RULES.railSubmitTtlMs)
+  t.match(await intent.see(), { status: 'failed', failure: { code: 'rail_unavailable' } })
+  await resume(world, 'corridor th_promptpay')
+  await world.fireTimers(RULES.railSubmitTtlMs)
+  t.same(world.railInstructions, [])
+})
+
+t.test('what was decided before a pause is asked about, and sent again after it', async (t) => {
+  const world = await begin(t, VIET, THAI)
+  const notFound = async (id: PayoutId) =>
+    world.run(applyRailReport(executed(id, { status: 'not_found' }), 0, 'viet'))
+  // Decided in one batch with the pause; the process ends before the instruction is sent.
+  const [decided] = await world.runAll([
+    createPayout(DEMO, payout()),
+    pauseSubmissions(OPERATOR, 'rail viet'),
+  ])
+  const { id } = viewOf<{ id: PayoutId }>(decided!)
+  t.same(routesOf(world.railInstructions), ['instruct viet sandbox/VN/VND'])
+  world.railInstructions.length = 0
+  await world.rebuild()
+  for (let minute = 0; minute < 90; minute++) {
+    await world.fireTimers(60_000)
+    await notFound(id)
+  }
+  const queries = routesOf(world.railInstructions)
+  t.same(queries, Array<string>(90).fill('query viet sandbox/VN/VND'), 'each minute, never sent')
+  world.railInstructions.length = 0
+  await world.rebuild()
+  await resume(world, 'rail viet')
+  await world.fireTimers(60_000)
+  await notFound(id)
+  await world.fireTimers(60_000)
+  t.same(
+    routesOf(world.railInstructions),
+    ['query', 'instruct', 'query'].map((kind) => `${kind} viet sandbox/VN/VND`),
+    'and the inquiries go on as after a submission',
+  )
+  await world.run(applyRailReport(executed(id), 0, 'viet'))
+  t.match(await see(world, id), COMPLETED)
+})
+
+t.test('what is captured is recalled during a pause', async (t) => {
+  const world = await begin(t, VIET, THAI)
+  const intent = await beginLifecycle(world)
+  await intent.scan('5000')
+  await intent.confirm()
+  await intent.executed()
+  await pause(world, 'rail sandbox')
+  await intent.refund()
+  await world.fireTimers(60_000)
+  t.same(routesOf(world.railInstructions).slice(1), [
+    'recall sandbox sandbox/th_promptpay',
+    'recall sandbox sandbox/th_promptpay',
+  ])
+})
+
+t.test('pauses are listed, of what exists', async (t) => {
+  const world = await begin(t, VIET, THAI)
+  for (const subject of ['rail gone', 'rail', 'corridor x', 'environment test', 'all', '']) {
+    t.equal(codeOf(await pause(world, subject)), 'invalid_request', subject)
+  }
+  await pause(world, 'rail viet')
+  world.clock.pass(1_000)
+  await pause(world, 'rail viet')
+  const list = async () => viewOf<{ data: object[] }>(await world.run(listSubmissionPauses())).data
+  const shown = { subject: 'rail viet', actor: 'ann', paused_at: '2026-11-21T03:00:00.000Z' }
+  t.match(await list(), [shown])
+  t.match(viewOf<{ rails: object[] }>(await world.run(listRoutes())).rails, [
+    { route: 'sandbox/TH/THB', state: 'up' },
+    { route: 'sandbox/VN/VND', state: 'paused' },
+    { route: 'sandbox/th_promptpay', state: 'up' },
+  ])
+  await resume(world, 'rail viet')
+  await world.rebuild()
+  t.same(await list(), [])
+  t.match(await operatorLog(t), [
+    ...[{ action: 'pause_submissions', subject: 'rail viet' }, { action: 'pause_submissions' }],
+    { action: 'resume_submissions', actor: 'ann', reason: 'a test' },
+  ])
+})
 
 t.test('a report from another rail is a discrepancy and is not applied', async (t) => {
   const world = await begin(t, VIET, THAI)

@@ -65,6 +65,8 @@ async function openCluster(t: Test, rules: object = { secondOperator, rails: RAI
     setRoute: (given: object) => call(operator.SetRoute, { actor: ANN, route: aRoute(given) }),
     setRouteRail: (route: string, rail: string) =>
       call(operator.SetRouteRail, { actor: ANN, route, rail }),
+    pause: (subject: string) => call(operator.PauseSubmissions, { actor: ANN, subject }),
+    resume: (subject: string) => call(operator.ResumeSubmissions, { actor: ANN, subject }),
     approve: (id: string) => call(approvals.Approve, { actor: BEN, id }),
   }
 }
@@ -111,6 +113,26 @@ void t.test('the rail of a route is stored for all shards', async (t) => {
   })
   await catchUp()
   t.match(world.memory().railRoutes.get('sandbox/VN/VND'), { rail: 'other', actor: 'ben' })
+})
+
+void t.test('a pause is stored for all shards at once, its end after an approval', async (t) => {
+  const { world, catchUp, pause, resume, approve } = await openCluster(t)
+  t.equal((await pause('rail nobody')).error, 'invalid_request')
+  t.equal((await resume('rail other')).error, 'submissions_not_paused')
+  t.match(await pause('rail other'), {
+    error: undefined,
+    answer: { subject: 'rail other', settings_version: 1 },
+  })
+  await catchUp()
+  t.match([...world.memory().pauses.values()], [{ subject: 'rail other', reason: 'a test' }])
+  const asked = await resume('rail other')
+  t.equal(asked.error, 'second_operator_required')
+  t.match(await approve(asked.approval), {
+    error: undefined,
+    answer: { submission_pause: { subject: 'rail other', settings_version: 2 } },
+  })
+  await catchUp()
+  t.equal(world.memory().pauses.size, 0)
 })
 
 void t.test('without a second operator a large change is confirmed', async (t) => {

@@ -6,6 +6,10 @@ import { createLog } from '../../src/base/log.js'
 import { createTimers, TO_RAIL_PER_POLL } from '../../src/processor/background/timers.js'
 import { refuse } from '../../src/processor/cycle/answer.js'
 import { approvePayout } from '../../src/processor/commands/payouts/payout_review.js'
+import {
+  pauseSubmissions,
+  resumeSubmissions,
+} from '../../src/processor/commands/operators/submissions_pause.js'
 import type { DueTimer, Store } from '../../src/store/store.js'
 import { eventually } from '../support/eventually.js'
 import { createWorld, RULES, viewOf, type World } from '../support/world.js'
@@ -34,6 +38,7 @@ function pollTimers(t: Test, world: World, submit = world.submit): Polled {
       },
     },
     rail: { up: world.isRailUp },
+    memory: world.memory(),
     corruptRows: createCorruptRows(),
     log: createLog('test', { LOG_LEVEL: 'info' }, { write: (line) => void logged.push(line) }),
     pause: () => new Promise((resolve) => (resume = resolve)),
@@ -107,6 +112,26 @@ void t.test('a payment that waits for the rail writes nothing until its return',
   await polled.poll()
   const kinds = world.railInstructions.map(({ kind }) => kind)
   t.same(kinds.sort(), ['instruct', 'query', 'query', 'recall'], 'its return wakes all of them')
+})
+
+void t.test('while submissions are paused only what is submitted fires', async (t) => {
+  const { world, commits } = await countedWorld(t)
+  await pay(world)
+  viewOf(await world.run(pauseSubmissions(OPERATOR, 'rail sandbox')))
+  await pay(world)
+  await pay(world)
+  const before = commits()
+  world.railInstructions.length = 0
+  world.clock.pass(5 * SECOND)
+  const polled = pollTimers(t, world)
+  await polled.poll(6)
+  t.equal(polled.submitted.length, 4, 'each is decided once, and the inquiry is sent')
+  t.equal(commits(), before + 1)
+  t.match(world.railInstructions, [{ kind: 'query' }])
+  viewOf(await world.run(resumeSubmissions(OPERATOR, 'rail sandbox')))
+  await polled.poll(2)
+  const kinds = world.railInstructions.map(({ kind }) => kind)
+  t.same(kinds, ['query', 'instruct', 'instruct'])
 })
 
 void t.test('while the rail is down deadlines end what the rail is not needed for', async (t) => {

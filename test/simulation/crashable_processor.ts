@@ -75,6 +75,7 @@ export async function startProcessor({
       store,
       pipeline: { submit: (work) => submit(work.command, work.reply, work) },
       rail: { up: world.isRailUp },
+      memory: world.memory(),
       corruptRows: world.memory().corruptRows,
       log: createLog('simulation', { LOG_LEVEL: 'silent' }),
       pause: () => scheduler.inOrder('pause', () => Promise.resolve()),

@@ -171,6 +171,7 @@ export function startOwnerProcess(options: OwnerProcessOptions): OwnerProcess {
       store,
       pipeline: { submit },
       rail: { up: options.railUp },
+      memory: memory!,
       corruptRows: memory!.corruptRows,
       log,
       pause: () => scheduler.inOrder('pause', () => Promise.resolve()),

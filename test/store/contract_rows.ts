@@ -456,6 +456,16 @@ export const ROWS: { readonly [N in TableName]: readonly [Row<N>, Row<N>] } = {
     },
     { request_id: 'b', action: 'c', entity: 'e', tenant: 't', at: 1 },
   ],
+  submissionPauses: [
+    {
+      subject: text('a'),
+      reason: text('reason'),
+      actor: text('actor'),
+      paused_at: LATEST,
+      resumed_at: 1,
+    },
+    { subject: 'b', reason: 'r', actor: 'x', paused_at: 2, resumed_at: null },
+  ],
   railRoutes: [
     { route: text('a'), rail: text('rail'), set_at: LATEST, actor: text('actor') },
     { route: 'b', rail: 'r', set_at: 1, actor: 'x' },

@@ -112,6 +112,6 @@ function railRow({ route, rail, state, actor, set_at: since }: RouteRail, now: I
   const shown =
     state === 'not_carried'
       ? badge('not carried: no new payments', 'bad')
-      : badge(state, state === 'up' ? 'good' : 'bad')
+      : badge(state, state === 'up' ? 'good' : state === 'paused' ? 'warn' : 'bad')
   return [route, rail, shown, actor ?? 'the file', since === undefined ? '' : time(since, now)]
 }

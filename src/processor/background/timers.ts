@@ -9,7 +9,8 @@
  * - An actor has at most one timer command in flight.
  * - A timer fires without the rail first. One that can only wait for the rail changes nothing and
  *   waits here: it fires again when the link is up, a bounded number for each rail in each poll, or
- *   at its deadline. So an outage of a rail writes no rows, and its end is no flood.
+ *   at its deadline. So an outage of a rail, or a pause of submissions, writes no rows, and its end
+ *   is no flood.
  * - Rows stay due while their timers wait, so the due rows are read page by page, again and again:
  *   with 10,000 of them a timer is at most 3 s late.
  * - An actor with a corrupt snapshot is logged and skipped until a restart. A command that fails
@@ -27,7 +28,10 @@ import {
   isWaitingForRail,
   type FireTimer,
 } from '../commands/rail_reports/timer_fire.js'
+import { isPaused } from '../changes/submission_pauses.js'
+import type { Memory } from '../cache/memory.js'
 import type { Pipeline } from '../cycle/pipeline.js'
+import type { RouteName } from '../../rails/rail_table.js'
 
 /** Maximum delay of a timer on an idle processor. */
 const POLL_EVERY_MS = SECOND / 4
@@ -52,6 +56,7 @@ export interface TimersDependencies {
   readonly store: Pick<Store, 'due'>
   readonly pipeline: Pick<Pipeline, 'submit'>
   readonly rail: Pick<RailStates, 'up'>
+  readonly memory: Pick<Memory, 'pauses'>
   readonly corruptRows: Pick<CorruptRows, 'has'>
   readonly log: Logger
   readonly pause: (milliseconds: number) => Promise<void>
@@ -65,6 +70,8 @@ const FIRE: Readonly<Record<TimerKind, FireTimer>> = {
 /** A timer that waits for the rail. */
 interface Waiting {
   readonly kind: TimerKind
+  /** Null: it is submitted. */
+  readonly route: RouteName | null
   /** When the row is due. A row that changes afterwards is another timer. */
   readonly dueAt: Instant
   /** When it acts without the rail. Null if it never does. */
@@ -81,6 +88,7 @@ export function createTimers({
   store,
   pipeline,
   rail,
+  memory,
   corruptRows,
   log,
   pause,
@@ -127,8 +135,8 @@ export function createTimers({
       if (!answer.ok && answer.code === 'internal_error') return onFailure(id)
       failed.delete(id)
       if (!answer.ok || !isWaitingForRail(answer.view)) return
-      const { rail: name, waitsUntil: until } = answer.view
-      waitingFor(name).set(id, { kind, dueAt, until })
+      const { rail: name, route, waitsUntil: until } = answer.view
+      waitingFor(name).set(id, { kind, route, dueAt, until })
     }
     pipeline.submit(internalWork(FIRE[kind](id, mayUseRail), 'timer', fired))
   }
@@ -152,10 +160,11 @@ export function createTimers({
     }
   }
 
-  const submitWaiting = (ofRail: Map<string, Waiting>): void => {
+  const submitWaiting = (name: string, ofRail: Map<string, Waiting>): void => {
     let count = 0
-    for (const [id, { kind, dueAt }] of ofRail) {
+    for (const [id, { kind, route, dueAt }] of ofRail) {
       if (count === TO_RAIL_PER_POLL) return
+      if (route !== null && isPaused(memory, name, route)) continue
       count += 1
       ofRail.delete(id)
       submit(kind, { id, dueAt }, true)
@@ -163,7 +172,7 @@ export function createTimers({
   }
 
   const poll = async (): Promise<void> => {
-    for (const [name, ofRail] of waiting) if (rail.up(name)) submitWaiting(ofRail)
+    for (const [name, ofRail] of waiting) if (rail.up(name)) submitWaiting(name, ofRail)
     await submitDue('intents')
     await submitDue('payouts')
   }

@@ -79,6 +79,8 @@ export interface Memory {
   readonly routes: RouteTable
   /** The rails that operators chose, by route. */
   readonly railRoutes: Map<string, Row<'railRoutes'>>
+  /** What is not submitted now, by subject. */
+  readonly pauses: Map<string, Row<'submissionPauses'>>
   readonly balances: Map<AccountKey, bigint>
   readonly balanceAlerts: Map<AccountKey, Row<'balanceAlerts'>>
   /** The last event sequence of each tenant. */
@@ -156,6 +158,9 @@ export async function loadMemory(
   }
   for (const row of boot.routes) memory.routes.set(routeOf(row))
   for (const row of boot.railRoutes) memory.railRoutes.set(row.route, row)
+  for (const row of boot.submissionPauses) {
+    if (row.resumed_at === null) memory.pauses.set(row.subject, row)
+  }
   for (const row of boot.balanceAlerts) memory.balanceAlerts.set(row.account as AccountKey, row)
   for (const { id } of boot.discrepancies) memory.discrepancyIds.add(id)
   loadBooks(memory, boot)
@@ -196,6 +201,7 @@ function emptyMemory(salt: Buffer, warmActors: number, duplicateWindowMs: number
     rates: new Map(),
     routes: createRouteTable(),
     railRoutes: new Map(),
+    pauses: new Map(),
     balances: new Map(),
     balanceAlerts: new Map(),
     sequences: new Map(),

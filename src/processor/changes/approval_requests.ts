@@ -83,6 +83,7 @@ export interface GuardedArguments {
     readonly route: object
   }
   readonly set_rate: { readonly currency: string; readonly rate: string }
+  readonly resume_submissions: { readonly subject: string }
   readonly set_route_rail: { readonly route: string; readonly rail: string }
   readonly create_caller: {
     readonly name: string

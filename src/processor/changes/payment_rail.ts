@@ -19,6 +19,7 @@ import type { PayoutContext } from '../../../actors/payout/context.js'
 import type { Row } from '../../store/tables.js'
 import type { Memory } from '../cache/memory.js'
 import type { CommandContext } from '../cycle/command.js'
+import { isPaused } from './submission_pauses.js'
 
 /** Payments are accepted during shorter outages of their rail and submitted after them. */
 const RAIL_OUTAGE_MS = 10 * SECOND
@@ -36,6 +37,10 @@ export function railOf(context: IntentContext | PayoutContext): string {
 
 export const railUp = (ctx: CommandContext, context: IntentContext | PayoutContext): boolean =>
   ctx.rails.up(railOf(context))
+
+/** Whether an instruction about the payment may be decided now. */
+export const maySubmit = (ctx: CommandContext, context: IntentContext | PayoutContext): boolean =>
+  railUp(ctx, context) && !isPaused(ctx.memory, railOf(context), routeOf(context))
 
 /** The rail of new payments on a route. Null if none carries it or it is down too long. */
 export function railForNew(ctx: CommandContext, route: RouteName): string | null {

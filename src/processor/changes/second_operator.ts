@@ -49,6 +49,7 @@ export const GUARDED_CHANGES = {
   issue_key: { change: '`key issue … production`', from: 'always' },
   set_route: { change: '`routes set` that loosens a route', from: 'always' },
   set_route_rail: { change: '`routes set … --rail`', from: 'always' },
+  resume_submissions: { change: '`submissions resume`', from: 'always' },
   set_rate: {
     change: '`rates set` by more than 5 % in a day, or of a new currency',
     from: 'always',
@@ -111,6 +112,8 @@ export const OPERATOR_CHANGES: OperatorChanges = {
     Inquire: MOVES_NOTHING,
     SetRoute: 'set_route',
     SetRouteRail: 'set_route_rail',
+    PauseSubmissions: RESTRICTS,
+    ResumeSubmissions: 'resume_submissions',
     SetBalanceAlert: MOVES_NOTHING,
   },
   PartnerAdmin: {

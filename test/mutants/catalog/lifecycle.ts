@@ -105,8 +105,8 @@ export const LIFECYCLE: readonly Mutant[] = [
   {
     fault: 'Not found counts before the finality window.',
     file: 'src/processor/commands/rail_reports/rail_report_apply.ts',
-    text: 'at >= plus(payment.submittedAt, finalityWindowMs)',
-    replacement: 'at >= payment.submittedAt',
+    text: 'at < plus(payment.submittedAt, finalityWindowMs)',
+    replacement: 'at < payment.submittedAt',
     test: 'test/processor/payout_scenarios',
   },
   {

@@ -17,10 +17,12 @@ import { resolveOrphan } from '../operators/orphan_resolve.js'
 import { setRate } from '../operators/rate_set.js'
 import { releaseRecovery, type ReleaseFindings } from '../operators/recovery_release.js'
 import { setRouteRail } from '../operators/route_rail_set.js'
+import { resumeSubmissions } from '../operators/submissions_pause.js'
 import { setRoute } from '../operators/route_set.js'
 import {
   checkSetting,
   rateSetting,
+  resumeSetting,
   routeRailSetting,
   routeSetting,
   type SettingContent,
@@ -53,10 +55,17 @@ const settingOf = {
     rateSetting(currency, rate),
   set_route_rail: ({ route, rail }: GuardedArguments['set_route_rail']): SettingContent | null =>
     routeRailSetting(route, rail),
+  resume_submissions: ({ subject }: GuardedArguments['resume_submissions']): SettingContent =>
+    resumeSetting(subject),
 } as const
 
 /** The member of the answer that holds the setting. */
-const RESULTS = { set_route: 'route', set_rate: 'rate', set_route_rail: 'route_rail' } as const
+const RESULTS = {
+  set_route: 'route',
+  set_rate: 'rate',
+  set_route_rail: 'route_rail',
+  resume_submissions: 'submission_pause',
+} as const
 type SettingOperation = keyof typeof RESULTS
 const isSetting = (operation: string): operation is SettingOperation =>
   Object.hasOwn(RESULTS, operation)
@@ -150,6 +159,13 @@ const GUARDED: { readonly [O in GuardedOperation]: Guarded<O> } = {
       if (content !== null) return checkSetting(actor, content, true)
       return setRate(actor, given.currency, given.rate, { force: true })
     },
+  },
+  resume_submissions: {
+    result: 'submission_pause',
+    command: (actor, given, { isCluster }) =>
+      isCluster
+        ? checkSetting(actor, settingOf.resume_submissions(given), true)
+        : resumeSubmissions(actor, given.subject),
   },
   set_route_rail: {
     result: 'route_rail',

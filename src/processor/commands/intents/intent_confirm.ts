@@ -10,6 +10,7 @@
  * - The user's limits and the balance are checked and used in one step, so concurrent confirmations
  *   cannot exceed them.
  * - Refused while no rail can take the payment, so the user learns it before anything is reserved.
+ *   While submissions are paused it is confirmed and waits.
  * - A payment that matches an orphan execution is authorized and held: it is not submitted before
  *   an operator decides.
  */
@@ -24,6 +25,7 @@ import { advanceIntent } from '../../changes/advance_intent.js'
 import { canPostIntent } from '../../changes/books.js'
 import { hasCorridor } from '../../changes/directory.js'
 import { railForNew, routeOf } from '../../changes/payment_rail.js'
+import { isPaused } from '../../changes/submission_pauses.js'
 import { holdFor, orphanOfIntent } from '../../changes/orphans.js'
 import type { Command, CommandContext } from '../../cycle/command.js'
 import { answer, refuse, replay } from '../../cycle/answer.js'
@@ -62,7 +64,8 @@ export function confirmIntent(tenant: TenantId, request: ConfirmIntent, at: Inst
       if (refusal !== null) return refuse(refusal)
 
       const { context } = live
-      const rail = railForNew(ctx, routeOf(context))
+      const route = routeOf(context)
+      const rail = railForNew(ctx, route)
       if (rail === null) return refuse('configuration_error')
       const orphan = orphanOfIntent(ctx, context)
 
@@ -71,7 +74,7 @@ export function confirmIntent(tenant: TenantId, request: ConfirmIntent, at: Inst
       advanceIntent(ctx, live, {
         type: 'confirm',
         at: ctx.now,
-        railUp: ctx.rails.up(rail),
+        railUp: ctx.rails.up(rail) && !isPaused(ctx.memory, rail, route),
         ...(orphan === undefined ? {} : { heldFor: holdFor(ctx, orphan) }),
         confirmation: {
           jti,

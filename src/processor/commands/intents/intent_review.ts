@@ -12,7 +12,7 @@ import { advanceIntent } from '../../changes/advance_intent.js'
 import { refusalOfOneOperator } from '../../changes/approval_requests.js'
 import { movedByIntent } from '../../changes/books.js'
 import { isSuspended } from '../../changes/directory.js'
-import { railUp } from '../../changes/payment_rail.js'
+import { maySubmit } from '../../changes/payment_rail.js'
 import { logAction, type Actor } from '../../changes/operator_log.js'
 import { answer, refuse } from '../../cycle/answer.js'
 import type { Command } from '../../cycle/command.js'
@@ -42,7 +42,7 @@ export function approveIntent(actor: Actor, intentId: string): Command {
       advanceIntent(ctx, live, {
         type: 'approve',
         at: ctx.now,
-        railUp: railUp(ctx, live.context),
+        railUp: maySubmit(ctx, live.context),
         notAfter: plus(ctx.now, ctx.rules.railSubmitTtlMs),
       })
       logAction(ctx, actor, 'approve_intent', intentId, null, moved)

@@ -18,6 +18,7 @@ import {
 import { refusalOfOneOperator } from '../../changes/approval_requests.js'
 import { logAction, type Actor } from '../../changes/operator_log.js'
 import { railOfRoute } from '../../changes/payment_rail.js'
+import { isPaused } from '../../changes/submission_pauses.js'
 import { answer, refuse, type Answer } from '../../cycle/answer.js'
 import type { Command, CommandContext } from '../../cycle/command.js'
 import type { SettingSource } from './rate_set.js'
@@ -86,9 +87,15 @@ function routeRailView(ctx: CommandContext, route: RouteName): object {
   return {
     route,
     rail: chosen?.rail ?? rail,
-    state: rail === null ? 'not_carried' : ctx.rails.up(rail) ? 'up' : 'down',
+    state: stateOf(ctx, rail, route),
     ...(chosen === undefined
       ? {}
       : { set_at: toRfc3339(instant(chosen.set_at)), actor: chosen.actor }),
   }
+}
+
+function stateOf({ memory, rails }: CommandContext, rail: string | null, route: RouteName): string {
+  if (rail === null) return 'not_carried'
+  if (isPaused(memory, rail, route)) return 'paused'
+  return rails.up(rail) ? 'up' : 'down'
 }

@@ -1,5 +1,6 @@
 /**
- * The settings for all shards of a cluster: rates, routes without a tenant, the rails of routes.
+ * The settings for all shards of a cluster: rates, routes without a tenant, the rails of routes,
+ * pauses of submissions.
  *
  * Owns: their stored form, applying one in the books of a shard. Does not own: the list of the
  * cluster (store/postgres/cluster), reading it (cluster/shared_settings).
@@ -16,11 +17,19 @@ import type { Command } from '../../cycle/command.js'
 import { logAction, type Actor } from '../../changes/operator_log.js'
 import { rateIn, refusalOfRate, setRate } from './rate_set.js'
 import { refusalOfRouteRail, setRouteRail } from './route_rail_set.js'
+import {
+  pauseSubmissions,
+  refusalOfPause,
+  refusalOfResume,
+  resumeSubmissions,
+} from './submissions_pause.js'
 import { refusalOfRoute, routeIn, routeView, setRoute } from './route_set.js'
 
 const RATE = 'rate'
 const ROUTE = 'route'
 const ROUTE_RAIL = 'route_rail'
+const SUBMISSIONS = 'submissions'
+const [PAUSED, RESUMED] = ['paused', 'resumed']
 /** In the books: a version that had no effect there. */
 const SKIPPED = 'skipped'
 
@@ -47,6 +56,14 @@ export function routeRailSetting(routeText: string, rail: string): SettingConten
   return route && { kind: ROUTE_RAIL, key: route, value: rail }
 }
 
+export const pauseSetting = (subject: string): SettingContent => ({
+  ...{ kind: SUBMISSIONS, key: subject, value: PAUSED },
+})
+
+export const resumeSetting = (subject: string): SettingContent => ({
+  ...{ kind: SUBMISSIONS, key: subject, value: RESUMED },
+})
+
 /** Whether the operator may store a setting; a request for an approval is all that it changes. */
 export function checkSetting(
   actor: Actor,
@@ -64,6 +81,11 @@ export function checkSetting(
         return refusalOfRate(ctx, actor, rate, { rateText: value, force }) ?? answer({})
       }
       if (route !== null) return refusalOfRoute(ctx, actor, route) ?? answer(routeView(route))
+      if (kind === SUBMISSIONS) {
+        const refusal =
+          value === PAUSED ? refusalOfPause(ctx, key) : refusalOfResume(ctx, actor, key)
+        return refusal ?? answer({ subject: key })
+      }
       const ofRail = kind === ROUTE_RAIL ? routeNamed(key) : null
       if (ofRail !== null) {
         const view = { route: ofRail, rail: value }
@@ -126,6 +148,9 @@ function commandOf({ version, kind, key, value, at, actor, reason }: ClusterSett
       return setRate(by, key, value, { force: true, source })
     case ROUTE:
       return setRoute(by, null, JSON.parse(value) as WireRoute, source)
+    case SUBMISSIONS:
+      if (value === PAUSED) return pauseSubmissions(by, key, source)
+      return value === RESUMED ? resumeSubmissions(by, key, source) : null
     case ROUTE_RAIL:
       return setRouteRail(by, key, value, source)
     default:

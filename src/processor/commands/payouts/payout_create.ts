@@ -19,7 +19,7 @@ import { advancePayout, publishPayout, stagePayout } from '../../changes/advance
 import { withLowBalance } from '../../changes/balance_alerts.js'
 import { stageBeneficiary, type BeneficiaryRow } from '../../changes/beneficiaries.js'
 import { postPayout } from '../../changes/books.js'
-import { railUp } from '../../changes/payment_rail.js'
+import { maySubmit } from '../../changes/payment_rail.js'
 import { beneficiaryAccountPlace, openedFor } from '../../changes/rail_instructions.js'
 import { recordTransition } from '../../changes/transitions.js'
 import { answer, refuse, replay } from '../../cycle/answer.js'
@@ -67,8 +67,8 @@ export function createPayout(tenant: TenantId, given: CreatePayout): Command {
       recordTransition(ctx, live, null)
       if (held) stagePayout(ctx, live)
       else {
-        const isUp = railUp(ctx, context)
-        advancePayout(ctx, live, { type: 'approve', at: ctx.now, railUp: isUp }, account)
+        const isSubmitted = maySubmit(ctx, context)
+        advancePayout(ctx, live, { type: 'approve', at: ctx.now, railUp: isSubmitted }, account)
       }
       const view = payoutView(live.state, live.context, ctx.rules.brand)
       const response = JSON.stringify(view)

@@ -15,7 +15,7 @@ import { takesPayouts } from '../../changes/beneficiaries.js'
 import type { Command } from '../../cycle/command.js'
 import { isSuspended } from '../../changes/directory.js'
 import { answer, refuse } from '../../cycle/answer.js'
-import { railUp } from '../../changes/payment_rail.js'
+import { maySubmit } from '../../changes/payment_rail.js'
 import { logAction, type Actor } from '../../changes/operator_log.js'
 
 export function approvePayout(actor: Actor, payoutId: string): Command {
@@ -45,7 +45,7 @@ export function approvePayout(actor: Actor, payoutId: string): Command {
 
       // From here on it must succeed.
       advancePayout(ctx, live, {
-        ...{ type: 'approve', at: ctx.now, railUp: railUp(ctx, live.context) },
+        ...{ type: 'approve', at: ctx.now, railUp: maySubmit(ctx, live.context) },
       })
       logAction(ctx, actor, 'approve_payout', payoutId, null, moved)
       return answer(payoutView(live.state, live.context, ctx.rules.brand))

@@ -13,10 +13,11 @@
  *   or as discrepancies. The return of another execution than the known one is a discrepancy. An
  *   execution confirmed by an operator takes the transaction id of the first one the rail reports.
  * - `not_found` counts only after the rail's finality window; then the same instruction is sent
- *   again.
+ *   again. While submissions are paused it is not: it is inquired about each minute, so that it is
+ *   sent soon after their end.
  * - Any report about a payment that an operator resolved answers the status inquiry about it.
  */
-import { plus, type Instant } from '../../../base/clock.js'
+import { MINUTE, plus, type Instant } from '../../../base/clock.js'
 import { PREFIX, type TenantId } from '../../../base/ids.js'
 import { SANDBOX_RAIL, type Execution, type RailReport } from '../../../rails/rail.js'
 import { advanceIntent, stageIntent } from '../../changes/advance_intent.js'
@@ -24,7 +25,8 @@ import { advancePayout, stagePayout } from '../../changes/advance_payout.js'
 import type { Command, CommandContext } from '../../cycle/command.js'
 import { executionIn, recordDiscrepancy } from '../../changes/discrepancies.js'
 import { reportOrphan } from '../../changes/orphans.js'
-import { railOf } from '../../changes/payment_rail.js'
+import { railOf, routeOf } from '../../changes/payment_rail.js'
+import { isPaused } from '../../changes/submission_pauses.js'
 import { answer } from '../../cycle/answer.js'
 import type { LiveIntent, LivePayout } from '../../cache/memory.js'
 import {
@@ -66,6 +68,10 @@ interface RailInstructionView {
   ): void
   /** An operator resolved it, and the rail has not answered the status inquiry yet. */
   isInquiredAbout(): boolean
+  /** Whether its instruction may not be sent again now. */
+  isPaused(): boolean
+  /** Its next inquiry, instead of the scheduled one. The one that was answered does not count. */
+  inquireBy(at: Instant): void
   /** Records the rail's id of an execution that an operator confirmed. */
   recordTransaction(transactionId: string): void
 }
@@ -145,7 +151,9 @@ function apply(
       if (payment.state === 'ended') return NO_MISMATCH
       if (payment.state !== 'open') return mismatch('not_found_after_execution')
       if (payment.submittedAt === undefined) return NO_MISMATCH
-      if (at >= plus(payment.submittedAt, finalityWindowMs)) payment.step({ type: 'notFound', at })
+      if (at < plus(payment.submittedAt, finalityWindowMs)) return NO_MISMATCH
+      if (payment.isPaused()) payment.inquireBy(plus(at, MINUTE))
+      else payment.step({ type: 'notFound', at })
       return NO_MISMATCH
     case 'refused':
       if (payment.state === 'ended') return NO_MISMATCH
@@ -237,6 +245,11 @@ function viewOfIntent(
     step: (event) => advanceIntent(ctx, live, event),
     isInquiredAbout: () =>
       live.context.wakeAt !== null && (live.state === 'captured' || live.state === 'failed'),
+    isPaused: () => isPaused(ctx.memory, railOf(live.context), routeOf(live.context)),
+    inquireBy: (at) => {
+      live.context = { ...live.context, asked: uncounted(live.context.asked), wakeAt: at }
+      stageIntent(ctx, live)
+    },
     recordTransaction: (transactionId) => {
       live.context = { ...live.context, transactionId }
       stageIntent(ctx, live)
@@ -265,12 +278,19 @@ function viewOfPayout(
     },
     isInquiredAbout: () =>
       live.context.wakeAt !== null && (live.state === 'completed' || live.state === 'failed'),
+    isPaused: () => isPaused(ctx.memory, railOf(live.context), routeOf(live.context)),
+    inquireBy: (at) => {
+      live.context = { ...live.context, asked: uncounted(live.context.asked), wakeAt: at }
+      stagePayout(ctx, live)
+    },
     recordTransaction: (transactionId) => {
       live.context = { ...live.context, transactionId }
       stagePayout(ctx, live)
     },
   }
 }
+
+const uncounted = (inquiries = 0): number => Math.max(0, inquiries - 1)
 
 function expectedOf(instruction: ReturnType<typeof instructIntent>): Expected {
   const { amount, currency, destination } = instruction.instruction

@@ -6,23 +6,38 @@
  */
 import type { Instant } from '../../../base/clock.js'
 import type { IntentContext } from '../../../../actors/intent/context.js'
+import type { PayoutContext } from '../../../../actors/payout/context.js'
+import type { RouteName } from '../../../rails/rail_table.js'
 import { advanceIntent } from '../../changes/advance_intent.js'
 import { advancePayout } from '../../changes/advance_payout.js'
-import { railOf } from '../../changes/payment_rail.js'
-import type { Command } from '../../cycle/command.js'
+import { maySubmit, railOf, railUp, routeOf } from '../../changes/payment_rail.js'
+import type { Command, CommandContext } from '../../cycle/command.js'
 import { answer, type Answer } from '../../cycle/answer.js'
 import { needIntentAndUsage } from '../intents/intent_needs.js'
 
 /** The view of a timer that can only wait for the rail. */
 export interface WaitsForRail {
   readonly rail: string
+  /** The route on which it waits to be submitted. Null if it waits for its next inquiry. */
+  readonly route: RouteName | null
   /** When it acts without the rail. Null if it never does. */
   readonly waitsUntil: Instant | null
 }
 
 const DONE = answer({})
-const waitsFor = (rail: string, waitsUntil: Instant | null): Answer =>
-  answer({ rail, waitsUntil } satisfies WaitsForRail)
+const waitsFor = (context: IntentContext | PayoutContext, waitsUntil: Instant | null): Answer =>
+  answer({
+    rail: railOf(context),
+    route: isSubmitted(context) ? null : routeOf(context),
+    waitsUntil,
+  } satisfies WaitsForRail)
+
+const isSubmitted = ({ handedOverAt }: IntentContext | PayoutContext): boolean =>
+  handedOverAt !== undefined
+
+/** What is submitted is inquired about while submissions are paused. */
+const mayUse = (ctx: CommandContext, context: IntentContext | PayoutContext): boolean =>
+  isSubmitted(context) ? railUp(ctx, context) : maySubmit(ctx, context)
 
 export const isWaitingForRail = (view: object): view is WaitsForRail => 'waitsUntil' in view
 
@@ -34,11 +49,12 @@ export const fireIntentTimer: FireTimer = (intentId, mayUseRail = true) => ({
   decide: (ctx) => {
     const live = ctx.memory.intents.get(intentId)
     if (!live || !isDue(live.context, ctx.now)) return DONE
-    const rail = railOf(live.context)
     advanceIntent(ctx, live, {
-      ...{ type: 'timer', at: ctx.now, railUp: mayUseRail && ctx.rails.up(rail) },
+      ...{ type: 'timer', at: ctx.now, railUp: mayUseRail && mayUse(ctx, live.context) },
     })
-    return isDue(live.context, ctx.now) ? waitsFor(rail, submissionDeadline(live.context)) : DONE
+    return isDue(live.context, ctx.now)
+      ? waitsFor(live.context, submissionDeadline(live.context))
+      : DONE
   },
 })
 
@@ -48,11 +64,10 @@ export const firePayoutTimer: FireTimer = (payoutId, mayUseRail = true) => ({
   decide: (ctx) => {
     const live = ctx.memory.payouts.get(payoutId)
     if (!live || !isDue(live.context, ctx.now)) return DONE
-    const rail = railOf(live.context)
     advancePayout(ctx, live, {
-      ...{ type: 'timer', at: ctx.now, railUp: mayUseRail && ctx.rails.up(rail) },
+      ...{ type: 'timer', at: ctx.now, railUp: mayUseRail && mayUse(ctx, live.context) },
     })
-    return isDue(live.context, ctx.now) ? waitsFor(rail, null) : DONE
+    return isDue(live.context, ctx.now) ? waitsFor(live.context, null) : DONE
   },
 })
 

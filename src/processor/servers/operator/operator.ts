@@ -10,7 +10,9 @@ import { DEMO, ensureDemo } from '../../commands/partners/demo_ensure.js'
 import { issueKey } from '../../commands/partners/key_issue.js'
 import { createPartner } from '../../commands/partners/partner_create.js'
 import {
+  pauseSetting,
   rateSetting,
+  resumeSetting,
   routeRailSetting,
   routeSetting,
 } from '../../commands/operators/shared_setting.js'
@@ -18,6 +20,11 @@ import { setRate } from '../../commands/operators/rate_set.js'
 import { listRates } from '../../commands/operators/rates_list.js'
 import { setRouteRail } from '../../commands/operators/route_rail_set.js'
 import { listRoutes, setRoute } from '../../commands/operators/route_set.js'
+import {
+  listSubmissionPauses,
+  pauseSubmissions,
+  resumeSubmissions,
+} from '../../commands/operators/submissions_pause.js'
 import { trialBalance } from '../../commands/operators/trial_balance.js'
 import { find } from '../../queries/find.js'
 import type { WebhookPools } from '../../queries/webhook_pools.js'
@@ -123,6 +130,23 @@ export function operatorService(
         operatorWork(actor, (a) => setRouteRail(a, route, rail)),
       ),
     ),
+    PauseSubmissions: sharedSetting(
+      dependencies,
+      cluster,
+      ({ subject }) => ({ content: pauseSetting(subject), view: { subject } }),
+      unary(dependencies, ({ actor, subject }) =>
+        operatorWork(actor, (a) => pauseSubmissions(a, subject)),
+      ),
+    ),
+    ResumeSubmissions: sharedSetting(
+      dependencies,
+      cluster,
+      ({ subject }) => ({ content: resumeSetting(subject), view: { subject } }),
+      unary(dependencies, ({ actor, subject }) =>
+        operatorWork(actor, (a) => resumeSubmissions(a, subject)),
+      ),
+    ),
+    ListSubmissionPauses: unary(dependencies, () => ownWork(listSubmissionPauses())),
     ListRoutes: unary(dependencies, () => ownWork(listRoutes())),
     SetBalanceAlert: unary(dependencies, ({ actor, tenant: named, currency, threshold }) => {
       const tenant = tenantIn(memory, named)
