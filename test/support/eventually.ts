@@ -1,8 +1,8 @@
 /**
  * Polling for a condition, with a deadline that a busy machine stretches.
  *
- * The longer it lasts, the rarer the looks: most ask a whole stack, which shares the cores with what
- * is waited for.
+ * The longer it lasts, the rarer the looks: most ask a whole stack, which shares the cores with
+ * what is waited for.
  */
 import { patience } from './patience.js'
 
