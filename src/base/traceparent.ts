@@ -35,6 +35,12 @@ export function readTraceparent(text: string): Traceparent | undefined {
 const join = (trace: string, span: string, isSampled: boolean): Traceparent =>
   `00-${trace}-${span}-${isSampled ? '01' : '00'}` as Traceparent
 
+/** The trace id in a stored value; empty if there is none. */
+export function traceIdIn(stored: string | undefined): string {
+  const traceparent = readTraceparent(stored ?? '')
+  return traceparent === undefined ? '' : traceIdOf(traceparent)
+}
+
 export const traceIdOf = (of: Traceparent): string => of.slice(TRACE_AT, SPAN_AT - 1)
 export const spanIdOf = (of: Traceparent): string => of.slice(SPAN_AT, FLAGS_AT - 1)
 export const isSampled = (of: Traceparent): boolean => of.endsWith('1')

@@ -2,6 +2,7 @@
 import type { IntentRecord__Output as IntentRecord } from '../../protos/types/causeway/operator/v1/IntentRecord.js'
 import type { PaymentIntent__Output as PaymentIntent } from '../../protos/types/causeway/v1/PaymentIntent.js'
 import type { UnknownOutcome__Output as UnknownOutcome } from '../../protos/types/causeway/operator/v1/UnknownOutcome.js'
+import { traceIdIn } from '../base/traceparent.js'
 import { actorOf, CHANGE, deciderOf, evidenceOf } from './actor.js'
 import { formatWireAmount } from './amounts.js'
 import { choiceOf, type CliCommand, type Report } from './command.js'
@@ -31,6 +32,7 @@ function linesOf(record: IntentRecord): string[] {
     ['destination', record.destination_masked ?? ''],
     ['submitted', submitted ?? ''],
     ['transaction', transaction ?? ''],
+    ['trace', traceIdIn(record.traceparent)],
   ]
   return recordLines(`${intent?.intent_id}: ${intent?.status}`, facts, timeline)
 }

@@ -2,6 +2,7 @@
 import type { HeldPayout__Output as HeldPayout } from '../../protos/types/causeway/operator/v1/HeldPayout.js'
 import type { Payout__Output as Payout } from '../../protos/types/causeway/v1/Payout.js'
 import type { PayoutRecord__Output as PayoutRecord } from '../../protos/types/causeway/operator/v1/PayoutRecord.js'
+import { traceIdIn } from '../base/traceparent.js'
 import { CHANGE, deciderOf, evidenceOf } from './actor.js'
 import { formatWireAmount } from './amounts.js'
 import { choiceOf, type CliCommand, type Report } from './command.js'
@@ -34,6 +35,7 @@ function linesOf({ tenant, payout, timeline, ...record }: PayoutRecord): string[
     ['submitted', record.submitted_at ?? ''],
     ['inquiries', record.asked === undefined ? '' : String(record.asked)],
     ['transaction', rail?.transaction_id ?? ''],
+    ['trace', traceIdIn(record.traceparent)],
     ['failure', failure ? `${failure.code} (${failure.source}): ${failure.message}` : ''],
     ['next due', record.next_due_at ?? ''],
   ]

@@ -180,6 +180,23 @@ void t.test('the console', { skip: skipsBrowser }, async (t) => {
     t.match(await main(), 'approve_payout')
   })
 
+  await t.test('the steps of a payment are drawn on one axis', async (t) => {
+    await page.goto(`${url}/payments/${intent.id}`)
+    await page.getByRole('link', { name: 'As a waterfall' }).click()
+    await page.locator('.waterfall tr', { hasText: 'captured' }).first().waitFor()
+    const steps = await page.locator('.waterfall tbody tr').allInnerTexts()
+    t.match(steps[0], /^State\s+created\s+\+0 ms/)
+    for (const step of [/Rail\s+instruction/, /Ledger\s+intent_captured\s+\d entries/]) {
+      t.ok(
+        steps.some((each) => step.test(each)),
+        String(step),
+      )
+    }
+    t.match(await main(), /Trace id\s+none: no request about it was traced/)
+    const unknown = await page.request.get(`${url}/traces/pi_01M7Y8R76ZBRBZPA32270W80C3`)
+    t.equal(unknown.status(), 404)
+  })
+
   await t.test('a statement is uploaded and compared', async (t) => {
     const today = new Date().toISOString().slice(0, 10)
     const upload = async (text: string): Promise<string> => {
@@ -266,7 +283,8 @@ void t.test('the console', { skip: skipsBrowser }, async (t) => {
     'pages are readable by all, in both themes, on narrow and wide screens',
     async (t) => {
       await hold('shown')
-      for (const path of [...PAGES, `/payments/${intent.id}`, `/payments/${held}`]) {
+      const payments = [intent.id, held].flatMap((id) => [`/payments/${id}`, `/traces/${id}`])
+      for (const path of [...PAGES, ...payments]) {
         await page.setViewportSize({ width: 1280, height: 900 })
         await page.goto(url + path)
         t.equal(await page.evaluate('document.documentElement.scrollWidth'), 1280, `${path} fits`)

@@ -11,10 +11,11 @@ import { reconciliation } from './reconciliation.js'
 import { review } from './review.js'
 import { search } from './search.js'
 import { callers, shards } from './service.js'
+import { trace } from './trace.js'
 import { webhooks } from './webhooks.js'
 
 export const PAGES: readonly Page[] = [
-  ...[overview, search, payment, review, approvals, unknown, discrepancies],
+  ...[overview, search, payment, trace, review, approvals, unknown, discrepancies],
   ...[reconciliation, webhooks],
   ...[partners, partner, money, shards, callers, actionLog],
 ]

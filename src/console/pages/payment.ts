@@ -33,6 +33,7 @@ import {
   type PageContext,
 } from '../session/page.js'
 import { statesIn, timeline } from './timeline.js'
+import { traceLink } from './trace.js'
 
 const INTENT = statechartOf(intentMachine)
 const PAYOUT = statechartOf(payoutMachine)
@@ -137,6 +138,7 @@ function shown({ id }: PageContext, { states, status, record, found, facts: all 
           : NOTHING
       }
       ${timeline(record.timeline, entity)}`,
+      traceLink(id),
     )}
   `
 }

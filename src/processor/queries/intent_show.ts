@@ -35,7 +35,7 @@ function corruptView(history: EntityHistory): object {
 function viewOf(history: EntityHistory): object {
   const { id, tenant, state, context: json } = history.entity
   const context = contextIn<IntentContext>(id, JSON.parse(json))
-  const { userId, scanned, transactionId, handedOverAt: submittedAt } = context
+  const { userId, scanned, transactionId, handedOverAt: submittedAt, traceparent } = context
   return {
     tenant,
     partner_user_id: userId,
@@ -45,5 +45,6 @@ function viewOf(history: EntityHistory): object {
     transaction_id: transactionId,
     submitted_at: submittedAt === undefined ? undefined : toRfc3339(submittedAt),
     timeline: timelineOf(history),
+    traceparent,
   }
 }

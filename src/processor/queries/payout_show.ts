@@ -34,7 +34,7 @@ function corruptView(history: EntityHistory): object {
 function viewOf(history: EntityHistory, brand: string): object {
   const { id, tenant, state, context: json } = history.entity
   const context = contextIn<PayoutContext>(id, JSON.parse(json))
-  const { handedOverAt: submittedAt, asked, wakeAt } = context
+  const { handedOverAt: submittedAt, asked, wakeAt, traceparent } = context
   return {
     tenant,
     payout: payoutView(state as PayoutState, context, brand),
@@ -42,5 +42,6 @@ function viewOf(history: EntityHistory, brand: string): object {
     asked,
     next_due_at: wakeAt === null ? undefined : toRfc3339(wakeAt),
     timeline: timelineOf(history),
+    traceparent,
   }
 }
