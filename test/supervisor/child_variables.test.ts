@@ -12,6 +12,8 @@ import {
 } from '../../src/supervisor/child_variables.js'
 
 const PROGRAMS = Object.keys(SETTINGS_READ_BY) as OwnProgram[]
+/** What is imported only as types runs nothing. */
+const TYPES_ONLY = /import type [^']*'[^']*'/g
 const IMPORTED = /(?:from|import) '(\.[^']+)\.js'/g
 /** Files that name settings in texts, or all of them. */
 const OF_ALL_SETTINGS = [
@@ -27,7 +29,8 @@ function sourcesOf(main: string): ReadonlySet<string> {
     if (found.has(file) || !existsSync(join(projectRoot(), file))) continue
     found.add(file)
     const folder = dirname(file)
-    for (const [, path] of textOf(file).matchAll(IMPORTED)) open.push(join(folder, `${path}.ts`))
+    const text = textOf(file).replaceAll(TYPES_ONLY, '')
+    for (const [, path] of text.matchAll(IMPORTED)) open.push(join(folder, `${path}.ts`))
   }
   return found
 }

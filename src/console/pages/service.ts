@@ -28,7 +28,9 @@ export const shards: Page = {
 }
 
 function moveCard(context: PageContext, list: ShardList | null): Html {
-  if (list === null || list.data.length === 0 || list.candidates.length === 0) return NOTHING
+  const [first] = list?.data ?? []
+  const [candidate] = list?.candidates ?? []
+  if (list === null || first === undefined || candidate === undefined) return NOTHING
   const move: ActionForm = {
     ...{ action: 'move-shard', title: 'Move a shard', button: 'Move the shard' },
     about: 'Its owner finishes what it has begun. Its partners wait until the other one serves.',
@@ -50,7 +52,7 @@ function moveCard(context: PageContext, list: ShardList | null): Html {
   return card(
     'Move',
     html`${actions(formContext(context, '/shards'), 'decide', [move])}
-    ${commandLine('shard move SHARD --to NAME')}`,
+    ${commandLine(`shard move ${first.shard} --to ${candidate}`)}`,
   )
 }
 

@@ -2,8 +2,8 @@
  * The trace of a payment as a waterfall, drawn from its history in the books.
  *
  * - It needs no collector: it is there for every payment, traced or not, and as long as the books
- *   are. What only spans know (waits in queues, commits, single attempts) is in the collector that
- *   OTLP_URL names, under the trace id.
+ *   are. What only spans know (waits in queues, commits, single attempts) is in the collector of
+ *   traces, under the trace id.
  */
 import type { FoundEntity__Output as Entity } from '../../../protos/types/causeway/operator/v1/FoundEntity.js'
 import type { TimelineEntry__Output as Entry } from '../../../protos/types/causeway/operator/v1/TimelineEntry.js'
