@@ -120,8 +120,11 @@ runOnBothStores({
     const times = record.timeline.map((moment) => moment.at)
     t.same(times, [...times].sort(), 'in time order')
     t.notMatch(JSON.stringify(record), '0123456789')
-    const members = ['asked', 'next_due_at', 'payout', 'submitted_at', 'tenant', 'timeline']
-    t.same(Object.keys(record).sort(), members, 'without encrypted members')
+    t.same(
+      Object.keys(record).sort(),
+      ['asked', 'next_due_at', 'payout', 'submitted_at', 'tenant', 'timeline', 'traceparent'],
+      'without encrypted members',
+    )
     t.match(record, { payout: { beneficiary: { account_last4: '6789' } } })
   },
 

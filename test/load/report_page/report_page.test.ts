@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import t from 'tap'
 import { skipsBrowser, startBrowser } from '../../docs/browser.js'
+import { eventually } from '../../support/eventually.js'
 import { tempFolder } from '../../support/temp_folder.js'
 import type { SampleResult, WindowResult } from '../measured_window.js'
 import { finding, type RunResult } from '../result.js'
@@ -121,9 +122,9 @@ void t.test('the page in a browser', { skip: skipsBrowser }, async (t) => {
   }
   for (const width of [1280, 390]) {
     await page.setViewportSize({ width, height: 900 })
-    t.equal(await page.evaluate('document.documentElement.scrollWidth'), width)
-    await page.waitForFunction(
-      "[...document.querySelectorAll('.u-wrap')].every((each) => each.clientWidth <= innerWidth)",
+    await eventually('the charts follow the window', () =>
+      page.evaluate<boolean>(`document.documentElement.scrollWidth === ${width} &&
+        [...document.querySelectorAll('.u-wrap')].every((each) => each.clientWidth <= ${width})`),
     )
   }
   t.same(faults, [], 'nothing runs, fails or is loaded')

@@ -46,6 +46,8 @@ FailureSource = Literal["rail", "review", "service"]
 BalanceAccount = Literal["available", "reserved"]
 BalanceTransactionType = Literal[
     "deposit",
+    "deposit_corrected",
+    "withdrawal",
     "conversion",
     "payout_accepted",
     "payout_completed",
