@@ -7,6 +7,7 @@ import { systemClock } from '../../src/base/clock.js'
 import { connectOperator } from '../../src/operations/operator_client.js'
 import { assertCleanAudit } from '../support/audit.js'
 import { operatorAccessOf } from '../support/callers.js'
+import { eventually } from '../support/eventually.js'
 import { partnerOf, type Partner } from '../support/partner.js'
 import { startStack } from '../support/stack.js'
 import { intentRace, nonceRace } from './intent_races.js'
@@ -58,8 +59,11 @@ t.test('clients of two gateways, while each process is killed', async (t) => {
   for (const process of KILLS) {
     await stack.untilServing()
     if (isDone) break
+    const pid = stack.pidOf(process)
     stack.kill(process)
     killed.push(process)
+    // Readiness may not have noticed the end yet, and its successor is what is killed next.
+    await eventually(`${process} runs again`, () => stack.pidOf(process) !== pid)
   }
   await done
   t.same([...poor.surprises, ...rich.surprises], [], 'no answer but those of a race')
