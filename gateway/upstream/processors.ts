@@ -11,6 +11,8 @@
  *   announced it and has an open command stream, for at most HOLD_WITHIN_MS. So is a command that
  *   was answered `not_here`: nothing was decided.
  * - Any other command that was sent is never sent again.
+ * - The addresses that processors name are used like the configured ones, with the same checks of
+ *   TLS. While a directory stream is open, those of broken ones do not count.
  * - A held command uses no capacity of the request scheduler, which all processors share.
  */
 import type { Metadata } from '@grpc/grpc-js'
@@ -22,6 +24,7 @@ import { partsOfTenant, tenantOf, type PartnerId, type TenantId } from '../../sr
 import type { Logger } from '../../src/base/log.js'
 import { openDirectoryStream, type DirectoryStream } from './directory_stream.js'
 import type { Directory } from '../authentication/partners.js'
+import { createKnownAddresses } from './known_addresses.js'
 import { createPartnerRouting } from './partner_routing.js'
 import { createProgressMarks } from './progress_marks.js'
 import { createHeldCommands, type HeldCommands, type Submit } from './held_commands.js'
@@ -58,7 +61,10 @@ export interface Processors {
   states(): readonly ProcessorState[]
   /** Every known shard of the cluster, by name. */
   shards(): readonly ShardState[]
-  /** Connects to new addresses. A removed address is disconnected once its stream has ended. */
+  /**
+   * Connects to these addresses and to those that processors name. A removed address is
+   * disconnected once its stream has ended.
+   */
   setAddresses(addresses: readonly string[]): void
   close(): void
 }
@@ -93,6 +99,8 @@ const NETWORK: ProcessorPorts = {
 interface Link {
   readonly client: StreamClient
   readonly directory: DirectoryStream
+  /** The addresses that it named last. */
+  named: readonly string[]
 }
 
 /** Commands of partners without a processor, held until they have one. */
@@ -190,16 +198,51 @@ export function createProcessors(options: ProcessorsOptions): Processors {
       { ...options, address },
       {
         opened: () => routing.opened(client),
-        updated: (update) => routing.updated(client, update),
+        updated: (update) => {
+          routing.updated(client, update)
+          if (update.addresses.length > 0) link.named = update.addresses
+          if (update.addresses.length > 0 || update.complete) learnAddresses()
+        },
         broke: (reason) => {
           if (routing.statusOf(client).fresh) {
             log.warn({ reason, address }, 'directory stream broke: key changes do not arrive')
           }
           routing.broke(client)
+          learnAddresses()
         },
       },
     )
-    return { client, directory }
+    const link: Link = { client, directory, named: [] }
+    return link
+  }
+
+  const known = createKnownAddresses(ports.after, () => {
+    const addresses = known.all()
+    for (const address of addresses) {
+      if (!links.has(address)) links.set(address, connect(address))
+    }
+    for (const [address, link] of links) {
+      if (addresses.has(address) || link.client.open) continue
+      links.delete(address)
+      disconnect(link)
+    }
+  })
+
+  const learnAddresses = (): void => {
+    const open = everyLink().filter(({ client }) => routing.statusOf(client).fresh)
+    const named = (open.length > 0 ? open : everyLink()).flatMap((link) => link.named)
+    known.name([...new Set(named)].filter(isUsable))
+  }
+
+  const isUsable = (address: string): boolean => {
+    if (links.has(address)) return true
+    try {
+      options.tls.channelCredentials(address)
+      return true
+    } catch (error) {
+      log.warn({ address, error }, 'a processor names an address that cannot be used')
+      return false
+    }
   }
 
   const disconnect = ({ client, directory }: Link): void => {
@@ -238,17 +281,9 @@ export function createProcessors(options: ProcessorsOptions): Processors {
       [...routing.shards()]
         .map(([shard, owners]) => ({ shard, routed: owners.some(({ open }) => open) }))
         .sort((one, other) => (one.shard < other.shard ? -1 : 1)),
-    setAddresses: (addresses) => {
-      for (const address of addresses) {
-        if (!links.has(address)) links.set(address, connect(address))
-      }
-      for (const [address, link] of links) {
-        if (addresses.includes(address) || link.client.open) continue
-        links.delete(address)
-        disconnect(link)
-      }
-    },
+    setAddresses: known.configure,
     close: () => {
+      known.close()
       for (const link of everyLink()) disconnect(link)
       links.clear()
       for (const { cancel, held } of intervals.values()) {

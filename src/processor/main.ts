@@ -162,6 +162,7 @@ for (const { id, isCorrupt } of memory.endpoints.values()) {
 }
 const callers = createCallers(settings.CALLERS.map(configuredCaller), clock, memory.callers)
 const directory = directoryService(memory, vault, shardInfoOf(member))
+member?.onAddresses(directory.addressesChanged)
 const disk = watchFreeSpace({
   reserveBytes: settings.DISK_RESERVE_MB * MIB,
   read: () => freeBytesOf(resolve(settings.DATA_DIR)),
@@ -479,6 +480,7 @@ function shardInfoOf(owner: Member | undefined): ShardInfo {
     shard,
     epoch: () => books.marks.progress().epoch,
     shards: () => owner?.shards() ?? [],
+    addresses: () => owner?.addresses() ?? [],
   }
 }
 

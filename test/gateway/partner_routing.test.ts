@@ -20,6 +20,7 @@ const announcing = (
   more: Partial<PartnerUpdate__Output> = {},
 ): PartnerUpdate__Output => ({
   ...{ shard, epoch: String(epoch), shards: [], gone: [], complete: true, token_keys: [] },
+  addresses: [],
   partners: names.map((name) => partner(name)),
   ...more,
 })

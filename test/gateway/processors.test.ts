@@ -4,6 +4,8 @@ import { Metadata } from '@grpc/grpc-js'
 import type { PartnerUpdate } from '../../protos/types/causeway/internal/v1/PartnerUpdate.js'
 import type { Command } from '../../protos/types/causeway/internal/v1/Command.js'
 import type { PendingCommand } from '../../gateway/upstream/pending_command.js'
+import { createProcessorClient } from '../../gateway/upstream/processor_client.js'
+import { openDirectoryStream } from '../../gateway/upstream/directory_stream.js'
 import { createProcessors, type Processors } from '../../gateway/upstream/processors.js'
 import { systemClock } from '../../src/base/clock.js'
 import { CLEARTEXT } from '../../src/base/grpc_tls.js'
@@ -275,6 +277,47 @@ void t.test('a removed address is dropped after its stream has ended', async (t)
     return processors.states().length === 1
   })
   t.equal(await answered(send(processors, 'umbrella')), 'accepted')
+})
+
+void t.test('a gateway with one address finds the processors that it names', async (t) => {
+  const two = await startStub(t, announcing('books_2', 1, 'umbrella'))
+  const named = { addresses: [two.address, 'processor.elsewhere:50051'] }
+  const one = await startStub(t, { ...announcing('books_1', 1, 'acme'), ...named })
+  const timers: { ms: number; call: () => void }[] = []
+  const processors = createProcessors({
+    ...{ tls: CLEARTEXT, metadata: new Metadata(), clock: systemClock, log },
+    ports: {
+      ...{ openClient: createProcessorClient, openDirectory: openDirectoryStream },
+      after: (ms, call) => {
+        const timer = { ms, call }
+        timers.push(timer)
+        return () => void timers.splice(timers.indexOf(timer), 1)
+      },
+    },
+  })
+  t.teardown(() => processors.close())
+  processors.setAddresses([one.address])
+  await eventually('the other processor serves', async () => {
+    return (await answered(send(processors, 'umbrella'))) === 'accepted'
+  })
+  const addresses = () => processors.states().map(({ address }) => address)
+  t.same(addresses(), [one.address, two.address], 'an address that needs TLS is not dialled')
+
+  const three = await startStub(t, announcing('books_3', 1, 'shop'))
+  one.publish({ addresses: [one.address, three.address] })
+  await eventually('a new address is found', async () => {
+    return (await answered(send(processors, 'shop'))) === 'accepted'
+  })
+  t.equal(await answered(send(processors, 'umbrella')), 'accepted', 'one not named serves on')
+  two.crash()
+  await eventually('it is down', () => processors.states().some(({ up }) => !up))
+  t.equal(addresses().length, 3, 'it may restart')
+  one.publish({ addresses: [one.address, two.address, three.address] })
+  await eventually('it is named again', () => timers.length === 0)
+  one.publish({ addresses: [one.address, three.address] })
+  await eventually('it is not', () => timers.some(({ ms }) => ms === 60_000))
+  timers.find(({ ms }) => ms === 60_000)?.call()
+  t.same(addresses(), [one.address, three.address])
 })
 
 void t.test('the next owner is shown the newest commit that was answered', async (t) => {

@@ -11,12 +11,14 @@ import type { ReplyBatch__Output as ReplyBatch } from '../../protos/types/causew
 import type { ProtoGrpcType as CommandStreamProto } from '../../protos/types/command_stream.js'
 import type { ProtoGrpcType as OperatorProto } from '../../protos/types/operator.js'
 import type { ProtoGrpcType as ControlProto } from '../../protos/types/webhook_control.js'
+import { createProcessors } from '../../gateway/upstream/processors.js'
 import { callerEntry } from '../../src/auth/callers.js'
 import { bearer } from '../../src/base/bearer.js'
 import { EXIT_BOOKS_BEHIND } from '../../src/base/child.js'
 import { systemClock } from '../../src/base/clock.js'
 import { CLEARTEXT } from '../../src/base/grpc_tls.js'
 import { newId, type EventId } from '../../src/base/ids.js'
+import { createLog } from '../../src/base/log.js'
 import { contracts } from '../../src/base/protos.js'
 import { systemRandom } from '../../src/base/random.js'
 import { FILES } from '../../src/base/subjects.js'
@@ -39,6 +41,7 @@ t.setTimeout(0)
 
 const top = t
 
+const quiet = createLog('test', { LOG_LEVEL: 'silent' })
 const EXIT_DEPOSED = 71
 const [SETUP, OPERATOR, RAIL] = [
   'token-of-setup-of-these-tests-only-1',
@@ -256,6 +259,16 @@ void t.test('an operator moves a shard to a waiting processor', async (t) => {
     ...{ exitCode: 1, err: /^shard_not_found/ },
   })
   t.equal((await ops('shard', 'move', 'books_1', '--to', 'p3')).exitCode, 2, 'without a reason')
+  const gateway = createProcessors({
+    ...{ tls: CLEARTEXT, metadata: bearer(GATEWAY), clock: systemClock, log: quiet },
+  })
+  t.teardown(() => gateway.close())
+  gateway.setAddresses([second.address])
+  const routes = () => gateway.states().map(({ address, shard }) => `${address} ${shard}`)
+  const allFound = [`${first.address} books_1`, `${second.address} books_2`, `${next.address} `]
+  await eventually('a gateway with one address finds all processors', () =>
+    allFound.every((each) => routes().includes(each)),
+  )
 
   const moving = ops('shard', 'move', 'books_1', '--to', 'p3', '--reason', 'more memory')
   await eventually('the owner drains', async () => !(await first.run.isReady()))
@@ -266,6 +279,11 @@ void t.test('an operator moves a shard to a waiting processor', async (t) => {
   t.equal(await first.run.ended, EXIT_DEPOSED, 'the former owner exits to restart as a candidate')
   const { data } = (await ops.json('shard', 'list')) as { data: readonly object[] }
   t.match(data[0], { shard: 'books_1', processor: 'p3', connected: true, partners: 1, moves: '1' })
+  await eventually('the gateway has the next owner', () =>
+    gateway.states().some(({ address, shard, up }) => {
+      return up && address === next.address && shard === 'books_1'
+    }),
+  )
   t.equal((await createPartner(next, 'acme')).code, status.INVALID_ARGUMENT)
   const { out: log } = await ops('actions')
   t.match(log, /anna .*move_shard .*books_1 from p1 to p3/)

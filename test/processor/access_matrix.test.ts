@@ -108,6 +108,7 @@ async function openProcessor(t: Test): Promise<string> {
     {
       handlers: { WatchPartners: answerOnce, WatchEndpoints: answerOnce },
       changed: silent,
+      addressesChanged: silent,
       own: () => ({}),
       withdraw: silent,
       close: silent,

@@ -291,16 +291,21 @@ const namesIn = (updates: readonly PartnerUpdate[]): string[] =>
 void t.test('a processor announces its shard, and withdraws its partners', async (t) => {
   let epoch = 7
   const shards = ['books_1', 'books_2']
+  let addresses = ['10.0.0.1:50051']
   const { memory, directory, address } = await serve(t, {
     shard: 'books_2',
     epoch: () => epoch,
     shards: () => shards,
+    addresses: () => addresses,
   })
   const [first, second] = [aPartner(1), aPartner(2)]
   for (const partner of [first, second]) memory.partners.set(partner.id, partner)
   const early = watchPartners(t, address)
   await eventually('a gateway has the snapshot', () => early.some(({ complete }) => complete))
-  t.match(early[0], { shard: 'books_2', epoch: '7', shards })
+  t.match(early[0], { shard: 'books_2', epoch: '7', shards, addresses })
+  addresses = ['10.0.0.1:50051', '10.0.0.2:50051']
+  directory.addressesChanged()
+  await eventually('the gateway has the new address', () => early.at(-1)?.addresses.length === 2)
   t.same(namesIn(early), [first.id, second.id])
   t.same(directory.own(), { shard: 'books_2', epoch: 7, shards })
 

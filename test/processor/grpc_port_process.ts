@@ -25,6 +25,7 @@ const server = createServer(
   {
     handlers: { WatchPartners: unheard, WatchEndpoints: unheard },
     changed: unheard,
+    addressesChanged: unheard,
     own: () => ({}),
     withdraw: unheard,
     close: unheard,

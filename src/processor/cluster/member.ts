@@ -46,6 +46,8 @@ export interface Member {
   readonly epoch: number
   /** All shards of the cluster, as of the last poll. */
   shards(): readonly string[]
+  /** Where gateways reach the processors of the cluster, as of the last poll. */
+  addresses(): readonly string[]
   readonly cluster: ShardAdmin
   /** The settings that operators made for all shards. */
   readonly settings: Pick<Cluster, 'settingsFrom' | 'newestSettings' | 'reportSettingsFault'>
@@ -66,6 +68,8 @@ export interface Member {
   serve(address: string, isRestored: boolean): Promise<void>
   /** Called once when an operator moves the shard to another processor. */
   onMove(moveTo: (processor: string) => void): void
+  /** Called when `addresses` has changed. */
+  onAddresses(changed: () => void): void
   /** Called when the cluster can no longer be read. */
   onFailure(report: (error: Error) => void): void
   close(): Promise<void>
@@ -78,12 +82,15 @@ export const canTake = (waiting: WaitingProcessor | undefined, shard: string): b
 export async function createMember(options: MemberOptions): Promise<Member> {
   const { cluster, shard, epoch, pause, log } = options
   let shards = await cluster.shardNames()
+  let addresses = await cluster.addresses()
+  let addressesChanged: () => void = () => undefined
   let moveTo: ((processor: string) => void) | undefined
   let report: (error: Error) => void = () => undefined
   cluster.onLost((error) => report(error))
 
   const look = async (): Promise<void> => {
     shards = await cluster.shardNames()
+    await lookAtAddresses()
     const target = await cluster.moveOf(shard)
     if (target === null || target === cluster.name || moveTo === undefined) return
     if (!canTake(await cluster.waitingProcessor(target), shard)) {
@@ -95,6 +102,11 @@ export async function createMember(options: MemberOptions): Promise<Member> {
     moveTo = undefined
     log.info({ shard, epoch, to: target }, 'shard is moved to another processor')
     leave(target)
+  }
+  const lookAtAddresses = async (): Promise<void> => {
+    const before = addresses.join()
+    addresses = await cluster.addresses()
+    if (addresses.join() !== before) addressesChanged()
   }
   let isClosed = false
   const watch = async (): Promise<void> => {
@@ -110,6 +122,7 @@ export async function createMember(options: MemberOptions): Promise<Member> {
     shard,
     epoch,
     shards: () => shards,
+    addresses: () => addresses,
     cluster,
     settings: cluster,
     whereIs: cluster.whereIs,
@@ -131,6 +144,7 @@ export async function createMember(options: MemberOptions): Promise<Member> {
         if (!isClosed) report(error as Error)
       })
     },
+    onAddresses: (handler) => (addressesChanged = handler),
     onMove: (handler) => (moveTo = handler),
     onFailure: (handler) => (report = handler),
     close: async () => {

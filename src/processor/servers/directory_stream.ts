@@ -34,6 +34,8 @@ export interface DirectoryService {
   own(): OwnShard
   /** Called by the pipeline after each commit that changed the directory. */
   changed(partners: ReadonlySet<string>, endpoints: ReadonlySet<string>): void
+  /** Called when the addresses of processors have changed. */
+  addressesChanged(): void
   /**
    * Called before this process releases the books: gateways hold the partners' calls for the next
    * owner.
@@ -52,6 +54,8 @@ export interface ShardInfo {
   epoch(): number
   /** Every shard of the cluster; empty: unknown. */
   shards(): readonly string[]
+  /** Where gateways reach the processors of the cluster. Absent if these are the only books. */
+  addresses?(): readonly string[]
 }
 
 const NO_CLUSTER: ShardInfo = { shard: '', epoch: () => 0, shards: () => [] }
@@ -73,6 +77,8 @@ export function directoryService(
     shards: [...info.shards()],
   })
 
+  const addresses = (): string[] => [...(info.addresses?.() ?? [])]
+
   /** The pool delivers nothing. */
   const isPaused = (): boolean => memory.recovery?.stops === 'writes'
 
@@ -85,7 +91,7 @@ export function directoryService(
   }
 
   function* allPartners(): Generator<PartnerUpdate> {
-    yield own()
+    yield { ...own(), addresses: addresses() }
     const token_keys = vault.tokenSecrets.map(({ kid, secret }) => ({
       kid,
       secret: Buffer.from(secret),
@@ -140,6 +146,7 @@ export function directoryService(
         }
       }
     },
+    addressesChanged: () => partnerWatchers.send(() => ({ addresses: addresses() })),
     withdraw: () => {
       const gone = isWithdrawn ? [] : [...memory.partners.keys()]
       isWithdrawn = true

@@ -95,7 +95,7 @@ const log = createLog('simulation', { LOG_LEVEL: 'silent' })
 const CLOSE_WITHIN_MS = 5_000
 
 export const update = (more: Partial<PartnerUpdate__Output>): PartnerUpdate__Output => ({
-  ...{ partners: [], token_keys: [], gone: [], shards: [] },
+  ...{ partners: [], token_keys: [], gone: [], shards: [], addresses: [] },
   ...{ complete: false, shard: '', epoch: '0' },
   ...more,
 })

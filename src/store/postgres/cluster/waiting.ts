@@ -11,6 +11,8 @@ import type { Connection } from '../connection.js'
 
 /** A candidate without a heartbeat for so long does not count. */
 export const WAITING_WITHIN_MS = 3_000
+/** A candidate that restarts keeps its address for so long. */
+const ADDRESS_WITHIN_MS = 30_000
 /** Sessions of candidates have this prefix and the processor's name. */
 const WAITING = 'waiting '
 const SERVING = 'serving '
@@ -36,6 +38,8 @@ export interface WaitingProcessor extends Waiting {
 export interface WaitingProcessors {
   /** The processors that wait for a shard, by name. */
   candidates(): Promise<readonly WaitingProcessor[]>
+  /** Those of all owners and candidates, sorted. */
+  addresses(): Promise<readonly string[]>
   /** Says that this processor waits; called every second. */
   beatWaiting(waiting: Waiting): Promise<void>
   /** Undefined if none of that name waits. */
@@ -61,6 +65,11 @@ const waitingAt = (now: string): string => `SELECT name, address, prefers, gatew
     AND EXISTS (SELECT 1 FROM pg_stat_activity
       WHERE application_name = substr('${WAITING}' || name, 1, ${SESSION_NAME_MAX}))`
 
+const addressesAt = (now: string): string => `
+  SELECT address FROM shards WHERE address <> ''
+  UNION SELECT address FROM candidates WHERE beat_at > ${now} - ${ADDRESS_WITHIN_MS}
+  ORDER BY address`
+
 interface Row extends Omit<WaitingProcessor, 'cannotTake'> {
   readonly cannotTake: string
 }
@@ -71,7 +80,7 @@ export function waitingOn(
   name: string,
   now: string,
 ): WaitingProcessors {
-  const [beat, waiting] = [beatAt(now), waitingAt(now)]
+  const [beat, waiting, addresses] = [beatAt(now), waitingAt(now), addressesAt(now)]
   const found = async (sql: string, values: readonly string[]): Promise<WaitingProcessor[]> =>
     (await connection.all<Row>(sql, values)).map(({ cannotTake, ...row }) => ({
       ...row,
@@ -80,6 +89,8 @@ export function waitingOn(
   return {
     candidates: () => found(`${waiting} ORDER BY name`, []),
     waitingProcessor: async (other) => (await found(`${waiting} AND name = ?`, [other]))[0],
+    addresses: async () =>
+      (await connection.all<{ address: string }>(addresses)).map(({ address }) => address),
     beatWaiting: async ({ address, prefers, gateways, cannotTake }) =>
       void (await connection.run(beat, [
         ...[name, address, prefers, gateways],
