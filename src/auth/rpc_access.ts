@@ -14,6 +14,7 @@ import type { ProtoGrpcType as CommandStreamProto } from '../../protos/types/com
 import type { ProtoGrpcType as DirectoryProto } from '../../protos/types/directory.js'
 import type { ProtoGrpcType as EventsProto } from '../../protos/types/events.js'
 import type { ProtoGrpcType as FundingProto } from '../../protos/types/funding.js'
+import type { ProtoGrpcType as LedgerProto } from '../../protos/types/ledger.js'
 import type { ProtoGrpcType as OperatorProto } from '../../protos/types/operator.js'
 import type { ProtoGrpcType as PartnersProto } from '../../protos/types/partners.js'
 import type { ProtoGrpcType as RailProto } from '../../protos/types/rail.js'
@@ -34,6 +35,7 @@ type InternalV1 = (CommandStreamProto &
   WebhooksProto)['causeway']['internal']['v1']
 type OperatorV1 = (ApprovalsProto &
   CallersProto &
+  LedgerProto &
   OperatorProto &
   PartnersProto &
   ReconciliationProto &
@@ -139,6 +141,7 @@ export const RPC_ACCESS = {
     Revoke: DECIDE,
   },
   'causeway.operator.v1.Reconciliation': { Movements: READ, MovementsOf: READ, Conclude: READ },
+  'causeway.operator.v1.Ledger': { Entries: READ, Balances: READ },
   'causeway.operator.v1.Shards': {
     Show: READ,
     List: READ,

@@ -33,6 +33,7 @@ const FILES = [
   'causeway/operator/v1/callers.proto',
   'causeway/operator/v1/approvals.proto',
   'causeway/operator/v1/reconciliation.proto',
+  'causeway/operator/v1/ledger.proto',
   'causeway/operator/v1/recovery.proto',
   'causeway/operator/v1/shards.proto',
   'causeway/operator/v1/webhook_admin.proto',

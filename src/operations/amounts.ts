@@ -23,6 +23,14 @@ export function formatAmount(amount: Money): string {
   return fraction === undefined ? grouped : `${grouped}.${fraction}`
 }
 
+/** `1000.50`, `125000`: for files that programs read. */
+export function plainAmount(code: string, minor: bigint): string {
+  const currency = currencyOf(code)
+  return currency === undefined
+    ? minor.toString()
+    : formatMajor(money(currency, minor)).slice(currency.length + 1)
+}
+
 /** The same for wire values: a currency code and minor units as text. */
 export function formatWireAmount(code: string, minor: string): string {
   const currency = currencyOf(code)

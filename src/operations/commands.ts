@@ -2,6 +2,7 @@
 import { actions } from './actions.js'
 import { approvalsApprove, approvalsList, approvalsReject } from './approvals.js'
 import { backup } from './backup.js'
+import { balances } from './balances.js'
 import { balanceAlert, keyIssue, partnerCreate, ratesList, ratesSet } from './changes.js'
 import {
   callersCreate,
@@ -24,6 +25,7 @@ import {
   outcomesInquire,
   outcomesUnknown,
 } from './intents.js'
+import { journal } from './journal.js'
 import { keyList, keyRevoke } from './keys.js'
 import { listen } from './listen.js'
 import { masterKeyList, masterKeyReencrypt } from './master_keys.js'
@@ -125,6 +127,8 @@ export const COMMANDS: readonly AnyCommand[] = [
   discrepancyList,
   discrepancyResolve,
   trialBalance,
+  balances,
+  journal,
   reconcileStatement,
   recoveryShow,
   recoveryRelease,

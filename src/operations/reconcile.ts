@@ -4,10 +4,7 @@
  * - Findings go to `--out FILE`, or to standard output with the report on standard error.
  * - The exit code is 1 when an entry does not match or a line cannot be read.
  */
-import { once } from 'node:events'
-import { createWriteStream } from 'node:fs'
 import type { Writable } from 'node:stream'
-import { finished } from 'node:stream/promises'
 import { FINDINGS_HEAD, findingLine } from '../reconciliation/findings_csv.js'
 import type { ReconciliationOutcome } from '../reconciliation/reconcile.js'
 import { actorOf, CHANGE } from './actor.js'
@@ -23,6 +20,7 @@ import {
   type Findings,
 } from './statement_comparison.js'
 import { table } from './terminal.js'
+import { openOutput, type TextOutput } from './text_output.js'
 
 export const reconcileStatement: CliCommand = {
   usage: 'reconcile FILE',
@@ -45,36 +43,19 @@ export const reconcileStatement: CliCommand = {
   },
 }
 
-interface OpenFile {
-  write(text: string): Promise<void>
-  close(): Promise<void>
-}
-
 /** Opened by the first finding, or by close. */
 function findingsTo(file: string | undefined, out: Writable): Findings {
-  let opened: OpenFile | undefined
-  const open = (): OpenFile => (opened ??= openFindings(file, out))
+  let opened: TextOutput | undefined
+  const open = (): TextOutput => {
+    if (opened === undefined) {
+      opened = openOutput(file, out)
+      void opened.write(FINDINGS_HEAD)
+    }
+    return opened
+  }
   return {
     add: (finding) => open().write(findingLine(finding)),
     close: () => open().close(),
-  }
-}
-
-function openFindings(file: string | undefined, out: Writable): OpenFile {
-  const stream = file === undefined ? out : createWriteStream(file)
-  const failed = new Promise<never>((_resolve, reject) => stream.once('error', reject))
-  failed.catch(() => undefined) // reported by the pending write
-  const write = async (text: string): Promise<void> => {
-    if (!stream.write(text)) await Promise.race([once(stream, 'drain'), failed])
-  }
-  void write(FINDINGS_HEAD)
-  return {
-    write,
-    close: async () => {
-      if (file === undefined) return
-      stream.end()
-      await finished(stream)
-    },
   }
 }
 

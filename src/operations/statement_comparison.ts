@@ -79,7 +79,7 @@ export interface Findings {
 }
 
 /** A day is its start in UTC; a timestamp needs an offset. */
-function momentIn(name: string, text: string | undefined): Instant {
+export function momentIn(name: string, text: string | undefined): Instant {
   const isDay = /^\d{4}-\d\d-\d\d$/.test(text ?? '')
   const isMoment = /^\d{4}-\d\d-\d\dT[0-9:.]+(?:Z|[+-]\d\d:\d\d)$/.test(text ?? '')
   const at = isDay || isMoment ? Date.parse(text ?? '') : Number.NaN

@@ -16,19 +16,11 @@ export const trialBalance: CliCommand = {
       'TrialBalance',
       named === undefined ? {} : { tenant: await tenantNamed({ partners }, ...named) },
     )
-    const rows = report.lines.map(({ tenant: owner, account, currency, balance }) => [
-      owner,
-      account,
-      formatWireAmount(currency, balance),
-    ])
     return {
       value: report,
       exitCode: report.balanced ? 0 : 1,
       lines: [
-        table([['tenant', 'account', 'balance'], ...rows], [2]),
-        ...sumsOf(report.lines).map(
-          ([currency, sum]) => `sum  ${formatWireAmount(currency, sum.toString())}`,
-        ),
+        ...balanceLines(report.lines),
         report.balanced
           ? paint('good', 'The books balance.')
           : paint('bad', 'THE BOOKS DO NOT BALANCE.'),
@@ -37,12 +29,23 @@ export const trialBalance: CliCommand = {
   },
 }
 
-function parseTenant(text: string): [partner: string, environment: string] {
+export function parseTenant(text: string): [partner: string, environment: string] {
   const [, partner, environment] = ENVIRONMENT.exec(text) ?? []
   if (partner === undefined || environment === undefined) {
     throw new CommandFault(`${text} is not a tenant: use the form demo_sandbox.`)
   }
   return [partner, environment]
+}
+
+/** The balances as a table, and the sum of each currency. */
+export function balanceLines(lines: readonly TrialBalanceLine__Output[]): readonly string[] {
+  const rows = lines.map(({ tenant, account, currency, balance }) => [
+    ...[tenant, account, formatWireAmount(currency, balance)],
+  ])
+  return [
+    table([['tenant', 'account', 'balance'], ...rows], [2]),
+    ...sumsOf(lines).map(([currency, sum]) => `sum  ${formatWireAmount(currency, sum.toString())}`),
+  ]
 }
 
 /** Independent of the `balanced` flag of the service. */

@@ -21,6 +21,7 @@ import type { ProtoGrpcType as IntentsProto } from '../../protos/types/intents.j
 import type { ProtoGrpcType as OperatorProto } from '../../protos/types/operator.js'
 import type { ProtoGrpcType as PartnersProto } from '../../protos/types/partners.js'
 import type { ProtoGrpcType as PayoutsProto } from '../../protos/types/payouts.js'
+import type { ProtoGrpcType as LedgerProto } from '../../protos/types/ledger.js'
 import type { ProtoGrpcType as ReconciliationProto } from '../../protos/types/reconciliation.js'
 import type { ProtoGrpcType as RecoveryProto } from '../../protos/types/recovery.js'
 import type { ProtoGrpcType as ShardsProto } from '../../protos/types/shards.js'
@@ -53,6 +54,7 @@ import { withPlacedPartner } from './servers/placed_partner.js'
 import { partnerAdminService } from './servers/partner_admin.js'
 import { fieldViolation } from './servers/status_details.js'
 import { addReflection, prepareReflection } from './servers/reflection.js'
+import { ledgerService } from './servers/ledger.js'
 import { reconciliationService } from './servers/reconciliation.js'
 import { recoveryService, type RecoveryDependencies } from './servers/recovery.js'
 import { NO_STATEMENTS } from './recovery/statement_check.js'
@@ -74,6 +76,7 @@ type Protos = AccountProto &
   OperatorProto &
   PartnersProto &
   PayoutsProto &
+  LedgerProto &
   ReconciliationProto &
   RecoveryProto &
   ShardsProto &
@@ -186,6 +189,7 @@ export function createServer(
   add(v1.Accounts, callsOf('Accounts', call))
   add(operator.v1.Operator, operatorService(dependencies, pools, placements, shards))
   add(operator.v1.PartnerAdmin, partnerAdminService(dependencies))
+  add(operator.v1.Ledger, ledgerService(dependencies))
   add(operator.v1.Reconciliation, reconciliationService(dependencies))
   add(operator.v1.Approvals, approvalsService(dependencies, callers, recovery, shards))
   add(operator.v1.Callers, callersService(dependencies, callers))

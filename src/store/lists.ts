@@ -24,6 +24,7 @@ import {
 } from './orphans.js'
 import { asText, NO_ROWS, rowsOf, type Columns } from './json_page.js'
 import { readOpenWork, type OpenWork } from './open_work.js'
+import { createLedger, type Ledger } from './ledger.js'
 import { createReadScheduler, type ReadPriority, type ReadScheduler } from './read_scheduler.js'
 import { createSearch, type Search } from './search.js'
 import { sealedStatement, type SealedRow, type SealedTable } from './sealed.js'
@@ -183,6 +184,7 @@ export interface Lists {
   /** What is open now, and unknown outcomes older than these ages. */
   openWork(now: Instant, agesMs: readonly number[]): Promise<OpenWork>
   readonly search: Search
+  readonly ledger: Ledger
 }
 
 export interface ListedEvent {
@@ -265,6 +267,7 @@ function listsIn(scheduler: ReadScheduler, priority: ReadPriority): Lists {
     events: (tenant, after, limit) => read(eventsStatement(tenant, after, limit)),
     event: async (tenant, id) => (await read<ListedEvent>(eventStatement(tenant, id)))[0],
     search: createSearch(read),
+    ledger: createLedger(read, pageOf),
     openWork: (now, agesMs) => readOpenWork(read, now, agesMs),
     actions: async (filter, limit) => {
       const rows = await read<StoredRow & { id: number }>(actionsStatement(filter, limit))

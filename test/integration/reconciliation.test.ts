@@ -199,6 +199,52 @@ t.test('the operator log records the reader and the result', async (t) => {
   t.match(concluded?.['evidence'], /^statement\.csv sha256 [0-9a-f]{64}: \{"clean":true,/)
 })
 
+t.test('a journal equals the trial balance', async (t) => {
+  const out = join(folder, 'journal.csv')
+  const trial = await ops.json('trial-balance')
+  const asked = ['journal', '--from', '2020-01-01', '--to', new Date().toISOString()]
+  const made = await ops(...asked, '--reason', 'books of the day', '--out', out)
+  t.equal(made.exitCode, 0, made.err)
+  t.match(made.out, 'The journal equals the trial balance at the end of the period.')
+  t.match(made.out, /^\d+ entries\.$/m)
+  const text = readFileSync(out, 'utf8')
+  const rows = parse<Record<string, string>>(text, { columns: true })
+  const sums = new Map<string, bigint>()
+  for (const { partner, environment, account, currency, debit, credit } of rows) {
+    const key = `${partner}_${environment} ${currency} ${account}`
+    const amount = BigInt(credit!.replace('.', '') || 0) - BigInt(debit!.replace('.', '') || 0)
+    sums.set(key, (sums.get(key) ?? 0n) + amount)
+  }
+  const { lines: accounts } = trial as { lines: Record<string, string>[] }
+  t.same(
+    [...sums].map(([key, sum]) => `${key} ${sum}`).sort(),
+    accounts
+      .map(
+        ({ tenant, currency, account, balance }) => `${tenant} ${currency} ${account} ${balance}`,
+      )
+      .sort(),
+  )
+  t.match(
+    rows.find(({ entity, type }) => entity === captured && type === 'intent_captured'),
+    { partner: 'demo', environment: 'sandbox', debit: '10.00', credit: '', currency: 'USD' },
+  )
+  t.same(await ops.json('balances', '--at', asked[4]!), trial)
+  t.match(await ops('balances', '--at', '2020-01-01', 'demo_sandbox'), {
+    ...{ exitCode: 0, out: /demo_sandbox +prefund +USD 0\.00/ },
+  })
+  t.match(await ops('balances', '--at', '2100-01-01'), { exitCode: 2, err: /in the future/ })
+  t.match(await ops('balances'), { exitCode: 2, err: /--at DAY/ })
+
+  const toOut = await ops('journal', '--from', '2020-01-01', '--to', '2100-01-01', ...AS)
+  t.equal(toOut.out, text, 'on standard output, byte for byte')
+  t.match(toOut.err, 'later entries are missing')
+  const real = await ops.json(...asked, '--environment', 'production', '--out', out, ...AS)
+  t.match(real, { lines: 0, equals_trial_balance: true, totals: [] })
+  t.equal(readFileSync(out, 'utf8').split('\r\n').length, 2)
+  t.match(await ops(...asked, '--json'), { exitCode: 2, err: /--out FILE/ })
+  t.match(await ops('journal'), { exitCode: 2, err: /--from DAY/ })
+})
+
 t.test('movements are read over gRPC', async (t) => {
   const { Reconciliation } = contracts<ProtoGrpcType>().causeway.operator.v1
   const client = new Reconciliation(stack.sandbox.grpc_address, credentials.createInsecure())

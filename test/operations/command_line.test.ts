@@ -86,6 +86,7 @@ void t.test('exactly the commands that change data take --as and --reason', asyn
       'outcomes unknown',
       'discrepancy list',
       'trial-balance [PARTNER_ENV]',
+      'balances [PARTNER_ENV]',
       'recovery show',
       'recovery orphans',
       'actions',

@@ -17,7 +17,7 @@ type Protos = ApprovalsProto &
   WebhooksProto
 
 /** The clients of these rpcs call every shard, or any one of them, directly. */
-const BY_THEMSELVES = ['Reconciliation', 'Shards']
+const BY_THEMSELVES = ['Ledger', 'Reconciliation', 'Shards']
 
 const services = Object.entries(contracts<Protos>().causeway.operator.v1)
   .filter(([name, member]) => 'service' in member && !BY_THEMSELVES.includes(name))

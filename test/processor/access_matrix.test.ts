@@ -22,6 +22,7 @@ const READ = `
   Operator/Find Operator/ListUnknownOutcomes Operator/ShowIntent
   Operator/ListDiscrepancies Operator/ListRoutes Operator/ListSubmissionPauses Operator/ShowPayee
   PartnerAdmin/List PartnerAdmin/ListKeys PartnerAdmin/ListActions
+  Ledger/Entries Ledger/Balances
   Reconciliation/Movements Reconciliation/MovementsOf Reconciliation/Conclude
   Recovery/Show Recovery/CheckStatement Recovery/ListOrphans Recovery/NoteBackup
   Recovery/ListHeldIntents

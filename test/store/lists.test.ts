@@ -24,6 +24,7 @@ import {
   payoutsStatement,
 } from '../../src/store/lists.js'
 import { unsubmittedStatement } from '../../src/store/orphans.js'
+import { nextStatement, rangeStatement, sumsStatement } from '../../src/store/ledger.js'
 import { PROCESSOR_SCHEMA } from '../../src/store/store.js'
 import { tempFolder } from '../support/temp_folder.js'
 
@@ -114,6 +115,27 @@ void t.test('rail movements are found by index searches', async (t) => {
   const period = await planOf(movementsStatement({ at: 1, posting: 2 }, 9, 51))
   t.match(period, 'SEARCH e USING INDEX ledger_entries_of_rail ((at,posting)>(?,?) AND at<?)')
   t.notMatch(period, /SCAN|TEMP B-TREE/)
+  for (const [statement, search] of [
+    [
+      rangeStatement({ posting: 1, line: 2 }, 9, 51),
+      'PRIMARY KEY ((posting,line)>(?,?) AND posting<?)',
+    ],
+    [
+      rangeStatement({ posting: 1, line: 2 }, 9, 51, DEMO),
+      'INDEX ledger_entries_of_tenant (tenant=? AND (posting,line)>(?,?) AND posting<?)',
+    ],
+    [nextStatement(1), 'PRIMARY KEY (posting>?)'],
+    [nextStatement(1, DEMO), 'INDEX ledger_entries_of_tenant (tenant=? AND posting>?)'],
+  ] as const) {
+    const plan = await planOf(statement)
+    t.match(plan, `SEARCH ledger_entries USING ${search}`)
+    t.notMatch(plan, /SCAN|TEMP B-TREE/)
+  }
+  t.match(await planOf(sumsStatement(1, 9)), 'PRIMARY KEY (posting>? AND posting<?)')
+  t.match(
+    await planOf(sumsStatement(1, 9, DEMO)),
+    'ledger_entries_of_tenant (tenant=? AND posting>? AND posting<?)',
+  )
   const named = await planOf(movementsOfStatement(['pout_1']))
   t.match(named, 'SEARCH e USING INDEX ledger_entries_of_entity (entity=?)')
   t.match(named, 'discrepancies_of_entity (entity=?)')

@@ -8,6 +8,7 @@ import { createLog } from '../../src/base/log.js'
 import type { Statement } from '../../src/store/database.js'
 import { POSTGRES } from '../../src/store/dialect.js'
 import { entriesOfEntities, eventsOfEntity } from '../../src/store/entity_history.js'
+import { nextStatement, rangeStatement } from '../../src/store/ledger.js'
 import {
   beneficiariesStatement,
   entriesStatement,
@@ -93,6 +94,8 @@ const LISTS: readonly (readonly [Statement, string])[] = [
   [entriesStatement(DEMO, { posting: 9_000, line: 1 }, 51), 'ledger_entries_of_tenant'],
   [eventsStatement(DEMO, 7, 51), 'events_tenant_sequence_key'],
   [movementsStatement({ at: 1, posting: 2 }, 9_000, 51), 'ledger_entries_of_rail'],
+  [nextStatement(3_000), 'ledger_entries_pkey'],
+  [rangeStatement({ posting: 3_000, line: 1 }, 6_000, 51), 'ledger_entries_pkey'],
 ]
 /** Few rows of each index, so the server may sort them. */
 const MERGED: readonly (readonly [Statement, readonly string[]])[] = [

@@ -40,10 +40,13 @@ function placeIn(position: string): EntryPlace {
   return { posting: Number(posting), line: Number(line) }
 }
 
+export const balanceTransactionId = (vault: Vault, place: EntryPlace): string =>
+  `btx_${vault.digest(`entry ${positionOf(place)}`).slice(0, 22)}`
+
 function viewOf(row: Row<'entries'>, vault: Vault): object {
   const { currency, kind } = partsOf(row.account as AccountKey)
   return {
-    id: `btx_${vault.digest(`entry ${positionOf(row)}`).slice(0, 22)}`,
+    id: balanceTransactionId(vault, row),
     currency,
     amount: toWire(row.amount),
     balance: toWire(row.balance),

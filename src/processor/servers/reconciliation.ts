@@ -12,13 +12,13 @@ import type { ConcludeRequest__Output as Conclude } from '../../../protos/types/
 import type { MovementPage } from '../../../protos/types/causeway/operator/v1/MovementPage.js'
 import type { MovementsRequest__Output as MovementsRequest } from '../../../protos/types/causeway/operator/v1/MovementsRequest.js'
 import type { ReconciliationHandlers } from '../../../protos/types/causeway/operator/v1/Reconciliation.js'
-import { instant, toRfc3339 } from '../../base/clock.js'
 import type { ErrorCode } from '../../base/errors.js'
 import type { Command } from '../cycle/command.js'
 import { noteAction } from '../commands/operators/action_note.js'
 import { railMovements, railMovementsOf, type MovementsView } from '../queries/rail_movements.js'
+import { createPageStreams } from './page_streams.js'
+import { periodOf } from './period.js'
 import { drained } from './drained.js'
-import { endStream } from './grpc_error.js'
 import {
   actingAs,
   decided,
@@ -30,27 +30,10 @@ import {
 
 type Stream = ServerWritableStream<MovementsRequest, MovementPage>
 
-/** Each holds a page in memory and shares the read connection. */
-const STREAMS_MAX = 4
-const LAST_INSTANT = 8_640_000_000_000_000
-
 export function reconciliationService(dependencies: UnaryDependencies): ReconciliationHandlers {
-  let open = 0
-
-  const movements = async (stream: Stream): Promise<void> => {
-    if (open >= STREAMS_MAX) return endStream(stream, 'rate_limited')
-    open += 1
-    try {
-      const fault = await send(dependencies, stream)
-      if (fault === null) stream.end()
-      else endStream(stream, fault)
-    } finally {
-      open -= 1
-    }
-  }
-
+  const streams = createPageStreams()
   return {
-    Movements: (stream) => void movements(stream),
+    Movements: streams((stream: Stream) => send(dependencies, stream)),
     MovementsOf: unaryQuery(dependencies, ({ instruction_ids }) =>
       railMovementsOf(instruction_ids),
     ),
@@ -59,7 +42,7 @@ export function reconciliationService(dependencies: UnaryDependencies): Reconcil
 }
 
 function conclusion({ actor, statement, outcome, ...period }: Conclude): Command | null {
-  const subject = periodIn(period)
+  const subject = periodOf(period)
   if (subject === null || statement.trim() === '') return null
   const evidence = `${statement}: ${outcome}`
   return actingAs(actor, (a) =>
@@ -70,7 +53,7 @@ function conclusion({ actor, statement, outcome, ...period }: Conclude): Command
 /** Sends page by page. @returns the error that stopped it, or null */
 async function send(dependencies: UnaryDependencies, stream: Stream): Promise<ErrorCode | null> {
   const { actor, ...request } = stream.request
-  const period = periodIn(request)
+  const period = periodOf(request)
   const subject = period?.name ?? ''
   const note = actingAs(actor, (a) => noteAction(a, { action: 'read_movements', subject }))
   if (period === null || note === null) return 'invalid_request'
@@ -89,15 +72,4 @@ async function send(dependencies: UnaryDependencies, stream: Stream): Promise<Er
     if (data.length > 0 && !stream.write({ data: [...data] })) await drained(stream)
   }
   return null
-}
-
-function periodIn({ from, to }: { readonly from: string; readonly to: string }): {
-  readonly from: number
-  readonly to: number
-  readonly name: string
-} | null {
-  const [first, end] = [Number(from), Number(to)]
-  if (first < 0 || end <= first || end > LAST_INSTANT) return null
-  const name = `${toRfc3339(instant(first))} to ${toRfc3339(instant(end))}`
-  return { from: first, to: end, name }
 }

@@ -1,0 +1,85 @@
+/** The ledger for accounting: the postings of a period, their entries, balances after a posting. */
+import type { LedgerEntry } from '../../../protos/types/causeway/operator/v1/LedgerEntry.js'
+import type { TrialBalanceLine } from '../../../protos/types/causeway/operator/v1/TrialBalanceLine.js'
+import type { TenantId } from '../../base/ids.js'
+import { partsOf, type AccountKey } from '../../ledger/accounts.js'
+import { toWire } from '../../money/money.js'
+import type { EntryPlace } from '../../store/lists.js'
+import type { Row } from '../../store/tables.js'
+import { answer } from '../cycle/answer.js'
+import type { Vault } from '../keys/vault.js'
+import { balanceTransactionId } from './balance_transaction_list.js'
+import type { Query } from './query.js'
+
+/** Rows per page: about a millisecond each of the read connection and of the processor. */
+export const ENTRIES_OF_A_PAGE = 500
+
+export interface PostingRange {
+  readonly from: number
+  /** Not included. */
+  readonly below: number
+}
+
+/** Postings of a period, as far as they are posted now. */
+export const postingsDuring = (from: number, to: number): Query => ({
+  name: 'ledger_postings',
+  queueKey: 'internal',
+  run: async ({ lists: { ledger } }) => {
+    const range = {
+      from: await ledger.firstPostingAt(from),
+      below: await ledger.firstPostingAt(to),
+    }
+    return answer(range satisfies PostingRange)
+  },
+})
+
+export interface EntriesView {
+  readonly entries: readonly LedgerEntry[]
+  /** Start of the next page; null on the last page. */
+  readonly next: EntryPlace | null
+}
+
+export const ledgerEntries = (after: EntryPlace, below: number, tenant?: TenantId): Query => ({
+  name: 'ledger_entries',
+  queueKey: 'internal',
+  run: async ({ lists: { ledger }, vault }) => {
+    const rows = await ledger.entries(after, below, ENTRIES_OF_A_PAGE, tenant)
+    const next = rows.length < ENTRIES_OF_A_PAGE ? null : (rows.at(-1) ?? null)
+    const entries = rows.map((row) => entryView(row, tenant === undefined ? undefined : vault))
+    return answer({ entries, next } satisfies EntriesView)
+  },
+})
+
+function entryView(row: Row<'entries'>, vault: Vault | undefined): LedgerEntry {
+  const { tenant, currency, kind } = partsOf(row.account as AccountKey)
+  return {
+    posting: String(row.posting),
+    line: row.line,
+    at: String(row.at),
+    type: row.plan,
+    entity: row.entity,
+    ...{ tenant, account: kind, currency },
+    amount: toWire(row.amount),
+    balance: toWire(row.balance),
+    ...(vault && { balance_transaction_id: balanceTransactionId(vault, row) }),
+  }
+}
+
+export interface BalancesView {
+  readonly balances: readonly TrialBalanceLine[]
+}
+
+/** @param tenant only the accounts that its balance transactions show */
+export const ledgerBalances = (below: number, tenant?: TenantId): Query => ({
+  name: 'ledger_balances',
+  queueKey: 'internal',
+  run: async ({ lists: { ledger } }) => {
+    const found = await ledger.balancesBelow(below, tenant)
+    const balances = [...found].flatMap(([account, balance]) => {
+      const { tenant: owner, currency, kind } = partsOf(account as AccountKey)
+      const isShown = tenant === undefined || kind === 'prefund' || kind === 'reserved'
+      return isShown ? [{ tenant: owner, currency, account: kind, balance: toWire(balance) }] : []
+    })
+    return answer({ balances } satisfies BalancesView)
+  },
+})

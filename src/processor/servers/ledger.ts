@@ -1,0 +1,112 @@
+/**
+ * Streams the ledger to accounting: entries of a period, and balances at a moment.
+ *
+ * Does not own: the rows (queries/ledger), the journal's columns and its check (operations).
+ *
+ * - Commands before the call are committed before the first page is read, so a period that has
+ *   ended is whole.
+ * - The operator's name and reason are committed before the first entry is sent.
+ * - Each stream holds one page in memory, and pauses after it: commands are not delayed by more.
+ */
+import type { ServerWritableStream } from '@grpc/grpc-js'
+import type { BalancesRequest__Output as BalancesRequest } from '../../../protos/types/causeway/operator/v1/BalancesRequest.js'
+import type { EntriesRequest__Output as EntriesRequest } from '../../../protos/types/causeway/operator/v1/EntriesRequest.js'
+import type { LedgerHandlers } from '../../../protos/types/causeway/operator/v1/Ledger.js'
+import type { LedgerPage } from '../../../protos/types/causeway/operator/v1/LedgerPage.js'
+import { systemPause } from '../../base/clock.js'
+import type { ErrorCode } from '../../base/errors.js'
+import type { TenantId } from '../../base/ids.js'
+import { noteAction } from '../commands/operators/action_note.js'
+import { trialBalance } from '../commands/operators/trial_balance.js'
+import type { Command } from '../cycle/command.js'
+import {
+  ledgerBalances,
+  ledgerEntries,
+  postingsDuring,
+  type BalancesView,
+  type EntriesView,
+  type PostingRange,
+} from '../queries/ledger.js'
+import type { Query } from '../queries/query.js'
+import { drained } from './drained.js'
+import { createPageStreams } from './page_streams.js'
+import { momentOf, periodOf } from './period.js'
+import { actingAs, decided, tenantIn, type UnaryDependencies } from './unary_handler.js'
+
+type Stream<Request> = ServerWritableStream<Request, LedgerPage>
+
+const PAUSE_MS = 5
+const BALANCES_OF_A_PAGE = 500
+
+export function ledgerService(
+  dependencies: UnaryDependencies,
+  pause: (ms: number) => Promise<void> = systemPause,
+): LedgerHandlers {
+  const streams = createPageStreams()
+
+  const write = async (stream: Stream<unknown>, page: LedgerPage): Promise<void> => {
+    if (!stream.write(page)) await drained(stream)
+    await pause(PAUSE_MS)
+  }
+
+  const sendBalances = async (
+    stream: Stream<unknown>,
+    below: number,
+    tenant?: TenantId,
+  ): Promise<ErrorCode | null> => {
+    const read = await runFor(stream, ledgerBalances(below, tenant))
+    if (!read.ok) return read.code
+    const { balances } = read.view as BalancesView
+    for (let at = 0; at < balances.length && !stream.cancelled; at += BALANCES_OF_A_PAGE) {
+      await write(stream, { balances: balances.slice(at, at + BALANCES_OF_A_PAGE) })
+    }
+    return null
+  }
+
+  const runFor = (stream: Stream<unknown>, query: Query) =>
+    dependencies.reader.run(query, () => !stream.cancelled)
+
+  /** The postings of a period, when the command is committed. */
+  const rangeAfter = async (
+    stream: Stream<unknown>,
+    command: Command,
+    from: number,
+    to: number,
+  ) => {
+    const done = await decided(dependencies, stream.metadata, { queueKey: 'internal', command })
+    return done.ok ? runFor(stream, postingsDuring(from, to)) : done
+  }
+
+  const sendEntries = async (stream: Stream<EntriesRequest>): Promise<ErrorCode | null> => {
+    const { actor, tenant: named, ...request } = stream.request
+    const period = periodOf(request)
+    const tenant = named ? tenantIn(dependencies.memory, named) : undefined
+    if (period === null || tenant === null) return 'invalid_request'
+    const subject = tenant === undefined ? period.name : `${tenant}, ${period.name}`
+    const note = actingAs(actor, (a) => noteAction(a, { action: 'read_ledger', subject }))
+    if (note === null) return 'invalid_request'
+    const found = await rangeAfter(stream, note, period.from, period.to)
+    if (!found.ok) return found.code
+
+    const { from, below } = found.view as PostingRange
+    let after: EntriesView['next'] = { posting: from, line: -1 }
+    while (after !== null && !stream.cancelled) {
+      const read = await runFor(stream, ledgerEntries(after, below, tenant))
+      if (!read.ok) return read.code
+      const { entries, next } = read.view as EntriesView
+      after = next
+      if (entries.length > 0) await write(stream, { entries: [...entries] })
+    }
+    return sendBalances(stream, below, tenant)
+  }
+
+  return {
+    Entries: streams(sendEntries),
+    Balances: streams(async (stream: Stream<BalancesRequest>) => {
+      const at = momentOf(stream.request.at)
+      if (at === null) return 'invalid_request'
+      const found = await rangeAfter(stream, trialBalance(undefined), at, at)
+      return found.ok ? sendBalances(stream, (found.view as PostingRange).below) : found.code
+    }),
+  }
+}

@@ -1,0 +1,143 @@
+/**
+ * The ledger in order of posting: entries of a range, and balances after a posting.
+ *
+ * - A period is a range of postings, because moments do not fall: consecutive periods have each
+ *   entry once.
+ * - Every statement reads a bounded number of rows along one index. Balances of the past are those
+ *   of now without the entries since, so they cost the entries since.
+ */
+import type { TenantId } from '../base/ids.js'
+import type { Statement } from './database.js'
+import type { Columns } from './json_page.js'
+import type { EntryPlace } from './lists.js'
+import { columnsOf, TABLES, type Row } from './tables.js'
+
+/** Postings whose sums are read at once: some thousand rows, a few milliseconds. */
+export const SUMMED_POSTINGS = 2_000
+
+export interface Ledger {
+  /** The first posting at or after a moment; without one, the number after the last. */
+  firstPostingAt(moment: number): Promise<number>
+  /** Entries after a place and of postings below one. `tenant`: on its own accounts. */
+  entries(
+    after: EntryPlace,
+    below: number,
+    limit: number,
+    tenant?: TenantId,
+  ): Promise<readonly Row<'entries'>[]>
+  /** The balance of each account after all postings below this one, by account. */
+  balancesBelow(posting: number, tenant?: TenantId): Promise<ReadonlyMap<string, bigint>>
+}
+
+type Read = <R>(statement: Statement) => Promise<R[]>
+type ReadPage = <R>(statement: Statement, columns: Columns) => Promise<readonly R[]>
+
+export function createLedger(read: Read, readPage: ReadPage): Ledger {
+  const nextPosting = async (
+    from: number,
+    tenant?: TenantId,
+  ): Promise<{ readonly posting: number; readonly at: number } | undefined> =>
+    (await read<{ posting: number; at: number }>(nextStatement(from, tenant)))[0]
+
+  const firstPostingAt = async (moment: number): Promise<number> => {
+    const [last] = await read<{ posting: number }>(LAST)
+    let [low, high] = [0, (last?.posting ?? 0) + 1]
+    while (low < high) {
+      const middle = Math.floor((low + high) / 2)
+      const found = await nextPosting(middle)
+      if (found === undefined || found.at >= moment) high = middle
+      else low = found.posting + 1
+    }
+    return low
+  }
+
+  return {
+    firstPostingAt,
+    entries: (after, below, limit, tenant) =>
+      readPage(rangeStatement(after, below, limit, tenant), TABLES.entries.columns),
+    balancesBelow: async (posting, tenant) => {
+      const rows = await read<AccountRow>(accountsStatement(tenant))
+      const balances = new Map(rows.map(({ id, balance }) => [id, BigInt(balance)]))
+      const end = (rows[0]?.last ?? 0) + 1
+      let start = posting
+      while (start < end) {
+        const next = await nextPosting(start, tenant)
+        if (next === undefined || next.posting >= end) break
+        start = Math.min(next.posting + SUMMED_POSTINGS, end)
+        for (const { account, amount } of await read<SumRow>(
+          sumsStatement(next.posting, start, tenant),
+        )) {
+          balances.set(account, (balances.get(account) ?? 0n) - BigInt(amount))
+        }
+      }
+      return balances
+    },
+  }
+}
+
+interface AccountRow {
+  readonly id: string
+  readonly balance: string
+  /** The last posting that the balances include: one statement reads both. */
+  readonly last: number
+}
+
+interface SumRow {
+  readonly account: string
+  readonly amount: string
+}
+
+const LAST: Statement = {
+  sql: () => 'SELECT coalesce(max(posting), 0) AS posting FROM ledger_entries',
+  values: [],
+}
+
+const OF_TENANT = 'ledger_entries_of_tenant'
+
+export const nextStatement = (from: number, tenant?: TenantId): Statement =>
+  tenant === undefined
+    ? {
+        sql: () => `SELECT posting, at FROM ledger_entries WHERE posting >= ?
+          ORDER BY posting, line LIMIT 1`,
+        values: [from],
+      }
+    : {
+        sql: (d) => `SELECT posting, at FROM ledger_entries ${d.indexedBy(OF_TENANT)}
+          WHERE tenant = ? AND posting >= ? ORDER BY tenant, posting, line LIMIT 1`,
+        values: [tenant, from],
+      }
+
+export const rangeStatement = (
+  { posting, line }: EntryPlace,
+  below: number,
+  limit: number,
+  tenant?: TenantId,
+): Statement =>
+  tenant === undefined
+    ? {
+        sql: () => `SELECT ${columnsOf('entries')} FROM ledger_entries
+          WHERE (posting, line) > (?, ?) AND posting < ? ORDER BY posting, line LIMIT ?`,
+        values: [posting, line, below, limit],
+      }
+    : {
+        sql: (d) => `SELECT ${columnsOf('entries')} FROM ledger_entries ${d.indexedBy(OF_TENANT)}
+          WHERE tenant = ? AND (posting, line) > (?, ?) AND posting < ?
+          ORDER BY tenant, posting, line LIMIT ?`,
+        values: [tenant, posting, line, below, limit],
+      }
+
+export const sumsStatement = (from: number, below: number, tenant?: TenantId): Statement => ({
+  sql: (d) => `SELECT account, CAST(sum(amount) AS TEXT) AS amount
+    FROM ledger_entries ${tenant === undefined ? '' : d.indexedBy(OF_TENANT)}
+    WHERE posting >= ? AND posting < ? ${tenant === undefined ? '' : 'AND tenant = ?'}
+    GROUP BY account`,
+  values: tenant === undefined ? [from, below] : [from, below, tenant],
+})
+
+/** Ids of accounts begin with their tenant and a colon, which a semicolon follows. */
+const accountsStatement = (tenant?: TenantId): Statement => ({
+  sql: () => `SELECT id, CAST(balance AS TEXT) AS balance,
+      (SELECT coalesce(max(posting), 0) FROM ledger_entries) AS last
+    FROM ledger_accounts ${tenant === undefined ? '' : 'WHERE id >= ? AND id < ?'} ORDER BY id`,
+  values: tenant === undefined ? [] : [`${tenant}:`, `${tenant};`],
+})
