@@ -268,6 +268,32 @@ void t.test('the console', { skip: skipsBrowser }, async (t) => {
     t.match(await act('production', 'Revoke'), /^acme_production_\S+ is revoked\./)
   })
 
+  await t.test('submissions are paused and resumed', async (t) => {
+    const act = async (what: string, button: string, reason: string): Promise<string> => {
+      await page.goto(`${url}/money`)
+      const section = page.locator(".card:has(h2:text-is('Submissions'))")
+      await section.getByText(what, { exact: true }).click()
+      const form = section.locator('details[open] form')
+      const choice = form.locator('[name=subject]:not([type=hidden])')
+      if ((await choice.count()) > 0) await choice.selectOption('corridor VN/VND')
+      await form.locator('[name=reason]').fill(reason)
+      await form.getByRole('button', { name: button }).click()
+      await page.getByRole('status').waitFor()
+      return page.innerText('.notice')
+    }
+    const reason = `wrong accounts ${HOSTILE.slice(0, -8)}`
+    t.equal(await act('Pause', 'Pause the submissions', reason), 'corridor VN/VND is paused.')
+    t.match(await main(), /1 paused[^]*corridor VN\/VND[^]*wrong accounts "><img/)
+    for (const width of [1280, 390]) {
+      await page.setViewportSize({ width, height: 900 })
+      t.equal(await page.evaluate('document.documentElement.scrollWidth'), width, 'it fits')
+      await shoot(page, '/money paused', String(width))
+    }
+    await page.setViewportSize({ width: 1280, height: 900 })
+    t.equal(await act('Resume', 'Submit again', 'a test'), 'corridor VN/VND is submitted again.')
+    t.match(await main(), 'Nothing is paused: every instruction is submitted to its rail.')
+  })
+
   await t.test('a caller is revoked', async (t) => {
     await ops.json('callers', 'create', 'operator', 'eve', '--roles', 'read', '--reason', 'a test')
     await page.goto(`${url}/callers`)

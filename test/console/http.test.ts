@@ -12,7 +12,7 @@ const ROLE_OF: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
     [
       ...['suspend-partner', 'resume-partner', 'issue-key', 'revoke-key', 'inquire', 'redrive'],
-      ...['enable-endpoint', 'disable-endpoint'],
+      ...['enable-endpoint', 'disable-endpoint', 'pause-submissions', 'resume-submissions'],
     ].map((action) => [action, 'operate']),
   ),
   ...Object.fromEntries(

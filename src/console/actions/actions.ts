@@ -11,10 +11,14 @@ import type { Action, ActionContext } from './action.js'
 import { PARTNER_ACTIONS } from './partner_actions.js'
 import { PAYMENT_ACTIONS } from './payment_actions.js'
 import { SHARD_ACTIONS } from './shard_actions.js'
+import { SUBMISSION_ACTIONS } from './submission_actions.js'
 import { WEBHOOK_ACTIONS } from './webhook_actions.js'
 
 const ACTIONS: ReadonlyMap<string, Action> = new Map(
-  Object.entries({ ...PAYMENT_ACTIONS, ...PARTNER_ACTIONS, ...WEBHOOK_ACTIONS, ...SHARD_ACTIONS }),
+  Object.entries({
+    ...{ ...PAYMENT_ACTIONS, ...PARTNER_ACTIONS, ...WEBHOOK_ACTIONS },
+    ...{ ...SUBMISSION_ACTIONS, ...SHARD_ACTIONS },
+  }),
 )
 
 export const ACTION_NAMES: readonly string[] = [...ACTIONS.keys()]

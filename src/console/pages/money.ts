@@ -1,4 +1,4 @@
-/** The ledger as sums, the rates, the routes of payouts, and the rails of all routes. */
+/** The ledger as sums, the rates, the routes of payouts, the rails of all routes, and their pauses. */
 import type { Route__Output as Route } from '../../../protos/types/causeway/operator/v1/Route.js'
 import type { RouteRail__Output as RouteRail } from '../../../protos/types/causeway/operator/v1/RouteRail.js'
 import type { TrialBalanceLine__Output as Line } from '../../../protos/types/causeway/operator/v1/TrialBalanceLine.js'
@@ -7,12 +7,15 @@ import { html, type Content, type Html } from '../html/html.js'
 import { amount, badge, card, commandLine, incomplete, table, time } from '../html/parts.js'
 import { missingIn, part, type Page } from '../session/page.js'
 import { number } from './list_card.js'
+import { submissionsCard } from './submissions.js'
 
 export const money: Page = {
   path: '/money',
-  render: async ({ clients, now }) => {
+  render: async (context) => {
+    const { now, clients } = context
     const { operator } = clients
-    const [balance, rates, routes] = await Promise.all([
+    const listed = operator.call('ListRoutes', {})
+    const [balance, rates, routes, pauses] = await Promise.all([
       part('The trial balance', operator.call('TrialBalance', {}), (found) =>
         card(
           'Trial balance',
@@ -38,7 +41,7 @@ export const money: Page = {
           ${commandLine('rates list')}`,
         ),
       ),
-      part('The routes', operator.call('ListRoutes', {}), (found) =>
+      part('The routes', listed, (found) =>
         card(
           'Routes',
           html`${table({
@@ -64,8 +67,9 @@ export const money: Page = {
           ${commandLine('routes list')}`,
         ),
       ),
+      submissionsCard(context, listed),
     ])
-    return { title: 'Money', body: html`${balance} ${rates} ${routes}` }
+    return { title: 'Money', body: html`${balance} ${rates} ${routes} ${pauses}` }
   },
 }
 
