@@ -128,7 +128,7 @@ const RANKS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   ],
   'src/store': [['.'], ['postgres']],
   'src/api': [['checks'], ['.']],
-  'src/console': [['html'], ['session'], ['actions', 'pages'], ['.']],
+  'src/console': [['figures', 'html'], ['session'], ['actions', 'pages'], ['.']],
 }
 
 /** Drivers and engines, each behind its adapters, so that it can be replaced there. */

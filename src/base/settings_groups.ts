@@ -25,6 +25,7 @@ export const SETTINGS_GROUPS: Readonly<Record<string, readonly SettingName[]>> =
     'CONSOLE_HOST',
     'CONSOLE_PORT',
     'CONSOLE_HOSTS',
+    'CONSOLE_METRICS',
     'GATEWAYS',
     'TLS_CERT_FILE',
     'TLS_KEY_FILE',

@@ -16,6 +16,7 @@ import type { Logger } from '../base/log.js'
 import type { Clock } from '../base/clock.js'
 import { Refused } from '../operations/calls.js'
 import { CommandFault } from '../operations/command_fault.js'
+import type { Figures } from './figures/figures.js'
 import { html, NOTHING, type Html } from './html/html.js'
 import { errorPage, framedPage, signInPage } from './html/layout.js'
 import { liveStream } from './live.js'
@@ -40,6 +41,7 @@ export interface ConsoleApp {
   readonly sessions: Sessions
   readonly signInLimit: SignInLimit
   readonly files: StaticFiles
+  readonly figures: Pick<Figures, 'state'>
   readonly isAllowedHost: (host: string | undefined) => boolean
   readonly openUplink: (token: string) => Uplink
 }
@@ -247,7 +249,10 @@ async function contentOf(c: Ctx, console: ConsoleApp, page: Page, url: URL): Pro
   const clients = await session.uplink.clients()
   session.roles = (await clients.callers.call('Identify', {})).roles
   const id = idIn(page.path, url.pathname)
-  return page.render({ session, clients, now: console.clock.now(), id, query: url.searchParams })
+  return page.render({
+    ...{ session, clients, id, query: url.searchParams },
+    ...{ now: console.clock.now(), figures: console.figures.state() },
+  })
 }
 
 async function show(c: Ctx, console: ConsoleApp, page: Page) {

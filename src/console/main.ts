@@ -19,6 +19,7 @@ import { programOptions } from '../base/program_options.js'
 import { systemRandom } from '../base/random.js'
 import { readSettings, SettingsError } from '../base/settings_reader.js'
 import { createApp } from './app.js'
+import { createFigures } from './figures/figures.js'
 import { createSessions } from './session/sessions.js'
 import { createSignInLimit } from './session/sign_in_limit.js'
 import { openUplink } from './session/uplink.js'
@@ -30,7 +31,7 @@ const REQUEST_WITHIN_MS = 30 * SECOND
 async function main(): Promise<void> {
   programOptions('console', 'Serves the console of operators; calls the processors by gRPC.', {})
   const settings = readSettings()
-  const { CONSOLE_HOST, CONSOLE_PORT, CONSOLE_HOSTS } = settings
+  const { CONSOLE_HOST, CONSOLE_PORT, CONSOLE_HOSTS, CONSOLE_METRICS } = settings
   if (!isLoopback(CONSOLE_HOST)) {
     throw new SettingsError(
       `CONSOLE_HOST=${CONSOLE_HOST} is not a loopback address: tokens would cross the network ` +
@@ -41,8 +42,9 @@ async function main(): Promise<void> {
   const log = createLog('console', settings)
   const tls = openGrpcTls(settings, log)
   const sessions = createSessions(clock, systemRandom())
+  const figures = createFigures({ addresses: CONSOLE_METRICS, clock })
   const app = createApp({
-    ...{ clock, log, sessions },
+    ...{ clock, log, sessions, figures },
     signInLimit: createSignInLimit(clock),
     files: readStaticFiles(),
     isAllowedHost: allowedHosts(CONSOLE_HOST, CONSOLE_HOSTS),
@@ -56,6 +58,7 @@ async function main(): Promise<void> {
     log,
     stop: () =>
       new Promise((done) => {
+        figures.stop()
         sessions.close()
         server.close(() => done())
         server.closeAllConnections()
@@ -67,6 +70,7 @@ async function main(): Promise<void> {
   })
   const { port } = server.address() as AddressInfo
   log.info({ port }, 'serving')
+  figures.start()
   child.ready({ port })
 }
 

@@ -229,6 +229,13 @@ export async function planConsole(
   return { name: 'console', url, program: () => program(String(port)), describe: () => url }
 }
 
+/** The console draws the metrics of this ops port, unless CONSOLE_METRICS names others. */
+export function withMetrics(console: Program, opsUrl: string | undefined): Program {
+  const { environment } = console
+  if (opsUrl === undefined || (environment['CONSOLE_METRICS'] ?? '') !== '') return console
+  return { ...console, environment: { ...environment, CONSOLE_METRICS: new URL(opsUrl).host } }
+}
+
 /**
  * Gateways bind a port by number: only then can several share it, and a restarted one rebind it
  * while old connections remain.

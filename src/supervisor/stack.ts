@@ -27,6 +27,7 @@ import {
   docsUrl,
   grpcAddress,
   planStack,
+  withMetrics,
   type Plan,
   type PlannedProgram,
 } from './programs.js'
@@ -65,7 +66,13 @@ export async function createStack(options: StackOptions): Promise<Stack> {
   const plan = await planStack(environment, data, credentials, servers, clock.now())
   const stages = plan.stages.map((stage) => stage.map((planned) => manage(planned)))
   const managedProcesses = stages.flat()
-  const console = plan.console && { url: plan.console.url, managed: manage(plan.console) }
+  const console = plan.console && {
+    url: plan.console.url,
+    managed: manage({
+      ...plan.console,
+      program: () => withMetrics(plan.console!.program(), ops?.url),
+    }),
+  }
   const everyProcess = [...managedProcesses, ...(console === undefined ? [] : [console.managed])]
   let stopping = false
   let started = false

@@ -268,6 +268,19 @@ void t.test('the console', { skip: skipsBrowser }, async (t) => {
     t.match(await act('production', 'Revoke'), /^acme_production_\S+ is revoked\./)
   })
 
+  await t.test('the overview draws the last minutes', async (t) => {
+    await page.goto(url)
+    const chart = page.getByRole('img', { name: /^Created, the last 15 minutes. now \S+, highest/ })
+    await eventually('a payment is in the lines', async () => {
+      const summary = (await chart.count()) === 0 ? '' : await chart.getAttribute('aria-label')
+      return /highest (?!0\/s)/.test(summary ?? '')
+    })
+    t.match(await page.locator('.chart .line').first().getAttribute('d'), /^M[\d.]+ [\d.]+/)
+    for (const title of ['Captured', 'Paid out', 'Calls', 'Commits', 'Outbox']) {
+      t.equal(await page.getByRole('heading', { name: title, exact: true }).count(), 1, title)
+    }
+  })
+
   await t.test('submissions are paused and resumed', async (t) => {
     const act = async (what: string, button: string, reason: string): Promise<string> => {
       await page.goto(`${url}/money`)

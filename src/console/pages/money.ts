@@ -1,4 +1,4 @@
-/** The ledger as sums, the rates, the routes of payouts, the rails of all routes, and their pauses. */
+/** The ledger as sums, the rates, the routes and their rails, what is not submitted to these. */
 import type { Route__Output as Route } from '../../../protos/types/causeway/operator/v1/Route.js'
 import type { RouteRail__Output as RouteRail } from '../../../protos/types/causeway/operator/v1/RouteRail.js'
 import type { TrialBalanceLine__Output as Line } from '../../../protos/types/causeway/operator/v1/TrialBalanceLine.js'

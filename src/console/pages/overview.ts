@@ -1,6 +1,7 @@
-/** What needs a person now, and whether the service works: the first page, kept up to date. */
+/** What needs a person now, whether the service works, how fast: the first page, kept current. */
 import { html, NOTHING, type Html } from '../html/html.js'
 import { card, empty, failure, incomplete, spanText, type Tone } from '../html/parts.js'
+import { figuresOf } from './figures.js'
 import { missingIn, type Page, type PageContext } from '../session/page.js'
 import { isTokenRejected, ofShard } from '../session/uplink.js'
 
@@ -8,7 +9,7 @@ export const overview: Page = {
   path: '/',
   render: async (context) => {
     const [books, boxes] = await Promise.all([booksOf(context), boxesOf(context)])
-    return { title: 'Overview', live: html`${books} ${boxes}` }
+    return { title: 'Overview', live: html`${books} ${boxes} ${figuresOf(context)}` }
   },
 }
 

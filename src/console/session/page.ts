@@ -1,6 +1,7 @@
 /** The types of pages, and what a page gets to make its content. */
 import type { Instant } from '../../base/clock.js'
 import { missingShardsIn } from '../../operations/shards.js'
+import type { FiguresState } from '../figures/figures.js'
 import type { FormContext } from '../html/action_forms.js'
 import { failure } from '../html/parts.js'
 import type { Html } from '../html/html.js'
@@ -11,6 +12,7 @@ export interface PageContext {
   readonly session: Session
   readonly clients: Clients
   readonly now: Instant
+  readonly figures: FiguresState
   /** The id in the path; empty: the page has none. */
   readonly id: string
   readonly query: URLSearchParams

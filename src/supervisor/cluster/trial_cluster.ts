@@ -19,6 +19,7 @@ import { manageProcess, type ManagedProcess } from '../managed_process.js'
 import { openOpsServer, type OpsConsole } from '../ops_server.js'
 import { removePidFile, writePidFile } from '../pid_file.js'
 import type { Program } from '../program.js'
+import { withMetrics } from '../programs.js'
 import { writeSandboxFile } from '../sandbox_file.js'
 import { RESTART_FILE, restartEach, untilSettled } from '../rolling_restart.js'
 import { RUN_FILE } from '../stack.js'
@@ -80,7 +81,7 @@ export async function createTrialCluster(options: TrialClusterOptions): Promise<
     if (plan.console === undefined) return undefined
     const { url, name, program } = plan.console
     const managed = manageProcess({
-      ...{ name, clock, program: () => within(name, program()) },
+      ...{ name, clock, program: () => within(name, withMetrics(program(), ops?.url)) },
       logPath: `${data.folder('logs')}/${name}.log`,
       isStopping: () => stopping,
       onReady: () => record(),

@@ -1,0 +1,106 @@
+/**
+ * The figures of the last 15 minutes, in memory: read from the pages of metrics that
+ * CONSOLE_METRICS names, which need no credential.
+ *
+ * - A page that does not answer in time is missing in that reading, and the console goes on.
+ */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { MINUTE, SECOND, type Clock } from '../../base/clock.js'
+import { readMetrics, type ProcessValues } from './metrics_text.js'
+import { pointBetween, type Point, type Reading } from './points.js'
+
+export const KEPT_MS = 15 * MINUTE
+export const READ_EVERY_MS = 5 * SECOND
+const WITHIN_MS = 2 * SECOND
+const PAGE_MAX_BYTES = 16 * 1_024 * 1_024
+
+export interface FiguresState {
+  /** False: no page is named. */
+  readonly isKnown: boolean
+  /** The pages that did not answer last. */
+  readonly missing: readonly string[]
+  /** Oldest first. */
+  readonly points: readonly Point[]
+}
+
+export interface Figures {
+  state(): FiguresState
+  /** Reads until it is stopped. */
+  start(): void
+  stop(): void
+}
+
+export interface FiguresOptions {
+  /** `host:port` of each page. */
+  readonly addresses: readonly string[]
+  readonly clock: Clock
+  /** Default READ_EVERY_MS. */
+  readonly everyMs?: number
+}
+
+export function createFigures({
+  addresses,
+  clock,
+  everyMs = READ_EVERY_MS,
+}: FiguresOptions): Figures {
+  const stopped = new AbortController()
+  let points: readonly Point[] = []
+  let missing: readonly string[] = []
+  let last: Reading | undefined
+
+  const read = async (): Promise<void> => {
+    const pages = await Promise.all(addresses.map(readPage))
+    const at = clock.now()
+    missing = addresses.filter((_, i) => pages[i] === null)
+    const reading = { at, processes: processesOf(addresses, pages) }
+    const point = last === undefined ? null : pointBetween(last, reading)
+    last = reading
+    points = [...points, ...(point === null ? [] : [point])].filter(
+      (kept) => kept.at > at - KEPT_MS && kept.at <= at,
+    )
+  }
+  const run = async (): Promise<void> => {
+    while (!stopped.signal.aborted) {
+      await read()
+      await sleep(everyMs, undefined, { signal: stopped.signal, ref: false }).catch(() => {})
+    }
+  }
+  return {
+    state: () => ({ isKnown: addresses.length > 0, missing, points }),
+    start: () => {
+      if (addresses.length > 0) void run()
+    },
+    stop: () => stopped.abort(),
+  }
+}
+
+/** Two pages can have processes of the same name. */
+const processesOf = (
+  addresses: readonly string[],
+  pages: readonly (ReadonlyMap<string, ProcessValues> | null)[],
+): Reading['processes'] =>
+  new Map(
+    pages.flatMap((page, i) =>
+      [...(page ?? [])].map(([process, values]) => [`${addresses[i]} ${process}`, values] as const),
+    ),
+  )
+
+/** Null: it did not answer. */
+async function readPage(address: string): Promise<ReadonlyMap<string, ProcessValues> | null> {
+  try {
+    const response = await fetch(`http://${address}/metrics`, {
+      signal: AbortSignal.timeout(WITHIN_MS),
+    })
+    if (!response.ok || response.body === null) return null
+    const chunks: Uint8Array[] = []
+    let size = 0
+    for await (const chunk of response.body as AsyncIterable<Uint8Array>) {
+      size += chunk.byteLength
+      if (size > PAGE_MAX_BYTES) return null
+      chunks.push(chunk)
+    }
+    return readMetrics(Buffer.concat(chunks).toString('utf8'))
+  } catch {
+    return null
+  }
+}
