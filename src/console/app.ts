@@ -21,6 +21,7 @@ import { html, NOTHING, type Html } from './html/html.js'
 import { errorPage, framedPage, signInPage } from './html/layout.js'
 import { liveStream } from './live.js'
 import { PAGES } from './pages/pages.js'
+import { statementCsv } from './pages/statement.js'
 import { HEADERS } from './headers.js'
 import type { Content, Page } from './session/page.js'
 import { isFormToken, type Session, type Sessions } from './session/sessions.js'
@@ -98,6 +99,14 @@ export function createApp(console: ConsoleApp): Hono<Env> {
     return c.body(run.csv, 200, {
       'content-type': 'text/csv; charset=utf-8',
       'content-disposition': 'attachment; filename="findings.csv"',
+    })
+  })
+  app.get('/statements/:id/statement.csv', async (c) => {
+    const clients = await c.get('session').uplink.clients()
+    const { searchParams: query } = new URL(c.req.url)
+    return c.body(statementCsv(clients, c.req.param('id'), query, console.clock.now()), 200, {
+      'content-type': 'text/csv; charset=utf-8',
+      'content-disposition': 'attachment; filename="statement.csv"',
     })
   })
   app.get('/live', (c) => live(c, console))

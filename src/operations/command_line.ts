@@ -19,7 +19,7 @@ Every command: --json for machines, --help; with several processors --shard SHAR
 
 /** First words that several commands share, and that are no command themselves. */
 const GROUPS: Readonly<Record<string, string>> = {
-  partner: 'partners: create, list, suspend, restrict',
+  partner: 'partners: create, list, suspend, restrict, monthly statement',
   key: 'signing keys of partners',
   callers: 'callers of the processor: operators, internal services, gateways, pools',
   approvals: 'changes that a second operator must approve',

@@ -62,6 +62,7 @@ import { restore } from './restore.js'
 import { routesList, routesSet } from './routes.js'
 import { settingsSkip, shardCreate, shardList, shardMove } from './shard_commands.js'
 import { sign } from './sign.js'
+import { partnerStatement } from './statement_command.js'
 import { submissionsList, submissionsPause, submissionsResume } from './submissions.js'
 import { storeCopy } from './store.js'
 import { trialBalance } from './trial_balance.js'
@@ -86,6 +87,7 @@ export const COMMANDS: readonly AnyCommand[] = [
   partnerPackages,
   partnerCorridors,
   partnerRateLimit,
+  partnerStatement,
   keyIssue,
   keyList,
   keyRevoke,

@@ -94,12 +94,10 @@ async function readJournal(
   const isAsked = ({ tenant }: { readonly tenant: string }): boolean =>
     environment === undefined || tenant.endsWith(`_${environment}`)
   let lines = 0
-  for await (const { balances } of source.balances(period.from)) {
-    check.addOpening(balances.filter(isAsked))
-  }
   for await (const page of source.entries(actor, period)) {
     const entries = page.entries.filter(isAsked)
     for (const entry of entries) check.add(entry)
+    check.addOpening(page.opening.filter(isAsked))
     check.addClosing(page.balances.filter(isAsked))
     lines += entries.length
     await output.write(entries.map((entry) => journalLine(entry, source.shard)).join(''))

@@ -13,7 +13,7 @@ import { CLEARTEXT } from '../base/grpc_tls.js'
 import { contracts } from '../base/protos.js'
 import type { Period } from '../reconciliation/movement.js'
 import type { Actor } from './actor.js'
-import { faultOf, type OperatorAccess } from './calls.js'
+import { faultOf, Refused, type OperatorAccess } from './calls.js'
 import type { NamedTenant } from './tenant.js'
 
 export type { BalanceLine, LedgerEntry, LedgerPage }
@@ -22,25 +22,35 @@ export type { BalanceLine, LedgerEntry, LedgerPage }
 export interface LedgerSource {
   /** Empty: the only books. */
   readonly shard: string
-  /** Pages of entries, then of the balances at the end. @throws Refused, Error */
+  /** Opening balances, then entries, then balances at the end, in pages. @throws Refused, Error */
   entries(actor: Actor, period: Period, tenant?: NamedTenant): AsyncGenerator<LedgerPage>
   /** @throws Refused, Error */
   balances(at: Instant): AsyncGenerator<LedgerPage>
 }
 
 /** @throws Error while a shard is missing: sums without it would be wrong */
-export async function withLedgers<T>(
+export function withLedgers<T>(
   access: OperatorAccess,
   use: (sources: readonly LedgerSource[]) => Promise<T>,
 ): Promise<T> {
-  const { shards, among } = access
-  if (shards !== undefined && shards.missing.length > 0) {
-    throw new Error(`This needs every shard: ${shards.missing.join(', ')} did not answer.`)
+  const { missing = [] } = access.shards ?? {}
+  if (missing.length > 0) {
+    throw new Error(`This needs every shard: ${missing.join(', ')} did not answer.`)
   }
+  return withReachedLedgers(access, use)
+}
+
+/** The same without the shards that do not answer. @param deadline of all calls; default: none */
+export async function withReachedLedgers<T>(
+  access: OperatorAccess,
+  use: (sources: readonly LedgerSource[]) => Promise<T>,
+  deadline?: Instant,
+): Promise<T> {
+  const { shards, among } = access
   const named = [...(among?.reached ?? [])].find(([, address]) => address === access.address)
   const places = shards === undefined ? [[named?.[0] ?? '', access.address]] : shards.reached
   const opened = [...places].map(([shard = '', address = '']) =>
-    openLedger(shard, { ...access, address }),
+    openLedger(shard, { ...access, address }, deadline),
   )
   try {
     return await use(opened)
@@ -52,20 +62,40 @@ export async function withLedgers<T>(
 function openLedger(
   shard: string,
   { address, token, tls = CLEARTEXT }: OperatorAccess,
+  deadline: Instant | undefined,
 ): LedgerSource & { close(): void } {
   const { Ledger } = contracts<ProtoGrpcType>().causeway.operator.v1
   const client = new Ledger(address, tls.channelCredentials(address), tls.channelOptions(address))
+  const options = deadline === undefined ? {} : { deadline }
   return {
     shard,
-    entries: (actor, { from, to }, tenant) =>
-      pagesOf(
-        client.Entries({ actor, from, to, ...(tenant && { tenant }) }, bearer(token())),
-        address,
-      ),
-    balances: (at) => pagesOf(client.Balances({ at }, bearer(token())), address),
+    entries: (actor, { from, to }, tenant) => {
+      const request = { actor, from, to, ...(tenant && { tenant }) }
+      return pagesOf(client.Entries(request, bearer(token()), options), address)
+    },
+    balances: (at) => pagesOf(client.Balances({ at }, bearer(token()), options), address),
     close: () => client.close(),
   }
 }
+
+/** The ledger of the shard that has the partner. @throws Refused when none of them has it */
+export async function* entriesOfTenant(
+  sources: readonly LedgerSource[],
+  ...given: Required<Parameters<LedgerSource['entries']>>
+): AsyncGenerator<LedgerPage> {
+  for (const [i, source] of sources.entries()) {
+    try {
+      yield* source.entries(...given)
+      return
+    } catch (error) {
+      const isLast = i === sources.length - 1
+      if (isLast || !(error instanceof Refused) || !OF_OTHER_SHARD.includes(error.code)) throw error
+    }
+  }
+}
+
+/** A processor without cluster finds the tenant of another one invalid. */
+const OF_OTHER_SHARD = ['not_here', 'invalid_request']
 
 async function* pagesOf(
   stream: ClientReadableStream<LedgerPage>,

@@ -62,6 +62,7 @@ export const OPTIONS = {
   'with-keys': { about: 'copy the keys and tokens too, which open every secret of the copy' },
   rail: { value: 'NAME', about: 'a rail, by its name in RAILS_FILE' },
   corridor: { value: 'CORRIDOR', about: 'th_promptpay, vn_vietqr, or of payouts e.g. TH/THB' },
+  month: { value: 'MONTH', about: 'a calendar month (UTC), e.g. 2026-10' },
   environment: { value: 'ENV', about: 'sandbox or production' },
   dismiss: { about: 'no held payment matches it' },
 } as const satisfies Record<string, OptionSpec>

@@ -34,6 +34,7 @@ const PAGES = [
     '/webhooks',
     '/partners',
     '/partners/demo',
+    '/statements/demo?environment=sandbox',
   ],
   ...['/money', '/shards', '/callers', '/actions'],
 ]

@@ -138,6 +138,24 @@ void t.test('the console', async (t) => {
     t.equal((await post('/do/nothing', { form_token }, { cookie })).status, 404)
   })
 
+  await t.test('the statement of a partner as a page and as CSV', async (t) => {
+    const cookie = await signIn(stack)
+    const read = (path: string) => requestPage(`${url}${path}`, { headers: { cookie } })
+    const month = new Date().toISOString().slice(0, 7)
+    const asked = `month=${month}&environment=sandbox`
+    const page = await read(`/statements/demo?${asked}`)
+    t.match(page, { status: 200, text: `Statement of demo, ${month}` })
+    t.match(page.text, /deposit[^]*available/)
+    t.match(await read('/statements/demo?month=2199-01'), { text: '2199-01 has not begun.' })
+    t.match(await read('/statements/none'), { status: 404, text: 'none is no partner of ours.' })
+    t.match((await read('/partners/demo')).text, `/statements/demo?month=${month}&amp;environment`)
+    const csv = await read(`/statements/demo/statement.csv?${asked}`)
+    t.match(csv.headers, { 'content-disposition': 'attachment; filename="statement.csv"' })
+    t.match(csv.text, /^time,id,type,.+\r\n[^]*,closing_balance,,VND,available,,,1000000000\r\n$/)
+    await t.rejects(read('/statements/none/statement.csv'), 'it breaks off')
+    t.equal((await requestPage(`${url}/statements/demo/statement.csv`)).status, 303)
+  })
+
   await t.test('a session ends with the sign-out, and with the revocation', async (t) => {
     const cookie = await signIn(stack)
     const form_token = formTokenIn((await requestPage(`${url}/`, { headers: { cookie } })).text)

@@ -245,6 +245,76 @@ t.test('a journal equals the trial balance', async (t) => {
   t.match(await ops('journal'), { exitCode: 2, err: /--from DAY/ })
 })
 
+interface BalanceTransaction {
+  readonly id: string
+  readonly currency: string
+  readonly account: string
+  readonly amount: string
+  readonly balance: string
+}
+
+/** All balance transactions of the partner, oldest first. */
+async function balanceTransactions(): Promise<readonly BalanceTransaction[]> {
+  const found: BalanceTransaction[] = []
+  for (let query = ''; ;) {
+    const answer = await partner.request('GET', `/v1/balance_transactions?limit=3${query}`)
+    const page = answer.body as { data: BalanceTransaction[]; next_cursor: string | null }
+    found.push(...page.data)
+    if (page.next_cursor === null) return found.reverse()
+    query = `&cursor=${encodeURIComponent(page.next_cursor)}`
+  }
+}
+
+t.test('the statement of a partner equals its balance transactions', async (t) => {
+  const out = join(folder, 'partner.csv')
+  const month = new Date().toISOString().slice(0, 7)
+  const asked = ['partner', 'statement', 'demo', '--month', month, '--environment', 'sandbox']
+  const made = await ops(...asked, ...AS, '--out', out)
+  t.equal(made.exitCode, 0, made.err)
+  t.match(made.out, /^\d+ movements\. The month has not ended: later ones are missing\.$/m)
+  const rows = parse<Record<string, string>>(readFileSync(out), { columns: true })
+  const listed = await balanceTransactions()
+  const minor = (text: string): bigint => BigInt(text.replace('.', '') || 0)
+  const movements = rows.filter(({ id }) => id !== '')
+  t.same(
+    movements.map(({ id, currency, account, ...row }) => ({
+      ...{ id, currency, account, balance: String(minor(row['balance']!)) },
+      amount: String(minor(row['money_in']!) - minor(row['money_out']!)),
+    })),
+    listed.map(({ id, currency, account, amount, balance }) => {
+      return { id, currency, account, balance, amount }
+    }),
+  )
+  const balanceOf = (type: string) =>
+    rows
+      .filter((row) => row['type'] === type)
+      .map(({ currency, account, balance }) => `${currency} ${account} ${minor(balance!)}`)
+  const { body } = await partner.request('GET', '/v1/balances')
+  const { data } = body as { data: { currency: string; available: string; reserved: string }[] }
+  t.same(
+    balanceOf('closing_balance').sort(),
+    data
+      .flatMap(({ currency, available, reserved }) => [
+        ...[`${currency} available ${available}`, `${currency} reserved ${reserved}`],
+      ])
+      .filter((line) => balanceOf('closing_balance').includes(line) || !line.endsWith(' 0'))
+      .sort(),
+  )
+  t.ok(balanceOf('opening_balance').every((line) => line.endsWith(' 0')))
+  t.match(await ops.json(...asked, ...AS, '--out', out), { movements: listed.length })
+
+  const real = ['partner', 'statement', 'demo', '--month', month]
+  t.match(await ops(...real, ...AS), { exitCode: 0, out: /^time,id,type,[a-z_,]+\r\n$/ })
+  for (const [args, err] of [
+    [['demo', '--month', '2026-13'], /--month MONTH/],
+    [['demo', '--month', '2199-01'], /2199-01 has not begun/],
+    [['none', '--month', month], /There is no partner none/],
+    [['demo', '--month', month, '--json'], /--out FILE/],
+  ] as const) {
+    t.match(await ops('partner', 'statement', ...args), { exitCode: 2, err })
+  }
+})
+
 t.test('movements are read over gRPC', async (t) => {
   const { Reconciliation } = contracts<ProtoGrpcType>().causeway.operator.v1
   const client = new Reconciliation(stack.sandbox.grpc_address, credentials.createInsecure())

@@ -11,11 +11,12 @@ import { reconciliation } from './reconciliation.js'
 import { review } from './review.js'
 import { search } from './search.js'
 import { callers, shards } from './service.js'
+import { statement } from './statement.js'
 import { trace } from './trace.js'
 import { webhooks } from './webhooks.js'
 
 export const PAGES: readonly Page[] = [
   ...[overview, search, payment, trace, review, approvals, unknown, discrepancies],
   ...[reconciliation, webhooks],
-  ...[partners, partner, money, shards, callers, actionLog],
+  ...[partners, partner, statement, money, shards, callers, actionLog],
 ]

@@ -12,6 +12,7 @@ import {
   type PageContext,
 } from '../session/page.js'
 import { listCard, number } from './list_card.js'
+import { statementLinks } from './statement.js'
 
 const ENVIRONMENTS = ['sandbox', 'production'] as const
 /** Partners on a page, which are all that the search of the browser finds. */
@@ -117,6 +118,7 @@ async function environmentOf(context: PageContext, environment: string): Promise
     environment,
     html`
       ${keys} ${actions(formContext(context, backTo(context)), 'operate', [issue])} ${balances}
+      ${statementLinks(id, environment, context.now)}
       ${commandLine(`key list ${id} ${environment}`)}
     `,
   )

@@ -52,13 +52,14 @@ export function ledgerService(
   const sendBalances = async (
     stream: Stream<unknown>,
     below: number,
+    member: 'opening' | 'balances',
     tenant?: TenantId,
   ): Promise<ErrorCode | null> => {
     const read = await runFor(stream, ledgerBalances(below, tenant))
     if (!read.ok) return read.code
     const { balances } = read.view as BalancesView
     for (let at = 0; at < balances.length && !stream.cancelled; at += BALANCES_OF_A_PAGE) {
-      await write(stream, { balances: balances.slice(at, at + BALANCES_OF_A_PAGE) })
+      await write(stream, { [member]: balances.slice(at, at + BALANCES_OF_A_PAGE) })
     }
     return null
   }
@@ -89,6 +90,8 @@ export function ledgerService(
     if (!found.ok) return found.code
 
     const { from, below } = found.view as PostingRange
+    const fault = await sendBalances(stream, from, 'opening', tenant)
+    if (fault !== null) return fault
     let after: EntriesView['next'] = { posting: from, line: -1 }
     while (after !== null && !stream.cancelled) {
       const read = await runFor(stream, ledgerEntries(after, below, tenant))
@@ -97,7 +100,7 @@ export function ledgerService(
       after = next
       if (entries.length > 0) await write(stream, { entries: [...entries] })
     }
-    return sendBalances(stream, below, tenant)
+    return sendBalances(stream, below, 'balances', tenant)
   }
 
   return {
@@ -106,7 +109,8 @@ export function ledgerService(
       const at = momentOf(stream.request.at)
       if (at === null) return 'invalid_request'
       const found = await rangeAfter(stream, trialBalance(undefined), at, at)
-      return found.ok ? sendBalances(stream, (found.view as PostingRange).below) : found.code
+      if (!found.ok) return found.code
+      return sendBalances(stream, (found.view as PostingRange).below, 'balances')
     }),
   }
 }

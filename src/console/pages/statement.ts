@@ -1,0 +1,255 @@
+/** The monthly statement of a partner, to be printed. Its CSV is that of `partner statement`. */
+import { CommandFault } from '../../operations/command_fault.js'
+import { withReachedLedgers, type LedgerSource } from '../../operations/ledger_client.js'
+import {
+  monthIn,
+  STATEMENT_HEAD,
+  statementLines,
+  statementOf,
+  type StatementAccount,
+  type StatementMovement,
+  type StatementPeriod,
+} from '../../operations/partner_statement.js'
+import { instant, plus, SECOND, toRfc3339, type Instant } from '../../base/clock.js'
+import { html, NOTHING, type Content, type Html } from '../html/html.js'
+import { amount, card, commandLine, empty, facts, idLink, table, time } from '../html/parts.js'
+import { part, type Page, type PageContext } from '../session/page.js'
+import type { Clients } from '../session/uplink.js'
+import { number } from './list_card.js'
+
+const MOVEMENTS_SHOWN_MAX = 1_000
+/** A month of a million movements takes less. */
+const READ_WITHIN_MS = 60 * SECOND
+
+export const statement: Page = {
+  path: '/statements/:id',
+  render: async (context) => {
+    const { clients, id } = context
+    const asked = askedIn(context.query, context.now)
+    const { data } = await clients.partners.call('List', {})
+    if (!data.some(({ partner_id: name }) => name === id)) {
+      const body = card('Nothing has this name', empty(`${id} is no partner of ours.`))
+      return { title: 'Partner not found', status: 404, body }
+    }
+    const title = `Statement of ${id}, ${asked.month}`
+    if (asked.period === null) {
+      return { title, body: html`${form(id, asked)} ${card('No month', empty(asked.fault))}` }
+    }
+    const { period } = asked
+    const found = await part('The statement', readStatement(context, asked, period), (read) =>
+      statementOn(context, asked, period, read),
+    )
+    return { title, body: html`${form(id, asked)} ${found}` }
+  },
+}
+
+interface Asked {
+  readonly month: string
+  readonly environment: string
+}
+
+type AskedMonth = Asked &
+  ({ readonly period: StatementPeriod } | { readonly period: null; readonly fault: string })
+
+/** What the address of the page asks for: by default production, and this month. */
+function askedIn(query: URLSearchParams, now: Instant): AskedMonth {
+  const month = query.get('month') ?? toRfc3339(now).slice(0, 7)
+  const environment = query.get('environment') === 'sandbox' ? 'sandbox' : 'production'
+  try {
+    return { month, environment, period: monthIn(month, now) }
+  } catch (error) {
+    if (!(error instanceof CommandFault)) throw error
+    const fault = error.message.replace('--month MONTH', 'a month')
+    return { month: '', environment, period: null, fault }
+  }
+}
+
+const actorFor = ({ month }: Asked) => ({ name: '', reason: `statement of ${month}, console` })
+
+interface TypeSum {
+  readonly currency: string
+  readonly type: string
+  count: number
+  moneyIn: bigint
+  moneyOut: bigint
+}
+
+interface ReadStatement {
+  readonly accounts: readonly StatementAccount[]
+  /** The first ones. */
+  readonly movements: readonly StatementMovement[]
+  readonly count: number
+  /** Sums of the available balance. */
+  readonly types: readonly TypeSum[]
+}
+
+function readStatement(
+  { clients, id, now }: PageContext,
+  asked: Asked,
+  period: StatementPeriod,
+): Promise<ReadStatement> {
+  const tenant = { partner_id: id, environment: asked.environment }
+  const read = async (sources: readonly LedgerSource[]): Promise<ReadStatement> => {
+    const movements: StatementMovement[] = []
+    const types = new Map<string, TypeSum>()
+    let accounts: readonly StatementAccount[] = []
+    let count = 0
+    for await (const found of statementOf(sources, actorFor(asked), period, tenant)) {
+      if (found.kind !== 'movements') accounts = found.accounts
+      else {
+        count += found.movements.length
+        movements.push(...found.movements.slice(0, MOVEMENTS_SHOWN_MAX - movements.length))
+        for (const each of found.movements) addTo(types, each)
+      }
+    }
+    const inOrder = [...types].sort(([one], [other]) => (one < other ? -1 : 1))
+    return { accounts, movements, count, types: inOrder.map(([, sum]) => sum) }
+  }
+  return withReachedLedgers(clients.access, read, plus(now, READ_WITHIN_MS))
+}
+
+function addTo(types: Map<string, TypeSum>, movement: StatementMovement): void {
+  const { currency, type, account, amount: minor } = movement
+  if (account !== 'available') return
+  const key = `${currency} ${type}`
+  const sum = types.get(key) ?? { currency, type, count: 0, moneyIn: 0n, moneyOut: 0n }
+  sum.count += 1
+  if (minor > 0n) sum.moneyIn += minor
+  else sum.moneyOut -= minor
+  types.set(key, sum)
+}
+
+const addressOf = (path: string, { month, environment }: Asked): string =>
+  `${path}?${new URLSearchParams({ month, environment }).toString()}`
+
+const form = (id: string, { month, environment }: Asked): Html =>
+  html`<form class="filter two" action="/statements/${id}" aria-label="Statement">
+    <div class="field">
+      <label for="month">Month</label>
+      <input id="month" name="month" type="month" value="${month}" required />
+    </div>
+    <div class="field">
+      <label for="environment">Environment</label>
+      <select id="environment" name="environment">
+        ${['production', 'sandbox'].map(
+          (each) =>
+            html`<option ${each === environment ? html`selected` : NOTHING}>${each}</option>`,
+        )}
+      </select>
+    </div>
+    <button>Show</button>
+    <a class="button" href="/partners/${id}">The partner</a>
+  </form>`
+
+function statementOn(
+  { id, now }: PageContext,
+  asked: Asked,
+  { from, to, isOpen }: StatementPeriod,
+  { accounts, movements, count, types }: ReadStatement,
+): Html {
+  const rest = count - movements.length
+  const csv = addressOf(`/statements/${id}/statement.csv`, asked)
+  return html`${card(
+    'Balances',
+    html`${facts([
+      ['Partner', id],
+      ['Environment', asked.environment],
+      ['From', time(toRfc3339(from))],
+      ['Until', html`${time(toRfc3339(to))} ${isOpen && html`(the month has not ended)`}`],
+      ['Made', time(toRfc3339(now))],
+      ['Movements', String(count)],
+    ])}
+    ${table({
+      caption: 'Opening and closing balances',
+      columns: [
+        ...['Currency', 'Account', number('Opening'), number('In'), number('Out')],
+        number('Closing'),
+      ],
+      rows: accounts.map((each) => [
+        ...[each.currency, each.account],
+        ...amounts(each.currency, each.opening, each.moneyIn, each.moneyOut, each.closing),
+      ]),
+      empty: 'No money has moved yet.',
+    })}`,
+  )}
+  ${card(
+    'What changed the available balance',
+    table({
+      caption: 'Sums by type',
+      columns: ['Currency', 'Type', number('Movements'), number('In'), number('Out')],
+      rows: types.map(({ currency, type, count: lines, moneyIn, moneyOut }) => [
+        ...[currency, typeText(type), lines, ...amounts(currency, moneyIn, moneyOut)],
+      ]),
+      empty: 'Nothing.',
+    }),
+  )}
+  ${card(
+    'Movements',
+    html`${table({
+        caption: 'Movements in order',
+        columns: ['Time', 'Type', 'Of', 'Account', number('Amount'), number('Balance')],
+        rows: movements.map(movementRow),
+        empty: 'None in this period.',
+      })}
+      ${rest > 0 && html`<p class="hint">${rest} more are in the CSV.</p>`}
+      <p class="filters"><a class="button" href="${csv}" download>Statement as CSV</a></p>
+      ${commandLine(commandOf(id, asked))}`,
+  )}`
+}
+
+const amounts = (currency: string, ...minors: readonly bigint[]): readonly Content[] =>
+  minors.map((minor) => amount(currency, String(minor)))
+
+const typeText = (type: string): string => type.replaceAll('_', ' ')
+
+const movementRow = ({ at, type, entity, ...of }: StatementMovement): readonly Content[] => [
+  ...[time(toRfc3339(at)), typeText(type), idLink(entity), of.account],
+  ...amounts(of.currency, of.amount, of.balance),
+]
+
+const commandOf = (id: string, { month, environment }: Asked): string =>
+  `partner statement ${id} --month ${month} --environment ${environment} --out FILE`
+
+/** The months that the page of a partner links to. */
+export const statementLinks = (id: string, environment: string, now: Instant): Html =>
+  html`<p class="filters">
+    ${monthsBefore(now).map(
+      (month) =>
+        html`<a class="button" href="${addressOf(`/statements/${id}`, { month, environment })}"
+          >Statement ${month}</a
+        > `,
+    )}
+  </p>`
+
+/** The last month and this one. */
+function monthsBefore(now: Instant): readonly string[] {
+  const month = toRfc3339(now).slice(0, 7)
+  const before = toRfc3339(instant(Date.parse(`${month}-01`) - 1)).slice(0, 7)
+  return [before, month]
+}
+
+/** The CSV while it is read; it breaks off when the rest cannot be read. */
+export function statementCsv(
+  { access }: Clients,
+  partner: string,
+  query: URLSearchParams,
+  now: Instant,
+): ReadableStream<Uint8Array> {
+  const asked = askedIn(query, now)
+  const text = new TextEncoderStream()
+  const writer = text.writable.getWriter()
+  const write = async (): Promise<void> => {
+    if (asked.period === null) throw new CommandFault(asked.fault)
+    const { period } = asked
+    const tenant = { partner_id: partner, environment: asked.environment }
+    await withReachedLedgers(access, async (sources) => {
+      await writer.write(STATEMENT_HEAD)
+      for await (const found of statementOf(sources, actorFor(asked), period, tenant)) {
+        await writer.write(statementLines(found, period))
+      }
+    })
+    await writer.close()
+  }
+  write().catch((error: unknown) => writer.abort(error).catch(() => undefined))
+  return text.readable
+}
