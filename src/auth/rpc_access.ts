@@ -117,6 +117,7 @@ export const RPC_ACCESS = {
     ListRoutes: READ,
     SetBalanceAlert: OPERATE,
     Find: READ,
+    ShowSystem: READ,
     EnsureDemo: ['supervisor'],
   },
   'causeway.operator.v1.PartnerAdmin': {

@@ -22,6 +22,7 @@ export const PROCESS_FAMILIES = {
 export const SUPERVISOR_FAMILIES = {
   causeway_process_up: gauge('1 while a process of the stack is ready', 'process'),
   causeway_process_restarts_total: counter('Restarts of a process', 'process'),
+  causeway_process_pid: gauge('Process id while a process of the stack runs', 'process'),
   causeway_integrity_failed: gauge('1 when a database failed its integrity check'),
 } as const satisfies Families
 

@@ -30,7 +30,7 @@ export function reportProcess(metrics: Metrics): void {
   watchEventLoop(metrics)
 }
 
-const ownVersion = (): string =>
+export const ownVersion = (): string =>
   (JSON.parse(readFileSync(join(projectRoot(), 'package.json'), 'utf8')) as { version: string })
     .version
 

@@ -65,6 +65,7 @@ import { sign } from './sign.js'
 import { partnerStatement } from './statement_command.js'
 import { submissionsList, submissionsPause, submissionsResume } from './submissions.js'
 import { storeCopy } from './store.js'
+import { systemShow } from './system.js'
 import { trialBalance } from './trial_balance.js'
 import { verify } from './verify.js'
 import {
@@ -149,6 +150,7 @@ export const COMMANDS: readonly AnyCommand[] = [
   listen,
   sign,
   verify,
+  systemShow,
   configShow,
   productionCheck,
   doctor,

@@ -100,6 +100,8 @@ const CALLER_LIST = combined((answers, shards) => {
   return { data: data.sort((one, other) => order(textAt(one, ['name']), textAt(other, ['name']))) }
 })
 
+const SYSTEM = combined((answers) => ({ data: all(answers, 'data') }))
+
 /** An entry that is equal in all shards once; otherwise each shard's own entry, newest first. */
 const RATES = combined((answers) => ({
   data: distinct(answers).sort(
@@ -162,6 +164,7 @@ const POLICIES: Readonly<Record<string, Policy | ((request: Message) => Policy)>
   'Operator/ListDiscrepancies': oldestFirst('created_at'),
   'Operator/ResolveDiscrepancy': HOLDER,
   'Operator/Find': FOUND,
+  'Operator/ShowSystem': SYSTEM,
   'PartnerAdmin/List': oldestFirst('created_at'),
   'PartnerAdmin/Suspend': HOLDER,
   'PartnerAdmin/Resume': HOLDER,

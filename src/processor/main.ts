@@ -29,7 +29,7 @@ import { FILES, highWaterOf } from '../base/subjects.js'
 import { busServer } from '../bus/bus_server.js'
 import { connectBus } from '../bus/nats.js'
 import { createMetrics } from '../metrics/metrics.js'
-import { ownPage, reportProcess } from '../metrics/process_metrics.js'
+import { ownPage, ownVersion, reportProcess } from '../metrics/process_metrics.js'
 import { reportStoreFile } from '../metrics/store_files.js'
 import { connectRail, type ConnectedRail } from '../rails/client.js'
 import { SANDBOX_RAIL } from '../rails/rail.js'
@@ -75,6 +75,7 @@ import { createServer, prepareContracts, type ServerLinks } from './server.js'
 import { createCommittedEvents } from './servers/event_watch.js'
 import type { GatewayProgress } from './servers/command_stream.js'
 import { directoryService, type ShardInfo } from './servers/directory_stream.js'
+import { systemState } from './servers/operator/system.js'
 import type { NewestEvent } from './servers/webhook_control.js'
 
 /** The process must restart: its memory may differ from the disk. */
@@ -92,6 +93,8 @@ const { replaces } = programOptions(
 const settings = readSettings()
 requirePrivateDataDir(settings)
 const log = createLog('processor', settings)
+const version = ownVersion()
+const startedAt = systemClock.now()
 const clock = createBooksClock(systemClock)
 const random = systemRandom()
 const yieldToEventLoop = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
@@ -284,6 +287,7 @@ const links: ServerLinks = {
   placements: member,
   progress: settings.STORE_URL === '' ? undefined : gatewayProgress(),
   shards: member?.cluster,
+  systemState: () => systemState({ settings, version, startedAt, shard: member?.shard ?? '' }),
 }
 await catchUpSettings()
 const dependencies = { clock, random, sampler: tracer?.sampler, memory, pipeline, reader }

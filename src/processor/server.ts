@@ -7,6 +7,7 @@
  *   internal services only.
  */
 import type { ServiceDefinition, UntypedServiceImplementation } from '@grpc/grpc-js'
+import type { ProcessorState } from '../../protos/types/causeway/operator/v1/ProcessorState.js'
 import type { ProtoGrpcType as AccountProto } from '../../protos/types/account.js'
 import type { ProtoGrpcType as ApprovalsProto } from '../../protos/types/approvals.js'
 import type { ProtoGrpcType as BeneficiariesProto } from '../../protos/types/beneficiaries.js'
@@ -60,6 +61,7 @@ import { recoveryService, type RecoveryDependencies } from './servers/recovery.j
 import { NO_STATEMENTS } from './recovery/statement_check.js'
 import type { ShardAdmin } from './cluster/member.js'
 import { shardsService } from './servers/shards.js'
+import { systemCalls } from './servers/operator/system.js'
 import type { UnaryDependencies } from './servers/unary_handler.js'
 import { webhookAdminService } from './servers/webhook_admin.js'
 
@@ -107,6 +109,8 @@ export interface ServerLinks extends RecoveryDependencies {
   readonly progress?: GatewayProgress | undefined
   /** Undefined: this processor is in no cluster. */
   readonly shards?: ShardAdmin | undefined
+  /** What `ShowSystem` answers. Default: it is not known. */
+  readonly systemState?: () => ProcessorState
 }
 
 const NO_LINKS: ServerLinks = {
@@ -136,6 +140,7 @@ export function createServer(
     placements,
     progress,
     shards,
+    systemState = () => ({}),
     ...recovery
   }: ServerLinks = NO_LINKS,
   tls = CLEARTEXT,
@@ -187,7 +192,8 @@ export function createServer(
   add(v1.WebhookEndpoints, { ...callsOf('WebhookEndpoints', call), ...endpointCalls(call) })
   add(v1.Events, { ...callsOf('Events', call), ...eventCalls(call), Watch: watch.watch })
   add(v1.Accounts, callsOf('Accounts', call))
-  add(operator.v1.Operator, operatorService(dependencies, pools, placements, shards))
+  const system = systemCalls(systemState)
+  add(operator.v1.Operator, operatorService(dependencies, pools, placements, shards, system))
   add(operator.v1.PartnerAdmin, partnerAdminService(dependencies))
   add(operator.v1.Ledger, ledgerService(dependencies))
   add(operator.v1.Reconciliation, reconciliationService(dependencies))

@@ -103,6 +103,9 @@ function ownMetrics({ managedProcesses, integrity, disk }: StackState): Metrics 
   metrics.readAll('causeway_process_restarts_total', () =>
     managedProcesses.map(({ name, restarts }) => [restarts, name]),
   )
+  metrics.readAll('causeway_process_pid', () =>
+    managedProcesses.flatMap(({ name, pid }) => (pid === undefined ? [] : [[pid, name] as const])),
+  )
   metrics.read('causeway_integrity_failed', () => Number(integrity() === 'failed'))
   metrics.read('causeway_disk_free_bytes', () => disk.freeBytes())
   metrics.read('causeway_disk_low', () => Number(disk.isLow()))

@@ -5,6 +5,9 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import t, { type Test } from 'tap'
+import { systemClock } from '../../src/base/clock.js'
+import { CLEARTEXT } from '../../src/base/grpc_tls.js'
+import { connectRecovery } from '../../src/operations/operator_client.js'
 import { skipsBrowser, startBrowser } from '../docs/browser.js'
 import { eventually } from '../support/eventually.js'
 import { operatorCli } from '../support/operator_cli.js'
@@ -36,7 +39,7 @@ const PAGES = [
     '/partners/demo',
     '/statements/demo?environment=sandbox',
   ],
-  ...['/money', '/shards', '/callers', '/actions'],
+  ...['/money', '/shards', '/callers', '/system', '/actions'],
 ]
 
 t.setTimeout(0)
@@ -282,6 +285,20 @@ void t.test('the console', { skip: skipsBrowser }, async (t) => {
     }
   })
 
+  await t.test('the system page shows processes, migrations, settings and backups', async (t) => {
+    await recordBackup(stack, `backup ${HOSTILE.slice(0, -8)}`)
+    await page.goto(`${url}/system`)
+    const row = page.locator('tr:has(strong:text-is("processor"))')
+    t.match(await row.innerText(), new RegExp(`ready[^]* s\\s+0\\s+${stack.pidOf('processor')}\\s`))
+    const text = await main()
+    t.match(text, /SQLite\s+\d+, newest \d{4}_/)
+    t.match(text, /CALLERS\s+…[^]*NATS_URL\s+nats:\/\/…@127[^]*RAIL_TOKEN\s+…\s/)
+    t.match(text, /backup "><img src=x onerror=alert\(1\)>[^]*epoch 1/)
+    t.notMatch(await page.content(), /sha256:[0-9a-f]{64}/, 'no credential')
+    const shown = await ops.json('system', 'show')
+    t.match(text, (shown as { data: { version: string }[] }).data[0]?.version)
+  })
+
   await t.test('submissions are paused and resumed', async (t) => {
     const act = async (what: string, button: string, reason: string): Promise<string> => {
       await page.goto(`${url}/money`)
@@ -380,6 +397,17 @@ void t.test('the console', { skip: skipsBrowser }, async (t) => {
     t.match(await main(), 'take payments')
   })
 })
+
+async function recordBackup(
+  { sandbox, token }: Awaited<ReturnType<typeof startConsoleStack>>,
+  backup: string,
+): Promise<void> {
+  const access = { address: sandbox.grpc_address, token: () => token, tls: CLEARTEXT }
+  const recovery = connectRecovery(access, systemClock)
+  const actor = { name: '', reason: 'backup' }
+  await recovery.call('NoteBackup', { actor, backup, outcome: 'epoch 1, batch 7, audit clean' })
+  recovery.close()
+}
 
 /** Payouts from this amount on are held. */
 async function holdFrom(t: Test, ops: ReturnType<typeof operatorCli>): Promise<void> {

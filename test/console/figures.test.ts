@@ -133,7 +133,7 @@ void t.test('a page that does not answer is missing, the others are drawn', asyn
   const figures = createFigures({
     ...{ addresses: [own, closed], clock: systemClock, everyMs: 20 },
   })
-  t.same(figures.state(), { isKnown: true, missing: [], points: [] })
+  t.same(figures.state(), { isKnown: true, missing: [], points: [], processes: [] })
   figures.start()
   t.teardown(() => figures.stop())
   await eventually('there are points', () => Promise.resolve(figures.state().points.length > 1))

@@ -98,6 +98,7 @@ void t.test('exactly the commands that change data take --as and --reason', asyn
       'listen',
       'sign METHOD PATH',
       'verify METHOD PATH',
+      'system show',
       'config show',
       'production check',
       'doctor',

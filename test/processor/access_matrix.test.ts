@@ -19,7 +19,7 @@ import { aRail, shortFolder } from '../rails/harness.js'
 /** The permitted calls of each kind of caller; all others are denied. */
 const READ = `
   Operator/ListRates Operator/TrialBalance Operator/ListHeldPayouts Operator/ShowPayout
-  Operator/Find Operator/ListUnknownOutcomes Operator/ShowIntent
+  Operator/Find Operator/ShowSystem Operator/ListUnknownOutcomes Operator/ShowIntent
   Operator/ListDiscrepancies Operator/ListRoutes Operator/ListSubmissionPauses Operator/ShowPayee
   PartnerAdmin/List PartnerAdmin/ListKeys PartnerAdmin/ListActions
   Ledger/Entries Ledger/Balances

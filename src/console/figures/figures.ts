@@ -7,6 +7,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { MINUTE, SECOND, type Clock } from '../../base/clock.js'
 import { readMetrics, type ProcessValues } from './metrics_text.js'
+import { processesOn, type ProcessState } from './processes.js'
 import { pointBetween, type Point, type Reading } from './points.js'
 
 export const KEPT_MS = 15 * MINUTE
@@ -21,6 +22,8 @@ export interface FiguresState {
   readonly missing: readonly string[]
   /** Oldest first. */
   readonly points: readonly Point[]
+  /** Those of the last reading. */
+  readonly processes: readonly ProcessState[]
 }
 
 export interface Figures {
@@ -47,11 +50,13 @@ export function createFigures({
   let points: readonly Point[] = []
   let missing: readonly string[] = []
   let last: Reading | undefined
+  let processes: readonly ProcessState[] = []
 
   const read = async (): Promise<void> => {
     const pages = await Promise.all(addresses.map(readPage))
     const at = clock.now()
     missing = addresses.filter((_, i) => pages[i] === null)
+    processes = pages.flatMap((page, i) => (page === null ? [] : processesOn(addresses[i]!, page)))
     const reading = { at, processes: processesOf(addresses, pages) }
     const point = last === undefined ? null : pointBetween(last, reading)
     last = reading
@@ -66,7 +71,7 @@ export function createFigures({
     }
   }
   return {
-    state: () => ({ isKnown: addresses.length > 0, missing, points }),
+    state: () => ({ isKnown: addresses.length > 0, missing, points, processes }),
     start: () => {
       if (addresses.length > 0) void run()
     },

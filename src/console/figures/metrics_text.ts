@@ -15,6 +15,12 @@ export const FAMILIES = {
   causeway_http_authentication_refusals_total: ['reason'],
   causeway_http_limited_total: ['limit'],
   causeway_shard_epoch: ['shard'],
+  causeway_build_info: ['version'],
+  causeway_process_up: [],
+  causeway_process_pid: [],
+  causeway_process_restarts_total: [],
+  causeway_process_start_time_seconds: [],
+  causeway_process_resident_memory_bytes: [],
 } as const satisfies Readonly<Record<`causeway_${string}`, readonly string[]>>
 
 export type FamilyName = keyof typeof FAMILIES

@@ -53,6 +53,7 @@ const NAVIGATION: readonly (readonly [group: string, pages: readonly (readonly s
     [
       ['/shards', 'Shards'],
       ['/callers', 'Callers'],
+      ['/system', 'System'],
       ['/actions', 'Action log'],
     ],
   ],

@@ -12,11 +12,12 @@ import { review } from './review.js'
 import { search } from './search.js'
 import { callers, shards } from './service.js'
 import { statement } from './statement.js'
+import { system } from './system.js'
 import { trace } from './trace.js'
 import { webhooks } from './webhooks.js'
 
 export const PAGES: readonly Page[] = [
   ...[overview, search, payment, trace, review, approvals, unknown, discrepancies],
   ...[reconciliation, webhooks],
-  ...[partners, partner, statement, money, shards, callers, actionLog],
+  ...[partners, partner, statement, money, shards, callers, system, actionLog],
 ]

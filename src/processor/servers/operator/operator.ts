@@ -31,6 +31,7 @@ import type { WebhookPools } from '../../queries/webhook_pools.js'
 import { sharedSetting, type SettingLog } from './shared_settings.js'
 import { placedCall, type Placements } from '../placed_call.js'
 import { paymentCalls } from './payments.js'
+import { systemCalls } from './system.js'
 import {
   actingAs,
   operatorWork,
@@ -46,6 +47,7 @@ export function operatorService(
   pools: WebhookPools,
   placements?: Placements,
   cluster?: SettingLog,
+  system = systemCalls(() => ({})),
 ): OperatorHandlers {
   const { memory } = dependencies
   const setRouteHere = unary<SetRoute, Route>(dependencies, ({ actor, route }) => {
@@ -63,6 +65,7 @@ export function operatorService(
     setRouteHere,
   )
   return {
+    ...system,
     CreatePartner: placedCall(
       placements,
       (request) => request.partner_id,

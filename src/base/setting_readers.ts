@@ -1,0 +1,83 @@
+/** Which settings each program reads. A test compares the table with the programs. */
+import type { SettingName } from './settings.js'
+
+const OPS = ['OPS_HOST', 'OPS_PORT', 'OPS_HOSTS'] as const
+const NATS = [
+  ...(['NATS_URL', 'NATS_TLS_CA_FILE', 'NATS_TLS_CERT_FILE', 'NATS_TLS_KEY_FILE'] as const),
+] as const
+const OTLP = ['OTLP_URL', 'OTLP_HEADERS_FILE', 'TRACE_SAMPLE'] as const
+const GRPC_TLS = ['GRPC_TLS_CERT_FILE', 'GRPC_TLS_KEY_FILE', 'GRPC_TLS_CA_FILE'] as const
+
+/** Settings by main file. */
+export const SETTINGS_READ_BY = {
+  'src/rails/sandbox/main.js': [
+    ...(['DATA_DIR', 'RAIL_LISTEN', 'RAIL_DELAY_MS', 'LOG_LEVEL', 'LOG_FORMAT'] as const),
+    'CALLERS',
+    ...GRPC_TLS,
+    ...OPS,
+    ...OTLP,
+  ],
+  'src/rails/iso20022/main.js': [
+    ...(['DATA_DIR', 'RAIL_LISTEN', 'ISO20022_FILE', 'LOG_LEVEL', 'LOG_FORMAT'] as const),
+    'CALLERS',
+    ...GRPC_TLS,
+    ...OPS,
+    ...OTLP,
+  ],
+  'src/rails/switch/main.js': [
+    ...(['DATA_DIR', 'ISO20022_FILE', 'LOG_LEVEL', 'LOG_FORMAT'] as const),
+  ],
+  'src/processor/main.js': [
+    ...(['DATA_DIR', 'GRPC_HOST', 'GRPC_PORT', 'BRAND', 'LOG_LEVEL'] as const),
+    ...(['LOG_FORMAT', 'GRPC_SOCKET', 'RAIL_ADDRESS', 'RAILS_FILE'] as const),
+    ...NATS,
+    ...(['LOG_CREATED_PER_SECOND', 'LOG_TRANSITIONS_PER_SECOND'] as const),
+    ...([
+      'STORE_URL',
+      'STORE_SYNC',
+      'SHARD',
+      'CLUSTER',
+      'PROCESSOR_NAME',
+      'GRPC_ADVERTISE',
+    ] as const),
+    ...GRPC_TLS,
+    ...OPS,
+    ...OTLP,
+    ...(['PRODUCTION_HOSTS', 'MASTER_KEY_FILE', 'RECOVERY', 'WARM_ACTORS'] as const),
+    ...(['ALLOW_SANDBOX_RAIL_IN_PRODUCTION', 'WEBHOOK_POOLS'] as const),
+    ...(['DISK_RESERVE_MB', 'CALLERS', 'RAIL_TOKEN', 'RATE_LIMIT_PER_SECOND'] as const),
+    ...(['SESSION_TTL_S', 'QUOTE_TTL_S', 'INTENT_TTL_S', 'RAIL_SUBMIT_TTL_S'] as const),
+    ...(['REVIEW_TTL_S', 'DUPLICATE_SCAN_WINDOW_S', 'SPREAD_BPS', 'RATE_MAX_AGE_S'] as const),
+    ...(['TH_LIMIT_TRANSACTION_THB', 'TH_LIMIT_DAY_THB', 'TH_LIMIT_MONTH_THB'] as const),
+    ...(['TH_MINIMUM_SATANG', 'VN_MINIMUM_VND', 'SECOND_OPERATOR_FROM'] as const),
+  ],
+  'actors/webhook/main.js': [
+    ...(['PROCESSOR_ADDRESS', 'PROCESSORS', 'PROCESSOR_TOKEN'] as const),
+    'WEBHOOK_POOL_NUMBER',
+    ...NATS,
+    ...GRPC_TLS,
+    ...OPS,
+    ...OTLP,
+    ...(['DATA_DIR', 'BRAND', 'LOG_LEVEL', 'LOG_FORMAT', 'RATE_LIMIT'] as const),
+    ...(['LOG_TRANSITIONS_PER_SECOND', 'STORE_URL', 'WEBHOOK_STORE_URL'] as const),
+    ...(['WEBHOOK_POOL_SCHEMA'] as const),
+    ...(['WEBHOOK_ALLOW_PRIVATE', 'WEBHOOK_RATE_PER_SECOND'] as const),
+    ...(['WEBHOOK_MAX_ATTEMPTS', 'WEBHOOK_BACKOFF_SCALE_PCT'] as const),
+  ],
+  'src/console/main.js': [
+    ...(['CONSOLE_HOST', 'CONSOLE_PORT', 'CONSOLE_HOSTS', 'LOG_LEVEL', 'LOG_FORMAT'] as const),
+    ...(['PROCESSOR_ADDRESS', 'PROCESSORS', 'CONSOLE_METRICS'] as const),
+    ...GRPC_TLS,
+  ],
+  'gateway/main.js': [
+    ...(['PROCESSOR_ADDRESS', 'PROCESSORS', 'PROCESSOR_TOKEN'] as const),
+    ...GRPC_TLS,
+    ...OPS,
+    ...OTLP,
+    ...(['HTTP_HOST', 'HTTP_PORT', 'BRAND', 'LOG_LEVEL', 'LOG_FORMAT'] as const),
+    ...(['LOG_REQUESTS_PER_SECOND', 'LOG_REFUSALS_PER_SECOND'] as const),
+    ...(['RATE_LIMIT', 'RATE_LIMIT_PER_SECOND', 'RATE_LIMIT_PER_ADDRESS'] as const),
+    ...(['TRUSTED_PROXIES', 'SANDBOX_HOSTS', 'PRODUCTION_HOSTS'] as const),
+    ...(['TLS_CERT_FILE', 'TLS_KEY_FILE'] as const),
+  ],
+} as const satisfies Record<string, readonly SettingName[]>
