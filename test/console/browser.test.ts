@@ -39,7 +39,14 @@ const PAGES = [
     '/partners/demo',
     '/statements/demo?environment=sandbox',
   ],
-  ...['/money', '/shards', '/callers', '/system', '/actions'],
+  ...[
+    '/money',
+    '/entries?environment=sandbox&account=prefund&currency=VND',
+    '/shards',
+    '/callers',
+    '/system',
+    '/actions',
+  ],
 ]
 
 t.setTimeout(0)

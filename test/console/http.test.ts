@@ -1,5 +1,6 @@
 /** The console without a browser: access, headers, origins, sessions. */
 import t from 'tap'
+import { DAY } from '../../src/base/clock.js'
 import { ACTION_NAMES } from '../../src/console/actions/actions.js'
 import { eventually } from '../support/eventually.js'
 import { operatorCli } from '../support/operator_cli.js'
@@ -241,6 +242,27 @@ void t.test('the console', async (t) => {
     const { text } = await requestPage(`${several}/`, { headers: { cookie } })
     t.match(text, /<strong>[^<]+<\/strong> take payments/)
     t.match(text, `${silent}</strong> no processor serves it`)
+  })
+
+  await t.test('the entries of an account are read, and that is recorded', async (t) => {
+    const cookie = await signIn(stack)
+    const read = (path: string) => requestPage(`${url}${path}`, { headers: { cookie } })
+    const asked = '/entries?environment=sandbox&account=prefund&currency=USD'
+    t.match((await read('/money')).text, asked.replaceAll('&', '&amp;'))
+    // The funds of the demo partner are of this day, or of the one before.
+    const days = [0, 1].map((ago) => new Date(Date.now() - ago * DAY).toISOString().slice(0, 10))
+    const texts = await Promise.all(
+      days.map(async (day) => (await read(`${asked}&day=${day}`)).text),
+    )
+    t.match(texts.join(''), /demo<\/div>[^]*deposit[^]*USD 10,000,000\.00/)
+    for (const query of ['&day=2020-01-01&since=12:00', '&day=2020-01-01']) {
+      t.match((await read(asked + query)).text, 'It has no entries in this time.')
+    }
+    for (const hostile of ['%3Cb%3E', 'prefund%00', 'x'.repeat(99), '']) {
+      t.equal((await read(asked.replace('prefund', hostile))).status, 404)
+    }
+    t.equal((await read(`${asked}&day=2199-01-01`)).status, 404)
+    t.match((await read('/actions')).text, /read_ledger[^]*entries of prefund USD on \d{4}/)
   })
 
   await t.test('it does not listen beyond loopback', async (t) => {

@@ -6,6 +6,7 @@ import type { Instant } from '../../base/clock.js'
 import { html, type Content, type Html } from '../html/html.js'
 import { amount, badge, card, commandLine, incomplete, table, time } from '../html/parts.js'
 import { missingIn, part, type Page } from '../session/page.js'
+import { entriesPath } from './entries.js'
 import { number } from './list_card.js'
 import { submissionsCard } from './submissions.js'
 
@@ -88,7 +89,9 @@ function balanceTable(lines: readonly Line[]): Html {
     caption: 'Sums of the accounts of all partners',
     columns: ['Environment', 'Account', 'Currency', number('Sum')],
     rows: inOrder.map(([, { line, environment, sum }]) => [
-      ...[environment, line.account, line.currency, amount(line.currency, String(sum))],
+      environment,
+      html`<a href="${entriesPath(environment, line.account, line.currency)}">${line.account}</a>`,
+      ...[line.currency, amount(line.currency, String(sum))],
     ]),
     empty: 'No money has moved yet.',
   })

@@ -2,6 +2,7 @@
 import type { Page } from '../session/page.js'
 import { actionLog } from './action_log.js'
 import { discrepancies } from './discrepancies.js'
+import { entries } from './entries.js'
 import { money } from './money.js'
 import { overview } from './overview.js'
 import { partner, partners } from './partners.js'
@@ -19,5 +20,5 @@ import { webhooks } from './webhooks.js'
 export const PAGES: readonly Page[] = [
   ...[overview, search, payment, trace, review, approvals, unknown, discrepancies],
   ...[reconciliation, webhooks],
-  ...[partners, partner, statement, money, shards, callers, system, actionLog],
+  ...[partners, partner, statement, money, entries, shards, callers, system, actionLog],
 ]

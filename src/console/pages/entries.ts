@@ -1,0 +1,172 @@
+/**
+ * The entries of one account of all partners on one day, from a time of the day on.
+ *
+ * - Reading them is recorded in the action log, as the journal's is.
+ * - What is read for a page is bounded; the journal has all of them.
+ */
+import { withReachedLedgers, type LedgerEntry } from '../../operations/ledger_client.js'
+import { DAY, instant, plus, SECOND, toRfc3339, type Instant } from '../../base/clock.js'
+import { html, NOTHING, type Html } from '../html/html.js'
+import {
+  amount,
+  card,
+  clockText,
+  commandLine,
+  empty,
+  idLink,
+  incomplete,
+  table,
+} from '../html/parts.js'
+import { part, type Page, type PageContext } from '../session/page.js'
+import { number } from './list_card.js'
+
+const SHOWN_MAX = 200
+/** Entries of a shard that are looked through: some hundred milliseconds. */
+const READ_MAX = 20_000
+const READ_WITHIN_MS = 10 * SECOND
+
+export const entriesPath = (environment: string, account: string, currency: string): string =>
+  `/entries?${new URLSearchParams({ environment, account, currency }).toString()}`
+
+export const entries: Page = {
+  path: '/entries',
+  render: async (context) => {
+    const asked = askedIn(context)
+    if (asked === null) {
+      const body = card('No such account', empty('Choose an account of the trial balance.'))
+      return { title: 'Entries', status: 404, body }
+    }
+    const title = `Entries of ${asked.account}, ${asked.environment} ${asked.currency}`
+    const found = await part('The entries', readEntries(context, asked), (read) =>
+      entriesCard(context, asked, read),
+    )
+    return { title, body: html`${form(asked)} ${found}` }
+  },
+}
+
+interface Asked {
+  readonly environment: string
+  readonly account: string
+  readonly currency: string
+  readonly day: string
+  /** `HH:MM`, UTC. */
+  readonly since: string
+  readonly from: Instant
+  readonly to: Instant
+}
+
+/** Null: the address of the page names no account, or no day. */
+function askedIn({ query, now }: PageContext): Asked | null {
+  const given = (name: string, shape: RegExp, otherwise = ''): string => {
+    const value = query.get(name) ?? ''
+    return shape.test(value) ? value : otherwise
+  }
+  const environment = given('environment', /^(sandbox|production)$/)
+  const account = given('account', /^[a-z_]{1,40}$/)
+  const currency = given('currency', /^[A-Z]{3}$/)
+  const day = given('day', /^\d{4}-\d{2}-\d{2}$/, toRfc3339(now).slice(0, 10))
+  const since = given('since', /^\d{2}:\d{2}$/, '00:00')
+  const [from, begins] = [Date.parse(`${day}T${since}:00Z`), Date.parse(`${day}T00:00:00Z`)]
+  const isNamed = environment !== '' && account !== '' && currency !== ''
+  if (!isNamed || Number.isNaN(from) || begins > now) return null
+  const to = plus(instant(begins), DAY)
+  return { environment, account, currency, day, since, from: instant(from), to }
+}
+
+interface ReadEntries {
+  readonly entries: readonly LedgerEntry[]
+  /** Epoch milliseconds: nothing is left out before. Null: nothing at all is. */
+  readonly isWholeUntil: number | null
+}
+
+function readEntries({ clients, now }: PageContext, asked: Asked): Promise<ReadEntries> {
+  const { account, currency, day, from, to } = asked
+  const actor = { name: '', reason: `entries of ${account} ${currency} on ${day}, console` }
+  const isAsked = (entry: LedgerEntry): boolean =>
+    entry.account === account &&
+    entry.currency === currency &&
+    entry.tenant.endsWith(`_${asked.environment}`)
+  return withReachedLedgers(
+    clients.access,
+    async (sources) => {
+      const all = await Promise.all(
+        sources.map(async (source) => {
+          const found: LedgerEntry[] = []
+          let read = 0
+          for await (const page of source.entries(actor, { from, to })) {
+            found.push(...page.entries.filter(isAsked))
+            read += page.entries.length
+            const last = page.entries.at(-1)
+            if (last !== undefined && (found.length > SHOWN_MAX || read >= READ_MAX)) {
+              return { found, until: Number(last.at) }
+            }
+          }
+          return { found, until: Infinity }
+        }),
+      )
+      const inOrder = all
+        .flatMap(({ found }) => found)
+        .toSorted((one, other) => Number(one.at) - Number(other.at))
+      const next = inOrder[SHOWN_MAX]
+      const until = Math.min(Number(next?.at ?? Infinity), ...all.map((each) => each.until))
+      const shown = inOrder.slice(0, SHOWN_MAX).filter(({ at }) => Number(at) <= until)
+      return { entries: shown, isWholeUntil: until === Infinity ? null : until }
+    },
+    plus(now, READ_WITHIN_MS),
+  )
+}
+
+const form = ({ environment, account, currency, day, since }: Asked): Html =>
+  html`<form class="filter two" action="/entries" aria-label="Entries">
+    ${Object.entries({ environment, account, currency }).map(
+      ([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`,
+    )}
+    <div class="field">
+      <label for="day">Day, UTC</label>
+      <input id="day" name="day" type="date" value="${day}" required />
+    </div>
+    <div class="field">
+      <label for="since">From</label>
+      <input id="since" name="since" type="time" value="${since}" required />
+    </div>
+    <button>Show</button>
+    <a class="button" href="/money">All accounts</a>
+  </form>`
+
+function entriesCard(
+  { clients }: PageContext,
+  { day }: Asked,
+  { entries: found, isWholeUntil: until }: ReadEntries,
+): Html {
+  return html`${incomplete(clients.access.shards?.missing ?? [])}
+  ${card(
+    'In order of posting',
+    html`<div class="entries">
+        ${table({
+          caption: 'Entries of the account',
+          columns: ['Posted', 'Partner', 'Type', 'Of', number('Amount'), number('Balance')],
+          rows: found.map((entry) => [
+            html`<time datetime="${timeOf(entry)}">${timeOf(entry).slice(11, 19)}</time>`,
+            entry.tenant.slice(0, entry.tenant.lastIndexOf('_')),
+            entry.type.replaceAll('_', ' '),
+            idLink(entry.entity),
+            amount(entry.currency, entry.amount),
+            amount(entry.currency, entry.balance),
+          ]),
+          empty:
+            until !== null ? 'None in what was looked through.' : 'It has no entries in this time.',
+        })}
+      </div>
+      ${
+        until === null
+          ? NOTHING
+          : html`<p class="hint">
+              There can be more after ${clockText(instant(until))}: choose a later time. The journal
+              has all of them.
+            </p>`
+      }
+      ${commandLine(`journal --from ${day} --out journal-${day}.csv`)}`,
+  )}`
+}
+
+const timeOf = ({ at }: LedgerEntry): string => toRfc3339(instant(Number(at)))
