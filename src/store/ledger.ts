@@ -25,8 +25,15 @@ export interface Ledger {
     limit: number,
     tenant?: TenantId,
   ): Promise<readonly Row<'entries'>[]>
-  /** The balance of each account after all postings below this one, by account. */
-  balancesBelow(posting: number, tenant?: TenantId): Promise<ReadonlyMap<string, bigint>>
+  /**
+   * The balance of each account after all postings below this one, by account. `rest` is awaited
+   * between two reads.
+   */
+  balancesBelow(
+    posting: number,
+    rest: () => Promise<void>,
+    tenant?: TenantId,
+  ): Promise<ReadonlyMap<string, bigint>>
 }
 
 type Read = <R>(statement: Statement) => Promise<R[]>
@@ -55,7 +62,7 @@ export function createLedger(read: Read, readPage: ReadPage): Ledger {
     firstPostingAt,
     entries: (after, below, limit, tenant) =>
       readPage(rangeStatement(after, below, limit, tenant), TABLES.entries.columns),
-    balancesBelow: async (posting, tenant) => {
+    balancesBelow: async (posting, rest, tenant) => {
       const rows = await read<AccountRow>(accountsStatement(tenant))
       const balances = new Map(rows.map(({ id, balance }) => [id, BigInt(balance)]))
       const end = (rows[0]?.last ?? 0) + 1
@@ -69,6 +76,7 @@ export function createLedger(read: Read, readPage: ReadPage): Ledger {
         )) {
           balances.set(account, (balances.get(account) ?? 0n) - BigInt(amount))
         }
+        await rest()
       }
       return balances
     },

@@ -69,12 +69,19 @@ export interface BalancesView {
   readonly balances: readonly TrialBalanceLine[]
 }
 
-/** @param tenant only the accounts that its balance transactions show */
-export const ledgerBalances = (below: number, tenant?: TenantId): Query => ({
+/**
+ * @param rest awaited between two reads
+ * @param tenant only the accounts that its balance transactions show
+ */
+export const ledgerBalances = (
+  below: number,
+  rest: () => Promise<void>,
+  tenant?: TenantId,
+): Query => ({
   name: 'ledger_balances',
   queueKey: 'internal',
   run: async ({ lists: { ledger } }) => {
-    const found = await ledger.balancesBelow(below, tenant)
+    const found = await ledger.balancesBelow(below, rest, tenant)
     const balances = [...found].flatMap(([account, balance]) => {
       const { tenant: owner, currency, kind } = partsOf(account as AccountKey)
       const isShown = tenant === undefined || kind === 'prefund' || kind === 'reserved'

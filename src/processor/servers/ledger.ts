@@ -6,7 +6,9 @@
  * - Commands before the call are committed before the first page is read, so a period that has
  *   ended is whole.
  * - The operator's name and reason are committed before the first entry is sent.
- * - Each stream holds one page in memory, and pauses after it: commands are not delayed by more.
+ * - Each stream holds one page in memory.
+ * - After each read a stream pauses three times as long as the read took, so it leaves commands and
+ *   lists most of the processor, and the more the busier that is.
  */
 import type { ServerWritableStream } from '@grpc/grpc-js'
 import type { BalancesRequest__Output as BalancesRequest } from '../../../protos/types/causeway/operator/v1/BalancesRequest.js'
@@ -35,18 +37,28 @@ import { actingAs, decided, tenantIn, type UnaryDependencies } from './unary_han
 
 type Stream<Request> = ServerWritableStream<Request, LedgerPage>
 
-const PAUSE_MS = 5
+const PAUSE_MIN_MS = 10
+const PAUSE_SHARE = 3
 const BALANCES_OF_A_PAGE = 500
 
 export function ledgerService(
   dependencies: UnaryDependencies,
   pause: (ms: number) => Promise<void> = systemPause,
 ): LedgerHandlers {
+  const { clock } = dependencies
   const streams = createPageStreams()
 
   const write = async (stream: Stream<unknown>, page: LedgerPage): Promise<void> => {
     if (!stream.write(page)) await drained(stream)
-    await pause(PAUSE_MS)
+  }
+
+  /** Each call is at the end of a read, and awaits the pause after it. */
+  const pauses = () => {
+    let readAt = clock.now()
+    return async (): Promise<void> => {
+      await pause(Math.max(PAUSE_MIN_MS, PAUSE_SHARE * (clock.now() - readAt)))
+      readAt = clock.now()
+    }
   }
 
   const sendBalances = async (
@@ -55,7 +67,7 @@ export function ledgerService(
     member: 'opening' | 'balances',
     tenant?: TenantId,
   ): Promise<ErrorCode | null> => {
-    const read = await runFor(stream, ledgerBalances(below, tenant))
+    const read = await runFor(stream, ledgerBalances(below, pauses(), tenant))
     if (!read.ok) return read.code
     const { balances } = read.view as BalancesView
     for (let at = 0; at < balances.length && !stream.cancelled; at += BALANCES_OF_A_PAGE) {
@@ -93,11 +105,13 @@ export function ledgerService(
     const fault = await sendBalances(stream, from, 'opening', tenant)
     if (fault !== null) return fault
     let after: EntriesView['next'] = { posting: from, line: -1 }
+    const rest = pauses()
     while (after !== null && !stream.cancelled) {
       const read = await runFor(stream, ledgerEntries(after, below, tenant))
       if (!read.ok) return read.code
       const { entries, next } = read.view as EntriesView
       after = next
+      await rest()
       if (entries.length > 0) await write(stream, { entries: [...entries] })
     }
     return sendBalances(stream, below, 'balances', tenant)
