@@ -12,8 +12,8 @@ import type { Columns } from './json_page.js'
 import type { EntryPlace } from './lists.js'
 import { columnsOf, TABLES, type Row } from './tables.js'
 
-/** Postings whose sums are read at once: some thousand rows, a few milliseconds. */
-export const SUMMED_POSTINGS = 2_000
+/** Postings whose sums are read at once: a thousand rows, a millisecond or two. */
+export const SUMMED_POSTINGS = 500
 
 export interface Ledger {
   /** The first posting at or after a moment; without one, the number after the last. */

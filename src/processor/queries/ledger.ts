@@ -12,7 +12,7 @@ import { balanceTransactionId } from './balance_transaction_list.js'
 import type { Query } from './query.js'
 
 /** Rows per page: about a millisecond each of the read connection and of the processor. */
-export const ENTRIES_OF_A_PAGE = 500
+export const ENTRIES_OF_A_PAGE = 200
 
 export interface PostingRange {
   readonly from: number

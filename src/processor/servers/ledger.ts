@@ -37,7 +37,7 @@ import { actingAs, decided, tenantIn, type UnaryDependencies } from './unary_han
 
 type Stream<Request> = ServerWritableStream<Request, LedgerPage>
 
-const PAUSE_MIN_MS = 10
+const PAUSE_MIN_MS = 5
 const PAUSE_SHARE = 3
 const BALANCES_OF_A_PAGE = 500
 
