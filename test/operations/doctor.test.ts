@@ -1,5 +1,5 @@
 /** `doctor`: each area alone, with a machine that is right and with what can be wrong in it. */
-import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { writeLastBackup } from '../../src/base/backup_marks.js'
@@ -12,6 +12,12 @@ import { certificates } from '../../src/operations/doctor/certificates.js'
 import { AREAS } from '../../src/operations/doctor/doctor.js'
 import { files } from '../../src/operations/doctor/files.js'
 import { backups, clockFindings, disk } from '../../src/operations/doctor/machine.js'
+import {
+  openFilesFindings,
+  runningStack,
+  stateFindings,
+  type StackState,
+} from '../../src/operations/doctor/running_stack.js'
 import { server, serverFindings, type ServerState } from '../../src/operations/doctor/server.js'
 import { createAuthority, writeTlsFiles } from '../support/certificates.js'
 import { operatorCli } from '../support/operator_cli.js'
@@ -68,6 +74,53 @@ void t.test('files', async (t) => {
   t.match(await found(files, { DATA_DIR, MASTER_KEY_FILE: elsewhere }), [/DATA_DIR=.* is open to/])
 })
 
+void t.test('private keys and headers', async (t) => {
+  const folder = tempFolder(t)
+  const [key, headers] = [join(folder, 'key.pem'), join(folder, 'headers')]
+  for (const file of [key, headers]) writeFileSync(file, 'x', { mode: 0o640 })
+  const settings = { DATA_DIR: join(folder, 'none'), TLS_KEY_FILE: key, TLS_CERT_FILE: key }
+  chmodSync(key, 0o640)
+  t.same(await found(files, settings), [], 'a group may read it')
+  chmodSync(key, 0o644)
+  t.same(await found(files, settings), [
+    `TLS_KEY_FILE: ${key} is accessible to every user (mode 644)`,
+  ])
+  const given = { DATA_DIR: settings.DATA_DIR, OTLP_HEADERS_FILE: headers }
+  t.match(await found(files, given), [/^OTLP_HEADERS_FILE: \S+ is accessible to others/])
+})
+
+void t.test('the running stack', async (t) => {
+  const right: StackState = {
+    ...{ mode: 'normal', integrity: 'ok', processes: { gateway: true, processor: true } },
+  }
+  const findingsOf = (changed: Partial<StackState>): readonly string[] =>
+    stateFindings({ ...right, ...changed }).map(({ finding }) => finding)
+  t.same(findingsOf({}), [])
+  t.same(
+    findingsOf({
+      ...{ processes: { gateway: false }, integrity: 'failed', mode: 'recovery' },
+      reasons: { processor: 'recovery: an older copy' },
+      degraded: { webhooks: 'the bus is away' },
+    }),
+    [
+      ...['gateway is not ready', 'recovery: an older copy'],
+      'webhooks is degraded: the bus is away',
+      'the integrity check of a database has failed',
+    ],
+  )
+  const DATA_DIR = aDataDir(t)
+  t.equal(await found(runningStack, { DATA_DIR }), 'unused')
+  const away = { ops_url: 'http://127.0.0.1:1' }
+  writeFileSync(join(DATA_DIR, FILES.sandbox), JSON.stringify(away), { mode: 0o600 })
+  t.equal(await found(runningStack, { DATA_DIR }), 'unknown')
+  const { pid } = process
+  writeFileSync(join(DATA_DIR, 'run.json'), JSON.stringify({ processes: { gateway: { pid } } }))
+  const settings = readSettings({ ...AGAINST_SQLITE, DATA_DIR }, '')
+  const limits = readFileSync('/proc/self/limits', 'latin1')
+  const [, limit] = /^Max open files +([0-9]+)/m.exec(limits) ?? []
+  t.equal(openFilesFindings(settings).length, Number(limit) < 16_384 ? 1 : 0)
+})
+
 void t.test('certificates', async (t) => {
   const folder = tempFolder(t)
   const ca = createAuthority()
@@ -86,6 +139,19 @@ void t.test('certificates', async (t) => {
   t.match(await found(certificates, other, now), [
     /does not belong to the key in \S+soon\.key\.pem$/,
   ])
+  const member = join(folder, 'member.json')
+  const tls = (name: string) => ({
+    ...{ cert_file: `${name}.cert.pem`, key_file: `${name}.key.pem` },
+    ca_file: settings.GRPC_TLS_CA_FILE,
+  })
+  writeFileSync(member, JSON.stringify({ tls: tls('soon') }))
+  t.match(await found(certificates, { ISO20022_FILE: member }, now), [
+    /^ISO20022_FILE tls.cert_file: the certificate of CN=processor ends in 20 days/,
+  ])
+  writeFileSync(member, '{}')
+  t.match(await found(certificates, { ISO20022_FILE: member }, now), [/^ISO20022_FILE: /])
+  const url = `postgres://a@b/c?sslrootcert=${join(folder, 'none.pem')}`
+  t.match(await found(certificates, { STORE_URL: url }, now), [/^sslrootcert of STORE_URL: ENOENT/])
   writeFileSync(settings.GRPC_TLS_CERT_FILE, 'no PEM')
   t.match(await found(certificates, settings, now), [
     /^GRPC_TLS_CERT_FILE: \S+ has no certificate$/,
@@ -111,7 +177,7 @@ void t.test('backups', async (t) => {
   t.same(await found(backups, { DATA_DIR }), ['there is no backup'])
   writeLastBackup(join(DATA_DIR, FILES.lastBackup), { snapshotAt: NOW, folder })
   t.match(await found(backups, { DATA_DIR }), [/^the newest backup is gone: \S+ has no manifest/])
-  mkdirSync(folder)
+  mkdirSync(folder, { mode: 0o700 })
   const manifest = {
     ...{ version: '1.0.0', snapshot_at: '2026-11-23T20:00:00.000Z', completed_at: 'x', files: [] },
     books: { id: 'a'.repeat(32), epoch: 1, batch: 1, newest_event_at: '', master_keys: [] },
@@ -127,6 +193,12 @@ void t.test('backups', async (t) => {
     'the newest backup is 3.0 days old',
     here,
   ])
+  chmodSync(folder, 0o755)
+  t.same(await found(backups, { DATA_DIR, STORE: 'postgres' }), [
+    here,
+    `${folder} is accessible to others (mode 755)`,
+  ])
+  chmodSync(folder, 0o700)
   write(false)
   t.same(await found(backups, { DATA_DIR }), [`the audit of ${folder} is broken`, here])
 })

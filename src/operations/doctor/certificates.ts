@@ -1,6 +1,7 @@
 /** Certificates that settings name: readable, matching their keys, and far from their end. */
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
 import { DAY, type Clock } from '../../base/clock.js'
 import type { Settings, SettingName } from '../../base/settings.js'
 import type { Finding } from '../production_check.js'
@@ -9,12 +10,13 @@ import { checked, messageOf, UNUSED, type Area } from './area.js'
 /** Less than the usual term of a renewal, and time for a person. */
 const SOON_MS = 21 * DAY
 
-interface Pair {
+/** Names of settings. */
+interface SettingPair {
   readonly certificate: SettingName
   readonly key?: SettingName
 }
 
-const PAIRS: readonly Pair[] = [
+const PAIRS: readonly SettingPair[] = [
   { certificate: 'TLS_CERT_FILE', key: 'TLS_KEY_FILE' },
   { certificate: 'GRPC_TLS_CERT_FILE', key: 'GRPC_TLS_KEY_FILE' },
   { certificate: 'GRPC_TLS_CA_FILE' },
@@ -25,20 +27,61 @@ const PAIRS: readonly Pair[] = [
 export const certificates: Area = {
   name: 'certificates',
   look: (settings, clock) => {
-    const used = PAIRS.filter(({ certificate }) => settings[certificate] !== '')
+    const used = [...pairsIn(settings), ...pairsOfNetwork(settings), ...rootOfStore(settings)]
     if (used.length === 0) return Promise.resolve(UNUSED)
-    return Promise.resolve(checked(used.flatMap((pair) => findingsOf(pair, settings, clock))))
+    return Promise.resolve(checked(used.flatMap((pair) => findingsOf(pair, clock))))
   },
 }
 
-function findingsOf(pair: Pair, settings: Settings, clock: Clock): readonly Finding[] {
-  const { certificate: name, key } = pair
-  const file = String(settings[name])
+/** Files, and the name that a finding gives them. */
+interface Pair {
+  readonly name: string
+  readonly file: string
+  /** Empty: none. */
+  readonly keyFile: string
+}
+
+const pairsIn = (settings: Settings): readonly Pair[] =>
+  PAIRS.filter(({ certificate }) => settings[certificate] !== '').map(({ certificate, key }) => ({
+    name: certificate,
+    file: String(settings[certificate]),
+    keyFile: key === undefined ? '' : String(settings[key]),
+  }))
+
+/** The certificates of a member of an ISO 20022 network. The rail reports a file that is wrong. */
+function pairsOfNetwork({ ISO20022_FILE: file }: Settings): readonly Pair[] {
+  if (file === '') return []
+  try {
+    const { tls } = JSON.parse(readFileSync(file, 'utf8')) as MembershipFile
+    const at = (path: string): string => resolve(dirname(file), path)
+    const name = (member: string): string => `ISO20022_FILE tls.${member}`
+    return [
+      { name: name('cert_file'), file: at(tls.cert_file), keyFile: at(tls.key_file) },
+      { name: name('ca_file'), file: at(tls.ca_file), keyFile: '' },
+    ]
+  } catch {
+    return [{ name: 'ISO20022_FILE', file, keyFile: '' }]
+  }
+}
+
+interface MembershipFile {
+  readonly tls: {
+    readonly cert_file: string
+    readonly key_file: string
+    readonly ca_file: string
+  }
+}
+
+function rootOfStore({ STORE_URL: url }: Settings): readonly Pair[] {
+  const file = new URLSearchParams(url.split('?')[1]).get('sslrootcert') ?? ''
+  return file === '' ? [] : [{ name: 'sslrootcert of STORE_URL', file, keyFile: '' }]
+}
+
+function findingsOf({ name, file, keyFile }: Pair, clock: Clock): readonly Finding[] {
   try {
     const chain = certificatesIn(readFileSync(file, 'utf8'))
     const [own] = chain
     if (own === undefined) throw new Error(`${file} has no certificate`)
-    const keyFile = key === undefined ? '' : String(settings[key])
     return [
       ...chain.flatMap((each) => endFinding(name, each, clock)),
       ...(keyFile === '' || own.checkPrivateKey(createPrivateKey(readFileSync(keyFile)))

@@ -1,6 +1,6 @@
 /**
  * `doctor`: the checklist of a production machine: what `production check` finds, and the machine
- * itself: files, certificates, disk, clock, backups, the PostgreSQL server.
+ * itself: the running stack, files, certificates, disk, clock, backups, the PostgreSQL server.
  *
  * - An area that cannot be checked here is named. It is no finding.
  * - It changes nothing.
@@ -17,11 +17,13 @@ import { checked, type Area, type Seen } from './area.js'
 import { certificates } from './certificates.js'
 import { files } from './files.js'
 import { backups, clockOfMachine, disk } from './machine.js'
+import { runningStack } from './running_stack.js'
 import { server } from './server.js'
 
 export const AREAS: readonly Area[] = [
   { name: 'settings', look: (settings) => Promise.resolve(checked(findingsOfSettings(settings))) },
   { name: 'processors', look: async (settings) => checked(await findingsOfProcessors(settings)) },
+  runningStack,
   files,
   certificates,
   disk,

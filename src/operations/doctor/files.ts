@@ -1,5 +1,5 @@
 /** DATA_DIR, its files, and the secret files that settings name: owner and mode. */
-import { existsSync, lstatSync, readdirSync } from 'node:fs'
+import { existsSync, lstatSync, readdirSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { readSecretFile, requirePrivateFolder } from '../../base/secret_file.js'
 import { dataFile, type Settings } from '../../base/settings.js'
@@ -10,11 +10,18 @@ import { checked, messageOf, type Area } from './area.js'
 /** Written in DATA_DIR by its owner; others read secrets, payments or account numbers in them. */
 const PRIVATE = /\.(db|db-wal|db-shm|key|token|password)$|^(sandbox|run|restored|backup)\.json$/
 const OTHERS = 0o077
+const EVERYONE = 0o007
 
 export const files: Area = {
   name: 'files',
   look: (settings) =>
-    Promise.resolve(checked([...folderFindings(settings), ...namedFindings(settings)])),
+    Promise.resolve(
+      checked([
+        ...folderFindings(settings),
+        ...namedFindings(settings),
+        ...privateKeys(settings).flatMap(([name, file]) => worldFinding(name, file)),
+      ]),
+    ),
 }
 
 function folderFindings({ DATA_DIR }: Settings): readonly Finding[] {
@@ -47,6 +54,7 @@ function namedFindings(settings: Settings): readonly Finding[] {
   const named = [
     ['MASTER_KEY_FILE', settings.MASTER_KEY_FILE],
     ['OPERATOR_TOKEN_FILE', settings.OPERATOR_TOKEN_FILE],
+    ['OTLP_HEADERS_FILE', settings.OTLP_HEADERS_FILE],
   ] as const
   const given = named.filter(([, file]) => file !== '')
   return [
@@ -68,6 +76,20 @@ function unreadable(name: string, file: string): readonly Finding[] {
       },
     ]
   }
+}
+
+/** Private keys of TLS; one that is missing is a finding of the certificates. */
+const privateKeys = (settings: Settings): readonly (readonly [string, string])[] =>
+  (['TLS_KEY_FILE', 'GRPC_TLS_KEY_FILE', 'NATS_TLS_KEY_FILE'] as const)
+    .map((name) => [name, settings[name]] as const)
+    .filter(([, file]) => file !== '' && existsSync(file))
+
+/** A group may read them, as tools that renew certificates and container platforms have it. */
+function worldFinding(name: string, file: string): readonly Finding[] {
+  const { mode } = statSync(file)
+  if ((mode & EVERYONE) === 0) return []
+  const text = (mode & 0o777).toString(8)
+  return [notTrusted(`${name}: ${file} is accessible to every user (mode ${text})`)]
 }
 
 const hasBooks = (settings: Settings): boolean =>

@@ -15,6 +15,7 @@ import { checked, messageOf, UNUSED, type Area, type Seen } from './area.js'
 
 /** The share of the file system: databases and logs grow for days before a person acts. */
 const FREE_SHARE_MIN = 0.15
+const OTHERS = 0o077
 const OLD_BACKUP_S = (2 * DAY) / SECOND
 
 export const disk: Area = {
@@ -67,15 +68,21 @@ export const backups: Area = {
 }
 
 function lookAtBackups(settings: Settings, clock: Clock): Seen {
-  if (settings.STORE === 'postgres' || settings.STORE_URL !== '') {
-    return { kind: 'unknown', reason: 'those of a PostgreSQL server are made by its own tools' }
-  }
   const file = dataFile(settings, FILES.lastBackup)
   const last = readLastBackup(file)
+  const isOfServer = settings.STORE === 'postgres' || settings.STORE_URL !== ''
+  if (isOfServer && last === undefined) {
+    return { kind: 'unknown', reason: 'no `backup` of the server ran here: look at its own tools' }
+  }
   if (last === undefined) return checked([finding('there is no backup')])
   const age = backupAgeSeconds(file, clock.now())
   const old = age > OLD_BACKUP_S ? [finding(`the newest backup is ${days(age)} days old`)] : []
-  return checked([...old, ...wholeFindings(last.folder), ...placeFindings(settings, last.folder)])
+  return checked([
+    ...old,
+    ...wholeFindings(last.folder),
+    ...placeFindings(settings, last.folder),
+    ...openFindings(last.folder),
+  ])
 }
 
 const days = (seconds: number): string => ((seconds * SECOND) / DAY).toFixed(1)
@@ -94,6 +101,18 @@ function wholeFindings(folder: string): readonly Finding[] {
   } catch (error) {
     return [finding(`the newest backup is gone: ${messageOf(error).replace(/\.$/, '')}`)]
   }
+}
+
+function openFindings(folder: string): readonly Finding[] {
+  const { mode } = statSync(folder, { throwIfNoEntry: false }) ?? { mode: 0 }
+  if ((mode & OTHERS) === 0) return []
+  return [
+    {
+      finding: `${folder} is accessible to others (mode ${(mode & 0o777).toString(8)})`,
+      why: 'a backup has all payments, and with its keys every secret',
+      remedy: 'chmod 700 the folder',
+    },
+  ]
 }
 
 function placeFindings({ DATA_DIR }: Settings, folder: string): readonly Finding[] {
