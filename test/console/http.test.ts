@@ -255,7 +255,9 @@ void t.test('the console', async (t) => {
       days.map(async (day) => (await read(`${asked}&day=${day}`)).text),
     )
     t.match(texts.join(''), /demo<\/div>[^]*deposit[^]*USD 10,000,000\.00/)
-    for (const query of ['&day=2020-01-01&since=12:00', '&day=2020-01-01']) {
+    for (const query of ['&since=12:00', '&since=12:00:01', ''].map(
+      (since) => `&day=2020-01-01${since}`,
+    )) {
       t.match((await read(asked + query)).text, 'It has no entries in this time.')
     }
     for (const hostile of ['%3Cb%3E', 'prefund%00', 'x'.repeat(99), '']) {

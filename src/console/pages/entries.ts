@@ -49,7 +49,7 @@ interface Asked {
   readonly account: string
   readonly currency: string
   readonly day: string
-  /** `HH:MM`, UTC. */
+  /** `HH:MM:SS` or `HH:MM`, UTC. */
   readonly since: string
   readonly from: Instant
   readonly to: Instant
@@ -65,8 +65,8 @@ function askedIn({ query, now }: PageContext): Asked | null {
   const account = given('account', /^[a-z_]{1,40}$/)
   const currency = given('currency', /^[A-Z]{3}$/)
   const day = given('day', /^\d{4}-\d{2}-\d{2}$/, toRfc3339(now).slice(0, 10))
-  const since = given('since', /^\d{2}:\d{2}$/, '00:00')
-  const [from, begins] = [Date.parse(`${day}T${since}:00Z`), Date.parse(`${day}T00:00:00Z`)]
+  const since = given('since', /^\d{2}:\d{2}(:\d{2})?$/, '00:00:00')
+  const [from, begins] = [Date.parse(`${day}T${since}Z`), Date.parse(`${day}T00:00:00Z`)]
   const isNamed = environment !== '' && account !== '' && currency !== ''
   if (!isNamed || Number.isNaN(from) || begins > now) return null
   const to = plus(instant(begins), DAY)
@@ -127,7 +127,7 @@ const form = ({ environment, account, currency, day, since }: Asked): Html =>
     </div>
     <div class="field">
       <label for="since">From</label>
-      <input id="since" name="since" type="time" value="${since}" required />
+      <input id="since" name="since" type="time" step="1" value="${since}" required />
     </div>
     <button>Show</button>
     <a class="button" href="/money">All accounts</a>

@@ -77,7 +77,7 @@ function chartsOf(points: readonly Point[]): readonly Drawn[] {
           }),
     },
     {
-      ...{ title: 'Outbox', about: 'Age of the oldest undelivered event, read every 15 s' },
+      ...{ title: 'Outbox', about: 'Oldest undelivered event, read every 15 s' },
       ...{ unit: 'age', lines: byShard(({ outboxAge }) => outboxAge) },
     },
   ]
