@@ -211,6 +211,7 @@ const retention = startRetention(
       eventConsumer.inOrder(() => store.removeSettled(before, after)),
   },
   clock,
+  { delivered: settings.WEBHOOK_KEEP_DELIVERED_DAYS, dead: settings.WEBHOOK_KEEP_DEAD_DAYS },
   poolFailed,
 )
 const redriver = createRedriver({

@@ -63,6 +63,7 @@ export const SETTINGS_READ_BY = {
     ...(['WEBHOOK_POOL_SCHEMA'] as const),
     ...(['WEBHOOK_ALLOW_PRIVATE', 'WEBHOOK_RATE_PER_SECOND'] as const),
     ...(['WEBHOOK_MAX_ATTEMPTS', 'WEBHOOK_BACKOFF_SCALE_PCT'] as const),
+    ...(['WEBHOOK_KEEP_DELIVERED_DAYS', 'WEBHOOK_KEEP_DEAD_DAYS'] as const),
   ],
   'src/console/main.js': [
     ...(['CONSOLE_HOST', 'CONSOLE_PORT', 'CONSOLE_HOSTS', 'LOG_LEVEL', 'LOG_FORMAT'] as const),

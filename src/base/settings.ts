@@ -256,6 +256,13 @@ export const SETTINGS = {
     'webhooks per second from each pool to one endpoint',
   ),
   WEBHOOK_MAX_ATTEMPTS: whole(12, 1, 12, 'attempts before a delivery is dead-lettered'),
+  WEBHOOK_KEEP_DELIVERED_DAYS: whole(
+    8,
+    8,
+    3_650,
+    'how long a pool keeps delivered webhooks and their attempts',
+  ),
+  WEBHOOK_KEEP_DEAD_DAYS: whole(30, 30, 3_650, 'the same of dead ones, which can be redriven'),
   WEBHOOK_BACKOFF_SCALE_PCT: whole(100, 0, 100, 'scales the retry schedule for tests, percent'),
   DISK_RESERVE_MB: whole(
     256,

@@ -1,5 +1,5 @@
 /** The CLI with several processors: lists of all shards, and commands about one of them. */
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer as createListener, type AddressInfo, type Socket } from 'node:net'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -184,6 +184,31 @@ t.test('two shards with an owner', async (t) => {
     t.match(await ops('outcomes', 'unknown'), {
       ...{ exitCode: 0, out: 'There are no unknown outcomes.\n' },
     })
+  })
+
+  t.test('the journal has the entries of both shards, a statement those of one', async (t) => {
+    const out = join(all, 'journal.csv')
+    const period = ['--from', '2026-11-01', '--to', '2026-12-01', ...BECAUSE, '--out', out]
+    t.match(await ops.json('journal', ...period), { equals_trial_balance: true })
+    const lines = readFileSync(out, 'utf8').split('\r\n').slice(1, -1)
+    for (const [shard, partner] of [
+      ['books_1', 'acme'],
+      ['books_2', 'umbrella'],
+    ] as const) {
+      const own = lines.filter((line) => line.includes(`,${partner},sandbox,`))
+      t.ok(own.length > 1)
+      t.ok(own.every((line) => line.split(',')[1]?.startsWith(`${shard}-`)))
+      const asked = ['partner', 'statement', partner, '--month', '2026-11']
+      const statement = await ops(...asked, '--environment', 'sandbox', ...BECAUSE)
+      t.equal(statement.exitCode, 0, statement.err)
+      t.match(statement.out, /,deposit,dep_\w+,USD,available,10\.00,,/)
+      const alone = await ops.json('journal', '--shard', shard, ...period)
+      t.ok(Number(alone['lines']) < lines.length)
+    }
+    const trial = (await ops.json('trial-balance'))['lines'] as object[]
+    const { lines: found } = await ops.json('balances', '--at', '2026-11-22')
+    const textOf = (line: object): string => JSON.stringify(line)
+    t.same((found as object[]).map(textOf).sort(), trial.map(textOf).sort())
   })
 
   t.test('the master key file is of all shards', async (t) => {

@@ -39,18 +39,26 @@ void t.test('a sweep continues where the last one ended and restarts each hour',
     await eventually('a sweep ended', () => end() !== undefined)
     return scans.slice(from)
   }
-  const retention = startRetention(
-    {
-      removeSettled: async (before, after) => {
-        const page = await store.removeSettled(before, after)
-        scans.push({ from: after.receivedAt, page })
-        return page
+  const start = (delivered: number) =>
+    startRetention(
+      {
+        removeSettled: async (before, after) => {
+          const page = await store.removeSettled(before, after)
+          scans.push({ from: after.receivedAt, page })
+          return page
+        },
       },
-    },
-    { now: () => now },
-    failed,
-    5,
-  )
+      { now: () => now },
+      { delivered, dead: 30 },
+      failed,
+      5,
+    )
+  const longer = start(11)
+  await nextSweep()
+  await longer.stop()
+  t.equal((await left()).length, old.length + 2, 'all are kept for eleven days')
+  scans.length = 0
+  const retention = start(8)
   t.teardown(() => retention.stop())
 
   const first = await nextSweep()

@@ -10,9 +10,13 @@
 import { DAY, HOUR, instant, MINUTE, plus, type Clock } from '../../../src/base/clock.js'
 import type { ReceiptPlace, WebhookStore } from './store.js'
 
-/** Longer than the maximum age of a message in the stream. */
-const DELIVERED_KEPT_MS = 8 * DAY
-const DEAD_KEPT_MS = 30 * DAY
+/** In days. */
+export interface KeptDays {
+  /** Longer than the maximum age of a message in the stream, which the setting ensures. */
+  readonly delivered: number
+  readonly dead: number
+}
+
 const SWEEP_EVERY_MS = MINUTE
 const RESTART_EVERY_MS = HOUR
 
@@ -22,6 +26,7 @@ const OLDEST: ReceiptPlace = { receivedAt: instant(0), position: 0 }
 export function startRetention(
   store: Pick<WebhookStore, 'removeSettled'>,
   clock: Clock,
+  kept: KeptDays,
   failed: (fault: unknown) => void,
   sweepEveryMs = SWEEP_EVERY_MS,
 ) {
@@ -32,7 +37,10 @@ export function startRetention(
 
   const sweep = async (): Promise<void> => {
     const now = clock.now()
-    const before = { delivered: plus(now, -DELIVERED_KEPT_MS), dead: plus(now, -DEAD_KEPT_MS) }
+    const before = {
+      delivered: plus(now, -kept.delivered * DAY),
+      dead: plus(now, -kept.dead * DAY),
+    }
     if (now < begunAt || now - begunAt >= RESTART_EVERY_MS) {
       place = OLDEST
       begunAt = now
