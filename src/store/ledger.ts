@@ -111,7 +111,7 @@ export const nextStatement = (from: number, tenant?: TenantId): Statement =>
       }
     : {
         sql: (d) => `SELECT posting, at FROM ledger_entries ${d.indexedBy(OF_TENANT)}
-          WHERE tenant = ? AND posting >= ? ORDER BY tenant, posting, line LIMIT 1`,
+          WHERE ${d.ofTenant} AND posting >= ? ORDER BY tenant, posting, line LIMIT 1`,
         values: [tenant, from],
       }
 
@@ -129,7 +129,7 @@ export const rangeStatement = (
       }
     : {
         sql: (d) => `SELECT ${columnsOf('entries')} FROM ledger_entries ${d.indexedBy(OF_TENANT)}
-          WHERE tenant = ? AND (posting, line) > (?, ?) AND posting < ?
+          WHERE ${d.ofTenant} AND (posting, line) > (?, ?) AND posting < ?
           ORDER BY tenant, posting, line LIMIT ?`,
         values: [tenant, posting, line, below, limit],
       }

@@ -95,6 +95,8 @@ const LISTS: readonly (readonly [Statement, string])[] = [
   [eventsStatement(DEMO, 7, 51), 'events_tenant_sequence_key'],
   [movementsStatement({ at: 1, posting: 2 }, 9_000, 51), 'ledger_entries_of_rail'],
   [nextStatement(3_000), 'ledger_entries_pkey'],
+  [nextStatement(3_000, DEMO), 'ledger_entries_of_tenant'],
+  [rangeStatement({ posting: 3_000, line: 1 }, 6_000, 51, DEMO), 'ledger_entries_of_tenant'],
   [rangeStatement({ posting: 3_000, line: 1 }, 6_000, 51), 'ledger_entries_pkey'],
 ]
 /** Few rows of each index, so the server may sort them. */
