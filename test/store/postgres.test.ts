@@ -15,7 +15,12 @@ import {
 } from '../../src/store/postgres/connection.js'
 import { COMMIT_FUNCTION, commitValues } from '../../src/store/postgres/commit.js'
 import { FENCED } from '../../src/store/postgres/commit_function.js'
-import { acquireLease, LEASE_TIMEOUT_MS, takeOver } from '../../src/store/postgres/lease.js'
+import {
+  acquireLease,
+  HEARTBEAT_MS,
+  LEASE_TIMEOUT_MS,
+  takeOver,
+} from '../../src/store/postgres/lease.js'
 import { READS_WITHIN_MS } from '../../src/store/postgres/ownership.js'
 import { openPostgresStore } from '../../src/store/postgres/store.js'
 import type { Row } from '../../src/store/tables.js'
@@ -332,6 +337,32 @@ void t.test('reads need a recently confirmed write: a former primary confirms no
   await standby.back()
   t.ok(await late, 'once a heartbeat is confirmed')
   t.equal(failure(), undefined)
+})
+
+void t.test('the sending of a write, not its answer, bounds the reads after it', async (t) => {
+  const shard = newShard()
+  let now = 0
+  /** No heartbeat but those that reads send. */
+  const pause = (ms: number): Promise<void> =>
+    ms === HEARTBEAT_MS ? new Promise(() => undefined) : shortPause(ms)
+  const { store } = await opened(t, shard, { elapsed: () => now, pause })
+  await store.barrier()
+  now += READS_WITHIN_MS
+  const first = await withoutStandby(t, shard)
+  const late = store.barrier()
+  await eventually('a heartbeat waits', async () => (await first.waiting()) > 0)
+  now += READS_WITHIN_MS
+  await first.back()
+  await late
+
+  const second = await withoutStandby(t, shard)
+  let isAnswered = false
+  const next = store.barrier().then(() => (isAnswered = true))
+  const isDecided = async (): Promise<boolean> => isAnswered || (await second.waiting()) > 0
+  await eventually('another heartbeat waits', isDecided)
+  t.notOk(isAnswered, 'the first heartbeat was answered now, but sent too long ago')
+  await second.back()
+  await next
 })
 
 void t.test('a take-over is repeated when the owner sends a heartbeat during it', async (t) => {
