@@ -22,7 +22,7 @@ export interface AddressWatch {
 /** @returns every address of the host */
 export type Resolve = (host: string) => Promise<readonly string[]>
 
-const resolveByDns: Resolve = async (host) =>
+export const resolveByDns: Resolve = async (host) =>
   (await lookup(host, { all: true })).map(({ address }) => address)
 
 /** The name in a list of one entry that may have several addresses. Null if the list is fixed. */

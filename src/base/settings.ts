@@ -70,7 +70,7 @@ export const SETTINGS = {
   CONSOLE_PORT: port('port of the console of operators', 8_090),
   CONSOLE_HOSTS: hosts('host names that the console accepts besides loopback names'),
   CONSOLE_METRICS: addresses(
-    'ops ports whose metrics the console draws; empty: none. make run sets it',
+    'ops ports that the console draws, a DNS name for all its addresses; make run sets it',
   ),
   NATS_PORT: port('port of the nats-server that the stack starts', 4_222),
   NATS_URL: url(

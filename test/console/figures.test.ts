@@ -141,3 +141,29 @@ void t.test('a page that does not answer is missing, the others are drawn', asyn
   t.ok((figures.state().points[0]?.books.get('')?.created ?? 0) > 0)
   t.notOk(createFigures({ addresses: [], clock: systemClock }).state().isKnown)
 })
+
+void t.test('a name stands for a page at each of its addresses', async (t) => {
+  const server = createServer((_request, response) => response.end(created('p', 1)))
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  t.teardown(() => server.close())
+  const { port } = server.address() as AddressInfo
+  let resolved: readonly string[] | null = ['::1', '127.0.0.1']
+  const resolve = (name: string): Promise<readonly string[]> => {
+    t.equal(name, 'gateways')
+    return resolved === null ? Promise.reject(new Error('no such name')) : Promise.resolve(resolved)
+  }
+  const addresses = [`gateways:${port}`]
+  const figures = createFigures({ addresses, clock: systemClock, resolve, everyMs: 20 })
+  figures.start()
+  t.teardown(() => figures.stop())
+  const pages = (): readonly string[] => figures.state().processes.map(({ page }) => page)
+  await eventually('a page', () => pages().length > 0)
+  t.same(pages(), [`127.0.0.1:${port}`], 'those of IPv6 are the same processes')
+  resolved = ['127.0.0.2', '127.0.0.1']
+  await eventually('an address that came later', () => figures.state().missing.length > 0)
+  t.same(pages(), [`127.0.0.1:${port}`])
+  t.same(figures.state().missing, [`127.0.0.2:${port}`])
+  resolved = null
+  await eventually('a name that is not resolved is missing', () => pages().length === 0)
+  t.same(figures.state().missing, addresses)
+})

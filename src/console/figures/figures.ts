@@ -3,9 +3,14 @@
  * CONSOLE_METRICS names, which need no credential.
  *
  * - A page that does not answer in time is missing in that reading, and the console goes on.
+ * - A DNS name stands for a page at each of its addresses, resolved for each reading. If it has any
+ *   of IPv4, those of IPv6 are the same processes.
  */
+import { isIPv4 } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { MINUTE, SECOND, type Clock } from '../../base/clock.js'
+import { joinAddress, splitAddress } from '../../base/network.js'
+import { resolveByDns, sharedName, type Resolve } from '../../base/processor_addresses.js'
 import { readMetrics, type ProcessValues } from './metrics_text.js'
 import { processesOn, type ProcessState } from './processes.js'
 import { pointBetween, type Point, type Reading } from './points.js'
@@ -34,9 +39,11 @@ export interface Figures {
 }
 
 export interface FiguresOptions {
-  /** `host:port` of each page. */
+  /** `host:port` of each page, or of all pages behind a name. */
   readonly addresses: readonly string[]
   readonly clock: Clock
+  /** Default: DNS. */
+  readonly resolve?: Resolve
   /** Default READ_EVERY_MS. */
   readonly everyMs?: number
 }
@@ -44,6 +51,7 @@ export interface FiguresOptions {
 export function createFigures({
   addresses,
   clock,
+  resolve = resolveByDns,
   everyMs = READ_EVERY_MS,
 }: FiguresOptions): Figures {
   const stopped = new AbortController()
@@ -53,11 +61,12 @@ export function createFigures({
   let processes: readonly ProcessState[] = []
 
   const read = async (): Promise<void> => {
-    const pages = await Promise.all(addresses.map(readPage))
+    const places = (await Promise.all(addresses.map((each) => pagesOf(each, resolve)))).flat()
+    const pages = await Promise.all(places.map(readPage))
     const at = clock.now()
-    missing = addresses.filter((_, i) => pages[i] === null)
-    processes = pages.flatMap((page, i) => (page === null ? [] : processesOn(addresses[i]!, page)))
-    const reading = { at, processes: processesOf(addresses, pages) }
+    missing = places.filter((_, i) => pages[i] === null)
+    processes = pages.flatMap((page, i) => (page === null ? [] : processesOn(places[i]!, page)))
+    const reading = { at, processes: processesOf(places, pages) }
     const point = last === undefined ? null : pointBetween(last, reading)
     last = reading
     points = [...points, ...(point === null ? [] : [point])].filter(
@@ -77,6 +86,17 @@ export function createFigures({
     },
     stop: () => stopped.abort(),
   }
+}
+
+/** The name itself while it cannot be resolved in time: it is then missing. */
+async function pagesOf(address: string, resolve: Resolve): Promise<readonly string[]> {
+  const name = sharedName([address])
+  if (name === null) return [address]
+  const late = sleep(WITHIN_MS, [], { ref: false })
+  const all = await Promise.race([resolve(name), late]).catch((): readonly string[] => [])
+  const found = all.some(isIPv4) ? all.filter(isIPv4) : all
+  const { port } = splitAddress(address)
+  return found.length === 0 ? [address] : found.map((host) => joinAddress({ host, port })).sort()
 }
 
 /** Two pages can have processes of the same name. */
