@@ -55,13 +55,11 @@ export interface ProcessorAccess {
   readonly tls: GrpcTls
 }
 
-export async function writeSandboxFile(
+export function writeSandboxFile(
   file: string,
   addresses: Addresses,
-  processor: ProcessorAccess,
-  clock: Clock,
-): Promise<Sandbox> {
-  const demo = await ensureDemo(processor, clock)
+  demo: DemoCredentials,
+): Sandbox {
   const sandbox: Sandbox = {
     ...addresses,
     environment: 'sandbox',
@@ -73,8 +71,16 @@ export async function writeSandboxFile(
   return sandbox
 }
 
-/** Retries: a processor that begins recovery mode restarts. */
-async function ensureDemo(processor: ProcessorAccess, clock: Clock): Promise<DemoCredentials> {
+/**
+ * Creates the demo partner, if there is none. It is called before gateways start, which then know
+ * its key from the beginning.
+ *
+ * Retries: a processor that begins recovery mode restarts.
+ */
+export async function ensureDemo(
+  processor: ProcessorAccess,
+  clock: Clock,
+): Promise<DemoCredentials> {
   const deadline = clock.now() + TIMEOUT_MS
   for (;;) {
     const reply = await callEnsureDemo(processor, deadline)

@@ -5,6 +5,7 @@
  * - A start that fails or is stopped leaves no process behind.
  */
 import { relative } from 'node:path'
+import type { DemoCredentials } from '../../protos/types/causeway/operator/v1/DemoCredentials.js'
 import type { Clock } from '../base/clock.js'
 import { freeBytesOf, MIB, watchFreeSpace } from '../base/free_space.js'
 import { NO_LOG, openGrpcTls } from '../base/grpc_tls.js'
@@ -33,7 +34,7 @@ import {
 } from './programs.js'
 import { removePidFile, writePidFile } from './pid_file.js'
 import { RESTART_FILE, restartEach, untilSettled } from './rolling_restart.js'
-import { writeSandboxFile } from './sandbox_file.js'
+import { ensureDemo, writeSandboxFile, type ProcessorAccess } from './sandbox_file.js'
 import type { Terminal } from './terminal.js'
 
 export const RUN_FILE = 'run.json'
@@ -160,29 +161,28 @@ export async function createStack(options: StackOptions): Promise<Stack> {
       disk,
     })
     await disk.start()
+    let demo: DemoCredentials = {}
     for (const stage of stages) {
       if (stopping) return
+      if (stage === stages.at(-1)) demo = await ensureDemo(processorAccess(), clock)
       const serving = stage.map(startOne)
       recordRun()
       await Promise.all(serving)
     }
-    await announce(ops.url)
+    announce(ops.url, demo)
   }
 
-  const announce = async (opsUrl: string): Promise<void> => {
+  const processorAccess = (): ProcessorAccess => ({
+    address: grpcAddress(settings, plan.ports.grpc),
+    token: credentials.supervisorToken,
+    tls: openGrpcTls(settings, NO_LOG),
+  })
+
+  const announce = (opsUrl: string, demo: DemoCredentials): void => {
+    if (stopping) return
     const sandboxFile = data.file(FILES.sandbox)
     const clients = addresses(options, plan, credentials, opsUrl)
-    const sandbox = await writeSandboxFile(
-      sandboxFile,
-      clients,
-      {
-        address: clients.grpc_address,
-        token: credentials.supervisorToken,
-        tls: openGrpcTls(settings, NO_LOG),
-      },
-      clock,
-    )
-    if (stopping) return
+    const sandbox = writeSandboxFile(sandboxFile, clients, demo)
     started = true
     terminal.info(`  health and metrics: ${opsUrl}`)
     terminal.info(

@@ -298,7 +298,7 @@ void t.test('the console', { skip: skipsBrowser }, async (t) => {
     const row = page.locator('tr:has(strong:text-is("processor"))')
     t.match(await row.innerText(), new RegExp(`ready[^]* s\\s+0\\s+${stack.pidOf('processor')}\\s`))
     const text = await main()
-    t.match(text, /SQLite\s+\d+, newest \d{4}_/)
+    t.match(text, /(?:SQLite|PostgreSQL)\s+\d+, newest \d{4}_/)
     t.match(text, /CALLERS\s+…[^]*NATS_URL\s+nats:\/\/…@127[^]*RAIL_TOKEN\s+…\s/)
     t.match(text, /backup "><img src=x onerror=alert\(1\)>[^]*epoch 1/)
     t.notMatch(await page.content(), /sha256:[0-9a-f]{64}/, 'no credential')

@@ -25,6 +25,7 @@ import { SETTINGS } from '../../src/base/settings.js'
 import { terminateStaleRun, writePidFile } from '../../src/supervisor/pid_file.js'
 import { isOnPostgres, sqliteOnly, storeFiles } from '../support/books.js'
 import { eventually } from '../support/eventually.js'
+import { partnerOf } from '../support/partner.js'
 import { isAlive } from '../support/program.js'
 import { sendOnce } from '../support/raw_requests.js'
 import { tempFolder } from '../support/temp_folder.js'
@@ -115,6 +116,17 @@ t.test('a stack keeps its data over several starts', async (t) => {
   await t.test('failed writes do not stop the supervisor', (t) => cannotWrite(t, third))
 })
 
+/** So the first request after `ready:` finds its key. */
+async function createsPartnerFirst(t: Test, { dataDir, sandbox }: RunningStack): Promise<void> {
+  const { body } = await partnerOf(sandbox).request('GET', '/v1/balance_transactions')
+  const { data } = body as { readonly data: readonly { readonly created_at: string }[] }
+  const [funded = ''] = data.map(({ created_at: at }) => at).sort()
+  const start = supervisorRecords(dataDir).find(
+    ({ program, message }) => program === 'gateway' && message === 'process starts',
+  )
+  t.ok(Date.parse(funded) <= Date.parse(String(start?.['time'])), 'before the gateway starts')
+}
+
 async function startsAll(t: Test, stack: RunningStack): Promise<void> {
   const { dataDir, sandbox } = stack
   t.match(stack.output(), `documentation: ${sandbox.base_url}/docs\nready: ${sandbox.base_url}\n`)
@@ -127,6 +139,7 @@ async function startsAll(t: Test, stack: RunningStack): Promise<void> {
     internal_token: /.{20}/,
     grpc_address: /^127\.0\.0\.1:\d+$/,
   })
+  await createsPartnerFirst(t, stack)
   for (const file of ['sandbox.json', 'nats.conf', 'nats.password', ...storeFiles()]) {
     t.equal(
       statSync(join(dataDir, file)).mode & 0o077,
@@ -175,10 +188,15 @@ async function restartsEach(t: Test, stack: RunningStack): Promise<void> {
   t.equal(answer.status, 401, 'the gateway answers at its first address')
 }
 
+const supervisorRecords = (dataDir: string): readonly Record<string, unknown>[] =>
+  readFileSync(join(dataDir, 'logs/supervisor.log'), 'utf8')
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Record<string, unknown>)
+
 /** Each start and end of a process, with its time and reason. */
 function assertSupervisorLog(t: Test, { dataDir }: RunningStack): void {
-  const lines = readFileSync(join(dataDir, 'logs/supervisor.log'), 'utf8').trimEnd().split('\n')
-  const records = lines.map((line) => JSON.parse(line) as Record<string, unknown>)
+  const records = supervisorRecords(dataDir)
   for (const record of records) t.match(record, { time: /Z$/, process: 'supervisor' })
   for (const program of PROCESSES) {
     const own = records.filter((record) => record['program'] === program)

@@ -6,6 +6,7 @@
  *
  * - A start that fails or is stopped leaves no process behind.
  */
+import type { DemoCredentials } from '../../../protos/types/causeway/operator/v1/DemoCredentials.js'
 import type { ReadyInfo } from '../../base/child.js'
 import type { Clock } from '../../base/clock.js'
 import { NO_LOG, openGrpcTls } from '../../base/grpc_tls.js'
@@ -20,7 +21,7 @@ import { openOpsServer, type OpsConsole } from '../ops_server.js'
 import { removePidFile, writePidFile } from '../pid_file.js'
 import type { Program } from '../program.js'
 import { withMetrics } from '../programs.js'
-import { writeSandboxFile } from '../sandbox_file.js'
+import { ensureDemo, writeSandboxFile, type ProcessorAccess } from '../sandbox_file.js'
 import { RESTART_FILE, restartEach, untilSettled } from '../rolling_restart.js'
 import { RUN_FILE } from '../stack.js'
 import type { Terminal } from '../terminal.js'
@@ -162,30 +163,36 @@ export async function createTrialCluster(options: TrialClusterOptions): Promise<
       integrity: () => 'ok',
       disk: NO_DISK,
     })
+    let demo: DemoCredentials = {}
     for (const [index, stage] of stages.entries()) {
       if (stopping) return
       if (index === 1) await postgres.prepareStandby()
+      if (stage === stages.at(-1)) demo = await ensureDemo(processorAccess(), clock)
       await Promise.all(stage.map(({ managed }) => managed.start()))
     }
-    await announce(ops.url)
+    announce(ops.url, demo)
   }
 
-  const announce = async (opsUrl: string): Promise<void> => {
-    const { internalToken, supervisorToken: token } = credentials
+  const processorAccess = (): ProcessorAccess => ({
+    address: plan.grpcAddress,
+    token: credentials.supervisorToken,
+    tls: openGrpcTls(settings, NO_LOG),
+  })
+
+  const announce = (opsUrl: string, demo: DemoCredentials): void => {
+    if (stopping) return
     const { baseUrl: base_url, grpcAddress: address } = plan
-    const tls = openGrpcTls(settings, NO_LOG)
     const clients = {
       base_url,
       host: settings.SANDBOX_HOSTS[0] ?? 'api.localhost',
       grpc_address: address,
-      internal_token: internalToken,
+      internal_token: credentials.internalToken,
       ops_url: opsUrl,
       ...(console === undefined ? {} : { console_url: console.url }),
       brand: settings.BRAND,
       serves_production: settings.PRODUCTION_HOSTS.length > 0,
     }
-    await writeSandboxFile(data.file(FILES.sandbox), clients, { address, token, tls }, clock)
-    if (stopping) return
+    writeSandboxFile(data.file(FILES.sandbox), clients, demo)
     started = true
     record()
     terminal.info(`  health and metrics: ${opsUrl}`)
