@@ -45,6 +45,8 @@ const MODULES: Readonly<Record<string, readonly string[]>> = {
     'actors',
   ],
   'src/bus': [BASE],
+  'src/screening': [BASE, 'protos/types'],
+  'src/screening/sandbox': [BASE, 'src/auth', 'src/screening', 'protos/types'],
   'src/rails': [BASE, 'src/money', 'src/auth', 'src/qr', 'protos/types'],
   'src/rails/check': [BASE, 'src/auth', 'src/rails', 'protos/types'],
   'src/rails/adapter': [
@@ -65,7 +67,7 @@ const MODULES: Readonly<Record<string, readonly string[]>> = {
     ...[BASE, 'src/money', 'src/auth', 'src/qr', 'src/quotes', 'src/limits', 'src/ledger'],
     ...[METRICS, TRACING, 'src/api'],
     ...['actors', 'actors/intent', 'actors/payout'],
-    ...['src/bus', 'src/rails', 'src/store', DATABASE, POSTGRES, 'protos/types'],
+    ...['src/bus', 'src/rails', 'src/screening', 'src/store', DATABASE, POSTGRES, 'protos/types'],
   ],
   gateway: [BASE, METRICS, TRACING, 'src/money', 'src/auth', 'src/api', 'protos/types'],
   'src/supervisor': [

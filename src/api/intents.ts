@@ -206,6 +206,8 @@ export const INTENTS: OperationsOf<
       'duplicate_scan',
       'user_limit_exceeded',
       'insufficient_balance',
+      'compliance_rejected',
+      'risk_rejected',
       'already_confirmed',
     ],
   },

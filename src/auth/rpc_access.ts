@@ -20,6 +20,7 @@ import type { ProtoGrpcType as PartnersProto } from '../../protos/types/partners
 import type { ProtoGrpcType as RailProto } from '../../protos/types/rail.js'
 import type { ProtoGrpcType as ReconciliationProto } from '../../protos/types/reconciliation.js'
 import type { ProtoGrpcType as RecoveryProto } from '../../protos/types/recovery.js'
+import type { ProtoGrpcType as ScreeningProto } from '../../protos/types/screening.js'
 import type { ProtoGrpcType as ShardsProto } from '../../protos/types/shards.js'
 import type { ProtoGrpcType as WebhookAdminProto } from '../../protos/types/webhook_admin.js'
 import type { ProtoGrpcType as WebhookControlProto } from '../../protos/types/webhook_control.js'
@@ -43,6 +44,7 @@ type OperatorV1 = (ApprovalsProto &
   ShardsProto &
   WebhookAdminProto)['causeway']['operator']['v1']
 type RailV1 = RailProto['causeway']['rail']['v1']
+type ScreeningV1 = ScreeningProto['causeway']['screening']['v1']
 
 /** The rpcs of a generated definition, without its index signature. */
 type RpcsOf<Definition> = {
@@ -172,9 +174,11 @@ export const RPC_ACCESS = {
     ListPoison: READ,
   },
   'causeway.rail.v1.Rail': { Describe: PROCESSOR, Summarize: PROCESSOR, Link: PROCESSOR },
+  'causeway.screening.v1.Screening': { Screen: PROCESSOR },
 } as const satisfies ServicesOf<InternalV1, 'causeway.internal.v1'> &
   ServicesOf<OperatorV1, 'causeway.operator.v1'> &
-  ServicesOf<RailV1, 'causeway.rail.v1'>
+  ServicesOf<RailV1, 'causeway.rail.v1'> &
+  ServicesOf<ScreeningV1, 'causeway.screening.v1'>
 
 const ROLES_OF_SERVICE: ReadonlyMap<string, readonly Role[]> = new Map(
   Object.entries<readonly Role[]>(SERVICE_ACCESS),

@@ -135,8 +135,8 @@ export const PARTNER_ERROR_HELP: Readonly<Record<PartnerErrorCode, ErrorHelp>> =
     "the key, as the answer's `Idempotency-Key` shows it, was used with another payout",
     'use a new key for a new payout; else fix the body',
   ],
-  compliance_rejected: ['compliance rejected the payout', 'do not resend; ask support'],
-  risk_rejected: ['risk controls rejected the payout', 'do not resend; ask support'],
+  compliance_rejected: ['compliance rejected the payout or payment', 'do not resend; ask support'],
+  risk_rejected: ['risk controls rejected the payout or payment', 'do not resend; ask support'],
   rail_unavailable: ['no route is available now', 'repeat later'],
   payout_not_found: [
     'unknown payout in this environment, or not yours',

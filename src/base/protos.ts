@@ -24,6 +24,7 @@ const PUBLIC_FILES = [
 const FILES = [
   ...PUBLIC_FILES,
   'rail.proto',
+  'screening.proto',
   'causeway/internal/v1/command_stream.proto',
   'causeway/internal/v1/directory.proto',
   'causeway/internal/v1/webhooks.proto',

@@ -7,6 +7,11 @@ const NATS = [
 ] as const
 const OTLP = ['OTLP_URL', 'OTLP_HEADERS_FILE', 'TRACE_SAMPLE'] as const
 const GRPC_TLS = ['GRPC_TLS_CERT_FILE', 'GRPC_TLS_KEY_FILE', 'GRPC_TLS_CA_FILE'] as const
+const SCREENING = [
+  ...(['SCREENING_ADDRESS', 'SCREENING_TOKEN', 'SCREENING_TOKEN_FILE'] as const),
+  ...(['SCREENING_TLS_CERT_FILE', 'SCREENING_TLS_KEY_FILE', 'SCREENING_TLS_CA_FILE'] as const),
+  'SCREENING_TIMEOUT_MS',
+] as const
 
 /** Settings by main file. */
 export const SETTINGS_READ_BY = {
@@ -27,6 +32,10 @@ export const SETTINGS_READ_BY = {
   'src/rails/switch/main.js': [
     ...(['DATA_DIR', 'ISO20022_FILE', 'LOG_LEVEL', 'LOG_FORMAT'] as const),
   ],
+  'src/screening/sandbox/main.js': [
+    ...(['SCREENING_LISTEN', 'LOG_LEVEL', 'LOG_FORMAT', 'CALLERS'] as const),
+    ...GRPC_TLS,
+  ],
   'src/processor/main.js': [
     ...(['DATA_DIR', 'GRPC_HOST', 'GRPC_PORT', 'BRAND', 'LOG_LEVEL'] as const),
     ...(['LOG_FORMAT', 'GRPC_SOCKET', 'RAIL_ADDRESS', 'RAILS_FILE'] as const),
@@ -43,6 +52,7 @@ export const SETTINGS_READ_BY = {
     ...GRPC_TLS,
     ...OPS,
     ...OTLP,
+    ...SCREENING,
     ...(['PRODUCTION_HOSTS', 'MASTER_KEY_FILE', 'RECOVERY', 'WARM_ACTORS'] as const),
     ...(['ALLOW_SANDBOX_RAIL_IN_PRODUCTION', 'WEBHOOK_POOLS'] as const),
     ...(['DISK_RESERVE_MB', 'CALLERS', 'RAIL_TOKEN', 'RATE_LIMIT_PER_SECOND'] as const),

@@ -9,6 +9,7 @@ import { join, resolve } from 'node:path'
 import { SESSION_TTL_MAX_S } from './constants.js'
 import { readSecretFile, requirePrivateFolder } from './secret_file.js'
 import {
+  ADDRESS,
   address,
   addresses,
   ADDRESSES,
@@ -189,6 +190,36 @@ export const SETTINGS = {
     'time after confirm in which the rail can still accept a payment, seconds',
   ),
   REVIEW_TTL_S: whole(259_200, 60, 2_592_000, 'time until a held payout fails, seconds'),
+  SCREENING_ADDRESS: text(
+    '',
+    new RegExp(`^$|${ADDRESS.source}`),
+    'host:port or unix:/path',
+    'screening service that is asked about payouts and confirms; empty: none',
+  ),
+  SCREENING_TOKEN: token('token for the screening service; make run sets it'),
+  SCREENING_TOKEN_FILE: path(
+    'file with the token for the screening service; empty: SCREENING_TOKEN',
+  ),
+  SCREENING_TLS_CERT_FILE: path(
+    'certificate chain for the screening service (PEM); empty: GRPC_TLS_…',
+  ),
+  SCREENING_TLS_KEY_FILE: path('private key of that certificate (PEM)'),
+  SCREENING_TLS_CA_FILE: path('CA of the certificate of the screening service (PEM)'),
+  SCREENING_TIMEOUT_MS: whole(
+    300,
+    10,
+    5_000,
+    'time to wait for the screening service; then a payout is held, a confirm refused',
+  ),
+  SCREENING: oneOf(
+    ['none', 'sandbox'],
+    'none',
+    'sandbox: make run starts a screening service that decides by the reference',
+  ),
+  SCREENING_LISTEN: address(
+    'address the sandbox screening service listens on; make run sets it',
+    '127.0.0.1:50053',
+  ),
   DUPLICATE_SCAN_WINDOW_S: whole(
     60,
     0,

@@ -138,10 +138,24 @@ function contradictions(settings: Settings): string[] {
       'GRPC_TLS_CERT_FILE, GRPC_TLS_KEY_FILE and GRPC_TLS_CA_FILE are only allowed together',
     )
   }
+  const screening = [
+    settings.SCREENING_TLS_CERT_FILE,
+    settings.SCREENING_TLS_KEY_FILE,
+    settings.SCREENING_TLS_CA_FILE,
+  ]
+  if (new Set(screening.map((file) => file === '')).size > 1) {
+    faults.push(
+      'SCREENING_TLS_CERT_FILE, SCREENING_TLS_KEY_FILE and SCREENING_TLS_CA_FILE are only ' +
+        'allowed together',
+    )
+  }
   if (tls.every((file) => file === '')) {
-    const names = ['PROCESSOR_ADDRESS', 'RAIL_LISTEN', 'RAIL_ADDRESS'] as const
+    const names = ['PROCESSOR_ADDRESS', 'RAIL_LISTEN', 'RAIL_ADDRESS', 'SCREENING_LISTEN'] as const
     const beyond = names.filter((name) => !isLocalAddress(settings[name]))
     for (const name of beyond) faults.push(cleartextFault(name, settings[name]))
+    const { SCREENING_ADDRESS: screened } = settings
+    if (screened !== '' && screening.includes('') && !isLocalAddress(screened))
+      faults.push(cleartextFault('SCREENING_ADDRESS', screened))
     for (const address of settings.PROCESSORS.filter((each) => !isLocalAddress(each))) {
       faults.push(cleartextFault('PROCESSORS', address))
     }

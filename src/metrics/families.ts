@@ -20,6 +20,7 @@ import {
   BUS_FAMILIES,
   PIPELINE_FAMILIES,
   RAIL_FAMILIES,
+  SCREENING_FAMILIES,
   SHARD_FAMILIES,
 } from './processor_families.js'
 import { WEBHOOK_FAMILIES } from './webhook_families.js'
@@ -31,6 +32,7 @@ const ALL_FAMILIES = {
   ...PAYMENT_FAMILIES,
   ...PIPELINE_FAMILIES,
   ...RAIL_FAMILIES,
+  ...SCREENING_FAMILIES,
   ...ADAPTER_FAMILIES,
   ...BUS_FAMILIES,
   ...BOOKS_FAMILIES,
@@ -75,6 +77,7 @@ export const FAMILY_GROUPS: readonly FamilyGroup[] = [
   groupOf('Payments', PROCESSOR, PAYMENT_FAMILIES),
   groupOf('Commands and commits', PROCESSOR, PIPELINE_FAMILIES),
   groupOf('Rail', PROCESSOR, RAIL_FAMILIES),
+  groupOf('Screening', PROCESSOR, SCREENING_FAMILIES),
   groupOf('ISO 20022 adapter', ['rail'], ADAPTER_FAMILIES),
   groupOf('Bus', PROCESSOR, BUS_FAMILIES),
   groupOf('Books', PROCESSOR, BOOKS_FAMILIES),

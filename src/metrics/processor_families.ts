@@ -87,6 +87,15 @@ export const RAIL_FAMILIES = {
   ),
 } as const satisfies Families
 
+export const SCREENING_FAMILIES = {
+  causeway_screening_duration_seconds: histogram(
+    SHORT_SECONDS,
+    'Time until the screening service has answered: `pass`, `compliance_rejected` or ' +
+      '`risk_rejected`; without an answer `late`, `error` or `malformed`; `full`: not asked',
+    ...(['purpose', 'outcome'] as const),
+  ),
+} as const satisfies Families
+
 export const BUS_FAMILIES = {
   causeway_bus_up: gauge('1 while the bus accepts events'),
   causeway_bus_published_total: counter(

@@ -54,7 +54,7 @@ export const payoutsHeld: CliCommand = {
   },
 }
 
-function heldRow({ tenant, deadline, payout, corrupt, orphan }: HeldPayout): string[] {
+function heldRow({ tenant, deadline, payout, corrupt, orphan, cause }: HeldPayout): string[] {
   if (payout === null) return [corrupt ?? '', tenant, '', 'corrupt', '']
   const { id, amount, currency, reference } = payout
   return [
@@ -63,12 +63,12 @@ function heldRow({ tenant, deadline, payout, corrupt, orphan }: HeldPayout): str
     formatWireAmount(currency, amount),
     `until ${deadline}`,
     reference,
-    whyHeld(orphan),
+    whyHeld(orphan, cause),
   ]
 }
 
-const whyHeld = (orphan: string | undefined): string =>
-  orphan === undefined ? '' : `equals orphan execution ${orphan}`
+const whyHeld = (orphan: string | undefined, cause: string | undefined): string =>
+  orphan === undefined ? (cause ?? '') : `equals orphan execution ${orphan}`
 
 export const payoutApprove: CliCommand = {
   usage: 'payout approve PAYOUT',

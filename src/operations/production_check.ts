@@ -94,6 +94,12 @@ export const SETTING_CHECKS: readonly SettingCheck[] = [
     remedy: 'connect a real rail; set it to no',
   },
   {
+    applies: ({ SCREENING_ADDRESS }) => SCREENING_ADDRESS === '',
+    finding: 'SCREENING_ADDRESS is empty',
+    why: 'payouts and payments are accepted without a check for compliance and risk',
+    remedy: 'name a screening service that implements protos/screening.proto',
+  },
+  {
     applies: ({ RATE_LIMIT }) => RATE_LIMIT === 'off',
     finding: 'RATE_LIMIT=off',
     why: 'one caller can take the capacity of all',

@@ -35,6 +35,7 @@ import { connectRail, type ConnectedRail } from '../rails/client.js'
 import { SANDBOX_RAIL } from '../rails/rail.js'
 import { readRails, type ConfiguredRail } from '../rails/rails_file.js'
 import { createRailTable } from '../rails/rail_table.js'
+import { screeningOf } from '../screening/client.js'
 import { NoAnswer } from '../store/postgres/answers.js'
 import { isLocalStore } from '../store/postgres/connection.js'
 import { lockHolder } from '../store/postgres/owned_schema.js'
@@ -62,10 +63,11 @@ import { applyRailReport } from './commands/rail_reports/rail_report_apply.js'
 import { internalWork } from './cycle/command.js'
 import { createBooksClock } from './cycle/books_clock.js'
 import { createPipeline } from './cycle/pipeline.js'
+import { createScreenedPipeline } from './cycle/screened_pipeline.js'
 import { rulesOf } from './cycle/rules.js'
 import { openKeyring } from './master_keys/keyring.js'
 import { createVault } from './keys/vault.js'
-import { createPipelineMeter, registerMetrics } from './metrics.js'
+import { createPipelineMeter, createScreeningMeter, registerMetrics } from './metrics.js'
 import { createPaymentCounters } from './payment_metrics.js'
 import { createQueryRunner } from './queries/query.js'
 import { compareUnsubmitted } from './background/orphan_comparison.js'
@@ -229,6 +231,12 @@ const pipeline = createPipeline({
   diskIsLow: () => disk.isLow(),
   stop: exitAtOnce,
 })
+const screening = screeningOf(settings, tls, log)
+/** Of the servers: what they submit is screened. */
+const front =
+  screening === undefined
+    ? pipeline
+    : createScreenedPipeline(pipeline, screening, createScreeningMeter(metrics, elapsed))
 store.onFailure((error) => exitAtOnce('the store failed', error))
 member?.onFailure((error) => exitAtOnce('the cluster failed', error))
 await recovery.enter(pipeline, memory)
@@ -276,7 +284,7 @@ const reader = createQueryRunner(
 )
 const links: ServerLinks = {
   events: committedEvents,
-  idle: () => pipeline.idle(),
+  idle: () => front.idle(),
   onPool: (number, newest) => void comparePool(number, newest),
   webhookPools: settings.WEBHOOK_POOLS,
   behind: () => recovery.behind(),
@@ -290,7 +298,9 @@ const links: ServerLinks = {
   systemState: () => systemState({ settings, version, startedAt, shard: member?.shard ?? '' }),
 }
 await catchUpSettings()
-const dependencies = { clock, random, sampler: tracer?.sampler, memory, pipeline, reader }
+const dependencies = {
+  ...{ clock, random, sampler: tracer?.sampler, memory, pipeline: front, reader },
+}
 const server = createServer(dependencies, callers, directory, links, tls)
 const grpcPort = await server.bind(listener)
 if (settings.GRPC_SOCKET !== '') {
@@ -313,6 +323,7 @@ readinessNow = () => ({
   ...recovery.state(),
   bus: bus.status(),
   ...railReadiness(rail.faults()),
+  ...(screening === undefined ? {} : { screening: screening.fault() ?? 'up' }),
   disk: disk.isLow() ? 'low' : 'ok',
   ...degradedBy(),
   ...(member === undefined ? {} : ownerOf(member)),
@@ -330,7 +341,8 @@ stopNow = async () => {
   await openWork.stop()
   await disk.stop()
   await rail.close()
-  await pipeline.idle()
+  await front.idle()
+  screening?.close()
   changeLog.stop()
   await relay?.stop()
   await bus.close()

@@ -7,6 +7,7 @@ import type { Metrics } from '../metrics/metrics.js'
 import type { Store, Synchrony } from '../store/store.js'
 import type { BooksClock } from './cycle/books_clock.js'
 import type { Memory } from './cache/memory.js'
+import type { ScreeningMeter } from './cycle/screened_pipeline.js'
 import type { Pipeline, PipelineMeter, PipelineMetrics } from './cycle/pipeline.js'
 import { routesNotCarried } from './changes/payment_rail.js'
 import type { Rules } from './cycle/rules.js'
@@ -121,6 +122,13 @@ function registerSynchrony(metrics: Metrics, synchrony: () => Synchrony | null):
   metrics.read('causeway_store_synchronous', () => Number(synchrony()?.fault === null))
   metrics.read('causeway_store_synchronous_standbys', () => synchrony()?.standbys ?? null)
 }
+
+/** @param now in milliseconds, of a clock that is never set back */
+export const createScreeningMeter = (metrics: Metrics, now: () => number): ScreeningMeter => ({
+  now,
+  screened: (purpose, outcome, ms) =>
+    metrics.histogram('causeway_screening_duration_seconds', purpose, outcome).observe(ms / SECOND),
+})
 
 /** @param now in milliseconds, of a clock that is never set back */
 export function createPipelineMeter(metrics: Metrics, now: () => number): PipelineMeter {

@@ -1,5 +1,5 @@
 /**
- * The credentials of a stack: the callers of the processor and the rail, and their tokens.
+ * The credentials of a stack: the callers of the processor, the rail and screening, and their tokens.
  *
  * - Tokens of our own processes are new at each start and never written to disk; each process
  *   gets its own one, and the servers get only digests.
@@ -30,7 +30,7 @@ export interface Credentials {
 }
 
 export function createCredentials(
-  settings: Pick<Settings, 'CALLERS'>,
+  settings: Pick<Settings, 'CALLERS' | 'SCREENING'>,
   data: DataFolder,
   random: Random,
 ): Credentials {
@@ -53,7 +53,11 @@ export function createCredentials(
     'src/rails/sandbox/main.js': callersOfRail,
     'src/rails/iso20022/main.js': callersOfRail,
     'src/rails/switch/main.js': {},
-    'src/processor/main.js': { CALLERS: callersOfProcessor, RAIL_TOKEN: processor },
+    'src/screening/sandbox/main.js': callersOfRail,
+    'src/processor/main.js': {
+      ...{ CALLERS: callersOfProcessor, RAIL_TOKEN: processor },
+      ...(settings.SCREENING === 'sandbox' ? { SCREENING_TOKEN: processor } : {}),
+    },
     'actors/webhook/main.js': { PROCESSOR_TOKEN: webhooks },
     'gateway/main.js': { PROCESSOR_TOKEN: gateway },
     // Each operator brings a token.

@@ -41,8 +41,11 @@ export const NODE_FLAGS: Readonly<Record<string, readonly string[]>> = {
 
 const GATEWAY = 'gateway/main.js'
 export const CONSOLE = 'src/console/main.js'
+const SCREENING = 'src/screening/sandbox/main.js'
 /** Replaced by a stop and a start. */
-const STOPPED_BEFORE: readonly OwnProgram[] = [CONSOLE, 'src/rails/switch/main.js']
+const STOPPED_BEFORE: readonly OwnProgram[] = [
+  ...([CONSOLE, SCREENING, 'src/rails/switch/main.js'] as const),
+]
 /** Printed at the start: the included rail moves no real money. */
 const RAIL_DESCRIPTION = {
   sandbox: 'sandbox bank network',
@@ -54,8 +57,18 @@ const HEAD_MAX = { UWS_HTTP_MAX_HEADERS_SIZE: '8192' }
 /** @throws StartupError or SettingsError */
 export function refuseUnfitRails(settings: Settings): void {
   readRails(settings)
-  const fault = sandboxRailFault(settings)
+  const fault = sandboxRailFault(settings) ?? screeningFault(settings)
   if (fault !== undefined) throw new StartupError(fault)
+}
+
+/** The sandbox screens no production: every payout there would be held. */
+function screeningFault(settings: Settings): string | undefined {
+  const { SCREENING: kind, SCREENING_ADDRESS: address, PRODUCTION_HOSTS: production } = settings
+  if (kind === 'none') return undefined
+  if (address !== '') return 'SCREENING=sandbox and SCREENING_ADDRESS are not allowed together.'
+  return production.length === 0
+    ? undefined
+    : 'SCREENING=sandbox is not allowed with PRODUCTION_HOSTS: set SCREENING_ADDRESS instead.'
 }
 
 const MODES: Readonly<Record<string, string>> = {
@@ -147,6 +160,14 @@ export async function planStack(
       ? await planIso20022({ settings, data, own, rail, now })
       : [sandbox]
   const first = readRails(settings).some(({ isIncluded }) => isIncluded) ? [...included] : []
+  const screening = sockets.address('screening')
+  const isScreened = settings.SCREENING === 'sandbox'
+  if (isScreened)
+    first.push({
+      name: 'screening',
+      program: () => own(SCREENING, { SCREENING_LISTEN: screening }),
+      describe: () => 'sandbox: decides by the reference of a payout',
+    })
   if (nats !== undefined) {
     first.unshift({
       name: 'nats',
@@ -174,6 +195,7 @@ export async function planStack(
       const program = own('src/processor/main.js', {
         RAIL_ADDRESS: rail,
         GRPC_SOCKET: sockets.path('processor'),
+        ...(isScreened ? { SCREENING_ADDRESS: screening } : {}),
       })
       if (!wasReady) return program
       // The setting only begins recovery mode; the database keeps it.

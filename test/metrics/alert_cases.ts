@@ -127,6 +127,17 @@ export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
     ...{ at: '5m', labels: { notice: 'no_funds', process: 'rail' } },
   },
   CausewayOrphanExecutions: { ...one('orphan_executions', '1x10', '0x10'), at: '6m' },
+  CausewayScreeningUnavailable: {
+    fires: {
+      'causeway_screening_duration_seconds_count{purpose="payout",outcome="late"}': '0+6x20',
+      'causeway_screening_duration_seconds_count{purpose="payout",outcome="pass"}': '0+60x20',
+    },
+    quiet: {
+      'causeway_screening_duration_seconds_count{purpose="payout",outcome="late"}': '0+1x20',
+      'causeway_screening_duration_seconds_count{purpose="payout",outcome="pass"}': '0+60x20',
+    },
+    at: '11m',
+  },
   CausewayPayoutsHeld: { ...one('held_payouts', '1x300', '0x300'), at: '4h1m' },
   CausewayApprovalsWait: { ...one('approvals_open', '1x300', '0x300'), at: '4h1m' },
   CausewayRateOld: {

@@ -23,12 +23,14 @@ const SAFE: Readonly<Record<string, string>> = {
   GRPC_TLS_KEY_FILE: '/etc/causeway/processor.key',
   GRPC_TLS_CA_FILE: '/etc/causeway/ca.pem',
   TRUSTED_PROXIES: '10.0.0.0/24',
+  SCREENING_ADDRESS: 'screening.internal:50053',
 }
 const DANGEROUS: readonly (readonly [changed: Record<string, string>, finding: string])[] = [
   [{ SECOND_OPERATOR_FROM: '' }, 'SECOND_OPERATOR_FROM is empty'],
   [{ RATE_MAX_AGE_S: '0' }, 'RATE_MAX_AGE_S=0'],
   [{ SPREAD_BPS: '0' }, 'SPREAD_BPS=0'],
   [{ ALLOW_SANDBOX_RAIL_IN_PRODUCTION: 'yes' }, 'ALLOW_SANDBOX_RAIL_IN_PRODUCTION=yes'],
+  [{ SCREENING_ADDRESS: '' }, 'SCREENING_ADDRESS is empty'],
   [{ RATE_LIMIT: 'off' }, 'RATE_LIMIT=off'],
   [{ DUPLICATE_SCAN_WINDOW_S: '0' }, 'DUPLICATE_SCAN_WINDOW_S=0'],
   [{ TH_LIMIT_DAY_THB: '10' }, 'TH_LIMIT_… of a shorter time exceeds that of a longer one'],

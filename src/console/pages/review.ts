@@ -57,13 +57,14 @@ const idCell = (id: string, tenant: string, createdAt: string, { now }: PageCont
     <span class="ago line">${time(createdAt, now)}</span>`
 
 function heldRow(held: HeldPayout, context: PageContext): readonly Content[] {
-  const { payout, tenant, deadline, corrupt, orphan, payee } = held
+  const { payout, tenant, deadline, corrupt, orphan, payee, cause } = held
   if (payout === null) return [idLink(corrupt ?? ''), 'corrupt row', '', '', '', '']
   const { id, currency, beneficiary, reference, created_at: createdAt } = payout
   const to = html`${beneficiary?.name}
     <span class="ago line">account ending ${beneficiary?.account_last4}</span>
     <span class="ago line">${reference}</span>
-    ${orphan === undefined ? NOTHING : html`<span class="line">equals ${idLink(orphan)}</span>`}`
+    ${orphan === undefined ? NOTHING : html`<span class="line">equals ${idLink(orphan)}</span>`}
+    ${cause === undefined ? NOTHING : html`<span class="line">${cause}</span>`}`
   return [
     ...[idCell(id, tenant, createdAt, context), to, amount(currency, payout.amount)],
     ...[payeeSummary(payee, context.now), time(deadline, context.now)],

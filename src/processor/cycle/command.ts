@@ -8,6 +8,8 @@
  *   that requests a second operator's approval stores its request and nothing else.
  */
 import type { Instant } from '../../base/clock.js'
+import type { ScreenRequest } from '../../../protos/types/causeway/screening/v1/ScreenRequest.js'
+import type { Rejection } from '../../screening/screening.js'
 import type { KeyId, TenantId } from '../../base/ids.js'
 import type { Random } from '../../base/random.js'
 import type { Traceparent } from '../../base/traceparent.js'
@@ -19,11 +21,31 @@ import type { Needs } from './needs.js'
 import type { Rules } from './rules.js'
 import type { Vault } from '../keys/vault.js'
 
+export type { ScreenRequest }
+
 /** The links to the rails, by name. */
 export interface RailStates {
   up(rail: string): boolean
   /** Milliseconds since the rail became unreachable; 0 while it is up. */
   downForMs(rail: string): number
+}
+
+/** What a screening service has said. `unavailable`: it was asked and has not answered. */
+export type Verdict = 'pass' | Rejection | 'unavailable'
+
+export interface Screening {
+  /** Of the question. */
+  readonly id: string
+  readonly verdict: Verdict
+}
+
+/** How a command is screened (cycle/screened_pipeline). */
+export interface Screened {
+  readonly purpose: 'payout' | 'qr_payment'
+  /** Requests with the same text are screened and decided one after the other. */
+  readonly order: string
+  /** The question; null if the command decides without an answer. Changes nothing. */
+  request(ctx: CommandContext): ScreenRequest | null
 }
 
 /** The inputs of a decision, and the batch that collects its changes. */
@@ -36,6 +58,8 @@ export interface CommandContext {
   readonly batch: CommitBatch
   readonly vault: Vault
   readonly rules: Rules
+  /** Null: not asked about this command. Undefined: there is no screening service. */
+  readonly screening?: Screening | null | undefined
   /** Moves the origin into the trace of a payment that the command changes. Absent: no traces. */
   readonly joinTrace?: (stored: Traceparent) => void
 }
@@ -48,6 +72,8 @@ export interface Command {
    * before it ends; other commands are refused in it.
    */
   readonly allowedInRecovery?: boolean
+  /** Absent: the command is not screened. */
+  readonly screened?: Screened
   needs(needs: Needs, memory: Memory): void
   decide(ctx: CommandContext): Answer
 }
@@ -74,6 +100,8 @@ export interface Work {
   readonly deadline: Instant | null
   readonly signedBy: { readonly keyId: KeyId; readonly nonce: Buffer } | null
   readonly reply: Reply
+  /** Set before it is submitted, if there is a screening service: see CommandContext. */
+  screening?: Screening | null
   /** Set by the pipeline when it is submitted; in milliseconds of its meter. */
   queuedAt?: number
   /**

@@ -117,9 +117,10 @@ export interface PipelineMetrics {
   waiting(): number
 }
 
-/** One context serves the commands of a chunk; only the origin differs. */
-type ChunkContext = Omit<CommandContext, 'origin' | 'joinTrace'> & {
+/** One context serves the commands of a chunk; only origin and screening differ. */
+type ChunkContext = Omit<CommandContext, 'origin' | 'screening' | 'joinTrace'> & {
   origin: Origin
+  screening: Work['screening']
   joinTrace?: (stored: Traceparent) => void
 }
 const OWN_ORIGIN: Origin = { cause: 'service', requestId: null }
@@ -205,6 +206,7 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
     const meterNow = meter.now()
     const ctx: ChunkContext = {
       origin: OWN_ORIGIN,
+      screening: undefined,
       now,
       random: dependencies.random,
       rails: dependencies.rail,
@@ -216,6 +218,7 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
     for (let i = start; i < end && !stopped; i++) {
       const work = batch[i]!
       meter.waited(meterNow - (work.queuedAt ?? meterNow))
+      ctx.screening = work.screening
       if (traces === undefined) ctx.origin = work.origin
       else beginTrace(traces, work, ctx)
       decideOne(work, ctx)

@@ -28,6 +28,7 @@ export function listHeldPayouts(request: PageRequest & { readonly with_payees?: 
           tenant,
           deadline: context.wakeAt === null ? '' : toRfc3339(context.wakeAt),
           orphan: context.orphan ?? context.heldFor?.orphan,
+          cause: context.reviewCause,
           payout: payoutView(state as PayoutState, context, brand),
           payee: payees?.get(id),
         }

@@ -11,13 +11,16 @@
  *   cannot exceed them.
  * - Refused while no rail can take the payment, so the user learns it before anything is reserved.
  *   While submissions are paused it is confirmed and waits.
+ * - Refused while the screening service does not answer, as retryable.
  * - A payment that matches an orphan execution is authorized and held: it is not submitted before
  *   an operator decides.
  */
+import { assert } from '../../../base/assert.js'
 import { plus, type Instant } from '../../../base/clock.js'
 import type { ErrorCode } from '../../../base/errors.js'
 import { partsOfTenant, type TenantId } from '../../../base/ids.js'
 import { checkLimits, limitKeys } from '../../../limits/usage.js'
+import type { Quote } from '../../../quotes/quote.js'
 import type { ConfirmIntent__Output as ConfirmIntent } from '../../../../protos/types/causeway/internal/v1/ConfirmIntent.js'
 import type { IntentContext } from '../../../../actors/intent/context.js'
 import { authorizedView } from '../../../../actors/intent/view.js'
@@ -26,6 +29,7 @@ import { canPostIntent } from '../../changes/books.js'
 import { hasCorridor } from '../../changes/directory.js'
 import { railForNew, routeOf } from '../../changes/payment_rail.js'
 import { isPaused } from '../../changes/submission_pauses.js'
+import { questionOnIntent, screeningId, verdictOn } from '../../changes/screening.js'
 import { holdFor, orphanOfIntent } from '../../changes/orphans.js'
 import type { Command, CommandContext } from '../../cycle/command.js'
 import { answer, refuse, replay } from '../../cycle/answer.js'
@@ -40,8 +44,24 @@ export function confirmIntent(tenant: TenantId, request: ConfirmIntent, at: Inst
       ? undefined
       : idempotencyRowKey(tenant, `confirm ${intentId}`, request.idempotency_key)
 
+  const screeningIdOf = (ctx: CommandContext, { id, version }: Quote): string =>
+    screeningId(ctx, [intentId, key ?? jti, id, String(version)])
+
   return {
     name: 'confirm_intent',
+
+    screened: {
+      ...{ purpose: 'qr_payment', order: intentId },
+      request: (ctx) => {
+        const live = ctx.memory.intents.get(intentId)
+        if (!live || live.context.tenant !== tenant) return null
+        const { context } = live
+        const { confirmation, scanned } = context
+        if (confirmation !== undefined || scanned === undefined) return null
+        if (refusalOf(ctx, live, request) !== null) return null
+        return questionOnIntent(ctx, screeningIdOf(ctx, scanned.quote), context, scanned)
+      },
+    },
 
     needs: (needs, memory) => {
       needIntentAndUsage(needs, memory, intentId)
@@ -64,6 +84,11 @@ export function confirmIntent(tenant: TenantId, request: ConfirmIntent, at: Inst
       if (refusal !== null) return refuse(refusal)
 
       const { context } = live
+      const quote = context.scanned?.quote
+      assert(quote !== undefined, 'what can be confirmed has a quote')
+      const verdict = verdictOn(ctx, () => screeningIdOf(ctx, quote))
+      if (verdict === 'not_asked' || verdict === 'unavailable') return refuse('configuration_error')
+      if (verdict !== 'pass' && verdict !== 'not_configured') return refuse(verdict)
       const route = routeOf(context)
       const rail = railForNew(ctx, route)
       if (rail === null) return refuse('configuration_error')

@@ -7,6 +7,7 @@
  * - Checks run in the order of `payout_check`; a refusal changes nothing.
  * - `created` and `processing` are two transitions with an event each, in one commit. A held payout
  *   stays `created`.
+ * - A payout on which the screening service has not answered is held, with that cause.
  * - A payout that matches an orphan execution is held: it is not submitted before an operator
  *   decides.
  */
@@ -21,18 +22,23 @@ import { stageBeneficiary, type BeneficiaryRow } from '../../changes/beneficiari
 import { postPayout } from '../../changes/books.js'
 import { maySubmit } from '../../changes/payment_rail.js'
 import { beneficiaryAccountPlace, openedFor } from '../../changes/rail_instructions.js'
+import { questionOnPayout, screeningId, verdictOn } from '../../changes/screening.js'
 import { recordTransition } from '../../changes/transitions.js'
 import { answer, refuse, replay } from '../../cycle/answer.js'
 import type { Command, CommandContext } from '../../cycle/command.js'
 import { bindKey, boundRow } from '../../cycle/idempotency.js'
 import { idempotencyRowKey } from '../../keys/vault.js'
-import { checkPayout, hintOf } from './payout_check.js'
+import { checkPayout, checkTerms, hintOf } from './payout_check.js'
 import { hashedParts, trimmed } from './payout_request.js'
 
 export function createPayout(tenant: TenantId, given: CreatePayout): Command {
   const request = trimmed(given)
   const rowKey = idempotencyRowKey(tenant, 'create_payout', request.idempotency_key)
   const beneficiaryId = request.beneficiary_id ?? null
+  const requestHashOf = ({ vault }: CommandContext): string =>
+    vault.hashRequest(hashedParts(request))
+  const screeningIdOf = (ctx: CommandContext): string =>
+    screeningId(ctx, [rowKey, requestHashOf(ctx)])
 
   return {
     name: 'create_payout',
@@ -42,16 +48,28 @@ export function createPayout(tenant: TenantId, given: CreatePayout): Command {
       if (beneficiaryId !== null) needs.beneficiary(beneficiaryId)
     },
 
+    screened: {
+      ...{ purpose: 'payout', order: rowKey },
+      request: (ctx) => {
+        if (boundRow(ctx.memory, rowKey)) return null
+        const checked = checkTerms(ctx, tenant, request)
+        if (!checked.ok) return null
+        const { beneficiary } = checked.value
+        return questionOnPayout(ctx, screeningIdOf(ctx), tenant, request, beneficiary)
+      },
+    },
+
     decide: (ctx) => {
       const { memory } = ctx
-      const requestHash = ctx.vault.hashRequest(hashedParts(request))
+      const requestHash = requestHashOf(ctx)
       const known = boundRow(memory, rowKey)
       if (known) {
         if (known.request_hash !== requestHash) return refuse('duplicate_payout')
         return replay(JSON.parse(known.response ?? '') as object)
       }
 
-      const checked = checkPayout(ctx, tenant, request)
+      const screened = verdictOn(ctx, () => screeningIdOf(ctx))
+      const checked = checkPayout(ctx, tenant, request, screened)
       if (!checked.ok) return checked
       const account = checked.isNew ? null : storedAccount(ctx, checked.beneficiary)
 

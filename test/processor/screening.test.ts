@@ -1,0 +1,343 @@
+/**
+ * Payouts and confirms behind a real screening service over gRPC: what it decides, what happens
+ * without an answer, and that no key is decided twice.
+ */
+import { connect } from 'node:net'
+import { status } from '@grpc/grpc-js'
+import t, { type Test } from 'tap'
+import type { ScreenRequest__Output as ScreenRequest } from '../../protos/types/causeway/screening/v1/ScreenRequest.js'
+import type { ScreeningHandlers } from '../../protos/types/causeway/screening/v1/Screening.js'
+import { configuredCaller, createCallers, callerEntry } from '../../src/auth/callers.js'
+import { systemClock } from '../../src/base/clock.js'
+import { CLEARTEXT } from '../../src/base/grpc_tls.js'
+import { createPayout } from '../../src/processor/commands/payouts/payout_create.js'
+import { approvePayout, rejectPayout } from '../../src/processor/commands/payouts/payout_review.js'
+import { confirmIntent } from '../../src/processor/commands/intents/intent_confirm.js'
+import type { Answer } from '../../src/processor/cycle/answer.js'
+import type { Command } from '../../src/processor/cycle/command.js'
+import {
+  createScreenedPipeline,
+  SCREENED_MAX,
+  type ScreenedPipeline,
+} from '../../src/processor/cycle/screened_pipeline.js'
+import { listHeldPayouts } from '../../src/processor/queries/held_payout_list.js'
+import { connectScreening, type ConnectedScreening } from '../../src/screening/client.js'
+import { startScreening, type ScreeningServer } from '../../src/screening/sandbox/server.js'
+import { eventually } from '../support/eventually.js'
+import { BY_TEST, codeOf, createWorld, DEMO, viewOf, type World } from '../support/world.js'
+import { beginLifecycle } from './intent_lifecycle.js'
+import { balanceOf, OPERATOR, payout, readAll, type PayoutView } from './scenarios.js'
+
+const TOKEN = 'cwy_processor_'.padEnd(64, 'x')
+const callers = createCallers(
+  [configuredCaller(callerEntry('processor', 'processor', TOKEN))],
+  systemClock,
+)
+const FUNDS = { available: '1000000000', reserved: '0' }
+
+type Screen = ScreeningHandlers['Screen']
+
+interface Service {
+  readonly asked: ScreenRequest[]
+  /** How it answers from now on. */
+  screen: Screen
+  readonly address: string
+  restart(): Promise<void>
+  stop(): Promise<void>
+}
+
+const deciding =
+  (decision: string): Screen =>
+  (_, callback) =>
+    callback(null, { decision })
+const PASS = deciding('pass')
+const SILENT: Screen = () => undefined
+const FAILING: Screen = (_, callback) =>
+  callback({ code: status.INTERNAL, details: 'a name that is not to be logged' })
+
+async function serve(t: Test): Promise<Service> {
+  const asked: ScreenRequest[] = []
+  let server: ScreeningServer
+  const start = (port: number): Promise<ScreeningServer> =>
+    startScreening({
+      ...{ address: `127.0.0.1:${port}`, callers, tls: CLEARTEXT },
+      handlers: {
+        Screen: (call, callback) => {
+          asked.push(call.request)
+          service.screen(call, callback)
+        },
+      },
+    })
+  server = await start(0)
+  const { port } = server
+  const service: Service = {
+    ...{ asked, screen: PASS, address: `127.0.0.1:${port}` },
+    restart: async () => {
+      server = await start(port)
+    },
+    stop: () => server.close(),
+  }
+  t.teardown(() => server.close())
+  return service
+}
+
+interface Screened {
+  readonly world: World
+  readonly service: Service
+  readonly screening: ConnectedScreening
+  readonly front: ScreenedPipeline
+  readonly outcomes: string[]
+  readonly logged: unknown[]
+  run(command: Command): Promise<Answer>
+}
+
+async function screened(t: Test, { timeoutMs = 5_000, token = TOKEN } = {}): Promise<Screened> {
+  const world = await createWorld(t)
+  const service = await serve(t)
+  const logged: unknown[] = []
+  const note = (...line: unknown[]): void => void logged.push(line)
+  const screening = connectScreening({
+    ...{ address: service.address, token, tls: CLEARTEXT, timeoutMs },
+    log: { info: note, warn: note } as never,
+  })
+  t.teardown(() => screening.close())
+  const outcomes: string[] = []
+  const front = createScreenedPipeline(
+    { submit: (work) => world.submit(work), idle: () => Promise.resolve() },
+    screening,
+    { now: () => 0, screened: (purpose, outcome) => void outcomes.push(`${purpose} ${outcome}`) },
+  )
+  const run = (command: Command): Promise<Answer> =>
+    new Promise((reply) =>
+      front.submit({
+        ...{ queueKey: DEMO, command, origin: BY_TEST, deadline: null, signedBy: null, reply },
+      }),
+    )
+  return { world, service, screening, front, outcomes, logged, run }
+}
+
+interface Held {
+  readonly cause?: string
+  readonly payout: PayoutView
+}
+
+const heldIn = (world: World): Promise<Held[]> =>
+  readAll<Held>(world, (page) => listHeldPayouts({ limit: 10, ...page }))
+
+void t.test('a payout that passes is submitted', async (t) => {
+  const { world, service, run, outcomes } = await screened(t)
+  const request = payout({ reference: 'sandbox:risk' })
+  const paid = viewOf<PayoutView>(await run(createPayout(DEMO, request)))
+  t.equal(paid.status, 'processing', 'the service decides, not the reference')
+  t.match(service.asked, [
+    {
+      environment: 'sandbox',
+      partner_id: 'demo',
+      purpose: 'payout',
+      amount: request.amount,
+      currency: request.currency,
+      reference: 'sandbox:risk',
+      payee: {
+        name: request.beneficiary!.name,
+        country: request.beneficiary!.destination_country,
+        scheme: 'bank_account',
+        account_number: request.beneficiary!.account_number,
+      },
+    },
+  ])
+  t.same(outcomes, ['payout pass'])
+
+  const again = await run(createPayout(DEMO, request))
+  t.match(again, { ok: true, replayed: true, view: { id: paid.id } })
+  t.equal(service.asked.length, 1, 'a recorded key is not screened again')
+  t.equal(world.railInstructions.length, 1)
+})
+
+void t.test('a rejected payout changes nothing, and its key asks the same question', async (t) => {
+  const { world, service, run } = await screened(t)
+  const request = payout()
+  for (const code of ['compliance_rejected', 'risk_rejected']) {
+    service.screen = deciding(code)
+    t.equal(codeOf(await run(createPayout(DEMO, request))), code)
+    t.same(await balanceOf(world), FUNDS)
+  }
+  const [first, second] = service.asked
+  t.equal(second!.id, first!.id)
+  await run(createPayout(DEMO, { ...request, amount: '12600000' }))
+  t.not(service.asked[2]!.id, first!.id, 'another content is another question')
+  await world.rebuild()
+  await run(createPayout(DEMO, request))
+  t.equal(service.asked[3]!.id, first!.id, 'also after a restart')
+})
+
+void t.test('without an answer a payout is held with its cause', async (t) => {
+  const { world, service, screening, run, outcomes, logged } = await screened(t, {
+    timeoutMs: 500,
+  })
+  const ways: [string, Screen][] = [
+    ['late', SILENT],
+    ['error', FAILING],
+    ['malformed', deciding('maybe')],
+    ['malformed', deciding('')],
+  ]
+  for (const [outcome, screen] of ways) {
+    service.screen = screen
+    const request = payout()
+    const held = viewOf<PayoutView>(await run(createPayout(DEMO, request)))
+    t.equal(held.status, 'created', outcome)
+    t.equal(outcomes.at(-1), `payout ${outcome}`)
+    t.type(screening.fault(), 'string')
+    service.screen = PASS
+    const again = await run(createPayout(DEMO, request))
+    t.match(again, { ok: true, replayed: true, view: { id: held.id, status: 'created' } })
+  }
+  service.screen = PASS
+  viewOf(await run(createPayout(DEMO, payout())))
+  t.equal(screening.fault(), null)
+  t.notMatch(JSON.stringify(logged), /a name that/)
+  const held = await heldIn(world)
+  t.same(
+    held.map(({ cause }) => cause),
+    ways.map(() => 'screening_unavailable'),
+  )
+  t.equal(world.railInstructions.length, 1)
+  await world.rebuild()
+  const [approved, rejected] = held.map(({ payout: { id } }) => id)
+  t.match(await world.run(approvePayout(OPERATOR, approved!)), { view: { status: 'processing' } })
+  t.match(await world.run(rejectPayout(OPERATOR, rejected!)), { view: { status: 'failed' } })
+  t.equal(world.railInstructions.length, 2, 'what is approved is not screened again')
+})
+
+void t.test('a service that is gone, and one that comes back', async (t) => {
+  const { service, run, outcomes } = await screened(t)
+  await service.stop()
+  const held = viewOf<PayoutView>(await run(createPayout(DEMO, payout())))
+  t.equal(held.status, 'created')
+  t.same(outcomes, ['payout error'], 'a refused connection is not waited for')
+  await service.restart()
+  await eventually('it passes again', async () => {
+    viewOf(await run(createPayout(DEMO, payout())))
+    return outcomes.at(-1) === 'payout pass'
+  })
+})
+
+void t.test('a call without the token has no answer', async (t) => {
+  const { run, service, outcomes } = await screened(t, { token: 'wrong'.padEnd(64, 'x') })
+  viewOf(await run(createPayout(DEMO, payout())))
+  t.same(outcomes, ['payout error'])
+  t.equal(service.asked.length, 0)
+})
+
+void t.test('bytes that are not gRPC have no answer', async (t) => {
+  const { service } = await screened(t)
+  const socket = connect(Number(service.address.split(':')[1]), '127.0.0.1')
+  socket.end('GET / HTTP/1.0\r\n\r\n')
+  await new Promise((resolve) => socket.once('close', resolve))
+  t.equal(service.asked.length, 0)
+})
+
+void t.test('requests with one key are decided in their order, others pass', async (t) => {
+  const { world, service, run } = await screened(t)
+  const waiting: (() => void)[] = []
+  service.screen = (_, callback) => void waiting.push(() => callback(null, { decision: 'pass' }))
+  const request = payout()
+  const first = run(createPayout(DEMO, request))
+  const second = run(createPayout(DEMO, request))
+  const third = run(createPayout(DEMO, { ...request, amount: '12600000' }))
+  const other = run(createPayout(DEMO, payout()))
+  await eventually('both are asked', () => waiting.length === 2)
+  waiting[1]!()
+  t.match(await other, { ok: true, view: { status: 'processing' } })
+  waiting[0]!()
+  const { id } = viewOf<PayoutView>(await first)
+  t.match(await second, { ok: true, replayed: true, view: { id } })
+  t.equal(codeOf(await third), 'duplicate_payout')
+  t.equal(service.asked.length, 2)
+  t.equal(world.railInstructions.length, 2)
+})
+
+void t.test('a crash between the answer and the commit repeats the question', async (t) => {
+  const { world, service, run } = await screened(t)
+  const request = payout()
+  let crash: () => void = () => undefined
+  const crashed = new Promise<void>((resolve) => (crash = resolve))
+  service.screen = (_, callback) => {
+    // Its submit reaches a processor that is gone.
+    crash()
+    setImmediate(() => callback(null, { decision: 'pass' }))
+  }
+  const lost = createPayout(DEMO, request)
+  void run({ ...lost, decide: () => ({ ok: false, code: 'timeout' }) as Answer })
+  await crashed
+  await world.rebuild()
+  t.same(await balanceOf(world), FUNDS)
+  service.screen = PASS
+  t.match(await run(createPayout(DEMO, request)), { ok: true, view: { status: 'processing' } })
+  t.equal(service.asked[1]!.id, service.asked[0]!.id)
+  t.equal(world.railInstructions.length, 1)
+})
+
+void t.test('a refusal and recovery mode are not screened', async (t) => {
+  const { world, service, run } = await screened(t)
+  t.equal(
+    codeOf(await run(createPayout(DEMO, payout({ currency: 'XXX' })))),
+    'unsupported_currency',
+  )
+  const memory = world.memory()
+  memory.isUnverified = true
+  t.equal(codeOf(await run(createPayout(DEMO, payout()))), 'configuration_error')
+  memory.isUnverified = false
+  t.equal(service.asked.length, 0)
+})
+
+void t.test('more requests than the bound are refused', async (t) => {
+  const { service, front, run, outcomes } = await screened(t, { timeoutMs: 300 })
+  service.screen = SILENT
+  const request = payout()
+  const all = Array.from({ length: SCREENED_MAX + 1 }, () => run(createPayout(DEMO, request)))
+  t.equal(codeOf(await all.at(-1)!), 'configuration_error')
+  t.same(outcomes, ['payout full'])
+  await front.idle()
+  t.equal(
+    new Set((await Promise.all(all.slice(0, -1))).map((each) => viewOf<PayoutView>(each).id)).size,
+    1,
+  )
+})
+
+void t.test('a confirm', async (t) => {
+  const { world, service, run, outcomes } = await screened(t, { timeoutMs: 500 })
+  const intent = await beginLifecycle(world)
+  viewOf(await intent.scan('100'))
+  const jti = world.memory().intents.get(intent.id)!.context.session.jti
+  const confirm = (over: object = {}): Promise<Answer> =>
+    run(
+      confirmIntent(
+        DEMO,
+        { intent_id: intent.id, session_jti: jti, idempotency_key: 'k', ...over },
+        world.clock.now(),
+      ),
+    )
+  service.screen = SILENT
+  t.equal(codeOf(await confirm()), 'configuration_error')
+  t.equal((await intent.see()).status, 'created', 'nothing is consumed')
+  for (const code of ['compliance_rejected', 'risk_rejected']) {
+    service.screen = deciding(code)
+    t.equal(codeOf(await confirm()), code)
+  }
+  t.equal(new Set(service.asked.map(({ id }) => id)).size, 1)
+  service.screen = (_, callback) =>
+    void intent.scan('120').then(() => callback(null, { decision: 'pass' }))
+  t.equal(codeOf(await confirm()), 'configuration_error', 'the answer was for another quote')
+  service.screen = PASS
+  t.match(await confirm(), { ok: true, view: { status: 'authorized' } })
+  t.match(await confirm(), { ok: true, replayed: true })
+  t.same(outcomes.slice(3), ['qr_payment pass', 'qr_payment pass'])
+  t.match(service.asked.at(-1), {
+    purpose: 'qr_payment',
+    currency: 'THB',
+    payment_intent_id: intent.id,
+    partner_user_id: intent.user,
+    payee: { scheme: 'promptpay', country: 'TH', account_number: '0066812345678' },
+  })
+  t.equal(world.railInstructions.length, 1)
+})
