@@ -232,7 +232,7 @@ const pipeline = createPipeline({
   stop: exitAtOnce,
 })
 const screening = screeningOf(settings, tls, log)
-/** Of the servers: what they submit is screened. */
+/** What servers submit to: it screens their commands. */
 const front =
   screening === undefined
     ? pipeline

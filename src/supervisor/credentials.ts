@@ -1,5 +1,6 @@
 /**
- * The credentials of a stack: the callers of the processor, the rail and screening, and their tokens.
+ * The credentials of a stack: the callers of the processor, the rail and screening, and their
+ * tokens.
  *
  * - Tokens of our own processes are new at each start and never written to disk; each process
  *   gets its own one, and the servers get only digests.

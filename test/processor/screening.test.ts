@@ -2,7 +2,7 @@
  * Payouts and confirms behind a real screening service over gRPC: what it decides, what happens
  * without an answer, and that no key is decided twice.
  */
-import { connect } from 'node:net'
+import { createServer, type AddressInfo } from 'node:net'
 import { status } from '@grpc/grpc-js'
 import t, { type Test } from 'tap'
 import type { ScreenRequest__Output as ScreenRequest } from '../../protos/types/causeway/screening/v1/ScreenRequest.js'
@@ -228,12 +228,21 @@ void t.test('a call without the token has no answer', async (t) => {
   t.equal(service.asked.length, 0)
 })
 
-void t.test('bytes that are not gRPC have no answer', async (t) => {
-  const { service } = await screened(t)
-  const socket = connect(Number(service.address.split(':')[1]), '127.0.0.1')
-  socket.end('GET / HTTP/1.0\r\n\r\n')
-  await new Promise((resolve) => socket.once('close', resolve))
-  t.equal(service.asked.length, 0)
+void t.test('a service that does not speak gRPC has no answer', async (t) => {
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined)
+    socket.end('HTTP/1.1 200 OK\r\n\r\npass')
+  })
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => server.close())
+  const screening = connectScreening({
+    address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
+    ...{ token: TOKEN, tls: CLEARTEXT, timeoutMs: 500 },
+    log: { info: () => undefined, warn: () => undefined },
+  })
+  t.teardown(() => screening.close())
+  t.match(await screening.ask({ id: 'q' }), /^(?:error|late)$/)
+  t.type(screening.fault(), 'string')
 })
 
 void t.test('requests with one key are decided in their order, others pass', async (t) => {
@@ -280,7 +289,7 @@ void t.test('a crash between the answer and the commit repeats the question', as
 void t.test('a refusal and recovery mode are not screened', async (t) => {
   const { world, service, run } = await screened(t)
   t.equal(
-    codeOf(await run(createPayout(DEMO, payout({ currency: 'XXX' })))),
+    codeOf(await run(createPayout(DEMO, payout({ currency: 'THB' })))),
     'unsupported_currency',
   )
   const memory = world.memory()

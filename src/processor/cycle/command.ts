@@ -34,7 +34,7 @@ export interface RailStates {
 export type Verdict = 'pass' | Rejection | 'unavailable'
 
 export interface Screening {
-  /** Of the question. */
+  /** The id of the question. */
   readonly id: string
   readonly verdict: Verdict
 }
