@@ -166,7 +166,7 @@ export async function planStack(
     first.push({
       name: 'screening',
       program: () => own(SCREENING, { SCREENING_LISTEN: screening }),
-      describe: () => 'sandbox: decides by the reference of a payout',
+      describe: () => 'sandbox: decides by reference',
     })
   if (nats !== undefined) {
     first.unshift({

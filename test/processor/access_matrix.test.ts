@@ -13,7 +13,16 @@ import { createGrpcServer } from '../../src/base/grpc_server.js'
 import { systemRandom } from '../../src/base/random.js'
 import type { Work } from '../../src/processor/cycle/command.js'
 import { createServer } from '../../src/processor/server.js'
-import { authorizationOf, nameOf, PROCESSOR_RPCS, RAIL_RPCS, type Rpc } from '../support/rpcs.js'
+import {
+  authorizationOf,
+  nameOf,
+  PROCESSOR_RPCS,
+  RAIL_RPCS,
+  SCREENING_RPCS,
+  type Rpc,
+} from '../support/rpcs.js'
+import { CLEARTEXT } from '../../src/base/grpc_tls.js'
+import { startScreening } from '../../src/screening/sandbox/server.js'
 import { aRail, shortFolder } from '../rails/harness.js'
 
 /** The permitted calls of each kind of caller; all others are denied. */
@@ -32,7 +41,7 @@ const ALLOWED: Readonly<Record<string, string>> = {
   gateway: 'CommandStream/Open Directory/WatchPartners',
   webhooks: `Directory/WatchEndpoints EventOutcomes/Record EventOutcomes/RecordDead
     EventOutcomes/DisableEndpoint WebhookControl/Connect WebhookControl/Claim`,
-  processor: 'Rail/Describe Rail/Summarize Rail/Link',
+  processor: 'Rail/Describe Rail/Summarize Rail/Link Screening/Screen',
   supervisor: 'Operator/EnsureDemo',
   service: `PaymentIntents/Create PaymentIntents/Get PaymentIntents/Cancel PaymentIntents/Refund
     PaymentIntents/ListByUser PaymentIntents/List PaymentIntents/RemintSession PaymentIntents/Scan
@@ -138,6 +147,14 @@ const SERVED: readonly (readonly [Rpc[], (t: Test) => Promise<string>])[] = [
       return address
     },
   ],
+  [
+    SCREENING_RPCS,
+    async (t) => {
+      const server = await startScreening({ address: '127.0.0.1:0', callers, tls: CLEARTEXT })
+      t.teardown(server.close)
+      return `127.0.0.1:${server.port}`
+    },
+  ],
 ]
 
 for (const [rpcs, open] of SERVED) {
@@ -185,6 +202,7 @@ void t.test('the package of a service determines which callers it accepts', (t) 
     'causeway.internal.v1': ['gateway', 'webhooks'],
     'causeway.operator.v1': ['supervisor', 'read', 'operate', 'decide'],
     'causeway.rail.v1': ['processor'],
+    'causeway.screening.v1': ['processor'],
   }
   const found: Record<string, string[]> = {}
   const whole = Object.entries(SERVICE_ACCESS).map(

@@ -14,9 +14,11 @@ export interface Package {
 }
 export type Rpc = MethodDefinition<object, object>
 
-type Versions = Readonly<Record<'internal' | 'operator' | 'rail', { readonly v1: Package }>>
+type Versions = Readonly<
+  Record<'internal' | 'operator' | 'rail' | 'screening', { readonly v1: Package }>
+>
 
-const { v1, internal, operator, rail } = contracts<{
+const { v1, internal, operator, rail, screening } = contracts<{
   readonly causeway: Versions & { readonly v1: Package }
 }>().causeway
 
@@ -27,6 +29,7 @@ const rpcsOf = (inside: Package): Rpc[] =>
 
 export const PROCESSOR_RPCS = [v1, internal.v1, operator.v1].flatMap(rpcsOf)
 export const RAIL_RPCS = rpcsOf(rail.v1)
+export const SCREENING_RPCS = rpcsOf(screening.v1)
 
 /** `Service/Rpc`. */
 export const nameOf = ({ path }: Rpc): string => path.replace(/^.*\.v1\./, '')

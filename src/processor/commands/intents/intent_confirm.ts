@@ -54,7 +54,7 @@ export function confirmIntent(tenant: TenantId, request: ConfirmIntent, at: Inst
       ...{ purpose: 'qr_payment', order: intentId },
       request: (ctx) => {
         const live = ctx.memory.intents.get(intentId)
-        if (!live || live.context.tenant !== tenant) return null
+        if (live?.context.tenant !== tenant) return null
         const { context } = live
         const { confirmation, scanned } = context
         if (confirmation !== undefined || scanned === undefined) return null
