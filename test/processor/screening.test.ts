@@ -276,7 +276,7 @@ void t.test('a crash between the answer and the commit repeats the question', as
     setImmediate(() => callback(null, { decision: 'pass' }))
   }
   const lost = createPayout(DEMO, request)
-  void run({ ...lost, decide: () => ({ ok: false, code: 'timeout' }) as Answer })
+  void run({ ...lost, decide: () => ({ ok: false, code: 'timeout' }) })
   await crashed
   await world.rebuild()
   t.same(await balanceOf(world), FUNDS)
