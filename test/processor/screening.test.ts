@@ -2,14 +2,18 @@
  * Payouts and confirms behind a real screening service over gRPC: what it decides, what happens
  * without an answer, and that no key is decided twice.
  */
+import { writeFileSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import { status } from '@grpc/grpc-js'
 import t, { type Test } from 'tap'
 import type { ScreenRequest__Output as ScreenRequest } from '../../protos/types/causeway/screening/v1/ScreenRequest.js'
 import type { ScreeningHandlers } from '../../protos/types/causeway/screening/v1/Screening.js'
 import { configuredCaller, createCallers, callerEntry } from '../../src/auth/callers.js'
 import { systemClock } from '../../src/base/clock.js'
-import { CLEARTEXT } from '../../src/base/grpc_tls.js'
+import { CLEARTEXT, openGrpcTls } from '../../src/base/grpc_tls.js'
+import { createLog } from '../../src/base/log.js'
+import { readSettings } from '../../src/base/settings_reader.js'
 import { createPayout } from '../../src/processor/commands/payouts/payout_create.js'
 import { approvePayout, rejectPayout } from '../../src/processor/commands/payouts/payout_review.js'
 import { confirmIntent } from '../../src/processor/commands/intents/intent_confirm.js'
@@ -21,9 +25,15 @@ import {
   type ScreenedPipeline,
 } from '../../src/processor/cycle/screened_pipeline.js'
 import { listHeldPayouts } from '../../src/processor/queries/held_payout_list.js'
-import { connectScreening, type ConnectedScreening } from '../../src/screening/client.js'
+import {
+  connectScreening,
+  screeningOf,
+  type ConnectedScreening,
+} from '../../src/screening/client.js'
 import { startScreening, type ScreeningServer } from '../../src/screening/sandbox/server.js'
+import { createAuthority, writeTlsFiles } from '../support/certificates.js'
 import { eventually } from '../support/eventually.js'
+import { tempFolder } from '../support/temp_folder.js'
 import { BY_TEST, codeOf, createWorld, DEMO, viewOf, type World } from '../support/world.js'
 import { beginLifecycle } from './intent_lifecycle.js'
 import { balanceOf, OPERATOR, payout, readAll, type PayoutView } from './scenarios.js'
@@ -243,6 +253,42 @@ void t.test('a service that does not speak gRPC has no answer', async (t) => {
   t.teardown(() => screening.close())
   t.match(await screening.ask({ id: 'q' }), /^(?:error|late)$/)
   t.type(screening.fault(), 'string')
+})
+
+void t.test('over TLS, with the files and the token file of the settings', async (t) => {
+  const folder = tempFolder(t)
+  const ca = createAuthority()
+  const filesOf = (name: string): ReturnType<typeof writeTlsFiles> =>
+    writeTlsFiles(folder, name, ca.issue(name), ca)
+  const silent = createLog('test', { LOG_LEVEL: 'silent' })
+  const server = await startScreening({
+    ...{ address: '127.0.0.1:0', callers, tls: openGrpcTls(filesOf('screening'), silent) },
+  })
+  t.teardown(server.close)
+  const files = filesOf('processor')
+  const tokenFile = join(folder, 'token')
+  writeFileSync(tokenFile, `${TOKEN}\n`, { mode: 0o600 })
+  const given = {
+    SCREENING_ADDRESS: `127.0.0.1:${server.port}`,
+    SCREENING_TOKEN_FILE: tokenFile,
+    SCREENING_TLS_CERT_FILE: files.GRPC_TLS_CERT_FILE,
+    SCREENING_TLS_KEY_FILE: files.GRPC_TLS_KEY_FILE,
+    SCREENING_TLS_CA_FILE: files.GRPC_TLS_CA_FILE,
+    SCREENING_TIMEOUT_MS: '5000',
+  }
+  const ask = (settings: Record<string, string>, request: object): Promise<string> => {
+    const screening = screeningOf(readSettings(settings, ''), CLEARTEXT, silent)!
+    t.teardown(() => screening.close())
+    return screening.ask({ id: 'q', ...request })
+  }
+  const sandbox = { environment: 'sandbox', reference: 'sandbox:risk' }
+  t.equal(await ask(given, sandbox), 'risk_rejected')
+  t.equal(await ask(given, { ...sandbox, environment: 'production' }), 'error')
+  const clear = { ...given, SCREENING_TLS_CERT_FILE: '' }
+  t.throws(() => readSettings(clear, ''), /only allowed together/)
+  const far = { SCREENING_ADDRESS: 'screening.example:1' }
+  t.throws(() => readSettings(far, ''), /SCREENING_ADDRESS=.* in the clear/)
+  t.equal(screeningOf(readSettings({}, ''), CLEARTEXT, silent), undefined)
 })
 
 void t.test('requests with one key are decided in their order, others pass', async (t) => {

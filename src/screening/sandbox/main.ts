@@ -23,5 +23,5 @@ const server = await startScreening({
   tls: openGrpcTls(settings, log),
 })
 const child = childProcess({ log, stop: server.close })
-child.ready({ port: server.port })
-log.info({ port: server.port }, 'serving')
+child.ready({ address })
+log.info({ address }, 'serving')
