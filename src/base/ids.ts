@@ -48,6 +48,8 @@ export type KeyId = Branded<'key'>
 
 export const ENVIRONMENTS = ['sandbox', 'production'] as const
 export type Environment = (typeof ENVIRONMENTS)[number]
+export const isEnvironment = (text: string): text is Environment =>
+  ENVIRONMENTS.some((environment) => environment === text)
 
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 const TIME_CHARACTERS = 10

@@ -36,5 +36,9 @@ export const PAYMENT_FAMILIES = {
     ...(['partner', 'environment', 'currency'] as const),
   ),
   causeway_prefund_balances_omitted: gauge('Balances beyond the first 1000, without a series'),
-  causeway_rate_age_seconds: gauge('Time since an operator set the rate', 'currency'),
+  causeway_rate_age_seconds: gauge(
+    'Time since an operator set the rate',
+    'environment',
+    'currency',
+  ),
 } as const satisfies Families

@@ -327,7 +327,10 @@ function findingsOfRates(rates: readonly RateRecord[]): readonly Finding[] {
   const isOld = ({ set_at: at }: RateRecord): boolean =>
     at !== '' && systemClock.now() - Date.parse(at) > OLD_RATE_MS
   return findingOf(
-    rates.filter((rate) => isOld(rate) && !rate.is_too_old).map(({ currency }) => currency),
+    rates
+      .filter(({ environment }) => environment === 'production')
+      .filter((rate) => isOld(rate) && !rate.is_too_old)
+      .map(({ currency }) => currency),
     {
       finding: 'rates older than a day that are still quoted',
       why: 'every payment is at a price of the past',

@@ -107,6 +107,7 @@ const RATES = combined((answers) => ({
   data: distinct(answers).sort(
     (one, other) =>
       order(textAt(one, ['currency']), textAt(other, ['currency'])) ||
+      order(textAt(one, ['environment']), textAt(other, ['environment'])) ||
       order(textAt(other, ['set_at']), textAt(one, ['set_at'])),
   ),
 }))

@@ -64,7 +64,10 @@ export function registerPaymentMetrics(
     return Math.max(0, count - PREFUND_SERIES_MAX)
   })
   metrics.readAll('causeway_rate_age_seconds', () =>
-    [...memory.rates].map(([currency, { setAt }]) => [(clock.now() - setAt) / SECOND, currency]),
+    [...memory.rates.values()].map(
+      ({ environment, currency, setAt }) =>
+        [(clock.now() - setAt) / SECOND, environment, currency] as const,
+    ),
   )
 }
 

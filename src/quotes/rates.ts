@@ -4,11 +4,11 @@
  * Owns: the default rates, the maximum age of a rate. Does not own: setting rates
  * (processor/commands/operators/rate_set), the arithmetic (money/rate).
  *
- * - A rate set by operators replaces the default.
+ * - A rate set by operators is of one environment, and replaces the default.
  * - Defaults apply to the sandbox only: production has no rate until operators set one.
  */
 import { plus, type Instant } from '../base/clock.js'
-import { environmentOf, type TenantId } from '../base/ids.js'
+import { environmentOf, type Environment, type TenantId } from '../base/ids.js'
 import { THB, USD, VND, type Currency } from '../money/currency.js'
 import type { Rate } from '../money/rate.js'
 
@@ -18,9 +18,15 @@ export interface SetRate {
   readonly setAt: Instant
 }
 
+/** The key of a rate in memory and in a commit, e.g. `production THB`. */
+export type RateKey = `${Environment} ${Currency}`
+
+export const rateKey = (environment: Environment, currency: Currency): RateKey =>
+  `${environment} ${currency}`
+
 /** The rates that are known now, and the rule of their age. */
 export interface RatesNow {
-  readonly memory: { readonly rates: ReadonlyMap<Currency, SetRate> }
+  readonly memory: { readonly rates: ReadonlyMap<RateKey, SetRate> }
   /** Null: rates do not age. */
   readonly rules: { readonly rateMaxAgeMs: number | null }
   readonly now: Instant
@@ -34,9 +40,10 @@ export const DEFAULT_RATES: ReadonlyMap<Currency, Rate> = new Map([
 
 /** Units of `currency` per US dollar for this tenant; null when there is no rate or it is stale. */
 export function usableRate(ctx: RatesNow, tenant: TenantId, currency: Currency): Rate | null {
-  const known = ctx.memory.rates.get(currency)
+  const environment = environmentOf(tenant)
+  const known = ctx.memory.rates.get(rateKey(environment, currency))
   if (known !== undefined) return isTooOld(ctx, known) ? null : known.rate
-  if (environmentOf(tenant) === 'production') return null
+  if (environment === 'production') return null
   return DEFAULT_RATES.get(currency) ?? null
 }
 

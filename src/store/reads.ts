@@ -158,6 +158,7 @@ export async function readBootState(
     signingKeys: await everyRow(reader, 'signingKeys'),
     nonceSalt: Buffer.from(salt?.value ?? '', 'hex'),
     rates: await everyRow(reader, 'rates'),
+    sandboxRates: await everyRow(reader, 'sandboxRates'),
     routes: await everyRow(reader, 'routes'),
     submissionPauses: await everyRow(reader, 'submissionPauses'),
     railRoutes: await everyRow(reader, 'railRoutes'),

@@ -134,6 +134,7 @@ export interface BootState {
   readonly nonceSalt: Buffer
   readonly endpoints: readonly Row<'endpoints'>[]
   readonly rates: readonly Row<'rates'>[]
+  readonly sandboxRates: readonly Row<'sandboxRates'>[]
   readonly routes: readonly Row<'routes'>[]
   readonly submissionPauses: readonly Row<'submissionPauses'>[]
   readonly railRoutes: readonly Row<'railRoutes'>[]

@@ -176,6 +176,7 @@ export const TABLES = {
       dead_announced_at: 'integer',
     },
   },
+  /** Production's. */
   rates: {
     name: 'rates',
     key: ['currency'],
@@ -185,6 +186,21 @@ export const TABLES = {
       set_at: 'integer',
       opening_rate: 'text',
       opened_at: 'integer',
+      actor: 'text',
+      before_rate: 'text',
+    },
+  },
+  sandboxRates: {
+    name: 'sandbox_rates',
+    key: ['currency'],
+    columns: {
+      currency: 'text',
+      rate: 'text',
+      set_at: 'integer',
+      opening_rate: 'text',
+      opened_at: 'integer',
+      actor: 'text',
+      before_rate: 'text',
     },
   },
   fxQuotes: {
@@ -407,7 +423,8 @@ type Nullable = {
   discrepancies: 'tenant' | 'plan' | 'currency' | 'amount' | 'resolved_at' | 'settlement'
   submissionPauses: 'resumed_at'
   masterKeys: 'sealing_since' | 'emptied_at'
-  rates: 'opening_rate' | 'opened_at'
+  rates: 'opening_rate' | 'opened_at' | 'actor' | 'before_rate'
+  sandboxRates: 'opening_rate' | 'opened_at' | 'actor' | 'before_rate'
   approvalRequests: 'currency' | 'amount' | 'decided_by' | 'decision_reason' | 'decided_at'
   operatorLog: 'evidence' | 'request_id' | 'tenant' | 'currency' | 'amount' | 'approval'
   events: 'request_id' | 'traceparent'

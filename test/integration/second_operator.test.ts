@@ -172,7 +172,7 @@ void t.test('the smaller doors are guarded too', async (t) => {
 
   const rate = await requested(t, first, 'rates', 'set', 'THB', '40.00', '--force')
   t.match(await ben('approvals', 'approve', rate, ...BECAUSE), { exitCode: 0 })
-  t.match((await first('rates', 'list')).out, /^THB +40\.00 /m)
+  t.match((await first('rates', 'list')).out, /^THB +sandbox +40\.00 /m)
 
   for (const kind of ['service', 'gateway', 'webhooks']) {
     const create = ['callers', 'create', kind, `${kind}-2`, '--certificate', `${kind}-2.internal`]

@@ -141,8 +141,8 @@ export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
   CausewayPayoutsHeld: { ...one('held_payouts', '1x300', '0x300'), at: '4h1m' },
   CausewayApprovalsWait: { ...one('approvals_open', '1x300', '0x300'), at: '4h1m' },
   CausewayRateOld: {
-    ...one('rate_age_seconds{currency="THB"}', '86401x20', '0+60x20'),
-    ...{ at: '16m', labels: { currency: 'THB' } },
+    ...one('rate_age_seconds{environment="production",currency="THB"}', '86401x20', '0+60x20'),
+    ...{ at: '16m', labels: { environment: 'production', currency: 'THB' } },
   },
   CausewayPrefundRunsOut: {
     ...one(`prefund_balance{${PREFUND}}`, '100000-200x420', '100x420'),

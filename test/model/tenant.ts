@@ -4,7 +4,7 @@ import { tenantOf, type PartnerId } from '../../src/base/ids.js'
 import { limitKeys } from '../../src/limits/usage.js'
 import { currencyOf } from '../../src/money/currency.js'
 import { money } from '../../src/money/money.js'
-import { parseRate } from '../../src/money/rate.js'
+import { rememberRate } from '../../src/processor/cache/memory.js'
 import type { Command, CommandContext } from '../../src/processor/cycle/command.js'
 import { stagePartner } from '../../src/processor/changes/directory.js'
 import { depositFunds } from '../../src/processor/changes/funds.js'
@@ -35,11 +35,12 @@ export function openTenant(partner: PartnerId, start: Start, model: Model): Comm
       const tenant = tenantOf(partner, 'sandbox')
       depositFunds(ctx, tenant, money(currencyOf('USD')!, start.prefund))
       for (const [currency, rate] of Object.entries(model.rates)) {
-        const [known, setAt] = [parseRate(rate)!, ctx.now]
-        const opening = { rate: known, at: setAt }
-        ctx.memory.rates.set(currencyOf(currency)!, { rate: known, setAt, opening })
-        const row = { currency, rate, set_at: setAt, opening_rate: rate, opened_at: setAt }
-        ctx.batch.stage('rates', currency, row)
+        const row = {
+          ...{ currency, rate, set_at: ctx.now, opening_rate: rate, opened_at: ctx.now },
+          ...{ actor: 'ann', before_rate: null },
+        }
+        rememberRate(ctx.memory, 'sandbox', row)
+        ctx.batch.stage('sandboxRates', currency, row)
       }
       for (const corridor of ['th_promptpay', 'vn_vietqr'] as const) {
         useUp(ctx, partner, corridor, start, model)

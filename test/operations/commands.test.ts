@@ -120,7 +120,23 @@ t.test('commands work against a running stack', async (t) => {
     const { data } = await json(t, 'rates', 'list')
     const baht = (data as { currency: string }[]).find(({ currency }) => currency === 'THB')
     t.match(baht, { rate: '35.50', set_at: /Z$/, is_too_old: false })
-    t.match((await ops('rates', 'list')).out, /^THB +35\.50 {2}since \d{4}-\S+Z$/m)
+    t.match(
+      (await ops('rates', 'list')).out,
+      /^THB +sandbox +35\.50 {2}since \d{4}-\S+Z by \S+, 37\.28 before$/m,
+    )
+    const one = [...['rates', 'set', 'THB', '35.60'], '--environment', 'production']
+    t.match(await ops(...one), {
+      exitCode: 0,
+      out: '1 USD = 35.60 THB in production from now on, 35.50 before',
+    })
+    t.match(
+      (await ops('rates', 'list')).out,
+      /^THB +production +35\.60 [^]*^THB +sandbox +35\.50 /m,
+    )
+    t.match(await ops(...one.slice(0, 5), 'moon'), {
+      exitCode: 2,
+      err: /moon is not an environment/,
+    })
   })
 
   await t.test('a listed route can be set again', async (t) => {

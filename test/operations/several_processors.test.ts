@@ -276,7 +276,12 @@ t.test('a setting for all shards is set once', async (t) => {
     })
     for (const shard of served) {
       const { data } = await ops.json('rates', 'list', '--shard', shard)
-      t.match(data, [{ currency: 'THB', rate: '36.50' }, { currency: 'VND' }])
+      const thb = { currency: 'THB', rate: '36.50', set_by: 'ann' }
+      t.match(data, [
+        { ...thb, environment: 'production' },
+        { ...thb, environment: 'sandbox' },
+        { currency: 'VND' },
+      ])
       const log = (await ops.json('actions', '--shard', shard))['data']
       t.match(log, [
         { action: 'set_route', actor: 'ann', evidence: 'settings version 2' },
@@ -292,7 +297,7 @@ t.test('a setting for all shards is set once', async (t) => {
     const rates = await listed('rates', 'list')
     t.same(
       rates.map(({ currency }) => currency),
-      ['THB', 'VND'],
+      ['THB', 'THB', 'VND'],
     )
     const routes = await listed('routes', 'list')
     t.same(routes.map(({ country }) => country).sort(), ['ID', 'TH', 'VN'])
@@ -312,7 +317,7 @@ t.test('a setting for all shards is set once', async (t) => {
     const rates = await listed('rates', 'list')
     t.same(
       rates.map(({ rate }) => rate),
-      ['36.60', '36.50', '26500'],
+      ['36.60', '36.50', '36.60', '36.50', '26500'],
       'each that one of them has',
     )
     cluster.blind.clear()

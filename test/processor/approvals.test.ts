@@ -12,6 +12,7 @@ import { tokenDigest } from '../../src/auth/caller_token.js'
 import { DAY } from '../../src/base/clock.js'
 import { tenantOf, type PartnerId } from '../../src/base/ids.js'
 import { THB, VND } from '../../src/money/currency.js'
+import { rateKey } from '../../src/quotes/rates.js'
 import {
   approveRequest,
   listApprovalRequests,
@@ -370,7 +371,7 @@ const CASES: Readonly<Record<string, Case>> = {
     prepare: (world) =>
       Promise.resolve({
         command: (actor: Actor) => setRate(actor, 'THB', '36.10'),
-        isDone: () => world.memory().rates.has(THB),
+        isDone: () => world.memory().rates.has(rateKey('production', THB)),
       }),
   },
   'another operator who decides': newCaller('operator', ['decide', 'read']),

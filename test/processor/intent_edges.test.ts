@@ -5,6 +5,7 @@
 import t, { type Test } from 'tap'
 import { accountKey } from '../../src/ledger/accounts.js'
 import { USD } from '../../src/money/currency.js'
+import { rateKey } from '../../src/quotes/rates.js'
 import { setRate } from '../../src/processor/commands/operators/rate_set.js'
 import { listRates } from '../../src/processor/commands/operators/rates_list.js'
 import type { CommandContext } from '../../src/processor/cycle/command.js'
@@ -250,7 +251,30 @@ void t.test('the US dollar has no rate', async (t) => {
   const world = await createWorld(t)
   const operator = { name: 'test', reason: 'a typo' }
   t.equal(codeOf(await world.run(setRate(operator, 'USD', '1'))), 'invalid_request')
-  t.notOk(world.memory().rates.has(USD))
+  t.notOk(world.memory().rates.has(rateKey('sandbox', USD)))
+})
+
+void t.test('a rate of one environment leaves the other alone, also after a restart', async (t) => {
+  const world = await createWorld(t)
+  const operator = { name: 'ann', reason: 'a test' }
+  const set = async (rate: string, environment: string): Promise<string> =>
+    codeOf(await world.run(setRate(operator, 'THB', rate, { environment })))
+  t.equal(await set('36', 'moon'), 'invalid_request')
+  t.equal(await set('36.00', ''), 'ok')
+  t.equal(await set('36.50', 'production'), 'ok')
+  const both = {
+    data: [
+      { environment: 'production', currency: 'THB', rate: '36.50', set_by: 'ann', before: '36.00' },
+      { environment: 'sandbox', currency: 'THB', rate: '36.00', set_by: 'ann' },
+      { environment: 'sandbox', currency: 'VND', rate: '26500' },
+    ],
+  }
+  t.match(viewOf(await world.run(listRates())), both)
+  t.equal(await set('38.50', 'production'), 'rate_change_unconfirmed')
+  t.equal(await set('38.50', ''), 'rate_change_unconfirmed', 'one of both is enough')
+  await world.rebuild()
+  t.match(viewOf(await world.run(listRates())), both)
+  t.equal(await set('38.00', 'sandbox'), 'rate_change_unconfirmed')
 })
 
 void t.test('a listed rate shows its setting and whether it is too old to be used', async (t) => {
@@ -265,8 +289,9 @@ void t.test('a listed rate shows its setting and whether it is too old to be use
   world.clock.pass(59_999)
   t.match(await listed(), { data: [{ currency: 'THB', rate: '18.00', is_too_old: false }] })
   world.clock.pass(1)
+  const stale = { currency: 'THB', is_too_old: true }
   const shipped = { currency: 'VND', rate: '26500' }
-  t.match(await listed(), { data: [{ currency: 'THB', is_too_old: true }, shipped] })
+  t.match(await listed(), { data: [stale, stale, shipped] })
 })
 
 void t.test('each deadline includes its last millisecond', async (t) => {

@@ -204,5 +204,8 @@ void t.test('the age of a rate is the time since an operator set it', async (t) 
   const metrics = metricsOf(world, {})
   viewOf(await world.run(setRate(OPERATOR, 'THB', '36.00')))
   world.clock.pass(DAY)
-  t.same(await samplesOf(metrics, 'rate_age_seconds'), ['{currency="THB"} 86400'])
+  t.same(await samplesOf(metrics, 'rate_age_seconds'), [
+    '{environment="sandbox",currency="THB"} 86400',
+    '{environment="production",currency="THB"} 86400',
+  ])
 })

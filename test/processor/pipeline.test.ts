@@ -279,7 +279,10 @@ void t.test(
       name,
       needs: () => undefined,
       decide: (ctx) => {
-        const row = { currency: 'X', rate: '1', set_at: 1, opening_rate: '1', opened_at: 1 }
+        const row = {
+          ...{ currency: 'X', rate: '1', set_at: 1, opening_rate: '1' },
+          ...{ opened_at: 1, actor: 'ann', before_rate: null },
+        }
         if (!before) ctx.batch.stage('rates', 'X', row)
         throw new Error('a bug')
       },

@@ -5,6 +5,7 @@ import t, { type Test } from 'tap'
 import { callerEntry, configuredCaller, createCallers } from '../../src/auth/callers.js'
 import { readSettings } from '../../src/base/settings_reader.js'
 import { THB } from '../../src/money/currency.js'
+import { rateKey } from '../../src/quotes/rates.js'
 import { approvalsService } from '../../src/processor/servers/approvals.js'
 import { operatorService } from '../../src/processor/servers/operator/operator.js'
 import type { UnaryDependencies } from '../../src/processor/servers/unary_handler.js'
@@ -90,9 +91,9 @@ void t.test('an approved rate or route is stored for all shards, not before', as
     ['rate', 'THB', 'ben'],
     ['route', 'VN VND', 'ben'],
   ])
-  t.notOk(world.memory().rates.has(THB), 'each shard applies it by itself')
+  t.notOk(world.memory().rates.has(rateKey('production', THB)), 'each shard applies it by itself')
   await catchUp()
-  t.ok(world.memory().rates.has(THB))
+  t.ok(world.memory().rates.has(rateKey('production', THB)))
   t.match(await setRate('36.20'), { error: undefined, answer: { settings_version: 3 } })
   t.match(await setRoute({ review_from: '1' }), { error: undefined })
 })

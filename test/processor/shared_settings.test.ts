@@ -88,7 +88,10 @@ void t.test('they are applied in order, as the operator that set them', async (t
   t.match(logged, [{ actor: 'ann', reason: 'a test', subject: 'THB 36.20', request_id: REQUEST }])
   t.match(viewOf<{ data: object[] }>(await world.run(listRates())).data, [
     // A shard that applies a rate late does not make it younger.
-    { currency: 'THB', rate: '36.20', set_at: '2026-11-20T00:00:00.000Z', is_too_old: true },
+    ...['production', 'sandbox'].map((environment) => ({
+      ...{ environment, currency: 'THB', rate: '36.20', set_by: 'ann', before: '36.10' },
+      ...{ set_at: '2026-11-20T00:00:00.000Z', is_too_old: true },
+    })),
     { currency: 'VND' },
   ])
   const { data } = viewOf<{ data: object[] }>(await world.run(listRoutes()))
@@ -275,6 +278,8 @@ void t.test('only what can be applied is a setting', (t) => {
   ] as const)
     t.equal(rateSetting(currency, text), null)
   t.equal(routeSetting(aRoute({ country: 'Nowhere' })), null)
+  t.match(rateSetting('THB', '36', 'production'), { key: 'production THB', value: '36' })
+  t.equal(rateSetting('THB', '36', 'moon'), null)
   t.match(rateSetting('THB', '36'), { kind: 'rate', key: 'THB', value: '36' })
   t.match(routeSetting(aRoute()), { kind: 'route', key: /^[A-Z]{2} [A-Z]{3}$/ })
   t.end()

@@ -87,6 +87,7 @@ function testRows(open: OpenContractBooks): void {
     const whole = [
       ...(['masterKeys', 'partners', 'signingKeys', 'endpoints', 'rates', 'routes'] as const),
       ...([
+        'sandboxRates',
         'submissionPauses',
         'railRoutes',
         'callers',

@@ -229,8 +229,28 @@ export const ROWS: { readonly [N in TableName]: readonly [Row<N>, Row<N>] } = {
       set_at: LATEST,
       opening_rate: text('opening_rate'),
       opened_at: LATEST,
+      actor: text('actor'),
+      before_rate: text('before_rate'),
     },
-    { currency: 'b', rate: '36.5000', set_at: 1, opening_rate: null, opened_at: null },
+    {
+      ...{ currency: 'b', rate: '36.5000', set_at: 1, opening_rate: null, opened_at: null },
+      ...{ actor: null, before_rate: null },
+    },
+  ],
+  sandboxRates: [
+    {
+      currency: text('a'),
+      rate: text('rate'),
+      set_at: LATEST,
+      opening_rate: text('opening_rate'),
+      opened_at: LATEST,
+      actor: text('actor'),
+      before_rate: text('before_rate'),
+    },
+    {
+      ...{ currency: 'b', rate: '36.5000', set_at: 1, opening_rate: null, opened_at: null },
+      ...{ actor: null, before_rate: null },
+    },
   ],
   fxQuotes: [
     {

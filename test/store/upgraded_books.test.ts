@@ -35,6 +35,15 @@ void t.test('rates that no operator set are deleted', async (t) => {
   t.match(rates, [{ currency: 'VND', rate: '26500' }])
 })
 
+void t.test('a rate of an earlier version applies to both environments', async (t) => {
+  const set = "INSERT INTO rates (currency, rate, set_at) VALUES ('THB', '36.00', 7)"
+  const books = await upgraded(t, '0027', set)
+  const columns = 'currency, rate, set_at, actor, before_rate'
+  const both = `SELECT ${columns} FROM rates UNION ALL SELECT ${columns} FROM sandbox_rates`
+  const known = { currency: 'THB', rate: '36.00', set_at: 7, actor: null, before_rate: null }
+  t.same(await books.all(both), [known, known])
+})
+
 const INTENTS = `INSERT INTO intents (id, tenant, state, context)
   VALUES ('pi_1', 'demo_sandbox', 'expired', '{}'), ('pi_2', 'demo_sandbox', 'expired', '{}')`
 const MARK = "SELECT value FROM meta WHERE name = 'unlinked_to'"

@@ -1,4 +1,5 @@
 /** The ledger as sums, the rates, the routes and their rails, what is not submitted to these. */
+import type { RateRecord__Output as RateRecord } from '../../../protos/types/causeway/operator/v1/RateRecord.js'
 import type { Route__Output as Route } from '../../../protos/types/causeway/operator/v1/Route.js'
 import type { RouteRail__Output as RouteRail } from '../../../protos/types/causeway/operator/v1/RouteRail.js'
 import type { TrialBalanceLine__Output as Line } from '../../../protos/types/causeway/operator/v1/TrialBalanceLine.js'
@@ -30,13 +31,15 @@ export const money: Page = {
           'Rates',
           html`${table({
             caption: 'Price of one US dollar',
-            columns: ['Currency', number('For one US dollar'), 'Since'],
-            rows: found.data.map(({ currency, rate, set_at: since, is_too_old: isTooOld }) => [
-              currency,
-              rate,
-              html`${since === '' ? 'built in, sandbox only' : time(since, now)}
-              ${isTooOld && badge('too old', 'bad')}`,
-            ]),
+            columns: [
+              'Currency',
+              'Environment',
+              number('For one US dollar'),
+              'Since',
+              'Set by',
+              number('Before'),
+            ],
+            rows: found.data.map((known) => rateRow(known, now)),
             empty: 'No rates are set.',
           })}
           ${commandLine('rates list')}`,
@@ -72,6 +75,15 @@ export const money: Page = {
     ])
     return { title: 'Money', body: html`${balance} ${rates} ${routes} ${pauses}` }
   },
+}
+
+function rateRow(known: RateRecord, now: Instant): readonly (Html | string)[] {
+  const { currency, environment, rate, set_at: since, is_too_old: isTooOld } = known
+  return [
+    ...[currency, environment, rate],
+    html`${since === '' ? 'built in' : time(since, now)} ${isTooOld && badge('too old', 'bad')}`,
+    ...[known.set_by ?? '', known.before ?? ''],
+  ]
 }
 
 /** The balances of all tenants together, by environment. The page of a partner has its own. */

@@ -10,13 +10,13 @@ import { createCorruptRows, type CorruptRows } from '../../base/corrupt_row.js'
 import type { StoredCaller } from '../../auth/callers.js'
 import { createNonceTable, type NonceTable } from '../../auth/nonces.js'
 import { instant, plus, type Instant } from '../../base/clock.js'
-import type { EndpointId, KeyId, PartnerId, TenantId } from '../../base/ids.js'
+import type { EndpointId, Environment, KeyId, PartnerId, TenantId } from '../../base/ids.js'
 import type { AccountKey } from '../../ledger/accounts.js'
 import { currencyOf, type Currency } from '../../money/currency.js'
 import { money } from '../../money/money.js'
 import { parseRate, type Rate } from '../../money/rate.js'
 import { createRouteTable, type RouteTable } from '../../money/payout_routes.js'
-import type { SetRate } from '../../quotes/rates.js'
+import { rateKey, type RateKey, type SetRate } from '../../quotes/rates.js'
 import type { BootState, Store } from '../../store/store.js'
 import type { Row } from '../../store/tables.js'
 import type { IntentContext, IntentState } from '../../../actors/intent/context.js'
@@ -47,6 +47,12 @@ export type LiveIntent = Live<IntentState, IntentContext>
 export type LivePayout = Live<PayoutState, PayoutContext>
 
 export interface KnownRate extends SetRate {
+  readonly environment: Environment
+  readonly currency: Currency
+  /** Null: an earlier version set it. */
+  readonly actor: string | null
+  /** The rate until then. Null: none, or an earlier version set it. */
+  readonly before: string | null
   /** What changes of the UTC day are compared with (rate_set). */
   readonly opening: { readonly rate: Rate; readonly at: Instant }
 }
@@ -74,7 +80,7 @@ export interface Memory {
   readonly endpoints: EndpointTable
   readonly deadDeliveries: DeadDeliveryTable
   /** Rates set by operators. */
-  readonly rates: Map<Currency, KnownRate>
+  readonly rates: Map<RateKey, KnownRate>
   /** Includes the default routes. */
   readonly routes: RouteTable
   /** The rails that operators chose, by route. */
@@ -140,16 +146,8 @@ export async function loadMemory(
   for (const row of boot.endpoints) {
     memory.endpoints.set(row.id as EndpointId, endpointEntry(row, vault))
   }
-  for (const row of boot.rates) {
-    const currency = currencyOf(row.currency)
-    const rate = parseRate(row.rate)
-    if (currency === undefined || rate === undefined) throw new Error(`bad rate ${row.currency}`)
-    const opening = row.opening_rate === null ? rate : parseRate(row.opening_rate)
-    if (opening === undefined) throw new Error(`bad opening rate ${row.currency}`)
-    const setAt = instant(row.set_at)
-    const openedAt = instant(row.opened_at ?? row.set_at)
-    memory.rates.set(currency, { rate, setAt, opening: { rate: opening, at: openedAt } })
-  }
+  for (const row of boot.sandboxRates) rememberRate(memory, 'sandbox', row)
+  for (const row of boot.rates) rememberRate(memory, 'production', row)
   for (const row of boot.callers) memory.callers.set(row.name, storedCaller(row))
   for (const row of boot.approvalRequests) memory.approvalRequests.set(row.id, row)
   for (const { actor, at, tenant, ...sum } of boot.singleHanded) {
@@ -171,6 +169,24 @@ export async function loadMemory(
     if (live.isCorrupt !== true) memory.recentPayments.add(live.context)
   }
   return memory
+}
+
+export function rememberRate(
+  { rates }: Pick<Memory, 'rates'>,
+  environment: Environment,
+  row: Row<'rates'>,
+): void {
+  const currency = currencyOf(row.currency)
+  const rate = parseRate(row.rate)
+  if (currency === undefined || rate === undefined) throw new Error(`bad rate ${row.currency}`)
+  const opening = row.opening_rate === null ? rate : parseRate(row.opening_rate)
+  if (opening === undefined) throw new Error(`bad opening rate ${row.currency}`)
+  const { actor, before_rate: before } = row
+  const openedAt = instant(row.opened_at ?? row.set_at)
+  rates.set(rateKey(environment, currency), {
+    ...{ environment, currency, rate, setAt: instant(row.set_at), actor, before },
+    opening: { rate: opening, at: openedAt },
+  })
 }
 
 function emptyMemory(salt: Buffer, warmActors: number, duplicateWindowMs: number): Memory {

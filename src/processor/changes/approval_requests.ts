@@ -82,7 +82,12 @@ export interface GuardedArguments {
     /** In the form of the operators' route. */
     readonly route: object
   }
-  readonly set_rate: { readonly currency: string; readonly rate: string }
+  readonly set_rate: {
+    readonly currency: string
+    readonly rate: string
+    /** Absent: both. */
+    readonly environment?: string
+  }
   readonly resume_submissions: { readonly subject: string }
   readonly set_route_rail: { readonly route: string; readonly rail: string }
   readonly create_caller: {

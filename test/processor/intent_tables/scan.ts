@@ -2,10 +2,11 @@
  * Scanning: accepted codes, and the order of the checks (code, amount, duplicates, limits, price).
  */
 import type { ErrorCode } from '../../../src/base/errors.js'
-import { tenantOf, type PartnerId } from '../../../src/base/ids.js'
-import { currencyOf } from '../../../src/money/currency.js'
+import { ENVIRONMENTS, tenantOf, type PartnerId } from '../../../src/base/ids.js'
+import { THB } from '../../../src/money/currency.js'
 import type { Command } from '../../../src/processor/cycle/command.js'
 import { setRate } from '../../../src/processor/commands/operators/rate_set.js'
+import { rateKey } from '../../../src/quotes/rates.js'
 import { sealed, thai, vietnamese } from '../../qr/payloads.js'
 import { viewOf } from '../../support/world.js'
 import {
@@ -63,11 +64,11 @@ const rateless =
   (request: Row['request']): Row['request'] =>
   async (lifecycle) => {
     const { rates } = lifecycle.world.memory()
-    const currency = currencyOf('THB')!
-    const rate = rates.get(currency)!
-    rates.delete(currency)
+    const keys = ENVIRONMENTS.map((each) => rateKey(each, THB))
+    const known = keys.map((key) => [key, rates.get(key)!] as const)
+    for (const key of keys) rates.delete(key)
     const answer = await request(lifecycle)
-    rates.set(currency, rate)
+    for (const [key, rate] of known) rates.set(key, rate)
     return answer
   }
 

@@ -51,8 +51,12 @@ interface Guarded<O extends GuardedOperation> {
 const settingOf = {
   set_route: ({ tenant, route }: GuardedArguments['set_route']): SettingContent | null =>
     tenant === null ? routeSetting(route as WireRoute) : null,
-  set_rate: ({ currency, rate }: GuardedArguments['set_rate']): SettingContent | null =>
-    rateSetting(currency, rate),
+  set_rate: ({
+    currency,
+    rate,
+    environment,
+  }: GuardedArguments['set_rate']): SettingContent | null =>
+    rateSetting(currency, rate, environment),
   set_route_rail: ({ route, rail }: GuardedArguments['set_route_rail']): SettingContent | null =>
     routeRailSetting(route, rail),
   resume_submissions: ({ subject }: GuardedArguments['resume_submissions']): SettingContent =>
@@ -157,7 +161,8 @@ const GUARDED: { readonly [O in GuardedOperation]: Guarded<O> } = {
     command: (actor, given, { isCluster }) => {
       const content = isCluster ? settingOf.set_rate(given) : null
       if (content !== null) return checkSetting(actor, content, true)
-      return setRate(actor, given.currency, given.rate, { force: true })
+      const { currency, rate, environment = '' } = given
+      return setRate(actor, currency, rate, { force: true, environment })
     },
   },
   resume_submissions: {

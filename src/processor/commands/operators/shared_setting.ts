@@ -15,7 +15,7 @@ import { routeNamed } from '../../../rails/rail_table.js'
 import { answer, refuse } from '../../cycle/answer.js'
 import type { Command } from '../../cycle/command.js'
 import { logAction, type Actor } from '../../changes/operator_log.js'
-import { rateIn, refusalOfRate, setRate } from './rate_set.js'
+import { rateIn, rateSubject, refusalOfRate, setRate, type GivenRate } from './rate_set.js'
 import { refusalOfRouteRail, setRouteRail } from './route_rail_set.js'
 import {
   pauseSubmissions,
@@ -37,9 +37,24 @@ const SKIPPED = 'skipped'
 export type SettingContent = Pick<NewSetting, 'kind' | 'key' | 'value'>
 
 /** Null when it is not valid. */
-export function rateSetting(currencyText: string, rateText: string): SettingContent | null {
-  const known = rateIn(currencyText, rateText)
-  return known && { kind: RATE, key: known.currency, value: rateText }
+export function rateSetting(
+  currencyText: string,
+  rateText: string,
+  environment = '',
+): SettingContent | null {
+  const known = rateIn(environment, currencyText, rateText)
+  return known && { kind: RATE, key: rateSubject(known), value: rateText }
+}
+
+/** The key is `THB`, as it was before rates had an environment, or `production THB`. */
+function rateKeyParts(key: string): { readonly environment: string; readonly currency: string } {
+  const cut = key.indexOf(' ')
+  return { environment: key.slice(0, Math.max(0, cut)), currency: key.slice(cut + 1) }
+}
+
+function rateOfSetting(key: string, value: string): GivenRate | null {
+  const { environment, currency } = rateKeyParts(key)
+  return rateIn(environment, currency, value)
 }
 
 /** Null when it is not valid. */
@@ -75,10 +90,10 @@ export function checkSetting(
     allowedInRecovery: true,
     needs: () => undefined,
     decide: (ctx) => {
-      const rate = kind === RATE ? rateIn(key, value) : null
+      const rate = kind === RATE ? rateOfSetting(key, value) : null
       const route = kind === ROUTE ? routeIn(null, JSON.parse(value) as WireRoute) : null
       if (rate !== null) {
-        return refusalOfRate(ctx, actor, rate, { rateText: value, force }) ?? answer({})
+        return refusalOfRate(ctx, actor, rate, force) ?? answer({})
       }
       if (route !== null) return refusalOfRoute(ctx, actor, route) ?? answer(routeView(route))
       if (kind === SUBMISSIONS) {
@@ -144,8 +159,10 @@ function commandOf({ version, kind, key, value, at, actor, reason }: ClusterSett
   const by = { name: actor, reason }
   const source = { setAt: at, evidence: `settings version ${version}` }
   switch (kind) {
-    case RATE:
-      return setRate(by, key, value, { force: true, source })
+    case RATE: {
+      const { environment, currency } = rateKeyParts(key)
+      return setRate(by, currency, value, { force: true, source, environment })
+    }
     case ROUTE:
       return setRoute(by, null, JSON.parse(value) as WireRoute, source)
     case SUBMISSIONS:

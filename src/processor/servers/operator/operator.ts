@@ -105,12 +105,12 @@ export function operatorService(
     SetRate: sharedSetting(
       dependencies,
       cluster,
-      ({ currency, rate }) => {
-        const content = rateSetting(currency, rate)
+      ({ currency, rate, environment }) => {
+        const content = rateSetting(currency, rate, environment)
         return content && { content, view: {} }
       },
-      unary(dependencies, ({ actor, currency, rate, force }) =>
-        operatorWork(actor, (a) => setRate(a, currency, rate, { force })),
+      unary(dependencies, ({ actor, currency, rate, force, environment }) =>
+        operatorWork(actor, (a) => setRate(a, currency, rate, { force, environment })),
       ),
     ),
     ListRates: unary(dependencies, () => ownWork(listRates())),
