@@ -95,6 +95,7 @@ export const RPC_ACCESS = {
     Withdraw: DECIDE,
     CorrectDeposit: DECIDE,
     SetRate: OPERATE,
+    SetRates: OPERATE,
     ListRates: READ,
     TrialBalance: READ,
     ListHeldPayouts: READ,

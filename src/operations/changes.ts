@@ -1,20 +1,14 @@
-/** Commands that change partners, keys, rates and balance alerts. */
+/** Commands that change partners, keys and balance alerts. */
 import type { KeyIssued__Output as KeyIssued } from '../../protos/types/causeway/operator/v1/KeyIssued.js'
-import type { RateRecord__Output as Rate } from '../../protos/types/causeway/operator/v1/RateRecord.js'
 import { isPartnerId } from '../auth/request_shape.js'
-import { isEnvironment } from '../base/ids.js'
 import { money } from '../money/money.js'
-import { parseRate } from '../money/rate.js'
 import { CORRIDOR_NAMES } from '../qr/corridor.js'
 import { actorOf, CHANGE } from './actor.js'
 import { formatAmount } from './amounts.js'
-import { Refused } from './calls.js'
 import { bytesIn, CommandFault, type CliCommand, type Context, type Report } from './command.js'
 import { amountNamed, currencyNamed } from './funds.js'
 import { parseCorridors } from './partners.js'
-import { settingReport } from './shared_settings.js'
 import { isPartner, tenantNamed } from './tenant.js'
-import { table } from './terminal.js'
 
 const SANDBOX = 'sandbox'
 
@@ -80,78 +74,6 @@ const keyLines = (id = '', secret = ''): string[] => [
   `key     ${id}`,
   `secret  ${secret}   (shown only once)`,
 ]
-
-export const ratesSet: CliCommand = {
-  usage: 'rates set CUR RATE',
-  about: 'set the price of one US dollar; --environment: only there; --force: over 5 %',
-  options: [...CHANGE, 'environment', 'force'],
-  run: async (context, [code = '', text = '']) => {
-    const { operator, flags } = context
-    const currency = currencyNamed(code)
-    if (currency === 'USD') throw new CommandFault('One US dollar buys one US dollar.')
-    if (parseRate(text) === undefined) throw new CommandFault(`${text} is not a rate, e.g. 36.00.`)
-    const { data } = await operator.call('ListRates', {})
-    const { environment = '' } = flags
-    if (environment !== '' && !isEnvironment(environment)) {
-      throw new CommandFault(`${environment} is not an environment: sandbox or production.`)
-    }
-    const before = rateBefore(data, currency, environment)
-    const change = `1 USD = ${before} ${currency} now, ${text} ${currency} after`
-    const request = { actor: actorOf(context, SANDBOX), environment, currency, rate: text }
-    const { settings_version: version } = await operator
-      .call('SetRate', { ...request, force: flags.force ?? false })
-      .catch((error: unknown) => {
-        const isLarge = error instanceof Refused && error.code === 'rate_change_unconfirmed'
-        if (!isLarge) throw error
-        throw new CommandFault(
-          `${change}: more than 5 % in a day. If this is correct, add --force.`,
-        )
-      })
-    const applied = await settingReport(context, version)
-    const where = environment === '' ? '' : ` in ${environment}`
-    const was = before === null ? '' : `, ${before} before`
-    return {
-      ...applied,
-      value: {
-        ...(environment === '' ? {} : { environment }),
-        ...{ currency, rate: text, before },
-        ...applied.value,
-      },
-      lines: [`1 USD = ${text} ${currency}${where} from now on${was}`, ...applied.lines],
-    }
-  },
-}
-
-/** @param environment empty: both, which may have different rates */
-function rateBefore(rates: readonly Rate[], currency: string, environment: string): string | null {
-  const found = rates
-    .filter((known) => known.currency === currency)
-    .filter((known) => environment === '' || known.environment === environment)
-  return [...new Set(found.map(({ rate }) => rate))].join(' and ') || null
-}
-
-const ageOf = (isTooOld: boolean): string => (isTooOld ? ', too old for new quotes' : '')
-
-type Setting = Pick<Rate, 'set_at' | 'set_by' | 'before' | 'is_too_old'>
-
-function sinceOf({ set_at, set_by, before, is_too_old }: Setting): string {
-  if (set_at === '') return 'built in, sandbox only'
-  const by = set_by === undefined ? '' : ` by ${set_by}`
-  const was = before === undefined ? '' : `, ${before} before`
-  return `since ${set_at}${by}${was}${ageOf(is_too_old)}`
-}
-
-export const ratesList: CliCommand = {
-  usage: 'rates list',
-  about: 'price of one US dollar by environment: since when, by which operator, and before',
-  run: async ({ operator }) => {
-    const list = await operator.call('ListRates', {})
-    const rows = list.data.map(({ environment, currency, rate, ...known }) => [
-      ...[currency, environment, rate, sinceOf(known)],
-    ])
-    return { value: list, lines: [rows.length === 0 ? 'No rates are set.' : table(rows, [2])] }
-  },
-}
 
 export const balanceAlert: CliCommand = {
   usage: 'balance-alert PARTNER ENV CUR AMOUNT',

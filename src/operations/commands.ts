@@ -3,7 +3,7 @@ import { actions } from './actions.js'
 import { approvalsApprove, approvalsList, approvalsReject } from './approvals.js'
 import { backup } from './backup.js'
 import { balances } from './balances.js'
-import { balanceAlert, keyIssue, partnerCreate, ratesList, ratesSet } from './changes.js'
+import { balanceAlert, keyIssue, partnerCreate } from './changes.js'
 import {
   callersCreate,
   callersList,
@@ -57,6 +57,7 @@ import {
   recoveryResolve,
   recoveryShow,
 } from './recovery.js'
+import { ratesImport, ratesList, ratesRemove, ratesSet } from './rates.js'
 import { recoveryRelease } from './recovery_release.js'
 import { restore } from './restore.js'
 import { routesList, routesSet } from './routes.js'
@@ -106,6 +107,8 @@ export const COMMANDS: readonly AnyCommand[] = [
   withdraw,
   ratesList,
   ratesSet,
+  ratesImport,
+  ratesRemove,
   routesList,
   routesSet,
   submissionsPause,

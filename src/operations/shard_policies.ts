@@ -142,6 +142,7 @@ const POLICIES: Readonly<Record<string, Policy | ((request: Message) => Policy)>
   'Operator/CorrectDeposit': HOLDER,
   'Operator/SetBalanceAlert': HOLDER,
   'Operator/SetRate': SHARED,
+  'Operator/SetRates': SHARED,
   'Operator/ListRates': RATES,
   'Operator/SetRoute': ({ route }) => ((route as Message)['tenant'] ? HOLDER : SHARED),
   'Operator/SetRouteRail': SHARED,

@@ -17,6 +17,7 @@ import type { Memory } from './cache/memory.js'
 import { statusOf } from './changes/approval_requests.js'
 import type { Transition } from './cycle/commit_batch.js'
 import type { UnknownKind } from '../store/unknown_outcomes.js'
+import { isSet } from '../quotes/rates.js'
 
 /** Balances with a series of their own. */
 const PREFUND_SERIES_MAX = 1_000
@@ -64,10 +65,12 @@ export function registerPaymentMetrics(
     return Math.max(0, count - PREFUND_SERIES_MAX)
   })
   metrics.readAll('causeway_rate_age_seconds', () =>
-    [...memory.rates.values()].map(
-      ({ environment, currency, setAt }) =>
-        [(clock.now() - setAt) / SECOND, environment, currency] as const,
-    ),
+    [...memory.rates.values()]
+      .filter(isSet)
+      .map(
+        ({ environment, currency, setAt }) =>
+          [(clock.now() - setAt) / SECOND, environment, currency] as const,
+      ),
   )
 }
 

@@ -16,6 +16,8 @@ import type { Rate } from '../money/rate.js'
 export interface SetRate {
   readonly rate: Rate
   readonly setAt: Instant
+  /** Null: it is set. */
+  readonly removedAt: Instant | null
 }
 
 /** The key of a rate in memory and in a commit, e.g. `production THB`. */
@@ -42,7 +44,7 @@ export const DEFAULT_RATES: ReadonlyMap<Currency, Rate> = new Map([
 export function usableRate(ctx: RatesNow, tenant: TenantId, currency: Currency): Rate | null {
   const environment = environmentOf(tenant)
   const known = ctx.memory.rates.get(rateKey(environment, currency))
-  if (known !== undefined) return isTooOld(ctx, known) ? null : known.rate
+  if (known?.removedAt === null) return isTooOld(ctx, known) ? null : known.rate
   if (environment === 'production') return null
   return DEFAULT_RATES.get(currency) ?? null
 }
@@ -69,3 +71,5 @@ export function rateBetween(
 }
 
 const ONE: Rate = { numerator: 1n, denominator: 1n }
+
+export const isSet = ({ removedAt }: SetRate): boolean => removedAt === null

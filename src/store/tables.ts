@@ -188,6 +188,7 @@ export const TABLES = {
       opened_at: 'integer',
       actor: 'text',
       before_rate: 'text',
+      removed_at: 'integer',
     },
   },
   sandboxRates: {
@@ -201,6 +202,7 @@ export const TABLES = {
       opened_at: 'integer',
       actor: 'text',
       before_rate: 'text',
+      removed_at: 'integer',
     },
   },
   fxQuotes: {
@@ -423,8 +425,8 @@ type Nullable = {
   discrepancies: 'tenant' | 'plan' | 'currency' | 'amount' | 'resolved_at' | 'settlement'
   submissionPauses: 'resumed_at'
   masterKeys: 'sealing_since' | 'emptied_at'
-  rates: 'opening_rate' | 'opened_at' | 'actor' | 'before_rate'
-  sandboxRates: 'opening_rate' | 'opened_at' | 'actor' | 'before_rate'
+  rates: 'opening_rate' | 'opened_at' | 'actor' | 'before_rate' | 'removed_at'
+  sandboxRates: 'opening_rate' | 'opened_at' | 'actor' | 'before_rate' | 'removed_at'
   approvalRequests: 'currency' | 'amount' | 'decided_by' | 'decision_reason' | 'decided_at'
   operatorLog: 'evidence' | 'request_id' | 'tenant' | 'currency' | 'amount' | 'approval'
   events: 'request_id' | 'traceparent'

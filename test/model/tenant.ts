@@ -37,7 +37,7 @@ export function openTenant(partner: PartnerId, start: Start, model: Model): Comm
       for (const [currency, rate] of Object.entries(model.rates)) {
         const row = {
           ...{ currency, rate, set_at: ctx.now, opening_rate: rate, opened_at: ctx.now },
-          ...{ actor: 'ann', before_rate: null },
+          ...{ actor: 'ann', before_rate: null, removed_at: null },
         }
         rememberRate(ctx.memory, 'sandbox', row)
         ctx.batch.stage('sandboxRates', currency, row)

@@ -133,6 +133,29 @@ t.test('commands work against a running stack', async (t) => {
       (await ops('rates', 'list')).out,
       /^THB +production +35\.60 [^]*^THB +sandbox +35\.50 /m,
     )
+    const file = join(tempFolder(t), 'rates.csv')
+    const imported = (...lines: readonly string[]) => {
+      writeFileSync(file, `${['currency,environment,rate', ...lines].join('\n')}\n`)
+      return ops('rates', 'import', file)
+    }
+    t.match(await imported('THB,moon,36', 'USD,,1', 'VND,,x'), {
+      exitCode: 2,
+      err: /line 2: moon is not an env[^]*line 3: USD is not a cur[^]*line 4: x is not a rate/,
+    })
+    t.match(await imported('THB,,35.70', 'VND,,2600'), { exitCode: 2, err: /--force/ })
+    t.match(await imported('THB,,35.70', 'VND,sandbox,26000'), {
+      exitCode: 0,
+      out: /^THB +both +35\.70 +35\.60 and 35\.50 before\nVND +sandbox +26000 +26500 before$/m,
+    })
+    t.match(await ops('rates', 'remove', 'THB', '--environment', 'production'), {
+      exitCode: 0,
+      out: 'THB: removed, 35.70 before',
+    })
+    t.match(await ops('rates', 'remove', 'THB', '--environment', 'production'), {
+      exitCode: 2,
+      err: /No rate of THB is set there/,
+    })
+    t.notMatch((await ops('rates', 'list')).out, /production +35/)
     t.match(await ops(...one.slice(0, 5), 'moon'), {
       exitCode: 2,
       err: /moon is not an environment/,

@@ -323,6 +323,35 @@ t.test('a setting for all shards is set once', async (t) => {
     cluster.blind.clear()
     t.match(await ops('shard', 'list'), { out: /books_2 [^\n]* 3  owned/ })
   })
+
+  t.test('the rates of a file are one setting', async (t) => {
+    const file = join(all, 'rates.csv')
+    const imported = (baht: string, ...more: readonly string[]) => {
+      writeFileSync(file, `currency,environment,rate\nTHB,,${baht}\nVND,production,26000\n`)
+      return ops('rates', 'import', file, ...more, ...BECAUSE)
+    }
+    t.match(await imported('99'), { exitCode: 2, err: /5 %/ })
+    t.match(await imported('36.70'), { exitCode: 0, out: /version 4: applied by books_1, books_2/ })
+    t.match(await ops('rates', 'remove', 'THB', '--environment', 'sandbox', ...BECAUSE), {
+      exitCode: 0,
+      out: /version 5: applied by books_1, books_2/,
+    })
+    const rates = await listed('rates', 'list')
+    t.same(
+      rates.map(({ environment, rate }) => [environment, rate]),
+      [
+        ...[
+          ['production', '36.70'],
+          ['sandbox', '36.00'],
+        ],
+        ...[
+          ['production', '26000'],
+          ['sandbox', '26500'],
+        ],
+      ],
+      'in both shards',
+    )
+  })
   t.end()
 })
 

@@ -55,8 +55,8 @@ const ALLOWED: Readonly<Record<string, string>> = {
     WebhookEndpoints/ListDeliveries WebhookEndpoints/Recover Events/List Events/Resend Events/Watch
     Accounts/Get`,
   read: READ,
-  operate: `${READ} Operator/CreatePartner Operator/IssueKey Operator/SetRate Operator/SetRoute
-    Operator/SetRouteRail Operator/PauseSubmissions Operator/ResumeSubmissions
+  operate: `${READ} Operator/CreatePartner Operator/IssueKey Operator/SetRate Operator/SetRates
+    Operator/SetRoute Operator/SetRouteRail Operator/PauseSubmissions Operator/ResumeSubmissions
     Operator/SetBalanceAlert Operator/Inquire PartnerAdmin/Suspend PartnerAdmin/Resume
     PartnerAdmin/SetAllowedIps
     PartnerAdmin/SetPackages PartnerAdmin/SetCorridors PartnerAdmin/SetRateLimit

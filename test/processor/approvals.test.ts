@@ -34,7 +34,7 @@ import {
 import { approveIntent } from '../../src/processor/commands/intents/intent_review.js'
 import { addOrphans } from '../../src/processor/commands/operators/orphan_add.js'
 import { resolveOrphan } from '../../src/processor/commands/operators/orphan_resolve.js'
-import { setRate } from '../../src/processor/commands/operators/rate_set.js'
+import { setRate, setRates } from '../../src/processor/commands/operators/rate_set.js'
 import { createRailTable, sandboxRail } from '../../src/rails/rail_table.js'
 import {
   pauseSubmissions,
@@ -118,7 +118,7 @@ interface Case {
     readonly isDone: () => boolean | Promise<boolean>
   }>
   /** The action in the log. */
-  readonly action: string
+  readonly action: string | readonly string[]
 }
 
 /** A return without an execution posts two discrepancies. */
@@ -374,6 +374,22 @@ const CASES: Readonly<Record<string, Case>> = {
         isDone: () => world.memory().rates.has(rateKey('production', THB)),
       }),
   },
+  'several rates': {
+    operation: 'set_rates',
+    action: ['set_rate', 'set_rate'],
+    prepare: (world) =>
+      Promise.resolve({
+        command: (actor: Actor) =>
+          setRates(actor, [
+            { currency: 'THB', rate: '36.10', environment: 'production' },
+            { currency: 'VND', rate: '26000' },
+          ]),
+        isDone: () =>
+          ['production THB', 'production VND', 'sandbox VND'].every((key) =>
+            [...world.memory().rates.keys()].some((known) => known === key),
+          ),
+      }),
+  },
   'another operator who decides': newCaller('operator', ['decide', 'read']),
   'another operator who operates': newCaller('operator', ['operate']),
   'another internal service': newCaller('service'),
@@ -454,7 +470,9 @@ for (const [name, { action, prepare }] of Object.entries(CASES)) {
 
       t.same((await stepsOf(t)).slice(logged), [
         ...['ann request_approval', 'ann request_approval', 'ben reject_request'],
-        ...['ann request_approval', `ben ${action}`, 'ben approve_request'],
+        'ann request_approval',
+        ...[action].flat().map((each) => `ben ${each}`),
+        'ben approve_request',
       ])
       t.ok((await world.trialBalance()).balanced, 'the books balance')
     })

@@ -6,7 +6,8 @@ import t, { type Test } from 'tap'
 import { accountKey } from '../../src/ledger/accounts.js'
 import { USD } from '../../src/money/currency.js'
 import { rateKey } from '../../src/quotes/rates.js'
-import { setRate } from '../../src/processor/commands/operators/rate_set.js'
+import type { RateChange } from '../../src/processor/changes/approval_requests.js'
+import { setRate, setRates } from '../../src/processor/commands/operators/rate_set.js'
 import { listRates } from '../../src/processor/commands/operators/rates_list.js'
 import type { CommandContext } from '../../src/processor/cycle/command.js'
 import { codeOf, createWorld, DEMO, viewOf, type World } from '../support/world.js'
@@ -275,6 +276,60 @@ void t.test('a rate of one environment leaves the other alone, also after a rest
   await world.rebuild()
   t.match(viewOf(await world.run(listRates())), both)
   t.equal(await set('38.00', 'sandbox'), 'rate_change_unconfirmed')
+})
+
+void t.test('several rates are set all or none, and removed', async (t) => {
+  const world = await createWorld(t)
+  const operator = { name: 'ann', reason: 'a test' }
+  const set = async (rates: readonly RateChange[], force = false): Promise<string> =>
+    codeOf(await world.run(setRates(operator, rates, { force })))
+  const listed = async () =>
+    viewOf<{ data: { currency: string; environment: string; rate: string }[] }>(
+      await world.run(listRates()),
+    ).data.map(({ currency, environment, rate }) => `${currency} ${environment} ${rate}`)
+  const [baht, dong] = [
+    { currency: 'THB', rate: '36.00', environment: 'production' },
+    { currency: 'VND', rate: '26000' },
+  ]
+  const first = ['THB production 36.00', 'THB sandbox 35.50']
+  const shipped = (await listed()).filter((line) => line.startsWith('THB'))
+  for (const wrong of [
+    [],
+    [baht, baht],
+    [baht, { ...baht, environment: '' }],
+    [baht, { ...dong, rate: '0' }],
+    [baht, { currency: 'USD', rate: '1' }],
+    [baht, { currency: 'VND', rate: '', environment: 'production' }],
+  ])
+    t.equal(await set(wrong), 'invalid_request')
+  t.equal(await set([baht, { ...dong, rate: '2600' }]), 'rate_change_unconfirmed')
+  t.same(
+    (await listed()).filter((line) => line.startsWith('THB')),
+    shipped,
+    'none of them',
+  )
+
+  t.equal(await set([baht, { ...baht, environment: 'sandbox', rate: '35.50' }, dong], true), 'ok')
+  const both = [...first, 'VND production 26000', 'VND sandbox 26000']
+  t.same(await listed(), both)
+  t.equal(
+    await set([
+      { ...dong, rate: '' },
+      { ...baht, rate: '' },
+    ]),
+    'ok',
+  )
+  const left = ['THB sandbox 35.50', 'VND sandbox 26500']
+  t.same(await listed(), left, 'the sandbox has its own, production none')
+  await world.rebuild()
+  t.same(await listed(), left)
+  t.equal(await set([{ ...baht, rate: '' }]), 'invalid_request', 'it is not set')
+  t.equal(
+    await set([{ ...baht, rate: '40' }]),
+    'rate_change_unconfirmed',
+    'a removal does not hide the rate that a change is compared with',
+  )
+  t.equal(await set([baht]), 'ok')
 })
 
 void t.test('a listed rate shows its setting and whether it is too old to be used', async (t) => {

@@ -281,7 +281,7 @@ void t.test(
       decide: (ctx) => {
         const row = {
           ...{ currency: 'X', rate: '1', set_at: 1, opening_rate: '1' },
-          ...{ opened_at: 1, actor: 'ann', before_rate: null },
+          ...{ opened_at: 1, actor: 'ann', before_rate: null, removed_at: null },
         }
         if (!before) ctx.batch.stage('rates', 'X', row)
         throw new Error('a bug')

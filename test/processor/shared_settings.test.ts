@@ -10,6 +10,7 @@ import { listRates } from '../../src/processor/commands/operators/rates_list.js'
 import { listRoutes } from '../../src/processor/commands/operators/route_set.js'
 import {
   rateSetting,
+  ratesSetting,
   routeSetting,
   type SettingContent,
 } from '../../src/processor/commands/operators/shared_setting.js'
@@ -280,6 +281,16 @@ void t.test('only what can be applied is a setting', (t) => {
   t.equal(routeSetting(aRoute({ country: 'Nowhere' })), null)
   t.match(rateSetting('THB', '36', 'production'), { key: 'production THB', value: '36' })
   t.equal(rateSetting('THB', '36', 'moon'), null)
+  t.equal(ratesSetting([]), null)
+  t.match(
+    ratesSetting([
+      { currency: 'THB', rate: '' },
+      { currency: 'VND', rate: '26000' },
+    ]),
+    {
+      ...{ kind: 'rates', key: 'THB, VND' },
+    },
+  )
   t.match(rateSetting('THB', '36'), { kind: 'rate', key: 'THB', value: '36' })
   t.match(routeSetting(aRoute()), { kind: 'route', key: /^[A-Z]{2} [A-Z]{3}$/ })
   t.end()

@@ -231,10 +231,11 @@ export const ROWS: { readonly [N in TableName]: readonly [Row<N>, Row<N>] } = {
       opened_at: LATEST,
       actor: text('actor'),
       before_rate: text('before_rate'),
+      removed_at: LATEST,
     },
     {
       ...{ currency: 'b', rate: '36.5000', set_at: 1, opening_rate: null, opened_at: null },
-      ...{ actor: null, before_rate: null },
+      ...{ actor: null, before_rate: null, removed_at: null },
     },
   ],
   sandboxRates: [
@@ -246,10 +247,11 @@ export const ROWS: { readonly [N in TableName]: readonly [Row<N>, Row<N>] } = {
       opened_at: LATEST,
       actor: text('actor'),
       before_rate: text('before_rate'),
+      removed_at: LATEST,
     },
     {
       ...{ currency: 'b', rate: '36.5000', set_at: 1, opening_rate: null, opened_at: null },
-      ...{ actor: null, before_rate: null },
+      ...{ actor: null, before_rate: null, removed_at: null },
     },
   ],
   fxQuotes: [

@@ -181,10 +181,11 @@ export function rememberRate(
   if (currency === undefined || rate === undefined) throw new Error(`bad rate ${row.currency}`)
   const opening = row.opening_rate === null ? rate : parseRate(row.opening_rate)
   if (opening === undefined) throw new Error(`bad opening rate ${row.currency}`)
-  const { actor, before_rate: before } = row
+  const { actor, before_rate: before, removed_at: removedAt } = row
   const openedAt = instant(row.opened_at ?? row.set_at)
   rates.set(rateKey(environment, currency), {
     ...{ environment, currency, rate, setAt: instant(row.set_at), actor, before },
+    removedAt: removedAt === null ? null : instant(removedAt),
     opening: { rate: opening, at: openedAt },
   })
 }

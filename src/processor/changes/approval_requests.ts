@@ -20,6 +20,14 @@ import { needsSecondOperator, type GuardedOperation, type MovedBy } from './seco
 
 export type ApprovalRequest = Row<'approvalRequests'>
 
+export interface RateChange {
+  readonly currency: string
+  /** Empty: removed. */
+  readonly rate: string
+  /** Absent or empty: both. */
+  readonly environment?: string
+}
+
 /** The stored arguments of each guarded change. */
 export interface GuardedArguments {
   readonly approve_payout: { readonly payout_id: string }
@@ -82,12 +90,8 @@ export interface GuardedArguments {
     /** In the form of the operators' route. */
     readonly route: object
   }
-  readonly set_rate: {
-    readonly currency: string
-    readonly rate: string
-    /** Absent: both. */
-    readonly environment?: string
-  }
+  readonly set_rate: RateChange
+  readonly set_rates: { readonly rates: readonly RateChange[] }
   readonly resume_submissions: { readonly subject: string }
   readonly set_route_rail: { readonly route: string; readonly rail: string }
   readonly create_caller: {

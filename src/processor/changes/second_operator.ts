@@ -54,6 +54,7 @@ export const GUARDED_CHANGES = {
     change: '`rates set` by more than 5 % in a day, or of a new currency',
     from: 'always',
   },
+  set_rates: { change: '`rates import` with such a rate', from: 'always' },
   create_caller: {
     change: '`callers create`, except an operator who only reads',
     from: 'always',
@@ -102,6 +103,7 @@ export const OPERATOR_CHANGES: OperatorChanges = {
     Withdraw: 'withdraw',
     CorrectDeposit: 'correct_deposit',
     SetRate: 'set_rate',
+    SetRates: 'set_rates',
     ApprovePayout: 'approve_payout',
     RejectPayout: { byOne: 'nothing was submitted; the money goes back to its owner' },
     ResolvePayout: 'resolve_payout',

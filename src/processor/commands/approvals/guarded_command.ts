@@ -14,7 +14,7 @@ import { withdraw } from '../funds/withdraw.js'
 import { resolveIntent, reverseIntent } from '../intents/intent_resolve.js'
 import { approveIntent } from '../intents/intent_review.js'
 import { resolveOrphan } from '../operators/orphan_resolve.js'
-import { setRate } from '../operators/rate_set.js'
+import { setRate, setRates } from '../operators/rate_set.js'
 import { releaseRecovery, type ReleaseFindings } from '../operators/recovery_release.js'
 import { setRouteRail } from '../operators/route_rail_set.js'
 import { resumeSubmissions } from '../operators/submissions_pause.js'
@@ -22,6 +22,7 @@ import { setRoute } from '../operators/route_set.js'
 import {
   checkSetting,
   rateSetting,
+  ratesSetting,
   resumeSetting,
   routeRailSetting,
   routeSetting,
@@ -57,6 +58,8 @@ const settingOf = {
     environment,
   }: GuardedArguments['set_rate']): SettingContent | null =>
     rateSetting(currency, rate, environment),
+  set_rates: ({ rates }: GuardedArguments['set_rates']): SettingContent | null =>
+    ratesSetting(rates),
   set_route_rail: ({ route, rail }: GuardedArguments['set_route_rail']): SettingContent | null =>
     routeRailSetting(route, rail),
   resume_submissions: ({ subject }: GuardedArguments['resume_submissions']): SettingContent =>
@@ -67,6 +70,7 @@ const settingOf = {
 const RESULTS = {
   set_route: 'route',
   set_rate: 'rate',
+  set_rates: 'rate',
   set_route_rail: 'route_rail',
   resume_submissions: 'submission_pause',
 } as const
@@ -163,6 +167,14 @@ const GUARDED: { readonly [O in GuardedOperation]: Guarded<O> } = {
       if (content !== null) return checkSetting(actor, content, true)
       const { currency, rate, environment = '' } = given
       return setRate(actor, currency, rate, { force: true, environment })
+    },
+  },
+  set_rates: {
+    result: 'rate',
+    command: (actor, given, { isCluster }) => {
+      const content = isCluster ? settingOf.set_rates(given) : null
+      if (content !== null) return checkSetting(actor, content, true)
+      return setRates(actor, given.rates, { force: true })
     },
   },
   resume_submissions: {

@@ -1,7 +1,10 @@
 /**
- * Sets the rate of a local currency for one US dollar, in one environment or both. Existing quotes
- * keep their rate.
+ * Sets and removes rates of local currencies for one US dollar, in one environment or both.
+ * Existing quotes keep their rate.
  *
+ * - Several are set all or none.
+ * - A removed rate is as if it had never been set: the sandbox has its default again, production
+ *   none. It only restricts, so one operator does it.
  * - A change of more than 5 % is often a misplaced decimal point, and a way to take a partner's
  *   money: it needs a second operator, or where none is set, a confirmation. Changes of a UTC day
  *   are compared with its opening rate, so many small ones are not a way around it.
@@ -12,9 +15,10 @@ import { ENVIRONMENTS, isEnvironment, type Environment } from '../../../base/ids
 import { currencyOf, type Currency } from '../../../money/currency.js'
 import { parseRate, rateToText, type Rate } from '../../../money/rate.js'
 import { rememberRate, type KnownRate } from '../../cache/memory.js'
+import type { Row } from '../../../store/tables.js'
 import { DEFAULT_RATES, rateKey } from '../../../quotes/rates.js'
 import { dayOf } from '../../cache/single_handed_sums.js'
-import { refusalOfOneOperator } from '../../changes/approval_requests.js'
+import { refusalOfOneOperator, type RateChange } from '../../changes/approval_requests.js'
 import { logAction, type Actor } from '../../changes/operator_log.js'
 import { isGuardedRate } from '../../changes/second_operator.js'
 import { answer, refuse, type Answer } from '../../cycle/answer.js'
@@ -31,32 +35,55 @@ export interface RateOptions {
   readonly force?: boolean
   /** Absent: it is set now, in these books only. */
   readonly source?: SettingSource
-  /** Empty or absent: both. */
-  readonly environment?: string
 }
 
 export function setRate(
   actor: Actor,
-  currencyText: string,
-  rateText: string,
-  { force = false, source, environment = '' }: RateOptions = {},
+  currency: string,
+  rate: string,
+  { environment = '', ...options }: RateOptions & { readonly environment?: string } = {},
+): Command {
+  return rateCommand('set_rate', () => listed(rateIn(environment, currency, rate)), actor, options)
+}
+
+export function setRates(
+  actor: Actor,
+  changes: readonly RateChange[],
+  options: RateOptions = {},
+): Command {
+  return rateCommand('set_rates', () => ratesIn(changes), actor, options)
+}
+
+const listed = (given: GivenRate | null): readonly GivenRate[] | null => given && [given]
+
+function rateCommand(
+  name: string,
+  read: () => readonly GivenRate[] | null,
+  actor: Actor,
+  { force = false, source }: RateOptions,
 ): Command {
   return {
-    name: 'set_rate',
+    name,
     allowedInRecovery: true, // before the release: retries must get the rates of the lost time
     needs: () => undefined,
     decide: (ctx) => {
-      const given = rateIn(environment, currencyText, rateText)
+      const given = read()
       if (given === null) return refuse('invalid_request')
       if (source === undefined) {
-        const refusal = refusalOfRate(ctx, actor, given, force)
+        const refusal = refusalOfRates(ctx, actor, given, force)
         if (refusal !== null) return refusal
       }
 
       // From here on it must succeed.
       const setAt = source?.setAt ?? ctx.now
-      for (const each of given.environments) stageRate(ctx, actor, each, given, setAt)
-      logAction(ctx, actor, 'set_rate', subjectOf(given), source?.evidence)
+      for (const each of given) {
+        for (const environment of each.environments) {
+          if (each.rate === null) stageRemoval(ctx, actor, environment, each.currency, setAt)
+          else stageRate(ctx, actor, environment, { ...each, rate: each.rate }, setAt)
+        }
+        const action = each.rate === null ? 'remove_rate' : 'set_rate'
+        logAction(ctx, actor, action, subjectOf(each), source?.evidence)
+      }
       return answer({})
     },
   }
@@ -66,48 +93,87 @@ function stageRate(
   { memory, batch }: CommandContext,
   actor: Actor,
   environment: Environment,
-  { currency, rate, text }: GivenRate,
+  { currency, rate, text }: GivenRate & { readonly rate: Rate },
   setAt: Instant,
 ): void {
   const known = memory.rates.get(rateKey(environment, currency))
   const before = openingAt(known, setAt)
   const isKept = before !== null && !isGuardedRate(before.rate, rate)
   const opening = isKept ? before : { rate, at: setAt }
-  const row = {
+  stageRow(memory, batch, environment, {
     ...{ currency, rate: text, set_at: setAt, actor: actor.name },
     opening_rate: rateToText(opening.rate),
     opened_at: opening.at,
-    before_rate: known === undefined ? null : rateToText(known.rate),
-  }
-  rememberRate(memory, environment, row)
-  batch.stage(environment === 'production' ? 'rates' : 'sandboxRates', currency, row)
+    before_rate: known?.removedAt === null ? rateToText(known.rate) : null,
+    removed_at: null,
+  })
 }
 
-/** The refusal of one operator to set it. Null if the actor may set it now. */
-export function refusalOfRate(
+/** Keeps what changes of the day are compared with. Nothing to do when it is not set. */
+function stageRemoval(
+  { memory, batch }: CommandContext,
+  actor: Actor,
+  environment: Environment,
+  currency: Currency,
+  at: Instant,
+): void {
+  const known = memory.rates.get(rateKey(environment, currency))
+  if (known?.removedAt !== null) return
+  stageRow(memory, batch, environment, {
+    ...{ currency, rate: rateToText(known.rate), set_at: known.setAt, actor: actor.name },
+    opening_rate: rateToText(known.opening.rate),
+    opened_at: known.opening.at,
+    before_rate: known.before,
+    removed_at: at,
+  })
+}
+
+function stageRow(
+  memory: CommandContext['memory'],
+  batch: CommandContext['batch'],
+  environment: Environment,
+  row: Row<'rates'>,
+): void {
+  rememberRate(memory, environment, row)
+  batch.stage(environment === 'production' ? 'rates' : 'sandboxRates', row.currency, row)
+}
+
+/** The refusal of one operator to set them. Null if the actor may do it now. */
+export function refusalOfRates(
   ctx: CommandContext,
   actor: Actor,
-  given: GivenRate,
+  given: readonly GivenRate[],
   force: boolean,
 ): Answer | null {
-  const { environments, currency, rate, text } = given
-  const before = environments.map((environment) => {
-    const known = ctx.memory.rates.get(rateKey(environment, currency))
-    return openingAt(known, ctx.now)?.rate ?? null
-  })
-  if (ctx.rules.secondOperator === null) {
-    const isUsual = before.every((known) => {
-      const compared = known ?? DEFAULT_RATES.get(currency)
-      return compared === undefined || !isGuardedRate(compared, rate)
-    })
-    return isUsual || force ? null : refuse('rate_change_unconfirmed')
+  if (given.some((each) => each.rate === null && !isSomewhereSet(ctx, each))) {
+    return refuse('invalid_request')
   }
-  if (!before.some((known) => isGuardedRate(known, rate))) return null
-  return refusalOfOneOperator(ctx, actor, {
-    operation: 'set_rate',
-    arguments: { currency, rate: text, ...environmentIn(given) },
-    subject: subjectOf(given),
-    moved: null,
+  if (!given.some((each) => isGuarded(ctx, each))) return null
+  if (ctx.rules.secondOperator === null) return force ? null : refuse('rate_change_unconfirmed')
+  const changes = given.map((each) => changeOf(each))
+  const [only, another] = changes
+  const subject = given.map(subjectOf).join(', ')
+  return only === undefined || another !== undefined
+    ? refusalOfOneOperator(ctx, actor, {
+        ...{ operation: 'set_rates', arguments: { rates: changes }, subject, moved: null },
+      })
+    : refusalOfOneOperator(ctx, actor, {
+        ...{ operation: 'set_rate', arguments: only, subject, moved: null },
+      })
+}
+
+const isSomewhereSet = ({ memory }: CommandContext, { environments, currency }: GivenRate) =>
+  environments.some((each) => memory.rates.get(rateKey(each, currency))?.removedAt === null)
+
+/** Whether it is a change that one operator may not make unconfirmed. */
+function isGuarded(ctx: CommandContext, { environments, currency, rate }: GivenRate): boolean {
+  if (rate === null) return false
+  return environments.some((environment) => {
+    const known = ctx.memory.rates.get(rateKey(environment, currency))
+    const before = openingAt(known, ctx.now)?.rate ?? null
+    if (ctx.rules.secondOperator !== null) return isGuardedRate(before, rate)
+    const compared = before ?? DEFAULT_RATES.get(currency)
+    return compared !== undefined && isGuardedRate(compared, rate)
   })
 }
 
@@ -120,10 +186,16 @@ function openingAt(known: KnownRate | undefined, at: Instant): KnownRate['openin
 export interface GivenRate {
   readonly environments: readonly Environment[]
   readonly currency: Currency
-  readonly rate: Rate
-  /** The rate as it was given. */
+  /** Null: it is removed. */
+  readonly rate: Rate | null
+  /** The rate as it was given; empty: it is removed. */
   readonly text: string
 }
+
+const changeOf = (given: GivenRate): RateChange => ({
+  ...{ currency: given.currency, rate: given.text },
+  ...environmentIn(given),
+})
 
 /** The environment, unless it is both. */
 function environmentIn({ environments }: GivenRate): { readonly environment?: Environment } {
@@ -137,17 +209,43 @@ export function rateSubject(given: GivenRate): string {
   return environment === undefined ? given.currency : rateKey(environment, given.currency)
 }
 
-const subjectOf = (given: GivenRate): string => `${rateSubject(given)} ${given.text}`
+const subjectOf = (given: GivenRate): string => `${rateSubject(given)} ${given.text}`.trimEnd()
+
+const RATES_MAX = 200
+
+/** Null when one of them is not valid, or is given twice. */
+export function ratesIn(changes: readonly RateChange[]): readonly GivenRate[] | null {
+  if (changes.length === 0 || changes.length > RATES_MAX) return null
+  const given: GivenRate[] = []
+  const keys = new Set<string>()
+  for (const { environment = '', currency, rate } of changes) {
+    const each =
+      rate === '' ? removalIn(environment, currency) : rateIn(environment, currency, rate)
+    if (each === null) return null
+    for (const one of each.environments) {
+      const key = rateKey(one, each.currency)
+      if (keys.has(key)) return null
+      keys.add(key)
+    }
+    given.push(each)
+  }
+  return given
+}
 
 /**
  * Null when it is not valid.
  * @param environment empty: both
  */
 export function rateIn(environment: string, currencyText: string, text: string): GivenRate | null {
+  const given = removalIn(environment, currencyText)
+  const rate = parseRate(text)
+  return given === null || rate === undefined ? null : { ...given, rate, text }
+}
+
+function removalIn(environment: string, currencyText: string): GivenRate | null {
   if (environment !== '' && !isEnvironment(environment)) return null
   const currency = currencyOf(currencyText)
-  const rate = parseRate(text)
-  if (currency === undefined || rate === undefined || currency === 'USD') return null
+  if (currency === undefined || currency === 'USD') return null
   const environments = environment === '' ? ENVIRONMENTS : [environment]
-  return { environments, currency, rate, text }
+  return { environments, currency, rate: null, text: '' }
 }

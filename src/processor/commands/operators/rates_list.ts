@@ -3,7 +3,7 @@ import { toRfc3339 } from '../../../base/clock.js'
 import { rateToText } from '../../../money/rate.js'
 import type { Command } from '../../cycle/command.js'
 import { answer } from '../../cycle/answer.js'
-import { DEFAULT_RATES, isTooOld, rateKey } from '../../../quotes/rates.js'
+import { DEFAULT_RATES, isSet, isTooOld, rateKey } from '../../../quotes/rates.js'
 
 export function listRates(): Command {
   return {
@@ -12,7 +12,7 @@ export function listRates(): Command {
     needs: () => undefined,
     decide: (ctx) => {
       const { rates } = ctx.memory
-      const set = [...rates.values()].map((known) => ({
+      const set = [...rates.values()].filter(isSet).map((known) => ({
         environment: known.environment,
         currency: known.currency,
         rate: rateToText(known.rate),
@@ -22,7 +22,7 @@ export function listRates(): Command {
         ...(known.before === null ? {} : { before: known.before }),
       }))
       const defaults = [...DEFAULT_RATES]
-        .filter(([currency]) => !rates.has(rateKey('sandbox', currency)))
+        .filter(([currency]) => rates.get(rateKey('sandbox', currency))?.removedAt !== null)
         .map(([currency, rate]) => ({
           ...{ environment: 'sandbox', currency, rate: rateToText(rate) },
         }))

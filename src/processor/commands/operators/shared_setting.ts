@@ -14,8 +14,17 @@ import type { ClusterSetting, NewSetting } from '../../../store/postgres/cluster
 import { routeNamed } from '../../../rails/rail_table.js'
 import { answer, refuse } from '../../cycle/answer.js'
 import type { Command } from '../../cycle/command.js'
+import type { RateChange } from '../../changes/approval_requests.js'
 import { logAction, type Actor } from '../../changes/operator_log.js'
-import { rateIn, rateSubject, refusalOfRate, setRate, type GivenRate } from './rate_set.js'
+import {
+  rateIn,
+  rateSubject,
+  ratesIn,
+  refusalOfRates,
+  setRate,
+  setRates,
+  type GivenRate,
+} from './rate_set.js'
 import { refusalOfRouteRail, setRouteRail } from './route_rail_set.js'
 import {
   pauseSubmissions,
@@ -26,6 +35,8 @@ import {
 import { refusalOfRoute, routeIn, routeView, setRoute } from './route_set.js'
 
 const RATE = 'rate'
+/** Several, set all or none. */
+const RATES = 'rates'
 const ROUTE = 'route'
 const ROUTE_RAIL = 'route_rail'
 const SUBMISSIONS = 'submissions'
@@ -46,15 +57,24 @@ export function rateSetting(
   return known && { kind: RATE, key: rateSubject(known), value: rateText }
 }
 
+/** Null when one is not valid. The key names all, so the same ones replace them. */
+export function ratesSetting(changes: readonly RateChange[]): SettingContent | null {
+  const given = ratesIn(changes)
+  const key = given?.map(rateSubject).join(', ')
+  return key === undefined ? null : { kind: RATES, key, value: JSON.stringify(changes) }
+}
+
 /** The key is `THB`, as it was before rates had an environment, or `production THB`. */
 function rateKeyParts(key: string): { readonly environment: string; readonly currency: string } {
   const cut = key.indexOf(' ')
   return { environment: key.slice(0, Math.max(0, cut)), currency: key.slice(cut + 1) }
 }
 
-function rateOfSetting(key: string, value: string): GivenRate | null {
+function ratesOfSetting({ kind, key, value }: SettingContent): readonly GivenRate[] | null {
+  if (kind === RATES) return ratesIn(JSON.parse(value) as RateChange[])
   const { environment, currency } = rateKeyParts(key)
-  return rateIn(environment, currency, value)
+  const rate = kind === RATE ? rateIn(environment, currency, value) : null
+  return rate && [rate]
 }
 
 /** Null when it is not valid. */
@@ -90,11 +110,9 @@ export function checkSetting(
     allowedInRecovery: true,
     needs: () => undefined,
     decide: (ctx) => {
-      const rate = kind === RATE ? rateOfSetting(key, value) : null
+      const rates = ratesOfSetting({ kind, key, value })
       const route = kind === ROUTE ? routeIn(null, JSON.parse(value) as WireRoute) : null
-      if (rate !== null) {
-        return refusalOfRate(ctx, actor, rate, force) ?? answer({})
-      }
+      if (rates !== null) return refusalOfRates(ctx, actor, rates, force) ?? answer({})
       if (route !== null) return refusalOfRoute(ctx, actor, route) ?? answer(routeView(route))
       if (kind === SUBMISSIONS) {
         const refusal =
@@ -163,6 +181,8 @@ function commandOf({ version, kind, key, value, at, actor, reason }: ClusterSett
       const { environment, currency } = rateKeyParts(key)
       return setRate(by, currency, value, { force: true, source, environment })
     }
+    case RATES:
+      return setRates(by, JSON.parse(value) as RateChange[], { force: true, source })
     case ROUTE:
       return setRoute(by, null, JSON.parse(value) as WireRoute, source)
     case SUBMISSIONS:

@@ -12,11 +12,12 @@ import { createPartner } from '../../commands/partners/partner_create.js'
 import {
   pauseSetting,
   rateSetting,
+  ratesSetting,
   resumeSetting,
   routeRailSetting,
   routeSetting,
 } from '../../commands/operators/shared_setting.js'
-import { setRate } from '../../commands/operators/rate_set.js'
+import { setRate, setRates } from '../../commands/operators/rate_set.js'
 import { listRates } from '../../commands/operators/rates_list.js'
 import { setRouteRail } from '../../commands/operators/route_rail_set.js'
 import { listRoutes, setRoute } from '../../commands/operators/route_set.js'
@@ -111,6 +112,17 @@ export function operatorService(
       },
       unary(dependencies, ({ actor, currency, rate, force, environment }) =>
         operatorWork(actor, (a) => setRate(a, currency, rate, { force, environment })),
+      ),
+    ),
+    SetRates: sharedSetting(
+      dependencies,
+      cluster,
+      ({ rates }) => {
+        const content = ratesSetting(rates)
+        return content && { content, view: {} }
+      },
+      unary(dependencies, ({ actor, rates, force }) =>
+        operatorWork(actor, (a) => setRates(a, rates, { force })),
       ),
     ),
     ListRates: unary(dependencies, () => ownWork(listRates())),
