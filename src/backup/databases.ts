@@ -5,7 +5,8 @@
  *   A delivery that a pool finished in between is settled in the books and has no row in the pool;
  *   it is not sent again.
  * - The log of the sandbox rail last: a bank has at least what the books say that it has executed.
- *   A real bank keeps its log itself, and nothing of it is in a backup.
+ *   A real bank keeps its log itself, and nothing of it is in a backup. What an adapter remembers
+ *   beside its journal is newer still: it has the moment of each message that the journal sent.
  * - The bus is not copied: it is transport. The books publish again what no pool has finished.
  */
 import { existsSync, readdirSync } from 'node:fs'
@@ -19,7 +20,7 @@ export function databasesIn(dataDir: string): readonly string[] {
   if (!existsSync(join(dataDir, FILES.processorDatabase))) {
     throw new BackupFault(`${dataDir} has no ${FILES.processorDatabase}: there are no books.`)
   }
-  const ordered = [...POOL_FILES, FILES.processorDatabase, FILES.railDatabase]
+  const ordered = [...POOL_FILES, FILES.processorDatabase, FILES.railDatabase, FILES.railRecord]
   return ordered.filter((name) => existsSync(join(dataDir, name)))
 }
 
@@ -42,5 +43,6 @@ function migrationsOf(name: string): number {
 function schemaFolderOf(name: string): string | undefined {
   if (name === FILES.processorDatabase) return 'src/store/schema'
   if (name === FILES.railDatabase) return 'src/rails/sandbox/schema'
+  if (name === FILES.railRecord) return 'src/rails/iso20022/schema'
   return POOL_FILES.includes(name) ? 'actors/webhook/store/schema' : undefined
 }

@@ -31,6 +31,7 @@ const BACKED_UP = [
   ...POOL_FILES,
   FILES.processorDatabase,
   FILES.railDatabase,
+  FILES.railRecord,
   ...KEY_FILES,
 ]
 

@@ -76,6 +76,7 @@ const databasesIn = (folder: string): readonly string[] =>
   [
     FILES.processorDatabase,
     FILES.railDatabase,
+    FILES.railRecord,
     ...Array.from({ length: WEBHOOK_POOLS_MAX }, (_, index) => webhookDatabase(index + 1)),
   ]
     .map((file) => join(folder, file))

@@ -30,6 +30,7 @@ const SCHEMAS = {
   [FILES.processorDatabase]: 'src/store/schema',
   [FILES.webhookDatabase]: 'actors/webhook/store/schema',
   [FILES.railDatabase]: 'src/rails/sandbox/schema',
+  [FILES.railRecord]: 'src/rails/iso20022/schema',
 }
 
 async function aDataDir(t: Test): Promise<string> {
@@ -64,15 +65,16 @@ t.test('a backup is whole, private, checked and of one moment', async (t) => {
   const dataDir = await aDataDir(t)
   const backups = join(dataDir, '..', 'backups')
   const { folder, manifest } = await backedUp(dataDir, backups)
-  t.same(readdirSync(folder).sort(), [MANIFEST, 'processor.db', 'rail.db', 'webhooks.db'])
+  const databases = ['webhooks.db', 'processor.db', 'rail.db', 'iso20022.db']
+  t.same(readdirSync(folder).sort(), [...databases, MANIFEST].sort())
   t.equal(statSync(folder).mode & 0o777, 0o700)
   for (const name of readdirSync(folder)) {
     t.equal(statSync(join(folder, name)).mode & 0o777, 0o600, name)
   }
   t.same(
     manifest.files.map(({ name }) => name),
-    ['webhooks.db', 'processor.db', 'rail.db'],
-    'the pools first, then the books',
+    databases,
+    'the pools first, then the books, then what the bank has',
   )
   t.match(manifest, { version: '1.2.3', audit: { clean: true }, books: { epoch: 1, batch: 0 } })
   t.same(await verifiedManifest(folder), manifest)
