@@ -9,9 +9,9 @@ import type { WebhookControlClient } from '../../protos/types/causeway/internal/
 import type { ProtoGrpcType as ControlTypes } from '../../protos/types/webhook_control.js'
 import type { ProtoGrpcType as DirectoryTypes } from '../../protos/types/directory.js'
 import type { ProtoGrpcType as WebhookTypes } from '../../protos/types/webhooks.js'
-import { GRPC_MESSAGE_MAX_BYTES } from '../../src/base/constants.js'
 import { childProcess, formerEnded, isSupervised, REPLACES } from '../../src/base/child.js'
-import { SECOND, systemClock, systemPause } from '../../src/base/clock.js'
+import { systemClock, systemPause } from '../../src/base/clock.js'
+import { CHANNEL } from '../../src/base/grpc_channel.js'
 import { openGrpcTls } from '../../src/base/grpc_tls.js'
 import { createLog } from '../../src/base/log.js'
 import type { EndpointId, TenantId } from '../../src/base/ids.js'
@@ -21,7 +21,6 @@ import { openOpsHttp, opsListen, ownReadiness, type Readiness } from '../../src/
 import { systemRandom } from '../../src/base/random.js'
 import { reportStartupFaults } from '../../src/base/startup_faults.js'
 import { programOptions } from '../../src/base/program_options.js'
-import { RECONNECT } from '../../src/base/retry.js'
 import { dataFile, requirePrivateDataDir } from '../../src/base/settings.js'
 import { readSettings } from '../../src/base/settings_reader.js'
 import { webhookDatabase, webhookSchema } from '../../src/base/subjects.js'
@@ -57,14 +56,6 @@ const EXIT_RECOVER = 70
 const EXIT_DEPOSED = 71
 const READY_CHECK_EVERY_MS = 20
 const CANDIDATE = { ready: false, mode: 'candidate' }
-const CHANNEL = {
-  'grpc.initial_reconnect_backoff_ms': RECONNECT.firstMs,
-  'grpc.max_reconnect_backoff_ms': RECONNECT.maxMs,
-  'grpc.max_receive_message_length': GRPC_MESSAGE_MAX_BYTES,
-  'grpc.enable_retries': 0,
-  'grpc.keepalive_time_ms': 10 * SECOND,
-  'grpc.keepalive_timeout_ms': 5 * SECOND,
-}
 
 reportStartupFaults()
 const { replaces } = programOptions(

@@ -19,9 +19,9 @@ import type { OrderBatch } from '../../protos/types/causeway/rail/v1/OrderBatch.
 import type { RailClient } from '../../protos/types/causeway/rail/v1/Rail.js'
 import type { ReportBatch__Output } from '../../protos/types/causeway/rail/v1/ReportBatch.js'
 import type { ProtoGrpcType } from '../../protos/types/rail.js'
-import { GRPC_MESSAGE_MAX_BYTES } from '../base/constants.js'
 import { SECOND } from '../base/clock.js'
 import { bearer } from '../base/bearer.js'
+import { CHANNEL } from '../base/grpc_channel.js'
 import { CLEARTEXT, type GrpcTls } from '../base/grpc_tls.js'
 import type { Logger } from '../base/log.js'
 import { contracts } from '../base/protos.js'
@@ -52,16 +52,6 @@ const QUIET_FAILURES = 8
 
 /** Less than an operator's call waits. */
 const SUMMARIZED_WITHIN_MS = 6 * SECOND
-
-const CHANNEL = {
-  'grpc.initial_reconnect_backoff_ms': RECONNECT.firstMs,
-  'grpc.max_reconnect_backoff_ms': RECONNECT.maxMs,
-  'grpc.max_receive_message_length': GRPC_MESSAGE_MAX_BYTES,
-  'grpc.enable_retries': 0,
-  // Detects a rail whose process hangs while connected within 15 s.
-  'grpc.keepalive_time_ms': 10 * SECOND,
-  'grpc.keepalive_timeout_ms': 5 * SECOND,
-}
 
 export interface RailConnection {
   /** `unix:/path.sock` or `host:port`. */

@@ -9,27 +9,16 @@ import type { ScreenAnswer__Output as ScreenAnswer } from '../../protos/types/ca
 import type { ScreeningClient } from '../../protos/types/causeway/screening/v1/Screening.js'
 import type { ProtoGrpcType } from '../../protos/types/screening.js'
 import { bearer } from '../base/bearer.js'
-import { SECOND } from '../base/clock.js'
-import { GRPC_MESSAGE_MAX_BYTES } from '../base/constants.js'
+import { CHANNEL } from '../base/grpc_channel.js'
 import { openGrpcTls, type GrpcTls } from '../base/grpc_tls.js'
 import type { Logger } from '../base/log.js'
 import { contracts } from '../base/protos.js'
-import { RECONNECT } from '../base/retry.js'
 import { readTokenFile } from '../base/secret_file.js'
 import type { Settings } from '../base/settings.js'
 import { isDecision, type Outcome, type Screening } from './screening.js'
 
 /** Failures in a row before the first warning. */
 const QUIET_FAILURES = 4
-
-const CHANNEL = {
-  'grpc.initial_reconnect_backoff_ms': RECONNECT.firstMs,
-  'grpc.max_reconnect_backoff_ms': RECONNECT.maxMs,
-  'grpc.max_receive_message_length': GRPC_MESSAGE_MAX_BYTES,
-  'grpc.enable_retries': 0,
-  'grpc.keepalive_time_ms': 10 * SECOND,
-  'grpc.keepalive_timeout_ms': 5 * SECOND,
-}
 
 export interface ScreeningConnection {
   readonly address: string

@@ -22,6 +22,17 @@ export interface Table {
   readonly large?: readonly string[]
 }
 
+const RATE_COLUMNS = {
+  currency: 'text',
+  rate: 'text',
+  set_at: 'integer',
+  opening_rate: 'text',
+  opened_at: 'integer',
+  actor: 'text',
+  before_rate: 'text',
+  removed_at: 'integer',
+} as const
+
 export const TABLES = {
   partners: {
     name: 'partners',
@@ -180,30 +191,12 @@ export const TABLES = {
   rates: {
     name: 'rates',
     key: ['currency'],
-    columns: {
-      currency: 'text',
-      rate: 'text',
-      set_at: 'integer',
-      opening_rate: 'text',
-      opened_at: 'integer',
-      actor: 'text',
-      before_rate: 'text',
-      removed_at: 'integer',
-    },
+    columns: RATE_COLUMNS,
   },
   sandboxRates: {
     name: 'sandbox_rates',
     key: ['currency'],
-    columns: {
-      currency: 'text',
-      rate: 'text',
-      set_at: 'integer',
-      opening_rate: 'text',
-      opened_at: 'integer',
-      actor: 'text',
-      before_rate: 'text',
-      removed_at: 'integer',
-    },
+    columns: RATE_COLUMNS,
   },
   fxQuotes: {
     name: 'fx_quotes',

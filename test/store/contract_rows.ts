@@ -15,6 +15,23 @@ export const SPECIAL = `\r\n\t\u0001 ' '' " \\ \\n \\u0041 $1 ? %s {"a":[null]} 
 const text = (column: string): string => `${column} ${SPECIAL}`
 const json = (column: string): unknown => ({ [text(column)]: [1.5, null, true, '', SPECIAL] })
 
+const RATES: readonly [Row<'rates'>, Row<'rates'>] = [
+  {
+    currency: text('a'),
+    rate: text('rate'),
+    set_at: LATEST,
+    opening_rate: text('opening_rate'),
+    opened_at: LATEST,
+    actor: text('actor'),
+    before_rate: text('before_rate'),
+    removed_at: LATEST,
+  },
+  {
+    ...{ currency: 'b', rate: '36.5000', set_at: 1, opening_rate: null, opened_at: null },
+    ...{ actor: null, before_rate: null, removed_at: null },
+  },
+]
+
 export const ROWS: { readonly [N in TableName]: readonly [Row<N>, Row<N>] } = {
   partners: [
     {
@@ -222,38 +239,8 @@ export const ROWS: { readonly [N in TableName]: readonly [Row<N>, Row<N>] } = {
       dead_announced_at: null,
     },
   ],
-  rates: [
-    {
-      currency: text('a'),
-      rate: text('rate'),
-      set_at: LATEST,
-      opening_rate: text('opening_rate'),
-      opened_at: LATEST,
-      actor: text('actor'),
-      before_rate: text('before_rate'),
-      removed_at: LATEST,
-    },
-    {
-      ...{ currency: 'b', rate: '36.5000', set_at: 1, opening_rate: null, opened_at: null },
-      ...{ actor: null, before_rate: null, removed_at: null },
-    },
-  ],
-  sandboxRates: [
-    {
-      currency: text('a'),
-      rate: text('rate'),
-      set_at: LATEST,
-      opening_rate: text('opening_rate'),
-      opened_at: LATEST,
-      actor: text('actor'),
-      before_rate: text('before_rate'),
-      removed_at: LATEST,
-    },
-    {
-      ...{ currency: 'b', rate: '36.5000', set_at: 1, opening_rate: null, opened_at: null },
-      ...{ actor: null, before_rate: null, removed_at: null },
-    },
-  ],
+  rates: RATES,
+  sandboxRates: RATES,
   fxQuotes: [
     {
       id: text('a'),
