@@ -1,6 +1,7 @@
 #!/bin/sh
 # Builds two revisions in temporary folders and benchmarks them alternately: bench_compare.sh BASE HEAD [flag…]
-# The load tool of this checkout measures both.
+# The load tool of this checkout measures both, with the dependencies of this checkout; packages that only an older
+# revision has are installed beside them. Types are not checked: its tests may need others.
 set -eu
 cd "$(dirname "$0")/../.."
 if [ -z "${1:-}" ] || [ -z "${2:-}" ]; then
@@ -26,7 +27,13 @@ checkout() {
   mkdir "$root"
   git archive "$commit" | tar -x -C "$root"
   ln -s "$PWD/node_modules" "$root/node_modules"
-  (cd "$root" && "$([ -d src/scripts ] && echo src/scripts || echo .make)/types.sh" && node_modules/.bin/tsc -p .)
+  gone=$(node -p '
+    const { dependencies } = JSON.parse(fs.readFileSync(process.argv[1]))
+    const names = Object.keys(dependencies).filter((name) => !fs.existsSync(`node_modules/${name}`))
+    names.map((name) => `${name}@${dependencies[name]}`).join(" ")' "$root/package.json")
+  # Node looks for a package in the parent folders too.
+  [ -z "$gone" ] || npm install --prefix "$folder" --no-save --no-audit --no-fund --loglevel=error $gone
+  (cd "$root" && "$([ -d src/scripts ] && echo src/scripts || echo .make)/types.sh" && node_modules/.bin/tsc -p . --noCheck)
 }
 
 checkout base "$base"
