@@ -15,11 +15,16 @@ const WIDTH_MAX = 100
 const BASE = 'src/base'
 const METRICS = 'src/metrics'
 const TRACING = 'src/tracing'
-const DATABASE = 'src/store/database.ts'
-const DATABASE_COPY = 'src/store/database_copy.ts'
-const CHECKPOINTS = 'src/store/checkpoints.ts'
+/** The port of a connection, and its SQLite driver. */
+const CONNECTION = 'src/store/database.ts'
+const SQLITE_DRIVER = 'src/store/sqlite/database.ts'
+const DATABASE = [CONNECTION, SQLITE_DRIVER]
+const DATABASE_COPY = 'src/store/sqlite/database_copy.ts'
+const CHECKPOINTS = 'src/store/sqlite/checkpoints.ts'
 const DIALECT = 'src/store/dialect.ts'
+const SQLITE = 'src/store/sqlite'
 const POSTGRES = 'src/store/postgres'
+const CLUSTER = 'src/store/cluster'
 
 /**
  * The allowed imports. A module is a folder or one file of it; the longest name
@@ -41,7 +46,7 @@ const MODULES: Readonly<Record<string, readonly string[]>> = {
   'actors/intent': [BASE, 'src/money', 'src/ledger', 'src/qr', 'src/quotes', 'actors'],
   'actors/payout': [BASE, 'src/money', 'src/ledger', 'actors'],
   'actors/webhook': [
-    ...[BASE, METRICS, TRACING, 'src/auth', 'src/bus', DATABASE, POSTGRES, 'protos/types'],
+    ...[BASE, METRICS, TRACING, 'src/auth', 'src/bus', ...DATABASE, POSTGRES, 'protos/types'],
     'actors',
   ],
   'src/bus': [BASE],
@@ -50,32 +55,36 @@ const MODULES: Readonly<Record<string, readonly string[]>> = {
   'src/rails': [BASE, 'src/money', 'src/auth', 'src/qr', 'protos/types'],
   'src/rails/check': [BASE, 'src/auth', 'src/rails', 'protos/types'],
   'src/rails/adapter': [
-    ...[BASE, METRICS, TRACING, 'src/auth', 'src/rails', DATABASE, 'protos/types'],
+    ...[BASE, METRICS, TRACING, 'src/auth', 'src/rails', ...DATABASE, 'protos/types'],
   ],
   'src/rails/iso20022': [
-    ...[BASE, 'src/money', 'src/auth', 'src/rails', 'src/rails/adapter', DATABASE],
+    ...[BASE, 'src/money', 'src/auth', 'src/rails', 'src/rails/adapter', ...DATABASE],
   ],
   'src/rails/switch': [BASE, 'src/rails', 'src/rails/iso20022'],
-  'src/rails/sandbox': [BASE, 'src/auth', 'src/rails', 'src/rails/adapter', DATABASE],
-  [DATABASE]: [BASE, CHECKPOINTS, DIALECT],
-  [DATABASE_COPY]: [DATABASE],
+  'src/rails/sandbox': [BASE, 'src/auth', 'src/rails', 'src/rails/adapter', ...DATABASE],
+  [CONNECTION]: [DIALECT],
+  [SQLITE_DRIVER]: [BASE, CHECKPOINTS, CONNECTION, DIALECT],
+  [DATABASE_COPY]: DATABASE,
   [CHECKPOINTS]: [],
   [DIALECT]: [],
-  'src/store': [BASE, DATABASE, DIALECT],
-  [POSTGRES]: [BASE, 'src/store', DATABASE, DIALECT],
+  'src/store': [BASE, CONNECTION, DIALECT],
+  [SQLITE]: [BASE, 'src/store', ...DATABASE, DIALECT],
+  [POSTGRES]: [BASE, 'src/store', SQLITE, ...DATABASE, DIALECT],
+  [CLUSTER]: [BASE, 'src/store', POSTGRES, CONNECTION, DIALECT],
   'src/processor': [
     ...[BASE, 'src/money', 'src/auth', 'src/qr', 'src/quotes', 'src/limits', 'src/ledger'],
     ...[METRICS, TRACING, 'src/api'],
     ...['actors', 'actors/intent', 'actors/payout'],
-    ...['src/bus', 'src/rails', 'src/screening', 'src/store', DATABASE, POSTGRES, 'protos/types'],
+    ...['src/bus', 'src/rails', 'src/screening', 'protos/types'],
+    ...['src/store', SQLITE, ...DATABASE, POSTGRES, CLUSTER],
   ],
   gateway: [BASE, METRICS, TRACING, 'src/money', 'src/auth', 'src/api', 'protos/types'],
   'src/supervisor': [
-    ...[BASE, METRICS, 'src/auth', 'src/bus', 'src/rails', 'src/rails/switch', DATABASE],
+    ...[BASE, METRICS, 'src/auth', 'src/bus', 'src/rails', 'src/rails/switch', ...DATABASE],
     'protos/types',
   ],
   'src/client': [],
-  'src/reconciliation': [BASE, 'src/money', DATABASE],
+  'src/reconciliation': [BASE, 'src/money', ...DATABASE],
   'src/operations': [
     ...[BASE, METRICS, 'src/money', 'src/auth', 'src/qr', 'src/rails'],
     ...[
@@ -84,6 +93,7 @@ const MODULES: Readonly<Record<string, readonly string[]>> = {
       'src/reconciliation',
       'src/backup',
       POSTGRES,
+      CLUSTER,
       'protos/types',
     ],
   ],
@@ -91,9 +101,9 @@ const MODULES: Readonly<Record<string, readonly string[]>> = {
     ...[BASE, 'src/money', 'src/auth', 'actors', 'actors/intent', 'actors/payout'],
     ...['src/operations', 'src/reconciliation', 'protos/types'],
   ],
-  'src/audit': [BASE, DATABASE, POSTGRES, 'src/supervisor'],
+  'src/audit': [BASE, ...DATABASE, POSTGRES, CLUSTER, 'src/supervisor'],
   'src/deploy': [BASE],
-  'src/backup': [BASE, 'src/audit', DATABASE, DATABASE_COPY, POSTGRES],
+  'src/backup': [BASE, 'src/audit', ...DATABASE, DATABASE_COPY, POSTGRES],
   'protos/types': [],
 }
 
@@ -128,7 +138,7 @@ const RANKS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['control'],
     ['.'],
   ],
-  'src/store': [['.'], ['postgres']],
+  'src/store': [['.'], ['sqlite'], ['postgres'], ['cluster']],
   'src/api': [['checks'], ['.']],
   'src/console': [['figures', 'html'], ['session'], ['actions', 'pages'], ['.']],
 }
@@ -140,7 +150,7 @@ const ADAPTERS: Readonly<Record<string, readonly string[]>> = {
   jose: ['src/rails/iso20022/signature.ts'],
   nats: ['src/bus/nats.ts'],
   pg: ['src/store/postgres/connection.ts'],
-  sqlite3: [DATABASE, DATABASE_COPY, 'src/supervisor/data_folder.ts'],
+  sqlite3: [SQLITE_DRIVER, DATABASE_COPY, 'src/supervisor/data_folder.ts'],
   xstate: ['actors/'],
 }
 

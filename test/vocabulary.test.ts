@@ -34,7 +34,7 @@ const KEPT: readonly TextFile[] = [
   file('src/a.ts', '// A request cannot wait longer.'),
   file('src/a.ts', "const keyId = 'nobody_sandbox_2026q4'"),
   file('src/a.ts', ' * - The second one waits.'),
-  file('src/store/schema/0001_a.sql', 'prints BLOB'),
+  file('src/store/sqlite/schema/0001_a.sql', 'prints BLOB'),
 ]
 
 t.test('a retired word is found', async (t) => {

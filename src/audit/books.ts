@@ -21,7 +21,8 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { instant, type Clock, type Instant } from '../base/clock.js'
 import { FILES, webhookDatabase, WEBHOOK_POOLS_MAX } from '../base/subjects.js'
-import { openDatabase, type Bindable, type Database } from '../store/database.js'
+import { openDatabase } from '../store/sqlite/database.js'
+import type { Bindable, Database } from '../store/database.js'
 
 export const FILE_OF = {
   processor: FILES.processorDatabase,

@@ -10,7 +10,7 @@ import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Clock, Instant } from '../base/clock.js'
 import { FILES, webhookDatabase, WEBHOOK_POOLS_MAX, webhookSchema } from '../base/subjects.js'
-import { openDatabase } from '../store/database.js'
+import { openDatabase } from '../store/sqlite/database.js'
 import {
   exportSchemas,
   readSnapshot,

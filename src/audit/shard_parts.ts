@@ -8,7 +8,8 @@
 import { copyFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { FILES } from '../base/subjects.js'
-import { openDatabase, type Database } from '../store/database.js'
+import { openDatabase } from '../store/sqlite/database.js'
+import type { Database } from '../store/database.js'
 
 const OF_SHARD = `SELECT id FROM instructions i WHERE shard = ? OR (shard IS NULL AND (
   EXISTS (SELECT 1 FROM books.payouts x WHERE x.id = i.id)

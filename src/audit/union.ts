@@ -8,7 +8,8 @@
  * - At most ten files are attached at a time (SQLite's limit): shards are read one by one.
  */
 import { instant, type Instant } from '../base/clock.js'
-import { openDatabase, type Database } from '../store/database.js'
+import { openDatabase } from '../store/sqlite/database.js'
+import type { Database } from '../store/database.js'
 import { findingOf, type CheckResult } from './audit.js'
 import type { Source } from './books.js'
 import type { QueriedRows, Violation } from './check.js'

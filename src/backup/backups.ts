@@ -11,7 +11,7 @@ import { open, rename } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { toRfc3339, type Instant } from '../base/clock.js'
 import { requirePrivateFolder } from '../base/secret_file.js'
-import { acquireLock } from '../store/database.js'
+import { acquireLock } from '../store/sqlite/database.js'
 import { BackupFault, readManifest, type Manifest } from './manifest.js'
 
 const NAME = /^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}Z$/

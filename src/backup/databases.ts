@@ -41,7 +41,7 @@ function migrationsOf(name: string): number {
 }
 
 function schemaFolderOf(name: string): string | undefined {
-  if (name === FILES.processorDatabase) return 'src/store/schema'
+  if (name === FILES.processorDatabase) return 'src/store/sqlite/schema'
   if (name === FILES.railDatabase) return 'src/rails/sandbox/schema'
   if (name === FILES.railRecord) return 'src/rails/iso20022/schema'
   return POOL_FILES.includes(name) ? 'actors/webhook/store/schema' : undefined

@@ -9,7 +9,8 @@
 import { rm } from 'node:fs/promises'
 import { instant } from '../base/clock.js'
 import type { MovementKind } from '../base/movements.js'
-import { openDatabase, type Database } from '../store/database.js'
+import { openDatabase } from '../store/sqlite/database.js'
+import type { Database } from '../store/database.js'
 import type { Sides } from './compare.js'
 import type { BookedMovement, StatementLine } from './movement.js'
 

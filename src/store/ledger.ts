@@ -9,8 +9,13 @@
 import type { TenantId } from '../base/ids.js'
 import type { Statement } from './database.js'
 import type { Columns } from './json_page.js'
-import type { EntryPlace } from './lists.js'
 import { columnsOf, TABLES, type Row } from './tables.js'
+
+/** The position of a ledger entry. */
+export interface EntryPlace {
+  readonly posting: number
+  readonly line: number
+}
 
 /** Postings whose sums are read at once: a thousand rows, a millisecond or two. */
 export const SUMMED_POSTINGS = 500

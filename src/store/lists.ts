@@ -24,7 +24,7 @@ import {
 } from './orphans.js'
 import { asText, NO_ROWS, rowsOf, type Columns } from './json_page.js'
 import { readOpenWork, type OpenWork } from './open_work.js'
-import { createLedger, type Ledger } from './ledger.js'
+import { createLedger, type EntryPlace, type Ledger } from './ledger.js'
 import { createReadScheduler, type ReadPriority, type ReadScheduler } from './read_scheduler.js'
 import { createSearch, type Search } from './search.js'
 import { sealedStatement, type SealedRow, type SealedTable } from './sealed.js'
@@ -66,12 +66,6 @@ export interface ActionFilter {
   readonly from: number
   readonly below: number
   readonly equal: { readonly [Column in (typeof ACTION_FILTERS)[number]]?: string }
-}
-
-/** The position of a ledger entry. */
-export interface EntryPlace {
-  readonly posting: number
-  readonly line: number
 }
 
 /** The position of a discrepancy in its list. */

@@ -6,7 +6,7 @@
  * - Ends with its parent, even during a check.
  */
 import { constants, setPriority } from 'node:os'
-import { openDatabase } from '../store/database.js'
+import { openDatabase } from '../store/sqlite/database.js'
 
 export interface CheckedFile {
   readonly file: string

@@ -42,6 +42,14 @@ export interface Program {
   readonly isAlive?: (info: ReadyInfo) => Promise<boolean>
 }
 
+/** A program of a stack, before it runs. */
+export interface PlannedProgram {
+  readonly name: string
+  program(): Program
+  /** Stores the reported port, and describes where the program listens. */
+  describe(info: ReadyInfo): string
+}
+
 export type Start =
   | { readonly ready: true; readonly info: ReadyInfo }
   | { readonly ready: false; readonly why: string }

@@ -25,7 +25,7 @@ import { planIso20022, refuseJournalOfOther } from './iso20022_programs.js'
 import type { NatsServer } from './nats_server.js'
 import type { PostgresServer } from './postgres_server.js'
 import { freePort } from './ports.js'
-import type { Program } from './program.js'
+import type { PlannedProgram, Program } from './program.js'
 
 /** The kernel limits the path of a socket to 107 bytes. */
 const SOCKET_FOLDER_MAX_BYTES = 80
@@ -75,13 +75,6 @@ const MODES: Readonly<Record<string, string>> = {
   recovery: ', in recovery mode: reads only',
   unverified: ', reads only until the rail or the bus answers',
   submissions_stopped: ', submits nothing to the rail',
-}
-
-export interface PlannedProgram {
-  readonly name: string
-  program(): Program
-  /** Stores the reported port, and describes where the program listens. */
-  describe(info: ReadyInfo): string
 }
 
 export interface ConsoleProgram extends PlannedProgram {

@@ -23,15 +23,8 @@ import { openLogFile } from './log_file.js'
 import { ensurePassword, natsServer, type NatsServer } from './nats_server.js'
 import { findPostgres, postgresServer, type PostgresServer } from './postgres_server.js'
 import { openOpsServer } from './ops_server.js'
-import {
-  baseUrl,
-  docsUrl,
-  grpcAddress,
-  planStack,
-  withMetrics,
-  type Plan,
-  type PlannedProgram,
-} from './programs.js'
+import type { PlannedProgram } from './program.js'
+import { baseUrl, docsUrl, grpcAddress, planStack, withMetrics, type Plan } from './programs.js'
 import { removePidFile, writePidFile } from './pid_file.js'
 import { RESTART_FILE, restartEach, untilSettled } from './rolling_restart.js'
 import { ensureDemo, writeSandboxFile, type ProcessorAccess } from './sandbox_file.js'

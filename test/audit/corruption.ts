@@ -3,7 +3,7 @@
  * edit would leave it, and the check that must find it.
  */
 import { join } from 'node:path'
-import { openDatabase } from '../../src/store/database.js'
+import { openDatabase } from '../../src/store/sqlite/database.js'
 import type { BookFile, SmallBooks } from './small_books.js'
 
 export interface Corruption {

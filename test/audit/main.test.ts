@@ -6,7 +6,7 @@ import t from 'tap'
 import type { AuditReport } from '../../src/audit/audit.js'
 import { CHECKLIST } from '../../src/audit/checklist.js'
 import { projectRoot } from '../../src/base/project_root.js'
-import { openDatabase } from '../../src/store/database.js'
+import { openDatabase } from '../../src/store/sqlite/database.js'
 import { copyBooks, writeSmallBooks } from './small_books.js'
 
 const MAIN = join(projectRoot(), '.build/src/audit/main.js')

@@ -43,7 +43,7 @@ import { testWebhookEndpoint } from '../../src/processor/commands/webhook_endpoi
 import { newDelivery, type DeliveryContext } from '../../actors/webhook/delivery/machine.js'
 import type { AttemptRow, DeliveryRow } from '../../actors/webhook/store/schema.js'
 import { openWebhookStore } from '../../actors/webhook/store/store.js'
-import { openDatabase } from '../../src/store/database.js'
+import { openDatabase } from '../../src/store/sqlite/database.js'
 import { exportSchemas } from '../../src/store/postgres/copy.js'
 import type { StoredEvent } from '../../src/store/store.js'
 import { isOnPostgres, server, shardOf } from '../support/books.js'

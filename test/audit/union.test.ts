@@ -12,7 +12,7 @@ import { writePoolPart, writeRailPart } from '../../src/audit/shard_parts.js'
 import { auditUnion, type UnionReport, type UnionSources } from '../../src/audit/union.js'
 import { UNION_CHECKS } from '../../src/audit/checks/union.js'
 import { unionConclusion } from '../../src/audit/report.js'
-import { openDatabase } from '../../src/store/database.js'
+import { openDatabase } from '../../src/store/sqlite/database.js'
 import { clockAfter, writeSmallBooks } from './small_books.js'
 
 const small = await writeSmallBooks(t)

@@ -21,13 +21,14 @@ import { parseInterval, runEvery } from '../../src/backup/schedule.js'
 import { backupAgeSeconds, readRestoredMark, writeLastBackup } from '../../src/base/backup_marks.js'
 import { instant, plus, type Instant } from '../../src/base/clock.js'
 import { FILES } from '../../src/base/subjects.js'
-import { openDatabase, type Database } from '../../src/store/database.js'
-import { problemsIn, takeSnapshot } from '../../src/store/database_copy.js'
+import { openDatabase } from '../../src/store/sqlite/database.js'
+import type { Database } from '../../src/store/database.js'
+import { problemsIn, takeSnapshot } from '../../src/store/sqlite/database_copy.js'
 import { tempFolder } from '../support/temp_folder.js'
 
 const START = instant(1_795_000_000_000)
 const SCHEMAS = {
-  [FILES.processorDatabase]: 'src/store/schema',
+  [FILES.processorDatabase]: 'src/store/sqlite/schema',
   [FILES.webhookDatabase]: 'actors/webhook/store/schema',
   [FILES.railDatabase]: 'src/rails/sandbox/schema',
   [FILES.railRecord]: 'src/rails/iso20022/schema',

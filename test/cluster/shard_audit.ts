@@ -6,7 +6,8 @@ import { auditCluster } from '../../src/audit/cluster_audit.js'
 import { exportCluster } from '../../src/audit/cluster_export.js'
 import { conclusion } from '../../src/audit/report.js'
 import { instant, systemClock } from '../../src/base/clock.js'
-import { openDatabase, type Database } from '../../src/store/database.js'
+import { openDatabase } from '../../src/store/sqlite/database.js'
+import type { Database } from '../../src/store/database.js'
 
 export interface ClusterData {
   readonly url: string

@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path'
 import { FILES } from '../../src/base/subjects.js'
-import { openDatabase } from '../../src/store/database.js'
+import { openDatabase } from '../../src/store/sqlite/database.js'
 
 export interface Bank {
   hideExecution(id: string): Promise<void>

@@ -7,7 +7,7 @@
  */
 import { join } from 'node:path'
 import { FILES } from '../../src/base/subjects.js'
-import { openDatabase } from '../../src/store/database.js'
+import { openDatabase } from '../../src/store/sqlite/database.js'
 import { rawBooks } from '../support/books.js'
 import type { Partner } from '../support/partner.js'
 import { retryUntilFinal } from '../support/payments.js'

@@ -2,7 +2,7 @@
 import type { Test } from 'tap'
 import { join } from 'node:path'
 import { FILES } from '../../src/base/subjects.js'
-import { openDatabase } from '../../src/store/database.js'
+import { openDatabase } from '../../src/store/sqlite/database.js'
 import { assertCleanAudit } from '../support/audit.js'
 import { eventually } from '../support/eventually.js'
 import { partnerOf } from '../support/partner.js'

@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { plus, systemClock, toRfc3339 } from '../../src/base/clock.js'
 import { openReceiver, type Receiver } from '../../src/operations/webhook_receiver.js'
-import { openDatabase } from '../../src/store/database.js'
+import { openDatabase } from '../../src/store/sqlite/database.js'
 import { eventually } from '../support/eventually.js'
 import type { Partner } from '../support/partner.js'
 import { vietQr } from '../support/payments.js'

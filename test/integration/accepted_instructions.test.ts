@@ -5,7 +5,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { openDatabase } from '../../src/store/database.js'
+import { openDatabase } from '../../src/store/sqlite/database.js'
 import { assertCleanAudit } from '../support/audit.js'
 import { allEventsAreSettled } from '../support/books.js'
 import { eventually } from '../support/eventually.js'

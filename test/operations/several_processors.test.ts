@@ -12,7 +12,7 @@ import { enterRecovery } from '../../src/processor/commands/operators/recovery_e
 import { createQueryRunner } from '../../src/processor/queries/query.js'
 import { createServer } from '../../src/processor/server.js'
 import { directoryService } from '../../src/processor/servers/directory_stream.js'
-import type { WaitingProcessor } from '../../src/store/postgres/cluster/waiting.js'
+import type { WaitingProcessor } from '../../src/store/cluster/waiting.js'
 import { freePort } from '../../src/supervisor/ports.js'
 import { executed, pay } from '../processor/scenarios.js'
 import { withEveryRole } from '../support/callers.js'

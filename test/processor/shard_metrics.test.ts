@@ -2,8 +2,8 @@
 import t from 'tap'
 import { createMetrics, type Metrics } from '../../src/metrics/metrics.js'
 import { registerShardMetrics } from '../../src/processor/cluster/metrics.js'
-import type { Shard } from '../../src/store/postgres/cluster/cluster.js'
-import type { WaitingProcessor } from '../../src/store/postgres/cluster/waiting.js'
+import type { Shard } from '../../src/store/cluster/cluster.js'
+import type { WaitingProcessor } from '../../src/store/cluster/waiting.js'
 
 const OWN = { name: 'p1', shard: 'books_1', epoch: 7 }
 const FAULT = { version: 6, kind: 'rate', key: 'THB', cause: 'invalid_request' }

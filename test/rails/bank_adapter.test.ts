@@ -8,7 +8,7 @@ import type { Bank, BankOutcome, BankReceiver } from '../../src/rails/adapter/ba
 import { startBankAdapter } from '../../src/rails/adapter/bank_adapter.js'
 import { BANK_JOURNAL_SCHEMA, openJournal, type Journal } from '../../src/rails/adapter/journal.js'
 import type { Instruction, Rail } from '../../src/rails/rail.js'
-import { openDatabase } from '../../src/store/database.js'
+import { openDatabase } from '../../src/store/sqlite/database.js'
 import { withEveryRole } from '../support/callers.js'
 import { aLinkedListener, anInstruction, random, shortFolder, TOKEN, until } from './harness.js'
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import type { Instruction, Rail, RailReport } from '../../src/rails/rail.js'
 import type { Journal } from '../../src/rails/sandbox/journal.js'
-import { openDatabase } from '../../src/store/database.js'
+import { openDatabase } from '../../src/store/sqlite/database.js'
 import { aLinkedListener, anInstruction, aRail, shortFolder, until } from './harness.js'
 
 const instruct = (rail: Rail, instruction: Instruction): void =>

@@ -12,7 +12,7 @@ import { contracts } from '../../src/base/protos.js'
 import type { Instruction, Rail } from '../../src/rails/rail.js'
 import type { Entry } from '../../src/rails/adapter/entry.js'
 import type { Journal } from '../../src/rails/sandbox/journal.js'
-import { openDatabase } from '../../src/store/database.js'
+import { openDatabase } from '../../src/store/sqlite/database.js'
 import {
   aLinkedListener,
   aListener,

@@ -2,8 +2,8 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { createCheckpoints } from '../../src/store/checkpoints.js'
-import { openDatabase } from '../../src/store/database.js'
+import { createCheckpoints } from '../../src/store/sqlite/checkpoints.js'
+import { openDatabase } from '../../src/store/sqlite/database.js'
 import { eventually } from '../support/eventually.js'
 import { tempFolder } from '../support/temp_folder.js'
 

@@ -3,10 +3,10 @@ import t, { type Test } from 'tap'
 import { createLog } from '../../src/base/log.js'
 import { instant } from '../../src/base/clock.js'
 import { Deposed, type Store } from '../../src/store/store.js'
-import { awaitShard, type OwnedShard } from '../../src/store/postgres/cluster/candidate.js'
+import { awaitShard, type OwnedShard } from '../../src/store/cluster/candidate.js'
 import { newestVersion } from '../../src/store/postgres/migrate.js'
 import { BOOKS, openPostgresStore } from '../../src/store/postgres/store.js'
-import { holderOf, openCluster, type Cluster } from '../../src/store/postgres/cluster/cluster.js'
+import { holderOf, openCluster, type Cluster } from '../../src/store/cluster/cluster.js'
 import {
   connectToPrimary,
   parseStoreUrl,

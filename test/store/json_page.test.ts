@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import t from 'tap'
 import fc from 'fast-check'
-import { openDatabase } from '../../src/store/database.js'
+import { openDatabase } from '../../src/store/sqlite/database.js'
 import { SQLITE } from '../../src/store/dialect.js'
 import { asText, NO_ROWS, rowsOf } from '../../src/store/json_page.js'
 import { tempFolder } from '../support/temp_folder.js'

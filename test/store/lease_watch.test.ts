@@ -5,7 +5,7 @@ import {
   createLeaseWatch,
   RESTART_WITHIN_MS,
   type SeenShard,
-} from '../../src/store/postgres/cluster/lease_watch.js'
+} from '../../src/store/cluster/lease_watch.js'
 
 const OWNED: SeenShard = {
   ...{ shard: 'books_1', epoch: 3, holder: 'one', beat: 7, session: 9 },

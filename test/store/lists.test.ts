@@ -2,7 +2,8 @@
 import { join } from 'node:path'
 import t from 'tap'
 import type { TenantId } from '../../src/base/ids.js'
-import { openDatabase, type Statement } from '../../src/store/database.js'
+import { openDatabase } from '../../src/store/sqlite/database.js'
+import type { Statement } from '../../src/store/database.js'
 import { SQLITE } from '../../src/store/dialect.js'
 import {
   actionsOnSubjects,
@@ -25,7 +26,7 @@ import {
 } from '../../src/store/lists.js'
 import { unsubmittedStatement } from '../../src/store/orphans.js'
 import { nextStatement, rangeStatement, sumsStatement } from '../../src/store/ledger.js'
-import { PROCESSOR_SCHEMA } from '../../src/store/store.js'
+import { PROCESSOR_SCHEMA } from '../../src/store/sqlite/store.js'
 import { tempFolder } from '../support/temp_folder.js'
 
 const DEMO = 'demo_sandbox' as TenantId

@@ -3,7 +3,7 @@ import { chmodSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { openWebhookStore } from '../../actors/webhook/store/store.js'
-import { openDatabase } from '../../src/store/database.js'
+import { openDatabase } from '../../src/store/sqlite/database.js'
 import { NO_REPORTS } from '../support/webhook_store.js'
 
 const PARTS = ['', '-wal', '-shm']

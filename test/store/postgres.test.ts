@@ -4,8 +4,9 @@ import t, { type Test } from 'tap'
 import { instant } from '../../src/base/clock.js'
 import { ANSWER_WITHIN_MS } from '../../src/base/constants.js'
 import { createLog } from '../../src/base/log.js'
-import { PROCESSOR_SCHEMA, Deposed, type Store, type Wanted } from '../../src/store/store.js'
-import { openDatabase } from '../../src/store/database.js'
+import { PROCESSOR_SCHEMA } from '../../src/store/sqlite/store.js'
+import { Deposed, type Store, type Wanted } from '../../src/store/store.js'
+import { openDatabase } from '../../src/store/sqlite/database.js'
 import { exportSchemas, importSchemas } from '../../src/store/postgres/copy.js'
 import {
   connectToPrimary,

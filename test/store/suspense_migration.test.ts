@@ -2,8 +2,8 @@
 import { cpSync, mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { openDatabase } from '../../src/store/database.js'
-import { PROCESSOR_SCHEMA } from '../../src/store/store.js'
+import { openDatabase } from '../../src/store/sqlite/database.js'
+import { PROCESSOR_SCHEMA } from '../../src/store/sqlite/store.js'
 import { tempFolder } from '../support/temp_folder.js'
 
 const INSERT = `INSERT INTO discrepancies

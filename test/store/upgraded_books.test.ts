@@ -2,8 +2,9 @@
 import { cpSync, mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { openDatabase, type Database } from '../../src/store/database.js'
-import { PROCESSOR_SCHEMA } from '../../src/store/store.js'
+import { openDatabase } from '../../src/store/sqlite/database.js'
+import type { Database } from '../../src/store/database.js'
+import { PROCESSOR_SCHEMA } from '../../src/store/sqlite/store.js'
 import { tempFolder } from '../support/temp_folder.js'
 
 /** A database from before `migration`, filled by this SQL and opened by the current version. */

@@ -3,7 +3,7 @@ import { closeSync, openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { createLog } from '../../src/base/log.js'
-import { openDatabase } from '../../src/store/database.js'
+import { openDatabase } from '../../src/store/sqlite/database.js'
 import { createIntegrity, type Integrity } from '../../src/supervisor/integrity.js'
 import { eventually } from '../support/eventually.js'
 

@@ -9,7 +9,7 @@ import type {
   ClusterSetting,
   ClusterSettings,
   SettingsFault,
-} from '../../src/store/postgres/cluster/settings.js'
+} from '../../src/store/cluster/settings.js'
 import type { World } from './world.js'
 
 export interface TestSettings extends ClusterSettings {

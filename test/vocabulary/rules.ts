@@ -137,7 +137,7 @@ const EXEMPT = [
   'test/vocabulary.test.ts',
   'test/base/renamed_settings.test.ts',
   'CHANGELOG.md',
-  'src/store/schema/',
+  'src/store/sqlite/schema/',
   'actors/webhook/store/schema/',
   'src/rails/sandbox/schema/',
 ]

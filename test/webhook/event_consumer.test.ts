@@ -8,7 +8,7 @@ import { createLog } from '../../src/base/log.js'
 import { systemRandom } from '../../src/base/random.js'
 import { EVENT_HEADERS } from '../../src/base/subjects.js'
 import { connectBus } from '../../src/bus/nats.js'
-import { openDatabase } from '../../src/store/database.js'
+import { openDatabase } from '../../src/store/sqlite/database.js'
 import { createEventConsumer } from '../../actors/webhook/intake/event_consumer.js'
 import type { Endpoint } from '../../actors/webhook/endpoint/endpoint.js'
 import {

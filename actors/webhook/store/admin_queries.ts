@@ -11,7 +11,8 @@
 import type { Instant } from '../../../src/base/clock.js'
 import type { DeliveryId, EndpointId, EventId, TenantId } from '../../../src/base/ids.js'
 import { ENDPOINT_EVENTS } from '../../../src/base/event_types.js'
-import { openDatabase, type Reader } from '../../../src/store/database.js'
+import { openDatabase } from '../../../src/store/sqlite/database.js'
+import type { Reader } from '../../../src/store/database.js'
 import type { AttemptRow, DeliveryRow } from './schema.js'
 import { shownState, type StoredState } from './stored_delivery.js'
 

@@ -18,7 +18,8 @@ import { join } from 'node:path'
 import type { Instant } from '../../../src/base/clock.js'
 import type { DeliveryId, EndpointId, EventId, TenantId } from '../../../src/base/ids.js'
 import { projectRoot } from '../../../src/base/project_root.js'
-import { openDatabase, type Reader } from '../../../src/store/database.js'
+import { openDatabase } from '../../../src/store/sqlite/database.js'
+import type { Reader } from '../../../src/store/database.js'
 import { createDedupWindow } from './dedup_window.js'
 import {
   COMMIT_STATEMENT,

@@ -36,7 +36,7 @@ import {
 import { createKeyIndex, type KeyIndex } from './key_index.js'
 import { createRecentPayments, type RecentPayments } from './recent_payments.js'
 import { createOrphanIndex, type OrphanIndex } from './orphan_index.js'
-import type { SettingsFault } from '../../store/postgres/cluster/settings.js'
+import type { SettingsFault } from '../../store/cluster/settings.js'
 import { createSingleHandedSums, type SingleHandedSums } from './single_handed_sums.js'
 import { createUserFingerprinter, type UserFingerprinter } from './user_fingerprint.js'
 import { routeOf } from './payout_route_rows.js'

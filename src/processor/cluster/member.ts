@@ -2,7 +2,7 @@
  * This processor as a member of a cluster: the shard that it owns, and the placement of partners.
  *
  * Owns: what it publishes and looks up in the schema `cluster`. Does not own: waiting for a shard
- * (store/postgres/cluster/candidate), the statements (store/postgres/cluster/cluster).
+ * (store/cluster/candidate), the statements (store/cluster/cluster).
  *
  * - A partner is placed before it is created, so no two shards create one name. A crash in between
  *   leaves a placement without a partner; the repeated call creates it.
@@ -14,8 +14,8 @@
 import { SECOND } from '../../base/clock.js'
 import type { Logger } from '../../base/log.js'
 import { Deposed } from '../../store/store.js'
-import type { Cluster, Place } from '../../store/postgres/cluster/cluster.js'
-import type { WaitingProcessor } from '../../store/postgres/cluster/waiting.js'
+import type { Cluster, Place } from '../../store/cluster/cluster.js'
+import type { WaitingProcessor } from '../../store/cluster/waiting.js'
 
 const LOOK_EVERY_MS = SECOND
 

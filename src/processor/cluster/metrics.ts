@@ -6,7 +6,7 @@
  */
 import type { ReadableName } from '../../metrics/families.js'
 import type { Metrics } from '../../metrics/metrics.js'
-import type { Cluster, Shard } from '../../store/postgres/cluster/cluster.js'
+import type { Cluster, Shard } from '../../store/cluster/cluster.js'
 import { canTake, type Member } from './member.js'
 
 export function registerShardMetrics(

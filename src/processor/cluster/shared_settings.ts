@@ -17,7 +17,7 @@ import type {
   ClusterSetting,
   ClusterSettings,
   SettingsFault,
-} from '../../store/postgres/cluster/settings.js'
+} from '../../store/cluster/settings.js'
 import type { Memory } from '../cache/memory.js'
 import { applySetting, passOverSetting } from '../commands/operators/shared_setting.js'
 import type { Answer } from '../cycle/answer.js'

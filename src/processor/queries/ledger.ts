@@ -4,7 +4,7 @@ import type { TrialBalanceLine } from '../../../protos/types/causeway/operator/v
 import type { TenantId } from '../../base/ids.js'
 import { partsOf, type AccountKey } from '../../ledger/accounts.js'
 import { toWire } from '../../money/money.js'
-import type { EntryPlace } from '../../store/lists.js'
+import type { EntryPlace } from '../../store/ledger.js'
 import type { Row } from '../../store/tables.js'
 import { answer } from '../cycle/answer.js'
 import type { Vault } from '../keys/vault.js'

@@ -6,7 +6,7 @@
  */
 import type { handleUnaryCall, ServiceError } from '@grpc/grpc-js'
 import { isPartnerId } from '../../auth/request_shape.js'
-import type { Place } from '../../store/postgres/cluster/cluster.js'
+import type { Place } from '../../store/cluster/cluster.js'
 import { grpcError } from './grpc_error.js'
 
 const PROCESSOR_TRAILER = 'causeway-processor'

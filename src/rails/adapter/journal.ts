@@ -17,7 +17,8 @@ import type { Instant } from '../../base/clock.js'
 import type { EffectId, Environment } from '../../base/ids.js'
 import { projectRoot } from '../../base/project_root.js'
 import type { Random } from '../../base/random.js'
-import { openDatabase, type Database } from '../../store/database.js'
+import { openDatabase } from '../../store/sqlite/database.js'
+import type { Database } from '../../store/database.js'
 import type { Instruction, MovementPeriod, MovementSummary, Purpose, RailRefusal } from '../rail.js'
 import {
   lastFourOf,

@@ -8,7 +8,7 @@ import { hash } from 'node:crypto'
 import { join } from 'node:path'
 import { instant, type Clock, type Instant } from '../../base/clock.js'
 import { projectRoot } from '../../base/project_root.js'
-import { openDatabase } from '../../store/database.js'
+import { openDatabase } from '../../store/sqlite/database.js'
 
 /** What an operator must look at. Each is explained in the guide. */
 export const ALARMS = [

@@ -13,7 +13,7 @@ import { dataFile } from '../../base/settings.js'
 import { readSettings } from '../../base/settings_reader.js'
 import { FILES } from '../../base/subjects.js'
 import { systemRandom } from '../../base/random.js'
-import { openDatabase } from '../../store/database.js'
+import { openDatabase } from '../../store/sqlite/database.js'
 import { readAccountBox } from '../adapter/account_box.js'
 import { statementOf } from '../adapter/statement.js'
 

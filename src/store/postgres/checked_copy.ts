@@ -7,8 +7,9 @@
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { openDatabase, type Database } from '../database.js'
-import { tableDigests } from '../table_digests.js'
+import { openDatabase } from '../sqlite/database.js'
+import type { Database } from '../database.js'
+import { tableDigests } from '../sqlite/table_digests.js'
 import { exportSchemas, importSchemas, migrationsOf, type SchemaFile } from './copy.js'
 
 export interface CheckedTable {

@@ -5,7 +5,7 @@
  */
 import type { CommitRows } from '../store.js'
 import { OLDEST_NONCES } from '../stored_fingerprints.js'
-import { EXPIRED_QUOTES_PER_COMMIT } from '../commit_view.js'
+import { EXPIRED_QUOTES_PER_COMMIT } from '../sqlite/commit_view.js'
 import { TABLES } from '../tables.js'
 import { createCommitFunction, type Value } from './commit_function.js'
 

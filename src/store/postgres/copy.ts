@@ -10,9 +10,16 @@
  */
 import { join } from 'node:path'
 import { projectRoot } from '../../base/project_root.js'
-import { openDatabase, type Database, type Reader } from '../database.js'
-import { PROCESSOR_SCHEMA } from '../store.js'
-import { PAGE_ROWS, pagesOf, tablesOf, type Column, type StoredTable } from '../table_pages.js'
+import { openDatabase } from '../sqlite/database.js'
+import type { Database, Reader } from '../database.js'
+import { PROCESSOR_SCHEMA } from '../sqlite/store.js'
+import {
+  PAGE_ROWS,
+  pagesOf,
+  tablesOf,
+  type Column,
+  type StoredTable,
+} from '../sqlite/table_pages.js'
 import { connectToPrimary, parseStoreUrl, type Connection } from './connection.js'
 import { migrate } from './migrate.js'
 import { BOOKS } from './store.js'

@@ -6,7 +6,8 @@
  * - F1: batches of a shard are 1, 2, 3, …, each committed once, in the epoch of the last take-over.
  * - No processor takes over from an owner that may answer reads by its lease.
  */
-import { openDatabase, type Bindable } from '../../../src/store/database.js'
+import { openDatabase } from '../../../src/store/sqlite/database.js'
+import type { Bindable } from '../../../src/store/database.js'
 import { SQLITE } from '../../../src/store/dialect.js'
 import type { Connection } from '../../../src/store/postgres/connection.js'
 import { commitsOf, sessionName } from '../../../src/store/postgres/holder.js'

@@ -3,14 +3,14 @@
  * pauses of submissions.
  *
  * Owns: their stored form, applying one in the books of a shard. Does not own: the list of the
- * cluster (store/postgres/cluster), reading it (cluster/shared_settings).
+ * cluster (store/cluster), reading it (cluster/shared_settings).
  *
  * - A setting is applied by the command that sets it outside a cluster, with the operator's name
  *   and reason. The applied version is in the same commit, so a setting takes effect once.
  * - A rate has the age of its setting, also in a shard that applies it later.
  */
 import type { Route__Output as WireRoute } from '../../../../protos/types/causeway/operator/v1/Route.js'
-import type { ClusterSetting, NewSetting } from '../../../store/postgres/cluster/settings.js'
+import type { ClusterSetting, NewSetting } from '../../../store/cluster/settings.js'
 import { routeNamed } from '../../../rails/rail_table.js'
 import { answer, refuse } from '../../cycle/answer.js'
 import type { Command } from '../../cycle/command.js'

@@ -8,7 +8,7 @@
  */
 import type { handleUnaryCall } from '@grpc/grpc-js'
 import type { Actor__Output as WireActor } from '../../../../protos/types/causeway/operator/v1/Actor.js'
-import type { ClusterSettings } from '../../../store/postgres/cluster/settings.js'
+import type { ClusterSettings } from '../../../store/cluster/settings.js'
 import type { Actor } from '../../changes/operator_log.js'
 import { checkSetting, type SettingContent } from '../../commands/operators/shared_setting.js'
 import { answer, refuse, type Answer } from '../../cycle/answer.js'

@@ -13,7 +13,7 @@ import { dataFile, SETTINGS, type SettingName, type Settings } from '../../../ba
 import { withoutSecrets } from '../../../base/settings_reader.js'
 import { FILES } from '../../../base/subjects.js'
 import { BOOKS } from '../../../store/postgres/store.js'
-import { PROCESSOR_SCHEMA } from '../../../store/store.js'
+import { PROCESSOR_SCHEMA } from '../../../store/sqlite/store.js'
 
 export interface Running {
   readonly settings: Settings

@@ -3,7 +3,7 @@
  *
  * - Whole numbers and blobs are texts in it, so that nothing is rounded.
  */
-import type { Bindable, Database } from './database.js'
+import type { Bindable, Database } from '../database.js'
 
 export interface Column {
   readonly name: string

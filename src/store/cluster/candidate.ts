@@ -6,10 +6,10 @@
  * - A shard whose books need a master key that this processor lacks, or are of a newer version, is
  *   left to others.
  */
-import type { Logger } from '../../../base/log.js'
-import type { SchemaOptions } from '../owned_schema.js'
-import { isSamePlace } from '../holder.js'
-import { TakenByAnother } from '../ownership.js'
+import type { Logger } from '../../base/log.js'
+import type { SchemaOptions } from '../postgres/owned_schema.js'
+import { isSamePlace } from '../postgres/holder.js'
+import { TakenByAnother } from '../postgres/ownership.js'
 import { processorOf, type Cluster } from './cluster.js'
 import type { Waiting } from './waiting.js'
 import { createLeaseWatch, type LeaseWatch, type SeenShard } from './lease_watch.js'

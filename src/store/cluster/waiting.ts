@@ -7,7 +7,7 @@
  *   one that is killed or paused is not named as the target of a move.
  * - The rows decide nothing about ownership. A wrong one costs a move that another processor ends.
  */
-import type { Connection } from '../connection.js'
+import type { Connection } from '../postgres/connection.js'
 
 /** A candidate without a heartbeat for so long does not count. */
 export const WAITING_WITHIN_MS = 3_000

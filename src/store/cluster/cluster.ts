@@ -13,21 +13,21 @@
  * - Times are those of the database server, so the clocks of machines can differ.
  */
 import { join } from 'node:path'
-import { ANSWER_WITHIN_MS } from '../../../base/constants.js'
-import { projectRoot } from '../../../base/project_root.js'
-import { answered } from '../answers.js'
-import type { Connection } from '../connection.js'
-import { checkTimeline, connectToPrimary, parseStoreUrl } from '../connection.js'
-import { migrate, type SchemaDefinition } from '../migrate.js'
-import { isSessionOf } from '../lease.js'
+import { ANSWER_WITHIN_MS } from '../../base/constants.js'
+import { projectRoot } from '../../base/project_root.js'
+import { answered } from '../postgres/answers.js'
+import type { Connection } from '../postgres/connection.js'
+import { checkTimeline, connectToPrimary, parseStoreUrl } from '../postgres/connection.js'
+import { migrate, type SchemaDefinition } from '../postgres/migrate.js'
+import { isSessionOf } from '../postgres/lease.js'
 import type { SeenShard } from './lease_watch.js'
-import { NO_TIMELINES, type Timelines } from '../timelines.js'
+import { NO_TIMELINES, type Timelines } from '../postgres/timelines.js'
 import { settingsOn, type ClusterSettings, type SettingsFault } from './settings.js'
 import { waitingOn, type WaitingProcessors } from './waiting.js'
 
 const SCHEMA = 'cluster'
 const DEFINITION: SchemaDefinition = {
-  migrations: join(projectRoot(), 'src/store/postgres/cluster/schema'),
+  migrations: join(projectRoot(), 'src/store/cluster/schema'),
   versionTable: 'version',
 }
 /** A move that has not ended by then can be replaced by another one. */

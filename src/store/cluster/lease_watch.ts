@@ -17,9 +17,9 @@
  * - A shard that was never served is taken only after the same time, but by its member, which comes
  *   first.
  */
-import { SECOND } from '../../../base/clock.js'
-import { isSamePlace } from '../holder.js'
-import { LEASE_TIMEOUT_MS, type SeenOwner } from '../lease.js'
+import { SECOND } from '../../base/clock.js'
+import { isSamePlace } from '../postgres/holder.js'
+import { LEASE_TIMEOUT_MS, type SeenOwner } from '../postgres/lease.js'
 
 export const RESTART_WITHIN_MS = 2 * SECOND
 

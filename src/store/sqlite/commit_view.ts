@@ -11,7 +11,7 @@
  * - A commit must be the next batch of its epoch, otherwise it is rejected: neither a second owner
  *   nor the owner of a replaced file can continue.
  */
-import { OLDEST_NONCES } from './stored_fingerprints.js'
+import { OLDEST_NONCES } from '../stored_fingerprints.js'
 import {
   onConflict,
   TABLE_NAMES,
@@ -20,7 +20,7 @@ import {
   type Row,
   type Table,
   type TableName,
-} from './tables.js'
+} from '../tables.js'
 
 /** The large texts of a batch. */
 export interface LargeTexts {

@@ -6,9 +6,9 @@
  * - The fault of a shard is the version that its owner cannot apply. A skip says that a shard which
  *   cannot apply a version passes it over; one that can applies it.
  */
-import type { Instant } from '../../../base/clock.js'
-import type { RequestId } from '../../../base/ids.js'
-import type { Connection } from '../connection.js'
+import type { Instant } from '../../base/clock.js'
+import type { RequestId } from '../../base/ids.js'
+import type { Connection } from '../postgres/connection.js'
 
 export interface NewSetting {
   readonly kind: string

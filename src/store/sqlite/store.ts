@@ -1,0 +1,124 @@
+/**
+ * The processor's store on SQLite.
+ *
+ * - The writer connection only commits; prefetches, lists and background reads use connections of
+ *   their own.
+ */
+import { join } from 'node:path'
+import { projectRoot } from '../../base/project_root.js'
+import { createLists } from '../lists.js'
+import { progressQueries, readProgress, type Progress } from '../progress.js'
+import {
+  load,
+  readBootState,
+  readDue,
+  readKeyRows,
+  readOpenEvents,
+  readStoppedByRecovery,
+} from '../reads.js'
+import type { CommitRows, Store } from '../store.js'
+import {
+  COMMIT_PARAMETERS,
+  COMMIT_STATEMENT,
+  COMMIT_VIEW,
+  createLargeTexts,
+  toJson,
+  type CommitParameter,
+  type LargeTexts,
+} from './commit_view.js'
+import { openDatabase } from './database.js'
+
+export const PROCESSOR_SCHEMA = join(projectRoot(), 'src/store/sqlite/schema')
+const NEW_NONCE_SALT = `INSERT OR IGNORE INTO meta (name, value)
+  VALUES ('nonce_salt', hex(randomblob(32)))`
+const RAISE_EPOCH = 'UPDATE owner SET epoch = ?'
+const TRUNCATE = 'PRAGMA wal_checkpoint(TRUNCATE)'
+
+export async function openStore(file: string): Promise<Store> {
+  const writer = await openDatabase(file, { migrations: PROCESSOR_SCHEMA, sole: true })
+  await writer.exec(COMMIT_VIEW)
+  await writer.run(NEW_NONCE_SALT)
+  const reader = await openDatabase(file, { readOnly: true })
+  const background = await openDatabase(file, { readOnly: true })
+  const listing = await openDatabase(file, { readOnly: true })
+  let progress: Progress = await readProgress(background)
+
+  return {
+    keyRows: () => readKeyRows(background),
+    boot: async (recentSince) => {
+      const { epoch, lastBatch } = progress
+      return { ...(await readBootState(background, recentSince)), epoch, lastBatch }
+    },
+    load: (wanted) => load(reader, wanted),
+    commit: async (batch) => {
+      const next = { ...progress, lastBatch: progress.lastBatch + 1 }
+      const texts = createLargeTexts()
+      await writer.run(
+        COMMIT_STATEMENT,
+        COMMIT_PARAMETERS.map((name) => parameter(batch, next, name, texts)),
+      )
+      progress = next
+    },
+    // The lock of the file excludes a second owner.
+    barrier: () => Promise.resolve(),
+    due: (...query) => readDue(background, ...query),
+    openEvents: (after, limit) => readOpenEvents(background, after, limit),
+    lists: createLists(listing),
+    marks: progressQueries(background, () => progress),
+    onFailure: () => undefined,
+    checkpoints: () => writer.checkpoints?.() ?? 0,
+    stoppedByRecovery: () => readStoppedByRecovery(background),
+    raiseEpoch: async (above) => {
+      const epoch = Math.max(above, progress.epoch) + 1
+      await writer.run(RAISE_EPOCH, [epoch])
+      progress = { ...progress, epoch }
+    },
+    close: async () => {
+      await listing.close()
+      await reader.close()
+      await background.close()
+      await writer.exec(TRUNCATE)
+      await writer.close()
+    },
+  }
+}
+
+function parameter(
+  batch: CommitRows,
+  { epoch, lastBatch }: Progress,
+  name: CommitParameter,
+  texts: LargeTexts,
+): string | number | Buffer | null {
+  switch (name) {
+    case 'largeTexts':
+      return texts.bytes()
+    case 'epoch':
+      return epoch
+    case 'batch':
+      return lastBatch
+    case 'settledEvents':
+      return batch.settledEvents.length === 0 ? null : JSON.stringify(batch.settledEvents)
+    case 'settledAt':
+      return batch.settledAt
+    case 'nonces':
+      return batch.nonces
+    case 'noncesSeenAt':
+      return batch.noncesSeenAt
+    case 'forgetBefore':
+      return batch.forgetBefore
+    case 'forgetAfter':
+      return batch.forgetAfter
+    case 'keyFingerprints':
+      return batch.keyFingerprints
+    case 'keyFingerprintsFirst':
+      return batch.keyFingerprintsFirst
+    case 'userFingerprints':
+      return batch.userFingerprints
+    case 'userLinks':
+      return batch.userLinks
+    case 'userFirst':
+      return batch.userFirst
+    default:
+      return toJson(name, batch.rows[name], texts)
+  }
+}
