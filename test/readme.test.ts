@@ -11,6 +11,7 @@ import { COMMANDS } from '../src/operations/commands.js'
 import { GUARDED_CHANGES } from '../src/processor/changes/second_operator.js'
 import { metricsPage } from '../src/operations/metrics_page.js'
 import { envExample, settingsPage } from '../src/operations/settings_page.js'
+import { guidePage, guidePages, wholeGuide } from './support/operators_guide.js'
 
 const textOf = (file: string): string => readFileSync(join(projectRoot(), file), 'utf8')
 
@@ -20,6 +21,7 @@ const GUIDES = [
   'src/METRICS.md',
   'src/client/README.md',
   'src/client/python/README.md',
+  ...guidePages().map(({ path }) => path),
 ].concat(
   [
     'src/operations',
@@ -100,8 +102,9 @@ t.test("every file in the developers' page exists", async (t) => {
 
 t.test("every command in the operators' guide exists", async (t) => {
   const known = COMMANDS.map(({ usage }) => usage.replace(/ \[?[A-Z].*$/, ''))
-  const page = textOf('src/operations/README.md')
-  const named = [...page.matchAll(/make ops ARGS="([a-z][^"]*)"/g)].map(([, words = '']) => words)
+  const named = [...wholeGuide().matchAll(/make ops ARGS="([a-z][^"]*)"/g)].map(
+    ([, words = '']) => words,
+  )
   t.ok(named.length > 30)
   for (const words of named) {
     t.ok(
@@ -112,9 +115,8 @@ t.test("every command in the operators' guide exists", async (t) => {
 })
 
 t.test('the table of changes that need a second operator is that of the code', async (t) => {
-  const page = textOf('src/operations/README.md')
-  const section = /^### A second operator$.*?^(?=##)/ms.exec(page)?.[0] ?? ''
-  const rows = [...section.matchAll(/^\| (.+) \| (.+) \|$/gm)].map(([, change, from]) => [
+  const page = guidePage('A second operator').text
+  const rows = [...page.matchAll(/^\| (.+) \| (.+) \|$/gm)].map(([, change, from]) => [
     change,
     from,
   ])
@@ -125,8 +127,9 @@ t.test('the table of changes that need a second operator is that of the code', a
 t.test(
   'every error code is in the guide of partners or of operators, with its status',
   async (t) => {
-    const rows = ['gateway/README.md', 'src/operations/README.md'].flatMap((guide) => [
-      ...textOf(guide).matchAll(/^\| `([a-z_]+)` \| ([0-9]{3}) \|/gm),
+    const guides = [textOf('gateway/README.md'), guidePage('Error codes').text]
+    const rows = guides.flatMap((guide) => [
+      ...guide.matchAll(/^\| `([a-z_]+)` \| ([0-9]{3}) \|/gm),
     ])
     const documented = Object.fromEntries(rows.map(([, code = '', http]) => [code, Number(http)]))
     const registry = Object.fromEntries(

@@ -1,7 +1,7 @@
 /**
  * What caused each error and what to do about it, for the guides, whose tables are generated.
  *
- * - Texts are Markdown: partners read them in gateway/README.md, operators in operations/README.md.
+ * - Texts are Markdown: partners read them in gateway/README.md, operators in the guide.
  * - Whether to retry is `retryable` of the registry (base/errors).
  */
 import type { ErrorCode, OPERATOR_ERRORS } from './errors.js'

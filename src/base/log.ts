@@ -1,5 +1,5 @@
 /**
- * The logger: one schema for the lines of every process (operations/README.md, Logs).
+ * The logger: one schema for the lines of every process (operations/guide/logs.md).
  *
  * - A line has `time` (ISO 8601), `level` as a word, `process`, `message`, then its own fields in
  *   snake_case. An exception is `error`: its type, message, code and stack.

@@ -23,7 +23,7 @@ export const metricsPage = (): string =>
     'page of a stack every sample has the label `process`: `gateway-1`, `processor`, `webhooks`,',
     '`rail`, `supervisor`; `/metrics?process=NAME` is the page of one of them. A process without',
     'the supervisor serves its own page, with the same label. What to look into is in',
-    '[Health and metrics](operations/README.md#health-and-metrics).',
+    '[Health and metrics](operations/guide/metrics.md).',
     '',
     '- Counters and histograms start at 0 with their process, so use `rate()` and `increase()`.',
     '  What is open, held, unknown or owed is read from the books: a restart does not change it.',

@@ -64,7 +64,7 @@ function serverReportOf(manifest: Manifest, settings: Settings, base: string): R
       `  ${begin} run`,
       `  ${begin} ops ARGS="recovery show"`,
       'Each other processor starts with RECOVERY=yes.',
-      'Go on with step 3 of "Restoring an older copy" in src/operations/README.md.',
+      'Go on with step 3 of "Restoring an older copy" in src/operations/guide/recovery.md.',
     ],
   }
 }
@@ -96,7 +96,7 @@ function reportOf(
       'Everything since then is lost here, and the bank has it. The next start only reads:',
       `  ${begin} run`,
       `  ${begin} ops ARGS="recovery show"`,
-      'Go on with step 3 of "Restoring an older copy" in src/operations/README.md.',
+      'Go on with step 3 of "Restoring an older copy" in src/operations/guide/recovery.md.',
     ],
   }
 }

@@ -7,10 +7,12 @@ import { openApiDocument } from '../../gateway/openapi/document.js'
 import type { Examples } from '../../gateway/openapi/examples.js'
 import { DOCUMENT_FILE } from '../../gateway/openapi/served.js'
 import { projectRoot } from '../../src/base/project_root.js'
+import { GUIDE_INDEX, guidePage } from '../support/operators_guide.js'
 import { withOperatorErrors, withPartnerErrors } from './guide_errors.js'
 import { clientTypes, withNarrowComments, type TypedDocument } from './client_types.js'
 import { withExamples } from './guide_examples.js'
 import { withPartnerOperations, withRpcs } from './guide_operations.js'
+import { withAccess, withAlerts } from './operators_guide.js'
 
 export interface GeneratedFile {
   /** From the project's root. */
@@ -20,7 +22,6 @@ export interface GeneratedFile {
 
 export const GUIDE_FILE = 'gateway/README.md'
 const INTERNAL_GUIDE_FILE = 'protos/README.md'
-const OPERATORS_GUIDE_FILE = 'src/operations/README.md'
 const TYPES_FILE = 'src/client/api_types.ts'
 export const EXAMPLES_FILE = 'gateway/openapi/examples.json'
 
@@ -36,10 +37,13 @@ export async function generatedFiles(): Promise<readonly GeneratedFile[]> {
   const examples = JSON.parse(committed(EXAMPLES_FILE)) as Examples
   const document = openApiDocument(ROUTES, examples)
   const guide = await withExamples(committed(GUIDE_FILE), examples)
+  const [codes, callers] = [guidePage('Error codes'), guidePage('Callers')]
   return [
     { path: GUIDE_FILE, text: withPartnerOperations(withPartnerErrors(guide)) },
     { path: INTERNAL_GUIDE_FILE, text: withRpcs(committed(INTERNAL_GUIDE_FILE)) },
-    { path: OPERATORS_GUIDE_FILE, text: withOperatorErrors(committed(OPERATORS_GUIDE_FILE)) },
+    { path: GUIDE_INDEX, text: withAlerts(committed(GUIDE_INDEX)) },
+    { path: codes.path, text: withOperatorErrors(codes.text) },
+    { path: callers.path, text: withAccess(callers.text) },
     {
       path: DOCUMENT_FILE,
       text: await formatted(DOCUMENT_FILE, JSON.stringify(document)),

@@ -11,6 +11,7 @@ import { projectRoot } from '../../src/base/project_root.js'
 import { SETTINGS } from '../../src/base/settings.js'
 import { CONNECTIONS_MAX, TENANT_IN_FLIGHT_MAX } from '../../gateway/admission/limits.js'
 import type { SignatureReport } from '../../src/auth/signature_check.js'
+import { guidePage } from '../support/operators_guide.js'
 import { SIGNATURE_VECTORS } from '../support/signature_vectors.js'
 import { call, KEY_ID, SECRET } from './signing_partner.js'
 import { startGateway } from './running_gateway.js'
@@ -80,7 +81,7 @@ void t.test(
 
 void t.test('the operators’ guide has the other codes', (t) => {
   const rows = [
-    ...textOf('src/operations/README.md').matchAll(
+    ...guidePage('Error codes').text.matchAll(
       /^\| `([a-z_]+)` \| [0-9]{3} \| ([A-Z_]+) \| .+ \|$/gm,
     ),
   ]

@@ -1,11 +1,9 @@
 /** The table of processes in the operators' guide matches the code. */
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import t from 'tap'
-import { projectRoot } from '../../src/base/project_root.js'
 import { SETTINGS_READ_BY, type OwnProgram } from '../../src/supervisor/child_variables.js'
+import { guidePage } from '../support/operators_guide.js'
 
-const guide = readFileSync(join(projectRoot(), 'src/operations/README.md'), 'utf8')
+const guide = guidePage('Processes without the supervisor').text
 
 const settingsOf = (entry: string): readonly string[] =>
   SETTINGS_READ_BY[entry.replace(/^\.build\//, '') as OwnProgram] ?? []

@@ -1,18 +1,18 @@
-/** The commands of the guide's page about backups, as an operator types them. */
-import { readFileSync, readdirSync } from 'node:fs'
+/** The commands of the guide's pages about backups, as an operator types them. */
+import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { eventually } from '../support/eventually.js'
 import { startProgram, type CliResult } from '../support/program.js'
+import { guidePage } from '../support/operators_guide.js'
 import { startStack } from '../support/stack.js'
 import { tempFolder } from '../support/temp_folder.js'
 import { operatorProgram } from './drill.js'
 
 t.setTimeout(0)
 
-const GUIDE = readFileSync('src/operations/README.md', 'utf8')
-const PAGE = GUIDE.slice(GUIDE.indexOf('\n## Backup\n'), GUIDE.indexOf('\n## Error codes\n'))
-const COMMANDS = [...PAGE.matchAll(/^(?:DATA_DIR=\S+ )?make ops ARGS="([^"]+)"/gm)].map(
+const PAGES = ['Backup', 'Restore a backup'].map((title) => guidePage(title).text).join('\n')
+const COMMANDS = [...PAGES.matchAll(/^(?:DATA_DIR=\S+ )?make ops ARGS="([^"]+)"/gm)].map(
   ([, words = '']) => words,
 )
 

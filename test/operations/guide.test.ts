@@ -1,0 +1,97 @@
+/**
+ * The operators' guide: every page is found by its task, and what the index and the code name
+ * exists on the other side.
+ */
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import t from 'tap'
+import { projectRoot } from '../../src/base/project_root.js'
+import { GUIDE_INDEX, guidePages } from '../support/operators_guide.js'
+
+/** A page that needs more has two tasks. Generated tables are counted too. */
+const PAGE_LINES_MAX = 120
+
+const index = readFileSync(join(projectRoot(), GUIDE_INDEX), 'utf8')
+const pages = guidePages()
+
+/** Product code, with the parts of a text that are added to each other as one. */
+const code = ['src', 'gateway', 'actors'].flatMap(filesIn).map(([path, text]) => ({
+  path,
+  text: text.replaceAll(/['`]\s*\+\s*['`]/g, ''),
+}))
+const allCode = code.map(({ text }) => text).join('\n')
+
+t.test('every page is in the table of its task, once, by its title', async (t) => {
+  const tasks = sectionOf('By task')
+  const listed = [...tasks.matchAll(/^\| \[(.+)\]\((guide\/\S+\.md)\) \| .+ \|$/gm)]
+  t.same(
+    listed.map(([, title, path]) => `${path}: ${title}`).sort(),
+    pages.map(({ path, title }) => `${relative('src/operations', path)}: ${title}`).sort(),
+  )
+  t.equal(new Set(pages.map(({ title }) => title)).size, pages.length, 'titles are distinct')
+})
+
+t.test('a page is short and begins with what it is about', async (t) => {
+  for (const { path, text } of pages) {
+    t.match(text, /^# .+\n\n[^#\s]/, path)
+    t.ok(text.split('\n').length <= PAGE_LINES_MAX, path)
+  }
+})
+
+t.test('every text of a log line and of /readyz that the index names is in the code', async (t) => {
+  const logTexts = textsIn(sectionOf('From a log line'), 2)
+  t.ok(logTexts.length > 30)
+  for (const text of logTexts) t.ok(allCode.includes(text), text)
+  const readyTexts = textsIn(sectionOf('From `/readyz`'), 1)
+  t.ok(readyTexts.length > 10)
+  for (const text of readyTexts) {
+    const [member = '', value] = text.split(': ')
+    t.ok(allCode.includes(member), text)
+    if (value !== undefined) t.match(allCode, new RegExp(`['"]${value}['"]`), text)
+  }
+})
+
+t.test('every page that the code names exists', async (t) => {
+  const titles = new Set(pages.map(({ title }) => title))
+  const named = code.flatMap(({ path, text }) =>
+    text
+      .split('\n')
+      .filter((line) => /\bguide\b/.test(line))
+      .flatMap((line) =>
+        [...line.matchAll(/"([A-Z][A-Za-z ]+)"/g)].map(([, title = '']) => ({ path, title })),
+      ),
+  )
+  t.ok(named.length >= 4)
+  for (const { path, title } of named) t.ok(titles.has(title), `${path}: ${title}`)
+  const files = allCode.match(/\boperations\/guide\/[a-z0-9-]+\.md/g) ?? []
+  t.ok(files.length > 0)
+  for (const file of files)
+    t.ok(
+      pages.some(({ path }) => path === `src/${file}`),
+      file,
+    )
+})
+
+function sectionOf(title: string): string {
+  const from = index.indexOf(`\n## ${title}\n`)
+  t.ok(from > 0, title)
+  const rest = index.slice(from + 1)
+  return rest.slice(0, rest.indexOf('\n## ', 1) + 1 || undefined)
+}
+
+/** What is in backticks in this column of a table. */
+const textsIn = (section: string, column: number): string[] =>
+  section
+    .split('\n')
+    .filter((line) => line.startsWith('| '))
+    .flatMap((line) => [...(line.split(' | ')[column - 1] ?? '').matchAll(/`([^`]+)`/g)])
+    .map(([, text = '']) => text)
+
+function filesIn(folder: string): (readonly [path: string, text: string])[] {
+  return readdirSync(join(projectRoot(), folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts') && !name.includes('node_modules'))
+    .map((name) => {
+      const path = join(folder, name)
+      return [path, readFileSync(join(projectRoot(), path), 'utf8')]
+    })
+}
