@@ -57,16 +57,19 @@ async function runSuite(store: Store): Promise<void> {
   const durations = new Map<string, number>()
   const startedAt = performance.now()
   let done = 0
+  let cpuTotal = 0
 
   const runAndReport = async (job: Job): Promise<void> => {
-    const { passed, failures, seconds } = await runJob(job)
+    const { passed, failures, seconds, cpuSeconds } = await runJob(job)
     durations.set(job.name, Math.round(seconds * 10) / 10)
     total.passed += passed
+    cpuTotal += cpuSeconds
     total.failed += failures.length
     done += 1
     const verdict = failures.length === 0 ? 'pass' : 'FAIL'
     console.log(
-      `${verdict}  ${`${done}/${count}`.padStart(7)}  ${job.name}  ${seconds.toFixed(1)} s`,
+      `${verdict}  ${`${done}/${count}`.padStart(7)}  ${job.name}  ` +
+        `${seconds.toFixed(1)} s, CPU ${cpuSeconds.toFixed(1)} s`,
     )
     for (const failure of failures) console.log(failure)
   }
@@ -78,7 +81,8 @@ async function runSuite(store: Store): Promise<void> {
   recordDurations(durations)
   const minutes = ((performance.now() - startedAt) / 60_000).toFixed(1)
   const where = store === 'postgres' ? ' on PostgreSQL' : ''
-  console.log(`${count} files and checks${where} in ${minutes} minutes`)
+  const cpu = (cpuTotal / 60).toFixed(1)
+  console.log(`${count} files and checks${where} in ${minutes} minutes, CPU ${cpu} minutes`)
 }
 
 function canRun({ name, kind }: Job): boolean {

@@ -10,6 +10,7 @@ import { dirname, join } from 'node:path'
 import { projectRoot } from '../../src/base/project_root.js'
 import { eventually } from '../support/eventually.js'
 import { patience } from '../support/patience.js'
+import { childrenCpuSeconds } from './children_cpu.js'
 import type { Job } from './jobs.js'
 import { readTap } from './tap_result.js'
 
@@ -25,7 +26,12 @@ export interface JobResult {
   /** It was killed, as it printed nothing for too long. */
   readonly wasSilent: boolean
   readonly seconds: number
+  /** Of the job and all of its processes that it waited for. */
+  readonly cpuSeconds: number
 }
+
+/** Up to the end of the last job; jobs end one after the other. */
+let counted = childrenCpuSeconds()
 
 export interface JobOptions {
   /** The working folder. Default: the root of the repository. */
@@ -50,6 +56,7 @@ export async function runJob(job: Job, options: JobOptions = {}): Promise<JobRes
   let output = ''
   let silence = patience(silenceMaxMs)
   let wasSilent = false
+  let cpuSeconds = 0
   const watch = setInterval(() => {
     if (!silence.isOver()) return
     wasSilent = true
@@ -64,6 +71,7 @@ export async function runJob(job: Job, options: JobOptions = {}): Promise<JobRes
   }
   const exit = await new Promise<string>((resolve) => {
     child.on('error', (error) => resolve(error.message))
+    child.on('exit', () => (cpuSeconds = cpuSinceLastEnd()))
     child.on('close', (code, signal) => resolve(String(signal ?? code)))
   })
   clearInterval(watch)
@@ -82,7 +90,14 @@ export async function runJob(job: Job, options: JobOptions = {}): Promise<JobRes
     signalGroup(group, 'SIGKILL')
   }
   if (failures.length > 0) keepOutput(job.name, output)
-  return { passed, failures, wasSilent, seconds: (performance.now() - startedAt) / 1_000 }
+  const seconds = (performance.now() - startedAt) / 1_000
+  return { passed, failures, wasSilent, seconds, cpuSeconds }
+}
+
+function cpuSinceLastEnd(): number {
+  const before = counted
+  counted = childrenCpuSeconds()
+  return counted - before
 }
 
 /** @returns whether the group has a process */
