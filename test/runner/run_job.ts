@@ -26,7 +26,7 @@ export interface JobResult {
   /** It was killed, as it printed nothing for too long. */
   readonly wasSilent: boolean
   readonly seconds: number
-  /** Of the job and all of its processes that it waited for. */
+  /** CPU time of the job and of its processes that it waited for. */
   readonly cpuSeconds: number
 }
 
