@@ -25,6 +25,8 @@ export interface ProcessorStatus {
   readonly epoch: number
   /** Its directory stream is open and complete. */
   readonly fresh: boolean
+  /** It waits for a shard. */
+  readonly isWaiting: boolean
   readonly partners: number
 }
 
@@ -50,6 +52,7 @@ export interface PartnerRouting<Processor> {
 export type OwnersChanged = (partners: readonly PartnerId[]) => void
 
 interface Snapshot {
+  isWaiting: boolean
   shard: string
   epoch: number
   shards: readonly string[]
@@ -137,8 +140,8 @@ export function createPartnerRouting<Processor extends object>(
     ownerOf: (tenant) => byTenant.get(tenant),
     statusOf: (processor) => {
       const { current, fresh } = stateOf(processor)
-      const { shard, epoch } = current ?? NO_SNAPSHOT
-      return { shard, epoch, fresh, partners: current?.partners.size ?? 0 }
+      const { shard, epoch, isWaiting } = current ?? NO_SNAPSHOT
+      return { shard, epoch, fresh, isWaiting, partners: current?.partners.size ?? 0 }
     },
     partners: () => (isKnown ? merged : undefined),
     isComplete: () => {
@@ -186,6 +189,7 @@ export function createPartnerRouting<Processor extends object>(
 }
 
 const noSnapshot = (): Snapshot => ({
+  isWaiting: false,
   shard: '',
   epoch: 0,
   shards: [],
@@ -204,6 +208,7 @@ function precedes(one: State, other: State): boolean {
 
 /** @returns the partners that the update names */
 function applyTo(snapshot: Snapshot, update: PartnerUpdate__Output): readonly PartnerId[] {
+  if (update.waiting) snapshot.isWaiting = true
   if (update.shard !== '') {
     snapshot.shard = update.shard
     snapshot.epoch = Number(update.epoch)

@@ -14,6 +14,8 @@
  * - The addresses that processors name are used like the configured ones, with the same checks of
  *   TLS. While a directory stream is open, those of broken ones do not count.
  * - A held command uses no capacity of the request scheduler, which all processors share.
+ * - A processor that waits for a shard has both streams too, so that it knows which gateways reach
+ *   it. It serves nobody, and does not count as up.
  */
 import type { Metadata } from '@grpc/grpc-js'
 import type { Command } from '../../protos/types/causeway/internal/v1/Command.js'
@@ -44,8 +46,10 @@ export interface ProcessorState {
   /** Empty: it has none. */
   readonly shard: string
   readonly epoch: number
-  /** Its command stream and its directory stream are open. */
+  /** It serves: its command stream and its directory stream are open. */
   readonly up: boolean
+  /** It is reached, and waits for a shard. */
+  readonly waiting: boolean
 }
 
 export interface ShardState {
@@ -252,17 +256,22 @@ export function createProcessors(options: ProcessorsOptions): Processors {
   }
 
   const stateOf = ([address, { client }]: [string, Link]): ProcessorState => {
-    const { shard, epoch, fresh } = routing.statusOf(client)
-    return { address, shard, epoch, up: client.open && fresh }
+    const { shard, epoch, fresh, isWaiting } = routing.statusOf(client)
+    const isReached = client.open && fresh
+    return { address, shard, epoch, up: isReached && !isWaiting, waiting: isReached && isWaiting }
   }
 
   const everyLink = (): readonly Link[] => [...links.values()]
+
+  /** Those of processors that serve. */
+  const servingLinks = (): readonly Link[] =>
+    everyLink().filter(({ client }) => !routing.statusOf(client).isWaiting)
 
   return {
     client: {
       submit,
       get open() {
-        return everyLink().some(({ client }) => client.open)
+        return servingLinks().some(({ client }) => client.open)
       },
       get inFlight() {
         const held = [...new Set(intervals.values())].map((interval) => interval.held.size)
@@ -273,7 +282,7 @@ export function createProcessors(options: ProcessorsOptions): Processors {
       partners: routing.partners,
       isComplete: routing.isComplete,
       get fresh() {
-        return everyLink().some(({ client }) => routing.statusOf(client).fresh)
+        return servingLinks().some(({ client }) => routing.statusOf(client).fresh)
       },
     },
     states: () => [...links].map(stateOf),

@@ -15,6 +15,8 @@ export interface Listener {
   readonly address: string
   readonly port: number
   accept(handler: (socket: Socket) => void): void
+  /** Connections are ended at once again. */
+  refuse(): void
   close(): void
 }
 
@@ -72,7 +74,8 @@ export function createConnections(tls: GrpcTls): Connections {
 /** @throws Error that names the address */
 export function listen(address: string): Promise<Listener> {
   const { host, port } = splitAddress(address)
-  let handle = (socket: Socket): void => void socket.destroy()
+  const refuse = (socket: Socket): void => void socket.destroy()
+  let handle = refuse
   const server = createListener({ noDelay: true }, (socket) => handle(socket))
   return new Promise((resolve, reject) => {
     server.once('error', (error) => reject(cannotListen(address, error)))
@@ -81,6 +84,7 @@ export function listen(address: string): Promise<Listener> {
         address,
         port: (server.address() as AddressInfo).port,
         accept: (handler) => (handle = handler),
+        refuse: () => (handle = refuse),
         close: () => void server.close(),
       }),
     )

@@ -116,6 +116,11 @@ export const SHARD_FAMILIES = {
   ),
   causeway_shard_owned: gauge('1 while the owner of a shard is connected', 'shard'),
   causeway_shard_candidates: gauge('Processors that wait and can take the shard over', 'shard'),
+  causeway_shard_gateways: gauge('Gateways that are connected to the owner of a shard', 'shard'),
+  causeway_shard_unreached: gauge(
+    '1 while no gateway reaches the owner of a shard, and one reaches a processor that waits',
+    'shard',
+  ),
   causeway_shard_moves_total: counter('Completed moves of a shard', 'shard'),
   causeway_shard_settings_behind: gauge(
     'Settings for all shards that the books of a shard have not applied',

@@ -64,14 +64,17 @@ function linesOf({ data, waiting }: ShardList): string[] {
   const spares =
     waiting.length === 0
       ? 'waiting: none, so a lost owner is not replaced'
-      : table([['waiting', 'address', 'takes'], ...waiting.map(waitingRow)], [])
+      : table([WAITING, ...waiting.map(waitingRow)], [2])
   return [table([head, ...data.map(rowOf)], [3, 4, 5, 6]), '', spares, ...faults]
 }
 
-function waitingRow({ name, address, prefers, cannot_take: faults }: WaitingProcessor): string[] {
+const WAITING = ['waiting', 'address', 'gateways', 'takes']
+
+function waitingRow(waiting: WaitingProcessor): string[] {
+  const { name, address, gateways, prefers, cannot_take: faults } = waiting
   const first = prefers === undefined ? '' : `, ${prefers} first`
   const not = faults.map(({ shard, reason }) => `; not ${shard}: ${reason}`)
-  return [name, address, `any shard${first}${not.join('')}`]
+  return [name, address, String(gateways), `any shard${first}${not.join('')}`]
 }
 
 function rowOf(record: ShardRecord): string[] {

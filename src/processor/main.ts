@@ -38,6 +38,7 @@ import { createRailTable } from '../rails/rail_table.js'
 import { screeningOf } from '../screening/client.js'
 import { NoAnswer } from '../store/postgres/answers.js'
 import { isLocalStore } from '../store/postgres/connection.js'
+import type { Cluster } from '../store/cluster/cluster.js'
 import { lockHolder } from '../store/postgres/owned_schema.js'
 import { openPostgresStore } from '../store/postgres/store.js'
 import { timelinesIn, type Timelines } from '../store/postgres/timelines.js'
@@ -58,6 +59,7 @@ import { isReadOnly, loadMemory } from './cache/memory.js'
 import { joinCluster } from './cluster/join.js'
 import { registerShardMetrics } from './cluster/metrics.js'
 import { createMember, type Member } from './cluster/member.js'
+import { openCandidateServer, type CandidateServer } from './candidate_server.js'
 import { createSharedSettings } from './cluster/shared_settings.js'
 import { railOf, routesNotCarried } from './changes/payment_rail.js'
 import { applyRailReport } from './commands/rail_reports/rail_report_apply.js'
@@ -309,7 +311,12 @@ if (settings.GRPC_SOCKET !== '') {
   await server.bind(`unix:${settings.GRPC_SOCKET}`)
 }
 
-if (member !== undefined) registerShardMetrics(metrics, member, member.cluster)
+if (member !== undefined) {
+  registerShardMetrics(metrics, member, member.cluster, {
+    gateways: server.gateways,
+    isUnreached: () => member.reachedInstead() !== undefined,
+  })
+}
 if (settings.STORE_URL === '') {
   reportStoreFile(metrics, dataFile(settings, FILES.processorDatabase))
 }
@@ -327,7 +334,7 @@ readinessNow = () => ({
   ...(screening === undefined ? {} : { screening: screening.fault() ?? 'up' }),
   disk: disk.isLow() ? 'low' : 'ok',
   ...degradedBy(),
-  ...(member === undefined ? {} : ownerOf(member)),
+  ...(member === undefined ? {} : { ...ownerOf(member), gateways: server.gateways() }),
   ...(memory.settingsFault === null ? {} : { settings_fault: memory.settingsFault }),
 })
 stopNow = async () => {
@@ -483,7 +490,7 @@ async function announce(member: Member): Promise<void> {
   try {
     await sharedSettings?.catchUp()
     sharedSettings?.start()
-    await member.serve(advertisedAddress(grpcPort), recovery.isActive)
+    await member.serve(advertisedAddress(grpcPort), recovery.isActive, server.gateways)
   } catch (error) {
     exitAtOnce('the shard is not served', error)
     await new Promise<never>(() => undefined)
@@ -507,6 +514,9 @@ function degradedBy(): { readonly degraded?: string } {
     ...[...openWork.unnamedRails()].map(
       ([name, count]) => `RAILS_FILE does not name the rail ${name} of ${count} open payments`,
     ),
+    ...[member?.reachedInstead() ?? []]
+      .flat()
+      .map((other) => `no gateway reaches this processor, and ${other} is reached`),
     ...[...memory.pauses.keys()].map((subject) => `submissions are paused: ${subject}`),
     ...routesNotCarried(memory, rules.rails).map(
       ({ route, rail: name }) => `RAILS_FILE does not give ${route} to its rail ${name}`,
@@ -584,6 +594,13 @@ async function openBooks(): Promise<OwnedBooks> {
 }
 
 async function openShard(): Promise<OwnedBooks> {
+  let server: CandidateServer | undefined
+  const gateways = (): number => server?.gateways() ?? 0
+  const serveGateways = async (cluster: Cluster): Promise<void> => {
+    const configured = settings.CALLERS.map(configuredCaller)
+    const given = { listener, cluster, configured, tls, log }
+    server = await openCandidateServer({ ...given, clock: systemClock, pause: systemPause })
+  }
   const { cluster, shard, books } = await joinCluster({
     settings,
     random,
@@ -594,14 +611,18 @@ async function openShard(): Promise<OwnedBooks> {
     masterKeys: () => (existsSync(masterKeyFile()) ? masterKeys(false) : []).map(({ kid }) => kid),
     elapsed: () => performance.now(),
     pause: systemPause,
-    onWaiting: (processor) => {
-      readinessNow = () => ({ ready: false, mode: 'candidate', processor })
+    gateways,
+    onWaiting: async (processor, cluster) => {
+      readinessNow = () => ({ ready: false, mode: 'candidate', processor, gateways: gateways() })
+      await serveGateways(cluster)
       child.waiting({ mode: 'candidate', port: listener.port })
     },
     log,
   })
+  server?.close()
   const { epoch } = books.marks.progress()
-  const member = await createMember({ cluster, shard, epoch, pause: systemPause, log })
+  const given = { cluster, shard, epoch, elapsed: () => performance.now() }
+  const member = await createMember({ ...given, pause: systemPause, log })
   return { masters: await masterKeysOf(books), books, member }
 }
 

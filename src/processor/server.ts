@@ -29,20 +29,16 @@ import type { ProtoGrpcType as ShardsProto } from '../../protos/types/shards.js'
 import type { ProtoGrpcType as WebhookAdminProto } from '../../protos/types/webhook_admin.js'
 import type { ProtoGrpcType as WebhooksProto } from '../../protos/types/webhooks.js'
 import type { Callers } from '../auth/callers.js'
-import { createRpcAccess } from '../auth/rpc_access.js'
-import { HOUR, MINUTE, SECOND } from '../base/clock.js'
+import { SECOND } from '../base/clock.js'
 import type { Listener } from '../base/grpc_connections.js'
-import { createGrpcServer } from '../base/grpc_server.js'
-import { CLEAN_TEXT_RULE } from '../base/text.js'
-import { violationAt } from '../api/checks/schema_violation.js'
 import { CLEARTEXT } from '../base/grpc_tls.js'
 import { contracts } from '../base/protos.js'
+import { openGrpcPort } from './grpc_port.js'
 import { webhookControlService, type PoolConnected } from './servers/webhook_control.js'
 import { approvalsService } from './servers/approvals.js'
 import { callersService } from './servers/callers.js'
 import type { DirectoryService } from './servers/directory_stream.js'
 import { commandStreamService, type GatewayProgress } from './servers/command_stream.js'
-import { grpcError } from './servers/grpc_error.js'
 import { withAuthenticatedCaller } from './servers/authenticated_caller.js'
 import { endpointCalls, eventCalls } from './servers/event_calls.js'
 import { createCommittedEvents, eventWatch, type CommittedEvents } from './servers/event_watch.js'
@@ -53,7 +49,6 @@ import { operatorService } from './servers/operator/operator.js'
 import type { Placements } from './servers/placed_call.js'
 import { withPlacedPartner } from './servers/placed_partner.js'
 import { partnerAdminService } from './servers/partner_admin.js'
-import { fieldViolation } from './servers/status_details.js'
 import { addReflection, prepareReflection } from './servers/reflection.js'
 import { ledgerService } from './servers/ledger.js'
 import { reconciliationService } from './servers/reconciliation.js'
@@ -91,6 +86,8 @@ export interface ProcessorServer {
   bind(address: string | Listener): Promise<number>
   /** The status of the health service; not serving until the first call. */
   setServing(isServing: boolean): void
+  /** Gateways that are connected. */
+  gateways(): number
   /** Answers everything that has arrived, requests the gateways to drain and ends all streams. */
   close(): Promise<void>
 }
@@ -145,22 +142,7 @@ export function createServer(
   }: ServerLinks = NO_LINKS,
   tls = CLEARTEXT,
 ): ProcessorServer {
-  const { server, addService, bind, setServing, close } = createGrpcServer({
-    access: createRpcAccess(callers),
-    unauthenticated: grpcError('authentication_failed'),
-    denied: grpcError('permission_denied'),
-    tooSlow: grpcError('timeout'),
-    malformed: (path) => {
-      const violation = violationAt(path, CLEAN_TEXT_RULE)
-      return grpcError('invalid_request', [fieldViolation('', violation)])
-    },
-    tls,
-    options: {
-      'grpc.max_connection_idle_ms': HOUR,
-      'grpc.keepalive_time_ms': MINUTE,
-      'grpc.keepalive_timeout_ms': 20 * SECOND,
-    },
-  })
+  const { server, addService, bind, setServing, close } = openGrpcPort(callers, tls)
   const { causeway } = contracts<Protos>()
   const { v1, internal, operator } = causeway
   const add = (service: { service: ServiceDefinition }, handlers: object): void =>
@@ -209,6 +191,7 @@ export function createServer(
   return {
     bind,
     setServing,
+    gateways: commandStream.open,
     close: async () => {
       const closed = close(CLOSE_WITHIN_MS)
       watch.close()

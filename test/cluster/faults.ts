@@ -30,6 +30,8 @@ export interface Fault {
 
 /** How long a take-over may take, on an idle machine. */
 const TAKEN_WITHIN_MS = 20_000
+/** An owner waits before it gives up. */
+const GIVEN_UP_WITHIN_MS = 60_000
 const MOVE_WITHIN_MS = 5_000
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
@@ -105,31 +107,37 @@ const cutOff =
   (partitions: Partitions, { name }: ClusterMember): void =>
     partitions.cut(name, to)
 
-/** Until another processor serves: a machine without power. */
-const silentOwner: Fault = {
+const cutUntilReplaced = (
+  name: string,
+  withinMs: number,
+  cut: (partitions: Partitions, owner: string) => void,
+): Fault => ({
   kind: 'partition',
-  name: 'silence of an owner until another serves',
+  name,
   cause: async (context) => {
     const [owner] = targetOf(context) === undefined ? [] : owners(context)
     if (owner === undefined) return false
-    context.partitions.isolate(owner.name)
-    await served(context, owner.shard, ({ name }) => name !== owner.name)
+    cut(context.partitions, owner.name)
+    const others = ({ name: other }: ClusterMember): boolean => other !== owner.name
+    const isReplaced = await served(context, owner.shard, others, withinMs)
+    if (!isReplaced) context.violations.push(`${owner.shard} was not taken over: ${name}`)
     await sleep(1_000)
     context.partitions.heal()
     return true
   },
-}
+})
 
 /** @returns false when that does not happen in time, e.g. another processor was faster */
 const served = (
   context: FaultContext,
   shard: string,
   by: (owner: ClusterMember) => boolean,
+  withinMs = TAKEN_WITHIN_MS,
 ): Promise<boolean> =>
   eventually(
     `${shard} is taken over`,
     () => owners(context).some((each) => each.shard === shard && by(each)),
-    TAKEN_WITHIN_MS,
+    withinMs,
   ).catch(() => false)
 
 /** A processor that waits for a shard. */
@@ -220,7 +228,17 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   ),
   'pause-owner': pausedOwner('pause of an owner', 'SIGCONT'),
   'kill-paused-owner': pausedOwner('kill -9 of a paused owner', 'SIGKILL'),
-  'silent-owner': silentOwner,
+  // A machine without power.
+  'silent-owner': cutUntilReplaced(
+    'silence of an owner until another serves',
+    TAKEN_WITHIN_MS,
+    (partitions, owner) => partitions.isolate(owner),
+  ),
+  'cut-owner-gateways': cutUntilReplaced(
+    'an owner cut off from all gateways until another serves',
+    GIVEN_UP_WITHIN_MS,
+    (partitions, owner) => partitions.cut('gateway', owner),
+  ),
   'cut-owner': partition(
     'an owner cut off from everything',
     9_000,

@@ -130,7 +130,8 @@ export async function createPacketFilter(): Promise<Partitions> {
     cut: (from, to) => {
       const reached = [...ports].filter(([name]) => name.startsWith(to) && name !== from)
       const list = reached.map(([, port]) => port).join(', ')
-      drop(from, `tcp dport { ${list} }`, `tcp sport { ${list} }`)
+      const sources = [...groups].filter((name) => name.startsWith(from))
+      for (const each of sources) drop(each, `tcp dport { ${list} }`, `tcp sport { ${list} }`)
     },
     isolate: (name) => drop(name),
     heal,

@@ -13,7 +13,7 @@ import { freePort } from '../../src/supervisor/ports.js'
 export interface Partitions extends Required<Pick<TrialClusterOptions, 'route' | 'within'>> {
   /** How links are cut. */
   readonly means: string
-  /** Separates a process from all of a kind, e.g. `processor-1` from `postgres`. */
+  /** Separates processes by the beginnings of their names: `processor-1` from all `postgres`. */
   cut(from: string, to: string): void
   /** Separates a process from all others. */
   isolate(name: string): void
@@ -83,7 +83,12 @@ export function createProxies(): Partitions {
       await once(server, 'listening')
       return `127.0.0.1:${port}`
     },
-    cut: (from, to) => cutWhere((link) => link.startsWith(nameOf(from, to))),
+    cut: (from, to) =>
+      cutWhere((link) => {
+        const [source = '', target = ''] = link.split(' ')
+        // A link of all gateways is one of each.
+        return (source.startsWith(from) || from.startsWith(source)) && target.startsWith(to)
+      }),
     isolate: (name) => cutWhere((link) => link.split(' ').includes(name)),
     heal: () => {
       isCut = () => false

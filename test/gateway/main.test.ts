@@ -158,8 +158,8 @@ void t.test(
     const readyz = await fetch(`${ops}/readyz`)
     t.equal(readyz.status, 200)
     t.same(((await readyz.json()) as { processors: unknown }).processors, [
-      { address: one.address, shard: 'books_1', epoch: 4, up: true },
-      { address: two.address, shard: 'books_2', epoch: 2, up: false },
+      { address: one.address, shard: 'books_1', epoch: 4, up: true, waiting: false },
+      { address: two.address, shard: 'books_2', epoch: 2, up: false, waiting: false },
     ])
     const metrics = await (await fetch(`${ops}/metrics`)).text()
     const of = (name: string, address: string): string =>

@@ -21,6 +21,7 @@ const announcing = (
 ): PartnerUpdate__Output => ({
   ...{ shard, epoch: String(epoch), shards: [], gone: [], complete: true, token_keys: [] },
   addresses: [],
+  waiting: false,
   partners: names.map((name) => partner(name)),
   ...more,
 })
@@ -75,7 +76,8 @@ void t.test('a processor serves the partners that it announces, in both environm
   t.same(changes.slice(2), ['late'], 'a changed key is no change of the owner')
   t.equal(routing.partners()?.key('umbrella_key'), undefined)
   t.ok(routing.partners()?.key('new_key'))
-  t.same(routing.statusOf(two), { shard: 'books_2', epoch: 1, fresh: true, partners: 2 })
+  const status = { shard: 'books_2', epoch: 1, fresh: true, isWaiting: false, partners: 2 }
+  t.same(routing.statusOf(two), status)
   t.end()
 })
 

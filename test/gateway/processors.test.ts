@@ -97,8 +97,8 @@ void t.test('each command goes to the processor of its partner', async (t) => {
   t.same(tenantsOf(two), ['umbrella_sandbox'])
   t.equal(processors.client.inFlight, 0)
   t.same(processors.states(), [
-    { address: one.address, shard: 'books_1', epoch: 3, up: true },
-    { address: two.address, shard: 'books_2', epoch: 5, up: true },
+    { address: one.address, shard: 'books_1', epoch: 3, up: true, waiting: false },
+    { address: two.address, shard: 'books_2', epoch: 5, up: true, waiting: false },
   ])
 
   one.publish({ partners: [{ partner_id: 'late' }] })
@@ -319,6 +319,24 @@ void t.test('a gateway with one address finds the processors that it names', asy
   timers.find(({ ms }) => ms === 60_000)?.call()
   t.same(addresses(), [one.address, three.address])
 })
+
+void t.test(
+  'a processor that waits for a shard is reached, and does not count as up',
+  async (t) => {
+    const waiting = { waiting: true, shards: ['books_1'], complete: true }
+    const spare = await startStub(t, { ...announcing('', 0), ...waiting })
+    const processors = createProcessors({
+      ...{ tls: CLEARTEXT, metadata: new Metadata(), clock: systemClock, log },
+    })
+    t.teardown(() => processors.close())
+    processors.setAddresses([spare.address])
+    await eventually('it is reached', () => processors.states()[0]?.waiting)
+    t.match(processors.states(), [{ address: spare.address, up: false, waiting: true }])
+    t.same(processors.shards(), [{ shard: 'books_1', routed: false }])
+    t.notOk(processors.client.open)
+    t.notOk(processors.directory.fresh)
+  },
+)
 
 void t.test('the next owner is shown the newest commit that was answered', async (t) => {
   const one = await startStub(t, announcing('books_1', 1, 'acme'))

@@ -24,6 +24,7 @@ import { systemRandom } from '../../src/base/random.js'
 import { FILES } from '../../src/base/subjects.js'
 import { freePort } from '../../src/supervisor/ports.js'
 import { eventually } from '../support/eventually.js'
+import { createProxies } from '../cluster/partitions.js'
 import { createNatsServer } from '../support/nats_server.js'
 import { operatorCli, type OperatorCli } from '../support/operator_cli.js'
 import { noPostgres, startPostgres } from '../support/postgres_server.js'
@@ -389,6 +390,62 @@ void t.test(
     t.match((await ops('actions')).out, /anna .*skip_setting .*version/)
   },
 )
+
+void t.test('an owner that is cut off from the gateways gives its shard up', async (t) => {
+  const proxies = createProxies()
+  t.teardown(() => proxies.close())
+  /** A spare that gateways reach through a proxy. */
+  const startBehindProxy = async (name: string, port: number): Promise<Processor> => {
+    const address = await proxies.route('gateway', name, `127.0.0.1:${port}`)
+    const run = await start(name, { CLUSTER: 'spare', GRPC_ADVERTISE: address }, port)
+    await untilCandidate(run)
+    return run
+  }
+  const port = await freePort('127.0.0.1')
+  const owner = await startBehindProxy('processor-1', port)
+  const ops = cliAt(first)
+  const move = ['shard', 'move', 'books_2', '--to', owner.name, '--reason', 'a test']
+  t.equal((await ops(...move)).exitCode, 0)
+  const next = await startBehindProxy('processor-2', await freePort('127.0.0.1'))
+  const gateway = createProcessors({
+    ...{ tls: CLEARTEXT, metadata: bearer(GATEWAY), clock: systemClock, log: quiet },
+  })
+  t.teardown(() => gateway.close())
+  gateway.setAddresses([first.address])
+  await eventually('the gateway is connected', () =>
+    gateway.states().some(({ up, shard }) => up && shard === 'books_2'),
+  )
+  await eventually('both know it', async () => {
+    const [serving, waiting] = [await readiness(owner), await readiness(next)]
+    return serving['gateways'] === 1 && waiting['gateways'] === 1
+  })
+  await eventually('operators see it', async () =>
+    /^processor-2 +127.0.0.1:\d+ +1 +any shard$/m.test((await ops('shard', 'list')).out),
+  )
+
+  const since = performance.now()
+  proxies.cut('gateway', owner.name)
+  t.equal(await owner.run.ended, EXIT_DEPOSED)
+  await untilTaken(t, 'the shard is taken over', [next])
+  await eventually('the gateway reaches the next owner', () =>
+    gateway.shards().every(({ routed }) => routed),
+  )
+  t.comment(`cut until served: ${((performance.now() - since) / 1_000).toFixed(2)} s`)
+  t.match(owner.run.output(), 'the shard is given up: no gateway reaches this owner')
+  t.match(await readiness(next), { shard: 'books_2', gateways: 1 })
+
+  const former = await start('processor-1', { CLUSTER: 'spare' }, port)
+  await untilCandidate(former)
+  gateway.close()
+  await eventually('no gateway is left', async () => (await readiness(next))['gateways'] === 0)
+  t.match(await readiness(former), { mode: 'candidate', gateways: 0 })
+  const metrics = await (await fetchOps(next.run.ops, '/metrics')).text()
+  t.match(metrics, /^causeway_shard_gateways\{shard="books_2".*\} 0$/m)
+  t.match(metrics, /^causeway_shard_unreached\{shard="books_2".*\} 0$/m)
+  t.equal(await former.run.end(), 0)
+  proxies.heal()
+  second = next
+})
 
 void t.test('books that are behind a webhook pool alone send nothing to the rail', async (t) => {
   const newest = newId<EventId>('event', systemClock.now(), systemRandom())

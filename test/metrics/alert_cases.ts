@@ -188,6 +188,10 @@ export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
     ...one('gateway_shard_routed{shard="books_1",process="gateway"}', '0x5', '1x5'),
     ...{ at: '1m', labels: { shard: 'books_1', process: 'gateway' } },
   },
+  CausewayShardNotReached: {
+    ...one('shard_unreached{shard="books_1",process="p1"}', '1x8', '0x8'),
+    ...{ at: '2m', labels: { shard: 'books_1' } },
+  },
   CausewayShardSettingsFault: {
     ...one('shard_settings_fault{shard="books_1",process="p1"}', '1x5', '0x5'),
     ...{ at: '2m', labels: { shard: 'books_1' } },

@@ -22,16 +22,22 @@ const samplesOf = async (metrics: Metrics): Promise<string[]> =>
 
 void t.test('every shard is shown, also one without an owner', async (t) => {
   const metrics = createMetrics()
-  registerShardMetrics(metrics, OWN, {
-    shards: () => Promise.resolve([aShard('books_1', true, 0), aShard('books_2', false, 3)]),
-    candidates: () => Promise.resolve([aCandidate({}), aCandidate({ books_2: 'a reason' })]),
-    standbyLag: () => Promise.resolve(4_096),
-  })
+  registerShardMetrics(
+    metrics,
+    OWN,
+    {
+      shards: () => Promise.resolve([aShard('books_1', true, 0), aShard('books_2', false, 3)]),
+      candidates: () => Promise.resolve([aCandidate({}), aCandidate({ books_2: 'a reason' })]),
+      standbyLag: () => Promise.resolve(4_096),
+    },
+    { gateways: () => 3, isUnreached: () => false },
+  )
   for (let scrape = 1; scrape <= 2; scrape++)
     t.same((await samplesOf(metrics)).sort(), [
       'causeway_shard_candidates{shard="books_1"} 2',
       'causeway_shard_candidates{shard="books_2"} 1',
       'causeway_shard_epoch{shard="books_1",owner="p1"} 7',
+      'causeway_shard_gateways{shard="books_1"} 3',
       'causeway_shard_moves_total{shard="books_1"} 0',
       'causeway_shard_moves_total{shard="books_2"} 3',
       'causeway_shard_owned{shard="books_1"} 1',
@@ -40,16 +46,26 @@ void t.test('every shard is shown, also one without an owner', async (t) => {
       'causeway_shard_settings_behind{shard="books_2"} 3',
       'causeway_shard_settings_fault{shard="books_1"} 0',
       'causeway_shard_settings_fault{shard="books_2"} 1',
+      'causeway_shard_unreached{shard="books_1"} 0',
       'causeway_standby_lag_bytes{shard="books_1"} 4096',
     ])
 })
 
 void t.test('values that the cluster does not report are absent', async (t) => {
   const metrics = createMetrics()
-  registerShardMetrics(metrics, OWN, {
-    shards: () => Promise.reject(new Error('gone')),
-    candidates: () => Promise.reject(new Error('gone')),
-    standbyLag: () => Promise.resolve(null),
-  })
-  t.same(await samplesOf(metrics), ['causeway_shard_epoch{shard="books_1",owner="p1"} 7'])
+  registerShardMetrics(
+    metrics,
+    OWN,
+    {
+      shards: () => Promise.reject(new Error('gone')),
+      candidates: () => Promise.reject(new Error('gone')),
+      standbyLag: () => Promise.resolve(null),
+    },
+    { gateways: () => 0, isUnreached: () => true },
+  )
+  t.same((await samplesOf(metrics)).sort(), [
+    'causeway_shard_epoch{shard="books_1",owner="p1"} 7',
+    'causeway_shard_gateways{shard="books_1"} 0',
+    'causeway_shard_unreached{shard="books_1"} 1',
+  ])
 })

@@ -13,6 +13,7 @@ import {
   type Connection,
 } from '../../src/store/postgres/connection.js'
 import { createMember } from '../../src/processor/cluster/member.js'
+import { GIVE_UP_AFTER_MS } from '../../src/processor/cluster/unreached.js'
 import { dueIds } from '../support/due_ids.js'
 import { eventually } from '../support/eventually.js'
 import { noPostgres, startPostgres } from '../support/postgres_server.js'
@@ -39,6 +40,8 @@ interface Processor {
   readonly name: string
   now: number
   looks: number
+  /** That are connected while it waits. */
+  gateways: number
   /**
    * @param shard undefined: a spare
    * @param sees the shards that it looks at, of those of all tests
@@ -59,6 +62,7 @@ async function processor(t: Test, name = `p${++names}`): Promise<Processor> {
     name,
     now: 0,
     looks: 0,
+    gateways: 0,
     masterKeys: [],
     booksVersion: newestVersion(BOOKS),
     waits: (shard, sees = shard === undefined ? undefined : [shard]) => {
@@ -81,6 +85,7 @@ async function processor(t: Test, name = `p${++names}`): Promise<Processor> {
       ...{ cluster: { ...cluster, seenShards }, url: server.url, shard, pause, log },
       onWaiting: () => undefined,
       address: `${name}:1`,
+      gateways: () => self.gateways,
       get booksVersion() {
         return self.booksVersion
       },
@@ -438,14 +443,15 @@ void t.test('a candidate says that it waits also where no standby confirms', asy
 void t.test('a move to a processor that does not wait any more is cancelled', async (t) => {
   const { one, spare, shard } = await ownedShard(t)
   let isMoved = false
-  const member = await createMember({ cluster: one.cluster, shard, epoch: 1, pause, log })
+  const elapsed = (): number => 0
+  const member = await createMember({ cluster: one.cluster, shard, epoch: 1, elapsed, pause, log })
   member.onMove(() => (isMoved = true))
   await one.cluster.announce(shard, 0, 'one:1', true)
   t.ok(await one.cluster.requestMove(shard, 1, 'p_dead'))
   t.notOk(await one.cluster.cancelMove(shard, 2, 'p_dead'), 'of another epoch')
   const sql = await connected(t, 'cluster')
   await sql.run('UPDATE shards SET epoch = 0 WHERE shard = ?', [shard])
-  await member.serve('one:1', false)
+  await member.serve('one:1', false, () => 0)
   await sql.run(`UPDATE shards SET move_to = 'p_dead', move_requested_at = 1 WHERE shard = ?`, [
     shard,
   ])
@@ -461,6 +467,56 @@ void t.test('a move to a processor that does not wait any more is cancelled', as
   t.ok(await one.cluster.requestMove(shard, 1, spare.name))
   await eventually('the owner leaves', () => isMoved)
 })
+
+void t.test(
+  'an owner that no gateway reaches gives its shard to one that they reach',
+  async (t) => {
+    const { one, spare, shard } = await ownedShard(t)
+    await one.cluster.announce(shard, 0, 'one:1', true)
+    const sql = await connected(t, 'cluster')
+    await sql.run('UPDATE shards SET epoch = 0 WHERE shard = ?', [shard])
+    let now = 0
+    let gateways = 0
+    let looks = 0
+    const cluster: Cluster = {
+      ...one.cluster,
+      moveOf: (name) => {
+        looks += 1
+        return one.cluster.moveOf(name)
+      },
+    }
+    const member = await createMember({ cluster, shard, epoch: 1, elapsed: () => now, pause, log })
+    let movedTo: string | undefined
+    member.onMove((to) => (movedTo = to))
+    await member.serve('one:1', false, () => gateways)
+    const severalLooks = async (): Promise<void> => {
+      const before = looks
+      await eventually('several looks', () => looks > before + 2)
+    }
+
+    await severalLooks()
+    now += GIVE_UP_AFTER_MS
+    await severalLooks()
+    t.equal(movedTo, undefined, 'no gateway reaches any processor')
+    t.equal(member.reachedInstead(), undefined)
+
+    spare.gateways = 2
+    await eventually('gateways reach the spare', () => member.reachedInstead() === spare.name)
+    now += GIVE_UP_AFTER_MS - 1
+    await severalLooks()
+    t.equal(movedTo, undefined, 'not for long enough')
+    gateways = 1
+    await eventually('a gateway reaches the owner', () => member.reachedInstead() === undefined)
+    now += GIVE_UP_AFTER_MS
+    gateways = 0
+    await eventually('none does', () => member.reachedInstead() === spare.name)
+    await severalLooks()
+    t.equal(movedTo, undefined, 'the time begins again')
+
+    now += GIVE_UP_AFTER_MS
+    await eventually('the owner leaves', () => movedTo === spare.name)
+  },
+)
 
 void t.test('only the newest owner publishes an address', async (t) => {
   const [one, two] = [await processor(t), await processor(t)]

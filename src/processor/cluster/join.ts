@@ -32,7 +32,9 @@ export interface JoinOptions {
   readonly elapsed: () => number
   readonly pause: (ms: number) => Promise<void>
   /** Called once when it has to wait for a shard. */
-  readonly onWaiting: (name: string) => void
+  readonly onWaiting: (name: string, cluster: Cluster) => Promise<void>
+  /** Gateways that are connected meanwhile. */
+  readonly gateways: () => number
   readonly log: Logger
 }
 
@@ -59,7 +61,7 @@ export async function joinCluster(options: JoinOptions): Promise<Joined> {
     ...options,
     ...{ cluster, url, shard, open: openPostgresStore, holder: holderOf(name, place) },
     booksVersion: newestVersion(BOOKS),
-    onWaiting: () => options.onWaiting(name),
+    onWaiting: () => options.onWaiting(name, cluster),
   }
   try {
     return { ...(await Promise.race([awaitShard(candidate), lost])), cluster }

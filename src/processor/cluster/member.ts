@@ -8,6 +8,7 @@
  *   leaves a placement without a partner; the repeated call creates it.
  * - The shard is given up only to a processor that waits and can take it: the owner looks again
  *   before it withdraws anything, and else cancels the move.
+ * - An owner that no gateway reaches requests the move itself (cluster/unreached).
  * - Every partner of the books is placed in this shard. Books with a partner of another shard are
  *   not served: its balances here are old.
  */
@@ -16,6 +17,7 @@ import type { Logger } from '../../base/log.js'
 import { Deposed } from '../../store/store.js'
 import type { Cluster, Place } from '../../store/cluster/cluster.js'
 import type { WaitingProcessor } from '../../store/cluster/waiting.js'
+import { createUnreachedWatch } from './unreached.js'
 
 const LOOK_EVERY_MS = SECOND
 
@@ -23,6 +25,8 @@ export interface MemberOptions {
   readonly cluster: Cluster
   readonly shard: string
   readonly epoch: number
+  /** Monotonic, milliseconds. */
+  readonly elapsed: () => number
   readonly pause: (ms: number) => Promise<void>
   readonly log: Logger
 }
@@ -57,15 +61,18 @@ export interface Member {
   place(partner: string): Promise<Place | null>
   /** @throws Error that names partners of the books that another shard has */
   adopt(partners: readonly string[]): Promise<void>
+  /** The processor that gateways reach, while none reaches this one. */
+  reachedInstead(): string | undefined
   /** The highest epoch of the shard that an owner has published. */
   publishedEpoch(): Promise<number>
   /**
    * Publishes the address of this processor, which serves now.
    *
    * @param isRestored the books may be an older copy, in a lower epoch than their last owner
+   * @param gateways those that are connected to this processor
    * @throws Deposed
    */
-  serve(address: string, isRestored: boolean): Promise<void>
+  serve(address: string, isRestored: boolean, gateways: () => number): Promise<void>
   /** Called once when an operator moves the shard to another processor. */
   onMove(moveTo: (processor: string) => void): void
   /** Called when `addresses` has changed. */
@@ -80,7 +87,8 @@ export const canTake = (waiting: WaitingProcessor | undefined, shard: string): b
   waiting !== undefined && waiting.cannotTake[shard] === undefined
 
 export async function createMember(options: MemberOptions): Promise<Member> {
-  const { cluster, shard, epoch, pause, log } = options
+  const { cluster, shard, epoch, elapsed, pause, log } = options
+  const unreached = createUnreachedWatch(elapsed)
   let shards = await cluster.shardNames()
   let addresses = await cluster.addresses()
   let addressesChanged: () => void = () => undefined
@@ -88,9 +96,10 @@ export async function createMember(options: MemberOptions): Promise<Member> {
   let report: (error: Error) => void = () => undefined
   cluster.onLost((error) => report(error))
 
-  const look = async (): Promise<void> => {
+  const look = async (gateways: number): Promise<void> => {
     shards = await cluster.shardNames()
     await lookAtAddresses()
+    await lookForGateways(gateways)
     const target = await cluster.moveOf(shard)
     if (target === null || target === cluster.name || moveTo === undefined) return
     if (!canTake(await cluster.waitingProcessor(target), shard)) {
@@ -108,12 +117,26 @@ export async function createMember(options: MemberOptions): Promise<Member> {
     addresses = await cluster.addresses()
     if (addresses.join() !== before) addressesChanged()
   }
+  const lookForGateways = async (gateways: number): Promise<void> => {
+    const before = unreached.reached()?.name
+    const candidates = gateways > 0 ? [] : await cluster.candidates()
+    const able = candidates.filter((each) => canTake(each, shard))
+    unreached.look(gateways, able)
+    const to = unreached.reached()?.name
+    if (to !== before) {
+      if (to === undefined) log.info({ shard, epoch }, 'gateways reach this owner, or none')
+      else log.warn({ shard, epoch, reached: to }, 'no gateway reaches this owner')
+    }
+    if (to === undefined || !unreached.isDue()) return
+    if (await cluster.requestMove(shard, epoch, to))
+      log.warn({ shard, epoch, to }, 'the shard is given up: no gateway reaches this owner')
+  }
   let isClosed = false
-  const watch = async (): Promise<void> => {
+  const watch = async (gateways: () => number): Promise<void> => {
     for (;;) {
       await pause(LOOK_EVERY_MS)
       if (isClosed) return
-      await look()
+      await look(gateways())
     }
   }
 
@@ -136,11 +159,12 @@ export async function createMember(options: MemberOptions): Promise<Member> {
         throw new Error(`${shard} has partners that other shards have: ${elsewhere.join(', ')}`)
     },
     publishedEpoch: async () => (await cluster.placeOf(shard))?.epoch ?? 0,
-    serve: async (address, isRestored) => {
+    reachedInstead: () => unreached.reached()?.name,
+    serve: async (address, isRestored, gateways) => {
       await cluster.setServing()
       if (!(await cluster.announce(shard, epoch, address, isRestored)))
         throw new Deposed('another process owns the books')
-      watch().catch((error: unknown) => {
+      watch(gateways).catch((error: unknown) => {
         if (!isClosed) report(error as Error)
       })
     },

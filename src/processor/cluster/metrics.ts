@@ -9,12 +9,22 @@ import type { Metrics } from '../../metrics/metrics.js'
 import type { Cluster, Shard } from '../../store/cluster/cluster.js'
 import { canTake, type Member } from './member.js'
 
+/** Whether gateways reach this owner. */
+export interface GatewayReach {
+  gateways(): number
+  /** None does, and one reaches a processor that could take the shard. */
+  isUnreached(): boolean
+}
+
 export function registerShardMetrics(
   metrics: Metrics,
   { name, shard, epoch }: Pick<Member, 'name' | 'shard' | 'epoch'>,
   cluster: Pick<Cluster, 'shards' | 'candidates' | 'standbyLag'>,
+  reach: GatewayReach,
 ): void {
   metrics.readAll('causeway_shard_epoch', () => [[epoch, shard, name]])
+  metrics.readAll('causeway_shard_gateways', () => [[reach.gateways(), shard]])
+  metrics.readAll('causeway_shard_unreached', () => [[Number(reach.isUnreached()), shard]])
   let reading: Promise<readonly Shard[]> | undefined
   /** One query for the values of a scrape. */
   const shardsNow = (): Promise<readonly Shard[]> =>

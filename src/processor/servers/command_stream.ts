@@ -59,6 +59,8 @@ export interface GatewayProgress {
 
 export interface CommandStreamService {
   readonly handlers: CommandStreamHandlers
+  /** Streams that are open. */
+  open(): number
   /** Resolves when every stream has ended. */
   drain(): Promise<void>
 }
@@ -128,6 +130,7 @@ export function commandStreamService({
   }
   return {
     handlers: { Open: open },
+    open: () => streams.size,
     drain: () =>
       new Promise((resolve) => {
         isDraining = true

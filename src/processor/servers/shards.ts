@@ -121,8 +121,8 @@ const wireShard = ({ shard, holder, isConnected, address, ...counts }: Shard): S
   ...(counts.settingsFault === null ? {} : { settings_fault: wireFault(counts.settingsFault) }),
 })
 
-const wireWaiting = ({ name, address, prefers, cannotTake }: WaitingProcessor) => ({
-  ...{ name, address },
+const wireWaiting = ({ name, address, prefers, gateways, cannotTake }: WaitingProcessor) => ({
+  ...{ name, address, gateways },
   ...(prefers === null ? {} : { prefers }),
   cannot_take: Object.entries(cannotTake).map(([shard, reason]) => ({ shard, reason })),
 })

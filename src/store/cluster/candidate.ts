@@ -34,6 +34,8 @@ export interface CandidateOptions<Books> {
   readonly booksVersion: number
   /** `host:port` for gateways. */
   readonly address: string
+  /** Gateways that are connected to it. */
+  readonly gateways: () => number
   /** Kids of its master keys; read at each take-over. */
   readonly masterKeys: () => readonly string[]
   /** Monotonic, milliseconds. */
@@ -41,8 +43,8 @@ export interface CandidateOptions<Books> {
   readonly pause: (ms: number) => Promise<void>
   /** Takes over the books from the owner that was seen. @throws TakenByAnother */
   readonly open: (schema: SchemaOptions) => Promise<Books>
-  /** Called once when it has to wait. */
-  readonly onWaiting: () => void
+  /** Called once when it has to wait, before its first heartbeat. */
+  readonly onWaiting: () => void | Promise<void>
   readonly log: Logger
 }
 
@@ -54,7 +56,7 @@ export interface OwnedShard<Books> {
 export async function awaitShard<Books>(
   options: CandidateOptions<Books>,
 ): Promise<OwnedShard<Books>> {
-  const { cluster, shard: prefers, holder, address, elapsed, pause, onWaiting, log } = options
+  const { cluster, shard: prefers, holder, elapsed, pause, onWaiting, log } = options
   const watches = new Map<string, LeaseWatch>()
   const watchOf = (shard: string): LeaseWatch => {
     const known = watches.get(shard)
@@ -79,15 +81,19 @@ export async function awaitShard<Books>(
       await checkShards(seen)
       void cluster.checkServer().catch((error: unknown) => (fault = error as Error))
     }
-    if (looks % HEARTBEAT_EVERY === 0)
-      await cluster.beatWaiting({ address, prefers: prefers ?? null, gateways: 0, cannotTake })
     if (looks === 0) {
       const wanted = prefers ?? 'any'
       log.info({ shard: wanted, owners: ownersIn(seen) }, 'candidate: waiting for a shard')
-      onWaiting()
+      await onWaiting()
     }
+    if (looks % HEARTBEAT_EVERY === 0) await cluster.beatWaiting(waiting())
     await pause(LOOK_EVERY_MS)
     if (fault !== undefined) throw fault
+  }
+
+  function waiting(): Waiting {
+    const gateways = options.gateways()
+    return { address: options.address, prefers: prefers ?? null, gateways, cannotTake }
   }
 
   async function taken(from: SeenShard): Promise<OwnedShard<Books> | undefined> {

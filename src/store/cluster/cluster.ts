@@ -20,6 +20,7 @@ import type { Connection } from '../postgres/connection.js'
 import { checkTimeline, connectToPrimary, parseStoreUrl } from '../postgres/connection.js'
 import { migrate, type SchemaDefinition } from '../postgres/migrate.js'
 import { isSessionOf } from '../postgres/lease.js'
+import { columnsOf, fromStored, type Row, type StoredRow } from '../tables.js'
 import type { SeenShard } from './lease_watch.js'
 import { NO_TIMELINES, type Timelines } from '../postgres/timelines.js'
 import { settingsOn, type ClusterSettings, type SettingsFault } from './settings.js'
@@ -80,6 +81,8 @@ export interface Cluster extends ClusterSettings, WaitingProcessors {
   seenShards(): Promise<readonly SeenShard[]>
   /** Kids of the master keys that the books of a shard need. */
   masterKeysOf(shard: string): Promise<readonly string[]>
+  /** The gateways among the stored callers of all shards. */
+  storedGateways(): Promise<readonly Row<'callers'>[]>
   /**
    * Publishes the address of the owner and ends the move of its shard.
    *
@@ -122,6 +125,8 @@ const SHARDS = `SELECT shard, address, moves, move_to AS "moveTo",
 const FAULTS = `SELECT shard, version, cause, kind, key
   FROM settings_faults JOIN settings USING (version)`
 const HAS_KEYS = 'SELECT to_regclass(?) IS NOT NULL AS "isThere"'
+const CALLER_TABLES = `SELECT shard FROM shards
+  WHERE to_regclass(shard || '.callers') IS NOT NULL ORDER BY shard`
 const MOVE_OF = 'SELECT move_to AS "moveTo" FROM shards WHERE shard = ?'
 const ANNOUNCE = `UPDATE shards SET epoch = CASE WHEN epoch < ?2 THEN ?2 ELSE epoch END,
   holder = ?3, address = ?4,
@@ -286,6 +291,12 @@ export function clusterOn(
       )
       return rows.map(({ kid }) => kid)
     },
+    storedGateways: async () => {
+      const tables = await connection.all<{ shard: string }>(CALLER_TABLES)
+      if (tables.length === 0) return []
+      const all = tables.map(({ shard }) => gatewaysIn(shard)).join(' UNION ALL ')
+      return (await connection.all<StoredRow>(all)).map((row) => fromStored('callers', row))
+    },
     announce: async (shard, epoch, address, isRestored = false) =>
       (await connection.run(ANNOUNCE, [shard, epoch, name, address, Number(isRestored)])) > 0,
     moveOf: async (shard) =>
@@ -320,6 +331,9 @@ const ownerOf = (shard: string): string =>
   `SELECT '${shard}' AS shard, epoch, holder, beat, session, schema_version AS "booksVersion",
      (SELECT application_name FROM pg_stat_activity WHERE pid = session) AS "sessionName"
    FROM ${shard}.owner`
+
+const gatewaysIn = (shard: string): string =>
+  `SELECT ${columnsOf('callers')} FROM ${shard}.callers WHERE kind = 'gateway'`
 
 const appliedIn = ({ shard }: Pick<ShardRow, 'shard'>): string =>
   `SELECT '${shard}' AS shard, coalesce(max(version), 0) AS version FROM ${shard}.applied_settings`

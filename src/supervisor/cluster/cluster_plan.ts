@@ -192,6 +192,7 @@ export async function planCluster(options: PlanOptions): Promise<ClusterPlan> {
         MASTER_KEY_FILE: masterKeyFile,
         GRPC_HOST: LOOPBACK,
         GRPC_PORT: String(portOf(name)),
+        GRPC_ADVERTISE: await route('gateway', name, addressOf(name)),
         RAIL_ADDRESS: await route(name, 'rail', addressOf('rail')),
       })
       const describe = (info: ReadyInfo): string =>

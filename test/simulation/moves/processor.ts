@@ -96,7 +96,7 @@ const CLOSE_WITHIN_MS = 5_000
 
 export const update = (more: Partial<PartnerUpdate__Output>): PartnerUpdate__Output => ({
   ...{ partners: [], token_keys: [], gone: [], shards: [], addresses: [] },
-  ...{ complete: false, shard: '', epoch: '0' },
+  ...{ complete: false, waiting: false, shard: '', epoch: '0' },
   ...more,
 })
 
@@ -255,6 +255,7 @@ export function startClusterProcess(options: ClusterProcessOptions): ClusterProc
     const owned = await awaitShard({
       ...{ cluster: { ...cluster, seenShards }, url: '', holder, shard: own, elapsed, pause, log },
       ...{ booksVersion: 1, address: `${name}:1` },
+      gateways: () => 0,
       masterKeys: () => [],
       onWaiting: () => undefined,
       open: async (schema) => {
@@ -279,11 +280,11 @@ export function startClusterProcess(options: ClusterProcessOptions): ClusterProc
     held.onFailure(stop)
     await scheduler.inOrder('load', () => load(owned.shard))
     const { epoch } = held.ownership()
-    const member = await createMember({ cluster, shard, epoch, pause, log })
+    const member = await createMember({ cluster, shard, epoch, elapsed, pause, log })
     member.onFailure(stop)
     member.onMove(() => void moveAway(member).catch(stop))
     isServing = true
-    await member.serve(`${name}:1`, false)
+    await member.serve(`${name}:1`, false, () => streams.size)
   }
   void start().catch(stop)
 

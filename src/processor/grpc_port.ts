@@ -1,0 +1,39 @@
+/**
+ * The gRPC port of a processor: how calls without access and malformed ones are answered, and how
+ * soon a client that is gone is noticed.
+ *
+ * Does not own: the services (server, candidate_server).
+ */
+import type { Callers } from '../auth/callers.js'
+import { createRpcAccess } from '../auth/rpc_access.js'
+import { violationAt } from '../api/checks/schema_violation.js'
+import { HOUR, SECOND } from '../base/clock.js'
+import { createGrpcServer, type GrpcServer } from '../base/grpc_server.js'
+import type { GrpcTls } from '../base/grpc_tls.js'
+import { CLEAN_TEXT_RULE } from '../base/text.js'
+import { grpcError } from './servers/grpc_error.js'
+import { fieldViolation } from './servers/status_details.js'
+
+/** An owner counts the gateways that reach it, so one that is cut off must be noticed soon. */
+const KEEPALIVE_MS = 5 * SECOND
+/** As long as a gateway waits for the processor. */
+const KEEPALIVE_TIMEOUT_MS = 8 * SECOND
+
+export function openGrpcPort(callers: Callers, tls: GrpcTls): GrpcServer {
+  return createGrpcServer({
+    access: createRpcAccess(callers),
+    unauthenticated: grpcError('authentication_failed'),
+    denied: grpcError('permission_denied'),
+    tooSlow: grpcError('timeout'),
+    malformed: (path) => {
+      const violation = violationAt(path, CLEAN_TEXT_RULE)
+      return grpcError('invalid_request', [fieldViolation('', violation)])
+    },
+    tls,
+    options: {
+      'grpc.max_connection_idle_ms': HOUR,
+      'grpc.keepalive_time_ms': KEEPALIVE_MS,
+      'grpc.keepalive_timeout_ms': KEEPALIVE_TIMEOUT_MS,
+    },
+  })
+}
