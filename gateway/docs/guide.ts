@@ -67,6 +67,8 @@ const OUTLINE: readonly Outline[] = [
   guide('units', 'Units', 'Units'),
   guide('operations', 'Operations', 'Operations'),
   guide('sandbox', 'Sandbox', 'Sandbox'),
+  guide('going-live', 'Going live', 'Going live'),
+  guide('compatibility', 'Compatibility', 'Compatibility'),
   client('node', 'Node and TypeScript', NODE_FILE),
   client('python', 'Python', PYTHON_FILE),
   client('collections', 'Bruno and Postman', NODE_FILE, 'Collection for Bruno and Postman'),

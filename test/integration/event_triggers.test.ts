@@ -1,7 +1,8 @@
-/** In the sandbox a partner can trigger every event type, as the table of the guide says. */
+/** Calls send the events that the tables of the guide name, and every type can be triggered. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { ROUTES } from '../../gateway/app.js'
 import { EVENT_TYPES } from '../../src/base/event_types.js'
 import { projectRoot } from '../../src/base/project_root.js'
 import { assertCleanAudit } from '../support/audit.js'
@@ -9,7 +10,7 @@ import { eventually } from '../support/eventually.js'
 import { partnerOf, withKey } from '../support/partner.js'
 import { payByQr, payOut, untilStatus } from '../support/payments.js'
 import { receiverOf } from '../support/receiver.js'
-import { anIntent, aPayout } from '../support/requests.js'
+import { anIntent, aPayout, promptPayQr } from '../support/requests.js'
 import { startStack } from '../support/stack.js'
 import { tempFolder } from '../support/temp_folder.js'
 
@@ -102,6 +103,35 @@ async function newTypes(): Promise<string[]> {
     if (!page.has_more) return types
   }
 }
+
+void t.test('the guide has the events of every call that changes something', (t) => {
+  const [, table = ''] = /\| Call \| Event \| .+\n\|(?:---\|)+\n((?:\|.*\n)+)/.exec(guide) ?? []
+  const rows = table.trim().split('\n')
+  const calls = rows.map((row) => /^\| `([^`]+)` \|/.exec(row)?.[1])
+  const changes = ROUTES.filter(({ auth, method }) => auth !== 'none' && method !== 'GET')
+  t.same(calls.sort(), changes.map(({ method, path }) => `${method} ${path}`).sort())
+  const named = [...table.matchAll(/`([a-z_]+\.[a-z_]+)`/g)].map(([, type = '']) => type)
+  const others = ['balance.low', 'webhook_endpoint.deliveries_dead']
+  t.same([...new Set([...named, ...others])].sort(), [...EVENT_TYPES].sort())
+  t.end()
+})
+
+void t.test('creates and changes without an event in the table send none', async (t) => {
+  const endpoint = `/v1/webhook_endpoints/${receiver.endpointId}`
+  const { intent_id: id = '', session_token: token = '' } = await create('quiet')
+  const { kyc_attestation: kyc, sanctions_attestation: sanctions } = anIntent()
+  const again = { kyc_attestation: kyc, sanctions_attestation: sanctions }
+  await post(`${intent(id)}/session`, { partner_user_id: 'quiet', ...again })
+  const scan = { qr_payload: promptPayQr(), local_amount_minor_units: '36000' }
+  t.equal((await partner.session(token).request('POST', `${intent(id)}/scan`, scan)).status, 200)
+  const { id: beneficiary = '' } = await post('/v1/beneficiaries', aPayout().beneficiary!)
+  await post(`/v1/beneficiaries/${beneficiary}/disable`)
+  await post('/v1/funding/deposits', { amount: '100', currency: 'USD' })
+  const change = await partner.request('PATCH', endpoint, { description: 'quiet' })
+  t.equal(change.status, 200)
+  await post(`${endpoint}/rotate_secret`)
+  t.same(await newTypes(), [])
+})
 
 for (const type of EVENT_TYPES) {
   void t.test(`${type} is triggered`, async (t) => {
