@@ -43,7 +43,7 @@ export interface CandidateOptions<Books> {
   readonly pause: (ms: number) => Promise<void>
   /** Takes over the books from the owner that was seen. @throws TakenByAnother */
   readonly open: (schema: SchemaOptions) => Promise<Books>
-  /** Called once when it has to wait, before its first heartbeat. */
+  /** Called once when it has to wait. */
   readonly onWaiting: () => void | Promise<void>
   readonly log: Logger
 }
@@ -81,12 +81,12 @@ export async function awaitShard<Books>(
       await checkShards(seen)
       void cluster.checkServer().catch((error: unknown) => (fault = error as Error))
     }
+    if (looks % HEARTBEAT_EVERY === 0) await cluster.beatWaiting(waiting())
     if (looks === 0) {
       const wanted = prefers ?? 'any'
       log.info({ shard: wanted, owners: ownersIn(seen) }, 'candidate: waiting for a shard')
       await onWaiting()
     }
-    if (looks % HEARTBEAT_EVERY === 0) await cluster.beatWaiting(waiting())
     await pause(LOOK_EVERY_MS)
     if (fault !== undefined) throw fault
   }
