@@ -48,11 +48,14 @@ export function readRails(settings: RailSettings): ConfiguredRails {
     const entry = sandboxRail(settings.ALLOW_SANDBOX_RAIL_IN_PRODUCTION === 'yes')
     return [{ ...entry, address, token, tls: null, isIncluded: true }]
   }
-  const listed = entriesIn(file, textOf(file))
+  const text = textOf(file)
+  const listed = entriesIn(file, text)
+  const lines = linesOfEntries(text)
   const faults: string[] = []
   const read = listed.map((given, i) => {
     const name = isRecord(given) && typeof given['name'] === 'string' ? ` (${given['name']})` : ''
-    const tell = (rule: string): void => void faults.push(`rail ${i + 1}${name}: ${rule}`)
+    const place = `line ${lines[i]}, rail ${i + 1}${name}`
+    const tell = (rule: string): void => void faults.push(`${place}: ${rule}`)
     return railIn(given, { settings, folder: dirname(resolve(file)), tell })
   })
   const rails = read.filter((rail) => rail !== undefined)
@@ -84,6 +87,25 @@ function entriesIn(file: string, text: string): readonly unknown[] {
     return value['rails'] as readonly unknown[]
   }
   throw new SettingsError(`RAILS_FILE ${file} must be {"rails": […]}`)
+}
+
+/** The line on which each element of `{"rails": […]}` begins, from 1. @param text such JSON */
+function linesOfEntries(text: string): readonly number[] {
+  const lines: number[] = []
+  let [line, depth, isNext] = [1, 0, false]
+  for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"|[[\]{},\n]|[^[\]{},\s"]+/g)) {
+    if (token === '\n') line += 1
+    else if (token === ',') isNext = depth === 2
+    else {
+      if (isNext && token !== ']') lines.push(line)
+      isNext = false
+      if (token === '[' || token === '{') {
+        depth += 1
+        isNext = depth === 2
+      } else if (token === ']' || token === '}') depth -= 1
+    }
+  }
+  return lines
 }
 
 /** Node tells the position within the text in its message, and not for every fault. */

@@ -87,7 +87,7 @@ const FAULTS: readonly (readonly [rails: readonly unknown[], sentence: RegExp])[
   [[BANK, { ...BANK, name: 'bank_b' }], /two rails have the address localhost:50100/],
 ]
 
-t.test('each fault is a sentence with the rail and the rule', async (t) => {
+t.test('each fault is a sentence with the line, the rail and the rule', async (t) => {
   for (const [rails, sentence] of FAULTS) {
     const read = (): unknown => readFrom(t, JSON.stringify({ rails }))
     t.throws(read, { name: 'SettingsError', message: sentence }, JSON.stringify(rails))
@@ -103,6 +103,24 @@ t.test('each fault is a sentence with the rail and the rule', async (t) => {
     { message: /rail 1 .*\n.*rail 2 / },
     'all of them',
   )
+  const lines = (text: string): string[] => {
+    try {
+      readFrom(t, text)
+    } catch (error) {
+      return [...(error as Error).message.matchAll(/, (line \d+, rail \d+)/g)].map(
+        ([, line]) => line!,
+      )
+    }
+    return []
+  }
+  t.same(lines(JSON.stringify({ rails: [7, { name: '[{,\n"' }] }, null, 2)).slice(0, 2), [
+    ...['line 3, rail 1', 'line 4, rail 2'],
+  ])
+  t.same(lines('{"rails":\n[\n\n null , [\n7], {"tls": {\n}}, "x\\",[",\n0]}'), [
+    ...['line 4, rail 1', 'line 4, rail 2'],
+    ...Array<string>(4).fill('line 5, rail 3'),
+    ...['line 6, rail 4', 'line 7, rail 5'],
+  ])
 })
 
 t.test('a file of another form', async (t) => {
