@@ -17,7 +17,9 @@ import { openJournal, type Journal } from '../../src/rails/sandbox/journal.js'
 import { startSandboxRail } from '../../src/rails/sandbox/server.js'
 import { withEveryRole } from '../support/callers.js'
 import { check, namesOf } from './check_harness.js'
+import { aFaultyAdapter } from './faulty_adapter.js'
 import { aRail, log, random, shortFolder, TOKEN } from './harness.js'
+import { WIRE_FAULTS, type PlantedFault } from './wire_faults.js'
 
 t.setTimeout(0)
 
@@ -139,10 +141,28 @@ async function demandFound(t: Test, line: string, fault: Fault): Promise<void> {
   t.same(namesOf(results, 'fail'), [line], line)
 }
 
+/** Beside the line of the fault there is one that it does not touch. */
+async function demandFoundOnWire(t: Test, { fault, line, plant }: PlantedFault): Promise<void> {
+  const only = ['executed', 'query_known', line]
+  const results = await check(t, { ...(await aFaultyAdapter(t, plant)), patienceMs: 4_000, only })
+  t.same(namesOf(results, 'fail'), [line], fault)
+}
+
+/** The server that plants faults has none itself. */
+async function demandPassOnWire(t: Test): Promise<void> {
+  const only = WIRE_FAULTS.map(({ line }) => line)
+  const results = await check(t, { ...(await aFaultyAdapter(t, () => () => ({}))), only })
+  t.equal(namesOf(results, 'pass').length, results.length, 'without a fault it passes')
+}
+
 // At once: they mostly wait for late executions.
 void t.test('the sandbox rail passes every line; a fault is found by its line only', async (t) => {
   const faulty = Object.entries(FAULTS)
-  await Promise.all([demandPass(t), ...faulty.map(([line, fault]) => demandFound(t, line, fault))])
+  await Promise.all([
+    ...[demandPass(t), demandPassOnWire(t)],
+    ...faulty.map(([line, fault]) => demandFound(t, line, fault)),
+    ...WIRE_FAULTS.map((planted) => demandFoundOnWire(t, planted)),
+  ])
 })
 
 void t.test('without a restart and without behaviors lines are skipped, not passed', async (t) => {
