@@ -208,7 +208,7 @@ export const SETTINGS = {
   SCREENING_TIMEOUT_MS: whole(
     300,
     10,
-    5_000,
+    4_000,
     'time to wait for the screening service; then a payout is held, a confirm refused',
   ),
   SCREENING: oneOf(

@@ -15,6 +15,7 @@ import type { Logger } from '../base/log.js'
 import { contracts } from '../base/protos.js'
 import { readTokenFile } from '../base/secret_file.js'
 import type { Settings } from '../base/settings.js'
+import { withRecentDecisions } from './recent_decisions.js'
 import { isDecision, type Outcome, type Screening } from './screening.js'
 
 /** Failures in a row before the first warning. */
@@ -51,13 +52,14 @@ export function screeningOf(
     GRPC_TLS_KEY_FILE: settings.SCREENING_TLS_KEY_FILE,
     GRPC_TLS_CA_FILE: settings.SCREENING_TLS_CA_FILE,
   }
-  return connectScreening({
+  const connected = connectScreening({
     address,
     token: tokenFile === '' ? settings.SCREENING_TOKEN : readTokenFile(tokenFile),
     tls: files.GRPC_TLS_CERT_FILE === '' ? own : openGrpcTls(files, log),
     timeoutMs: settings.SCREENING_TIMEOUT_MS,
     log,
   })
+  return { ...connected, ...withRecentDecisions(connected) }
 }
 
 export function connectScreening(connection: ScreeningConnection): ConnectedScreening {

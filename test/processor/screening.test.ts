@@ -30,6 +30,8 @@ import {
   screeningOf,
   type ConnectedScreening,
 } from '../../src/screening/client.js'
+import { withRecentDecisions } from '../../src/screening/recent_decisions.js'
+import type { Outcome } from '../../src/screening/screening.js'
 import { startScreening, type ScreeningServer } from '../../src/screening/sandbox/server.js'
 import { createAuthority, writeTlsFiles } from '../support/certificates.js'
 import { eventually } from '../support/eventually.js'
@@ -101,7 +103,10 @@ interface Screened {
   run(command: Command): Promise<Answer>
 }
 
-async function screened(t: Test, { timeoutMs = 5_000, token = TOKEN } = {}): Promise<Screened> {
+async function screened(
+  t: Test,
+  { timeoutMs = 5_000, token = TOKEN, recent = false } = {},
+): Promise<Screened> {
   const world = await createWorld(t)
   const service = await serve(t)
   const logged: unknown[] = []
@@ -114,7 +119,7 @@ async function screened(t: Test, { timeoutMs = 5_000, token = TOKEN } = {}): Pro
   const outcomes: string[] = []
   const front = createScreenedPipeline(
     { submit: (work) => world.submit(work), idle: () => Promise.resolve() },
-    screening,
+    recent ? withRecentDecisions(screening) : screening,
     { now: () => 0, screened: (purpose, outcome) => void outcomes.push(`${purpose} ${outcome}`) },
   )
   const run = (command: Command): Promise<Answer> =>
@@ -178,6 +183,47 @@ void t.test('a rejected payout changes nothing, and its key asks the same questi
   await world.rebuild()
   await run(createPayout(DEMO, request))
   t.equal(service.asked[3]!.id, first!.id, 'also after a restart')
+})
+
+void t.test('a key that is asked again gets the same decision', async (t) => {
+  const { service, run } = await screened(t, { recent: true })
+  const request = payout()
+  const pay = async (over: object = {}): Promise<string> =>
+    codeOf(await run(createPayout(DEMO, { ...request, ...over })))
+  service.screen = deciding('risk_rejected')
+  t.equal(await pay(), 'risk_rejected')
+  service.screen = deciding('compliance_rejected')
+  t.equal(await pay(), 'risk_rejected', 'also when the service would decide otherwise')
+  t.equal(service.asked.length, 1)
+  t.equal(
+    await pay({ amount: '12600000' }),
+    'compliance_rejected',
+    'another content is asked about',
+  )
+  t.equal(await pay({ idempotency_key: 'another' }), 'compliance_rejected', 'so is another key')
+})
+
+void t.test('decisions are kept, up to a bound, and no other outcome', async (t) => {
+  const asked: string[] = []
+  const outcomes: Outcome[] = ['late', 'error', 'malformed', 'pass', 'risk_rejected']
+  const { ask } = withRecentDecisions(
+    {
+      ask: ({ id = '' }) => {
+        asked.push(id)
+        return Promise.resolve(outcomes[asked.length - 1] ?? 'compliance_rejected')
+      },
+    },
+    2,
+  )
+  const outcomesOf = async (ids: string): Promise<Outcome[]> => {
+    const found: Outcome[] = []
+    for (const id of ids) found.push(await ask({ id }))
+    return found
+  }
+  t.same(await outcomesOf('aaaa'), ['late', 'error', 'malformed', 'pass'])
+  t.same(await outcomesOf('aba'), ['pass', 'risk_rejected', 'pass'])
+  t.same(await outcomesOf('cab'), ['compliance_rejected', 'pass', 'compliance_rejected'])
+  t.equal(asked.join(''), 'aaaabcb', 'the least recently used one is forgotten')
 })
 
 void t.test('without an answer a payout is held with its cause', async (t) => {
@@ -274,7 +320,7 @@ void t.test('over TLS, with the files and the token file of the settings', async
     SCREENING_TLS_CERT_FILE: files.GRPC_TLS_CERT_FILE,
     SCREENING_TLS_KEY_FILE: files.GRPC_TLS_KEY_FILE,
     SCREENING_TLS_CA_FILE: files.GRPC_TLS_CA_FILE,
-    SCREENING_TIMEOUT_MS: '5000',
+    SCREENING_TIMEOUT_MS: '4000',
   }
   const ask = (settings: Record<string, string>, request: object): Promise<string> => {
     const screening = screeningOf(readSettings(settings, ''), CLEARTEXT, silent)!
