@@ -41,9 +41,9 @@ export const NODE_FLAGS: Readonly<Record<string, readonly string[]>> = {
 
 const GATEWAY = 'gateway/main.js'
 export const CONSOLE = 'src/console/main.js'
-const SCREENING = 'src/screening/sandbox/main.js'
+export const SCREENING = 'src/screening/sandbox/main.js'
 /** Replaced by a stop and a start. */
-const STOPPED_BEFORE: readonly OwnProgram[] = [
+export const STOPPED_BEFORE: readonly OwnProgram[] = [
   ...([CONSOLE, SCREENING, 'src/rails/switch/main.js'] as const),
 ]
 /** Printed at the start: the included rail moves no real money. */

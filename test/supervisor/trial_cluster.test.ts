@@ -29,7 +29,7 @@ import { operatorsOf } from '../support/operators.js'
 import { withKey } from '../support/partner.js'
 import { noPostgres } from '../support/postgres_server.js'
 import { isAlive } from '../support/program.js'
-import { anIntent } from '../support/requests.js'
+import { anIntent, aPayout } from '../support/requests.js'
 import { environmentOf } from '../support/supervised_stack.js'
 import { tempFolder } from '../support/temp_folder.js'
 
@@ -50,7 +50,7 @@ const none = (): void => undefined
 const cluster = await createTrialCluster({
   environment: environmentOf({
     ...{ HTTP_PORT: '0', OPS_PORT: '0', CONSOLE_PORT: '0', DATA_DIR: dataDir },
-    ...{ RATE_LIMIT: 'off', WEBHOOK_ALLOW_PRIVATE: 'true' },
+    ...{ RATE_LIMIT: 'off', WEBHOOK_ALLOW_PRIVATE: 'true', SCREENING: 'sandbox' },
   }),
   data,
   clock: systemClock,
@@ -106,6 +106,7 @@ void t.test('partners of both shards are served through both gateways', async (t
       ['nats-2', 'nats'],
       ['nats-3', 'nats'],
       ['rail', 'rail'],
+      ['screening', 'screening'],
       ['processor-1', 'processor'],
       ['processor-2', 'processor'],
       ['processor-3', 'processor'],
@@ -130,6 +131,16 @@ void t.test('partners of both shards are served through both gateways', async (t
   const [one = '', two = ''] = gateways
   t.equal(await create({}, one, 1), await create({}, two, 1), 'one intent under one key')
   t.equal(await create(second, one, 1), await create(second, two, 1))
+})
+
+void t.test('payouts are screened', async (t) => {
+  const { amount, currency, beneficiary } = aPayout()
+  const payout = { amount, currency, beneficiary, reference: 'sandbox:risk' }
+  const partner = connect(credentialsOf(sandbox, 'Service'))
+  const { body } = await partner.request('POST', '/v1/payouts', payout, withKey('screened'))
+  t.match(body, { error: { code: 'risk_rejected' } })
+  const page = await (await fetch(`${sandbox.ops_url}/metrics`)).text()
+  t.match(page, /causeway_screening_duration_seconds_count\{[^}]*"risk_rejected"[^}]*\} 1\n/)
 })
 
 void t.test('the console is of both shards', async (t) => {
@@ -173,7 +184,8 @@ void t.test('Prometheus sees every process and shard', { skip: skipsPrometheus }
   }
   const seen = [...(await prometheus.query('causeway_build_info')).keys()]
   const processes = seen.map((labels) => (JSON.parse(labels) as { process: string }).process)
-  const ours = members().filter(({ role }) => role !== 'nats' && role !== 'postgres')
+  const measured = ['gateway', 'processor', 'webhooks', 'rail']
+  const ours = members().filter(({ role }) => measured.includes(role))
   t.same(processes.sort(), [...ours.map(({ name }) => name), 'supervisor'].sort())
 })
 

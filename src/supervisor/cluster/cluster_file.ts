@@ -8,7 +8,8 @@ import { writeSecretFile } from '../../base/secret_file.js'
 export const CLUSTER_FILE = 'cluster.json'
 
 export const CLUSTER_ROLES = [
-  ...(['gateway', 'processor', 'webhooks', 'rail', 'nats', 'postgres'] as const),
+  ...(['gateway', 'processor', 'webhooks', 'rail', 'screening'] as const),
+  ...(['nats', 'postgres'] as const),
 ] as const
 export type ClusterRole = (typeof CLUSTER_ROLES)[number]
 

@@ -1,6 +1,6 @@
 /**
  * The programs of the trial cluster: two gateways, three processors, two webhook pools, a rail,
- * three nats-servers and two PostgreSQL servers on one machine.
+ * three nats-servers and two PostgreSQL servers on one machine; a screening service if asked for.
  *
  * - Each program has a data directory of its own, as on a machine of its own.
  * - Two processors have a shard each; the third is a spare. Each takes over any shard that
@@ -24,7 +24,15 @@ import { ensurePassword, natsServer } from '../nats_server.js'
 import { freePort } from '../ports.js'
 import { findPostgres } from '../postgres_server.js'
 import type { Program } from '../program.js'
-import { CONSOLE, NODE_FLAGS, planConsole, POOL, type ConsoleProgram } from '../programs.js'
+import {
+  CONSOLE,
+  NODE_FLAGS,
+  planConsole,
+  POOL,
+  SCREENING,
+  STOPPED_BEFORE,
+  type ConsoleProgram,
+} from '../programs.js'
 import { StartupError } from '../startup_error.js'
 import type { ClusterRole } from './cluster_file.js'
 import { createPostgresPair, POSTGRES_NAMES, type PostgresPair } from './postgres_pair.js'
@@ -89,7 +97,7 @@ export async function planCluster(options: PlanOptions): Promise<ClusterPlan> {
     return folder
   }
   const portOf = await portsFor([
-    ...[...PROCESSORS, ...NATS, ...POSTGRES_NAMES, 'rail'],
+    ...[...PROCESSORS, ...NATS, ...POSTGRES_NAMES, 'rail', 'screening'],
     ...NATS.map((name) => `${name} route`),
   ])
   const addressOf = (name: string): string => `${LOOPBACK}:${portOf(name)}`
@@ -141,7 +149,7 @@ export async function planCluster(options: PlanOptions): Promise<ClusterPlan> {
       arguments: [...flags, join(projectRoot(), '.build', main)],
       environment: { ...forChild(main, addresses), UWS_HTTP_MAX_HEADERS_SIZE: '8192' },
       readyWhen: 'message',
-      ...(main === CONSOLE ? {} : { canReplace: true }),
+      ...(STOPPED_BEFORE.includes(main) ? {} : { canReplace: true }),
     })
   }
 
@@ -182,6 +190,12 @@ export async function planCluster(options: PlanOptions): Promise<ClusterPlan> {
     }),
     describe: () => `${addressOf('rail')}, sandbox bank network`,
   }
+  const isScreened = settings.SCREENING === 'sandbox'
+  const screening: ClusterProgram = {
+    ...{ name: 'screening', role: 'screening', shard: '', address: addressOf('screening') },
+    program: await own('screening', SCREENING, { SCREENING_LISTEN: addressOf('screening') }),
+    describe: () => `${addressOf('screening')}, decides by reference`,
+  }
   const processors = await Promise.all(
     PROCESSORS.map(async (name, index): Promise<ClusterProgram> => {
       const shard = SHARDS[index]
@@ -194,6 +208,9 @@ export async function planCluster(options: PlanOptions): Promise<ClusterPlan> {
         GRPC_PORT: String(portOf(name)),
         GRPC_ADVERTISE: await route('gateway', name, addressOf(name)),
         RAIL_ADDRESS: await route(name, 'rail', addressOf('rail')),
+        ...(isScreened
+          ? { SCREENING_ADDRESS: await route(name, 'screening', addressOf('screening')) }
+          : {}),
       })
       const describe = (info: ReadyInfo): string =>
         info['shard'] === undefined
@@ -233,7 +250,7 @@ export async function planCluster(options: PlanOptions): Promise<ClusterPlan> {
     stages: [
       databases.filter(isPrimary),
       databases.filter((database) => !isPrimary(database)),
-      [...transport, rail],
+      [...transport, rail, ...(isScreened ? [screening] : [])],
       processors.filter(({ name }) => name !== SPARE),
       // Each member has its shard by then.
       [...processors.filter(({ name }) => name === SPARE), ...pools, ...gateways],

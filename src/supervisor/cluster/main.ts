@@ -8,6 +8,7 @@ import { openDataFolder } from '../data_folder.js'
 import { readEnvironment } from '../environment.js'
 import { terminateStaleRun } from '../pid_file.js'
 import { requireFreePorts } from '../ports.js'
+import { refuseUnfitRails } from '../programs.js'
 import { runMain, runUntilStopped } from '../run_until_stopped.js'
 import { RUN_FILE } from '../stack.js'
 import { StartupError } from '../startup_error.js'
@@ -23,6 +24,7 @@ async function main(): Promise<void> {
   if (given.length > 0) {
     throw new StartupError(`make cluster runs servers of its own: unset ${given.join(' and ')}.`)
   }
+  refuseUnfitRails(settings)
   const data = await openDataFolder(settings.DATA_DIR)
   await terminateStaleRun(data.file(RUN_FILE), clock, terminal.info)
   await requireFreePorts({ ...settings, GRPC_PORT: 0, NATS_PORT: 0 })
