@@ -9,6 +9,7 @@ import { LEDGER } from './catalog/ledger.js'
 import { LIFECYCLE } from './catalog/lifecycle.js'
 import { LIMITS } from './catalog/limits.js'
 import { POSTGRES } from './catalog/postgres.js'
+import { RAILS } from './catalog/rails.js'
 import { RECOVERY } from './catalog/recovery.js'
 import { SECOND_OPERATOR } from './catalog/second_operator.js'
 import { TENANCY } from './catalog/tenancy.js'
@@ -24,6 +25,7 @@ export const CATALOG = {
   lifecycle: LIFECYCLE,
   limits: LIMITS,
   postgres: POSTGRES,
+  rails: RAILS,
   recovery: RECOVERY,
   second_operator: SECOND_OPERATOR,
   tenancy: TENANCY,
