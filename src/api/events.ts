@@ -112,11 +112,22 @@ export const EVENT_ANSWERS: Readonly<Record<string, Schema>> = {
     sequence: { type: 'integer', minimum: 1, description: 'Numbers your events without gaps.' },
     event: ref('Event'),
   }),
-  EventList: objectOf('Events after a number, oldest first.', {
-    data: listOf(ref('NumberedEvent'), 'Oldest first.'),
-    next_after: { type: 'integer', minimum: 0, description: 'Pass it as `after`.' },
-    has_more: { type: 'boolean', description: 'False: poll again later.' },
-  }),
+  EventList: objectOf(
+    'Events after a number, oldest first.',
+    {
+      data: listOf(ref('NumberedEvent'), 'Oldest first.'),
+      next_after: { type: 'integer', minimum: 0, description: 'Pass it as `after`.' },
+      has_more: { type: 'boolean', description: 'False: poll again later.' },
+    },
+    {
+      begins_after: {
+        type: 'integer',
+        minimum: 1,
+        description:
+          'Present when events after the given number are no longer kept: the last one of these.',
+      },
+    },
+  ),
 }
 
 export const EVENTS: OperationsOf<'list_events' | 'resend_event'> = {

@@ -27,6 +27,17 @@ export const whole = (
   },
 })
 
+/** A retention in days; 0: for good. */
+export const days = (min: number, about: string): Setting<number> => {
+  const { read } = whole(0, min, 36_500, about)
+  return {
+    fallback: '0',
+    allowed: `a whole number from ${min} to 36500, or 0: for good`,
+    about,
+    read: (text) => (text === '0' ? 0 : read(text)),
+  }
+}
+
 export const oneOf = <const Choice extends string>(
   choices: readonly Choice[],
   fallback: Choice,

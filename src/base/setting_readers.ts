@@ -60,6 +60,8 @@ export const SETTINGS_READ_BY = {
     ...(['REVIEW_TTL_S', 'DUPLICATE_SCAN_WINDOW_S', 'SPREAD_BPS', 'RATE_MAX_AGE_S'] as const),
     ...(['TH_LIMIT_TRANSACTION_THB', 'TH_LIMIT_DAY_THB', 'TH_LIMIT_MONTH_THB'] as const),
     ...(['TH_MINIMUM_SATANG', 'VN_MINIMUM_VND', 'SECOND_OPERATOR_FROM'] as const),
+    ...(['EVENTS_KEEP_DAYS', 'IDEMPOTENCY_KEYS_KEEP_DAYS', 'PAYOUT_KEYS_KEEP_DAYS'] as const),
+    'REQUESTS_KEEP_DAYS',
   ],
   'actors/webhook/main.js': [
     ...(['PROCESSOR_ADDRESS', 'PROCESSORS', 'PROCESSOR_TOKEN'] as const),

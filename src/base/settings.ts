@@ -14,6 +14,7 @@ import {
   addresses,
   ADDRESSES,
   CALLER,
+  days,
   host,
   hosts,
   list,
@@ -294,6 +295,19 @@ export const SETTINGS = {
     'how long a pool keeps delivered webhooks and their attempts',
   ),
   WEBHOOK_KEEP_DEAD_DAYS: whole(30, 30, 3_650, 'the same of dead ones, which can be redriven'),
+  EVENTS_KEEP_DAYS: days(
+    31,
+    'how long events of ended payments stay in the feed, at least; longer than webhooks',
+  ),
+  IDEMPOTENCY_KEYS_KEEP_DAYS: days(
+    31,
+    'how long idempotency keys of all but payouts are kept: a later repetition is a new request',
+  ),
+  PAYOUT_KEYS_KEEP_DAYS: days(
+    365,
+    "how long payouts' idempotency keys are kept: a later repetition pays a second time",
+  ),
+  REQUESTS_KEEP_DAYS: days(31, 'how long `find` knows what a request changed besides payments'),
   WEBHOOK_BACKOFF_SCALE_PCT: whole(100, 0, 100, 'scales the retry schedule for tests, percent'),
   DISK_RESERVE_MB: whole(
     256,

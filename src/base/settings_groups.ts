@@ -95,6 +95,12 @@ export const SETTINGS_GROUPS: Readonly<Record<string, readonly SettingName[]>> =
     'WEBHOOK_KEEP_DEAD_DAYS',
     'WEBHOOK_BACKOFF_SCALE_PCT',
   ],
+  Retention: [
+    'EVENTS_KEEP_DAYS',
+    'IDEMPOTENCY_KEYS_KEEP_DAYS',
+    'PAYOUT_KEYS_KEEP_DAYS',
+    'REQUESTS_KEEP_DAYS',
+  ],
   'Sandbox only': [
     'SCREENING',
     'SCREENING_LISTEN',

@@ -163,6 +163,13 @@ function contradictions(settings: Settings): string[] {
       faults.push(cleartextFault('GRPC_HOST', settings.GRPC_HOST))
     }
   }
+  const ofWebhooks = Math.max(settings.WEBHOOK_KEEP_DELIVERED_DAYS, settings.WEBHOOK_KEEP_DEAD_DAYS)
+  if (settings.EVENTS_KEEP_DAYS > 0 && settings.EVENTS_KEEP_DAYS <= ofWebhooks) {
+    faults.push(
+      `EVENTS_KEEP_DAYS=${settings.EVENTS_KEEP_DAYS} is not allowed: webhooks are kept for ` +
+        `${ofWebhooks} days, and their events longer`,
+    )
+  }
   const both = settings.SANDBOX_HOSTS.filter((host) => settings.PRODUCTION_HOSTS.includes(host))
   for (const host of both) faults.push(`${host} is in SANDBOX_HOSTS and in PRODUCTION_HOSTS`)
   return faults

@@ -714,6 +714,11 @@ export interface components {
       readonly next_after: number
       /** @description False: poll again later. */
       readonly has_more: boolean
+      /**
+       * @description Present when events after the given number are no longer kept: the last one of
+       * these.
+       */
+      readonly begins_after?: number
     }
     /** @description The delivery of one event to one endpoint, with its attempts. */
     readonly Delivery: {

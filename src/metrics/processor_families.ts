@@ -28,6 +28,10 @@ export const PIPELINE_FAMILIES = {
 
 export const BOOKS_FAMILIES = {
   causeway_backup_age_seconds: gauge('Age of the newest backup; +Inf when there is none'),
+  causeway_expired_rows_total: counter(
+    'Rows deleted when their retention had ended: `events`, `idempotency_keys`, `requests`',
+    'rows',
+  ),
   causeway_recovery_mode: gauge('1 in recovery mode: writes are refused'),
   causeway_submissions_stopped: gauge('1 while nothing is submitted to the rail'),
   causeway_books_unverified: gauge('1 while writes wait for a word of the rail or the bus'),

@@ -53,6 +53,7 @@ import { createOpenWorkMonitor } from './background/open_work_monitor.js'
 import { createOrphanInquiries } from './background/orphan_inquiries.js'
 import { createRailLinks } from './background/rail_links.js'
 import { createRelay, type Relay } from './background/relay.js'
+import { createRetention } from './background/retention.js'
 import { createStuckPaymentMonitor } from './background/stuck_payment_monitor.js'
 import { createTimers } from './background/timers.js'
 import { isReadOnly, loadMemory } from './cache/memory.js'
@@ -257,6 +258,15 @@ const timers = createTimers({
 })
 const keyExpiry = createKeyExpiry({ clock, memory, pipeline })
 const keyIndexMoves = createKeyIndexMoves({ memory, pipeline })
+const retention = createRetention({
+  ...{ clock, memory, pipeline, log, lists: store.lists },
+  keep: {
+    events: settings.EVENTS_KEEP_DAYS,
+    payoutKeys: settings.PAYOUT_KEYS_KEEP_DAYS,
+    otherKeys: settings.IDEMPOTENCY_KEYS_KEEP_DAYS,
+    requests: settings.REQUESTS_KEEP_DAYS,
+  },
+})
 const orphanInquiries = createOrphanInquiries({ memory, rails: rail.all() })
 const sharedSettings =
   member && !recovery.isActive
@@ -321,7 +331,19 @@ if (settings.STORE_URL === '') {
   reportStoreFile(metrics, dataFile(settings, FILES.processorDatabase))
 }
 registerMetrics(metrics, {
-  ...{ pipeline, memory, rules, bus, timers, stuckPaymentMonitor, openWork, recovery, disk, clock },
+  ...{
+    pipeline,
+    memory,
+    rules,
+    bus,
+    timers,
+    stuckPaymentMonitor,
+    openWork,
+    recovery,
+    disk,
+    clock,
+    retention,
+  },
   store: books,
   backlog: () => relay?.backlog(),
   backupAgeSeconds: () => backupAgeSeconds(dataFile(settings, FILES.lastBackup), clock.now()),
@@ -343,6 +365,7 @@ stopNow = async () => {
   keyExpiry.stop()
   keyIndexMoves.stop()
   orphanInquiries.stop()
+  await retention.stop()
   await timers.stop()
   await sharedSettings?.stop()
   await stuckPaymentMonitor.stop()
@@ -443,6 +466,7 @@ async function startBackgroundWork(): Promise<void> {
   timers.start()
   keyExpiry.start()
   keyIndexMoves.start()
+  retention.start()
   orphanInquiries.start()
 }
 

@@ -14,6 +14,7 @@ import type { Rules } from './cycle/rules.js'
 import type { OpenWorkMonitor } from './background/open_work_monitor.js'
 import type { Recovery } from './background/recovery.js'
 import type { Relay } from './background/relay.js'
+import type { Retention } from './background/retention.js'
 import type { StuckPaymentMonitor } from './background/stuck_payment_monitor.js'
 import type { Timers } from './background/timers.js'
 import { registerPaymentMetrics } from './payment_metrics.js'
@@ -30,6 +31,7 @@ export interface MetricSources {
   readonly openWork: Pick<OpenWorkMonitor, 'latest' | 'unnamedRails'>
   readonly timers: Pick<Timers, 'corruptActors' | 'waitingForRail'>
   readonly recovery: Pick<Recovery, 'refusedMarks'>
+  readonly retention: Pick<Retention, 'deleted'>
   readonly backupAgeSeconds: () => number
   readonly disk: Pick<FreeSpace, 'isLow' | 'freeBytes'>
   readonly clock: Pick<BooksClock, 'now' | 'aheadMs'>
@@ -45,6 +47,11 @@ export function registerMetrics(metrics: Metrics, sources: MetricSources): void 
   registerModes(metrics, memory)
   metrics.read('causeway_marks_refused_total', () => recovery.refusedMarks())
   metrics.read('causeway_backup_age_seconds', sources.backupAgeSeconds)
+  metrics.readAll('causeway_expired_rows_total', () => [
+    [sources.retention.deleted.events, 'events'],
+    [sources.retention.deleted.keys, 'idempotency_keys'],
+    [sources.retention.deleted.requests, 'requests'],
+  ])
   metrics.read('causeway_corrupt_actors', () => timers.corruptActors)
   metrics.read('causeway_timers_waiting_for_rail', () => timers.waitingForRail)
   metrics.readAll('causeway_rail_unnamed_payments', () =>

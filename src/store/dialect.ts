@@ -24,6 +24,8 @@ export interface Dialect {
   integers(list: string): string
   /** The items of a JSON array as rows, in the column `value`. */
   items(list: string): string
+  /** The items of a member that is an array, as rows, in the column `value`. */
+  itemsOf(json: string, member: string): string
   /** A member of JSON text by its path; NULL when it is missing. */
   text(json: string, ...path: string[]): string
   integer(json: string, ...path: string[]): string
@@ -33,6 +35,8 @@ export interface Dialect {
   isJson(text: string): string
   /** When the deliveries of an event of `events` were settled; NULL while it is open. */
   readonly settledAt: string
+  /** The table of these moments. Null: they are a column of `events`. */
+  readonly outcomes: string | null
   /** Events without a recorded outcome, as `events`. */
   readonly openEvents: string
   /** A value as JSON text. */
@@ -53,11 +57,13 @@ export const SQLITE: Dialect = {
   texts: (list) => `SELECT value FROM json_each(${list})`,
   integers: (list) => `SELECT value FROM json_each(${list})`,
   items: (list) => `json_each(${list})`,
+  itemsOf: (json, member) => `json_each(${json}, '$.${member}')`,
   text: (json, ...path) => `${json} ->> '$.${path.join('.')}'`,
   integer: (json, ...path) => `${json} ->> '$.${path.join('.')}'`,
   isTrue: (json, ...path) => `coalesce(${json} ->> '$.${path.join('.')}', 0)`,
   isJson: (text) => `json_valid(${text})`,
   settledAt: 'settled_at',
+  outcomes: null,
   openEvents: '(SELECT * FROM events WHERE settled_at IS NULL) AS events',
   quoted: (value) => `json_quote(${value})`,
   quotedHex: (blob) => `json_quote(hex(${blob}))`,
@@ -76,11 +82,13 @@ export const POSTGRES: Dialect = {
   texts: (list) => `SELECT json_array_elements_text(${list}::json)`,
   integers: (list) => `SELECT json_array_elements_text(${list}::json)::bigint`,
   items: (list) => `json_array_elements(${list}::json)`,
+  itemsOf: (json, member) => `json_array_elements(${json}::json -> '${member}')`,
   text: (json, ...path) => `(${json}::json #>> '{${path.join(',')}}')`,
   integer: (json, ...path) => `(${json}::json #>> '{${path.join(',')}}')::bigint`,
   isTrue: (json, ...path) => `coalesce(${json}::json #>> '{${path.join(',')}}' = 'true', false)`,
   isJson: (text) => `is_json(${text})`,
   settledAt: `(SELECT settled_at FROM event_outcomes o WHERE o.position = events.position)`,
+  outcomes: 'event_outcomes',
   openEvents: 'outbox JOIN events USING (position)',
   quoted: (value) => `coalesce(to_json(${value})::text, 'null')`,
   quotedHex: (blob) => `to_json(encode(${blob}, 'hex'))::text`,

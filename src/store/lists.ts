@@ -26,6 +26,7 @@ import { asText, NO_ROWS, rowsOf, type Columns } from './json_page.js'
 import { readOpenWork, type OpenWork } from './open_work.js'
 import { createLedger, type EntryPlace, type Ledger } from './ledger.js'
 import { createReadScheduler, type ReadPriority, type ReadScheduler } from './read_scheduler.js'
+import { createRetentionReads, type RetentionReads } from './retention.js'
 import { createSearch, type Search } from './search.js'
 import { sealedStatement, type SealedRow, type SealedTable } from './sealed.js'
 import { unknownStatement, type UnknownKind } from './unknown_outcomes.js'
@@ -178,6 +179,7 @@ export interface Lists {
   /** What is open now, and unknown outcomes older than these ages. */
   openWork(now: Instant, agesMs: readonly number[]): Promise<OpenWork>
   readonly search: Search
+  readonly retention: RetentionReads
   readonly ledger: Ledger
 }
 
@@ -261,6 +263,7 @@ function listsIn(scheduler: ReadScheduler, priority: ReadPriority): Lists {
     events: (tenant, after, limit) => read(eventsStatement(tenant, after, limit)),
     event: async (tenant, id) => (await read<ListedEvent>(eventStatement(tenant, id)))[0],
     search: createSearch(read),
+    retention: createRetentionReads(read),
     ledger: createLedger(read, pageOf),
     openWork: (now, agesMs) => readOpenWork(read, now, agesMs),
     actions: async (filter, limit) => {

@@ -4,6 +4,7 @@
  *
  * Does not own: handling books that are behind a mark (processor/recovery).
  */
+import { instantOf } from '../base/ids.js'
 import type { Reader } from './database.js'
 import type { Dialect } from './dialect.js'
 
@@ -31,6 +32,7 @@ export interface AcceptedLoss {
 export interface ProgressQueries {
   /** As of the last commit on disk. */
   progress(): Progress
+  /** Also true when it is not newer than events that were deleted when their retention ended. */
   hasEvent(id: string): Promise<boolean>
   /** True when these books have submitted it, or its row is corrupt. */
   hasInstruction(id: string): Promise<boolean>
@@ -48,7 +50,9 @@ const PROGRESS = `SELECT epoch, last_batch AS "lastBatch",
     (SELECT value FROM meta WHERE name = 'books_id') AS "booksId"
   FROM owner`
 const ACCEPTED_EPOCH = `SELECT value FROM meta WHERE name = 'accepted_epoch'`
-const EVENT = 'SELECT 1 FROM events WHERE id = ?'
+/** Lost events are newer than all that the books have, and so than any that was deleted. */
+const EVENT = `SELECT 1 FROM events WHERE id = ?
+  UNION ALL SELECT 1 FROM event_retention WHERE created_at >= ?`
 /** A payment with a corrupt context may have been submitted. */
 const submitted = (d: Dialect): string => `CASE WHEN ${d.isJson('context')}
   THEN ${d.text('context', 'handedOverAt')} IS NOT NULL ELSE true END`
@@ -79,11 +83,11 @@ export async function readAcceptedEpoch(database: Reader): Promise<number> {
 }
 
 export function progressQueries(reader: Reader, progress: () => Progress): ProgressQueries {
-  const isThere = async (sql: string, id: string): Promise<boolean> =>
-    (await reader.all(sql, [id])).length > 0
+  const isThere = async (sql: string, ...values: (string | number)[]): Promise<boolean> =>
+    (await reader.all(sql, values)).length > 0
   return {
     progress,
-    hasEvent: (id) => isThere(EVENT, id),
+    hasEvent: (id) => isThere(EVENT, id, instantOf(id)),
     hasInstruction: (id) => isThere(instruction(reader.dialect), id),
     newestEvent: async () => {
       const [newest] = await reader.all<{ id: string; createdAt: number }>(NEWEST_EVENT)

@@ -12,6 +12,7 @@ import type { TenantId } from '../base/ids.js'
 import type { Traceparent } from '../base/traceparent.js'
 import type { Lists } from './lists.js'
 import type { ProgressQueries } from './progress.js'
+import type { ExpiredRows } from './retention.js'
 import type { StoredFingerprints, StoredNonces } from './stored_fingerprints.js'
 import type { ActorRow, Row, TableName } from './tables.js'
 
@@ -27,6 +28,8 @@ export interface CommitRows {
   readonly forgetBefore: Instant | null
   /** Deletes nonces with a later time as well: the clock was wrong. */
   readonly forgetAfter: number
+  /** Rows whose retention has ended, to be deleted. Null: none. */
+  readonly expired: ExpiredRows | null
   /** Fingerprints of new idempotency keys, 8 bytes each, with consecutive sequences. */
   readonly keyFingerprints: Buffer | null
   readonly keyFingerprintsFirst: number

@@ -125,6 +125,26 @@ export const TABLES = {
     name: 'idempotency_index_moves',
     columns: { through: 'integer', at: 'integer' },
   },
+  keyAges: {
+    name: 'idempotency_ages',
+    key: ['through'],
+    columns: { through: 'integer', at: 'integer' },
+  },
+  keyRetention: {
+    name: 'idempotency_retention',
+    key: ['kind'],
+    columns: { kind: 'text', through: 'integer' },
+  },
+  eventRetention: {
+    name: 'event_retention',
+    key: ['tenant'],
+    columns: {
+      tenant: 'text',
+      sequence: 'integer',
+      position: 'integer',
+      created_at: 'integer',
+    },
+  },
   entries: {
     name: 'ledger_entries',
     columns: {

@@ -328,7 +328,7 @@ void t.test('the audit imports none of the code that it audits', (t: Test) => {
     '\\.\\./base/(clock|program_options|secret_file|settings|settings_reader|subjects|' +
     'visible_text)\\.js'
   // Rows are copied, not interpreted.
-  const store = '\\.\\./store/(database|postgres/copy)\\.js'
+  const store = '\\.\\./store/(database|sqlite/database|postgres/copy)\\.js'
   const allowed = new RegExp(`^(node:.*|\\./.*|${base}|${store})$`)
   // A server that is stopped is started, by the program alone.
   const fromMain = /^\.\.\/supervisor\/stopped_store\.js$/

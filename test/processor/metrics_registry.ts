@@ -25,6 +25,7 @@ export function metricsOf(world: World, sources: Partial<MetricSources>): Metric
     timers: { corruptActors: 0, waitingForRail: 0 },
     backlog: () => ({ waiting: 0, catchingUp: false }),
     recovery: { refusedMarks: () => 0 },
+    retention: { deleted: { events: 0, keys: 0, requests: 0 } },
     backupAgeSeconds: () => Infinity,
     stuckPaymentMonitor: { overdue: () => ({ intents: 0, payouts: 0, recalls: 0 }) },
     openWork: { latest: () => null, unnamedRails: () => new Map() },

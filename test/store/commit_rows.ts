@@ -16,6 +16,7 @@ export function batchOf<N extends TableName>(rows: { [K in N]: readonly Row<K>[]
     noncesSeenAt: instant(9),
     forgetBefore: null,
     forgetAfter: Infinity,
+    expired: null,
     keyFingerprints: null,
     keyFingerprintsFirst: 0,
     userFingerprints: null,

@@ -42,6 +42,7 @@ export function testContract(open: OpenContractBooks): void {
   testRows(open)
   testBatches(open)
   testNonces(open)
+  testRetention(open)
   testEvents(open)
 }
 
@@ -379,6 +380,59 @@ function testNonces(open: OpenContractBooks): void {
       nonces.flatMap(({ seen_at: seenAt, fingerprints }, i) => [FIRST + i, seenAt, fingerprints]),
     )
     t.same(await collected((await store.boot(instant(0))).nonces), nonces)
+  })
+}
+
+function testRetention(open: OpenContractBooks): void {
+  void t.test('expired rows are deleted, and no other', async (t) => {
+    const { store, raw } = await open(t)
+    const key = (sequence: number) => ({ ...ROWS.idempotency[1], sequence, key: `k${sequence}` })
+    const indexed = [LEAST, -1n, MOST].map((fingerprint) => ({ fingerprint, sequence: 2 }))
+    const requests = ['req_1', 'req_2'].map((request_id) => ({
+      ...ROWS.requestActions[1],
+      request_id,
+    }))
+    await store.commit({
+      ...batchOf({
+        events: [1, 2, 3].map((position) => anEvent(position)),
+        idempotency: [key(1), key(2), key(3)],
+        keyIndex: [...indexed, { fingerprint: LEAST, sequence: 3 }],
+        requestActions: [...requests, { ...requests[0]!, action: 'again' }],
+      }),
+    })
+    await store.commit({ ...batchOf({}), settledEvents: [anEvent(1).id, anEvent(2).id] })
+    await store.commit({
+      ...batchOf({}),
+      expired: {
+        events: [1, 7],
+        keys: [
+          { sequence: 1, fingerprint: 5n },
+          { sequence: 2, fingerprint: LEAST },
+        ],
+        requests: ['req_1'],
+      },
+    })
+    t.same(
+      (await rowsIn(raw, 'events')).map(({ position }) => position),
+      [2, 3],
+    )
+    t.same(
+      (await rowsIn(raw, 'idempotency')).map(({ sequence }) => sequence),
+      [3],
+    )
+    t.same(
+      new Set(await rowsIn(raw, 'keyIndex')),
+      new Set([
+        { fingerprint: LEAST, sequence: 3 },
+        { fingerprint: -1n, sequence: 2 },
+        { fingerprint: MOST, sequence: 2 },
+      ]),
+    )
+    t.same(
+      (await rowsIn(raw, 'requestActions')).map(({ request_id: id }) => id),
+      ['req_2'],
+    )
+    t.same((await store.openEvents(0, 9)).length, 1)
   })
 }
 

@@ -143,6 +143,18 @@ export const ROWS: { readonly [N in TableName]: readonly [Row<N>, Row<N>] } = {
     { through: 4, at: LATEST },
     { through: 5, at: 6 },
   ],
+  keyAges: [
+    { through: 4, at: LATEST },
+    { through: 5, at: 6 },
+  ],
+  keyRetention: [
+    { kind: 'others', through: LATEST },
+    { kind: 'payouts', through: 5 },
+  ],
+  eventRetention: [
+    { tenant: text('tenant'), sequence: LATEST, position: 5, created_at: 6 },
+    { tenant: 'x', sequence: 1, position: LATEST, created_at: 7 },
+  ],
   entries: [
     {
       posting: 1,

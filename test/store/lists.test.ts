@@ -24,6 +24,12 @@ import {
   movementsStatement,
   payoutsStatement,
 } from '../../src/store/lists.js'
+import { instant } from '../../src/base/clock.js'
+import {
+  eventAgesStatement,
+  keyAgesStatement,
+  requestsStatement,
+} from '../../src/store/retention.js'
 import { unsubmittedStatement } from '../../src/store/orphans.js'
 import { nextStatement, rangeStatement, sumsStatement } from '../../src/store/ledger.js'
 import { PROCESSOR_SCHEMA } from '../../src/store/sqlite/store.js'
@@ -78,6 +84,11 @@ const cases: readonly (readonly [string, Statement, string])[] = [
     'events',
     eventsStatement(DEMO, 7, 51),
     'events USING INDEX sqlite_autoindex_events_2 (tenant=? AND sequence>?)',
+  ],
+  [
+    'requests by age',
+    requestsStatement(instant(7), 51),
+    'request_actions USING PRIMARY KEY (request_id<?)',
   ],
   ['event', eventStatement(DEMO, 'evt_1'), 'events USING INDEX sqlite_autoindex_events_1 (id=?)'],
   [
@@ -141,6 +152,31 @@ void t.test('rail movements are found by index searches', async (t) => {
   t.match(named, 'SEARCH e USING INDEX ledger_entries_of_entity (entity=?)')
   t.match(named, 'discrepancies_of_entity (entity=?)')
   t.notMatch(named, /SCAN (?:e|d)\b/)
+})
+
+void t.test('rows past their retention are found by index searches', async (t) => {
+  const database = await openDatabase(join(tempFolder(t), 'processor.db'), {
+    migrations: PROCESSOR_SCHEMA,
+  })
+  t.teardown(() => database.close())
+  for (const [{ sql, values }, first] of [
+    [
+      eventAgesStatement(DEMO, 7, 51),
+      'SEARCH events USING INDEX sqlite_autoindex_events_2 (tenant=? AND sequence>?)',
+    ],
+    [
+      keyAgesStatement(7, 99, 51),
+      'SEARCH idempotency USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)',
+    ],
+  ] as const) {
+    const plan = await database.all<{ detail: string }>(`EXPLAIN QUERY PLAN ${sql(SQLITE)}`, values)
+    const steps = plan.map(({ detail }) => detail)
+    t.equal(steps[0], first)
+    t.same(
+      steps.filter((step) => /SCAN|TEMP/.test(step)),
+      [],
+    )
+  }
 })
 
 void t.test('payments to review or to compare are merged from index searches', async (t) => {

@@ -28,6 +28,11 @@ const WAS_OPEN = `d.due_at IS NOT NULL AND json_valid(d.context)
   AND coalesce((SELECT min(a.at) FROM :pool.attempts a WHERE a.delivery_id = d.id),
                d.context ->> 'dueAt') <= e.settled_at`
 
+/** The processor has deleted the event: its retention has ended. */
+const isExpired = (event: string): string =>
+  `EXISTS (SELECT 1 FROM main.event_retention r
+    WHERE r.tenant = ${event}.tenant AND r.sequence >= ${event}.sequence)`
+
 const HAS_ENDED = `EXISTS (SELECT 1 FROM :pool.events w WHERE w.id = e.id)
   AND NOT EXISTS (SELECT 1 FROM :pool.deliveries d WHERE d.event_id = e.id AND ${WAS_OPEN})`
 
@@ -148,6 +153,7 @@ export const deliveriesHaveNoGap = byQuery({
         AND (e.type NOT IN ('webhook_endpoint.disabled', 'webhook_endpoint.deliveries_dead')
           OR iif(json_valid(e.body), e.body, '{}') ->> '$.data.webhook_endpoint.id' IS NOT w.id)
         AND (p.settled_at IS NULL OR e.received_at <= p.settled_at)
+        AND NOT (p.id IS NULL AND ${isExpired('e')})
         AND EXISTS (SELECT 1 FROM json_each(w.enabled_events) t
           WHERE t.value = e.type OR t.value = '*' AND e.type <> 'payment_intent.authorized')
         AND NOT EXISTS (SELECT 1 FROM :pool.deliveries d
@@ -176,7 +182,7 @@ const MISMATCHED = `
       LEFT JOIN (SELECT id, settled_at, ${CONTENT} AS content FROM main.events) e ON e.id = w.id
     WHERE w.position > ?
       AND (e.content IS NOT w.content OR w.reported = 1 AND e.settled_at IS NULL)
-      AND NOT (e.id IS NULL AND ${WAS_LOST})
+      AND NOT (e.id IS NULL AND (${WAS_LOST} OR ${isExpired('w')}))
     ORDER BY w.position LIMIT ?`
 const CURRENT = `
   SELECT id, entity, settled_at AS settledAt, ${CONTENT} AS content FROM events

@@ -1,7 +1,12 @@
 /**
  * Events: one for each public transition, numbered without gaps, with a body that matches it.
  */
+import { MINUTE } from '../../base/clock.js'
 import { byQuery } from '../check.js'
+
+/** An event of this tenant and moment can be deleted: its retention has ended. */
+const isExpired = (tenant: string, at: string): string =>
+  `EXISTS (SELECT 1 FROM event_retention r WHERE r.tenant = ${tenant} AND r.created_at >= ${at})`
 
 /** Each public transition, and the timestamp of its entity's context. */
 const PUBLIC_TIMESTAMPS = `public_timestamps (type, member) AS (VALUES
@@ -31,7 +36,8 @@ const missingOf = (table: string, types: string): string => `
     FROM ${table} x CROSS JOIN public_timestamps m
       LEFT JOIN events e ON e.entity = x.id AND e.type = m.type
     WHERE m.type GLOB '${types}' AND x.context ->> m.member IS NOT NULL
-      AND (e.tenant, e.created_at) IS NOT (x.tenant, x.context ->> m.member)`
+      AND (e.tenant, e.created_at) IS NOT (x.tenant, x.context ->> m.member)
+      AND NOT (e.id IS NULL AND ${isExpired('x.tenant', '(x.context ->> m.member)')})`
 
 export const everyTransitionHasEvent = byQuery({
   name: 'every_transition_has_event',
@@ -47,7 +53,8 @@ export const everyTransitionHasEvent = byQuery({
       FROM intents x LEFT JOIN events e ON e.type = '${REFUND_FAILED}'
         AND e.entity = x.id || '@' || (x.context ->> 'refundsFailed')
       WHERE coalesce(x.context ->> 'refundsFailed', x.context ->> 'refundFailedAt') IS NOT NULL
-        AND (e.tenant, e.created_at) IS NOT (x.tenant, x.context ->> 'refundFailedAt')`,
+        AND (e.tenant, e.created_at) IS NOT (x.tenant, x.context ->> 'refundFailedAt')
+        AND NOT (e.id IS NULL AND ${isExpired('x.tenant', "(x.context ->> 'refundFailedAt')")})`,
 })
 
 export const noOrphanEvents = byQuery({
@@ -69,7 +76,8 @@ export const noOrphanEvents = byQuery({
           e.entity = i.id || '@' || ${numberOf('e')}
             AND ${numberOf('e')} BETWEEN 1 AND i.context ->> 'refundsFailed'
             AND (${numberOf('e')} = 1 OR EXISTS (SELECT 1 FROM events b WHERE b.type = e.type
-              AND b.entity = i.id || '@' || (${numberOf('e')} - 1) AND b.position < e.position)),
+              AND b.entity = i.id || '@' || (${numberOf('e')} - 1) AND b.position < e.position)
+              OR ${isExpired('e.tenant', "(i.context ->> 'capturedAt')")}),
           FALSE)
         WHEN e.type GLOB 'payment_intent.*' THEN i.context ->> m.member IS NULL
         WHEN e.type = 'balance.low' THEN NOT EXISTS (SELECT 1 FROM ledger_entries l
@@ -84,20 +92,27 @@ export const noOrphanEvents = byQuery({
       FROM events GROUP BY entity, type HAVING count(*) > 1`,
 })
 
-/** The number follows the tenant's previous event and the numbers that releases skipped. */
+/** A column of the row of the tenant's last deleted event. */
+const deleted = (column: string): string =>
+  `(SELECT ${column} FROM event_retention WHERE tenant = e.tenant)`
+
+/**
+ * The number follows the tenant's previous event, or its last deleted one, and the numbers that
+ * releases skipped.
+ */
 const FOLLOWS_A_RELEASE = `e.sequence = 1
   + coalesce((SELECT max(p.sequence) FROM events p
-      WHERE p.tenant = e.tenant AND p.sequence < e.sequence), 0)
+      WHERE p.tenant = e.tenant AND p.sequence < e.sequence), ${deleted('sequence')}, 0)
   + (SELECT coalesce(sum(r.position_to - r.position_from), 0) FROM recoveries r
       WHERE r.position_to < e.position AND r.position_from >= coalesce(
         (SELECT p.position FROM events p WHERE p.tenant = e.tenant AND p.sequence < e.sequence
-          ORDER BY p.sequence DESC LIMIT 1), 0))`
+          ORDER BY p.sequence DESC LIMIT 1), ${deleted('position')}, 0))`
 
 export const sequencesHaveNoGap = byQuery({
   name: 'sequences_have_no_gap',
   sentence:
-    "A tenant's events are numbered from 1 in commit order, without gaps except the numbers that " +
-    'a release of restored books skipped.',
+    "A tenant's events are numbered in commit order, from 1 or from its last deleted event on, " +
+    'without gaps except the numbers that a release of restored books skipped.',
   over: ['events'],
   broken: `
     SELECT e.entity,
@@ -107,7 +122,16 @@ export const sequencesHaveNoGap = byQuery({
              'number ' || (e.sequence - 1) || ' at an earlier position') AS expected
       FROM events e LEFT JOIN events b ON b.tenant = e.tenant AND b.sequence = e.sequence - 1
       WHERE e.sequence <> 1 AND (b.position IS NULL OR b.position >= e.position)
-        AND NOT (b.position IS NULL AND ${FOLLOWS_A_RELEASE})`,
+        AND NOT (b.position IS NULL AND ${FOLLOWS_A_RELEASE})
+    UNION ALL
+    SELECT e.entity, e.id || ' is ' || e.sequence || ' of ' || e.tenant,
+           'numbers up to ' || r.sequence || ' are deleted'
+      FROM event_retention r JOIN events e ON e.tenant = r.tenant AND e.sequence <= r.sequence
+    UNION ALL
+    SELECT r.tenant, 'no event after ' || r.sequence || ', which is deleted', 'the newest event'
+      FROM event_retention r
+      WHERE NOT EXISTS (SELECT 1 FROM events e
+        WHERE e.tenant = r.tenant AND e.sequence > r.sequence)`,
 })
 
 /** A `disabled_at` of 0 predates these events. */
@@ -131,6 +155,10 @@ export const everyDisablingHasEvent = byQuery({
         LEFT JOIN events e ON e.position = t.last
       WHERE (coalesce(t.times, 0), e.created_at)
             IS NOT (w.times_disabled, nullif(w.disabled_at, 0))
+          AND NOT (${isExpired('w.tenant', 'w.created_at')}
+            AND coalesce(t.times, 0) < w.times_disabled
+            AND (e.created_at IS w.disabled_at
+              OR e.id IS NULL AND ${isExpired('w.tenant', 'w.disabled_at')}))
         OR w.status = 'disabled' AND (w.disabled_at IS NULL
           OR e.position IS NOT NULL
             AND (e.body ->> '$.data.webhook_endpoint.disabled_reason') IS NOT w.disabled_reason)`,
@@ -148,7 +176,9 @@ export const everyAnnouncementHasEvent = byQuery({
     SELECT w.id AS entity, 'last event at ' || coalesce(a.last, 'no time') AS found,
            'announced at ' || coalesce(w.dead_announced_at, 'no time') AS expected
       FROM webhook_endpoints w LEFT JOIN announced a ON a.id = w.id
-      WHERE (w.dead_announced_at IS NULL) IS NOT (a.last IS NULL) OR w.dead_announced_at < a.last`,
+      WHERE ((w.dead_announced_at IS NULL) IS NOT (a.last IS NULL) OR w.dead_announced_at < a.last)
+        AND NOT (a.last IS NULL
+          AND ${isExpired('w.tenant', `w.dead_announced_at - ${MINUTE}`)})`,
 })
 
 /** RFC 3339 with three fraction digits, as epoch milliseconds. */

@@ -3,13 +3,17 @@
  *
  * - A key is looked up by the first eight bytes of its digest, its fingerprint. A lost fingerprint
  *   is as bad as a lost record: the key would count as unused.
+ * - Records are deleted when their retention has ended: those of payouts up to a
+ *   sequence, all others up to another. Their fingerprints stay.
  */
 import type { Books } from '../books.js'
 import { byQuery, type Check } from '../check.js'
 
 export const idempotencyRowsResolve = byQuery({
   name: 'idempotency_rows_resolve',
-  sentence: 'Every idempotency record names an existing entity, and its response is about it.',
+  sentence:
+    'Every idempotency record names an existing entity, its response is about it, and none is ' +
+    'left whose retention has ended.',
   over: ['idempotency'],
   broken: `
     SELECT k.entity, 'a record for ' || k.entity AS found, 'an existing entity' AS expected
@@ -25,20 +29,31 @@ export const idempotencyRowsResolve = byQuery({
     UNION ALL
     SELECT entity, 'a response about ' || coalesce(response ->> 'id', 'nothing'), entity
       FROM idempotency
-      WHERE (entity GLOB 'pout_*' OR entity GLOB 'we_*') AND response ->> 'id' IS NOT entity`,
+      WHERE (entity GLOB 'pout_*' OR entity GLOB 'we_*') AND response ->> 'id' IS NOT entity
+    UNION ALL
+    SELECT k.entity, 'record ' || k.sequence, 'none of ' || r.kind || ' up to ' || r.through
+      FROM idempotency_retention r JOIN idempotency k ON k.sequence <= r.through
+        AND r.kind = iif(k.entity GLOB 'pout_*', 'payouts', 'others')`,
 })
+
+/** Deleted records of payouts are of this moment, or older. */
+const EXPIRED_BY = `(SELECT coalesce(min(a.at), -1) FROM idempotency_retention r
+  JOIN idempotency_ages a ON a.through >= r.through WHERE r.kind = 'payouts')`
 
 /** Keys are digests, so they can be counted but not recomputed. */
 export const payoutsHaveOneKey = byQuery({
   name: 'payouts_have_one_key',
-  sentence: 'Every payout has exactly one idempotency record.',
+  sentence:
+    'Every payout has exactly one idempotency record, unless the retention of its record has ' +
+    'ended.',
   over: ['payouts', 'idempotency'],
   broken: `
     SELECT p.id AS entity, count(k.entity) || ' records' AS found, '1' AS expected
       FROM payouts p LEFT JOIN idempotency k ON k.entity = p.id
       WHERE (SELECT count(*) FROM payouts)
         <> (SELECT count(*) FROM idempotency WHERE entity GLOB 'pout_*')
-      GROUP BY p.id HAVING count(k.entity) <> 1`,
+      GROUP BY p.id HAVING count(k.entity) <> 1
+        AND NOT (count(k.entity) = 0 AND p.context ->> 'createdAt' <= ${EXPIRED_BY})`,
 })
 
 interface KeyRow {
@@ -57,24 +72,39 @@ const FINGERPRINT_DIGITS = 2 * FINGERPRINT_BYTES
 
 export const fingerprintsMatchKeys: Check = {
   name: 'fingerprints_match_keys',
-  sentence: 'Idempotency records are numbered from 1 without gaps, and each has its fingerprint.',
+  sentence:
+    'Idempotency records are numbered from 1 without gaps, but for those whose retention has ' +
+    'ended, and each has its fingerprint.',
   reads: [],
   run: async (books) => {
     const fingerprints = fingerprintsOf(books)
+    const expired = await expiredThrough(books)
     let rows = 0
+    let last = 0
     for await (const page of keyPages(books)) {
       for (const { sequence, key, entity } of page) {
         rows += 1
+        for (; last + 1 < sequence && last < expired; last++) await fingerprints.next()
         const next = await fingerprints.next()
+        last += 1
         const found = next.done === true ? 'no fingerprint' : `${next.value} at ${sequence}`
-        const expected = `${fingerprintOf(key)} at ${rows}`
+        const expected = `${fingerprintOf(key)} at ${last}`
         if (found !== expected) return { rows, broken: { entity, found, expected } }
       }
     }
+    for (; last < expired; last++) await fingerprints.next()
     if ((await fingerprints.next()).done === true) return { rows, broken: null }
     const expected = `${rows} fingerprints`
     return { rows, broken: { entity: '', found: 'one more fingerprint', expected } }
   },
+}
+
+const EXPIRED = 'SELECT coalesce(max(through), 0) AS through FROM idempotency_retention'
+
+/** Records of later sequences are not deleted. */
+async function expiredThrough(books: Books): Promise<number> {
+  const [row] = await books.all<{ through: number }>(EXPIRED)
+  return row?.through ?? 0
 }
 
 const keyPages = (books: Books): AsyncGenerator<readonly KeyRow[]> =>
@@ -107,10 +137,17 @@ export const olderKeysAreIndexed: Check = {
       const expected = `key ${sequence} in the index through ${through}`
       return { rows, broken: { entity, found: 'no row with its fingerprint', expected } }
     }
-    if (found === rows) return { rows, broken: null }
+    const [left] = await books.all<{ rows: number }>(INDEXED_WITHOUT_KEY, [
+      await expiredThrough(books),
+    ])
+    if (found + (left?.rows ?? 0) === rows) return { rows, broken: null }
     return { rows, broken: { entity: '', found: `${rows} rows`, expected: `${found} keys` } }
   },
 }
+
+/** A move can index a key whose record is deleted. */
+const INDEXED_WITHOUT_KEY = `SELECT count(*) AS rows FROM idempotency_index i
+  WHERE i.sequence <= ? AND NOT EXISTS (SELECT 1 FROM idempotency k WHERE k.sequence = i.sequence)`
 
 /** The first 8 bytes of a key's digest, as the column has them. */
 function integerOf(key: string): bigint {

@@ -12,6 +12,7 @@ import type { Instant } from '../../base/clock.js'
 import type { IntentContext } from '../../../actors/intent/context.js'
 import type { PayoutContext } from '../../../actors/payout/context.js'
 import type { RailInstruction } from '../../rails/rail.js'
+import type { ExpiredRows } from '../../store/retention.js'
 import type { CommitRows, StoredEvent } from '../../store/store.js'
 import type { TenantId } from '../../base/ids.js'
 import type { Answer, Reply } from './answer.js'
@@ -84,6 +85,8 @@ export interface CommitBatch {
   /** A created intent; called in the order of the numbers. */
   addIntentLink(intent: IntentLink): void
   addInstruction(rail: string, instruction: RailInstruction): void
+  /** Deletes them in this commit. */
+  expire(rows: ExpiredRows): void
   addReply(reply: Reply, answer: Answer): void
   hasRows(): boolean
   hasReplies(): boolean
@@ -105,6 +108,7 @@ export function createCommitBatch(number: number): CommitBatch {
   const userLinks: (readonly [id: string, before: number])[] = []
   let userFirst = 0
   let staged = 0
+  let expired: ExpiredRows | null = null
 
   const batch: CommitBatch = {
     number,
@@ -138,11 +142,20 @@ export function createCommitBatch(number: number): CommitBatch {
       userLinks.push([id, before])
       userFingerprints.push(fingerprint)
     },
+    expire: ({ events, keys, requests }) => {
+      expired = {
+        events: [...(expired?.events ?? []), ...events],
+        keys: [...(expired?.keys ?? []), ...keys],
+        requests: [...(expired?.requests ?? []), ...requests],
+      }
+      batch.changes += events.length + keys.length + requests.length
+    },
     addReply: (reply, given) => {
       replies.push(reply)
       answers.push(given)
     },
-    hasRows: () => staged > 0 || fingerprints.length > 0 || settledEvents.length > 0,
+    hasRows: () =>
+      staged > 0 || fingerprints.length > 0 || settledEvents.length > 0 || expired !== null,
     hasReplies: () => replies.length > 0,
     replyCount: () => replies.length,
     toCommit: (now, cleanup) => ({
@@ -155,6 +168,7 @@ export function createCommitBatch(number: number): CommitBatch {
       noncesSeenAt: now,
       forgetBefore: cleanup?.before ?? null,
       forgetAfter: cleanup?.after ?? Number.POSITIVE_INFINITY,
+      expired,
       keyFingerprints: keyFingerprints.length === 0 ? null : packedFingerprints(keyFingerprints),
       keyFingerprintsFirst: firstSequence(rows.idempotency.values()),
       userFingerprints: userFingerprints.length === 0 ? null : packedFingerprints(userFingerprints),

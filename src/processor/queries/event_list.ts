@@ -4,6 +4,7 @@
  * - Sequence numbers are gap-free and committed in order, so reading on from the last one misses
  *   none, also while new events arrive.
  * - Events are returned as delivered, from the stored text.
+ * - A page of which earlier events are deleted names the last one of these: it begins after it.
  */
 import { LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX } from '../../base/constants.js'
 import type { TenantId } from '../../base/ids.js'
@@ -15,18 +16,22 @@ import type { Query } from './query.js'
 import { RawJson } from './raw_json.js'
 
 export function listEvents(tenant: TenantId, request: ListEvents): Query {
-  return eventQuery(tenant, request, ({ rows, nextAfter, hasMore }) => {
+  return eventQuery(tenant, request, ({ rows, nextAfter, hasMore, beginsAfter }) => {
     const data = rows.map(({ sequence, body }) => `{"sequence":${sequence},"event":${body}}`)
-    return new RawJson(`{"data":[${data.join()}],"next_after":${nextAfter},"has_more":${hasMore}}`)
+    const begins = beginsAfter === undefined ? '' : `,"begins_after":${beginsAfter}`
+    return new RawJson(
+      `{"data":[${data.join()}],"next_after":${nextAfter},"has_more":${hasMore}${begins}}`,
+    )
   })
 }
 
 /** The same page for callers that take the body as text. */
 export const listEventRecords = (tenant: TenantId, request: ListEvents): Query =>
-  eventQuery(tenant, request, ({ rows, nextAfter, hasMore }) => ({
+  eventQuery(tenant, request, ({ rows, nextAfter, hasMore, beginsAfter }) => ({
     data: rows.map(recordOf),
     next_after: nextAfter,
     has_more: hasMore,
+    ...(beginsAfter === undefined ? {} : { begins_after: beginsAfter }),
   }))
 
 export interface EventRecord {
@@ -41,6 +46,7 @@ export interface EventRecordPage {
   readonly data: readonly EventRecord[]
   readonly next_after: number
   readonly has_more: boolean
+  readonly begins_after?: number
 }
 
 function recordOf({ sequence, body }: EventInPage): EventRecord {
@@ -52,6 +58,8 @@ interface EventPage {
   readonly rows: readonly EventInPage[]
   readonly nextAfter: number
   readonly hasMore: boolean
+  /** The last deleted event after the ones that were asked for. Undefined: none of them is. */
+  readonly beginsAfter: number | undefined
 }
 
 function eventQuery(
@@ -69,8 +77,12 @@ function eventQuery(
       if (!isValid || after < 0) return refuse('invalid_request')
       const found = await lists.events(tenant, after, limit + 1)
       const rows = firstOf(found.slice(0, limit), ({ body }) => Buffer.byteLength(body))
+      const isWhole = rows[0]?.sequence === after + 1
+      const edge = isWhole ? undefined : (await lists.retention.eventEdge(tenant))?.sequence
+      const beginsAfter = edge !== undefined && edge > after ? edge : undefined
       const nextAfter = rows.at(-1)?.sequence ?? after
-      return answer(viewOf({ rows, nextAfter, hasMore: rows.length < found.length }))
+      const hasMore = rows.length < found.length
+      return answer(viewOf({ rows, nextAfter, hasMore, beginsAfter }))
     },
   }
 }

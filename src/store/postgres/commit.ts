@@ -5,6 +5,8 @@
  */
 import type { CommitRows } from '../store.js'
 import { OLDEST_NONCES } from '../stored_fingerprints.js'
+import { POSTGRES } from '../dialect.js'
+import { deleteExpired, expiredAsJson } from '../retention.js'
 import { EXPIRED_QUOTES_PER_COMMIT } from '../sqlite/commit_view.js'
 import { TABLES } from '../tables.js'
 import { createCommitFunction, type Value } from './commit_function.js'
@@ -22,6 +24,7 @@ export const COMMIT_FUNCTION = createCommitFunction({
     { name: 'nonces_seen_at', type: 'bigint' },
     { name: 'forget_before', type: 'bigint' },
     { name: 'forget_after', type: 'bigint' },
+    { name: 'expired', type: 'text' },
     { name: 'key_fingerprints', type: 'bytea' },
     { name: 'key_fingerprints_first', type: 'bigint' },
     { name: 'user_fingerprints', type: 'bytea' },
@@ -57,6 +60,9 @@ export const COMMIT_FUNCTION = createCommitFunction({
     DELETE FROM fx_quotes WHERE id IN (SELECT id FROM fx_quotes
       WHERE conversion IS NULL AND expires_at < p_forget_before
       LIMIT ${EXPIRED_QUOTES_PER_COMMIT});
+  END IF;
+  IF p_expired IS NOT NULL THEN
+    ${deleteExpired(POSTGRES, 'p_expired').join('\n    ')}
   END IF;`,
 })
 
@@ -69,6 +75,7 @@ export const commitValues = (batch: CommitRows, epoch: number, number: number): 
     batch.noncesSeenAt,
     batch.forgetBefore,
     Math.min(batch.forgetAfter, Number.MAX_SAFE_INTEGER),
+    batch.expired === null ? null : expiredAsJson(batch.expired),
     batch.keyFingerprints,
     batch.keyFingerprintsFirst,
     batch.userFingerprints,

@@ -11,6 +11,8 @@
  * - A commit must be the next batch of its epoch, otherwise it is rejected: neither a second owner
  *   nor the owner of a replaced file can continue.
  */
+import { SQLITE } from '../dialect.js'
+import { deleteExpired } from '../retention.js'
 import { OLDEST_NONCES } from '../stored_fingerprints.js'
 import {
   onConflict,
@@ -99,6 +101,7 @@ const PARAMETERS = [
   'noncesSeenAt',
   'forgetBefore',
   'forgetAfter',
+  'expired',
   'keyFingerprints',
   'keyFingerprintsFirst',
   'userFingerprints',
@@ -135,6 +138,7 @@ export const COMMIT_VIEW = `
       AND id IN (SELECT id FROM fx_quotes
         WHERE conversion IS NULL AND expires_at < NEW.forgetBefore
         LIMIT ${EXPIRED_QUOTES_PER_COMMIT});
+    ${deleteExpired(SQLITE, 'NEW.expired').join('\n    ')}
   END;
 `
 export const COMMIT_STATEMENT = `INSERT INTO commit_batch (${PARAMETERS.join(', ')})

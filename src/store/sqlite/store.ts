@@ -16,6 +16,7 @@ import {
   readOpenEvents,
   readStoppedByRecovery,
 } from '../reads.js'
+import { expiredAsJson } from '../retention.js'
 import type { CommitRows, Store } from '../store.js'
 import {
   COMMIT_PARAMETERS,
@@ -108,6 +109,8 @@ function parameter(
       return batch.forgetBefore
     case 'forgetAfter':
       return batch.forgetAfter
+    case 'expired':
+      return batch.expired === null ? null : expiredAsJson(batch.expired)
     case 'keyFingerprints':
       return batch.keyFingerprints
     case 'keyFingerprintsFirst':
