@@ -52,7 +52,7 @@ export const approvalsApprove: CliCommand = {
   run: async (context, [id = '']) => {
     const done = await context.approvals.call('Approve', { actor: deciderOf(context), id })
     const report = approvedReport(context, done)
-    const set = done.rate ?? done.route ?? done.route_rail ?? done.submission_pause
+    const set = done.rate ?? done.route ?? done.route_rail ?? done.submission_pause ?? done.caller
     const version = set?.settings_version
     if (version === undefined) return report
     const applied = await settingReport(context, version)

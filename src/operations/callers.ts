@@ -20,7 +20,8 @@ import {
   type LocalCommand,
   type Report,
 } from './command.js'
-import { missingShardsIn } from './shards.js'
+import { settingReport } from './shared_settings.js'
+import { MISSING_SHARDS, missingShardsIn } from './shards.js'
 import { table } from './terminal.js'
 
 export const callersList: CliCommand = {
@@ -72,7 +73,7 @@ export const callersCreate: CliCommand = {
       ...(certificate === undefined ? {} : { certificate }),
       ...digestIn(context),
     })
-    return callerReport(context, issued)
+    return sharedReport(context, issued)
   },
 }
 
@@ -82,7 +83,7 @@ export const callersRotate: CliCommand = {
   options: [...CHANGE, 'token-sha256', 'token-file'],
   run: async (context, [name = '']) => {
     const request = { actor: deciderOf(context), name, ...digestIn(context) }
-    return callerReport(context, await context.callers.call('Rotate', request))
+    return sharedReport(context, await context.callers.call('Rotate', request))
   },
 }
 
@@ -121,9 +122,12 @@ export const callersRevoke: CliCommand = {
   run: async (context, [name = '']) => {
     const actor = deciderOf(context)
     const revoked = await context.callers.call('Revoke', { actor, name })
+    const lines = [`${revoked.name}: ${revoked.status}`]
     const missing = missingShardsIn(revoked)
+    const { settings_version: version } = revoked
+    if (version !== undefined) return withSetting(context, { value: revoked, lines }, version)
     const not = missing.length === 0 ? [] : [`NOT REVOKED in ${missing.join(', ')}: repeat it.`]
-    return { value: revoked, lines: [`${revoked.name}: ${revoked.status}`, ...not] }
+    return { value: revoked, lines: [...lines, ...not] }
   },
 }
 
@@ -132,6 +136,26 @@ const listOf = (text = ''): string[] =>
     .split(',')
     .map((each) => each.trim())
     .filter((each) => each !== '')
+
+/** In a cluster also the shards that have the caller so. */
+const sharedReport = (context: Context, issued: CallerToken): Promise<Report> =>
+  withSetting(context, callerReport(context, issued), issued.settings_version)
+
+/** @param version undefined: only the processor that was called has the change */
+async function withSetting(
+  context: Context,
+  own: Report,
+  version: string | undefined,
+): Promise<Report> {
+  const applied = await settingReport(context, version)
+  // The shards that did not answer apply it too, which the report says.
+  const { [MISSING_SHARDS]: _, ...value } = own.value as Readonly<Record<string, unknown>>
+  return {
+    value: { ...value, ...applied.value },
+    lines: [...own.lines, ...applied.lines],
+    ...(applied.exitCode === undefined ? {} : { exitCode: applied.exitCode }),
+  }
+}
 
 /** What is printed of a caller with its new token. */
 export function callerReport({ flags }: Context, issued: CallerToken): Report {

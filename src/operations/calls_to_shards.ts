@@ -75,8 +75,9 @@ async function answerOf(
     case 'everywhere':
       return changedEverywhere(request, calls, shards, policy.except)
     case 'shared':
-      if (shards.isCluster) return [...calls.values()][0]!(request)
-      throw unnamed(calls)
+      if (!shards.isCluster) throw unnamed(calls)
+      if (policy.by === 'holder') return holdersAnswer(request, calls, shards)
+      return [...calls.values()][0]!(request)
     case 'named':
       throw unnamed(calls)
   }

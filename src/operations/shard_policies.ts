@@ -20,8 +20,11 @@ export type Policy =
       /** @param shards that of each answer */
       combine(answers: readonly Message[], shards: readonly string[]): Message
     }
-  /** In a cluster any shard takes it for all; otherwise the operator names the books. */
-  | { readonly kind: 'shared' }
+  /**
+   * In a cluster one shard takes it for all: any, or the one that has the entity. Otherwise the
+   * operator names the books.
+   */
+  | { readonly kind: 'shared'; readonly by: 'any' | 'holder' }
   /** A change in every shard. `except`: refusals of a shard where there is nothing to change. */
   | { readonly kind: 'everywhere'; readonly except: readonly string[] }
   /** The operator names the shard. */
@@ -30,7 +33,8 @@ export type Policy =
 const ANY: Policy = { kind: 'any' }
 const POOLS: Policy = { kind: 'pools' }
 const HOLDER: Policy = { kind: 'holder' }
-const SHARED: Policy = { kind: 'shared' }
+const SHARED: Policy = { kind: 'shared', by: 'any' }
+const SHARED_BY_HOLDER: Policy = { kind: 'shared', by: 'holder' }
 const NAMED: Policy = { kind: 'named' }
 
 /** Lists with this member of an entry as their order. */
@@ -81,7 +85,7 @@ const TRIAL_BALANCE = combined((answers) => ({
   balanced: answers.every((answer) => answer['balanced'] === true),
 }))
 
-/** Each shard has its own callers: an entry names the shards that have it so. */
+/** A shard can have callers of its own: an entry names the shards that have it so. */
 const CALLER_LIST = combined((answers, shards) => {
   const found = new Map<string, { readonly entry: Message; readonly shards: readonly string[] }>()
   for (const [i, answer] of answers.entries()) {
@@ -180,6 +184,9 @@ const POLICIES: Readonly<Record<string, Policy | ((request: Message) => Policy)>
   // A stored caller has its roles in each shard; one of them answers for all.
   'Callers/Identify': ANY,
   'Callers/List': CALLER_LIST,
+  'Callers/Create': SHARED,
+  // A caller of an earlier version can be in one shard alone.
+  'Callers/Rotate': SHARED_BY_HOLDER,
   'Callers/Revoke': { kind: 'everywhere', except: ['caller_not_found', 'caller_revoked'] },
   'Approvals/List': oldestFirst('expires_at'),
   'Approvals/Approve': HOLDER,
@@ -200,8 +207,6 @@ const POLICIES: Readonly<Record<string, Policy | ((request: Message) => Policy)>
   'Operator/CreatePartner': NAMED,
   // Each shard has its own.
   'Operator/EnsureDemo': NAMED,
-  'Callers/Create': NAMED,
-  'Callers/Rotate': NAMED,
   'Recovery/Show': NAMED,
   'Recovery/AddOrphans': NAMED,
   'Recovery/CheckStatement': NAMED,

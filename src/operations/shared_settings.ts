@@ -18,7 +18,8 @@ export async function settingReport(
 ): Promise<Report> {
   if (version !== undefined) return appliedReport(await appliedBy(context, version), version)
   if (context.access.shards?.isCluster !== true) return { value: {}, lines: [] }
-  const line = 'NOT SET IN ALL SHARDS: the processor is of an earlier version. Repeat it later.'
+  const why = 'the processor is in recovery mode, or of an earlier version'
+  const line = `NOT SET IN ALL SHARDS: ${why}. Repeat it later.`
   return { value: {}, lines: [line], exitCode: 1 }
 }
 

@@ -180,7 +180,7 @@ export function createServer(
   add(operator.v1.Ledger, ledgerService(dependencies))
   add(operator.v1.Reconciliation, reconciliationService(dependencies))
   add(operator.v1.Approvals, approvalsService(dependencies, callers, recovery, shards))
-  add(operator.v1.Callers, callersService(dependencies, callers))
+  add(operator.v1.Callers, callersService(dependencies, callers, placements, shards))
   add(operator.v1.Shards, shardsService(dependencies, directory, shards))
   add(operator.v1.Recovery, recoveryService(dependencies, recovery))
   add(internal.v1.EventOutcomes, eventOutcomesService(dependencies))

@@ -3,6 +3,8 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer as createListener, type AddressInfo, type Socket } from 'node:net'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { tokenDigest } from '../../src/auth/caller_token.js'
+import { createCallers } from '../../src/auth/callers.js'
 import { toRfc3339 } from '../../src/base/clock.js'
 import { createLog } from '../../src/base/log.js'
 import { systemRandom } from '../../src/base/random.js'
@@ -16,6 +18,7 @@ import type { WaitingProcessor } from '../../src/store/cluster/waiting.js'
 import { freePort } from '../../src/supervisor/ports.js'
 import { executed, pay } from '../processor/scenarios.js'
 import { withEveryRole } from '../support/callers.js'
+import { createCaller } from '../../src/processor/commands/callers/caller_create.js'
 import { operatorCli, type OperatorCli } from '../support/operator_cli.js'
 import { startProgram, type CliResult } from '../support/program.js'
 import { EVERY_STATEMENT_IS_RIGHT } from '../support/statements.js'
@@ -76,6 +79,7 @@ const adminOf = (cluster: TestCluster, names: readonly string[]): ShardAdmin => 
   candidates: () => Promise.resolve(WAITING),
   waitingProcessor: (name) => Promise.resolve(WAITING.find((each) => each.name === name)),
   appendSetting: cluster.settings.appendSetting,
+  newestSettings: cluster.settings.newestSettings,
   skipSetting: cluster.settings.skipSetting,
   addShard: () => Promise.resolve(true),
   requestMove: () => Promise.resolve(true),
@@ -419,8 +423,8 @@ t.test('a move to a processor that cannot take the shard is refused', async (t) 
   const shards = ['books_1', 'books_2']
   const ops = cliOf(t, [await startShard(t, 'books_1', shards, testCluster())])
   const { out } = await ops('shard', 'list')
-  t.match(out, /p8 +10\.0\.0\.8:50051 +any shard; not books_2: master keys are missing: k2\n/)
-  t.match(out, /p9 +10\.0\.0\.9:50051 +any shard, books_1 first\n/)
+  t.match(out, /p8 +10\.0\.0\.8:50051 +0 +any shard; not books_2: master keys are missing: k2\n/)
+  t.match(out, /p9 +10\.0\.0\.9:50051 +0 +any shard, books_1 first\n/)
   const to = (name: string): readonly string[] => ['--to', name, ...BECAUSE]
   t.match(await ops('shard', 'move', 'books_2', ...to('p8')), {
     ...{ exitCode: 1, err: /^processor_cannot_take: .*cannot take that shard/ },
@@ -453,42 +457,75 @@ t.test('a processor that accepts and never answers holds up no command', async (
   t.not(open.size, 0, 'it was asked')
 })
 
-t.test('callers are listed and revoked in all shards', async (t) => {
+t.test('callers are those of all shards', async (t) => {
   const shards = ['books_1', 'books_2']
-  const [one, two] = [
-    await startShard(t, 'books_1', shards),
-    await startShard(t, 'books_2', shards),
-  ]
+  const cluster = testCluster()
+  const one = await startShard(t, 'books_1', shards, cluster)
+  const two = await startShard(t, 'books_2', shards, cluster)
   const both = cliOf(t, [one, two])
   const gone = `127.0.0.1:${await freePort('127.0.0.1')}`
   const first = cliOf(t, [one, gone])
-  const create = (shard: string, name: string): Promise<CliResult> =>
-    both('callers', 'create', 'gateway', name, '--shard', shard, ...BECAUSE)
-  for (const shard of shards) t.match(await create(shard, 'edge'), { exitCode: 0 })
-  await create('books_2', 'second')
-  const listed = await both.json('callers', 'list')
-  t.match(listed['data'], [
+  const callerIn = (shard: string, name: string) =>
+    cluster.worlds.get(shard)?.memory().callers.get(name)
+  const create = await both('callers', 'create', 'gateway', 'edge', ...BECAUSE)
+  t.match(create, {
+    exitCode: 0,
+    out: /^gateway edge: .*\ntoken .*\nsettings version 1: applied by books_1, books_2\n$/,
+  })
+  t.same(callerIn('books_2', 'edge'), callerIn('books_1', 'edge'))
+  t.match(await both('callers', 'create', 'gateway', 'edge', ...BECAUSE), {
+    ...{ exitCode: 1, err: /^caller_exists/ },
+  })
+
+  const digest = (text: string): string => tokenDigest(`token of ${text}`)
+  const given = { name: 'second', kind: 'gateway', roles: [], partners: [] }
+  const ann = { name: 'ann', reason: 'of an earlier version' }
+  const alone = createCaller(ann, createCallers([], cluster.worlds.get('books_2')!.clock), {
+    ...{ ...given, tokenSha256: digest('before') },
+  })
+  t.ok((await cluster.worlds.get('books_2')!.run(alone)).ok)
+  t.match((await both.json('callers', 'list'))['data'], [
     { name: 'ann', shards },
     { name: 'edge', status: 'active', shards },
     { name: 'second', status: 'active', shards: ['books_2'] },
   ])
+  const rotate = ['callers', 'rotate', 'second', '--token-sha256', digest('after'), ...BECAUSE]
+  t.match(await both(...rotate), { exitCode: 0, out: 'version 2: applied by books_1, books_2' })
+  t.match(await both(...rotate), { exitCode: 1, err: /^credential_in_use/ })
+  t.match(callerIn('books_1', 'second')?.tokens, [
+    { digest: digest('before'), endsAt: Number },
+    { digest: digest('after'), endsAt: null },
+  ])
 
-  const partly = await first('callers', 'revoke', 'edge', ...BECAUSE)
-  t.match(partly, { exitCode: 1, out: /^edge: revoked\nNOT REVOKED in books_2: repeat it\.\n/ })
-  const { out } = await both('callers', 'list')
-  t.match(out, /edge +gateway .*revoked.* books_1\n/)
-  t.match(out, /edge +gateway .*active.* books_2\n/)
-  t.match(await both('callers', 'revoke', 'edge', ...BECAUSE), {
-    ...{ exitCode: 0, out: 'edge: revoked\n' },
+  const revoke = ['callers', 'revoke', 'edge', ...BECAUSE]
+  t.match(await first(...revoke), {
+    ...{ exitCode: 0, out: /^edge: revoked\nsettings version 3: applied by books_1, books_2\n$/ },
   })
-  t.match(await both('callers', 'revoke', 'edge', ...BECAUSE), {
-    ...{ exitCode: 1, err: /revoked/ },
-  })
-  t.match(await both('callers', 'revoke', 'second', ...BECAUSE), { exitCode: 0 })
+  for (const shard of shards) t.type(callerIn(shard, 'edge')?.revokedAt, 'number')
+  t.match(await both(...revoke), { exitCode: 1, err: /revoked/ })
+  t.equal(cluster.settings.stored.length, 3, 'nothing is stored again')
   t.match(await both('callers', 'revoke', 'nobody', ...BECAUSE), { exitCode: 1, err: /No such/ })
   const unsure = await first('callers', 'revoke', 'nobody', ...BECAUSE)
   t.match(unsure, { exitCode: 1, err: /No such[^]*Not reached: books_2\./ })
   t.match(await first('callers', 'list'), { exitCode: 1, out: /INCOMPLETE: books_2/ })
+  t.match((await both('actions')).out, /ann .*rotate_caller .*second .*settings version 2/)
+
+  await startShard(t, 'books_3', shards, cluster)
+  await both('shard', 'list')
+  t.type(callerIn('books_3', 'edge')?.revokedAt, 'number', 'a new shard has them')
+  t.same(callerIn('books_3', 'second')?.tokens, callerIn('books_1', 'second')?.tokens)
+})
+
+t.test('a caller that is made in recovery mode is of one shard', async (t) => {
+  const shards = ['books_1', 'books_2']
+  const cluster = testCluster()
+  const one = await startShard(t, 'books_1', shards, cluster)
+  await startShard(t, 'books_2', shards, cluster)
+  await cluster.worlds.get('books_1')!.run(enterRecovery('a test'))
+  const made = await cliOf(t, [one])('callers', 'create', 'gateway', 'edge', ...BECAUSE)
+  t.match(made, { exitCode: 1, out: /NOT SET IN ALL SHARDS: the processor is in recovery mode/ })
+  t.ok(cluster.worlds.get('books_1')!.memory().callers.has('edge'))
+  t.notOk(cluster.worlds.get('books_2')!.memory().callers.has('edge'))
 })
 
 t.test('a change is refused by a shard in recovery mode, others are still found', async (t) => {

@@ -6,6 +6,7 @@ import { callerEntry, configuredCaller, createCallers } from '../../src/auth/cal
 import { readSettings } from '../../src/base/settings_reader.js'
 import { THB } from '../../src/money/currency.js'
 import { rateKey } from '../../src/quotes/rates.js'
+import { callersService } from '../../src/processor/servers/callers.js'
 import { approvalsService } from '../../src/processor/servers/approvals.js'
 import { operatorService } from '../../src/processor/servers/operator/operator.js'
 import type { UnaryDependencies } from '../../src/processor/servers/unary_handler.js'
@@ -45,6 +46,7 @@ async function openCluster(t: Test, rules: object = { secondOperator, rails: RAI
   const recovery = { behind: () => [], statements, released: () => undefined }
   const operator = operatorService(dependencies, {} as never, undefined, cluster)
   const approvals = approvalsService(dependencies, callers, recovery, cluster)
+  const callerCalls = callersService(dependencies, callers, undefined, cluster)
   const call = (handler: unknown, request: object) =>
     new Promise<{ error: string | undefined; approval: string; answer: unknown }>((resolve) => {
       const given = { request, metadata: new Metadata(), sendMetadata: () => undefined }
@@ -68,6 +70,8 @@ async function openCluster(t: Test, rules: object = { secondOperator, rails: RAI
       call(operator.SetRouteRail, { actor: ANN, route, rail }),
     pause: (subject: string) => call(operator.PauseSubmissions, { actor: ANN, subject }),
     resume: (subject: string) => call(operator.ResumeSubmissions, { actor: ANN, subject }),
+    createCaller: (given: object) =>
+      call(callerCalls.Create, { actor: ANN, roles: [], partners: [], ...given }),
     approve: (id: string) => call(approvals.Approve, { actor: BEN, id }),
   }
 }
@@ -96,6 +100,22 @@ void t.test('an approved rate or route is stored for all shards, not before', as
   t.ok(world.memory().rates.has(rateKey('production', THB)))
   t.match(await setRate('36.20'), { error: undefined, answer: { settings_version: 3 } })
   t.match(await setRoute({ review_from: '1' }), { error: undefined })
+})
+
+void t.test('an approved caller is stored for all shards, not before', async (t) => {
+  const { world, stored, catchUp, createCaller, approve } = await openCluster(t)
+  const given = { name: 'till', kind: 'gateway', token_sha256: 'a'.repeat(64) }
+  const asked = await createCaller(given)
+  t.equal(asked.error, 'second_operator_required')
+  t.same(await stored(), [])
+  t.match(await approve(asked.approval), {
+    error: undefined,
+    answer: { caller: { caller: { name: 'till', status: 'active' }, settings_version: 1 } },
+  })
+  t.same(await stored(), [['caller', 'till', 'ben']])
+  t.notOk(world.memory().callers.has('till'), 'each shard applies it by itself')
+  await catchUp()
+  t.match(world.memory().callers.get('till')?.tokens, [{ digest: 'a'.repeat(64), endsAt: null }])
 })
 
 void t.test('the rail of a route is stored for all shards', async (t) => {

@@ -41,6 +41,7 @@ export type ShardAdmin = Pick<
   | 'requestMove'
   | 'standbyLag'
   | 'appendSetting'
+  | 'newestSettings'
   | 'skipSetting'
 >
 

@@ -47,8 +47,10 @@ export function approvalsService(
     ({ actor, id }, findings) =>
       operatorWork(actor, (a) => approveRequest(a, id, { callers, findings, isCluster })),
   )
-  const settingOf = ({ operation = '', arguments: given = '' }: ApprovalRequest) =>
-    approvedSetting(operation, given)
+  const settingOf = (
+    { operation = '', arguments: given = '' }: ApprovalRequest,
+    { caller }: ApprovedRequest,
+  ) => approvedSetting(operation, given, caller ?? null)
 
   return {
     List: unary(dependencies, ({ resolved }) => ownWork(listApprovalRequests(resolved))),
@@ -57,7 +59,7 @@ export function approvalsService(
       if (origin.requestId !== null) call.metadata.set(REQUEST_ID_METADATA, origin.requestId)
       approve(call, (error, answered) => {
         const request = error === null ? answered?.request : null
-        const approved = cluster && request ? settingOf(request) : null
+        const approved = cluster && request && answered ? settingOf(request, answered) : null
         const actor = actorIn(call.request.actor)
         if (!cluster || !approved || !actor) {
           callback(error, answered)

@@ -78,14 +78,21 @@ type SettingOperation = keyof typeof RESULTS
 const isSetting = (operation: string): operation is SettingOperation =>
   Object.hasOwn(RESULTS, operation)
 
-/** The setting that an approved request stores for all shards. Null if it stores none. */
+/** What an approved request stores for all shards. */
+export interface ApprovedSetting {
+  /** The member of the answer that holds it. */
+  readonly result: (typeof RESULTS)[SettingOperation] | 'caller'
+  readonly content: SettingContent
+}
+
+/** @param caller the approved caller, which has its setting. Null if the request stores none */
 export function approvedSetting(
   operation: string,
   given: string,
-): {
-  readonly result: (typeof RESULTS)[SettingOperation]
-  readonly content: SettingContent
-} | null {
+  caller: object | null,
+): ApprovedSetting | null {
+  const { setting } = (caller ?? {}) as { readonly setting?: SettingContent }
+  if (setting !== undefined) return { result: 'caller', content: setting }
   if (!isSetting(operation)) return null
   const content = settingOf[operation](JSON.parse(given) as never)
   return content && { result: RESULTS[operation], content }
@@ -194,17 +201,18 @@ const GUARDED: { readonly [O in GuardedOperation]: Guarded<O> } = {
   },
   create_caller: {
     result: 'caller',
-    command: (actor, { certificate, token_sha256, ...given }, { callers }) =>
-      createCaller(actor, callers, {
-        ...given,
+    command: (actor, { certificate, token_sha256, ...given }, { callers, isCluster }) => {
+      const credential = {
         ...(certificate === null ? {} : { certificate }),
         ...(token_sha256 === null ? {} : { tokenSha256: token_sha256 }),
-      }),
+      }
+      return createCaller(actor, callers, { ...given, ...credential }, isCluster)
+    },
   },
   rotate_caller: {
     result: 'caller',
-    command: (actor, { name, token_sha256 }, { callers }) =>
-      rotateCaller(actor, callers, name, token_sha256),
+    command: (actor, { name, token_sha256 }, { callers, isCluster }) =>
+      rotateCaller(actor, callers, name, token_sha256, isCluster),
   },
 }
 

@@ -6,17 +6,21 @@
  * - A new caller could approve the requests of its creator, pay or read secrets, so creating one
  *   needs a second operator, who must not learn the token.
  * - A credential belongs to one caller for good.
+ * - In a cluster nothing is stored here: the answer has the setting, which every shard applies. In
+ *   recovery mode settings wait, so these books store the caller themselves.
  */
 import { isCallerName, OPERATOR_ROLES, type OperatorRole } from '../../../auth/caller.js'
 import { isTokenDigest, newCallerToken, tokenDigest } from '../../../auth/caller_token.js'
 import type { Callers, StoredCaller } from '../../../auth/callers.js'
 import type { PartnerId } from '../../../base/ids.js'
+import { isReadOnly, type Memory } from '../../cache/memory.js'
 import { refusalOfOneOperator } from '../../changes/approval_requests.js'
 import { callerNamed, callerView, isCredentialInUse, stageCaller } from '../../changes/callers.js'
 import { logAction, type Actor } from '../../changes/operator_log.js'
 import { isGuardedCaller } from '../../changes/second_operator.js'
 import { answer, refuse } from '../../cycle/answer.js'
 import type { Command } from '../../cycle/command.js'
+import { callerSetting } from './caller_setting.js'
 
 export interface NewCaller {
   readonly name: string
@@ -26,13 +30,20 @@ export interface NewCaller {
   readonly certificate?: string
   /** The digest of a token that the owner has made. */
   readonly tokenSha256?: string
+  /** Those of its partners that other shards have. */
+  readonly elsewhere?: readonly string[]
 }
 
 /** Others exist only by configuration: the supervisor's own, and those of the rail. */
 const KINDS = ['operator', 'service', 'gateway', 'webhooks'] as const
 const CERTIFICATE_NAME = /^[^\s]{1,255}$/
 
-export function createCaller(actor: Actor, callers: Callers, given: NewCaller): Command {
+export function createCaller(
+  actor: Actor,
+  callers: Callers,
+  given: NewCaller,
+  isShared = false,
+): Command {
   return {
     name: 'create_caller',
     allowedInRecovery: true,
@@ -45,8 +56,8 @@ export function createCaller(actor: Actor, callers: Callers, given: NewCaller): 
         return refuse('invalid_request')
       }
       if (partners.length > 0 && kind !== 'service') return refuse('invalid_request')
-      const isUnknown = partners.some((id) => !ctx.memory.partners.has(id as PartnerId))
-      if (isUnknown) return refuse('partner_not_found')
+      if (actor.approves === undefined && hasUnknownPartner(ctx.memory, given))
+        return refuse('partner_not_found')
       const credential = credentialIn(certificate, tokenSha256)
       if (credential === 'invalid') return refuse('invalid_request')
       if (callerNamed(ctx, callers, name) !== undefined) return refuse('caller_exists')
@@ -78,15 +89,22 @@ export function createCaller(actor: Actor, callers: Callers, given: NewCaller): 
         createdAt: ctx.now,
         revokedAt: null,
       }
-      stageCaller(ctx, stored)
-      logAction(ctx, actor, 'create_caller', `${kind} ${[name, ...roles, ...partners].join(' ')}`)
-      return answer({
+      const view = {
         caller: callerView(stored, callers),
         ...(token === null ? {} : { token }),
-      })
+      }
+      if (isShared && !isReadOnly(ctx.memory))
+        return answer({ ...view, setting: callerSetting('create_caller', stored) })
+      stageCaller(ctx, stored)
+      logAction(ctx, actor, 'create_caller', `${kind} ${[name, ...roles, ...partners].join(' ')}`)
+      return answer(view)
     },
   }
 }
+
+/** Partners are never removed, so an approval does not look again. */
+const hasUnknownPartner = ({ partners: here }: Memory, given: NewCaller): boolean =>
+  given.partners.some((id) => !here.has(id as PartnerId) && !given.elsewhere?.includes(id))
 
 /** The owner's credential. Null if it has given none. */
 function credentialIn(certificate: string | null, digest: string | null) {

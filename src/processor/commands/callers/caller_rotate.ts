@@ -5,10 +5,12 @@
  *   end at once. Of an operator the previous token only reads.
  * - Another token of a caller that can pay or read secrets needs a second operator, who must not
  *   learn it; one of the actor's own does not.
+ * - In a cluster the answer has the setting for all shards, as of a new caller (caller_create).
  */
 import { isTokenDigest, newCallerToken, tokenDigest } from '../../../auth/caller_token.js'
 import type { Callers, StoredCaller } from '../../../auth/callers.js'
 import { MINUTE, plus, toRfc3339 } from '../../../base/clock.js'
+import { isReadOnly } from '../../cache/memory.js'
 import { refusalOfOneOperator } from '../../changes/approval_requests.js'
 import {
   callerNamed,
@@ -21,6 +23,7 @@ import { logAction, type Actor } from '../../changes/operator_log.js'
 import { isGuardedCaller } from '../../changes/second_operator.js'
 import { answer, refuse } from '../../cycle/answer.js'
 import type { Command } from '../../cycle/command.js'
+import { callerSetting } from './caller_setting.js'
 
 const OVERLAP_MS = 10 * MINUTE
 
@@ -30,6 +33,7 @@ export function rotateCaller(
   callers: Callers,
   name: string,
   given?: string,
+  isShared = false,
 ): Command {
   return {
     name: 'rotate_caller',
@@ -75,13 +79,16 @@ export function rotateCaller(
           { digest, createdAt: ctx.now, endsAt: null },
         ],
       }
-      stageCaller(ctx, rotated)
-      logAction(ctx, actor, 'rotate_caller', name)
-      return answer({
+      const view = {
         caller: callerView(rotated, callers),
         token,
         previous_until: toRfc3339(previousUntil),
-      })
+      }
+      if (isShared && !isReadOnly(ctx.memory))
+        return answer({ ...view, setting: callerSetting('rotate_caller', rotated) })
+      stageCaller(ctx, rotated)
+      logAction(ctx, actor, 'rotate_caller', name)
+      return answer(view)
     },
   }
 }

@@ -1,6 +1,6 @@
 /**
  * The settings for all shards of a cluster: rates, routes without a tenant, the rails of routes,
- * pauses of submissions.
+ * pauses of submissions, callers.
  *
  * Owns: their stored form, applying one in the books of a shard. Does not own: the list of the
  * cluster (store/cluster), reading it (cluster/shared_settings).
@@ -12,6 +12,7 @@
 import type { Route__Output as WireRoute } from '../../../../protos/types/causeway/operator/v1/Route.js'
 import type { ClusterSetting, NewSetting } from '../../../store/cluster/settings.js'
 import { routeNamed } from '../../../rails/rail_table.js'
+import { applyCaller, CALLER } from '../callers/caller_setting.js'
 import { answer, refuse } from '../../cycle/answer.js'
 import type { Command } from '../../cycle/command.js'
 import type { RateChange } from '../../changes/approval_requests.js'
@@ -190,6 +191,8 @@ function commandOf({ version, kind, key, value, at, actor, reason }: ClusterSett
       return value === RESUMED ? resumeSubmissions(by, key, source) : null
     case ROUTE_RAIL:
       return setRouteRail(by, key, value, source)
+    case CALLER:
+      return applyCaller(by, value, source)
     default:
       return null
   }
