@@ -21,6 +21,7 @@ const GUIDES = [
   'src/METRICS.md',
   'src/client/README.md',
   'src/client/python/README.md',
+  'src/processor/DEVELOPING.md',
   ...guidePages().map(({ path }) => path),
 ].concat(
   [
