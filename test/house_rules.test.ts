@@ -98,7 +98,7 @@ const MODULES: Readonly<Record<string, readonly string[]>> = {
     ],
   ],
   'src/console': [
-    ...[BASE, 'src/money', 'src/auth', 'actors', 'actors/intent', 'actors/payout'],
+    ...[BASE, METRICS, 'src/money', 'src/auth', 'actors', 'actors/intent', 'actors/payout'],
     ...['src/operations', 'src/reconciliation', 'protos/types'],
   ],
   'src/audit': [BASE, ...DATABASE, POSTGRES, CLUSTER, 'src/supervisor'],

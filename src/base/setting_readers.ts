@@ -79,7 +79,7 @@ export const SETTINGS_READ_BY = {
   ],
   'src/console/main.js': [
     ...(['CONSOLE_HOST', 'CONSOLE_PORT', 'CONSOLE_HOSTS', 'LOG_LEVEL', 'LOG_FORMAT'] as const),
-    ...(['PROCESSOR_ADDRESS', 'PROCESSORS', 'CONSOLE_METRICS'] as const),
+    ...(['PROCESSOR_ADDRESS', 'PROCESSORS', 'CONSOLE_METRICS', 'DATA_DIR'] as const),
     ...GRPC_TLS,
   ],
   'gateway/main.js': [

@@ -13,7 +13,7 @@ import { deleteCookie, getCookie, setCookie } from 'hono/cookie'
 import { actionNamed, noticeOf, outcomeOf } from './actions/actions.js'
 import { runStatement, STATEMENT_MAX_BYTES } from './actions/statement_upload.js'
 import type { Logger } from '../base/log.js'
-import type { Clock } from '../base/clock.js'
+import { SECOND, type Clock } from '../base/clock.js'
 import { Refused } from '../operations/calls.js'
 import { CommandFault } from '../operations/command_fault.js'
 import type { Figures } from './figures/figures.js'
@@ -43,6 +43,10 @@ export interface ConsoleApp {
   readonly signInLimit: SignInLimit
   readonly files: StaticFiles
   readonly figures: Pick<Figures, 'state'>
+  /** The folder of this machine's logs, which may not exist. */
+  readonly logs: string
+  /** @param page the pattern of its path */
+  readonly observePage: (page: string, seconds: number) => void
   readonly isAllowedHost: (host: string | undefined) => boolean
   readonly openUplink: (token: string) => Uplink
 }
@@ -260,14 +264,16 @@ async function contentOf(c: Ctx, console: ConsoleApp, page: Page, url: URL): Pro
   const id = idIn(page.path, url.pathname)
   return page.render({
     ...{ session, clients, id, query: url.searchParams },
-    ...{ now: console.clock.now(), figures: console.figures.state() },
+    ...{ now: console.clock.now(), figures: console.figures.state(), logs: console.logs },
   })
 }
 
 async function show(c: Ctx, console: ConsoleApp, page: Page) {
   const session = c.get('session')
   const url = new URL(c.req.url)
+  const begunAt = performance.now()
   const content = await contentOf(c, console, page, url)
+  console.observePage(page.path, (performance.now() - begunAt) / SECOND)
   if (content.redirect !== undefined) return c.redirect(content.redirect, 303)
   const { notice } = session
   session.notice = undefined

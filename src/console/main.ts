@@ -8,6 +8,7 @@
  */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import { getRequestListener } from '@hono/node-server'
 import { allowedHosts } from '../base/allowed_hosts.js'
 import { childProcess } from '../base/child.js'
@@ -18,7 +19,10 @@ import { isLoopback } from '../base/network.js'
 import { programOptions } from '../base/program_options.js'
 import { systemRandom } from '../base/random.js'
 import { readSettings, SettingsError } from '../base/settings_reader.js'
+import { LOGS_FOLDER } from '../operations/request_logs.js'
 import { createApp } from './app.js'
+import { createMetrics } from '../metrics/metrics.js'
+import { reportProcess } from '../metrics/process_metrics.js'
 import { createFigures } from './figures/figures.js'
 import { createSessions } from './session/sessions.js'
 import { createSignInLimit } from './session/sign_in_limit.js'
@@ -43,11 +47,16 @@ async function main(): Promise<void> {
   const tls = openGrpcTls(settings, log)
   const sessions = createSessions(clock, systemRandom())
   const figures = createFigures({ addresses: CONSOLE_METRICS, clock })
+  const metrics = createMetrics()
+  reportProcess(metrics)
+  metrics.read('causeway_console_sessions', () => sessions.count())
   const app = createApp({
-    ...{ clock, log, sessions, figures },
+    ...{ clock, log, sessions, figures, logs: join(settings.DATA_DIR, LOGS_FOLDER) },
     signInLimit: createSignInLimit(clock),
     files: readStaticFiles(),
     isAllowedHost: allowedHosts(CONSOLE_HOST, CONSOLE_HOSTS),
+    observePage: (page, seconds) =>
+      metrics.histogram('causeway_console_page_duration_seconds', page).observe(seconds),
     openUplink: (token) => openUplink(token, { settings, tls, clock }),
   })
   const listener = getRequestListener(app.fetch)
@@ -56,6 +65,7 @@ async function main(): Promise<void> {
   server.requestTimeout = REQUEST_WITHIN_MS
   const child = childProcess({
     log,
+    metrics: () => metrics.text(),
     stop: () =>
       new Promise((done) => {
         figures.stop()

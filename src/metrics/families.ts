@@ -9,6 +9,7 @@ import { GATEWAY_FAMILIES } from './gateway_families.js'
 import { PAYMENT_FAMILIES } from './payment_families.js'
 import {
   ADAPTER_FAMILIES,
+  CONSOLE_FAMILIES,
   DISK_FAMILIES,
   PROCESS_FAMILIES,
   STORE_FILE_FAMILIES,
@@ -26,7 +27,7 @@ import {
 import { WEBHOOK_FAMILIES } from './webhook_families.js'
 
 /** The kind of a process; one of several has its number in the label `process`. */
-export type ProcessKind = 'gateway' | 'processor' | 'webhooks' | 'rail' | 'supervisor'
+export type ProcessKind = 'gateway' | 'processor' | 'webhooks' | 'rail' | 'console' | 'supervisor'
 
 const ALL_FAMILIES = {
   ...PAYMENT_FAMILIES,
@@ -42,6 +43,7 @@ const ALL_FAMILIES = {
   ...STORE_FILE_FAMILIES,
   ...DISK_FAMILIES,
   ...SUPERVISOR_FAMILIES,
+  ...CONSOLE_FAMILIES,
   ...TRACE_FAMILIES,
   ...PROCESS_FAMILIES,
 } as const
@@ -88,7 +90,8 @@ export const FAMILY_GROUPS: readonly FamilyGroup[] = [
   groupOf('Traces', ['gateway', 'processor', 'webhooks', 'rail'], TRACE_FAMILIES),
   groupOf('Disk', ['processor', 'supervisor'], DISK_FAMILIES),
   groupOf('Stack', ['supervisor'], SUPERVISOR_FAMILIES),
-  groupOf('Every process', ['gateway', 'processor', 'webhooks', 'rail', 'supervisor'], {
+  groupOf('Console', ['console'], CONSOLE_FAMILIES),
+  groupOf('Every process', ['gateway', 'processor', 'webhooks', 'rail', 'console', 'supervisor'], {
     ...PROCESS_FAMILIES,
   }),
 ]

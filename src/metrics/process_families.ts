@@ -23,7 +23,26 @@ export const SUPERVISOR_FAMILIES = {
   causeway_process_up: gauge('1 while a process of the stack is ready', 'process'),
   causeway_process_restarts_total: counter('Restarts of a process', 'process'),
   causeway_process_pid: gauge('Process id while a process of the stack runs', 'process'),
+  causeway_server_info: gauge(
+    '1; the version of a server of others that the stack runs: nats-server, PostgreSQL',
+    'process',
+    'version',
+  ),
+  causeway_server_start_time_seconds: gauge(
+    'Start of such a server, in seconds since 1970',
+    'process',
+  ),
   causeway_integrity_failed: gauge('1 when a database failed its integrity check'),
+} as const satisfies Families
+
+/** Of the console of operators. */
+export const CONSOLE_FAMILIES = {
+  causeway_console_page_duration_seconds: histogram(
+    SHORT_SECONDS,
+    'Time until a page is made, by the pattern of its path',
+    'page',
+  ),
+  causeway_console_sessions: gauge('Operators who are signed in'),
 } as const satisfies Families
 
 /** The adapter of an ISO 20022 network. */

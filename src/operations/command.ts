@@ -38,6 +38,8 @@ export interface Context extends OperatorClients {
   readonly sandbox: Sandbox
   readonly access: OperatorAccess
   readonly clock: Clock
+  /** The folder of this machine's logs, which may not exist. */
+  readonly logs: string
   readonly paint: Paint
   /** The standard output, for lines that are printed while the command runs. */
   readonly out: Writable

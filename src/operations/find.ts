@@ -3,29 +3,44 @@ import type { FoundEntity__Output as FoundEntity } from '../../protos/types/caus
 import type { FoundEvent__Output as FoundEvent } from '../../protos/types/causeway/operator/v1/FoundEvent.js'
 import type { FoundList__Output as FoundList } from '../../protos/types/causeway/operator/v1/FoundList.js'
 import type { CliCommand } from './command.js'
+import { isRequestId, linesOfRequest, type LoggedLine } from './request_logs.js'
 import { table } from './terminal.js'
 import { missingLines } from './webhooks.js'
 
 export const find: CliCommand = {
   usage: 'find ID',
   about: 'by request, entity, event or delivery id, reference, idempotency key, partner user',
-  run: async ({ operator }, [text = '']) => {
-    const found = await operator.call('Find', { text })
+  run: async ({ operator, logs: folder }, [text = '']) => {
+    const [found, logged] = await Promise.all([
+      operator.call('Find', { text }),
+      isRequestId(text) ? linesOfRequest(folder, text) : undefined,
+    ])
     const isNothing = found.data.length === 0 && found.actions.length === 0
     return {
-      value: found,
-      lines: isNothing ? nothingLines(text) : foundLines(found),
-      exitCode: isNothing ? 1 : 0,
+      value: logged === undefined ? found : { ...found, logged },
+      lines: [
+        ...(isNothing ? [`Nothing found for ${text} in the books.`] : foundLines(found)),
+        ...(isRequestId(text) ? loggedLines(logged, folder) : []),
+      ],
+      exitCode: isNothing && (logged ?? []).length === 0 ? 1 : 0,
     }
   },
 }
 
-const nothingLines = (text: string): string[] => [
-  `Nothing found for ${text}.`,
-  ...(text.startsWith('req_')
-    ? ['Reads and refusals are not stored: search logs/gateway.log for the request id.']
-    : []),
-]
+function loggedLines(logged: readonly LoggedLine[] | undefined, folder: string): string[] {
+  if (logged === undefined) return [`This machine has no logs in ${folder}.`]
+  if (logged.length === 0) return [`No line in ${folder}: look on the machine of the gateway.`]
+  return [
+    `in ${folder}`,
+    table(
+      logged.map(({ at, process, message, fields }) => [
+        ...[`  ${at}`, process, message],
+        fields.map(([name, value]) => `${name}=${value}`).join(' '),
+      ]),
+      [],
+    ),
+  ]
+}
 
 function foundLines(found: FoundList): string[] {
   const actions = found.actions.map(({ at, ...rest }) => [

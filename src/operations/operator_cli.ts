@@ -3,6 +3,7 @@
  *
  * - Exit codes: 0 done, 1 refused or failed, 2 usage error.
  */
+import { join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import { systemClock } from '../base/clock.js'
 import type { Settings } from '../base/settings.js'
@@ -15,6 +16,7 @@ import type { OperatorAccess } from './calls.js'
 import type { Flags } from './options.js'
 import { findShards, missingShardsIn } from './shards.js'
 import { operatorAccess } from './operator_token.js'
+import { LOGS_FOLDER } from './request_logs.js'
 import { findSandbox } from './sandbox.js'
 import { confirmed } from './confirmation.js'
 import { terminalMessage, terminalText, type Paint } from './terminal.js'
@@ -77,6 +79,7 @@ async function runCommand(
         access,
         ...clients,
         clock: systemClock,
+        logs: join(settings().DATA_DIR, LOGS_FOLDER),
         paint: output.paint,
         out: output.out,
         confirm: (lines, question) => confirmed(lines, question, flags, output),

@@ -14,7 +14,7 @@
  *   ready, it is restarted as any other.
  */
 import { EXIT_BOOKS_BEHIND, type ReadyInfo } from '../base/child.js'
-import { SECOND, type Clock } from '../base/clock.js'
+import { SECOND, type Clock, type Instant } from '../base/clock.js'
 import { createRetry, type Backoff } from '../base/retry.js'
 import { StartupError } from './startup_error.js'
 import { run, type Program, type Run } from './program.js'
@@ -43,6 +43,12 @@ export interface ManagedProcessOptions {
 /** `overlap`: two runs can serve beside each other. */
 export type Replacement = 'overlap' | 'one_at_a_time'
 
+/** A program of others, which does not report about itself. */
+export interface RunningServer {
+  readonly version: string
+  readonly startedAt: Instant
+}
+
 export interface ManagedProcess {
   readonly name: string
   readonly pid: number | undefined
@@ -55,6 +61,8 @@ export interface ManagedProcess {
   readonly degraded: string | undefined
   /** Unplanned ones. */
   readonly restarts: number
+  /** Of a program of others while it runs. */
+  readonly server: RunningServer | undefined
   /** Resolves when it is ready. @throws StartupError */
   start(): Promise<void>
   /** Resolves when the new run is ready and the former one has ended. @throws StartupError */
@@ -67,6 +75,7 @@ export function manageProcess(options: ManagedProcessOptions): ManagedProcess {
   const { name, program, logPath, clock, isStopping, onReady, onLost, onRefused } = options
   const { probeIntervalMs = PROBE_INTERVAL_MS, onReport = () => undefined } = options
   let current: Run | undefined
+  let server: RunningServer | undefined
   let isReady = false
   let info: ReadyInfo = {}
   let restarts = 0
@@ -88,7 +97,10 @@ export function manageProcess(options: ManagedProcessOptions): ManagedProcess {
   }
 
   const begin = (replaces = false): Run => {
-    const begun = run(program(), logPath, replaces)
+    const next = program()
+    const begun = run(next, logPath, replaces)
+    const { serverVersion: version } = next
+    server = version === undefined ? undefined : { version, startedAt: clock.now() }
     runs.add(begun)
     void begun.ended.then(() => runs.delete(begun))
     begun.onReady((reported) => {
@@ -225,6 +237,9 @@ export function manageProcess(options: ManagedProcessOptions): ManagedProcess {
     },
     get restarts() {
       return restarts
+    },
+    get server() {
+      return isReady ? server : undefined
     },
     start,
     replace,

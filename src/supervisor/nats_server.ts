@@ -15,6 +15,7 @@ import type { Random } from '../base/random.js'
 import { createSecretFile, readTokenFile, writeSecretFile } from '../base/secret_file.js'
 import { FILES } from '../base/subjects.js'
 import { streamProbe } from '../bus/nats.js'
+import { serverVersion } from './server_version.js'
 import type { DataFolder } from './data_folder.js'
 import type { Program } from './program.js'
 
@@ -61,6 +62,7 @@ export function natsServer(
         command: '/bin/sh',
         arguments: ['-c', STOP_WITH_SUPERVISOR, binary, configuration],
         environment,
+        serverVersion: serverVersion(binary),
         readyWhen: (pid) => portsOf(join(portsFolder, `nats-server_${pid}.ports`)),
         isAlive: (info) => {
           probe ??= streamProbe(url(Number(info['port'])), PROBE_TIMEOUT_MS)

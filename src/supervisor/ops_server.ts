@@ -8,6 +8,7 @@
  * - `mode` is the most severe one of the processes; `reasons` names each process that is in another
  *   one than normal, `degraded` each of which something does not work as it should.
  */
+import { SECOND } from '../base/clock.js'
 import type { FreeSpace } from '../base/free_space.js'
 import { openOpsHttp, type OpsHttp, type OpsListen, type Role } from '../base/ops_http.js'
 import { createMetrics, type Metrics } from '../metrics/metrics.js'
@@ -105,6 +106,16 @@ function ownMetrics({ managedProcesses, integrity, disk }: StackState): Metrics 
   )
   metrics.readAll('causeway_process_pid', () =>
     managedProcesses.flatMap(({ name, pid }) => (pid === undefined ? [] : [[pid, name] as const])),
+  )
+  const servers = () =>
+    managedProcesses.flatMap(({ name, server }) =>
+      server === undefined ? [] : [{ name, ...server }],
+    )
+  metrics.readAll('causeway_server_info', () =>
+    servers().map(({ name, version }) => [1, name, version]),
+  )
+  metrics.readAll('causeway_server_start_time_seconds', () =>
+    servers().map(({ name, startedAt }) => [startedAt / SECOND, name]),
   )
   metrics.read('causeway_integrity_failed', () => Number(integrity() === 'failed'))
   metrics.read('causeway_disk_free_bytes', () => disk.freeBytes())

@@ -14,6 +14,7 @@ import type { ReadyInfo } from '../base/child.js'
 import { writeSecretFileFor } from '../base/secret_file.js'
 import type { Program } from './program.js'
 import { serverUserOf, type ServerFolder, type ServerUser } from './server_user.js'
+import { serverVersion } from './server_version.js'
 import { messageOf, StartupError } from './startup_error.js'
 
 export const POSTGRES_USER = 'causeway'
@@ -76,6 +77,7 @@ export function postgresServer(options: PostgresOptions): PostgresServer {
       ],
       environment,
       account: user.account,
+      serverVersion: serverVersion(binaries.postgres),
       readyWhen: (pid) => readiness(folder, pid),
     }),
     url: (port) => `postgres://${POSTGRES_USER}:${password}@127.0.0.1:${port}/postgres`,

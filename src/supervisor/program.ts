@@ -36,6 +36,8 @@ export interface Program {
   readonly account?: { readonly uid: number; readonly gid: number } | undefined
   /** Our programs send a message when they are ready; others are polled. */
   readonly readyWhen: 'message' | ((pid: number) => ReadyInfo | undefined)
+  /** Of a program of others, which has no metrics of ours; empty: it does not say. */
+  readonly serverVersion?: string
   /** It knows the option of a program that replaces a running process. */
   readonly canReplace?: true
   /** Liveness check. Without one the process counts as alive while it runs. Never rejects. */

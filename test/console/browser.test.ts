@@ -26,6 +26,7 @@ const OPEN_ALL = `for (const each of document.querySelectorAll('main details')) 
   each.open = true
 }`
 const HELD_FROM = 20_000_000
+const isPostgres = process.env['STORE'] === 'postgres'
 /** It would run, turn the text around, or break a table. */
 const HOSTILE = '"><img src=x onerror=alert(1)>{{7*7}}\u202egnp.exe'
 const PAGES = [
@@ -112,7 +113,17 @@ void t.test('the console', { skip: skipsBrowser }, async (t) => {
       await main(),
       /Debited\s+USD 10\.00[^]*user "><img src=x onerror=alert\(1\)>\{\{7\*7\}\}\\u202egnp\.exe/,
     )
-    await eventually('the delivery is shown', async () => (await main()).includes('http_400'))
+    await eventually('the attempt is shown', async () =>
+      /1\. \S+ \S+ 400 in \d+ ms/.test(await main()),
+    )
+    for (const step of [
+      /Request\s+created by req_/,
+      /Request\s+scanned by req_/,
+      /State\s+authorized[^]*State\s+captured/,
+      /Rail\s+instruction pi_\w+ submitted[^]*Rail\s+executed: transaction \w+/,
+    ]) {
+      t.match(await main(), step)
+    }
     await page.fill('#q', `first ${HOSTILE}`)
     await page.keyboard.press('Enter')
     await page.getByRole('link', { name: held }).waitFor()
@@ -120,6 +131,23 @@ void t.test('the console', { skip: skipsBrowser }, async (t) => {
     await page.fill('#q', HOSTILE)
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: 'Nothing found' }).waitFor()
+  })
+
+  await t.test('a refused request is found in the logs by its id', async (t) => {
+    const refused = await partner.request('POST', '/v1/payouts', { amount: 1 }, withKey('refused'))
+    const { request_id: id } = (refused.body as { error: { request_id: string } }).error
+    const line = page.locator('tr', { hasText: 'request refused' })
+    await eventually('its line is written', async () => {
+      await page.goto(`${url}/search?q=${id}`)
+      return (await line.count()) === 1
+    })
+    t.match(await line.innerText(), /gateway\s+request refused[^]*status 400[^]*invalid_request/)
+    t.match(await main(), 'is not in the books')
+    const found = await ops('find', id)
+    t.equal(found.exitCode, 0)
+    t.match(found.out, /request refused +partner=demo .*code=invalid_request/)
+    await page.goto(`${url}/search?q=req_01M8A7DZFCH5A23FV6RGCEPK72`)
+    t.match(await main(), 'No line has it.')
   })
 
   await t.test('a held payout is approved and rejected, each with a reason', async (t) => {
@@ -173,13 +201,22 @@ void t.test('the console', { skip: skipsBrowser }, async (t) => {
       return (await row.count()) === 1
     })
     await row.getByText('Ask now', { exact: true }).click()
-    await row.locator('[name=reason]').fill('a test')
+    await row.locator('details[open] [name=reason]').fill('a test')
     await row.getByRole('button', { name: 'Ask the bank' }).click()
     await page.getByRole('status').waitFor()
     t.equal(await page.innerText('.notice'), `The bank is asked about ${id}.`)
     await page.goto(`${url}/payments/${id}`)
     t.match(await main(), /inquire by \S+: a test/)
-    t.match(await main(), /Who else was paid there\s+To Nguyen Van A, account ending 0008: /)
+    t.match(await main(), 'No other payment went to Nguyen Van A, account ending 0008.')
+    t.match(await main(), /Timer\s+due: the next inquiry/)
+    await page.goto(`${url}/unknown`)
+    await row.getByText('Resolve', { exact: true }).click()
+    await row.locator('[name=outcome]').selectOption('failed')
+    await row.locator('[name=evidence]').fill(`line 7 ${HOSTILE.slice(0, -8)}`)
+    await row.locator('details[open] [name=reason]').fill('a test')
+    await row.getByRole('button', { name: 'Record this outcome' }).click()
+    await page.getByRole('status').waitFor()
+    t.match(await page.innerText('.notice'), /^pout_\w+ over VND 12,500,000 is failed\.$/)
   })
 
   await t.test('an open page follows the payment', async (t) => {
@@ -296,8 +333,13 @@ void t.test('the console', { skip: skipsBrowser }, async (t) => {
     await recordBackup(stack, `backup ${HOSTILE.slice(0, -8)}`)
     await page.goto(`${url}/system`)
     const row = page.locator('tr:has(strong:text-is("processor"))')
-    t.match(await row.innerText(), new RegExp(`ready[^]* s\\s+0\\s+${stack.pidOf('processor')}\\s`))
+    t.match(await row.innerText(), new RegExp(`ready[^]* (?:s|min)\\s+0\\s+${stack.pidOf('processor')}\\s`))
     const text = await main()
+    const version = String.raw`\d+\.\d+\S*\s+\d+ (?:s|min)\s`
+    for (const name of ['console', 'nats', ...(isPostgres ? ['postgres'] : [])]) {
+      const other = page.locator(`tr:has(strong:text-is("${name}"))`)
+      t.match(await other.innerText(), new RegExp(`ready\\s+${version}`), name)
+    }
     t.match(text, /(?:SQLite|PostgreSQL)\s+\d+, newest \d{4}_/)
     t.match(text, /CALLERS\s+…[^]*NATS_URL\s+nats:\/\/…@127[^]*RAIL_TOKEN\s+…\s/)
     t.match(text, /backup "><img src=x onerror=alert\(1\)>[^]*epoch 1/)

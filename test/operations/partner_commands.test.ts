@@ -63,6 +63,7 @@ const context: Omit<Context, 'flags'> = {
   paint: (_style, text) => text,
   out: process.stdout,
   confirm: () => Promise.resolve(),
+  logs: '',
   servesProduction: false,
 }
 t.teardown(() => {

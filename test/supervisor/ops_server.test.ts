@@ -35,6 +35,7 @@ const stackOf = (processes: Readonly<Record<string, boolean>>): StackState => ({
     modeReason: undefined,
     degraded: undefined,
     restarts: 0,
+    server: undefined,
     start: () => Promise.resolve(),
     replace: () => Promise.resolve(),
     metrics: () => Promise.resolve(''),

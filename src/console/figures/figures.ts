@@ -13,6 +13,7 @@ import { joinAddress, splitAddress } from '../../base/network.js'
 import { resolveByDns, sharedName, type Resolve } from '../../base/processor_addresses.js'
 import { readMetrics, type ProcessValues } from './metrics_text.js'
 import { processesOn, type ProcessState } from './processes.js'
+import { railsOn, type RailState } from './rails.js'
 import { pointBetween, type Point, type Reading } from './points.js'
 
 export const KEPT_MS = 15 * MINUTE
@@ -29,6 +30,8 @@ export interface FiguresState {
   readonly points: readonly Point[]
   /** Those of the last reading. */
   readonly processes: readonly ProcessState[]
+  /** Likewise. */
+  readonly rails: readonly RailState[]
 }
 
 export interface Figures {
@@ -59,6 +62,7 @@ export function createFigures({
   let missing: readonly string[] = []
   let last: Reading | undefined
   let processes: readonly ProcessState[] = []
+  let rails: readonly RailState[] = []
 
   const read = async (): Promise<void> => {
     const places = (await Promise.all(addresses.map((each) => pagesOf(each, resolve)))).flat()
@@ -66,6 +70,7 @@ export function createFigures({
     const at = clock.now()
     missing = places.filter((_, i) => pages[i] === null)
     processes = pages.flatMap((page, i) => (page === null ? [] : processesOn(places[i]!, page)))
+    rails = railsOn(pages.filter((page) => page !== null))
     const reading = { at, processes: processesOf(places, pages) }
     const point = last === undefined ? null : pointBetween(last, reading)
     last = reading
@@ -80,7 +85,7 @@ export function createFigures({
     }
   }
   return {
-    state: () => ({ isKnown: addresses.length > 0, missing, points, processes }),
+    state: () => ({ isKnown: addresses.length > 0, missing, points, processes, rails }),
     start: () => {
       if (addresses.length > 0) void run()
     },

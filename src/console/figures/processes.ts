@@ -10,9 +10,12 @@ export interface ProcessState {
   readonly isReady: boolean | undefined
   readonly pid: number | undefined
   readonly restarts: number | undefined
-  /** Epoch milliseconds. Undefined: it is a program of others, and does not say. */
+  /** Epoch milliseconds. */
   readonly startedAt: number | undefined
+  /** Of ours. */
   readonly version: string | undefined
+  /** Of a program of others. */
+  readonly serverVersion: string | undefined
   readonly residentBytes: number | undefined
 }
 
@@ -23,7 +26,8 @@ export function processesOn(
   return [...processes].map(([name, values]) => {
     const value = (family: FamilyName): number | undefined => values.get(family)?.get('')
     const up = value('causeway_process_up')
-    const started = value('causeway_process_start_time_seconds')
+    const started =
+      value('causeway_process_start_time_seconds') ?? value('causeway_server_start_time_seconds')
     return {
       ...{ page, name },
       isReady: up === undefined ? undefined : up === 1,
@@ -31,6 +35,7 @@ export function processesOn(
       restarts: value('causeway_process_restarts_total'),
       startedAt: started === undefined ? undefined : started * SECOND,
       version: values.get('causeway_build_info')?.keys().next().value,
+      serverVersion: values.get('causeway_server_info')?.keys().next().value,
       residentBytes: value('causeway_process_resident_memory_bytes'),
     }
   })

@@ -65,17 +65,44 @@ export const inquireForm = (id: string): ActionForm => ({
   hidden: { id },
 })
 
+export type Kind = 'intent' | 'payout'
+
+/** Record an outcome that the bank does not report. */
+export const resolveForm = (kind: Kind, id: string, outcomes: readonly string[]): ActionForm => ({
+  ...{ action: `resolve-${kind}`, title: 'Resolve', button: 'Record this outcome', hidden: { id } },
+  about: 'Record what the bank did, when its answer is missing. The inquiries go on.',
+  fields: [
+    { name: 'outcome', label: 'Outcome', choices: outcomes.map((each) => [each, each]) },
+    EVIDENCE,
+  ],
+  isDangerous: true,
+})
+
+export type ChangeRole = 'operate' | 'decide'
+
 /** Absent forms are those of roles that the operator does not have. */
-export function actions(
+export const actions = (
   context: FormContext,
-  role: 'operate' | 'decide',
+  role: ChangeRole,
   forms: readonly ActionForm[],
+): Html =>
+  actionsByRole(
+    context,
+    forms.map((form) => [role, form]),
+  )
+
+/** Likewise, each form with the role that it needs. */
+export function actionsByRole(
+  context: FormContext,
+  forms: readonly (readonly [role: ChangeRole, form: ActionForm])[],
 ): Html {
   if (forms.length === 0) return NOTHING
-  if (!context.roles.includes(role)) {
-    return html`<p class="hint">Changes need the role <strong>${role}</strong>.</p>`
+  const allowed = forms.filter(([role]) => context.roles.includes(role))
+  if (allowed.length > 0) {
+    return html`<div class="actions">${allowed.map(([, form]) => actionForm(context, form))}</div>`
   }
-  return html`<div class="actions">${forms.map((form) => actionForm(context, form))}</div>`
+  const roles = [...new Set(forms.map(([role]) => role))].join(' or ')
+  return html`<p class="hint">Changes need the role <strong>${roles}</strong>.</p>`
 }
 
 function actionForm(context: FormContext, form: ActionForm): Html {

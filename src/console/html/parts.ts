@@ -67,6 +67,8 @@ export interface Column {
   readonly title: string
   /** Amounts and counts. */
   readonly isNumber?: boolean
+  /** Short names of ours, such as types of events: they are not broken. */
+  readonly isName?: boolean
 }
 
 export interface Table {
@@ -82,7 +84,8 @@ export interface Table {
 export function table({ caption, columns, rows, empty: text }: Table): Html {
   if (rows.length === 0) return empty(text)
   const heads = columns.map((column) => (typeof column === 'string' ? { title: column } : column))
-  const classOf = ({ isNumber = false }: Column): string => (isNumber ? 'number' : 'text')
+  const classOf = ({ isNumber = false, isName = false }: Column): string =>
+    isNumber ? 'number' : isName ? 'text name' : 'text'
   return html`
     <table>
       <caption class="unseen">
@@ -109,6 +112,18 @@ export function table({ caption, columns, rows, empty: text }: Table): Html {
     </table>
   `
 }
+
+const SHOWN_WHOLE = 160
+const SHOWN_OF_LONG = 80
+
+/** A text that can be long, such as the evidence of a change: it opens. */
+export const longText = (text: string): Content =>
+  text.length <= SHOWN_WHOLE
+    ? text
+    : html`<details class="report">
+        <summary>${text.slice(0, SHOWN_OF_LONG)}…</summary>
+        <code class="whole">${text}</code>
+      </details>`
 
 export const empty = (text: string): Html => html`<p class="empty">${text}</p>`
 

@@ -22,15 +22,14 @@ const countsOf = ({ counts, more }: Payee): string =>
 /** The content of a card. */
 export function payeeDetails(payee: Payee, now: Instant): Html {
   if (payee.payee === '') return empty('Nothing was scanned yet.')
-  return html`<p>
-      To ${payee.payee}: ${payee.counted === 0 ? 'no other payment' : countsOf(payee)}.
-    </p>
+  if (payee.counted === 0) return empty(`No other payment went to ${payee.payee}.`)
+  return html`<p>To ${payee.payee}: ${countsOf(payee)}.</p>
     ${table({
       caption: 'The last other payments to the same account',
       columns: ['Payment', 'State', { title: 'Amount', isNumber: true }, 'Created'],
       rows: payee.last.map(({ id, status, currency, amount: minor, created_at: at }) => [
         ...[idLink(id), badge(status), amount(currency, minor), time(at, now)],
       ]),
-      empty: 'No other payment went there.',
+      empty: '',
     })}`
 }

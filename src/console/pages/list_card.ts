@@ -25,6 +25,8 @@ interface Listed<T> {
   readonly next_cursor?: string
 }
 
+export const name = (title: string): Column => ({ title, isName: true })
+
 export const number = (title: string): Column => ({ title, isNumber: true })
 
 export function listCard<T, A extends object>(

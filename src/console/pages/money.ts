@@ -5,10 +5,21 @@ import type { RouteRail__Output as RouteRail } from '../../../protos/types/cause
 import type { TrialBalanceLine__Output as Line } from '../../../protos/types/causeway/operator/v1/TrialBalanceLine.js'
 import type { Instant } from '../../base/clock.js'
 import { html, type Content, type Html } from '../html/html.js'
-import { amount, badge, card, commandLine, incomplete, table, time } from '../html/parts.js'
-import { missingIn, part, type Page } from '../session/page.js'
+import type { RailState } from '../figures/rails.js'
+import {
+  amount,
+  badge,
+  card,
+  commandLine,
+  incomplete,
+  longText,
+  spanText,
+  table,
+  time,
+} from '../html/parts.js'
+import { missingIn, part, type Page, type PageContext } from '../session/page.js'
 import { entriesPath } from './entries.js'
-import { number } from './list_card.js'
+import { listCard, number } from './list_card.js'
 import { submissionsCard } from './submissions.js'
 
 export const money: Page = {
@@ -17,7 +28,7 @@ export const money: Page = {
     const { now, clients } = context
     const { operator } = clients
     const listed = operator.call('ListRoutes', {})
-    const [balance, rates, routes, pauses] = await Promise.all([
+    const [balance, rates, changes, rails, routes, pauses] = await Promise.all([
       part('The trial balance', operator.call('TrialBalance', {}), (found) =>
         card(
           'Trial balance',
@@ -45,6 +56,8 @@ export const money: Page = {
           ${commandLine('rates list')}`,
         ),
       ),
+      rateChanges(context),
+      part('The rails', listed, (found) => railsCard(found.rails, context)),
       part('The routes', listed, (found) =>
         card(
           'Routes',
@@ -73,7 +86,10 @@ export const money: Page = {
       ),
       submissionsCard(context, listed),
     ])
-    return { title: 'Money', body: html`${balance} ${rates} ${routes} ${pauses}` }
+    return {
+      title: 'Money',
+      body: html`${balance} ${rates} ${changes} ${rails} ${routes} ${pauses}`,
+    }
   },
 }
 
@@ -84,6 +100,71 @@ function rateRow(known: RateRecord, now: Instant): readonly (Html | string)[] {
     html`${since === '' ? 'built in' : time(since, now)} ${isTooOld && badge('too old', 'bad')}`,
     ...[known.set_by ?? '', known.before ?? ''],
   ]
+}
+
+const RATE_CHANGES_SHOWN = 20
+
+/** Of the action log, which keeps all of them. */
+async function rateChanges(context: PageContext): Promise<Html> {
+  const { partners } = context.clients
+  const changes = ['set_rate', 'remove_rate'].map((action) =>
+    partners.call('ListActions', { action, limit: RATE_CHANGES_SHOWN }),
+  )
+  const newest = Promise.all(changes).then((lists) => ({
+    ...lists[0]!,
+    data: lists
+      .flatMap(({ data }) => data)
+      .toSorted((one, other) => (one.at > other.at ? -1 : 1))
+      .slice(0, RATE_CHANGES_SHOWN),
+  }))
+  return listCard(context, {
+    title: 'Changes of rates',
+    call: newest,
+    caption: 'Changes of rates, newest first',
+    columns: ['Time', 'Operator', 'Change', 'Rate', 'Reason'],
+    row: ({ at, actor, action, subject, reason, evidence }) => [
+      ...[time(at, context.now), actor, action === 'set_rate' ? 'set' : badge('removed', 'warn')],
+      ...[longText(subject), html`${reason} <span class="ago line">${evidence}</span>`],
+    ],
+    empty: 'No operator has changed a rate.',
+    command: 'actions --action set_rate',
+  })
+}
+
+/** Each rail once: what it carries, and how the processors reach it. */
+function railsCard(routes: readonly RouteRail[], { figures }: PageContext): Html {
+  const names = new Set([...routes.map(({ rail }) => rail), ...figures.rails.map((r) => r.name)])
+  return card(
+    'Rails',
+    table({
+      caption: 'Rails with their health',
+      columns: [
+        ...['Rail', 'Link', 'Carries', 'Not now'],
+        ...[number('Messages to it'), number('Reports')],
+      ],
+      rows: [...names].toSorted().map((rail) => {
+        const carried = routes.filter((route) => route.rail === rail)
+        const seen = figures.rails.find(({ name }) => name === rail)
+        const stopped = carried.filter(({ state }) => state !== 'up')
+        return [
+          html`<strong>${rail}</strong>`,
+          linkOf(carried, seen),
+          carried.length === 1 ? '1 route' : `${carried.length} routes`,
+          stopped.map(({ route, state }) => html`<span class="line">${route}: ${state}</span>`),
+          ...[seen === undefined ? '' : String(seen.instructions), seen && String(seen.reports)],
+        ]
+      }),
+      empty: 'No rail is known.',
+    }),
+  )
+}
+
+function linkOf(carried: readonly RouteRail[], seen: RailState | undefined): Content {
+  if (seen !== undefined && seen.downMs > 0) {
+    return html`${badge('down', 'bad')} <span class="ago line">for ${spanText(seen.downMs)}</span>`
+  }
+  if (carried.some(({ state }) => state === 'down')) return badge('down', 'bad')
+  return badge('up', 'good')
 }
 
 /** The balances of all tenants together, by environment. The page of a partner has its own. */

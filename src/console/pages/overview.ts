@@ -81,6 +81,11 @@ async function boxesOf(context: PageContext): Promise<Html> {
       tone: toneOf(status.dead, 'bad'),
       about: status.dead === 0 ? 'None' : 'Not retried',
     })),
+    box('Submissions', '/money', operator.call('ListSubmissionPauses', {}), ({ data }) => ({
+      value: data.length === 0 ? 'on' : `${data.length} paused`,
+      tone: toneOf(data.length, 'warn'),
+      about: data.length === 0 ? 'All are sent to their rail' : 'Payments wait',
+    })),
   ])
   const missing = [...new Set(all.flatMap((each) => each.missing ?? []))]
   return html`

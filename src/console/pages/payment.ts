@@ -8,7 +8,14 @@ import { statechartOf } from '../../../actors/statechart.js'
 import { instant, toRfc3339 } from '../../base/clock.js'
 import { Refused } from '../../operations/calls.js'
 import { currencyOfNumber } from '../../money/currency.js'
-import { actions, EVIDENCE, reviewOf, type ActionForm } from '../html/action_forms.js'
+import {
+  actions,
+  EVIDENCE,
+  resolveForm,
+  reviewOf,
+  type ActionForm,
+  type Kind,
+} from '../html/action_forms.js'
 import { html, NOTHING, type Html } from '../html/html.js'
 import {
   amount,
@@ -202,11 +209,11 @@ function intentActions(context: PageContext, record: IntentRecord): Html {
   const forms: ActionForm[] = []
   if (status === 'authorized' && !isSubmitted) forms.push(...reviewOf('intent', hidden.id))
   if (status === 'authorized' && isSubmitted)
-    forms.push(resolve('intent', hidden, ['captured', 'failed']))
+    forms.push(resolveForm('intent', hidden.id, ['captured', 'failed']))
   if (status === 'captured') {
     forms.push(reverse('intent', hidden))
     if (record.intent?.refund?.status === 'requested')
-      forms.push(resolve('intent', hidden, ['refund_failed']))
+      forms.push(resolveForm('intent', hidden.id, ['refund_failed']))
   }
   return offered(context, forms)
 }
@@ -220,7 +227,7 @@ function payoutActions(context: PageContext, record: PayoutRecord): Html {
     forms.push(...reviewOf('payout', hidden.id))
   }
   if (status === 'processing' && isSubmitted)
-    forms.push(resolve('payout', hidden, ['completed', 'failed']))
+    forms.push(resolveForm('payout', hidden.id, ['completed', 'failed']))
   if (status === 'completed') forms.push(reverse('payout', hidden))
   return offered(context, forms)
 }
@@ -230,18 +237,7 @@ const offered = (context: PageContext, forms: readonly ActionForm[]): Html =>
     ? empty('There is nothing to decide in this state.')
     : actions(formContext(context, `/payments/${context.id}`), 'decide', forms)
 
-type Kind = 'intent' | 'payout'
 type Hidden = Readonly<Record<string, string>>
-
-const resolve = (kind: Kind, hidden: Hidden, outcomes: readonly string[]): ActionForm => ({
-  ...{ action: `resolve-${kind}`, title: 'Resolve', button: 'Record this outcome', hidden },
-  about: 'Record what the bank did, when its answer is missing. The inquiries go on.',
-  fields: [
-    { name: 'outcome', label: 'Outcome', choices: outcomes.map((each) => [each, each]) },
-    EVIDENCE,
-  ],
-  isDangerous: true,
-})
 
 const reverse = (kind: Kind, hidden: Hidden): ActionForm => ({
   ...{ action: `reverse-${kind}`, title: 'Reverse', button: 'Record the return', hidden },

@@ -1,7 +1,14 @@
 /** Payments whose outcome is unknown, and changes that wait for a second operator. */
 import type { ApprovalRequest__Output as ApprovalRequest } from '../../../protos/types/causeway/operator/v1/ApprovalRequest.js'
 import type { UnknownOutcome__Output as Unknown } from '../../../protos/types/causeway/operator/v1/UnknownOutcome.js'
-import { actions, inquireForm, reviewOf } from '../html/action_forms.js'
+import {
+  actions,
+  actionsByRole,
+  inquireForm,
+  resolveForm,
+  reviewOf,
+  type ActionForm,
+} from '../html/action_forms.js'
 import { html, NOTHING, type Content } from '../html/html.js'
 import { amount, badge, idLink, time } from '../html/parts.js'
 import { cursorOf, formContext, type Page, type PageContext } from '../session/page.js'
@@ -37,8 +44,18 @@ function unknownRow(found: Unknown, context: PageContext): readonly Content[] {
       ? 'none yet'
       : html`${time(found.last_inquiry_at, now)} <span class="ago line">number ${asked}</span>`,
     time(found.next_inquiry_at, now),
-    actions(formContext(context, '/unknown'), 'operate', [inquireForm(entity)]),
+    actionsByRole(formContext(context, '/unknown'), [
+      ['operate', inquireForm(entity)],
+      ['decide', resolveOf(entity, kind)],
+    ]),
   ]
+}
+
+function resolveOf(entity: string, kind: string): ActionForm {
+  if (kind === 'recall') return resolveForm('intent', entity, ['refund_failed'])
+  return entity.startsWith('pi_')
+    ? resolveForm('intent', entity, ['captured', 'failed'])
+    : resolveForm('payout', entity, ['completed', 'failed'])
 }
 
 export const approvals: Page = {

@@ -53,7 +53,7 @@ function runOf(run: StatementRun | undefined): Html {
   const { file, from, to, outcome, findings, left } = run
   const shown = table({
     caption: 'What does not match, by instruction',
-    columns: ['Finding', 'Instruction', number('Bank'), number('Books'), 'Line'],
+    columns: ['Finding', 'Instruction', number('Bank'), number('Books'), number('Line')],
     rows: findings.map(findingRow),
     empty: 'Every line matches.',
   })

@@ -4,7 +4,7 @@ import type { HeldPayout__Output as HeldPayout } from '../../../protos/types/cau
 import type { OrphanRecord__Output as Orphan } from '../../../protos/types/causeway/operator/v1/OrphanRecord.js'
 import { actions, EVIDENCE, reviewOf, type ActionForm } from '../html/action_forms.js'
 import { html, NOTHING, type Content, type Html } from '../html/html.js'
-import { amount, badge, idLink, time } from '../html/parts.js'
+import { agoText, amount, badge, idLink, time } from '../html/parts.js'
 import { payeeSummary } from '../html/payee.js'
 import { cursorOf, formContext, type Page, type PageContext } from '../session/page.js'
 import { listCard, number } from './list_card.js'
@@ -23,7 +23,7 @@ export const review: Page = {
           ...{ ...cursorOf(context), limit: HELD_MAX, with_payees: true },
         }),
         caption: 'Payouts held for review, oldest first',
-        columns: ['Payout', 'To', number('Amount'), 'Others to this account', 'Fails', ''],
+        columns: ['Payout', 'To', number('Amount'), 'Others to this account', ''],
         row: heldRow,
         empty: 'No payout waits for a decision.',
         path: '/review',
@@ -33,7 +33,7 @@ export const review: Page = {
         title: 'Held intents',
         call: recovery.call('ListHeldIntents', {}),
         caption: 'Payment intents held because they equal an orphan execution, oldest first',
-        columns: ['Intent', 'To', number('Amount'), 'Equals', 'Fails', ''],
+        columns: ['Intent', 'To', number('Amount'), 'Equals', ''],
         row: intentRow,
         empty: 'No intent waits for a decision.',
         command: 'intent held',
@@ -52,13 +52,22 @@ export const review: Page = {
   },
 }
 
-const idCell = (id: string, tenant: string, createdAt: string, { now }: PageContext): Html =>
+interface Held {
+  readonly id: string
+  readonly tenant: string
+  readonly createdAt: string
+  /** When it fails without a decision. */
+  readonly deadline: string
+}
+
+const idCell = ({ id, tenant, createdAt, deadline }: Held, { now }: PageContext): Html =>
   html`${idLink(id)} <span class="ago line">${tenant}</span>
-    <span class="ago line">${time(createdAt, now)}</span>`
+    <span class="ago line">held ${agoText(now - Date.parse(createdAt))}</span>
+    <span class="ago line">fails ${time(deadline, now)}</span>`
 
 function heldRow(held: HeldPayout, context: PageContext): readonly Content[] {
   const { payout, tenant, deadline, corrupt, orphan, payee, cause } = held
-  if (payout === null) return [idLink(corrupt ?? ''), 'corrupt row', '', '', '', '']
+  if (payout === null) return [idLink(corrupt ?? ''), 'corrupt row', '', '', '']
   const { id, currency, beneficiary, reference, created_at: createdAt } = payout
   const to = html`${beneficiary?.name}
     <span class="ago line">account ending ${beneficiary?.account_last4}</span>
@@ -66,8 +75,8 @@ function heldRow(held: HeldPayout, context: PageContext): readonly Content[] {
     ${orphan === undefined ? NOTHING : html`<span class="line">equals ${idLink(orphan)}</span>`}
     ${cause === undefined ? NOTHING : html`<span class="line">${cause}</span>`}`
   return [
-    ...[idCell(id, tenant, createdAt, context), to, amount(currency, payout.amount)],
-    ...[payeeSummary(payee, context.now), time(deadline, context.now)],
+    ...[idCell({ id, tenant, createdAt, deadline }, context), to],
+    ...[amount(currency, payout.amount), payeeSummary(payee, context.now)],
     actions(formContext(context, '/review'), 'decide', reviewOf('payout', id)),
   ]
 }
@@ -76,8 +85,8 @@ function intentRow(held: HeldIntent, context: PageContext): readonly Content[] {
   const { intent_id: id, tenant, created_at: createdAt, currency, orphan, deadline } = held
   const to = html`${held.merchant_name} <span class="ago line">${held.destination_masked}</span>`
   return [
-    ...[idCell(id, tenant, createdAt, context), to, amount(currency, held.amount)],
-    ...[idLink(orphan), time(deadline, context.now)],
+    ...[idCell({ id, tenant, createdAt, deadline }, context), to],
+    ...[amount(currency, held.amount), idLink(orphan)],
     actions(formContext(context, '/review'), 'decide', reviewOf('intent', id)),
   ]
 }

@@ -1,6 +1,7 @@
 /** Finds a payment or anything else by whatever is known of it. */
 import type { FoundEntity__Output as Entity } from '../../../protos/types/causeway/operator/v1/FoundEntity.js'
 import type { FoundList__Output as FoundList } from '../../../protos/types/causeway/operator/v1/FoundList.js'
+import { isRequestId, linesOfRequest, type LoggedLine } from '../../operations/request_logs.js'
 import { html, NOTHING, type Html } from '../html/html.js'
 import {
   badge,
@@ -15,6 +16,7 @@ import {
   time,
 } from '../html/parts.js'
 import { missingIn, part, type Page } from '../session/page.js'
+import { attemptsOf } from './timeline.js'
 
 const FOUND_BY: Readonly<Record<string, string>> = {
   id: 'its id',
@@ -28,16 +30,18 @@ const FOUND_BY: Readonly<Record<string, string>> = {
 
 export const search: Page = {
   path: '/search',
-  render: async ({ clients, query, now }) => {
+  render: async ({ clients, query, now, logs }) => {
     const text = (query.get('q') ?? '').trim()
     if (isPayment(text)) return { title: 'Search', redirect: `/payments/${text}` }
     if (text === '') return { title: 'Search', body: card('Search', empty(HELP)) }
     const found = clients.operator.call('Find', { text })
-    return {
-      title: 'Search',
-      body: html`${await part('The result', found, (list) => results(text, list, now))}
-      ${inTerminal(text)}`,
-    }
+    const [result, logged] = await Promise.all([
+      part('The result', found, (list) => results(text, list, now)),
+      isRequestId(text)
+        ? part('The log lines', linesOfRequest(logs, text), loggedCard)
+        : Promise.resolve(NOTHING),
+    ])
+    return { title: 'Search', body: html`${result} ${logged} ${inTerminal(text)}` }
   },
 }
 
@@ -79,16 +83,36 @@ function results(text: string, found: FoundList, now: Parameters<typeof time>[1]
 const nothing = (text: string): Html =>
   card(
     'Nothing found',
-    html`${empty(`${text} is not known.`)}
+    html`${empty(`${text} is not in the books.`)}
     ${
-      text.startsWith('req_')
+      isRequestId(text)
         ? html`<p class="hint">
-            Reads and refused requests are not stored: the gateway’s log has them by their request
-            id.
+            Reads and refused requests are not stored there: only the logs have them.
           </p>`
         : NOTHING
     }`,
   )
+
+function loggedCard(logged: readonly LoggedLine[] | undefined): Html {
+  if (logged === undefined) return card('In the logs', empty('This machine has no logs.'))
+  return card(
+    'In the logs of this machine',
+    table({
+      caption: 'Log lines of the request',
+      columns: ['Time', 'Process', 'Message', 'Details'],
+      rows: logged.map(({ at, process, message, fields }) => [
+        ...[time(at), process, message],
+        fields.map(
+          ([name, value]) =>
+            html`<span class="line"><span class="ago">${name}</span> ${value}</span>`,
+        ),
+      ]),
+      empty:
+        'No line has it. Requests without a valid signature have none; those of a gateway on ' +
+        'another machine are there.',
+    }),
+  )
+}
 
 function result(entity: Entity, now: Parameters<typeof time>[1]): Html {
   const { id, kind, tenant, state, at, found_by: by, request_id: request, events } = entity
@@ -115,10 +139,8 @@ function result(entity: Entity, now: Parameters<typeof time>[1]): Html {
               event.type,
               html`<span class="id">${event.id}</span>`,
               event.deliveries.map(
-                ({ state: delivered, endpoint_id: to, attempts }) =>
-                  html`<span class="line"
-                    >${badge(delivered)} ${idLink(to)} ${attempts}&times;</span
-                  >`,
+                ({ state: delivered, endpoint_id: to, last_attempts: attempts }) =>
+                  html`<div>${badge(delivered)} ${idLink(to)} ${attemptsOf(attempts)}</div>`,
               ),
             ]),
             empty: '',

@@ -74,7 +74,17 @@ function processesCard({ figures: { isKnown, missing, processes }, now }: PageCo
 const nameOf = ({ name, page }: ProcessState): string => `${name} ${page}`
 
 function processRow(
-  { name, page, isReady, pid, restarts, startedAt, version, residentBytes }: ProcessState,
+  {
+    name,
+    page,
+    isReady,
+    pid,
+    restarts,
+    startedAt,
+    version,
+    serverVersion,
+    residentBytes,
+  }: ProcessState,
   now: Instant,
   isOfSeveral: boolean,
 ): readonly Content[] {
@@ -82,7 +92,7 @@ function processRow(
     html`<strong>${name}</strong>`,
     ...(isOfSeveral ? [page] : []),
     isReady === false ? badge('not ready', 'bad') : badge('ready', 'good'),
-    version,
+    version ?? serverVersion,
     startedAt === undefined ? '' : spanText(now - startedAt),
     restarts === undefined || restarts === 0 ? restarts : badge(String(restarts), 'warn'),
     pid,
@@ -107,7 +117,7 @@ const processorTable = (processors: readonly Processor[], now: Instant): Html =>
     caption: 'Processors, by shard',
     columns: ['Books', 'Version', 'Started', 'Store', 'Migrations applied'],
     rows: processors.map(({ shard, version, started_at: startedAt, store, migrations }) => [
-      html`<strong>${shard === '' ? 'the only ones' : shard}</strong>`,
+      html`<strong>${shard === '' ? 'of all partners' : shard}</strong>`,
       version,
       time(startedAt, now),
       store === 'postgres' ? 'PostgreSQL' : 'SQLite',

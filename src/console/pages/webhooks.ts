@@ -12,7 +12,7 @@ import {
   type Page,
   type PageContext,
 } from '../session/page.js'
-import { listCard, number } from './list_card.js'
+import { listCard, name, number } from './list_card.js'
 
 /** Endpoints on a page. Those with the most open and dead deliveries come first. */
 const ENDPOINTS_MAX = 200
@@ -43,7 +43,7 @@ export const webhooks: Page = {
         title: 'Endpoints',
         call: client.call('ListEndpoints', {}).then(worstFirst),
         caption: 'Webhook endpoints, those with failures first',
-        columns: ['Endpoint', 'Partner', 'State', number('Waiting'), number('Dead'), ''],
+        columns: ['Endpoint', 'State', number('Waiting'), number('Dead'), ''],
         row: endpointRow,
         empty: 'No partner has an endpoint.',
         hint: ({ rest }) =>
@@ -54,7 +54,7 @@ export const webhooks: Page = {
         title: 'Dead deliveries',
         call: client.call('ListDead', cursorOf(context)),
         caption: 'Deliveries that are not retried, newest first',
-        columns: ['Delivery', 'Event', 'Why', 'Ended', ''],
+        columns: ['Delivery', name('Event'), 'Why', 'Ended', ''],
         row: deadRow,
         empty: 'Every delivery has arrived, or is still tried.',
         path: '/webhooks',
@@ -86,8 +86,7 @@ function endpointRow(endpoint: Endpoint, context: PageContext): readonly Content
   const failing =
     since === undefined ? NOTHING : html`<span class="ago">failing since ${time(since)}</span>`
   return [
-    html`${idLink(id)} <span class="line">${url}</span>`,
-    tenant,
+    html`${idLink(id)} <span class="line">${url}</span> <span class="ago line">${tenant}</span>`,
     html`${badge(status)} ${why} ${isBroken ? badge('open breaker', 'bad') : NOTHING} ${failing}`,
     counters?.open ?? 'unknown',
     counters?.dead ?? 'unknown',
@@ -120,7 +119,8 @@ function deadRow(dead: DeadLetter, context: PageContext): readonly Content[] {
   const { id, endpoint_id: endpoint, event_id: event, event_type: type, reason, tries } = dead
   return [
     html`${idLink(id)} <span class="ago line">to ${idLink(endpoint)}, ${dead.tenant}</span>`,
-    html`<a href="/search?q=${event}">${type}</a>`,
+    html`<a href="/search?q=${event}">${type}</a>
+      <span class="ago line">attempts and answers</span>`,
     `${reason} after ${tries === 1 ? '1 attempt' : `${tries} attempts`}`,
     time(dead.ended_at, context.now),
     actions(formContext(context, '/webhooks'), 'operate', [

@@ -13,6 +13,8 @@ export interface PageContext {
   readonly clients: Clients
   readonly now: Instant
   readonly figures: FiguresState
+  /** The folder of this machine's logs, which may not exist. */
+  readonly logs: string
   /** The id in the path; empty: the page has none. */
   readonly id: string
   readonly query: URLSearchParams

@@ -45,6 +45,7 @@ export interface Sessions {
   /** For a page that stays open, which is no request of the operator. */
   isOpen(cookie: string): boolean
   end(cookie: string): void
+  count(): number
   close(): void
 }
 
@@ -96,6 +97,10 @@ export function createSessions(clock: Clock, random: Random): Sessions {
       return sessions.has(keyOf(cookie))
     },
     end: (cookie) => drop(keyOf(cookie)),
+    count: () => {
+      dropOver()
+      return sessions.size
+    },
     close: () => {
       for (const key of [...sessions.keys()]) drop(key)
     },

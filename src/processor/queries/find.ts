@@ -6,7 +6,8 @@
  * - A request id has its time: what the request created is read from that range of ids, first the
  *   seconds in which a request is decided, then wider, for clocks that differ. What else it changed
  *   is recorded under its id.
- * - The answer has ids, states, causes and codes only.
+ * - The answer has ids, states, causes and codes; of attempts also the beginning of what the
+ *   receiver answered.
  */
 import type { DeliveryRecord__Output as DeliveryRecord } from '../../../protos/types/causeway/internal/v1/DeliveryRecord.js'
 import type { IntentContext } from '../../../actors/intent/context.js'
@@ -27,6 +28,9 @@ import type { WebhookPools } from './webhook_pools.js'
 
 const TEXT_MAX = 256
 const FOUND_MAX = 20
+/** Of a delivery, each with REPLY_MAX characters of its answer. */
+const ATTEMPTS_MAX = 12
+const REPLY_MAX = 200
 
 type FoundBy =
   | 'id'
@@ -340,7 +344,15 @@ function viewOf(entity: Entity, deliveries: readonly DeliveryRecord[]): object {
 const deliveryOf = ({ id, endpoint_id, state, attempts, reason }: DeliveryRecord): object => ({
   ...{ id, endpoint_id, state, attempts: attempts.length },
   reason: reason === '' ? (attempts.at(-1)?.reason ?? '') : reason,
+  last_attempts: attempts.slice(-ATTEMPTS_MAX).map(({ at, reply, ...attempt }) => ({
+    ...attempt,
+    at: toRfc3339(instant(Number(at))),
+    reply: cut(reply),
+  })),
 })
+
+/** No half of a surrogate pair at the end. */
+const cut = (reply: string): string => reply.slice(0, REPLY_MAX).replace(/[\ud800-\udbff]$/, '')
 
 const withTime = <T extends { readonly at: Instant }>(row: T): object => ({
   ...row,

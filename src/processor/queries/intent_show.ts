@@ -12,6 +12,7 @@ import { answer, refuse } from '../cycle/answer.js'
 import type { Query } from './query.js'
 import { contextIn, viewed } from './readable.js'
 import { timelineOf } from './timeline.js'
+import { intentSteps } from './timeline_steps.js'
 
 export function showIntent(intentId: string): Query {
   return {
@@ -44,7 +45,7 @@ function viewOf(history: EntityHistory): object {
     destination_masked: scanned?.destinationMasked,
     transaction_id: transactionId,
     submitted_at: submittedAt === undefined ? undefined : toRfc3339(submittedAt),
-    timeline: timelineOf(history),
+    timeline: timelineOf(history, intentSteps(state as IntentState, context)),
     traceparent,
   }
 }

@@ -12,6 +12,7 @@ import { answer, refuse } from '../cycle/answer.js'
 import type { Query } from './query.js'
 import { contextIn, viewed } from './readable.js'
 import { timelineOf } from './timeline.js'
+import { payoutSteps } from './timeline_steps.js'
 
 export function showPayout(payoutId: string): Query {
   return {
@@ -41,7 +42,7 @@ function viewOf(history: EntityHistory, brand: string): object {
     submitted_at: submittedAt === undefined ? undefined : toRfc3339(submittedAt),
     asked,
     next_due_at: wakeAt === null ? undefined : toRfc3339(wakeAt),
-    timeline: timelineOf(history),
+    timeline: timelineOf(history, payoutSteps(state as PayoutState, context)),
     traceparent,
   }
 }

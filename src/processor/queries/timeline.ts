@@ -6,19 +6,25 @@
 import { instant, toRfc3339 } from '../../base/clock.js'
 import { toWire } from '../../money/money.js'
 import type { EntityHistory } from '../../store/entity_history.js'
+import type { TimelineStep } from './timeline_steps.js'
 
 interface TimelineItem {
   readonly at: number
-  readonly kind: 'event' | 'entry' | 'action' | 'discrepancy'
+  readonly kind: TimelineStep['kind'] | 'event' | 'entry' | 'action' | 'discrepancy'
   readonly text: string
 }
 
-/** Items with the same time keep this order. */
-export function timelineOf(history: EntityHistory): object[] {
+/**
+ * Items with the same time keep this order.
+ *
+ * @param steps those that its row tells of; none when the row is corrupt
+ */
+export function timelineOf(history: EntityHistory, steps: readonly TimelineStep[] = []): object[] {
   const { events, entries, discrepancies, actions } = history
   /** Names the discrepancy, when the item belongs to one. */
   const about = (id: string): string => (id === history.entity.id ? '' : ` ${id}`)
   const items: TimelineItem[] = [
+    ...steps,
     ...actions.map(({ at, actor, action, subject, reason, evidence }): TimelineItem => {
       const where = evidence === null ? '' : ` (${evidence})`
       return {
