@@ -333,7 +333,10 @@ void t.test('the console', { skip: skipsBrowser }, async (t) => {
     await recordBackup(stack, `backup ${HOSTILE.slice(0, -8)}`)
     await page.goto(`${url}/system`)
     const row = page.locator('tr:has(strong:text-is("processor"))')
-    t.match(await row.innerText(), new RegExp(`ready[^]* (?:s|min)\\s+0\\s+${stack.pidOf('processor')}\\s`))
+    t.match(
+      await row.innerText(),
+      new RegExp(`ready[^]* (?:s|min)\\s+0\\s+${stack.pidOf('processor')}\\s`),
+    )
     const text = await main()
     const version = String.raw`\d+\.\d+\S*\s+\d+ (?:s|min)\s`
     for (const name of ['console', 'nats', ...(isPostgres ? ['postgres'] : [])]) {

@@ -40,10 +40,7 @@ void t.test('each file is looked through around the time of the request', async 
   writeFileSync(join(folder, 'other.txt'), lineAt(AT, { request_id: ID, message: 'no log' }))
   const cut = lineAt(AT, { request_id: ID, message: 'cut' }).slice(0, -9)
   writeFileSync(join(folder, 'cut.log'), cut)
-  writeFileSync(
-    join(folder, 'other.log'),
-    lineAt(AT, { message: `names ${ID}` }),
-  )
+  writeFileSync(join(folder, 'other.log'), lineAt(AT, { message: `names ${ID}` }))
   const found = await linesOfRequest(folder, ID)
   t.match(found, [
     { at: toRfc3339(instant(AT + 6)), message: 'transition', fields: [] },

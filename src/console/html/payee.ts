@@ -10,9 +10,8 @@ export function payeeSummary(payee: Payee | null, now: Instant): Html {
   const [last] = payee.last
   if (last === undefined) return badge('paid for the first time', 'warn')
   return html`${countsOf(payee)}
-    <span class="ago line"
-      >last ${amount(last.currency, last.amount)} ${time(last.created_at, now)}</span
-    >`
+    <span class="ago line">last ${amount(last.currency, last.amount)}</span>
+    <span class="ago line">${time(last.created_at, now)}</span>`
 }
 
 const countsOf = ({ counts, more }: Payee): string =>

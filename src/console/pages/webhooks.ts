@@ -57,6 +57,11 @@ export const webhooks: Page = {
         columns: ['Delivery', name('Event'), 'Why', 'Ended', ''],
         row: deadRow,
         empty: 'Every delivery has arrived, or is still tried.',
+        hint: ({ data }) =>
+          data.length > 0 &&
+          html`<p class="hint">
+            An event leads to its attempts, with what the receivers answered.
+          </p>`,
         path: '/webhooks',
         command: 'webhooks dead',
       }),
@@ -119,8 +124,7 @@ function deadRow(dead: DeadLetter, context: PageContext): readonly Content[] {
   const { id, endpoint_id: endpoint, event_id: event, event_type: type, reason, tries } = dead
   return [
     html`${idLink(id)} <span class="ago line">to ${idLink(endpoint)}, ${dead.tenant}</span>`,
-    html`<a href="/search?q=${event}">${type}</a>
-      <span class="ago line">attempts and answers</span>`,
+    html`<a href="/search?q=${event}">${type}</a> `,
     `${reason} after ${tries === 1 ? '1 attempt' : `${tries} attempts`}`,
     time(dead.ended_at, context.now),
     actions(formContext(context, '/webhooks'), 'operate', [
