@@ -35,7 +35,7 @@ export const SUPERVISOR_FAMILIES = {
   causeway_integrity_failed: gauge('1 when a database failed its integrity check'),
 } as const satisfies Families
 
-/** Of the console of operators. */
+/** The console of operators. */
 export const CONSOLE_FAMILIES = {
   causeway_console_page_duration_seconds: histogram(
     SHORT_SECONDS,

@@ -18,7 +18,7 @@ export interface LoggedLine {
   readonly fields: readonly (readonly [name: string, value: string])[]
 }
 
-/** Of DATA_DIR. */
+/** The folder in DATA_DIR. */
 export const LOGS_FOLDER = 'logs'
 const LOG_FILE = /\.log(\.1)?$/
 /** What a request causes is logged later, and clocks differ. */
@@ -27,7 +27,7 @@ const AFTER_MS = 2 * MINUTE
 const CHUNK_BYTES = 256 * 1_024
 /** A line is shorter. */
 const LINE_MAX_BYTES = 64 * 1_024
-/** Of one file. Such a busy minute is looked up with other tools. */
+/** More of one file is not read: such a busy minute needs other tools. */
 const READ_MAX_BYTES = 32 * 1_024 * 1_024
 const LINES_MAX = 100
 const TIME = /"time":"([^"]+)"/

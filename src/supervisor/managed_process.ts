@@ -61,7 +61,7 @@ export interface ManagedProcess {
   readonly degraded: string | undefined
   /** Unplanned ones. */
   readonly restarts: number
-  /** Of a program of others while it runs. */
+  /** What is known of a program of others while it runs. */
   readonly server: RunningServer | undefined
   /** Resolves when it is ready. @throws StartupError */
   start(): Promise<void>

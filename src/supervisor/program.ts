@@ -36,7 +36,7 @@ export interface Program {
   readonly account?: { readonly uid: number; readonly gid: number } | undefined
   /** Our programs send a message when they are ready; others are polled. */
   readonly readyWhen: 'message' | ((pid: number) => ReadyInfo | undefined)
-  /** Of a program of others, which has no metrics of ours; empty: it does not say. */
+  /** The version of a program of others, which has no metrics of ours; empty: it does not say. */
   readonly serverVersion?: string
   /** It knows the option of a program that replaces a running process. */
   readonly canReplace?: true

@@ -119,8 +119,8 @@ void t.test('the console', { skip: skipsBrowser }, async (t) => {
     for (const step of [
       /Request\s+created by req_/,
       /Request\s+scanned by req_/,
-      /State\s+authorized[^]*State\s+captured/,
-      /Rail\s+instruction pi_\w+ submitted[^]*Rail\s+executed: transaction \w+/,
+      /State\s+authorized[^]*Rail\s+instruction pi_\w+ submitted/,
+      /Rail\s+executed: transaction \w+[^]*State\s+captured/,
     ]) {
       t.match(await main(), step)
     }

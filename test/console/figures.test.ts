@@ -5,6 +5,7 @@ import t from 'tap'
 import { instant, systemClock } from '../../src/base/clock.js'
 import { createFigures } from '../../src/console/figures/figures.js'
 import { FAMILIES, readMetrics } from '../../src/console/figures/metrics_text.js'
+import { railsOn } from '../../src/console/figures/rails.js'
 import { pointBetween, type Reading } from '../../src/console/figures/points.js'
 import { lineChart, rateText, secondsText } from '../../src/console/html/line_chart.js'
 import { FAMILIES as ALL_FAMILIES } from '../../src/metrics/families.js'
@@ -49,6 +50,19 @@ void t.test('samples are added by the labels that matter, of each process', (t) 
   t.same([...read.keys()], ['p', 'q'])
   t.same([...read.get('p')!.get('causeway_command_refusals_total')!], [['b"\\\n', 5]])
   t.notOk(read.get('p')!.has('causeway_outbox_oldest_age_seconds'))
+  t.end()
+})
+
+void t.test('a rail is as far down as its processor that misses it longest', (t) => {
+  const page = (process: string, seconds: number): string =>
+    `causeway_rail_down_seconds{rail="b",process="${process}"} ${seconds}\n` +
+    `causeway_rail_instructions_total{rail="b",kind="instruct",process="${process}"} 2\n` +
+    `causeway_rail_instructions_total{rail="b",kind="query",process="${process}"} 1\n` +
+    `causeway_rail_reports_total{rail="a",status="executed",process="${process}"} 4\n`
+  t.same(railsOn([readMetrics(page('p', 0) + page('q', 7)), readMetrics(page('r', 3))]), [
+    { name: 'a', downMs: 0, instructions: 0, reports: 12 },
+    { name: 'b', downMs: 7_000, instructions: 9, reports: 0 },
+  ])
   t.end()
 })
 
@@ -133,7 +147,7 @@ void t.test('a page that does not answer is missing, the others are drawn', asyn
   const figures = createFigures({
     ...{ addresses: [own, closed], clock: systemClock, everyMs: 20 },
   })
-  t.same(figures.state(), { isKnown: true, missing: [], points: [], processes: [] })
+  t.same(figures.state(), { isKnown: true, missing: [], points: [], processes: [], rails: [] })
   figures.start()
   t.teardown(() => figures.stop())
   await eventually('there are points', () => Promise.resolve(figures.state().points.length > 1))

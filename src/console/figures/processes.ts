@@ -12,9 +12,9 @@ export interface ProcessState {
   readonly restarts: number | undefined
   /** Epoch milliseconds. */
   readonly startedAt: number | undefined
-  /** Of ours. */
+  /** The version of one of our programs. */
   readonly version: string | undefined
-  /** Of a program of others. */
+  /** The version of a program of others. */
   readonly serverVersion: string | undefined
   readonly residentBytes: number | undefined
 }

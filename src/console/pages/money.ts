@@ -104,7 +104,7 @@ function rateRow(known: RateRecord, now: Instant): readonly (Html | string)[] {
 
 const RATE_CHANGES_SHOWN = 20
 
-/** Of the action log, which keeps all of them. */
+/** The newest ones: the action log keeps all of them. */
 async function rateChanges(context: PageContext): Promise<Html> {
   const { partners } = context.clients
   const changes = ['set_rate', 'remove_rate'].map((action) =>

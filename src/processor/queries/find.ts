@@ -28,7 +28,7 @@ import type { WebhookPools } from './webhook_pools.js'
 
 const TEXT_MAX = 256
 const FOUND_MAX = 20
-/** Of a delivery, each with REPLY_MAX characters of its answer. */
+/** The last ones of a delivery, each with REPLY_MAX characters of its answer. */
 const ATTEMPTS_MAX = 12
 const REPLY_MAX = 200
 

@@ -19,85 +19,80 @@ export interface TimelineStep {
 
 type Maybe = TimelineStep | undefined
 
+/** In the order of their causes: those of one moment keep it. */
 export function payoutSteps(state: PayoutState, context: PayoutContext): readonly TimelineStep[] {
-  const { createdAt, requestId, failure, completedAt, reversedAt, wakeAt } = context
+  const { createdAt, completedAt, reversedAt } = context
   return known([
-    request(createdAt, 'created', requestId),
-    ...states([
-      ['created', createdAt],
-      ['processing', context.processingAt],
-      ['completed', completedAt],
-      ['failed', context.failedAt],
-      ['reversed', reversedAt],
-    ]),
+    request(createdAt, 'created', context.requestId),
+    entered('created', createdAt),
+    entered('processing', context.processingAt),
     ...instruction(context),
-    completedAt !== undefined && executed(completedAt, context.transactionId),
-    failure?.source === 'rail' && {
-      at: failure.at,
-      kind: 'rail',
-      text: `refused: ${failure.code}`,
-    },
-    reversedAt !== undefined && { at: reversedAt, kind: 'rail', text: 'returned' },
-    timer(wakeAt, isUnderReview(state, context) ? 'the review ends' : nextOf(context)),
+    ...executed(completedAt, context),
+    entered('completed', completedAt),
+    ...refused(context),
+    entered('failed', context.failedAt),
+    rail(reversedAt, 'returned'),
+    entered('reversed', reversedAt),
+    timer(context.wakeAt, isUnderReview(state, context) ? 'the review ends' : nextOf(context)),
   ])
 }
 
+/** Likewise. */
 export function intentSteps(state: IntentState, context: IntentContext): readonly TimelineStep[] {
-  const { createdAt, scanned, failure, capturedAt, recall, refundedAt, refundFailedAt } = context
+  const { createdAt, scanned, capturedAt, recall, refundedAt } = context
   return known([
     request(createdAt, 'created', context.requestId),
-    scanned?.requestId !== undefined &&
-      request(instantOf(scanned.requestId), 'scanned', scanned.requestId),
-    ...states([
-      ['created', createdAt],
-      ['authorized', context.confirmedAt],
-      ['captured', capturedAt],
-      ['failed', context.failedAt],
-      ['expired', context.expiredAt],
-      ['cancelled', context.cancelledAt],
-      ['refunded', refundedAt],
-    ]),
+    entered('created', createdAt),
+    scannedBy(scanned?.requestId),
+    entered('authorized', context.confirmedAt),
     ...instruction(context),
-    capturedAt !== undefined && executed(capturedAt, context.transactionId),
-    failure?.source === 'rail' && {
-      at: failure.at,
-      kind: 'rail',
-      text: `refused: ${failure.code}`,
-    },
-    recall !== undefined && { at: recall.requestedAt, kind: 'rail', text: 'recall requested' },
-    refundFailedAt !== undefined && { at: refundFailedAt, kind: 'rail', text: 'recall refused' },
-    refundedAt !== undefined && { at: refundedAt, kind: 'rail', text: 'returned' },
+    ...executed(capturedAt, context),
+    entered('captured', capturedAt),
+    ...refused(context),
+    entered('failed', context.failedAt),
+    entered('expired', context.expiredAt),
+    entered('cancelled', context.cancelledAt),
+    rail(recall?.requestedAt, 'recall requested'),
+    rail(context.refundFailedAt, 'recall refused'),
+    rail(refundedAt, 'returned'),
+    entered('refunded', refundedAt),
     timer(context.wakeAt, state === 'created' ? 'it expires' : nextOf(context)),
   ])
 }
 
-const known = (steps: readonly (Maybe | false)[]): readonly TimelineStep[] =>
-  steps.filter((step): step is TimelineStep => step !== undefined && step !== false)
+const known = (steps: readonly Maybe[]): readonly TimelineStep[] =>
+  steps.filter((step) => step !== undefined)
+
+type Context = PayoutContext | IntentContext
 
 const request = (at: Instant, what: string, id: string | undefined): Maybe =>
   id === undefined ? undefined : { at, kind: 'request', text: `${what} by ${id}` }
 
-const states = (all: readonly (readonly [name: string, at: Instant | undefined])[]): Maybe[] =>
-  all.map(([name, at]) => (at === undefined ? undefined : { at, kind: 'state', text: name }))
+const scannedBy = (id: string | undefined): Maybe =>
+  id === undefined ? undefined : request(instantOf(id), 'scanned', id)
 
-type Submitted = Pick<PayoutContext | IntentContext, 'id' | 'handedOverAt' | 'asked' | 'wakeAt'>
+const entered = (state: PayoutState | IntentState, at: Instant | undefined): Maybe =>
+  at === undefined ? undefined : { at, kind: 'state', text: state }
 
-function instruction({ id, handedOverAt: at, asked = 0, wakeAt }: Submitted): Maybe[] {
+const rail = (at: Instant | undefined, text: string): Maybe =>
+  at === undefined ? undefined : { at, kind: 'rail', text }
+
+function instruction({ id, handedOverAt: at, asked = 0, wakeAt }: Context): readonly Maybe[] {
   if (at === undefined) return []
-  const inquired: Maybe =
-    asked === 0
-      ? undefined
-      : { at: lastInquiryAt(at, asked, wakeAt), kind: 'rail', text: `inquiry number ${asked}` }
-  return [{ at, kind: 'rail', text: `instruction ${id} submitted` }, inquired]
+  const submitted = rail(at, `instruction ${id} submitted`)
+  if (asked === 0) return [submitted]
+  return [submitted, rail(lastInquiryAt(at, asked, wakeAt), `inquiry number ${asked}`)]
 }
 
-const executed = (at: Instant, transactionId: string | undefined): TimelineStep => ({
-  ...{ at, kind: 'rail' },
-  text: transactionId === undefined ? 'executed' : `executed: transaction ${transactionId}`,
-})
+/** The rail's own report: an operator's resolution has no transaction. */
+const executed = (at: Instant | undefined, { transactionId }: Context): readonly Maybe[] =>
+  transactionId === undefined ? [] : [rail(at, `executed: transaction ${transactionId}`)]
+
+const refused = ({ failure }: Context): readonly Maybe[] =>
+  failure?.source === 'rail' ? [rail(failure.at, `refused: ${failure.code}`)] : []
 
 const timer = (at: Instant | null, what: string): Maybe =>
   at === null ? undefined : { at, kind: 'timer', text: `due: ${what}` }
 
-const nextOf = ({ handedOverAt }: Pick<Submitted, 'handedOverAt'>): string =>
+const nextOf = ({ handedOverAt }: Context): string =>
   handedOverAt === undefined ? 'the submission' : 'the next inquiry'
