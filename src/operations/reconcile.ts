@@ -1,6 +1,7 @@
 /**
  * `reconcile`: compares a bank statement with the ledger (statement_comparison).
  *
+ * - With `--rail NAME` the statement is of that rail alone, and so are the bookings.
  * - Findings go to `--out FILE`, or to standard output with the report on standard error.
  * - The exit code is 1 when an entry does not match or a line cannot be read.
  */
@@ -25,7 +26,7 @@ import { openOutput, type TextOutput } from './text_output.js'
 export const reconcileStatement: CliCommand = {
   usage: 'reconcile FILE',
   about: "reconcile a rail's statement with the ledger",
-  options: [...CHANGE, 'from', 'to', 'out'],
+  options: [...CHANGE, 'from', 'to', 'out', 'rail'],
   run: async (context, [file = '']) => {
     const { flags } = context
     if (flags.shard !== undefined) {
@@ -38,7 +39,8 @@ export const reconcileStatement: CliCommand = {
     const statement = statementAt(file)
     const findings = findingsTo(flags.out, context.out)
     const actor = actorOf(context, 'sandbox')
-    const outcome = await compareStatement({ ...context, actor }, period, statement, findings)
+    const operation = { ...context, actor }
+    const outcome = await compareStatement(operation, period, statement, findings, flags.rail)
     return reportOf(outcome, flags)
   },
 }

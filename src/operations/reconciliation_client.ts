@@ -20,20 +20,24 @@ export interface ReconciliationClient extends BookedSource {
   close(): void
 }
 
-/** @throws Error while a shard is missing: its bookings would all be findings */
+/**
+ * @param rail only its bookings; undefined for those of all rails
+ * @throws Error while a shard is missing: its bookings would all be findings
+ */
 export function connectReconciliation(
   access: OperatorAccess,
   actor: Actor,
   clock: Clock,
+  rail?: string,
 ): ReconciliationClient {
   // The bank's statement has the payments of all shards.
   const shards = access.among ?? access.shards
-  if (shards === undefined) return connectToOne(access, actor, clock)
+  if (shards === undefined) return connectToOne(access, actor, clock, rail)
   if (shards.missing.length > 0) {
     throw new Error(`This needs every shard: ${shards.missing.join(', ')} did not answer.`)
   }
   const clients = [...shards.reached.values()].map((address) =>
-    connectToOne({ ...access, address }, actor, clock),
+    connectToOne({ ...access, address }, actor, clock, rail),
   )
   return {
     during: async function* (period) {
@@ -54,7 +58,10 @@ function connectToOne(
   { address, token, tls = CLEARTEXT }: OperatorAccess,
   actor: Actor,
   clock: Clock,
+  rail: string | undefined,
 ): ReconciliationClient {
+  const bookedIn = ({ data }: MovementPage): BookedMovement[] =>
+    data.filter((movement) => rail === undefined || movement.rail === rail).map(toBooked)
   const { Reconciliation } = contracts<ProtoGrpcType>().causeway.operator.v1
   const client = new Reconciliation(
     address,
@@ -69,7 +76,7 @@ function connectToOne(
       const stream = client.Movements({ actor, from, to }, metadata)
       try {
         for await (const page of stream as AsyncIterable<MovementPage>) {
-          yield page.data.map(toBooked)
+          yield bookedIn(page)
         }
       } catch (error) {
         throw faultOf(error as ServiceError, address)
@@ -80,7 +87,7 @@ function connectToOne(
         const request = { instruction_ids: [...instructions] }
         client.MovementsOf(request, metadata, deadline(), (error, page) => {
           if (page === undefined) reject(faultOf(error, address))
-          else resolve(page.data.map(toBooked))
+          else resolve(bookedIn(page))
         })
       }),
     conclude: (request) =>

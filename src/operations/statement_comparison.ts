@@ -39,14 +39,19 @@ export function statementAt(file: string): StatementFile {
   return openStatement(file)
 }
 
-/** Compares the statement with the ledger and records the outcome in the action log. */
+/**
+ * Compares the statement with the ledger and records the outcome in the action log.
+ *
+ * @param rail whose statement it is; undefined: it has the lines of all rails
+ */
 export async function compareStatement(
   { access, actor, clock }: Operation,
   period: Period,
   statement: StatementFile,
   findings: Findings,
+  rail?: string,
 ): Promise<ReconciliationOutcome> {
-  const books = connectReconciliation(access, actor, clock)
+  const books = connectReconciliation(access, actor, clock, rail)
   const folder = await mkdtemp(join(tmpdir(), 'causeway-reconcile-'))
   try {
     const workbook = await openWorkbook(join(folder, 'workbook.db'))
@@ -63,7 +68,7 @@ export async function compareStatement(
     await books.conclude({
       from: String(period.from),
       to: String(period.to),
-      statement: statementName(statement),
+      statement: statementName(statement) + (rail === undefined ? '' : `, rail ${rail}`),
       outcome: JSON.stringify(valueOf(outcome)),
     })
     return outcome

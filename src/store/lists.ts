@@ -90,6 +90,8 @@ export interface RailMovement extends MovementPlace {
   readonly amount: bigint
   /** 1: belongs to a discrepancy that was undone. */
   readonly undone: 0 | 1
+  /** Null: of a payment from before rails had names. */
+  readonly rail: string | null
 }
 
 /** The part of an actor that lists show. */
@@ -409,6 +411,7 @@ const RAIL_MOVEMENT = {
   currency: 'text',
   amount: 'int64',
   undone: 'integer',
+  rail: 'text',
 } as const
 
 /** Accounts are `{tenant}:{currency}:rail_clearing`. Must equal the index's condition. */
@@ -417,7 +420,14 @@ const movement = (d: Dialect): string => `e.at, e.posting,
   coalesce(d.entity, e.entity) AS instruction,
   substr(e.account, ${d.position('e.account', ':')} + 1, 3) AS currency,
   CAST(e.amount AS TEXT) AS amount,
-  CASE WHEN d.settlement = 'undo' THEN 1 ELSE 0 END AS undone`
+  CASE WHEN d.settlement = 'undo' THEN 1 ELSE 0 END AS undone,
+  coalesce(CASE WHEN d.reason = 'other_rail' THEN ${d.text('d.report', 'rail')} END,
+    ${d.text('p.context', 'rail')}, ${d.text('t.context', 'confirmation', 'rail')}) AS rail`
+
+/** With the payment, which names its rail. */
+const WITH_PAYMENT = `LEFT JOIN discrepancies d ON d.id = e.entity
+    LEFT JOIN payouts p ON p.id = coalesce(d.entity, e.entity)
+    LEFT JOIN intents t ON t.id = coalesce(d.entity, e.entity)`
 
 export const movementsStatement = (
   { at, posting }: MovementPlace,
@@ -426,7 +436,7 @@ export const movementsStatement = (
 ): Statement => ({
   sql: (d) => `SELECT ${movement(d)}
     FROM ledger_entries e ${d.indexedBy('ledger_entries_of_rail')}
-    LEFT JOIN discrepancies d ON d.id = e.entity
+    ${WITH_PAYMENT}
     WHERE ${isOfRail(d)} AND (e.at, e.posting) > (?, ?) AND e.at < ?
     ORDER BY e.at, e.posting LIMIT ?`,
   values: [at, posting, to, limit],
@@ -440,7 +450,7 @@ export const movementsOfStatement = (instructions: readonly string[]): Statement
         JOIN discrepancies d ${d.indexedBy('discrepancies_of_entity')} ON d.entity = named.id)
     SELECT ${movement(d)} FROM booked
       JOIN ledger_entries e ${d.indexedBy('ledger_entries_of_entity')} ON e.entity = booked.entity
-      LEFT JOIN discrepancies d ON d.id = e.entity
+      ${WITH_PAYMENT}
       WHERE ${isOfRail(d)} ORDER BY e.at, e.posting`,
   values: [JSON.stringify(instructions)],
 })

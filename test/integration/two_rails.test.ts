@@ -18,6 +18,7 @@ import { partnerOf, withKey, type Partner } from '../support/partner.js'
 import { payByQr, payOut, untilStatus } from '../support/payments.js'
 import { fetchOps } from '../support/raw_requests.js'
 import { aPayout } from '../support/requests.js'
+import { startProgram } from '../support/program.js'
 import { startProcess, type SingleProcess } from '../support/single_process.js'
 import { startSupervisedStack } from '../support/supervised_stack.js'
 import { tempFolder } from '../support/temp_folder.js'
@@ -195,6 +196,32 @@ t.test('a rail that is down stops its own environment only', async (t) => {
   await untilPaid('production')
   await pay('production', ROUNDS)
   await untilPaid('production')
+})
+
+t.test('the statement of each rail matches its own part of the ledger', async (t) => {
+  const period = ['--from', '2020-01-01', '--to', '2100-01-01']
+  const statementOf = async (name: string, dataDir: string): Promise<string> => {
+    const out = join(folder, `${name}.csv`)
+    const args = ['--from', '2020-01-01', '--out', out]
+    const { exitCode } = await startProgram('rails/sandbox/statement_main.js', args, {
+      DATA_DIR: dataDir,
+    }).ended
+    t.equal(exitCode, 0)
+    return out
+  }
+  const reconciled = async (
+    statement: string,
+    ...more: string[]
+  ): Promise<[number | null, string]> => {
+    const { exitCode, err } = await ops('reconcile', statement, ...period, ...BECAUSE, ...more)
+    return [exitCode, err]
+  }
+  const play = await statementOf('play', stack.dataDir)
+  const bank = await statementOf('bank', bankDir)
+  t.match(await reconciled(play, '--rail', 'play'), [0, /Everything matches/])
+  t.match(await reconciled(bank, '--rail', 'bank'), [0, /Everything matches/])
+  t.match(await reconciled(play, '--rail', 'bank'), [1, /missing_here[^]*missing_there/])
+  t.match(await reconciled(play), [1, /missing_there/], 'without the other rail')
 })
 
 t.test('the audit compares the log of its own rail', async (t) => {

@@ -1,6 +1,6 @@
 /** Several rails: which of them has a payment, and what another one can do to it. */
 import t, { type Test } from 'tap'
-import type { RailInstruction } from '../../src/rails/rail.js'
+import type { RailInstruction, RailReport } from '../../src/rails/rail.js'
 import {
   createRailTable,
   sandboxRail,
@@ -20,9 +20,19 @@ import { listRoutes } from '../../src/processor/commands/operators/route_set.js'
 import { createPayout } from '../../src/processor/commands/payouts/payout_create.js'
 import { applyRailReport } from '../../src/processor/commands/rail_reports/rail_report_apply.js'
 import { firePayoutTimer } from '../../src/processor/commands/rail_reports/timer_fire.js'
+import { railMovementsOf, type MovementsView } from '../../src/processor/queries/rail_movements.js'
 import { codeOf, createWorld, DEMO, RULES, viewOf, type World } from '../support/world.js'
 import { beginLifecycle } from './intent_lifecycle.js'
-import { discrepanciesOf, executed, OPERATOR, operatorLog, pay, payout, see } from './scenarios.js'
+import {
+  discrepanciesOf,
+  executed,
+  OPERATOR,
+  operatorLog,
+  pay,
+  payout,
+  read,
+  see,
+} from './scenarios.js'
 
 const railNamed = (name: string, carries: Partial<RailEntry>): RailEntry => ({
   ...{ name, environments: ['sandbox'], payouts: [], corridors: [], isSandbox: true },
@@ -282,6 +292,28 @@ t.test('a report from another rail is a discrepancy and is not applied', async (
   t.match(await see(world, id), { status: 'processing' }, "about another rail's instruction")
   await world.run(applyRailReport(executed(id), 0, 'viet'))
   t.match(await see(world, id), COMPLETED)
+  const { data } = viewOf<MovementsView>(await read(world, railMovementsOf([id])))
+  t.same(
+    data.map(({ movement, rail }) => [movement, rail]),
+    [
+      ['executed', 'sandbox'],
+      ['executed', 'viet'],
+    ],
+    'each booking is of the rail that reported it',
+  )
+})
+
+t.test('the booking of an intent is of the rail of its route', async (t) => {
+  const world = await begin(t, VIET, { ...THAI, name: 'thai' })
+  const { id, ...intent } = await beginLifecycle(world)
+  await intent.scan('5000')
+  await intent.confirm()
+  const paid = { amount: 5000n, currency: 'THB', destinationAccount: '0066812345678' }
+  const report = { status: 'executed', id, reportId: 'report', transactionId: 'TX1', ...paid }
+  await world.run(applyRailReport(report as RailReport, 0, 'thai'))
+  t.match(await intent.see(), { status: 'captured' })
+  const { data } = viewOf<MovementsView>(await read(world, railMovementsOf([id])))
+  t.match(data, [{ movement: 'executed', rail: 'thai' }])
 })
 
 t.test('a rail that is down stops new payouts on its routes only', async (t) => {

@@ -42,7 +42,7 @@ export function recordDiscrepancy(
     tenant,
     entity: report.id,
     reason,
-    report: storedReport(report),
+    report: reason === 'other_rail' ? withRail(report) : storedReport(report),
     plan: posting?.plan ?? null,
     currency: posting?.amount.currency ?? null,
     amount: posting?.amount.minor ?? null,
@@ -93,6 +93,9 @@ function factsOf(report: RailReport): readonly string[] {
       return [report.status]
   }
 }
+
+/** It came from a rail that the payment is not on. */
+const withRail = (report: RailReport): object => ({ ...storedReport(report), rail: report.rail })
 
 function storedReport(report: RailReport): object {
   const { status, reportId } = report

@@ -6,6 +6,7 @@
 import type { Movement } from '../../../protos/types/causeway/operator/v1/Movement.js'
 import { INSTRUCTIONS_REQUESTED_MAX } from '../../base/constants.js'
 import { toWire } from '../../money/money.js'
+import { SANDBOX_RAIL } from '../../rails/rail.js'
 import type { MovementPlace, RailMovement } from '../../store/lists.js'
 import { answer, refuse } from '../cycle/answer.js'
 import type { Query } from './query.js'
@@ -52,4 +53,5 @@ const movementView = (row: RailMovement): Movement => ({
   amount: toWire(row.amount > 0n ? row.amount : -row.amount),
   booked_at: String(row.at),
   undone: row.undone === 1,
+  rail: row.rail ?? SANDBOX_RAIL,
 })

@@ -101,7 +101,7 @@ export function applyRailReport(
         : viewOfPayout(ctx, ctx.memory.payouts.get(report.id))
       const isOwn = payment === null || isFromRail(report, rail, payment.rail)
       const mismatches = !isOwn
-        ? [{ report, reason: 'other_rail' }]
+        ? [{ report: { ...report, rail }, reason: 'other_rail' }]
         : payment === null
           ? applyToUnknown(ctx, report)
           : apply(ctx, payment, report, finalityWindowMs)
