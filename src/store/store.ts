@@ -16,9 +16,12 @@ import type { ExpiredRows } from './retention.js'
 import type { StoredFingerprints, StoredNonces } from './stored_fingerprints.js'
 import type { ActorRow, Row, TableName } from './tables.js'
 
+/** A table without rows can be absent. */
+export type RowsByTable = { readonly [N in TableName]?: Iterable<Row<N>> }
+
 /** The changes of one batch of commands. Keyed tables hold the last row of each key. */
 export interface CommitRows {
-  readonly rows: { readonly [N in TableName]: Iterable<Row<N>> }
+  readonly rows: RowsByTable
   readonly settledEvents: readonly string[]
   readonly settledAt: Instant
   /** Fingerprints, 8 bytes each. */

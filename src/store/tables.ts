@@ -465,6 +465,12 @@ export type Row<N extends TableName> = {
 
 export const TABLE_NAMES = Object.keys(TABLES) as readonly TableName[]
 
+/** The tables that payments write, so most commits have rows of no other one. */
+export const BUSY_TABLES = [
+  ...(['intents', 'payouts', 'beneficiaries', 'idempotency'] as const),
+  ...(['entries', 'accounts', 'events', 'usage'] as const),
+]
+
 /** The column list of a SELECT for `fromStored`. */
 export function columnsOf(name: TableName): string {
   return Object.entries<ColumnType>(TABLES[name].columns)

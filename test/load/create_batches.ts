@@ -10,8 +10,7 @@ import { systemRandom } from '../../src/base/random.js'
 import { createIntent } from '../../src/processor/commands/intents/intent_create.js'
 import type { Answer } from '../../src/processor/cycle/answer.js'
 import { internalWork } from '../../src/processor/cycle/command.js'
-import type { CommitRows } from '../../src/store/store.js'
-import { TABLE_NAMES } from '../../src/store/tables.js'
+import type { CommitRows, RowsByTable } from '../../src/store/store.js'
 import { anIntent } from '../support/requests.js'
 import { BY_TEST, createWorld, DEMO, viewOf } from '../support/world.js'
 
@@ -34,10 +33,9 @@ export async function createBatches(folder: string, count: number): Promise<read
   )
   /** Its rows can be read once only. */
   function take(batch: CommitRows): void {
-    const rows: unknown = Object.fromEntries(
-      TABLE_NAMES.map((name) => [name, [...batch.rows[name]]]),
-    )
-    batches.push({ ...batch, rows: rows as CommitRows['rows'] })
+    const tables = Object.entries<Iterable<unknown>>(batch.rows)
+    const rows: unknown = Object.fromEntries(tables.map(([name, given]) => [name, [...given]]))
+    batches.push({ ...batch, rows: rows as RowsByTable })
   }
   const [key] = world.memory().keys.values()
   if (key === undefined) throw new Error('the demo partner has no key')

@@ -14,8 +14,8 @@ t.test('a batch is what the processor commits for a chunk of creates', async (t)
   t.equal([...(demo?.rows.partners ?? [])].length, 1)
   t.equal(batches.length, 2)
   for (const { rows, ...batch } of batches) {
-    t.equal([...rows.intents].length, CREATES)
-    t.equal([...rows.idempotency].length, CREATES)
+    t.equal([...(rows.intents ?? [])].length, CREATES)
+    t.equal([...(rows.idempotency ?? [])].length, CREATES)
     for (const prints of [batch.nonces, batch.keyFingerprints, batch.userFingerprints]) {
       t.equal(prints?.length, CREATES * FINGERPRINT_BYTES)
     }

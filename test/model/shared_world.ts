@@ -37,8 +37,8 @@ export async function openSharedWorld(t: Test): Promise<SharedWorld> {
   const observe = (batch: CommitRows): CommitRows => {
     const rows = {
       ...batch.rows,
-      entries: [...batch.rows.entries],
-      discrepancies: [...batch.rows.discrepancies],
+      entries: [...(batch.rows.entries ?? [])],
+      discrepancies: [...(batch.rows.discrepancies ?? [])],
     }
     entries.push(...rows.entries)
     for (const { id, entity } of rows.discrepancies) {

@@ -227,7 +227,7 @@ for (const [what, rowsOfCommand] of [
     const bench = benchOf(world, {
       ...world.store,
       commit: async ({ rows }) => {
-        sizes.push([...rows.usage].length)
+        sizes.push([...(rows.usage ?? [])].length)
         await gate
       },
     })

@@ -104,9 +104,8 @@ function counting(counted: { commits: number }): (store: Store) => Store {
   return (store) => ({
     ...store,
     commit: (batch) => {
-      const appliedSettings = [...batch.rows.appliedSettings]
-      if (appliedSettings.length > 0) counted.commits += 1
-      return store.commit({ ...batch, rows: { ...batch.rows, appliedSettings } })
+      if (batch.rows.appliedSettings !== undefined) counted.commits += 1
+      return store.commit(batch)
     },
   })
 }
@@ -147,11 +146,10 @@ function crashing(loss: Loss, crash: { isDue: boolean }): (store: Store) => Stor
   return (store) => ({
     ...store,
     commit: async (batch) => {
-      const appliedSettings = [...batch.rows.appliedSettings]
-      const isHit = crash.isDue && appliedSettings.length > 0
+      const isHit = crash.isDue && batch.rows.appliedSettings !== undefined
       if (isHit) crash.isDue = false
       if (isHit && loss === 'the commit') throw new Error('killed')
-      await store.commit({ ...batch, rows: { ...batch.rows, appliedSettings } })
+      await store.commit(batch)
       if (isHit) throw new Error('killed')
     },
   })

@@ -1,15 +1,11 @@
 /** Batches for tests of the store. */
 import { instant } from '../../src/base/clock.js'
-import type { CommitRows } from '../../src/store/store.js'
-import { TABLE_NAMES, type Row, type TableName } from '../../src/store/tables.js'
+import type { CommitRows, RowsByTable } from '../../src/store/store.js'
+import type { Row } from '../../src/store/tables.js'
 
-const NO_ROWS = Object.fromEntries(
-  TABLE_NAMES.map((name) => [name, []]),
-) as unknown as CommitRows['rows']
-
-export function batchOf<N extends TableName>(rows: { [K in N]: readonly Row<K>[] }): CommitRows {
+export function batchOf(rows: RowsByTable): CommitRows {
   return {
-    rows: { ...NO_ROWS, ...rows },
+    rows,
     settledEvents: [],
     settledAt: instant(9),
     nonces: null,

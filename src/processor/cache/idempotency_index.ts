@@ -158,11 +158,17 @@ function grow(segment: Segment): void {
 
 const FINGERPRINT_BYTES = 8
 const decoded = Buffer.alloc(FINGERPRINT_BYTES)
+/** A key is looked up and bound in one decision. */
+let latest: { readonly rowKey: string; readonly fingerprint: Fingerprint64 } | undefined
 
 /** The first 64 bits of a row key, which is a digest in base64url. */
 export function fingerprintOf(rowKey: string): Fingerprint64 {
-  decoded.write(rowKey, 0, FINGERPRINT_BYTES, 'base64url')
-  return { high: decoded.readUInt32LE(0), low: decoded.readUInt32LE(4) }
+  if (latest?.rowKey !== rowKey) {
+    decoded.write(rowKey, 0, FINGERPRINT_BYTES, 'base64url')
+    const fingerprint = { high: decoded.readUInt32LE(0), low: decoded.readUInt32LE(4) }
+    latest = { rowKey, fingerprint }
+  }
+  return latest.fingerprint
 }
 
 const WORD_BITS = 32n

@@ -52,19 +52,20 @@ export function createWriteBackCache<V>({
     if (isEnded(value)) ended.add(key)
   }
 
-  const drop = (key: string, committedBatch: number): void => {
-    const slot = slots.get(key)
-    if (slot !== undefined && slot.batch > committedBatch) return
+  const drop = (key: string, { batch }: Slot<V>, committedBatch: number): void => {
+    if (batch > committedBatch) return
     slots.delete(key)
-    ended.delete(key)
+    if (ended.size > 0) ended.delete(key)
   }
 
   const evict = (committedBatch: number): void => {
-    for (const keys of [ended, slots.keys()]) {
-      for (const key of keys) {
-        if (slots.size <= max) return
-        drop(key, committedBatch)
-      }
+    for (const key of ended) {
+      if (slots.size <= max) return
+      drop(key, slots.get(key)!, committedBatch)
+    }
+    for (const [key, slot] of slots) {
+      if (slots.size <= max) return
+      drop(key, slot, committedBatch)
     }
   }
 

@@ -13,13 +13,13 @@ import type { IntentContext } from '../../../actors/intent/context.js'
 import type { PayoutContext } from '../../../actors/payout/context.js'
 import type { RailInstruction } from '../../rails/rail.js'
 import type { ExpiredRows } from '../../store/retention.js'
-import type { CommitRows, StoredEvent } from '../../store/store.js'
+import type { CommitRows, RowsByTable, StoredEvent } from '../../store/store.js'
 import type { TenantId } from '../../base/ids.js'
 import type { Answer, Reply } from './answer.js'
 import type { OpenSpan } from './command_traces.js'
 import type { Origin } from './origin.js'
 import { packedFingerprints, type Fingerprint64 } from '../cache/idempotency_index.js'
-import { TABLE_NAMES, type Row, type TableName } from '../../store/tables.js'
+import type { Row, TableName } from '../../store/tables.js'
 
 /** A new intent in the chain of its user's intents (changes/user_intent_links). */
 export interface IntentLink {
@@ -52,7 +52,8 @@ export interface LoggedAction {
   readonly origin: Origin
 }
 
-type Rows = { readonly [N in TableName]: Map<string, Row<N>> }
+/** By table, then by key; only tables with rows. */
+type Staged = Map<TableName, Map<string, Row<TableName>>>
 
 /** The nonce rows that a commit may delete: see CommitRows. */
 export interface NonceCleanup {
@@ -80,8 +81,8 @@ export interface CommitBatch {
   readonly settledEvents: string[]
   stage<N extends TableName>(name: N, key: string, row: Row<N>): void
   addNonce(fingerprint: Fingerprint): void
-  /** The fingerprint of a bound key; called in the order of the sequences. */
-  addKeyFingerprint(fingerprint: Fingerprint64): void
+  /** A bound key; called in the order of the sequences. */
+  addKeyFingerprint(fingerprint: Fingerprint64, sequence: number): void
   /** A created intent; called in the order of the numbers. */
   addIntentLink(intent: IntentLink): void
   addInstruction(rail: string, instruction: RailInstruction): void
@@ -97,7 +98,7 @@ export interface CommitBatch {
 }
 
 export function createCommitBatch(number: number): CommitBatch {
-  const rows = Object.fromEntries(TABLE_NAMES.map((name) => [name, new Map()])) as unknown as Rows
+  const staged: Staged = new Map()
   const replies: Reply[] = []
   const answers: Answer[] = []
   const fingerprints: Fingerprint[] = []
@@ -106,8 +107,8 @@ export function createCommitBatch(number: number): CommitBatch {
   const keyFingerprints: Fingerprint64[] = []
   const userFingerprints: Fingerprint64[] = []
   const userLinks: (readonly [id: string, before: number])[] = []
+  let keyFirst = 0
   let userFirst = 0
-  let staged = 0
   let expired: ExpiredRows | null = null
 
   const batch: CommitBatch = {
@@ -122,8 +123,9 @@ export function createCommitBatch(number: number): CommitBatch {
     changedEndpoints: new Set(),
     settledEvents,
     stage: (name, key, row) => {
-      ;(rows[name] as Map<string, Row<typeof name>>).set(key, row)
-      staged += 1
+      let rows = staged.get(name)
+      if (rows === undefined) staged.set(name, (rows = new Map<string, Row<TableName>>()))
+      rows.set(key, row)
       batch.changes += 1
     },
     addNonce: ({ high, low }) => {
@@ -134,7 +136,8 @@ export function createCommitBatch(number: number): CommitBatch {
       if (ofRail === undefined) instructions.set(rail, [instruction])
       else ofRail.push(instruction)
     },
-    addKeyFingerprint: (fingerprint) => {
+    addKeyFingerprint: (fingerprint, sequence) => {
+      if (keyFingerprints.length === 0) keyFirst = sequence
       keyFingerprints.push(fingerprint)
     },
     addIntentLink: ({ number, id, fingerprint, before }) => {
@@ -155,13 +158,11 @@ export function createCommitBatch(number: number): CommitBatch {
       answers.push(given)
     },
     hasRows: () =>
-      staged > 0 || fingerprints.length > 0 || settledEvents.length > 0 || expired !== null,
+      staged.size > 0 || fingerprints.length > 0 || settledEvents.length > 0 || expired !== null,
     hasReplies: () => replies.length > 0,
     replyCount: () => replies.length,
     toCommit: (now, cleanup) => ({
-      rows: Object.fromEntries(
-        TABLE_NAMES.map((name) => [name, rows[name].values()]),
-      ) as unknown as CommitRows['rows'],
+      rows: rowsOf(staged),
       settledEvents,
       settledAt: now,
       nonces: fingerprints.length === 0 ? null : packed(fingerprints),
@@ -170,7 +171,7 @@ export function createCommitBatch(number: number): CommitBatch {
       forgetAfter: cleanup?.after ?? Number.POSITIVE_INFINITY,
       expired,
       keyFingerprints: keyFingerprints.length === 0 ? null : packedFingerprints(keyFingerprints),
-      keyFingerprintsFirst: firstSequence(rows.idempotency.values()),
+      keyFingerprintsFirst: keyFirst,
       userFingerprints: userFingerprints.length === 0 ? null : packedFingerprints(userFingerprints),
       userLinks: JSON.stringify(userLinks),
       userFirst,
@@ -189,8 +190,5 @@ function packed(fingerprints: readonly Fingerprint[]): Buffer {
   return bytes
 }
 
-/** Keys are staged in the order of their sequences (cycle/idempotency). */
-function firstSequence(bound: Iterable<Row<'idempotency'>>): number {
-  for (const { sequence } of bound) return sequence
-  return 0
-}
+const rowsOf = (staged: Staged): RowsByTable =>
+  Object.fromEntries(Array.from(staged, ([name, rows]) => [name, rows.values()]))

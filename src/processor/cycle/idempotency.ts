@@ -44,5 +44,5 @@ export function bindKey(
   memory.keyIndex.add(fingerprint, sequence)
   memory.idempotency.set(rowKey, row, batch.number)
   batch.stage('idempotency', rowKey, row)
-  batch.addKeyFingerprint(fingerprint)
+  batch.addKeyFingerprint(fingerprint, sequence)
 }

@@ -8,15 +8,12 @@ import { OLDEST_NONCES } from '../stored_fingerprints.js'
 import { POSTGRES } from '../dialect.js'
 import { deleteExpired, expiredAsJson } from '../retention.js'
 import { EXPIRED_QUOTES_PER_COMMIT } from '../sqlite/commit_view.js'
-import { TABLES } from '../tables.js'
+import { BUSY_TABLES, TABLES } from '../tables.js'
 import { createCommitFunction, type Value } from './commit_function.js'
 
 export const COMMIT_FUNCTION = createCommitFunction({
   tables: TABLES,
-  arrays: new Set([
-    ...(['intents', 'payouts', 'beneficiaries', 'idempotency'] as const),
-    ...(['entries', 'accounts', 'events', 'usage'] as const),
-  ]),
+  arrays: new Set(BUSY_TABLES),
   others: [
     { name: 'settled_events', type: 'text' },
     { name: 'settled_at', type: 'bigint' },

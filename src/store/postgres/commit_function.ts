@@ -44,7 +44,7 @@ export interface CommitFunction<N extends string> {
   values(
     epoch: number,
     batch: number,
-    rows: Readonly<Record<N, Iterable<object>>>,
+    rows: Readonly<Partial<Record<N, Iterable<object>>>>,
     others: readonly Value[],
   ): readonly Value[]
 }
@@ -100,7 +100,7 @@ END`
       epoch,
       batch,
       ...ofTables.flatMap((each) =>
-        rowValues(each.columns, each.isArray, rows[each.name] as Iterable<StoredRow>),
+        rowValues(each.columns, each.isArray, (rows[each.name] ?? []) as Iterable<StoredRow>),
       ),
       ...otherValues,
     ],

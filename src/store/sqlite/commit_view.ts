@@ -1,9 +1,11 @@
 /**
  * The SQL that writes a batch of commands to SQLite in one statement.
  *
- * - A batch is one INSERT into the view `commit_batch`, with one parameter per table: a JSON array
- *   of rows. One statement is one driver call, one transaction and one fsync, whatever the batch
- *   size.
+ * - A batch is one INSERT into a view, with one parameter per table: a JSON array of rows. One
+ *   statement is one driver call, one transaction and one fsync, whatever the batch size.
+ * - Each parameter costs time, also when it is null. So there are two views: a batch that has rows
+ *   of busy tables only and deletes none goes to `commit_payments`, any other one to
+ *   `commit_batch`.
  * - The order of `columns` (tables) is the column order in JSON: `toJson` writes it and `fanOut`
  *   reads it; `asText` and `rowsOf` (json_page) use a list's columns likewise.
  * - Large texts are JSON already. They follow one another in one BLOB, and rows name their start
@@ -14,7 +16,9 @@
 import { SQLITE } from '../dialect.js'
 import { deleteExpired } from '../retention.js'
 import { OLDEST_NONCES } from '../stored_fingerprints.js'
+import type { CommitRows } from '../store.js'
 import {
+  BUSY_TABLES,
   onConflict,
   TABLE_NAMES,
   TABLES,
@@ -48,24 +52,27 @@ export function createLargeTexts(): LargeTexts {
 
 const NONE: readonly string[] = []
 
-/** The rows of one table as the JSON parameter of `commit_batch`. */
+/** The rows of one table as its JSON parameter; null if there are none. */
 export function toJson<N extends TableName>(
   name: N,
-  rows: Iterable<Row<N>>,
+  rows: Iterable<Row<N>> | undefined,
   texts: LargeTexts,
 ): string | null {
+  if (rows === undefined) return null
   const { columns, large = NONE }: Table = TABLES[name]
   const names = Object.keys(columns) as (keyof Row<N> & string)[]
-  const values = Array.from(rows, (row) =>
-    names.map((column): unknown => {
+  const all: unknown[][] = []
+  for (const row of rows) {
+    const values: unknown[] = []
+    for (const column of names) {
       const value: unknown = row[column]
-      if (typeof value === 'bigint') return value.toString()
-      return large === NONE || value === null || !large.includes(column)
-        ? value
-        : texts.add(value as string)
-    }),
-  )
-  return values.length === 0 ? null : JSON.stringify(values)
+      if (typeof value === 'bigint') values.push(value.toString())
+      else if (value === null || !large.includes(column)) values.push(value)
+      else values.push(texts.add(value as string))
+    }
+    all.push(values)
+  }
+  return all.length === 0 ? null : JSON.stringify(all)
 }
 
 /** SQL that reads one column from the JSON row `value`. */
@@ -89,8 +96,7 @@ function fanOut(table: Table, parameter: string): string {
   return `${insert}${onConflict(table)};`
 }
 
-const PARAMETERS = [
-  ...TABLE_NAMES,
+const FURTHER_PARAMETERS = [
   /** After the tables, whose rows name its texts. */
   'largeTexts',
   'epoch',
@@ -101,27 +107,41 @@ const PARAMETERS = [
   'noncesSeenAt',
   'forgetBefore',
   'forgetAfter',
-  'expired',
   'keyFingerprints',
   'keyFingerprintsFirst',
   'userFingerprints',
   'userLinks',
   'userFirst',
 ] as const
-export type CommitParameter = (typeof PARAMETERS)[number]
+export type CommitParameter = TableName | (typeof FURTHER_PARAMETERS)[number] | 'expired'
 
 /** Expired FX quotes deleted per commit. */
 export const EXPIRED_QUOTES_PER_COMMIT = 1_000
 
-/** Run once on the writer's connection: the view and its trigger are temporary. */
-export const COMMIT_VIEW = `
-  CREATE TEMP VIEW commit_batch AS
-    SELECT ${PARAMETERS.map((name) => `NULL AS ${name}`).join(', ')};
-  CREATE TEMP TRIGGER commit_batch_fan_out INSTEAD OF INSERT ON commit_batch BEGIN
+interface CommitView {
+  /** Creates it, with its trigger. */
+  readonly definition: string
+  /** Writes a batch. */
+  readonly statement: string
+  /** The parameters of the statement, in order. */
+  readonly parameters: readonly CommitParameter[]
+}
+
+function commitView(
+  view: string,
+  tables: readonly TableName[],
+  { deletes }: { readonly deletes: boolean },
+): CommitView {
+  const expired = deletes ? (['expired'] as const) : []
+  const parameters = [...tables, ...FURTHER_PARAMETERS, ...expired]
+  const definition = `
+  CREATE TEMP VIEW ${view} AS
+    SELECT ${parameters.map((name) => `NULL AS ${name}`).join(', ')};
+  CREATE TEMP TRIGGER ${view}_fan_out INSTEAD OF INSERT ON ${view} BEGIN
     UPDATE owner SET last_batch = NEW.batch
       WHERE epoch = NEW.epoch AND last_batch = NEW.batch - 1;
     SELECT RAISE(ABORT, 'these books are at another batch or epoch') WHERE changes() = 0;
-    ${TABLE_NAMES.map((name) => fanOut(TABLES[name], name)).join('\n    ')}
+    ${tables.map((name) => fanOut(TABLES[name], name)).join('\n    ')}
     UPDATE events SET settled_at = NEW.settledAt
       WHERE id IN (SELECT value FROM json_each(NEW.settledEvents)) AND settled_at IS NULL;
     INSERT INTO nonces (seen_at, fingerprints)
@@ -138,9 +158,22 @@ export const COMMIT_VIEW = `
       AND id IN (SELECT id FROM fx_quotes
         WHERE conversion IS NULL AND expires_at < NEW.forgetBefore
         LIMIT ${EXPIRED_QUOTES_PER_COMMIT});
-    ${deleteExpired(SQLITE, 'NEW.expired').join('\n    ')}
+    ${expired.flatMap((name) => deleteExpired(SQLITE, `NEW.${name}`)).join('\n    ')}
   END;
 `
-export const COMMIT_STATEMENT = `INSERT INTO commit_batch (${PARAMETERS.join(', ')})
-  VALUES (${PARAMETERS.map(() => '?').join(', ')})`
-export const COMMIT_PARAMETERS: readonly CommitParameter[] = PARAMETERS
+  const statement = `INSERT INTO ${view} (${parameters.join(', ')})
+  VALUES (${parameters.map(() => '?').join(', ')})`
+  return { definition, statement, parameters }
+}
+
+const OF_PAYMENTS = commitView('commit_payments', BUSY_TABLES, { deletes: false })
+const OF_ALL = commitView('commit_batch', TABLE_NAMES, { deletes: true })
+
+/** Run once on the writer's connection: the views and their triggers are temporary. */
+export const COMMIT_VIEWS = OF_PAYMENTS.definition + OF_ALL.definition
+
+const BUSY: ReadonlySet<string> = new Set(BUSY_TABLES)
+
+/** The smallest view that takes all of the batch. */
+export const viewFor = ({ rows, expired }: CommitRows): CommitView =>
+  expired === null && Object.keys(rows).every((name) => BUSY.has(name)) ? OF_PAYMENTS : OF_ALL

@@ -19,11 +19,10 @@ import {
 import { expiredAsJson } from '../retention.js'
 import type { CommitRows, Store } from '../store.js'
 import {
-  COMMIT_PARAMETERS,
-  COMMIT_STATEMENT,
-  COMMIT_VIEW,
+  COMMIT_VIEWS,
   createLargeTexts,
   toJson,
+  viewFor,
   type CommitParameter,
   type LargeTexts,
 } from './commit_view.js'
@@ -37,7 +36,7 @@ const TRUNCATE = 'PRAGMA wal_checkpoint(TRUNCATE)'
 
 export async function openStore(file: string): Promise<Store> {
   const writer = await openDatabase(file, { migrations: PROCESSOR_SCHEMA, sole: true })
-  await writer.exec(COMMIT_VIEW)
+  await writer.exec(COMMIT_VIEWS)
   await writer.run(NEW_NONCE_SALT)
   const reader = await openDatabase(file, { readOnly: true })
   const background = await openDatabase(file, { readOnly: true })
@@ -54,9 +53,10 @@ export async function openStore(file: string): Promise<Store> {
     commit: async (batch) => {
       const next = { ...progress, lastBatch: progress.lastBatch + 1 }
       const texts = createLargeTexts()
+      const { statement, parameters } = viewFor(batch)
       await writer.run(
-        COMMIT_STATEMENT,
-        COMMIT_PARAMETERS.map((name) => parameter(batch, next, name, texts)),
+        statement,
+        parameters.map((name) => parameter(batch, next, name, texts)),
       )
       progress = next
     },

@@ -48,10 +48,8 @@ export const DURABILITY: readonly Mutant[] = [
   {
     fault: 'The first version of a row wins over the last of its batch.',
     file: 'src/processor/cycle/commit_batch.ts',
-    text: ').set(key, row)\n' + '      staged += 1',
-    replacement:
-      ').set(key, (rows[name] as Map<string, Row<typeof name>>).get(key) ?? row)\n' +
-      '      staged += 1',
+    text: 'rows.set(key, row)',
+    replacement: 'rows.set(key, rows.get(key) ?? row)',
     test: 'test/processor/commit_batch',
   },
 ]
