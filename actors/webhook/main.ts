@@ -9,23 +9,14 @@ import type { WebhookControlClient } from '../../protos/types/causeway/internal/
 import type { ProtoGrpcType as ControlTypes } from '../../protos/types/webhook_control.js'
 import type { ProtoGrpcType as DirectoryTypes } from '../../protos/types/directory.js'
 import type { ProtoGrpcType as WebhookTypes } from '../../protos/types/webhooks.js'
-import { childProcess, formerEnded, isSupervised, REPLACES } from '../../src/base/child.js'
 import { systemClock, systemPause } from '../../src/base/clock.js'
 import { CHANNEL } from '../../src/base/grpc_channel.js'
-import { openGrpcTls } from '../../src/base/grpc_tls.js'
-import { createLog } from '../../src/base/log.js'
 import type { EndpointId, TenantId } from '../../src/base/ids.js'
 import { watchProcessorAddresses } from '../../src/base/processor_addresses.js'
 import { contracts } from '../../src/base/protos.js'
-import { openOpsHttp, opsListen, ownReadiness, type Readiness } from '../../src/base/ops_http.js'
-import { systemRandom } from '../../src/base/random.js'
-import { reportStartupFaults } from '../../src/base/startup_faults.js'
-import { programOptions } from '../../src/base/program_options.js'
-import { dataFile, requirePrivateDataDir } from '../../src/base/settings.js'
-import { readSettings } from '../../src/base/settings_reader.js'
+import { dataFile } from '../../src/base/settings.js'
 import { webhookDatabase, webhookSchema } from '../../src/base/subjects.js'
-import { createMetrics } from '../../src/metrics/metrics.js'
-import { ownPage, reportProcess } from '../../src/metrics/process_metrics.js'
+import { openOwnProcess } from '../../src/metrics/own_process.js'
 import { reportStoreFile } from '../../src/metrics/store_files.js'
 import { busServer } from '../../src/bus/bus_server.js'
 import { connectBus } from '../../src/bus/nats.js'
@@ -43,49 +34,26 @@ import { createDeadLetterLog } from './dead_letter_log.js'
 import { createPool } from './pool.js'
 import { createRedriver } from './control/redrive.js'
 import { createSender } from './sending/sender.js'
-import { NoAnswer } from '../../src/store/postgres/answers.js'
-import { Deposed, lockHolder } from '../../src/store/postgres/owned_schema.js'
+import { exitAtOnce, orExit } from '../../src/store/postgres/owner_exit.js'
+import { lockHolder } from '../../src/store/postgres/owned_schema.js'
 import { openPostgresPool, type PostgresPool } from './store/postgres/store.js'
 import { openWebhookStore, type CorruptRow } from './store/store.js'
 import { nameServers, systemNames } from './sending/target_guard.js'
 import { openAdminQueries } from './store/admin_queries.js'
 
-/** Unknown commit outcome: the supervisor restarts the process, which recovers from disk. */
-const EXIT_RECOVER = 70
-/** Another process owns the pool: this one must restart as a candidate. */
-const EXIT_DEPOSED = 71
 const READY_CHECK_EVERY_MS = 20
 const CANDIDATE = { ready: false, mode: 'candidate' }
 
-reportStartupFaults()
-const { replaces } = programOptions(
+const own = await openOwnProcess(
   'webhooks',
   'Delivers events to the webhook endpoints of partners.',
-  REPLACES,
 )
-
-const settings = readSettings()
-requirePrivateDataDir(settings)
-const log = createLog('webhooks', settings)
+const { settings, log, random, tls, metrics, child } = own
 const clock = systemClock
-const random = systemRandom()
 const token = settings.PROCESSOR_TOKEN
 const allowPrivate = settings.WEBHOOK_ALLOW_PRIVATE
 
-const tls = openGrpcTls(settings, log)
-const metrics = createMetrics()
-reportProcess(metrics)
-let readinessNow = (): Readiness => ({ ready: false })
-const ops = isSupervised()
-  ? undefined
-  : await openOpsHttp(opsListen(settings), {
-      readiness: ownReadiness('webhooks', () => readinessNow()),
-      metrics: () => ownPage('webhooks', metrics),
-    })
-let stopNow = (): Promise<void> => Promise.resolve()
-const child = childProcess({ log, metrics: () => metrics.text(), stop: () => stopNow() })
-
-if (replaces) await formerEnded()
+await own.formerEnded()
 const { store, adminQueries } = await openStore()
 const elapsed = (): number => performance.now()
 const tracer = openTracer({
@@ -233,12 +201,13 @@ const readyCheck = setInterval(() => {
 }, READY_CHECK_EVERY_MS)
 
 let serving = true
-readinessNow = () => {
+own.readinessIs(() => {
   const isInStep = endpoints.isAllSynced()
   const status = bus.status()
-  return { ready: serving && status === 'up' && isInStep, bus: status, isInStep }
-}
-stopNow = async () => {
+  const state = { ready: serving && status === 'up' && isInStep, bus: status, isInStep }
+  return state
+})
+own.stopsBy(async () => {
   serving = false
   clearInterval(readyCheck)
   addresses.stop()
@@ -258,8 +227,7 @@ stopNow = async () => {
   await adminQueries.close()
   await store.close()
   for (const { clients } of processors.values()) clients.forEach((client) => client.close())
-  await ops?.close()
-}
+})
 
 interface Processor {
   readonly subscription: Subscription
@@ -338,25 +306,16 @@ async function openStore(): Promise<PostgresPool> {
     elapsed: () => performance.now(),
     pause: systemPause,
     onWaiting: () => {
-      readinessNow = () => CANDIDATE
+      own.readinessIs(() => CANDIDATE)
       child.waiting({ mode: CANDIDATE.mode })
     },
     log,
   }
-  return openPostgresPool(options, reports).catch(orRestart)
+  return openPostgresPool(options, reports).catch(orExit(poolFailed))
 }
 
-/** A candidate that loses the server looks for the primary again. */
-function orRestart(error: unknown): Promise<never> {
-  if (!(error instanceof NoAnswer)) throw error
-  poolFailed(error)
-  return new Promise<never>(() => undefined)
-}
-
-/** Memory may differ from the disk: the process starts again from it. */
 function poolFailed(fault: unknown): void {
-  log.fatal({ error: fault }, 'webhook pool failed')
-  log.flush(() => process.exit(fault instanceof Deposed ? EXIT_DEPOSED : EXIT_RECOVER))
+  exitAtOnce(log, 'webhook pool failed', fault)
 }
 
 function reportCorrupt({ id, eventId, endpointId }: CorruptRow, reason: string): void {

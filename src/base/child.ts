@@ -16,6 +16,10 @@ import { connectServiceManager } from './service_manager.js'
 import { startupDone } from './startup_faults.js'
 import type { Logger } from './log.js'
 
+/** Unknown outcome of a commit: memory may differ from the disk, and a restart reads it. */
+export const EXIT_RECOVER = 70
+/** Another process owns the data: this one must start again as a candidate. */
+export const EXIT_DEPOSED = 71
 /** The books are behind a mark outside them; a restart does not help, an operator must act. */
 export const EXIT_BOOKS_BEHIND = 78
 

@@ -7,7 +7,13 @@
  *   recovers from the journal.
  */
 import { configuredCaller, createCallers } from '../../auth/callers.js'
-import { childProcess, formerEnded, isSupervised, REPLACES } from '../../base/child.js'
+import {
+  childProcess,
+  EXIT_RECOVER,
+  formerEnded,
+  isSupervised,
+  REPLACES,
+} from '../../base/child.js'
 import { systemClock } from '../../base/clock.js'
 import { openGrpcTls } from '../../base/grpc_tls.js'
 import { createLog, type Logger } from '../../base/log.js'
@@ -26,9 +32,6 @@ import type { Bank } from './bank.js'
 import { startBankAdapter } from './bank_adapter.js'
 import { BANK_JOURNAL_SCHEMA, openJournal } from './journal.js'
 import type { Adapter, AdapterOptions } from './server.js'
-
-/** Unknown commit outcome: the supervisor restarts the process, which recovers from disk. */
-const EXIT_RECOVER = 70
 
 /** Serves a bank as a rail until the process is stopped. */
 export function runAdapter(bank: Bank): Promise<void> {

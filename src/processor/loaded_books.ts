@@ -1,0 +1,56 @@
+/**
+ * The keys and the memory of the books, as the processor begins with them. What an operator must
+ * know about them is logged.
+ */
+import type { MasterKeys } from '../auth/master_key.js'
+import { SECOND } from '../base/clock.js'
+import type { Logger } from '../base/log.js'
+import type { Random } from '../base/random.js'
+import type { Settings } from '../base/settings.js'
+import type { Store } from '../store/store.js'
+import { loadMemory, type Memory } from './cache/memory.js'
+import type { Member } from './cluster/member.js'
+import type { BooksClock } from './cycle/books_clock.js'
+import { createVault, type Vault } from './keys/vault.js'
+import { openKeyring } from './master_keys/keyring.js'
+
+export interface LoadingOptions {
+  readonly settings: Settings
+  readonly store: Store
+  readonly masters: MasterKeys
+  readonly member: Member | undefined
+  readonly clock: BooksClock
+  readonly random: Random
+  readonly log: Logger
+}
+
+export interface LoadedBooks {
+  readonly vault: Vault
+  readonly memory: Memory
+}
+
+export async function loadBooks(options: LoadingOptions): Promise<LoadedBooks> {
+  const { settings, store, masters, member, clock, random, log } = options
+  const keyring = await openKeyring(store, masters, random, clock.now())
+  if (keyring.cutOff.length > 0) {
+    log.warn(
+      { master_keys: keyring.cutOff },
+      'master keys were removed early; session tokens signed with them are rejected now',
+    )
+  }
+  const vault = createVault(keyring, random)
+  const memory = await loadMemory(store, vault, clock.now(), {
+    warmActors: settings.WARM_ACTORS,
+    duplicateWindowMs: settings.DUPLICATE_SCAN_WINDOW_S * SECOND,
+  })
+  clock.passed(memory.newestMoment)
+  if (clock.aheadMs() > SECOND) {
+    log.warn({ ahead_ms: clock.aheadMs() }, "the books are ahead of this machine's clock")
+  }
+  await member?.adopt([...memory.partners.keys()])
+  for (const { id, isCorrupt } of memory.endpoints.values()) {
+    if (isCorrupt !== true || !memory.corruptRows.add(id)) continue
+    log.error({ entity_id: id }, 'webhook endpoint is corrupt; it counts as disabled')
+  }
+  return { vault, memory }
+}

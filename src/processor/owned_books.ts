@@ -1,0 +1,156 @@
+/**
+ * The books once this process owns them, with the master keys that they need: a SQLite file, a
+ * schema of PostgreSQL, or a shard of a cluster, for which a candidate waits.
+ *
+ * - A candidate is healthy and not ready, and tells the gateways who serves.
+ * - A key file is created only for a sandbox without books: books need the key that made them.
+ */
+import { existsSync } from 'node:fs'
+import { configuredCaller } from '../auth/callers.js'
+import { loadMasterKeys, type MasterKeys } from '../auth/master_key.js'
+import { systemClock, systemPause } from '../base/clock.js'
+import type { Listener } from '../base/grpc_connections.js'
+import { joinAddress, localHost } from '../base/network.js'
+import { dataFile, type Settings } from '../base/settings.js'
+import { FILES } from '../base/subjects.js'
+import type { OwnProcess } from '../metrics/own_process.js'
+import type { Cluster } from '../store/cluster/cluster.js'
+import { isLocalStore } from '../store/postgres/connection.js'
+import { exitAtOnce, orExit } from '../store/postgres/owner_exit.js'
+import { lockHolder } from '../store/postgres/owned_schema.js'
+import { openPostgresStore } from '../store/postgres/store.js'
+import { timelinesIn, type Timelines } from '../store/postgres/timelines.js'
+import { openStore } from '../store/sqlite/store.js'
+import type { Store } from '../store/store.js'
+import { openCandidateServer, type CandidateServer } from './candidate_server.js'
+import { joinCluster } from './cluster/join.js'
+import { createMember, type Member } from './cluster/member.js'
+import type { ShardInfo } from './servers/directory_stream.js'
+
+export interface OwnedBooks {
+  readonly masters: MasterKeys
+  readonly books: Store
+  /** Undefined: this processor is in no cluster. */
+  readonly member: Member | undefined
+}
+
+type Opening = Pick<OwnProcess, 'settings' | 'log' | 'random' | 'tls' | 'child' | 'readinessIs'> & {
+  readonly listener: Listener
+}
+
+const elapsed = (): number => performance.now()
+
+export function openOwnedBooks(opening: Opening): Promise<OwnedBooks> {
+  const exit = (error: unknown): void =>
+    exitAtOnce(opening.log, 'PostgreSQL does not answer', error)
+  return openBooks(opening).catch(orExit(exit))
+}
+
+/** For the directory streams: gateways route by it. */
+export function shardInfoOf({
+  settings,
+  books,
+  member,
+}: Pick<OwnedBooks, 'books' | 'member'> & { readonly settings: Settings }): ShardInfo {
+  const shard = member?.shard ?? (settings.STORE_URL === '' ? '' : settings.SHARD)
+  return {
+    shard,
+    epoch: () => books.marks.progress().epoch,
+    shards: () => member?.shards() ?? [],
+    addresses: () => member?.addresses() ?? [],
+  }
+}
+
+/** Where other machines reach this processor. */
+export function advertisedAddress(settings: Settings, port: number): string {
+  if (settings.GRPC_ADVERTISE !== '') return settings.GRPC_ADVERTISE
+  return joinAddress({ host: localHost(settings.GRPC_HOST), port })
+}
+
+async function openBooks(opening: Opening): Promise<OwnedBooks> {
+  const { settings } = opening
+  if (settings.CLUSTER !== 'off') return openShard(opening)
+  if (settings.STORE_URL !== '') return openSchema(opening)
+  const file = dataFile(settings, FILES.processorDatabase)
+  const masters = masterKeys(opening, !existsSync(file))
+  return { masters, books: await openStore(file), member: undefined }
+}
+
+async function openSchema(opening: Opening): Promise<OwnedBooks> {
+  const { settings, random, log } = opening
+  const books = await openPostgresStore({
+    url: settings.STORE_URL,
+    shard: settings.SHARD,
+    holder: await lockHolder(settings.DATA_DIR, settings.SHARD, random),
+    elapsed,
+    pause: systemPause,
+    timelines: timelines(settings),
+    isSyncRequired: isSyncRequired(settings),
+    clock: systemClock,
+    log,
+  })
+  return { masters: await masterKeysOf(opening, books), books, member: undefined }
+}
+
+async function openShard(opening: Opening): Promise<OwnedBooks> {
+  const { settings, random, tls, child, listener, readinessIs, log } = opening
+  let server: CandidateServer | undefined
+  const gateways = (): number => server?.gateways() ?? 0
+  const serveGateways = async (cluster: Cluster): Promise<void> => {
+    const configured = settings.CALLERS.map(configuredCaller)
+    const given = { listener, cluster, configured, tls, log }
+    server = await openCandidateServer({ ...given, clock: systemClock, pause: systemPause })
+  }
+  const file = masterKeyFile(settings)
+  const { cluster, shard, books } = await joinCluster({
+    settings,
+    random,
+    timelines: timelines(settings),
+    address: advertisedAddress(settings, listener.port),
+    isSyncRequired: isSyncRequired(settings),
+    clock: systemClock,
+    masterKeys: () => (existsSync(file) ? masterKeys(opening, false) : []).map(({ kid }) => kid),
+    elapsed,
+    pause: systemPause,
+    gateways,
+    onWaiting: async (processor, cluster) => {
+      readinessIs(() => ({ ready: false, mode: 'candidate', processor, gateways: gateways() }))
+      await serveGateways(cluster)
+      child.waiting({ mode: 'candidate', port: listener.port })
+    },
+    log,
+  })
+  server?.close()
+  const { epoch } = books.marks.progress()
+  const member = await createMember({ cluster, shard, epoch, elapsed, pause: systemPause, log })
+  return { masters: await masterKeysOf(opening, books), books, member }
+}
+
+function isSyncRequired({ STORE_SYNC: sync, STORE_URL: url }: Settings): boolean {
+  return sync === 'required' || (sync === 'auto' && !isLocalStore(url))
+}
+
+function timelines(settings: Settings): Timelines {
+  return timelinesIn(
+    dataFile(settings, FILES.timeline),
+    settings.RECOVERY === 'yes' || existsSync(dataFile(settings, FILES.restored)),
+  )
+}
+
+async function masterKeysOf(opening: Opening, books: Store): Promise<MasterKeys> {
+  const { masterKeys: known } = await books.keyRows()
+  return masterKeys(opening, known.length === 0)
+}
+
+function masterKeys({ settings, random }: Opening, areBooksNew: boolean): MasterKeys {
+  const isProduction = settings.PRODUCTION_HOSTS.length > 0
+  return loadMasterKeys(
+    masterKeyFile(settings),
+    { create: !isProduction && areBooksNew, isNamed: settings.MASTER_KEY_FILE !== '' },
+    random,
+  )
+}
+
+function masterKeyFile(settings: Settings): string {
+  return settings.MASTER_KEY_FILE || dataFile(settings, FILES.masterKey)
+}
