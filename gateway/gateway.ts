@@ -9,6 +9,7 @@ import { createAddressList, type AddressList } from './authentication/ip_allowli
 import { createApp } from './app.js'
 import { createAuthenticator } from './authentication/authenticate.js'
 import { createRequestScheduler } from './admission/request_scheduler.js'
+import { watchCertificate } from './http/certificate_watch.js'
 import { brandHeaders } from './http/headers.js'
 import { createClientAddress, sourceOf } from './authentication/client_address.js'
 import { createConnectionCap } from './admission/connection_limit.js'
@@ -45,6 +46,8 @@ export interface GatewayParts {
   readonly connectionsMax?: number
   /** Default: what the kernel allows this process. */
   readonly connectionCapacity?: number
+  /** Default: that of http/certificate_watch. */
+  readonly certificateCheckMs?: number
 }
 
 export function createGateway(parts: GatewayParts): HttpServer {
@@ -114,13 +117,27 @@ export function createGateway(parts: GatewayParts): HttpServer {
       traces?.answered(request, route.name, status)
     },
   })
+  const tls = tlsOf(settings)
+  const certificate =
+    tls === undefined
+      ? undefined
+      : watchCertificate({
+          ...{ files: tls, log, everyMs: parts.certificateCheckMs },
+          onChange: server.renewCertificate,
+          onChecked: metrics.certificateChecked,
+        })
   return {
     listen: server.listen,
+    renewCertificate: server.renewCertificate,
     get port() {
       return server.port
     },
-    drain: server.drain,
+    drain: (withinMs) => {
+      certificate?.stop()
+      return server.drain(withinMs)
+    },
     close: async (withinMs) => {
+      certificate?.stop()
       await server.close(withinMs)
       requestLog.stop()
     },

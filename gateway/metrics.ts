@@ -18,6 +18,8 @@ export interface GatewayMetrics {
   readonly limited: (limit: LimitName | 'connections') => void
   /** Counts a connection that ended before its client had taken the answer. */
   readonly unread: () => void
+  /** Says whether the certificate in its files is the one in use. Called with TLS only. */
+  readonly certificateChecked: (isInUse: boolean) => void
   /** Sets the source of the held-requests gauge. */
   readonly watchHeld: (count: () => number) => void
 }
@@ -40,6 +42,7 @@ interface StatusMeter {
 
 export function createGatewayMetrics(metrics: Metrics, gauges: Gauges): GatewayMetrics {
   let held = (): number => 0
+  let isCertificateInUse: boolean | undefined
   metrics.read('causeway_gateway_commands_in_flight', () => gauges.inFlight())
   metrics.read('causeway_gateway_requests_held', () => held())
   metrics.read('causeway_gateway_stream_open', () => Number(gauges.streamOpen()))
@@ -55,6 +58,12 @@ export function createGatewayMetrics(metrics: Metrics, gauges: Gauges): GatewayM
     authenticationRefused: (reason) => refusals.inc(reason),
     limited: (limit) => limited.inc(limit),
     unread: () => unread.inc(),
+    certificateChecked: (isInUse) => {
+      if (isCertificateInUse === undefined) {
+        metrics.read('causeway_http_certificate_in_use', () => Number(isCertificateInUse))
+      }
+      isCertificateInUse = isInUse
+    },
     watchHeld: (count) => {
       held = count
     },

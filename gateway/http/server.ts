@@ -109,6 +109,13 @@ export interface HttpServer {
    * Returns the port. When several processes listen on one port, the kernel spreads connections.
    */
   listen(host: string, port: number): Promise<number>
+  /**
+   * Reads the files again: new connections get their certificate, open ones go on. The port must
+   * have been given, not chosen by the kernel: only such a port is shared.
+   *
+   * @throws Error when nothing has changed, because they cannot be used
+   */
+  renewCertificate(): Promise<void>
   /** The port; 0 before `listen`. */
   readonly port: number
   /**
@@ -137,7 +144,9 @@ const TLS_REFUSALS_PER_SECOND = 20
 export function createHttpServer<T extends Target>(options: HttpServerOptions<T>): HttpServer {
   const { service, clock, log, tls } = options
   const { rejectConnection = () => undefined, scarceAbove = Infinity } = options
-  const app = tls === undefined ? uWS.App() : secureApp(tls)
+  const first = newApp(tls)
+  /** The last one listens; the others serve connections that have an earlier certificate. */
+  const apps: TemplatedApp[] = []
   const onLate = (request: OpenRequestContext<T>): void => {
     request.closing ||= !request.complete
     request.refuse(request.received.oversized ? 'payload_too_large' : 'timeout')
@@ -275,42 +284,50 @@ export function createHttpServer<T extends Target>(options: HttpServerOptions<T>
       }
     })
 
-  app.filter(onConnection)
-  app.any('/*', onRequest)
-  let socket: us_listen_socket | undefined
+  /** Two while a certificate is replaced. */
+  const sockets = new Set<us_listen_socket>()
+  let boundHost = ''
   let boundPort = 0
 
-  const stopListening = (): void => {
-    if (socket !== undefined) uWS.us_listen_socket_close(socket)
-    socket = undefined
+  const serveOn = async (app: TemplatedApp, host: string, port: number): Promise<number> => {
+    app.filter(onConnection)
+    app.any('/*', onRequest)
+    const socket = await listenOn(app, host, port)
+    apps.push(app)
+    sockets.add(socket)
+    return uWS.us_socket_local_port(socket)
+  }
+
+  const stopListening = (on: readonly us_listen_socket[]): void => {
+    for (const socket of on) if (sockets.delete(socket)) uWS.us_listen_socket_close(socket)
   }
   return {
-    listen: (host, port) =>
-      new Promise((resolve, reject) => {
-        // The port is shared (SO_REUSEPORT): a restarted gateway can bind while old connections
-        // linger.
-        app.listen(host, port, (listening) => {
-          if (listening === false)
-            return reject(new Error(`${host}:${port} is in use or not an address of this machine`))
-          socket = listening
-          boundPort = uWS.us_socket_local_port(listening)
-          resolve(boundPort)
-        })
-      }),
+    listen: async (host, port) => {
+      boundHost = host
+      boundPort = await serveOn(first, host, port)
+      return boundPort
+    },
+    renewCertificate: async () => {
+      const former = [...sockets]
+      if (former.length === 0) return
+      await serveOn(newApp(tls), boundHost, boundPort)
+      await allAccepted()
+      stopListening(former)
+    },
     get port() {
       return boundPort
     },
     drain: async (withinMs) => {
       await allAccepted()
-      stopListening()
+      stopListening([...sockets])
       shared.stopping = true
       await untilEmpty(withinMs)
     },
     close: async (withinMs) => {
       shared.stopping = true
-      stopListening()
+      stopListening([...sockets])
       await untilDrained(withinMs)
-      app.close()
+      for (const app of apps) app.close()
       reading.stop()
       answering.stop()
       heads.stop()
@@ -319,11 +336,26 @@ export function createHttpServer<T extends Target>(options: HttpServerOptions<T>
 }
 
 /**
+ * The port is shared (SO_REUSEPORT): a restarted gateway can bind while old connections linger, and
+ * a new certificate has a listener of its own.
+ */
+const listenOn = (app: TemplatedApp, host: string, port: number): Promise<us_listen_socket> =>
+  new Promise((resolve, reject) => {
+    app.listen(host, port, (opened) => {
+      if (opened !== false) return resolve(opened)
+      reject(new Error(`${host}:${port} is in use or not an address of this machine`))
+    })
+  })
+
+/**
  * The kernel resets the connections that wait at a listener when it closes. uWebSockets.js accepts
  * all that wait in each poll of the event loop, and the second immediate runs directly after one.
  */
 const allAccepted = (): Promise<void> =>
   new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
+
+const newApp = (tls: TlsFiles | undefined): TemplatedApp =>
+  tls === undefined ? uWS.App() : secureApp(tls)
 
 /** TLS 1.2 with modern cipher suites, and 1.3. uWebSockets.js does not name an invalid file. */
 function secureApp({ certFile, keyFile }: TlsFiles): TemplatedApp {

@@ -23,6 +23,9 @@ export const GATEWAY_FAMILIES = {
   causeway_http_unread_answers_total: counter(
     'Connections that ended before the client had taken all of an answer',
   ),
+  causeway_http_certificate_in_use: gauge(
+    '0 while TLS_CERT_FILE and TLS_KEY_FILE are not what new connections get: they cannot be used',
+  ),
   causeway_gateway_commands_in_flight: gauge('Commands without an answer yet'),
   causeway_gateway_requests_held: gauge('Requests queued for the processor'),
   causeway_gateway_stream_open: gauge('1 while the processor stream is open'),

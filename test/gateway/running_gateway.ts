@@ -39,6 +39,9 @@ export interface RunningOptions {
   readonly answerWithinMs?: number
   readonly connectionsMax?: number
   readonly connectionCapacity?: number
+  readonly certificateCheckMs?: number
+  /** Default: one that the kernel chooses. */
+  readonly port?: number
   /** Default: none. */
   readonly docs?: StaticFiles
   /** Gets the log lines. Default: nothing is logged. */
@@ -92,7 +95,7 @@ export async function startGateway(
     random: systemRandom(),
     log,
   })
-  const port = await gateway.listen('127.0.0.1', 0)
+  const port = await gateway.listen('127.0.0.1', options.port ?? 0)
   t.teardown(() => gateway.close(0))
   if (options.waitUntilReady ?? true) await Promise.all([directory.known, processor.opened])
   return { port, processorStub, processor, directory, metrics: () => own.text() }

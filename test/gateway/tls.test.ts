@@ -1,9 +1,11 @@
 /** The gateway over TLS, with a self-signed certificate for localhost. */
 import { once } from 'node:events'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { connect as connectPlain } from 'node:net'
 import { join } from 'node:path'
 import { connect, type ConnectionOptions, type TLSSocket } from 'node:tls'
 import t from 'tap'
+import { freePort } from '../../src/supervisor/ports.js'
 import { createAuthority } from '../support/certificates.js'
 import { eventually } from '../support/eventually.js'
 import { MODERN_SUITES, negotiated, NO_COMMON_SUITE, WEAK_SUITES } from '../support/tls_suites.js'
@@ -117,3 +119,105 @@ void t.test('invalid certificate files stop the start and are named', async (t) 
   })
   await t.rejects(start, { message: /cert\.pem and .*key\.pem cannot be used/ })
 })
+
+void t.test('a new certificate is used by new connections, and open ones go on', async (t) => {
+  const [first, second] = [createAuthority('first'), createAuthority('second')]
+  const pairs = [first.issue('api'), second.issue('api')] as const
+  const folder = t.testdir({ 'cert.pem': pairs[0].certificate, 'key.pem': pairs[0].key })
+  const files = { TLS_CERT_FILE: join(folder, 'cert.pem'), TLS_KEY_FILE: join(folder, 'key.pem') }
+  const lines: string[] = []
+  const { port, metrics } = await startGateway(t, {
+    environment: files,
+    certificateCheckMs: 20,
+    port: await freePort('127.0.0.1'),
+    onLogLine: (line) => lines.push(line),
+  })
+  const options = (ca: string): ConnectionOptions => ({ ca, servername: 'localhost' })
+  const opened = async (ca: string): Promise<TLSSocket> => {
+    const socket = secured(port, options(ca))
+    await once(socket, 'secureConnect')
+    return socket
+  }
+  const asks = async (socket: TLSSocket): Promise<string> => {
+    socket.write('GET /nowhere HTTP/1.1\r\nHost: api.localhost\r\n\r\n')
+    const [answer] = (await once(socket, 'data')) as [Buffer]
+    return answer.toString().slice(0, 12)
+  }
+  const isServedBy = async (ca: string): Promise<boolean> =>
+    opened(ca).then(
+      (socket) => (socket.destroy(), true),
+      () => false,
+    )
+  const logged = (text: string): number => lines.filter((line) => line.includes(text)).length
+  const inUse = async (): Promise<string | undefined> =>
+    /^causeway_http_certificate_in_use (\d)$/m.exec(await metrics())?.[1]
+
+  const open = await opened(first.certificate)
+  writeFileSync(files.TLS_CERT_FILE, pairs[1].certificate) // its key is still the other one
+  await eventually('a fault', async () => (await inUse()) === '0')
+  t.equal(logged('HTTP certificate not replaced'), 1)
+  t.equal(await isServedBy(first.certificate), true, 'the former pair is still used')
+  writeFileSync(files.TLS_CERT_FILE, 'no certificate')
+  await eventually('another fault', () => logged('HTTP certificate not replaced') === 2)
+  t.equal(await isServedBy(first.certificate), true)
+
+  writeFileSync(files.TLS_KEY_FILE, pairs[1].key)
+  writeFileSync(files.TLS_CERT_FILE, pairs[1].certificate)
+  await eventually('the new certificate', () => isServedBy(second.certificate))
+  t.equal(await isServedBy(first.certificate), false, 'the former listener is closed')
+  t.equal(await asks(open), 'HTTP/1.1 404', 'an open connection goes on')
+  await eventually('no fault', async () => (await inUse()) === '1')
+  t.equal(logged('new HTTP certificate'), 1)
+  open.destroy()
+})
+
+void t.test('connections are served while certificates are replaced', async (t) => {
+  const ca = createAuthority()
+  const pairs = [ca.issue('api'), ca.issue('api')] as const
+  const folder = t.testdir({ 'cert.pem': pairs[0].certificate, 'key.pem': pairs[0].key })
+  const files = { TLS_CERT_FILE: join(folder, 'cert.pem'), TLS_KEY_FILE: join(folder, 'key.pem') }
+  const lines: string[] = []
+  const { port } = await startGateway(t, {
+    environment: files,
+    certificateCheckMs: 5,
+    port: await freePort('127.0.0.1'),
+    onLogLine: (line) => lines.push(line),
+  })
+  const replaced = (): number => lines.filter((line) => /new HTTP certificate/.test(line)).length
+  const outcomes: string[] = []
+  let isDone = false
+  const client = async (): Promise<void> => {
+    while (!isDone) outcomes.push(await outcomeOf(port, ca.certificate))
+  }
+  const clients = [1, 2, 3, 4].map(client)
+  for (let round = 1; round <= 6; round += 1) {
+    const { certificate, key } = pairs[round % 2]!
+    const before = replaced()
+    writeFileSync(files.TLS_CERT_FILE, certificate)
+    writeFileSync(files.TLS_KEY_FILE, key)
+    await eventually('a new certificate', () => replaced() > before)
+  }
+  isDone = true
+  await Promise.all(clients)
+  // Without this setting the kernel resets connections that wait at the listener that closes.
+  const migrates = readFileSync('/proc/sys/net/ipv4/tcp_migrate_req', 'utf8').trim() === '1'
+  t.same(
+    outcomes.filter((each) => each !== 'HTTP/1.1 404' && (migrates || each !== 'ECONNRESET')),
+    [],
+  )
+  t.ok(outcomes.filter((each) => each === 'HTTP/1.1 404').length > 6)
+})
+
+/** The status line of an answer over a new connection, or the code of its error. */
+function outcomeOf(port: number, ca: string): Promise<string> {
+  return new Promise((resolve) => {
+    const socket = secured(port, { ca, servername: 'localhost' })
+    socket.on('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message))
+    socket.on('close', () => resolve('closed'))
+    socket.on('data', (answer: Buffer) => {
+      resolve(answer.toString().slice(0, 12))
+      socket.destroy()
+    })
+    socket.write('GET /nowhere HTTP/1.1\r\nHost: api.localhost\r\n\r\n')
+  })
+}
