@@ -14,7 +14,7 @@ import { actionNamed, noticeOf, outcomeOf } from './actions/actions.js'
 import { runStatement, STATEMENT_MAX_BYTES } from './actions/statement_upload.js'
 import type { Logger } from '../base/log.js'
 import { SECOND, type Clock } from '../base/clock.js'
-import { Refused } from '../operations/calls.js'
+import { Late, Refused } from '../operations/calls.js'
 import { CommandFault } from '../operations/command_fault.js'
 import type { Figures } from './figures/figures.js'
 import { html, NOTHING, type Html } from './html/html.js'
@@ -122,7 +122,8 @@ export function createApp(console: ConsoleApp): Hono<Env> {
   app.onError((error, c) => {
     if (isTokenRejected(error)) return endSession(c, console)
     console.log.error({ error }, 'page failed')
-    const text = error instanceof Refused || error.name === 'Error' ? error.message : 'See the log.'
+    const isTold = error instanceof Refused || error instanceof Late || error.name === 'Error'
+    const text = isTold ? error.message : 'See the log.'
     return answerPage(c, errorPage(assets, 'This page cannot be shown', text), 502)
   })
   return app

@@ -105,6 +105,11 @@ export class Refused extends Error {
   }
 }
 
+/** The call had no answer before its deadline. */
+export class Late extends Error {
+  override name = 'Late'
+}
+
 /** The error of a failed call, with a message for operators. */
 export function faultOf(error: ServiceError | null, address: string): Error {
   const [code] = error?.metadata.get('causeway-error') ?? []
@@ -113,6 +118,7 @@ export function faultOf(error: ServiceError | null, address: string): Error {
     if (code !== undefined) return new Error(details) // it is the same call later
     return new Error(`${address} is unreachable: is the stack running? (make run)`)
   }
+  if (code === undefined && error?.code === status.DEADLINE_EXCEEDED) return new Late(details)
   if (code === undefined) return new Error(details)
   const [request] = error?.metadata.get('causeway-approval-request') ?? []
   if (request === undefined) return new Refused(String(code), details)

@@ -24,6 +24,8 @@ export interface LedgerSource {
   readonly shard: string
   /** Opening balances, then entries, then balances at the end, in pages. @throws Refused, Error */
   entries(actor: Actor, period: Period, tenant?: NamedTenant): AsyncGenerator<LedgerPage>
+  /** Without balances, which cost the entries since then. @throws Refused, Error */
+  entriesOnly(actor: Actor, period: Period): AsyncGenerator<LedgerPage>
   /** @throws Refused, Error */
   balances(at: Instant): AsyncGenerator<LedgerPage>
 }
@@ -71,6 +73,10 @@ function openLedger(
     shard,
     entries: (actor, { from, to }, tenant) => {
       const request = { actor, from, to, ...(tenant && { tenant }) }
+      return pagesOf(client.Entries(request, bearer(token()), options), address)
+    },
+    entriesOnly: (actor, { from, to }) => {
+      const request = { actor, from, to, without_balances: true }
       return pagesOf(client.Entries(request, bearer(token()), options), address)
     },
     balances: (at) => pagesOf(client.Balances({ at }, bearer(token()), options), address),

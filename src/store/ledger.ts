@@ -32,13 +32,13 @@ export interface Ledger {
   ): Promise<readonly Row<'entries'>[]>
   /**
    * The balance of each account after all postings below this one, by account. `rest` is awaited
-   * between two reads.
+   * between two reads, and says whether they are still awaited; undefined: they were not.
    */
   balancesBelow(
     posting: number,
-    rest: () => Promise<void>,
+    rest: () => Promise<boolean>,
     tenant?: TenantId,
-  ): Promise<ReadonlyMap<string, bigint>>
+  ): Promise<ReadonlyMap<string, bigint> | undefined>
 }
 
 type Read = <R>(statement: Statement) => Promise<R[]>
@@ -81,7 +81,7 @@ export function createLedger(read: Read, readPage: ReadPage): Ledger {
         )) {
           balances.set(account, (balances.get(account) ?? 0n) - BigInt(amount))
         }
-        await rest()
+        if (!(await rest())) return undefined
       }
       return balances
     },

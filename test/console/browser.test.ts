@@ -38,7 +38,7 @@ const PAGES = [
     '/webhooks',
     '/partners',
     '/partners/demo',
-    '/statements/demo?environment=sandbox',
+    '/statements/demo?environment=sandbox&wait=yes',
   ],
   ...[
     '/money',

@@ -143,7 +143,7 @@ void t.test('the console', async (t) => {
     const cookie = await signIn(stack)
     const read = (path: string) => requestPage(`${url}${path}`, { headers: { cookie } })
     const month = new Date().toISOString().slice(0, 7)
-    const asked = `month=${month}&environment=sandbox`
+    const asked = `month=${month}&environment=sandbox&wait=yes`
     const page = await read(`/statements/demo?${asked}`)
     t.match(page, { status: 200, text: `Statement of demo, ${month}` })
     t.match(page.text, /deposit[^]*available/)

@@ -9,7 +9,7 @@ import {
   type PostingRange,
 } from '../../src/processor/queries/ledger.js'
 import type { Row } from '../../src/store/tables.js'
-import { DEMO, viewOf, type World } from '../support/world.js'
+import { codeOf, DEMO, viewOf, type World } from '../support/world.js'
 import { executed, pay, read, readAll, runOnBothStores } from './scenarios.js'
 
 const FOREVER = Number.MAX_SAFE_INTEGER
@@ -25,12 +25,23 @@ async function entriesDuring(world: World, from: number, to: number, tenant = fa
 
 async function balancesAt(world: World, at: number, tenant = false) {
   const { below } = await range(world, at, at)
-  const query = ledgerBalances(below, () => Promise.resolve(), tenant ? DEMO : undefined)
+  const query = ledgerBalances(below, () => Promise.resolve(true), tenant ? DEMO : undefined)
   const { balances } = viewOf<BalancesView>(await read(world, query))
   return new Map(balances.map((line) => [`${line.currency} ${line.account}`, line.balance]))
 }
 
 runOnBothStores({
+  'balances are not read to the end when the caller has left': async (t, world) => {
+    await pay(world)
+    let rests = 0
+    const stop = (): Promise<boolean> => {
+      rests += 1
+      return Promise.resolve(false)
+    }
+    t.equal(codeOf(await read(world, ledgerBalances(0, stop))), 'timeout')
+    t.equal(rests, 1)
+  },
+
   'consecutive periods and their balances': async (t, world) => {
     const moments = [world.clock.now() - 1]
     for (const end of ['completed', 'returned', 'open']) {

@@ -21,8 +21,8 @@ import { part, type Page, type PageContext } from '../session/page.js'
 import { number } from './list_card.js'
 
 const SHOWN_MAX = 200
-/** Entries of a shard that are looked through: some hundred milliseconds. */
-const READ_MAX = 20_000
+/** How long entries are looked through: a page is answered within 200 ms. */
+const LOOK_FOR_MS = 120
 const READ_WITHIN_MS = 10 * SECOND
 
 export const entriesPath = (environment: string, account: string, currency: string): string =>
@@ -86,18 +86,18 @@ function readEntries({ clients, now }: PageContext, asked: Asked): Promise<ReadE
     entry.account === account &&
     entry.currency === currency &&
     entry.tenant.endsWith(`_${asked.environment}`)
+  const begunAt = performance.now()
   return withReachedLedgers(
     clients.access,
     async (sources) => {
       const all = await Promise.all(
         sources.map(async (source) => {
           const found: LedgerEntry[] = []
-          let read = 0
-          for await (const page of source.entries(actor, { from, to })) {
+          for await (const page of source.entriesOnly(actor, { from, to })) {
             found.push(...page.entries.filter(isAsked))
-            read += page.entries.length
             const last = page.entries.at(-1)
-            if (last !== undefined && (found.length > SHOWN_MAX || read >= READ_MAX)) {
+            const isLong = performance.now() - begunAt > LOOK_FOR_MS
+            if (last !== undefined && (found.length > SHOWN_MAX || isLong)) {
               return { found, until: Number(last.at) }
             }
           }
@@ -135,7 +135,7 @@ const form = ({ environment, account, currency, day, since }: Asked): Html =>
 
 function entriesCard(
   { clients }: PageContext,
-  { day }: Asked,
+  asked: Asked,
   { entries: found, isWholeUntil: until }: ReadEntries,
 ): Html {
   return html`${incomplete(clients.access.shards?.missing ?? [])}
@@ -161,12 +161,17 @@ function entriesCard(
         until === null
           ? NOTHING
           : html`<p class="hint">
-              There can be more after ${clockText(instant(until))}: choose a later time. The journal
-              has all of them.
+              There can be more after ${clockText(instant(until))}:
+              <a href="${nextPath(asked, instant(until))}">look further</a>. The journal has all of
+              them.
             </p>`
       }
-      ${commandLine(`journal --from ${day} --out journal-${day}.csv`)}`,
+      ${commandLine(`journal --from ${asked.day} --out journal-${asked.day}.csv`)}`,
   )}`
 }
+
+/** The same account from the second on that was looked through last. */
+const nextPath = ({ environment, account, currency, day }: Asked, until: Instant): string =>
+  `${entriesPath(environment, account, currency)}&day=${day}&since=${clockText(until)}`
 
 const timeOf = ({ at }: LedgerEntry): string => toRfc3339(instant(Number(at)))

@@ -6,7 +6,7 @@ import { partsOf, type AccountKey } from '../../ledger/accounts.js'
 import { toWire } from '../../money/money.js'
 import type { EntryPlace } from '../../store/ledger.js'
 import type { Row } from '../../store/tables.js'
-import { answer } from '../cycle/answer.js'
+import { answer, refuse } from '../cycle/answer.js'
 import type { Vault } from '../keys/vault.js'
 import { balanceTransactionId } from './balance_transaction_list.js'
 import type { Query } from './query.js'
@@ -70,18 +70,19 @@ export interface BalancesView {
 }
 
 /**
- * @param rest awaited between two reads
+ * @param rest awaited between two reads; false: the caller has left
  * @param tenant only the accounts that its balance transactions show
  */
 export const ledgerBalances = (
   below: number,
-  rest: () => Promise<void>,
+  rest: () => Promise<boolean>,
   tenant?: TenantId,
 ): Query => ({
   name: 'ledger_balances',
   queueKey: 'internal',
   run: async ({ lists: { ledger } }) => {
     const found = await ledger.balancesBelow(below, rest, tenant)
+    if (found === undefined) return refuse('timeout')
     const balances = [...found].flatMap(([account, balance]) => {
       const { tenant: owner, currency, kind } = partsOf(account as AccountKey)
       const isShown = tenant === undefined || kind === 'prefund' || kind === 'reserved'

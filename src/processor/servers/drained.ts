@@ -4,6 +4,8 @@ import type { ServerWritableStream } from '@grpc/grpc-js'
 
 /** Resolves when the client can receive more, or has disconnected. */
 export async function drained(stream: ServerWritableStream<unknown, unknown>): Promise<void> {
+  // Its events have been emitted already.
+  if (stream.cancelled || stream.destroyed) return
   const ended = new AbortController()
   const end = (): void => ended.abort()
   stream.once('cancelled', end)

@@ -52,12 +52,15 @@ export function ledgerService(
     if (!stream.write(page)) await drained(stream)
   }
 
-  /** Each call is at the end of a read, and awaits the pause after it. */
-  const pauses = () => {
+  /**
+   * Each call is at the end of a read, and awaits the pause after it. False: the caller has left.
+   */
+  const pauses = (stream: Stream<unknown>) => {
     let readAt = clock.now()
-    return async (): Promise<void> => {
+    return async (): Promise<boolean> => {
       await pause(Math.max(PAUSE_MIN_MS, PAUSE_SHARE * (clock.now() - readAt)))
       readAt = clock.now()
+      return !stream.cancelled
     }
   }
 
@@ -67,7 +70,7 @@ export function ledgerService(
     member: 'opening' | 'balances',
     tenant?: TenantId,
   ): Promise<ErrorCode | null> => {
-    const read = await runFor(stream, ledgerBalances(below, pauses(), tenant))
+    const read = await runFor(stream, ledgerBalances(below, pauses(stream), tenant))
     if (!read.ok) return read.code
     const { balances } = read.view as BalancesView
     for (let at = 0; at < balances.length && !stream.cancelled; at += BALANCES_OF_A_PAGE) {
@@ -91,7 +94,7 @@ export function ledgerService(
   }
 
   const sendEntries = async (stream: Stream<EntriesRequest>): Promise<ErrorCode | null> => {
-    const { actor, tenant: named, ...request } = stream.request
+    const { actor, tenant: named, without_balances: isBare, ...request } = stream.request
     const period = periodOf(request)
     const tenant = named ? tenantIn(dependencies.memory, named) : undefined
     if (period === null || tenant === null) return 'invalid_request'
@@ -102,10 +105,10 @@ export function ledgerService(
     if (!found.ok) return found.code
 
     const { from, below } = found.view as PostingRange
-    const fault = await sendBalances(stream, from, 'opening', tenant)
+    const fault = isBare ? null : await sendBalances(stream, from, 'opening', tenant)
     if (fault !== null) return fault
     let after: EntriesView['next'] = { posting: from, line: -1 }
-    const rest = pauses()
+    const rest = pauses(stream)
     while (after !== null && !stream.cancelled) {
       const read = await runFor(stream, ledgerEntries(after, below, tenant))
       if (!read.ok) return read.code
@@ -114,7 +117,7 @@ export function ledgerService(
       await rest()
       if (entries.length > 0) await write(stream, { entries: [...entries] })
     }
-    return sendBalances(stream, below, 'balances', tenant)
+    return isBare ? null : sendBalances(stream, below, 'balances', tenant)
   }
 
   return {
