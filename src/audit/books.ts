@@ -58,8 +58,8 @@ export interface Books {
   readonly asOf: Instant
   /** Deliveries settled before it may be missing: the operator replaced the pools' databases. */
   readonly poolsReplacedAt: Instant
-  /** The data directory. */
-  readonly folder: string
+  /** The folder of the rail's key. */
+  readonly railFolder: string
   /** The databases that exist. */
   readonly files: readonly BookFile[]
   /** The schemas of the webhook pools. */
@@ -99,13 +99,15 @@ export interface BookOptions {
   readonly page?: number
   /** See Books; epoch 0: never. */
   readonly poolsReplacedAt?: Instant
+  /** The data directory of the rail. Default: that of the books. */
+  readonly railDir?: string | undefined
   readonly exported?: Exported | undefined
 }
 
 /** An export of PostgreSQL: the databases of processor and pools. */
 export interface Exported {
   readonly folder: string
-  /** The folder of the shard's part of the rail's log. Default: the data directory. */
+  /** The folder of the shard's part of the rail's log. Default: the rail's data directory. */
   readonly railFolder?: string
   readonly asOf: Instant
   /** Exports the processor's books again. @returns the file */
@@ -115,14 +117,16 @@ export interface Exported {
 export async function openBooks(
   folder: string,
   clock: Clock,
-  { page = PAGE, poolsReplacedAt = instant(0), exported }: BookOptions = {},
+  { page = PAGE, poolsReplacedAt = instant(0), railDir = folder, exported }: BookOptions = {},
 ): Promise<Books> {
   const pathOf = ({ source, file }: BookFile): string =>
-    join((source === 'rail' ? exported?.railFolder : exported?.folder) ?? folder, file)
+    source === 'rail'
+      ? join(exported?.railFolder ?? railDir, file)
+      : join(exported?.folder ?? folder, file)
   const files = BOOK_FILES.filter((each) => existsSync(pathOf(each)))
   const has = (source: Source): boolean =>
     source === 'railKey'
-      ? existsSync(join(folder, FILES.railKey))
+      ? existsSync(join(railDir, FILES.railKey))
       : files.some((each) => each.source === source)
   if (!has('processor')) throw new NothingToAudit(`there is no ${FILE_OF.processor} in ${folder}`)
   const ofProcessor = pathOf(BOOK_FILES[0]!)
@@ -140,7 +144,7 @@ export async function openBooks(
   return {
     asOf,
     poolsReplacedAt,
-    folder,
+    railFolder: railDir,
     files,
     pools: files.filter(({ source }) => source === 'webhooks').map(({ schema }) => schema),
     has,

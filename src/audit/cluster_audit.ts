@@ -13,8 +13,9 @@ export interface ClusterReport {
 }
 
 export interface ClusterAuditOptions {
-  /** The folder with the rail's key. */
   readonly dataDir: string
+  /** The folder with the rail's key. */
+  readonly railDir: string
   /** The folder of the export. */
   readonly folder: string
   readonly clock: Clock
@@ -36,11 +37,11 @@ export async function auditCluster(
   exported: ClusterExport,
   options: ClusterAuditOptions,
 ): Promise<ClusterReport> {
-  const { dataDir, folder, clock, poolsReplacedAt, onPart, onShard, onUnion } = options
+  const { dataDir, railDir, folder, clock, poolsReplacedAt, onPart, onShard, onUnion } = options
   const shards: { shard: string; report: AuditReport }[] = []
   for (const { shard, exported: books } of exported.shards) {
     onPart(`shard ${shard}`)
-    const opened = await openBooks(dataDir, clock, { poolsReplacedAt, exported: books })
+    const opened = await openBooks(dataDir, clock, { poolsReplacedAt, railDir, exported: books })
     const report = await audit(opened, options)
     await opened.close()
     onShard(report)

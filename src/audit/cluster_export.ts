@@ -33,7 +33,7 @@ export interface ClusterExportOptions {
   /** That of the webhook pools. */
   readonly poolUrl: string
   /** The folder with the rail's log. */
-  readonly dataDir: string
+  readonly railDir: string
   /** An empty folder for the files. */
   readonly folder: string
   /** Prefix of the pools' schemas. */
@@ -47,14 +47,14 @@ export interface ClusterExportOptions {
 export async function exportCluster(
   options: ClusterExportOptions,
 ): Promise<ClusterExport | undefined> {
-  const { url, poolUrl, dataDir, folder, clock } = options
+  const { url, poolUrl, railDir, folder, clock } = options
   const asOf = clock.now()
   const found = await readSnapshot(url, (snapshot) => exportSnapshot(snapshot, options))
   if (found === undefined) return undefined
   if (poolUrl !== url) await exportSchemas(poolUrl, poolSchemas(options))
   const { registered, placements, shards } = found
   const pools = poolFiles(folder).filter(existsSync)
-  const rail = await copyRail(join(dataDir, FILES.railDatabase), join(folder, FILES.railDatabase))
+  const rail = await copyRail(join(railDir, FILES.railDatabase), join(folder, FILES.railDatabase))
   for (const shard of shards) {
     const to = join(folder, shard)
     if (rail !== undefined) await writeRailPart(rail, to, shard)

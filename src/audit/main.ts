@@ -4,7 +4,7 @@
  * Databases in PostgreSQL (STORE_URL) are exported to temporary files, as one snapshot shows them.
  * If a cluster runs there, every shard is audited, and the union of all shards.
  *
- * `[--data-dir DIR] [--json] [--live] [--webhooks-replaced-at TIME]`. Exit code 0: clean; 1: a
+ * `[--data-dir DIR] [--rail-dir DIR] [--json] [--live] [--webhooks-replaced-at TIME]`. Exit code 0: clean; 1: a
  * check is broken; 2: nothing to audit, or a bad argument. It reads the databases of DIR (default:
  * DATA_DIR) and needs no running process; the stack may run. The bundled PostgreSQL server of a
  * stopped stack is started for the audit. `--live` leaves out the checks that compare databases.
@@ -35,6 +35,7 @@ const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/
 
 const args = programOptions('audit', 'Checks the databases of a DATA_DIR against each other.', {
   dataDir: { value: 'DIR', about: 'the data directory (default: DATA_DIR)' },
+  railDir: { value: 'DIR', about: "the rail's data directory (default: the data directory)" },
   json: { about: 'print JSON for machines' },
   live: { about: 'leave out checks that compare databases, for a running stack' },
   webhooksReplacedAt: {
@@ -47,6 +48,7 @@ const printProgress = args.json ? (): void => undefined : print
 
 const settings = readSettings()
 const dataDir = resolve(args.dataDir ?? settings.DATA_DIR)
+const railDir = resolve(args.railDir ?? dataDir)
 const options = {
   live: args.live,
   poolsReplacedAt: timeOf(args.webhooksReplacedAt),
@@ -72,7 +74,10 @@ async function run(): Promise<boolean> {
   const url = stopped?.url ?? storeUrl(settings, dataDir)
   const { SHARD: shard, WEBHOOK_POOL_SCHEMA: poolSchema } = settings
   const poolUrl = settings.WEBHOOK_STORE_URL || url
-  const given = { url, poolUrl, dataDir, folder: temporary, poolSchema, shard, clock: systemClock }
+  const given = {
+    ...{ url, poolUrl, dataDir, railDir, folder: temporary, poolSchema, shard },
+    clock: systemClock,
+  }
   const cluster = url === '' ? undefined : await exportCluster(given)
   if (cluster !== undefined) {
     const report = await auditCluster(cluster, {
@@ -86,7 +91,7 @@ async function run(): Promise<boolean> {
     return report.clean
   }
   const books = await openBooks(dataDir, systemClock, {
-    poolsReplacedAt: options.poolsReplacedAt,
+    ...{ poolsReplacedAt: options.poolsReplacedAt, railDir },
     exported: url === '' ? undefined : await exported(url, poolUrl),
   })
   const report = await audit(books, options)

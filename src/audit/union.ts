@@ -99,7 +99,7 @@ const TABLES = `
   CREATE TABLE partners (shard TEXT NOT NULL, partner TEXT NOT NULL);
   CREATE TABLE ids (shard TEXT NOT NULL, kind TEXT NOT NULL, id TEXT NOT NULL);
   CREATE TABLE payments (shard TEXT NOT NULL, id TEXT NOT NULL, instruction TEXT NOT NULL,
-    state TEXT NOT NULL, currency TEXT, amount INTEGER);
+    state TEXT NOT NULL, currency TEXT, amount INTEGER, rail TEXT NOT NULL);
   CREATE TABLE accounted (id TEXT PRIMARY KEY) WITHOUT ROWID;
   CREATE TABLE audited (shard TEXT NOT NULL, currency TEXT NOT NULL, executions INTEGER NOT NULL,
     amount INTEGER NOT NULL);`
@@ -143,15 +143,17 @@ async function openUnion(
 const PAYMENTS = `
   SELECT ?1, id, coalesce(
            (SELECT o.instruction FROM shard.orphan_executions o WHERE o.matched_to = p.id), id),
-         state, currency, amount
+         state, currency, amount, coalesce(rail, 'sandbox')
     FROM (
       SELECT id, state, iif(json_valid(context), context, '{}') ->> 'currency' AS currency,
              CAST(iif(json_valid(context), context, '{}') ->> 'recipientAmount' AS INTEGER)
-               AS amount FROM shard.payouts
+               AS amount, iif(json_valid(context), context, '{}') ->> 'rail' AS rail
+        FROM shard.payouts
       UNION ALL
       SELECT id, state, iif(json_valid(context), context, '{}') ->> '$.scanned.quote.currency',
              CAST(iif(json_valid(context), context, '{}') ->> '$.scanned.quote.localMinor'
-               AS INTEGER) FROM shard.intents) p`
+               AS INTEGER), iif(json_valid(context), context, '{}') ->> '$.confirmation.rail'
+        FROM shard.intents) p`
 /** A mismatch that an operator can see is no violation. */
 const ACCOUNTED = `
   SELECT instruction FROM shard.orphan_executions

@@ -37,7 +37,7 @@ export interface ShardAudit {
 export async function auditShards({ url, dataDir }: ClusterData): Promise<ClusterAudit> {
   const folder = mkdtempSync(join(tmpdir(), 'causeway-shards-'))
   const given = {
-    ...{ url, poolUrl: url, dataDir, folder, poolSchema: 'pool' },
+    ...{ url, poolUrl: url, dataDir, railDir: dataDir, folder, poolSchema: 'pool' },
     ...{ shard: 'books_1', clock: systemClock },
   }
   try {

@@ -11,7 +11,8 @@ import type { Environment } from '../../src/base/ids.js'
 import { systemRandom } from '../../src/base/random.js'
 import { FILES } from '../../src/base/subjects.js'
 import { openDatabase } from '../../src/store/sqlite/database.js'
-import { assertCleanAudit, auditOf } from '../support/audit.js'
+import { assertCleanAudit, auditOf, type AuditResult } from '../support/audit.js'
+import { storeSettings } from '../support/books.js'
 import { eventually } from '../support/eventually.js'
 import { operatorCli } from '../support/operator_cli.js'
 import { partnerOf, withKey, type Partner } from '../support/partner.js'
@@ -225,6 +226,13 @@ t.test('the statement of each rail matches its own part of the ledger', async (t
 })
 
 t.test('the audit compares the log of its own rail', async (t) => {
+  await assertCleanAudit(t, stack.dataDir)
+  const ofBank = (): Promise<AuditResult> =>
+    auditOf(stack.dataDir, storeSettings(stack.dataDir), ['--rail-dir', bankDir])
+  t.match(await ofBank(), { clean: true })
+  const [other = ''] = paid.production
+  await changeJournal(bankDir, `DELETE FROM instructions WHERE id = '${other}'`)
+  t.match(await ofBank(), { clean: false, report: new RegExp(`paid_exactly_once[^]*${other}`) })
   await assertCleanAudit(t, stack.dataDir)
   const [own = ''] = paid.sandbox
   await changeJournal(stack.dataDir, `DELETE FROM instructions WHERE id = '${own}'`)

@@ -12,10 +12,11 @@ export interface AuditResult {
 export async function auditOf(
   dataDir: string,
   settings = storeSettings(dataDir),
+  more: readonly string[] = [],
 ): Promise<AuditResult> {
   const { exitCode, out, err } = await startProgram(
     'audit/main.js',
-    ['--data-dir', dataDir],
+    ['--data-dir', dataDir, ...more],
     settings,
   ).ended
   return { clean: exitCode === 0, report: out + err }

@@ -91,7 +91,7 @@ export const noPlaintextAccounts: Check = {
   reads: ['rail', 'railKey'],
   run: async (books) => {
     const rows = await books.count('rail.instructions')
-    const accountOf = railAccounts(books.folder)
+    const accountOf = railAccounts(books.railFolder)
     for await (const page of books.pages<RailAccount>(SENT, [''], ({ id }) => [id])) {
       const sent = page
         .filter(({ id }) => !books.corrupt.has(id))

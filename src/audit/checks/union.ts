@@ -97,6 +97,11 @@ const executionsAreAuditedOnce = byQuery({
 const PAID = `('completed', 'reversed', 'captured', 'refunded')`
 const OPEN = `('created', 'processing', 'authorized')`
 
+/** The only rail of all paid payments, or those of several that have one in this log. */
+const LOGGED = `SELECT rail FROM payments WHERE state IN ${PAID}
+  AND ((SELECT count(DISTINCT rail) FROM payments WHERE state IN ${PAID}) = 1
+    OR instruction IN (SELECT id FROM rail.instructions))`
+
 const executionsArePayments = byQuery({
   name: 'executions_are_payments',
   sentence:
@@ -112,7 +117,7 @@ const executionsArePayments = byQuery({
            AND (p.state IN ${OPEN} OR p.id IN (SELECT id FROM accounted)))
        GROUP BY i.currency`,
     `SELECT currency, count(*), sum(amount) FROM payments
-       WHERE state IN ${PAID} AND id NOT IN (SELECT id FROM accounted)
+       WHERE state IN ${PAID} AND rail IN (${LOGGED}) AND id NOT IN (SELECT id FROM accounted)
          AND instruction NOT IN (SELECT id FROM accounted)
        GROUP BY currency`,
   ),
