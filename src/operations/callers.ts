@@ -9,6 +9,7 @@ import type { CallerRecord__Output as CallerRecord } from '../../protos/types/ca
 import type { CallerToken__Output as CallerToken } from '../../protos/types/causeway/operator/v1/CallerToken.js'
 import type { CallerKind } from '../auth/caller.js'
 import { newCallerToken, tokenDigest } from '../auth/caller_token.js'
+import { callerEntry } from '../auth/callers.js'
 import { systemRandom } from '../base/random.js'
 import { createSecretFile, writeSecretFile } from '../base/secret_file.js'
 import { deciderOf, CHANGE } from './actor.js'
@@ -97,7 +98,7 @@ export const callersToken: LocalCommand = {
   about: 'make a token of your own in --token-file; prints the digest, which is no secret',
   options: ['token-file'],
   runLocally: (_paint, _settings, { args: [text = ''], flags }) => {
-    const kind = choiceOf(text, CREATED_KINDS) as CallerKind
+    const kind = choiceOf(text, [...CREATED_KINDS, 'processor']) as CallerKind
     const file = flags['token-file']
     if (file === undefined) throw new CommandFault('This needs --token-file FILE.')
     const token = newCallerToken(kind, systemRandom())
@@ -105,7 +106,10 @@ export const callersToken: LocalCommand = {
       throw new CommandFault(`${file} exists: name a new file.`)
     }
     const digest = tokenDigest(token)
-    const next = `another operator: callers create ${kind} NAME --token-sha256 ${digest}`
+    const next =
+      kind === 'processor'
+        ? `at the rail or the screening service: CALLERS=${callerEntry(kind, kind, token)}`
+        : `another operator: callers create ${kind} NAME --token-sha256 ${digest}`
     return {
       value: { kind, token_file: file, token_sha256: digest },
       lines: [`token in ${file}`, `sha256  ${digest}`, next],

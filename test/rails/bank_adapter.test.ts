@@ -191,7 +191,7 @@ void t.test('a rejected payment that the bank executes is reported as executed',
 })
 
 void t.test('a message of the bank before its answer, twice, and of an unknown id', async (t) => {
-  const { address, say } = await anAdapter(t, shortFolder(t), {
+  const { address, say, lines } = await anAdapter(t, shortFolder(t), {
     submit: async (instruction) => {
       await say(instruction.id, paid(instruction))
       return paid(instruction)
@@ -207,6 +207,9 @@ void t.test('a message of the bank before its answer, twice, and of an unknown i
   await rail.waitFor(instruction.id, 'returned')
   t.equal(rail.about(instruction.id).length, 2)
   t.same(rail.about(unknown.id), [])
+  const told = lines.filter((line) => line.includes('what the journal does not have'))
+  t.match(told, [unknown.id], 'an operator must look')
+  t.equal(told.length, 1)
 })
 
 void t.test('a recall that the bank refuses', async (t) => {

@@ -124,6 +124,9 @@ export function createCycle(options: CycleOptions): Cycle {
     for (const { id } of changes.discrepancies) {
       log.error({ instruction_id: id }, 'instruction repeated with different content')
     }
+    for (const id of journalBatch.unknownPayments()) {
+      log.error({ instruction_id: id }, 'the bank moved money for what the journal does not have')
+    }
 
     await journal.write(changes)
 

@@ -32,6 +32,8 @@ export interface JournalBatchBuilder {
   changes(): JournalBatch
   /** Reports to send once the changes are on disk. */
   reports(): readonly RailReport[]
+  /** The bank moved money for instructions that the journal does not have. */
+  unknownPayments(): readonly EffectId[]
 }
 
 /** @param found the stored entries of all ids that the batch names */
@@ -45,12 +47,14 @@ export function createJournalBatch(
   const acknowledged: string[] = []
   const discrepancies: Discrepancy[] = []
   const reports: RailReport[] = []
+  const unknownPayments: EffectId[] = []
 
   return {
     carryOut: (entry) => change(entry, rules.carryOut(entry, context)),
     decide,
     changes: () => ({ entries: [...changed.values()], acknowledged, discrepancies }),
     reports: () => reports,
+    unknownPayments: () => unknownPayments,
   }
 
   function decide(railInstruction: RailInstruction | BankMessage): RailReport | null {
@@ -60,7 +64,7 @@ export function createJournalBatch(
       return null
     }
     const entry = known.get(railInstruction.id)
-    if (railInstruction.kind === 'bank_message') return learn(entry, railInstruction.outcome)
+    if (railInstruction.kind === 'bank_message') return learn(railInstruction, entry)
     if (entry === undefined) return { id: railInstruction.id, reportId: null, status: 'not_found' }
     switch (railInstruction.kind) {
       case 'query':
@@ -95,8 +99,11 @@ export function createJournalBatch(
   }
 
   /** A message about an unknown id is no instruction of ours; the bank hears nothing of it. */
-  function learn(entry: Entry | undefined, outcome: BankOutcome): RailReport | null {
-    if (entry === undefined) return null
+  function learn({ id, outcome }: BankMessage, entry: Entry | undefined): RailReport | null {
+    if (entry === undefined) {
+      if (outcome.kind === 'executed' || outcome.kind === 'returned') unknownPayments.push(id)
+      return null
+    }
     const after = rules.learn(entry, outcome, context)
     if (after === 'recall_refused') {
       change(entry, { ...entry, due: null })
