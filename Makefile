@@ -91,7 +91,7 @@ mutants: setup build ## plant faults that the tests must notice: make mutants, m
 	@node .build/test/mutants/main.js $(if $(ONLY),--only "$(ONLY)") $(call with,JOBS,jobs)
 
 restore-drill: setup nats build ## lose a machine under load, restore its backup, retry every lost payment: make restore-drill PAYMENTS=300
-	@node .build/test/restore/main.js $(call with,PAYMENTS,payments)
+	@node .build/test/restore/main.js $(call with,PAYMENTS,payments) $(call with,RAIL,rail)
 
 upgrade-drill: setup nats postgres build ## replace every process under load of clients that repeat nothing: make upgrade-drill RATE=300 ROUNDS=3, CLUSTER=yes
 	@node .build/test/upgrade/main.js $(call with,RATE,rate) $(call with,ROUNDS,rounds) $(if $(CLUSTER),--cluster)

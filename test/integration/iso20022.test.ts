@@ -88,14 +88,19 @@ t.test('another amount and a contradiction are discrepancies', async (t) => {
 const creditorAccountsIn = (text: string): string[] =>
   [...text.matchAll(/<CdtrAcct>[^]*?<Id>\s*(\d{6,})\s*</g)].map(([, account = '']) => account)
 
-t.test('the audit is clean; logs have no account, and keys are ours alone', async (t) => {
+const creditorNamesIn = (text: string): string[] =>
+  [...text.matchAll(/<Cdtr>\s*<Nm>\s*([^<]+?)\s*</g)].map(([, name = '']) => name)
+
+t.test('the audit is clean; logs have no account, no name, and keys are ours alone', async (t) => {
   await assertCleanAudit(t, stack.dataDir)
   const messages = messagesIn(fileOf(FILES.switchMessages))
   t.ok(messages.length > 100)
   const accounts = new Set(messages.flatMap(({ text }) => creditorAccountsIn(text)))
   t.ok(accounts.size > 1, `accounts and aliases: ${accounts.size}`)
+  const names = new Set(messages.flatMap(({ text }) => creditorNamesIn(text)))
+  t.ok(names.size > 0, `names: ${names.size}`)
   for (const log of ['rail', 'switch'] as const) {
-    for (const account of accounts) t.notMatch(stack.logOf(log), account)
+    for (const text of [...accounts, ...names]) t.notMatch(stack.logOf(log), text)
   }
   for (const name of ['adapter.key.pem', 'switch.signing.pem', 'adapter.signing.pem']) {
     t.equal(statSync(fileOf(join('iso20022', name))).mode & 0o777, 0o600)

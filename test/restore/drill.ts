@@ -3,12 +3,13 @@
  * loss is reconciled with the bank and released, and every lost key is retried.
  *
  * The bank survives: the log of the sandbox rail goes to the new machine, as a real bank would
- * answer from there. Everything else of the lost machine is gone, except the keys, which are kept
- * apart from backups.
+ * answer from there; so do those of the ISO 20022 adapter and its switch. Everything else of the
+ * lost machine is gone, except the keys, which are kept apart from backups.
  */
-import { copyFileSync, existsSync, mkdirSync, readdirSync } from 'node:fs'
+import { copyFileSync, cpSync, existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { FILES } from '../../src/base/subjects.js'
+import { openSwitchLog } from '../../src/rails/switch/switch_log.js'
 import { openDatabase } from '../../src/store/sqlite/database.js'
 import { auditOf } from '../support/audit.js'
 import { eventually } from '../support/eventually.js'
@@ -28,6 +29,7 @@ const KEPT_APART = [FILES.masterKey, FILES.operatorToken, FILES.internalToken]
 export interface DrillOptions {
   /** An empty folder. */
   readonly folder: string
+  readonly rail: 'sandbox' | 'iso20022'
   /** Payments that are acknowledged before the backup begins, and after it has ended. */
   readonly before: number
   readonly after: number
@@ -57,10 +59,11 @@ export interface DrillResult {
 }
 
 export async function restoreDrill(options: DrillOptions): Promise<DrillResult> {
-  const { folder, now, print } = options
+  const { folder, rail, now, print } = options
+  const settings = { RAIL_DELAY_MS: '50', RATE_LIMIT: 'off', RAIL_ADAPTER: rail }
   const backups = join(folder, 'backups')
   const [lostDir, newDir] = [join(folder, 'lost'), join(folder, 'new')]
-  const stack = await startStack({ dataDir: lostDir, settings: SETTINGS })
+  const stack = await startStack({ dataDir: lostDir, settings })
   const payers = startPayers(partnerOf(stack.sandbox))
   await payers.until(options.before)
   const { manifest, path } = await backUp(lostDir, backups)
@@ -72,7 +75,7 @@ export async function restoreDrill(options: DrillOptions): Promise<DrillResult> 
   print(`machine lost after ${payers.acknowledged.size} acknowledged payments`)
 
   await restore(path, lostDir, newDir)
-  const restored = await startStack({ dataDir: newDir, settings: SETTINGS })
+  const restored = await startStack({ dataDir: newDir, settings })
   try {
     const partner = partnerOf(restored.sandbox)
     await partner.request('GET', '/v1/payouts')
@@ -92,7 +95,7 @@ export async function restoreDrill(options: DrillOptions): Promise<DrillResult> 
     const matched = await matchOrphans(ops, retried)
     const all = new Map([...payers.acknowledged, ...retried])
     for (const id of all.values()) await untilStatus(partner, `/v1/payouts/${id}`, 'completed')
-    const times = await executionsByReference(newDir)
+    const times = await (rail === 'sandbox' ? executionsByReference : paidAtSwitch)(newDir)
     return {
       acknowledged: payers.acknowledged,
       ...{ lost, unanswered, matched },
@@ -109,7 +112,7 @@ export async function restoreDrill(options: DrillOptions): Promise<DrillResult> 
   }
 }
 
-const SETTINGS = { RAIL_DELAY_MS: '50', RATE_LIMIT: 'off' }
+const OF_THE_BANK = /^(?:rail\.key|(?:rail|iso20022)\.db(?:-wal)?|iso20022|switch\.jsonl)$/
 
 const referenceOf = (key: string): string => `invoice ${key}`
 
@@ -194,8 +197,8 @@ async function restore(backup: string, lostDir: string, newDir: string): Promise
   mkdirSync(newDir, { mode: 0o700 })
   for (const name of KEPT_APART) copyFileSync(join(lostDir, name), join(newDir, name))
   await operatorProgram(newDir, 'restore', backup)
-  const ofTheBank = readdirSync(lostDir).filter((name) => /^rail\.(key|db|db-wal)$/.test(name))
-  for (const name of ofTheBank) copyFileSync(join(lostDir, name), join(newDir, name))
+  const ofTheBank = readdirSync(lostDir).filter((name) => OF_THE_BANK.test(name))
+  for (const name of ofTheBank) cpSync(join(lostDir, name), join(newDir, name), { recursive: true })
   if (!existsSync(join(newDir, FILES.railKey))) throw new Error('the bank has no key')
 }
 
@@ -301,4 +304,24 @@ async function executionsByReference(dataDir: string): Promise<ReadonlyMap<strin
   )
   await rail.close()
   return new Map(rows.map(({ reference, times }) => [reference, times]))
+}
+
+/** As the switch has them. */
+async function paidAtSwitch(dataDir: string): Promise<ReadonlyMap<string, number>> {
+  const log = openSwitchLog(join(dataDir, FILES.switchLog), { readOnly: true })
+  log.close()
+  const rail = await openDatabase(join(dataDir, FILES.railDatabase), { readOnly: true })
+  const rows = await rail.all<{ id: string; reference: string }>(
+    'SELECT id, reference FROM instructions',
+  )
+  await rail.close()
+  const times = new Map<string, number>()
+  for (const { id, reference } of rows) {
+    const isPaid = log.payments.get(id)?.state === 'executed'
+    times.set(reference, (times.get(reference) ?? 0) + (isPaid ? 1 : 0))
+  }
+  const executed = [...log.payments.values()].filter(({ state }) => state === 'executed').length
+  if (executed !== [...times.values()].reduce((sum, count) => sum + count, 0))
+    throw new Error('the switch has paid what the adapter does not know')
+  return times
 }

@@ -10,19 +10,24 @@ import { join } from 'node:path'
 import { programOptions } from '../../src/base/program_options.js'
 import { restoreDrill } from './drill.js'
 
-const { payments } = programOptions('restore-drill', 'Loses a machine and restores its backup.', {
-  payments: {
-    value: 'N',
-    about: 'before the backup, and again between backup and loss',
-    kind: 'number',
-    fallback: 300,
+const { payments, rail } = programOptions(
+  'restore-drill',
+  'Loses a machine and restores its backup.',
+  {
+    payments: {
+      value: 'N',
+      about: 'before the backup, and again between backup and loss',
+      kind: 'number',
+      fallback: 300,
+    },
+    rail: { value: 'NAME', about: 'sandbox or iso20022', fallback: 'sandbox' },
   },
-})
+)
 const print = (line: string): void => console.log(line)
 const folder = mkdtempSync(join(tmpdir(), 'causeway-drill-'))
 try {
   const result = await restoreDrill({
-    folder,
+    ...{ folder, rail: rail === 'iso20022' ? rail : 'sandbox' },
     before: payments,
     after: payments,
     now: () => Date.now(),

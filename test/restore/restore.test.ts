@@ -7,24 +7,29 @@ import { restoreDrill } from './drill.js'
 
 t.setTimeout(0)
 
-t.test('a machine is lost under load and its backup restored', async (t) => {
-  const folder = tempFolder(t)
-  const lines: string[] = []
-  const result = await restoreDrill({
-    folder,
-    ...{ before: 40, after: 30 },
-    now: () => Date.now(),
-    print: (line) => lines.push(line),
+for (const [rail, before, after] of [
+  ['sandbox', 40, 30],
+  ['iso20022', 10, 10],
+] as const) {
+  t.test(`a machine is lost under load and its backup restored: ${rail}`, async (t) => {
+    const folder = tempFolder(t)
+    const lines: string[] = []
+    const result = await restoreDrill({
+      ...{ folder, rail },
+      ...{ before, after },
+      now: () => Date.now(),
+      print: (line) => lines.push(line),
+    })
+    const { acknowledged, lost, unanswered, matched, notOnce, audit, seconds } = result
+    t.ok(lost.length >= after, `${lost.length} lost`)
+    t.ok(acknowledged.size >= before + after)
+    t.equal(lines.filter((line) => line.startsWith('  lost: drill ')).length, lost.length)
+    t.ok(matched.length > 0 && matched.length <= lost.length + unanswered.length)
+    t.same(notOnce, [], 'every payment was executed once')
+    t.ok(audit.clean, audit.report)
+    t.ok(seconds.lost > 0 && seconds.untilReads > 0 && seconds.untilPayments > seconds.untilReads)
+    t.notOk(readdirSync(join(folder, 'new')).includes('restored.json'), 'the mark is used up')
+    const log = readFileSync(join(folder, 'new', 'logs', 'processor.log'), 'utf8')
+    t.match(log, /recovery mode: reads only/)
   })
-  const { acknowledged, lost, unanswered, matched, notOnce, audit, seconds } = result
-  t.ok(lost.length >= 30, `${lost.length} lost`)
-  t.ok(acknowledged.size >= 70)
-  t.equal(lines.filter((line) => line.startsWith('  lost: drill ')).length, lost.length)
-  t.ok(matched.length > 0 && matched.length <= lost.length + unanswered.length)
-  t.same(notOnce, [], 'every payment was executed once')
-  t.ok(audit.clean, audit.report)
-  t.ok(seconds.lost > 0 && seconds.untilReads > 0 && seconds.untilPayments > seconds.untilReads)
-  t.notOk(readdirSync(join(folder, 'new')).includes('restored.json'), 'the mark is used up')
-  const log = readFileSync(join(folder, 'new', 'logs', 'processor.log'), 'utf8')
-  t.match(log, /recovery mode: reads only/)
-})
+}
