@@ -4,12 +4,13 @@
  * Databases in PostgreSQL (STORE_URL) are exported to temporary files, as one snapshot shows them.
  * If a cluster runs there, every shard is audited, and the union of all shards.
  *
- * `[--data-dir DIR] [--rail-dir DIR] [--json] [--live] [--webhooks-replaced-at TIME]`. Exit code 0:
- * clean; 1: a check is broken; 2: nothing to audit, or a bad argument. It reads the databases of DIR
- * (default: DATA_DIR) and needs no running process; the stack may run. The bundled PostgreSQL server
- * of a stopped stack is started for the audit. `--rail-dir`: where the rail's log is, unless in DIR.
- * `--live` leaves out the checks that compare databases. `--webhooks-replaced-at` accepts that
- * deliveries settled until then are missing, because the operator replaced webhooks.db.
+ * `[--data-dir DIR] [--rail-dir DIR] [--json] [--live] [--webhooks-replaced-at TIME]`. Exit code
+ * 0: clean; 1: a check is broken; 2: nothing to audit, or a bad argument. It reads the databases
+ * of DIR (default: DATA_DIR) and needs no running process; the stack may run. The bundled
+ * PostgreSQL server of a stopped stack is started for the audit. `--rail-dir`: where the rail's
+ * log is, unless in DIR. `--live` leaves out the checks that compare databases.
+ * `--webhooks-replaced-at` accepts that deliveries settled until then are missing, because the
+ * operator replaced webhooks.db.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
