@@ -101,3 +101,40 @@ void t.test('reads continue after a cancellation and after an error', async (t) 
   await connection.end()
   t.same([await next, connection.begun], [['next'], ['broken', 'next']])
 })
+
+void t.test('equal statements of a tenant that wait are one read', async (t) => {
+  const connection = heldConnection()
+  const { read } = createReadScheduler(connection)
+  const of = (id: number): Statement => ({ sql: () => 'list', values: [id] })
+  const running = read(awaited('a'), of(1))
+  const equal = [read(awaited('a'), of(1)), read(awaited('a'), of(1))]
+  const others = [read(awaited('a'), of(2)), read(awaited('b'), of(1))]
+  await connection.end()
+  t.same(await running, ['list'])
+  t.same(connection.begun, ['list', 'list'], 'a read that has begun is not shared')
+  const late = read(awaited('a'), of(1))
+  for (let ended = 0; ended < 4; ended++) await connection.end()
+  t.equal((await Promise.all([...equal, ...others, late])).length, 5)
+  t.equal(connection.begun.length, 5)
+})
+
+void t.test('an equal statement is read while one of its callers awaits it', async (t) => {
+  const connection = heldConnection()
+  const { read } = createReadScheduler(connection)
+  const gone: ReadPriority = { queueKey: 'a', isAwaited: () => false }
+  const first = read(awaited('b'), statement('first'))
+  const left = read(gone, statement('list'))
+  const stayed = read(awaited('a'), statement('list'))
+  const ended = Promise.allSettled([first, left, stayed])
+  await connection.end()
+  await connection.fail()
+  t.same(
+    (await ended).map(({ status }) => status),
+    ['fulfilled', 'rejected', 'rejected'],
+  )
+  t.same(connection.begun, ['first', 'list'])
+  const none = [read(gone, statement('list')), read(gone, statement('list'))]
+  for (const each of await Promise.allSettled(none)) {
+    t.ok(each.status === 'rejected' && each.reason instanceof Cancelled)
+  }
+})
