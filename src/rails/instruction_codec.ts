@@ -18,17 +18,20 @@ import {
   type RailDestination,
   type Instruction,
   type RailInstruction,
+  type Routed,
   type Traced,
+  type Unfinished,
 } from './rail.js'
 import {
+  addRouted,
   isCurrency,
   isEffectId,
   isName,
+  isRouted,
   isText,
   oneOf,
   readAmount,
   readEnvironment,
-  readRouted,
 } from './wire_validators.js'
 
 /** @param shard the shard of the sender; empty: it has the only books */
@@ -36,7 +39,7 @@ export function writeRailInstruction(railInstruction: RailInstruction, shard = '
   const of = shard === '' ? {} : { shard }
   switch (railInstruction.kind) {
     case 'instruct':
-      return { instruct: { ...writeInstruction(railInstruction.instruction), ...of } }
+      return { instruct: writeInstruction(railInstruction.instruction, shard) }
     case 'acknowledge':
       return { acknowledge: { report_id: railInstruction.reportId } }
     // These have the members of their messages; the encoder skips `kind`.
@@ -49,6 +52,8 @@ export function writeRailInstruction(railInstruction: RailInstruction, shard = '
   }
 }
 
+type Of<Kind extends RailInstruction['kind']> = Extract<RailInstruction, { readonly kind: Kind }>
+
 /** @returns undefined when any member violates the contract */
 export function readRailInstruction(wire: Order__Output): RailInstruction | undefined {
   if (wire.instruct) {
@@ -58,17 +63,17 @@ export function readRailInstruction(wire: Order__Output): RailInstruction | unde
   if (wire.query) {
     const { id } = wire.query
     const environment = readEnvironment(wire.query.environment)
-    const routed = readRouted(wire.query)
-    if (!isEffectId(id) || environment === undefined || routed === undefined) return undefined
-    return { kind: 'query', id, environment, ...routed, ...readTrace(wire.query) }
+    if (!isEffectId(id) || environment === undefined || !isRouted(wire.query)) return undefined
+    const query: Of<'query'> = { kind: 'query', id, environment }
+    return withRoute(query, wire.query)
   }
   if (wire.recall) {
     const { id, reason } = wire.recall
     const environment = readEnvironment(wire.recall.environment)
-    const routed = readRouted(wire.recall)
     if (!isEffectId(id) || !isText(reason) || environment === undefined) return undefined
-    const traced = readTrace(wire.recall)
-    return routed && { kind: 'recall', id, reason, environment, ...routed, ...traced }
+    if (!isRouted(wire.recall)) return undefined
+    const recall: Of<'recall'> = { kind: 'recall', id, reason, environment }
+    return withRoute(recall, wire.recall)
   }
   if (wire.acknowledge) {
     const reportId = wire.acknowledge.report_id
@@ -82,15 +87,25 @@ export function readRailInstruction(wire: Order__Output): RailInstruction | unde
   return undefined
 }
 
-function writeInstruction(instruction: Instruction): WireInstruction {
-  const { purpose, amount, destination, notAfter, ...unchanged } = instruction
-  return {
-    ...unchanged,
-    kind: purpose,
-    amount: amount.toString(),
-    destination: writeDestination(destination),
-    not_after: String(notAfter ?? 0),
+function writeInstruction(instruction: Instruction, shard: string): WireInstruction {
+  const { id, environment, currency, reference, hint, route, rail, traceparent } = instruction
+  const wire: WireInstruction = {
+    id,
+    environment,
+    kind: instruction.purpose,
+    amount: instruction.amount.toString(),
+    currency,
+    destination: writeDestination(instruction.destination),
+    reference,
+    not_after: String(instruction.notAfter ?? 0),
+    hint,
   }
+  if (route !== undefined) wire.route = route
+  if (rail !== undefined) wire.rail = rail
+  if (traceparent !== undefined) wire.traceparent = traceparent
+  const sender = shard === '' ? instruction.shard : shard
+  if (sender !== undefined) wire.shard = sender
+  return wire
 }
 
 function readInstruction(wire: Instruction__Output): Instruction | undefined {
@@ -101,34 +116,50 @@ function readInstruction(wire: Instruction__Output): Instruction | undefined {
   const notAfter = readNotAfter(wire.not_after)
   const environment = readEnvironment(wire.environment)
   const { shard } = wire
-  const routed = readRouted(wire)
-  if ((shard !== '' && !isName(shard)) || routed === undefined) return undefined
+  if ((shard !== '' && !isName(shard)) || !isRouted(wire)) return undefined
   if (purpose === undefined || amount === undefined || destination === undefined) return undefined
   if (notAfter === undefined || environment === undefined) return undefined
   if (!isEffectId(id) || !isCurrency(currency) || !isText(reference) || !isText(hint)) {
     return undefined
   }
-  const content = { purpose, amount, currency, destination, reference }
-  const of = { ...routed, ...readTrace(wire), ...(shard === '' ? {} : { shard }) }
-  return { id, environment, ...content, notAfter, hint, ...of }
+  const instruction: Unfinished<Instruction> = {
+    id,
+    environment,
+    purpose,
+    amount,
+    currency,
+    destination,
+    reference,
+    notAfter,
+    hint,
+  }
+  if (shard !== '') instruction.shard = shard
+  return withRoute(instruction, wire)
 }
 
+type OnWire = Required<Routed> & { readonly traceparent: string }
+
 /** A trace that is not valid counts as none: it must not stop a payment. */
-function readTrace({ traceparent }: { readonly traceparent: string }): Traced {
-  const read = readTraceparent(traceparent)
-  return read === undefined ? {} : { traceparent: read }
+function withRoute<Message extends Routed & Traced>(message: Message, wire: OnWire): Message {
+  const given: Unfinished<Routed & Traced> = message
+  addRouted(given, wire)
+  const traceparent = readTraceparent(wire.traceparent)
+  if (traceparent !== undefined) given.traceparent = traceparent
+  return message
 }
 
 function writeDestination(destination: RailDestination): WireDestination {
-  const { bankCode, accountType, ...unchanged } = destination
-  return { ...unchanged, bank_code: bankCode, account_type: accountType }
+  const { scheme, country, account, reference1, reference2, name } = destination
+  const { bankCode: bank_code, accountType: account_type } = destination
+  return { scheme, country, bank_code, account, account_type, reference1, reference2, name }
 }
 
 function readDestination(wire: Destination__Output | null): RailDestination | undefined {
   if (wire === null || !Object.values(wire).every(isText)) return undefined
-  const { scheme: text, bank_code: bankCode, account_type: accountType, ...unchanged } = wire
-  const scheme = oneOf(SCHEMES, text)
-  return scheme && { ...unchanged, scheme, bankCode, accountType }
+  const { bank_code: bankCode, account_type: accountType } = wire
+  const { country, account, reference1, reference2, name } = wire
+  const scheme = oneOf(SCHEMES, wire.scheme)
+  return scheme && { scheme, country, bankCode, account, accountType, reference1, reference2, name }
 }
 
 /** 0 on the wire: no bound. */

@@ -219,6 +219,12 @@ export interface Execution {
   readonly destinationBank?: string
 }
 
+/**
+ * A report or instruction that is being built: members that can be absent are assigned, because a
+ * spread costs microseconds.
+ */
+export type Unfinished<Message> = { -readonly [Member in keyof Message]: Message[Member] }
+
 export type RailReport =
   /** The rail has it on disk and will report again. */
   | (About & { readonly status: 'accepted' })

@@ -3,7 +3,7 @@
  */
 import type { EffectId, Environment } from '../base/ids.js'
 import { isIdOf } from '../base/ids.js'
-import type { Routed } from './rail.js'
+import type { Routed, Unfinished } from './rail.js'
 
 const INT64_MAX = 2n ** 63n - 1n
 const AMOUNT = /^[1-9][0-9]{0,18}$/
@@ -27,10 +27,14 @@ export const oneOf = <Value extends string>(
 export const readEnvironment = (text: string): Environment | undefined =>
   text === '' ? 'sandbox' : oneOf(['sandbox', 'production'], text)
 
-/** Empty members are absent; undefined when one is not valid. */
-export function readRouted({ route, rail }: Required<Routed>): Routed | undefined {
-  if ((route !== '' && !isName(route)) || (rail !== '' && !isName(rail))) return undefined
-  return { ...(route === '' ? {} : { route }), ...(rail === '' ? {} : { rail }) }
+/** Members that can be empty. */
+export const isRouted = ({ route, rail }: Required<Routed>): boolean =>
+  (route === '' || isName(route)) && (rail === '' || isName(rail))
+
+/** Empty members are absent. */
+export function addRouted(message: Unfinished<Routed>, { route, rail }: Required<Routed>): void {
+  if (route !== '') message.route = route
+  if (rail !== '') message.rail = rail
 }
 
 /** A positive int64, or undefined. */

@@ -6,7 +6,14 @@
 import { hash } from 'node:crypto'
 import type { Instant } from '../../base/clock.js'
 import type { EffectId, Environment } from '../../base/ids.js'
-import type { Instruction, Purpose, RailReport, RailRefusal } from '../rail.js'
+import type {
+  Execution,
+  Instruction,
+  Purpose,
+  RailReport,
+  RailRefusal,
+  Unfinished,
+} from '../rail.js'
 import { assert } from '../../base/assert.js'
 
 export interface Entry {
@@ -62,29 +69,35 @@ export function contentOf(instruction: Instruction): string {
 
 /** The entry's state, as a report under `reportId` or as an answer (null). */
 export function reportOf(entry: Entry, reportId: string | null): RailReport {
-  const { id, state, refusal, transactionId, amount, currency } = entry
+  const report = reportOfState(entry, reportId)
+  if (entry.shard !== null) report.shard = entry.shard
+  return report
+}
+
+function reportOfState(entry: Entry, reportId: string | null): Unfinished<RailReport> {
+  const { id, state: status, refusal, transactionId, amount, currency } = entry
   const environment = entry.environment ?? 'sandbox'
-  const about = {
-    ...{ id, reportId, environment },
-    ...(entry.shard === null ? {} : { shard: entry.shard }),
-  }
-  switch (state) {
+  switch (status) {
     case 'pending':
-      return { ...about, status: 'accepted' }
+      return { id, reportId, environment, status: 'accepted' }
     case 'refused':
       assert(refusal !== null, 'a refused instruction has a reason')
-      return { ...about, status: 'refused', refusal }
+      return { id, reportId, environment, status, refusal }
     case 'executed':
-    case 'returned':
+    case 'returned': {
       assert(transactionId !== null, 'an executed instruction has a transaction id')
-      return {
-        ...about,
-        status: state,
+      const report: Unfinished<Extract<RailReport, Execution>> = {
+        id,
+        reportId,
+        environment,
+        status,
         transactionId,
         amount,
         currency,
         destinationAccount: entry.account,
-        ...(entry.bankCode ? { destinationBank: entry.bankCode } : {}),
       }
+      if (entry.bankCode) report.destinationBank = entry.bankCode
+      return report
+    }
   }
 }
