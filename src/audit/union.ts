@@ -163,7 +163,8 @@ const ACCOUNTED = `
   UNION SELECT id FROM shard.intents WHERE NOT json_valid(context)`
 const AUDITED = `
   SELECT ?1, currency, sum(executions), sum(executions * amount)
-    FROM part.instructions WHERE received_at < ?2 GROUP BY currency`
+    FROM part.instructions WHERE received_at < ?2 AND coalesce(shard, ?1) = ?1
+    GROUP BY currency`
 
 async function addShard(
   database: Database,

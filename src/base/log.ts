@@ -7,6 +7,7 @@
  * - Bodies, QR payloads, account numbers, tokens and secrets are never passed to a logger;
  *   redaction is a second safeguard.
  */
+import { writeSync } from 'node:fs'
 import { pino, type Logger } from 'pino'
 import { prettyLine } from './log_format.js'
 import type { Settings } from './settings.js'
@@ -73,17 +74,33 @@ export function writeLines(log: Logger, lines: readonly string[]): void {
   else for (const line of lines) destination.write(line)
 }
 
-/** The supervisor reads our output. A flush at exit would retry a closed pipe for ever. */
-let isReaderGone = false
+const STANDARD_OUTPUT = 1
+
+/** The supervisor reads our output. */
+let isDisconnected = false
 process.once('disconnect', () => {
-  isReaderGone = true
+  isDisconnected = true
 })
+
+/**
+ * Whether a flush would retry for ever. A process that logs why it exits has not been told yet that
+ * its supervisor ended; an empty write to the socket tells.
+ */
+function isReaderGone(): boolean {
+  if (isDisconnected) return true
+  try {
+    writeSync(STANDARD_OUTPUT, '')
+    return false
+  } catch (error) {
+    return (error as { code?: string }).code === 'EPIPE'
+  }
+}
 
 function standardOutput(): LogDestination {
   const destination = pino.destination({ sync: false })
   const flushSync = destination.flushSync.bind(destination)
   destination.flushSync = () => {
-    if (!isReaderGone) flushSync()
+    if (!isReaderGone()) flushSync()
   }
   return destination
 }

@@ -199,7 +199,8 @@ export async function planCluster(options: PlanOptions): Promise<ClusterPlan> {
   const processors = await Promise.all(
     PROCESSORS.map(async (name, index): Promise<ClusterProgram> => {
       const shard = SHARDS[index]
-      const program = await own(name, 'src/processor/main.js', {
+      let wasReady = false
+      const first = await own(name, 'src/processor/main.js', {
         ...(shard === undefined ? { CLUSTER: 'spare' } : { CLUSTER: 'member', SHARD: shard }),
         PROCESSOR_NAME: name,
         WEBHOOK_POOLS: String(POOLS.length),
@@ -212,10 +213,18 @@ export async function planCluster(options: PlanOptions): Promise<ClusterPlan> {
           ? { SCREENING_ADDRESS: await route(name, 'screening', addressOf('screening')) }
           : {}),
       })
-      const describe = (info: ReadyInfo): string =>
-        info['shard'] === undefined
+      const program = (): Program => {
+        const given = first()
+        // The setting only begins recovery mode of a member's shard; its books keep the mode.
+        if (!wasReady && name !== SPARE) return given
+        return { ...given, environment: { ...given.environment, RECOVERY: 'no' } }
+      }
+      const describe = (info: ReadyInfo): string => {
+        wasReady = true
+        return info['shard'] === undefined
           ? `${addressOf(name)}, spare`
           : `${addressOf(name)}, serves ${String(info['shard'])}`
+      }
       return { name, role: 'processor', shard: '', address: addressOf(name), program, describe }
     }),
   )

@@ -207,7 +207,7 @@ export async function createTrialCluster(options: TrialClusterOptions): Promise<
 
   /** Every shard has its processor, and every process is ready. */
   const isSettled = (): boolean =>
-    stopping || (serving.size === plan.shards.length && all.every(({ managed }) => managed.isReady))
+    stopping || (serving.size >= plan.shards.length && all.every(({ managed }) => managed.isReady))
 
   const restart = (): Promise<void> =>
     restartEach(
