@@ -203,12 +203,16 @@ const takesItsSources: Rule = (file) =>
 const inwards: Rule = ({ path, text }) => {
   const module = moduleOf(path)
   if (!isSource(path) || module === undefined) return []
-  return importsOf(text)
-    .filter((name) => name.startsWith('.'))
-    .map((name) => normalize(join(dirname(path), name)).replace(/\.js$/, '.ts'))
+  return importedBy({ path, text })
     .filter((target) => !mayImport(module, target))
     .map((target) => `${module} may not import ${target}`)
 }
+
+/** Its imports of our own files. */
+const importedBy = ({ path, text }: File): string[] =>
+  importsOf(text)
+    .filter((name) => name.startsWith('.'))
+    .map((name) => normalize(join(dirname(path), name)).replace(/\.js$/, '.ts'))
 
 const upwards: Rule = ({ path, text }) => {
   const from = placeOf(path)
@@ -429,6 +433,38 @@ for (const [name, { rule, sample }] of Object.entries(RULES)) {
     const faults = files.flatMap((one) => rule(one).map((fault) => `${one.path}: ${fault}`))
     t.strictSame(faults, [])
   })
+}
+
+t.test('no files import each other in a circle', async (t) => {
+  const circle = [
+    file('src/a.ts', "import { b } from './b.js'"),
+    file('src/b.ts', "import type { C } from './c.js'"),
+    file('src/c.ts', "import { a } from './a.js'"),
+  ]
+  t.same(circleIn(circle), ['src/a.ts', 'src/b.ts', 'src/c.ts', 'src/a.ts'], 'it is found')
+  t.same(circleIn(circle.slice(1)), [])
+  t.same(circleIn(files.filter(({ path }) => isSource(path))), [])
+})
+
+/** The files of a circle of imports, from one to itself; empty: there is none. */
+function circleIn(sources: readonly File[]): readonly string[] {
+  const imports = new Map(sources.map((source) => [source.path, importedBy(source)]))
+  const done = new Set<string>()
+  const search = (path: string, above: readonly string[]): readonly string[] => {
+    if (above.includes(path)) return [...above.slice(above.indexOf(path)), path]
+    if (done.has(path)) return []
+    for (const next of imports.get(path) ?? []) {
+      const found = search(next, [...above, path])
+      if (found.length > 0) return found
+    }
+    done.add(path)
+    return []
+  }
+  for (const path of imports.keys()) {
+    const found = search(path, [])
+    if (found.length > 0) return found
+  }
+  return []
 }
 
 /** The first cells of the table under this head, without their code marks. */

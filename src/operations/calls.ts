@@ -10,7 +10,6 @@ import type { MethodDefinition } from '@grpc/proto-loader'
 import { SECOND, type Clock } from '../base/clock.js'
 import { bearer } from '../base/bearer.js'
 import { CLEARTEXT, type GrpcTls } from '../base/grpc_tls.js'
-import type { Shards } from './shards.js'
 
 export const CALL_TIMEOUT_MS = 10 * SECOND
 
@@ -34,6 +33,15 @@ export interface Calls<Definition> {
     request: RequestOf<Definition[N]>,
   ): Promise<AnswerOf<Definition[N]>>
   close(): void
+}
+
+/** The shards of the processors that are asked (operations/shards). */
+export interface Shards {
+  /** The address of the processor, by name of the shard. */
+  readonly reached: ReadonlyMap<string, string>
+  readonly missing: readonly string[]
+  /** False: books that have nothing in common. */
+  readonly isCluster: boolean
 }
 
 /** The processor's address and the operator's token. */

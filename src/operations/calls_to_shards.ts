@@ -16,11 +16,12 @@ import {
   type NameIn,
   type OperatorAccess,
   type Service,
+  type Shards,
 } from './calls.js'
 import { CommandFault } from './command_fault.js'
 import { mergedPage, type ListOrder, type Page, type PageSource } from './merged_list.js'
 import { policyOf, type Message } from './shard_policies.js'
-import { MISSING_SHARDS, type Shards } from './shards.js'
+import { MISSING_SHARDS } from './shards.js'
 
 type Call = (request: Message) => Promise<Message>
 

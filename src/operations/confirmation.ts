@@ -7,9 +7,8 @@
 import { createInterface } from 'node:readline/promises'
 import { toVisibleText } from '../base/visible_text.js'
 import { CommandFault } from './command.js'
-import type { Output } from './operator_cli.js'
 import type { Flags } from './options.js'
-import { terminalText } from './terminal.js'
+import { terminalText, type Output } from './terminal.js'
 
 /** @throws Error unless it is answered with yes, CommandFault in a script */
 export async function confirmed(

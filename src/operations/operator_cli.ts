@@ -4,7 +4,6 @@
  * - Exit codes: 0 done, 1 refused or failed, 2 usage error.
  */
 import { join } from 'node:path'
-import type { Readable, Writable } from 'node:stream'
 import { systemClock } from '../base/clock.js'
 import type { Settings } from '../base/settings.js'
 import { CommandFault, type Report } from './command.js'
@@ -19,16 +18,7 @@ import { operatorAccess } from './operator_token.js'
 import { LOGS_FOLDER } from './request_logs.js'
 import { findSandbox } from './sandbox.js'
 import { confirmed } from './confirmation.js'
-import { terminalMessage, terminalText, type Paint } from './terminal.js'
-
-/** Where a call prints. */
-export interface Output {
-  readonly paint: Paint
-  /** A person who can answer questions. Absent if the command runs in a script. */
-  readonly terminal?: Readable
-  readonly out: Writable
-  readonly err: Writable
-}
+import { terminalMessage, terminalText, type Output } from './terminal.js'
 
 /** @param settings they name the DATA_DIR of the stack; read only by a command that needs one */
 export async function runOperatorCli(

@@ -9,7 +9,7 @@ import type { OwnShard__Output as OwnShard } from '../../protos/types/causeway/o
 import type { ProtoGrpcType } from '../../protos/types/shards.js'
 import { SECOND, type Clock } from '../base/clock.js'
 import { contracts } from '../base/protos.js'
-import { callsToOne, Refused, type OperatorAccess } from './calls.js'
+import { callsToOne, Refused, type OperatorAccess, type Shards } from './calls.js'
 
 /** A processor that does not say by then what it owns is left out of the command. */
 export const SHOWN_WITHIN_MS = 2 * SECOND
@@ -19,14 +19,6 @@ export const MISSING_SHARDS = 'missing_shards'
 
 export const missingShardsIn = (answer: object): readonly string[] =>
   (answer as { readonly [MISSING_SHARDS]?: readonly string[] })[MISSING_SHARDS] ?? []
-
-export interface Shards {
-  /** By name of the shard. */
-  readonly reached: ReadonlyMap<string, string>
-  readonly missing: readonly string[]
-  /** False: books that have nothing in common. */
-  readonly isCluster: boolean
-}
 
 /** @throws Refused when a processor rejects the operator */
 export async function findShards(

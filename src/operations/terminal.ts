@@ -5,12 +5,22 @@
  * - Texts of people and partners are written with their control and format characters escaped: they
  *   cannot move the cursor, add a line or turn the direction of what is beside them.
  */
+import type { Readable, Writable } from 'node:stream'
 import { toVisibleText } from '../base/visible_text.js'
 import type { TimelineEntry__Output as TimelineEntry } from '../../protos/types/causeway/operator/v1/TimelineEntry.js'
 
 const CODES = { good: 32, bad: 31, dim: 2, strong: 1 } as const
 
 export type Paint = (style: keyof typeof CODES, text: string) => string
+
+/** Where a call prints. */
+export interface Output {
+  readonly paint: Paint
+  /** A person who can answer questions. Absent if the command runs in a script. */
+  readonly terminal?: Readable
+  readonly out: Writable
+  readonly err: Writable
+}
 
 /** `hasColors` honors NO_COLOR. */
 export function paintFor(stream: NodeJS.WriteStream): Paint {

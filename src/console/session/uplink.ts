@@ -13,7 +13,13 @@ import type { GrpcTls } from '../../base/grpc_tls.js'
 import { contracts } from '../../base/protos.js'
 import { processorAddresses } from '../../base/processor_addresses.js'
 import type { Settings } from '../../base/settings.js'
-import { callsToOne, Refused, type Calls, type OperatorAccess } from '../../operations/calls.js'
+import {
+  callsToOne,
+  Refused,
+  type Calls,
+  type OperatorAccess,
+  type Shards,
+} from '../../operations/calls.js'
 import {
   closeOperatorClients,
   connectOperatorClients,
@@ -21,7 +27,7 @@ import {
   type OperatorClients,
   type RecoveryClient,
 } from '../../operations/operator_client.js'
-import { findShards, type Shards } from '../../operations/shards.js'
+import { findShards } from '../../operations/shards.js'
 
 /** A page says so rather than wait for longer. */
 const CALL_WITHIN_MS = 4 * SECOND

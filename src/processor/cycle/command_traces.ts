@@ -9,22 +9,14 @@
  * - A command of a gateway that joins a payment's trace reserves the gateway's span above its own.
  * - A span begins when its command is submitted and ends when its changes are on disk.
  */
-import type { ErrorCode } from '../../base/errors.js'
 import { isSampled, traceIdOf, type Traceparent } from '../../base/traceparent.js'
 import type { Span } from '../../tracing/span.js'
 import type { Tracer } from '../../tracing/tracer.js'
 import type { Answer } from './answer.js'
 import type { Work } from './command.js'
 import type { Transition } from './commit_batch.js'
+import type { OpenSpan } from './open_span.js'
 import type { Origin } from './origin.js'
-
-/** A decided command whose commit is not on disk yet. */
-export interface OpenSpan {
-  readonly work: Work
-  readonly origin: Origin
-  readonly decidedAt: number
-  readonly code: ErrorCode | null
-}
 
 /** When a commit began and ended; equal without changes. */
 export interface CommitTimes {
