@@ -130,7 +130,7 @@ function handle(
   const exceeded = limits.caller(caller.value)
   if (exceeded !== null) return rejectRateLimited(rejectionThrottle, request, exceeded)
 
-  const call: Call = {
+  const call: AdmittedRequest = {
     request,
     caller: caller.value,
     inFlight: limits.inFlight(caller.value.tenant),
@@ -189,7 +189,7 @@ function answerWithFile(request: RequestContext, file: StaticFile): void {
 }
 
 /** An authenticated request. */
-interface Call {
+interface AdmittedRequest {
   readonly request: RequestContext
   readonly caller: Caller
   readonly inFlight: InFlight
@@ -200,7 +200,7 @@ interface Call {
 /** Rejects an authenticated request after consuming its nonce, if it has one. */
 function consumeNonceAndReject(
   processor: ProcessorClient,
-  call: Call,
+  call: AdmittedRequest,
   refusal: Refusal,
   headers: AnswerHeaders,
 ): void {
@@ -216,7 +216,7 @@ function consumeNonceAndReject(
 /** Rejects a session request. A consumed token takes precedence over the other fault. */
 function checkSessionAndReject(
   processor: ProcessorClient,
-  call: Call,
+  call: AdmittedRequest,
   intentId: string,
   refusal: Refusal,
 ): void {
@@ -226,7 +226,7 @@ function checkSessionAndReject(
 }
 
 /** Fills in the operation object instead of copying it: a copy costs a microsecond. */
-function commandOf({ request, caller }: Call, command: Command): Command {
+function commandOf({ request, caller }: AdmittedRequest, command: Command): Command {
   command.ticket = 0
   command.request_id = request.requestId
   command.budget_ms = request.timeLeft()
@@ -245,7 +245,10 @@ abstract class CommandInFlight implements PendingCommand {
   /** Null: it is at no processor, or is answered outside of the command cycle. */
   private scheduler: RequestScheduler | null
 
-  constructor({ request, inFlight, trafficClass }: Call, scheduler: RequestScheduler | null) {
+  constructor(
+    { request, inFlight, trafficClass }: AdmittedRequest,
+    scheduler: RequestScheduler | null,
+  ) {
     this.startedAt = request.startedAt
     this.request = request
     this.inFlight = inFlight
@@ -282,7 +285,7 @@ abstract class CommandInFlight implements PendingCommand {
 class PendingOperation extends CommandInFlight {
   private readonly handler: Handler
 
-  constructor(call: Call, { handler, operation }: Route) {
+  constructor(call: AdmittedRequest, { handler, operation }: Route) {
     super(call, operation.runsOutsideCycle === true ? null : call.scheduler)
     this.handler = handler
   }
@@ -302,7 +305,7 @@ class PendingRejection extends CommandInFlight {
   private readonly refusal: Refusal
   private readonly headers: AnswerHeaders
 
-  constructor(call: Call, refusal: Refusal, headers: AnswerHeaders) {
+  constructor(call: AdmittedRequest, refusal: Refusal, headers: AnswerHeaders) {
     super(call, call.scheduler)
     this.refusal = refusal
     this.headers = headers

@@ -47,7 +47,7 @@ import {
   release,
   spend,
   resetHealth,
-  resetConcurrency,
+  treatAsSlow,
   unload,
   type EndpointQueue,
 } from './endpoint/endpoint_queue.js'
@@ -368,7 +368,7 @@ export function createPool(options: PoolOptions): WebhookPool {
 
   const moveToSlowTier = (request: InFlight): void => {
     request.slot = 'slow'
-    resetConcurrency(request.queue)
+    treatAsSlow(request.queue)
     used.fast -= 1
     used.slow += 1
   }

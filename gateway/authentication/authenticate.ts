@@ -64,7 +64,7 @@ export function createAuthenticator(options: AuthenticateOptions): Authenticator
       const partners = directory.partners()
       if (partners === undefined) return refused('configuration_error')
       const now = clock.now()
-      const call: Call = { brandHeaders, clientAddress, request, environment, partners, now }
+      const call: ProofInput = { brandHeaders, clientAddress, request, environment, partners, now }
       const proof = auth === 'hmac_or_session' ? proofOf(request) : auth
       if (proof === 'hmac') return outcomeOf(signedCaller(call))
       const keys = partners.tokenKeys()
@@ -88,7 +88,7 @@ const UNKNOWN: ReadonlySet<Reason> = new Set([
 ])
 
 /** The input of every proof. */
-interface Call {
+interface ProofInput {
   readonly brandHeaders: BrandHeaders
   readonly clientAddress: ClientAddress
   readonly request: RequestContext
@@ -97,7 +97,7 @@ interface Call {
   readonly now: Instant
 }
 
-function signedCaller(call: Call): Caller | Reason {
+function signedCaller(call: ProofInput): Caller | Reason {
   const { brandHeaders: names, clientAddress, request, environment, partners } = call
   const verified = verifyRequest(
     {
@@ -128,7 +128,12 @@ function signedCaller(call: Call): Caller | Reason {
   }
 }
 
-function sessionCaller(call: Call, keys: TokenKeys, token: string, id: string): Caller | Reason {
+function sessionCaller(
+  call: ProofInput,
+  keys: TokenKeys,
+  token: string,
+  id: string,
+): Caller | Reason {
   const verified = verifySessionToken(keys, token, call.now)
   if (!verified.ok) return `token_${verified.reason}`
   const { intentId, tenant, jti } = verified.claims
@@ -148,7 +153,7 @@ function sessionCaller(call: Call, keys: TokenKeys, token: string, id: string): 
   }
 }
 
-function receiptCaller(call: Call, keys: TokenKeys, token: string): Caller | Reason {
+function receiptCaller(call: ProofInput, keys: TokenKeys, token: string): Caller | Reason {
   const verified = verifyReceiptToken(keys, token, call.now)
   if (!verified.ok) return `token_${verified.reason}`
   const { tenant, subject } = verified.claims
@@ -165,7 +170,7 @@ function receiptCaller(call: Call, keys: TokenKeys, token: string): Caller | Rea
 }
 
 /** The partner of a token. */
-function partnerOf({ environment, partners }: Call, tenant: TenantId): KnownPartner | Reason {
+function partnerOf({ environment, partners }: ProofInput, tenant: TenantId): KnownPartner | Reason {
   const of = partsOfTenant(tenant)
   if (of.environment !== environment) return 'token_of_other_environment'
   return partners.partner(of.partner) ?? 'token_of_unknown_partner'

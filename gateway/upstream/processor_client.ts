@@ -67,7 +67,7 @@ const CONNECT_WITHIN_MS = 5 * SECOND
 const HOLD_WITHIN_MS = 4 * SECOND
 const TICKET_MAX = 2 ** 32 - 1
 
-type Stream = ClientDuplexStream<CommandBatch, ReplyBatch__Output>
+type CommandStream = ClientDuplexStream<CommandBatch, ReplyBatch__Output>
 
 export interface ProcessorClientOptions {
   readonly address: string
@@ -102,7 +102,7 @@ export function createProcessorClient(options: ProcessorClientOptions): StreamCl
     ...tls.channelOptions(address),
   })
   const inFlight = new Map<number, PendingCommand>()
-  let stream: Stream | undefined
+  let stream: CommandStream | undefined
   let batch: Command[] = []
   let batchBytes = 0
   let lastTicket = 0
@@ -179,7 +179,7 @@ export function createProcessorClient(options: ProcessorClientOptions): StreamCl
     client.waitForReady(clock.now() + CONNECT_WITHIN_MS, (error) => {
       if (closed) return
       if (error) return connect()
-      const opening: Stream = client.Open(options.metadata)
+      const opening: CommandStream = client.Open(options.metadata)
       opening.on('data', applyReplies)
       // A stream always ends with a status. The same end also comes as an `error`, which throws
       // without a listener.

@@ -16,7 +16,7 @@ import {
   GRPC_UNARY_MESSAGE_MAX_BYTES,
 } from './constants.js'
 
-type Call = ServerInterceptingCallInterface
+type InterceptedCall = ServerInterceptingCallInterface
 
 export type CallEnd = Pick<StatusObject, 'code' | 'details'> & Partial<StatusObject>
 
@@ -32,7 +32,7 @@ const tooLarge = (bytes: number, most: number): CallEnd => ({
  * Ends the call without reading the remaining request. An answer that has begun ends with trailers;
  * Node never stops sending on a stream that is closed before them.
  */
-export function endCall(call: Call, how: CallEnd): void {
+export function endCall(call: InterceptedCall, how: CallEnd): void {
   const stream = streamOf(call)
   const close = (): void => stream.close(constants.NGHTTP2_NO_ERROR)
   const hasBegun = stream.headersSent
@@ -42,7 +42,7 @@ export function endCall(call: Call, how: CallEnd): void {
 }
 
 /** Ends a stream whose requests are larger than this. */
-export function endBeyond(call: Call, most: number): void {
+export function endBeyond(call: InterceptedCall, most: number): void {
   let bytes = 0
   streamOf(call).on('data', (chunk: Buffer) => {
     bytes += chunk.length
@@ -52,17 +52,17 @@ export function endBeyond(call: Call, most: number): void {
 }
 
 /** grpc-js gives no other way to count a request's bytes or to reset its stream. */
-const streamOf = (call: Call): ServerHttp2Stream =>
+const streamOf = (call: InterceptedCall): ServerHttp2Stream =>
   (call as unknown as { readonly stream: ServerHttp2Stream }).stream
 
 interface OpenCalls {
-  add(call: Call): void
-  remove(call: Call): void
+  add(call: InterceptedCall): void
+  remove(call: InterceptedCall): void
 }
 
 /** Open calls without a credential; the oldest one ends for a new one. */
 export function createOpenCalls(most: number): OpenCalls {
-  const open = new Set<Call>()
+  const open = new Set<InterceptedCall>()
   return {
     add: (call) => {
       const [oldest] = open
@@ -78,7 +78,7 @@ export function createOpenCalls(most: number): OpenCalls {
 
 interface StreamChecks {
   /** @param isGranted whether its caller still has access */
-  add(call: Call, isGranted: () => boolean): void
+  add(call: InterceptedCall, isGranted: () => boolean): void
   stop(): void
 }
 
@@ -104,8 +104,8 @@ export function createStreamChecks(): StreamChecks {
 }
 
 interface IncompleteRequests {
-  add(call: Call, isHealth: boolean): void
-  remove(call: Call): void
+  add(call: InterceptedCall, isHealth: boolean): void
+  remove(call: InterceptedCall): void
 }
 
 /** A message starts with a byte of flags and four of its length. */
@@ -118,10 +118,10 @@ export function createIncompleteRequests(tooSlow: CallEnd): IncompleteRequests {
     prefix: Buffer
     bytes: number
   }
-  const requests = new Map<Call, Request>()
+  const requests = new Map<InterceptedCall, Request>()
   let bytes = 0
 
-  const add = (call: Call, isHealth: boolean): void => {
+  const add = (call: InterceptedCall, isHealth: boolean): void => {
     // After a pause of this process, data that has arrived is read before the call is ended.
     const timer = setTimeout(() => setImmediate(cut, call, tooSlow), GRPC_REQUEST_WITHIN_MS)
     const request = { timer, prefix: Buffer.alloc(0), bytes: 0 }
@@ -131,7 +131,7 @@ export function createIncompleteRequests(tooSlow: CallEnd): IncompleteRequests {
     streamOf(call).on('data', (chunk: Buffer) => take(call, request, chunk, most))
   }
 
-  const take = (call: Call, request: Request, chunk: Buffer, most: number): void => {
+  const take = (call: InterceptedCall, request: Request, chunk: Buffer, most: number): void => {
     if (!requests.has(call)) return
     request.bytes += chunk.length
     bytes += chunk.length
@@ -156,11 +156,11 @@ export function createIncompleteRequests(tooSlow: CallEnd): IncompleteRequests {
     }
   }
 
-  const cut = (call: Call, how: CallEnd): void => {
+  const cut = (call: InterceptedCall, how: CallEnd): void => {
     if (remove(call)) endCall(call, how)
   }
 
-  const remove = (call: Call): boolean => {
+  const remove = (call: InterceptedCall): boolean => {
     const request = requests.get(call)
     if (request === undefined) return false
     clearTimeout(request.timer)

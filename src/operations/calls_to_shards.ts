@@ -23,7 +23,7 @@ import { mergedPage, type ListOrder, type Page, type PageSource } from './merged
 import { policyOf, type Message } from './shard_policies.js'
 import { MISSING_SHARDS } from './shards.js'
 
-type Call = (request: Message) => Promise<Message>
+type ShardCall = (request: Message) => Promise<Message>
 
 export function callsToShards<Definition>(
   Service: Service<Definition>,
@@ -41,7 +41,7 @@ export function callsToShards<Definition>(
       const { path } = Service.service[name] as MethodDefinition<object, object>
       // The types of single methods end here: a policy combines the answers of any of them.
       const calls = new Map(
-        [...clients].map(([shard, client]): [string, Call] => [
+        [...clients].map(([shard, client]): [string, ShardCall] => [
           shard,
           (message) => client.call(name, message as never) as Promise<Message>,
         ]),
@@ -57,7 +57,7 @@ export function callsToShards<Definition>(
 async function answerOf(
   path: string,
   request: Message,
-  calls: ReadonlyMap<string, Call>,
+  calls: ReadonlyMap<string, ShardCall>,
   shards: Shards,
 ): Promise<Message> {
   if (calls.size === 0) throw new Error('No processor of PROCESSORS has a shard.')
@@ -84,13 +84,16 @@ async function answerOf(
   }
 }
 
-const unnamed = (calls: ReadonlyMap<string, Call>): CommandFault =>
+const unnamed = (calls: ReadonlyMap<string, ShardCall>): CommandFault =>
   new CommandFault(
     `This is about one shard: name it with --shard, of ${[...calls.keys()].join(', ')}.`,
   )
 
 /** A cursor continues the list of the processor that gave it, so it names its shard. */
-async function poolsAnswer(request: Message, calls: ReadonlyMap<string, Call>): Promise<Message> {
+async function poolsAnswer(
+  request: Message,
+  calls: ReadonlyMap<string, ShardCall>,
+): Promise<Message> {
   const { cursor, ...own } = request
   if (typeof cursor === 'string') {
     const [shard = '', at = ''] = cursor.split(':')
@@ -117,7 +120,7 @@ function withShard(shard: string, answer: Message): Message {
 
 async function holdersAnswer(
   request: Message,
-  calls: ReadonlyMap<string, Call>,
+  calls: ReadonlyMap<string, ShardCall>,
   { missing }: Shards,
 ): Promise<Message> {
   let refusal: Refused | undefined
@@ -149,7 +152,7 @@ const isOfOtherShard = (code: string, request: Message): boolean =>
 
 async function listed(
   request: Message,
-  calls: ReadonlyMap<string, Call>,
+  calls: ReadonlyMap<string, ShardCall>,
   { missing }: Shards,
   order: ListOrder,
 ): Promise<Message> {
@@ -171,7 +174,7 @@ async function listed(
 
 async function everyAnswer(
   request: Message,
-  calls: ReadonlyMap<string, Call>,
+  calls: ReadonlyMap<string, ShardCall>,
   { missing }: Shards,
   combine: (answers: readonly Message[], shards: readonly string[]) => Message,
 ): Promise<Message> {
@@ -195,7 +198,7 @@ async function everyAnswer(
  */
 async function changedEverywhere(
   request: Message,
-  calls: ReadonlyMap<string, Call>,
+  calls: ReadonlyMap<string, ShardCall>,
   { missing }: Shards,
   except: readonly string[],
 ): Promise<Message> {
@@ -224,7 +227,7 @@ const withMissing = (answer: Message, silent: ReadonlySet<string>): Message =>
   silent.size === 0 ? answer : { ...answer, [MISSING_SHARDS]: [...silent].sort() }
 
 /** Null without an answer. @throws Refused */
-async function answered(call: Call, request: Message): Promise<Message | null> {
+async function answered(call: ShardCall, request: Message): Promise<Message | null> {
   try {
     return await call(request)
   } catch (error) {

@@ -40,7 +40,7 @@ export const partnerCreate: CliCommand = {
 function newCorridors({ flags: { corridors } }: Context): string[] {
   if (corridors !== undefined) return parseCorridors(corridors)
   throw new CommandFault(
-    `This needs --corridors, comma-separated, of ${CORRIDOR_NAMES.join(', ')}; none: none.`,
+    `This needs --corridors, comma-separated, of ${CORRIDOR_NAMES.join(', ')}; or none.`,
   )
 }
 

@@ -24,7 +24,7 @@ export const OPTIONS = {
   'idempotency-key': { value: 'KEY', about: 'makes a repeated command safe' },
   corridors: {
     value: 'CORRIDORS',
-    about: `of the new partner, comma-separated: ${CORRIDOR_NAMES.join(', ')}; none: none`,
+    about: `that the new partner may use, comma-separated: ${CORRIDOR_NAMES.join(', ')}; or none`,
   },
   'no-funds': { about: 'create without test funds' },
   yes: { about: 'answer the question of the command with yes' },
@@ -51,7 +51,10 @@ export const OPTIONS = {
   json: { about: 'print JSON for machines' },
   at: { value: 'DAY', about: 'the moment: the beginning of a day (UTC), or a timestamp' },
   from: { value: 'DAY', about: 'first day of the period' },
-  to: { value: 'DAY|NAME', about: 'first day after the period; the processor that takes a shard' },
+  to: {
+    value: 'DAY|NAME',
+    about: 'of a period: the first day after it; of a move: the processor that takes the shard',
+  },
   out: { value: 'FILE', about: 'write the lines to this file' },
   statement: { value: 'FILE', about: "the rail's statement since the copy was made" },
   incomplete: { about: 'release in spite of a statement that cannot be right' },

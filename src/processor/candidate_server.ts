@@ -49,7 +49,7 @@ export interface CandidateServerOptions {
   readonly log: Logger
 }
 
-type Stream = ServerDuplexStream<CommandBatch, ReplyBatch>
+type GatewayStream = ServerDuplexStream<CommandBatch, ReplyBatch>
 
 /** Resolves when gateways can connect. */
 export async function openCandidateServer(
@@ -57,7 +57,7 @@ export async function openCandidateServer(
 ): Promise<CandidateServer> {
   const { listener, cluster, configured, clock, pause, tls, log } = options
   const stored = new Map<string, StoredCaller>()
-  const streams = new Set<Stream>()
+  const streams = new Set<GatewayStream>()
   const watchers = createDirectoryWatchers<PartnerUpdate>(() => pause(0))
   let shards: readonly string[] = []
   let addresses: readonly string[] = []
@@ -86,7 +86,7 @@ export async function openCandidateServer(
     },
   }
   const commands: CommandStreamHandlers = {
-    Open: (stream: Stream) => {
+    Open: (stream: GatewayStream) => {
       streams.add(stream)
       stream.on('data', (batch: CommandBatch) => {
         const replies = batch.commands.map(({ ticket }) => ({ ticket, code: 'not_here' }))

@@ -74,7 +74,7 @@ export function connectScreening(connection: ScreeningConnection): ConnectedScre
   let fault: string | null = null
   let failures = 0
 
-  const answered = (): void => {
+  const succeeded = (): void => {
     if (failures >= QUIET_FAILURES) log.info({ failures }, 'screening answers again')
     failures = 0
     fault = null
@@ -97,7 +97,7 @@ export function connectScreening(connection: ScreeningConnection): ConnectedScre
           if (!isOpen) return
           isOpen = false
           clearTimeout(timer)
-          if (reason === null) answered()
+          if (reason === null) succeeded()
           else failed(reason)
           resolve(outcome)
         }

@@ -184,7 +184,7 @@ void t.test('Prometheus sees every process and shard', { skip: skipsPrometheus }
   }
   const seen = [...(await prometheus.query('causeway_build_info')).keys()]
   const processes = seen.map((labels) => (JSON.parse(labels) as { process: string }).process)
-  const measured = ['gateway', 'processor', 'webhooks', 'rail']
+  const measured = ['gateway', 'processor', 'webhooks', 'rail', 'console']
   const ours = members().filter(({ role }) => measured.includes(role))
   t.same(processes.sort(), [...ours.map(({ name }) => name), 'supervisor'].sort())
 })

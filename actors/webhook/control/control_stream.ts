@@ -16,7 +16,7 @@ import { createRetry, RECONNECT } from '../../../src/base/retry.js'
 import type { TenantEvent } from '../store/store.js'
 import type { ControlHandler } from './control_handler.js'
 
-type Stream = ClientDuplexStream<ControlResponse, ControlRequest>
+type ProcessorStream = ClientDuplexStream<ControlResponse, ControlRequest>
 
 export interface ControlStreamOptions {
   readonly client: WebhookControlClient
@@ -36,7 +36,7 @@ export interface ControlStream {
 export function openControlStream(options: ControlStreamOptions): ControlStream {
   const { client, token, handle, pool, lastReceived, log } = options
   const pending = new Set<Promise<void>>()
-  let stream: Stream | undefined
+  let stream: ProcessorStream | undefined
   const retry = createRetry(RECONNECT)
   let closed = false
 
@@ -50,7 +50,7 @@ export function openControlStream(options: ControlStreamOptions): ControlStream 
   }
 
   /** The processor compares the pool's newest event with its own. */
-  const greet = async (opened: Stream): Promise<void> => {
+  const greet = async (opened: ProcessorStream): Promise<void> => {
     try {
       const newest = await lastReceived()
       if (stream !== opened || closed) return
@@ -61,7 +61,7 @@ export function openControlStream(options: ControlStreamOptions): ControlStream 
     }
   }
 
-  const take = (from: Stream, request: ControlRequest): void => {
+  const take = (from: ProcessorStream, request: ControlRequest): void => {
     if (closed) return
     retry.reset()
     const work = handle(request)
@@ -74,7 +74,7 @@ export function openControlStream(options: ControlStreamOptions): ControlStream 
   }
 
   /** A stream reports its end more than once. */
-  const lose = (lost: Stream, reason: string): void => {
+  const lose = (lost: ProcessorStream, reason: string): void => {
     if (stream !== lost || closed) return
     stream = undefined
     log.debug({ reason }, 'control stream lost')

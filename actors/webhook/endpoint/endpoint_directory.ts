@@ -72,7 +72,7 @@ interface Announcement {
   partners: Set<string>
 }
 
-interface Stream extends Subscription {
+interface DirectoryStream extends Subscription {
   readonly state: Announcement & { isComplete: boolean; isPaused: boolean }
 }
 
@@ -89,7 +89,7 @@ export interface EndpointDirectoryOptions {
 export function createEndpointDirectory(options: EndpointDirectoryOptions): EndpointDirectory {
   const known = new Map<EndpointId, Endpoint>()
   const byTenant = new Map<TenantId, Map<EndpointId, Endpoint>>()
-  const streams = new Set<Stream>()
+  const streams = new Set<DirectoryStream>()
   let waiting: Waiter[] = []
   let closed = false
   let handler: (endpoint: Endpoint) => void = () => undefined
@@ -137,7 +137,7 @@ export function createEndpointDirectory(options: EndpointDirectoryOptions): Endp
     byTenant.get(tenant)?.delete(id)
   }
 
-  const complete = (): Stream[] => [...streams].filter(({ state }) => state.isComplete)
+  const complete = (): DirectoryStream[] => [...streams].filter(({ state }) => state.isComplete)
 
   const subscriptionOf = (tenant: TenantId): Subscription | undefined =>
     newestOf(tenant, complete())
@@ -189,19 +189,22 @@ export function createEndpointDirectory(options: EndpointDirectoryOptions): Endp
   }
 }
 
-const newestOf = (tenant: TenantId, streams: readonly Stream[]): Stream | undefined =>
+const newestOf = (
+  tenant: TenantId,
+  streams: readonly DirectoryStream[],
+): DirectoryStream | undefined =>
   streams
     .filter((stream) => stream.has(tenant))
     .sort((one, other) => rankOf(other) - rankOf(one) || other.state.epoch - one.state.epoch)[0]
 
-const rankOf = ({ state }: Stream): number => Number(state.isComplete)
+const rankOf = ({ state }: DirectoryStream): number => Number(state.isComplete)
 
 function openStream(
   client: DirectoryClient,
   { token, log }: EndpointDirectoryOptions,
   on: { update(update: EndpointUpdate): void; closed(): void },
-): Stream {
-  const state: Stream['state'] = {
+): DirectoryStream {
+  const state: DirectoryStream['state'] = {
     ...{ shard: '', epoch: 0, shards: [], partners: new Set<string>() },
     ...{ isComplete: false, isPaused: false },
   }

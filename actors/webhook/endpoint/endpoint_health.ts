@@ -14,7 +14,7 @@
 import { DAY, type Instant } from '../../../src/base/clock.js'
 import type { EndpointId } from '../../../src/base/ids.js'
 import { afterFailure, CLOSED } from './circuit_breaker.js'
-import { resetConcurrency, raiseConcurrency, type EndpointQueue } from './endpoint_queue.js'
+import { treatAsSlow, noteSuccess, type EndpointQueue } from './endpoint_queue.js'
 import type { SendOutcome } from '../delivery/send_outcome.js'
 
 const DISABLE_AFTER_FAILING_MS = 5 * DAY
@@ -52,8 +52,8 @@ export function recordOutcome(
   if (status !== null) queue.hasAnswered = true
   const isNew = !queue.hasAnswered && reason === 'ECONNREFUSED'
   const probeEveryMs = isNew ? probes.newEveryMs : probes.everyMs
-  if (kind === 'retry') resetConcurrency(queue)
-  else raiseConcurrency(queue, late)
+  if (kind === 'retry') treatAsSlow(queue)
+  else noteSuccess(queue, late)
   queue.breaker = kind === 'retry' ? afterFailure(queue.breaker, now, probeEveryMs) : CLOSED
   if (kind === 'delivered') return { failing: [], recovered: recover(queue), disable: null }
   const began = queue.failingSince === null

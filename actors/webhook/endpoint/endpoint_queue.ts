@@ -89,13 +89,13 @@ export function spend(queue: EndpointQueue, now: Instant): void {
 }
 
 /** After an answer, fast or slow. */
-export function raiseConcurrency(queue: EndpointQueue, late: boolean): void {
+export function noteSuccess(queue: EndpointQueue, late: boolean): void {
   queue.tier = late ? 'slow' : 'fast'
   queue.concurrency = Math.min(queue.concurrency + 1, CONNECTIONS_PER_ENDPOINT)
 }
 
 /** After a failure, or while an attempt is slow. */
-export function resetConcurrency(queue: EndpointQueue): void {
+export function treatAsSlow(queue: EndpointQueue): void {
   queue.tier = 'slow'
   queue.concurrency = 1
 }

@@ -36,7 +36,7 @@ import type { WebhookPools } from '../queries/webhook_pools.js'
 import { operationOf } from './operations.js'
 import { requestIdIn } from './request_id.js'
 
-type Stream = ServerDuplexStream<CommandBatch, ReplyBatch>
+type GatewayStream = ServerDuplexStream<CommandBatch, ReplyBatch>
 
 export interface CommandStreamDependencies {
   readonly clock: Clock
@@ -74,14 +74,14 @@ export function commandStreamService({
   progress,
   isTracing = false,
 }: CommandStreamDependencies): CommandStreamService {
-  const streams = new Set<Stream>()
+  const streams = new Set<GatewayStream>()
   let isDraining = false
   let allEnded = (): void => undefined
 
   const isHere = (tenant: string): boolean =>
     memory.partners.has(partsOfTenant(tenant as TenantId).partner)
 
-  const open = (stream: Stream): void => {
+  const open = (stream: GatewayStream): void => {
     streams.add(stream)
     if (isDraining) stream.write(DRAINING)
     const replies = createReplyBatcher(stream, progress)
@@ -158,7 +158,10 @@ interface ReplyBatcher {
   drop(): void
 }
 
-function createReplyBatcher(stream: Stream, progress: GatewayProgress | undefined): ReplyBatcher {
+function createReplyBatcher(
+  stream: GatewayStream,
+  progress: GatewayProgress | undefined,
+): ReplyBatcher {
   let told: ProgressMark | undefined
   let pending: WireReply[] = []
   let bytes = 0

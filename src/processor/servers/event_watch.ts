@@ -22,10 +22,10 @@ import { drained } from './drained.js'
 import { endStream } from './grpc_error.js'
 import { tenantIn, type UnaryDependencies } from './unary_handler.js'
 
-type Stream = ServerWritableStream<WatchCall, Event>
+type EventStream = ServerWritableStream<WatchCall, Event>
 
 export interface EventWatch {
-  watch(stream: Stream): void
+  watch(stream: EventStream): void
   /** Ends every stream; clients call again with the last number that they received. */
   close(): void
 }
@@ -68,7 +68,7 @@ export function eventWatch(dependencies: UnaryDependencies, events: CommittedEve
   const notifiers = new Set<() => void>()
   let isClosing = false
 
-  const serve = async (stream: Stream): Promise<void> => {
+  const serve = async (stream: EventStream): Promise<void> => {
     const tenant = tenantIn(memory, stream.request.tenant)
     if (tenant === null) return endStream(stream, 'invalid_request')
     const isFull =
@@ -96,7 +96,7 @@ export function eventWatch(dependencies: UnaryDependencies, events: CommittedEve
 }
 
 interface Watched {
-  readonly stream: Stream
+  readonly stream: EventStream
   readonly tenant: TenantId
   isWanted(): boolean
   notified(): Promise<void>

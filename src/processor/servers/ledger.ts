@@ -35,7 +35,7 @@ import { createPageStreams } from './page_streams.js'
 import { momentOf, periodOf } from './period.js'
 import { actingAs, decided, tenantIn, type UnaryDependencies } from './unary_handler.js'
 
-type Stream<Request> = ServerWritableStream<Request, LedgerPage>
+type LedgerStream<Request> = ServerWritableStream<Request, LedgerPage>
 
 const PAUSE_MIN_MS = 5
 const PAUSE_SHARE = 3
@@ -48,14 +48,14 @@ export function ledgerService(
   const { clock } = dependencies
   const streams = createPageStreams()
 
-  const write = async (stream: Stream<unknown>, page: LedgerPage): Promise<void> => {
+  const write = async (stream: LedgerStream<unknown>, page: LedgerPage): Promise<void> => {
     if (!stream.write(page)) await drained(stream)
   }
 
   /**
    * Each call is at the end of a read, and awaits the pause after it. False: the caller has left.
    */
-  const pauses = (stream: Stream<unknown>) => {
+  const pauses = (stream: LedgerStream<unknown>) => {
     let readAt = clock.now()
     return async (): Promise<boolean> => {
       await pause(Math.max(PAUSE_MIN_MS, PAUSE_SHARE * (clock.now() - readAt)))
@@ -65,7 +65,7 @@ export function ledgerService(
   }
 
   const sendBalances = async (
-    stream: Stream<unknown>,
+    stream: LedgerStream<unknown>,
     below: number,
     member: 'opening' | 'balances',
     tenant?: TenantId,
@@ -79,12 +79,12 @@ export function ledgerService(
     return null
   }
 
-  const runFor = (stream: Stream<unknown>, query: Query) =>
+  const runFor = (stream: LedgerStream<unknown>, query: Query) =>
     dependencies.reader.run(query, () => !stream.cancelled)
 
   /** The postings of a period, when the command is committed. */
   const rangeAfter = async (
-    stream: Stream<unknown>,
+    stream: LedgerStream<unknown>,
     command: Command,
     from: number,
     to: number,
@@ -93,7 +93,7 @@ export function ledgerService(
     return done.ok ? runFor(stream, postingsDuring(from, to)) : done
   }
 
-  const sendEntries = async (stream: Stream<EntriesRequest>): Promise<ErrorCode | null> => {
+  const sendEntries = async (stream: LedgerStream<EntriesRequest>): Promise<ErrorCode | null> => {
     const { actor, tenant: named, without_balances: isBare, ...request } = stream.request
     const period = periodOf(request)
     const tenant = named ? tenantIn(dependencies.memory, named) : undefined
@@ -122,7 +122,7 @@ export function ledgerService(
 
   return {
     Entries: streams(sendEntries),
-    Balances: streams(async (stream: Stream<BalancesRequest>) => {
+    Balances: streams(async (stream: LedgerStream<BalancesRequest>) => {
       const at = momentOf(stream.request.at)
       if (at === null) return 'invalid_request'
       const found = await rangeAfter(stream, trialBalance(undefined), at, at)

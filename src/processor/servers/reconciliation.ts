@@ -28,12 +28,12 @@ import {
   type UnaryDependencies,
 } from './unary_handler.js'
 
-type Stream = ServerWritableStream<MovementsRequest, MovementPage>
+type MovementStream = ServerWritableStream<MovementsRequest, MovementPage>
 
 export function reconciliationService(dependencies: UnaryDependencies): ReconciliationHandlers {
   const streams = createPageStreams()
   return {
-    Movements: streams((stream: Stream) => send(dependencies, stream)),
+    Movements: streams((stream: MovementStream) => send(dependencies, stream)),
     MovementsOf: unaryQuery(dependencies, ({ instruction_ids }) =>
       railMovementsOf(instruction_ids),
     ),
@@ -51,7 +51,10 @@ function conclusion({ actor, statement, outcome, ...period }: Conclude): Command
 }
 
 /** Sends page by page. @returns the error that stopped it, or null */
-async function send(dependencies: UnaryDependencies, stream: Stream): Promise<ErrorCode | null> {
+async function send(
+  dependencies: UnaryDependencies,
+  stream: MovementStream,
+): Promise<ErrorCode | null> {
   const { actor, ...request } = stream.request
   const period = periodOf(request)
   const subject = period?.name ?? ''

@@ -46,10 +46,10 @@ export interface NewestEvent {
 /** Called when a pool connects. Null if it has no event. */
 export type PoolConnected = (pool: number, newest: NewestEvent | null) => void
 
-type Stream = ServerDuplexStream<ControlResponse, ControlRequest>
+type PoolStream = ServerDuplexStream<ControlResponse, ControlRequest>
 
 interface PendingRequest {
-  readonly stream: Stream
+  readonly stream: PoolStream
   settle(outcome: Outcome<ControlResponse>): void
 }
 
@@ -59,9 +59,9 @@ export function webhookControlService(
   answerWithinMs = CONTROL_RESPONSE_WITHIN_MS,
   awaitPoolMs = AWAIT_POOL_MS,
 ): WebhookControlService {
-  const pools = new Set<Stream>()
+  const pools = new Set<PoolStream>()
   /** The numbers of the pools that have reported theirs. */
-  const numbers = new Map<Stream, number>()
+  const numbers = new Map<PoolStream, number>()
   let highest = expectedPools
   /** Pools that are not connected and may have events that another pool claims. */
   const awaited = new Map<number, NodeJS.Timeout>()
@@ -69,7 +69,7 @@ export function webhookControlService(
   let lastNumber = 0
   let isClosing = false
 
-  const connect = (stream: Stream): void => {
+  const connect = (stream: PoolStream): void => {
     pools.add(stream)
     stream.on('data', (answer: ControlResponse) => take(stream, answer))
     stream.on('error', () => leave(stream))
@@ -80,14 +80,14 @@ export function webhookControlService(
     })
   }
 
-  const take = (stream: Stream, answer: ControlResponse): void => {
+  const take = (stream: PoolStream, answer: ControlResponse): void => {
     if (answer.greeting) return greet(stream, answer.greeting)
     const request = inFlight.get(answer.number)
     if (request?.stream !== stream) return // timed out
     request.settle(answer.fault === '' ? accepted(answer) : refused(faultOf(answer.fault)))
   }
 
-  const greet = (stream: Stream, greeting: PoolGreeting): void => {
+  const greet = (stream: PoolStream, greeting: PoolGreeting): void => {
     if (pools.has(stream)) {
       numbers.set(stream, greeting.pool)
       clearTimeout(awaited.get(greeting.pool))
@@ -111,7 +111,7 @@ export function webhookControlService(
   }
   for (let number = 1; number <= expectedPools; number++) awaitPool(number)
 
-  const leave = (stream: Stream): void => {
+  const leave = (stream: PoolStream): void => {
     const number = numbers.get(stream)
     pools.delete(stream)
     numbers.delete(stream)
@@ -122,7 +122,7 @@ export function webhookControlService(
   }
 
   const send = <S extends Subject>(
-    stream: Stream,
+    stream: PoolStream,
     subject: S,
     request: PoolRequest<S>,
   ): Promise<Outcome<PoolResponse<S>>> =>

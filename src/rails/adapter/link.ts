@@ -26,10 +26,10 @@ const REPORTS_WAITING_MAX = 20_000
 const INSTRUCTIONS_IN_FLIGHT_MAX = 8_192
 const FINISH_WITHIN_MS = 2 * SECOND
 
-export type Call = ServerDuplexStream<OrderBatch__Output, ReportBatch>
+export type LinkStream = ServerDuplexStream<OrderBatch__Output, ReportBatch>
 
 export interface LinkOptions {
-  readonly call: Call
+  readonly call: LinkStream
   readonly cycle: Cycle
   readonly log: Logger
   /** The shards that it names. Empty if it serves any. */
@@ -139,6 +139,6 @@ const pack = (reports: readonly RailReport[]): ReportBatch => ({
 })
 
 /** Ends a stream with a status: grpc-js takes it from an `error` event of the stream. */
-export function endWith(call: Call, code: status, details: string): void {
+export function endWith(call: LinkStream, code: status, details: string): void {
   call.emit('error', { code, details })
 }

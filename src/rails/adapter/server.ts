@@ -25,7 +25,7 @@ import type { Tracer } from '../../tracing/tracer.js'
 import type { BankOutcome } from './bank.js'
 import { createCycle } from './cycle.js'
 import type { Journal } from './journal.js'
-import { createLink, endWith, type Call } from './link.js'
+import { createLink, endWith, type LinkStream } from './link.js'
 import { createLinks } from './links.js'
 import type { Rules } from './rules.js'
 
@@ -106,7 +106,7 @@ export async function startAdapter(options: AdapterOptions): Promise<Adapter> {
     close,
   }
 
-  function openLink(call: Call): void {
+  function openLink(call: LinkStream): void {
     if (closing) return endWith(call, status.UNAVAILABLE, 'stopping')
     const onClose = (): void => {
       if (!closing) links.remove(link)

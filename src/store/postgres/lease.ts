@@ -130,7 +130,10 @@ export async function takeOver(
     .finally(() => (isDone = true))
   const ending = pause(LEASE_TIMEOUT_MS).then(async () => {
     if (isDone) return
-    log.warn({ holder: seen.holder }, 'ending the session of a holder whose commit does not end')
+    log.warn(
+      { holder: seen.holder },
+      'take-over is blocked by a commit of the former owner; its database session is ended',
+    )
     await background.all(TERMINATE, [seen.session, sessionName(commitsOf(seen.holder))])
   })
   ending.catch(() => undefined) // the server is lost, which `taking` tells
