@@ -44,6 +44,7 @@ const top = t
 
 const quiet = createLog('test', { LOG_LEVEL: 'silent' })
 const EXIT_DEPOSED = 71
+const EXIT_RECOVER = 70
 const [SETUP, OPERATOR, RAIL] = [
   'token-of-setup-of-these-tests-only-1',
   'token-of-an-operator-of-these-tests-1',
@@ -503,4 +504,12 @@ void t.test('an owner that lacks a commit that was answered ends with 78', async
   const next = aGatewayAt(candidate)
   next.write({ marks: [lost] })
   t.equal(await candidate.run.ended, EXIT_BOOKS_BEHIND, 'the next owner likewise')
+})
+
+void t.test('a candidate that loses the database server ends with 70', async (t) => {
+  const candidate = await start('p11', { CLUSTER: 'spare' })
+  await untilCandidate(candidate)
+  await postgres.kill()
+  t.equal(await candidate.run.ended, EXIT_RECOVER)
+  t.match(candidate.run.output(), 'PostgreSQL does not answer')
 })
