@@ -161,17 +161,20 @@ function entriesCard(
         until === null
           ? NOTHING
           : html`<p class="hint">
-              There can be more after ${clockText(instant(until))}:
-              <a href="${nextPath(asked, instant(until))}">look further</a>. The journal has all of
-              them.
+              There can be more after ${clockText(instant(until))}.
+              ${furtherLink(asked, instant(until))} The journal has all of them.
             </p>`
       }
       ${commandLine(`journal --from ${asked.day} --out journal-${asked.day}.csv`)}`,
   )}`
 }
 
-/** The same account from the second on that was looked through last. */
-const nextPath = ({ environment, account, currency, day }: Asked, until: Instant): string =>
-  `${entriesPath(environment, account, currency)}&day=${day}&since=${clockText(until)}`
+/** From the second on that was looked through last. None if that is the one it began with. */
+function furtherLink(asked: Asked, until: Instant): Html {
+  const { environment, account, currency, day, from } = asked
+  if (until - from < SECOND) return NOTHING
+  const path = `${entriesPath(environment, account, currency)}&day=${day}&since=${clockText(until)}`
+  return html`<a href="${path}">Look further</a>.`
+}
 
 const timeOf = ({ at }: LedgerEntry): string => toRfc3339(instant(Number(at)))
