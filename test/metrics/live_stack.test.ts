@@ -7,9 +7,11 @@
 import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { systemClock } from '../../src/base/clock.js'
 import { FAMILIES } from '../../src/metrics/families.js'
 import { promtool, skipsPrometheus, startPrometheus } from './prometheus.js'
 import { alertRules, ALERTS_FILE, dashboardQueries } from './shipped_rules.js'
+import { writeSeedData } from '../load/seed_data/seed_data.js'
 import { eventually } from '../support/eventually.js'
 import { partnerOf } from '../support/partner.js'
 import { payOut, untilStatus } from '../support/payments.js'
@@ -20,6 +22,9 @@ import { tempFolder } from '../support/temp_folder.js'
 const WINDOW = '10s'
 const FAULT_WITHIN_MS = 60_000
 const KILL_EVERY_MS = 100
+/** The seed's payments without an answer of the rail are up to twenty minutes old. */
+const SEED = { count: 40, open: 20, what: ['payouts'] } as const
+const isSqlite = process.env['STORE'] !== 'postgres'
 /** A scrape of a busy machine can take too long, and a single PostgreSQL has no standby. */
 const MAY_FIRE = ['CausewayNotScraped', 'CausewayStoreNotSynchronous']
 
@@ -31,10 +36,13 @@ const quickRules = (): string =>
   readFileSync(ALERTS_FILE, 'utf8')
     .replaceAll(/for: \S+/g, 'for: 0s')
     .replaceAll(/\[\d+[smh]\]/g, `[${WINDOW}]`)
+    // The least of the ages.
+    .replaceAll('over_1h', 'over_5m')
 
 void t.test('Prometheus', { skip: skipsPrometheus }, async (t) => {
   const [dataDir, server] = ['data', 'server'].map((name) => join(folder, name)) as [string, string]
   for (const each of [dataDir, server]) mkdirSync(each, { mode: 0o700 })
+  if (isSqlite) await writeSeedData({ ...SEED, folder: dataDir, now: systemClock.now() })
   const stack = await startStack({ dataDir, settings: { RAIL_DELAY_MS: '20' } })
   t.teardown(() => stack.stop())
   const target = new URL(stack.sandbox.ops_url).host
@@ -85,6 +93,10 @@ void t.test('Prometheus', { skip: skipsPrometheus }, async (t) => {
     if (!MAY_FIRE.includes(alert)) t.notOk(firing.has(alert), `quiet without faults: ${alert}`)
   }
 
+  await t.test('payments without an answer of the bank', { skip: !isSqlite }, async () => {
+    await fires('CausewayOutcomesUnknown')
+  })
+
   await t.test('held payouts and dead deliveries raise alerts', async () => {
     const refusing = await receiverOf(partner, () => 404)
     t.teardown(() => refusing.close())
@@ -111,6 +123,15 @@ void t.test('Prometheus', { skip: skipsPrometheus }, async (t) => {
     await fires('CausewayBusDown')
     await fires('CausewayProcessRestarts')
     recover()
+  })
+
+  await t.test('a webhook pool that ends again and again', async (t) => {
+    const webhooks = 'causeway_process_up{process="webhooks"} == 0'
+    const recover = keepKilling(t, stack, 'webhooks')
+    await eventually('it is down', async () => (await prometheus.query(webhooks)).size > 0)
+    await fires('CausewayProcessDown')
+    recover()
+    await eventually('it is back', async () => (await prometheus.query(webhooks)).size === 0)
   })
 })
 
