@@ -19,7 +19,7 @@ export const discrepancies: Page = {
   render: async (context) => {
     const resolved = isResolved(context)
     const list = await listCard(context, {
-      title: resolved ? 'Settled' : 'The bank and the books differ',
+      title: resolved ? 'Settled' : 'Reports that contradict the books',
       call: context.clients.operator.call('ListDiscrepancies', { ...cursorOf(context), resolved }),
       caption: 'Discrepancies, oldest first',
       columns: ['Payment', 'Partner', 'Reason', number('Amount'), 'Since', ''],
