@@ -18,6 +18,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { assert } from '../../src/base/assert.js'
 import { instant, SECOND, type Clock } from '../../src/base/clock.js'
+import { crashPoint } from '../../src/base/crash_point.js'
 import { createFairQueue } from '../../src/base/fair_queue.js'
 import type { DeliveryId, EndpointId, TenantId } from '../../src/base/ids.js'
 import type { Logger } from '../../src/base/log.js'
@@ -244,6 +245,7 @@ export function createPool(options: PoolOptions): WebhookPool {
     const { failing, recovered } = healthChange
     const { delivery, attempt } = result
     await store.commit({ deliveries: [delivery], attempts: [attempt], failing, recovered })
+    crashPoint('delivery.recorded')
     release(queue, delivery.id)
     dueOnDisk(queue, delivery.context.dueAt)
     if (delivery.context.dueAt === null) options.settled()

@@ -14,6 +14,7 @@ import { audit } from '../audit/audit.js'
 import { openBooks } from '../audit/books.js'
 import { conclusion } from '../audit/report.js'
 import { toRfc3339, type Clock, type Instant } from '../base/clock.js'
+import { crashPoint } from '../base/crash_point.js'
 import { MIB } from '../base/free_space.js'
 import { writeSecretFile } from '../base/secret_file.js'
 import { FILES } from '../base/subjects.js'
@@ -63,10 +64,13 @@ export async function makeBackup(options: BackupOptions): Promise<MadeBackup> {
     const startedAt = stopwatch()
     const snapshotAt = await copyDatabases(options, names, draft)
     const copiedAt = stopwatch()
+    crashPoint('backup.copied')
     for (const [name, path] of options.keys) await copyKey(path, join(draft, name))
     const manifest = await checkedManifest(options, { begun, snapshotAt, names, draft })
     writeSecretFile(join(draft, MANIFEST), manifestText(manifest))
+    crashPoint('backup.written')
     const folder = await into.finish(draft, begun)
+    crashPoint('backup.finished')
     const took = { copying: copiedAt - startedAt, checking: stopwatch() - copiedAt }
     return { folder, manifest: readManifest(folder), took }
   } catch (error) {
@@ -111,6 +115,7 @@ async function copyDatabases(
       if (name === FILES.processorDatabase) snapshotAt = clock.now()
       snapshots.push([name, await takeSnapshot(join(dataDir, name))])
     }
+    crashPoint('backup.snapshots_taken')
     for (const [name, snapshot] of snapshots) await snapshot.copyTo(join(draft, name), isStopped)
   } finally {
     await Promise.all(snapshots.map(([, snapshot]) => snapshot.close()))

@@ -10,6 +10,7 @@ import { configuredCaller, createCallers } from '../auth/callers.js'
 import { backupAgeSeconds } from '../base/backup_marks.js'
 import { EXIT_DEPOSED } from '../base/child.js'
 import { instant, systemClock, type Instant } from '../base/clock.js'
+import { crashPoint } from '../base/crash_point.js'
 import { freeBytesOf, MIB, watchFreeSpace } from '../base/free_space.js'
 import { listen } from '../base/grpc_connections.js'
 import { joinAddress } from '../base/network.js'
@@ -258,6 +259,7 @@ own.stopsBy(async () => {
 recovery.serving(() => child.stop('recovery mode starts or ends'))
 member?.onMove((to) => {
   directory.withdraw()
+  crashPoint('move.withdrawn')
   child.stop(`the shard moves to ${to}`, EXIT_DEPOSED)
 })
 if (member !== undefined) await mustSucceed('the shard is not served', () => announce(member))
@@ -303,5 +305,7 @@ async function announce(member: Member): Promise<void> {
   await sharedSettings?.catchUp()
   sharedSettings?.start()
   const address = advertisedAddress(settings, grpcPort)
+  crashPoint('take_over.loaded')
   await member.serve(address, recovery.isActive, server.gateways)
+  crashPoint('take_over.announced')
 }

@@ -21,6 +21,7 @@ import type { ReportBatch__Output } from '../../protos/types/causeway/rail/v1/Re
 import type { ProtoGrpcType } from '../../protos/types/rail.js'
 import { SECOND } from '../base/clock.js'
 import { bearer } from '../base/bearer.js'
+import { crashPoint } from '../base/crash_point.js'
 import { CHANNEL } from '../base/grpc_channel.js'
 import { CLEARTEXT, type GrpcTls } from '../base/grpc_tls.js'
 import type { Logger } from '../base/log.js'
@@ -252,6 +253,7 @@ export function connectRail(connection: RailConnection): ConnectedRail {
       const foreign = reports.length - own.length
       log.warn({ rail: label(), foreign }, 'rail reports of other shards dropped')
     }
+    crashPoint('rail_report.received')
     if (own.length > 0) reportHandler(own)
   }
 

@@ -13,6 +13,7 @@
  */
 import type { EventOutcomesClient } from '../../../protos/types/causeway/internal/v1/EventOutcomes.js'
 import { plus, SECOND, type Clock } from '../../../src/base/clock.js'
+import { crashPoint } from '../../../src/base/crash_point.js'
 import { grouped } from '../../../src/base/grouped.js'
 import type { EndpointId, EventId, TenantId } from '../../../src/base/ids.js'
 import { bearer } from '../../../src/base/bearer.js'
@@ -92,6 +93,7 @@ export function createDeliveryOutcomeReporter({
         const ids = its.map(({ id }) => id)
         if (stopped) return false
         const isRecorded = client !== undefined && (await record(client, ids))
+        crashPoint('delivery.reported')
         if (isRecorded) await store.commit({ reported: ids })
         else away.add(client)
       }

@@ -17,6 +17,7 @@
  */
 import { createHash } from 'node:crypto'
 import { MINUTE, plus, SECOND, type Clock, type Instant } from '../../../src/base/clock.js'
+import { crashPoint } from '../../../src/base/crash_point.js'
 import { newId, type DeliveryId, type EventId, type TenantId } from '../../../src/base/ids.js'
 import type { Logger } from '../../../src/base/log.js'
 import type { Random } from '../../../src/base/random.js'
@@ -151,9 +152,11 @@ export function createEventConsumer(options: EventConsumerOptions): EventConsume
     const known = await store.dedupWindow([...events.keys()])
     const fresh = [...events.values()].filter(({ id }) => !known.has(id) && !isElsewhere(id))
     const deliveries = fresh.flatMap((event) => deliveriesOf(event, now))
+    crashPoint('delivery.received')
     const stored = store.commit({ events: fresh, deliveries, poison, seenAgain: [...known] })
     options.deliver(deliveries, stored)
     allStored = stored.then(() => {
+      crashPoint('delivery.stored')
       for (const message of messages) message.ack()
       counts.events += fresh.length
       counts.duplicates += arrived - fresh.length

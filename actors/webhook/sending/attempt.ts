@@ -7,6 +7,7 @@
  */
 import { assert } from '../../../src/base/assert.js'
 import type { Clock, Instant } from '../../../src/base/clock.js'
+import { crashPoint } from '../../../src/base/crash_point.js'
 import type { Random } from '../../../src/base/random.js'
 import { isSampled, type Traceparent } from '../../../src/base/traceparent.js'
 import type { Tracer } from '../../../src/tracing/tracer.js'
@@ -45,7 +46,9 @@ export async function attemptDelivery(
   const { eventId, eventType, body } = delivery
   const trace = tracer && beginTrace(tracer, delivery)
   const traceparent = trace?.self ?? null
+  crashPoint('delivery.sending')
   const outcome = await sender.send({ endpoint, eventId, eventType, body, traceparent })
+  crashPoint('delivery.answered')
 
   const at = clock.now()
   const next = retryAt(delivery.context.attempts + 1, at, backoff, random)

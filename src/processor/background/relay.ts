@@ -16,6 +16,7 @@
  *   have published it, and a pool that gets it asks the others first.
  */
 import { MINUTE, SECOND, type Clock, type Instant } from '../../base/clock.js'
+import { crashPoint } from '../../base/crash_point.js'
 import type { Logger } from '../../base/log.js'
 import { createRetry, type Backoff } from '../../base/retry.js'
 import type { StoredEvent } from '../../store/store.js'
@@ -79,7 +80,9 @@ export function createRelay({ bus, openEvents, clock, log }: RelayOptions): Rela
 
   const publishWaiting = (): void => {
     for (const event of waiting.splice(0, bus.capacity())) {
+      crashPoint('relay.publishing')
       void bus.publish(event, event.id).then((stored) => {
+        crashPoint('relay.published')
         if (!stored) fallBehind(event.position)
         else if (waiting.length > 0) publishWaiting()
       })

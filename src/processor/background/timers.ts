@@ -18,6 +18,7 @@
  */
 import { MINUTE, plus, SECOND, type Clock, type Instant } from '../../base/clock.js'
 import type { CorruptRows } from '../../base/corrupt_row.js'
+import { crashPoint } from '../../base/crash_point.js'
 import type { Logger } from '../../base/log.js'
 import type { DueTimer, Store, TimerKind } from '../../store/store.js'
 import type { Answer } from '../cycle/answer.js'
@@ -138,6 +139,7 @@ export function createTimers({
       const { rail: name, route, waitsUntil: until } = answer.view
       waitingFor(name).set(id, { kind, route, dueAt, until })
     }
+    crashPoint('timer.due')
     pipeline.submit(internalWork(FIRE[kind](id, mayUseRail), 'timer', fired))
   }
 

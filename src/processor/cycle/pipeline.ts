@@ -26,6 +26,7 @@ import {
 import { instant, type Clock, type Instant } from '../../base/clock.js'
 import { createFairQueue } from '../../base/fair_queue.js'
 import { CorruptRow } from '../../base/corrupt_row.js'
+import { crashPoint } from '../../base/crash_point.js'
 import type { ErrorCode } from '../../base/errors.js'
 import type { Logger } from '../../base/log.js'
 import type { Random } from '../../base/random.js'
@@ -336,7 +337,9 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
     if (commitBatch.hasRows()) {
       const now = clock.now()
       const began = meter.now()
+      crashPoint('commit.decided')
       await store.commit(commitBatch.toCommit(now, nonceCleanup(now)))
+      crashPoint('commit.stored')
       metrics.commits += 1
       meter.committed(commitBatch.replyCount(), meter.now() - began)
     } else await store.barrier()
@@ -362,11 +365,13 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
 
   const release = (commitBatch: CommitBatch): void => {
     commitBatch.sendReplies()
+    crashPoint('commit.answered')
     const { transitions, actions } = commitBatch
     if (transitions.length + actions.length > 0) {
       dependencies.logChanges?.(transitions, actions)
     }
     for (const [rail, sent] of commitBatch.instructions) dependencies.rail.send(sent, rail)
+    if (commitBatch.instructions.size > 0) crashPoint('submit.sent')
     if (commitBatch.events.length > 0) dependencies.publish(commitBatch.events)
     if (commitBatch.changedPartners.size + commitBatch.changedEndpoints.size > 0) {
       dependencies.directoryChanged(commitBatch.changedPartners, commitBatch.changedEndpoints)

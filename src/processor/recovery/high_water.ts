@@ -15,6 +15,7 @@ import { readFileSync } from 'node:fs'
 import { open, rename, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { SECOND } from '../../base/clock.js'
+import { crashPoint } from '../../base/crash_point.js'
 import type { Logger } from '../../base/log.js'
 import type { Progress } from '../../store/progress.js'
 
@@ -121,6 +122,7 @@ export function readMarkFile(path: string): string | undefined {
 export async function replaceMarkFile(path: string, text: string): Promise<void> {
   const written = `${path}.new`
   await writeFile(written, text, { mode: 0o600, flush: true })
+  crashPoint('high_water.written')
   await rename(written, path)
   const folder = await open(dirname(path))
   await folder.sync().finally(() => folder.close())

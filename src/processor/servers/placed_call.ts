@@ -6,6 +6,7 @@
  */
 import type { handleUnaryCall, ServiceError } from '@grpc/grpc-js'
 import { isPartnerId } from '../../auth/request_shape.js'
+import { crashPoint } from '../../base/crash_point.js'
 import type { Place } from '../../store/cluster/cluster.js'
 import { grpcError } from './grpc_error.js'
 
@@ -31,6 +32,7 @@ export function placedCall<Request, Response>(
     if (!isPartnerId(partner)) return handler(call, callback)
     placements.place(partner).then(
       (place) => {
+        crashPoint('placement.placed')
         if (place === null) handler(call, callback)
         else callback(notHere(place))
       },

@@ -10,6 +10,7 @@
  * - A failed write stops the cycle: its outcome is unknown, so memory may differ from the file.
  */
 import { instant, type Clock, type Instant } from '../../base/clock.js'
+import { crashPoint } from '../../base/crash_point.js'
 import type { Logger } from '../../base/log.js'
 import type { Random } from '../../base/random.js'
 import type { RailInstruction, RailReport } from '../rail.js'
@@ -128,7 +129,9 @@ export function createCycle(options: CycleOptions): Cycle {
       log.error({ instruction_id: id }, 'the bank moved money for what the journal does not have')
     }
 
+    crashPoint('rail.decided')
     await journal.write(changes)
+    crashPoint('rail.recorded')
 
     rules.committed()
     recordDue(changes.entries)

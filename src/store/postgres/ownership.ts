@@ -16,6 +16,7 @@
  *   in speed. Without such a write, a heartbeat decides: its confirmation proves the ownership.
  */
 import { ANSWER_WITHIN_MS } from '../../base/constants.js'
+import { crashPoint } from '../../base/crash_point.js'
 import type { Bindable } from '../database.js'
 import { Deposed } from '../store.js'
 import { createAnswers, NoAnswer, type Answers } from './answers.js'
@@ -100,6 +101,7 @@ export async function takeOwnership(options: OwnershipOptions): Promise<OwnedCon
     : takeOver(options, options.from))
   if (fault !== null) throw fault as Error
   if (taken === undefined) throw new TakenByAnother('another process has taken over')
+  crashPoint('take_over.taken')
   let owned = taken
 
   const ask = async <Answer>(query: () => Promise<Answer>): Promise<Answer> => {
@@ -158,7 +160,9 @@ export async function takeOwnership(options: OwnershipOptions): Promise<OwnedCon
     fail,
     release: async () => {
       isReleased = true
+      crashPoint('move.drained')
       if (fault === null) await release(connection, owned.epoch).catch(() => undefined)
+      crashPoint('move.released')
     },
   }
 }

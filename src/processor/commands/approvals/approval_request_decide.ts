@@ -6,6 +6,7 @@
  * - The requester cannot approve, but can reject, which withdraws the request.
  * - A request ends when its requester is revoked, rotated or no longer configured.
  */
+import { crashPoint } from '../../../base/crash_point.js'
 import type { ErrorCode } from '../../../base/errors.js'
 import { isReadOnly, type Memory } from '../../cache/memory.js'
 import {
@@ -45,6 +46,7 @@ export function approveRequest(actor: Actor, id: string, links: GuardedLinks): C
       }
       const changed = command.decide(ctx)
       if (!changed.ok) return changed
+      crashPoint('approval.decided')
 
       // From here on it must succeed.
       const approved = stageDecision(ctx, actor, request, 'approved')
