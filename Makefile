@@ -4,7 +4,7 @@ MAKEFLAGS += --no-print-directory
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .PHONY: help setup nats postgres build run restart cluster demo ops audit statement rail-check test check lint format bench fuzz sim model \
-	mutants chaos cluster-chaos powercut failover restore-drill upgrade-drill freeze release load soak spike profile bench-scale bench-shards bench-cluster bench-compare seed settings metrics contract examples openapi collection \
+	mutants chaos crash-points cluster-chaos powercut failover restore-drill upgrade-drill freeze release load soak spike profile bench-scale bench-shards bench-cluster bench-compare seed settings metrics contract examples openapi collection \
 	client clean sbom licenses test-node try-image
 
 INSTALLED := node_modules/.installed
@@ -81,7 +81,7 @@ contract: setup nats build ## test requests generated from the OpenAPI document:
 sim: build ## run the deterministic simulation with faults: make sim, make sim SEED=1 STEPS=1500
 	@node .build/test/simulation/main.js $(call with,SEED,seed) $(call with,RUNS,runs) $(call with,STEPS,steps) $(ARGS)
 
-model: build ## test random intents against the reference model: make model RUNS=5000 SEED=1 ARGS=--rebuilt
+model: build ## test random calls against the reference models: make model RUNS=5000 SEED=1 ARGS="--books --rebuilt"
 	@node .build/test/model/main.js $(call with,RUNS,runs) $(call with,SEED,seed) $(ARGS)
 
 powercut: setup nats build ## test recovery from disk images after power cuts: make powercut IMAGES=200 SEED=1
@@ -98,6 +98,9 @@ upgrade-drill: setup nats postgres build ## replace every process under load of 
 
 chaos: setup nats build ## test kills, frozen processes and a full disk under load: make chaos DURATION=60 SEED=1
 	@node .build/test/crash/chaos.js $(call with,DURATION,duration) $(call with,SEED,seed)
+
+crash-points: setup nats build ## kill a process at each crash point of the code, under load: make crash-points CRASHES=10
+	@CRASHES=$(or $(CRASHES),5) node .build/test/crash/crash_points.test.js
 
 failover: setup nats postgres build ## test kills of a PostgreSQL primary and of the processor under load: make failover ROUNDS=20
 	@node .build/test/failover/main.js $(call with,ROUNDS,rounds) $(call with,SEED,seed)

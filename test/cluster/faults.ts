@@ -1,10 +1,12 @@
 /** The faults of the trial cluster. After each one the cluster recovers by itself. */
 import { credentials } from '@grpc/grpc-js'
+import type { ProtoGrpcType as OperatorProto } from '../../protos/types/operator.js'
 import type { ProtoGrpcType } from '../../protos/types/shards.js'
 import { bearer } from '../../src/base/bearer.js'
 import { contracts } from '../../src/base/protos.js'
 import type { ClusterMember } from '../../src/supervisor/cluster/cluster_file.js'
 import type { TrialCluster } from '../../src/supervisor/cluster/trial_cluster.js'
+import type { CLUSTER_POINTS, CrashPoints } from '../crash/crash_points.js'
 import type { SeededRandom } from '../fuzz/seeded_random.js'
 import { eventually } from '../support/eventually.js'
 import type { Partitions } from './partitions.js'
@@ -13,6 +15,7 @@ export interface FaultContext {
   readonly cluster: TrialCluster
   readonly partitions: Partitions
   readonly random: SeededRandom
+  readonly points: CrashPoints
   readonly operatorToken: string
   /** What must not happen. */
   readonly violations: string[]
@@ -209,6 +212,93 @@ const killDuringMove = (name: string, victim: 'owner' | 'to'): Fault => ({
 })
 const MOVE_LASTS_MS = 1_500
 
+/** A processor ends at a crash point while `act` runs. */
+const crash = (
+  point: string,
+  act: (context: FaultContext) => Promise<boolean>,
+  repeat: (context: FaultContext) => Promise<unknown> = () => Promise.resolve(),
+): Fault => ({
+  kind: 'kill',
+  name: `crash at ${point}`,
+  cause: async (context) => {
+    const { points, violations } = context
+    points.arm(point)
+    const isCaused = await act(context)
+    const isReached = (): boolean => points.isReached(point)
+    if (isCaused) await eventually(point, isReached, TAKEN_WITHIN_MS).catch(() => false)
+    if (!isReached()) {
+      points.disarm(point)
+      if (isCaused) violations.push(`no processor came to ${point}`)
+      return false
+    }
+    await repeat(context)
+    return true
+  },
+})
+
+const beginMove = async (context: FaultContext): Promise<boolean> => {
+  const pair = movable(context)
+  return pair !== undefined && requestMove(context, pair.owner, pair.to.name)
+}
+
+const beginTakeOver = (context: FaultContext): Promise<boolean> => {
+  const waits = targetOf(context) !== undefined
+  return waits ? killed(context, context.random.pick(owners(context))) : Promise.resolve(false)
+}
+
+let partners = 0
+
+/** @returns the refusal; null: it is created */
+const createPartner = (
+  context: FaultContext,
+  owner: ClusterMember,
+  partner_id: string,
+): Promise<string | null> => {
+  const { Operator } = contracts<OperatorProto>().causeway.operator.v1
+  const client = new Operator(owner.address, credentials.createInsecure())
+  const request = { actor: { reason: 'a test of placements' }, partner_id }
+  const options = { deadline: Date.now() + MOVE_WITHIN_MS }
+  return new Promise((resolve) =>
+    client.CreatePartner(request, bearer(context.operatorToken), options, (fault) => {
+      client.close()
+      resolve(fault === null ? null : fault.details)
+    }),
+  )
+}
+
+const beginPlacement = async (context: FaultContext): Promise<boolean> => {
+  const [owner] = owners(context)
+  if (owner === undefined) return false
+  partners += 1
+  await createPartner(context, owner, `placed${partners}`)
+  return true
+}
+
+/** The placement without a partner must not be in the way of the repeated call. */
+const repeatPlacement = async (context: FaultContext): Promise<void> => {
+  const name = `placed${partners}`
+  await eventually(
+    `${name} is created`,
+    async () => {
+      for (const owner of owners(context)) {
+        if ((await createPartner(context, owner, name)) === null) return true
+      }
+      return false
+    },
+    TAKEN_WITHIN_MS,
+  ).catch(() => context.violations.push(`${name} cannot be created after a crash`))
+}
+
+const CRASHES: Readonly<Record<(typeof CLUSTER_POINTS)[number], Fault>> = {
+  'placement.placed': crash('placement.placed', beginPlacement, repeatPlacement),
+  'move.withdrawn': crash('move.withdrawn', beginMove),
+  'move.drained': crash('move.drained', beginMove),
+  'move.released': crash('move.released', beginMove),
+  'take_over.taken': crash('take_over.taken', beginTakeOver),
+  'take_over.loaded': crash('take_over.loaded', beginTakeOver),
+  'take_over.announced': crash('take_over.announced', beginTakeOver),
+}
+
 export const FAULTS: Readonly<Record<string, Fault>> = {
   'kill-owner': kill('an owner', owners),
   'kill-waiting': kill('a waiting processor', (context) =>
@@ -258,6 +348,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   'move-twice': moveOfTwoOperators,
   'kill-owner-moving': killDuringMove('an owner', 'owner'),
   'kill-target-moving': killDuringMove('the next owner', 'to'),
+  ...CRASHES,
 }
 
 /** More often than once in a round. */

@@ -17,6 +17,7 @@ import { connect } from '../../src/client/index.js'
 import { credentialsOf, readSandbox } from '../../src/operations/sandbox.js'
 import { createTrialCluster } from '../../src/supervisor/cluster/trial_cluster.js'
 import { openDataFolder } from '../../src/supervisor/data_folder.js'
+import { prepareCrashPoints } from '../crash/crash_points.js'
 import { openPaymentsOf, undeliveredOf } from '../crash/final_checks.js'
 import { startPayers } from '../crash/payers.js'
 import { createSeededRandom } from '../fuzz/seeded_random.js'
@@ -28,7 +29,7 @@ import { patience } from '../support/patience.js'
 import { noPostgres } from '../support/postgres_server.js'
 import { receiverOf } from '../support/receiver.js'
 import { environmentOf, fastClock } from '../support/supervised_stack.js'
-import { chosen, everyFault, type FaultContext } from './faults.js'
+import { chosen, everyFault } from './faults.js'
 import { startHistory, type History } from './histories.js'
 import { createPacketFilter, enterNamespaces, leaveNamespaces } from './packet_filter.js'
 import { createProxies, type Partitions } from './partitions.js'
@@ -80,6 +81,8 @@ print(
 const partitions = await createPartitions()
 print(`partitions: ${partitions.means}`)
 const dataDir = mkdtempSync(join(tmpdir(), 'causeway-cluster-'))
+const points = prepareCrashPoints(mkdtempSync(join(tmpdir(), 'causeway-points-')))
+process.env['NODE_OPTIONS'] = `${process.env['NODE_OPTIONS'] ?? ''} ${points.nodeOptions}`
 const data = await openDataFolder(dataDir)
 const lines: string[] = []
 const note = (line: string): void => void lines.push(line)
@@ -182,7 +185,7 @@ function alternating(connections: readonly Partner[]): Partner {
 async function injectFaults() {
   const random = randomOf(0)
   const operatorToken = readFileSync(data.file(FILES.operatorToken), 'utf8').trim()
-  const context: FaultContext = { cluster, partitions, random, operatorToken, violations }
+  const context = { cluster, partitions, random, operatorToken, points, violations }
   const caused = createFaultTable()
   const until = performance.now() + seconds * 1_000
   for (let turn = 0; isCalm ? turn < times * faults.length : performance.now() < until; turn++) {

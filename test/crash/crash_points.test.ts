@@ -19,6 +19,7 @@ import { partnerOf } from '../support/partner.js'
 import { startProgram } from '../support/program.js'
 import { receiverOf } from '../support/receiver.js'
 import { startSupervisedStack, type StackProcess } from '../support/supervised_stack.js'
+import { tempFolder } from '../support/temp_folder.js'
 import {
   APPROVAL_POINTS,
   BACKUP_POINTS,
@@ -54,7 +55,7 @@ t.test('every point of the code has a scenario, and no program sets a handler', 
   t.end()
 })
 
-const points = prepareCrashPoints(t)
+const points = prepareCrashPoints(tempFolder(t))
 process.env['NODE_OPTIONS'] = `${process.env['NODE_OPTIONS'] ?? ''} ${points.nodeOptions}`
 const stack = await startSupervisedStack({
   RAIL_DELAY_MS: '50',
@@ -148,7 +149,7 @@ t.test('backups', { skip: sqliteOnly('a copy of its files') }, async (t) => {
 t.test('no payment is lost or doubled, and the audit is clean', async (t) => {
   await payers.stop()
   const { lost, doubled, clean, audit, executions } = await runFinalChecks(
-    ...[stack.dataDir, partner, receiver, payers] as const,
+    ...([stack.dataDir, partner, receiver, payers] as const),
   )
   t.same(lost, [])
   t.same(doubled, [])

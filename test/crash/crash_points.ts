@@ -1,10 +1,8 @@
 /** The crash points of the code, and how a test ends a process at one of them. */
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type { Test } from 'tap'
 import { projectRoot } from '../../src/base/project_root.js'
-import { tempFolder } from '../support/temp_folder.js'
 import type { StackProcess } from '../support/supervised_stack.js'
 
 /** Points that a stack under load reaches by itself, with the process that ends there. */
@@ -36,7 +34,7 @@ export const BACKUP_POINTS = [
   ...['backup.snapshots_taken', 'backup.copied', 'backup.written', 'backup.finished'],
 ] as const
 
-/** Reached in a cluster (crash_points_cluster.test). */
+/** Reached in a cluster (test/cluster/crash_faults). */
 export const CLUSTER_POINTS = [
   ...['placement.placed', 'move.withdrawn', 'move.drained', 'move.released'],
   ...['take_over.taken', 'take_over.loaded', 'take_over.announced'],
@@ -64,18 +62,20 @@ export interface CrashPoints {
   readonly nodeOptions: string
   /** The process that next passes the point `after` more times ends there. */
   arm(point: string, after?: number): void
+  disarm(point: string): void
   /** Whether a process has ended there since. */
   isReached(point: string): boolean
 }
 
-export function prepareCrashPoints(t: Test): CrashPoints {
-  const folder = join(tempFolder(t), 'crash-points')
+/** @param folder for the files of armed points */
+export function prepareCrashPoints(folder: string): CrashPoints {
   mkdirSync(folder, { recursive: true })
   const hook = pathToFileURL(join(projectRoot(), '.build/test/crash/crash_hook.js'))
   hook.searchParams.set('folder', folder)
   return {
     nodeOptions: `--import=${hook.href}`,
     arm: (point, after = 0) => writeFileSync(join(folder, point), String(after)),
+    disarm: (point) => rmSync(join(folder, point), { force: true }),
     isReached: (point) => !existsSync(join(folder, point)),
   }
 }

@@ -5,7 +5,7 @@
  */
 import assert from 'node:assert/strict'
 import { ANSWER_WITHIN_MS } from '../../src/base/constants.js'
-import { MINUTE, plus } from '../../src/base/clock.js'
+import { MINUTE } from '../../src/base/clock.js'
 import { settleEvents } from '../../src/processor/commands/webhook_endpoints/events_settle.js'
 import { applyRailReport } from '../../src/processor/commands/rail_reports/rail_report_apply.js'
 import { checkBalances } from './invariant_checker.js'
@@ -18,15 +18,16 @@ const NONCE_KEPT_MS = 9 * MINUTE
 const LEAP_MS = 5_000
 
 /** A partner's signed call. */
-export function call(simulation: SimulationContext, { command, onAnswer, isBearer }: Call): void {
+export function call(simulation: SimulationContext, { commandAt, onAnswer, isBearer }: Call): void {
   const { processors, trace, seededRandom: random, nonces } = simulation
   const { clock } = processors
   const used = random.once(15) && nonces.length > 0 ? random.pick(nonces) : undefined
   const at = clock.now()
+  const { name } = commandAt(at)
   const nonce = used?.nonce ?? Buffer.from(Array.from({ length: 32 }, () => random.int(256)))
   const check: OnAnswer = (answer, isLate) => {
-    trace.add(`${command.name}: ${answer.ok ? JSON.stringify(answer.view) : answer.code}`)
-    if (answer.ok) trace.count(`accepted: ${command.name}`)
+    trace.add(`${name}: ${answer.ok ? JSON.stringify(answer.view) : answer.code}`)
+    if (answer.ok) trace.count(`accepted: ${name}`)
     if (isLate) trace.count('late answer')
     const isTimeout = !answer.ok && answer.code === 'timeout'
     if (isBearer === true) return onAnswer(answer, isLate)
@@ -38,9 +39,9 @@ export function call(simulation: SimulationContext, { command, onAnswer, isBeare
       assert.ok(!answer.ok, 'a nonce is accepted once')
     }
   }
-  trace.add(`call ${command.name}`)
+  trace.add(`call ${name}`)
   const signedBy = isBearer === true ? null : { keyId: processors.keyId(), nonce }
-  processors.submit(command, check, { deadline: plus(at, ANSWER_WITHIN_MS), signedBy })
+  processors.submit(commandAt, check, { withinMs: ANSWER_WITHIN_MS, signedBy })
 }
 
 /** Delivers a report of the rail. */
@@ -51,14 +52,18 @@ export function receiveReport({ rail, processors, trace, mismatched }: Simulatio
   const onApplied = (): void => {
     if (rail.differs(report)) mismatched.add(report.id)
   }
-  processors.submit(applyRailReport(report, 0), onApplied, { queueKey: 'internal' })
+  processors.submit(() => applyRailReport(report, 0), onApplied, { queueKey: 'internal' })
 }
 
 /** The pool reports delivered events. */
 export function settleDelivered({ bus, processors, trace }: SimulationContext): void {
   const ids = bus.unreported()
   trace.add(`settled: ${ids.length}`)
-  processors.submit(settleEvents(ids), () => bus.reported(ids), { queueKey: 'internal' })
+  processors.submit(
+    () => settleEvents(ids),
+    () => bus.reported(ids),
+    { queueKey: 'internal' },
+  )
 }
 
 /** Runs one pending step of the processor. */

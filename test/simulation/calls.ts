@@ -4,8 +4,6 @@
  * Does not own: the choice of the next call (workload), the record of responses (client_oracle).
  */
 import assert from 'node:assert/strict'
-import type { Instant } from '../../src/base/clock.js'
-import type { Command } from '../../src/processor/cycle/command.js'
 import { cancelIntent } from '../../src/processor/commands/intents/intent_cancel.js'
 import { confirmIntent } from '../../src/processor/commands/intents/intent_confirm.js'
 import { createIntent } from '../../src/processor/commands/intents/intent_create.js'
@@ -29,11 +27,11 @@ import {
   type PayoutRecord,
   type View,
 } from './client_oracle.js'
-import type { OnAnswer } from './processors.js'
+import type { CommandAt, OnAnswer } from './processors.js'
 
 /** A call in flight and the check of its response; none arrives when it is lost. */
 export interface Call {
-  readonly command: Command
+  readonly commandAt: CommandAt
   readonly onAnswer: OnAnswer
   /** By bearer token: without a nonce. */
   readonly isBearer?: boolean
@@ -47,8 +45,8 @@ const AMOUNTS = ['36000', '36000', '100', '4999999', '5000001'] as const
 
 type OnAccepted = (view: View, isLate: boolean) => void
 
-const call = (command: Command, onAccepted: OnAccepted = () => undefined): Call => ({
-  command,
+const call = (commandAt: CommandAt, onAccepted: OnAccepted = () => undefined): Call => ({
+  commandAt,
   onAnswer: (answer, isLate) => {
     if (answer.ok) onAccepted(answer.view as View, isLate)
   },
@@ -77,7 +75,7 @@ export function sendRequest(record: AnyRecord): Call {
     record.kind === 'intent'
       ? createIntent(DEMO, record.request)
       : createPayout(DEMO, record.request)
-  return { command, onAnswer }
+  return { commandAt: () => command, onAnswer }
 }
 
 /** A different request under the key of an accepted one. */
@@ -86,10 +84,13 @@ export function reuseKeyOf(record: AnyRecord): Call {
     record.kind === 'intent'
       ? createIntent(DEMO, { ...record.request, amount_usd_cents: 7 })
       : createPayout(DEMO, { ...record.request, amount: '7' })
-  return { command, onAnswer: (answer) => assert.ok(!answer.ok, 'a key accepts no other request') }
+  return {
+    commandAt: () => command,
+    onAnswer: (answer) => assert.ok(!answer.ok, 'a key accepts no other request'),
+  }
 }
 
-export function scan(record: Accepted<IntentRecord>, random: SeededRandom, now: Instant): Call {
+export function scan(record: Accepted<IntentRecord>, random: SeededRandom): Call {
   const isThai = record.request.corridor === 'th_promptpay'
   const request = {
     intent_id: record.id,
@@ -98,34 +99,34 @@ export function scan(record: Accepted<IntentRecord>, random: SeededRandom, now: 
     duplicate_confirmed: random.once(3),
     local_amount_minor_units: random.pick(AMOUNTS),
   }
-  return call(scanIntent(DEMO, request, now), updateStatus(record))
+  return call((now) => scanIntent(DEMO, request, now), updateStatus(record))
 }
 
-export function confirm(record: Accepted<IntentRecord>, random: SeededRandom, now: Instant): Call {
+export function confirm(record: Accepted<IntentRecord>, random: SeededRandom): Call {
   const isKeyed = !random.once(5)
   const request = {
     intent_id: record.id,
     session_jti: random.pick(record.tokens),
     ...(isKeyed ? { idempotency_key: 'confirm' } : {}),
   }
-  const command = confirmIntent(DEMO, request, now)
+  const commandAt: CommandAt = (now) => confirmIntent(DEMO, request, now)
   const onAccepted = (): void => {
     if (record.status === 'created') recordStatus(record, 'authorized')
   }
-  if (!isKeyed) return call(command, onAccepted)
+  if (!isKeyed) return call(commandAt, onAccepted)
   const onAnswer: OnAnswer = (answer) => {
     if (recordAnswer(record.confirmation, answer) !== null) onAccepted()
   }
-  return { command, onAnswer }
+  return { commandAt, onAnswer }
 }
 
 /** With a key, its response never changes; without one it can, as after a refused recall. */
 export function refund(record: Accepted<IntentRecord>, random: SeededRandom): Call {
   if (record.refund.answer !== null && random.once(2)) {
-    return call(refundIntent(DEMO, record.id, null), updateStatus(record))
+    return call(() => refundIntent(DEMO, record.id, null), updateStatus(record))
   }
   return {
-    command: refundIntent(DEMO, record.id, `refund ${record.id}`),
+    commandAt: () => refundIntent(DEMO, record.id, `refund ${record.id}`),
     onAnswer: (answer) => void recordAnswer(record.refund, answer),
   }
 }
@@ -133,18 +134,21 @@ export function refund(record: Accepted<IntentRecord>, random: SeededRandom): Ca
 export function remint(record: Accepted<IntentRecord>): Call {
   const { partner_user_id, kyc_attestation, sanctions_attestation } = record.request
   const request = { intent_id: record.id, partner_user_id, kyc_attestation, sanctions_attestation }
-  return call(remintSession(DEMO, request), (view) => {
-    record.tokens.push(jtiIn(view['session_token']))
-  })
+  return call(
+    () => remintSession(DEMO, request),
+    (view) => {
+      record.tokens.push(jtiIn(view['session_token']))
+    },
+  )
 }
 
 export const cancel = (record: Accepted<IntentRecord>): Call =>
-  call(cancelIntent(DEMO, record.id), updateStatus(record))
+  call(() => cancelIntent(DEMO, record.id), updateStatus(record))
 
 /** By the partner, or by bearer token. */
 export const read = (record: Accepted<AnyRecord>, random: SeededRandom): Call => ({
   ...call(
-    record.kind === 'intent' ? getIntent(DEMO, record.id) : getPayout(DEMO, record.id),
+    () => (record.kind === 'intent' ? getIntent(DEMO, record.id) : getPayout(DEMO, record.id)),
     updateStatus(record),
   ),
   isBearer: random.once(2),
@@ -152,10 +156,10 @@ export const read = (record: Accepted<AnyRecord>, random: SeededRandom): Call =>
 
 export function review(record: Accepted<PayoutRecord>, random: SeededRandom): Call {
   const decide = random.once(3) ? rejectPayout : approvePayout
-  return call(decide(OPERATOR, record.id), updateStatus(record))
+  return call(() => decide(OPERATOR, record.id), updateStatus(record))
 }
 
 export function settle(payoutId: string, random: SeededRandom): Call {
   const resolution = { outcome: random.pick(['completed', 'failed']), evidence: 'statement' }
-  return call(resolvePayout(OPERATOR, payoutId, resolution))
+  return call(() => resolvePayout(OPERATOR, payoutId, resolution))
 }

@@ -11,9 +11,9 @@ import type { Random } from '../../src/base/random.js'
 import type { Answer } from '../../src/processor/cycle/answer.js'
 import { createTimers, type Timers } from '../../src/processor/background/timers.js'
 import type { SeededRandom } from '../fuzz/seeded_random.js'
-import { BY_TEST, createWorld, DEMO, type Home } from '../support/world.js'
+import { createWorld, type Home } from '../support/world.js'
 import { DISK_FAULT, stallStore, type CommitOutcome, type StallingStore } from './stalling_store.js'
-import type { Processors } from './processors.js'
+import { arrivedWork, type Processors } from './processors.js'
 import { atRest, createScheduler } from './scheduler.js'
 
 const EVERY_EVENT = 100_000
@@ -52,7 +52,7 @@ export async function startProcessor({
   assert.ok(store !== undefined)
   home.teardown(() => store.close()) // Pending steps are not awaited.
 
-  const submit: Processors['submit'] = (command, onAnswer, over = {}) => {
+  const submit: Processors['submit'] = (commandAt, onAnswer, options = {}) => {
     const submittedIn = generation
     inFlight += 1
     const reply = (answer: Answer): void => {
@@ -65,15 +65,14 @@ export async function startProcessor({
         failure ??= error instanceof Error ? error : new Error(String(error))
       }
     }
-    const work = { queueKey: DEMO, command, origin: BY_TEST, deadline: null, signedBy: null }
-    world.submit({ ...work, reply, ...over })
+    world.submit({ ...arrivedWork(commandAt, options, world.clock.now()), reply })
   }
 
   const startTimers = (): Timers =>
     createTimers({
       clock: world.clock,
       store,
-      pipeline: { submit: (work) => submit(work.command, work.reply, work) },
+      pipeline: { submit: (work) => submit(() => work.command, work.reply, work) },
       rail: { up: world.isRailUp },
       memory: world.memory(),
       corruptRows: world.memory().corruptRows,

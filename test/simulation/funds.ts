@@ -30,22 +30,24 @@ const CONVERSIONS = [
 ] as const
 
 export const deposit = (key: string, made: RecordedAnswer): Call => ({
-  command: depositSandboxFunds(DEMO, { currency: 'VND', amount: '50000000', idempotency_key: key }),
+  commandAt: () =>
+    depositSandboxFunds(DEMO, { currency: 'VND', amount: '50000000', idempotency_key: key }),
   onAnswer: (answer) => void recordAnswer(made, answer),
 })
 
 export const save = (accountNumber: string, saved: SavedBeneficiary[]): Call => ({
-  command: createBeneficiary(DEMO, {
-    ...aPayout().beneficiary!,
-    account_number: accountNumber,
-  }),
+  commandAt: () =>
+    createBeneficiary(DEMO, {
+      ...aPayout().beneficiary!,
+      account_number: accountNumber,
+    }),
   onAnswer: (answer) => {
     if (answer.ok) saved.push({ id: String((answer.view as View)['id']), disabled: false })
   },
 })
 
 export const disable = (beneficiary: SavedBeneficiary): Call => ({
-  command: disableBeneficiary(DEMO, beneficiary.id),
+  commandAt: () => disableBeneficiary(DEMO, beneficiary.id),
   onAnswer: (answer) => {
     assert.ok(answer.ok || answer.code === 'timeout', 'a saved beneficiary exists')
     beneficiary.disabled ||= answer.ok
@@ -55,7 +57,8 @@ export const disable = (beneficiary: SavedBeneficiary): Call => ({
 export function requestQuote(random: SeededRandom, quotes: FxQuote[]): Call {
   const [sell, amount, buy] = random.pick(CONVERSIONS)
   return {
-    command: createFxQuote(DEMO, { sell_currency: sell, sell_amount: amount, buy_currency: buy }),
+    commandAt: () =>
+      createFxQuote(DEMO, { sell_currency: sell, sell_amount: amount, buy_currency: buy }),
     onAnswer: (answer) => {
       if (!answer.ok) return
       quotes.push({ id: String((answer.view as View)['id']), conversion: { answer: null } })
@@ -68,7 +71,7 @@ export function convert(quote: FxQuote, random: SeededRandom): Call {
   const isReuse = quote.conversion.answer !== null && random.once(2)
   const key = isReuse ? `again ${quote.id}` : quote.id
   return {
-    command: createFxConversion(DEMO, { quote_id: quote.id, idempotency_key: key }),
+    commandAt: () => createFxConversion(DEMO, { quote_id: quote.id, idempotency_key: key }),
     onAnswer: (answer) => {
       if (isReuse) assert.ok(!answer.ok, 'a quote is converted once')
       else recordAnswer(quote.conversion, answer)

@@ -8,7 +8,7 @@
  * - A process that has ended emits nothing.
  */
 import assert from 'node:assert/strict'
-import type { Clock } from '../../src/base/clock.js'
+import type { Clock, Instant } from '../../src/base/clock.js'
 import { createLog } from '../../src/base/log.js'
 import type { Random } from '../../src/base/random.js'
 import { createTimers, type Timers } from '../../src/processor/background/timers.js'
@@ -37,6 +37,8 @@ export interface OwnerProcess {
   /** The last acknowledged one. */
   ownership(): Ownership
   memory(): Memory
+  /** The moment of decisions. */
+  now(): Instant
   submit(work: Work): void
   /** Stops and releases the lease, so the next candidate takes over at once. */
   release(): void
@@ -197,6 +199,7 @@ export function startOwnerProcess(options: OwnerProcessOptions): OwnerProcess {
     isServing: () => isServing,
     ownership: () => held?.ownership() ?? { epoch: 0, lastBatch: 0 },
     memory: () => memory!,
+    now: () => clock.now(),
     submit: (work) => pipeline?.submit(work),
     release: () => {
       isServing = false

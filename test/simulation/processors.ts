@@ -1,4 +1,5 @@
 /** The processors of a simulation: one that crashes and restarts, or two over one set of books. */
+import { plus, type Instant } from '../../src/base/clock.js'
 import type { KeyId } from '../../src/base/ids.js'
 import type { Answer } from '../../src/processor/cycle/answer.js'
 import type { Command, Work } from '../../src/processor/cycle/command.js'
@@ -6,7 +7,7 @@ import type { Memory } from '../../src/processor/cache/memory.js'
 import type { RailInstruction } from '../../src/rails/rail.js'
 import type { Progress, ProgressQueries } from '../../src/store/progress.js'
 import type { StoredEvent } from '../../src/store/store.js'
-import type { World } from '../support/world.js'
+import { BY_TEST, DEMO, type World } from '../support/world.js'
 import type { Step } from './scheduler.js'
 
 /** Output of the processors to the rail and the bus. */
@@ -18,6 +19,15 @@ export interface Output {
 /** `isLate`: another processor has taken over since and may have answered before. */
 export type OnAnswer = (answer: Answer, isLate: boolean) => void
 
+/** The command of a call that arrives at this moment, by the clock of its processor. */
+export type CommandAt = (now: Instant) => Command
+
+/** What a call has besides its command. */
+export interface CallOptions extends Partial<Pick<Work, 'queueKey' | 'signedBy' | 'origin'>> {
+  /** Counts from its arrival. Absent: it never expires. */
+  readonly withinMs?: number
+}
+
 export interface Processors {
   readonly count: 1 | 2
   readonly clock: World['clock']
@@ -28,7 +38,7 @@ export interface Processors {
   /** Calls without a response. */
   inFlight(): number
   /** A call that no processor serves is not answered. */
-  submit(command: Command, onAnswer: OnAnswer, over?: Partial<Work>): void
+  submit(commandAt: CommandAt, onAnswer: OnAnswer, options?: CallOptions): void
   /** The pending steps. */
   waiting(): readonly Step[]
   /** Whether calls can be answered now. */
@@ -56,4 +66,14 @@ export interface Processors {
   settle(): Promise<void>
   /** Restarts the processor that serves. @returns its memory */
   restart(): Promise<Memory>
+}
+
+/** The work of a call that arrives now. */
+export function arrivedWork(
+  commandAt: CommandAt,
+  { queueKey = DEMO, signedBy = null, origin = BY_TEST, withinMs }: CallOptions,
+  now: Instant,
+): Omit<Work, 'reply'> {
+  const deadline = withinMs === undefined ? null : plus(now, withinMs)
+  return { queueKey, origin, signedBy, deadline, command: commandAt(now) }
 }

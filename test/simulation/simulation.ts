@@ -99,7 +99,6 @@ function normalActions(simulation: SimulationContext, step: number): readonly We
   const { seededRandom: random, processors, rail, bus, workload, swarm } = simulation
   const readsOnly =
     processors.count > 1 && swarm.readsOnly > 0 && Math.floor(step / swarm.readsOnly) % 2 === 1
-  const { clock } = processors
   const waiting = processors.waiting()
   const work = waiting.flatMap((what, place) => (what === 'pause' ? [] : [place]))
   const pause = waiting.indexOf('pause')
@@ -108,12 +107,9 @@ function normalActions(simulation: SimulationContext, step: number): readonly We
     [when(work.length > 0, 30), () => runStep(simulation, random.pick(work))],
     [
       when(!readsOnly && processors.inFlight() < CALLS_MAX, 14),
-      () => call(simulation, workload.next(clock.now())),
+      () => call(simulation, workload.next()),
     ],
-    [
-      when(readsOnly || processors.isContested(), 20),
-      () => call(simulation, workload.nextRead(clock.now())),
-    ],
+    [when(readsOnly || processors.isContested(), 20), () => call(simulation, workload.nextRead())],
     [when(rail.instructions() > 0, 12), () => rail.receive()],
     [when(rail.reports() > 0, 12), () => receiveReport(simulation)],
     [when(bus.inFlight() > 0, 8), () => bus.deliver()],

@@ -19,12 +19,12 @@ import type { Progress } from '../../src/store/progress.js'
 import type { StoredEvent } from '../../src/store/store.js'
 import type { SeededRandom } from '../fuzz/seeded_random.js'
 import { tempFolder } from '../support/temp_folder.js'
-import { BY_TEST, DEMO, simulatedClock, type Home } from '../support/world.js'
+import { simulatedClock, type Home } from '../support/world.js'
 import { CLOCK_SPEED, createBooksNetwork, type WriteOutcome } from './books_network.js'
 import { openBooksServer } from './books_server.js'
 import { startOwnerProcess, type OwnerProcess } from './owner_process.js'
 import type { PlantedFault } from './planted_faults.js'
-import type { Processors } from './processors.js'
+import { arrivedWork, type Processors } from './processors.js'
 import { atRest, createScheduler, type Scheduler, type Step } from './scheduler.js'
 import type { Act } from './swarm.js'
 
@@ -53,7 +53,7 @@ interface Machine {
   process: OwnerProcess
   inFlight: number
   /** Calls that arrived while it is paused. */
-  inbox: Work[]
+  inbox: (() => void)[]
   /** On its own disk. */
   highWater: Omit<Progress, 'booksId'>
 }
@@ -197,9 +197,9 @@ export async function startTwoOwners(options: TwoOwnersOptions): Promise<Process
     if (known.length > 1 && seededRandom.once(isSigned ? 6 : 2)) return seededRandom.pick(known)
     return known.sort((one, other) => epochOf(other) - epochOf(one))[0]
   }
-  const submit: Processors['submit'] = (command, onAnswer, over = {}) => {
-    const isInternal = over.queueKey === 'internal'
-    const machine = machineFor(isInternal, over.signedBy != null)
+  const submit: Processors['submit'] = (commandAt, onAnswer, options = {}) => {
+    const isInternal = options.queueKey === 'internal'
+    const machine = machineFor(isInternal, options.signedBy != null)
     if (machine === undefined || (!isInternal && machine.inFlight >= CALLS_MAX)) return
     const { process } = machine
     const epochAtCall = network.owner.epoch
@@ -218,14 +218,15 @@ export async function startTwoOwners(options: TwoOwnersOptions): Promise<Process
         onViolation(error as Error)
       }
     }
-    const work = { queueKey: DEMO, command, origin: BY_TEST, deadline: null, signedBy: null }
-    if (machine.isPaused) machine.inbox.push({ ...work, reply, ...over })
-    else process.submit({ ...work, reply, ...over })
+    const arrive = (): void =>
+      process.submit({ ...arrivedWork(commandAt, options, process.now()), reply })
+    if (machine.isPaused) machine.inbox.push(arrive)
+    else arrive()
   }
 
   const wake = (machine: Machine): void => {
     machine.isPaused = false
-    for (const work of machine.inbox.splice(0)) machine.process.submit(work)
+    for (const arrive of machine.inbox.splice(0)) arrive()
   }
   /** Mostly the owner's machine. */
   const anyMachine = (): Machine =>
@@ -262,7 +263,7 @@ export async function startTwoOwners(options: TwoOwnersOptions): Promise<Process
 
   await until(() => owner() !== undefined)
   let isSetUp = false
-  submit(ensureDemo(), () => (isSetUp = true))
+  submit(ensureDemo, () => (isSetUp = true))
   await until(() => isSetUp)
   const keyId = [...machines[0]!.process.memory().keys.values()][0]?.id
   const speed = seededRandom.pick([1, CLOCK_SPEED, 1 / CLOCK_SPEED])

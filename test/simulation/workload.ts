@@ -7,7 +7,6 @@
  * - Few users, few amounts and reused keys cause conflicts.
  * - Invalid calls are made too; other tests check their error codes.
  */
-import type { Instant } from '../../src/base/clock.js'
 import type { SeededRandom } from '../fuzz/seeded_random.js'
 import { anIntent, aPayout } from '../support/requests.js'
 import {
@@ -36,9 +35,9 @@ import type {
 } from './client_oracle.js'
 
 export interface Workload extends PartnerMemory {
-  next(now: Instant): Call
+  next(): Call
   /** A read by bearer token, of a recent entity. */
-  nextRead(now: Instant): Call
+  nextRead(): Call
   /** An operator resolves a payment that the rail never finishes. */
   settle(payoutId: string): Call
   readonly resolvedByOperator: ReadonlySet<string>
@@ -103,17 +102,17 @@ export function createWorkload(random: SeededRandom): Workload {
   const forAccepted =
     <RequestRecord extends AnyRecord>(
       records: readonly RequestRecord[],
-      make: (record: Accepted<RequestRecord>, random: SeededRandom, now: Instant) => Call,
+      make: (record: Accepted<RequestRecord>, random: SeededRandom) => Call,
     ) =>
-    (now: Instant): Call => {
+    (): Call => {
       const known = records.filter(
         (record): record is Accepted<RequestRecord> => record.id !== null,
       )
       if (known.length === 0) return beginIntent()
-      return make(random.pick(random.once(5) ? known : known.slice(-RECENT)), random, now)
+      return make(random.pick(random.once(5) ? known : known.slice(-RECENT)), random)
     }
 
-  const kinds: readonly (readonly [weight: number, make: (now: Instant) => Call])[] = [
+  const kinds: readonly (readonly [weight: number, make: () => Call])[] = [
     [10, beginIntent],
     [10, beginPayout],
     [8, repeat],
@@ -138,9 +137,9 @@ export function createWorkload(random: SeededRandom): Workload {
     saved,
     quotes,
     resolvedByOperator,
-    next: (now) => random.pick(drawn)(now),
-    nextRead: (now) => {
-      const call = forAccepted(random.once(2) ? intents : payouts, read)(now)
+    next: () => random.pick(drawn)(),
+    nextRead: () => {
+      const call = forAccepted(random.once(2) ? intents : payouts, read)()
       return call.isBearer === undefined ? call : { ...call, isBearer: true }
     },
     settle: (payoutId) => {
