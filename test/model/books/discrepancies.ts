@@ -16,7 +16,13 @@ export type Report = ReportedMove | { readonly status: 'not_found' | 'refused' }
 export const isMove = (report: Report): report is ReportedMove =>
   report.status === 'executed' || report.status === 'returned'
 
-export const SETTLEMENTS = ['keep', 'undo', 'charge_partner', 'credit_partner', 'write_off'] as const
+export const SETTLEMENTS = [
+  'keep',
+  'undo',
+  'charge_partner',
+  'credit_partner',
+  'write_off',
+] as const
 export type Settlement = (typeof SETTLEMENTS)[number]
 
 export interface ModelDiscrepancy {

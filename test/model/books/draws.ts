@@ -217,7 +217,7 @@ const drawQuote: Kind = ({ random, model }) => {
     learn: ({ id, buy_amount }) => {
       const made = model.quotes.at(-1)!
       made.id = String(id)
-      if (String(made.bought) !== buy_amount) throw new Error(`${id} buys ${String(buy_amount)}`)
+      if (String(made.bought) !== buy_amount) throw new Error(`the quote buys ${String(buy_amount)}`)
     },
   }
 }

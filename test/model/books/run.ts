@@ -139,7 +139,8 @@ function balancesIn(world: World): Map<string, bigint> {
   return found
 }
 
-const sorted = <Value>(map: ReadonlyMap<string, Value>) => [...map].sort(([a], [b]) => (a < b ? -1 : 1))
+const sorted = <Value>(map: ReadonlyMap<string, Value>) =>
+  [...map].sort(([a], [b]) => (a < b ? -1 : 1))
 
 const compareBalances = ({ world, model }: Run): void =>
   assert.deepEqual(sorted(balancesIn(world)), sorted(model.ledger.balances()))
