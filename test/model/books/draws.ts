@@ -3,6 +3,7 @@
  *
  * - Few keys, amounts and operators cause conflicts.
  */
+import assert from 'node:assert/strict'
 import type { CreatePayout__Output as CreatePayout } from '../../../protos/types/causeway/v1/CreatePayout.js'
 import { callerEntry, configuredCaller, createCallers } from '../../../src/auth/callers.js'
 import type { EffectId } from '../../../src/base/ids.js'
@@ -136,7 +137,7 @@ const drawReport = forPayout(({ model, random }, chosen) => {
       ? { status, id, reportId: null, refusal: 'account_closed' }
       : { status: 'not_found', id, reportId: null }
   return {
-    text: `${chosen.number} ${status} ${isMove ? JSON.stringify({ ...move, amount: String(move.amount) }) : ''}`,
+    text: `${chosen.number} ${status} ${isMove ? Object.values(move).join(' ') : ''}`,
     command: applyRailReport(sent, 0),
     expected: () => {
       report(model, chosen, given)
@@ -217,7 +218,7 @@ const drawQuote: Kind = ({ random, model }) => {
     learn: ({ id, buy_amount }) => {
       const made = model.quotes.at(-1)!
       made.id = String(id)
-      if (String(made.bought) !== buy_amount) throw new Error(`the quote buys ${String(buy_amount)}`)
+      assert.equal(buy_amount, String(made.bought), 'the quote buys')
     },
   }
 }

@@ -1,7 +1,7 @@
 /**
  * The model of a tenant's books: what each call must answer and change.
  *
- * - It shares no rule with the product: rates, fees and periods are written down here a second time.
+ * - It shares no rule with the product: rates, fees and periods are written here a second time.
  * - A noun has a file: payouts, conversions, discrepancies, approvals, the ledger.
  */
 import type { ApprovalsModel } from './approvals.js'

@@ -239,11 +239,13 @@ export const WEBHOOKS: readonly Mutant[] = [
     text:
       '    options.deliver(deliveries, stored)\n' +
       '    allStored = stored.then(() => {\n' +
+      "      crashPoint('delivery.stored')\n" +
       '      for (const message of messages) message.ack()',
     replacement:
       '    options.deliver(deliveries, stored)\n' +
       '    for (const message of messages) message.ack()\n' +
-      '    allStored = stored.then(() => {',
+      '    allStored = stored.then(() => {\n' +
+      "      crashPoint('delivery.stored')",
     test: 'test/webhook/event_consumer',
   },
   {
