@@ -1,8 +1,8 @@
 /**
  * Names the points between two steps of which a crash must lose nothing.
  *
- * - No program of the service sets a handler, so a point is one comparison. Only tests load one into
- *   the process that they end there (test/crash/crash_hook).
+ * - No program of the service sets a handler, so a point is one comparison. Only tests load one
+ *   into the process that they end there (test/crash/crash_hook).
  * - A test lists the points from the code, so a new one needs a scenario.
  */
 let reached: ((name: string) => void) | undefined

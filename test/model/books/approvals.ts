@@ -17,7 +17,7 @@ export interface ModelRequest {
   readonly change: Change
   readonly by: string
   readonly at: number
-  /** Of the product. */
+  /** The id that the product has chosen. */
   readonly id: string
   status: 'pending' | 'approved' | 'rejected'
 }

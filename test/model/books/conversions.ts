@@ -2,7 +2,7 @@
 import type { BooksModel, Change, Code } from './model.js'
 
 const QUOTE_MS = 60_000
-/** Of the world of this model. */
+/** The world of this model has this spread. */
 export const SPREAD_BPS = 100n
 /** Units of each currency for a dollar, and its digits. */
 const UNITS: Readonly<Record<string, bigint>> = { USD: 1n, THB: 36n, VND: 26_500n }
@@ -17,7 +17,7 @@ export interface QuoteRequest {
 export interface ModelQuote extends QuoteRequest {
   readonly bought: bigint
   readonly expiresAt: number
-  /** Of the product. */
+  /** The id that the product has chosen. */
   id: string
   /** The key of its conversion. */
   key: string | null

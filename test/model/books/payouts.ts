@@ -17,7 +17,7 @@ export interface ModelPayout {
   id: string
   state: 'created' | 'processing' | 'completed' | 'failed' | 'reversed'
   isSubmitted: boolean
-  /** Of the execution that the rail has reported. */
+  /** The rail's id of the execution. */
   transaction: string | null
 }
 
@@ -66,7 +66,7 @@ const fail = (model: BooksModel, payout: ModelPayout): void => {
   enter(model, payout, 'failed')
 }
 
-/** Fees are given back, as the route says. */
+/** The route refunds its fees. */
 const reverse = (model: BooksModel, payout: ModelPayout): void => {
   model.ledger.move(CURRENCY, 'rail_clearing', 'prefund', payout.amount)
   model.ledger.move(CURRENCY, 'fees', 'prefund', payout.fee)
