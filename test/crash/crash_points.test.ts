@@ -4,7 +4,8 @@
  *
  * - The list of points is made from the code: a new one fails the first test until it has a
  *   scenario.
- * - `CRASHES=10` ends a process at each point 10 times, each time after more passes (default: 1).
+ * - `CRASHES=10` ends a process at each point 10 times, each time after more passes. Without it once,
+ *   and approvals are interrupted at their own point only.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -33,7 +34,7 @@ import { runFinalChecks } from './final_checks.js'
 import { startPayers } from './payers.js'
 
 const TIMES = Number(process.env['CRASHES'] ?? 1)
-const PAYERS = 3
+const PAYERS = 2
 const REACHED_WITHIN_MS = 60_000
 /** Minor units; no other deposit has this amount. */
 const DEPOSIT = 100_001
@@ -120,7 +121,7 @@ for (const point of APPROVAL_POINTS) {
 }
 
 t.test('approvals while the processor ends at its commits', async (t) => {
-  for (const point of ['commit.decided', 'commit.stored']) {
+  for (const point of TIMES > 1 ? ['commit.decided', 'commit.stored'] : []) {
     const approving = approveDeposit()
     await crashAt(point, 'processor', 3)
     await approving
