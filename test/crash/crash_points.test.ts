@@ -4,8 +4,8 @@
  *
  * - The list of points is made from the code: a new one fails the first test until it has a
  *   scenario.
- * - `CRASHES=10` ends a process at each point 10 times, each time after more passes. Without it once,
- *   and approvals are interrupted at their own point only.
+ * - `CRASHES=10` ends a process at each point 10 times, each time after more passes. Without it
+ *   each point has one crash, and approvals are interrupted at their own point only.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
