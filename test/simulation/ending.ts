@@ -24,6 +24,7 @@ import type { SimulationContext } from './simulation_context.js'
 
 /** After this time an operator resolves a payment without an outcome. */
 const RESOLVED_AFTER_MS = 2 * DAY
+const ANSWERED_MS = 1_000
 const ROUNDS_MAX = 2_000
 
 /** Runs with a working rail and bus until every entity is final. */
@@ -38,8 +39,10 @@ export async function runToEnd(simulation: SimulationContext): Promise<void> {
   for (let round = 0; round < ROUNDS_MAX; round++) {
     await runPending(simulation)
     const next = Math.min(rail.nextDueAt() ?? Infinity, (await checker.nextDueAt()) ?? Infinity)
-    if (next === Infinity) return
-    passTime(simulation, Math.max(0, next - clock.now()))
+    // A report that is not answered waits for a commit, which ends when time passes.
+    const isReported = bus.unreported().length === 0
+    if (next === Infinity && isReported) return
+    passTime(simulation, isReported ? Math.max(0, next - clock.now()) : ANSWERED_MS)
     if (clock.now() > resolveAfter) await resolveOpenPayouts(simulation)
     rail.work()
     const pause = processors.waiting().indexOf('pause')
@@ -51,14 +54,17 @@ export async function runToEnd(simulation: SimulationContext): Promise<void> {
 /** Runs until no step is pending at this time. */
 async function runPending(simulation: SimulationContext): Promise<void> {
   const { rail, bus, processors } = simulation
+  let reported = ''
   for (;;) {
     const place = processors.waiting().findIndex((what) => what !== 'pause')
     if (place >= 0) await runStep(simulation, place)
     else if (rail.instructions() > 0) rail.receive()
     else if (rail.reports() > 0) receiveReport(simulation)
     else if (bus.inFlight() > 0) bus.deliver()
-    else if (bus.unreported().length > 0) settleDelivered(simulation)
-    else return
+    else if (bus.unreported().length > 0 && reported !== bus.unreported().join()) {
+      reported = bus.unreported().join()
+      settleDelivered(simulation)
+    } else return
   }
 }
 

@@ -5,6 +5,7 @@
  * Together they must cover every kind of fault.
  */
 import t from 'tap'
+import { FAILED_SEEDS } from './failed_seeds.js'
 import { simulateSeeds, simulateSeed } from './seeds.js'
 
 const FIRST = 20_261_203
@@ -47,6 +48,14 @@ t.test('fixed seeds pass and cover every fault', async (t) => {
   })
   t.not(counts, null, lines.join('\n'))
   for (const what of REQUIRED) t.ok((counts?.get(what) ?? 0) > 0, what)
+})
+
+t.test('seeds that failed once pass', async (t) => {
+  for (const { seed, steps } of FAILED_SEEDS) {
+    const lines: string[] = []
+    const onLine = (line: string): void => void lines.push(line)
+    t.not(await simulateSeeds({ first: seed, runs: 1, steps, onLine }), null, lines.join('\n'))
+  }
 })
 
 for (const owners of [1, 2] as const) {
