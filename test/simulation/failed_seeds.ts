@@ -1,6 +1,6 @@
 /**
- * Seeds of the books' simulation that failed once. A change of the simulation makes another run of a
- * seed, so a fault of the product also gets a test of its own.
+ * Seeds of the books' simulation that failed once. A change of the simulation makes another run of
+ * a seed, so a fault of the product also gets a test of its own.
  */
 export const FAILED_SEEDS = [
   // The day of a limit was loaded by another clock than that of the deciding processor.

@@ -112,6 +112,12 @@ export function createWorkload(random: SeededRandom): Workload {
       return make(random.pick(random.once(5) ? known : known.slice(-RECENT)), random)
     }
 
+  /** Mostly of a captured intent, which alone is recalled. */
+  const refundAny = (): Call => {
+    const captured = intents.filter(({ status }) => status === 'captured')
+    return forAccepted(captured.length > 0 && !random.once(4) ? captured : intents, refund)()
+  }
+
   const kinds: readonly (readonly [weight: number, make: () => Call])[] = [
     [10, beginIntent],
     [10, beginPayout],
@@ -120,7 +126,7 @@ export function createWorkload(random: SeededRandom): Workload {
     [16, forAccepted(intents, confirm)],
     [3, forAccepted(intents, cancel)],
     [3, forAccepted(intents, remint)],
-    [6, forAccepted(intents, refund)],
+    [6, refundAny],
     [4, forAccepted(intents, read)],
     [4, forAccepted(payouts, read)],
     [4, forAccepted(payouts, review)],
