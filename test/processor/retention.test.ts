@@ -17,7 +17,6 @@ import { expireRows } from '../../src/processor/commands/retention/rows_expire.j
 import { listEventRecords, listEvents } from '../../src/processor/queries/event_list.js'
 import { answer, type Answer } from '../../src/processor/cycle/answer.js'
 import { FILES } from '../../src/base/subjects.js'
-import { openDatabase } from '../../src/store/sqlite/database.js'
 import { rawBooks, sqliteOnly } from '../support/books.js'
 import { eventually } from '../support/eventually.js'
 import { anIntent, aPayout } from '../support/requests.js'
@@ -215,7 +214,7 @@ void t.test(
       for (const sql of damages) {
         const copy = tempFolder(t)
         await raw.run('VACUUM INTO ?', [join(copy, FILES.processorDatabase)])
-        const damaged = await openDatabase(join(copy, FILES.processorDatabase))
+        const damaged = await rawBooks(copy)
         await damaged.exec(sql)
         await damaged.close()
         t.equal(await brokenIn(world, copy), name, sql)
