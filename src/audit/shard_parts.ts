@@ -1,9 +1,10 @@
 /**
  * The parts of the rail's log and of the webhook pools that belong to one shard.
  *
- * - An instruction belongs to the shard that it names. Without a name it is older than the cluster
- *   and belongs to the shard of its payment. Restored shards that both lack an execution both have
- *   it as an orphan, so it is in the parts of both.
+ * - An instruction belongs to the shard of its payment, which may have moved since. Without a
+ *   payment it belongs to the shard that it names. Without a name it is older than the cluster.
+ * - Restored shards that both lack an execution both have it as an orphan, so it is in the parts of
+ *   both.
  * - An event belongs to the shard that has its partner.
  */
 import { copyFileSync } from 'node:fs'
@@ -12,10 +13,11 @@ import { FILES } from '../base/subjects.js'
 import { openDatabase } from '../store/sqlite/database.js'
 import type { Database } from '../store/database.js'
 
-const OF_SHARD = `SELECT id FROM instructions i WHERE shard = ?
+const OF_SHARD = `SELECT id FROM instructions i WHERE
+  (shard = ? AND NOT EXISTS (SELECT 1 FROM books.moved_payments x WHERE x.id = i.id))
   OR EXISTS (SELECT 1 FROM books.orphan_executions x WHERE x.instruction = i.id)
-  OR (shard IS NULL AND (EXISTS (SELECT 1 FROM books.payouts x WHERE x.id = i.id)
-    OR EXISTS (SELECT 1 FROM books.intents x WHERE x.id = i.id)))`
+  OR EXISTS (SELECT 1 FROM books.payouts x WHERE x.id = i.id)
+  OR EXISTS (SELECT 1 FROM books.intents x WHERE x.id = i.id)`
 
 /** @param folder contains the shard's books; the part is written to it */
 export async function writeRailPart(rail: string, folder: string, shard: string): Promise<void> {

@@ -98,6 +98,7 @@ const TABLES = `
   CREATE TABLE owners (shard TEXT PRIMARY KEY, epoch INTEGER NOT NULL);
   CREATE TABLE partners (shard TEXT NOT NULL, partner TEXT NOT NULL);
   CREATE TABLE ids (shard TEXT NOT NULL, kind TEXT NOT NULL, id TEXT NOT NULL);
+  CREATE TABLE moved (shard TEXT NOT NULL, id TEXT NOT NULL);
   CREATE TABLE payments (shard TEXT NOT NULL, id TEXT NOT NULL, instruction TEXT NOT NULL,
     state TEXT NOT NULL, currency TEXT, amount INTEGER, rail TEXT NOT NULL);
   CREATE TABLE accounted (id TEXT PRIMARY KEY) WITHOUT ROWID;
@@ -163,7 +164,8 @@ const ACCOUNTED = `
   UNION SELECT id FROM shard.intents WHERE NOT json_valid(context)`
 const AUDITED = `
   SELECT ?1, currency, sum(executions), sum(executions * amount)
-    FROM part.instructions WHERE received_at < ?2 AND coalesce(shard, ?1) = ?1
+    FROM part.instructions WHERE received_at < ?2
+      AND (coalesce(shard, ?1) = ?1 OR id IN (SELECT id FROM payments WHERE shard = ?1))
     GROUP BY currency`
 
 async function addShard(
@@ -177,6 +179,7 @@ async function addShard(
   await insert('owners', 'SELECT ?1, epoch FROM shard.owner')
   await insert('partners', 'SELECT ?1, id FROM shard.partners')
   for (const table of WITH_IDS) await insert('ids', `SELECT ?1, '${table}', id FROM shard.${table}`)
+  await insert('moved', 'SELECT ?1, id FROM shard.moved_payments')
   await insert('payments', PAYMENTS)
   await database.run(`INSERT OR IGNORE INTO accounted ${ACCOUNTED}`)
   await database.exec('DETACH DATABASE shard')

@@ -152,6 +152,8 @@ export const RPC_ACCESS = {
     Create: OPERATE,
     Move: DECIDE,
     SkipSetting: DECIDE,
+    MovePartner: DECIDE,
+    ShowPartner: READ,
   },
   'causeway.operator.v1.Recovery': {
     Show: READ,

@@ -63,6 +63,7 @@ import { restore } from './restore.js'
 import { routesList, routesSet } from './routes.js'
 import { settingsSkip, shardCreate, shardList, shardMove } from './shard_commands.js'
 import { sign } from './sign.js'
+import { partnerMove } from './partner_move.js'
 import { partnerStatement } from './statement_command.js'
 import { submissionsList, submissionsPause, submissionsResume } from './submissions.js'
 import { storeCopy } from './store.js'
@@ -90,6 +91,7 @@ export const COMMANDS: readonly AnyCommand[] = [
   partnerCorridors,
   partnerRateLimit,
   partnerStatement,
+  partnerMove,
   keyIssue,
   keyList,
   keyRevoke,

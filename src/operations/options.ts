@@ -53,8 +53,11 @@ export const OPTIONS = {
   from: { value: 'DAY', about: 'first day of the period' },
   to: {
     value: 'DAY|NAME',
-    about: 'of a period: the first day after it; of a move: the processor that takes the shard',
+    about:
+      'of a period: the first day after it; of a move: the processor that takes the shard, ' +
+      'or the shard that takes the partner',
   },
+  check: { about: 'only tell what would be done, and what prevents it' },
   out: { value: 'FILE', about: 'write the lines to this file' },
   statement: { value: 'FILE', about: "the rail's statement since the copy was made" },
   incomplete: { about: 'release in spite of a statement that cannot be right' },

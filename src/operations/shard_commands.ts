@@ -22,7 +22,7 @@ const LOOK_EVERY_MS = 250
 type ShardsClient = Calls<ShardsDefinition>
 
 /** Every processor that answers can list all shards. */
-function knownAddresses({ access }: Context): readonly string[] {
+export function knownAddresses({ access }: Context): readonly string[] {
   if (access.shards === undefined) return [access.address]
   const found = [...access.shards.reached.values()]
   if (found.length === 0) throw new CommandFault('No processor of PROCESSORS answers.')
@@ -32,7 +32,7 @@ function knownAddresses({ access }: Context): readonly string[] {
 const connectShards = ({ access, clock }: Context, address: string): ShardsClient =>
   callsToOne(contracts<ShardsProto>().causeway.operator.v1.Shards, { ...access, address }, clock)
 
-async function withShards<T>(
+export async function withShards<T>(
   context: Context,
   run: (shards: ShardsClient) => Promise<T>,
   address?: string,

@@ -11,6 +11,7 @@ import type { Settings } from '../base/settings.js'
 import { createKeyExpiry } from './background/key_expiry.js'
 import { createKeyIndexMoves } from './background/key_index_moves.js'
 import type { LateRelay } from './background/late_relay.js'
+import type { MovedReports } from './background/moved_reports.js'
 import { createOpenWorkMonitor, type OpenWorkMonitor } from './background/open_work_monitor.js'
 import { compareUnsubmitted } from './background/orphan_comparison.js'
 import { createOrphanInquiries } from './background/orphan_inquiries.js'
@@ -37,6 +38,8 @@ export interface BackgroundWorkOptions {
   readonly rail: RailLinks
   readonly relay: LateRelay
   readonly member: Member | undefined
+  /** Undefined without a cluster. */
+  readonly movedReports: MovedReports | undefined
   /** A setting for all shards cannot be applied, or can again. */
   readonly onSettingsFault: () => void
   /** The rails change that the file does not name and that have open payments. */
@@ -63,6 +66,7 @@ export interface BackgroundWork {
 
 export function createBackgroundWork(options: BackgroundWorkOptions): BackgroundWork {
   const { settings, clock, recovery, memory, pipeline, rail, relay, member, log } = options
+  const { movedReports } = options
   const { store } = recovery
   const { lists } = store
   const timers = createTimers({
@@ -104,6 +108,7 @@ export function createBackgroundWork(options: BackgroundWorkOptions): Background
     keyIndexMoves.start()
     retention.start()
     orphanInquiries.start()
+    movedReports?.start()
   }
 
   return {
@@ -126,6 +131,7 @@ export function createBackgroundWork(options: BackgroundWorkOptions): Background
       orphanInquiries.stop()
       await retention.stop()
       await timers.stop()
+      await movedReports?.stop()
       await sharedSettings?.stop()
       await stuckPaymentMonitor.stop()
       await openWork.stop()

@@ -29,12 +29,14 @@ import { openTracer } from '../tracing/tracer.js'
 import { createChangeLog } from './background/change_log.js'
 import { createLateRelay } from './background/late_relay.js'
 import { measuredRails } from './background/measured_rails.js'
+import { createMovedReports } from './background/moved_reports.js'
 import { createRailLinks } from './background/rail_links.js'
 import { createBackgroundWork } from './background_work.js'
 import { isReadOnly } from './cache/memory.js'
 import { railOf, routesNotCarried } from './changes/payment_rail.js'
 import type { Member } from './cluster/member.js'
 import { registerShardMetrics } from './cluster/metrics.js'
+import { checkPartnerMove } from './cluster/partner_move_check.js'
 import { applyRailReport } from './commands/rail_reports/rail_report_apply.js'
 import { createBooksClock } from './cycle/books_clock.js'
 import { internalWork } from './cycle/command.js'
@@ -44,7 +46,7 @@ import { createScreenedPipeline } from './cycle/screened_pipeline.js'
 import { loadBooks } from './loaded_books.js'
 import { createPipelineMeter, createScreeningMeter, registerMetrics } from './metrics.js'
 import { connectToRail, createOutsideMarks, openRecovery, shardAtRail } from './outside_marks.js'
-import { advertisedAddress, openOwnedBooks, shardInfoOf } from './owned_books.js'
+import { advertisedAddress, openOwnedBooks, shardInfoOf, timelines } from './owned_books.js'
 import { createPaymentCounters } from './payment_metrics.js'
 import { createQueryRunner } from './queries/query.js'
 import { ownerOf, readinessOf, readyInfo, type ReadinessSources } from './readiness.js'
@@ -162,10 +164,19 @@ const front =
 store.onFailure((error) => exit('the store failed', error))
 member?.onFailure((error) => exit('the cluster failed', error))
 await recovery.enter(pipeline, memory)
-rail.onReport((reports, name, finalityWindowMs) => {
+const movedReports =
+  member &&
+  (await createMovedReports({
+    ...{ shard: member.shard, stored: member.reports, memory, pipeline, rail, log },
+  }))
+const { shard: ownShard } = shardAtRail(owned)
+rail.onReport((all, name, finalityWindowMs) => {
   if (isReadOnly(memory)) return // unacknowledged reports come again with the next link
+  const reports = movedReports?.forwarded(all, name, finalityWindowMs) ?? all
   for (const report of reports) {
-    pipeline.submit(internalWork(applyRailReport(report, finalityWindowMs, name), 'rail'))
+    const isForeign = (report.shard ?? ownShard) !== ownShard
+    const command = applyRailReport(report, finalityWindowMs, name, isForeign)
+    pipeline.submit(internalWork(command, 'rail'))
   }
 })
 await recovery.checkSources()
@@ -173,6 +184,7 @@ await recovery.checkSources()
 // Background work.
 const work = createBackgroundWork({
   ...{ settings, clock, recovery, memory, pipeline, rail, relay, member, log },
+  movedReports,
   onSettingsFault: setServing,
   onUnnamedRails: reportState,
   isStopping: () => !serving,
@@ -198,7 +210,13 @@ const links: ServerLinks = {
   released: () => recovery.released(),
   placements: member,
   progress: settings.STORE_URL === '' ? undefined : marks.gateways,
-  shards: member?.cluster,
+  shards: member && {
+    ...member.cluster,
+    checkPartnerMove: (move) =>
+      checkPartnerMove(move, {
+        ...{ url: settings.STORE_URL, timelines: timelines(settings), masters, random },
+      }),
+  },
   systemState: () => systemState({ settings, version, startedAt, shard: member?.shard ?? '' }),
 }
 await mustSucceed('the settings for all shards are not applied', async () =>
@@ -257,10 +275,10 @@ own.stopsBy(async () => {
 
 // From here on it serves.
 recovery.serving(() => child.stop('recovery mode starts or ends'))
-member?.onMove((to) => {
+member?.onMove((reason) => {
   directory.withdraw()
   crashPoint('move.withdrawn')
-  child.stop(`the shard moves to ${to}`, EXIT_DEPOSED)
+  child.stop(reason, EXIT_DEPOSED)
 })
 if (member !== undefined) await mustSucceed('the shard is not served', () => announce(member))
 isAnnounced = true

@@ -68,7 +68,10 @@ function recoveryCause(settings: Settings, books: Store, restoredFile: string): 
 }
 
 /** As the rail names these books. */
-export const shardAtRail = ({ settings, member }: Pick<Books, 'settings' | 'member'>) =>
+export const shardAtRail = ({
+  settings,
+  member,
+}: Pick<Books, 'settings' | 'member'>): { readonly shard?: string } =>
   settings.STORE_URL === '' ? {} : { shard: member?.shard ?? settings.SHARD }
 
 /** A rail is used once its newest instruction is in the books. */

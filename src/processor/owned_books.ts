@@ -122,6 +122,7 @@ async function openShard(opening: Opening): Promise<OwnedBooks> {
   })
   server?.close()
   const { epoch } = books.marks.progress()
+  await cluster.shareSalt(shard, epoch) // before the first commit
   const member = await createMember({ cluster, shard, epoch, elapsed, pause: systemPause, log })
   return { masters: await masterKeysOf(opening, books), books, member }
 }
@@ -130,7 +131,7 @@ function isSyncRequired({ STORE_SYNC: sync, STORE_URL: url }: Settings): boolean
   return sync === 'required' || (sync === 'auto' && !isLocalStore(url))
 }
 
-function timelines(settings: Settings): Timelines {
+export function timelines(settings: Settings): Timelines {
   return timelinesIn(
     dataFile(settings, FILES.timeline),
     settings.RECOVERY === 'yes' || existsSync(dataFile(settings, FILES.restored)),

@@ -8,7 +8,8 @@
  * - Instructions sent while the link is down, or beyond INSTRUCTIONS_WAITING_MAX behind a slow
  *   rail, are dropped: the processor inquires about them later.
  * - In a cluster a link names its shard. A report about an instruction of another shard is dropped
- *   and not acknowledged: the rail sends it again to a link of that shard.
+ *   and not acknowledged: the rail sends it again to a link of that shard. An answer is not: the
+ *   payment may have moved here.
  * - The link is up only after the rail has described itself (a report cannot be judged without its
  *   finality window) and `admit` has accepted it.
  * - A rail that answers pings can hang all the same: Describe has a deadline, and a link that
@@ -258,7 +259,8 @@ export function connectRail(connection: RailConnection): ConnectedRail {
   }
 
   function isOwn(report: RailReport): boolean {
-    return report.shard === undefined || report.shard === shard
+    const { shard: sender = shard, reportId } = report
+    return sender === shard || reportId === null
   }
 
   function close(): Promise<void> {

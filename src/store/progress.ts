@@ -34,7 +34,10 @@ export interface ProgressQueries {
   progress(): Progress
   /** Also true when it is not newer than events that were deleted when their retention ended. */
   hasEvent(id: string): Promise<boolean>
-  /** True when these books have submitted it, or its row is corrupt. */
+  /**
+   * True when these books have submitted it, also when it has moved to another shard since, or its
+   * row is corrupt.
+   */
   hasInstruction(id: string): Promise<boolean>
   /** The newest event, null when there is none. */
   newestEvent(): Promise<{ readonly id: string; readonly createdAt: number } | null>
@@ -58,7 +61,8 @@ const submitted = (d: Dialect): string => `CASE WHEN ${d.isJson('context')}
   THEN ${d.text('context', 'handedOverAt')} IS NOT NULL ELSE true END`
 const instruction = (d: Dialect): string =>
   `SELECT 1 FROM payouts WHERE id = ?1 AND ${submitted(d)}
-  UNION ALL SELECT 1 FROM intents WHERE id = ?1 AND ${submitted(d)}`
+  UNION ALL SELECT 1 FROM intents WHERE id = ?1 AND ${submitted(d)}
+  UNION ALL SELECT 1 FROM moved_payments WHERE id = ?1`
 /** When the newest row of a table was submitted, found in the order of an index. */
 const newestSubmission = (d: Dialect, table: string, order: string): string =>
   `SELECT ${d.integer('context', 'handedOverAt')} AS at FROM ${table}

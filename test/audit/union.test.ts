@@ -30,7 +30,8 @@ const SECOND_SHARD = `
   ${EMPTIED.map((table) => `DELETE FROM ${table};`).join(' ')}
   DELETE FROM payouts WHERE id <> '${completed}';
   UPDATE payouts SET id = '${SECOND}', tenant = 'acme_sandbox';
-  UPDATE partners SET id = 'acme'`
+  UPDATE partners SET id = 'acme';
+  INSERT INTO moved_payments VALUES ('${reversed}', 'demo')`
 /** One instruction is older than the cluster. */
 const BOTH_SHARDS = `
   UPDATE instructions SET shard = 'books_1' WHERE id <> '${reversed}';
@@ -119,7 +120,7 @@ void t.test('intact shards are clean', async (t) => {
     report.checks.every(({ rows }) => rows > 0),
     'each check has rows',
   )
-  t.match(unionConclusion(report), /^union clean: 8 checks over \d+ rows$/)
+  t.match(unionConclusion(report), /^union clean: 9 checks over \d+ rows$/)
   for (const [file, table, own] of [
     ['rail.db', 'instructions', SECOND],
     ['webhooks.db', 'events', 'evt_second'],
@@ -238,6 +239,10 @@ const CORRUPTIONS: Readonly<Record<string, Planted>> = {
     plant: { books_2: 'DELETE FROM payouts' },
     ...{ breaks: ARE_PAYMENTS, of: 'VND' },
   },
+  'a payment that has left a shard is in no other one': {
+    plant: { books_1: `INSERT INTO moved_payments VALUES ('pout_lost', 'acme')` },
+    ...{ breaks: 'moved_payments_are_elsewhere', of: 'pout_lost' },
+  },
   'a pool has an event of an unknown partner': {
     plant: { pool: `UPDATE events SET tenant = 'nobody_sandbox' WHERE id = 'evt_second'` },
     ...{ breaks: 'pool_events_have_a_partner', of: 'evt_second' },
@@ -257,6 +262,19 @@ for (const [what, { breaks, of, ...given }] of Object.entries(CORRUPTIONS)) {
 
 const brokenBy = ({ broken }: UnionReport, check: string) =>
   broken.find(({ name }) => name === check)
+
+void t.test('an instruction of a payment that has moved belongs to its new shard', async (t) => {
+  const { report, folder } = await unionOf(t, {
+    plant: {
+      rail: `UPDATE instructions SET shard = 'books_1' WHERE id = '${SECOND}'`,
+      books_1: `INSERT INTO moved_payments VALUES ('${SECOND}', 'acme')`,
+    },
+  })
+  t.same(report.broken, [])
+  const part = await openDatabase(join(folder, 'books_2', 'rail.db'), { readOnly: true })
+  t.same(await part.all('SELECT id FROM instructions'), [{ id: SECOND }])
+  await part.close()
+})
 
 void t.test('every check has a corruption', (t) => {
   const found = new Set(Object.values(CORRUPTIONS).map(({ breaks }) => breaks))

@@ -81,6 +81,10 @@ const adminOf = (cluster: TestCluster, names: readonly string[]): ShardAdmin => 
   appendSetting: cluster.settings.appendSetting,
   newestSettings: cluster.settings.newestSettings,
   skipSetting: cluster.settings.skipSetting,
+  partnerPlace: () => Promise.resolve(undefined),
+  requestPartnerMove: () => Promise.resolve(false),
+  checkPartnerMove: () =>
+    Promise.resolve({ obstacle: null, size: { payments: 0, entries: 0, events: 0 } }),
   addShard: () => Promise.resolve(true),
   requestMove: () => Promise.resolve(true),
   standbyLag: () => Promise.resolve(null),

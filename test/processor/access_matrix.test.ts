@@ -35,7 +35,7 @@ const READ = `
   Reconciliation/Movements Reconciliation/MovementsOf Reconciliation/Conclude
   Recovery/Show Recovery/CheckStatement Recovery/ListOrphans Recovery/NoteBackup
   Recovery/ListHeldIntents
-  Callers/Identify Callers/List Approvals/List Shards/Show Shards/List
+  Callers/Identify Callers/List Approvals/List Shards/Show Shards/List Shards/ShowPartner
   WebhookAdmin/Status WebhookAdmin/ListEndpoints WebhookAdmin/ListDead WebhookAdmin/ListPoison`
 const ALLOWED: Readonly<Record<string, string>> = {
   gateway: 'CommandStream/Open Directory/WatchPartners',
@@ -67,7 +67,8 @@ const ALLOWED: Readonly<Record<string, string>> = {
     Operator/ResolveIntent Operator/ReverseIntent
     Operator/ResolveDiscrepancy Recovery/AddOrphans Recovery/Release Recovery/ResolveOrphan
     Recovery/ApproveIntent Recovery/RejectIntent
-    Shards/Move Shards/SkipSetting Callers/Create Callers/Rotate Callers/Revoke Approvals/Approve
+    Shards/Move Shards/MovePartner Shards/SkipSetting Callers/Create Callers/Rotate
+    Callers/Revoke Approvals/Approve
     Approvals/Reject`,
 }
 const KINDS = Object.keys(ALLOWED)

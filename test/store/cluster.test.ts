@@ -487,7 +487,7 @@ void t.test(
     }
     const member = await createMember({ cluster, shard, epoch: 1, elapsed: () => now, pause, log })
     let movedTo: string | undefined
-    member.onMove((to) => (movedTo = to))
+    member.onMove((reason) => (movedTo = reason))
     await member.serve('one:1', false, () => gateways)
     const severalLooks = async (): Promise<void> => {
       const before = looks
@@ -514,7 +514,7 @@ void t.test(
     t.equal(movedTo, undefined, 'the time begins again')
 
     now += GIVE_UP_AFTER_MS
-    await eventually('the owner leaves', () => movedTo === spare.name)
+    await eventually('the owner leaves', () => movedTo === `the shard moves to ${spare.name}`)
   },
 )
 

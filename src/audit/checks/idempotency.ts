@@ -9,27 +9,34 @@
 import type { Books } from '../books.js'
 import { byQuery, type Check } from '../check.js'
 
+/** What a key stood for is in another shard, with the key. */
+const HAS_MOVED = `(k.request_hash, k.response) IS ('', NULL)
+  AND EXISTS (SELECT 1 FROM operator_log WHERE action = 'move_partner')`
+
 export const idempotencyRowsResolve = byQuery({
   name: 'idempotency_rows_resolve',
   sentence:
-    'Every idempotency record names an existing entity, its response is about it, and none is ' +
-    'left whose retention has ended.',
+    'Every idempotency record names an existing entity, or one that has moved with its partner, ' +
+    'its response is about it, and none is left whose retention has ended.',
   over: ['idempotency'],
   broken: `
     SELECT k.entity, 'a record for ' || k.entity AS found, 'an existing entity' AS expected
       FROM idempotency k
       WHERE NOT CASE substr(k.entity, 1, instr(k.entity, '_'))
         WHEN 'pi_' THEN EXISTS (SELECT 1 FROM intents WHERE id = k.entity)
-        WHEN 'pout_' THEN EXISTS (SELECT 1 FROM payouts WHERE id = k.entity)
+        WHEN 'pout_' THEN k.entity = 'pout_moved' AND ${HAS_MOVED}
+          OR EXISTS (SELECT 1 FROM payouts WHERE id = k.entity)
         WHEN 'dep_' THEN EXISTS (SELECT 1 FROM ledger_entries WHERE entity = k.entity)
         WHEN 'wdr_' THEN EXISTS (SELECT 1 FROM ledger_entries WHERE entity = k.entity)
         WHEN 'fxc_' THEN EXISTS (SELECT 1 FROM ledger_entries WHERE entity = k.entity)
         WHEN 'we_' THEN EXISTS (SELECT 1 FROM webhook_endpoints WHERE id = k.entity)
+        WHEN '' THEN k.entity = 'moved' AND ${HAS_MOVED}
         ELSE 0 END
     UNION ALL
     SELECT entity, 'a response about ' || coalesce(response ->> 'id', 'nothing'), entity
       FROM idempotency
-      WHERE (entity GLOB 'pout_*' OR entity GLOB 'we_*') AND response ->> 'id' IS NOT entity
+      WHERE (entity GLOB 'pout_*' AND entity <> 'pout_moved' OR entity GLOB 'we_*')
+        AND response ->> 'id' IS NOT entity
     UNION ALL
     SELECT k.entity, 'record ' || k.sequence, 'none of ' || r.kind || ' up to ' || r.through
       FROM idempotency_retention r JOIN idempotency k ON k.sequence <= r.through
@@ -51,7 +58,8 @@ export const payoutsHaveOneKey = byQuery({
     SELECT p.id AS entity, count(k.entity) || ' records' AS found, '1' AS expected
       FROM payouts p LEFT JOIN idempotency k ON k.entity = p.id
       WHERE (SELECT count(*) FROM payouts)
-        <> (SELECT count(*) FROM idempotency WHERE entity GLOB 'pout_*')
+        <> (SELECT count(*) FROM idempotency
+              WHERE entity GLOB 'pout_*' AND entity <> 'pout_moved')
       GROUP BY p.id HAVING count(k.entity) <> 1
         AND NOT (count(k.entity) = 0 AND p.context ->> 'createdAt' <= ${EXPIRED_BY})`,
 })

@@ -1,5 +1,6 @@
 /**
- * Moments that do not fall: within an entity, from event to event of a tenant, and in the ledger.
+ * Moments that do not fall: within an entity, and from event to event and posting to posting of a
+ * tenant.
  *
  * - A fall of less than a second is no violation: earlier versions followed a machine's clock,
  *   which may be corrected.
@@ -40,7 +41,7 @@ const lower = (rows: string): string => `
 export const momentsOfSequenceDoNotFall = byQuery({
   name: 'moments_of_sequence_do_not_fall',
   sentence:
-    "A tenant's events and the postings of the ledger are in the order of their timestamps.",
+    "A tenant's events and the postings on its accounts are in the order of their timestamps.",
   over: ['events', 'ledger_entries'],
   broken: `${lower(`
       SELECT entity, type AS what, created_at AS at,
@@ -49,7 +50,8 @@ export const momentsOfSequenceDoNotFall = byQuery({
         FROM events`)}
     UNION ALL ${lower(`
       SELECT entity, 'posting ' || posting AS what, at,
-             max(at) OVER (ORDER BY posting, line
+             max(at) OVER (PARTITION BY substr(account, 1, instr(account, ':') - 1)
+               ORDER BY posting, line
                ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
         FROM ledger_entries`)}`,
 })

@@ -51,6 +51,16 @@ const idsAreInOneShard = byQuery({
       FROM ids GROUP BY id, kind HAVING count(*) > 1`,
 })
 
+const movedPaymentsAreElsewhere = byQuery({
+  name: 'moved_payments_are_elsewhere',
+  sentence: 'A payment that has left a shard is in another one.',
+  over: ['moved'],
+  broken: `
+    SELECT m.id AS entity, 'left ' || m.shard AS found, 'in another shard' AS expected
+      FROM moved m WHERE NOT EXISTS (
+        SELECT 1 FROM payments p WHERE p.id = m.id AND p.shard <> m.shard)`,
+})
+
 const instructionsBelongToAShard = byQuery({
   name: 'instructions_belong_to_a_shard',
   sentence: 'Every instruction at the rail is of a shard of the cluster.',
@@ -140,6 +150,7 @@ export const UNION_CHECKS: readonly RowCheck[] = [
   partnersAreInOneShard,
   partnersAreWherePlaced,
   idsAreInOneShard,
+  movedPaymentsAreElsewhere,
   instructionsBelongToAShard,
   executionsAreAuditedOnce,
   executionsArePayments,

@@ -16,15 +16,17 @@ interface LinkRow {
   readonly id: string
   readonly before: number
   readonly fingerprint: string
-  /** Null: the intent does not exist. */
+  /** The fingerprint, if the intent has moved. Null: the intent does not exist. */
   readonly user: string | null
 }
 
 const LINKS = `
   SELECT u.first, j.key AS place, j.value ->> 0 AS id, j.value ->> 1 AS before,
          hex(substr(u.prints, 8 * j.key + 1, 8)) AS fingerprint,
-         i.tenant || ' ' || (i.context ->> 'userId') AS user
+         coalesce(i.tenant || ' ' || (i.context ->> 'userId'),
+                  m.partner || ' ' || hex(substr(u.prints, 8 * j.key + 1, 8))) AS user
     FROM intent_users u, json_each(u.links) j LEFT JOIN intents i ON i.id = j.value ->> 0
+      LEFT JOIN moved_payments m ON m.id = j.value ->> 0
     WHERE u.first >= ?1 AND (u.first > ?1 OR j.key > ?2)
     ORDER BY u.first, j.key LIMIT ?3`
 
@@ -41,7 +43,7 @@ export const userIntentsAreLinked: Check = {
     for await (const page of pages) {
       for (const { first, place, id, before, fingerprint, user } of page) {
         rows += 1
-        firstLinked ??= id
+        if (firstLinked === undefined || id < firstLinked) firstLinked = id
         const last = lasts.get(user ?? '') ?? { number: 0, fingerprint }
         const subject = user === null ? 'no intent' : 'an intent'
         const found = `${subject}, ${first + place} after ${before} by ${fingerprint}`
@@ -57,13 +59,15 @@ export const userIntentsAreLinked: Check = {
 }
 
 /**
- * Counts the intents that must have a link: those created since the first link, and after the id
- * in `unlinked_to`. Older intents predate links.
+ * Counts the intents that must have a link: those created since the oldest linked one, and after
+ * the id in `unlinked_to`. Older intents predate links. One that has moved keeps its link.
  */
 async function countLinkable(books: Books, firstLinked = ''): Promise<number> {
   const [row] = await books.all<{ n: number }>(
-    `SELECT count(*) AS n FROM intents WHERE substr(id, 1, ?) >= substr(?, 1, ?)
-      AND id > coalesce((SELECT value FROM meta WHERE name = 'unlinked_to'), '')`,
+    `SELECT count(*) AS n FROM (SELECT id FROM intents
+        UNION ALL SELECT id FROM moved_payments WHERE id GLOB 'pi_*')
+      WHERE substr(id, 1, ?) >= substr(?, 1, ?)
+        AND id > coalesce((SELECT value FROM meta WHERE name = 'unlinked_to'), '')`,
     [TIME_LENGTH, firstLinked, TIME_LENGTH],
   )
   return row?.n ?? 0

@@ -136,6 +136,7 @@ export const OPERATOR_CHANGES: OperatorChanges = {
   Shards: {
     Create: MOVES_NOTHING,
     Move: MOVES_NOTHING,
+    MovePartner: MOVES_NOTHING,
     SkipSetting: { byOne: 'a shard that can apply the setting applies it all the same' },
   },
   Recovery: {

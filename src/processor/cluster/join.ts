@@ -16,6 +16,7 @@ import { lockHolder } from '../../store/postgres/owned_schema.js'
 import { newestVersion } from '../../store/postgres/migrate.js'
 import { BOOKS, openPostgresStore } from '../../store/postgres/store.js'
 import type { Timelines } from '../../store/postgres/timelines.js'
+import { createPartnerTransfers } from './partner_transfers.js'
 import type { Store } from '../../store/store.js'
 
 export interface JoinOptions {
@@ -62,6 +63,7 @@ export async function joinCluster(options: JoinOptions): Promise<Joined> {
     ...{ cluster, url, shard, open: openPostgresStore, holder: holderOf(name, place) },
     booksVersion: newestVersion(BOOKS),
     onWaiting: () => options.onWaiting(name, cluster),
+    settlePartnerMoves: createPartnerTransfers({ cluster, url, timelines, log }),
   }
   try {
     return { ...(await Promise.race([awaitShard(candidate), lost])), cluster }

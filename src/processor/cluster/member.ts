@@ -9,6 +9,7 @@
  * - The shard is given up only to a processor that waits and can take it: the owner looks again
  *   before it withdraws anything, and else cancels the move.
  * - An owner that no gateway reaches requests the move itself (cluster/unreached).
+ * - For the move of a partner its two shards are released, the one that it leaves first.
  * - Every partner of the books is placed in this shard. Books with a partner of another shard are
  *   not served: its balances here are old.
  */
@@ -18,8 +19,12 @@ import { Deposed } from '../../store/store.js'
 import type { Cluster, Place } from '../../store/cluster/cluster.js'
 import type { WaitingProcessor } from '../../store/cluster/waiting.js'
 import { createUnreachedWatch } from './unreached.js'
+import type { PartnerMove } from '../../store/cluster/partner_moves.js'
+import type { PartnerSize } from '../../store/cluster/partner_transfer.js'
 
 const LOOK_EVERY_MS = SECOND
+/** While a partner moves. */
+const LOOK_SOON_MS = 100
 
 export interface MemberOptions {
   readonly cluster: Cluster
@@ -32,7 +37,17 @@ export interface MemberOptions {
 }
 
 /** Operators' actions on the shards of a cluster. */
-export type ShardAdmin = Pick<
+export type ShardAdmin = ClusterAdmin & {
+  /** What would move, and what prevents it: null if nothing does. */
+  checkPartnerMove(move: PartnerMove): Promise<PartnerMoveCheck>
+}
+
+export interface PartnerMoveCheck {
+  readonly obstacle: string | null
+  readonly size: PartnerSize
+}
+
+type ClusterAdmin = Pick<
   Cluster,
   | 'shards'
   | 'candidates'
@@ -43,6 +58,8 @@ export type ShardAdmin = Pick<
   | 'appendSetting'
   | 'newestSettings'
   | 'skipSetting'
+  | 'partnerPlace'
+  | 'requestPartnerMove'
 >
 
 export interface Member {
@@ -53,7 +70,7 @@ export interface Member {
   shards(): readonly string[]
   /** Where gateways reach the processors of the cluster, as of the last poll. */
   addresses(): readonly string[]
-  readonly cluster: ShardAdmin
+  readonly cluster: ClusterAdmin
   /** The settings that operators made for all shards. */
   readonly settings: Pick<Cluster, 'settingsFrom' | 'newestSettings' | 'reportSettingsFault'>
   /** Undefined: the partner is not placed. */
@@ -64,6 +81,8 @@ export interface Member {
   adopt(partners: readonly string[]): Promise<void>
   /** The processor that gateways reach, while none reaches this one. */
   reachedInstead(): string | undefined
+  /** Reports of a rail that follow a partner to another shard. */
+  readonly reports: Pick<Cluster, 'movedPayments' | 'forwardReport' | 'reportsFor' | 'deleteReport'>
   /** The highest epoch of the shard that an owner has published. */
   publishedEpoch(): Promise<number>
   /**
@@ -74,8 +93,8 @@ export interface Member {
    * @throws Deposed
    */
   serve(address: string, isRestored: boolean, gateways: () => number): Promise<void>
-  /** Called once when an operator moves the shard to another processor. */
-  onMove(moveTo: (processor: string) => void): void
+  /** Called once when the shard has to be released for a move. */
+  onMove(leave: (reason: string) => void): void
   /** Called when `addresses` has changed. */
   onAddresses(changed: () => void): void
   /** Called when the cluster can no longer be read. */
@@ -93,7 +112,7 @@ export async function createMember(options: MemberOptions): Promise<Member> {
   let shards = await cluster.shardNames()
   let addresses = await cluster.addresses()
   let addressesChanged: () => void = () => undefined
-  let moveTo: ((processor: string) => void) | undefined
+  let moveTo: ((reason: string) => void) | undefined
   let report: (error: Error) => void = () => undefined
   cluster.onLost((error) => report(error))
 
@@ -101,6 +120,7 @@ export async function createMember(options: MemberOptions): Promise<Member> {
     shards = await cluster.shardNames()
     await lookAtAddresses()
     await lookForGateways(gateways)
+    await lookAtPartnerMoves()
     const target = await cluster.moveOf(shard)
     if (target === null || target === cluster.name || moveTo === undefined) return
     if (!canTake(await cluster.waitingProcessor(target), shard)) {
@@ -111,7 +131,16 @@ export async function createMember(options: MemberOptions): Promise<Member> {
     const leave = moveTo
     moveTo = undefined
     log.info({ shard, epoch, to: target }, 'shard is moved to another processor')
-    leave(target)
+    leave(`the shard moves to ${target}`)
+  }
+  const lookAtPartnerMoves = async (): Promise<void> => {
+    const move = moveTo === undefined ? undefined : await cluster.moveToRelease(shard)
+    if (move === undefined || moveTo === undefined) return
+    const { partner, from, to } = move
+    const leave = moveTo
+    moveTo = undefined
+    log.info({ shard, epoch, partner, from, to }, 'shard is released: a partner moves')
+    leave(`${partner} moves from ${from} to ${to}`)
   }
   const lookAtAddresses = async (): Promise<void> => {
     const before = addresses.join()
@@ -132,10 +161,12 @@ export async function createMember(options: MemberOptions): Promise<Member> {
     if (await cluster.requestMove(shard, epoch, to))
       log.warn({ shard, epoch, to }, 'the shard is given up: no gateway reaches this owner')
   }
+  const isPartnerMoving = async (): Promise<boolean> =>
+    (await cluster.pendingPartnerMoves()).some(({ from, to }) => from === shard || to === shard)
   let isClosed = false
   const watch = async (gateways: () => number): Promise<void> => {
     for (;;) {
-      await pause(LOOK_EVERY_MS)
+      await pause((await isPartnerMoving()) ? LOOK_SOON_MS : LOOK_EVERY_MS)
       if (isClosed) return
       await look(gateways())
     }
@@ -149,6 +180,7 @@ export async function createMember(options: MemberOptions): Promise<Member> {
     addresses: () => addresses,
     cluster,
     settings: cluster,
+    reports: cluster,
     whereIs: cluster.whereIs,
     place: async (partner) => {
       const placed = await cluster.place(partner, shard)

@@ -54,6 +54,19 @@ export async function openKeyring(
   }
 }
 
+/** Whether two books hash the requests of keys alike. The rows are the stored keys of both. */
+export function haveSameHashKey(
+  rows: readonly Row<'lastingKeys'>[],
+  masters: MasterKeys,
+  random: Random,
+): boolean {
+  const box = createSecretBox(masters, 'secrets', random)
+  const [one, other, ...more] = rows
+    .filter(({ id }) => id === HASH_KEY)
+    .map(({ id, sealed }) => open(box, sealed, placeOf(id)))
+  return one !== undefined && one === other && more.length === 0
+}
+
 /** When the last token signed by an earlier master key has expired. */
 export const othersTokensEndAt = (sealingSince: number): Instant =>
   plus(instant(sealingSince), SESSION_TTL_MAX_S * SECOND)

@@ -3,12 +3,13 @@
  *
  * - A change is in the operators' log of this processor before it is made.
  * - A move is one statement: the owner and the named processor read it, so it does not depend on
- *   the processor that was called.
+ *   the processor that was called. So is that of a partner.
  */
 import type { sendUnaryData, ServerUnaryCall } from '@grpc/grpc-js'
 import type { Actor__Output as WireActor } from '../../../protos/types/causeway/operator/v1/Actor.js'
 import type { ShardRecord } from '../../../protos/types/causeway/operator/v1/ShardRecord.js'
 import type { ShardsHandlers } from '../../../protos/types/causeway/operator/v1/Shards.js'
+import { isPartnerId } from '../../auth/request_shape.js'
 import { accepted, refused, type Outcome } from '../../base/errors.js'
 import type { Shard, ShardSettingsFault } from '../../store/cluster/cluster.js'
 import type { WaitingProcessor } from '../../store/cluster/waiting.js'
@@ -87,6 +88,34 @@ export function shardsService(
       if (!(await shards.requestMove(name, found.epoch, to))) return refused('shard_moving')
       return shardIn(await shards.shards(), name)
     }),
+    MovePartner: inCluster(async (shards, call) => {
+      const { partner, to, check_only: isCheck } = call.request
+      if (!isPartnerId(partner)) return refused('invalid_request')
+      const place = await shards.partnerPlace(partner)
+      if (place === undefined) return refused('partner_not_found')
+      const from = place.shard
+      const served = (await shards.shards()).filter(({ isConnected }) => isConnected)
+      if (![from, to].every((name) => served.some(({ shard }) => shard === name)))
+        return refused('shard_not_found')
+      if (from === to) return refused('invalid_request')
+      const move = { partner, from, to }
+      const { obstacle: cause, size } = await shards.checkPartnerMove(move)
+      if (cause !== null || isCheck)
+        return accepted({ partner, shard: from, ...size, ...why(cause) })
+      const log = await noted(call, 'request_partner_move', `${partner} ${from} ${to}`)
+      if (!log.ok) return log
+      const by = { actor: log.value, reason: call.request.actor?.reason ?? '' }
+      if (!(await shards.requestPartnerMove(move, by))) return refused('shard_moving')
+      return accepted({ partner, shard: from, moving_to: to, ...size })
+    }),
+    ShowPartner: inCluster(async (shards, call) => {
+      const { partner } = call.request
+      const place = await shards.partnerPlace(partner)
+      if (place === undefined) return refused('partner_not_found')
+      const { shard, movingTo, cause } = place
+      const moving = movingTo === null ? {} : { moving_to: movingTo }
+      return accepted({ partner, shard, ...moving, ...why(cause) })
+    }),
     SkipSetting: inCluster(async (shards, call) => {
       const version = Number(call.request.version)
       const isFault = ({ settingsFault }: Shard): boolean => settingsFault?.version === version
@@ -106,6 +135,8 @@ function shardIn(shards: readonly Shard[], name: string): Outcome<ShardRecord> {
   const found = shards.find(({ shard }) => shard === name)
   return found === undefined ? refused('shard_not_found') : accepted(wireShard(found))
 }
+
+const why = (cause: string | null): { readonly cause?: string } => (cause === null ? {} : { cause })
 
 const wireShard = ({ shard, holder, isConnected, address, ...counts }: Shard): ShardRecord => ({
   shard,

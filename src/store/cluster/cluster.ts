@@ -1,9 +1,9 @@
 /**
  * The schema `cluster`: shards, placements of partners, settings for all shards.
  *
- * Owns: its statements but those of settings (cluster/settings) and of candidates
- * (cluster/waiting), and the name of this processor in the cluster. Does not own: the take-over of
- * a shard (cluster/lease_watch, cluster/candidate), the books.
+ * Owns: its statements but those of settings (cluster/settings), of candidates (cluster/waiting)
+ * and of moves of partners (cluster/partner_moves), and the name of this processor in the cluster.
+ * Does not own: the take-over of a shard (cluster/lease_watch, cluster/candidate), the books.
  *
  * - The name of a running processor is unique: a lock of its database session excludes a second
  *   one.
@@ -23,6 +23,7 @@ import { isSessionOf } from '../postgres/lease.js'
 import { columnsOf, fromStored, type Row, type StoredRow } from '../tables.js'
 import type { SeenShard } from './lease_watch.js'
 import { NO_TIMELINES, type Timelines } from '../postgres/timelines.js'
+import { partnerMovesOn, type PartnerMoves } from './partner_moves.js'
 import { settingsOn, type ClusterSettings, type SettingsFault } from './settings.js'
 import { waitingOn, type WaitingProcessors } from './waiting.js'
 
@@ -69,7 +70,7 @@ export const holderOf = (name: string, place: string): string => `${name}@${plac
 /** The name in a holder. */
 export const processorOf = (holder: string): string => holder.split('@')[0] ?? ''
 
-export interface Cluster extends ClusterSettings, WaitingProcessors {
+export interface Cluster extends ClusterSettings, WaitingProcessors, PartnerMoves {
   /** The name of this processor. */
   readonly name: string
   /** Adds a shard; an existing one does not change. @returns whether it is new */
@@ -263,6 +264,7 @@ export function clusterOn(
     name,
     ...settingsOn(connection, NOW),
     ...waitingOn(connection, name, NOW),
+    ...partnerMovesOn(connection, NOW, MOVE_EXPIRES_MS),
     addShard: async (shard) => (await connection.run(ADD_SHARD, [shard])) > 0,
     shardNames: async () =>
       (await connection.all<{ shard: string }>(SHARD_NAMES)).map(({ shard }) => shard),

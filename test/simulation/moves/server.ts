@@ -67,6 +67,8 @@ const CLUSTER_TABLES = `
     move_requested_at INTEGER, moves INTEGER NOT NULL DEFAULT 0);
   CREATE TABLE candidates (name TEXT PRIMARY KEY, address TEXT NOT NULL, prefers TEXT,
     gateways INTEGER NOT NULL, cannot_take TEXT NOT NULL, beat_at INTEGER NOT NULL);
+  CREATE TABLE partner_moves (partner TEXT PRIMARY KEY, from_shard TEXT NOT NULL,
+    to_shard TEXT NOT NULL, requested_at INTEGER NOT NULL, ended_at INTEGER);
   CREATE TABLE pg_stat_activity (pid INTEGER PRIMARY KEY, application_name TEXT NOT NULL);
   CREATE TABLE events (position INTEGER PRIMARY KEY, shard TEXT NOT NULL, row TEXT NOT NULL)`
 const tablesOf = (shard: string): string => `

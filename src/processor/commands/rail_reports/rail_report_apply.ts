@@ -82,11 +82,16 @@ interface Mismatch {
   readonly reason: string
 }
 
-/** @param rail the one that reports it */
+/**
+ * @param rail the one that reports it
+ * @param isForeign it answers about an instruction of another shard: its payment has moved here, or
+ *   it is not for these books
+ */
 export function applyRailReport(
   report: RailReport,
   finalityWindowMs: number,
   rail = SANDBOX_RAIL,
+  isForeign = false,
 ): Command {
   const isIntent = report.id.startsWith(PREFIX.intent)
   return {
@@ -99,6 +104,7 @@ export function applyRailReport(
       const payment = isIntent
         ? viewOfIntent(ctx, ctx.memory.intents.get(report.id))
         : viewOfPayout(ctx, ctx.memory.payouts.get(report.id))
+      if (payment === null && isForeign) return DONE
       const isOwn = payment === null || isFromRail(report, rail, payment.rail)
       const mismatches = !isOwn
         ? [{ report: { ...report, rail }, reason: 'other_rail' }]

@@ -1,0 +1,334 @@
+/**
+ * A partner changes its shard in the trial cluster, under load through both gateways: nothing is
+ * lost or doubled, keys, nonces, tokens, events and open payments go with it, and the audits of
+ * both shards and of their union are clean.
+ */
+import { randomBytes } from 'node:crypto'
+import t, { type Test } from 'tap'
+import { systemRandom } from '../../src/base/random.js'
+import { FILES } from '../../src/base/subjects.js'
+import { connect } from '../../src/client/index.js'
+import { credentialsOf, readSandbox } from '../../src/operations/sandbox.js'
+import {
+  connectToPrimary,
+  parseStoreUrl,
+  type Connection,
+} from '../../src/store/postgres/connection.js'
+import { createTrialCluster } from '../../src/supervisor/cluster/trial_cluster.js'
+import { openDataFolder } from '../../src/supervisor/data_folder.js'
+import { openPaymentsOf } from '../crash/final_checks.js'
+import { startPayers } from '../crash/payers.js'
+import { createSeededRandom } from '../fuzz/seeded_random.js'
+import { requiringDocumented } from '../support/documented_answers.js'
+import { eventually } from '../support/eventually.js'
+import { operatorCli } from '../support/operator_cli.js'
+import { operatorsOf } from '../support/operators.js'
+import { withKey, type Partner } from '../support/partner.js'
+import { patience } from '../support/patience.js'
+import { noPostgres } from '../support/postgres_server.js'
+import { receiverOf } from '../support/receiver.js'
+import { anIntent } from '../support/requests.js'
+import { environmentOf, fastClock } from '../support/supervised_stack.js'
+import { tempFolder } from '../support/temp_folder.js'
+import { startHistory } from './histories.js'
+import { auditShards } from './shard_audit.js'
+
+if (noPostgres !== false) {
+  t.pass(noPostgres)
+  process.exit()
+}
+
+t.setTimeout(0)
+
+const WITHIN_MS = 120_000
+const TIMEOUT_MS = 8_000
+const BECAUSE = ['--reason', 'a test']
+const dataDir = tempFolder(t)
+const data = await openDataFolder(dataDir)
+t.teardown(() => data.release())
+const none = (): void => undefined
+const cluster = await createTrialCluster({
+  environment: environmentOf({
+    ...{ HTTP_PORT: '0', OPS_PORT: '0', CONSOLE: 'off', DATA_DIR: dataDir },
+    ...{ RAIL_DELAY_MS: '100', RATE_LIMIT: 'off', WEBHOOK_ALLOW_PRIVATE: 'true' },
+  }),
+  data,
+  clock: fastClock(),
+  random: systemRandom(),
+  terminal: { info: none, ready: none, error: none },
+  onRefused: (why) => t.fail(why),
+})
+t.teardown(() => cluster.stop())
+await cluster.start()
+
+const sandbox = readSandbox(data.file(FILES.sandbox))
+const gateways = cluster.members().filter(({ role }) => role === 'gateway')
+const processors = (): readonly string[] =>
+  cluster.members().flatMap(({ role, address }) => (role === 'processor' ? [address] : []))
+const ops = operatorCli(dataDir, '', { PROCESSORS: processors().join() })
+const SHARDS = ['books_1', 'books_2']
+
+const connectionsOf = (given: { keyId?: string; secret?: string }): readonly Partner[] =>
+  gateways.map(({ address: baseUrl }) =>
+    requiringDocumented(
+      connect(
+        { ...credentialsOf(sandbox, 'Service'), ...given, baseUrl },
+        { timeoutMs: TIMEOUT_MS },
+      ),
+    ),
+  )
+
+/** Each request goes to the next gateway. */
+function alternating(connections: readonly Partner[]): Partner {
+  let count = 0
+  const next = (): Partner => connections[count++ % connections.length]!
+  return {
+    ...connections[0]!,
+    request: (...given) => next().request(...given),
+    session: (...given) => next().session(...given),
+  }
+}
+
+interface Client {
+  readonly name: string
+  /** One to each gateway. */
+  readonly connections: readonly Partner[]
+}
+
+/** Creates a partner in the shard. */
+async function aPartnerOf(shard: string, name: string): Promise<Client> {
+  const owner = await eventually(
+    `${shard} is served`,
+    () => cluster.members().find((each) => each.shard === shard),
+    WITHIN_MS,
+  )
+  const operators = operatorsOf({ sandbox: { ...sandbox, grpc_address: owner.address }, dataDir })
+  const key = await operators.createPartner(name)
+  operators.close()
+  return { name, connections: connectionsOf(key) }
+}
+
+const tenants: readonly Client[] = [
+  { name: 'demo', connections: connectionsOf({}) },
+  await aPartnerOf('books_2', 'second'),
+]
+const partner = alternating(tenants[1]!.connections)
+const receivers = await Promise.all(tenants.map(({ connections: [one] }) => receiverOf(one!)))
+t.teardown(() => Promise.all(receivers.map((receiver) => receiver.close())))
+const histories = tenants.flatMap(({ name, connections }, index) =>
+  [1, 2].map((client) =>
+    startHistory(`${name} ${client}`, connections, createSeededRandom(1, index * 10 + client)),
+  ),
+)
+const payers = tenants.map(({ connections }, index) =>
+  startPayers(alternating(connections), 2, (payer) => createSeededRandom(2, index * 10 + payer)),
+)
+const areServed = async (): Promise<void> => {
+  const since = performance.now()
+  await eventually(
+    'all clients are served',
+    () => histories.every((history) => history.lastSuccess() > since),
+    WITHIN_MS,
+  )
+}
+const sequencesOf = async (t: Test): Promise<readonly number[]> => {
+  const numbers: number[] = []
+  for (let cursor = ''; ;) {
+    const path = `/v1/events?limit=100${cursor === '' ? '' : `&cursor=${cursor}`}`
+    const { status, body } = await partner.request('GET', path)
+    t.equal(status, 200)
+    const page = body as { data: { sequence: number }[]; next_cursor?: string | null }
+    numbers.push(...page.data.map(({ sequence }) => sequence))
+    if (!page.next_cursor) return numbers
+    cursor = page.next_cursor
+  }
+}
+
+await areServed()
+
+void t.test('a check tells what would move, and what prevents it', async (t) => {
+  const check = await ops('partner', 'move', 'second', '--to', 'books_1', '--check')
+  t.equal(check.exitCode, 0, check.err)
+  t.match(check.out, /second with \d+ payments.*\n.*It can move from books_2 to books_1\./s)
+  const unknown = await ops('partner', 'move', 'second', '--to', 'books_9', '--check')
+  t.equal(unknown.exitCode, 1)
+})
+
+void t.test('a partner moves under load', async (t) => {
+  const nonce = randomBytes(32).toString('hex')
+  const timestamp = new Date().toISOString()
+  const signed = () => partner.request('GET', '/v1/balances', undefined, { nonce, timestamp })
+  const before = await signed()
+  t.equal(before.status, 200, before.text)
+  const created = await partner.request('POST', '/v1/payment_intents', anIntent(), withKey('k1'))
+  t.equal(created.status, 201, created.text)
+
+  const since = performance.now()
+  const moved = await ops('partner', 'move', 'second', '--to', 'books_1', ...BECAUSE)
+  t.comment(`${((performance.now() - since) / 1_000).toFixed(2)} s: ${moved.out}${moved.err}`)
+  t.equal(moved.exitCode, 0, moved.err)
+  await areServed()
+
+  const repeated = await partner.request('POST', '/v1/payment_intents', anIntent(), withKey('k1'))
+  t.equal(repeated.status, created.status, 'a key of before the move')
+  t.same(repeated.body, created.body, 'has its first answer, with its session token')
+  t.equal((await signed()).status, 401, 'a nonce of before the move is used')
+  const { session_token: token, intent_id: id } = created.body as Record<string, string>
+  const asApp = await partner.session(token!).request('GET', `/v1/payment_intents/${id}`)
+  t.equal(asApp.status, 200, 'a session token of before the move')
+  const list = await partner.request('GET', '/v1/balance_transactions?limit=10')
+  t.equal(list.status, 200)
+})
+
+void t.test('it does not return to a shard that it has left', async (t) => {
+  const back = await ops('partner', 'move', 'second', '--to', 'books_2', ...BECAUSE)
+  t.equal(back.exitCode, 1)
+  t.match(back.out, 'It stays in books_1: second was in books_2 before')
+})
+
+void t.test('another partner takes the other direction', async (t) => {
+  const moved = await ops('partner', 'move', 'demo', '--to', 'books_2', ...BECAUSE)
+  t.equal(moved.exitCode, 0, moved.out + moved.err)
+  await areServed()
+})
+
+/** Kills processors at a moment of a move. */
+interface Crash {
+  readonly name: string
+  readonly cause: (server: Connection, partner: string, from: string, to: string) => Promise<void>
+}
+
+const kill = (shards: readonly string[]): void => {
+  for (const { role, shard, pid } of cluster.members())
+    if (role === 'processor' && pid > 0 && shards.includes(shard)) process.kill(pid, 'SIGKILL')
+}
+
+const connectTo = async (t: Pick<Test, 'teardown'>): Promise<Connection> => {
+  const server = await connectToPrimary(parseStoreUrl(cluster.postgres.url), 'cluster', 'test')
+  t.teardown(() => server.close())
+  return server
+}
+
+const until = (what: string, server: Connection, sql: string): Promise<unknown> =>
+  eventually(what, async () => (await server.all(sql)).length > 0, WITHIN_MS)
+
+const CRASHES: readonly Crash[] = [
+  {
+    name: 'the owner of the shard that is left, when the move is requested',
+    cause: async (server, partner, from) => {
+      const sql = `SELECT 1 FROM partner_moves WHERE partner = '${partner}'`
+      await until('the move is requested', server, sql)
+      kill([from])
+    },
+  },
+  {
+    name: 'the owner of the other shard, when the first one is released',
+    cause: async (server, _, from, to) => {
+      const released = `SELECT 1 FROM ${from}.owner WHERE holder = ''`
+      await until(`${from} is released`, server, released)
+      kill([to])
+    },
+  },
+  {
+    name: 'every processor, in the middle of the transaction',
+    cause: async (server, partner, from) => {
+      const other = await connectTo(t)
+      await other.exec(`BEGIN; LOCK TABLE ${from}.partners IN SHARE MODE`)
+      const waits = `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'
+        AND application_name = 'causeway move ${partner}'`
+      await until('the transaction waits', server, waits)
+      kill(['', ...SHARDS])
+      await other.exec('COMMIT')
+    },
+  },
+]
+
+for (const [index, { name, cause }] of CRASHES.entries()) {
+  void t.test(`killed: ${name}`, async (t) => {
+    const partner = `crash${index + 1}`
+    const [from, to] =
+      index % 2 === 0 ? (['books_1', 'books_2'] as const) : (['books_2', 'books_1'] as const)
+    const { connections } = await aPartnerOf(from, partner)
+    const history = startHistory(partner, connections, createSeededRandom(3, index))
+    histories.push(history)
+    await areServed()
+    const server = await connectTo(t)
+    const moving = ops('partner', 'move', partner, '--to', to, ...BECAUSE).catch(String)
+    await cause(server, partner, from, to)
+    await areServed()
+    await moving
+    const at = await Promise.all(
+      SHARDS.map((shard) => server.all(`SELECT 1 FROM ${shard}.partners WHERE id = '${partner}'`)),
+    )
+    const [place] = await server.all<{ shard: string }>(
+      `SELECT shard FROM placements WHERE partner = '${partner}'`,
+    )
+    t.comment(`${partner} is in ${place?.shard}`)
+    t.same(
+      at.map((rows) => rows.length),
+      SHARDS.map((shard) => (shard === place?.shard ? 1 : 0)),
+    )
+  })
+}
+
+void t.test('nothing is lost or doubled, and all books are clean', async (t) => {
+  await Promise.all([...histories, ...payers].map((client) => client.stop()))
+  t.same(
+    histories.flatMap(({ violations }) => violations),
+    [],
+  )
+  const pauses = histories.flatMap((history) => history.pauses).sort((one, other) => other - one)
+  t.comment(`longest pauses, ms: ${pauses.slice(0, 8).map(Math.round).join(' ')}`)
+  const deadline = patience(WITHIN_MS)
+  for (const [index, { payments }] of payers.entries()) {
+    t.not(payments.length, 0)
+    t.same(await openPaymentsOf(alternating(tenants[index]!.connections), payments, deadline), [])
+  }
+  const clusterData = { url: cluster.postgres.url, dataDir }
+  const { shards: settled } = await auditShards(clusterData)
+  const events = settled.flatMap((audit) => audit.events)
+  await eventually(
+    'every event is delivered',
+    () => {
+      return events.every(({ id }) => receivers.some((receiver) => receiver.events.has(id)))
+    },
+    WITHIN_MS,
+  )
+  const numbers = await sequencesOf(t)
+  const sorted = [...numbers].sort((one, other) => one - other)
+  t.same(
+    sorted,
+    sorted.map((_, place) => place + 1),
+    'events of the partner have no gap',
+  )
+  const audits = await eventually(
+    'the audits are clean',
+    async () => {
+      const { shards, union } = await auditShards(clusterData)
+      const isClean = union.length === 0 && shards.every(({ clean }) => clean)
+      return isClean && shards
+    },
+    30_000,
+  ).catch(async () => {
+    const { shards, union } = await auditShards(clusterData)
+    t.same(union, [])
+    for (const { shard, clean, report } of shards) t.ok(clean, `${shard}: ${report}`)
+    return shards
+  })
+  const stored = audits.flatMap(({ entities }) => entities)
+  t.equal(new Set(stored).size, stored.length)
+  const acknowledged = [
+    ...histories.flatMap((history) => history.acknowledged),
+    ...payers.flatMap(({ payments }) => payments.map(({ id }) => id)),
+  ]
+  const known = new Set(stored)
+  t.same(
+    acknowledged.filter((id) => !known.has(id)),
+    [],
+    'every acknowledged payment is there',
+  )
+  t.same(
+    audits.flatMap(({ gaps }) => gaps),
+    [],
+  )
+})
