@@ -72,7 +72,8 @@ export function callersService(
   }
 
   const elsewhere = async (partners: readonly string[]): Promise<readonly string[]> => {
-    const placed = await Promise.all(partners.map((id) => placements?.whereIs(id)))
+    if (placements === undefined) return []
+    const placed = await Promise.all(partners.map((id) => placements.whereIs(id)))
     return partners.filter((_, i) => placed[i] !== undefined)
   }
 
