@@ -165,10 +165,14 @@ t.test('find prints readable lines, and says when it finds nothing', async (t) =
   t.match(out, /dead +dlv_\w+ +to we_\w+, 1 attempts, http_404/)
   const nothing = await ops('find', 'no such id')
   t.equal(nothing.exitCode, 1)
-  t.match(nothing.out, 'Nothing found for no such id.')
+  t.match(nothing.out, 'Nothing found for no such id in the books.')
   const read = await partner.request('GET', '/v1/balances')
-  const unknown = await ops('find', requestIdOf(read))
-  t.match(unknown.out, /Nothing found for req_[\s\S]*logs\/gateway\.log/)
+  await eventually('a read is in no book, and its log line is found', async () => {
+    const unknown = await ops('find', requestIdOf(read))
+    return /^Nothing found for req_\w+ in the books\.[^]* gateway +request served .* status=200 /.test(
+      unknown.out,
+    )
+  })
 })
 
 t.test('find accepts the request id of an operator', async (t) => {
