@@ -147,6 +147,24 @@ void t.test('a link that reports nothing after an inquiry is opened again', asyn
   t.match(lines.join(''), 'it has answered no inquiry within 0.2 s')
 })
 
+void t.test(
+  'the client drops a report of another shard, and does not acknowledge it',
+  async (t) => {
+    const puppet = await aPuppet(t)
+    const rail = await aLinkedListener(t, puppet.address, { shard: 'books_2' })
+    const [foreign, own] = [anInstruction(), anInstruction()]
+    const reported = { status: 'accepted', report_id: '1' }
+    await until('the link is open', () => puppet.streams.length > 0)
+    puppet.report(
+      { ...reported, id: foreign.id, shard: 'books_1' },
+      { ...reported, id: own.id, shard: 'books_2', report_id: '2' },
+    )
+    await until('its own report arrives', () => rail.about(own.id).length === 1)
+    t.same(rail.about(foreign.id), [])
+    t.same(puppet.batches, [], 'nothing is acknowledged by the client itself')
+  },
+)
+
 void t.test('the link reconnects to a restarted rail and reports each change', async (t) => {
   const folder = shortFolder(t)
   const first = await aRail(t, folder)

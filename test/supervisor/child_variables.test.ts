@@ -19,7 +19,7 @@ const IMPORTED = /(?:from|import) '(\.[^']+)\.js'/g
 const OF_ALL_SETTINGS = [
   ...['src/base/settings.ts', 'src/base/settings_reader.ts', 'src/base/errors.ts'],
   'src/base/setting_readers.ts',
-  ...['src/metrics/process_families.ts', 'src/metrics/processor_families.ts'],
+  ...['process', 'processor', 'gateway'].map((name) => `src/metrics/${name}_families.ts`),
 ]
 
 /** All source files that a program imports. */

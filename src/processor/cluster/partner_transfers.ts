@@ -35,9 +35,12 @@ export function createPartnerTransfers({
       timelines.known(),
     )
     try {
+      const { partner, from, to } = move
       const ended = await transferPartner(connection, move)
-      if (ended.kind === 'given_up') log.error({ ...move, cause: ended.cause }, 'move is given up')
-      if (ended.kind === 'moved') log.info({ ...move, payments: ended.payments }, 'partner moved')
+      if (ended.kind === 'given_up')
+        log.error({ partner, from, to, cause: ended.cause }, 'move is given up')
+      if (ended.kind === 'moved')
+        log.info({ partner, from, to, payments: ended.payments }, 'partner moved')
       return ended.kind !== 'not_now'
     } finally {
       await connection.close()
@@ -56,7 +59,7 @@ export function createPartnerTransfers({
       const isEnded =
         isReady &&
         (await transfer(move).catch((error: unknown) => {
-          log.error({ error, ...move }, 'moving a partner failed')
+          log.error({ error, partner: move.partner }, 'moving a partner failed')
           return false
         }))
       if (isEnded) continue
