@@ -154,7 +154,15 @@ t.test('Restore a cluster', async (t) => {
   t.equal(await createIntent('in recovery mode'), 503)
 
   const [showOne = '', showTwo = '', releaseOne = '', releaseTwo = '', ...rest] = commands
-  t.match(await done(t, showOne), /^Recovery mode since .*: RECOVERY=yes\.\n/)
+  const shown = await eventually(
+    'the bus and the rail tell what the books lack',
+    async () => {
+      const { out } = await typed(showOne)
+      return ['The bus has event ', 'Rail sandbox has '].every((text) => out.includes(text)) && out
+    },
+    WITHIN_MS,
+  )
+  t.match(shown, /^Recovery mode since .*: RECOVERY=yes\.\n/)
   t.match(await done(t, showTwo), /^Recovery mode since /)
   const args = ['--from', '2020-01-01', '--out', statement]
   const env = { DATA_DIR: dataDir }
