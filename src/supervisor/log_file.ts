@@ -36,8 +36,10 @@ export function openLogFile(path: string): LogFile {
       stream.write(text)
     },
     lastLine: () => {
-      const last = tail.split('\n').findLast(isMessage) ?? ''
-      return plainText(last).slice(0, LAST_LINE_MAX_CHARACTERS)
+      const messages = tail.split('\n').filter(isMessage)
+      const last = messages.at(-1) ?? ''
+      const reason = isPassing(last) ? (messages.findLast(isPlain) ?? last) : last
+      return plainText(reason).slice(0, LAST_LINE_MAX_CHARACTERS)
     },
     close: () =>
       new Promise((resolve) => {
@@ -49,6 +51,15 @@ export function openLogFile(path: string): LogFile {
 
 /** After an uncaught error Node prints indented details, the location and its version. */
 const isMessage = (line: string): boolean => /^(?!Node\.js v|file:|node:)[^\s}\])^]/.test(line)
+
+/**
+ * Why a start fails is a plain line on standard error. Log lines come through another pipe, so one
+ * that was written before it can arrive after it.
+ */
+const isPassing = (line: string): boolean => /^\{"level":"(info|warn)"/.test(line)
+
+/** A warning of Node begins with a parenthesis. */
+const isPlain = (line: string): boolean => !/^[{(]/.test(line)
 
 /** A JSON log line is reduced to its message and its error, a printed error to its message. */
 function plainText(line: string): string {

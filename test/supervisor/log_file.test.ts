@@ -18,6 +18,16 @@ t.test('the last message of plain text is its last line', async (t) => {
   t.equal(await lastLineOf(t.testdir()), '')
 })
 
+t.test('a plain line counts before a warning that arrives after it', async (t) => {
+  const warning = '{"level":"warn","message":"commits wait for no standby"}\n'
+  t.equal(await lastLineOf(t.testdir(), warning), 'commits wait for no standby')
+  t.equal(await lastLineOf(t.testdir(), 'no master key\n', warning), 'no master key')
+  const node = '(node:7) DeprecationWarning: old\n'
+  t.equal(await lastLineOf(t.testdir(), node, warning), 'commits wait for no standby')
+  const fatal = '{"level":"fatal","message":"commit failed"}\n'
+  t.equal(await lastLineOf(t.testdir(), 'no master key\n', fatal), 'commit failed')
+})
+
 t.test('a JSON line is reduced to its message and error', async (t) => {
   const line = '{"message":"the journal cannot be written","error":{"message":"disk full"}}\n'
   t.equal(await lastLineOf(t.testdir(), line), 'the journal cannot be written: disk full')

@@ -8,6 +8,7 @@ import assert from 'node:assert/strict'
 import { readSettings } from '../../../src/base/settings_reader.js'
 import type { Answer } from '../../../src/processor/cycle/answer.js'
 import { rulesOf } from '../../../src/processor/cycle/rules.js'
+import type { Dialect } from '../../../src/store/dialect.js'
 import { createSeededRandom, type SeededRandom } from '../../fuzz/seeded_random.js'
 import { rawBooks } from '../../support/books.js'
 import { codeOf, createWorld, DEMO, type Home, type World } from '../../support/world.js'
@@ -63,7 +64,7 @@ interface Run {
   readonly model: BooksModel
   readonly random: SeededRandom
   /** Rows on disk. */
-  rows<Row>(query: string): Promise<Row[]>
+  rows<Row>(query: string | ((dialect: Dialect) => string)): Promise<Row[]>
   close(): Promise<void>
 }
 
@@ -77,7 +78,7 @@ async function openRun(world: World, random: SeededRandom): Promise<Run> {
       ...{ payouts: [], quotes: [], discrepancies: new Map(), approvals: noApprovals() },
       ...{ fundKeys: new Map(), events: [] },
     },
-    rows: (query) => books.all(query),
+    rows: (query) => books.all(typeof query === 'string' ? query : query(books.dialect)),
     close: () => books.close(),
   }
 }
@@ -164,8 +165,9 @@ interface DiscrepancyRow {
   readonly settlement: string | null
 }
 
-const DISCREPANCIES = `SELECT id, entity, report ->> 'status' AS status, settlement,
-  report ->> 'transaction_id' AS tx, report ->> 'amount' AS amount FROM discrepancies`
+const DISCREPANCIES = ({ text }: Dialect): string => `SELECT id, entity, settlement,
+  ${text('report', 'status')} AS status, ${text('report', 'transaction_id')} AS tx,
+  ${text('report', 'amount')} AS amount FROM discrepancies`
 
 const factsOf = ({ model }: Run, { entity, status, tx, amount }: DiscrepancyRow): string => {
   const payout = model.payouts.find(({ id }) => id === entity)
