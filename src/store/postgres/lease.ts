@@ -27,6 +27,8 @@ export const LEASE_TIMEOUT_MS = 4 * SECOND
 
 /** A former primary without its standby never answers: the next try looks for another server. */
 const TAKE_OVER_WITHIN_MS = LEASE_TIMEOUT_MS + ANSWER_WITHIN_MS
+/** Between two looks whether a take-over is done; divides LEASE_TIMEOUT_MS. */
+const WATCH_MS = 100
 
 export interface LeaseOptions {
   readonly connection: Connection
@@ -128,19 +130,24 @@ export async function takeOver(
   const taking = connection
     .all<Ownership>(TAKE_OVER, [holder, connection.session, seen.epoch, seen.beat])
     .finally(() => (isDone = true))
-  const ending = pause(LEASE_TIMEOUT_MS).then(async () => {
-    if (isDone) return
+  const endFormerSession = async (): Promise<void> => {
     log.warn(
       { holder: seen.holder },
       'take-over is blocked by a commit of the former owner; its database session is ended',
     )
     await background.all(TERMINATE, [seen.session, sessionName(commitsOf(seen.holder))])
-  })
-  ending.catch(() => undefined) // the server is lost, which `taking` tells
-  const late = pause(TAKE_OVER_WITHIN_MS).then(() => {
+  }
+  // Short pauses, as a longer one would keep a process that ends.
+  const watch = async (): Promise<readonly Ownership[]> => {
+    for (let waited = 0; waited < TAKE_OVER_WITHIN_MS; waited += WATCH_MS) {
+      // When the server is lost, `taking` tells.
+      if (waited === LEASE_TIMEOUT_MS) endFormerSession().catch(() => undefined)
+      await pause(WATCH_MS)
+      if (isDone) return taking
+    }
     throw new NoAnswer(TAKE_OVER_WITHIN_MS)
-  })
-  const [taken] = await Promise.race([taking, late])
+  }
+  const [taken] = await Promise.race([taking, watch()])
   return taken
 }
 
