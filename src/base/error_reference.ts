@@ -263,6 +263,10 @@ export const OPERATOR_ERROR_HELP: Readonly<Record<OperatorErrorCode, ErrorHelp>>
     'the processor is in recovery mode, which allows reads, callers and approvals only',
     'see `recovery show`; repeat the change after `recovery release`',
   ],
+  bus_not_checked: [
+    'the processor has not reached the bus since its start, and does not know what it has',
+    'wait until `recovery show` no longer says so; start NATS, or an empty one if it is lost',
+  ],
   statement_refused: [
     'the statement lacks movements of the rail, has others, or cannot be compared with the rail',
     "release with the rail's statement up to now; `recovery show` names its period",

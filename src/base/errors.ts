@@ -270,6 +270,11 @@ export const OPERATOR_ERRORS = {
     'FAILED_PRECONDITION',
     'The processor is in recovery mode: it only reads until `recovery release`.',
   ),
+  bus_not_checked: entry(
+    409,
+    'FAILED_PRECONDITION',
+    'The processor has not compared the bus with the books yet. Release when the bus is up.',
+  ),
   statement_refused: entry(
     409,
     'FAILED_PRECONDITION',

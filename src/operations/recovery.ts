@@ -23,9 +23,13 @@ export const recoveryShow: CliCommand = {
     if (state.unverified !== undefined) lines.push(sentence(state.unverified))
     const open = state.open_orphans
     if (open > 0) lines.push(`${open} orphan executions are open: recovery orphans`)
-    return { value: state, lines: [...lines, ...state.behind.map(sentence), ...neededIn(state)] }
+    lines.push(...state.behind.map(sentence))
+    if (state.bus_not_checked) lines.push(BUS_NOT_CHECKED)
+    return { value: state, lines: [...lines, ...neededIn(state)] }
   },
 }
+
+const BUS_NOT_CHECKED = 'The bus is not compared with the books yet: the release waits for it.'
 
 function neededIn({ active, statement_begins, newest_at_rail }: RecoveryState): string[] {
   if (!active) return []

@@ -204,6 +204,7 @@ const links: ServerLinks = {
   onPool: marks.comparePool,
   webhookPools: settings.WEBHOOK_POOLS,
   behind: () => recovery.behind(),
+  isBusChecked: () => recovery.isBusChecked(),
   statements: createStatementChecker(() => books.marks.newestSubmission(), rail.summarize),
   ...shardAtRail(owned),
   mode: () => recovery.state(),

@@ -112,6 +112,7 @@ export interface ServerLinks extends RecoveryDependencies {
 
 const NO_LINKS: ServerLinks = {
   behind: () => [],
+  isBusChecked: () => true,
   statements: NO_STATEMENTS,
   released: () => undefined,
 }

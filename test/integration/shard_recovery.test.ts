@@ -48,6 +48,7 @@ const BECAUSE = ['--reason', 'a test']
 /** The sandbox bank accepts it and never executes it. */
 const NEVER_EXECUTED = '9990000008'
 const AMOUNT = '125000'
+const BUS_NOT_CHECKED = 'The bus is not compared with the books yet: the release waits for it.'
 
 const folder = tempFolder(t)
 const dataDirOf = (name: string): string => {
@@ -227,8 +228,19 @@ t.test('one shard in recovery mode, the other serves', async (t) => {
 
   first = await start('books_1')
   t.equal(await first.ended, EXIT_BOOKS_BEHIND)
+  await nats.kill()
   first = await start('books_1', { RECOVERY: 'yes' })
   await first.untilReady()
+
+  await t.test('nothing is released while it is not known what the bus has', async (t) => {
+    const release = ['recovery', 'release', '--shard', 'books_1', '--no-statement', '--yes']
+    t.match(await ops(...release, ...BECAUSE), { exitCode: 1, err: /bus_not_checked/ })
+    t.match(await done('recovery', 'show', '--shard', 'books_1'), BUS_NOT_CHECKED)
+    await nats.start()
+    await eventually('the bus is compared', async () => {
+      return !(await done('recovery', 'show', '--shard', 'books_1')).includes(BUS_NOT_CHECKED)
+    })
+  })
 
   await t.test('readiness is that of each shard', async (t) => {
     t.match(await readyz(first), { status: 200, mode: 'recovery', shard: 'books_1' })

@@ -112,7 +112,7 @@ async function startShard(
     withEveryRole(TOKEN, 'ann'),
     directoryService(memory, vault, { shard, epoch: () => 3, shards: () => shards }),
     {
-      ...{ behind: () => [], released: () => undefined },
+      ...{ behind: () => [], isBusChecked: () => true, released: () => undefined },
       statements: EVERY_STATEMENT_IS_RIGHT,
       shards: cluster && adminOf(cluster, shards),
     },

@@ -580,7 +580,7 @@ void t.test(
 void t.test('a release is approved for its statement, and as incomplete or not', async (t) => {
   const world = await worldOf(t, false)
   await world.run(enterRecovery('a test'))
-  const findings = { behind: [], faults: ['it has 2 movements, and the rail made 3'] }
+  const findings = { ...NO_FINDINGS, faults: ['it has 2 movements, and the rail made 3'] }
   const request = (incomplete: boolean): Promise<Answer> =>
     world.run(releaseRecovery(ANN, { ...RELEASE, incomplete }, NO_FINDINGS))
   const right = requestIn(await request(false))

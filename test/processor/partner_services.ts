@@ -82,7 +82,10 @@ export async function openPartnerServices(
     },
     withEveryRole(TOKEN),
     directoryService(memory, world.vault),
-    { behind: () => [], statements: NO_STATEMENTS, released: () => undefined, events },
+    {
+      ...{ behind: () => [], isBusChecked: () => true, released: () => undefined },
+      ...{ statements: NO_STATEMENTS, events },
+    },
     tls,
   )
   const address = `127.0.0.1:${await server.bind('127.0.0.1:0')}`

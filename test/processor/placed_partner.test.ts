@@ -37,6 +37,7 @@ const server = createServer(
   directoryService(memory, vault),
   {
     behind: () => [],
+    isBusChecked: () => true,
     statements: NO_STATEMENTS,
     released: () => undefined,
     placements: {

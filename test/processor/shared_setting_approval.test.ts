@@ -43,7 +43,12 @@ async function openCluster(t: Test, rules: object = { secondOperator, rails: RAI
     world.clock,
   )
   const statements = EVERY_STATEMENT_IS_RIGHT
-  const recovery = { behind: () => [], statements, released: () => undefined }
+  const recovery = {
+    behind: () => [],
+    isBusChecked: () => true,
+    statements,
+    released: () => undefined,
+  }
   const operator = operatorService(dependencies, {} as never, undefined, cluster)
   const approvals = approvalsService(dependencies, callers, recovery, cluster)
   const callerCalls = callersService(dependencies, callers, undefined, cluster)

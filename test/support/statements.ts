@@ -17,7 +17,7 @@ export const RELEASE: RailCheck = {
   incomplete: false,
 }
 
-export const NO_FINDINGS: ReleaseFindings = { behind: [], faults: [] }
+export const NO_FINDINGS: ReleaseFindings = { behind: [], faults: [], isBusChecked: true }
 
 export const EVERY_STATEMENT_IS_RIGHT: StatementChecker = {
   check: () => Promise.resolve({ faults: [], rail: { sums: [] } }),

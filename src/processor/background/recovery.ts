@@ -103,6 +103,8 @@ export interface Recovery {
   onState(handler: () => void): void
   /** Marks that the books are behind. */
   behind(): readonly Behind[]
+  /** False while it is not known what the bus has: a release would not accept its loss. */
+  isBusChecked(): boolean
   /** How many marks were refused. */
   refusedMarks(): number
   /** An operator released recovery mode: the process restarts. */
@@ -263,6 +265,7 @@ export async function createRecovery(options: RecoveryOptions): Promise<Recovery
     onState: (handler) => (onState = handler),
     refusedMarks: () => refusedMarks,
     behind: () => marks.behind(),
+    isBusChecked: () => admission.isChecked(BUS),
     released: () => {
       isReleased = true
       restart?.()

@@ -34,6 +34,8 @@ export type Admitted = 'contained' | 'unmarked' | 'rejected'
 export interface Admission {
   /** A null mark: the source is empty or does not report one. Never rejects. */
   admits(source: string, mark: Mark | null): Promise<Admitted>
+  /** Whether the books were compared with the source since the start, whatever the result. */
+  isChecked(source: string): boolean
   /** Resolves when the awaited sources were admitted, or could not be reached in time. */
   start(): Promise<void>
 }
@@ -41,14 +43,16 @@ export interface Admission {
 export function createAdmission(options: AdmissionOptions): Admission {
   const { marks, onBehind, onRefused, pause, log } = options
   const awaited = new Set(options.awaited)
+  const checked = new Set<string>()
   let late = false
   let begin: () => void = () => undefined
   const begun = new Promise<void>((resolve) => (begin = resolve))
 
   const compare = async (source: string, mark: Mark | null): Promise<Admitted> => {
-    if (mark === null) return 'unmarked'
     try {
-      const result = await marks.check(mark)
+      const result = mark === null ? null : await marks.check(mark)
+      checked.add(source)
+      if (result === null) return 'unmarked'
       if (result.kind === 'contained') return 'contained'
       if (result.kind === 'behind') {
         onBehind(result, late)
@@ -71,6 +75,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
       await begun
       return admitted
     },
+    isChecked: (source) => checked.has(source),
     start: async () => {
       await Promise.race([begun, pause(REACHED_WITHIN_MS)])
       if (awaited.size > 0)

@@ -40,6 +40,7 @@ import {
 export interface RecoveryDependencies {
   /** The marks that the books are behind (recovery/marks). */
   readonly behind: () => readonly Behind[]
+  readonly isBusChecked: () => boolean
   readonly statements: StatementChecker
   /** As the rail names these books. Absent if they are the only ones. */
   readonly shard?: string
@@ -53,7 +54,7 @@ export function recoveryService(
   dependencies: UnaryDependencies,
   recovery: RecoveryDependencies,
 ): RecoveryHandlers {
-  const { behind, statements, shard, mode = () => NORMAL, released } = recovery
+  const { behind, isBusChecked, statements, shard, mode = () => NORMAL, released } = recovery
   const { memory } = dependencies
   const release = unaryAfter<ReleaseRequest, Released, ReleaseFindings>(
     dependencies,
@@ -65,7 +66,7 @@ export function recoveryService(
     Show: unaryAfter(
       dependencies,
       () => (memory.recovery === null ? NOTHING_NEEDED : statementNeeded(statements)),
-      (_request, needed) => ownWork(showRecovery({ behind, mode, shard }, needed)),
+      (_request, needed) => ownWork(showRecovery({ behind, isBusChecked, mode, shard }, needed)),
     ),
     AddOrphans: unary(dependencies, ({ actor, executions }) =>
       operatorWork(actor, (a) => addOrphans(a, executions)),
@@ -115,12 +116,16 @@ export function recoveryService(
 
 /** @param figures null, also invalid ones: the command decides what a missing statement means */
 export async function releaseFindings(
-  { behind, statements }: Pick<RecoveryDependencies, 'behind' | 'statements'>,
+  {
+    behind,
+    isBusChecked,
+    statements,
+  }: Pick<RecoveryDependencies, 'behind' | 'isBusChecked' | 'statements'>,
   figures: WireFigures | StoredFigures | null,
 ): Promise<ReleaseFindings> {
   const read = figures && readFigures(figures)
   const { faults } = read === null ? { faults: [] } : await statements.check(read)
-  return { behind: behind(), faults }
+  return { behind: behind(), faults, isBusChecked: isBusChecked() }
 }
 
 function railCheckOf({
@@ -154,11 +159,14 @@ async function statementNeeded(statements: StatementChecker): Promise<StatementN
 
 const NORMAL: ModeState = { mode: 'normal' }
 
-type Shown = Required<Pick<RecoveryDependencies, 'behind' | 'mode'>> & {
+type Shown = Required<Pick<RecoveryDependencies, 'behind' | 'isBusChecked' | 'mode'>> & {
   readonly shard: string | undefined
 }
 
-function showRecovery({ behind, mode, shard }: Shown, needed: StatementNeeded): Command {
+function showRecovery(
+  { behind, isBusChecked, mode, shard }: Shown,
+  needed: StatementNeeded,
+): Command {
   return {
     name: 'show_recovery',
     allowedInRecovery: true,
@@ -170,6 +178,7 @@ function showRecovery({ behind, mode, shard }: Shown, needed: StatementNeeded): 
         cause: recovery?.cause,
         entered_at: recovery === null ? undefined : toRfc3339(instant(recovery.entered_at)),
         behind: behind().map(({ reason }) => reason),
+        bus_not_checked: recovery !== null && !isBusChecked(),
         open_orphans: orphans.open,
         ...needed,
         stops: recovery?.stops,

@@ -203,7 +203,7 @@ runOnBothStores({
 
   'a statement that cannot be right is released only as incomplete': async (t, world) => {
     await world.run(enterRecovery('a test'))
-    const findings = { behind: [], faults: ['it has 2 movements, and the rail made 3'] }
+    const findings = { ...NO_FINDINGS, faults: ['it has 2 movements, and the rail made 3'] }
     const release = (incomplete: boolean): Promise<Answer> =>
       world.run(releaseRecovery(OPERATOR, { ...RELEASE, incomplete }, findings))
     t.equal(codeOf(await release(false)), 'statement_refused')
@@ -216,6 +216,15 @@ runOnBothStores({
       action: 'release_recovery',
       evidence: 'day.csv sha256 00, 0 movements, accepted as incomplete',
     })
+  },
+
+  'nothing is released before the bus is compared': async (t, world) => {
+    await world.run(enterRecovery('a test'))
+    const release = (isBusChecked: boolean): Promise<Answer> =>
+      world.run(releaseRecovery(OPERATOR, RELEASE, { ...NO_FINDINGS, isBusChecked }))
+    t.equal(codeOf(await release(false)), 'bus_not_checked')
+    t.equal(await world.store.stoppedByRecovery(), 'writes')
+    t.equal(codeOf(await release(true)), 'ok')
   },
 
   'event numbers continue above all numbers that can have been lost': async (t, world) => {

@@ -3,6 +3,8 @@
  *
  * - A statement that differs from what the rail has moved (recovery/statement_check) is refused. An
  *   operator can accept it as incomplete; its faults are then part of the accepted loss.
+ * - Nothing is released before the bus is compared with the books: a loss that it shows later is
+ *   not accepted, and would end each next start. A rail may come later: it is not used until then.
  * - Only the row on disk is released. This process keeps refusing writes and restarts, so that
  *   timers, the relay and the connections to rail and pools start from the released books.
  * - No event position and no sequence of a tenant is used twice: the next ones are above all that
@@ -36,12 +38,14 @@ export interface ReleaseFindings {
   readonly behind: readonly Behind[]
   /** Why the statement cannot be right (recovery/statement_check). */
   readonly faults: readonly string[]
+  /** False: what the bus has is not known yet. */
+  readonly isBusChecked: boolean
 }
 
 export function releaseRecovery(
   actor: Actor,
   check: RailCheck,
-  { behind, faults }: ReleaseFindings,
+  { behind, faults, isBusChecked }: ReleaseFindings,
 ): Command {
   const { statement, figures, railChecked, incomplete } = check
   return {
@@ -53,6 +57,7 @@ export function releaseRecovery(
       const { recovery } = memory
       if (!isComplete(check)) return refuse('invalid_request')
       if (recovery === null || recovery.released_at !== null) return refuse('recovery_not_active')
+      if (!isBusChecked) return refuse('bus_not_checked')
       if (faults.length > 0 && !incomplete) return refuse('statement_refused')
       const checked = describe(check)
       const refusal = refusalOfOneOperator(ctx, actor, {
