@@ -121,6 +121,7 @@ export const DELIVERIES: OperationsOf<'list_deliveries' | 'recover_webhook_endpo
     rpc: 'WebhookEndpoints.Recover',
     rpcField: 'recovery',
     client: 'webhookEndpoints.recover',
+    isRepeatable: true,
     id: 'recoverWebhookEndpoint',
     tag: 'Webhooks',
     summary: 'Retry failed deliveries',

@@ -167,6 +167,8 @@ export const EVENTS: OperationsOf<'list_events' | 'resend_event'> = {
     rpc: 'Events.Resend',
     rpcField: 'event',
     client: 'events.resend',
+    clientBody: 'to',
+    isRepeatable: true,
     id: 'resendEvent',
     tag: 'Events',
     summary: 'Deliver an event again',

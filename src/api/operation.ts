@@ -133,8 +133,15 @@ export interface ApiOperation<Name extends OperationName> extends Description {
   readonly rpcField?: string
   /** Whether the message has that field, too. Default: the field holds the message. */
   readonly isRpcFieldMember?: true
-  /** The method of the TypeScript client. */
+  /** The method of the TypeScript client. That of the Python client follows from it. */
   readonly client: string
+  /** The name of the method's argument that is the body. Default: the body's only member. */
+  readonly clientBody?: string
+  /**
+   * Whether a repetition changes nothing more, or makes one more token or quote: then clients
+   * repeat it after an unknown outcome. Default: reads, and calls with a key.
+   */
+  readonly isRepeatable?: true
 }
 
 /** Some of the operations, by name. */

@@ -188,6 +188,7 @@ export const PAYOUTS: OperationsOf<
     rpc: 'Payouts.Create',
     rpcField: 'payout',
     client: 'payouts.create',
+    clientBody: 'payout',
     id: 'createPayout',
     tag: 'Payouts',
     summary: 'Create a payout',

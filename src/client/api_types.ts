@@ -1,5 +1,5 @@
 /** Types of requests and answers, made from gateway/openapi.json by `make openapi`. */
-export interface components {
+interface components {
   schemas: {
     /**
      * @description Whole US cents.
@@ -942,42 +942,6 @@ export interface components {
       readonly body_sha256: string
       readonly server_time: components['schemas']['Timestamp']
     }
-    /** @description This document. */
-    readonly OpenApiDocument: {
-      /** @description Version of the OpenAPI Specification. */
-      readonly openapi: string
-      /** @description Title and version. */
-      readonly info: {
-        readonly [key: string]: unknown
-      }
-      /** @description Operations. */
-      readonly paths: {
-        readonly [key: string]: unknown
-      }
-      /** @description Schemas. */
-      readonly components: {
-        readonly [key: string]: unknown
-      }
-    } & {
-      readonly [key: string]: unknown
-    }
-    /** @description Every answer of 400 and above. */
-    readonly Error: {
-      /** @description What is wrong. */
-      readonly error: {
-        /**
-         * @description Branch on it. More codes can be added where an operation can fail already.
-         */
-        readonly code: string
-        /**
-         * @description For people. The text of a code is fixed, but in the sandbox that of a 400
-         * names the part of the request and the rule that it breaks.
-         */
-        readonly message: string
-        /** @description Quote it to support; also in `X-Request-Id`. */
-        readonly request_id: string
-      }
-    }
     /** @description Your confirmation that you know the user. */
     readonly KycAttestation: {
       /** @description Must be true, else 403. */
@@ -1244,8 +1208,6 @@ export type SigningKey = components['schemas']['SigningKey']
 export type RequestCheck = components['schemas']['RequestCheck']
 export type SignatureReport = components['schemas']['SignatureReport']
 export type RequestReport = components['schemas']['RequestReport']
-export type OpenApiDocument = components['schemas']['OpenApiDocument']
-export type Error = components['schemas']['Error']
 export type KycAttestation = components['schemas']['KycAttestation']
 export type SanctionsAttestation = components['schemas']['SanctionsAttestation']
 export type BeneficiaryRequest = components['schemas']['BeneficiaryRequest']

@@ -1,6 +1,7 @@
 /** Public exports of the partner API client. */
 export { createAppClient, type AppClient, type Session } from './app.js'
-export { createClient, type Client, type Keyed } from './client.js'
+export type { Keyed } from './calls.js'
+export { createClient, type Client } from './client.js'
 export {
   connect,
   connectApp,

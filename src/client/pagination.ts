@@ -14,6 +14,14 @@ export interface List<Item, P> extends AsyncIterable<Item> {
   take(count: number): Promise<readonly Item[]>
 }
 
+/** The parameters of every list with cursors. */
+export interface PageFilter {
+  /** Page size, 1 to 100. */
+  readonly limit?: number
+  /** `next_cursor` of a page, to continue after it. */
+  readonly cursor?: string
+}
+
 type Filter = Readonly<Record<string, string | number | undefined>>
 
 type Get = <T>(path: string) => Promise<T>
@@ -38,7 +46,7 @@ export const numberedList = <Item, P extends NumberedPage<Item>>(
     has_more ? ['after', String(next_after)] : null,
   )
 
-interface NumberedPage<Item> extends DataPage<Item> {
+export interface NumberedPage<Item> extends DataPage<Item> {
   readonly next_after: number
   readonly has_more: boolean
 }

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { NAMES } from '../contract/clients/python_types.js'
 import { projectRoot } from '../../src/base/project_root.js'
 import { runPython, skipsPython } from './python_suite.js'
 
@@ -29,32 +30,13 @@ const { schemas } = (
   }
 ).components
 
-/** Types with another name than their schema. */
-const SCHEMA_NAMES: Readonly<Record<string, string>> = {
-  CreateIntent: 'CreatePaymentIntentRequest',
-  NewSession: 'CreateSessionTokenRequest',
-  Refund: 'IntentRefund',
-  CreateBeneficiary: 'BeneficiaryRequest',
-  CorridorSettings: 'CorridorTerms',
-  KeySettings: 'SigningKey',
-  WebhookEndpointWithSecret: 'CreatedWebhookEndpoint',
-  RotateSecret: 'RotateWebhookSecretRequest',
-  DeliverySummary: 'DeliveryBrief',
-  Recovery: 'RecoveredDeliveries',
-  RequestDescription: 'CheckRequestRequest',
-}
+/** Schemas of types that have another name. */
+const SCHEMA_NAMES = new Map(Object.entries(NAMES).map(([schema, type]) => [type, schema]))
 /** Types of members whose schemas have no name. */
 const UNNAMED: ReadonlySet<string> = new Set([
-  ...[
-    'BalanceAlert',
-    'EndpointDeliveries',
-    'Limits',
-    'Merchant',
-    'NextKey',
-    'PayoutBeneficiary',
-    'PayoutRail',
-  ],
-  ...['ReceiptRefund', 'RequestRefusal', 'SignatureCheck', 'Terms'],
+  ...['BalanceAlert', 'EndpointDeliveries', 'Limits', 'Merchant', 'PayoutBeneficiary'],
+  ...['PayoutRail', 'ReceiptRefund', 'RequestRefusal', 'Terms'],
+  ...['PaymentIntentEventData', 'PayoutEventData', 'BalanceEventData', 'WebhookEndpointEventData'],
 ])
 
 /** Types of one form of a schema: the member that it requires, and the one that it excludes. */
@@ -73,7 +55,7 @@ function formOf(type: string): Schema | undefined {
 }
 
 const schemaOf = (type: string): Schema | undefined =>
-  formOf(type) ?? schemas[SCHEMA_NAMES[type] ?? type] ?? schemas[`${type}Request`]
+  formOf(type) ?? schemas[SCHEMA_NAMES.get(type) ?? type] ?? schemas[`${type}Request`]
 
 function partsOf(schema: Schema = {}): readonly Schema[] {
   const name = schema.$ref?.split('/').at(-1)

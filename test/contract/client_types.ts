@@ -8,6 +8,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import type { Schema } from '../../src/api/schema.js'
 import { projectRoot } from '../../src/base/project_root.js'
 
 const run = promisify(execFile)
@@ -19,14 +20,16 @@ const HEADER =
 export interface TypedDocument {
   readonly openapi: string
   readonly info: object
-  readonly components: { readonly schemas: object }
+  readonly components: { readonly schemas: Readonly<Record<string, Schema>> }
 }
 
 /** The source text, before the formatter. */
 export async function clientTypes({ openapi, info, components }: TypedDocument): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'causeway-types-'))
   try {
-    const schemas = { openapi, info, paths: {}, components: { schemas: components.schemas } }
+    // Errors are thrown, and the client does not fetch the document.
+    const { Error: _error, OpenApiDocument: _document, ...used } = components.schemas
+    const schemas = { openapi, info, paths: {}, components: { schemas: used } }
     const file = join(folder, 'openapi.json')
     writeFileSync(file, JSON.stringify(schemas, withoutChoice))
     const tool = join(projectRoot(), 'node_modules/.bin/openapi-typescript')
@@ -46,7 +49,7 @@ function typesIn(made: string): string {
   const from = made.indexOf('export interface components')
   const to = made.indexOf('export type $defs')
   if (from < 0 || to < from) throw new Error('openapi-typescript makes another form')
-  return withoutEnumTags(made.slice(from, to))
+  return withoutEnumTags(made.slice(from, to).replace(/^export /, ''))
 }
 
 /** The type shows that it is an enumeration; a comment of one line is closed on that line. */

@@ -8,8 +8,13 @@ import type { Examples } from '../../gateway/openapi/examples.js'
 import { DOCUMENT_FILE } from '../../gateway/openapi/served.js'
 import { projectRoot } from '../../src/base/project_root.js'
 import { GUIDE_INDEX, guidePage } from '../support/operators_guide.js'
+import { withTable } from './guide_table.js'
 import { withOperatorErrors, withPartnerErrors } from './guide_errors.js'
 import { clientTypes, withNarrowComments, type TypedDocument } from './client_types.js'
+import { pythonCalls } from './clients/python_calls.js'
+import { pythonTypes } from './clients/python_types.js'
+import { rowsOfCalls, snakeOf } from './clients/signed_calls.js'
+import { typescriptCalls } from './clients/typescript_calls.js'
 import { withExamples } from './guide_examples.js'
 import { withPartnerOperations, withRpcs } from './guide_operations.js'
 import { withAccess, withAlerts } from './operators_guide.js'
@@ -23,6 +28,10 @@ export interface GeneratedFile {
 export const GUIDE_FILE = 'gateway/README.md'
 const INTERNAL_GUIDE_FILE = 'protos/README.md'
 const TYPES_FILE = 'src/client/api_types.ts'
+const CALLS_FILE = 'src/client/api_calls.ts'
+const CLIENT_GUIDE = 'src/client/README.md'
+const PYTHON = 'src/client/python'
+const CALLS_HEAD = '| | Calls |'
 export const EXAMPLES_FILE = 'gateway/openapi/examples.json'
 
 const committed = (path: string): string => readFileSync(join(projectRoot(), path), 'utf8')
@@ -37,6 +46,8 @@ export async function generatedFiles(): Promise<readonly GeneratedFile[]> {
   const examples = JSON.parse(committed(EXAMPLES_FILE)) as Examples
   const document = openApiDocument(ROUTES, examples)
   const guide = await withExamples(committed(GUIDE_FILE), examples)
+  const python = pythonTypes((document as unknown as TypedDocument).components.schemas)
+  const pythonGuide = `${PYTHON}/README.md`
   const [codes, callers] = [guidePage('Error codes'), guidePage('Callers')]
   return [
     { path: GUIDE_FILE, text: withPartnerOperations(withPartnerErrors(guide)) },
@@ -53,6 +64,17 @@ export async function generatedFiles(): Promise<readonly GeneratedFile[]> {
       text: withNarrowComments(
         await formatted(TYPES_FILE, await clientTypes(document as unknown as TypedDocument)),
       ),
+    },
+    {
+      path: CALLS_FILE,
+      text: withNarrowComments(await formatted(CALLS_FILE, typescriptCalls())),
+    },
+    { path: `${PYTHON}/causeway/types.py`, text: python.text },
+    { path: `${PYTHON}/causeway/api_calls.py`, text: pythonCalls(python) },
+    { path: CLIENT_GUIDE, text: withTable(committed(CLIENT_GUIDE), CALLS_HEAD, rowsOfCalls()) },
+    {
+      path: pythonGuide,
+      text: withTable(committed(pythonGuide), CALLS_HEAD, rowsOfCalls(snakeOf)),
     },
   ]
 }

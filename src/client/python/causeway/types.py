@@ -1,13 +1,13 @@
 """Types of the partner API's requests and answers, as dictionaries.
 
-Amounts in minor units are decimal digits of a signed 64-bit integer, `usd_cents` are whole US
-cents, timestamps are RFC 3339 in UTC with milliseconds. A class that ends in `Required` holds the
-members that are always present.
+Made from gateway/openapi.json by `make openapi`. Amounts in minor units are decimal digits of a
+signed 64-bit integer, `usd_cents` are whole US cents, timestamps are RFC 3339 in UTC with
+milliseconds. A class that ends in `Required` holds the members that are always present.
 """
 
 from __future__ import annotations
 
-from typing import Dict, List, Literal, Mapping, Optional, TypedDict, Union
+from typing import Any, Dict, List, Literal, Optional, TypedDict, Union
 
 # More values can come where the guide says so: keep a branch for others.
 Corridor = Literal["th_promptpay", "vn_vietqr"]
@@ -21,9 +21,43 @@ IntentStatus = Literal[
     "cancelled",
 ]
 PayoutStatus = Literal["created", "processing", "completed", "failed", "reversed"]
-ReceiptStatus = Literal["pending", "captured", "failed", "refunded"]
-RefundStatus = Literal["requested", "refused", "done"]
-BeneficiaryStatus = Literal["active", "disabled"]
+EventType = Literal[
+    "payment_intent.authorized",
+    "payment_intent.captured",
+    "payment_intent.failed",
+    "payment_intent.expired",
+    "payment_intent.cancelled",
+    "payment_intent.refunded",
+    "payment_intent.refund_failed",
+    "payout.created",
+    "payout.processing",
+    "payout.completed",
+    "payout.failed",
+    "payout.reversed",
+    "balance.low",
+    "webhook_endpoint.disabled",
+    "webhook_endpoint.deliveries_dead",
+    "webhook_endpoint.test",
+]
+EventSubscription = Literal[
+    "*",
+    "payment_intent.authorized",
+    "payment_intent.captured",
+    "payment_intent.failed",
+    "payment_intent.expired",
+    "payment_intent.cancelled",
+    "payment_intent.refunded",
+    "payment_intent.refund_failed",
+    "payout.created",
+    "payout.processing",
+    "payout.completed",
+    "payout.failed",
+    "payout.reversed",
+    "balance.low",
+    "webhook_endpoint.disabled",
+    "webhook_endpoint.deliveries_dead",
+    "webhook_endpoint.test",
+]
 FailureCode = Literal[
     "rejected",
     "account_closed",
@@ -43,6 +77,11 @@ FailureCode = Literal[
     "returned",
 ]
 FailureSource = Literal["rail", "review", "service"]
+RefundStatus = Literal["requested", "refused", "done"]
+ReceiptStatus = Literal["pending", "captured", "failed", "refunded"]
+QrKind = Literal["static", "dynamic"]
+BeneficiaryType = Literal["bank_account"]
+BeneficiaryStatus = Literal["active", "disabled"]
 BalanceAccount = Literal["available", "reserved"]
 BalanceTransactionType = Literal[
     "deposit",
@@ -63,9 +102,6 @@ BalanceTransactionType = Literal[
 ]
 EndpointStatus = Literal["enabled", "disabled", "deleted"]
 DisabledReason = Literal["by_partner", "by_operator", "gone", "failing"]
-DeliveryStatus = Literal["pending", "waiting", "delivered", "dead"]
-CheckResult = Literal["passed", "failed", "not_made"]
-SimulatedOutcome = Literal["completed", "failed", "reversed"]
 PaymentIntentEventType = Literal[
     "payment_intent.authorized",
     "payment_intent.captured",
@@ -88,82 +124,23 @@ WebhookEndpointEventType = Literal[
     "webhook_endpoint.deliveries_dead",
     "webhook_endpoint.test",
 ]
-EventType = Union[
-    PaymentIntentEventType, PayoutEventType, BalanceEventType, WebhookEndpointEventType
-]
-EventSubscription = Union[Literal["*"], EventType]
+DeliveryStatus = Literal["pending", "waiting", "delivered", "dead"]
 Environment = Literal["sandbox", "production"]
 PartnerStatus = Literal["active", "suspended"]
-KeyStatus = Literal["active", "revoked"]
 FeeHandling = Literal["on_top", "deducted"]
-QrKind = Literal["static", "dynamic"]
-BeneficiaryType = Literal["bank_account"]
-
-
-class _KycAttestationRequired(TypedDict):
-    verified: bool
-    method: str
-    verified_at: str
-
-
-class KycAttestation(_KycAttestationRequired, total=False):
-    id_type: str
-    id_country: str
-
-
-class SanctionsAttestation(TypedDict):
-    clean: bool
-    screened_at: str
-
-
-class CreateIntent(TypedDict):
-    """`amount_usd_cents` is the ceiling; the quote is debited."""
-
-    partner_user_id: str
-    amount_usd_cents: int
-    corridor: Corridor
-    kyc_attestation: KycAttestation
-    sanctions_attestation: SanctionsAttestation
-
-
-class NewSession(TypedDict):
-    """Repeats the user and both attestations of the intent."""
-
-    partner_user_id: str
-    kyc_attestation: KycAttestation
-    sanctions_attestation: SanctionsAttestation
-
-
-class Quote(TypedDict):
-    """`local_currency` is ISO 4217, numeric; `expires_at` is in epoch milliseconds."""
-
-    quote_id: str
-    quote_version: int
-    amount_usd_cents: int
-    local_amount_minor_units: str
-    local_currency: str
-    expires_at: int
+KeyStatus = Literal["active", "revoked"]
+CheckResult = Literal["passed", "failed", "not_made"]
+SimulatedOutcome = Literal["completed", "failed", "reversed"]
 
 
 class Failure(TypedDict):
+    """Why a payment failed or came back. Texts are constant."""
+
     code: FailureCode
     message: str
     source: FailureSource
     retryable: bool
     occurred_at: str
-
-
-class _RefundRequired(TypedDict):
-    status: RefundStatus
-    amount_usd_cents: int
-    requested_at: str
-
-
-class Refund(_RefundRequired, total=False):
-    """`status` is `requested`, `refused` or `done`."""
-
-    failed_at: str
-    refunded_at: str
 
 
 class _PaymentIntentRequired(TypedDict):
@@ -175,11 +152,9 @@ class _PaymentIntentRequired(TypedDict):
 
 
 class PaymentIntent(_PaymentIntentRequired, total=False):
-    """`amount_usd_cents` is the ceiling, `captured_amount_usd_cents` the debit.
+    """A QR payment. A member that does not apply is absent."""
 
-    A member that does not apply is absent.
-    """
-
+    quote: Quote
     authorized_at: str
     captured_at: str
     captured_amount_usd_cents: int
@@ -187,32 +162,64 @@ class PaymentIntent(_PaymentIntentRequired, total=False):
     expired_at: str
     cancelled_at: str
     refunded_at: str
-    quote: Quote
     failure: Failure
     refund: Refund
 
 
+class Quote(TypedDict):
+    """The price of the scanned payment, valid for five minutes."""
+
+    quote_id: str
+    quote_version: int
+    amount_usd_cents: int
+    local_amount_minor_units: str
+    local_currency: str
+    expires_at: int
+
+
+class _RefundRequired(TypedDict):
+    status: RefundStatus
+    amount_usd_cents: int
+    requested_at: str
+
+
+class Refund(_RefundRequired, total=False):
+    """The progress of a refund: the service asks the receiving bank to return the money."""
+
+    refunded_at: str
+    failed_at: str
+
+
+class CreatedPaymentIntent(TypedDict):
+    """The intent with its session token."""
+
+    intent_id: str
+    status: IntentStatus
+    amount_usd_cents: int
+    corridor: Corridor
+    created_at: str
+    session_token: str
+    session_expires_at: int
+
+
 class SessionToken(TypedDict):
-    """Never put the token into a URL or a log; `session_expires_at` is in epoch seconds."""
+    """Another session token of the same intent."""
 
     intent_id: str
     session_token: str
     session_expires_at: int
 
 
-class CreatedPaymentIntent(_PaymentIntentRequired):
-    session_token: str
-    session_expires_at: int
-
-
 class ReceiptToken(TypedDict):
-    """`receipt_token_expires_at` is in epoch seconds."""
+    """A token that opens every receipt of the intent's user."""
 
     receipt_token: str
     receipt_token_expires_at: int
 
 
 class ReceiptRefund(TypedDict):
+    """Present when `refunded`."""
+
     amount_usd_cents: int
     refunded_at: str
 
@@ -231,24 +238,15 @@ class _ReceiptRequired(TypedDict):
 
 
 class Receipt(_ReceiptRequired, total=False):
-    """`local_amount` is in whole units of the local currency."""
+    """The receipt of a payment at fetch time."""
 
     captured_at: str
     refund: ReceiptRefund
 
 
-class _ScanRequired(TypedDict):
-    qr_payload: str
-
-
-class Scan(_ScanRequired, total=False):
-    """`qr_payload` is the unchanged text of the QR code; the amount is required without one."""
-
-    local_amount_minor_units: str
-    duplicate_confirmed: bool
-
-
 class Merchant(TypedDict):
+    """From the code; a member is empty when the code lacks it."""
+
     scheme: str
     name: str
     city: str
@@ -257,6 +255,8 @@ class Merchant(TypedDict):
 
 
 class ScanResult(TypedDict):
+    """The merchant of the code, and the quote to show to the user."""
+
     intent_id: str
     status: IntentStatus
     merchant: Merchant
@@ -264,16 +264,9 @@ class ScanResult(TypedDict):
     quote: Quote
 
 
-class CreateBeneficiary(TypedDict):
-    type: BeneficiaryType
-    name: str
-    destination_country: str
-    currency: str
-    account_number: str
-    bank_code: str
-
-
 class Beneficiary(TypedDict):
+    """A bank account to pay out to."""
+
     id: str
     type: BeneficiaryType
     name: str
@@ -285,40 +278,17 @@ class Beneficiary(TypedDict):
     created_at: str
 
 
-class _CreatePayoutRequired(TypedDict):
-    amount: str
-    currency: str
-    reference: str
-
-
-class _CreatePayoutCommon(_CreatePayoutRequired, total=False):
-    description: str
-    metadata: Dict[str, str]
-
-
-class CreatePayoutToId(_CreatePayoutCommon):
-    """To an existing beneficiary."""
-
-    beneficiary_id: str
-
-
-class CreatePayoutToNew(_CreatePayoutCommon):
-    """To a beneficiary that the payout creates."""
-
-    beneficiary: CreateBeneficiary
-
-
-# Exactly one form of beneficiary.
-CreatePayout = Union[CreatePayoutToId, CreatePayoutToNew]
-
-
 class PayoutBeneficiary(TypedDict):
+    """The account as it was when the payout was accepted."""
+
     id: str
     name: str
     account_last4: str
 
 
 class PayoutRail(TypedDict):
+    """How it is paid."""
+
     type: str
     transaction_id: Optional[str]
 
@@ -345,92 +315,54 @@ class _PayoutRequired(TypedDict):
 
 
 class Payout(_PayoutRequired, total=False):
+    """A payout. Account numbers are never returned."""
+
     description: str
 
 
-class PayoutTerms(TypedDict):
-    """`fee_handling` is `on_top` or `deducted`; without a limit its amount is None."""
-
-    country: str
-    currency: str
-    fee_handling: FeeHandling
-    platform_fixed: str
-    platform_bps: int
-    rail_fixed: str
-    refund_fees_on_reversal: bool
-    amount_min: Optional[str]
-    amount_max: Optional[str]
-
-
-class Terms(TypedDict):
-    quote_spread_bps: int
-    payouts: List[PayoutTerms]
-
-
-class Limits(TypedDict):
-    requests_per_second: int
-    amount_usd_cents: int
-    active_keys: int
-    webhook_endpoints: int
-
-
-class CorridorSettings(TypedDict):
-    corridor: Corridor
-    enabled: bool
-    currency: str
-    minimum: str
-    user_limit_payment: str
-    user_limit_day: str
-    user_limit_month: str
-
-
-class KeySettings(TypedDict):
-    """`status` is `active` or `revoked`; `revoked_at` is in the future when the key expires."""
-
-    key_id: str
-    status: KeyStatus
-    created_at: str
-    revoked_at: Optional[str]
-
-
-class BalanceAlert(TypedDict):
-    currency: str
-    threshold: str
-
-
-class EndpointDeliveries(TypedDict):
-    """`dead_deliveries` is None while it is not known yet."""
-
-    id: str
-    dead_deliveries: Optional[int]
-    newest_dead_at: Optional[str]
-
-
-class Account(TypedDict):
-    """Your own settings in one environment."""
-
-    partner_id: str
-    environment: Environment
-    status: PartnerStatus
-    created_at: str
-    terms: Terms
-    limits: Limits
-    corridors: List[CorridorSettings]
-    keys: List[KeySettings]
-    allowed_ips: List[str]
-    packages: List[str]
-    balance_alerts: List[BalanceAlert]
-    webhook_endpoints: List[EndpointDeliveries]
-
-
 class Balance(TypedDict):
+    """The balance of one currency."""
+
     currency: str
     available: str
     reserved: str
 
 
+class Deposit(TypedDict):
+    """Test funds that were credited."""
+
+    id: str
+    currency: str
+    amount: str
+    created_at: str
+
+
+class FxQuote(TypedDict):
+    """Both amounts of a conversion, valid for a minute."""
+
+    id: str
+    sell_currency: str
+    sell_amount: str
+    buy_currency: str
+    buy_amount: str
+    created_at: str
+    expires_at: str
+
+
+class FxConversion(TypedDict):
+    """A conversion: sold and bought in one step."""
+
+    id: str
+    quote_id: str
+    sell_currency: str
+    sell_amount: str
+    buy_currency: str
+    buy_amount: str
+    created_at: str
+
+
 class BalanceTransaction(TypedDict):
-    """`amount` is signed, `balance` is after the change, `account` is `available` or `reserved`."""
+    """One change of `available` or `reserved`."""
 
     id: str
     currency: str
@@ -442,64 +374,9 @@ class BalanceTransaction(TypedDict):
     created_at: str
 
 
-class CreateDeposit(TypedDict):
-    currency: str
-    amount: str
-
-
-class Deposit(TypedDict):
-    id: str
-    currency: str
-    amount: str
-    created_at: str
-
-
-class CreateFxQuote(TypedDict):
-    sell_currency: str
-    sell_amount: str
-    buy_currency: str
-
-
-class FxQuote(TypedDict):
-    id: str
-    sell_currency: str
-    sell_amount: str
-    buy_currency: str
-    buy_amount: str
-    created_at: str
-    expires_at: str
-
-
-class FxConversion(TypedDict):
-    id: str
-    quote_id: str
-    sell_currency: str
-    sell_amount: str
-    buy_currency: str
-    buy_amount: str
-    created_at: str
-
-
-class UpdateWebhookEndpoint(TypedDict, total=False):
-    """At least one member. An empty list of events is every type except opt-in types."""
-
-    url: str
-    description: str
-    enabled_events: List[EventSubscription]
-    api_version: str
-
-
-class _CreateWebhookEndpointRequired(TypedDict):
-    url: str
-
-
-class CreateWebhookEndpoint(_CreateWebhookEndpointRequired, total=False):
-    description: str
-    enabled_events: List[EventSubscription]
-    api_version: str
-
-
 class NextKey(TypedDict):
+    """A secret that does not sign yet."""
+
     key_id: str
     activate_at: str
 
@@ -516,42 +393,155 @@ class _WebhookEndpointRequired(TypedDict):
     created_at: str
 
 
-class _WebhookEndpointKeys(_WebhookEndpointRequired, total=False):
+class WebhookEndpoint(_WebhookEndpointRequired, total=False):
+    """A URL that receives events."""
+
     next_key: NextKey
-
-
-class WebhookEndpoint(_WebhookEndpointKeys, total=False):
-    """`key_id` names the secret that signs now, `next_key` a scheduled one.
-
-    The members about dead deliveries are only in `webhook_endpoint.deliveries_dead`.
-    """
-
     dead_deliveries: int
     newest_dead_at: str
     newest_dead_event_id: str
 
 
-class WebhookEndpointWithSecret(_WebhookEndpointRequired):
-    """The secret is shown only once."""
+class WebhookEndpointWithSecret(TypedDict):
+    """The endpoint with its secret."""
 
+    id: str
+    url: str
+    description: str
+    enabled_events: List[EventSubscription]
+    api_version: str
+    status: EndpointStatus
+    disabled_reason: Optional[DisabledReason]
+    key_id: str
+    created_at: str
     secret: str
 
 
-class RotatedWebhookEndpoint(_WebhookEndpointKeys):
-    """`key_id` and `secret` are the new ones; keep the old ones too until `activate_at`."""
-
+class _RotatedWebhookEndpointRequired(TypedDict):
+    id: str
+    url: str
+    description: str
+    enabled_events: List[EventSubscription]
+    api_version: str
+    status: EndpointStatus
+    disabled_reason: Optional[DisabledReason]
+    key_id: str
+    created_at: str
     secret: str
     activate_at: str
 
 
-class RotateSecret(TypedDict, total=False):
-    """By default the new secret signs in an hour."""
+class RotatedWebhookEndpoint(_RotatedWebhookEndpointRequired, total=False):
+    """The endpoint with its new secret. `key_id` is the id of the new secret."""
 
-    activate_at: str
+    next_key: NextKey
+
+
+class PaymentIntentEventData(TypedDict):
+    """The object as it was then."""
+
+    payment_intent: PaymentIntent
+
+
+class PaymentIntentEvent(TypedDict):
+    """A payment changed."""
+
+    id: str
+    type: PaymentIntentEventType
+    webhook_event_id: str
+    webhook_event_type: PaymentIntentEventType
+    api_version: str
+    created_at: str
+    data: PaymentIntentEventData
+
+
+class PayoutEventData(TypedDict):
+    """The object as it was then."""
+
+    payout: Payout
+
+
+class PayoutEvent(TypedDict):
+    """A payout changed."""
+
+    id: str
+    type: PayoutEventType
+    webhook_event_id: str
+    webhook_event_type: PayoutEventType
+    api_version: str
+    created_at: str
+    data: PayoutEventData
+
+
+class BalanceEventData(TypedDict):
+    """The object as it was then."""
+
+    balance: LowBalance
+
+
+class BalanceEvent(TypedDict):
+    """A balance fell below its threshold."""
+
+    id: str
+    type: BalanceEventType
+    webhook_event_id: str
+    webhook_event_type: BalanceEventType
+    api_version: str
+    created_at: str
+    data: BalanceEventData
+
+
+class WebhookEndpointEventData(TypedDict):
+    """The object as it was then."""
+
+    webhook_endpoint: WebhookEndpoint
+
+
+class WebhookEndpointEvent(TypedDict):
+    """About an endpoint."""
+
+    id: str
+    type: WebhookEndpointEventType
+    webhook_event_id: str
+    webhook_event_type: WebhookEndpointEventType
+    api_version: str
+    created_at: str
+    data: WebhookEndpointEventData
+
+
+class LowBalance(TypedDict):
+    """A balance that fell below its threshold."""
+
+    currency: str
+    available: str
+    reserved: str
+    threshold: str
+
+
+class NumberedEvent(TypedDict):
+    """An event with its number."""
+
+    sequence: int
+    event: WebhookEvent
+
+
+class Delivery(TypedDict):
+    """The delivery of one event to one endpoint, with its attempts."""
+
+    id: str
+    event_id: str
+    event_type: EventType
+    endpoint_id: str
+    status: DeliveryStatus
+    next_attempt_at: Optional[str]
+    ended_at: Optional[str]
+    reason: Optional[str]
+    request_id: Optional[str]
+    attempts: List[DeliveryAttempt]
 
 
 class DeliveryAttempt(TypedDict):
-    """`status` is the HTTP status of your answer, `reply` its first 4 KiB."""
+    """One request to your endpoint."""
 
     number: int
     at: str
@@ -562,7 +552,7 @@ class DeliveryAttempt(TypedDict):
 
 
 class DeliverySummary(TypedDict):
-    """`status` is `pending`, `waiting`, `delivered` or `dead`."""
+    """A delivery without its attempts."""
 
     id: str
     event_id: str
@@ -571,16 +561,15 @@ class DeliverySummary(TypedDict):
     status: DeliveryStatus
 
 
-class Delivery(DeliverySummary):
-    next_attempt_at: Optional[str]
-    ended_at: Optional[str]
-    reason: Optional[str]
-    request_id: Optional[str]
-    attempts: List[DeliveryAttempt]
+class ResentEvent(TypedDict):
+    """The deliveries of an event that is sent again."""
+
+    event_id: str
+    deliveries: List[DeliverySummary]
 
 
 class Recovery(TypedDict):
-    """`redriven` is the number of retried deliveries; call again when it `has_more`."""
+    """What a recovery retries."""
 
     endpoint_id: str
     since: str
@@ -588,92 +577,102 @@ class Recovery(TypedDict):
     has_more: bool
 
 
-class LowBalance(TypedDict):
+class Terms(TypedDict):
+    """Prices and payout destinations."""
+
+    quote_spread_bps: int
+    payouts: List[PayoutTerms]
+
+
+class Limits(TypedDict):
+    """Your limits."""
+
+    requests_per_second: int
+    amount_usd_cents: int
+    active_keys: int
+    webhook_endpoints: int
+
+
+class BalanceAlert(TypedDict):
+    """Below the threshold you get `balance.low`."""
+
     currency: str
-    available: str
-    reserved: str
     threshold: str
 
 
-class _PaymentIntentData(TypedDict):
-    payment_intent: PaymentIntent
+class EndpointDeliveries(TypedDict):
+    """Whether deliveries to one of your endpoints died."""
 
-
-class _PayoutData(TypedDict):
-    payout: Payout
-
-
-class _BalanceData(TypedDict):
-    balance: LowBalance
-
-
-class _WebhookEndpointData(TypedDict):
-    webhook_endpoint: WebhookEndpoint
-
-
-class _Event(TypedDict):
     id: str
-    webhook_event_id: str
-    api_version: str
+    dead_deliveries: Optional[int]
+    newest_dead_at: Optional[str]
+
+
+class Account(TypedDict):
+    """What is configured for you in one environment."""
+
+    partner_id: str
+    environment: Environment
+    status: PartnerStatus
     created_at: str
+    terms: Terms
+    limits: Limits
+    corridors: List[CorridorSettings]
+    keys: List[KeySettings]
+    allowed_ips: List[str]
+    packages: List[str]
+    balance_alerts: List[BalanceAlert]
+    webhook_endpoints: List[EndpointDeliveries]
 
 
-class PaymentIntentEvent(_Event):
-    type: PaymentIntentEventType
-    webhook_event_type: PaymentIntentEventType
-    data: _PaymentIntentData
+class PayoutTerms(TypedDict):
+    """Terms of payouts to one destination."""
+
+    country: str
+    currency: str
+    fee_handling: FeeHandling
+    platform_fixed: str
+    platform_bps: int
+    rail_fixed: str
+    refund_fees_on_reversal: bool
+    amount_min: Optional[str]
+    amount_max: Optional[str]
 
 
-class PayoutEvent(_Event):
-    type: PayoutEventType
-    webhook_event_type: PayoutEventType
-    data: _PayoutData
+class CorridorSettings(TypedDict):
+    """A corridor and the limits of each of your users there."""
+
+    corridor: Corridor
+    enabled: bool
+    currency: str
+    minimum: str
+    user_limit_payment: str
+    user_limit_day: str
+    user_limit_month: str
 
 
-class BalanceEvent(_Event):
-    type: BalanceEventType
-    webhook_event_type: BalanceEventType
-    data: _BalanceData
+class KeySettings(TypedDict):
+    """A signing key without its secret."""
+
+    key_id: str
+    status: KeyStatus
+    created_at: str
+    revoked_at: Optional[str]
 
 
-class WebhookEndpointEvent(_Event):
-    type: WebhookEndpointEventType
-    webhook_event_type: WebhookEndpointEventType
-    data: _WebhookEndpointData
-
-
-# Its `type` tells which one it is.
-WebhookEvent = Union[PaymentIntentEvent, PayoutEvent, BalanceEvent, WebhookEndpointEvent]
-
-
-class NumberedEvent(TypedDict):
-    """`sequence` numbers your events of one environment from 1."""
-
-    sequence: int
-    event: WebhookEvent
-
-
-class ResendEvent(TypedDict, total=False):
-    """By default every endpoint that received the event or subscribes to it."""
-
-    endpoint_id: str
-
-
-class ResentEvent(TypedDict):
-    event_id: str
-    deliveries: List[DeliverySummary]
-
-
-class SignatureCheck(TypedDict, total=False):
-    """`result` is `passed`, `failed` or `not_made`; only failed checks have a `help`."""
-
+class _SignatureCheckRequired(TypedDict):
     check: str
     result: CheckResult
+
+
+class SignatureCheck(_SignatureCheckRequired, total=False):
+    """One check of a request or its signature."""
+
     help: str
 
 
 class SignatureReport(TypedDict):
-    """`canonical_request` is the text that the service signs."""
+    """Which checks a signature passes."""
 
     valid: bool
     checks: List[SignatureCheck]
@@ -682,29 +681,21 @@ class SignatureReport(TypedDict):
     server_time: str
 
 
-class _RequestDescription(TypedDict):
-    method: str
-    path: str
-
-
-class RequestDescription(_RequestDescription, total=False):
-    headers: Mapping[str, str]
-    body: str
-
-
-class _Refused(TypedDict):
+class _RequestRefusalRequired(TypedDict):
     status: int
     code: str
     message: str
 
 
-class RequestRefusal(_Refused, total=False):
+class RequestRefusal(_RequestRefusalRequired, total=False):
+    """A refusal."""
+
     pointer: str
     rule: str
 
 
 class RequestReport(TypedDict):
-    """`refusal` is the answer that the request would get."""
+    """Which checks a request passes."""
 
     accepted: bool
     refusal: Optional[RequestRefusal]
@@ -712,3 +703,140 @@ class RequestReport(TypedDict):
     canonical_request: Optional[str]
     body_sha256: str
     server_time: str
+
+
+class _KycAttestationRequired(TypedDict):
+    verified: bool
+    method: str
+    verified_at: str
+
+
+class KycAttestation(_KycAttestationRequired, total=False):
+    """Your confirmation that you know the user."""
+
+    id_type: str
+    id_country: str
+
+
+class SanctionsAttestation(TypedDict):
+    """Your confirmation that you screened the user for sanctions."""
+
+    clean: bool
+    screened_at: str
+
+
+class CreateBeneficiary(TypedDict):
+    """A bank account."""
+
+    type: BeneficiaryType
+    name: str
+    destination_country: str
+    currency: str
+    account_number: str
+    bank_code: str
+
+
+class CreateIntent(TypedDict):
+    partner_user_id: str
+    amount_usd_cents: int
+    corridor: Corridor
+    kyc_attestation: KycAttestation
+    sanctions_attestation: SanctionsAttestation
+
+
+class NewSession(TypedDict):
+    partner_user_id: str
+    kyc_attestation: KycAttestation
+    sanctions_attestation: SanctionsAttestation
+
+
+class _ScanRequired(TypedDict):
+    qr_payload: str
+
+
+class Scan(_ScanRequired, total=False):
+    local_amount_minor_units: str
+    duplicate_confirmed: bool
+
+
+class _CreatePayoutRequired(TypedDict):
+    amount: str
+    currency: str
+    reference: str
+
+
+class _CreatePayout(_CreatePayoutRequired, total=False):
+    description: str
+    metadata: Dict[str, str]
+
+
+class CreatePayoutToId(_CreatePayout):
+    beneficiary_id: str
+
+
+class CreatePayoutToNew(_CreatePayout):
+    beneficiary: CreateBeneficiary
+
+
+class CreateDeposit(TypedDict):
+    currency: str
+    amount: str
+
+
+class CreateFxQuote(TypedDict):
+    sell_currency: str
+    sell_amount: str
+    buy_currency: str
+
+
+class _CreateWebhookEndpointRequired(TypedDict):
+    url: str
+
+
+class CreateWebhookEndpoint(_CreateWebhookEndpointRequired, total=False):
+    description: str
+    enabled_events: List[EventSubscription]
+    api_version: str
+
+
+class UpdateWebhookEndpoint(TypedDict, total=False):
+    url: str
+    description: str
+    enabled_events: List[EventSubscription]
+    api_version: str
+
+
+class RotateSecret(TypedDict, total=False):
+    activate_at: str
+
+
+class ResendEvent(TypedDict, total=False):
+    endpoint_id: str
+
+
+class _SignatureDescriptionRequired(TypedDict):
+    method: str
+    path: str
+    key_id: str
+    timestamp: str
+    nonce: str
+    signature: str
+
+
+class SignatureDescription(_SignatureDescriptionRequired, total=False):
+    body: str
+    body_sha256: str
+
+
+class _RequestDescriptionRequired(TypedDict):
+    method: str
+    path: str
+
+
+class RequestDescription(_RequestDescriptionRequired, total=False):
+    headers: Dict[str, str]
+    body: str
+
+
+WebhookEvent = Union[PaymentIntentEvent, PayoutEvent, BalanceEvent, WebhookEndpointEvent]
+CreatePayout = Union[CreatePayoutToId, CreatePayoutToNew]
