@@ -20,6 +20,7 @@ const CONNECTION = 'src/store/database.ts'
 const SQLITE_DRIVER = 'src/store/sqlite/database.ts'
 const DATABASE = [CONNECTION, SQLITE_DRIVER]
 const DATABASE_COPY = 'src/store/sqlite/database_copy.ts'
+const COPIED_BOOKS = 'src/store/copied_books.ts'
 const CHECKPOINTS = 'src/store/sqlite/checkpoints.ts'
 const DIALECT = 'src/store/dialect.ts'
 const SQLITE = 'src/store/sqlite'
@@ -66,10 +67,11 @@ const MODULES: Readonly<Record<string, readonly string[]>> = {
   [SQLITE_DRIVER]: [BASE, CHECKPOINTS, CONNECTION, DIALECT],
   [DATABASE_COPY]: DATABASE,
   [CHECKPOINTS]: [],
+  [COPIED_BOOKS]: [CONNECTION],
   [DIALECT]: [],
   'src/store': [BASE, CONNECTION, DIALECT],
-  [SQLITE]: [BASE, 'src/store', ...DATABASE, DIALECT],
-  [POSTGRES]: [BASE, 'src/store', SQLITE, ...DATABASE, DIALECT],
+  [SQLITE]: [BASE, 'src/store', COPIED_BOOKS, ...DATABASE, DIALECT],
+  [POSTGRES]: [BASE, 'src/store', COPIED_BOOKS, SQLITE, ...DATABASE, DIALECT],
   [CLUSTER]: [BASE, 'src/store', POSTGRES, CONNECTION, DIALECT],
   'src/processor': [
     ...[BASE, 'src/money', 'src/auth', 'src/qr', 'src/quotes', 'src/limits', 'src/ledger'],
@@ -103,7 +105,7 @@ const MODULES: Readonly<Record<string, readonly string[]>> = {
   ],
   'src/audit': [BASE, ...DATABASE, POSTGRES, CLUSTER, 'src/supervisor'],
   'src/deploy': [BASE],
-  'src/backup': [BASE, 'src/audit', ...DATABASE, DATABASE_COPY, POSTGRES],
+  'src/backup': [BASE, 'src/audit', ...DATABASE, DATABASE_COPY, COPIED_BOOKS, POSTGRES],
   'protos/types': [],
 }
 

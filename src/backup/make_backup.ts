@@ -5,6 +5,7 @@
  *   copied. So the gap between them does not grow with their size.
  * - A copy that SQLite finds damaged is discarded. One whose audit is broken is kept and says so:
  *   the books themselves are broken then, and it can be the best that there is.
+ * - The copy of the books knows that it is one: it begins recovery mode however it is opened.
  * - Files have mode 0600. The manifest is the last file; then the folder gets its final name.
  */
 import { copyFile, open, stat, statfs } from 'node:fs/promises'
@@ -18,8 +19,15 @@ import { crashPoint } from '../base/crash_point.js'
 import { MIB } from '../base/free_space.js'
 import { writeSecretFile } from '../base/secret_file.js'
 import { FILES } from '../base/subjects.js'
+import { MARKED_FROM_SCHEMA, markOfCopy } from '../store/copied_books.js'
 import { openDatabase } from '../store/sqlite/database.js'
-import { problemsIn, schemaOf, takeSnapshot, type Snapshot } from '../store/sqlite/database_copy.js'
+import {
+  changeCopy,
+  problemsIn,
+  schemaOf,
+  takeSnapshot,
+  type Snapshot,
+} from '../store/sqlite/database_copy.js'
 import type { BackupFolder } from './backups.js'
 import { stateOf } from './books_state.js'
 import { databasesIn } from './databases.js'
@@ -117,10 +125,16 @@ async function copyDatabases(
     }
     crashPoint('backup.snapshots_taken')
     for (const [name, snapshot] of snapshots) await snapshot.copyTo(join(draft, name), isStopped)
+    await markBooks(join(draft, FILES.processorDatabase), snapshotAt)
   } finally {
     await Promise.all(snapshots.map(([, snapshot]) => snapshot.close()))
   }
   return snapshotAt
+}
+
+async function markBooks(file: string, snapshotAt: Instant): Promise<void> {
+  if ((await schemaOf(file)) < MARKED_FROM_SCHEMA) return
+  await changeCopy(file, markOfCopy(toRfc3339(snapshotAt)))
 }
 
 async function copyKey(from: string, to: string): Promise<void> {

@@ -8,7 +8,7 @@
  * - Each backup is in the action log when the processor is reached, and `backup.json` in DATA_DIR
  *   names the newest one for the metric of its age.
  */
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { constants, setPriority } from 'node:os'
 import { basename, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -84,6 +84,7 @@ function stopSignal(): AbortSignal {
 }
 
 interface Run extends MadeBackup {
+  readonly isOnDiskOfBooks: boolean
   /** Why it is not in the action log. Undefined if it is. */
   readonly unrecorded: string | undefined
 }
@@ -118,8 +119,14 @@ async function backUp(
   const digest = await digestOf(join(made.folder, MANIFEST))
   const verdict = verdictOf(made.manifest.audit)
   const outcome = `epoch ${epoch}, batch ${batch}, manifest sha256 ${digest}, ${verdict}`
-  return { ...made, unrecorded: await record(settings, basename(made.folder), outcome) }
+  return {
+    ...made,
+    isOnDiskOfBooks: url === '' && isOneDisk(made.folder, settings.DATA_DIR),
+    unrecorded: await record(settings, basename(made.folder), outcome),
+  }
 }
+
+const isOneDisk = (one: string, other: string): boolean => statSync(one).dev === statSync(other).dev
 
 const verdictOf = ({ clean }: Manifest['audit']): string =>
   clean === undefined ? 'not audited' : clean ? 'audit clean' : 'AUDIT BROKEN'
@@ -160,7 +167,7 @@ async function record(
 }
 
 function reportOf(run: Run): Report {
-  const { manifest, folder, took, unrecorded } = run
+  const { manifest, folder, took, isOnDiskOfBooks, unrecorded } = run
   return {
     value: { folder, ...manifest, unrecorded: unrecorded ?? null },
     lines: [
@@ -168,6 +175,7 @@ function reportOf(run: Run): Report {
       ...(took === undefined ? [] : [`copied in ${inSeconds(took)}`]),
       manifest.audit.conclusion.split('\n').at(-1) ?? '',
       ...(hasKeys(run) ? ['It has the keys: who reads it reads every secret.'] : [KEYS_APART]),
+      ...(isOnDiskOfBooks ? [ONE_DISK] : []),
       ...(unrecorded === undefined ? [] : [`Not in the action log: ${unrecorded}`]),
       ...(isBroken(run) ? ['THE AUDIT IS BROKEN: run make audit before anything else.'] : []),
       `restore: DATA_DIR=NEW make ops ARGS="restore ${folder}"`,
@@ -177,6 +185,8 @@ function reportOf(run: Run): Report {
 }
 
 const KEYS_APART = 'Without keys: keep master.key, rail.key and the tokens elsewhere.'
+
+const ONE_DISK = 'On the disk of the books, which can take both: copy it to another machine.'
 
 const hasKeys = ({ manifest }: MadeBackup): boolean =>
   manifest.files.some(({ name }) => KEY_FILES.includes(name))

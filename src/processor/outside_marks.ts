@@ -31,7 +31,7 @@ interface Books {
 }
 
 /** Whether the books may be written, and in which mode this process runs. */
-export function openRecovery(
+export async function openRecovery(
   { settings, books, member, log }: Books,
   { rails, clock }: { readonly rails: readonly ConfiguredRail[]; readonly clock: BooksClock },
 ): Promise<Recovery> {
@@ -46,7 +46,7 @@ export function openRecovery(
           publishedEpoch: member.publishedEpoch,
         }),
     rails: rails.map(({ name }) => name),
-    requestedBy: recoveryCause(settings, books, restoredFile),
+    requestedBy: await recoveryCause(settings, books, restoredFile),
     onEntered: () => removeRestoredMark(restoredFile),
     clock,
     pause: systemPause,
@@ -55,9 +55,17 @@ export function openRecovery(
 }
 
 /** Why this start begins recovery mode. */
-function recoveryCause(settings: Settings, books: Store, restoredFile: string): string | undefined {
+async function recoveryCause(
+  settings: Settings,
+  books: Store,
+  restoredFile: string,
+): Promise<string | undefined> {
   const mark = readRestoredMark(restoredFile)
-  if (mark === undefined) return settings.RECOVERY === 'yes' ? REQUESTED : undefined
+  if (mark === undefined) {
+    const copiedAt = await books.copiedAt()
+    if (copiedAt !== null) return `the books are those of the backup of ${copiedAt}`
+    return settings.RECOVERY === 'yes' ? REQUESTED : undefined
+  }
   const { booksId, snapshotAt } = mark
   if (booksId === null || booksId === books.marks.progress().booksId) {
     return `the backup of ${snapshotAt} was restored`

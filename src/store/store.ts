@@ -209,5 +209,7 @@ export interface Store {
   clockOffsetMs?(): number | null
   /** What a recovery stops until an operator releases it. Null outside a recovery. */
   stoppedByRecovery(): Promise<RecoveryStop | null>
+  /** RFC 3339, of the backup whose books these are, until a recovery is released. Else null. */
+  copiedAt(): Promise<string | null>
   close(): Promise<void>
 }

@@ -19,7 +19,11 @@ export async function requireFreePorts(settings: Settings): Promise<void> {
   if (settings.CONSOLE === 'on') wanted.push(['CONSOLE_PORT', settings.CONSOLE_HOST])
   if (settings.NATS_URL === '') wanted.push(['NATS_PORT', '127.0.0.1'])
   refuseDuplicates(settings, wanted)
-  for (const [name, host] of wanted) await requireFree(name, host, settings[name])
+  const taken: PortName[] = []
+  for (const [name, host] of wanted) {
+    if (!(await isFree(name, host, settings[name]))) taken.push(name)
+  }
+  if (taken.length > 0) throw new StartupError(takenSentence(settings, taken))
 }
 
 function refuseDuplicates(settings: Settings, wanted: readonly [PortName, string][]): void {
@@ -32,13 +36,30 @@ function refuseDuplicates(settings: Settings, wanted: readonly [PortName, string
   }
 }
 
-async function requireFree(name: PortName, host: string, port: number): Promise<void> {
-  if (port === 0) return
+/** @throws StartupError when it cannot be opened for another reason than a program that has it */
+async function isFree(name: PortName, host: string, port: number): Promise<boolean> {
+  if (port === 0) return true
   try {
     await close(await listen(host, port))
+    return true
   } catch (error) {
-    throw new StartupError(sentence(name, host, port, error))
+    const code = error instanceof Error && 'code' in error ? error.code : undefined
+    if (code === 'EADDRINUSE') return false
+    throw new StartupError(
+      code === 'EACCES'
+        ? `${name}=${port} needs more privileges: choose a port above 1023.`
+        : `${name}=${port} cannot be opened on ${host} (${messageOf(error)}).`,
+    )
   }
+}
+
+function takenSentence(settings: Settings, names: readonly PortName[]): string {
+  const all = names.map((name) => `${name}=${settings[name]}`).join(', ')
+  const other = (port: number): number => (port < 65_000 ? port + 100 : port - 100)
+  const others = names.map((name) => `${name}=${other(settings[name])}`).join(' ')
+  return names.length === 1
+    ? `${all} is taken by another program: stop it, or choose another port, e.g. ${others} (0: any).`
+    : `${all} are taken by other programs: stop them, or choose other ports, e.g. ${others} (0: any).`
 }
 
 /** Below the kernel's range of ephemeral ports. */
@@ -73,14 +94,3 @@ const close = (server: Server): Promise<void> =>
   new Promise((done) => {
     server.close(() => done())
   })
-
-function sentence(name: PortName, host: string, port: number, error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined
-  if (code === 'EADDRINUSE') {
-    const other = port < 65_000 ? port + 100 : port - 100
-    const advice = `stop it, or choose another port, e.g. ${name}=${other} (0: any)`
-    return `${name}=${port} is taken by another program: ${advice}.`
-  }
-  if (code === 'EACCES') return `${name}=${port} needs more privileges: choose a port above 1023.`
-  return `${name}=${port} cannot be opened on ${host} (${messageOf(error)}).`
-}

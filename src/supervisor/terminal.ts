@@ -9,7 +9,7 @@ export interface Terminal {
 }
 
 const NAME_WIDTH = 12
-const WHERE_WIDTH = 40
+const WHERE_WIDTH = 38
 
 export function createTerminal(clock: Clock): Terminal {
   const startedAt = clock.now()
@@ -17,7 +17,7 @@ export function createTerminal(clock: Clock): Terminal {
   return {
     info: (line) => console.log(line),
     ready: (name, where) =>
-      console.log(`  ${name.padEnd(NAME_WIDTH)}${where.padEnd(WHERE_WIDTH)}${elapsed()}`),
+      console.log(`  ${name.padEnd(NAME_WIDTH)}${where.padEnd(WHERE_WIDTH)}  ${elapsed()}`),
     error: (line) => console.error(line),
   }
 }

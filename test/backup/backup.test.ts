@@ -21,9 +21,11 @@ import { parseInterval, runEvery } from '../../src/backup/schedule.js'
 import { backupAgeSeconds, readRestoredMark, writeLastBackup } from '../../src/base/backup_marks.js'
 import { instant, plus, type Instant } from '../../src/base/clock.js'
 import { FILES } from '../../src/base/subjects.js'
-import { openDatabase } from '../../src/store/sqlite/database.js'
+import { readCopiedAt } from '../../src/store/copied_books.js'
 import type { Database } from '../../src/store/database.js'
+import { openDatabase } from '../../src/store/sqlite/database.js'
 import { problemsIn, takeSnapshot } from '../../src/store/sqlite/database_copy.js'
+import { openStore } from '../../src/store/sqlite/store.js'
 import { tempFolder } from '../support/temp_folder.js'
 
 const START = instant(1_795_000_000_000)
@@ -113,6 +115,28 @@ t.test('a restore places the files and marks them before the books', async (t) =
     t.equal(statSync(join(restored, name)).mode & 0o777, 0o600, name)
   }
   t.throws(() => requireEmpty(restored), /DATA_DIR=.* is not empty \(\w/)
+
+  await t.test('the books know that they are a copy, until they are released', async (t) => {
+    const releases = async (number: number): Promise<string | null> => {
+      const raw = await openDatabase(join(restored, FILES.processorDatabase))
+      await raw.run(
+        `INSERT INTO recoveries (number, entered_at, cause, released_at, loss, position_from,
+          position_to) VALUES (?, 1, 'a test', 2, '[]', 1, 2)`,
+        [number],
+      )
+      const copiedAt = await readCopiedAt(raw)
+      await raw.close()
+      return copiedAt
+    }
+    const store = await openStore(join(restored, FILES.processorDatabase))
+    t.equal(await store.copiedAt(), manifest.snapshot_at)
+    await store.close()
+    t.equal(await releases(1), null)
+    const again = await backedUp(restored, join(dataDir, '..', 'of_released'))
+    const copy = await openDatabase(join(again.folder, FILES.processorDatabase), { readOnly: true })
+    t.teardown(() => copy.close())
+    t.equal(await readCopiedAt(copy), again.manifest.snapshot_at)
+  })
 })
 
 t.test('a backup that is not whole is refused with its fault', async (t) => {

@@ -402,6 +402,12 @@ t.test('a failed start prints one sentence', async (t) => {
     for (const name of ['HTTP_PORT', 'GRPC_PORT', 'OPS_PORT', 'NATS_PORT']) {
       t.match(await one({ [name]: String(port) }), `${name}=${port} is taken by another program`)
     }
+    const other = createServer().listen(0, '127.0.0.1')
+    await once(other, 'listening')
+    t.teardown(() => other.close())
+    const second = (other.address() as AddressInfo).port
+    const both = await one({ GRPC_PORT: String(port), OPS_PORT: String(second) })
+    t.match(both, `GRPC_PORT=${port}, OPS_PORT=${second} are taken by other programs: stop them`)
   })
   await t.test('two settings with one port', async (t) => {
     t.match(await one({ HTTP_PORT: '18080', OPS_PORT: '18080' }), 'are both 18080')

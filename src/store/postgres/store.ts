@@ -7,6 +7,7 @@
 import { join } from 'node:path'
 import { ANSWER_WITHIN_MS } from '../../base/constants.js'
 import { projectRoot } from '../../base/project_root.js'
+import { readCopiedAt } from '../copied_books.js'
 import { createLists } from '../lists.js'
 import { progressQueries, readAcceptedEpoch, readProgress, type Progress } from '../progress.js'
 import {
@@ -58,6 +59,7 @@ export async function openPostgresStore(options: SchemaOptions): Promise<Store> 
     synchrony: schema.synchrony,
     clockOffsetMs: schema.clockOffsetMs,
     stoppedByRecovery: () => readStoppedByRecovery(background),
+    copiedAt: () => readCopiedAt(background),
     raiseEpoch: async (above) => {
       await schema.raiseEpoch(above)
       acceptedEpoch = schema.ownership().epoch

@@ -80,7 +80,7 @@ async function copyPages(source: Source, target: string, isStopped: () => boolea
     await new Promise<void>((resolve) => backup.finish(resolve))
     await written.close()
   }
-  await withoutWal(target)
+  await changeCopy(target, WITHOUT_WAL)
 }
 
 function begin(source: Source, target: string): Promise<Backup> {
@@ -106,11 +106,14 @@ async function copySteps(
 }
 
 /** The copy needs no second file beside it; a writer sets its mode again. */
-function withoutWal(file: string): Promise<void> {
+const WITHOUT_WAL = 'PRAGMA journal_mode = DELETE'
+
+/** Changes a copy, which stays one file. */
+export function changeCopy(file: string, sql: string): Promise<void> {
   return new Promise((resolve, reject) => {
     const copy = new sqlite3.Database(file, sqlite3.OPEN_READWRITE, (missing) => {
       if (missing !== null) return reject(missing)
-      copy.exec('PRAGMA journal_mode = DELETE', (failed) => {
+      copy.exec(sql, (failed) => {
         copy.close((error) => {
           if ((failed ?? error) === null) resolve()
           else reject(failed ?? error!)

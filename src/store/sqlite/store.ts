@@ -6,6 +6,7 @@
  */
 import { join } from 'node:path'
 import { projectRoot } from '../../base/project_root.js'
+import { readCopiedAt } from '../copied_books.js'
 import { createLists } from '../lists.js'
 import { progressQueries, readProgress, type Progress } from '../progress.js'
 import {
@@ -69,6 +70,7 @@ export async function openStore(file: string): Promise<Store> {
     onFailure: () => undefined,
     checkpoints: () => writer.checkpoints?.() ?? 0,
     stoppedByRecovery: () => readStoppedByRecovery(background),
+    copiedAt: () => readCopiedAt(background),
     raiseEpoch: async (above) => {
       const epoch = Math.max(above, progress.epoch) + 1
       await writer.run(RAISE_EPOCH, [epoch])
