@@ -57,9 +57,11 @@ function takenSentence(settings: Settings, names: readonly PortName[]): string {
   const all = names.map((name) => `${name}=${settings[name]}`).join(', ')
   const other = (port: number): number => (port < 65_000 ? port + 100 : port - 100)
   const others = names.map((name) => `${name}=${other(settings[name])}`).join(' ')
-  return names.length === 1
-    ? `${all} is taken by another program: stop it, or choose another port, e.g. ${others} (0: any).`
-    : `${all} are taken by other programs: stop them, or choose other ports, e.g. ${others} (0: any).`
+  const [found, advice] =
+    names.length === 1
+      ? ['is taken by another program', 'stop it, or choose another port']
+      : ['are taken by other programs', 'stop them, or choose other ports']
+  return `${all} ${found}: ${advice}, e.g. ${others} (0: any).`
 }
 
 /** Below the kernel's range of ephemeral ports. */
