@@ -10,10 +10,11 @@ export type OperatorRole = (typeof OPERATOR_ROLES)[number]
 
 /**
  * `service` is an internal service, `webhooks` a webhook pool. The processor is a caller of the
- * rail.
+ * rail. The console is none by itself: it calls as the operator whose certificate it shows.
  */
 export const CALLER_KINDS = [
   ...(['operator', 'service', 'gateway', 'webhooks', 'supervisor', 'processor'] as const),
+  ...(['console'] as const),
 ] as const
 export type CallerKind = (typeof CALLER_KINDS)[number]
 
@@ -27,11 +28,13 @@ export interface Caller {
   readonly partners: readonly string[] | null
 }
 
-/** An operator has the roles given to it; every other kind is a role of its own. */
-export type Role = OperatorRole | Exclude<CallerKind, 'operator'>
+/** An operator has the roles given to it, a console none; every other kind is a role of its own. */
+export type Role = OperatorRole | Exclude<CallerKind, 'operator' | 'console'>
 
-export const rolesOf = ({ kind, roles }: Caller): readonly Role[] =>
-  kind === 'operator' ? roles : [kind]
+export function rolesOf({ kind, roles }: Caller): readonly Role[] {
+  if (kind === 'console') return []
+  return kind === 'operator' ? roles : [kind]
+}
 
 const CALLER_NAME = /^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$/
 

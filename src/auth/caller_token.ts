@@ -17,6 +17,7 @@ const PREFIXES: Readonly<Record<CallerKind, string>> = {
   webhooks: 'wh',
   supervisor: 'sv',
   processor: 'pr',
+  console: 'co',
 }
 
 export const newCallerToken = (kind: CallerKind, random: Random): string =>

@@ -11,6 +11,8 @@
  *   accepted because a setting still names it.
  * - Tokens are compared by digest in constant time.
  * - With a rotated token an operator only reads until it ends: it may be why the token was rotated.
+ * - A call of the console is one of the operator whose certificate it shows. Without a valid one,
+ *   and for a certificate of any other caller, it is not authenticated.
  */
 import { timingSafeEqual } from 'node:crypto'
 import type { Metadata } from '@grpc/grpc-js'
@@ -23,6 +25,7 @@ import {
   type CallerKind,
 } from './caller.js'
 import { tokenDigest, tokenIn } from './caller_token.js'
+import { shownCertificate, type OperatorCertificates } from './operator_certificates.js'
 
 export interface Callers {
   /** @param certificate the common name in the verified client certificate */
@@ -81,6 +84,7 @@ export function createCallers(
   configured: readonly ConfiguredCaller[],
   clock: Clock,
   stored = NONE_STORED,
+  operatorCertificates: OperatorCertificates = () => undefined,
 ): Callers {
   const lastUsed = new Map<string, Instant>()
 
@@ -112,10 +116,18 @@ export function createCallers(
     configured,
     lastUsedAt: (name) => lastUsed.get(name),
     identify: (metadata, certificate) => {
-      const caller = callerIn(metadata, certificate)
+      const own = callerIn(metadata, certificate)
+      const caller = own?.kind === 'console' ? operatorShown(metadata) : own
       if (caller !== undefined) lastUsed.set(caller.name, clock.now())
       return caller
     },
+  }
+
+  function operatorShown(metadata: Metadata): Caller | undefined {
+    const der = shownCertificate(metadata)
+    const name = der && operatorCertificates(der)
+    const caller = name === undefined ? undefined : withCertificate(name)
+    return caller?.kind === 'operator' ? caller : undefined
   }
 
   function callerIn(metadata: Metadata, certificate: () => string | undefined): Caller | undefined {

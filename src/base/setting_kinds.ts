@@ -109,7 +109,7 @@ export const CALLER = {
     return credential === 'certificate' && /^[^\s]{1,255}$/.test(value)
   },
 }
-const CALLER_KIND = /^(?:operator|service|gateway|webhooks|supervisor|processor)$/
+const CALLER_KIND = /^(?:operator|service|gateway|webhooks|supervisor|processor|console)$/
 const CALLER_NAME = /^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$/
 const HOST = /^[a-z0-9.-]{1,253}$/
 

@@ -56,6 +56,7 @@ export const SETTINGS_READ_BY = {
     ...(['PRODUCTION_HOSTS', 'MASTER_KEY_FILE', 'RECOVERY', 'WARM_ACTORS'] as const),
     ...(['ALLOW_SANDBOX_RAIL_IN_PRODUCTION', 'WEBHOOK_POOLS'] as const),
     ...(['DISK_RESERVE_MB', 'CALLERS', 'RAIL_TOKEN', 'RATE_LIMIT_PER_SECOND'] as const),
+    'CONSOLE_CLIENT_CA_FILE',
     ...(['SESSION_TTL_S', 'QUOTE_TTL_S', 'INTENT_TTL_S', 'RAIL_SUBMIT_TTL_S'] as const),
     ...(['REVIEW_TTL_S', 'DUPLICATE_SCAN_WINDOW_S', 'SPREAD_BPS', 'RATE_MAX_AGE_S'] as const),
     ...(['TH_LIMIT_TRANSACTION_THB', 'TH_LIMIT_DAY_THB', 'TH_LIMIT_MONTH_THB'] as const),
@@ -80,6 +81,8 @@ export const SETTINGS_READ_BY = {
   'src/console/main.js': [
     ...(['CONSOLE_HOST', 'CONSOLE_PORT', 'CONSOLE_HOSTS', 'LOG_LEVEL', 'LOG_FORMAT'] as const),
     ...(['PROCESSOR_ADDRESS', 'PROCESSORS', 'CONSOLE_METRICS', 'DATA_DIR'] as const),
+    ...(['CONSOLE_TLS_CERT_FILE', 'CONSOLE_TLS_KEY_FILE'] as const),
+    ...(['CONSOLE_CLIENT_CA_FILE', 'PROCESSOR_TOKEN'] as const),
     ...GRPC_TLS,
   ],
   'gateway/main.js': [

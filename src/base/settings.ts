@@ -68,11 +68,16 @@ export const SETTINGS = {
   OPS_PORT: port('port of health and metrics', 9_090),
   OPS_HOSTS: hosts('host names that OPS_PORT accepts besides loopback names and addresses'),
   CONSOLE: oneOf(['on', 'off'], 'on', 'off starts no console'),
-  CONSOLE_HOST: host('loopback address the console of operators listens on'),
+  CONSOLE_HOST: host('address the console of operators listens on; beyond loopback only with TLS'),
   CONSOLE_PORT: port('port of the console of operators', 8_090),
   CONSOLE_HOSTS: hosts('host names that the console accepts besides loopback names'),
   CONSOLE_METRICS: addresses(
     'ops ports that the console draws, a DNS name for all its addresses; make run sets it',
+  ),
+  CONSOLE_TLS_CERT_FILE: path('certificate chain of the console (PEM); empty: plain HTTP'),
+  CONSOLE_TLS_KEY_FILE: path('private key of that certificate (PEM)'),
+  CONSOLE_CLIENT_CA_FILE: path(
+    'CA of the certificates with which operators sign in, for console and processor (PEM)',
   ),
   NATS_PORT: port('port of the nats-server that the stack starts', 4_222),
   NATS_URL: url(
@@ -171,7 +176,7 @@ export const SETTINGS = {
     'callers of gRPC besides the stored ones; make run adds those of its own processes',
   ),
   PROCESSOR_TOKEN: token(
-    'token with which a gateway or a webhook pool calls the processor; make run sets it',
+    'token of a gateway, a webhook pool or the console for the processor; make run sets it',
   ),
   RAIL_TOKEN: token('token with which the processor calls the rail; make run sets it'),
   OPERATOR_TOKEN_FILE: path("file with the operator's token; empty: DATA_DIR/operator.token"),

@@ -125,6 +125,9 @@ function contradictions(settings: Settings): string[] {
   if ((settings.TLS_CERT_FILE === '') !== (settings.TLS_KEY_FILE === '')) {
     faults.push('TLS_CERT_FILE and TLS_KEY_FILE are only allowed together')
   }
+  if ((settings.CONSOLE_TLS_CERT_FILE === '') !== (settings.CONSOLE_TLS_KEY_FILE === '')) {
+    faults.push('CONSOLE_TLS_CERT_FILE and CONSOLE_TLS_KEY_FILE are only allowed together')
+  }
   if ((settings.NATS_TLS_CERT_FILE === '') !== (settings.NATS_TLS_KEY_FILE === '')) {
     faults.push('NATS_TLS_CERT_FILE and NATS_TLS_KEY_FILE are only allowed together')
   }

@@ -4,7 +4,7 @@
  * - Nothing but the sign-in page and its assets is answered without a session.
  * - A request that changes something comes from a page of ours: its origin is checked, and within a
  *   session the form's token too.
- * - When the processor rejects the operator's token, the session ends.
+ * - When the processor rejects the operator's credential, the session ends.
  */
 import type { HttpBindings } from '@hono/node-server'
 import { Hono, type Context as HonoContext } from 'hono'
@@ -23,10 +23,11 @@ import { liveStream } from './live.js'
 import { PAGES } from './pages/pages.js'
 import { statementCsv } from './pages/statement.js'
 import { HEADERS } from './headers.js'
+import { clientCertificate, type ClientCertificate } from './session/certificate.js'
 import type { Content, Page } from './session/page.js'
 import { isFormToken, type Session, type Sessions } from './session/sessions.js'
 import type { SignInLimit } from './session/sign_in_limit.js'
-import { identify, isTokenRejected, type Uplink } from './session/uplink.js'
+import { identify, isTokenRejected, type Credential, type Uplink } from './session/uplink.js'
 import type { StaticFiles } from './static_files.js'
 
 const FORM_MAX_BYTES = 64 * 1_024
@@ -48,7 +49,9 @@ export interface ConsoleApp {
   /** @param page the pattern of its path */
   readonly observePage: (page: string, seconds: number) => void
   readonly isAllowedHost: (host: string | undefined) => boolean
-  readonly openUplink: (token: string) => Uplink
+  readonly openUplink: (credential: Credential) => Uplink
+  /** The console's, beside certificates. Undefined: operators sign in by token only. */
+  readonly ownToken: string | undefined
 }
 
 interface Env {
@@ -77,13 +80,11 @@ export function createApp(console: ConsoleApp): Hono<Env> {
   app.use((c, next) => (c.req.path === UPLOAD ? next() : limitForm(c, next)))
   app.get('/healthz', (c) => c.json({ alive: true }))
   app.get('/assets/*', (c) => asset(c, console.files))
-  app.get('/sign-in', (c) =>
-    answerPage(c, signInPage({ assets, next: nextOf(c.req.query('next')) })),
-  )
+  app.get('/sign-in', (c) => askToSignIn(c, console, nextOf(c.req.query('next'))))
   app.post('/sign-in', (c) => signIn(c, console))
   app.use(async (c, next) => {
     const cookie = getCookie(c, cookieName(c)) ?? ''
-    const session = console.sessions.find(cookie)
+    const session = console.sessions.find(cookie, fingerprintOf(c))
     if (session === undefined) return toSignIn(c)
     c.set('cookie', cookie)
     c.set('session', session)
@@ -143,6 +144,29 @@ function isSameOrigin(c: Ctx): boolean {
   return URL.canParse(origin) && new URL(origin).host === c.req.header('host')
 }
 
+const certificateOf = (c: Ctx): ClientCertificate => clientCertificate(c.env.incoming.socket)
+
+function fingerprintOf(c: Ctx): string | undefined {
+  const certificate = certificateOf(c)
+  return certificate.kind === 'verified' ? certificate.fingerprint : undefined
+}
+
+/** @param message why; the answer has this status then */
+function askToSignIn(
+  c: Ctx,
+  { files: { assets }, ownToken }: ConsoleApp,
+  next: string,
+  message?: string,
+  status: 200 | 401 | 429 | 502 = 200,
+) {
+  const page = signInPage({
+    ...{ assets, next },
+    ...(message === undefined ? {} : { message }),
+    ...(ownToken === undefined ? {} : { certificate: certificateOf(c) }),
+  })
+  return answerPage(c, page, status)
+}
+
 /** A path of ours, for after the sign-in. */
 const nextOf = (path: unknown): string =>
   typeof path === 'string' && /^\/[A-Za-z0-9/?=&_.%-]*$/.test(path) && !path.startsWith('//')
@@ -157,27 +181,29 @@ function asset(c: Ctx, { byPath }: StaticFiles) {
 }
 
 async function signIn(c: Ctx, console: ConsoleApp) {
-  const { assets } = console.files
   const form = await c.req.parseBody()
   const next = nextOf(form['next'])
   const address = c.env.incoming.socket.remoteAddress ?? ''
   const refuse = (message: string, status: 401 | 429 | 502) =>
-    answerPage(c, signInPage({ assets, message, next }), status)
+    askToSignIn(c, console, next, message, status)
   const wait = console.signInLimit.waitSeconds(address)
   if (wait > 0) {
     c.header('retry-after', String(wait))
     return refuse(`Too many failed attempts. Try again in ${wait} s.`, 429)
   }
-  const token = typeof form['token'] === 'string' ? form['token'].trim() : ''
-  if (!isToken(token)) {
+  const given = form['by'] === 'certificate' ? shownIn(c, console) : tokenIn(form['token'])
+  if (given === undefined) {
     console.signInLimit.failed(address)
     return refuse(REJECTED, 401)
   }
-  const uplink = console.openUplink(token)
+  const certificate = given.certificate === undefined ? null : (fingerprintOf(c) ?? null)
+  const uplink = console.openUplink(given)
   try {
     const { name, roles } = await identify(uplink)
-    setCookie(c, cookieName(c), console.sessions.start({ name, roles, uplink }), {
-      ...{ path: '/', httpOnly: true, sameSite: 'Strict' },
+    const cookie = console.sessions.start({ name, roles, uplink, certificate })
+    const secure = c.req.url.startsWith('https:')
+    setCookie(c, cookieName(c), cookie, {
+      ...{ path: '/', httpOnly: true, sameSite: 'Strict', secure },
     })
     console.log.info({ operator: name }, 'operator signed in')
     return c.redirect(next, 303)
@@ -190,10 +216,21 @@ async function signIn(c: Ctx, console: ConsoleApp) {
   }
 }
 
-const REJECTED = 'This is not the token of an active operator.'
+const REJECTED = 'This is not the token or the certificate of an active operator.'
+
+function tokenIn(field: unknown): Credential | undefined {
+  const token = typeof field === 'string' ? field.trim() : ''
+  return isToken(token) ? { token } : undefined
+}
 
 /** What a header can carry. */
 const isToken = (text: string): boolean => /^[\x21-\x7e]+$/.test(text) && text.length <= TOKEN_MAX
+
+function shownIn(c: Ctx, { ownToken }: ConsoleApp): Credential | undefined {
+  const certificate = certificateOf(c)
+  if (ownToken === undefined || certificate.kind !== 'verified') return undefined
+  return { token: ownToken, certificate: certificate.der }
+}
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : '')
 
@@ -207,8 +244,7 @@ function toSignIn(c: Ctx) {
 function endSession(c: Ctx, console: ConsoleApp) {
   console.sessions.end(c.get('cookie'))
   deleteCookie(c, cookieName(c), { path: '/' })
-  const { assets } = console.files
-  return answerPage(c, signInPage({ assets, message: ENDED, next: nextOf(c.req.path) }), 401)
+  return askToSignIn(c, console, nextOf(c.req.path), ENDED, 401)
 }
 
 async function isOwnForm(c: Ctx): Promise<boolean> {

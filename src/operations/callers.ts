@@ -64,7 +64,7 @@ export const callersSelf: CliCommand = {
 
 export const callersCreate: CliCommand = {
   usage: 'callers create KIND NAME',
-  about: 'KIND: operator, service, gateway, webhooks; an operator needs --roles',
+  about: 'KIND: operator, service, gateway, webhooks, console; an operator needs --roles',
   options: [...CHANGE, 'roles', 'partners', 'certificate', 'token-sha256', 'token-file'],
   run: async (context, [kind = '', name = '']) => {
     const { roles, partners, certificate } = context.flags
@@ -117,7 +117,7 @@ export const callersToken: LocalCommand = {
   },
 }
 
-const CREATED_KINDS = ['operator', 'service', 'gateway', 'webhooks']
+const CREATED_KINDS = ['operator', 'service', 'gateway', 'webhooks', 'console']
 
 export const callersRevoke: CliCommand = {
   usage: 'callers revoke NAME',

@@ -4,10 +4,12 @@ import {
   type ChannelCredentials,
   type ChannelOptions,
   type Client,
+  type Metadata,
   type ServiceError,
 } from '@grpc/grpc-js'
 import type { MethodDefinition } from '@grpc/proto-loader'
 import { SECOND, type Clock } from '../base/clock.js'
+import { showCertificate } from '../auth/operator_certificates.js'
 import { bearer } from '../base/bearer.js'
 import { CLEARTEXT, type GrpcTls } from '../base/grpc_tls.js'
 
@@ -49,6 +51,8 @@ export interface OperatorAccess {
   readonly address: string
   /** Called for each call. @throws CommandFault without a usable token */
   readonly token: () => string
+  /** The operator's certificate (DER), when `token` is that of a console. */
+  readonly certificate?: Buffer
   /** Default: loopback and Unix sockets in the clear. */
   readonly tls?: GrpcTls
   /** How long a call may take. Default: CALL_TIMEOUT_MS. */
@@ -65,11 +69,19 @@ export interface Service<Definition> {
   new (address: string, credentials: ChannelCredentials, options: ChannelOptions): Client
 }
 
+/** What a call presents. @throws CommandFault without a usable token */
+export function credentialsOf({ token, certificate }: OperatorAccess): Metadata {
+  const metadata = bearer(token())
+  if (certificate !== undefined) showCertificate(metadata, certificate)
+  return metadata
+}
+
 export function callsToOne<Definition>(
   Service: Service<Definition>,
-  { address, token, tls = CLEARTEXT, timeoutMs = CALL_TIMEOUT_MS }: OperatorAccess,
+  access: OperatorAccess,
   clock: Clock,
 ): Calls<Definition> {
+  const { address, tls = CLEARTEXT, timeoutMs = CALL_TIMEOUT_MS } = access
   const client = new Service(address, tls.channelCredentials(address), tls.channelOptions(address))
   return {
     call: async <N extends NameIn<Definition>>(name: N, request: RequestOf<Definition[N]>) => {
@@ -82,7 +94,7 @@ export function callsToOne<Definition>(
         AnswerOf<Method>
       >
       const deadline = clock.now() + timeoutMs
-      const metadata = bearer(token())
+      const metadata = credentialsOf(access)
       return new Promise<AnswerOf<Method>>((resolve, reject) => {
         client.makeUnaryRequest(
           method.path,

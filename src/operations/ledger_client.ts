@@ -7,13 +7,12 @@ import type { LedgerEntry__Output as LedgerEntry } from '../../protos/types/caus
 import type { LedgerPage__Output as LedgerPage } from '../../protos/types/causeway/operator/v1/LedgerPage.js'
 import type { TrialBalanceLine__Output as BalanceLine } from '../../protos/types/causeway/operator/v1/TrialBalanceLine.js'
 import type { ProtoGrpcType } from '../../protos/types/ledger.js'
-import { bearer } from '../base/bearer.js'
 import type { Instant } from '../base/clock.js'
 import { CLEARTEXT } from '../base/grpc_tls.js'
 import { contracts } from '../base/protos.js'
 import type { Period } from '../reconciliation/movement.js'
 import type { Actor } from './actor.js'
-import { faultOf, Refused, type OperatorAccess } from './calls.js'
+import { credentialsOf, faultOf, Refused, type OperatorAccess } from './calls.js'
 import type { NamedTenant } from './tenant.js'
 
 export type { BalanceLine, LedgerEntry, LedgerPage }
@@ -63,9 +62,10 @@ export async function withReachedLedgers<T>(
 
 function openLedger(
   shard: string,
-  { address, token, tls = CLEARTEXT }: OperatorAccess,
+  access: OperatorAccess,
   deadline: Instant | undefined,
 ): LedgerSource & { close(): void } {
+  const { address, tls = CLEARTEXT } = access
   const { Ledger } = contracts<ProtoGrpcType>().causeway.operator.v1
   const client = new Ledger(address, tls.channelCredentials(address), tls.channelOptions(address))
   const options = deadline === undefined ? {} : { deadline }
@@ -73,13 +73,13 @@ function openLedger(
     shard,
     entries: (actor, { from, to }, tenant) => {
       const request = { actor, from, to, ...(tenant && { tenant }) }
-      return pagesOf(client.Entries(request, bearer(token()), options), address)
+      return pagesOf(client.Entries(request, credentialsOf(access), options), address)
     },
     entriesOnly: (actor, { from, to }) => {
       const request = { actor, from, to, without_balances: true }
-      return pagesOf(client.Entries(request, bearer(token()), options), address)
+      return pagesOf(client.Entries(request, credentialsOf(access), options), address)
     },
-    balances: (at) => pagesOf(client.Balances({ at }, bearer(token()), options), address),
+    balances: (at) => pagesOf(client.Balances({ at }, credentialsOf(access), options), address),
     close: () => client.close(),
   }
 }

@@ -5,14 +5,13 @@ import type { Movement__Output as Movement } from '../../protos/types/causeway/o
 import type { MovementPage__Output as MovementPage } from '../../protos/types/causeway/operator/v1/MovementPage.js'
 import type { ProtoGrpcType } from '../../protos/types/reconciliation.js'
 import { instant, type Clock } from '../base/clock.js'
-import { bearer } from '../base/bearer.js'
 import { CLEARTEXT } from '../base/grpc_tls.js'
 import type { MovementKind } from '../base/movements.js'
 import { contracts } from '../base/protos.js'
 import type { BookedMovement } from '../reconciliation/movement.js'
 import type { BookedSource } from '../reconciliation/reconcile.js'
 import type { Actor } from './actor.js'
-import { CALL_TIMEOUT_MS, faultOf, type OperatorAccess } from './calls.js'
+import { CALL_TIMEOUT_MS, credentialsOf, faultOf, type OperatorAccess } from './calls.js'
 
 export interface ReconciliationClient extends BookedSource {
   /** @throws Refused, or Error when the call fails */
@@ -55,11 +54,12 @@ export function connectReconciliation(
 }
 
 function connectToOne(
-  { address, token, tls = CLEARTEXT }: OperatorAccess,
+  access: OperatorAccess,
   actor: Actor,
   clock: Clock,
   rail: string | undefined,
 ): ReconciliationClient {
+  const { address, tls = CLEARTEXT } = access
   const bookedIn = ({ data }: MovementPage): BookedMovement[] =>
     data.filter((movement) => rail === undefined || movement.rail === rail).map(toBooked)
   const { Reconciliation } = contracts<ProtoGrpcType>().causeway.operator.v1
@@ -68,7 +68,7 @@ function connectToOne(
     tls.channelCredentials(address),
     tls.channelOptions(address),
   )
-  const metadata = bearer(token())
+  const metadata = credentialsOf(access)
   const deadline = (): { deadline: number } => ({ deadline: clock.now() + CALL_TIMEOUT_MS })
 
   return {

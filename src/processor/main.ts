@@ -7,6 +7,7 @@
 import { rmSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { configuredCaller, createCallers } from '../auth/callers.js'
+import { openOperatorCertificates } from '../auth/operator_ca.js'
 import { backupAgeSeconds } from '../base/backup_marks.js'
 import { EXIT_DEPOSED } from '../base/child.js'
 import { instant, systemClock, type Instant } from '../base/clock.js'
@@ -84,7 +85,12 @@ const { vault, memory } = await loadBooks({
   ...{ settings, store, masters, member, clock, random, log },
 })
 const { corruptRows } = memory
-const callers = createCallers(settings.CALLERS.map(configuredCaller), clock, memory.callers)
+const callers = createCallers(
+  settings.CALLERS.map(configuredCaller),
+  clock,
+  memory.callers,
+  openOperatorCertificates(settings, systemClock),
+)
 const directory = directoryService(memory, vault, shardInfoOf(owned))
 member?.onAddresses(directory.addressesChanged)
 const disk = watchFreeSpace({

@@ -31,7 +31,7 @@ export interface Credentials {
 }
 
 export function createCredentials(
-  settings: Pick<Settings, 'CALLERS' | 'SCREENING'>,
+  settings: Pick<Settings, 'CALLERS' | 'SCREENING' | 'CONSOLE_CLIENT_CA_FILE'>,
   data: DataFolder,
   random: Random,
 ): Credentials {
@@ -39,6 +39,7 @@ export function createCredentials(
   const [gateway, webhooks, supervisor, processor] = [
     ...[fresh('gateway'), fresh('webhooks'), fresh('supervisor'), fresh('processor')],
   ] as const
+  const console = settings.CONSOLE_CLIENT_CA_FILE === '' ? undefined : fresh('console')
   const internal = ensureToken(data.file(FILES.internalToken), 'service', random)
   const operator = ensureToken(data.file(FILES.operatorToken), 'operator', random)
   const callersOfProcessor = [
@@ -47,6 +48,7 @@ export function createCredentials(
     callerEntry('supervisor', 'supervisor', supervisor),
     callerEntry('service', INTERNAL_SERVICE, internal),
     callerEntry('operator', systemUser(), operator),
+    ...(console === undefined ? [] : [callerEntry('console', 'console', console)]),
     ...settings.CALLERS,
   ].join()
   const callersOfRail = { CALLERS: callerEntry('processor', 'processor', processor) }
@@ -61,8 +63,8 @@ export function createCredentials(
     },
     'actors/webhook/main.js': { PROCESSOR_TOKEN: webhooks },
     'gateway/main.js': { PROCESSOR_TOKEN: gateway },
-    // Each operator brings a token.
-    'src/console/main.js': {},
+    // It shows certificates of operators with it. One who has none brings a token.
+    'src/console/main.js': console === undefined ? {} : { PROCESSOR_TOKEN: console },
   }
   return {
     internalToken: internal,

@@ -235,12 +235,13 @@ export async function planStack(
 
 /** Its address is chosen before it starts, because `sandbox.json` names it. */
 export async function planConsole(
-  { CONSOLE, CONSOLE_HOST, CONSOLE_PORT }: Settings,
+  { CONSOLE, CONSOLE_HOST, CONSOLE_PORT, CONSOLE_TLS_CERT_FILE }: Settings,
   program: (port: string) => Program,
 ): Promise<ConsoleProgram | undefined> {
   if (CONSOLE === 'off') return undefined
   const port = CONSOLE_PORT === 0 ? await freePort(CONSOLE_HOST) : CONSOLE_PORT
-  const url = `http://${joinAddress({ host: localHost(CONSOLE_HOST), port })}`
+  const scheme = CONSOLE_TLS_CERT_FILE === '' ? 'http' : 'https'
+  const url = `${scheme}://${joinAddress({ host: localHost(CONSOLE_HOST), port })}`
   return { name: 'console', url, program: () => program(String(port)), describe: () => url }
 }
 

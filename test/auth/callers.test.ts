@@ -1,5 +1,6 @@
 /** Which caller a call's credentials stand for. */
 import t from 'tap'
+import { X509Certificate } from 'node:crypto'
 import { Metadata } from '@grpc/grpc-js'
 import type { Caller } from '../../src/auth/caller.js'
 import { tokenDigest } from '../../src/auth/caller_token.js'
@@ -9,8 +10,10 @@ import {
   createCallers,
   type StoredCaller,
 } from '../../src/auth/callers.js'
+import { operatorCertificates, showCertificate } from '../../src/auth/operator_certificates.js'
 import { bearer } from '../../src/base/bearer.js'
-import { instant, MINUTE, plus } from '../../src/base/clock.js'
+import { DAY, instant, MINUTE, plus, systemClock } from '../../src/base/clock.js'
+import { createAuthority } from '../support/certificates.js'
 
 const NOW = instant(Date.UTC(2026, 10, 21))
 const TOKEN = 'a-token-that-is-long-enough-for-a-caller'
@@ -91,5 +94,53 @@ void t.test('a rotated token reads until it ends, and a setting does not bring i
   const tokens = [{ digest: tokenDigest(TOKEN), createdAt: NOW, endsAt: NOW }]
   const retired = callersWith(storedCaller(OPERATOR, { tokens }))
   t.equal(retired.identify(bearer(TOKEN), noCertificate), undefined)
+  t.end()
+})
+
+void t.test('a console calls as the operator whose certificate it shows, or not at all', (t) => {
+  const own = createAuthority()
+  const der = (certificate: string): Buffer => new X509Certificate(certificate).raw
+  const CONSOLE = 'the-token-of-a-console-that-is-long-enough'
+  const configured = [
+    ...CONFIGURED,
+    configuredCaller(callerEntry('console', 'console', CONSOLE)),
+    configuredCaller('operator:bob:certificate:bob.example'),
+  ]
+  const ann = storedCaller(OPERATOR, { certificate: 'ann.example' })
+  const identify = (certificates: readonly Buffer[], by = CONSOLE, row = ann, now = Date.now()) => {
+    const clock = { now: () => instant(now) }
+    const ca = [new X509Certificate(own.certificate)]
+    const stored = new Map([['ann', row]])
+    const check = operatorCertificates(ca, clock)
+    const callers = createCallers(configured, clock, stored, check)
+    const metadata = bearer(by)
+    for (const each of certificates) metadata.add('operator-certificate-bin', each)
+    return callers.identify(metadata, noCertificate)
+  }
+  const annsOwn = der(own.issue('ann.example').certificate)
+  t.match(identify([annsOwn]), OPERATOR)
+  t.match(identify([der(own.issue('bob.example').certificate)]), { name: 'bob', kind: 'operator' })
+
+  const ended = own.issue('ann.example', { notAfter: new Date(systemClock.now() - DAY) })
+  const cases: Readonly<Record<string, readonly Buffer[]>> = {
+    none: [],
+    'two of them': [annsOwn, annsOwn],
+    'no certificate': [Buffer.from('ann.example')],
+    'of another CA': [der(createAuthority().issue('ann.example').certificate)],
+    'of a caller that is no operator': [der(own.issue('ledger.internal').certificate)],
+    'of nobody': [der(own.issue('ann').certificate)],
+    expired: [der(ended.certificate)],
+  }
+  for (const [what, shown] of Object.entries(cases)) t.equal(identify(shown), undefined, what)
+  t.equal(identify([annsOwn], CONSOLE, { ...ann, revokedAt: NOW }), undefined, 'revoked')
+  const later = Date.parse(new X509Certificate(annsOwn).validTo) + 1
+  t.equal(identify([annsOwn], CONSOLE, ann, later), undefined, 'it ends while it is in use')
+  t.match(identify([annsOwn], TOKEN), { name: 'gateway' }, 'only a console shows certificates')
+  t.equal(identify([annsOwn], 'a-token-of-no-caller'), undefined)
+
+  const metadata = bearer(CONSOLE)
+  showCertificate(metadata, annsOwn)
+  const without = createCallers(configured, { now: () => NOW }, new Map([['ann', ann]]))
+  t.equal(without.identify(metadata, noCertificate), undefined, 'no CA is configured')
   t.end()
 })

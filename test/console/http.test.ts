@@ -1,12 +1,16 @@
-/** The console without a browser: access, headers, origins, sessions. */
+/** The console with TLS, without a browser: access, headers, origins, sessions, certificates. */
+import { X509Certificate } from 'node:crypto'
+import { connect } from 'node:tls'
 import t from 'tap'
 import { DAY } from '../../src/base/clock.js'
 import { ACTION_NAMES } from '../../src/console/actions/actions.js'
+import { createAuthority, writeTlsFiles, type Pair } from '../support/certificates.js'
 import { eventually } from '../support/eventually.js'
 import { operatorCli } from '../support/operator_cli.js'
 import { freePort } from '../../src/supervisor/ports.js'
 import { runProcess, startProcess } from '../support/single_process.js'
-import { isServing, requestPage, signIn, startConsoleStack } from './stack.js'
+import { tempFolder } from '../support/temp_folder.js'
+import { cookieIn, isServing, requestPage, signIn, startConsoleStack } from './stack.js'
 
 /** Every action, and the role that it needs. */
 const ROLE_OF: Readonly<Record<string, string>> = {
@@ -31,10 +35,30 @@ const FIELDS = {
   reason: 'a test',
 }
 
+/** Whether the server at the address presents the certificate. */
+const isShown = (url: string, { certificate }: Pair): Promise<boolean> =>
+  new Promise((resolve, reject) => {
+    const { hostname: host, port } = new URL(url)
+    const socket = connect({ host, port: Number(port), rejectUnauthorized: false }, () => {
+      const { raw } = socket.getPeerX509Certificate()!
+      resolve(raw.equals(new X509Certificate(certificate).raw))
+      socket.destroy()
+    })
+    socket.once('error', reject)
+  })
+
 t.setTimeout(0)
 
 void t.test('the console', async (t) => {
-  const stack = await startConsoleStack()
+  const folder = tempFolder(t)
+  const authority = createAuthority('operators')
+  const ownCa = createAuthority('console')
+  const files = writeTlsFiles(folder, 'console', ownCa.issue('localhost'), authority)
+  const stack = await startConsoleStack({
+    CONSOLE_TLS_CERT_FILE: files.GRPC_TLS_CERT_FILE,
+    CONSOLE_TLS_KEY_FILE: files.GRPC_TLS_KEY_FILE,
+    CONSOLE_CLIENT_CA_FILE: files.GRPC_TLS_CA_FILE,
+  })
   t.teardown(() => stack.stop())
   const { url } = stack
   const origin = { origin: url }
@@ -85,7 +109,7 @@ void t.test('the console', async (t) => {
     const port = new URL(url).port
     t.match(
       answer.headers['set-cookie']?.[0],
-      new RegExp(`^console_${port}=[\\w-]{43}; Path=/; HttpOnly; SameSite=Strict$`),
+      new RegExp(`^console_${port}=[\\w-]{43}; Path=/; HttpOnly; Secure; SameSite=Strict$`),
     )
     t.equal(answer.headers.location, '/', 'it leads to no other site')
   })
@@ -184,6 +208,57 @@ void t.test('the console', async (t) => {
     t.match(await post('/sign-in', { token: String(token) }), { status: 401 })
   })
 
+  await t.test('an operator signs in with a certificate, until it is revoked', async (t) => {
+    const ops = operatorCli(stack.dataDir)
+    await ops.json(
+      ...['callers', 'create', 'operator', 'carl', '--roles', 'read', '--reason', 'a test'],
+      ...['--certificate', 'carl.example'],
+    )
+    const form = { by: 'certificate', next: '/review' }
+    const at = (path: string, shows?: Pair, cookie = '') =>
+      requestPage(`${url}${path}`, { headers: { cookie }, shows })
+    const signInBy = (shows?: Pair) =>
+      requestPage(`${url}/sign-in`, { method: 'POST', form, headers: origin, shows })
+
+    const carls = authority.issue('carl.example')
+    t.match((await at('/sign-in', carls)).text, 'Sign in with the certificate carl.example')
+    const answer = await signInBy(carls)
+    t.match(answer, { status: 303, headers: { location: '/review' } })
+    const cookie = cookieIn(answer)
+    const home = await at('/', carls, cookie)
+    t.match(home, { status: 200, text: /<strong>carl<\/strong>\s*<span class="roles">read</ })
+    t.equal((await at('/', undefined, cookie)).status, 303, 'the cookie alone is no session')
+    const another = authority.issue('carl.example')
+    t.equal((await at('/', another, cookie)).status, 303, 'nor is another certificate')
+
+    const ended = authority.issue('carl.example', { notAfter: new Date(Date.now() - DAY) })
+    const foreign = createAuthority('operators').issue('carl.example')
+    for (const [what, shows, said] of [
+      ['none', undefined, 'Your browser has shown no certificate of an operator.'],
+      ['expired', ended, 'is not accepted: CERT_HAS_EXPIRED'],
+      ['of an unknown CA', foreign, /is not accepted: [A-Z_]*(VERIFY|SIGNATURE)/],
+    ] as const) {
+      t.match((await at('/sign-in', shows)).text, said, what)
+    }
+    t.equal((await signInBy(ended)).status, 401, 'expired')
+    t.match(await signInBy(authority.issue('dora.example')), { status: 401 }, 'of nobody')
+
+    await ops.json('callers', 'revoke', 'carl', '--reason', 'a test')
+    const over = await at('/review', carls, cookie)
+    t.match(over, { status: 401, text: 'Your session has ended. Sign in again.' })
+    t.equal((await at('/', carls, cookie)).status, 303)
+    t.equal((await signInBy(carls)).status, 401, 'revoked')
+    const { data } = await ops.json('callers', 'list')
+    const own = (data as { readonly name: string }[]).find(({ name }) => name === 'console')
+    t.match(own, { kind: 'console', roles: [], configured: true })
+  })
+
+  await t.test('a certificate of the console that is replaced is used', async () => {
+    const next = ownCa.issue('next.example')
+    writeTlsFiles(folder, 'console', next, authority)
+    await eventually('new connections use it', () => isShown(url, next))
+  })
+
   await t.test('what an operator may do is decided by the role, not by the form', async (t) => {
     t.same(Object.keys(ROLE_OF).toSorted(), ACTION_NAMES.toSorted(), 'every action is known')
     const ops = operatorCli(stack.dataDir)
@@ -271,13 +346,16 @@ void t.test('the console', async (t) => {
     const { exitCode, err } = await runProcess('src/console/main.js', { CONSOLE_HOST: '0.0.0.0' })
     t.equal(exitCode, 1)
     t.match(err, 'CONSOLE_HOST=0.0.0.0 is not a loopback address')
+    const CONSOLE_CLIENT_CA_FILE = files.GRPC_TLS_CA_FILE
+    const plain = await runProcess('src/console/main.js', { CONSOLE_CLIENT_CA_FILE })
+    t.match(plain.err, 'CONSOLE_CLIENT_CA_FILE needs CONSOLE_TLS_CERT_FILE')
   })
 
   await t.test('failed sign-ins are limited', async (t) => {
     const statuses: number[] = []
-    for (let i = 0; i < 7; i++) statuses.push((await post('/sign-in', { token: `op_${i}` })).status)
-    t.same(statuses.slice(0, 4), [401, 401, 401, 401], 'each is refused')
-    t.equal(statuses.at(-1), 429)
+    const form = (i: number) => (i % 2 === 0 ? { token: `op_${i}` } : { by: 'certificate' })
+    for (let i = 0; i < 7; i++) statuses.push((await post('/sign-in', form(i))).status)
+    t.same([...new Set(statuses)], [401, 429], 'each is refused, and then all')
     const refused = await post('/sign-in', { token: stack.token })
     t.equal(refused.status, 429, 'also with the right token')
     t.match(refused.headers['retry-after'], /^\d+$/)

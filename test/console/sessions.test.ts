@@ -23,7 +23,8 @@ function aSession() {
     clients: () => Promise.reject(new Error('not called')),
     close: () => void (closed += 1),
   }
-  return { given: { name: 'ann', roles: ['read'], uplink }, closed: () => closed }
+  const given = { name: 'ann', roles: ['read'], uplink, certificate: null }
+  return { given, closed: () => closed }
 }
 
 t.test('a session ends after a time without a request', (t) => {
@@ -68,6 +69,17 @@ t.test('a cookie or a form of another session is none', (t) => {
   for (const wrong of ['', `${cookie}x`, own.formToken]) t.equal(sessions.find(wrong), undefined)
   sessions.close()
   t.equal(sessions.find(cookie), undefined)
+  t.end()
+})
+
+t.test('a session of a certificate needs a connection with that certificate', (t) => {
+  const sessions = createSessions(heldClock().clock, systemRandom())
+  const cookie = sessions.start({ ...aSession().given, certificate: 'AB:CD' })
+  t.equal(sessions.find(cookie), undefined)
+  t.equal(sessions.find(cookie, 'AB:CE'), undefined)
+  t.equal(sessions.find(cookie, 'AB:CD')?.name, 'ann')
+  const ofToken = sessions.start(aSession().given)
+  t.equal(sessions.find(ofToken, 'AB:CD')?.name, 'ann')
   t.end()
 })
 

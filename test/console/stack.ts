@@ -2,9 +2,11 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { request, type IncomingHttpHeaders } from 'node:http'
+import { request as requestTls } from 'node:https'
 import { text } from 'node:stream/consumers'
 import { FILES } from '../../src/base/subjects.js'
 import { eventually } from '../support/eventually.js'
+import type { Pair } from '../support/certificates.js'
 import { startStack, type RunningStack } from '../support/stack.js'
 
 export interface ConsoleStack extends RunningStack {
@@ -24,8 +26,8 @@ export async function startConsoleStack(
 }
 
 export const isServing = (url: string): Promise<boolean> =>
-  fetch(`${url}/healthz`).then(
-    ({ ok }) => ok,
+  requestPage(`${url}/healthz`).then(
+    ({ status }) => status === 200,
     () => false,
   )
 
@@ -39,14 +41,26 @@ export interface PageRequest {
   readonly method?: string
   readonly headers?: Readonly<Record<string, string>>
   readonly form?: Readonly<Record<string, string>>
+  /** The client certificate of the connection. */
+  readonly shows?: Pair | undefined
 }
 
-/** A request as it is given: no cookie, no redirect and no origin is added. */
+/**
+ * A request as it is given, on a connection of its own: no cookie, no redirect and no origin is
+ * added.
+ */
 export function requestPage(url: string, given: PageRequest = {}): Promise<PageAnswer> {
-  const { method = 'GET', headers = {}, form } = given
+  const { method = 'GET', headers = {}, form, shows } = given
   const type = form === undefined ? {} : { 'content-type': 'application/x-www-form-urlencoded' }
+  const send = url.startsWith('https:') ? requestTls : request
+  const options = {
+    ...{ method, headers: { ...type, ...headers }, agent: false },
+    // A certificate of the test's own CA, which Node does not know.
+    rejectUnauthorized: false,
+    ...(shows === undefined ? {} : { cert: shows.certificate, key: shows.key }),
+  }
   return new Promise((resolve, reject) => {
-    const sent = request(url, { method, headers: { ...type, ...headers } }, (response) => {
+    const sent = send(url, options, (response) => {
       text(response).then(
         (body) =>
           resolve({ status: response.statusCode ?? 0, headers: response.headers, text: body }),
@@ -63,7 +77,10 @@ export async function signIn({ url, token }: Pick<ConsoleStack, 'url' | 'token'>
   const answer = await requestPage(`${url}/sign-in`, {
     ...{ method: 'POST', headers: { origin: url }, form: { token, next: '/' } },
   })
-  const [cookie = ''] = answer.headers['set-cookie'] ?? []
   if (answer.status !== 303) throw new Error(`sign-in: ${answer.status} ${answer.text}`)
-  return cookie.split(';')[0] ?? ''
+  return cookieIn(answer)
 }
+
+/** The cookie that an answer sets; empty: none. */
+export const cookieIn = ({ headers }: PageAnswer): string =>
+  headers['set-cookie']?.[0]?.split(';')[0] ?? ''

@@ -130,6 +130,15 @@ void t.test('an operator may call what its roles permit', async (t) => {
   t.match(stored, tokenDigest(token))
 })
 
+void t.test('a console by itself may call nothing', async (t) => {
+  const { create, reads, revoke, list } = await openCallers(t)
+  const { token = '' } = await create({ kind: 'console', name: 'console-1' })
+  t.match(token, /^co_.{43}$/)
+  t.equal(await reads(token), 'UNAUTHENTICATED')
+  t.match(await revoke('console-1'), { kind: 'console', status: 'revoked' })
+  t.match((await list()).data, [{ name: 'console-1', status: 'revoked' }])
+})
+
 void t.test('invalid callers are refused', async (t) => {
   const { create } = await openCallers(t)
   await create({ kind: 'service', name: 'ledger' })
@@ -137,6 +146,7 @@ void t.test('invalid callers are refused', async (t) => {
     [{ kind: 'operator', name: 'nid' }, 'invalid_request'],
     [{ kind: 'operator', name: 'nid', roles: ['root'] }, 'invalid_request'],
     [{ kind: 'service', name: 'nid', roles: ['decide'] }, 'invalid_request'],
+    [{ kind: 'console', name: 'nid', roles: ['read'] }, 'invalid_request'],
     [{ kind: 'supervisor', name: 'nid' }, 'invalid_request'],
     [{ kind: 'operator', name: 'a b', roles: ['read'] }, 'invalid_request'],
     [{ kind: 'gateway', name: 'edge', partners: ['demo'] }, 'invalid_request'],

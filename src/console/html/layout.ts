@@ -154,9 +154,17 @@ export interface SignIn {
   readonly message?: string
   /** The page that is shown afterwards. */
   readonly next: string
+  /** Absent: operators sign in by token only. */
+  readonly certificate?: ShownCertificate
 }
 
-export const signInPage = ({ assets, message, next }: SignIn): Html =>
+/** The certificate of the browser; `rejected`: TLS has not verified it. */
+type ShownCertificate =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'rejected'; readonly cause: string }
+  | { readonly kind: 'verified'; readonly name: string }
+
+export const signInPage = ({ assets, message, next, certificate }: SignIn): Html =>
   document(
     assets,
     'Sign in',
@@ -165,6 +173,7 @@ export const signInPage = ({ assets, message, next }: SignIn): Html =>
         <p class="brand"><img src="${assets.icon}" alt="" /> Causeway</p>
         <h1>Sign in</h1>
         ${message === undefined ? NOTHING : html`<p class="notice bad" role="alert">${message}</p>`}
+        ${certificate === undefined ? NOTHING : certificateForm(certificate, next)}
         <form method="post" action="/sign-in">
           <input type="hidden" name="next" value="${next}" />
           <label for="token">Operator token</label>
@@ -186,6 +195,22 @@ export const signInPage = ({ assets, message, next }: SignIn): Html =>
       </main>
     `,
   )
+
+function certificateForm(certificate: ShownCertificate, next: string): Html {
+  if (certificate.kind === 'none') {
+    return html`<p class="hint">Your browser has shown no certificate of an operator.</p>`
+  }
+  if (certificate.kind === 'rejected') {
+    return html`<p class="notice warn">
+      The certificate of your browser is not accepted: ${certificate.cause}
+    </p>`
+  }
+  return html`<form method="post" action="/sign-in">
+    <input type="hidden" name="next" value="${next}" />
+    <input type="hidden" name="by" value="certificate" />
+    <button>Sign in with the certificate ${certificate.name}</button>
+  </form>`
+}
 
 export const errorPage = (assets: Assets, title: string, text: string): Html =>
   document(

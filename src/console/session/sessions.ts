@@ -1,10 +1,11 @@
 /**
- * The operators who are signed in. A session is in memory only: it holds the operator's token, and
- * ends with this process.
+ * The operators who are signed in. A session is in memory only: it holds the operator's token or
+ * certificate, and ends with this process.
  *
  * - The cookie has a random id of 256 bits; a session is found by the digest of it.
  * - A session ends after IDLE_MS without a request, after LIFETIME_MS in any case, when its
- *   operator signs out, and as soon as the processor rejects its token.
+ *   operator signs out, and as soon as the processor rejects its credential.
+ * - A session of a certificate is found only on a connection with that certificate.
  */
 import { createHash } from 'node:crypto'
 import { sameText } from '../../auth/mac.js'
@@ -29,6 +30,8 @@ export interface Session {
   readonly name: string
   roles: readonly string[]
   readonly uplink: Uplink
+  /** The fingerprint of the certificate that signed in; null: a token did. */
+  readonly certificate: string | null
   /** In every form of the session. */
   readonly formToken: string
   readonly endsAt: Instant
@@ -39,9 +42,13 @@ export interface Session {
 
 export interface Sessions {
   /** @returns the value of the cookie */
-  start(session: Pick<Session, 'name' | 'roles' | 'uplink'>): string
-  /** For a request of the operator. */
-  find(cookie: string): Session | undefined
+  start(session: Pick<Session, 'name' | 'roles' | 'uplink' | 'certificate'>): string
+  /**
+   * For a request of the operator.
+   *
+   * @param certificate the fingerprint of the connection's certificate, if it has one
+   */
+  find(cookie: string, certificate?: string): Session | undefined
   /** For a page that stays open, which is no request of the operator. */
   isOpen(cookie: string): boolean
   end(cookie: string): void
@@ -85,10 +92,12 @@ export function createSessions(clock: Clock, random: Random): Sessions {
       sessions.set(keyOf(cookie), { session, usedAt: clock.now() })
       return cookie
     },
-    find: (cookie) => {
+    find: (cookie, certificate) => {
       dropOver()
       const kept = sessions.get(keyOf(cookie))
       if (kept === undefined) return undefined
+      const { certificate: needed } = kept.session
+      if (needed !== null && needed !== certificate) return undefined
       kept.usedAt = clock.now()
       return kept.session
     },

@@ -1,7 +1,8 @@
 /**
  * The calls of one operator to the processors: one processor, or all shards of several.
  *
- * - The operator's token goes with each call; who may do what is decided by the processor.
+ * - The operator's token or certificate goes with each call; who may do what is decided by the
+ *   processor.
  * - The shards are found again when they were last found SHARDS_FRESH_MS ago, so a page follows a
  *   shard to its next owner.
  */
@@ -50,9 +51,22 @@ export interface UplinkOptions {
   readonly clock: Clock
 }
 
-export function openUplink(token: string, { settings, tls, clock }: UplinkOptions): Uplink {
+/** The credential of one operator. */
+export interface Credential {
+  /** The operator's, or with a certificate the console's. */
+  readonly token: string
+  /** The operator's (DER). */
+  readonly certificate?: Buffer
+}
+
+export function openUplink(
+  { token, ...shown }: Credential,
+  { settings, tls, clock }: UplinkOptions,
+): Uplink {
   const { PROCESSOR_ADDRESS: address, PROCESSORS } = settings
-  const access: OperatorAccess = { address, token: () => token, tls, timeoutMs: CALL_WITHIN_MS }
+  const access: OperatorAccess = {
+    ...{ address, token: () => token, ...shown, tls, timeoutMs: CALL_WITHIN_MS },
+  }
   let current: { readonly clients: Clients; readonly map: string; foundAt: number } | undefined
 
   const connect = (map: string, to: OperatorAccess): Clients => {
@@ -88,11 +102,11 @@ export function openUplink(token: string, { settings, tls, clock }: UplinkOption
 
 const textOf = ({ reached, missing }: Shards): string => JSON.stringify([...reached, missing])
 
-/** The operator of the token. @throws Refused when it is rejected, Error without an answer */
+/** The operator of the credential. @throws Refused when it is rejected, Error without an answer */
 export const identify = async (uplink: Uplink): Promise<Identity> =>
   (await uplink.clients()).callers.call('Identify', {})
 
-/** The processor does not accept the token any more. */
+/** The processor does not accept the credential any more. */
 export const isTokenRejected = (error: unknown): boolean =>
   error instanceof Refused && error.code === 'authentication_failed'
 

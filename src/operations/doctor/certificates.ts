@@ -1,8 +1,9 @@
 /** Certificates that settings name: readable, matching their keys, and far from their end. */
-import { createPrivateKey, X509Certificate } from 'node:crypto'
+import { createPrivateKey, type X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { DAY, type Clock } from '../../base/clock.js'
+import { certificatesIn } from '../../base/pem.js'
 import type { Settings, SettingName } from '../../base/settings.js'
 import type { Finding } from '../production_check.js'
 import { checked, messageOf, UNUSED, type Area } from './area.js'
@@ -20,6 +21,8 @@ const PAIRS: readonly SettingPair[] = [
   { certificate: 'TLS_CERT_FILE', key: 'TLS_KEY_FILE' },
   { certificate: 'GRPC_TLS_CERT_FILE', key: 'GRPC_TLS_KEY_FILE' },
   { certificate: 'GRPC_TLS_CA_FILE' },
+  { certificate: 'CONSOLE_TLS_CERT_FILE', key: 'CONSOLE_TLS_KEY_FILE' },
+  { certificate: 'CONSOLE_CLIENT_CA_FILE' },
   { certificate: 'NATS_TLS_CERT_FILE', key: 'NATS_TLS_KEY_FILE' },
   { certificate: 'NATS_TLS_CA_FILE' },
 ]
@@ -98,11 +101,6 @@ function findingsOf({ name, file, keyFile }: Pair, clock: Clock): readonly Findi
     ]
   }
 }
-
-const ONE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
-
-const certificatesIn = (text: string): readonly X509Certificate[] =>
-  (text.match(ONE) ?? []).map((each) => new X509Certificate(each))
 
 function endFinding(name: string, found: X509Certificate, clock: Clock): readonly Finding[] {
   const left = Date.parse(found.validTo) - clock.now()

@@ -80,7 +80,10 @@ function unreadable(name: string, file: string): readonly Finding[] {
 
 /** Private keys of TLS; one that is missing is a finding of the certificates. */
 const privateKeys = (settings: Settings): readonly (readonly [string, string])[] =>
-  (['TLS_KEY_FILE', 'GRPC_TLS_KEY_FILE', 'NATS_TLS_KEY_FILE'] as const)
+  [
+    ...(['TLS_KEY_FILE', 'GRPC_TLS_KEY_FILE', 'NATS_TLS_KEY_FILE'] as const),
+    ...(['CONSOLE_TLS_KEY_FILE'] as const),
+  ]
     .map((name) => [name, settings[name]] as const)
     .filter(([, file]) => file !== '' && existsSync(file))
 

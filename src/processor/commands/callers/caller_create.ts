@@ -35,7 +35,7 @@ export interface NewCaller {
 }
 
 /** Others exist only by configuration: the supervisor's own, and those of the rail. */
-const KINDS = ['operator', 'service', 'gateway', 'webhooks'] as const
+const KINDS = ['operator', 'service', 'gateway', 'webhooks', 'console'] as const
 const CERTIFICATE_NAME = /^[^\s]{1,255}$/
 
 export function createCaller(
