@@ -41,7 +41,7 @@ const MODULES: Readonly<Record<string, readonly string[]>> = {
   'src/qr': [BASE],
   'src/quotes': [BASE, 'src/money'],
   'src/limits': [BASE, 'src/money', 'src/qr'],
-  'src/api': [BASE, 'protos/types'],
+  'src/api': [BASE, 'src/qr', 'protos/types'],
   'src/ledger': [BASE, 'src/money'],
   actors: [BASE, 'src/money', 'src/ledger'],
   'actors/intent': [BASE, 'src/money', 'src/ledger', 'src/qr', 'src/quotes', 'actors'],

@@ -3,11 +3,10 @@
  * actors/intent/view.
  */
 import { AMOUNT_USD_CENTS_MAX, PARTNER_USER_ID_MAX, QR_PAYLOAD_MAX } from '../base/constants.js'
+import { CORRIDOR_NAMES, type Corridor } from '../qr/corridor.js'
 import { checkOf, refined } from './checks/check.js'
 import { created, page, readCreated, type CreatedQuery } from './lists.js'
 import { objectOf, pageOf, ref, text, type Schema } from './schema.js'
-
-export const CORRIDORS = ['th_promptpay', 'vn_vietqr'] as const
 
 export interface KycAttestation {
   readonly verified: boolean
@@ -22,13 +21,13 @@ export interface SanctionsAttestation {
   readonly screened_at: string
 }
 
-export const corridor = { enum: CORRIDORS }
+export const corridor = { enum: CORRIDOR_NAMES }
 
 export interface CreateIntentBody {
   readonly partner_user_id: string
   /** USD cents. */
   readonly amount_usd_cents: number
-  readonly corridor: (typeof CORRIDORS)[number]
+  readonly corridor: Corridor
   readonly kyc_attestation: KycAttestation
   readonly sanctions_attestation: SanctionsAttestation
 }
@@ -195,7 +194,7 @@ const checkIntents = checkOf<IntentsQuery>({
     ...page,
     ...created,
     status: { enum: INTENT_STATUSES, description: 'Only intents in this status.' },
-    corridor: { enum: CORRIDORS, description: 'Only intents of this corridor.' },
+    corridor: { enum: CORRIDOR_NAMES, description: 'Only intents of this corridor.' },
     partner_user_id: {
       type: 'string',
       minLength: 1,

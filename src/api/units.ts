@@ -1,6 +1,7 @@
 /** Units and enumerations that answers share (gateway/README.md, Units). */
 import { EVENT_TYPES } from '../base/event_types.js'
-import { CORRIDORS, INTENT_STATUSES } from './intent_messages.js'
+import { CORRIDOR_NAMES, CORRIDORS } from '../qr/corridor.js'
+import { INTENT_STATUSES } from './intent_messages.js'
 import { PAYOUT_STATUSES } from './payouts.js'
 import { objectOf, ref, text, type Schema } from './schema.js'
 
@@ -24,6 +25,12 @@ export const FAILURE_CODES = [
   'returned',
 ]
 
+const CORRIDOR_FACTS = Object.values(CORRIDORS)
+const titles = CORRIDOR_FACTS.map(({ title }) => title)
+const numbers = CORRIDOR_FACTS.map(
+  ({ currencyNumeric, currencyAlpha }) => `\`${currencyNumeric}\` is ${currencyAlpha}`,
+)
+
 export const UNITS: Readonly<Record<string, Schema>> = {
   UsdCents: { type: 'integer', minimum: 0, description: 'Whole US cents.', examples: [1250] },
   MinorUnits: text(
@@ -46,14 +53,14 @@ export const UNITS: Readonly<Record<string, Schema>> = {
     pattern: '^[A-Z]{3}$',
     examples: ['THB'],
   }),
-  NumericCurrency: text('ISO 4217, three digits: `764` is THB, `704` is VND.', {
+  NumericCurrency: text(`ISO 4217, three digits: ${numbers.join(', ')}.`, {
     pattern: '^[0-9]{3}$',
     examples: ['764'],
   }),
   Corridor: {
-    enum: CORRIDORS,
+    enum: CORRIDOR_NAMES,
     type: 'string',
-    description: 'Country and QR scheme: Thailand with PromptPay, or Vietnam with VietQR.',
+    description: `Country and QR scheme: ${titles.slice(0, -1).join(', ')}, or ${titles.at(-1)}.`,
   },
   IntentStatus: {
     enum: INTENT_STATUSES,

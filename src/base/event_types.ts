@@ -39,9 +39,3 @@ export const EVENT_TYPES = [
 
 /** Types that `*` does not include. */
 export const OPT_IN_EVENTS: ReadonlySet<string> = new Set(['payment_intent.authorized'])
-
-const KNOWN: ReadonlySet<string> = new Set(['*', ...EVENT_TYPES])
-
-/** Whether an endpoint may subscribe to these types. */
-export const isEventFilter = (types: readonly string[]): boolean =>
-  new Set(types).size === types.length && types.every((type) => KNOWN.has(type))

@@ -1,14 +1,13 @@
 /**
  * Payment limits of a partner's user: by transaction, local calendar day and month.
  *
- * - Both corridors use UTC+7 all year.
  * - A confirmation counts in the day and month in which it is made; a release is booked to the same
  *   day and month.
  * - Vietnam's limits are set by law and fixed. Thailand's limits, and the minimums, are settings.
  */
-import { HOUR, plus, toRfc3339, type Instant } from '../base/clock.js'
+import { plus, toRfc3339, type Instant } from '../base/clock.js'
 import type { TenantId } from '../base/ids.js'
-import type { Corridor } from '../qr/corridor.js'
+import { CORRIDORS, type Corridor } from '../qr/corridor.js'
 
 /** Limits of a corridor, in minor units of its currency. */
 export interface Caps {
@@ -24,8 +23,6 @@ export const VIETNAM_CAPS: Omit<Caps, 'minimum'> = {
   perMonth: 25_000_000n,
 }
 
-const LOCAL_OFFSET_MS = 7 * HOUR
-
 /** Keys of the day and month counters of a payment. */
 export interface LimitKeys {
   readonly day: string
@@ -38,14 +35,17 @@ export function limitKeys(
   corridor: Corridor,
   at: Instant,
 ): LimitKeys {
-  const { day, month } = periodsOf(at)
+  const { day, month } = periodsOf(corridor, at)
   const owner = JSON.stringify([tenant, userId, corridor])
   return { day: `${owner} ${day}`, month: `${owner} ${month}` }
 }
 
 /** E.g. `2026-11-21` and `2026-11`, in the local calendar. */
-export function periodsOf(at: Instant): { readonly day: string; readonly month: string } {
-  const local = toRfc3339(plus(at, LOCAL_OFFSET_MS))
+export function periodsOf(
+  corridor: Corridor,
+  at: Instant,
+): { readonly day: string; readonly month: string } {
+  const local = toRfc3339(plus(at, CORRIDORS[corridor].utcOffsetMs))
   return { day: local.slice(0, 10), month: local.slice(0, 7) }
 }
 

@@ -67,7 +67,10 @@ export const OPTIONS = {
   keep: { value: 'NUMBER', about: 'keep this many with --every; default 48' },
   'with-keys': { about: 'copy the keys and tokens too, which open every secret of the copy' },
   rail: { value: 'NAME', about: 'a rail, by its name in RAILS_FILE' },
-  corridor: { value: 'CORRIDOR', about: 'th_promptpay, vn_vietqr, or of payouts e.g. TH/THB' },
+  corridor: {
+    value: 'CORRIDOR',
+    about: `${CORRIDOR_NAMES.join(', ')}, or of payouts e.g. TH/THB`,
+  },
   month: { value: 'MONTH', about: 'a calendar month (UTC), e.g. 2026-10' },
   environment: { value: 'ENV', about: 'sandbox or production' },
   dismiss: { about: 'no held payment matches it' },

@@ -6,20 +6,17 @@
  * - Only templates of the corridor's scheme are read. Others stay opaque and may hold anything.
  * - Two destinations of one scheme are rejected, not ranked.
  */
-import type { Corridor } from './corridor.js'
+import { CORRIDORS, type Corridor, type QrScheme } from './corridor.js'
 import { promptpay } from './promptpay.js'
 import { rejected, type Step } from './reasons.js'
 import type { Destination, Scheme, Template } from './scheme.js'
 import { peek, type Objects } from './tlv.js'
 import { vietqr } from './vietqr.js'
 
-export const SCHEMES: Readonly<Record<Corridor, Scheme>> = {
-  th_promptpay: promptpay,
-  vn_vietqr: vietqr,
-}
+export const SCHEMES: Readonly<Record<QrScheme, Scheme>> = { promptpay, vietqr }
 
 export function findDestination(root: Objects, corridor: Corridor): Step<Destination> {
-  const scheme = SCHEMES[corridor]
+  const scheme = SCHEMES[CORRIDORS[corridor].scheme]
   const templates = templatesOf(root)
   const [template, second] = templates.filter(
     ({ tag, guid }) => scheme.tags.has(tag) && scheme.guids.has(guid),

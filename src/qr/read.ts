@@ -67,7 +67,10 @@ export function readQr(payload: string, corridor: Corridor): QrOutcome {
   const kind = kindOf(root)
   if (kind === 'dynamic' && amount.value === null) return rejected('dynamic_amount_missing')
 
-  const payee = SCHEMES[corridor].withReferences(destination.value, additionalData.value.objects)
+  const payee = SCHEMES[facts.scheme].withReferences(
+    destination.value,
+    additionalData.value.objects,
+  )
   return {
     ok: true,
     reading: {

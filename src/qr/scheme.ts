@@ -1,15 +1,14 @@
 /**
- * The interface between the QR reader and a scheme (promptpay, vietqr).
+ * The interface between the QR reader and a scheme, e.g. promptpay.
  */
+import type { QrScheme } from './corridor.js'
 import type { Step } from './reasons.js'
 import type { Objects } from './tlv.js'
 
 /** The payee. Members that a scheme does not use are empty. */
 export interface Destination {
-  readonly scheme: 'promptpay' | 'vietqr'
-  /**
-   * promptpay: mobile, national_id, ewallet, bank_account, biller; vietqr: account, card, merchant.
-   */
+  readonly scheme: QrScheme
+  /** One of those that rail.proto lists for the scheme. */
   readonly accountType: string
   readonly bankCode: string
   /** In the rail's format. */

@@ -11,6 +11,7 @@
  *   acknowledged. Acknowledge it only after its effects are on disk.
  * - Reports may arrive late, twice and in any order.
  */
+import { QR_SCHEMES, type QrScheme } from '../qr/corridor.js'
 import type { Instant } from '../base/clock.js'
 import type { EffectId, Environment } from '../base/ids.js'
 import type { Traceparent } from '../base/traceparent.js'
@@ -147,8 +148,8 @@ export interface Instruction extends Routed, Traced {
 export const PURPOSES = ['payout', 'qr_payment'] as const
 export type Purpose = (typeof PURPOSES)[number]
 
-export const SCHEMES = ['bank_account', 'promptpay', 'vietqr'] as const
-export type Scheme = (typeof SCHEMES)[number]
+export type Scheme = 'bank_account' | QrScheme
+export const SCHEMES: readonly Scheme[] = ['bank_account', ...QR_SCHEMES]
 
 /** Members that a scheme does not use are empty. */
 export interface RailDestination {
@@ -157,9 +158,7 @@ export interface RailDestination {
   readonly country: string
   readonly bankCode: string
   readonly account: string
-  /**
-   * promptpay: mobile, national_id, ewallet, bank_account, biller; vietqr: account, card, merchant.
-   */
+  /** One of those that rail.proto lists for the scheme. */
   readonly accountType: string
   readonly reference1: string
   readonly reference2: string

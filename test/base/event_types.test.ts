@@ -2,10 +2,14 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { EVENT_TYPES, isEventFilter, OPT_IN_EVENTS } from '../../src/base/event_types.js'
+import { checkUpdateWebhookEndpoint } from '../../src/api/webhook_endpoints.js'
+import { EVENT_TYPES, OPT_IN_EVENTS } from '../../src/base/event_types.js'
 import { projectRoot } from '../../src/base/project_root.js'
 
 const textOf = (file: string): string => readFileSync(join(projectRoot(), file), 'utf8')
+
+const isEventFilter = (types: readonly string[]): boolean =>
+  checkUpdateWebhookEndpoint({ enabled_events: types }).ok
 
 void t.test('every published type is registered', (t) => {
   const sources = [

@@ -1,7 +1,7 @@
 /** Usage limits of users: periods, caps, counters. */
 import fc from 'fast-check'
 import t from 'tap'
-import { HOUR, instant } from '../../src/base/clock.js'
+import { HOUR, instant, type Instant } from '../../src/base/clock.js'
 import { tenantOf, type PartnerId, type TenantId } from '../../src/base/ids.js'
 import { readSettings } from '../../src/base/settings_reader.js'
 import type { Caps } from '../../src/limits/usage.js'
@@ -26,14 +26,20 @@ void t.test('day and month change at local midnight, 17:00 UTC', (t) => {
     ['2028-02-28T17:00:00.000Z', '2028-02-29', '2028-02'],
     ['2028-02-29T17:00:00.000Z', '2028-03-01', '2028-03'],
   ] as const
-  for (const [moment, day, month] of table) t.same(periodsOf(at(moment)), { day, month }, moment)
+  for (const [moment, day, month] of table) {
+    t.same(periodsOf('vn_vietqr', at(moment)), { day, month }, moment)
+  }
   t.end()
 })
 
 void t.test('the calendar matches the local time zones', (t) => {
-  for (const timeZone of ['Asia/Bangkok', 'Asia/Ho_Chi_Minh']) {
+  const zones = { th_promptpay: 'Asia/Bangkok', vn_vietqr: 'Asia/Ho_Chi_Minh' } as const
+  for (const corridor of CORRIDOR_NAMES) {
+    const timeZone = zones[corridor]
     const calendar = new Intl.DateTimeFormat('en-CA', { timeZone, dateStyle: 'short' })
-    fc.assert(fc.property(moments, (moment) => periodsOf(moment).day === calendar.format(moment)))
+    const isRight = (moment: Instant): boolean =>
+      periodsOf(corridor, moment).day === calendar.format(moment)
+    fc.assert(fc.property(moments, isRight))
   }
   t.end()
 })
@@ -41,8 +47,8 @@ void t.test('the calendar matches the local time zones', (t) => {
 void t.test('a day belongs to its month and lasts 24 hours', (t) => {
   fc.assert(
     fc.property(moments, (moment) => {
-      const { day, month } = periodsOf(moment)
-      const next = periodsOf(instant(moment + 24 * HOUR))
+      const { day, month } = periodsOf('th_promptpay', moment)
+      const next = periodsOf('th_promptpay', instant(moment + 24 * HOUR))
       return day.startsWith(`${month}-`) && next.day > day
     }),
   )

@@ -206,7 +206,7 @@ const scenarios: Readonly<Record<string, Scenario>> = {
       [{ reference: 'invoice\t1' }, 'invalid_request'],
       [{ reference: 'invoice\u007f1' }, 'invalid_request'],
       [{ beneficiary: { ...inline, name: 'Nguyen\nVan A' } }, 'invalid_beneficiary'],
-      [{ beneficiary: { ...inline, account_number: '12' } }, 'invalid_beneficiary'],
+      [{ beneficiary: { ...inline, destination_country: 'XX' } }, 'invalid_beneficiary'],
       [{ currency: 'THB' }, 'unsupported_currency'],
       [{ currency: 'USD', beneficiary: { ...inline, currency: 'USD' } }, 'unsupported_destination'],
       [{ reference: 'sandbox:compliance' }, 'compliance_rejected'],

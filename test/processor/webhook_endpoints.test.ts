@@ -26,6 +26,7 @@ import type { Answer } from '../../src/processor/cycle/answer.js'
 import { listEvents } from '../../src/processor/queries/event_list.js'
 import { idempotencyRowKey } from '../../src/processor/keys/vault.js'
 import { jsonOf } from '../../src/processor/queries/raw_json.js'
+import { messageFault } from '../../src/processor/servers/message_check.js'
 import { aPayout } from '../support/requests.js'
 import { codeOf, createWorld, DEMO, viewOf } from '../support/world.js'
 import { operatorLogOf, readRawJson } from './scenarios.js'
@@ -75,7 +76,8 @@ for (const rebuilt of [false, true]) {
     await world.run(deleteWebhookEndpoint(DEMO, id))
     t.equal(codeOf(await add()), 'ok', 'a deleted endpoint does not count')
     for (const url of ['', 'ftp://x/', 'http://user@x/', 'https://x/#part', 'no']) {
-      t.equal(codeOf(await world.run(createWebhookEndpoint(DEMO, request(url)))), 'invalid_request')
+      const fault = messageFault('create_webhook_endpoint', request(url))
+      t.match(fault, { code: 'invalid_request' }, url)
     }
   })
 }
@@ -178,10 +180,11 @@ for (const rebuilt of [false, true]) {
       ...{ description: '', enabled_events: ['*'], api_version: '2026-11-01', status: 'enabled' },
       ...{ disabled_reason: null, key_id: `${made.id}_1`, created_at: /Z$/ },
     })
-    const change = (given: object) =>
-      world.run(
-        updateWebhookEndpoint(DEMO, { endpoint_id: made.id, enabled_events: null, ...given }),
-      )
+    const change = async (given: object) => {
+      const message = { endpoint_id: made.id, enabled_events: null, ...given }
+      const fault = messageFault('update_webhook_endpoint', message)
+      return fault ?? (await world.run(updateWebhookEndpoint(DEMO, message)))
+    }
     const since = () => world.memory().endpoints.get(made.id as EndpointId)?.enabledEventsSince
     const createdAt = world.clock.now()
     world.clock.pass(1_000)

@@ -6,8 +6,8 @@
  * - Everything about an instruction goes to the rail of its payment (changes/payment_rail).
  */
 import { assert } from '../../base/assert.js'
-import { CORRIDORS, type CorridorFacts } from '../../qr/corridor.js'
-import type { RailDestination, RailInstruction, Routed, Traced } from '../../rails/rail.js'
+import { CORRIDORS } from '../../qr/corridor.js'
+import type { RailInstruction, Routed, Traced } from '../../rails/rail.js'
 import type { IntentContext } from '../../../actors/intent/context.js'
 import type { PayoutContext } from '../../../actors/payout/context.js'
 import type { CommandContext } from '../cycle/command.js'
@@ -55,6 +55,7 @@ export function instructIntent(
   const { scanned, confirmation, corridor } = context
   assert(scanned !== undefined && confirmation !== undefined, 'an instruction has a confirmation')
   const { destination, quote, merchant } = scanned
+  const { scheme, country } = CORRIDORS[corridor]
   return {
     kind: 'instruct',
     instruction: {
@@ -64,30 +65,20 @@ export function instructIntent(
       purpose: 'qr_payment',
       amount: BigInt(quote.localMinor),
       currency: quote.currency,
-      destination: qrDestination(CORRIDORS[corridor], {
+      destination: {
+        scheme,
+        country,
         bankCode: destination.bankCode,
         account,
         accountType: destination.accountType,
         reference1: destination.reference1,
         reference2: destination.reference2,
         name: merchant.name,
-      }),
+      },
       reference: context.id,
       notAfter: confirmation.notAfter,
       hint: sandboxHint(context.tenant, /\+[a-z]+$/.exec(context.userId)?.[0] ?? ''),
     },
-  }
-}
-
-/** Exhaustive: a scheme of corridors without a destination at the rail does not compile. */
-function qrDestination(
-  { scheme, country }: CorridorFacts,
-  payee: Omit<RailDestination, 'scheme' | 'country'>,
-): RailDestination {
-  switch (scheme) {
-    case 'promptpay':
-    case 'vietqr':
-      return { scheme, country, ...payee }
   }
 }
 

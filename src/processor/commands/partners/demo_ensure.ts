@@ -3,7 +3,7 @@
  * afterwards.
  */
 import { tenantOf, type PartnerId } from '../../../base/ids.js'
-import type { Corridor } from '../../../qr/corridor.js'
+import { CORRIDOR_NAMES } from '../../../qr/corridor.js'
 import type { Command } from '../../cycle/command.js'
 import { answer } from '../../cycle/answer.js'
 import { isActiveKey } from '../../cache/tenant_directory.js'
@@ -11,8 +11,6 @@ import { keysOf, stageNewKey } from './key_issue.js'
 import { stageNewPartner } from './partner_create.js'
 
 export const DEMO = 'demo' as PartnerId
-
-const CORRIDORS_OF_DEMO: readonly Corridor[] = ['th_promptpay', 'vn_vietqr']
 
 export function ensureDemo(): Command {
   return {
@@ -27,7 +25,7 @@ export function ensureDemo(): Command {
         .at(-1)
       const isThere = ctx.memory.partners.has(DEMO)
       const create = () =>
-        stageNewPartner(ctx, DEMO, { corridors: CORRIDORS_OF_DEMO, withFunds: true })
+        stageNewPartner(ctx, DEMO, { corridors: CORRIDOR_NAMES, withFunds: true })
       const key = known ?? (isThere ? stageNewKey(ctx, tenant) : create())
       return answer({ partner_id: DEMO, key_id: key.id, signing_secret: key.secret })
     },
