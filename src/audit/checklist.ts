@@ -78,7 +78,7 @@ import {
   statesMatchTimestamps,
   tenantsArePartners,
 } from './checks/snapshots.js'
-import { userIntentsAreLinked } from './checks/user_intent_links.js'
+import { erasedUsersHaveTheirPayments, userIntentsAreLinked } from './checks/user_intent_links.js'
 
 export const CHECKLIST: readonly Check[] = [
   // The files.
@@ -121,6 +121,7 @@ export const CHECKLIST: readonly Check[] = [
   fingerprintsMatchKeys,
   olderKeysAreIndexed,
   userIntentsAreLinked,
+  erasedUsersHaveTheirPayments,
   secretsAreEncrypted,
   sealedWithKnownKeys,
   discrepanciesAreResolvedByName,

@@ -135,6 +135,8 @@ export const RPC_ACCESS = {
     RevokeKey: OPERATE,
     ListActions: READ,
     ReencryptSecrets: OPERATE,
+    EraseUser: DECIDE,
+    ListErasures: READ,
   },
   'causeway.operator.v1.Approvals': { List: READ, Approve: DECIDE, Reject: DECIDE },
   'causeway.operator.v1.Callers': {

@@ -26,6 +26,7 @@ export const PREFIX = {
   fxQuote: 'fxq_',
   report: 'rep_',
   approvalRequest: 'apr_',
+  erasure: 'era_',
 } as const
 export type IdKind = keyof typeof PREFIX
 

@@ -69,6 +69,7 @@ import { submissionsList, submissionsPause, submissionsResume } from './submissi
 import { storeCopy } from './store.js'
 import { systemShow } from './system.js'
 import { trialBalance } from './trial_balance.js'
+import { partnerEraseUser, partnerErasures } from './user_erasures.js'
 import { verify } from './verify.js'
 import {
   webhooksDead,
@@ -92,6 +93,8 @@ export const COMMANDS: readonly AnyCommand[] = [
   partnerRateLimit,
   partnerStatement,
   partnerMove,
+  partnerEraseUser,
+  partnerErasures,
   keyIssue,
   keyList,
   keyRevoke,

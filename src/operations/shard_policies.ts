@@ -181,6 +181,8 @@ const POLICIES: Readonly<Record<string, Policy | ((request: Message) => Policy)>
   'PartnerAdmin/ListKeys': HOLDER,
   'PartnerAdmin/RevokeKey': HOLDER,
   'PartnerAdmin/ListActions': newestFirst('at'),
+  'PartnerAdmin/EraseUser': HOLDER,
+  'PartnerAdmin/ListErasures': newestFirst('requested_at'),
   // A stored caller has its roles in each shard; one of them answers for all.
   'Callers/Identify': ANY,
   'Callers/List': CALLER_LIST,

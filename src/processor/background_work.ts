@@ -1,6 +1,6 @@
 /**
- * What the processor does without being asked: timers, expiry, retention, inquiries, the relay to
- * the bus, the settings for all shards, and the monitors.
+ * What the processor does without being asked: timers, expiry, retention, erasures, inquiries, the
+ * relay to the bus, the settings for all shards, and the monitors.
  *
  * - Payments move by themselves only when the books are verified, and never in recovery mode.
  * - The monitors watch in every mode.
@@ -23,6 +23,7 @@ import {
   type StuckPaymentMonitor,
 } from './background/stuck_payment_monitor.js'
 import { createTimers, type Timers } from './background/timers.js'
+import { createUserErasures } from './background/user_erasures.js'
 import type { Memory } from './cache/memory.js'
 import type { Member } from './cluster/member.js'
 import { createSharedSettings, type SharedSettings } from './cluster/shared_settings.js'
@@ -84,6 +85,7 @@ export function createBackgroundWork(options: BackgroundWorkOptions): Background
       requests: settings.REQUESTS_KEEP_DAYS,
     },
   })
+  const userErasures = createUserErasures({ clock, memory, pipeline, log, lists })
   const orphanInquiries = createOrphanInquiries({ memory, rails: rail.all() })
   const sharedSettings =
     member && !recovery.isActive
@@ -107,6 +109,7 @@ export function createBackgroundWork(options: BackgroundWorkOptions): Background
     keyExpiry.start()
     keyIndexMoves.start()
     retention.start()
+    userErasures.start()
     orphanInquiries.start()
     movedReports?.start()
   }
@@ -130,6 +133,7 @@ export function createBackgroundWork(options: BackgroundWorkOptions): Background
       keyIndexMoves.stop()
       orphanInquiries.stop()
       await retention.stop()
+      await userErasures.stop()
       await timers.stop()
       await movedReports?.stop()
       await sharedSettings?.stop()

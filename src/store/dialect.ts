@@ -42,6 +42,8 @@ export interface Dialect {
   /** A value as JSON text. */
   quoted(value: string): string
   quotedHex(blob: string): string
+  /** The bytes of hexadecimal text. */
+  fromHex(text: string): string
   /** All values of an expression as one text, in the order of the rows. */
   joined(expression: string, separator: string): string
   /** Whether a text ends with the given letters, digits and `:_`. As in the partial indexes. */
@@ -67,6 +69,7 @@ export const SQLITE: Dialect = {
   openEvents: '(SELECT * FROM events WHERE settled_at IS NULL) AS events',
   quoted: (value) => `json_quote(${value})`,
   quotedHex: (blob) => `json_quote(hex(${blob}))`,
+  fromHex: (text) => `unhex(${text})`,
   joined: (expression, separator) => `group_concat(${expression}, '${separator}')`,
   endsWith: (text, end) => `${text} GLOB '*${end}'`,
   position: (text, part) => `instr(${text}, '${part}')`,
@@ -92,6 +95,7 @@ export const POSTGRES: Dialect = {
   openEvents: 'outbox JOIN events USING (position)',
   quoted: (value) => `coalesce(to_json(${value})::text, 'null')`,
   quotedHex: (blob) => `to_json(encode(${blob}, 'hex'))::text`,
+  fromHex: (text) => `decode(${text}, 'hex')`,
   joined: (expression, separator) => `string_agg(${expression}, '${separator}')`,
   endsWith: (text, end) => `${text} LIKE '%${end.replaceAll('_', '\\_')}'`,
   position: (text, part) => `strpos(${text}, '${part}')`,

@@ -26,7 +26,7 @@ import { asText, NO_ROWS, rowsOf, type Columns } from './json_page.js'
 import { readOpenWork, type OpenWork } from './open_work.js'
 import { createLedger, type EntryPlace, type Ledger } from './ledger.js'
 import { createReadScheduler, type ReadPriority, type ReadScheduler } from './read_scheduler.js'
-import { createRetentionReads, type RetentionReads } from './retention.js'
+import { createRetentionReads, type RetentionReads, type UserFingerprints } from './retention.js'
 import { createSearch, type Search } from './search.js'
 import { sealedStatement, type SealedRow, type SealedTable } from './sealed.js'
 import { unknownStatement, type UnknownKind } from './unknown_outcomes.js'
@@ -183,6 +183,10 @@ export interface Lists {
   readonly search: Search
   readonly retention: RetentionReads
   readonly ledger: Ledger
+  /** The row of fingerprints that has the intent of this number. */
+  userFingerprints(number: number): Promise<UserFingerprints | undefined>
+  /** Requests to erase users, newest first. */
+  userErasures(limit: number): Promise<readonly Row<'userErasures'>[]>
 }
 
 export interface ListedEvent {
@@ -272,6 +276,9 @@ function listsIn(scheduler: ReadScheduler, priority: ReadPriority): Lists {
       const rows = await read<StoredRow & { id: number }>(actionsStatement(filter, limit))
       return rows.map((row) => ({ id: row.id, row: fromStored('operatorLog', row) }))
     },
+    userFingerprints: async (number) =>
+      (await read<UserFingerprints>(userFingerprintsStatement(number)))[0],
+    userErasures: (limit) => read(userErasuresStatement(limit)),
     actionScanEnd: async (below, scanned) =>
       (await read<{ id: number }>(actionScanEndStatement(below, scanned)))[0]?.id,
   }
@@ -286,6 +293,17 @@ export async function unlessCorrupt<T>(quick: () => T, careful: () => Promise<T>
     return careful()
   }
 }
+
+export const userFingerprintsStatement = (number: number): Statement => ({
+  sql: () => `SELECT first, prints FROM intent_users WHERE first <= ?
+    ORDER BY first DESC LIMIT 1`,
+  values: [number],
+})
+
+const userErasuresStatement = (limit: number): Statement => ({
+  sql: () => `SELECT ${columnsOf('userErasures')} FROM user_erasures ORDER BY id DESC LIMIT ?`,
+  values: [limit],
+})
 
 const LISTED_ACTOR = { id: 'text', state: 'text', context: 'json' } as const
 

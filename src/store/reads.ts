@@ -132,6 +132,9 @@ const SINGLE_HANDED = `
   SELECT actor, at, tenant, currency, CAST(amount AS TEXT) AS amount FROM operator_log
   WHERE at >= ? AND amount IS NOT NULL AND approval IS NULL ORDER BY at`
 
+const OPEN_ERASURES = `
+  SELECT ${columnsOf('userErasures')} FROM user_erasures WHERE ended_at IS NULL ORDER BY id`
+
 /** Epoch and last batch are known since the start of the epoch. */
 export async function readBootState(
   reader: Reader,
@@ -166,6 +169,7 @@ export async function readBootState(
     approvalRequests: await everyRow(reader, 'approvalRequests'),
     singleHanded: await reader.all(SINGLE_HANDED, [plus(recentSince, -DAY)]),
     balanceAlerts: await everyRow(reader, 'balanceAlerts'),
+    userErasures: await reader.all(OPEN_ERASURES),
     discrepancies: await reader.all('SELECT id FROM discrepancies'),
     accounts: await reader.all('SELECT id, CAST(balance AS TEXT) AS balance FROM ledger_accounts'),
     sequences: await reader.all(LAST_SEQUENCES),

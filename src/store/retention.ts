@@ -1,8 +1,9 @@
 /**
  * Rows whose retention can end: events, idempotency keys and the actions of requests.
  *
- * Owns: finding them, and the SQL that deletes them. Does not own: when they are deleted
- * (processor/background/retention), which are recorded as deleted (processor/commands/retention).
+ * Owns: finding them, and the SQL that deletes them and what an erased user leaves. Does not own:
+ * when they are deleted (processor/background/retention), which are recorded as deleted
+ * (processor/commands/retention), the erasure of a user (processor/background/user_erasures).
  *
  * - Each statement reads a bounded number of rows along an index, after the last one that was
  *   deleted.
@@ -15,13 +16,31 @@ import type { Statement } from './database.js'
 import type { Dialect } from './dialect.js'
 import type { Row } from './tables.js'
 
-/** What is deleted in one commit. */
+/** What is deleted, or replaced for an erased user, in one commit. */
 export interface ExpiredRows {
   /** Positions. */
   readonly events: readonly number[]
   readonly keys: readonly ExpiredKey[]
   /** Request ids. */
   readonly requests: readonly string[]
+  /** Keys of limit counters. */
+  readonly usage: readonly string[]
+  /** Replaces all fingerprints of a row. */
+  readonly userFingerprints: readonly UserFingerprints[]
+}
+
+export const NOTHING_EXPIRED: ExpiredRows = {
+  events: [],
+  keys: [],
+  requests: [],
+  usage: [],
+  userFingerprints: [],
+}
+
+/** The fingerprints of the users of intents with consecutive numbers, 8 bytes each. */
+export interface UserFingerprints {
+  readonly first: number
+  readonly prints: Buffer
 }
 
 export interface ExpiredKey {
@@ -31,11 +50,13 @@ export interface ExpiredKey {
 }
 
 /** Arrays of arrays, so that SQLite and PostgreSQL read the same path. */
-export const expiredAsJson = ({ events, keys, requests }: ExpiredRows): string =>
+export const expiredAsJson = (rows: ExpiredRows): string =>
   JSON.stringify({
-    events: events.map((position) => [position]),
-    keys: keys.map(({ sequence, fingerprint }) => [sequence, fingerprint.toString()]),
-    requests: requests.map((id) => [id]),
+    events: rows.events.map((position) => [position]),
+    keys: rows.keys.map(({ sequence, fingerprint }) => [sequence, fingerprint.toString()]),
+    requests: rows.requests.map((id) => [id]),
+    usage: rows.usage.map((key) => [key]),
+    users: rows.userFingerprints.map(({ first, prints }) => [first, prints.toString('hex')]),
   })
 
 /** Statements of a commit. */
@@ -52,6 +73,10 @@ export function deleteExpired(d: Dialect, expired: string): readonly string[] {
     `DELETE FROM idempotency WHERE sequence IN (${integers('keys', 0)});`,
     `DELETE FROM request_actions WHERE request_id IN
       (SELECT value ->> 0 FROM ${d.itemsOf(expired, 'requests')});`,
+    `DELETE FROM limit_usage WHERE key IN
+      (SELECT value ->> 0 FROM ${d.itemsOf(expired, 'usage')});`,
+    `UPDATE intent_users SET prints = ${d.fromHex('value ->> 1')}
+      FROM ${d.itemsOf(expired, 'users')} WHERE first = CAST(value ->> 0 AS bigint);`,
   ]
 }
 

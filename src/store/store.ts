@@ -127,6 +127,8 @@ export interface BootState {
   /** Actions by which one operator moved money, of the day of the boot and the one before. */
   readonly singleHanded: readonly SingleHandedAction[]
   readonly balanceAlerts: readonly Row<'balanceAlerts'>[]
+  /** Those that have not ended, the oldest first. */
+  readonly userErasures: readonly Row<'userErasures'>[]
   readonly discrepancies: readonly { readonly id: string }[]
   readonly accounts: readonly { readonly id: string; readonly balance: string }[]
   /** The last event of each tenant. */

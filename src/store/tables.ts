@@ -375,6 +375,21 @@ export const TABLES = {
       decided_at: 'integer',
     },
   },
+  userErasures: {
+    name: 'user_erasures',
+    key: ['id'],
+    fixed: ['tenant', 'last_intent', 'requested_at'],
+    columns: {
+      id: 'text',
+      tenant: 'text',
+      user_id: 'text',
+      last_intent: 'integer',
+      payments: 'integer',
+      waiting: 'integer',
+      requested_at: 'integer',
+      ended_at: 'integer',
+    },
+  },
   requestActions: {
     name: 'request_actions',
     key: ['request_id', 'action', 'entity'],
@@ -444,6 +459,7 @@ type Nullable = {
   operatorLog: 'evidence' | 'request_id' | 'tenant' | 'currency' | 'amount' | 'approval'
   events: 'request_id' | 'traceparent'
   beneficiaries: 'request_id'
+  userErasures: 'waiting' | 'ended_at'
   recoveries: 'released_at' | 'statement' | 'loss' | 'position_from' | 'position_to'
   orphans:
     | 'environment'

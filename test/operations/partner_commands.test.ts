@@ -33,6 +33,7 @@ import {
   partnerResume,
   partnerSuspend,
 } from '../../src/operations/partners.js'
+import { partnerEraseUser, partnerErasures } from '../../src/operations/user_erasures.js'
 import { sign } from '../../src/operations/sign.js'
 import { terminalText } from '../../src/operations/terminal.js'
 import { verify } from '../../src/operations/verify.js'
@@ -292,12 +293,26 @@ t.test('sign and verify work for a call', async (t) => {
   })
 })
 
+t.test('a user is erased, and no list of operators names the user', async (t) => {
+  const reason = 'ticket 9'
+  const erased = await valueOf(partnerEraseUser, 'demo sandbox user-1', { reason })
+  t.match(erased, { id: /^era_/, tenant: 'demo_sandbox', status: 'running' })
+  await eventually('the payments are looked at', async () =>
+    /^era_\S+ +demo_sandbox +waiting +0 +1 /m.test(await linesOf(partnerErasures)),
+  )
+  t.notMatch(await linesOf(actions), 'user-1')
+  const again = run(partnerEraseUser, 'demo sandbox user-1', { reason })
+  await t.rejects(again, /^payment_intent_not_found/)
+  await t.rejects(run(partnerEraseUser, 'nobody sandbox user-1', { reason }))
+  await t.rejects(run(partnerEraseUser, 'demo sandbox user-1'), /--reason/)
+})
+
 t.test('the CLI has all of these commands', async (t) => {
   const ops = operatorCli(stack.dataDir)
   for (const command of [
     ...[partnerList, partnerSuspend, partnerResume, partnerAllowIps, partnerPackages],
     ...[partnerCorridors, partnerRateLimit, keyList, keyRevoke, actions],
-    ...[masterKeyList, masterKeyReencrypt, verify],
+    ...[masterKeyList, masterKeyReencrypt, verify, partnerEraseUser, partnerErasures],
   ]) {
     t.ok(COMMANDS.includes(command), command.usage)
   }

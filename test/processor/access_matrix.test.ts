@@ -30,7 +30,7 @@ const READ = `
   Operator/ListRates Operator/TrialBalance Operator/ListHeldPayouts Operator/ShowPayout
   Operator/Find Operator/ShowSystem Operator/ListUnknownOutcomes Operator/ShowIntent
   Operator/ListDiscrepancies Operator/ListRoutes Operator/ListSubmissionPauses Operator/ShowPayee
-  PartnerAdmin/List PartnerAdmin/ListKeys PartnerAdmin/ListActions
+  PartnerAdmin/List PartnerAdmin/ListKeys PartnerAdmin/ListActions PartnerAdmin/ListErasures
   Ledger/Entries Ledger/Balances
   Reconciliation/Movements Reconciliation/MovementsOf Reconciliation/Conclude
   Recovery/Show Recovery/CheckStatement Recovery/ListOrphans Recovery/NoteBackup
@@ -69,7 +69,7 @@ const ALLOWED: Readonly<Record<string, string>> = {
     Recovery/ApproveIntent Recovery/RejectIntent
     Shards/Move Shards/MovePartner Shards/SkipSetting Callers/Create Callers/Rotate
     Callers/Revoke Approvals/Approve
-    Approvals/Reject`,
+    Approvals/Reject PartnerAdmin/EraseUser`,
 }
 const KINDS = Object.keys(ALLOWED)
 const isOperator = (kind: string): kind is OperatorRole =>

@@ -43,6 +43,7 @@ import {
 import { setRouteRail } from '../../src/processor/commands/operators/route_rail_set.js'
 import { setRoute } from '../../src/processor/commands/operators/route_set.js'
 import { issueKey, keysOf } from '../../src/processor/commands/partners/key_issue.js'
+import { eraseUser } from '../../src/processor/commands/partners/user_erase.js'
 import {
   resolvePayout,
   reversePayout,
@@ -324,6 +325,17 @@ const CASES: Readonly<Record<string, Case>> = {
       return {
         command: (actor) => releaseRecovery(actor, RELEASE, NO_FINDINGS),
         isDone: async () => (await world.store.stoppedByRecovery()) === null,
+      }
+    },
+  },
+  'the erasure of a user': {
+    operation: 'erase_user',
+    action: 'erase_user',
+    prepare: async (world) => {
+      const { id } = await beginLifecycle(world)
+      return {
+        command: (actor: Actor) => eraseUser(actor, DEMO, id),
+        isDone: () => world.memory().userErasures.size === 1,
       }
     },
   },

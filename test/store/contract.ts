@@ -406,7 +406,11 @@ function testRetention(open: OpenContractBooks): void {
         idempotency: [key(1), key(2), key(3)],
         keyIndex: [...indexed, { fingerprint: LEAST, sequence: 3 }],
         requestActions: [...requests, { ...requests[0]!, action: 'again' }],
+        usage: ['gone', 'kept'].map((key) => ({ key, used: 5n })),
       }),
+      userFingerprints: Buffer.alloc(16, 1),
+      userLinks: '[["pi_1",0],["pi_2",0]]',
+      userFirst: 5,
     })
     await store.commit({ ...batchOf({}), settledEvents: [anEvent(1).id, anEvent(2).id] })
     await store.commit({
@@ -418,6 +422,8 @@ function testRetention(open: OpenContractBooks): void {
           { sequence: 2, fingerprint: LEAST },
         ],
         requests: ['req_1'],
+        usage: ['gone'],
+        userFingerprints: [{ first: 5, prints: Buffer.alloc(16, 7) }],
       },
     })
     t.same(
@@ -440,6 +446,9 @@ function testRetention(open: OpenContractBooks): void {
       (await rowsIn(raw, 'requestActions')).map(({ request_id: id }) => id),
       ['req_2'],
     )
+    t.same(await rowsIn(raw, 'usage'), [{ key: 'kept', used: 5n }])
+    const prints = await store.lists.userFingerprints(6)
+    t.match(prints, { first: 5, prints: Buffer.alloc(16, 7) })
     t.same((await store.openEvents(0, 9)).length, 1)
   })
 }

@@ -151,6 +151,16 @@ export const ROWS: { readonly [N in TableName]: readonly [Row<N>, Row<N>] } = {
     { kind: 'others', through: LATEST },
     { kind: 'payouts', through: 5 },
   ],
+  userErasures: [
+    {
+      ...{ id: text('id'), tenant: text('tenant'), user_id: text('user_id') },
+      ...{ last_intent: LATEST, payments: 4, waiting: 5, requested_at: 6, ended_at: null },
+    },
+    {
+      ...{ id: 'x', tenant: 'x', user_id: '', last_intent: 1, payments: LATEST, waiting: null },
+      ...{ requested_at: LATEST, ended_at: LATEST },
+    },
+  ],
   eventRetention: [
     { tenant: text('tenant'), sequence: LATEST, position: 5, created_at: 6 },
     { tenant: 'x', sequence: 1, position: LATEST, created_at: 7 },

@@ -3,6 +3,8 @@
  *
  * - A list is found by the user's fingerprint. Two fingerprints for one user would make two lists,
  *   of which one is lost.
+ * - While a user is being erased, the list up to the erasure has payments of both names, each with
+ *   the fingerprint of its own; the user's next payment begins another list.
  */
 import type { Books } from '../books.js'
 import type { Check } from '../check.js'
@@ -18,13 +20,18 @@ interface LinkRow {
   readonly fingerprint: string
   /** The fingerprint, if the intent has moved. Null: the intent does not exist. */
   readonly user: string | null
+  /** The erasure of the user that is under way for this intent. Null: none. */
+  readonly erasure: string | null
 }
 
 const LINKS = `
   SELECT u.first, j.key AS place, j.value ->> 0 AS id, j.value ->> 1 AS before,
          hex(substr(u.prints, 8 * j.key + 1, 8)) AS fingerprint,
          coalesce(i.tenant || ' ' || (i.context ->> 'userId'),
-                  m.partner || ' ' || hex(substr(u.prints, 8 * j.key + 1, 8))) AS user
+                  m.partner || ' ' || hex(substr(u.prints, 8 * j.key + 1, 8))) AS user,
+         (SELECT min(e.id) FROM user_erasures e WHERE e.ended_at IS NULL AND e.tenant = i.tenant
+           AND u.first + j.key <= e.last_intent
+           AND (i.context ->> 'userId') IN (e.user_id, e.id)) AS erasure
     FROM intent_users u, json_each(u.links) j LEFT JOIN intents i ON i.id = j.value ->> 0
       LEFT JOIN moved_payments m ON m.id = j.value ->> 0
     WHERE u.first >= ?1 AND (u.first > ?1 OR j.key > ?2)
@@ -36,20 +43,23 @@ export const userIntentsAreLinked: Check = {
   reads: [],
   needsEveryRow: true,
   run: async (books) => {
-    const lasts = new Map<string, { readonly number: number; readonly fingerprint: string }>()
+    const lasts = new Map<string, number>()
+    const fingerprints = new Map<string, string>()
     let rows = 0
     let firstLinked: string | undefined
     const pages = books.pages<LinkRow>(LINKS, [0, -1], ({ first, place }) => [first, place])
     for await (const page of pages) {
-      for (const { first, place, id, before, fingerprint, user } of page) {
+      for (const { first, place, id, before, fingerprint, user, erasure } of page) {
         rows += 1
         if (firstLinked === undefined || id < firstLinked) firstLinked = id
-        const last = lasts.get(user ?? '') ?? { number: 0, fingerprint }
+        const [named, list] = [user ?? '', erasure ?? user ?? '']
+        const known = fingerprints.get(named) ?? fingerprint
         const subject = user === null ? 'no intent' : 'an intent'
         const found = `${subject}, ${first + place} after ${before} by ${fingerprint}`
-        const expected = `an intent, ${rows} after ${last.number} by ${last.fingerprint}`
+        const expected = `an intent, ${rows} after ${lasts.get(list) ?? 0} by ${known}`
         if (found !== expected) return { rows, broken: { entity: id, found, expected } }
-        lasts.set(user ?? '', { number: rows, fingerprint })
+        lasts.set(list, rows)
+        fingerprints.set(named, known)
       }
     }
     const intents = await countLinkable(books, firstLinked)
@@ -71,4 +81,26 @@ async function countLinkable(books: Books, firstLinked = ''): Promise<number> {
     [TIME_LENGTH, firstLinked, TIME_LENGTH],
   )
   return row?.n ?? 0
+}
+
+const ERASED = `
+  SELECT e.id, e.payments, coalesce(found.payments, 0) AS found
+    FROM user_erasures e LEFT JOIN (
+      SELECT context ->> 'userId' AS id, count(*) AS payments FROM intents
+        WHERE context ->> 'userId' GLOB 'era_*' GROUP BY 1) found ON found.id = e.id
+    WHERE e.payments <> coalesce(found.payments, 0) LIMIT 1`
+
+export const erasedUsersHaveTheirPayments: Check = {
+  name: 'erased_users_have_their_payments',
+  sentence: 'An erasure counts the payments that have its id in place of their user.',
+  reads: [],
+  needsEveryRow: true,
+  run: async (books) => {
+    const rows = await books.count('user_erasures')
+    if (rows === 0) return { rows, broken: null }
+    const [row] = await books.all<{ id: string; payments: number; found: number }>(ERASED, [])
+    if (row === undefined) return { rows, broken: null }
+    const [found, expected] = [`${row.found} payments`, `${row.payments}`]
+    return { rows, broken: { entity: row.id, found, expected } }
+  },
 }

@@ -32,7 +32,7 @@ export interface KeptDays {
   readonly requests: number
 }
 
-export type ExpiredKind = keyof ExpiredRows
+export type ExpiredKind = 'events' | 'keys' | 'requests'
 
 export interface Retention {
   start(): void

@@ -116,6 +116,8 @@ export interface Memory {
   /** The number of each user's latest intent. */
   readonly userIndex: IdempotencyIndex
   readonly fingerprintOfUser: UserFingerprinter
+  /** Users that are being erased, by the id of the request. */
+  readonly userErasures: Map<string, Row<'userErasures'>>
   lastPosting: number
   lastPosition: number
   lastKeySequence: number
@@ -164,6 +166,7 @@ export async function loadMemory(
   loadBooks(memory, boot)
   loadRecoveries(memory, boot)
   await loadFingerprints(memory, boot)
+  for (const row of boot.userErasures) rememberErasure(memory, row)
   for (const row of boot.recentlyConfirmed) {
     const live: LiveIntent = restored(row)
     if (live.isCorrupt !== true) memory.recentPayments.add(live.context)
@@ -236,6 +239,7 @@ function emptyMemory(salt: Buffer, warmActors: number, duplicateWindowMs: number
     keyIndex: createKeyIndex(),
     userIndex: createIdempotencyIndex(),
     fingerprintOfUser: createUserFingerprinter(salt),
+    userErasures: new Map(),
     lastPosting: 0,
     lastPosition: 0,
     lastKeySequence: 0,
@@ -288,6 +292,20 @@ async function loadFingerprints(memory: Memory, boot: BootState): Promise<void> 
       memory.lastIntentNumber = first + offset
     }
   }
+}
+
+/**
+ * The user's list ends: the intents up to the last one are of the request now, and the user's next
+ * one begins a list.
+ */
+export function rememberErasure(memory: Memory, row: Row<'userErasures'>): void {
+  const { userIndex, fingerprintOfUser, userErasures } = memory
+  const tenant = row.tenant as TenantId
+  userErasures.set(row.id, row)
+  userIndex.replace(fingerprintOfUser(tenant, row.id), row.last_intent)
+  const ofUser = fingerprintOfUser(tenant, row.user_id)
+  const [last] = userIndex.candidates(ofUser)
+  if (last !== undefined && last <= row.last_intent) userIndex.replace(ofUser, 0)
 }
 
 /** Whether writes are refused. */

@@ -83,6 +83,8 @@ export interface GuardedArguments {
     readonly figures?: StoredFigures | null
     readonly incomplete?: boolean
   }
+  /** The user is named by a payment, so that the log does not name the user. */
+  readonly erase_user: { readonly tenant: string; readonly intent_id: string }
   readonly issue_key: { readonly tenant: string; readonly public_key: string }
   readonly set_route: {
     /** Null: for all tenants. */

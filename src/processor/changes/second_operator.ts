@@ -47,6 +47,7 @@ export const GUARDED_CHANGES = {
     from: 'always',
   },
   issue_key: { change: '`key issue … production`', from: 'always' },
+  erase_user: { change: '`partner erase-user`', from: 'always' },
   set_route: { change: '`routes set` that loosens a route', from: 'always' },
   set_route_rail: { change: '`routes set … --rail`', from: 'always' },
   resume_submissions: { change: '`submissions resume`', from: 'always' },
@@ -127,6 +128,7 @@ export const OPERATOR_CHANGES: OperatorChanges = {
     SetRateLimit: MOVES_NOTHING,
     RevokeKey: RESTRICTS,
     ReencryptSecrets: MOVES_NOTHING,
+    EraseUser: 'erase_user',
   },
   Approvals: {
     Approve: { byOne: 'it is the second operator' },

@@ -12,7 +12,7 @@ import type { Instant } from '../../base/clock.js'
 import type { IntentContext } from '../../../actors/intent/context.js'
 import type { PayoutContext } from '../../../actors/payout/context.js'
 import type { RailInstruction } from '../../rails/rail.js'
-import type { ExpiredRows } from '../../store/retention.js'
+import { NOTHING_EXPIRED, type ExpiredRows } from '../../store/retention.js'
 import type { CommitRows, RowsByTable, StoredEvent } from '../../store/store.js'
 import type { TenantId } from '../../base/ids.js'
 import type { Answer, Reply } from './answer.js'
@@ -86,8 +86,8 @@ export interface CommitBatch {
   /** A created intent; called in the order of the numbers. */
   addIntentLink(intent: IntentLink): void
   addInstruction(rail: string, instruction: RailInstruction): void
-  /** Deletes them in this commit. */
-  expire(rows: ExpiredRows): void
+  /** Deletes or replaces them in this commit. */
+  expire(rows: Partial<ExpiredRows>): void
   addReply(reply: Reply, answer: Answer): void
   hasRows(): boolean
   hasReplies(): boolean
@@ -145,13 +145,16 @@ export function createCommitBatch(number: number): CommitBatch {
       userLinks.push([id, before])
       userFingerprints.push(fingerprint)
     },
-    expire: ({ events, keys, requests }) => {
+    expire: (rows) => {
+      const [before, added] = [expired ?? NOTHING_EXPIRED, { ...NOTHING_EXPIRED, ...rows }]
       expired = {
-        events: [...(expired?.events ?? []), ...events],
-        keys: [...(expired?.keys ?? []), ...keys],
-        requests: [...(expired?.requests ?? []), ...requests],
+        events: [...before.events, ...added.events],
+        keys: [...before.keys, ...added.keys],
+        requests: [...before.requests, ...added.requests],
+        usage: [...before.usage, ...added.usage],
+        userFingerprints: [...before.userFingerprints, ...added.userFingerprints],
       }
-      batch.changes += events.length + keys.length + requests.length
+      batch.changes += Object.values(added).reduce((sum, { length }) => sum + length, 0)
     },
     addReply: (reply, given) => {
       replies.push(reply)

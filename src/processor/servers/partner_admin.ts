@@ -4,6 +4,7 @@ import type { SetPartnerListRequest__Output as SetList } from '../../../protos/t
 import { listKeys, revokeKey } from '../commands/partners/key_revoke.js'
 import { changePartner, listPartners } from '../commands/partners/partner_change.js'
 import { listActions } from '../queries/action_list.js'
+import { listUserErasures } from '../queries/user_erasure_list.js'
 import { reencryptSecrets } from './secret_reencryption.js'
 import {
   operatorWork,
@@ -13,6 +14,7 @@ import {
   unaryQuery,
   type UnaryDependencies,
 } from './unary_handler.js'
+import { eraseUserCall } from './user_erasure.js'
 
 export function partnerAdminService(dependencies: UnaryDependencies): PartnerAdminHandlers {
   const setList =
@@ -43,5 +45,7 @@ export function partnerAdminService(dependencies: UnaryDependencies): PartnerAdm
     ),
     ReencryptSecrets: reencryptSecrets(dependencies),
     ListActions: unaryQuery(dependencies, (request) => listActions(request)),
+    EraseUser: eraseUserCall(dependencies),
+    ListErasures: unaryQuery(dependencies, () => listUserErasures()),
   }
 }

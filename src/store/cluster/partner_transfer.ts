@@ -114,6 +114,11 @@ export async function obstacleTo(rows: Rows, move: PartnerMove): Promise<string 
       WHERE status = 'pending' AND expires_at > ${NOW} LIMIT 1`)
   )
     return `${from} has requests that wait for a second operator`
+  if (
+    await isThere(`SELECT 1 FROM ${from}.user_erasures
+      WHERE tenant ${inTenants(partner)} AND ended_at IS NULL LIMIT 1`)
+  )
+    return `users of ${partner} are being erased`
   if (await isThere(`SELECT 1 FROM ${from}.idempotency_retention WHERE kind = 'payouts' LIMIT 1`))
     return `keys of payouts are deleted in ${from} by their age`
   const { payments } = await sizeOf(rows, move)
@@ -312,7 +317,7 @@ async function moveRows(
 
 const BY_TENANT = [
   ...(['signing_keys', 'intents', 'payouts', 'beneficiaries', 'webhook_endpoints'] as const),
-  ...(['fx_quotes', 'routes', 'discrepancies', 'request_actions'] as const),
+  ...(['fx_quotes', 'routes', 'discrepancies', 'request_actions', 'user_erasures'] as const),
 ] as const
 
 /** The other shard opens what was sealed here: it may need a key that it has emptied. */

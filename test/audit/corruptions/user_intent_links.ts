@@ -13,4 +13,8 @@ export const userIntents: Corruptions = () => [
         UPDATE intent_users SET prints = zeroblob(length(prints))
         WHERE first = (SELECT max(links ->> '$[0][1]') FROM intent_users)`,
   }),
+  ...breaks('erased_users_have_their_payments', {
+    'an erased payment that is lost': `
+        INSERT INTO user_erasures VALUES ('era_1', 'demo_sandbox', '', 1, 1, 0, 1, 1)`,
+  }),
 ]

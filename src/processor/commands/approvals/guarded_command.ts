@@ -29,6 +29,7 @@ import {
   type SettingContent,
 } from '../operators/shared_setting.js'
 import { issueKey } from '../partners/key_issue.js'
+import { eraseUser } from '../partners/user_erase.js'
 import { resolvePayout, reversePayout } from '../payouts/payout_resolve.js'
 import { approvePayout } from '../payouts/payout_review.js'
 import { resolveDiscrepancy } from '../rail_reports/discrepancy_resolve.js'
@@ -158,6 +159,10 @@ const GUARDED: { readonly [O in GuardedOperation]: Guarded<O> } = {
   issue_key: {
     result: 'key',
     command: (actor, { tenant, public_key }) => issueKey(actor, tenant as TenantId, public_key),
+  },
+  erase_user: {
+    result: 'user_erasure',
+    command: (actor, { tenant, intent_id }) => eraseUser(actor, tenant as TenantId, intent_id),
   },
   set_route: {
     result: 'route',

@@ -22,7 +22,7 @@ export function expireRows({ rows, events, keys = [] }: Expiry): Command {
     decide: ({ batch }) => {
       if (events !== undefined) batch.stage('eventRetention', events.tenant, events)
       for (const row of keys) batch.stage('keyRetention', row.kind, row)
-      batch.expire({ events: [], keys: [], requests: [], ...rows })
+      batch.expire(rows)
       return answer({})
     },
   }

@@ -1,0 +1,204 @@
+/** A user is erased: its payments, its limits, its list, and what the books still name. */
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { audit } from '../../src/audit/audit.js'
+import { openBooks } from '../../src/audit/books.js'
+import { DAY } from '../../src/base/clock.js'
+import { FILES } from '../../src/base/subjects.js'
+import type { IntentId } from '../../src/base/ids.js'
+import { createLog } from '../../src/base/log.js'
+import { createUserErasures } from '../../src/processor/background/user_erasures.js'
+import {
+  findUserIntents,
+  type FoundIntents,
+} from '../../src/processor/commands/intents/user_intents_find.js'
+import { eraseUser } from '../../src/processor/commands/partners/user_erase.js'
+import { refuse } from '../../src/processor/cycle/answer.js'
+import {
+  findUsersPayment,
+  listUserErasures,
+} from '../../src/processor/queries/user_erasure_list.js'
+import { listUserIntents } from '../../src/processor/queries/user_intent_list.js'
+import { exportSchemas } from '../../src/store/postgres/copy.js'
+import { TABLES } from '../../src/store/tables.js'
+import { isOnPostgres, rawBooks, server, shardOf } from '../support/books.js'
+import { tempFolder } from '../support/temp_folder.js'
+import { codeOf, createWorld, DEMO, viewOf, type World } from '../support/world.js'
+import { authorized, beginLifecycle, captured, failed, type Lifecycle } from './intent_lifecycle.js'
+import { OPERATOR, read } from './scenarios.js'
+
+const USER = 'maria.garcia'
+const MONTH = 31 * DAY
+
+/** @param steps commits until the cycle refuses any further one, as one that stops does */
+const erasuresOf = (world: World, steps = Number.POSITIVE_INFINITY) => {
+  let left = steps
+  return createUserErasures({
+    clock: world.clock,
+    lists: world.store.lists,
+    memory: world.memory(),
+    pipeline: {
+      submit: (work) => {
+        left -= 1
+        if (left >= 0) world.submit(work)
+        else work.reply(refuse('configuration_error'))
+      },
+    },
+    log: createLog('test', { LOG_LEVEL: 'silent' }),
+    ...{ linksAStep: 2, pauseMs: 0 },
+  })
+}
+
+const paid = async (world: World, user = USER): Promise<Lifecycle> => {
+  const lifecycle = await beginLifecycle(world, { user })
+  await captured(lifecycle)
+  world.clock.pass(DAY / 2)
+  return lifecycle
+}
+
+async function lastOf(world: World, user: string): Promise<number> {
+  return viewOf<FoundIntents>(await world.run(findUserIntents(DEMO, user))).last
+}
+
+async function idsOf(world: World, user: string): Promise<readonly string[]> {
+  const list = listUserIntents(DEMO, user, { limit: 100 }, await lastOf(world, user))
+  const { data } = viewOf<{ data: { intent_id: string }[] }>(await read(world, list))
+  return data.map(({ intent_id }) => intent_id)
+}
+
+async function erase(world: World, user = USER): Promise<string> {
+  const found = await read(world, findUsersPayment(DEMO, user, await lastOf(world, user)))
+  const { intentId } = viewOf<{ intentId: IntentId }>(found)
+  return viewOf<{ id: string }>(await world.run(eraseUser(OPERATOR, DEMO, intentId))).id
+}
+
+const erasure = async (world: World): Promise<Readonly<Record<string, unknown>>> =>
+  viewOf<{ data: Record<string, unknown>[] }>(await read(world, listUserErasures())).data[0]!
+
+/** The tables that have the text. */
+async function tablesNaming(world: World, text: string): Promise<readonly string[]> {
+  const raw = await rawBooks(world.folder)
+  const named: string[] = []
+  for (const { name } of Object.values(TABLES)) {
+    const rows = await raw.all<Record<string, unknown>>(`SELECT * FROM ${name}`)
+    const isNamed = rows.some((row) =>
+      Object.values(row).some((value) => String(value).includes(text)),
+    )
+    if (isNamed) named.push(name)
+  }
+  await raw.close()
+  return named
+}
+
+/** The name of the check that fails. */
+async function brokenIn(t: Test, world: World): Promise<string | null> {
+  let { folder } = world
+  if (isOnPostgres()) {
+    folder = tempFolder(t)
+    const file = join(folder, FILES.processorDatabase)
+    await exportSchemas(server(), [{ schema: shardOf(world.folder), file, holds: 'books' }])
+  }
+  const books = await openBooks(folder, world.clock)
+  const report = await audit(books, {
+    ...{ live: true, isRailElsewhere: true },
+    ...{ stopwatch: () => 0, onCheck: () => undefined },
+  })
+  await books.close()
+  return report.broken && `${report.broken.name}: ${report.broken.found}`
+}
+
+void t.test('payments of earlier months name the user no more, others wait', async (t) => {
+  const world = await createWorld(t)
+  await paid(world, 'bob')
+  const payments: Lifecycle[] = []
+  for (let i = 0; i < 3; i++) payments.push(await paid(world))
+  const refused = await beginLifecycle(world, { user: USER })
+  await failed(refused)
+  world.clock.pass(MONTH)
+  const late = await paid(world)
+  const open = await beginLifecycle(world, { user: USER })
+  const all = [...payments, refused, late, open].map(({ id }) => id).reverse()
+  t.same(await idsOf(world, USER), all)
+  t.ok((await tablesNaming(world, USER)).includes('limit_usage'))
+
+  const id = await erase(world)
+  t.same(await idsOf(world, USER), [], 'the list is no longer found by the user')
+  t.match(await erasure(world), { id, tenant: DEMO, status: 'running', payments: 0 })
+  t.equal(await brokenIn(t, world), null, 'none is erased yet')
+  const erasures = erasuresOf(world)
+  await erasures.run()
+  t.match(await erasure(world), { status: 'waiting', payments: 4, waiting: 2 })
+  t.equal(await brokenIn(t, world), null, 'two wait')
+  t.same(await idsOf(world, id), all.slice(2), 'the list is found by the id of the erasure')
+
+  const later = await paid(world)
+  t.same(await idsOf(world, USER), [later.id], 'a later payment begins a list')
+  await open.timer()
+  world.clock.pass(MONTH)
+  await world.rebuild()
+  t.same(await idsOf(world, USER), [later.id], 'also after a restart')
+  await erasuresOf(world).run()
+  t.match(await erasure(world), { status: 'ended', payments: 6, waiting: 0 })
+  t.equal(await brokenIn(t, world), null)
+  await world.rebuild()
+  t.same(await idsOf(world, id), all)
+  t.same(await idsOf(world, USER), [later.id])
+  t.equal((await idsOf(world, 'bob')).length, 1)
+  t.ok((await tablesNaming(world, USER)).includes('intents'), 'the later payment')
+
+  await erase(world)
+  await erasuresOf(world).run()
+  t.match(await erasure(world), { status: 'ended', payments: 1 }, 'a second time')
+  t.equal(await brokenIn(t, world), null)
+  t.same(await tablesNaming(world, USER), [], 'no table names the user')
+  t.ok((await world.trialBalance()).balanced)
+})
+
+void t.test('an erasure goes on where a crash has ended it, at any commit', async (t) => {
+  const world = await createWorld(t)
+  const batch = await Promise.all([1, 2].map(() => beginLifecycle(world, { user: USER })))
+  for (const lifecycle of batch) await lifecycle.cancel()
+  for (let i = 0; i < 3; i++) await paid(world)
+  const all = await idsOf(world, USER)
+  world.clock.pass(MONTH)
+  const id = await erase(world)
+  for (let steps = 1; (await erasure(world))['status'] !== 'ended'; steps++) {
+    t.ok(steps < 9, 'it ends')
+    await erasuresOf(world, 1).run()
+    t.equal(await brokenIn(t, world), null, `after ${steps} commits`)
+    await world.rebuild()
+    t.same(await idsOf(world, USER), [])
+  }
+  t.same(await idsOf(world, id), all)
+  t.same(await tablesNaming(world, USER), [])
+})
+
+void t.test('the limits of the current month stay those of the user', async (t) => {
+  const world = await createWorld(t)
+  /** A quarter of the limit of a day. */
+  const confirm = async (): Promise<string> => {
+    world.clock.pass(61_000)
+    const lifecycle = await beginLifecycle(world, { user: USER })
+    const scan = codeOf(await lifecycle.scan('5000000'))
+    return scan === 'ok' ? codeOf(await lifecycle.confirm()) : scan
+  }
+  t.equal(await confirm(), 'ok')
+  await erase(world)
+  await erasuresOf(world).run()
+  t.match(await erasure(world), { status: 'waiting', waiting: 1 })
+  for (let i = 0; i < 3; i++) t.equal(await confirm(), 'ok')
+  t.equal(await confirm(), 'user_limit_exceeded')
+})
+
+void t.test('a user without payments cannot be erased, nor by a payment of others', async (t) => {
+  const world = await createWorld(t)
+  const found = await read(world, findUsersPayment(DEMO, USER, await lastOf(world, USER)))
+  t.equal(codeOf(found), 'payment_intent_not_found')
+  const lifecycle = await beginLifecycle(world, { user: USER })
+  await authorized(lifecycle)
+  const other = await world.run(eraseUser(OPERATOR, 'acme_sandbox' as never, lifecycle.id))
+  t.equal(codeOf(other), 'payment_intent_not_found')
+  await erase(world)
+  const again = await world.run(eraseUser(OPERATOR, DEMO, lifecycle.id))
+  t.equal(codeOf(again), 'payment_intent_not_found', 'it is being erased')
+})
