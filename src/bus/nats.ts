@@ -21,6 +21,7 @@ import {
   Events,
   headers,
   nanos,
+  NatsError,
   RetentionPolicy,
   StorageType,
   type ConnectionOptions,
@@ -38,6 +39,8 @@ import { fromMessage, type EventMessage } from './event_message.js'
 import { createPublisher, type Publisher } from './publisher.js'
 
 const RECONNECT_AFTER_MS = 500
+/** Tries in a row after which the log says why the bus is not ready. */
+const TOLD_AFTER = 6
 const STREAM_MAX_AGE_MS = 7 * DAY
 const DUPLICATE_WINDOW_MS = 2 * MINUTE
 /** Longer than a reader needs to commit a batch; short enough for redelivery after its crash. */
@@ -88,11 +91,12 @@ export function connectBus(options: BusOptions): Bus {
   let closing = false
   let streamCreated: string | undefined
   let preparing: Promise<void> | undefined
+  const faults = createFaultLog(log)
 
   const stayConnected = async (): Promise<void> => {
     while (!closing) {
       connection = await dial(options).catch((fault: unknown) => {
-        log.debug({ reason: String(fault) }, 'bus not reached')
+        faults.failed(fault)
         return undefined
       })
       if (connection === undefined) await pause(RECONNECT_AFTER_MS)
@@ -130,6 +134,7 @@ export function connectBus(options: BusOptions): Bus {
       const emptied = streamCreated !== undefined && created !== streamCreated
       streamCreated = created
       up = true
+      faults.ended()
       log.info({ emptied }, 'bus up')
       publisher.attach((message, ticket) => send(link, message, `${replies}.${ticket}`), emptied)
       if (consumes) consumer.attach((request) => requestMessages(link, request, pulls))
@@ -147,7 +152,7 @@ export function connectBus(options: BusOptions): Bus {
         if (admit === undefined || (await admit(await newestEvent(manager)))) return created
         await pause(RECONNECT_AFTER_MS)
       } catch (fault) {
-        log.debug({ reason: String(fault) }, 'stream not ready')
+        faults.failed(fault)
         await pause(RECONNECT_AFTER_MS)
       }
     }
@@ -200,6 +205,30 @@ export function connectBus(options: BusOptions): Bus {
     },
   }
 }
+
+/** Why the bus is not ready, once it has lasted: each reason once. */
+function createFaultLog(log: Logger) {
+  let failures = 0
+  let told: string | undefined
+  return {
+    failed: (fault: unknown): void => {
+      const reason = reasonOf(fault)
+      failures += 1
+      const isNews = failures >= TOLD_AFTER && reason !== told
+      if (isNews) told = reason
+      log[isNews ? 'warn' : 'debug']({ reason }, 'bus not ready')
+    },
+    ended: (): void => {
+      failures = 0
+      told = undefined
+    },
+  }
+}
+
+const reasonOf = (fault: unknown): string =>
+  fault instanceof NatsError && fault.code === String(NO_RESPONDERS)
+    ? 'the server answers no JetStream request: JetStream is off there, or has no leader'
+    : String(fault)
 
 /** Connects once; afterwards the driver reconnects forever, to any server of a NATS cluster. */
 function dial(server: BusServer): Promise<NatsConnection> {

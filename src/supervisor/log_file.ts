@@ -61,14 +61,21 @@ const isPassing = (line: string): boolean => /^\{"level":"(info|warn)"/.test(lin
 /** A warning of Node begins with a parenthesis. */
 const isPlain = (line: string): boolean => !/^[{(]/.test(line)
 
-/** A JSON log line is reduced to its message and its error, a printed error to its message. */
+/**
+ * A JSON log line is reduced to its message, its reason and its error, a printed error to its
+ * message.
+ */
 function plainText(line: string): string {
   const printed = /^(?:Uncaught )?\[?Error: (.*?)(?:\] \{)?$/.exec(line)
   if (printed !== null) return printed[1] ?? ''
   if (!line.startsWith('{')) return line.trim()
   try {
-    const record = JSON.parse(line) as { message?: string; error?: { message?: string } }
-    return [record.message, record.error?.message].filter((part) => part !== undefined).join(': ')
+    const { message, reason, error } = JSON.parse(line) as {
+      readonly message?: string
+      readonly reason?: string
+      readonly error?: { readonly message?: string }
+    }
+    return [message, reason, error?.message].filter((part) => part !== undefined).join(': ')
   } catch {
     return line
   }

@@ -22,6 +22,7 @@ import { PROBE_INTERVAL_MS, probeLiveness } from './liveness_probe.js'
 
 const RESTART: Backoff = { firstMs: 200, maxMs: 10 * SECOND }
 const RESET_AFTER_MS = 30 * SECOND
+const SLOW_EVERY_MS = 15 * SECOND
 
 export interface ManagedProcessOptions {
   readonly name: string
@@ -30,11 +31,14 @@ export interface ManagedProcessOptions {
   readonly logPath: string
   readonly clock: Clock
   readonly probeIntervalMs?: number
+  readonly slowEveryMs?: number
   readonly isStopping: () => boolean
   /** It is ready: after the first start and after each restart. */
   readonly onReady: (info: ReadyInfo, isRestart: boolean) => void
   /** Each message that it is ready, e.g. when a candidate begins to serve. */
   readonly onReport?: (info: ReadyInfo) => void
+  /** Its first start takes long. `line`: a new last one of its log; empty when it has none. */
+  readonly onSlow?: (line: string) => void
   readonly onLost: (why: string, restartInMs: number) => void
   /** It ended for good; also called while the stack is stopping. */
   readonly onRefused: (why: string, exitCode: number) => void
@@ -73,7 +77,8 @@ export interface ManagedProcess {
 
 export function manageProcess(options: ManagedProcessOptions): ManagedProcess {
   const { name, program, logPath, clock, isStopping, onReady, onLost, onRefused } = options
-  const { probeIntervalMs = PROBE_INTERVAL_MS, onReport = () => undefined } = options
+  const { probeIntervalMs = PROBE_INTERVAL_MS, slowEveryMs = SLOW_EVERY_MS } = options
+  const { onReport = () => undefined, onSlow = () => undefined } = options
   let current: Run | undefined
   let server: RunningServer | undefined
   let isReady = false
@@ -87,7 +92,13 @@ export function manageProcess(options: ManagedProcessOptions): ManagedProcess {
   const start = async (): Promise<void> => {
     const first = begin()
     current = first
+    let told: string | undefined
+    const slow = setInterval(() => {
+      const line = first.lastLogLine()
+      if (line !== told) onSlow((told = line))
+    }, slowEveryMs)
     const outcome = await first.started
+    clearInterval(slow)
     if (!outcome.ready) {
       await first.stop()
       const code = first.exitCode() === EXIT_BOOKS_BEHIND ? EXIT_BOOKS_BEHIND : 1

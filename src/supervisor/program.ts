@@ -143,10 +143,10 @@ async function startOf(
   lastLogLine: () => string,
 ): Promise<Start> {
   const timeout = new AbortController()
-  const late = sleep(READY_TIMEOUT_MS, timeout.signal).then((): Start => ({
-    ready: false,
-    why: `not ready within ${READY_TIMEOUT_MS / SECOND} s`,
-  }))
+  const late = sleep(READY_TIMEOUT_MS, timeout.signal).then((): Start => {
+    const lines = [`not ready within ${READY_TIMEOUT_MS / SECOND} s`, lastLogLine()]
+    return { ready: false, why: lines.filter((line) => line !== '').join(': ') }
+  })
   const exited = ended.then((how): Start => ({ ready: false, why: lastLogLine() || how }))
   const ready =
     program.readyWhen === 'message'

@@ -104,6 +104,8 @@ export async function createStack(options: StackOptions): Promise<Stack> {
         if (isRestart) terminal.info(`${name} is ready again`)
         else if (name !== plan.console?.name) terminal.ready(name, where)
       },
+      onSlow: (line) =>
+        terminal.info(`  ${name} is not ready yet${line === '' ? '' : `: ${line}`}`),
       onLost: (why, restartInMs) => {
         log.error({ program: name, reason: why, restart_in_ms: restartInMs }, 'process ended')
         terminal.error(`${name} ended (${why}); restarting in ${restartInMs / 1000} s`)

@@ -46,6 +46,28 @@ async function aRunningBus(t: Test, consumes = true): Promise<{ server: NatsServ
   return { server, bus }
 }
 
+void t.test('the log says once why the bus is not ready', async (t) => {
+  const withoutJetStream = await createNatsServer(tempFolder(t), [], false)
+  t.teardown(() => withoutJetStream.kill())
+  await withoutJetStream.start()
+  const faults = [
+    [withoutJetStream.url, 'JetStream is off there, or has no leader'],
+    [withoutJetStream.url.replace(/:[^:@]*@/, ':wrong@'), 'Authorization Violation'],
+  ] as const
+  for (const [url, reason] of faults) {
+    const lines: string[] = []
+    const write = (line: string): void => void lines.push(line)
+    const debugged = createLog('test', { LOG_LEVEL: 'debug' }, { write })
+    const bus = connectBus({ url, consumes: true, clock: systemClock, log: debugged })
+    const told = (level: string) => lines.filter((line) => line.includes(`"level":"${level}"`))
+    await eventually('it is told', () => told('warn').length > 0, undefined, 20)
+    const tries = told('debug').length
+    await eventually('it is tried again', () => told('debug').length > tries)
+    await bus.close()
+    t.match(told('warn'), [new RegExp(`"reason":".*${reason}.*"message":"bus not ready"`)])
+  }
+})
+
 /** Reads and acknowledges until every wanted id was seen. @returns how often each was */
 async function readAll(
   consumer: Consumer,

@@ -147,6 +147,33 @@ t.test('a program is replaced by what is on disk', async (t) => {
   t.same(refused, [])
 })
 
+t.test('a slow start says what the program logged last', async (t) => {
+  const said: string[] = []
+  const managed = manageProcess({
+    name: 'slow',
+    program: () => ({
+      command: '/bin/sh',
+      arguments: [
+        '-c',
+        `echo '{"level":"warn","reason":"no store","message":"waits"}'; exec sleep 60`,
+      ],
+      environment: process.env,
+      readyWhen: () => (said.at(-1) === 'waits: no store' ? {} : undefined),
+    }),
+    logPath: join(t.testdir(), 'slow.log'),
+    slowEveryMs: 100,
+    clock: systemClock,
+    isStopping: () => true,
+    onReady: () => undefined,
+    onSlow: (line) => said.push(line),
+    onLost: () => undefined,
+    onRefused: () => undefined,
+  })
+  await managed.start()
+  await managed.stop()
+  t.equal(said.at(-1), 'waits: no store')
+})
+
 t.test('a slow start prints no warning', async (t) => {
   const warnings: Error[] = []
   const listener = (warning: Error): void => void warnings.push(warning)

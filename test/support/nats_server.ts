@@ -29,17 +29,22 @@ export interface NatsServer {
 const PASSWORD = 'test-password'
 const READY = 'Server is ready'
 
-/** @param tls flags of nats-server; with them it accepts only TLS */
+/**
+ * @param tls flags of nats-server; with them it accepts only TLS
+ * @param hasJetStream without it, it stores nothing
+ */
 export async function createNatsServer(
   folder: string,
   tls: readonly string[] = [],
+  hasJetStream = true,
 ): Promise<NatsServer> {
   const port = await freePort('127.0.0.1')
   const store = join(folder, 'store')
   let server: ChildProcess | undefined
 
   const start = async (): Promise<void> => {
-    const flags = [...tls, '-a', '127.0.0.1', '-p', String(port), '-js', '-sd', store]
+    const flags = [...tls, '-a', '127.0.0.1', '-p', String(port)]
+    if (hasJetStream) flags.push('-js', '-sd', store)
     const child = spawn('nats-server', [...flags, '--user', 'test', '--pass', PASSWORD], {
       stdio: ['ignore', 'ignore', 'pipe'],
     })
