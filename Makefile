@@ -3,7 +3,7 @@
 MAKEFLAGS += --no-print-directory
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help setup nats postgres build run restart cluster demo ops audit statement rail-check test check lint format bench fuzz sim model \
+.PHONY: help setup nats postgres build run restart cluster demo ops audit statement rail-check test check lint format bench fuzz sim model ownership-model \
 	mutants chaos crash-points cluster-chaos powercut failover restore-drill upgrade-drill freeze release load soak spike profile bench-scale bench-shards bench-cluster bench-compare seed settings metrics contract examples openapi collection \
 	client clean sbom licenses test-node try-image
 
@@ -83,6 +83,11 @@ sim: build ## run the deterministic simulation with faults: make sim, make sim S
 
 model: build ## test random calls against the reference models: make model RUNS=5000 SEED=1 ARGS="--books --rebuilt"
 	@node .build/test/model/main.js $(call with,RUNS,runs) $(call with,SEED,seed) $(ARGS)
+
+ownership-model: setup postgres build ## check the Quint model of shards and their owners, and the code against it: make ownership-model SAMPLES=5000 TRACES=40
+	@node .build/test/model/ownership/main.js $(call with,SAMPLES,samples) $(call with,TRACES,traces) $(ARGS)
+
+ownership-model: export STORE = postgres
 
 powercut: setup nats build ## test recovery from disk images after power cuts: make powercut IMAGES=200 SEED=1
 	@node .build/test/powercut/main.js $(call with,IMAGES,images) $(call with,SEED,seed)

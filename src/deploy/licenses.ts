@@ -18,8 +18,9 @@ export const SHIPPED = [
 /** Accepted for tools that run unchanged and are not passed on. */
 export const TOOLS = ['CC-BY-3.0', 'CC0-1.0', 'MPL-2.0', 'Python-2.0']
 
-/** Packages whose license is not in `package.json`, with what their license file says. */
+/** Packages whose `package.json` has no SPDX identifier, with what their license file says. */
 const READ_BY_HAND: Readonly<Record<string, string>> = {
+  '@informalsystems/quint@0.33.1': 'Apache-2.0',
   'jsonc-simple-parser@3.0.0': 'MIT',
 }
 
@@ -45,7 +46,7 @@ export function checkLicenses(locked: Locked): LicenseReport {
     if (path === '' || found === undefined) continue
     const { version = '', dev: isTool = false } = found
     const name = `${path.replace(/^.*node_modules\//, '')}@${version}`
-    const license = found.license ?? READ_BY_HAND[name] ?? 'none'
+    const license = READ_BY_HAND[name] ?? found.license ?? 'none'
     const count = counts.get(license) ?? { shipped: 0, tools: 0 }
     count[isTool ? 'tools' : 'shipped'] += 1
     counts.set(license, count)

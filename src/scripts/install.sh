@@ -70,8 +70,14 @@ ticker=$!
 trap 'kill $ticker 2>/dev/null || true' EXIT
 trap 'exit 130' INT TERM
 
+# `npm ci` compiles sqlite3 again; where it is compiled, only the packages that differ are installed.
+how=ci
+if [ -f node_modules/.package-lock.json ] && loads 2>/dev/null; then
+  how='install --no-save'
+fi
 failed=0
-npm ci --no-audit --no-fund --loglevel=error >"$log" 2>&1 || failed=1
+# shellcheck disable=SC2086 # two words
+npm $how --no-audit --no-fund --loglevel=error >"$log" 2>&1 || failed=1
 kill "$ticker"
 wait "$ticker" 2>/dev/null || true
 [ ! -t 1 ] || printf '\r\033[K'

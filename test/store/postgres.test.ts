@@ -37,6 +37,7 @@ if (noPostgres !== false) {
   process.exit()
 }
 
+t.setTimeout(0)
 const server: TestServer = await startPostgres(t)
 const log = createLog('test', { LOG_LEVEL: 'silent' })
 const longPause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
@@ -159,7 +160,9 @@ void t.test(
     await untilBlocked(rows, 'causeway commits run1')
     const name = `SELECT pid FROM pg_stat_activity WHERE application_name = 'causeway commits run9'`
     const [session] = await rows.all<{ pid: number }>(name)
-    const seen = { epoch: 1, holder: 'one#run1', beat: 0, session: session?.pid ?? 0 }
+    const [owner] = await rows.all<{ beat: number }>('SELECT beat FROM owner')
+    const beat = owner?.beat ?? -1
+    const seen = { epoch: 1, holder: 'one#run1', beat, session: session?.pid ?? 0 }
     const taking = takeOver({ connection: rows, background: blocker, ...CANDIDATE }, seen)
     await t.rejects(taking, { name: 'NoAnswer' }, 'the session is not that of the holder')
     await other.store.commit(batchOf({ intents: [anIntent('pi_2')] }))
