@@ -20,11 +20,12 @@ export type UserErasure = Row<'userErasures'>
 
 export function mustWait(
   state: IntentState,
-  { wakeAt, confirmedAt }: IntentContext,
+  { wakeAt, confirmedAt, corridor }: IntentContext,
   now: Instant,
 ): boolean {
   if (state === 'created' || state === 'authorized' || wakeAt !== null) return true
-  return confirmedAt !== undefined && periodsOf(confirmedAt).month >= periodsOf(now).month
+  const month = (at: Instant): string => periodsOf(corridor, at).month
+  return confirmedAt !== undefined && month(confirmedAt) >= month(now)
 }
 
 /** The counters that the payment is moved from and to. None if it was never confirmed. */
