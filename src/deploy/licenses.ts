@@ -18,7 +18,7 @@ export const SHIPPED = [
 /** Accepted for tools that run unchanged and are not passed on. */
 export const TOOLS = ['CC-BY-3.0', 'CC0-1.0', 'MPL-2.0', 'Python-2.0']
 
-/** Packages whose `package.json` has no SPDX identifier, with what their license file says. */
+/** Packages whose `package.json` has no SPDX identifier, and the one that is meant. */
 const READ_BY_HAND: Readonly<Record<string, string>> = {
   '@informalsystems/quint@0.33.1': 'Apache-2.0',
   'jsonc-simple-parser@3.0.0': 'MIT',
