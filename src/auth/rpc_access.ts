@@ -132,6 +132,7 @@ export const RPC_ACCESS = {
     SetCorridors: OPERATE,
     SetRateLimit: OPERATE,
     ListKeys: READ,
+    ShowUsage: READ,
     RevokeKey: OPERATE,
     ListActions: READ,
     ReencryptSecrets: OPERATE,

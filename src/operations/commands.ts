@@ -38,6 +38,7 @@ import {
   partnerResume,
   partnerSuspend,
 } from './partners.js'
+import { partnerUsage } from './usage.js'
 import { payeeShow } from './payee.js'
 import {
   payoutApprove,
@@ -92,6 +93,7 @@ export const COMMANDS: readonly AnyCommand[] = [
   partnerCorridors,
   partnerRateLimit,
   partnerStatement,
+  partnerUsage,
   partnerMove,
   partnerEraseUser,
   partnerErasures,

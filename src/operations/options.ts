@@ -22,6 +22,7 @@ export const OPTIONS = {
   endpoint: { value: 'ENDPOINT', about: 'only this webhook endpoint' },
   since: { value: 'MOMENT', about: 'only from this time on' },
   'idempotency-key': { value: 'KEY', about: 'makes a repeated command safe' },
+  days: { value: 'DAYS', about: 'of the last days, 1 to 366; default 30' },
   corridors: {
     value: 'CORRIDORS',
     about: `that the new partner may use, comma-separated: ${CORRIDOR_NAMES.join(', ')}; or none`,

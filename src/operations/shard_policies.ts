@@ -179,6 +179,7 @@ const POLICIES: Readonly<Record<string, Policy | ((request: Message) => Policy)>
   'PartnerAdmin/SetCorridors': HOLDER,
   'PartnerAdmin/SetRateLimit': HOLDER,
   'PartnerAdmin/ListKeys': HOLDER,
+  'PartnerAdmin/ShowUsage': HOLDER,
   'PartnerAdmin/RevokeKey': HOLDER,
   'PartnerAdmin/ListActions': newestFirst('at'),
   'PartnerAdmin/EraseUser': HOLDER,

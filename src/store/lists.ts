@@ -30,6 +30,7 @@ import { createRetentionReads, type RetentionReads, type UserFingerprints } from
 import { createSearch, type Search } from './search.js'
 import { sealedStatement, type SealedRow, type SealedTable } from './sealed.js'
 import { unknownStatement, type UnknownKind } from './unknown_outcomes.js'
+import { usageStatement, type UsageKind, type UsageRange, type UsedAmount } from './usage.js'
 import {
   ofCorridor,
   USER_INTENT,
@@ -178,6 +179,8 @@ export interface Lists {
   actions(filter: ActionFilter, limit: number): Promise<readonly LoggedAction[]>
   /** The id that ends a search after this many actions below one. Undefined if there are fewer. */
   actionScanEnd(below: number, scanned: number): Promise<number | undefined>
+  /** The sums of a tenant's newest payments in a range. */
+  usage(kind: UsageKind, range: UsageRange, limit: number): Promise<readonly UsedAmount[]>
   /** What is open now, and unknown outcomes older than these ages. */
   openWork(now: Instant, agesMs: readonly number[]): Promise<OpenWork>
   readonly search: Search
@@ -271,6 +274,7 @@ function listsIn(scheduler: ReadScheduler, priority: ReadPriority): Lists {
     search: createSearch(read),
     retention: createRetentionReads(read),
     ledger: createLedger(read, pageOf),
+    usage: (kind, range, limit) => read(usageStatement(kind, range, limit)),
     openWork: (now, agesMs) => readOpenWork(read, now, agesMs),
     actions: async (filter, limit) => {
       const rows = await read<StoredRow & { id: number }>(actionsStatement(filter, limit))

@@ -70,6 +70,7 @@ void t.test('exactly the commands that change data take --as and --reason', asyn
     [
       'find ID',
       'partner list',
+      'partner usage PARTNER ENV',
       'key list PARTNER ENV',
       'callers list',
       'callers self',

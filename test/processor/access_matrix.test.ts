@@ -31,6 +31,7 @@ const READ = `
   Operator/Find Operator/ShowSystem Operator/ListUnknownOutcomes Operator/ShowIntent
   Operator/ListDiscrepancies Operator/ListRoutes Operator/ListSubmissionPauses Operator/ShowPayee
   PartnerAdmin/List PartnerAdmin/ListKeys PartnerAdmin/ListActions PartnerAdmin/ListErasures
+  PartnerAdmin/ShowUsage
   Ledger/Entries Ledger/Balances
   Reconciliation/Movements Reconciliation/MovementsOf Reconciliation/Conclude
   Recovery/Show Recovery/CheckStatement Recovery/ListOrphans Recovery/NoteBackup

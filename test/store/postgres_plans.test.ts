@@ -26,6 +26,7 @@ import type { OwnedSchemaDefinition } from '../../src/store/postgres/migrate.js'
 import { openOwnedSchema, type OwnedSchema } from '../../src/store/postgres/owned_schema.js'
 import { commitValues } from '../../src/store/postgres/commit.js'
 import { BOOKS } from '../../src/store/postgres/store.js'
+import { usageStatement } from '../../src/store/usage.js'
 import { noPostgres, startPostgres } from '../support/postgres_server.js'
 import { batchOf } from './commit_rows.js'
 
@@ -106,6 +107,8 @@ const MERGED: readonly (readonly [Statement, readonly string[]])[] = [
   [heldPayoutsStatement('', 51), ['payouts_held', 'payouts_under_way']],
   [unsubmittedStatement('payouts', '', 51), ['payouts_held', 'payouts_under_way']],
   [unsubmittedStatement('intents', '', 51), ['intents_under_way']],
+  [usageStatement('payouts', RANGE, 2_000), ['payouts_of_tenant']],
+  [usageStatement('intents', INTENTS, 2_000), ['intents_of_tenant']],
 ]
 const HISTORY: readonly (readonly [Statement, string])[] = [
   [eventsOfEntity('pout_000000007'), 'events_entity_type_key'],

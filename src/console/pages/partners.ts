@@ -1,5 +1,6 @@
 /** Partners, and one partner with its keys and balances. */
 import type { KeyRecord__Output as Key } from '../../../protos/types/causeway/operator/v1/KeyRecord.js'
+import type { PartnerUsage__Output as Usage } from '../../../protos/types/causeway/operator/v1/PartnerUsage.js'
 import type { PartnerRecord__Output as Partner } from '../../../protos/types/causeway/operator/v1/PartnerRecord.js'
 import { actions, type ActionForm } from '../html/action_forms.js'
 import { html, type Content, type Html } from '../html/html.js'
@@ -96,7 +97,7 @@ function termsOf(found: Partner, context: PageContext): Html {
 async function environmentOf(context: PageContext, environment: string): Promise<Html> {
   const { clients, id } = context
   const tenant = { partner_id: id, environment }
-  const [keys, balances] = await Promise.all([
+  const [keys, balances, usage] = await Promise.all([
     part('The keys', clients.partners.call('ListKeys', { tenant }), ({ data }) =>
       keysOf(data, context),
     ),
@@ -108,6 +109,9 @@ async function environmentOf(context: PageContext, environment: string): Promise
         empty: 'No money has moved yet.',
       }),
     ),
+    part('The usage', clients.partners.call('ShowUsage', { tenant }), (used) =>
+      usageOf(used, context, environment),
+    ),
   ])
   const issue: ActionForm = {
     ...{ action: 'issue-key', title: 'Issue a key', button: 'Issue the key' },
@@ -118,10 +122,37 @@ async function environmentOf(context: PageContext, environment: string): Promise
     environment,
     html`
       ${keys} ${actions(formContext(context, backTo(context)), 'operate', [issue])} ${balances}
-      ${statementLinks(id, environment, context.now)}
+      ${usage} ${statementLinks(id, environment, context.now)}
       ${commandLine(`key list ${id} ${environment}`)}
     `,
   )
+}
+
+function usageOf({ from, kinds }: Usage, { now, id }: PageContext, environment: string): Html {
+  const rows = kinds.flatMap(({ entity, lines }) =>
+    lines.map(({ state, currency, count, amount: sum }) => [
+      ...[NAMES[entity] ?? entity, badge(state), String(count), amount(currency, sum)],
+    ]),
+  )
+  const cut = kinds.flatMap(({ entity, counted_from: counted }) =>
+    counted === undefined
+      ? []
+      : [html`<p class="hint">Of the ${NAMES[entity]} only those since ${time(counted, now)}.</p>`],
+  )
+  return html`
+    ${table({
+      caption: `Usage in ${environment}`,
+      columns: [`Since ${from.slice(0, 10)}`, 'State', number('Number'), number('Amount')],
+      rows,
+      empty: 'Nothing was paid in the last 30 days.',
+    })}
+    ${cut} ${commandLine(`partner usage ${id} ${environment}`)}
+  `
+}
+
+const NAMES: Readonly<Record<string, string>> = {
+  payment_intent: 'QR payments',
+  payout: 'payouts',
 }
 
 const keysOf = (keys: readonly Key[], context: PageContext): Html =>

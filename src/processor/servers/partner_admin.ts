@@ -4,6 +4,7 @@ import type { SetPartnerListRequest__Output as SetList } from '../../../protos/t
 import { listKeys, revokeKey } from '../commands/partners/key_revoke.js'
 import { changePartner, listPartners } from '../commands/partners/partner_change.js'
 import { listActions } from '../queries/action_list.js'
+import { showUsage } from '../queries/usage_show.js'
 import { listUserErasures } from '../queries/user_erasure_list.js'
 import { reencryptSecrets } from './secret_reencryption.js'
 import {
@@ -39,6 +40,10 @@ export function partnerAdminService(dependencies: UnaryDependencies): PartnerAdm
     ListKeys: unary(dependencies, ({ tenant: named }) => {
       const tenant = tenantIn(dependencies.memory, named)
       return ownWork(tenant === null ? null : listKeys(tenant))
+    }),
+    ShowUsage: unaryQuery(dependencies, ({ tenant: named, days }) => {
+      const tenant = tenantIn(dependencies.memory, named)
+      return tenant === null ? null : showUsage(tenant, days, dependencies.clock)
     }),
     RevokeKey: unary(dependencies, ({ actor, key_id }) =>
       operatorWork(actor, (a) => revokeKey(a, key_id)),

@@ -1,0 +1,90 @@
+/**
+ * What a partner has paid in the last days: payments and payouts by state, with their amounts.
+ *
+ * - Of each kind the newest USAGE_MAX are counted, so the cost does not grow with the books; a
+ *   longer list says from when on it is counted.
+ */
+import { DAY, plus, toRfc3339, type Clock } from '../../base/clock.js'
+import { AFTER_ALL_IDS, instantOf, leastIdAt, type IdKind, type TenantId } from '../../base/ids.js'
+import type { UsageKind } from '../../store/usage.js'
+import { answer } from '../cycle/answer.js'
+import type { Query, QueryContext } from './query.js'
+
+const DAYS_DEFAULT = 30
+const DAYS_MAX = 366
+export const USAGE_MAX = 10_000
+/** Rows of one read: about 5 ms of the read connection. */
+const READ_MAX = 2_000
+
+const KINDS: readonly (readonly [UsageKind, IdKind, entity: string])[] = [
+  ['intents', 'intent', 'payment_intent'],
+  ['payouts', 'payout', 'payout'],
+]
+
+/** Null: the days are out of range. */
+export function showUsage(
+  tenant: TenantId,
+  days: number | undefined,
+  clock: Clock,
+  max = USAGE_MAX,
+): Query | null {
+  const asked = days ?? DAYS_DEFAULT
+  if (asked < 1 || asked > DAYS_MAX) return null
+  return {
+    name: 'show_usage',
+    queueKey: 'internal',
+    run: async ({ lists }) => {
+      const since = plus(clock.now(), -asked * DAY)
+      const kinds = []
+      for (const [kind, id, entity] of KINDS) {
+        const { lines, end } = await counted(lists, kind, tenant, leastIdAt(id, since), max)
+        kinds.push({
+          entity,
+          lines,
+          ...(end === undefined ? {} : { counted_from: toRfc3339(instantOf(end)) }),
+        })
+      }
+      return answer({ from: toRfc3339(since), kinds })
+    },
+  }
+}
+
+interface Line {
+  readonly state: string
+  readonly currency: string
+  readonly count: number
+  readonly amount: string
+}
+
+/** @returns `end`: the oldest that is counted, when there are more */
+async function counted(
+  lists: QueryContext['lists'],
+  kind: UsageKind,
+  tenant: TenantId,
+  from: string,
+  max: number,
+): Promise<{ readonly lines: readonly Line[]; readonly end: string | undefined }> {
+  const sums = new Map<string, Line>()
+  let below = AFTER_ALL_IDS
+  let left = max
+  while (left > 0) {
+    const found = await lists.usage(kind, { tenant, from, below }, Math.min(left, READ_MAX))
+    if (found.length === 0) break
+    for (const { id, state, currency, count, amount } of found) {
+      const key = `${state} ${currency}`
+      const known = sums.get(key) ?? { count: 0, amount: '0' }
+      sums.set(key, {
+        ...{ state, currency, count: known.count + count },
+        amount: (BigInt(known.amount) + BigInt(amount)).toString(),
+      })
+      if (id < below) below = id
+      left -= count
+    }
+  }
+  const isCut = left === 0 && (await lists.usage(kind, { tenant, from, below }, 1)).length > 0
+  const order = ({ currency, state }: Line): string => `${currency} ${state}`
+  return {
+    lines: [...sums.values()].sort((a, b) => (order(a) < order(b) ? -1 : 1)),
+    end: isCut ? below : undefined,
+  }
+}

@@ -1,0 +1,81 @@
+/** A partner's usage: sums by state and currency, its days, the bound of what is counted. */
+import t from 'tap'
+import { DAY, toRfc3339 } from '../../src/base/clock.js'
+import { tenantOf, type PartnerId } from '../../src/base/ids.js'
+import { showUsage } from '../../src/processor/queries/usage_show.js'
+import { changeContexts, rawBooks } from '../support/books.js'
+import { createWorld, DEMO, viewOf, type World } from '../support/world.js'
+import { authorized, beginLifecycle, captured } from './intent_lifecycle.js'
+import { pay, read } from './scenarios.js'
+
+interface Usage {
+  readonly from: string
+  readonly kinds: readonly {
+    readonly entity: string
+    readonly lines: readonly object[]
+    readonly counted_from?: string
+  }[]
+}
+
+const usage = async (world: World, days?: number, max?: number, of = DEMO): Promise<Usage> =>
+  viewOf<Usage>(await read(world, showUsage(of, days, world.clock, max)!))
+
+void t.test('payments and payouts are counted by state, with what they debit', async (t) => {
+  const world = await createWorld(t)
+  const begunAt = world.clock.now()
+  const paid = [await beginLifecycle(world), await beginLifecycle(world)]
+  for (const lifecycle of paid) await captured(lifecycle)
+  await authorized(await beginLifecycle(world))
+  await beginLifecycle(world)
+  const cents = await Promise.all(
+    paid.map(async ({ see }) => (await see()) as unknown as { captured_amount_usd_cents: number }),
+  )
+  const sum = cents.reduce((all, { captured_amount_usd_cents: each }) => all + each, 0)
+  t.ok(sum > 0)
+  const payouts = [await pay(world), await pay(world, { reference: 'another' })]
+  const totals = payouts.reduce((all, { total }) => all + BigInt(total), 0n)
+
+  const found = await usage(world, 1)
+  t.same(found, {
+    from: toRfc3339((begunAt - DAY) as typeof begunAt),
+    kinds: [
+      {
+        entity: 'payment_intent',
+        lines: [
+          { state: 'authorized', currency: 'USD', count: 1, amount: String(sum / 2) },
+          { state: 'captured', currency: 'USD', count: 2, amount: String(sum) },
+          { state: 'created', currency: 'USD', count: 1, amount: '0' },
+        ],
+      },
+      {
+        entity: 'payout',
+        lines: [{ state: 'processing', currency: 'VND', count: 2, amount: String(totals) }],
+      },
+    ],
+  })
+  const other = tenantOf('demo' as PartnerId, 'production')
+  t.match(await usage(world, 1, undefined, other), { kinds: [{ lines: [] }, { lines: [] }] })
+
+  world.clock.pass(2 * DAY)
+  t.match(await usage(world, 1), { kinds: [{ lines: [] }, { lines: [] }] }, 'they are older')
+  t.match(await usage(world), { kinds: [{ lines: { length: 3 } }, { lines: { length: 1 } }] })
+  for (const days of [0, 367]) t.equal(showUsage(DEMO, days, world.clock), null)
+})
+
+void t.test('of more than the bound the newest are counted, and it says since when', async (t) => {
+  const world = await createWorld(t)
+  const made = []
+  for (let i = 0; i < 5; i++) {
+    world.clock.pass(1_000)
+    made.push({ payout: await pay(world, { reference: `r${i}` }), at: world.clock.now() })
+  }
+  const [, payouts] = (await usage(world, 1, 3)).kinds
+  t.match(payouts, { lines: [{ count: 3 }], counted_from: toRfc3339(made[2]!.at) })
+  t.notOk('counted_from' in (await usage(world, 1, 6)).kinds[1]!, 'all are counted')
+
+  const books = await rawBooks(world.folder)
+  await changeContexts(books, 'payouts', () => '{', made[4]!.payout.id)
+  await books.close()
+  const [, damaged] = (await usage(world)).kinds
+  t.match(damaged, { lines: [{ currency: '', count: 1, amount: '0' }, { count: 4 }] })
+})
