@@ -71,6 +71,7 @@ void t.test('exactly the commands that change data take --as and --reason', asyn
       'find ID',
       'partner list',
       'partner usage PARTNER ENV',
+      'partner erasures',
       'key list PARTNER ENV',
       'callers list',
       'callers self',
