@@ -1,5 +1,5 @@
 /** Which settings each program reads. A test compares the table with the programs. */
-import type { SettingName } from './settings.js'
+import { CORRIDOR_SETTINGS, type SettingName } from './settings.js'
 
 const OPS = ['OPS_HOST', 'OPS_PORT', 'OPS_HOSTS'] as const
 const NATS = [
@@ -59,8 +59,8 @@ export const SETTINGS_READ_BY = {
     'CONSOLE_CLIENT_CA_FILE',
     ...(['SESSION_TTL_S', 'QUOTE_TTL_S', 'INTENT_TTL_S', 'RAIL_SUBMIT_TTL_S'] as const),
     ...(['REVIEW_TTL_S', 'DUPLICATE_SCAN_WINDOW_S', 'SPREAD_BPS', 'RATE_MAX_AGE_S'] as const),
-    ...(['TH_LIMIT_TRANSACTION_THB', 'TH_LIMIT_DAY_THB', 'TH_LIMIT_MONTH_THB'] as const),
-    ...(['TH_MINIMUM_SATANG', 'VN_MINIMUM_VND', 'SECOND_OPERATOR_FROM'] as const),
+    ...CORRIDOR_SETTINGS,
+    'SECOND_OPERATOR_FROM',
     ...(['EVENTS_KEEP_DAYS', 'IDEMPOTENCY_KEYS_KEEP_DAYS', 'PAYOUT_KEYS_KEEP_DAYS'] as const),
     'REQUESTS_KEEP_DAYS',
   ],

@@ -32,6 +32,31 @@ import {
 } from './setting_kinds.js'
 import { FILES, WEBHOOK_POOLS_MAX } from './subjects.js'
 
+/** The limits of each corridor. */
+const CORRIDOR_LIMITS = {
+  TH_LIMIT_TRANSACTION_THB: whole(
+    50_000,
+    1,
+    10_000_000,
+    'maximum amount of one payment, Thailand, baht',
+  ),
+  TH_LIMIT_DAY_THB: whole(
+    200_000,
+    1,
+    100_000_000,
+    'maximum that a user can pay per day, Thailand, baht',
+  ),
+  TH_LIMIT_MONTH_THB: whole(
+    1_000_000,
+    1,
+    1_000_000_000,
+    'maximum that a user can pay per month, Thailand, baht',
+  ),
+  TH_MINIMUM_SATANG: whole(100, 1, 1_000_000, 'minimum amount of a payment, Thailand, satang'),
+  VN_MINIMUM_VND: whole(1_000, 1, 5_000_000, 'minimum amount of a payment, Vietnam, dong'),
+}
+export const CORRIDOR_SETTINGS = Object.keys(CORRIDOR_LIMITS) as (keyof typeof CORRIDOR_LIMITS)[]
+
 export const SETTINGS = {
   HTTP_HOST: host('address the gateway listens on'),
   HTTP_PORT: port('port of the partner API', 8080),
@@ -239,26 +264,7 @@ export const SETTINGS = {
     31_536_000,
     'age from which a rate is stale and not used, seconds; 0: never',
   ),
-  TH_LIMIT_TRANSACTION_THB: whole(
-    50_000,
-    1,
-    10_000_000,
-    'maximum amount of one payment, Thailand, baht',
-  ),
-  TH_LIMIT_DAY_THB: whole(
-    200_000,
-    1,
-    100_000_000,
-    'maximum that a user can pay per day, Thailand, baht',
-  ),
-  TH_LIMIT_MONTH_THB: whole(
-    1_000_000,
-    1,
-    1_000_000_000,
-    'maximum that a user can pay per month, Thailand, baht',
-  ),
-  TH_MINIMUM_SATANG: whole(100, 1, 1_000_000, 'minimum amount of a payment, Thailand, satang'),
-  VN_MINIMUM_VND: whole(1_000, 1, 5_000_000, 'minimum amount of a payment, Vietnam, dong'),
+  ...CORRIDOR_LIMITS,
   ALLOW_SANDBOX_RAIL_IN_PRODUCTION: oneOf(
     ['no', 'yes'],
     'no',

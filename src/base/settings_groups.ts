@@ -1,5 +1,5 @@
 /** The settings by subject, in the order of their page and `config show`; each is in one group. */
-import type { SettingName } from './settings.js'
+import { CORRIDOR_SETTINGS, type SettingName } from './settings.js'
 
 export const SETTINGS_GROUPS: Readonly<Record<string, readonly SettingName[]>> = {
   Serving: [
@@ -82,11 +82,7 @@ export const SETTINGS_GROUPS: Readonly<Record<string, readonly SettingName[]>> =
     'DUPLICATE_SCAN_WINDOW_S',
     'SPREAD_BPS',
     'RATE_MAX_AGE_S',
-    'TH_LIMIT_TRANSACTION_THB',
-    'TH_LIMIT_DAY_THB',
-    'TH_LIMIT_MONTH_THB',
-    'TH_MINIMUM_SATANG',
-    'VN_MINIMUM_VND',
+    ...CORRIDOR_SETTINGS,
   ],
   Webhooks: [
     'WEBHOOK_POOLS',

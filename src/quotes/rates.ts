@@ -9,7 +9,7 @@
  */
 import { plus, type Instant } from '../base/clock.js'
 import { environmentOf, type Environment, type TenantId } from '../base/ids.js'
-import { THB, USD, VND, type Currency } from '../money/currency.js'
+import { USD, type Currency } from '../money/currency.js'
 import type { Rate } from '../money/rate.js'
 
 /** A rate that operators set. */
@@ -36,8 +36,8 @@ export interface RatesNow {
 
 /** Units per US dollar. */
 export const DEFAULT_RATES: ReadonlyMap<Currency, Rate> = new Map([
-  [THB, { numerator: 36_00n, denominator: 100n }],
-  [VND, { numerator: 26_500n, denominator: 1n }],
+  ['THB' as Currency, { numerator: 36_00n, denominator: 100n }],
+  ['VND' as Currency, { numerator: 26_500n, denominator: 1n }],
 ])
 
 /** Units of `currency` per US dollar for this tenant; null when there is no rate or it is stale. */
