@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { tokenDigest } from '../../src/auth/caller_token.js'
 import { createCallers } from '../../src/auth/callers.js'
-import { toRfc3339 } from '../../src/base/clock.js'
+import { SECOND, toRfc3339 } from '../../src/base/clock.js'
 import { createLog } from '../../src/base/log.js'
 import { systemRandom } from '../../src/base/random.js'
 import { FILES } from '../../src/base/subjects.js'
@@ -361,6 +361,43 @@ t.test('a setting for all shards is set once', async (t) => {
     )
   })
   t.end()
+})
+
+t.test('submissions are paused and resumed in both shards', async (t) => {
+  const shards = ['books_1', 'books_2']
+  const cluster = testCluster()
+  const addresses = await Promise.all(shards.map((shard) => startShard(t, shard, shards, cluster)))
+  const ops = cliOf(t, addresses)
+  const worlds = shards.map((shard) => cluster.worlds.get(shard)!)
+  const RAIL = ['--rail', 'sandbox', ...BECAUSE]
+  const submitted = (): readonly number[] =>
+    worlds.map(
+      ({ railInstructions }) => railInstructions.filter(({ kind }) => kind === 'instruct').length,
+    )
+
+  t.match(await ops('submissions', 'resume', ...RAIL), { exitCode: 1, err: /are not paused/ })
+  t.match(await ops('submissions', 'pause', ...RAIL), {
+    ...{ exitCode: 0, out: /sandbox: paused\nsettings version 1: applied by books_1, books_2/ },
+  })
+  const { data } = await ops.json('submissions', 'list')
+  t.match(data, [{ subject: 'rail sandbox', actor: 'ann' }])
+  t.equal((data as Listed).length, 1, 'once, as both shards have it')
+  for (const world of worlds) await pay(world)
+  t.same(submitted(), [0, 0])
+
+  cluster.blind.add('books_2')
+  t.match(await ops('submissions', 'resume', ...RAIL), {
+    ...{ exitCode: 1, out: /applied by books_1\n[^]*NOT APPLIED YET: books_2\./ },
+  })
+  for (const world of worlds) await world.fireTimers(SECOND)
+  t.same(submitted(), [1, 0], 'the other waits')
+  const left = (await ops.json('submissions', 'list'))['data']
+  t.match(left, [{ subject: 'rail sandbox' }], 'it is listed while a shard has it')
+  cluster.blind.clear()
+  t.match(await ops('shard', 'list'), { out: /books_2 [^\n]* 2 {2}owned/ })
+  for (const world of worlds) await world.fireTimers(SECOND)
+  t.same(submitted(), [1, 1])
+  t.match(await ops('submissions', 'list'), { out: 'No submissions are paused.\n' })
 })
 
 t.test('a statement is compared with the books of all shards', async (t) => {
