@@ -14,6 +14,7 @@ import { writeSecretFile } from '../base/secret_file.js'
 import { StartupError } from './startup_error.js'
 
 const TIMEOUT_MS = 30 * SECOND
+const ATTEMPTS_MAX = 240
 const RETRY_INTERVAL_MS = SECOND / 4
 
 export interface Sandbox {
@@ -48,9 +49,10 @@ export type Addresses = Pick<
   | 'serves_production'
 >
 
-/** How the supervisor calls the processor. */
+/** How the supervisor calls processors. */
 export interface ProcessorAccess {
-  readonly address: string
+  /** Those that serve now. In a cluster one of them has the demo partner. */
+  readonly addresses: () => readonly string[]
   readonly token: string
   readonly tls: GrpcTls
 }
@@ -75,25 +77,34 @@ export function writeSandboxFile(
  * Creates the demo partner, if there is none. It is called before gateways start, which then know
  * its key from the beginning.
  *
- * Retries: a processor that begins recovery mode restarts.
+ * Retries: a processor that begins recovery mode restarts, one of a cluster can wait for its shard.
  */
 export async function ensureDemo(
-  processor: ProcessorAccess,
+  processors: ProcessorAccess,
   clock: Clock,
 ): Promise<DemoCredentials> {
-  const deadline = clock.now() + TIMEOUT_MS
-  for (;;) {
-    const reply = await callEnsureDemo(processor, deadline)
-    if (!(reply instanceof Error)) return reply
-    if (reply.code !== status.UNAVAILABLE || clock.now() >= deadline) {
-      throw new StartupError(`The demo partner cannot be created: ${reply.details}`)
+  let why = 'no processor serves'
+  for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+    for (const address of processors.addresses()) {
+      const reply = await callEnsureDemo(address, processors, clock.now() + TIMEOUT_MS)
+      if (!(reply instanceof Error)) return reply
+      why = reply.details
+      if (!MOVES_ON.has(reply.code)) throw new StartupError(`${CANNOT_BE_CREATED}: ${why}`)
     }
     await new Promise((resolve) => setTimeout(resolve, RETRY_INTERVAL_MS))
   }
+  throw new StartupError(`${CANNOT_BE_CREATED}: ${why}`)
 }
 
+const CANNOT_BE_CREATED = 'The demo partner cannot be created'
+/** It restarts, waits for a shard, or names the owner of another shard. */
+const MOVES_ON: ReadonlySet<status> = new Set([
+  ...[status.UNAVAILABLE, status.UNIMPLEMENTED, status.FAILED_PRECONDITION],
+])
+
 function callEnsureDemo(
-  { address, token, tls }: ProcessorAccess,
+  address: string,
+  { token, tls }: ProcessorAccess,
   deadline: number,
 ): Promise<DemoCredentials | ServiceError> {
   const { Operator } = contracts<ProtoGrpcType>('causeway/operator/v1/operator.proto').causeway

@@ -168,7 +168,7 @@ export async function createStack(options: StackOptions): Promise<Stack> {
   }
 
   const processorAccess = (): ProcessorAccess => ({
-    address: grpcAddress(settings, plan.ports.grpc),
+    addresses: () => [grpcAddress(settings, plan.ports.grpc)],
     token: credentials.supervisorToken,
     tls: openGrpcTls(settings, NO_LOG),
   })

@@ -173,8 +173,15 @@ export async function createTrialCluster(options: TrialClusterOptions): Promise<
     announce(ops.url, demo)
   }
 
+  /** Once every shard has one; that of the first shard first. */
+  const ownersByShard = (): readonly string[] => {
+    if (serving.size < plan.shards.length) return []
+    const owners = members().filter(({ name }) => serving.has(name))
+    return owners.sort((a, b) => (a.shard < b.shard ? -1 : 1)).map(({ address }) => address)
+  }
+
   const processorAccess = (): ProcessorAccess => ({
-    address: plan.grpcAddress,
+    addresses: ownersByShard,
     token: credentials.supervisorToken,
     tls: openGrpcTls(settings, NO_LOG),
   })
