@@ -24,7 +24,8 @@ export function createFaultTable(): FaultTable {
         return `${times}  ${median} s, ${inSeconds(sorted.at(-1))} s  ${name}`
       }),
       `${total('kill')} kills, ${total('pause')} pauses, ${total('partition')} partitions, ` +
-        `${total('move')} moves, ${takeOvers} take-overs`,
+        `${total('clock')} steps of clocks, ${total('move')} moves, ` +
+        `${total('restore')} restores, ${takeOvers} take-overs`,
     ],
   }
 }

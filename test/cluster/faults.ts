@@ -9,6 +9,9 @@ import type { TrialCluster } from '../../src/supervisor/cluster/trial_cluster.js
 import type { CLUSTER_POINTS, CrashPoints } from '../crash/crash_points.js'
 import type { SeededRandom } from '../fuzz/seeded_random.js'
 import { eventually } from '../support/eventually.js'
+import type { ClockSteps } from './clock_steps.js'
+import type { History } from './histories.js'
+import { partnerMove } from './partner_move_faults.js'
 import type { Partitions } from './partitions.js'
 
 export interface FaultContext {
@@ -16,13 +19,18 @@ export interface FaultContext {
   readonly partitions: Partitions
   readonly random: SeededRandom
   readonly points: CrashPoints
+  readonly clocks: ClockSteps
   readonly operatorToken: string
+  /** Creates a partner at this owner, and begins to call as it. */
+  readonly startClient: (partner: string, owner: ClusterMember) => Promise<History>
+  /** Restores the cluster after `lose`. @returns false when it does not apply now */
+  readonly restore: (lose: () => Promise<unknown>) => Promise<boolean>
   /** What must not happen. */
   readonly violations: string[]
 }
 
 /** What a fault counts as. */
-export type FaultKind = 'kill' | 'pause' | 'partition' | 'move'
+export type FaultKind = 'kill' | 'pause' | 'partition' | 'clock' | 'move' | 'restore'
 
 export interface Fault {
   readonly kind: FaultKind
@@ -289,6 +297,65 @@ const repeatPlacement = async (context: FaultContext): Promise<void> => {
   ).catch(() => context.violations.push(`${name} cannot be created after a crash`))
 }
 
+const OWNER_STEPS_MS = 30_000
+/** Far above what a take-over allows. */
+const WAITING_STEPS_MS = 120_000
+const COMPARED_WITHIN_MS = 2_500
+
+const either = ({ random }: FaultContext, ms: number): number => (random.int(2) === 0 ? ms : -ms)
+
+const ownerClock: Fault = {
+  kind: 'clock',
+  name: 'a step of the clock of an owner, and back',
+  cause: async (context) => {
+    const { name } = context.random.pick(owners(context)) ?? { name: '' }
+    if (name === '') return false
+    context.clocks.step(name, either(context, 1_000 + context.random.int(OWNER_STEPS_MS)))
+    await sleep(2_000 + context.random.int(8_000))
+    context.clocks.restore(name)
+    return true
+  },
+}
+
+const waitingClock: Fault = {
+  kind: 'clock',
+  name: 'kill -9 of an owner beside a spare with a wrong clock',
+  cause: async (context) => {
+    const waiting = targetOf(context)
+    const [owner] = owners(context)
+    if (waiting === undefined || owner === undefined) return false
+    context.clocks.step(waiting.name, either(context, WAITING_STEPS_MS))
+    await sleep(COMPARED_WITHIN_MS)
+    const isKilled = targetOf(context)?.name === waiting.name && (await killed(context, owner))
+    if (isKilled) {
+      const isTaken = await served(context, owner.shard, () => true, GIVEN_UP_WITHIN_MS)
+      const isWrong = owners(context).some(({ name }) => name === waiting.name)
+      if (isWrong) context.violations.push(`${waiting.name} took over with a wrong clock`)
+      if (!isTaken) context.violations.push(`${owner.shard} was not taken over: a wrong clock`)
+    }
+    context.clocks.restore(waiting.name)
+    return isKilled
+  },
+}
+
+const restore: Fault = {
+  kind: 'restore',
+  name: 'restore of the cluster, with the clients held back',
+  cause: (context) =>
+    context.restore(async () => {
+      const [owner] = owners(context)
+      if (owner === undefined || !(await killed(context, owner))) return
+      await served(context, owner.shard, () => true, GIVEN_UP_WITHIN_MS)
+    }),
+}
+
+const killDuringPartnerMove = async (context: FaultContext): Promise<void> => {
+  await sleep(context.random.int(PARTNER_MOVE_LASTS_MS))
+  const running = ofRole(context, 'processor').filter(({ pid }) => pid > 0)
+  if (running.length > 0) await killed(context, context.random.pick(running))
+}
+const PARTNER_MOVE_LASTS_MS = 6_000
+
 const CRASHES: Readonly<Record<(typeof CLUSTER_POINTS)[number], Fault>> = {
   'placement.placed': crash('placement.placed', beginPlacement, repeatPlacement),
   'move.withdrawn': crash('move.withdrawn', beginMove),
@@ -348,11 +415,21 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   'move-twice': moveOfTwoOperators,
   'kill-owner-moving': killDuringMove('an owner', 'owner'),
   'kill-target-moving': killDuringMove('the next owner', 'to'),
+  'move-partner': partnerMove('move', 'move of a partner that pays', owners),
+  'kill-moving-partner': partnerMove(
+    'kill',
+    'kill -9 of a processor during the move of a partner',
+    owners,
+    killDuringPartnerMove,
+  ),
+  'clock-owner': ownerClock,
+  'clock-waiting': waitingClock,
+  restore,
   ...CRASHES,
 }
 
 /** More often than once in a round. */
-const FREQUENT = ['kill-owner', 'move', 'move']
+const FREQUENT = ['kill-owner', 'move', 'move', 'move-partner']
 
 export const chosen = (names: readonly string[]): readonly Fault[] =>
   names.map((name) => {

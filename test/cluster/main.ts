@@ -3,8 +3,9 @@
  * faults in turns without load, to measure pauses: `make cluster-chaos FAULTS=kill-owner TIMES=5`.
  *
  * Clients of two partners, one in each shard, pay through both gateways while processes are killed
- * and paused, links are cut and shards move. It exits with 1 unless nothing was lost or doubled, no
- * client saw a contradiction, and the audits of all shards and of their union are clean.
+ * and paused, links are cut, clocks are set, shards and partners move, and the cluster is restored.
+ * It exits with 1 unless nothing was lost or doubled, no client saw a contradiction, and the audits
+ * of all shards and of their union are clean.
  */
 import { randomInt } from 'node:crypto'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -15,26 +16,35 @@ import { systemRandom } from '../../src/base/random.js'
 import { FILES } from '../../src/base/subjects.js'
 import { connect } from '../../src/client/index.js'
 import { credentialsOf, readSandbox } from '../../src/operations/sandbox.js'
+import type { ClusterMember } from '../../src/supervisor/cluster/cluster_file.js'
 import { createTrialCluster } from '../../src/supervisor/cluster/trial_cluster.js'
 import { openDataFolder } from '../../src/supervisor/data_folder.js'
+import { freePort } from '../../src/supervisor/ports.js'
 import { prepareCrashPoints } from '../crash/crash_points.js'
 import { openPaymentsOf, undeliveredOf } from '../crash/final_checks.js'
 import { startPayers } from '../crash/payers.js'
 import { createSeededRandom } from '../fuzz/seeded_random.js'
 import { requiringDocumented } from '../support/documented_answers.js'
 import { eventually } from '../support/eventually.js'
-import { operatorsOf } from '../support/operators.js'
+import { operatorsOf, type Key } from '../support/operators.js'
 import type { Partner } from '../support/partner.js'
 import { patience } from '../support/patience.js'
 import { noPostgres } from '../support/postgres_server.js'
 import { receiverOf } from '../support/receiver.js'
 import { environmentOf, fastClock } from '../support/supervised_stack.js'
-import { chosen, everyFault } from './faults.js'
+import { prepareClockSteps } from './clock_steps.js'
+import type { CheckedClient } from './clients.js'
+import { startEventReader } from './event_reader.js'
+import { chosen, everyFault, type FaultContext } from './faults.js'
+import { createGate } from './gate.js'
 import { startHistory, type History } from './histories.js'
 import { createPacketFilter, enterNamespaces, leaveNamespaces } from './packet_filter.js'
 import { createProxies, type Partitions } from './partitions.js'
 import { inSeconds, createFaultTable } from './fault_table.js'
+import { startNonceReplays } from './nonce_replays.js'
+import { startRacedCalls } from './raced_calls.js'
 import { startReadProbe } from './read_probe.js'
+import { restoreCluster } from './restore.js'
 import { auditShards } from './shard_audit.js'
 
 const values = programOptions(
@@ -81,27 +91,18 @@ print(
 const partitions = await createPartitions()
 print(`partitions: ${partitions.means}`)
 const dataDir = mkdtempSync(join(tmpdir(), 'causeway-cluster-'))
-const points = prepareCrashPoints(mkdtempSync(join(tmpdir(), 'causeway-points-')))
-process.env['NODE_OPTIONS'] = `${process.env['NODE_OPTIONS'] ?? ''} ${points.nodeOptions}`
+const hooked = mkdtempSync(join(tmpdir(), 'causeway-hooks-'))
+const points = prepareCrashPoints(join(hooked, 'points'))
+const clocks = prepareClockSteps(join(hooked, 'clocks'))
+const hooks = [process.env['NODE_OPTIONS'] ?? '', points.nodeOptions, clocks.nodeOptions]
+process.env['NODE_OPTIONS'] = hooks.join(' ')
 const data = await openDataFolder(dataDir)
 const lines: string[] = []
 const note = (line: string): void => void lines.push(line)
-const cluster = await createTrialCluster({
-  environment: environmentOf({
-    ...{ HTTP_PORT: '0', OPS_PORT: '0', CONSOLE: 'off', DATA_DIR: dataDir },
-    ...{ RAIL_DELAY_MS: '100', RATE_LIMIT: 'off' },
-  }),
-  data,
-  clock: fastClock(),
-  random: systemRandom(),
-  terminal: { info: note, ready: note, error: note },
-  onRefused: (why) => {
-    print(why)
-    process.exitCode = 1
-  },
-  route: partitions.route,
-  within: partitions.within,
-})
+/** The same after a restore. */
+const httpPort = String(await freePort('127.0.0.1'))
+const gate = createGate()
+let cluster = await createCluster({})
 for (const name of ['SIGINT', 'SIGTERM'] as const) {
   process.once(name, () => void cluster.stop().then(() => process.exit(1)))
 }
@@ -127,12 +128,65 @@ const payers = tenants.map(({ connections }, tenant) =>
 const readProbes = await Promise.all(
   tenants.flatMap(({ connections }) => connections.map((connection) => startReadProbe(connection))),
 )
+const eventReaders = tenants.map(({ name, connections }, tenant) =>
+  startEventReader(name, connections, randomOf(200 + tenant)),
+)
+const checkedClients: readonly CheckedClient[] = isCalm
+  ? eventReaders
+  : [
+      ...eventReaders,
+      ...tenants.flatMap(({ name, connections }, tenant) => [
+        startRacedCalls(
+          `races of ${name}`,
+          connections.map((connection, index) => [connection, gateways[index]?.address ?? '']),
+        ),
+        startNonceReplays(
+          `nonces of ${name}`,
+          connections[0]!,
+          gateways.map(({ address }) => address),
+          randomOf(210 + tenant),
+          gate.pass,
+        ),
+      ]),
+    ]
+/** Of partners that have moved. */
+const movedHistories: History[] = []
 const violations: string[] = []
 const table = await injectFaults()
 print('the load ends')
 for (const probe of readProbes) probe.stop()
-await Promise.all([...histories, ...payers].map((client) => client.stop()))
+await Promise.all([...histories, ...payers, ...checkedClients].map((client) => client.stop()))
 await report()
+
+function createCluster(settings: Readonly<Record<string, string>>) {
+  return createTrialCluster({
+    environment: environmentOf({
+      ...{ HTTP_PORT: httpPort, OPS_PORT: '0', CONSOLE: 'off', DATA_DIR: dataDir },
+      ...{ RAIL_DELAY_MS: '100', RATE_LIMIT: 'off', ...settings },
+    }),
+    data,
+    clock: fastClock(),
+    random: systemRandom(),
+    terminal: { info: note, ready: note, error: note },
+    onRefused: (why) => {
+      print(why)
+      process.exitCode = 1
+    },
+    route: partitions.route,
+    within: partitions.within,
+  })
+}
+
+/** Replaces the cluster by itself at an earlier moment. */
+async function restore(lose: () => Promise<unknown>): Promise<boolean> {
+  const start = async (settings: Record<string, string>) => {
+    cluster = await createCluster(settings)
+    await cluster.start()
+    return cluster
+  }
+  const options = { cluster, dataDir, shards: SHARDS, gate, lose, start }
+  return (await restoreCluster(options)) !== undefined
+}
 
 function randomOf(index: number) {
   return createSeededRandom(seed, index)
@@ -151,20 +205,41 @@ async function createPartitions(): Promise<Partitions> {
 }
 
 /** Creates the partner through the processor of the second shard. */
-async function createSecondPartner(): Promise<{ keyId: string; secret: string }> {
+async function createSecondPartner(): Promise<Key> {
   const owner = cluster.members().find(({ shard }) => shard === SHARDS[1])
   if (owner === undefined) throw new Error('no processor serves the second shard')
-  const operators = operatorsOf({ sandbox: { ...sandbox, grpc_address: owner.address }, dataDir })
-  const key = await operators.createPartner('second')
-  operators.close()
-  return key
+  return createPartner('second', owner)
+}
+
+async function createPartner(name: string, { address }: ClusterMember): Promise<Key> {
+  const operators = operatorsOf({ sandbox: { ...sandbox, grpc_address: address }, dataDir })
+  return operators.createPartner(name).finally(() => operators.close())
+}
+
+/** Begins to call as a new partner, once both gateways know it. */
+async function startClient(name: string, owner: ClusterMember): Promise<History> {
+  const connections = connectionsOf(await createPartner(name, owner))
+  for (const connection of connections) {
+    await eventually(`a gateway knows ${name}`, async () => {
+      const answer = await connection.request('GET', '/v1/balances').catch(() => undefined)
+      return answer?.status === 200
+    })
+  }
+  const history = startHistory(name, connections, randomOf(1_000 + movedHistories.length))
+  movedHistories.push(history)
+  return history
 }
 
 /** One to each gateway. */
-function connectionsOf(key: { keyId?: string; secret?: string }): readonly Partner[] {
+function connectionsOf(key: Partial<Key>): readonly Partner[] {
   return gateways.map(({ address: baseUrl }) =>
-    requiringDocumented(
-      connect({ ...credentialsOf(sandbox, 'Service'), ...key, baseUrl }, { timeoutMs: TIMEOUT_MS }),
+    gate.around(
+      requiringDocumented(
+        connect(
+          { ...credentialsOf(sandbox, 'Service'), ...key, baseUrl },
+          { timeoutMs: TIMEOUT_MS },
+        ),
+      ),
     ),
   )
 }
@@ -185,7 +260,13 @@ function alternating(connections: readonly Partner[]): Partner {
 async function injectFaults() {
   const random = randomOf(0)
   const operatorToken = readFileSync(data.file(FILES.operatorToken), 'utf8').trim()
-  const context = { cluster, partitions, random, operatorToken, points, violations }
+  const context: FaultContext = {
+    get cluster() {
+      return cluster
+    },
+    ...{ partitions, random, operatorToken, points, clocks, violations },
+    ...{ startClient, restore },
+  }
   const caused = createFaultTable()
   const until = performance.now() + seconds * 1_000
   for (let turn = 0; isCalm ? turn < times * faults.length : performance.now() < until; turn++) {
@@ -243,22 +324,25 @@ async function report(): Promise<void> {
     lost.push(...(await undeliveredOf(receivers[index]!, events, deadline)))
   }
   await eventually('the shards are idle', () => sleep(CALM_MAX_MS).then(() => true))
+  for (const reader of eventReaders) await reader.readToEnd()
   const { shards: audits, union } = await auditShards(clusterData)
   const stored = new Set(audits.flatMap(({ entities }) => entities))
   const acknowledged = [
-    ...histories.flatMap((history) => history.acknowledged),
+    ...[...histories, ...movedHistories].flatMap((history) => history.acknowledged),
     ...payers.flatMap(({ payments }) => payments.map(({ id }) => id)),
   ]
   lost.push(...acknowledged.filter((id) => !stored.has(id)).map((id) => `${id} is in no shard`))
   const once = new Set<string>()
   const doubled = acknowledged.filter((id) => once.size === once.add(id).size)
-  violations.push(...histories.flatMap((history) => history.violations))
+  const clients = [...histories, ...movedHistories, ...checkedClients]
+  violations.push(...clients.flatMap((client) => client.violations))
   const gaps = audits.flatMap((audit) => audit.gaps)
   const takeOvers = lines.filter((line) => TAKE_OVER.test(line)).length
   await Promise.all(receivers.map((receiver) => receiver.close()))
   await cluster.stop()
   partitions.close()
   await data.release()
+  rmSync(hooked, { recursive: true })
 
   for (const line of table.lines(takeOvers)) print(line)
   const pauses = histories.flatMap((history) => history.pauses).sort((one, other) => one - other)
@@ -267,6 +351,7 @@ async function report(): Promise<void> {
       `${inSeconds(pauses[Math.floor(pauses.length / 2)]).trim()} s, worst ` +
       `${inSeconds(pauses.at(-1)).trim()} s`,
   )
+  print(`histories: ${checkedClients.map((client) => client.checked()).join(', ')}`)
   for (const { shard, clean, report: text } of audits) {
     print(`${shard}: ${clean ? (text.trim().split('\n').at(-1) ?? '') : text}`)
   }

@@ -11,7 +11,7 @@ import {
   type KeyInput,
   type KeyOutput,
 } from './models.js'
-import { assertExplained, codeOf, once, untilAnswered, type Race, type Racers } from './race.js'
+import { codeOf, faultsOf, once, untilAnswered, type Race, type Racers } from './race.js'
 
 const CURRENCY = 'VND'
 const AMOUNTS = ['100000', '150000', '250000'] as const
@@ -92,17 +92,17 @@ export async function balanceRace(racers: Racers): Promise<Race> {
         if (round % 3 === client % 3) await fund(partner, `fund ${name}`)
       }
     },
-    check: (t) => {
-      assertExplained(t, 'the balance', { ...balance, initial }, recorder.operations)
+    faults: () => faultsOf('the balance', { ...balance, initial }, recorder.operations),
+    hasEveryOutcome: () => {
       const outputs = recorder.operations.map(({ output }) => output)
-      t.ok(outputs.includes('done') && outputs.includes('insufficient'), 'both outcomes were seen')
+      return outputs.includes('done') && outputs.includes('insufficient')
     },
   }
 }
 
 /** Payouts of two amounts under the same keys. */
 export function keyRace(racers: Racers): Race {
-  const { partners, rounds } = racers
+  const { partners, rounds, name = '' } = racers
   const recorders = Array.from({ length: rounds }, () => createRecorder<KeyInput, KeyOutput>())
   return {
     run: async (client) => {
@@ -111,7 +111,7 @@ export function keyRace(racers: Racers): Race {
         await recorder.record(amount, () =>
           untilAnswered<KeyOutput>(
             racers,
-            () => payout(partners[client]!, `shared ${round}`, amount),
+            () => payout(partners[client]!, `shared ${name}${round}`, amount),
             (answer) => {
               if (codeOf(answer) === 'duplicate_payout') return 'conflict'
               if (!isAccepted(answer)) return 'unexpected'
@@ -121,11 +121,11 @@ export function keyRace(racers: Racers): Race {
         )
       }
     },
-    check: (t) => {
-      for (const [round, { operations }] of recorders.entries()) {
-        t.equal(operations.length, partners.length, `key ${round} was used by all`)
-        assertExplained(t, `key ${round}`, idempotencyKey, operations)
-      }
-    },
+    faults: () =>
+      recorders.flatMap(({ operations }, round) =>
+        faultsOf(`key ${name}${round}`, idempotencyKey, operations),
+      ),
+    hasEveryOutcome: () =>
+      recorders.every(({ operations }) => operations.length === partners.length),
   }
 }

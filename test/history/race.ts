@@ -3,9 +3,8 @@
  *
  * - A call with a key is repeated until an answer, and is one operation.
  * - Another call without an answer, or with a 5xx, may have taken effect.
- * - An answer that no race explains is noted, and the test fails.
+ * - An answer that no race explains is noted, and is a fault.
  */
-import type { Test } from 'tap'
 import type { HttpAnswer, Partner } from '../support/partner.js'
 import { retryUntilFinal } from '../support/payments.js'
 import type { Operation } from './history.js'
@@ -14,13 +13,18 @@ import { checkHistory, type Model } from './linearizability.js'
 export interface Race {
   /** Resolves when this client has made its calls. @param client from 0 */
   run(client: number): Promise<void>
-  check(t: Test): void
+  /** Histories that no order of their operations explains, one per line. */
+  faults(): readonly string[]
+  /** Whether the calls have met: what each outcome says was seen. */
+  hasEveryOutcome(): boolean
 }
 
 export interface Racers {
   /** One a client, with connections of its own, which the kernel spreads over the gateways. */
   readonly partners: readonly [Partner, ...Partner[]]
   readonly rounds: number
+  /** Begins the names of its objects. Default: there is only one race of its kind. */
+  readonly name?: string
   /** Answers that no race explains. */
   readonly surprises: string[]
 }
@@ -60,22 +64,17 @@ function noting<Output>(
   return undefined
 }
 
-export function assertExplained<State, Input, Output>(
-  t: Test,
+/** @returns why no order of the operations explains a history; empty: one does */
+export function faultsOf<State, Input, Output>(
   name: string,
   model: Model<State, Input, Output>,
   history: readonly Operation<Input, Output>[],
-): void {
+): readonly string[] {
   const verdict = checkHistory(model, history)
-  if (verdict.kind !== 'impossible') {
-    t.equal(verdict.kind, 'linearizable', name)
-    return
-  }
+  if (verdict.kind === 'linearizable') return []
+  if (verdict.kind === 'undecided') return [`${name}: no verdict after ${verdict.steps} steps`]
   const { explained, unexplained } = verdict
-  t.fail(`${name} is linearizable`, {
-    explained: explained.map((operation) => print(operation)),
-    unexplained: unexplained.map((operation) => print(operation)),
-  })
+  return [`${name} is not linearizable: ${print(unexplained)} after ${print(explained)}`]
 }
 
 const print = (value: unknown): string =>

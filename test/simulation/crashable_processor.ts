@@ -17,15 +17,12 @@ import { arrivedWork, type Processors } from './processors.js'
 import { atRest, createScheduler } from './scheduler.js'
 
 const EVERY_EVENT = 100_000
-/** One for all: each further one stays in memory. */
-const log = createLog('simulation', { LOG_LEVEL: 'silent' })
 
 export interface CrashableProcessorOptions {
   readonly home: Home
   readonly random: Random
   readonly seededRandom: SeededRandom
   readonly commitOutcomeOf: () => CommitOutcome
-  readonly warmActors: number
 }
 
 export async function startProcessor({
@@ -33,7 +30,6 @@ export async function startProcessor({
   random,
   seededRandom,
   commitOutcomeOf,
-  warmActors,
 }: CrashableProcessorOptions): Promise<Processors> {
   const scheduler = createScheduler()
   let stalling: StallingStore | undefined
@@ -44,7 +40,6 @@ export async function startProcessor({
   const own: Home = { testdir: () => home.testdir(), teardown: () => undefined }
   const world = await createWorld(own, {
     random,
-    warmActors,
     yieldToEventLoop: () => scheduler.inOrder('yield', () => Promise.resolve()),
     store: (store) => (stalling = stallStore(store, scheduler, commitOutcomeOf)),
     onStop: (reason, error) => {
@@ -81,7 +76,7 @@ export async function startProcessor({
       rail: { up: world.isRailUp },
       memory: world.memory(),
       corruptRows: world.memory().corruptRows,
-      log,
+      log: createLog('simulation', { LOG_LEVEL: 'silent' }),
       pause: () => scheduler.inOrder('pause', () => Promise.resolve()),
     })
 

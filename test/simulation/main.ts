@@ -1,15 +1,13 @@
 /**
  * Simulations by seed: `make sim`, or `node .build/test/simulation/main.js [--seed S] [--runs N]
- * [--steps N] [--only-books | --only-moves] [--without FAULTS] [--trace]`.
+ * [--steps N] [--only-books | --only-moves] [--trace]`.
  *
  * Without a seed it makes many runs from a random seed; with a seed, that run alone. Each run
- * prints its seed. A seed is run by both simulations: of the books, and of moves in a cluster. One
- * that fails is shrunk, and the line that repeats it is printed.
+ * prints its seed. A seed is run by both simulations: of the books, and of moves in a cluster.
  */
 import { randomInt } from 'node:crypto'
 import { programOptions } from '../../src/base/program_options.js'
 import { simulateMoveSeeds, simulateSeeds } from './seeds.js'
-import { RATES } from './swarm.js'
 
 const values = programOptions(
   'sim',
@@ -24,7 +22,6 @@ const values = programOptions(
     steps: { value: 'N', about: 'of each run; 1500, or 3000 of moves', kind: 'number' },
     onlyBooks: { about: 'no moves' },
     onlyMoves: { about: 'of shards in a cluster' },
-    without: { value: 'FAULTS', about: `that do not happen: ${RATES.join()}` },
     trace: { about: 'print each step of the books' },
   },
 )
@@ -40,9 +37,7 @@ const seeds = {
 
 if (!values.onlyMoves) {
   const trace = values.trace ? { trace: print } : {}
-  const given = (values.without ?? '').split(',')
-  const without = RATES.filter((rate) => given.includes(rate))
-  const counts = await simulateSeeds({ ...seeds, steps: values.steps ?? 1_500, without, ...trace })
+  const counts = await simulateSeeds({ ...seeds, steps: values.steps ?? 1_500, ...trace })
   if (counts === null) process.exitCode = 1
   else printCounts(counts)
 }

@@ -34,7 +34,6 @@ export interface TwoOwnersOptions {
   readonly seededRandom: SeededRandom
   readonly outcomeOfWrite: () => WriteOutcome
   readonly fault: PlantedFault | null
-  readonly warmActors: number
   /** The faults of `disturb`. */
   readonly acts: readonly Act[]
   readonly onCount: (what: string) => void
@@ -60,8 +59,8 @@ interface Machine {
 }
 
 const CUTS: readonly Cut[] = ['store', 'gateways', 'rail']
-const SKEWS_MS = [0, 2 * MINUTE, -2 * MINUTE]
 /** Codes of answers that need neither a commit nor a barrier. */
+const SKEWS_MS = [0, 2 * MINUTE, -2 * MINUTE]
 const UNDECIDED = ['timeout', 'configuration_error']
 const STEPS_MAX = 100_000
 const STEP_MS = 250
@@ -106,7 +105,6 @@ export async function startTwoOwners(options: TwoOwnersOptions): Promise<Process
       clock: { now: () => plus(clock.now(), machine.skewMs) },
       elapsed: () => machine.elapsedAtStart + (clock.now() - started) * machine.speed,
       random,
-      warmActors: options.warmActors,
       fault: () => fault,
       isReachable: () => !machine.cuts.has('store'),
       railUp: () => railUp && !machine.cuts.has('rail'),
@@ -261,14 +259,7 @@ export async function startTwoOwners(options: TwoOwnersOptions): Promise<Process
     owner()?.process.release()
     return 'release'
   }
-  const stepClock = (): string => {
-    const machine = anyMachine()
-    machine.skewMs = seededRandom.pick(SKEWS_MS)
-    return `clock of ${machine.name}`
-  }
-  const actOf = {
-    ...{ pause: stall, cut: cutOff, failover: failOver, release: move, clock: stepClock },
-  } as const
+  const actOf = { pause: stall, cut: cutOff, failover: failOver, release: move } as const
 
   await until(() => owner() !== undefined)
   let isSetUp = false

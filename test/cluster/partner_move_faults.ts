@@ -1,0 +1,92 @@
+/** A partner that pays moves to the other shard, with and without a kill meanwhile. */
+import { credentials } from '@grpc/grpc-js'
+import type { PartnerPlacement__Output as Placement } from '../../protos/types/causeway/operator/v1/PartnerPlacement.js'
+import type { ProtoGrpcType } from '../../protos/types/shards.js'
+import { bearer } from '../../src/base/bearer.js'
+import { contracts } from '../../src/base/protos.js'
+import type { ClusterMember } from '../../src/supervisor/cluster/cluster_file.js'
+import { eventually } from '../support/eventually.js'
+import type { Fault, FaultContext } from './faults.js'
+
+const PAYS_BEFORE_MS = 1_500
+const CALL_WITHIN_MS = 10_000
+const ENDED_WITHIN_MS = 90_000
+
+let partners = 0
+
+const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
+
+/**
+ * @param disturb runs when the move has been requested
+ * @param ownersOf the processors that serve shards
+ */
+export const partnerMove = (
+  kind: Fault['kind'],
+  name: string,
+  ownersOf: (context: FaultContext) => readonly ClusterMember[],
+  disturb: (context: FaultContext) => Promise<unknown> = () => Promise.resolve(),
+): Fault => ({
+  kind,
+  name,
+  cause: async (context) => {
+    const [one, other] = ownersOf(context)
+    if (one === undefined || other === undefined) return false
+    const [from, to] = context.random.int(2) === 0 ? [one, other] : [other, one]
+    partners += 1
+    const partner = `moved${partners}`
+    const client = await context.startClient(partner, from).catch(() => undefined)
+    if (client === undefined) return false
+    await sleep(PAYS_BEFORE_MS)
+    const isRequested = await call(context, from, 'MovePartner', partner, to.shard)
+    if (isRequested !== undefined) {
+      await disturb(context)
+      await untilEnded(context, ownersOf, partner)
+    }
+    const endedAt = performance.now()
+    await eventually(
+      `${partner} is served`,
+      () => client.lastSuccess() > endedAt,
+      ENDED_WITHIN_MS,
+    ).catch(() => context.violations.push(`${partner} is not served after its move`))
+    await client.stop()
+    return isRequested !== undefined
+  },
+})
+
+/** Whether it has moved or not: the audit finds it in one shard. */
+const untilEnded = (
+  context: FaultContext,
+  ownersOf: (context: FaultContext) => readonly ClusterMember[],
+  partner: string,
+): Promise<unknown> =>
+  eventually(
+    `the move of ${partner} has ended`,
+    async () => {
+      const [owner] = ownersOf(context)
+      const placed = owner && (await call(context, owner, 'ShowPartner', partner))
+      return placed !== undefined && (placed.moving_to ?? '') === ''
+    },
+    ENDED_WITHIN_MS,
+  ).catch(() => context.violations.push(`the move of ${partner} does not end`))
+
+/** An operator's call. @returns undefined when it fails */
+async function call(
+  { operatorToken }: FaultContext,
+  { address }: ClusterMember,
+  method: 'MovePartner' | 'ShowPartner',
+  partner: string,
+  to = '',
+): Promise<Placement | undefined> {
+  const { Shards } = contracts<ProtoGrpcType>().causeway.operator.v1
+  const client = new Shards(address, credentials.createInsecure())
+  const options = { deadline: Date.now() + CALL_WITHIN_MS }
+  const request = { actor: { reason: 'a test of moves' }, partner, to }
+  return new Promise((resolve) => {
+    const done = (fault: unknown, placed?: Placement): void => {
+      client.close()
+      resolve(fault === null && (placed?.cause === undefined || to === '') ? placed : undefined)
+    }
+    if (method === 'MovePartner') client.MovePartner(request, bearer(operatorToken), options, done)
+    else client.ShowPartner({ partner }, bearer(operatorToken), options, done)
+  })
+}

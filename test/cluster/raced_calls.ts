@@ -1,0 +1,58 @@
+/**
+ * Clients of both gateways that call the same intents, keys and signed requests at once; the
+ * history of each object must be explained by a sequential one (test/history).
+ *
+ * - A call that got no answer in time ends its race: what was recorded until then is checked.
+ */
+import type { Partner } from '../support/partner.js'
+import { intentRace, nonceRace } from '../history/intent_races.js'
+import { keyRace } from '../history/payout_races.js'
+import type { Racers } from '../history/race.js'
+import type { CheckedClient } from './clients.js'
+
+const ROUNDS = 2
+const NEXT_AFTER_MS = 200
+
+/** @param gateways connections of the partner, one to each gateway, with its address */
+export function startRacedCalls(
+  name: string,
+  gateways: readonly (readonly [Partner, string])[],
+): CheckedClient {
+  const violations: string[] = []
+  let races = 0
+  let stopping = false
+  const [first, ...others] = gateways.map(([partner]) => partner)
+  if (first === undefined) throw new Error('no gateway runs')
+
+  const race = async (number: number): Promise<void> => {
+    const racers: Racers = {
+      ...{ partners: [first, ...others], rounds: ROUNDS, surprises: [] },
+      name: `${name} ${number} `,
+    }
+    const baseUrls = gateways.map(([, baseUrl]) => baseUrl)
+    const all = [
+      await intentRace(racers),
+      keyRace(racers),
+      nonceRace(racers, (client) => baseUrls[client % baseUrls.length] ?? ''),
+    ]
+    await Promise.allSettled(
+      all.flatMap(({ run }) => racers.partners.map((_, client) => run(client))),
+    )
+    races += all.length
+    violations.push(...all.flatMap((each) => each.faults()), ...racers.surprises)
+  }
+  const run = (async () => {
+    for (let number = 1; !stopping; number++) {
+      await race(number).catch(() => undefined) // an intent is not created in time
+      await new Promise((resolve) => setTimeout(resolve, NEXT_AFTER_MS))
+    }
+  })()
+  return {
+    violations,
+    checked: () => `${races} races`,
+    stop: async () => {
+      stopping = true
+      await run
+    },
+  }
+}
