@@ -23,7 +23,7 @@ SUPERVISOR := node --max-semi-space-size=2
 WITH_RAIL = $(if $(RAIL),RAIL_ADAPTER=$(RAIL))
 # A variable as a flag, when it is set.
 with = $(if $($(1)),--$(2) $($(1)))
-LOAD_FLAGS = $(call with,SCENARIO,scenario) $(call with,GATEWAYS,gateways) $(call with,STORE,store) $(ARGS)
+LOAD_FLAGS = $(call with,SCENARIO,scenario) $(call with,GATEWAYS,gateways) $(call with,STORE,store) $(call with,EVENTS,subscription) $(ARGS)
 
 ##@ Run
 run: setup nats postgres build ## start a whole stack; Ctrl-C stops it; STORE=postgres keeps the books in PostgreSQL, RAIL=iso20022 speaks to a switch

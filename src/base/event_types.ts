@@ -39,3 +39,7 @@ export const EVENT_TYPES = [
 
 /** Types that `*` does not include. */
 export const OPT_IN_EVENTS: ReadonlySet<string> = new Set(['payment_intent.authorized'])
+
+/** Whether a filter selects the type; `*` selects all that are not opt-in. */
+export const isSelected = (filter: readonly string[], type: string): boolean =>
+  filter.includes(type) || (filter.includes('*') && !OPT_IN_EVENTS.has(type))

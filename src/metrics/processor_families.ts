@@ -106,6 +106,10 @@ export const BUS_FAMILIES = {
     'Events sent to the bus: `stored`, or `unknown` and sent again',
     'outcome',
   ),
+  causeway_events_total: counter(
+    'Committed events: `no` without an endpoint that subscribes to them, so not delivered',
+    'subscribed',
+  ),
   causeway_relay_backlog: gauge('Events in memory that the bus has not accepted'),
   causeway_relay_catching_up: gauge('1 while events are published from the outbox'),
   causeway_outbox_oldest_age_seconds: gauge(

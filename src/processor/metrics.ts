@@ -71,6 +71,13 @@ export function registerMetrics(metrics: Metrics, sources: MetricSources): void 
     [bus.publisher.published.stored, 'stored'],
     [bus.publisher.published.unknown, 'unknown'],
   ])
+  metrics.readAll('causeway_events_total', () => {
+    const { events, unsubscribedEvents } = sources.pipeline.metrics
+    return [
+      [events - unsubscribedEvents, 'yes'],
+      [unsubscribedEvents, 'no'],
+    ]
+  })
   metrics.read('causeway_relay_backlog', () => backlog().waiting)
   metrics.read('causeway_relay_catching_up', () => Number(backlog().catchingUp))
   metrics.read('causeway_outbox_oldest_age_seconds', () => {

@@ -11,6 +11,7 @@ import { openBooks, type Books } from '../../src/audit/books.js'
 import { CHECKLIST } from '../../src/audit/checklist.js'
 import { conclusion } from '../../src/audit/report.js'
 import { reservedMatchesOpenPayments } from '../../src/audit/checks/amounts.js'
+import { settledEventsAreFinal } from '../../src/audit/checks/deliveries.js'
 import { filesAreIntact } from '../../src/audit/checks/files.js'
 import { limitsAtOnce } from '../../src/audit/checks/limits.js'
 import { railReturnsAreRefunded, railLogExists } from '../../src/audit/checks/rail.js'
@@ -240,6 +241,31 @@ void t.test('a reserved balance without open payments is found', async (t) => {
   t.ok(CHECKLIST.includes(reservedMatchesOpenPayments))
   t.match(broken, { entity: 'demo_sandbox:VND:reserved', found: '37599900', expected: '0' })
   await books.close()
+})
+
+void t.test('a settled event without a subscriber need not be in a pool', async (t) => {
+  const notInPool = `type IN ('payout.created', 'payment_intent.authorized')`
+  for (const [isClean, change] of [
+    [true, `enabled_events = '["payout.completed"]'`],
+    [true, `enabled_events_since = ${clock.now()}`],
+    [true, "status = 'deleted'"],
+    [false, "status = 'disabled', disabled_at = 1"],
+    [false, `enabled_events = '["payout.completed","payout.created"]'`],
+  ] as const) {
+    const folder = copyOf(t)
+    await plant(folder, 'processor.db', `UPDATE webhook_endpoints SET ${change}`)
+    await plant(
+      folder,
+      'webhooks.db',
+      `DELETE FROM attempts WHERE delivery_id IN (SELECT d.id FROM deliveries d
+         JOIN events e ON e.id = d.event_id WHERE e.${notInPool});
+       DELETE FROM deliveries WHERE event_id IN (SELECT id FROM events WHERE ${notInPool});
+       DELETE FROM events WHERE ${notInPool}`,
+    )
+    const books = await open(folder)
+    t.equal((await settledEventsAreFinal.run(books)).broken === null, isClean, change)
+    await books.close()
+  }
 })
 
 void t.test('changes made during the audit are no violation', async (t) => {

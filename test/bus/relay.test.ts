@@ -4,6 +4,7 @@ import t, { type Test } from 'tap'
 import { instant, MINUTE, SECOND } from '../../src/base/clock.js'
 import { createLog } from '../../src/base/log.js'
 import { createRelay, type EventBus } from '../../src/processor/background/relay.js'
+import type { CommittedEvent } from '../../src/processor/cycle/commit_batch.js'
 import type { StoredEvent } from '../../src/store/store.js'
 import { eventually } from '../support/eventually.js'
 import { createOutbox, someEvents } from './bus_events.js'
@@ -210,6 +211,43 @@ void t.test('a failed read of the outbox is retried', async (t) => {
   t.equal(relay.backlog().catchingUp, true)
   broken = false
   await eventually('published', () => held.published.length === 5)
+})
+
+const settled = (event: StoredEvent): CommittedEvent => ({ ...event, isSettled: true })
+
+void t.test('of settled events only the newest is published, once a second', async (t) => {
+  const { held, relay, commit, upToDate } = aRelay(t)
+  await upToDate()
+  mock.timers.enable({ apis: ['setTimeout'] })
+  t.teardown(() => mock.timers.reset())
+  const numbers = (): number[] => held.published.map(({ id }) => places.get(id) ?? 0)
+  const events = someEvents(9)
+  const places = new Map(events.map(({ id, position }) => [id, position]))
+  const pushSettled = (...positions: number[]): void =>
+    relay.push(positions.map((position) => settled(events[position - 1]!)))
+  pushSettled(1)
+  pushSettled(2)
+  mock.timers.tick(SECOND - 1)
+  t.same(numbers(), [], 'not yet')
+  mock.timers.tick(1)
+  t.same(numbers(), [2], 'the newest')
+  pushSettled(3)
+  commit(events.slice(3, 5))
+  t.same(numbers(), [2, 4, 5], 'open events at once')
+  mock.timers.tick(SECOND)
+  t.same(numbers(), [2, 4, 5], 'a later event is in the bus')
+  held.setCapacity(0)
+  pushSettled(6)
+  mock.timers.tick(SECOND)
+  held.setCapacity(2_000)
+  held.comeUp(false)
+  t.same(numbers(), [2, 4, 5], 'none for a bus that is down')
+  pushSettled(7, 8)
+  mock.timers.tick(SECOND)
+  t.same(numbers(), [2, 4, 5, 8], 'but the next one')
+  pushSettled(9)
+  await relay.stop()
+  t.same(numbers(), [2, 4, 5, 8, 9], 'the last one at a stop')
 })
 
 const sweep = async (): Promise<void> => {

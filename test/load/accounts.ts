@@ -6,6 +6,7 @@
  *   more than were acknowledged, and never fewer.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
+import { EVENT_TYPES, isSelected } from '../../src/base/event_types.js'
 import { auditOf } from '../support/audit.js'
 import type { Endpoint, Received } from './receivers.js'
 import type { Accepted } from './scenarios/scenario.js'
@@ -47,7 +48,15 @@ const sum = (counts: ByState, states = Object.keys(counts)): number =>
 const by = (name: string, from: string, n = 'count(*)'): string =>
   `SELECT ${name} AS name, ${n} AS n FROM ${from} GROUP BY 1`
 
-export async function countsOf(dataDir: string, store: StoreSettings = DEFAULT_STORE) {
+const listOf = (texts: readonly string[]): string =>
+  ["''", ...texts.map((text) => `'${text}'`)].join(', ')
+
+/** @param filters of the endpoints; without an endpoint no event has to be in the pool */
+export async function countsOf(
+  dataDir: string,
+  store: StoreSettings = DEFAULT_STORE,
+  filters: readonly (readonly string[])[] = [],
+) {
   const count = async (source: Source, sql: Sql): Promise<ByState> => {
     const counts: Record<string, number> = {}
     for (const { name, n } of await storedRows<Counted>(dataDir, store, source, sql))
@@ -59,16 +68,24 @@ export async function countsOf(dataDir: string, store: StoreSettings = DEFAULT_S
   const upToNow = Object.entries(newest).map(
     ([tenant, sequence]) => `(tenant = '${tenant}' AND sequence <= ${sequence})`,
   )
-  const where = `WHERE ${['false', ...upToNow].join(' OR ')}`
+  const where = `WHERE (${['false', ...upToNow].join(' OR ')})`
   const events = by('tenant', `events ${where}`)
   const openEvents: Sql = (dialect) => by('tenant', `${dialect.openEvents} ${where}`)
+  const delivered = EVENT_TYPES.filter((type) => filters.some((one) => isSelected(one, type)))
+  const subscribed = by('tenant', `events ${where} AND type IN (${listOf(delivered)})`)
+  // Without a delivery it is a mark of the relay.
+  const routed = by(
+    'tenant',
+    `events ${where} AND EXISTS (SELECT 1 FROM deliveries d WHERE d.event_id = events.id)`,
+  )
   const all = sum(await count('processor', events))
   const open = sum(await count('processor', openEvents))
   return {
     intents: await count('processor', by('state', 'intents')),
     payouts: await count('processor', by('state', 'payouts')),
     events: { settled: all - open, open },
-    poolEvents: sum(await count('pool', events)),
+    subscribedEvents: sum(await count('processor', subscribed)),
+    poolEvents: sum(await count('pool', routed)),
     deliveries: await count('pool', by('state', 'deliveries')),
     deliveredTo: await count('pool', by('endpoint_id', "deliveries WHERE state = 'delivered'")),
     /** Instructions executed by the rail. */
@@ -77,12 +94,12 @@ export async function countsOf(dataDir: string, store: StoreSettings = DEFAULT_S
 }
 
 /** Waits until payments have ended and events are settled, or until nothing changes. */
-export async function untilQuiet(dataDir: string, store: StoreSettings): Promise<Counts> {
+export async function untilQuiet(...of: Parameters<typeof countsOf>): Promise<Counts> {
   const deadline = performance.now() + QUIET_WITHIN_MS
   let before = ''
   let since = performance.now()
   for (;;) {
-    const counts = await countsOf(dataDir, store)
+    const counts = await countsOf(...of)
     const { intents, payouts, events } = counts
     const inProgress = (intents['authorized'] ?? 0) + (payouts['processing'] ?? 0) + events.open
     const now = performance.now()
@@ -126,7 +143,7 @@ export function accountLines(before: Counts, after: Counts, claims: Claims) {
     since((counts) => sum(counts.intents, intents) + sum(counts.payouts, payouts))
   const stored = payments()
   const executed = since((counts) => counts.executed)
-  const events = since((counts) => counts.events.settled + counts.events.open)
+  const subscribed = since((counts) => counts.subscribedEvents)
   const poolEvents = since((counts) => counts.poolEvents)
   const deliveries = sum(after.deliveries)
   const invalid = received.reduce((all, { faults }) => all + faults, 0)
@@ -134,7 +151,7 @@ export function accountLines(before: Counts, after: Counts, claims: Claims) {
     equal('accepted = stored', accepted.intents + accepted.payouts, stored, unknown),
     equal('stored = ended + open', stored, payments(INTENT, PAYOUT)),
     equal('paid = executed by the rail', payments(PAID), executed),
-    equal('events = stored by the pool', events, poolEvents),
+    equal('subscribed events = stored by the pool', subscribed, poolEvents),
     equal('deliveries = delivered + dead + pending', deliveries, sum(after.deliveries, DELIVERY)),
     ...endpoints.map(({ id }, index) => {
       const [delivered = 0, answered = 0] = [after.deliveredTo[id], received[index]?.answered]

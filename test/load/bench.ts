@@ -74,14 +74,14 @@ export const bench = scenarioByScenario((tools, settings, scenario) =>
 )
 
 export async function startSystem(
-  { stacks, gateways, store, progress }: Tools,
+  { stacks, gateways, store, subscription, progress }: Tools,
   { settings = {}, ...options }: StackOptions = {},
   system?: Parameters<typeof openSystem>[1],
 ): Promise<SystemUnderTest> {
   progress('starting the stack')
   const given = { STORE: store, ...settings, GATEWAYS: String(gateways) }
   const stack = await stacks.start({ settings: given, ...options })
-  return openSystem(stack, system)
+  return openSystem(stack, { subscription, ...system })
 }
 
 /** Settles and closes the system. Only the faults of the warm-up are reported. */

@@ -30,6 +30,7 @@ import { scale } from './scale.js'
 import { isScenario, SCENARIOS, type ScenarioName } from './scenarios/scenarios.js'
 import { writeSeedData } from './seed_data/seed_data.js'
 import { createStacks } from './stacks.js'
+import type { Subscription } from './system_under_test.js'
 import { measureShards } from './shard_writers.js'
 
 /** With `--quick`, unless a flag says otherwise. */
@@ -54,6 +55,7 @@ type Flags<Names extends string, T> = Readonly<Record<Names, T>>
 type Given = Flags<'gateways' | 'count' | 'live', number> &
   Flags<'what' | 'out', string> &
   Flags<'store', StoreKind> &
+  Flags<'subscription', Subscription> &
   Partial<Flags<keyof typeof QUICK | 'rate', number>> &
   Partial<Flags<'base' | 'head' | 'keep' | 'dataDir', string>> &
   Partial<Flags<'running' | 'quick', true>> &
@@ -66,7 +68,8 @@ interface Plan {
 }
 
 /** Opens the tools, runs the measurement, writes and prints the result. @returns the exit code */
-async function measure(kind: string, { gateways, store, out }: Given, { load, run }: Plan) {
+async function measure(kind: string, given: Given, { load, run }: Plan) {
+  const { gateways, store, subscription, out } = given
   const folder = join(resolve(out), `run-${process.pid}`)
   mkdirSync(folder, { recursive: true })
   const [stacks, client] = [createStacks(folder), startClient()]
@@ -74,8 +77,17 @@ async function measure(kind: string, { gateways, store, out }: Given, { load, ru
   cleanups.push(client.stop, stacks.stop, () => rmSync(folder, { recursive: true, force: true }))
   const startedAt = toRfc3339(systemClock.now())
   const machine = describeMachine(folder)
-  const tools = { folder, out: resolve(out), machine, stacks, client, gateways, store }
-  const ofFlags = { gateways: String(gateways), store }
+  const tools = {
+    folder,
+    out: resolve(out),
+    machine,
+    stacks,
+    client,
+    gateways,
+    store,
+    subscription,
+  }
+  const ofFlags = { gateways: String(gateways), store, events: subscription }
   const measured = await run({ ...tools, progress: createProgress() })
   await cleanUp()
   const { notes = [], settings: stack = ofFlags, ...part } = measured
@@ -129,6 +141,9 @@ const OPTIONS = [
   new Option('--store <kind>', 'store of the stacks; bench: postgres compares both')
     .choices(['sqlite', 'postgres'])
     .default('sqlite'),
+  new Option('--subscription <which>', "events that the partner's endpoint subscribes to")
+    .choices(['final', 'all'])
+    .default('final'),
   whole('seconds', 7 * 86_400, 'duration of a measured window'),
   whole('connections', 4_000, 'number of connections, each with one request at a time'),
   whole('rate', 1_000_000, 'journeys a second; default for bench, compare, profile: closed loop'),

@@ -11,7 +11,7 @@ import * as usage from './process_usage.js'
 import type { Arrivals } from './receivers.js'
 import type { ScenarioName } from './scenarios/scenarios.js'
 import type { Stacks } from './stacks.js'
-import type { SystemUnderTest } from './system_under_test.js'
+import type { Subscription, SystemUnderTest } from './system_under_test.js'
 
 /** The store of a stack; `postgres`: its own server. */
 export type StoreKind = 'sqlite' | 'postgres'
@@ -28,6 +28,8 @@ export interface Tools {
   readonly gateways: number
   /** The store of every stack that is started. */
   readonly store: StoreKind
+  /** What the partner's endpoint subscribes to, unless the scenario is about webhooks. */
+  readonly subscription: Subscription
   readonly progress: (step: string, sample?: SampleResult) => void
 }
 
@@ -127,7 +129,7 @@ export async function measureWindow(
     ...{ connections, phases: options.phases, patienceMs, notices: receivers.notices },
     ...{ leadInMs, measureMs, sampleMs },
   }
-  const before = await commitsOf(opsUrl)
+  const before = await countersOf(opsUrl)
   const outcome = await client.run(order, {
     edge,
     sample: (sample) => {
@@ -140,7 +142,7 @@ export async function measureWindow(
       progress(step, result)
     },
   })
-  const after = await commitsOf(opsUrl)
+  const after = await countersOf(opsUrl)
   const [opened, closed] = snapshots
   if (opened === undefined || closed === undefined) throw new Error('the window was not measured')
   const { processes, elsewhereCpuMs } = usage.usageBetween(opened, closed)
@@ -166,6 +168,8 @@ export async function measureWindow(
     /** Commands in one commit on average; 0 where that is unknown. */
     perCommit:
       (after.commands - before.commands) / Math.max(1, after.commits - before.commits) || 0,
+    /** Share of the events that an endpoint subscribes to; NaN where that is unknown. */
+    subscribedShare: (after.subscribed - before.subscribed) / (after.events - before.events),
     arrivals: ceiling === undefined ? await arrivals : undefined,
     /** CPU of a completed journey. `main` is the thread that runs the JavaScript. */
     cpuMicros: byProcess(({ mainCpuMs, otherCpuMs }) => ({
@@ -224,11 +228,16 @@ export function faultsOf(summary: Summary, strict: boolean): string[] {
 }
 
 /** The processors' counters; zero where a revision has none of that name. */
-async function commitsOf(opsUrl: string): Promise<{ commands: number; commits: number }> {
+async function countersOf(opsUrl: string) {
   const text = await (await fetch(`${opsUrl}/metrics`)).text()
-  const total = (name: string): number => {
-    const lines = text.matchAll(new RegExp(`^causeway_${name}_total(?:{.*})? (\\S+)$`, 'gm'))
+  const total = (name: string, label = '.*'): number => {
+    const lines = text.matchAll(new RegExp(`^causeway_${name}_total(?:{${label}})? (\\S+)$`, 'gm'))
     return [...lines].reduce((sum, [, value]) => sum + Number(value), 0)
   }
-  return { commands: total('commands'), commits: total('commits') }
+  return {
+    commands: total('commands'),
+    commits: total('commits'),
+    events: total('events'),
+    subscribed: total('events', '.*subscribed="yes".*'),
+  }
 }

@@ -35,7 +35,7 @@ function windowLines(windows: readonly WindowResult[]): string[] {
   const hasArrivals = windows.some(({ arrivals }) => (arrivals?.count ?? 0) > 0)
   const header = [
     ...['', 'rate/s', 'p50 ms', 'p99 ms', 'max ms', 'completed', 'failed', 'a commit'],
-    ...['elsewhere', ...(hasArrivals ? ['webhooks/s', 'age p95 ms'] : [])],
+    ...['subscribed', 'elsewhere', ...(hasArrivals ? ['webhooks/s', 'age p95 ms'] : [])],
   ]
   const rows = windows.map(({ side, repeat, latency, journeys, arrivals, ...window }) => [
     `${side} ${repeat}`,
@@ -44,6 +44,7 @@ function windowLines(windows: readonly WindowResult[]): string[] {
     fixed(journeys.completed),
     fixed(journeys.begun - journeys.completed),
     window.perCommit === 0 ? '' : fixed(window.perCommit, 1),
+    Number.isNaN(window.subscribedShare) ? '' : `${fixed(window.subscribedShare * 100)} %`,
     `${fixed(window.elsewhere * 100)} %`,
     ...(arrivals?.count
       ? [fixed(arrivals.count / window.seconds), fixed(arrivals.age.p95, 1)]

@@ -1,5 +1,6 @@
 /** A stack under load with its receivers, fixtures and initial accounts. */
 import { connect, type Credentials } from '../../src/client/index.js'
+import { OPT_IN_EVENTS } from '../../src/base/event_types.js'
 import { credentialsOf } from '../../src/operations/sandbox.js'
 import { accountLines, checkAccounts, untilQuiet, type Accounts } from './accounts.js'
 import type { Outcome } from './client/client.js'
@@ -11,14 +12,19 @@ import type { Stack } from './stacks.js'
 
 export type SystemUnderTest = Awaited<ReturnType<typeof openSystem>>
 
-const FINAL_EVENTS: readonly EndpointPlan[] = [
-  { behavior: 'healthy', events: ['payout.completed', 'payment_intent.captured'] },
-]
+/** What the partner's endpoint subscribes to. */
+const FILTERS = {
+  final: ['payout.completed', 'payment_intent.captured'],
+  all: ['*', ...OPT_IN_EVENTS],
+}
+export type Subscription = keyof typeof FILTERS
+
 /** Failures after which the service may still have accepted the request. */
 const UNKNOWN = ['connection_lost', 'unanswered', 'unreadable_answer', '504 timeout']
 const READ_BACK_MAX = 100
 
 interface SystemOptions {
+  readonly subscription?: Subscription
   readonly plans?: readonly EndpointPlan[] | undefined
   /** Those of a large database, which is not audited. Default: created through the API. */
   readonly seeded?: Fixtures
@@ -26,7 +32,7 @@ interface SystemOptions {
 
 export async function openSystem(
   stack: Stack,
-  { plans = FINAL_EVENTS, seeded }: SystemOptions = {},
+  { subscription = 'final', plans = planOf(subscription), seeded }: SystemOptions = {},
 ) {
   const partners: (Credentials & { readonly fixtures: Fixtures })[] = []
   for (const key of stack.partners) {
@@ -34,7 +40,8 @@ export async function openSystem(
     partners.push({ ...partner, fixtures: seeded ?? (await createFixtures(connect(partner))) })
   }
   const { dataDir, store } = stack
-  const before = await untilQuiet(dataDir, store)
+  const filters = plans.map(({ events }) => (events.length === 0 ? ['*'] : events))
+  const before = await untilQuiet(dataDir, store, filters)
   const receivers = startReceivers()
   const endpoints = await receivers.register(partners, plans)
   const accepted = nothingAccepted()
@@ -50,10 +57,10 @@ export async function openSystem(
       for (const code of UNKNOWN) unknown += summary.failed[code] ?? 0
     },
     /** Waits until payments have ended and webhooks are delivered. */
-    quiet: async (): Promise<void> => void (await untilQuiet(dataDir, store)),
+    quiet: async (): Promise<void> => void (await untilQuiet(dataDir, store, filters)),
     /** Likewise, then checks the accounts, reads some intents back and runs the audit. */
     settle: async (): Promise<Accounts> => {
-      const after = await untilQuiet(dataDir, store)
+      const after = await untilQuiet(dataDir, store, filters)
       const claims = { accepted, unknown, endpoints, received: await receivers.received() }
       const lines = accountLines(before, after, claims)
       const accounts = await checkAccounts(dataDir, store, lines, seeded === undefined)
@@ -66,6 +73,10 @@ export async function openSystem(
     },
   }
 }
+
+const planOf = (subscription: Subscription): readonly EndpointPlan[] => [
+  { behavior: 'healthy', events: FILTERS[subscription] },
+]
 
 /** Faults of acknowledged, unchanged intents; in a soak test some expire. */
 async function readBack(partners: readonly Credentials[], ids: readonly string[]) {

@@ -9,6 +9,7 @@ export function metricsOf(world: World, sources: Partial<MetricSources>): Metric
     pipeline: {
       metrics: {
         ...{ commands: 0, commits: 0, dropped: 0, waiting: () => 0 },
+        ...{ events: 0, unsubscribedEvents: 0 },
         ...{
           refusedFull: 0,
           refusedDiskLow: 0,

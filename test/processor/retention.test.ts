@@ -12,6 +12,7 @@ import { createKeyIndexMoves } from '../../src/processor/background/key_index_mo
 import { createRetention, type KeptDays } from '../../src/processor/background/retention.js'
 import { createIntent } from '../../src/processor/commands/intents/intent_create.js'
 import { createPayout } from '../../src/processor/commands/payouts/payout_create.js'
+import { createWebhookEndpoint } from '../../src/processor/commands/webhook_endpoints/webhook_endpoint_create.js'
 import { settleEvents } from '../../src/processor/commands/webhook_endpoints/events_settle.js'
 import { expireRows } from '../../src/processor/commands/retention/rows_expire.js'
 import { listEventRecords, listEvents } from '../../src/processor/queries/event_list.js'
@@ -110,6 +111,11 @@ void t.test(
 
 void t.test('an event without an outcome stays, and all after it', async (t) => {
   const world = await createWorld(t)
+  viewOf(
+    await world.run(
+      createWebhookEndpoint(DEMO, { url: 'https://partner.test', enabled_events: [] }),
+    ),
+  )
   for (const key of ['a', 'b']) await completed(world, key)
   const [first, second, , ...others] = world.events.map(({ id }) => id)
   await world.run(settleEvents([first!, second!, ...others]))

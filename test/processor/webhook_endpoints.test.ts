@@ -22,11 +22,14 @@ import {
 import { testWebhookEndpoint } from '../../src/processor/commands/webhook_endpoints/webhook_endpoint_test.js'
 import { updateWebhookEndpoint } from '../../src/processor/commands/webhook_endpoints/webhook_endpoint_update.js'
 import { rotateWebhookSecret } from '../../src/processor/commands/webhook_endpoints/webhook_secret_rotate.js'
+import type { Command } from '../../src/processor/cycle/command.js'
 import type { Answer } from '../../src/processor/cycle/answer.js'
 import { listEvents } from '../../src/processor/queries/event_list.js'
 import { idempotencyRowKey } from '../../src/processor/keys/vault.js'
 import { jsonOf } from '../../src/processor/queries/raw_json.js'
 import { messageFault } from '../../src/processor/servers/message_check.js'
+import type { Store } from '../../src/store/store.js'
+import { eventually } from '../support/eventually.js'
 import { aPayout } from '../support/requests.js'
 import { codeOf, createWorld, DEMO, viewOf } from '../support/world.js'
 import { operatorLogOf, readRawJson } from './scenarios.js'
@@ -445,6 +448,98 @@ void t.test('events are listed by sequence number, without gaps, of the tenant o
   t.equal((await world.store.lists.event(OTHER_TENANT, world.events[0]!.id))?.id, undefined)
   t.equal((await world.store.lists.event(DEMO, world.events[0]!.id))?.sequence, 1)
 })
+
+interface ListedEvents {
+  readonly data: readonly { readonly sequence: number; readonly event: { readonly type: string } }[]
+}
+
+for (const rebuilt of [false, true]) {
+  const how = rebuilt ? 'rebuilt' : 'warm'
+
+  void t.test(`an event without a subscriber is settled in its commit, ${how}`, async (t) => {
+    const world = await createWorld(t, { rebuilt })
+    const open = async (): Promise<string[]> =>
+      (await world.store.openEvents(0, 99)).map(({ type, sequence }) => `${sequence} ${type}`)
+    const endpoint = async (types: string[], tenant = DEMO): Promise<string> =>
+      viewOf<View>(
+        await world.run(createWebhookEndpoint(tenant, { ...request(), enabled_events: types })),
+      ).id
+    let payouts = 0
+    const aPayoutOf = (): Command =>
+      createPayout(DEMO, aPayout({ idempotency_key: `payout ${(payouts += 1)}` }))
+    /** @returns the open events after one more payout */
+    const after = async (): Promise<string[]> => {
+      viewOf(await world.run(aPayoutOf()))
+      return open()
+    }
+    t.same(await after(), [], 'there is no endpoint')
+    await endpoint(['*'], OTHER_TENANT)
+    t.same(await after(), [], 'there is one of another tenant')
+    world.clock.pass(1)
+    const id = await endpoint(['payout.processing', 'balance.low'])
+    t.same(await after(), ['6 payout.processing'], 'one of two types')
+    await world.run(switchWebhookEndpoint(DEMO, id, 'disabled'))
+    const held = ['6 payout.processing', '7 webhook_endpoint.disabled', '9 payout.processing']
+    t.same(await after(), held, 'a disabled endpoint gets its events later')
+    const types = ['payout.created']
+    await world.run(
+      updateWebhookEndpoint(DEMO, { ...UNCHANGED, endpoint_id: id, enabled_events: { types } }),
+    )
+    t.same(await after(), [...held, '10 payout.created'], 'another filter')
+    await world.run(deleteWebhookEndpoint(DEMO, id))
+    t.same(await after(), [...held, '10 payout.created'], 'a deleted endpoint gets nothing')
+    await world.runAll([aPayoutOf(), createWebhookEndpoint(DEMO, request()), aPayoutOf()])
+    const last = ['16 payout.created', '17 payout.processing']
+    t.same(await open(), [...held, '10 payout.created', ...last], 'within one batch')
+    await world.rebuild()
+    t.same(await open(), [...held, '10 payout.created', ...last], 'on disk')
+
+    const listed = await readRawJson(world, listEvents(DEMO, { after: '0' }))
+    const { data } = pageIn<ListedEvents>(t, listed)
+    t.same(
+      data.map(({ sequence }) => sequence),
+      Array.from({ length: 17 }, (_, i) => i + 1),
+      'all are listed, without a gap',
+    )
+    for (const { id: event, sequence, isSettled } of world.events.slice(0, 17)) {
+      const stored = await world.store.lists.event(DEMO, event)
+      const isOpen = [6, 7, 9, 10, 16, 17].includes(sequence)
+      t.equal(stored?.settledAt === null, isOpen, `event ${sequence}`)
+      t.equal(isSettled, isOpen ? undefined : true)
+    }
+  })
+}
+
+for (const isKept of [false, true]) {
+  const outcome = isKept ? 'settled if it is on disk' : 'absent if it is not'
+  void t.test(`of a failed commit an event without a subscriber is ${outcome}`, async (t) => {
+    let fails = false
+    const failing = (store: Store): Store => ({
+      ...store,
+      commit: async (rows) => {
+        if (!fails || isKept) await store.commit(rows)
+        if (fails) throw new Error('the disk failed')
+      },
+    })
+    const stopped: string[] = []
+    const onStop = (reason: string): void => void stopped.push(reason)
+    const world = await createWorld(t, { store: failing, onStop })
+    fails = true
+    void world.run(createPayout(DEMO, aPayout({ idempotency_key: 'lost' })))
+    await eventually('the processor stops', () => stopped.length === 1)
+    t.equal(world.events.length, 0, 'nothing is published')
+    fails = false
+    await world.rebuild()
+    t.same(await world.store.openEvents(0, 99), [])
+    const [first] = pageIn<ListedEvents>(
+      t,
+      await readRawJson(world, listEvents(DEMO, { after: '0' })),
+    ).data
+    t.equal(first?.sequence, isKept ? 1 : undefined)
+    viewOf(await world.run(createPayout(DEMO, aPayout({ idempotency_key: 'next' }))))
+    t.equal(world.events.at(-1)?.sequence, isKept ? 4 : 2, 'numbers go on')
+  })
+}
 
 void t.test('a page of large events ends early', async (t) => {
   const world = await createWorld(t)

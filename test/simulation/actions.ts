@@ -120,7 +120,7 @@ async function collect(simulation: SimulationContext): Promise<void> {
   for (const instruction of instructions) trace.count(`instruction: ${instruction.kind}`)
   await checker.checkOutput(instructions, events)
   rail.send(instructions)
-  bus.publish(events)
+  bus.publish(events.filter(({ isSettled }) => isSettled !== true))
   for (const memory of processors.memories()) checkBalances(memory)
 }
 

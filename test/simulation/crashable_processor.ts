@@ -13,7 +13,7 @@ import { createTimers, type Timers } from '../../src/processor/background/timers
 import type { SeededRandom } from '../fuzz/seeded_random.js'
 import { createWorld, type Home } from '../support/world.js'
 import { DISK_FAULT, stallStore, type CommitOutcome, type StallingStore } from './stalling_store.js'
-import { arrivedWork, type Processors } from './processors.js'
+import { arrivedWork, subscribe, type Processors } from './processors.js'
 import { atRest, createScheduler } from './scheduler.js'
 
 const EVERY_EVENT = 100_000
@@ -48,6 +48,7 @@ export async function startProcessor({
       if (!isFault) failure ??= new Error(reason, { cause: error })
     },
   })
+  await world.run(subscribe())
   const store = stalling
   assert.ok(store !== undefined)
   home.teardown(() => store.close()) // Pending steps are not awaited.

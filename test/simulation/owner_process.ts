@@ -21,7 +21,8 @@ import { createVault, type Vault } from '../../src/processor/keys/vault.js'
 import type { RailInstruction } from '../../src/rails/rail.js'
 import type { Ownership } from '../../src/store/postgres/lease.js'
 import { takeOwnership, type OwnedConnection } from '../../src/store/postgres/ownership.js'
-import { Deposed, type Store, type StoredEvent } from '../../src/store/store.js'
+import type { CommittedEvent } from '../../src/processor/cycle/commit_batch.js'
+import { Deposed, type Store } from '../../src/store/store.js'
 import { MASTER, RULES } from '../support/world.js'
 import { COMMIT } from './books_server.js'
 import { CONNECTION_LOST, type BooksNetwork, type Link } from './books_network.js'
@@ -59,7 +60,7 @@ export interface OwnerProcessOptions {
   readonly isReachable: () => boolean
   readonly railUp: () => boolean
   readonly onInstructions: (instructions: readonly RailInstruction[]) => void
-  readonly onEvents: (events: readonly StoredEvent[]) => void
+  readonly onEvents: (events: readonly CommittedEvent[]) => void
   /** Called when it begins to serve. */
   readonly onServing: () => void
   /** Called at its end. */

@@ -3,6 +3,8 @@ import { plus, type Instant } from '../../src/base/clock.js'
 import type { KeyId } from '../../src/base/ids.js'
 import type { Answer } from '../../src/processor/cycle/answer.js'
 import type { Command, Work } from '../../src/processor/cycle/command.js'
+import type { CommittedEvent } from '../../src/processor/cycle/commit_batch.js'
+import { createWebhookEndpoint } from '../../src/processor/commands/webhook_endpoints/webhook_endpoint_create.js'
 import type { Memory } from '../../src/processor/cache/memory.js'
 import type { RailInstruction } from '../../src/rails/rail.js'
 import type { Progress, ProgressQueries } from '../../src/store/progress.js'
@@ -13,8 +15,18 @@ import type { Step } from './scheduler.js'
 /** Output of the processors to the rail and the bus. */
 export interface Output {
   readonly instructions: readonly RailInstruction[]
-  readonly events: readonly StoredEvent[]
+  readonly events: readonly CommittedEvent[]
 }
+
+/** What the partner's endpoint subscribes to. */
+export const SUBSCRIBED: ReadonlySet<string> = new Set([
+  'payout.created',
+  'payout.completed',
+  'payment_intent.captured',
+])
+
+export const subscribe = (): Command =>
+  createWebhookEndpoint(DEMO, { url: 'https://partner.test', enabled_events: [...SUBSCRIBED] })
 
 /** `isLate`: another processor has taken over since and may have answered before. */
 export type OnAnswer = (answer: Answer, isLate: boolean) => void

@@ -12,11 +12,11 @@
 import assert from 'node:assert/strict'
 import { MINUTE, plus, SECOND } from '../../src/base/clock.js'
 import type { Random } from '../../src/base/random.js'
+import type { CommittedEvent } from '../../src/processor/cycle/commit_batch.js'
 import { ensureDemo } from '../../src/processor/commands/partners/demo_ensure.js'
 import type { Work } from '../../src/processor/cycle/command.js'
 import type { RailInstruction } from '../../src/rails/rail.js'
 import type { Progress } from '../../src/store/progress.js'
-import type { StoredEvent } from '../../src/store/store.js'
 import type { SeededRandom } from '../fuzz/seeded_random.js'
 import { tempFolder } from '../support/temp_folder.js'
 import { simulatedClock, type Home } from '../support/world.js'
@@ -24,7 +24,7 @@ import { CLOCK_SPEED, createBooksNetwork, type WriteOutcome } from './books_netw
 import { openBooksServer } from './books_server.js'
 import { startOwnerProcess, type OwnerProcess } from './owner_process.js'
 import type { PlantedFault } from './planted_faults.js'
-import { arrivedWork, type Processors } from './processors.js'
+import { arrivedWork, subscribe, type Processors } from './processors.js'
 import { atRest, createScheduler, type Scheduler, type Step } from './scheduler.js'
 import type { Act } from './swarm.js'
 
@@ -77,7 +77,7 @@ export async function startTwoOwners(options: TwoOwnersOptions): Promise<Process
   let railUp = true
   let hasTakenOver = false
   let instructions: RailInstruction[] = []
-  let events: StoredEvent[] = []
+  let events: CommittedEvent[] = []
   const onViolation = (broken: Error): void => void (violation ??= broken)
 
   const network = await createBooksNetwork({
@@ -263,7 +263,7 @@ export async function startTwoOwners(options: TwoOwnersOptions): Promise<Process
 
   await until(() => owner() !== undefined)
   let isSetUp = false
-  submit(ensureDemo, () => (isSetUp = true))
+  submit(ensureDemo, () => submit(subscribe, () => (isSetUp = true)))
   await until(() => isSetUp)
   const keyId = [...machines[0]!.process.memory().keys.values()][0]?.id
   const speed = seededRandom.pick([1, CLOCK_SPEED, 1 / CLOCK_SPEED])

@@ -14,7 +14,7 @@ import { readSettings } from '../../src/base/settings_reader.js'
 import { FILES } from '../../src/base/subjects.js'
 import type { MasterKey, MasterKeys } from '../../src/auth/master_key.js'
 import type { RailInstruction, RailReport } from '../../src/rails/rail.js'
-import type { Store, StoredEvent } from '../../src/store/store.js'
+import type { Store } from '../../src/store/store.js'
 import { rulesOf, type Rules } from '../../src/processor/cycle/rules.js'
 import type { Command, Work } from '../../src/processor/cycle/command.js'
 import { applyRailReport } from '../../src/processor/commands/rail_reports/rail_report_apply.js'
@@ -28,7 +28,7 @@ import type { Answer } from '../../src/processor/cycle/answer.js'
 import { openKeyring } from '../../src/processor/master_keys/keyring.js'
 import { loadMemory, type Memory } from '../../src/processor/cache/memory.js'
 import type { Origin } from '../../src/processor/cycle/origin.js'
-import type { Transition } from '../../src/processor/cycle/commit_batch.js'
+import type { CommittedEvent, Transition } from '../../src/processor/cycle/commit_batch.js'
 import { createBooksClock } from '../../src/processor/cycle/books_clock.js'
 import {
   createPipeline,
@@ -70,7 +70,7 @@ export interface World {
   readonly store: Store
   /** The folder that `rawBooks` takes. */
   readonly folder: string
-  readonly events: StoredEvent[]
+  readonly events: CommittedEvent[]
   readonly railInstructions: RailInstruction[]
   /** Milliseconds for which a rail has been down, by name; absent: it is as `setRail` says. */
   readonly downRails: Map<string, number>
@@ -101,7 +101,7 @@ export interface WorldOptions {
   readonly startedAt?: number
   /** Wraps the store, to make it fail. */
   readonly store?: (store: Store) => Store
-  readonly onPublished?: (events: readonly StoredEvent[]) => void
+  readonly onPublished?: (events: readonly CommittedEvent[]) => void
   readonly onTransitions?: (transitions: readonly Transition[]) => void
   readonly meter?: PipelineMeter
   readonly onStop?: (reason: string, error: unknown) => void
@@ -120,7 +120,7 @@ export async function createWorld(home: Home, options: WorldOptions = {}): Promi
   const folder = tempFolder(home)
   const clock = simulatedClock(options.startedAt)
   const random = options.random ?? systemRandom()
-  const events: StoredEvent[] = []
+  const events: CommittedEvent[] = []
   const railInstructions: RailInstruction[] = []
   const downRails = new Map<string, number>()
   const opened = await openTestStore(join(folder, FILES.processorDatabase))

@@ -11,7 +11,7 @@
  */
 import type { SigningSecret } from '../../../src/auth/signature.js'
 import type { Instant } from '../../../src/base/clock.js'
-import { OPT_IN_EVENTS, OTHERS_EVENTS, TEST_EVENT } from '../../../src/base/event_types.js'
+import { isSelected, OTHERS_EVENTS, TEST_EVENT } from '../../../src/base/event_types.js'
 import type { EndpointId, TenantId } from '../../../src/base/ids.js'
 
 export interface Endpoint {
@@ -47,9 +47,7 @@ export function subscribesTo(endpoint: Endpoint, event: RoutedEvent): boolean {
   if (endpoint.tenant !== event.tenant || endpoint.createdAt > event.createdAt) return false
   if (event.type === TEST_EVENT) return endpoint.id === endpointIn(event.body)
   if (OTHERS_EVENTS.has(event.type) && endpoint.id === endpointIn(event.body)) return false
-  const { enabledEvents } = endpoint
-  if (enabledEvents.includes(event.type)) return true
-  return enabledEvents.includes('*') && !OPT_IN_EVENTS.has(event.type)
+  return isSelected(endpoint.enabledEvents, event.type)
 }
 
 function endpointIn(body: string): string | undefined {

@@ -5,6 +5,9 @@
  * - A pool's snapshot is taken later: an event that the processor has as settled must be final
  *   there. Facts that a pool states about the processor are compared with the processor's current
  *   rows.
+ * - An event without a subscriber is settled by its own commit and need not be in a pool. Events
+ *   about endpoints are always delivered by a pool. Endpoints that were deleted, or whose filter is
+ *   younger than the event, are no evidence.
  * - A pool deletes settled events after a retention period. Only younger ones must be there.
  * - With several pools, more than one may receive an event, and each delivers it: delivery is at
  *   least once. An event is final when one pool has finished it, but the rows of every pool must be
@@ -36,18 +39,28 @@ const isExpired = (event: string): string =>
 const HAS_ENDED = `EXISTS (SELECT 1 FROM :pool.events w WHERE w.id = e.id)
   AND NOT EXISTS (SELECT 1 FROM :pool.deliveries d WHERE d.event_id = e.id AND ${WAS_OPEN})`
 
+/** An endpoint selects the event, and did when it was created. */
+const HAD_SUBSCRIBER = `(e.type GLOB 'webhook_endpoint.*'
+  OR EXISTS (SELECT 1 FROM main.webhook_endpoints w
+    JOIN json_each(iif(json_valid(w.enabled_events), w.enabled_events, '[]')) t
+    WHERE w.tenant = e.tenant AND w.status <> 'deleted' AND w.enabled_events_since < e.created_at
+      AND (t.value = e.type OR t.value = '*' AND e.type <> 'payment_intent.authorized')))`
+
 export const settledEventsAreFinal = byQuery({
   name: 'settled_events_are_final',
-  sentence: 'Each delivery of a settled event is delivered or dead, unless an operator redrove it.',
+  sentence:
+    'A settled event is in a pool unless it had no subscriber, and each of its deliveries is ' +
+    'delivered or dead, unless an operator redrove it.',
   reads: ['webhooks'],
   over: ['main.events'],
   broken: (books) => `
     SELECT e.entity, e.id || ' is settled and not in the pool' AS found,
-           'its row in the pool' AS expected
+           'its row in the pool, or no subscriber' AS expected
       FROM main.events e
         ${inEachPool('LEFT JOIN :pool.events ON :pool.events.id = e.id', books).join(' ')}
       WHERE e.settled_at > :replaced_at AND e.created_at > :as_of - ${KEPT_MS}
         AND ${inEachPool(':pool.events.id IS NULL', books).join(' AND ')}
+        AND ${HAD_SUBSCRIBER}
     UNION ALL
     SELECT e.entity, e.id || ' is settled, its delivery ' || d.id || ' is ' || d.state,
            'delivered or dead'

@@ -2,7 +2,6 @@
  * The relay of a processor that may begin to publish later than it commits, or never, as in
  * recovery mode. What was committed before is an open event, with which the relay starts.
  */
-import type { StoredEvent } from '../../store/store.js'
 import { createRelay, type Relay, type RelayOptions } from './relay.js'
 
 export interface LateRelay extends Pick<Relay, 'push' | 'stop'> {
@@ -14,7 +13,7 @@ export interface LateRelay extends Pick<Relay, 'push' | 'stop'> {
 export function createLateRelay(options: RelayOptions): LateRelay {
   let relay: Relay | undefined
   return {
-    push: (events: readonly StoredEvent[]) => relay?.push(events),
+    push: (events) => relay?.push(events),
     start: () => {
       relay = createRelay(options)
     },

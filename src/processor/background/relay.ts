@@ -12,6 +12,9 @@
  * - Delivery is at least once. The stream drops duplicates within its window, the pool later ones.
  * - An event that stays open is published again after 1, 2, 4, 8… minutes, each time with a new
  *   message id: the stream may have lost it, and its window would drop a known id.
+ * - An event that its commit has settled is not published, except the newest one, at most once in
+ *   MARK_EVERY_MS: the newest event of the bus and of the pools is a mark (recovery/marks), which
+ *   must not stay behind the books. A later event in the bus replaces it.
  * - What is read from the outbox is published as repeated: an earlier relay or another message may
  *   have published it, and a pool that gets it asks the others first.
  */
@@ -19,6 +22,7 @@ import { MINUTE, SECOND, type Clock, type Instant } from '../../base/clock.js'
 import { crashPoint } from '../../base/crash_point.js'
 import type { Logger } from '../../base/log.js'
 import { createRetry, type Backoff } from '../../base/retry.js'
+import type { CommittedEvent } from '../cycle/commit_batch.js'
 import type { StoredEvent } from '../../store/store.js'
 
 /** Events queued in memory: about one second of full load. */
@@ -28,6 +32,8 @@ const RETRY: Backoff = { firstMs: 200, maxMs: 5 * SECOND }
 const SWEEP_EVERY_MS = 30 * SECOND
 /** A healthy pool records outcomes well before this. */
 const SWEEP_OLDER_THAN_MS = MINUTE
+/** As often as the high-water file is written. */
+const MARK_EVERY_MS = SECOND
 /** Pages per sweep; with more open events a round takes several sweeps. */
 const SWEEP_PAGES_MAX = 20
 
@@ -51,7 +57,7 @@ export interface RelayOptions {
 
 export interface Relay {
   /** Adds committed events, in order. */
-  push(events: readonly StoredEvent[]): void
+  push(events: readonly CommittedEvent[]): void
   /** For metrics: events queued in memory, and whether the outbox is being read. */
   backlog(): { readonly waiting: number; readonly catchingUp: boolean }
   stop(): Promise<void>
@@ -67,8 +73,11 @@ export function createRelay({ bus, openEvents, clock, log }: RelayOptions): Rela
   let catchingUp: Promise<void> = Promise.resolve()
   let stopped = false
   const backOff = createBackOff()
+  const marks = createEventMarks(bus)
 
-  const push = (events: readonly StoredEvent[]): void => {
+  const push = (committed: readonly CommittedEvent[]): void => {
+    marks.committed(committed.at(-1))
+    const events = committed.filter(({ isSettled }) => isSettled !== true)
     const last = events.at(-1)
     if (last === undefined) return
     lastPushed = last.position
@@ -160,6 +169,31 @@ export function createRelay({ bus, openEvents, clock, log }: RelayOptions): Rela
       backOff.end()
       await catchingUp
       await sweeper.idle()
+      await marks.stop()
+    },
+  }
+}
+
+/** Publishes the newest settled event, seldom. One that the bus does not store is not repeated. */
+function createEventMarks(bus: EventBus) {
+  let newest: StoredEvent | undefined
+  let timer: NodeJS.Timeout | undefined
+
+  const publish = async (): Promise<void> => {
+    timer = undefined
+    const event = newest
+    newest = undefined
+    if (event !== undefined && bus.capacity() > 0) await bus.publish(event, event.id)
+  }
+
+  return {
+    committed: (last: CommittedEvent | undefined): void => {
+      newest = last?.isSettled === true ? last : undefined
+      if (newest !== undefined) timer ??= setTimeout(() => void publish(), MARK_EVERY_MS)
+    },
+    stop: async (): Promise<void> => {
+      clearTimeout(timer)
+      await publish()
     },
   }
 }

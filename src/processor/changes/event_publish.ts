@@ -3,6 +3,9 @@
  *
  * - The body is built once, at the transition, and every receiver gets it byte for byte.
  * - Sequences of a tenant have no gaps; positions follow the order of commits.
+ * - An event that no endpoint subscribes to is settled by its own commit: it is in the list and the
+ *   streams of events, and nothing is to be delivered. An endpoint that comes later gets no event
+ *   from before it, so memory at this moment decides.
  */
 import { toRfc3339 } from '../../base/clock.js'
 import { newId, type EventId, type TenantId } from '../../base/ids.js'
@@ -52,7 +55,11 @@ export function publishEvent(
   })
   const content = { position, id, tenant, type, sequence, createdAt: now, body }
   const event = { ...content, requestId, traceparent }
-  batch.events.push(event)
+  if (memory.endpoints.isSubscribed(tenant, type)) batch.events.push(event)
+  else {
+    batch.events.push({ ...event, isSettled: true })
+    batch.settledEvents.push(id)
+  }
   return event
 }
 

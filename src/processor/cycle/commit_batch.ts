@@ -55,6 +55,11 @@ export interface LoggedAction {
 /** By table, then by key; only tables with rows. */
 type Staged = Map<TableName, Map<string, Row<TableName>>>
 
+export interface CommittedEvent extends StoredEvent {
+  /** Its own commit settles it, because no endpoint subscribed to it. */
+  readonly isSettled?: true
+}
+
 /** The nonce rows that a commit may delete: see CommitRows. */
 export interface NonceCleanup {
   readonly before: Instant
@@ -68,7 +73,7 @@ export interface CommitBatch {
    * changed nothing.
    */
   changes: number
-  readonly events: StoredEvent[]
+  readonly events: CommittedEvent[]
   /** By rail. */
   readonly instructions: ReadonlyMap<string, readonly RailInstruction[]>
   readonly transitions: Transition[]

@@ -32,7 +32,7 @@ import type { Logger } from '../../base/log.js'
 import type { Random } from '../../base/random.js'
 import type { Traceparent } from '../../base/traceparent.js'
 import type { RailInstruction } from '../../rails/rail.js'
-import type { Store, StoredEvent } from '../../store/store.js'
+import type { Store } from '../../store/store.js'
 import type { Tracer } from '../../tracing/tracer.js'
 import type { Rules } from './rules.js'
 import type { CommandContext, QueueKey, RailStates, Work } from './command.js'
@@ -41,6 +41,7 @@ import { createCommandTraces, type CommandTraces } from './command_traces.js'
 import {
   createCommitBatch,
   type CommitBatch,
+  type CommittedEvent,
   type LoggedAction,
   type NonceCleanup,
   type Transition,
@@ -64,7 +65,7 @@ export interface PipelineDependencies {
     send(instructions: readonly RailInstruction[], rail: string): void
   }
   /** Takes committed events, in order. */
-  readonly publish: (events: readonly StoredEvent[]) => void
+  readonly publish: (events: readonly CommittedEvent[]) => void
   /** Called with the changes of a commit that are logged. */
   readonly logChanges?: (
     transitions: readonly Transition[],
@@ -109,6 +110,9 @@ const NO_METER: PipelineMeter = {
 export interface PipelineMetrics {
   commands: number
   commits: number
+  events: number
+  /** Those without an endpoint that subscribes to them. */
+  unsubscribedEvents: number
   dropped: number
   refusedFull: number
   refusedDiskLow: number
@@ -144,6 +148,8 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
   const metrics: PipelineMetrics = {
     commands: 0,
     commits: 0,
+    events: 0,
+    unsubscribedEvents: 0,
     dropped: 0,
     refusedFull: 0,
     refusedDiskLow: 0,
@@ -372,10 +378,16 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
     }
     for (const [rail, sent] of commitBatch.instructions) dependencies.rail.send(sent, rail)
     if (commitBatch.instructions.size > 0) crashPoint('submit.sent')
-    if (commitBatch.events.length > 0) dependencies.publish(commitBatch.events)
+    if (commitBatch.events.length > 0) publish(commitBatch.events)
     if (commitBatch.changedPartners.size + commitBatch.changedEndpoints.size > 0) {
       dependencies.directoryChanged(commitBatch.changedPartners, commitBatch.changedEndpoints)
     }
+  }
+
+  const publish = (events: readonly CommittedEvent[]): void => {
+    metrics.events += events.length
+    for (const { isSettled } of events) if (isSettled === true) metrics.unsubscribedEvents += 1
+    dependencies.publish(events)
   }
 
   const stop = (reason: string, error: unknown): void => {

@@ -11,6 +11,8 @@ export const deliveries: Corruptions = ({ payouts }) => [
       `DELETE FROM events WHERE position = ${FIRST_CREATED}`,
       payouts.completed,
     ],
+    'a settled test event that the pool has lost':
+      "DELETE FROM events WHERE type = 'webhook_endpoint.test'",
   }),
   ...breaks('settled_events_are_final', {
     'an event settled while its delivery waits': `UPDATE events SET settled_at = created_at

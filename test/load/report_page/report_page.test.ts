@@ -27,6 +27,7 @@ function aRun(startedAt: string, factor: number): RunResult {
   })
   const window: WindowResult = {
     ...{ side: 'load', repeat: 1, seconds: 5, ratePerSecond: 197.5 / factor, perCommit: 3 },
+    subscribedShare: 0.5,
     ...{ latency: latency(10 * factor), rejections: latency(1), phases: [], isOpenLoop: true },
     operations: { 'create an intent': latency(10 * factor), payout: latency(30 * factor) },
     journeys: { begun: 1_000, completed: 990, overdue: 0, abandoned: 3 },

@@ -57,7 +57,7 @@ t.test('kept seed data is not changed, and a missing window is reported', async 
   })
   const tools: Tools = {
     ...{ folder, out: folder, machine: describeMachine(folder), stacks, client },
-    ...{ gateways: 1, store: 'sqlite', progress: () => undefined },
+    ...{ gateways: 1, store: 'sqlite', subscription: 'final', progress: () => undefined },
   }
   const system = await openSeeded(tools, kept, 'small', COUNT)
   const seeded = join(kept, `small-${COUNT}`, FILES.processorDatabase)
