@@ -55,6 +55,25 @@ export const BOOKS_FAMILIES = {
   ),
 } as const satisfies Families
 
+/** As of some seconds ago. Every owner of a shard reports its server. */
+export const POSTGRES_FAMILIES = {
+  causeway_postgres_connections: gauge('Connections to all databases of the server'),
+  causeway_postgres_connections_max: gauge('Connections that the server accepts'),
+  causeway_postgres_database_bytes: gauge('Size of the database'),
+  causeway_postgres_oldest_transaction_seconds: gauge(
+    'Age of the oldest transaction in the database; those of other roles only with pg_monitor',
+  ),
+  causeway_postgres_deadlocks_total: counter('Deadlocks in the database'),
+  causeway_postgres_checkpoints_total: counter(
+    'Checkpoints of the server: `timed`, or `requested` because much was written',
+    'cause',
+  ),
+  causeway_postgres_replay_lag_seconds: gauge(
+    'Time until a standby has replayed a commit; absent without the role pg_monitor, and at rest',
+    'standby',
+  ),
+} as const satisfies Families
+
 export const RAIL_FAMILIES = {
   causeway_rail_up: gauge('1 while the link to the rail is up', 'rail'),
   causeway_rail_down_seconds: gauge(

@@ -4,7 +4,7 @@ import type { FreeSpace } from '../base/free_space.js'
 import type { Bus } from '../bus/nats.js'
 import type { FamilyName } from '../metrics/families.js'
 import type { Metrics } from '../metrics/metrics.js'
-import type { Store, Synchrony } from '../store/store.js'
+import type { ServerFigures, Store, Synchrony } from '../store/store.js'
 import type { BooksClock } from './cycle/books_clock.js'
 import type { Memory } from './cache/memory.js'
 import type { ScreeningMeter } from './cycle/screened_pipeline.js'
@@ -23,7 +23,7 @@ export interface MetricSources {
   readonly pipeline: Pick<Pipeline, 'metrics'>
   readonly memory: Memory
   readonly rules: Pick<Rules, 'rails'>
-  readonly store: Pick<Store, 'checkpoints' | 'synchrony' | 'clockOffsetMs'>
+  readonly store: Pick<Store, 'checkpoints' | 'synchrony' | 'clockOffsetMs' | 'serverFigures'>
   readonly bus: { status: Bus['status']; publisher: Pick<Bus['publisher'], 'published'> }
   /** Undefined: nothing is relayed, as in recovery mode. */
   readonly backlog: () => ReturnType<Relay['backlog']> | undefined
@@ -87,9 +87,10 @@ export function registerMetrics(metrics: Metrics, sources: MetricSources): void 
   })
   metrics.read('causeway_disk_free_bytes', () => disk.freeBytes())
   metrics.read('causeway_disk_low', () => Number(disk.isLow()))
-  const { checkpoints, synchrony, clockOffsetMs } = store
+  const { checkpoints, synchrony, clockOffsetMs, serverFigures } = store
   if (checkpoints !== undefined) metrics.read('causeway_store_checkpoints_total', checkpoints)
   if (synchrony !== undefined) registerSynchrony(metrics, synchrony)
+  if (serverFigures !== undefined) registerServer(metrics, serverFigures)
   metrics.read('causeway_clock_ahead_seconds', () => clock.aheadMs() / SECOND)
   metrics.read('causeway_clock_offset_seconds', () => {
     const offset = clockOffsetMs?.() ?? null
@@ -129,6 +130,39 @@ function registerModes(metrics: Metrics, memory: Memory): void {
 type FlagName = Extract<
   FamilyName,
   'causeway_recovery_mode' | 'causeway_submissions_stopped' | 'causeway_books_unverified'
+>
+
+function registerServer(metrics: Metrics, figures: () => ServerFigures | null): void {
+  const read = (name: ServerGauge, valueIn: (found: ServerFigures) => number): void =>
+    metrics.read(name, () => {
+      const found = figures()
+      return found === null ? null : valueIn(found)
+    })
+  read('causeway_postgres_connections', ({ connections }) => connections)
+  read('causeway_postgres_connections_max', ({ connectionsMax }) => connectionsMax)
+  read('causeway_postgres_database_bytes', ({ databaseBytes }) => databaseBytes)
+  read('causeway_postgres_oldest_transaction_seconds', (found) => found.oldestTransactionSeconds)
+  read('causeway_postgres_deadlocks_total', ({ deadlocks }) => deadlocks)
+  metrics.readAll('causeway_postgres_checkpoints_total', () => {
+    const found = figures()?.checkpoints
+    if (found === undefined) return []
+    return [
+      [found.timed, 'timed'],
+      [found.requested, 'requested'],
+    ]
+  })
+  metrics.readAll('causeway_postgres_replay_lag_seconds', () =>
+    (figures()?.standbys ?? []).map(({ name, lagSeconds }) => [lagSeconds, name]),
+  )
+}
+
+type ServerGauge = Extract<
+  FamilyName,
+  | 'causeway_postgres_connections'
+  | 'causeway_postgres_connections_max'
+  | 'causeway_postgres_database_bytes'
+  | 'causeway_postgres_oldest_transaction_seconds'
+  | 'causeway_postgres_deadlocks_total'
 >
 
 /** The metrics of books on a PostgreSQL server. */

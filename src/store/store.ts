@@ -172,6 +172,20 @@ export class Deposed extends Error {
 /** Writes: all of them. Submissions: nothing is submitted to the rail. */
 export type RecoveryStop = 'writes' | 'submissions'
 
+/** What the operators of a PostgreSQL server watch. */
+export interface ServerFigures {
+  /** To all databases of the server. */
+  readonly connections: number
+  readonly connectionsMax: number
+  readonly databaseBytes: number
+  /** 0: there is none. */
+  readonly oldestTransactionSeconds: number
+  readonly deadlocks: number
+  readonly checkpoints: { readonly timed: number; readonly requested: number }
+  /** The replay of each standby that has a lag. */
+  readonly standbys: readonly { readonly name: string; readonly lagSeconds: number }[]
+}
+
 /** Whether the commits of a server wait for a standby. */
 export interface Synchrony {
   /** Why commits are on one server only, without a full stop. Null if they wait for a standby. */
@@ -209,6 +223,8 @@ export interface Store {
    * Absent, or null: there is no server, or it is not read.
    */
   clockOffsetMs?(): number | null
+  /** As of some seconds ago. Absent for a file; null: not read yet, or not readable. */
+  serverFigures?(): ServerFigures | null
   /** What a recovery stops until an operator releases it. Null outside a recovery. */
   stoppedByRecovery(): Promise<RecoveryStop | null>
   /** RFC 3339, of the backup whose books these are, until a recovery is released. Else null. */

@@ -11,6 +11,7 @@ import {
   parseStoreUrl,
   type PostgresTarget,
 } from '../../src/store/postgres/connection.js'
+import { readServerFigures } from '../../src/store/postgres/server_figures.js'
 import { timelinesIn } from '../../src/store/postgres/timelines.js'
 import { Deposed, type Store } from '../../src/store/store.js'
 import { eventually } from '../support/eventually.js'
@@ -106,6 +107,13 @@ void t.test('an owner serves only while commits wait for a standby', async (t) =
   const reporting = { shard: 'books_2', isSyncRequired: false }
   const other = await openOwner(servers.url, 'reported', reporting)
   t.match(owner.synchrony?.(), { fault: null, standbys: 1 }, 'the session sets synchronous_commit')
+  let written = 0
+  const { standbys } = await eventually('a standby reports its lag', async () => {
+    await commitOne(owner, `pi_replayed_${(written += 1)}`)
+    const found = await readServerFigures(admin)
+    return found.standbys.length > 0 && found
+  })
+  t.match(standbys, [{ name: /./, lagSeconds: Number }])
 
   const ended = failed(owner)
   await setStandbys('')

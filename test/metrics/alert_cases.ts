@@ -168,6 +168,22 @@ export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
   CausewayCorruptRows: { ...one('corrupt_rows', '1x2', '0x2'), at: '1m' },
   CausewayBooksBehind: { ...one('recovery_mode', '1x5', '0x5'), at: '2m' },
   CausewayStoreNotSynchronous: { ...one('store_synchronous', '0x5', '1x5'), at: '2m' },
+  CausewayPostgresConnections: {
+    fires: {
+      causeway_postgres_connections: '95x10',
+      causeway_postgres_connections_max: '100x10',
+    },
+    quiet: { causeway_postgres_connections: '20x10', causeway_postgres_connections_max: '100x10' },
+    at: '6m',
+  },
+  CausewayPostgresTransactionOld: {
+    ...one('postgres_oldest_transaction_seconds', '2000x5', '600x5'),
+    at: '2m',
+  },
+  CausewayPostgresReplayLag: {
+    ...one('postgres_replay_lag_seconds{standby="s1"}', '60x10', '1x10'),
+    ...{ at: '6m', labels: { standby: 's1' } },
+  },
   CausewayClockOff: { ...one('clock_offset_seconds', '-3x5', '0.5x5'), at: '2m' },
   CausewayShardNotOwned: {
     fires: {

@@ -23,6 +23,7 @@ import {
   takeOver,
 } from '../../src/store/postgres/lease.js'
 import { READS_WITHIN_MS } from '../../src/store/postgres/ownership.js'
+import { readServerFigures, watchServerFigures } from '../../src/store/postgres/server_figures.js'
 import { openPostgresStore } from '../../src/store/postgres/store.js'
 import type { Row } from '../../src/store/tables.js'
 import { dueIds } from '../support/due_ids.js'
@@ -91,6 +92,36 @@ const anEvent = (position: number): Row<'events'> => ({
   request_id: null,
   cause: 'request',
   traceparent: null,
+})
+
+void t.test('the figures of the server are read again and again', async (t) => {
+  const shard = newShard()
+  const { store } = await opened(t, shard, { pause: shortPause })
+  const other = await connected(t, shard)
+  const before = await readServerFigures(other)
+  await other.exec('CHECKPOINT')
+  await other.exec('BEGIN; SELECT pg_current_xact_id()')
+  const changed = await eventually('the owner has read them since', () => {
+    const found = store.serverFigures?.() ?? undefined
+    const isLater = (found?.checkpoints.requested ?? 0) > before.checkpoints.requested
+    return isLater && found!.oldestTransactionSeconds > 0 && found
+  })
+  await other.exec('ROLLBACK')
+  t.ok(changed.connections >= 5, 'of the store and of the test')
+  t.ok(changed.connections < changed.connectionsMax)
+  t.ok(changed.databaseBytes > 1_000_000)
+  t.match(changed, { deadlocks: 0, standbys: [] })
+
+  let isBroken = false
+  const all: Connection['all'] = (...query) =>
+    isBroken ? Promise.reject(new Error('permission denied')) : other.all(...query)
+  const watch = watchServerFigures({ all }, shortPause)
+  t.teardown(watch.stop)
+  await eventually('they are read', () => watch.latest() !== null)
+  isBroken = true
+  await eventually('a failed reading leaves them out', () => watch.latest() === null)
+  isBroken = false
+  await eventually('the next one has them', () => watch.latest() !== null)
 })
 
 void t.test('a former owner commits nothing and fails its reads', async (t) => {

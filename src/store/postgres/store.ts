@@ -22,6 +22,7 @@ import type { Store } from '../store.js'
 import { COMMIT_FUNCTION, commitValues } from './commit.js'
 import type { OwnedSchemaDefinition } from './migrate.js'
 import { openOwnedSchema, type SchemaOptions } from './owned_schema.js'
+import { watchServerFigures } from './server_figures.js'
 
 export const BOOKS: OwnedSchemaDefinition = {
   migrations: join(projectRoot(), 'src/store/postgres/schema'),
@@ -37,6 +38,7 @@ export async function openPostgresStore(options: SchemaOptions): Promise<Store> 
   )
   const { background, prefetch, lists } = schema.readers
   const { booksId } = await readProgress(background)
+  const figures = watchServerFigures(lists, options.pause)
   let acceptedEpoch = await readAcceptedEpoch(background)
   const progress = (): Progress => {
     const { epoch, lastBatch } = schema.ownership()
@@ -58,12 +60,16 @@ export async function openPostgresStore(options: SchemaOptions): Promise<Store> 
     onFailure: schema.onFailure,
     synchrony: schema.synchrony,
     clockOffsetMs: schema.clockOffsetMs,
+    serverFigures: figures.latest,
     stoppedByRecovery: () => readStoppedByRecovery(background),
     copiedAt: () => readCopiedAt(background),
     raiseEpoch: async (above) => {
       await schema.raiseEpoch(above)
       acceptedEpoch = schema.ownership().epoch
     },
-    close: schema.close,
+    close: async () => {
+      figures.stop()
+      await schema.close()
+    },
   }
 }
