@@ -150,5 +150,5 @@ export type IntentEvent = { readonly at: Instant } & (
   | { readonly type: 'recallRefused' }
   | { readonly type: 'returned' }
   /** The rail has answered the inquiry after a resolve. */
-  | { readonly type: 'answered' }
+  | { readonly type: 'inquiryAnswered' }
 )

@@ -16,9 +16,16 @@
 import { assign, emit, setup } from 'xstate'
 import { REMINTS_KEPT } from '../../src/base/constants.js'
 import { DAY, plus } from '../../src/base/clock.js'
-import { isHeld } from '../hold.js'
 import type { MachineOutput } from '../output.js'
-import { submitted, nextInquiryAfterResolve, nextInquiryAt } from '../rail_inquiry.js'
+import { nextInquiryAfterResolve, nextInquiryAt, submitted } from '../rail_inquiry.js'
+import {
+  execution,
+  GUARDS,
+  nextInquiry,
+  refusal,
+  WAITS_AFTER_RESOLVE,
+  WAITS_FOR_REPORT,
+} from '../submission.js'
 import { transitionsOf } from '../transition_table.js'
 import type { IntentContext, IntentEvent, IntentState } from './context.js'
 
@@ -43,19 +50,14 @@ export const intentMachine = setup({
     mayRecall: ({ context, event }) =>
       (context.recall === undefined || context.recall.refused === true) &&
       event.at < plus(context.capturedAt!, REFUNDABLE_FOR_MS),
-    canInquire: ({ context, event }) =>
-      context.handedOverAt !== undefined && 'railUp' in event && event.railUp,
+    ...GUARDS,
     canInquireRecall: ({ context, event }) =>
       context.recall !== undefined &&
       context.recall.refused !== true &&
       'railUp' in event &&
       event.railUp,
     isToBeHeld: ({ event }) => event.type === 'confirm' && event.heldFor !== undefined,
-    isHeld: ({ context }) => isHeld(context),
-    isNotHeld: ({ context }) => !isHeld(context),
-    isHeldAndRailUp: ({ context, event }) => isHeld(context) && 'railUp' in event && event.railUp,
     isNotSubmitted: ({ context }) => context.handedOverAt === undefined,
-    canSubmit: ({ event }) => 'railUp' in event && event.railUp,
     isTooLate: ({ context, event }) =>
       event.type === 'timer' &&
       context.handedOverAt === undefined &&
@@ -99,31 +101,11 @@ export const intentMachine = setup({
       wakeAt: null,
     })),
     submit: assign(({ event }) => submitted(event.at)),
-    scheduleNextInquiry: assign(({ context, event }) => {
-      const inquiries = (context.asked ?? 0) + 1
-      return { asked: inquiries, wakeAt: nextInquiryAt(context.handedOverAt!, inquiries, event.at) }
-    }),
+    scheduleNextInquiry: assign(({ context, event }) => nextInquiry({ context, event })),
     recordTransaction: assign(({ event }) =>
-      event.type === 'executed'
-        ? {
-            ...(event.transactionId === undefined ? {} : { transactionId: event.transactionId }),
-            capturedAt: event.at,
-            wakeAt:
-              event.transactionId === undefined
-                ? nextInquiryAfterResolve(event.at, event.at)
-                : null,
-          }
-        : {},
+      event.type === 'executed' ? { capturedAt: event.at, ...execution(event) } : {},
     ),
-    recordRefusal: assign(({ event }) =>
-      event.type === 'refused'
-        ? {
-            failedAt: event.at,
-            failure: { code: event.refusal, source: event.source ?? 'rail', at: event.at },
-            wakeAt: event.source === 'service' ? nextInquiryAfterResolve(event.at, event.at) : null,
-          }
-        : {},
-    ),
+    recordRefusal: assign(({ event }) => (event.type === 'refused' ? refusal(event) : {})),
     recordTooLate: assign(({ event }) => ({
       failedAt: event.at,
       failure: { code: 'rail_unavailable', source: 'service' as const, at: event.at },
@@ -155,8 +137,8 @@ export const intentMachine = setup({
     recordRefunded: assign(({ event }) => ({ refundedAt: event.at, wakeAt: null })),
 
     instruct: emit(outputs({ type: 'instruct' })),
-    requestRecall: emit(outputs({ type: 'recall' })),
     query: emit(outputs({ type: 'query' })),
+    requestRecall: emit(outputs({ type: 'recall' })),
     reserve: emit(outputs({ type: 'post', plan: 'intent_confirmed' })),
     settle: emit(outputs({ type: 'post', plan: 'intent_captured' })),
     releaseFailed: emit(outputs({ type: 'post', plan: 'intent_failed' })),
@@ -222,11 +204,7 @@ export const intentMachine = setup({
     authorized: {
       on: {
         remint: { actions: 'recordRemint' },
-        hold: { guard: 'isNotHeld', actions: 'holdForReview' },
-        approve: [
-          { guard: 'isHeldAndRailUp', actions: ['endHold', 'submit', 'instruct'] },
-          { guard: 'isHeld', actions: 'endHold' },
-        ],
+        ...WAITS_FOR_REPORT,
         reject: {
           guard: 'isHeld',
           target: 'failed',
@@ -246,7 +224,6 @@ export const intentMachine = setup({
           },
           { guard: 'canSubmit', actions: ['submit', 'instruct'] },
         ],
-        notFound: { guard: 'isNotHeld', actions: 'instruct' },
         executed: {
           target: 'captured',
           actions: ['recordTransaction', 'settle', 'publishCaptured'],
@@ -270,7 +247,7 @@ export const intentMachine = setup({
           { guard: 'canInquireRecall', actions: ['scheduleRecall', 'requestRecall'] },
           { guard: 'canInquire', actions: ['scheduleInquiry', 'query'] },
         ],
-        answered: { guard: 'isNotRecalling', actions: 'clearTimer' },
+        inquiryAnswered: { guard: 'isNotRecalling', actions: 'clearTimer' },
         recallRefused: {
           guard: 'isRecalling',
           actions: ['recordRecallRefused', 'publishRefundFailed'],
@@ -282,12 +259,7 @@ export const intentMachine = setup({
       },
     },
     /** The money is released. The timer runs only while the inquiry after a resolve is open. */
-    failed: {
-      on: {
-        timer: { guard: 'canInquire', actions: ['scheduleInquiry', 'query'] },
-        answered: { actions: 'clearTimer' },
-      },
-    },
+    failed: { on: WAITS_AFTER_RESOLVE },
     expired: { type: 'final' },
     cancelled: { type: 'final' },
     refunded: { type: 'final' },

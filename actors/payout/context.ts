@@ -82,7 +82,7 @@ export type PayoutEvent = { readonly at: Instant } & (
   | { readonly type: 'refused'; readonly refusal: string; readonly source?: FailureSource }
   | { readonly type: 'returned'; readonly source?: FailureSource }
   /** The rail has answered the inquiry after a resolve. */
-  | { readonly type: 'answered' }
+  | { readonly type: 'inquiryAnswered' }
 )
 
 /** Whether the payout waits for a reviewer's decision. */

@@ -10,9 +10,16 @@
  *   `processing`: its public state does not go back.
  */
 import { assign, emit, setup } from 'xstate'
-import { isHeld } from '../hold.js'
 import type { MachineOutput } from '../output.js'
-import { submitted, nextInquiryAfterResolve, nextInquiryAt } from '../rail_inquiry.js'
+import { nextInquiryAfterResolve, submitted } from '../rail_inquiry.js'
+import {
+  execution,
+  GUARDS,
+  nextInquiry,
+  refusal,
+  WAITS_AFTER_RESOLVE,
+  WAITS_FOR_REPORT,
+} from '../submission.js'
 import { transitionsOf } from '../transition_table.js'
 import type { PayoutContext, PayoutEvent, PayoutFailure, PayoutState } from './context.js'
 
@@ -35,12 +42,7 @@ const types = {} as {
 export const payoutMachine = setup({
   types,
   guards: {
-    canInquire: ({ context, event }) =>
-      context.handedOverAt !== undefined && 'railUp' in event && event.railUp,
-    canSubmit: ({ event }) => 'railUp' in event && event.railUp,
-    isHeld: ({ context }) => isHeld(context),
-    isNotHeld: ({ context }) => !isHeld(context),
-    isHeldAndRailUp: ({ context, event }) => isHeld(context) && 'railUp' in event && event.railUp,
+    ...GUARDS,
   },
   actions: {
     recordProcessing: assign(({ event }) => ({ processingAt: event.at, wakeAt: event.at })),
@@ -55,31 +57,11 @@ export const payoutMachine = setup({
       heldFor: { ...context.heldFor!, approvedAt: event.at },
       wakeAt: event.at,
     })),
-    scheduleNextInquiry: assign(({ context, event }) => {
-      const inquiries = (context.asked ?? 0) + 1
-      return { asked: inquiries, wakeAt: nextInquiryAt(context.handedOverAt!, inquiries, event.at) }
-    }),
+    scheduleNextInquiry: assign(({ context, event }) => nextInquiry({ context, event })),
     recordTransaction: assign(({ event }) =>
-      event.type === 'executed'
-        ? {
-            ...(event.transactionId === undefined ? {} : { transactionId: event.transactionId }),
-            completedAt: event.at,
-            wakeAt:
-              event.transactionId === undefined
-                ? nextInquiryAfterResolve(event.at, event.at)
-                : null,
-          }
-        : {},
+      event.type === 'executed' ? { completedAt: event.at, ...execution(event) } : {},
     ),
-    recordRefusal: assign(({ event }) =>
-      event.type === 'refused'
-        ? {
-            failedAt: event.at,
-            failure: { code: event.refusal, source: event.source ?? 'rail', at: event.at },
-            wakeAt: event.source === 'service' ? nextInquiryAfterResolve(event.at, event.at) : null,
-          }
-        : {},
-    ),
+    recordRefusal: assign(({ event }) => (event.type === 'refused' ? refusal(event) : {})),
     recordRejection: assign(({ event }) => ({
       failedAt: event.at,
       failure: {
@@ -139,11 +121,7 @@ export const payoutMachine = setup({
      */
     processing: {
       on: {
-        hold: { guard: 'isNotHeld', actions: 'holdForReview' },
-        approve: [
-          { guard: 'isHeldAndRailUp', actions: ['endHold', 'submit', 'instruct'] },
-          { guard: 'isHeld', actions: 'endHold' },
-        ],
+        ...WAITS_FOR_REPORT,
         reject: {
           guard: 'isHeld',
           target: 'failed',
@@ -158,7 +136,6 @@ export const payoutMachine = setup({
           { guard: 'canInquire', actions: ['scheduleNextInquiry', 'query'] },
           { guard: 'canSubmit', actions: ['submit', 'instruct'] },
         ],
-        notFound: { guard: 'isNotHeld', actions: 'instruct' },
         executed: {
           target: 'completed',
           actions: ['recordTransaction', 'settle', 'publishCompleted'],
@@ -172,8 +149,7 @@ export const payoutMachine = setup({
      */
     completed: {
       on: {
-        timer: { guard: 'canInquire', actions: ['scheduleInquiry', 'query'] },
-        answered: { actions: 'clearTimer' },
+        ...WAITS_AFTER_RESOLVE,
         returned: {
           target: 'reversed',
           actions: ['recordReturn', 'refund', 'publishReversed'],
@@ -181,12 +157,7 @@ export const payoutMachine = setup({
       },
     },
     /** The reservation is released. The timer runs as in `completed`. */
-    failed: {
-      on: {
-        timer: { guard: 'canInquire', actions: ['scheduleInquiry', 'query'] },
-        answered: { actions: 'clearTimer' },
-      },
-    },
+    failed: { on: WAITS_AFTER_RESOLVE },
     reversed: { type: 'final' },
   },
 })

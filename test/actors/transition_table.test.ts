@@ -37,7 +37,7 @@ const OF_PAYMENTS = [
   event('executed', {}, { transactionId: fc.constant('tx_1') }),
   event('refused', { refusal: fc.constant('account_closed') }, { source }),
   event('returned', {}, { source }),
-  event('answered'),
+  event('inquiryAnswered'),
   event('unknown'),
 ]
 const waiting = { wakeAt: fc.option(at), capturedAt: at, failedAt: at, completedAt: at }

@@ -7,11 +7,15 @@
  * - A commit is one call of one function: one round trip, one transaction, one flush.
  * - It must be the next batch of its epoch, otherwise nothing is written: the fence.
  * - Rows of busy tables are passed as binary arrays, one per column; those of the others as JSON,
- *   because a function has at most 100 parameters.
+ *   because a function has at most PARAMETERS_MAX parameters.
  */
 import { createHash } from 'node:crypto'
+import { assert } from '../../base/assert.js'
 import { onConflict, type ColumnType, type Table } from '../tables.js'
 import { bigintArray, textArray } from './arrays.js'
+
+/** PostgreSQL's own bound, `FUNC_MAX_ARGS`. */
+const PARAMETERS_MAX = 100
 
 /** SQLSTATE of a commit that is not the next batch of its epoch. */
 export const FENCED = 'CW001'
@@ -76,6 +80,7 @@ export function createCommitFunction<N extends string>(
     ...ofTables.flatMap((each) => each.parameters),
     ...others,
   ]
+  assert(parameters.length <= PARAMETERS_MAX, 'a function of PostgreSQL has at most 100 parameters')
   const body = `
 BEGIN
   UPDATE owner SET last_batch = p_batch, beat = beat + 1

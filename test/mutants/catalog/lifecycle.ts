@@ -130,15 +130,9 @@ export const LIFECYCLE: readonly Mutant[] = [
   },
   {
     fault: 'A held intent is submitted again when the rail does not know it.',
-    file: 'actors/intent/machine.ts',
-    text:
-      "notFound: { guard: 'isNotHeld', actions: 'instruct' },\n" +
-      '        executed: {\n' +
-      "          target: 'captured'",
-    replacement:
-      "notFound: { actions: 'instruct' },\n" +
-      '        executed: {\n' +
-      "          target: 'captured'",
+    file: 'actors/submission.ts',
+    text: "notFound: { guard: 'isNotHeld', actions: 'instruct' }",
+    replacement: "notFound: { actions: 'instruct' }",
     test: 'test/processor/recovery/recovery_mode',
   },
   {

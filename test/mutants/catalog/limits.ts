@@ -84,8 +84,8 @@ export const LIMITS: readonly Mutant[] = [
   {
     fault: 'The day ends at midnight UTC.',
     file: 'src/limits/usage.ts',
-    text: '7 * HOUR',
-    replacement: '0 * HOUR',
+    text: 'plus(at, CORRIDORS[corridor].utcOffsetMs)',
+    replacement: 'plus(at, 0)',
     test: 'test/limits/usage',
   },
   {

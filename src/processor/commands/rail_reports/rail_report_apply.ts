@@ -64,7 +64,7 @@ interface RailInstructionView {
       | { type: 'returned'; at: Instant }
       | { type: 'recallRefused'; at: Instant }
       | { type: 'notFound'; at: Instant }
-      | { type: 'answered'; at: Instant },
+      | { type: 'inquiryAnswered'; at: Instant },
   ): void
   /** An operator resolved it, and the rail has not answered the status inquiry yet. */
   isInquiredAbout(): boolean
@@ -112,7 +112,7 @@ export function applyRailReport(
           ? applyToUnknown(ctx, report)
           : apply(ctx, payment, report, finalityWindowMs)
       if (isOwn && report.status !== 'accepted' && payment?.isInquiredAbout()) {
-        payment.step({ type: 'answered', at: ctx.now })
+        payment.step({ type: 'inquiryAnswered', at: ctx.now })
       }
       for (const { report: mismatch, reason } of mismatches) {
         recordDiscrepancy(ctx, payment?.tenant ?? null, mismatch, reason)
