@@ -10,9 +10,9 @@
  *   caller.
  * - When the stream breaks, every command in flight settles as `configuration_error`: its outcome
  *   is unknown, and only its caller may retry it.
- * - When the processor drains, this side of the stream ends after the last command sent, and the
- *   processor answers all of them. Further commands are held for the next stream, at most
- *   HOLD_WITHIN_MS; after that they settle as `configuration_error`, unsent.
+ * - When the processor drains, it answers all commands sent, and this side of the stream ends after
+ *   the last answer. Further commands are held for the next stream, at most HOLD_WITHIN_MS; after
+ *   that they settle as `configuration_error`, unsent.
  * - Without a stream otherwise, or with IN_FLIGHT_MAX commands in flight, a command settles as
  *   `configuration_error` at once.
  * - The first message of a stream has the marks of what was answered before (progress_marks).
@@ -103,6 +103,8 @@ export function createProcessorClient(options: ProcessorClientOptions): StreamCl
   })
   const inFlight = new Map<number, PendingCommand>()
   let stream: CommandStream | undefined
+  /** The processor drains it: nothing more is sent. */
+  let draining: CommandStream | undefined
   let batch: Command[] = []
   let batchBytes = 0
   let lastTicket = 0
@@ -144,9 +146,9 @@ export function createProcessorClient(options: ProcessorClientOptions): StreamCl
     batchBytes = 0
   }
 
-  const applyReplies = ({ replies, draining, mark }: ReplyBatch__Output): void => {
+  const applyReplies = ({ replies, draining: isDraining, mark }: ReplyBatch__Output): void => {
     if (mark !== null) marks.received(mark)
-    if (draining) drain()
+    if (isDraining) drain()
     for (const reply of replies) {
       const { ticket, code, body, replayed, violation } = reply
       const pending = inFlight.get(ticket)
@@ -154,15 +156,26 @@ export function createProcessorClient(options: ProcessorClientOptions): StreamCl
       inFlight.delete(ticket)
       settleSafely(log, pending, code, body, replayed, violation, traceIn(reply))
     }
+    endWhenAnswered()
   }
 
   const drain = (): void => {
     if (stream === undefined) return
     flush()
-    stream.end()
+    draining = stream
     stream = undefined
     isHolding = true
     holding = setTimeout(refuseHeld, holdWithinMs)
+  }
+
+  /**
+   * The processor closes the connection when both sides have ended, and grpc-js drops the answers
+   * that it has not read by then.
+   */
+  const endWhenAnswered = (): void => {
+    if (inFlight.size > 0) return
+    draining?.end()
+    draining = undefined
   }
 
   const endHolding = (): void => {
@@ -197,6 +210,7 @@ export function createProcessorClient(options: ProcessorClientOptions): StreamCl
 
   const onBroken = (details: string): void => {
     stream = undefined
+    draining = undefined
     batch = []
     batchBytes = 0
     const unanswered = [...inFlight.values()]
@@ -217,6 +231,7 @@ export function createProcessorClient(options: ProcessorClientOptions): StreamCl
       inFlight.delete(ticket)
       settleSafely(log, pending, 'timeout', '', false)
     }
+    endWhenAnswered()
   }
 
   const abandoning = setInterval(abandonOverdue, SECOND)
@@ -237,6 +252,7 @@ export function createProcessorClient(options: ProcessorClientOptions): StreamCl
       clearInterval(abandoning)
       retry.cancel()
       stream?.end()
+      draining?.end()
       client.close()
     },
   }

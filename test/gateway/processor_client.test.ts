@@ -118,6 +118,8 @@ void t.test(
     t.teardown(() => processorStub.stop())
     let ending: CommandStreamCall | undefined
     processorStub.ended = (stream) => (ending = stream)
+    let open: CommandStreamCall | undefined
+    processorStub.opened = (stream) => (open = stream)
     const client = connectTo(t, processorStub.address)
     await client.opened
     const [sent, batched, held] = [pendingCommand(), pendingCommand(), pendingCommand()]
@@ -131,14 +133,23 @@ void t.test(
     })
     client.submit({ tenant: 'held', budget_ms: 60_000, get_balances: {} }, held)
     client.submit({ tenant: 'late', budget_ms: 0, get_balances: {} }, pendingCommand())
-    await eventually('the gateway has ended its side', () => ending !== undefined)
+    await eventually(
+      'all sent commands arrived',
+      () => processorStub.commands.length === client.inFlight - 2,
+    )
     const arrived = processorStub.commands.slice()
     t.notMatch(
       arrived.map(({ tenant }) => tenant),
       ['held'],
     )
-    ending?.write({ replies: arrived.flatMap(accept) })
-    await eventually('all sent commands are answered', () => client.inFlight === 2)
+    const [last, ...others] = arrived.reverse()
+    open?.write({ replies: others.flatMap(accept) })
+    await eventually('all but one are answered', () => client.inFlight === 3)
+    await new Promise((resolve) => setImmediate(resolve))
+    t.equal(ending, undefined, 'an answer on its way would be lost with the connection')
+    open?.write({ replies: [...accept(last!)] })
+    await eventually('the gateway has ended its side', () => ending !== undefined)
+    t.equal(client.inFlight, 2, 'all sent commands are answered')
     t.match(JSON.parse(sent.outcomes[0] ?? ''), { tenant: 'sent' })
     t.same(
       batched.outcomes.filter((outcome) => !outcome.includes('batched')),

@@ -40,6 +40,7 @@ export interface ProcessorStub {
   readonly subscribers: number
   /** Sends an update to every subscriber. */
   publish(update: PartnerUpdate): void
+  opened: (stream: CommandStreamCall) => void
   /** Called when the gateway ends its side of a command stream. Default: ends the other side. */
   ended: (stream: CommandStreamCall) => void
   /** Ends the directory streams only. */
@@ -74,6 +75,7 @@ export async function startProcessorStub(options: ProcessorStubOptions): Promise
     marks: [],
     batches: [],
     script: options.script ?? accept,
+    opened: () => undefined,
     ended: (stream) => stream.end(),
     get subscribers() {
       return subscribers.size
@@ -94,6 +96,7 @@ export async function startProcessorStub(options: ProcessorStubOptions): Promise
   server.addService(CommandStream.service, {
     Open: (stream: CommandStreamCall) => {
       commandStreams.add(stream)
+      processorStub.opened(stream)
       stream.on('close', () => commandStreams.delete(stream))
       stream.on('data', ({ commands, marks }: CommandBatch__Output) => {
         processorStub.marks.push(...marks)
