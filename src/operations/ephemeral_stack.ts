@@ -31,13 +31,15 @@ export const FREE_PORTS = {
  * It runs outside the project folder and so without `.env`, except for WEBHOOK_ALLOW_PRIVATE.
  *
  * @param root a built checkout; this one by default
+ * @param program its main program: a stack, or the trial cluster
  */
 export function startEphemeralStack(
   dataDir: string,
   settings: Readonly<Record<string, string>> = {},
   root = projectRoot(),
+  program = 'supervisor/main.js',
 ): EphemeralStack {
-  const main = join(root, '.build/src/supervisor/main.js')
+  const main = join(root, '.build/src', program)
   const child = spawn(process.execPath, [YOUNG_GENERATION, main], {
     cwd: tmpdir(),
     env: readEnvironment().forSupervisor({ ...FREE_PORTS, ...settings, DATA_DIR: dataDir }),

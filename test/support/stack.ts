@@ -23,6 +23,8 @@ export interface StackOptions {
   readonly dataDir?: string
   /** Settings by name. Default: free ports. */
   readonly settings?: Readonly<Record<string, string>>
+  /** A built checkout. Default: this one. */
+  readonly root?: string
 }
 
 export interface RunningStack {
@@ -47,7 +49,7 @@ export interface RunningStack {
 export async function startStack(options: StackOptions = {}): Promise<RunningStack> {
   const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'causeway-test-')))
   const settings = { ...storeSettings(dataDir), ...options.settings }
-  const stack = startEphemeralStack(dataDir, settings)
+  const stack = startEphemeralStack(dataDir, settings, options.root)
   const sandbox = await stack.ready
   const pidOf = (name: string): number => pidIn(join(dataDir, 'run.json'), name)
   return {

@@ -18,7 +18,7 @@ export interface DrillOptions {
   readonly perSecond: number
   readonly rounds: number
   /** Begins a rolling restart. */
-  readonly restart: () => void
+  readonly restart: () => void | Promise<void>
 }
 
 export interface Replaced extends Window {
@@ -61,9 +61,9 @@ export async function upgradeDrill(options: DrillOptions): Promise<DrillResult> 
 async function followRestart({ dataDir, restart }: DrillOptions) {
   const file = join(dataDir, RESTART_FILE)
   const spans: { name: string; from: number; to: number }[] = []
-  let from = performance.now()
   rmSync(file, { force: true })
-  restart()
+  await restart()
+  let from = performance.now()
   for (;;) {
     await sleep(POLL_INTERVAL_MS)
     const progress = progressIn(file)

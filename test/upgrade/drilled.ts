@@ -1,19 +1,18 @@
 /** What the upgrade drill replaces: a stack, or the trial cluster. */
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { systemClock } from '../../src/base/clock.js'
-import { systemRandom } from '../../src/base/random.js'
 import { FILES } from '../../src/base/subjects.js'
-import { credentialsOf, readSandbox } from '../../src/operations/sandbox.js'
-import { createTrialCluster } from '../../src/supervisor/cluster/trial_cluster.js'
-import { openDataFolder } from '../../src/supervisor/data_folder.js'
+import { startEphemeralStack } from '../../src/operations/ephemeral_stack.js'
+import { credentialsOf } from '../../src/operations/sandbox.js'
+import { CLUSTER_FILE, type ClusterMember } from '../../src/supervisor/cluster/cluster_file.js'
 import { requestRollingRestart } from '../../src/supervisor/pid_file.js'
 import { RUN_FILE } from '../../src/supervisor/stack.js'
 import { auditShards } from '../cluster/shard_audit.js'
 import { auditOf } from '../support/audit.js'
 import { operatorsOf } from '../support/operators.js'
-import { environmentOf } from '../support/supervised_stack.js'
 import { startStack } from '../support/stack.js'
 import { upgradeDrill, type DrillOptions, type DrillResult } from './drill.js'
+import type { Former } from './former.js'
 
 type Extent = Pick<DrillOptions, 'perSecond' | 'rounds'>
 
@@ -25,39 +24,47 @@ export interface Drilled {
 const SETTINGS = { RAIL_DELAY_MS: '50', RATE_LIMIT: 'off' }
 const BRAND = 'Service'
 
-export async function drillStack(dataDir: string, extent: Extent): Promise<Drilled> {
-  const stack = await startStack({ dataDir, settings: SETTINGS })
+/** @param former the programs that run first. Default: those of this checkout */
+export async function drillStack(
+  dataDir: string,
+  extent: Extent,
+  former?: Former,
+): Promise<Drilled> {
+  const root = former === undefined ? {} : { root: former.root }
+  const stack = await startStack({ dataDir, settings: SETTINGS, ...root })
   const result = await upgradeDrill({
     ...{ ...extent, dataDir },
     tenants: [[credentialsOf(stack.sandbox, BRAND)]],
-    restart: () => requestRollingRestart(join(dataDir, RUN_FILE)),
+    restart: () => restarted(dataDir, former),
   }).finally(() => stack.stop())
   return { result, audit: [await auditOf(dataDir)] }
 }
 
+async function restarted(dataDir: string, former: Former | undefined): Promise<void> {
+  await former?.replace()
+  requestRollingRestart(join(dataDir, RUN_FILE))
+}
+
 /** A partner in each shard, called through both gateways. */
-export async function drillCluster(dataDir: string, extent: Extent): Promise<Drilled> {
-  const data = await openDataFolder(dataDir)
-  const none = (): void => undefined
-  const cluster = await createTrialCluster({
-    environment: environmentOf({
-      ...{ HTTP_PORT: '0', OPS_PORT: '0', CONSOLE: 'off', DATA_DIR: dataDir, ...SETTINGS },
-    }),
-    ...{ data, clock: systemClock, random: systemRandom() },
-    terminal: { info: none, ready: none, error: (line) => console.log(line) },
-    onRefused: (why) => console.log(why),
-  })
+export async function drillCluster(
+  dataDir: string,
+  extent: Extent,
+  former?: Former,
+): Promise<Drilled> {
+  const cluster = startEphemeralStack(dataDir, SETTINGS, former?.root, 'supervisor/cluster/main.js')
   try {
-    await cluster.start()
-    const sandbox = readSandbox(data.file(FILES.sandbox))
-    const owner = cluster.members().find(({ shard }) => shard === 'books_2')
+    const sandbox = await cluster.ready
+    const members = JSON.parse(
+      readFileSync(join(dataDir, CLUSTER_FILE), 'utf8'),
+    ) as readonly ClusterMember[]
+    const owner = members.find(({ shard }) => shard === 'books_2')
     const operators = operatorsOf({
       dataDir,
       sandbox: { ...sandbox, grpc_address: owner?.address ?? '' },
     })
     const second = await operators.createPartner('second')
     operators.close()
-    const gateways = cluster.members().filter(({ role }) => role === 'gateway')
+    const gateways = members.filter(({ role }) => role === 'gateway')
     const result = await upgradeDrill({
       ...{ ...extent, dataDir },
       tenants: [{}, second].map((key) =>
@@ -65,9 +72,10 @@ export async function drillCluster(dataDir: string, extent: Extent): Promise<Dri
           ...{ ...credentialsOf(sandbox, BRAND), ...key, baseUrl },
         })),
       ),
-      restart: () => void cluster.restart(),
+      restart: () => restarted(dataDir, former),
     })
-    const { shards, union } = await auditShards({ url: cluster.postgres.url, dataDir })
+    const url = readFileSync(join(dataDir, FILES.storeUrl), 'utf8').trim()
+    const { shards, union } = await auditShards({ url, dataDir })
     return {
       result,
       audit: [
@@ -76,7 +84,7 @@ export async function drillCluster(dataDir: string, extent: Extent): Promise<Dri
       ],
     }
   } finally {
-    await cluster.stop()
-    await data.release()
+    cluster.process.kill('SIGTERM')
+    await cluster.ended
   }
 }
