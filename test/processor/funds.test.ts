@@ -9,6 +9,7 @@ import { setRate } from '../../src/processor/commands/operators/rate_set.js'
 import { depositSandboxFunds } from '../../src/processor/commands/funds/sandbox_deposit.js'
 import type { Answer } from '../../src/processor/cycle/answer.js'
 import { listBalanceTransactions } from '../../src/processor/queries/balance_transaction_list.js'
+import { beginLifecycle } from './intent_lifecycle.js'
 import { codeOf, createWorld, DEMO, viewOf, type World } from '../support/world.js'
 import {
   accountOf,
@@ -284,6 +285,26 @@ runOnBothStores({
     const borrowed = await read(world, listBalanceTransactions(PRODUCTION, { cursor }))
     t.equal(codeOf(borrowed), 'invalid_request')
   },
+})
+
+void t.test('a spread of 100 bps is taken from what is bought, and from a scan', async (t) => {
+  const bought: bigint[] = []
+  const paid: bigint[] = []
+  for (const spreadBps of [0, 100])
+    await t.test(`${spreadBps} bps`, async (t) => {
+      const world = await createWorld(t, { rules: { spreadBps } })
+      await credit(world, 'USD', '1000000')
+      const { id, buy_amount } = await quoted(world, 'USD', '1000000', 'THB')
+      const converted = viewOf<Quote>(await convert(world, id, 'k'))
+      t.equal(converted.buy_amount, buy_amount, 'a conversion is at its quote')
+      const payment = await beginLifecycle(world)
+      await payment.scan()
+      const { context } = world.memory().intents.get(payment.id)!
+      bought.push(BigInt(buy_amount))
+      paid.push(BigInt(context.scanned!.quote.cents))
+    })
+  t.equal(bought[1], (bought[0]! * 99n) / 100n)
+  t.ok(paid[1]! > paid[0]!)
 })
 
 void t.test('a round trip never gains', async (t) => {

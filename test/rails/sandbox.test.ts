@@ -6,7 +6,7 @@ import { service } from 'grpc-health-check'
 import { pino } from 'pino'
 import t from 'tap'
 import type { ProtoGrpcType } from '../../protos/types/rail.js'
-import { instant, systemClock } from '../../src/base/clock.js'
+import { instant, MINUTE, systemClock } from '../../src/base/clock.js'
 import { bearer } from '../../src/base/bearer.js'
 import { contracts } from '../../src/base/protos.js'
 import type { Instruction, Rail } from '../../src/rails/rail.js'
@@ -113,6 +113,12 @@ void t.test('a refused instruction was never executed', async (t) => {
   instruct(rail, closed, late)
   t.match(await rail.waitFor(closed.id, 'refused'), { refusal: 'account_closed' })
   t.match(await rail.waitFor(late.id, 'refused'), { refusal: 'expired' })
+  instruct(rail, closed, { ...late, notAfter: instant(systemClock.now() + MINUTE) })
+  await until('each is answered again', () =>
+    [closed, late].every(({ id }) => rail.about(id).length === 2),
+  )
+  t.match(rail.about(closed.id)[1], { status: 'refused', refusal: 'account_closed' })
+  t.match(rail.about(late.id)[1], { status: 'refused', refusal: 'expired' })
   for (const { id } of [closed, late]) t.equal((await entryOf(journal, id)).executions, 0)
 })
 

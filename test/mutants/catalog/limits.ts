@@ -218,4 +218,32 @@ export const LIMITS: readonly Mutant[] = [
     replacement: '',
     test: 'test/processor/intent_tables',
   },
+  {
+    fault: 'The window of double scans is in milliseconds.',
+    file: 'src/processor/cycle/rules.ts',
+    text: 'given.DUPLICATE_SCAN_WINDOW_S * SECOND',
+    replacement: 'given.DUPLICATE_SCAN_WINDOW_S',
+    test: 'test/processor/rules',
+  },
+  {
+    fault: 'Limits of users are in satang, and a hundredth.',
+    file: 'src/processor/cycle/rules.ts',
+    text: 'BigInt(baht) * 100n',
+    replacement: 'BigInt(baht)',
+    test: 'test/processor/rules',
+  },
+  {
+    fault: 'A conversion ignores the spread.',
+    file: 'src/processor/commands/funds/fx_quote_create.ts',
+    text: 'applySpread(rate, ctx.rules.spreadBps)',
+    replacement: 'applySpread(rate, 0)',
+    test: 'test/processor/funds',
+  },
+  {
+    fault: 'A scan ignores the spread.',
+    file: 'src/processor/commands/intents/intent_scan.ts',
+    text: 'spreadBps: ctx.rules.spreadBps',
+    replacement: 'spreadBps: 0',
+    test: 'test/processor/funds',
+  },
 ]

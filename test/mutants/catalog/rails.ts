@@ -107,4 +107,11 @@ export const RAILS: readonly Mutant[] = [
     replacement: 'await service.ask(request)',
     test: SCREENING,
   },
+  {
+    fault: 'A refused instruction that is sent again is carried out.',
+    file: 'src/rails/adapter/journal_batch.ts',
+    text: 'if (first === undefined) {',
+    replacement: "if (first === undefined || first.state === 'refused') {",
+    test: 'test/rails/sandbox',
+  },
 ]

@@ -72,4 +72,37 @@ export const RECOVERY: readonly Mutant[] = [
     replacement: '',
     test: 'test/processor/recovery/high_water',
   },
+  {
+    fault: 'A source whose mark cannot be compared is used.',
+    file: 'src/processor/recovery/admission.ts',
+    text: "log.error({ error, source }, 'failed to check a mark')\n      return 'rejected'",
+    replacement: "log.error({ error, source }, 'failed to check a mark')\n      return 'unmarked'",
+    test: 'test/processor/recovery/verification',
+  },
+  {
+    fault: 'A source is used before the others are judged.',
+    file: 'src/processor/recovery/admission.ts',
+    text: 'await begun\n',
+    replacement: '',
+    test: 'test/processor/recovery/verification',
+  },
+  {
+    fault: 'The mark is written before its commit.',
+    file: 'src/processor/background/recovery.ts',
+    text: 'await books.commit(batch)\n',
+    replacement:
+      'const done = books.commit(batch); highWater.committed(books.marks.progress())\n' +
+      'await done\n',
+    test: 'test/processor/recovery/verification',
+  },
+  {
+    fault: 'The mark is one batch ahead.',
+    file: 'src/processor/background/recovery.ts',
+    text: 'isActive && isVerified) highWater.committed(books.marks.progress())',
+    replacement:
+      'isActive && isVerified) {\n' +
+      'const now = books.marks.progress()\n' +
+      'highWater.committed({ ...now, lastBatch: now.lastBatch + 1 })\n}',
+    test: 'test/processor/recovery/verification',
+  },
 ]

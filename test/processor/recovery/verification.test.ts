@@ -2,7 +2,7 @@
  * Books without a high-water mark refuse writes until a source has verified them; the word of a
  * webhook pool stops submissions only.
  */
-import { existsSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { instant, MINUTE, SECOND } from '../../../src/base/clock.js'
@@ -12,9 +12,11 @@ import { systemRandom } from '../../../src/base/random.js'
 import { FILES } from '../../../src/base/subjects.js'
 import { createRailLink } from '../../../src/processor/background/rail_link.js'
 import { createRecovery, type Recovery } from '../../../src/processor/background/recovery.js'
+import { replaceMarkFile } from '../../../src/processor/recovery/high_water.js'
 import type { Rail, RailInstruction } from '../../../src/rails/rail.js'
 import { codeOf, createWorld, DEMO, type World } from '../../support/world.js'
 import { createPayout } from '../../../src/processor/commands/payouts/payout_create.js'
+import { batchOf } from '../../store/commit_rows.js'
 import { getBalances } from '../../../src/processor/commands/funds/balances_get.js'
 import { pay, payout } from '../scenarios.js'
 
@@ -162,6 +164,75 @@ void t.test('a late event of a pool stops submissions, one of the bus all writes
   while (restarts() === 0) await new Promise((resolve) => setImmediate(resolve))
   t.equal(world.memory().recovery?.stops, 'writes')
   t.equal(world.memory().lastRecovery, 1, 'it is the same recovery')
+})
+
+/** A recovery on books that the test changes, before its sources are checked. */
+async function recoveryOn(t: Test, books: (world: World) => Partial<World['store']>) {
+  const world = await createWorld(t)
+  const file = join(world.folder, FILES.highWater)
+  const { booksId, epoch, lastBatch } = world.store.marks.progress()
+  writeFileSync(file, JSON.stringify({ books: booksId, epoch, batch: lastBatch }))
+  const recovery = await createRecovery({
+    books: { ...world.store, ...books(world) },
+    highWaterFile: file,
+    clock: world.clock,
+    pause: oneTurn,
+    log: createLog('test', { LOG_LEVEL: 'silent' }),
+  })
+  const batchOnFile = (): number =>
+    (JSON.parse(readFileSync(file, 'utf8')) as { batch: number }).batch
+  return { world, recovery, batchOnFile }
+}
+const oneTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+const severalTurns = async (): Promise<void> => {
+  for (let turn = 0; turn < 10; turn++) await oneTurn()
+}
+
+void t.test('a source whose mark cannot be compared is not admitted', async (t) => {
+  const { recovery } = await recoveryOn(t, ({ store }) => ({
+    marks: { ...store.marks, hasEvent: () => Promise.reject(new Error('no such table')) },
+  }))
+  await recovery.checkSources()
+  t.notOk(await recovery.admitPool(1, eventAt(1)))
+  t.notOk(await recovery.admitBus(eventAt(1)))
+  t.notOk(recovery.isBusChecked())
+})
+
+void t.test('a source is used when the others are judged', async (t) => {
+  const { recovery } = await recoveryOn(t, () => ({}))
+  let isAdmitted = false
+  const bus = recovery.admitBus(null).then((admitted) => (isAdmitted = admitted))
+  await severalTurns()
+  t.notOk(isAdmitted, 'the rail is not judged')
+  await recovery.admitRail('sandbox', null)
+  t.ok(await bus)
+})
+
+void t.test('the mark is that of the last batch, after its commit', async (t) => {
+  let store: () => void = () => undefined
+  const stored = new Promise<void>((resolve) => (store = resolve))
+  let lastBatch = 0
+  const { world, recovery, batchOnFile } = await recoveryOn(t, (world) => {
+    lastBatch = world.store.marks.progress().lastBatch
+    const progress = () => ({ ...world.store.marks.progress(), lastBatch })
+    return {
+      marks: { ...world.store.marks, progress },
+      commit: async () => {
+        lastBatch += 1
+        await stored
+      },
+    }
+  })
+  const before = batchOnFile()
+  await recovery.enter({ submit: (work) => world.submit(work) }, world.memory())
+  const committed = recovery.store.commit(batchOf({}))
+  // A mark would be written by then.
+  for (let file = 0; file < 5; file++) await replaceMarkFile(join(world.folder, 'another'), '')
+  t.equal(batchOnFile(), before, 'no mark is of a batch that is not stored')
+  store()
+  await committed
+  await recovery.close()
+  t.equal(batchOnFile(), before + 1)
 })
 
 void t.test('the link submits nothing while submissions are stopped', (t) => {
