@@ -214,9 +214,9 @@ function createFaultLog(log: Logger) {
     failed: (fault: unknown): void => {
       const reason = reasonOf(fault)
       failures += 1
-      const isNews = failures >= TOLD_AFTER && reason !== told
-      if (isNews) told = reason
-      log[isNews ? 'warn' : 'debug']({ reason }, 'bus not ready')
+      const isNewReason = failures >= TOLD_AFTER && reason !== told
+      if (isNewReason) told = reason
+      log[isNewReason ? 'warn' : 'debug']({ reason }, 'bus not ready')
     },
     ended: (): void => {
       failures = 0

@@ -149,7 +149,7 @@ const checkedClients: readonly CheckedClient[] = isCalm
         ),
       ]),
     ]
-/** Of partners that have moved. */
+/** The histories of partners that have moved. */
 const movedHistories: History[] = []
 const violations: string[] = []
 const table = await injectFaults()

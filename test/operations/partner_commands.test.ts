@@ -303,7 +303,7 @@ t.test('a user is erased, and no list of operators names the user', async (t) =>
   t.notMatch(await linesOf(actions), 'user-1')
   const again = run(partnerEraseUser, 'demo sandbox user-1', { reason })
   await t.rejects(again, /^payment_intent_not_found/)
-  await t.rejects(run(partnerEraseUser, 'nobody sandbox user-1', { reason }))
+  await t.rejects(run(partnerEraseUser, 'unknown sandbox user-1', { reason }))
   await t.rejects(run(partnerEraseUser, 'demo sandbox user-1'), /--reason/)
 })
 

@@ -10,6 +10,7 @@
  */
 import { SECOND } from '../../base/clock.js'
 import type { Logger } from '../../base/log.js'
+import { createPeriodicWork } from '../../base/periodic_work.js'
 import type { Report__Output } from '../../../protos/types/causeway/rail/v1/Report.js'
 import { readReport, writeReport } from '../../rails/report_codec.js'
 import type { RailReport } from '../../rails/rail.js'
@@ -58,9 +59,6 @@ export async function createMovedReports({
 }: MovedReportsDependencies): Promise<MovedReports> {
   const moved = await stored.movedPayments(shard)
   const partners = new Map(moved.map(({ id, partner }) => [id, partner]))
-  let running = false
-  let timer: NodeJS.Timeout | undefined
-  let looking: Promise<void> = Promise.resolve()
 
   const forward = async (
     report: RailReport,
@@ -93,15 +91,9 @@ export async function createMovedReports({
     }
   }
 
-  const lookLater = (): void => {
-    timer = setTimeout(() => {
-      looking = look()
-        .catch((error: unknown) => log.error({ error }, 'applying passed-on reports failed'))
-        .then(() => {
-          if (running) lookLater()
-        })
-    }, LOOK_EVERY_MS)
-  }
+  const looks = createPeriodicWork(LOOK_EVERY_MS, look, (error) =>
+    log.error({ error }, 'applying passed-on reports failed'),
+  )
 
   return {
     forwarded: (reports, rail, finalityWindowMs) => {
@@ -116,15 +108,7 @@ export async function createMovedReports({
         return false
       })
     },
-    start: () => {
-      running = true
-      lookLater()
-    },
-    stop: () => {
-      running = false
-      clearTimeout(timer)
-      return looking
-    },
+    ...looks,
   }
 }
 

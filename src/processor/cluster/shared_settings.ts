@@ -13,6 +13,7 @@
 import { SECOND } from '../../base/clock.js'
 import type { ErrorCode } from '../../base/errors.js'
 import type { Logger } from '../../base/log.js'
+import { createPeriodicWork } from '../../base/periodic_work.js'
 import type {
   ClusterSetting,
   ClusterSettings,
@@ -60,9 +61,6 @@ export function createSharedSettings({
   onFault,
   log,
 }: SharedSettingsDependencies): SharedSettings {
-  let running = false
-  let timer: NodeJS.Timeout | undefined
-  let looking: Promise<void> = Promise.resolve()
   /** What the cluster has been told. Undefined if an earlier owner may have told it of a fault. */
   let told: string | undefined
 
@@ -125,15 +123,9 @@ export function createSharedSettings({
     told = text
   }
 
-  const lookLater = (): void => {
-    timer = setTimeout(() => {
-      looking = look()
-        .catch((error: unknown) => log.error({ error }, 'reading settings failed'))
-        .then(() => {
-          if (running) lookLater()
-        })
-    }, LOOK_EVERY_MS)
-  }
+  const looks = createPeriodicWork(LOOK_EVERY_MS, look, (error) =>
+    log.error({ error }, 'reading settings failed'),
+  )
 
   return {
     catchUp: async () => {
@@ -142,14 +134,6 @@ export function createSharedSettings({
         throw new Error(`the books have applied settings version ${version} of another cluster`)
       await look()
     },
-    start: () => {
-      running = true
-      lookLater()
-    },
-    stop: () => {
-      running = false
-      clearTimeout(timer)
-      return looking
-    },
+    ...looks,
   }
 }

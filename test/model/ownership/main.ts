@@ -13,7 +13,7 @@ import { checkModel, MODEL_FAULTS, testRuns } from './quint.js'
 import { openRealOwners } from './real_owners.js'
 import { recordTrace, replayFile } from './replay.js'
 
-/** Of one file: Quint keeps all of them in memory. */
+/** How many one file has: Quint keeps all of them in memory. */
 const TRACES_PER_FILE = 20
 const TRACE_STEPS = 80
 
