@@ -8,7 +8,7 @@
 import { cpuOf, finish, measureSides, pairRatios, type BenchSettings } from './bench.js'
 import { median } from './machine.js'
 import { windowsOf, type Tools, type WindowResult } from './measured_window.js'
-import { finding, type Finding, type Part } from './result.js'
+import { finding, loadOfShards, type Finding, type Part } from './result.js'
 import type { RunningStack } from './running_stack.js'
 import { SCENARIOS } from './scenarios/scenarios.js'
 import { openSystem } from './system_under_test.js'
@@ -35,7 +35,16 @@ export async function benchCluster(
   })
   const windows = windowsOf(measured)
   const ratios = pairRatios(windows, SIDES).filter(({ value }) => !Number.isNaN(value))
-  const findings = [...SIDES.flatMap((side) => coresUsed(windows, side)), ...ratios]
+  const findings = [
+    ...SIDES.flatMap((side) => [
+      ...coresUsed(windows, side),
+      ...loadOfShards(
+        windows.filter((window) => window.side === side),
+        side,
+      ),
+    ]),
+    ...ratios,
+  ]
   return finish(tools, system, measured, { title: `${SCENARIOS[scenario]}; both shards`, findings })
 }
 

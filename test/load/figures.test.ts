@@ -8,7 +8,14 @@ import { deadRowFindings, growthFindings, slopeOf } from './long_load.js'
 import { faultsOf, type SampleResult, type WindowResult } from './measured_window.js'
 import { spikeFindings } from './open_loop.js'
 import { report } from './report.js'
-import { finding, isMet, type Finding, type RunResult, type Section } from './result.js'
+import {
+  finding,
+  isMet,
+  loadOfShards,
+  type Finding,
+  type RunResult,
+  type Section,
+} from './result.js'
 import { memoryFindings, scaleFindings } from './scale.js'
 import { COMPLETED, type Scenario } from './scenarios/scenario.js'
 import { createWorkloadMix } from './scenarios/scenarios.js'
@@ -25,6 +32,7 @@ const aWindow = (given: Partial<WindowResult> = {}): WindowResult => ({
     phases: [],
     rejections: LATENCY,
     arrivals: undefined,
+    shards: [],
   },
   journeys: { begun: 200_000, completed: 199_990, overdue: 0, abandoned: 0 },
   errors: { '503 configuration_error': 10 },
@@ -35,6 +43,25 @@ const aWindow = (given: Partial<WindowResult> = {}): WindowResult => ({
 
 const values = (findings: readonly Finding[]) =>
   Object.fromEntries(findings.map(({ name, value }) => [name, value]))
+
+t.test('a load on a cluster has figures of each shard, and their balance', (t) => {
+  const shards = [
+    { shard: 'books_1', processor: 'processor-3', commandsPerSecond: 400, perCommit: 5 },
+    { shard: 'books_2', processor: 'processor-2', commandsPerSecond: 100, perCommit: 2 },
+  ].map((each) => ({ ...each, partners: ['load-1'] }))
+  const cpuMicros = { 'processor-3': { main: 40, others: 10 } }
+  t.same(values(loadOfShards([aWindow({ shards, cpuMicros, ratePerSecond: 1_000 })], 'both')), {
+    'both, books_1, commands': 400,
+    'both, books_1, commands in a commit': 5,
+    'both, books_1, cores used by processor-3': 0.05,
+    'both, books_2, commands': 100,
+    'both, books_2, commands in a commit': 2,
+    'both, books_2, cores used by processor-2': 0,
+    'both, least / most commands of a shard': 0.25,
+  })
+  t.same(loadOfShards([aWindow()]), [], 'none without a cluster')
+  t.end()
+})
 
 t.test('accounts that do not add up are reported, line by line', (t) => {
   const none: Counts = {

@@ -130,6 +130,7 @@ export async function measureWindow(
     ...{ leadInMs, measureMs, sampleMs },
   }
   const before = await countersOf(opsUrl)
+  const countedFrom = performance.now()
   const outcome = await client.run(order, {
     edge,
     sample: (sample) => {
@@ -143,6 +144,7 @@ export async function measureWindow(
     },
   })
   const after = await countersOf(opsUrl)
+  const countedSeconds = (performance.now() - countedFrom) / 1_000
   const [opened, closed] = snapshots
   if (opened === undefined || closed === undefined) throw new Error('the window was not measured')
   const { processes, elsewhereCpuMs } = usage.usageBetween(opened, closed)
@@ -170,6 +172,13 @@ export async function measureWindow(
       (after.commands - before.commands) / Math.max(1, after.commits - before.commits) || 0,
     /** Share of the events that an endpoint subscribes to; NaN where that is unknown. */
     subscribedShare: (after.subscribed - before.subscribed) / (after.events - before.events),
+    /** What each shard carried, with the lead-in and the end of the load. */
+    shards: (stack.shards ?? []).map((shard) => {
+      const [from, to] = [before.of(shard.processor), after.of(shard.processor)]
+      const commands = to.commands - from.commands
+      const perCommit = commands / Math.max(1, to.commits - from.commits)
+      return { ...shard, commandsPerSecond: commands / countedSeconds, perCommit }
+    }),
     arrivals: ceiling === undefined ? await arrivals : undefined,
     /** CPU of a completed journey. `main` is the thread that runs the JavaScript. */
     cpuMicros: byProcess(({ mainCpuMs, otherCpuMs }) => ({
@@ -234,9 +243,13 @@ async function countersOf(opsUrl: string) {
     const lines = text.matchAll(new RegExp(`^causeway_${name}_total(?:{${label}})? (\\S+)$`, 'gm'))
     return [...lines].reduce((sum, [, value]) => sum + Number(value), 0)
   }
+  const committed = (label?: string) => ({
+    commands: total('commands', label),
+    commits: total('commits', label),
+  })
   return {
-    commands: total('commands'),
-    commits: total('commits'),
+    ...committed(),
+    of: (process: string) => committed(`.*process="${process}".*`),
     events: total('events'),
     subscribed: total('events', '.*subscribed="yes".*'),
   }

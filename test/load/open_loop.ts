@@ -13,7 +13,7 @@ import {
   type Tools,
   type WindowResult,
 } from './measured_window.js'
-import { finding, type Finding, type Part } from './result.js'
+import { finding, loadOfShards, type Finding, type Part } from './result.js'
 import { SCENARIOS, type ScenarioName } from './scenarios/scenarios.js'
 import type { Stack } from './stacks.js'
 import { openSystem } from './system_under_test.js'
@@ -47,6 +47,7 @@ export async function steadyLoad(
     finding('p50', latency.p50, 'ms'),
     finding('p99', latency.p99, 'ms'),
     finding('not completed', missing, '', { atMost: 0 }),
+    ...loadOfShards([measured.result]),
     ...(isSoak ? growthFindings(resources) : []),
     ...(tableSamples === undefined ? [] : deadRowFindings(await tableSamples())),
   ]

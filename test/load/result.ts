@@ -54,6 +54,34 @@ export const ratioFindings = (
   finding(`${name}, greatest of ${ratios.length}`, Math.max(...ratios), '×'),
 ]
 
+/** What each shard carried in these windows, and how even that was. None without a cluster. */
+export function loadOfShards(windows: readonly WindowResult[], side = ''): readonly Finding[] {
+  const shards = windows[0]?.shards ?? []
+  if (shards.length === 0) return []
+  const prefix = side === '' ? '' : `${side}, `
+  const of = (shard: string, figure: 'commandsPerSecond' | 'perCommit'): number =>
+    median(
+      windows.map((window) => window.shards.find((each) => each.shard === shard)?.[figure] ?? 0),
+    )
+  const cores = (processor: string): number =>
+    median(
+      windows.map(({ cpuMicros, ratePerSecond }) => {
+        const { main = 0, others = 0 } = cpuMicros[processor] ?? {}
+        return ((main + others) * ratePerSecond) / 1e6
+      }),
+    )
+  const rates = shards.map(({ shard }) => of(shard, 'commandsPerSecond'))
+  const balance = Math.min(...rates) / Math.max(...rates)
+  return [
+    ...shards.flatMap(({ shard, processor }) => [
+      finding(`${prefix}${shard}, commands`, of(shard, 'commandsPerSecond'), '/s'),
+      finding(`${prefix}${shard}, commands in a commit`, of(shard, 'perCommit'), ''),
+      finding(`${prefix}${shard}, cores used by ${processor}`, cores(processor), ''),
+    ]),
+    finding(`${prefix}least / most commands of a shard`, balance, ''),
+  ]
+}
+
 /** Undefined when there is no target. */
 export function isMet({ value, target }: Finding): boolean | undefined {
   if (target === undefined) return undefined

@@ -18,7 +18,7 @@ import {
 } from '../../src/supervisor/cluster/cluster_file.js'
 import { eventually } from '../support/eventually.js'
 import { operatorsOf, type Key } from '../support/operators.js'
-import { addressOf, processesOf, type Stack } from './stacks.js'
+import { addressOf, processesOf, type LoadedShard, type Stack } from './stacks.js'
 
 export type RunningStack = NonNullable<Awaited<ReturnType<typeof runningStack>>>
 
@@ -47,20 +47,33 @@ export async function runningStack(placed = (shards: readonly string[]) => shard
   const isPostgres = members.length > 0 || storeUrl(settings, dataDir) !== ''
   const standby = ofRole('postgres').length > 1
   const isCluster = shards.length > 0
+  const created = await createPartners(placed(shards), owners, { sandbox, dataDir })
+  const loaded = owners.map(({ name, shard }): LoadedShard => {
+    const own = created.filter((partner) => partner.shard === shard)
+    return { shard, processor: name, partners: own.map((partner) => partner.name) }
+  })
   const [, ...otherGateways] = ofRole('gateway').map(({ address }) => address)
   return {
     addresses: [sandbox.base_url, ...otherGateways].map(addressOf),
     ...{ sandbox, dataDir, store: settings, stop: () => Promise.resolve() },
-    partners: isCluster
-      ? await createPartners(placed(shards), owners, { sandbox, dataDir })
-      : [credentialsOf(sandbox, 'Service')],
+    partners: isCluster ? created.map(({ key }) => key) : [credentialsOf(sandbox, 'Service')],
+    ...(isCluster ? { shards: loaded } : {}),
     processes: () => processesOf(dataDir),
     settings: {
       gateways: String(gateways),
       store: (isPostgres ? 'postgres' : 'sqlite') + (standby ? ', synchronous standby' : ''),
-      ...(isCluster ? { shards: shards.join(', ') } : {}),
+      ...(isCluster ? { shards: loaded.map(placesOf).join('; ') } : {}),
     },
   }
+}
+
+const placesOf = ({ shard, processor, partners }: LoadedShard): string =>
+  `${shard} on ${processor}: ${partners.join(', ') || 'no partner'}`
+
+interface CreatedPartner {
+  readonly name: string
+  readonly shard: string
+  readonly key: Key
 }
 
 /**
@@ -72,18 +85,19 @@ async function createPartners(
   shards: readonly string[],
   owners: readonly ClusterMember[],
   { sandbox, dataDir }: Pick<Stack, 'sandbox' | 'dataDir'>,
-): Promise<readonly Key[]> {
-  const keys: Key[] = []
+): Promise<readonly CreatedPartner[]> {
+  const created: CreatedPartner[] = []
   for (const shard of shards) {
     const { address } = owners.find((one) => one.shard === shard)!
     const operators = operatorsOf({ sandbox: { ...sandbox, grpc_address: address }, dataDir })
-    const key = await operators.createPartner(`load-${systemRandom().bytes(6).toString('hex')}`)
+    const name = `load-${systemRandom().bytes(6).toString('hex')}`
+    const key = await operators.createPartner(name)
     operators.close()
     const partner = connect({ ...credentialsOf(sandbox, 'Service'), ...key })
     const isKnown = async (): Promise<boolean> =>
       (await partner.request('GET', '/v1/balances')).status === 200
     await eventually('the gateway knows the partner', isKnown, ANNOUNCED_WITHIN_MS)
-    keys.push(key)
+    created.push({ name, shard, key })
   }
-  return keys
+  return created
 }

@@ -30,6 +30,15 @@ export interface StackOptions {
   readonly root?: string
 }
 
+/** A shard under load. */
+export interface LoadedShard {
+  readonly shard: string
+  /** The name of its processor. */
+  readonly processor: string
+  /** The names of the partners that pay in it. */
+  readonly partners: readonly string[]
+}
+
 export interface Stack {
   /** Where its gateways serve HTTP; connections take turns. */
   readonly addresses: readonly Address[]
@@ -38,6 +47,8 @@ export interface Stack {
   readonly sandbox: Sandbox
   /** Those that pay; they take turns. */
   readonly partners: readonly Key[]
+  /** Absent: there is one only. */
+  readonly shards?: readonly LoadedShard[]
   readonly dataDir: string
   readonly store: StoreSettings
   stop(): Promise<void>

@@ -32,7 +32,8 @@ function aRun(startedAt: string, factor: number): RunResult {
     operations: { 'create an intent': latency(10 * factor), payout: latency(30 * factor) },
     journeys: { begun: 1_000, completed: 990, overdue: 0, abandoned: 3 },
     errors: { '503 configuration_error': 7 * factor, [HOSTILE]: 1 },
-    ...{ arrivals: undefined, cpuMicros: {}, rssMiB: {}, elsewhere: 0.01, resources: [] },
+    ...{ arrivals: undefined, shards: [], cpuMicros: {}, rssMiB: {}, elsewhere: 0.01 },
+    resources: [],
     samples: [1, 2, 3, 4, 5].map(sample),
   }
   const line = { what: 'accepted = stored', left: 990, right: 990, holds: true }
