@@ -22,6 +22,8 @@ export interface Dialect {
   texts(list: string): string
   /** The integers of the JSON array `list`, as rows of one column. */
   integers(list: string): string
+  /** A column is among few rows. PostgreSQL joins `IN (SELECT …)`, and reads the table whole. */
+  isAmong(column: string, rows: string): string
   /** The items of a JSON array as rows, in the column `value`. */
   items(list: string): string
   /** The items of a member that is an array, as rows, in the column `value`. */
@@ -58,6 +60,7 @@ export const SQLITE: Dialect = {
   tenantFirst: '',
   texts: (list) => `SELECT value FROM json_each(${list})`,
   integers: (list) => `SELECT value FROM json_each(${list})`,
+  isAmong: (column, rows) => `${column} IN (${rows})`,
   items: (list) => `json_each(${list})`,
   itemsOf: (json, member) => `json_each(${json}, '$.${member}')`,
   text: (json, ...path) => `${json} ->> '$.${path.join('.')}'`,
@@ -84,6 +87,7 @@ export const POSTGRES: Dialect = {
   tenantFirst: 'tenant DESC, ',
   texts: (list) => `SELECT json_array_elements_text(${list}::json)`,
   integers: (list) => `SELECT json_array_elements_text(${list}::json)::bigint`,
+  isAmong: (column, rows) => `${column} = ANY (ARRAY(${rows}))`,
   items: (list) => `json_array_elements(${list}::json)`,
   itemsOf: (json, member) => `json_array_elements(${json}::json -> '${member}')`,
   text: (json, ...path) => `(${json}::json #>> '{${path.join(',')}}')`,

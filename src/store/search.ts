@@ -129,24 +129,22 @@ const eventsWhere = (condition: string, values: readonly string[]): Statement =>
 })
 
 const referenceStatement = (tenants: string, reference: string): Statement => ({
-  sql: ({ name }) => `SELECT id AS entity FROM payouts
-    WHERE tenant IN (SELECT value FROM ${NAMES[name]}) AND reference = ?
+  sql: (d) => `SELECT id AS entity FROM payouts
+    WHERE ${d.isAmong('tenant', d.texts('?'))} AND reference = ?
     ORDER BY id DESC LIMIT ${ROWS_MAX}`,
   values: [tenants, reference],
 })
-
-const NAMES = {
-  sqlite: 'json_each(?)',
-  postgres: 'jsonb_array_elements_text(CAST(? AS jsonb)) AS named (value)',
-} as const
 
 const keysStatement = (
   sequences: readonly number[],
   fingerprints: readonly bigint[],
 ): Statement => ({
-  sql: ({ integers }) => `SELECT key, entity FROM idempotency
-    WHERE sequence IN (${integers('?')} UNION ALL SELECT sequence FROM idempotency_index
-      WHERE fingerprint IN (${integers('?')}))`,
+  sql: (d) => `SELECT key, entity FROM idempotency
+    WHERE ${d.isAmong(
+      'sequence',
+      `${d.integers('?')} UNION ALL SELECT sequence FROM idempotency_index
+      WHERE ${d.isAmong('fingerprint', d.integers('?'))}`,
+    )}`,
   values: [`[${sequences.join(',')}]`, `[${fingerprints.join(',')}]`],
 })
 

@@ -2,15 +2,16 @@
 import t, { type Test } from 'tap'
 import { COMMIT_FUNCTION as POOL_FUNCTION } from '../../actors/webhook/store/postgres/commit.js'
 import { POOL } from '../../actors/webhook/store/postgres/store.js'
-import { systemPause } from '../../src/base/clock.js'
-import type { TenantId } from '../../src/base/ids.js'
+import { instant, systemPause } from '../../src/base/clock.js'
+import { AFTER_ALL_IDS, type TenantId } from '../../src/base/ids.js'
 import { createLog } from '../../src/base/log.js'
-import type { Statement } from '../../src/store/database.js'
+import type { Reader, Statement } from '../../src/store/database.js'
 import { POSTGRES } from '../../src/store/dialect.js'
 import { entriesOfEntities, eventsOfEntity } from '../../src/store/entity_history.js'
 import { nextStatement, rangeStatement } from '../../src/store/ledger.js'
 import {
   beneficiariesStatement,
+  createLists,
   entriesStatement,
   eventsStatement,
   heldPayoutsStatement,
@@ -54,6 +55,7 @@ async function opened(t: Test, shard: string, definition: OwnedSchemaDefinition)
   return schema
 }
 type Schema = OwnedSchema<'lists'>
+type Lists = ReturnType<typeof createLists>
 
 const id = (kind: string, row: string): string => `'${kind}_' || lpad((${row})::text, 9, '0')`
 
@@ -135,6 +137,86 @@ void t.test('every list reads one index in list order, however often it is read'
     const plan = await planOf(statement)
     for (const index of indexes) t.match(plan, index)
     t.notMatch(plan, 'Seq Scan')
+  }
+})
+
+/** What the console's pages and `find` read besides the lists above. */
+const PAGE_READS: Readonly<Record<string, (lists: Lists) => Promise<unknown>>> = {
+  payment: ({ search, entityHistory }) =>
+    Promise.all([
+      search.actor('intents', 'pi_000000007'),
+      search.actor('payouts', 'pout_000000007'),
+      entityHistory('payouts', 'pout_000000007'),
+      entityHistory('intents', 'pi_000000007'),
+    ]),
+  ids: ({ search }) =>
+    Promise.all([
+      search.eventById('evt_000000007'),
+      search.eventsOf('pout_000000007'),
+      search.entry('pout_000000007'),
+      search.beneficiary('ben_000000007'),
+      search.fxQuote('fxq_7'),
+      search.payoutsByReference([DEMO, 'other_sandbox'], 'r7'),
+      search.keys([7, 8], [9n]),
+    ]),
+  request: ({ search }) =>
+    Promise.all([
+      search.ofRequest('req_1', { from: instant(1), to: instant(1_000) }),
+      search.intentsOfRequest('req_1', { from: instant(1), to: instant(1_000) }),
+      search.actionsOf('req_1'),
+    ]),
+  'unknown outcomes': (lists) =>
+    Promise.all(
+      (['intents', 'payouts', 'recalls'] as const).map((kind) =>
+        lists.unknownOutcomes(kind, instant(9_000), '', 51),
+      ),
+    ),
+  overview: (lists) => lists.openWork(instant(9_000), [0, 60_000]),
+  review: (lists) =>
+    Promise.all([
+      lists.heldPayouts('', 51),
+      lists.heldIntents('', 51),
+      lists.orphans(false, { at: 0, instruction: '' }, 51),
+      lists.discrepancies(false, { at: 0, id: '' }, 51),
+    ]),
+  usage: (lists) => lists.usage('payouts', { tenant: DEMO, from: '', below: AFTER_ALL_IDS }, 2_000),
+}
+/** Rows that the lists above do not need. */
+const FILL_REST = `
+  INSERT INTO outbox SELECT position FROM events;
+  INSERT INTO event_outcomes SELECT n, n FROM generate_series(1, ${ROWS}) AS n;
+  INSERT INTO idempotency (sequence, key, request_hash, entity)
+    SELECT n, 'k' || n, 'h', ${id('pout', 'n')} FROM generate_series(1, ${ROWS}) AS n;
+  INSERT INTO idempotency_index (fingerprint, sequence)
+    SELECT n, n FROM generate_series(1, ${ROWS}) AS n;
+  INSERT INTO request_actions (request_id, action, entity, tenant, at)
+    SELECT 'req_' || n, 'disable_beneficiary', ${id('ben', 'n')}, '${DEMO}', n
+      FROM generate_series(1, ${ROWS}) AS n;
+  INSERT INTO fx_quotes (id, tenant, sold_currency, sold, bought_currency, bought, expires_at)
+    SELECT ${id('fxq', 'n')}, '${DEMO}', 'USD', 1, 'VND', 1, n
+      FROM generate_series(1, ${ROWS}) AS n;
+  ANALYZE`
+/** Of operators, not of payments: some hundred rows. */
+const SMALL = 'operator_log|orphan_executions|discrepancies|recoveries'
+
+void t.test('a page reads no table of payments whole', async (t) => {
+  const { writer, readers } = await opened(t, 'books_3', BOOKS)
+  await writer.exec(FILL)
+  await writer.exec(FILL_REST)
+  for (const [page, read] of Object.entries(PAGE_READS)) {
+    const plans: string[] = []
+    const reader: Reader = {
+      dialect: readers.lists.dialect,
+      all: async <Row>(sql: string, values: Parameters<Reader['all']>[1]) => {
+        type Line = { readonly 'QUERY PLAN': string }
+        const rows = await readers.lists.all<Line>(`EXPLAIN ${sql}`, values)
+        plans.push(rows.map((row) => row['QUERY PLAN']).join('\n'))
+        return readers.lists.all<Row>(sql, values)
+      },
+    }
+    await read(createLists(reader))
+    t.ok(plans.length > 0, page)
+    for (const plan of plans) t.notMatch(plan, new RegExp(`Seq Scan on (?!(?:${SMALL})\\b)`), page)
   }
 })
 
