@@ -117,9 +117,10 @@ function countMembers(value: unknown, checkTexts: boolean): number {
     for (const item of value) count += countMembers(item, checkTexts)
     return count
   }
-  for (const [name, member] of Object.entries(value)) {
+  // Makes no list of the members: it was a fifteenth of what a request allocates here.
+  for (const name in value) {
     if (name === '__proto__' || (checkTexts && !isCleanText(name))) return Number.NaN
-    count += 1 + countMembers(member, checkTexts)
+    count += 1 + countMembers((value as Record<string, unknown>)[name], checkTexts)
   }
   return count
 }
