@@ -196,7 +196,7 @@ const FILL_REST = `
     SELECT ${id('fxq', 'n')}, '${DEMO}', 'USD', 1, 'VND', 1, n
       FROM generate_series(1, ${ROWS}) AS n;
   ANALYZE`
-/** Of operators, not of payments: some hundred rows. */
+/** Operators cause these, not payments: some hundred rows. */
 const SMALL = 'operator_log|orphan_executions|discrepancies|recoveries'
 
 void t.test('a page reads no table of payments whole', async (t) => {
