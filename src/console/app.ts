@@ -19,7 +19,7 @@ import { CommandFault } from '../operations/command_fault.js'
 import type { Figures } from './figures/figures.js'
 import { html, NOTHING, type Html } from './html/html.js'
 import { errorPage, framedPage, signInPage } from './html/layout.js'
-import { liveStream } from './live.js'
+import { endedStream, liveStream } from './live.js'
 import { PAGES } from './pages/pages.js'
 import { statementCsv } from './pages/statement.js'
 import { HEADERS } from './headers.js'
@@ -36,6 +36,7 @@ const UPLOAD = '/statement'
 const TOKEN_MAX = 256
 const YEAR_S = 31_536_000
 const ENDED = 'Your session has ended. Sign in again.'
+const NOT_CHANGED = 'Your session had ended, so nothing was changed. Sign in again.'
 
 export interface ConsoleApp {
   readonly clock: Clock
@@ -80,12 +81,15 @@ export function createApp(console: ConsoleApp): Hono<Env> {
   app.use((c, next) => (c.req.path === UPLOAD ? next() : limitForm(c, next)))
   app.get('/healthz', (c) => c.json({ alive: true }))
   app.get('/assets/*', (c) => asset(c, console.files))
-  app.get('/sign-in', (c) => askToSignIn(c, console, nextOf(c.req.query('next'))))
+  app.get('/sign-in', (c) => {
+    const message = c.req.query('ended') === undefined ? undefined : ENDED
+    return askToSignIn(c, console, nextOf(c.req.query('next')), message, 200)
+  })
   app.post('/sign-in', (c) => signIn(c, console))
   app.use(async (c, next) => {
     const cookie = getCookie(c, cookieName(c)) ?? ''
     const session = console.sessions.find(cookie, fingerprintOf(c))
-    if (session === undefined) return toSignIn(c)
+    if (session === undefined) return toSignIn(c, console)
     c.set('cookie', cookie)
     c.set('session', session)
     return next()
@@ -117,7 +121,7 @@ export function createApp(console: ConsoleApp): Hono<Env> {
   app.get('/live', (c) => live(c, console))
   for (const page of PAGES) app.get(page.path, (c) => show(c, console, page))
   app.notFound((c) => {
-    if (c.get('session') === undefined) return toSignIn(c)
+    if (c.get('session') === undefined) return toSignIn(c, console)
     return answerPage(c, errorPage(assets, 'Not found', 'The console has no such page.'), 404)
   })
   app.onError((error, c) => {
@@ -234,11 +238,19 @@ function shownIn(c: Ctx, { ownToken }: ConsoleApp): Credential | undefined {
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : '')
 
-function toSignIn(c: Ctx) {
-  if (c.req.path === '/live') return c.text('signed out\n', 401)
-  const { pathname, search } = new URL(c.req.url)
-  const next = c.req.method === 'GET' ? nextOf(pathname + search) : '/'
-  return c.redirect(`/sign-in?next=${encodeURIComponent(next)}`, 303)
+function toSignIn(c: Ctx, console: ConsoleApp) {
+  if (c.req.path === '/live') return endedStream(c)
+  const isSignedOut = c.req.path === '/sign-out'
+  const page = c.req.method === 'GET' ? c.req.url : (c.req.header('referer') ?? '')
+  const { pathname, search } = new URL(URL.canParse(page) ? page : '/', c.req.url)
+  const next = isSignedOut ? '/' : nextOf(pathname + search)
+  const hasEnded = getCookie(c, cookieName(c)) !== undefined
+  if (hasEnded) deleteCookie(c, cookieName(c), { path: '/' })
+  if (c.req.method === 'GET' || isSignedOut) {
+    const query = `next=${encodeURIComponent(next)}${hasEnded && !isSignedOut ? '&ended' : ''}`
+    return c.redirect(`/sign-in?${query}`, 303)
+  }
+  return askToSignIn(c, console, next, NOT_CHANGED, 401)
 }
 
 function endSession(c: Ctx, console: ConsoleApp) {

@@ -13,6 +13,11 @@ const EVERY_MS = 2 * SECOND
 const STREAMS_MAX = 100
 let open = 0
 
+const END = { event: 'end', data: '' }
+
+/** For a page whose session is over: a browser tells its script nothing of a refusal. */
+export const endedStream = (c: Context) => streamSSE(c, (stream) => stream.writeSSE(END))
+
 /** @param render gives undefined if the view cannot be made now, null if the session is over */
 export function liveStream(c: Context, render: () => Promise<Html | null | undefined>) {
   if (open >= STREAMS_MAX) return c.text('too many pages are open\n', 503)
@@ -22,7 +27,7 @@ export function liveStream(c: Context, render: () => Promise<Html | null | undef
     try {
       while (!stream.aborted) {
         const made = await render()
-        if (made === null) return await stream.writeSSE({ event: 'end', data: '' })
+        if (made === null) return await stream.writeSSE(END)
         const state = made === undefined ? 'stale' : 'fresh'
         await stream.writeSSE({ event: 'state', data: state })
         const text = made === undefined ? sent : String(made)

@@ -1,9 +1,7 @@
 /** The console in a real browser, on a real stack. */
 import { readFile } from 'node:fs/promises'
 import { writeFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import type { Page } from 'playwright-core'
 import t, { type Test } from 'tap'
 import { systemClock } from '../../src/base/clock.js'
 import { CLEARTEXT } from '../../src/base/grpc_tls.js'
@@ -16,38 +14,18 @@ import { payByQr } from '../support/payments.js'
 import { receiverOf } from '../support/receiver.js'
 import { aPayout } from '../support/requests.js'
 import { tempFolder } from '../support/temp_folder.js'
-import { shoot, watch } from './browser_page.js'
+import { checkLook, shoot, watch } from './browser_page.js'
 import { startConsoleStack } from './stack.js'
 
 const MINUTE = 60_000
-/** Only one form is open at a time. */
-const OPEN_ALL = `for (const each of document.querySelectorAll('main details')) {
-  each.removeAttribute('name')
-  each.open = true
-}`
 const HELD_FROM = 20_000_000
 const isPostgres = process.env['STORE'] === 'postgres'
 /** It would run, turn the text around, or break a table. */
 const HOSTILE = '"><img src=x onerror=alert(1)>{{7*7}}\u202egnp.exe'
 const PAGES = [
-  ...['/', '/search', '/review', '/approvals', '/approvals?resolved=yes', '/unknown'],
-  ...[
-    '/discrepancies',
-    '/discrepancies?resolved=yes',
-    '/reconciliation',
-    '/webhooks',
-    '/partners',
-    '/partners/demo',
-    '/statements/demo?environment=sandbox&wait=yes',
-  ],
-  ...[
-    '/money',
-    '/entries?environment=sandbox&account=prefund&currency=VND',
-    '/shards',
-    '/callers',
-    '/system',
-    '/actions',
-  ],
+  ...['/', '/search', '/reconciliation', '/webhooks', '/partners', '/money', '/system'],
+  '/statements/demo?environment=sandbox&wait=yes',
+  '/entries?environment=sandbox&account=prefund&currency=VND',
 ]
 
 t.setTimeout(0)
@@ -74,7 +52,6 @@ void t.test('the console', { skip: skipsBrowser }, async (t) => {
   const held = await hold('first')
   const browser = await startBrowser()
   t.teardown(() => browser.close())
-  const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
   const page = await browser.context.newPage()
   page.setDefaultTimeout(MINUTE)
   const faults = watch(page, url)
@@ -90,7 +67,9 @@ void t.test('the console', { skip: skipsBrowser }, async (t) => {
   await t.test('signing in leads to the page that was asked for', async (t) => {
     await page.goto(`${url}/review`)
     await enter('op_not-a-token')
-    await page.getByText('This is not the token of an active operator.').waitFor()
+    await page
+      .getByText('This is not the token or the certificate of an active operator.')
+      .waitFor()
     faults.length = 0 // the browser reports the 401
     await enter(token)
     await page.getByRole('heading', { name: 'Review queue' }).waitFor()
@@ -396,21 +375,9 @@ void t.test('the console', { skip: skipsBrowser }, async (t) => {
       await hold('shown')
       const payments = [intent.id, held].flatMap((id) => [`/payments/${id}`, `/traces/${id}`])
       for (const path of [...PAGES, ...payments]) {
-        await page.setViewportSize({ width: 1280, height: 900 })
         await page.goto(url + path)
-        t.equal(await page.evaluate('document.documentElement.scrollWidth'), 1280, `${path} fits`)
-        await shoot(page, path, 'closed')
-        await page.evaluate(OPEN_ALL)
-        for (const colorScheme of ['light', 'dark'] as const) {
-          await page.emulateMedia({ colorScheme })
-          t.same(await findingsOf(page, axe), [], `${path}, ${colorScheme}`)
-          await shoot(page, path, colorScheme)
-        }
-        await page.setViewportSize({ width: 390, height: 844 })
-        t.equal(await page.evaluate('document.documentElement.scrollWidth'), 390, `${path} fits`)
-        await shoot(page, path, 'phone')
+        await checkLook(t, page, path)
       }
-      await page.setViewportSize({ width: 1280, height: 900 })
     },
   )
 
@@ -428,10 +395,6 @@ void t.test('the console', { skip: skipsBrowser }, async (t) => {
     await page.getByRole('button', { name: 'Sign out' }).click()
     await enter(String(made['token']))
     await page.getByRole('heading', { name: 'Overview' }).waitFor()
-    for (const path of PAGES) {
-      await page.goto(url + path)
-      t.equal(await page.locator('form[action^="/do/"]').count(), 0, path)
-    }
     await page.goto(`${url}/review`)
     t.match(await main(), 'Changes need the role decide.')
     await ops.json('callers', 'revoke', 'ann', '--reason', 'a test')
@@ -445,9 +408,9 @@ void t.test('the console', { skip: skipsBrowser }, async (t) => {
     await page.getByRole('heading', { name: 'Overview' }).waitFor()
     stack.kill('processor', 'SIGSTOP')
     t.teardown(() => stack.kill('processor', 'SIGCONT'))
-    await page.locator('#live.stale').waitFor()
+    await page.getByText('Not current.').waitFor()
     stack.kill('processor', 'SIGCONT')
-    await page.locator('#live:not(.stale)').waitFor()
+    await page.locator('#stale').waitFor({ state: 'hidden' })
     t.match(await main(), 'take payments')
   })
 })
@@ -470,19 +433,4 @@ async function holdFrom(t: Test, ops: ReturnType<typeof operatorCli>): Promise<v
   const file = join(tempFolder(t), 'route.json')
   writeFileSync(file, JSON.stringify({ ...route, review_from: String(HELD_FROM) }))
   await ops.json('routes', 'set', file, '--reason', 'a test')
-}
-
-interface Finding {
-  readonly id: string
-  readonly impact: string
-  readonly nodes: readonly { readonly target: readonly string[] }[]
-}
-
-/** Serious findings of axe-core. */
-async function findingsOf(page: Page, axe: string): Promise<readonly string[]> {
-  await page.evaluate(axe)
-  const { violations } = await page.evaluate<{ violations: readonly Finding[] }>('axe.run()')
-  return violations
-    .filter(({ impact }) => ['serious', 'critical'].includes(impact))
-    .map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(' ')).join(', ')}`)
 }

@@ -1,10 +1,28 @@
 /** What tests of pages in a browser share: what must not happen there, and screenshots. */
+import { readFileSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
+import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
+import type { Test } from 'tap'
 
 /** The folder for screenshots, if it is set. */
 const SHOTS = process.env['CONSOLE_SCREENSHOTS']
+const [DESK, PHONE] = [1280, 390]
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+/** Only one form is open at a time. */
+const OPEN_ALL = `for (const each of document.querySelectorAll('main details')) {
+  each.removeAttribute('name')
+  each.open = true
+}`
+
+/** The captions of tables that stick out of their cards. */
+const TOO_WIDE = `[...document.querySelectorAll('.card table')]
+  .filter((table) => {
+    const { right } = table.closest('.card').getBoundingClientRect()
+    return table.getBoundingClientRect().right > right
+  })
+  .map((table) => table.caption.innerText)`
 
 /** What the browser reports, dialogs, and requests that lead elsewhere, as they come. */
 export function watch(page: Page, url: string): string[] {
@@ -35,4 +53,41 @@ export async function shoot(page: Page, path: string, how: string): Promise<void
           .replaceAll(/\W/g, '-')
   await page.evaluate('scrollTo(0, 0)')
   await page.screenshot({ path: join(SHOTS, `${name}-${how}.png`), fullPage: true })
+}
+
+/** With all forms open: no serious finding in either theme, and no wider than its screen. */
+export async function checkLook(t: Test, page: Page, path: string): Promise<void> {
+  const fits = async (width: number): Promise<void> => {
+    await page.setViewportSize({ width, height: 900 })
+    const needed = await page.evaluate('document.documentElement.scrollWidth')
+    t.equal(needed, width, `${path} fits ${width}`)
+    t.same(await page.evaluate(TOO_WIDE), [], `${path}: each table fits its card, ${width}`)
+  }
+  await fits(DESK)
+  await shoot(page, path, 'closed')
+  await page.evaluate(OPEN_ALL)
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme })
+    t.same(await findingsOf(page), [], `${path}, ${colorScheme}`)
+    await shoot(page, path, colorScheme)
+  }
+  await fits(PHONE)
+  await shoot(page, path, 'phone')
+  await page.setViewportSize({ width: DESK, height: 900 })
+  await page.emulateMedia({ colorScheme: 'light' })
+}
+
+interface Finding {
+  readonly id: string
+  readonly impact: string
+  readonly nodes: readonly { readonly target: readonly string[] }[]
+}
+
+/** Serious findings of axe-core. */
+async function findingsOf(page: Page): Promise<readonly string[]> {
+  await page.evaluate(AXE)
+  const { violations } = await page.evaluate<{ violations: readonly Finding[] }>('axe.run()')
+  return violations
+    .filter(({ impact }) => ['serious', 'critical'].includes(impact))
+    .map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(' ')).join(', ')}`)
 }

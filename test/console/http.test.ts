@@ -10,24 +10,16 @@ import { operatorCli } from '../support/operator_cli.js'
 import { freePort } from '../../src/supervisor/ports.js'
 import { runProcess, startProcess } from '../support/single_process.js'
 import { tempFolder } from '../support/temp_folder.js'
-import { cookieIn, isServing, requestPage, signIn, startConsoleStack } from './stack.js'
+import {
+  actionsIn,
+  cookieIn,
+  isServing,
+  requestPage,
+  ROLE_OF,
+  signIn,
+  startConsoleStack,
+} from './stack.js'
 
-/** Every action, and the role that it needs. */
-const ROLE_OF: Readonly<Record<string, string>> = {
-  ...Object.fromEntries(
-    [
-      ...['suspend-partner', 'resume-partner', 'issue-key', 'revoke-key', 'inquire', 'redrive'],
-      ...['enable-endpoint', 'disable-endpoint', 'pause-submissions', 'resume-submissions'],
-    ].map((action) => [action, 'operate']),
-  ),
-  ...Object.fromEntries(
-    [
-      ...['payout', 'intent', 'request'].flatMap((kind) => [`approve-${kind}`, `reject-${kind}`]),
-      ...['payout', 'intent'].flatMap((kind) => [`resolve-${kind}`, `reverse-${kind}`]),
-      ...['match-orphan', 'dismiss-orphan', 'resolve-discrepancy', 'revoke-caller', 'move-shard'],
-    ].map((action) => [action, 'decide']),
-  ),
-}
 /** The form that every action gets: it names things that do not exist. */
 const FIELDS = {
   ...{ id: 'nothing', key: 'nothing', name: 'nothing', environment: 'sandbox', evidence: 'none' },
@@ -79,8 +71,13 @@ void t.test('the console', async (t) => {
       t.match({ status, text }, { status: 303, text: '' }, path)
       t.equal(headers.location, `/sign-in?next=${encodeURIComponent(path)}`)
     }
-    t.equal((await requestPage(`${url}/live?page=%2F`)).status, 401)
-    t.match(await post('/do/approve-payout', { id: 'pout_1', reason: 'x' }), { status: 303 })
+    t.equal((await requestPage(`${url}/live?page=%2F`)).text, 'event: end\ndata: \n\n')
+    const change = { id: 'pout_1', reason: 'x' }
+    t.match(await post('/do/approve-payout', change, { referer: `${url}/review?cursor=a` }), {
+      ...{ status: 401, text: /so nothing was changed[^]*name="next" value="\/review\?cursor=a"/ },
+    })
+    t.match(await post('/statement', change), { status: 401, text: 'name="next" value="/"' })
+    t.match(await post('/sign-out', {}), { status: 303 })
   })
 
   await t.test('every answer forbids what pages of ours do not need', async (t) => {
@@ -271,9 +268,8 @@ void t.test('the console', async (t) => {
       const page = async (path: string): Promise<string> =>
         (await requestPage(`${url}${path}`, { headers: { cookie } })).text
       const form_token = formTokenIn(await page('/'))
-      const offered = [await page('/partners/demo'), await page('/callers')].flatMap((text) =>
-        Array.from(text.matchAll(/action="\/do\/([^"]+)"/g), ([, action = '']) => ROLE_OF[action]),
-      )
+      const texts = await Promise.all(['/partners/demo', '/callers', '/money'].map(page))
+      const offered = texts.flatMap(actionsIn).map((action) => ROLE_OF[action])
       t.same([...new Set(offered)], role === 'read' ? [] : [role], `${role}: what is offered`)
       for (const [action, needed] of Object.entries(ROLE_OF)) {
         const form = { ...FIELDS, back: '/callers', form_token }

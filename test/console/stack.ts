@@ -9,6 +9,23 @@ import { eventually } from '../support/eventually.js'
 import type { Pair } from '../support/certificates.js'
 import { startStack, type RunningStack } from '../support/stack.js'
 
+/** Every action, and the role that it needs. */
+export const ROLE_OF: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(
+    [
+      ...['suspend-partner', 'resume-partner', 'issue-key', 'revoke-key', 'inquire', 'redrive'],
+      ...['enable-endpoint', 'disable-endpoint', 'pause-submissions', 'resume-submissions'],
+    ].map((action) => [action, 'operate']),
+  ),
+  ...Object.fromEntries(
+    [
+      ...['payout', 'intent', 'request'].flatMap((kind) => [`approve-${kind}`, `reject-${kind}`]),
+      ...['payout', 'intent'].flatMap((kind) => [`resolve-${kind}`, `reverse-${kind}`]),
+      ...['match-orphan', 'dismiss-orphan', 'resolve-discrepancy', 'revoke-caller', 'move-shard'],
+    ].map((action) => [action, 'decide']),
+  ),
+}
+
 export interface ConsoleStack extends RunningStack {
   readonly url: string
   /** The token of the first operator, who has all roles. */
@@ -84,3 +101,7 @@ export async function signIn({ url, token }: Pick<ConsoleStack, 'url' | 'token'>
 /** The cookie that an answer sets; empty: none. */
 export const cookieIn = ({ headers }: PageAnswer): string =>
   headers['set-cookie']?.[0]?.split(';')[0] ?? ''
+
+/** The actions that a page offers. */
+export const actionsIn = (page: string): string[] =>
+  Array.from(page.matchAll(/action="\/do\/([^"]+)"/g), ([, action = '']) => action)

@@ -6,89 +6,25 @@ import t, { type Test } from 'tap'
 import { tokenDigest } from '../../src/auth/caller_token.js'
 import { createCallers } from '../../src/auth/callers.js'
 import { SECOND, toRfc3339 } from '../../src/base/clock.js'
-import { createLog } from '../../src/base/log.js'
-import { systemRandom } from '../../src/base/random.js'
 import { FILES } from '../../src/base/subjects.js'
-import type { ShardAdmin } from '../../src/processor/cluster/member.js'
 import { enterRecovery } from '../../src/processor/commands/operators/recovery_enter.js'
-import { createQueryRunner } from '../../src/processor/queries/query.js'
-import { createServer } from '../../src/processor/server.js'
-import { directoryService } from '../../src/processor/servers/directory_stream.js'
-import type { WaitingProcessor } from '../../src/store/cluster/waiting.js'
 import { freePort } from '../../src/supervisor/ports.js'
 import { executed, pay } from '../processor/scenarios.js'
 import { withEveryRole } from '../support/callers.js'
 import { createCaller } from '../../src/processor/commands/callers/caller_create.js'
 import { operatorCli, type OperatorCli } from '../support/operator_cli.js'
 import { startProgram, type CliResult } from '../support/program.js'
-import { EVERY_STATEMENT_IS_RIGHT } from '../support/statements.js'
 import { tempFolder } from '../support/temp_folder.js'
-import { settingsOf, testSettings, type TestSettings } from '../support/shared_settings.js'
-import { createWorld, type World } from '../support/world.js'
+import { serveShard, testCluster, type TestCluster } from '../support/served_shard.js'
+import { createWorld } from '../support/world.js'
 
 const BOTH = ['--corridors', 'th_promptpay,vn_vietqr']
 const TOKEN = 'op_of_these_tests_only_0123456789'
-const log = createLog('test', { LOG_LEVEL: 'silent' })
 /** Shared by all tests of the file, as each call of `testdir` empties it. */
 const all = tempFolder(t)
 const STATEMENT_HEAD = 'time,transaction_id,instruction_id,movement,currency,amount\n'
 const STATEMENT = `${STATEMENT_HEAD}2026-11-21T00:00:00Z,tx_1,pout_1,executed,USD,100\n`
 const BECAUSE = ['--reason', 'a test'] as const
-
-/** The settings of a cluster, and the shards whose processors apply them. */
-interface TestCluster {
-  readonly settings: TestSettings
-  readonly worlds: Map<string, World>
-  /** They are served, and do not look at the settings. */
-  readonly blind: Set<string>
-}
-
-const testCluster = (): TestCluster => ({
-  settings: testSettings(() => Date.UTC(2026, 10, 21)),
-  worlds: new Map(),
-  blind: new Set(),
-})
-
-const WAITING: readonly WaitingProcessor[] = [
-  {
-    ...{ name: 'p8', address: '10.0.0.8:50051', prefers: null, gateways: 0 },
-    cannotTake: { books_2: 'master keys are missing: k2' },
-  },
-  {
-    ...{ name: 'p9', address: '10.0.0.9:50051', prefers: 'books_1', gateways: 0 },
-    cannotTake: {},
-  },
-]
-
-/** What the processor of a shard can ask its cluster. A look at the shards has them all look. */
-const adminOf = (cluster: TestCluster, names: readonly string[]): ShardAdmin => ({
-  shards: async () => {
-    const { settings, worlds, blind } = cluster
-    for (const [shard, world] of worlds)
-      if (!blind.has(shard)) await settingsOf(world, settings).catchUp()
-    return names.map((shard) => {
-      const settingsVersion = worlds.get(shard)?.memory().settingsVersion ?? 0
-      return {
-        ...{ shard, address: '', epoch: 3, holder: 'p1', partners: 1, moves: 0, moveTo: null },
-        ...{ isConnected: worlds.has(shard), settingsVersion },
-        settingsBehind: settings.stored.length - settingsVersion,
-        settingsFault: null,
-      }
-    })
-  },
-  candidates: () => Promise.resolve(WAITING),
-  waitingProcessor: (name) => Promise.resolve(WAITING.find((each) => each.name === name)),
-  appendSetting: cluster.settings.appendSetting,
-  newestSettings: cluster.settings.newestSettings,
-  skipSetting: cluster.settings.skipSetting,
-  partnerPlace: () => Promise.resolve(undefined),
-  requestPartnerMove: () => Promise.resolve(false),
-  checkPartnerMove: () =>
-    Promise.resolve({ obstacle: null, size: { payments: 0, entries: 0, events: 0 } }),
-  addShard: () => Promise.resolve(true),
-  requestMove: () => Promise.resolve(true),
-  standbyLag: () => Promise.resolve(null),
-})
 
 /** A processor that has a shard. @returns its address */
 async function startShard(
@@ -101,25 +37,9 @@ async function startShard(
   mkdirSync(folder, { recursive: true })
   const home = { testdir: () => folder, teardown: t.teardown.bind(t) }
   const world = await createWorld(home)
-  cluster?.worlds.set(shard, world)
-  const { clock, store, vault } = world
-  const memory = world.memory()
-  const server = createServer(
-    {
-      ...{ clock, random: systemRandom(), memory, pipeline: { submit: world.submit } },
-      reader: createQueryRunner({ lists: store.lists, vault, brand: 'Service' }, log),
-    },
-    withEveryRole(TOKEN, 'ann'),
-    directoryService(memory, vault, { shard, epoch: () => 3, shards: () => shards }),
-    {
-      ...{ behind: () => [], isBusChecked: () => true, released: () => undefined },
-      statements: EVERY_STATEMENT_IS_RIGHT,
-      shards: cluster && adminOf(cluster, shards),
-    },
-  )
-  const port = await server.bind('127.0.0.1:0')
-  t.teardown(() => server.close())
-  return `127.0.0.1:${port}`
+  const callers = withEveryRole(TOKEN, 'ann')
+  const { address } = await serveShard(t, { world, shard, shards, callers, cluster })
+  return address
 }
 
 function operatorFiles(t: Test): { readonly folder: string; readonly tokenFile: string } {

@@ -1,15 +1,49 @@
 // What the pages of the console cannot do as HTML: live parts, copying, the key for the search.
 'use strict'
 
+/**
+ * Makes the content of an element equal to that of another. What is equal stays as it is, with
+ * focus, selection and scroll position; what an operator has opened stays open.
+ */
+function makeEqual(element, made) {
+  const before = [...element.childNodes]
+  const after = [...made.childNodes]
+  while (after.length > 0 && before[0]?.isEqualNode(after[0])) {
+    before.shift()
+    after.shift()
+  }
+  let end = null
+  while (after.length > 0 && before.at(-1)?.isEqualNode(after.at(-1))) {
+    end = before.pop()
+    after.pop()
+  }
+  for (const node of after) {
+    const own = before.shift()
+    if (own?.nodeName !== node.nodeName) {
+      element.insertBefore(node, own ?? end)
+      own?.remove()
+    } else if (node instanceof CharacterData) {
+      own.data = node.data
+    } else {
+      for (const { name } of [...own.attributes])
+        if (name !== 'open' && !node.hasAttribute(name)) own.removeAttribute(name)
+      for (const { name, value } of node.attributes)
+        if (own.getAttribute(name) !== value) own.setAttribute(name, value)
+      makeEqual(own, node)
+    }
+  }
+  for (const own of before) own.remove()
+}
+
 const live = document.getElementById('live')
 if (live) {
   const source = new EventSource(live.dataset.from)
-  const say = (isStale) => live.classList.toggle('stale', isStale)
+  const say = (isStale) => (document.getElementById('stale').hidden = !isStale)
   source.addEventListener('part', ({ data }) => {
-    const focused = live.contains(document.activeElement) ? document.activeElement.id : ''
+    const made = live.cloneNode(false)
     // Made by the server, which escapes everything that is put into it.
-    live.innerHTML = data
-    if (focused) document.getElementById(focused)?.focus()
+    made.innerHTML = data
+    makeEqual(live, made)
   })
   source.addEventListener('state', ({ data }) => say(data === 'stale'))
   source.addEventListener('error', () => say(true))
@@ -19,8 +53,16 @@ if (live) {
   })
 }
 
-// On a narrow screen the pages are one line, which may begin far from the current one.
-document.querySelector('nav [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' })
+/** Scrolls a line that is wider than its box. `scrollIntoView` would move where the Tab key begins. */
+function center(box, current) {
+  if (!box || !current) return
+  const [whole, part] = [box.getBoundingClientRect(), current.getBoundingClientRect()]
+  box.scrollLeft += part.left - whole.left - (whole.width - part.width) / 2
+}
+
+// On a narrow screen the pages and the states are one line, which may begin far from the current one.
+center(document.querySelector('nav'), document.querySelector('nav [aria-current]'))
+center(document.querySelector('.drawing'), document.querySelector('.drawing .current'))
 
 document.addEventListener('click', async ({ target }) => {
   const button = target.closest?.('[data-copy]')

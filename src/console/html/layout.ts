@@ -97,7 +97,7 @@ export const framedPage = (frame: Frame): Html =>
         ${navigation(frame.path)}
         <main id="main" tabindex="-1">
           <h1>${frame.title}</h1>
-          ${noticeOf(frame)} ${liveRegion(frame)} ${frame.body}
+          ${noticeOf(frame)} ${liveRegion(frame)} ${frame.body} ${staleNotice(frame)}
         </main>
       </div>
     `,
@@ -105,6 +105,17 @@ export const framedPage = (frame: Frame): Html =>
 
 const liveRegion = ({ live, liveFrom }: Frame): Html =>
   liveFrom === undefined ? NOTHING : html`<div id="live" data-from="${liveFrom}">${live}</div>`
+
+/** Shown while the live part is not kept current. */
+const staleNotice = ({ liveFrom }: Frame): Html =>
+  liveFrom === undefined
+    ? NOTHING
+    : html`<div role="status">
+        <p id="stale" class="notice warn" hidden>
+          <strong>Not current.</strong> There is no answer; what is shown is older.
+          <a href="">Load it again</a>
+        </p>
+      </div>`
 
 function noticeOf({ notice }: Frame): Html {
   if (notice === undefined) return NOTHING

@@ -76,18 +76,20 @@ export interface Table {
   readonly caption: string
   readonly columns: readonly (string | Column)[]
   readonly rows: readonly (readonly Content[])[]
+  /** Its few short columns fit on a narrow screen too. */
+  readonly isNarrow?: boolean
   /** Said in place of the table without rows. */
   readonly empty: string
 }
 
-/** On a narrow screen each row is a block, and each cell has its column's title. */
-export function table({ caption, columns, rows, empty: text }: Table): Html {
+/** On a narrow screen each row of a wide one is a block; each cell has its column's title. */
+export function table({ caption, columns, rows, isNarrow = false, empty: text }: Table): Html {
   if (rows.length === 0) return empty(text)
   const heads = columns.map((column) => (typeof column === 'string' ? { title: column } : column))
   const classOf = ({ isNumber = false, isName = false }: Column): string =>
     isNumber ? 'number' : isName ? 'text name' : 'text'
   return html`
-    <table>
+    <table class="${isNarrow ? 'narrow' : 'wide'}">
       <caption class="unseen">
         ${caption}
       </caption>
@@ -116,10 +118,10 @@ export function table({ caption, columns, rows, empty: text }: Table): Html {
 const SHOWN_WHOLE = 160
 const SHOWN_OF_LONG = 80
 
-/** A text that can be long, such as the evidence of a change: it opens. */
+/** A text with links that can be long, such as the evidence of a change: it opens. */
 export const longText = (text: string): Content =>
   text.length <= SHOWN_WHOLE
-    ? text
+    ? linked(text)
     : html`<details class="report">
         <summary>${text.slice(0, SHOWN_OF_LONG)}…</summary>
         <code class="whole">${text}</code>
@@ -141,9 +143,10 @@ export const amount = (currency: string, minor: string): Html =>
 /** A time as a partner and an operator write it, and how long ago it was. */
 export function time(at: string | undefined, now?: Instant): Content {
   if (at === undefined || at === '') return undefined
-  const text = at.replace('T', ' ').replace(/(\.\d+)?Z$/, '')
+  const [day, rest = ''] = at.split('T')
+  const clock = rest.replace(/(\.\d+)?Z$/, '')
   const ago = now === undefined ? '' : agoText(now - Date.parse(at))
-  return html`<time datetime="${at}" title="${at}">${text}</time>${
+  return html`<time datetime="${at}" title="${at}"><span class="day">${day}</span> ${clock}</time>${
       ago === '' ? NOTHING : html` <span class="ago">${ago}</span>`
     }`
 }
@@ -172,11 +175,20 @@ export const clockText = (at: Instant): string => toRfc3339(instant(at)).slice(1
 
 export const isPayment = (id: string): boolean => /^(pi|pout)_[0-9A-HJKMNP-TV-Z]{26}$/.test(id)
 
+/** Ids of ours are not broken in a table; those of banks and partners can be longer. */
+const OWN_ID_MAX = 36
+
 /** An id that leads to its page, or to what is known of it. */
 export function idLink(id: string): Html {
   const path = isPayment(id) ? `/payments/${id}` : `/search?q=${encodeURIComponent(id)}`
-  return html`<a class="id" href="${path}">${id}</a>`
+  return html`<a class="${id.length > OWN_ID_MAX ? 'id long' : 'id'}" href="${path}">${id}</a>`
 }
+
+const PAYMENT_ID = /\b((?:pi|pout)_[0-9A-HJKMNP-TV-Z]{26})\b/
+
+/** A text of ours with links for the payments that it names. */
+export const linked = (text: string): Content =>
+  text.split(PAYMENT_ID).map((piece, i) => (i % 2 === 1 ? idLink(piece) : piece))
 
 /** The command that shows or does the same. */
 export const commandLine = (command: string): Html => html`

@@ -43,36 +43,38 @@ export function statechart({ states, current, passed }: Drawing): Html {
   const way = places.filter(({ name }) => isPassed(name)).map(({ name }) => name)
   return html`
     <figure class="statechart">
-      <svg
-        viewBox="0 0 ${width} ${height}"
-        width="${width}"
-        height="${height}"
-        role="img"
-        aria-label="State: ${current}. Passed: ${way.join(', ')}."
-      >
-        <defs>
-          <marker
-            id="arrow"
-            viewBox="0 0 8 8"
-            refX="7"
-            refY="4"
-            markerWidth="7"
-            markerHeight="7"
-            orient="auto"
-          >
-            <path d="M0 0.5 7 4 0 7.5z"></path>
-          </marker>
-        </defs>
-        ${edges.map(({ from, to }) => {
-          const isTaken = isPassed(from) && isPassed(to)
-          return html`<path
-            class="edge ${isTaken ? 'taken' : ''}"
-            d="${pathOf(placeOf(from), placeOf(to))}"
-            marker-end="url(#arrow)"
-          ></path>`
-        })}
-        ${places.map((place) => box(place, place.name === current, isPassed(place.name)))}
-      </svg>
+      <div class="drawing">
+        <svg
+          viewBox="0 0 ${width} ${height}"
+          width="${width}"
+          height="${height}"
+          role="img"
+          aria-label="State: ${current}. Passed: ${way.join(', ')}."
+        >
+          <defs>
+            <marker
+              id="arrow"
+              viewBox="0 0 8 8"
+              refX="7"
+              refY="4"
+              markerWidth="7"
+              markerHeight="7"
+              orient="auto"
+            >
+              <path d="M0 0.5 7 4 0 7.5z"></path>
+            </marker>
+          </defs>
+          ${edges.map(({ from, to }) => {
+            const isTaken = isPassed(from) && isPassed(to)
+            return html`<path
+              class="edge ${isTaken ? 'taken' : ''}"
+              d="${pathOf(placeOf(from), placeOf(to))}"
+              marker-end="url(#arrow)"
+            ></path>`
+          })}
+          ${places.map((place) => box(place, place.name === current, isPassed(place.name)))}
+        </svg>
+      </div>
       ${nextSteps(states, current)}
     </figure>
   `

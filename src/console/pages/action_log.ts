@@ -1,7 +1,7 @@
 /** What operators have done, newest first. */
 import type { Action__Output as Action } from '../../../protos/types/causeway/operator/v1/Action.js'
 import { html, NOTHING, type Content, type Html } from '../html/html.js'
-import { amount, isPayment, idLink, longText, time } from '../html/parts.js'
+import { amount, longText, time } from '../html/parts.js'
 import { cursorOf, type Page, type PageContext } from '../session/page.js'
 import { listCard, name, number } from './list_card.js'
 
@@ -13,7 +13,7 @@ export const actionLog: Page = {
       title: 'Newest first',
       call: context.clients.partners.call('ListActions', { ...given, ...cursorOf(context) }),
       caption: 'Actions of operators, newest first',
-      columns: ['Time', 'Operator', name('Action'), 'Subject', number('Amount'), 'Reason'],
+      columns: ['Time', name('Operator'), name('Action'), 'Subject', number('Amount'), 'Reason'],
       row,
       empty: 'No such action is on this page of the log.',
       path: `/actions?${new URLSearchParams(given).toString()}`,
@@ -71,10 +71,10 @@ function row(action: Action, { now }: PageContext): readonly Content[] {
     time(at, now),
     actor,
     action.action,
-    isPayment(subject) ? idLink(subject) : longText(subject),
+    longText(subject),
     currency === undefined || minor === undefined ? '' : amount(currency, minor),
     html`${reason}
     ${evidence === undefined ? NOTHING : html`<span class="ago line">${longText(evidence)}</span>`}
-    ${approval === undefined ? NOTHING : html`<span class="ago id">${approval}</span>`}`,
+    ${approval === undefined ? NOTHING : html`<span class="ago id long">${approval}</span>`}`,
   ]
 }

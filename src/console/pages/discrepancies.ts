@@ -1,18 +1,26 @@
 /** Reports of the bank that contradict the books, and their settlement. */
 import type { Discrepancy__Output as Discrepancy } from '../../../protos/types/causeway/operator/v1/Discrepancy.js'
 import { actions, EVIDENCE } from '../html/action_forms.js'
-import { html, type Content } from '../html/html.js'
+import { html, NOTHING, type Content, type Html } from '../html/html.js'
 import { amount, badge, idLink, time } from '../html/parts.js'
 import { cursorOf, formContext, type Page, type PageContext } from '../session/page.js'
-import { isResolved, listCard, number, resolvedFilter } from './list_card.js'
+import { isResolved, listCard, name, number, resolvedFilter } from './list_card.js'
 
-const SETTLEMENTS = [
-  ['keep', 'Keep: its entries stay in suspense'],
-  ['undo', 'Undo: post the mirror entry'],
-  ['charge_partner', 'Charge the partner, for a payment'],
-  ['credit_partner', 'Credit the partner, for a return'],
-  ['write_off', 'Write off: our own loss or gain'],
-] as const
+const SETTLEMENTS = {
+  keep: 'Keep: its entries stay in suspense',
+  undo: 'Undo: post the mirror entry',
+  charge_partner: 'Charge the partner',
+  credit_partner: 'Credit the partner',
+  write_off: 'Write off: our own loss or gain',
+} as const
+
+/** Those that apply: only what was posted can be cleared, also after it was kept. */
+function settlementsOf({ plan, settlement }: Discrepancy): (keyof typeof SETTLEMENTS)[] {
+  const kept = settlement === undefined ? (['keep'] as const) : []
+  if (plan === undefined) return [...kept]
+  const partner = plan === 'discrepancy_paid' ? 'charge_partner' : 'credit_partner'
+  return [...kept, 'undo', partner, 'write_off']
+}
 
 export const discrepancies: Page = {
   path: '/discrepancies',
@@ -22,7 +30,7 @@ export const discrepancies: Page = {
       title: resolved ? 'Settled' : 'Reports that contradict the books',
       call: context.clients.operator.call('ListDiscrepancies', { ...cursorOf(context), resolved }),
       caption: 'Discrepancies, oldest first',
-      columns: ['Payment', 'Partner', 'Reason', number('Amount'), 'Since', ''],
+      columns: ['Payment', name('Partner'), name('Reason'), number('Amount'), 'Since', ''],
       row,
       empty: resolved ? 'Nothing was settled yet.' : 'The bank and the books agree.',
       path: resolved ? '/discrepancies?resolved=yes' : '/discrepancies',
@@ -47,14 +55,26 @@ function row(found: Discrepancy, context: PageContext): readonly Content[] {
       </details>`,
     currency === undefined || minor === undefined ? '' : amount(currency, minor),
     time(found.created_at, context.now),
-    settlement === undefined
-      ? actions(formContext(context, '/discrepancies'), 'decide', [
-          {
-            ...{ action: 'resolve-discrepancy', title: 'Settle', button: 'Settle it' },
-            hidden: { id },
-            fields: [{ name: 'settlement', label: 'Settlement', choices: SETTLEMENTS }, EVIDENCE],
-          },
-        ])
-      : badge(settlement),
+    html`${settlement === undefined ? NOTHING : badge(settlement)} ${settleForm(found, context)}`,
   ]
+}
+
+function settleForm(found: Discrepancy, context: PageContext): Html {
+  const { id, settlement } = found
+  const isOver = settlement !== undefined && settlement !== 'keep'
+  const choices = isOver ? [] : settlementsOf(found)
+  if (choices.length === 0) return NOTHING
+  return actions(formContext(context, '/discrepancies'), 'decide', [
+    {
+      ...{ action: 'resolve-discrepancy', title: 'Settle', button: 'Settle it' },
+      hidden: { id },
+      fields: [
+        {
+          ...{ name: 'settlement', label: 'Settlement' },
+          choices: choices.map((each) => [each, SETTLEMENTS[each]]),
+        },
+        EVIDENCE,
+      ],
+    },
+  ])
 }

@@ -141,31 +141,29 @@ function entriesCard(
   return html`${incomplete(clients.access.shards?.missing ?? [])}
   ${card(
     'In order of posting',
-    html`<div class="entries">
-        ${table({
-          caption: 'Entries of the account',
-          columns: ['Posted', 'Partner', 'Type', 'Of', number('Amount'), number('Balance')],
-          rows: found.map((entry) => [
-            html`<time datetime="${timeOf(entry)}">${timeOf(entry).slice(11, 19)}</time>`,
-            entry.tenant.slice(0, entry.tenant.lastIndexOf('_')),
-            entry.type.replaceAll('_', ' '),
-            idLink(entry.entity),
-            amount(entry.currency, entry.amount),
-            amount(entry.currency, entry.balance),
-          ]),
-          empty:
-            until !== null ? 'None in what was looked through.' : 'It has no entries in this time.',
-        })}
-      </div>
-      ${
-        until === null
-          ? NOTHING
-          : html`<p class="hint">
-              There can be more after ${clockText(instant(until))}.
-              ${furtherLink(asked, instant(until))} The journal has all of them.
-            </p>`
-      }
-      ${commandLine(`journal --from ${asked.day} --out journal-${asked.day}.csv`)}`,
+    html`${table({
+      caption: 'Entries of the account',
+      columns: ['Posted', 'Partner', 'Type', 'Of', number('Amount'), number('Balance')],
+      rows: found.map((entry) => [
+        html`<time datetime="${timeOf(entry)}">${timeOf(entry).slice(11, 19)}</time>`,
+        entry.tenant.slice(0, entry.tenant.lastIndexOf('_')),
+        entry.type.replaceAll('_', ' '),
+        idLink(entry.entity),
+        amount(entry.currency, entry.amount),
+        amount(entry.currency, entry.balance),
+      ]),
+      empty:
+        until !== null ? 'None in what was looked through.' : 'It has no entries in this time.',
+    })}
+    ${
+      until === null
+        ? NOTHING
+        : html`<p class="hint">
+            There can be more after ${clockText(instant(until))}.
+            ${furtherLink(asked, instant(until))} The journal has all of them.
+          </p>`
+    }
+    ${commandLine(`journal --from ${asked.day} --out journal-${asked.day}.csv`)}`,
   )}`
 }
 

@@ -108,6 +108,7 @@ function refusalsOf(points: readonly Point[]): Html {
           share(count),
           count.toLocaleString('en-US'),
         ]),
+      isNarrow: true,
       empty: 'Nothing was refused.',
     })}
     ${more > 0 && html`<p class="hint">and ${more} more codes</p>`}

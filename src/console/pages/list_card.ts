@@ -35,11 +35,13 @@ export function listCard<T, A extends object>(
 ): Promise<Html> {
   return part(`The list “${title}”`, call, (answer) => {
     const rows = answer.data.map((entry) => row(entry, context))
+    const missing = missingIn(answer)
+    const empty = missing.length === 0 ? list.empty : 'There is nothing in the books that answered.'
     const next = list.path === undefined ? NOTHING : pager(list.path, answer.next_cursor)
-    return html`${incomplete(missingIn(answer))}
+    return html`${incomplete(missing)}
     ${card(
       title,
-      html`${table({ caption, columns, rows, empty: list.empty })} ${list.hint?.(answer)} ${next}
+      html`${table({ caption, columns, rows, empty })} ${list.hint?.(answer)} ${next}
       ${commandLine(list.command)}`,
       list.aside?.(answer),
     )}`

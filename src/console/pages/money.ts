@@ -180,12 +180,13 @@ function balanceTable(lines: readonly Line[]): Html {
   const inOrder = [...sums].sort(([one], [other]) => (one < other ? -1 : 1))
   return table({
     caption: 'Sums of the accounts of all partners',
-    columns: ['Environment', 'Account', 'Currency', number('Sum')],
+    columns: ['Account', number('Sum')],
     rows: inOrder.map(([, { line, environment, sum }]) => [
-      environment,
-      html`<a href="${entriesPath(environment, line.account, line.currency)}">${line.account}</a>`,
-      ...[line.currency, amount(line.currency, String(sum))],
+      html`<a href="${entriesPath(environment, line.account, line.currency)}">${line.account}</a>
+        <span class="ago">${environment}</span>`,
+      amount(line.currency, String(sum)),
     ]),
+    isNarrow: true,
     empty: 'No money has moved yet.',
   })
 }

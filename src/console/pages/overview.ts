@@ -106,7 +106,10 @@ async function box<T extends object>(
 ): Promise<Box> {
   try {
     const answer = await call
-    return { title, href, ...content(answer), missing: missingIn(answer) }
+    const missing = missingIn(answer)
+    const known = { title, href, ...content(answer), missing }
+    const isGood = missing.length > 0 && known.tone === 'good'
+    return isGood ? { ...known, tone: 'plain', about: 'In the books that answered' } : known
   } catch (error) {
     if (isTokenRejected(error)) throw error
     return { title, href, value: '?', tone: 'bad', about: 'No answer' }

@@ -106,6 +106,7 @@ async function environmentOf(context: PageContext, environment: string): Promise
         caption: `Accounts in ${environment}`,
         columns: ['Account', number('Balance')],
         rows: lines.map(({ account, currency, balance }) => [account, amount(currency, balance)]),
+        isNarrow: true,
         empty: 'No money has moved yet.',
       }),
     ),

@@ -10,7 +10,7 @@ import {
   type ActionForm,
 } from '../html/action_forms.js'
 import { html, NOTHING, type Content } from '../html/html.js'
-import { amount, badge, idLink, time } from '../html/parts.js'
+import { amount, badge, idLink, linked, time } from '../html/parts.js'
 import { cursorOf, formContext, type Page, type PageContext } from '../session/page.js'
 import { isResolved, listCard, number, resolvedFilter } from './list_card.js'
 
@@ -86,11 +86,13 @@ function requestRow(request: ApprovalRequest, context: PageContext): readonly Co
       ? NOTHING
       : html`by ${request.decided_by}: ${request.decision_reason}`
   return [
-    html`<strong>${operation}</strong> ${subject} <span class="ago id">${id}</span>`,
+    html`<strong>${operation}</strong> <span class="line">${linked(subject)}</span>
+      <span class="ago id">${id}</span>`,
     currency === undefined || minor === undefined ? '' : amount(currency, minor),
-    html`${request.requested_by} ${time(request.requested_at, context.now)}`,
+    html`${request.requested_by}
+      <span class="line">${time(request.requested_at, context.now)}</span>`,
     time(request.expires_at, context.now),
-    html`${request.reason} <span class="ago">${evidence}</span>`,
+    html`${request.reason} <span class="ago line">${evidence}</span>`,
     status === 'pending'
       ? actions(formContext(context, '/approvals'), 'decide', reviewOf('request', id))
       : html`${badge(status)} ${decided}`,

@@ -96,8 +96,9 @@ function orphanRow(orphan: Orphan, context: PageContext): readonly Content[] {
   return [
     html`${idLink(id)} <span class="ago line">${reference}</span>`,
     amount(orphan.currency, orphan.amount),
-    html`${badge(orphan.state)} ${time(orphan.executed_at, context.now)}
-      <span class="ago">${last4 === undefined ? '' : `account ending ${last4}`}</span>`,
+    html`${badge(orphan.state)}
+      <span class="line">${time(orphan.executed_at, context.now)}</span>
+      <span class="ago line">${last4 === undefined ? '' : `account ending ${last4}`}</span>`,
     held.map((each) => html`<span class="line">${idLink(each)}</span>`),
     actions(formContext(context, '/review'), 'decide', resolutionsOf(id, held)),
   ]

@@ -108,7 +108,8 @@ export async function payeeOfIntent(
     const { currency, localMinor: amount } = other.scanned!.quote
     return [{ id: other.id, status, currency, amount }]
   })
-  const payee = `${scanned.merchant.name}, ${scanned.destinationMasked}`
+  const { merchant, destinationMasked } = scanned
+  const payee = merchant.name === '' ? destinationMasked : `${merchant.name}, ${destinationMasked}`
   return payeeView(payee, id, payments, rows.at(-1)?.before !== 0 && rows.length > 0)
 }
 

@@ -1,0 +1,50 @@
+/** A console in the process of a test, beside processors that it names. */
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { getRequestListener } from '@hono/node-server'
+import type { Test } from 'tap'
+import { allowedHosts } from '../../src/base/allowed_hosts.js'
+import { systemClock, type Clock } from '../../src/base/clock.js'
+import { CLEARTEXT } from '../../src/base/grpc_tls.js'
+import { createLog } from '../../src/base/log.js'
+import { systemRandom } from '../../src/base/random.js'
+import { createApp } from '../../src/console/app.js'
+import { createSessions } from '../../src/console/session/sessions.js'
+import { createSignInLimit } from '../../src/console/session/sign_in_limit.js'
+import { openUplink } from '../../src/console/session/uplink.js'
+import { readStaticFiles } from '../../src/console/static_files.js'
+
+export interface ServedConsole {
+  readonly processors: readonly string[]
+  /** That of its sessions and pages. Not before the system's, whose calls have deadlines. */
+  readonly clock: Clock
+}
+
+/** @returns its address */
+export async function serveConsole(
+  t: Pick<Test, 'teardown'>,
+  { processors, clock }: ServedConsole,
+): Promise<string> {
+  const sessions = createSessions(clock, systemRandom())
+  const settings = { PROCESSOR_ADDRESS: processors[0] ?? '', PROCESSORS: processors }
+  const app = createApp({
+    ...{ clock, sessions, log: createLog('test', { LOG_LEVEL: 'silent' }), logs: '' },
+    ...{ files: readStaticFiles(), signInLimit: createSignInLimit(clock) },
+    figures: {
+      state: () => ({ isKnown: false, missing: [], points: [], processes: [], rails: [] }),
+    },
+    observePage: () => undefined,
+    isAllowedHost: allowedHosts('127.0.0.1', []),
+    openUplink: (shown) => openUplink(shown, { settings, tls: CLEARTEXT, clock: systemClock }),
+    ownToken: undefined,
+  })
+  const listener = getRequestListener(app.fetch)
+  const server = createServer((request, response) => void listener(request, response))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => {
+    sessions.close()
+    server.close()
+    server.closeAllConnections()
+  })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
