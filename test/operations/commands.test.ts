@@ -232,6 +232,27 @@ t.test('commands work against a running stack', async (t) => {
     t.equal(reversed['status'], 'reversed')
   })
 
+  await t.test('an outcome that the bank does not tell is inquired and resolved', async (t) => {
+    const beneficiary = { ...A_PAYOUT.beneficiary, account_number: '9990000008' }
+    const paid = await partnerOf(stack.sandbox).request(
+      'POST',
+      '/v1/payouts',
+      { ...A_PAYOUT, beneficiary, reference: 'no answer' },
+      withKey(randomUUID()),
+    )
+    t.equal(paid.status, 202, paid.text)
+    const { id } = paid.body as { id: string }
+    t.match(await ops('payee', 'show', id), { exitCode: 0, out: 'account ending 0008' })
+    t.match(await ops('outcomes', 'inquire', id), { exitCode: 0, out: id })
+    const evidence = ['--reason', 'bank confirmed', '--evidence', 'statement line 8']
+    const resolved = await json(t, 'payout', 'resolve', id, 'completed', ...evidence)
+    t.equal(resolved['status'], 'completed')
+  })
+
+  await t.test('an operator sees its own name and roles', async (t) => {
+    t.match(await ops('callers', 'self'), { exitCode: 0, out: 'decide' })
+  })
+
   await t.test('discrepancies are listed, and a balance alert is set', async (t) => {
     t.match((await ops('discrepancy', 'list')).out, 'There are no discrepancies.')
     const alert = await json(t, 'balance-alert', 'acme', 'sandbox', 'USD', '500')

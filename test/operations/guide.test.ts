@@ -1,11 +1,12 @@
 /**
  * The operators' guide: every page is found by its task, and what the index and the code name
- * exists on the other side.
+ * exists on the other side. Its commands are those of the CLI, and tests run them.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import t from 'tap'
 import { projectRoot } from '../../src/base/project_root.js'
+import { readCommandLine } from '../../src/operations/command_line.js'
 import { GUIDE_INDEX, guidePages } from '../support/operators_guide.js'
 
 /** A page that needs more has two tasks. Generated tables are counted too. */
@@ -70,6 +71,44 @@ t.test('every page that the code names exists', async (t) => {
       pages.some(({ path }) => path === `src/${file}`),
       file,
     )
+})
+
+/** Commands in these files are read and not run. */
+const PARSED_ONLY = new Set([
+  'test/operations/guide.test.ts',
+  'test/operations/command_line.test.ts',
+])
+
+t.test('every command of the guide is one of the CLI, and a test runs it', async (t) => {
+  const tests = filesIn('test').filter(([path]) => !PARSED_ONLY.has(path))
+  const text = tests.map(([, of]) => of.replaceAll(/^import [^;]*? from '[^']+'$/gm, '')).join('\n')
+  /** As arguments, at the start of a text, or as the command in the code. */
+  const isRun = (name: string): boolean => {
+    const words = name.split(' ')
+    const inCode = name.replaceAll(/[ -]([a-z])/g, (_, first: string) => first.toUpperCase())
+    const typed = words.map((word) => `'${word}'`).join(', ')
+    return text.includes(typed) || new RegExp(`['"\`]${name}[ '"\`]|\\b${inCode}\\b`).test(text)
+  }
+  let count = 0
+  for (const { title, text: written } of pages) {
+    const page = written.replaceAll(/\\\n\s*/g, '')
+    const isTyped = text.includes(`commandsOf('${title}')`)
+    for (const [, line = ''] of page.matchAll(/make ops ARGS="([^"…][^"]*)"/g)) {
+      count += 1
+      const words = [...line.replaceAll(/[[\]]/g, '').matchAll(/'([^']*)'|(\S+)/g)].map(
+        ([, quoted, plain = '']) => quoted ?? plain,
+      )
+      const parsed = readCommandLine(words)
+      if ('help' in parsed) {
+        t.fail(`${title}: ${line}`)
+        continue
+      }
+      const [first = '', second = ''] = parsed.command.usage.split(' ')
+      const name = /^[a-z]/.test(second) ? `${first} ${second}` : first
+      t.ok(isTyped || isRun(name), `${title}: no test runs ${name}`)
+    }
+  }
+  t.ok(count > 100)
 })
 
 function sectionOf(title: string): string {
