@@ -173,7 +173,7 @@ export function createPartnerRouting<Processor extends object>(
       const isUpdate = state.arriving === state.current
       const touched = applyTo(state.arriving, update)
       if (isUpdate) reroute(touched)
-      else if (update.complete) replaceSnapshot(state)
+      else if (update.complete || update.waiting) replaceSnapshot(state)
     },
     broke: (processor) => {
       const state = stateOf(processor)

@@ -82,7 +82,8 @@ export async function openCandidateServer(
   const directory: Pick<DirectoryHandlers, 'WatchPartners'> = {
     WatchPartners: (stream) => {
       const state = { shards: [...shards], addresses: [...addresses] }
-      watchers.add(stream, [{ ...state, waiting: true, complete: true }])
+      // Never complete: a gateway of an earlier version ignores `waiting` and would count it.
+      watchers.add(stream, [{ ...state, waiting: true }])
     },
   }
   const commands: CommandStreamHandlers = {

@@ -323,7 +323,7 @@ void t.test('a gateway with one address finds the processors that it names', asy
 void t.test(
   'a processor that waits for a shard is reached, and does not count as up',
   async (t) => {
-    const waiting = { waiting: true, shards: ['books_1'], complete: true }
+    const waiting = { waiting: true, shards: ['books_1'], complete: false }
     const spare = await startStub(t, { ...announcing('', 0), ...waiting })
     const processors = createProcessors({
       ...{ tls: CLEARTEXT, metadata: new Metadata(), clock: systemClock, log },
