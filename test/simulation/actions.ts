@@ -101,7 +101,7 @@ export async function settle(simulation: SimulationContext): Promise<void> {
 }
 
 async function afterRestart(simulation: SimulationContext, how: string): Promise<void> {
-  const { rail, bus, processors, checker, trace } = simulation
+  const { rail, bus, processors, checker, trace, workload } = simulation
   trace.add(how)
   trace.count(how)
   await checker.checkMarks(processors.marks(), rail, bus)
@@ -110,7 +110,7 @@ async function afterRestart(simulation: SimulationContext, how: string): Promise
     rail.connect()
   }
   await sweep(simulation)
-  await checkDisk(simulation)
+  await checker.checkAcknowledged(workload)
 }
 
 /** Takes the processor's output. */
@@ -146,6 +146,16 @@ export async function setBus(simulation: SimulationContext, up: boolean): Promis
   trace.add(`bus ${up ? 'up' : 'down'}`)
   trace.count(`bus ${up ? 'up' : 'down'}`)
   if (!up) return bus.disconnect()
+  bus.connect()
+  await sweep(simulation)
+}
+
+/** The bus is new: the relay publishes again what has no outcome. */
+export async function wipeBus(simulation: SimulationContext): Promise<void> {
+  const { bus, trace } = simulation
+  trace.add('bus wiped')
+  trace.count('bus wiped')
+  bus.disconnect()
   bus.connect()
   await sweep(simulation)
 }

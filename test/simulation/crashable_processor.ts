@@ -17,12 +17,15 @@ import { arrivedWork, subscribe, type Processors } from './processors.js'
 import { atRest, createScheduler } from './scheduler.js'
 
 const EVERY_EVENT = 100_000
+/** One for all: each further one stays in memory. */
+const log = createLog('simulation', { LOG_LEVEL: 'silent' })
 
 export interface CrashableProcessorOptions {
   readonly home: Home
   readonly random: Random
   readonly seededRandom: SeededRandom
   readonly commitOutcomeOf: () => CommitOutcome
+  readonly warmActors: number
 }
 
 export async function startProcessor({
@@ -30,6 +33,7 @@ export async function startProcessor({
   random,
   seededRandom,
   commitOutcomeOf,
+  warmActors,
 }: CrashableProcessorOptions): Promise<Processors> {
   const scheduler = createScheduler()
   let stalling: StallingStore | undefined
@@ -40,6 +44,7 @@ export async function startProcessor({
   const own: Home = { testdir: () => home.testdir(), teardown: () => undefined }
   const world = await createWorld(own, {
     random,
+    warmActors,
     yieldToEventLoop: () => scheduler.inOrder('yield', () => Promise.resolve()),
     store: (store) => (stalling = stallStore(store, scheduler, commitOutcomeOf)),
     onStop: (reason, error) => {
@@ -77,7 +82,7 @@ export async function startProcessor({
       rail: { up: world.isRailUp },
       memory: world.memory(),
       corruptRows: world.memory().corruptRows,
-      log: createLog('simulation', { LOG_LEVEL: 'silent' }),
+      log,
       pause: () => scheduler.inOrder('pause', () => Promise.resolve()),
     })
 

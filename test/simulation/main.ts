@@ -1,13 +1,15 @@
 /**
  * Simulations by seed: `make sim`, or `node .build/test/simulation/main.js [--seed S] [--runs N]
- * [--steps N] [--only-books | --only-moves] [--trace]`.
+ * [--steps N] [--only-books | --only-moves] [--without FAULTS] [--trace]`.
  *
  * Without a seed it makes many runs from a random seed; with a seed, that run alone. Each run
- * prints its seed. A seed is run by both simulations: of the books, and of moves in a cluster.
+ * prints its seed. A seed is run by both simulations: of the books, and of moves in a cluster. One
+ * that fails is shrunk, and the line that repeats it is printed.
  */
 import { randomInt } from 'node:crypto'
 import { programOptions } from '../../src/base/program_options.js'
 import { simulateMoveSeeds, simulateSeeds } from './seeds.js'
+import { RATES } from './swarm.js'
 
 const values = programOptions(
   'sim',
@@ -22,6 +24,7 @@ const values = programOptions(
     steps: { value: 'N', about: 'of each run; 1500, or 3000 of moves', kind: 'number' },
     onlyBooks: { about: 'no moves' },
     onlyMoves: { about: 'of shards in a cluster' },
+    without: { value: 'FAULTS', about: `that do not happen: ${RATES.join()}` },
     trace: { about: 'print each step of the books' },
   },
 )
@@ -37,7 +40,9 @@ const seeds = {
 
 if (!values.onlyMoves) {
   const trace = values.trace ? { trace: print } : {}
-  const counts = await simulateSeeds({ ...seeds, steps: values.steps ?? 1_500, ...trace })
+  const given = (values.without ?? '').split(',')
+  const without = RATES.filter((rate) => given.includes(rate))
+  const counts = await simulateSeeds({ ...seeds, steps: values.steps ?? 1_500, without, ...trace })
   if (counts === null) process.exitCode = 1
   else printCounts(counts)
 }

@@ -56,6 +56,8 @@ export interface OwnerProcessOptions {
   /** Monotonic, of this machine. */
   readonly elapsed: () => number
   readonly random: Random
+  /** Actors in memory. */
+  readonly warmActors: number
   readonly fault: () => PlantedFault | null
   readonly isReachable: () => boolean
   readonly railUp: () => boolean
@@ -69,13 +71,13 @@ export interface OwnerProcessOptions {
 }
 
 const log = createLog('simulation', { LOG_LEVEL: 'silent' })
-const MEMORY = { warmActors: 1_000, duplicateWindowMs: RULES.duplicateWindowMs }
 /** Errors that end a process as designed; another one or a restart continues. */
 const EXPECTED = [CONNECTION_LOST, 'no answer from the server', 'committed with a warning']
 
 export function startOwnerProcess(options: OwnerProcessOptions): OwnerProcess {
   const { holder, network, scheduler, elapsed, random, fault, isReachable } = options
   const clock = createBooksClock(options.clock)
+  const limits = { warmActors: options.warmActors, duplicateWindowMs: RULES.duplicateWindowMs }
   let isAlive = true
   let isServing = false
   let isStopping = false
@@ -138,14 +140,14 @@ export function startOwnerProcess(options: OwnerProcessOptions): OwnerProcess {
   const load = async (): Promise<Vault> => {
     const store = storeOf(() => held?.ownership() ?? { epoch: 0, lastBatch: 0 })
     const vault = createVault(await openKeyring(store, [MASTER], random, clock.now()), random)
-    memory = await loadMemory(store, vault, clock.now(), MEMORY)
+    memory = await loadMemory(store, vault, clock.now(), limits)
     if (fault()?.machineClock !== true) clock.passed(memory.newestMoment)
     return vault
   }
   /** No other process commits until this one does. */
   const checkMemory = async (vault: Vault): Promise<void> => {
     if (owned().ownership().epoch !== network.owner.epoch) return
-    const inBooks = await loadMemory(network.server.store, vault, clock.now(), MEMORY)
+    const inBooks = await loadMemory(network.server.store, vault, clock.now(), limits)
     assert.deepEqual(restoredState(memory!), restoredState(inBooks), 'F2: memory is the books')
   }
 

@@ -10,6 +10,8 @@ import { simulateSeed } from './seeds.js'
 const SEEDS_MAX = 60
 const STEPS = 1_000
 
+t.setTimeout(0)
+
 for (const fault of PLANTED_FAULTS) {
   void t.test(fault.name, async (t) => {
     let found: Error | undefined

@@ -3,7 +3,9 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { simulateMoves } from './moves/simulation.js'
+import { shrink, type ShortRun } from './shrink.js'
 import { simulate, type RunOptions, type SimulationResult } from './simulation.js'
+import type { Rate } from './swarm.js'
 
 export interface SeedsOptions {
   readonly first: number
@@ -11,6 +13,8 @@ export interface SeedsOptions {
   readonly steps: number
   /** Processors over one set of books; default: 1 for even seeds, 2 for odd ones. */
   readonly owners?: 1 | 2
+  /** Faults that do not happen. Default: none. */
+  readonly without?: readonly Rate[]
   /** Called for each line of output. */
   readonly onLine: (line: string) => void
   /** Called for every trace line. */
@@ -24,8 +28,8 @@ const LAST_LINES = 60
 
 /** @returns the count of each kind of trace line; null after a failed run */
 export async function simulateSeeds(options: SeedsOptions): Promise<Counts | null> {
-  const { first, runs, steps, owners, onLine } = options
-  const given = owners === undefined ? {} : { owners }
+  const { first, runs, steps, owners, without = [], onLine } = options
+  const given = { ...(owners === undefined ? {} : { owners }), without }
   const total = new Map<string, number>()
   for (let seed = first; seed < first + runs; seed++) {
     const lines: string[] = []
@@ -40,7 +44,14 @@ export async function simulateSeeds(options: SeedsOptions): Promise<Counts | nul
     } catch (error) {
       for (const line of lines) onLine(`  ${line}`)
       onLine(String(error instanceof Error ? error.stack : error))
-      onLine(`seed ${seed} failed. ${repeat(seed, steps, 'books')}`)
+      onLine(`seed ${seed} failed. ${repeat(seed, { steps, without }, 'books')}`)
+      const fails = (run: ShortRun): Promise<boolean> =>
+        simulateSeed(seed, run.steps, () => undefined, { ...given, without: run.without }).then(
+          () => false,
+          () => true,
+        )
+      const shortest = await shrink({ steps, without }, fails)
+      onLine(`The shortest run that fails: ${repeat(seed, shortest, 'books')}`)
       return null
     }
   }
@@ -62,15 +73,17 @@ export async function simulateMoveSeeds({
       onLine(`moves, seed ${seed}: ${steps} steps passed`)
     } catch (error) {
       onLine(String(error instanceof Error ? error.stack : error))
-      onLine(`seed ${seed} failed. ${repeat(seed, steps, 'moves')}`)
+      onLine(`seed ${seed} failed. ${repeat(seed, { steps, without: [] }, 'moves')}`)
       return null
     }
   }
   return total
 }
 
-const repeat = (seed: number, steps: number, which: string): string =>
-  `To repeat: make sim SEED=${seed} STEPS=${steps} ARGS=--only-${which}`
+const repeat = (seed: number, { steps, without }: ShortRun, which: string): string => {
+  const less = without.length === 0 ? '' : ` --without=${without.join()}`
+  return `To repeat: make sim SEED=${seed} STEPS=${steps} ARGS="--only-${which}${less}"`
+}
 
 /** In memory where possible, as disk speed does not matter here. */
 const SHARED_MEMORY = '/dev/shm'
@@ -79,7 +92,7 @@ export async function simulateSeed(
   seed: number,
   steps: number,
   onLine: (line: string) => void,
-  more: Pick<RunOptions, 'owners' | 'fault'> = {},
+  more: Pick<RunOptions, 'owners' | 'fault' | 'without'> = {},
 ): Promise<SimulationResult> {
   const root = existsSync(SHARED_MEMORY) ? SHARED_MEMORY : tmpdir()
   const folder = mkdtempSync(join(root, 'causeway-sim-'))

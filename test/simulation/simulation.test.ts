@@ -7,8 +7,9 @@
 import t from 'tap'
 import { FAILED_SEEDS } from './failed_seeds.js'
 import { simulateSeeds, simulateSeed } from './seeds.js'
+import { shrink } from './shrink.js'
 
-const FIRST = 20_261_226
+const FIRST = 20_261_240
 const RUNS = 10
 const STEPS = 1_000
 
@@ -19,6 +20,7 @@ const REQUIRED = [
   'stopped by a failed commit',
   'rail down',
   'bus down',
+  'bus wiped',
   'leap',
   'nonce reused',
   'reports: not_found',
@@ -58,6 +60,15 @@ t.test('seeds that failed once pass', async (t) => {
     const onLine = (line: string): void => void lines.push(line)
     t.not(await simulateSeeds({ first: seed, runs: 1, steps, onLine }), null, lines.join('\n'))
   }
+})
+
+t.test('a failing run is shrunk to the steps and faults that it needs', async (t) => {
+  const shortest = await shrink({ steps: STEPS, without: [] }, ({ steps, without }) =>
+    Promise.resolve(steps >= 37 && !without.includes('leap')),
+  )
+  t.equal(shortest.steps, 37)
+  t.notOk(shortest.without.includes('leap'))
+  t.equal(shortest.without.length, 6, 'no other kind of fault')
 })
 
 for (const owners of [1, 2] as const) {

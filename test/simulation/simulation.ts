@@ -21,9 +21,11 @@ import {
   settleDelivered,
   setBus,
   setRail,
+  wipeBus,
 } from './actions.js'
 import { checkEnd, runToEnd } from './ending.js'
 import type { PlantedFault } from './planted_faults.js'
+import type { Rate } from './swarm.js'
 import { createSimulationContext, type SimulationContext } from './simulation_context.js'
 
 export interface RunOptions {
@@ -36,6 +38,8 @@ export interface RunOptions {
   readonly owners?: 1 | 2
   /** With two owners. */
   readonly fault?: PlantedFault
+  /** Faults that do not happen. Default: none. */
+  readonly without?: readonly Rate[]
 }
 
 export interface SimulationResult {
@@ -45,13 +49,15 @@ export interface SimulationResult {
   readonly counts: ReadonlyMap<string, number>
 }
 
-const CHECK_EVERY_STEPS = 200
+/** The books only grow, so what is wrong in them is seen later too. */
+const CHECK_EVERY_STEPS = 500
 
 export async function simulate(options: RunOptions): Promise<SimulationResult> {
   const simulation = await createSimulationContext({
     onLine: () => undefined,
     owners: options.seed % 2 === 0 ? 1 : 2,
     fault: null,
+    without: [],
     ...options,
   })
   for (let step = 1; step <= options.steps; step++) {
@@ -91,6 +97,7 @@ function faults(simulation: SimulationContext): readonly WeightedAction[] {
   if (happens(swarm.busCut) || (!bus.isUp && random.once(20))) {
     return [[ALL, () => setBus(simulation, !bus.isUp)]]
   }
+  if (bus.isUp && happens(swarm.busWiped)) return [[ALL, () => wipeBus(simulation)]]
   if (!happens(swarm.leap)) return []
   return [[ALL, () => passTime(simulation, random.pick(LEAPS_MS))]]
 }

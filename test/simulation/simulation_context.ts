@@ -13,7 +13,7 @@ import { openInvariantChecker, type InvariantChecker } from './invariant_checker
 import { startProcessor } from './crashable_processor.js'
 import type { PlantedFault } from './planted_faults.js'
 import type { Processors } from './processors.js'
-import { CALM, drawSwarm, type Swarm } from './swarm.js'
+import { CALM, drawSwarm, type Rate, type Swarm } from './swarm.js'
 import { createTrace, type Trace } from './trace.js'
 import { startTwoOwners } from './two_owners.js'
 import { createWorkload, type Workload } from './workload.js'
@@ -44,6 +44,8 @@ export interface SimulationOptions {
   readonly owners: 1 | 2
   /** With two owners. */
   readonly fault: PlantedFault | null
+  /** Faults that do not happen. */
+  readonly without: readonly Rate[]
 }
 
 /** The second is 30 seconds before the end of the payers' local day and month. */
@@ -55,10 +57,12 @@ export async function createSimulationContext({
   onLine,
   owners,
   fault,
+  without,
 }: SimulationOptions): Promise<SimulationContext> {
   const randomOf = (part: number): SeededRandom => createSeededRandom(seed, part)
   const seededRandom = randomOf(0)
-  const drawn = drawSwarm(randomOf(1))
+  const none = Object.fromEntries(without.map((rate) => [rate, 0]))
+  const drawn = { ...drawSwarm(randomOf(1)), ...none }
   const swarm = fault === null ? drawn : { ...CALM, ...fault.provokedBy }
   const random = randomBy(randomOf(2))
   const folder = tempFolder(home)
@@ -71,7 +75,8 @@ export async function createSimulationContext({
     if (chosen !== 'done') trace.count(`commit failed, ${chosen}`)
     return chosen
   }
-  const parts = { home: own, random, seededRandom: randomOf(3) }
+  const { warmActors } = swarm
+  const parts = { home: own, random, seededRandom: randomOf(3), warmActors }
   const processors = await (owners === 1
     ? startProcessor({ ...parts, commitOutcomeOf: () => outcome(['lost', 'kept']) })
     : startTwoOwners({

@@ -15,7 +15,11 @@ export interface Swarm {
   readonly crash: number
   readonly railCut: number
   readonly busCut: number
+  /** The bus loses everything that it has. */
+  readonly busWiped: number
   readonly leap: number
+  /** Actors in memory: with few of them, many are evicted and rebuilt. */
+  readonly warmActors: number
   /** How probable a disturbance of two processors is, per step. */
   readonly disturb: number
   readonly acts: readonly Act[]
@@ -25,10 +29,15 @@ export interface Swarm {
   readonly writeFaults: readonly WriteOutcome[]
 }
 
-/** `cut`: from the store, the gateways or the rail. `release`: the other processor takes over. */
-export type Act = 'pause' | 'cut' | 'failover' | 'release'
+/**
+ * `cut`: from the store, the gateways or the rail. `release`: the other processor takes over.
+ * `clock`: that of a machine is set forward or back.
+ */
+export type Act = 'pause' | 'cut' | 'failover' | 'release' | 'clock'
 
-const ACTS: readonly Act[] = ['pause', 'pause', 'pause', 'cut', 'cut', 'failover', 'release']
+const ACTS: readonly Act[] = [
+  ...(['pause', 'pause', 'pause', 'cut', 'cut', 'failover', 'release', 'clock'] as const),
+]
 const WRITE_FAULTS: readonly WriteOutcome[] = [
   'lost',
   'kept',
@@ -45,12 +54,26 @@ export const CALM: Swarm = {
   crash: 0,
   railCut: 0,
   busCut: 0,
+  busWiped: 0,
   leap: 0,
+  warmActors: 1_000,
   disturb: 0,
   acts: ACTS,
   readsOnly: 0,
   writeFaults: WRITE_FAULTS,
 }
+
+/** Those that `--without` leaves out. */
+export const RATES = [
+  'commitFails',
+  'crash',
+  'railCut',
+  'busCut',
+  'busWiped',
+  'leap',
+  'disturb',
+] as const
+export type Rate = (typeof RATES)[number]
 
 export function drawSwarm(random: SeededRandom): Swarm {
   const rate = (...often: readonly number[]): number => (random.once(3) ? 0 : random.pick(often))
@@ -60,7 +83,9 @@ export function drawSwarm(random: SeededRandom): Swarm {
     crash: rate(60, 200),
     railCut: rate(60, 150),
     busCut: rate(60, 150),
+    busWiped: rate(100, 300),
     leap: rate(80, 300),
+    warmActors: random.pick([2, 5, 20, 50, 1_000]),
     disturb: random.pick([20, 40]),
     acts: ACTS,
     readsOnly: random.pick([0, 100]),

@@ -34,6 +34,7 @@ export interface TwoOwnersOptions {
   readonly seededRandom: SeededRandom
   readonly outcomeOfWrite: () => WriteOutcome
   readonly fault: PlantedFault | null
+  readonly warmActors: number
   /** The faults of `disturb`. */
   readonly acts: readonly Act[]
   readonly onCount: (what: string) => void
@@ -59,8 +60,8 @@ interface Machine {
 }
 
 const CUTS: readonly Cut[] = ['store', 'gateways', 'rail']
-/** Codes of answers that need neither a commit nor a barrier. */
 const SKEWS_MS = [0, 2 * MINUTE, -2 * MINUTE]
+/** Codes of answers that need neither a commit nor a barrier. */
 const UNDECIDED = ['timeout', 'configuration_error']
 const STEPS_MAX = 100_000
 const STEP_MS = 250
@@ -105,6 +106,7 @@ export async function startTwoOwners(options: TwoOwnersOptions): Promise<Process
       clock: { now: () => plus(clock.now(), machine.skewMs) },
       elapsed: () => machine.elapsedAtStart + (clock.now() - started) * machine.speed,
       random,
+      warmActors: options.warmActors,
       fault: () => fault,
       isReachable: () => !machine.cuts.has('store'),
       railUp: () => railUp && !machine.cuts.has('rail'),
@@ -259,7 +261,14 @@ export async function startTwoOwners(options: TwoOwnersOptions): Promise<Process
     owner()?.process.release()
     return 'release'
   }
-  const actOf = { pause: stall, cut: cutOff, failover: failOver, release: move } as const
+  const stepClock = (): string => {
+    const machine = anyMachine()
+    machine.skewMs = seededRandom.pick(SKEWS_MS)
+    return `clock of ${machine.name}`
+  }
+  const actOf = {
+    ...{ pause: stall, cut: cutOff, failover: failOver, release: move, clock: stepClock },
+  } as const
 
   await until(() => owner() !== undefined)
   let isSetUp = false

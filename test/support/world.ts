@@ -63,6 +63,8 @@ export const MASTER: MasterKey = { kid: 'k1', bytes: Buffer.alloc(32, 7) }
 /** The origin of commands that tests submit. */
 export const BY_TEST: Origin = { cause: 'request', requestId: null }
 const STARTED_AT = Date.UTC(2026, 10, 21, 3, 0, 0)
+/** One for all: each further one stays in memory. */
+const log = createLog('test', { LOG_LEVEL: 'silent' })
 
 export interface World {
   readonly clock: Clock & { set(at: number): void; pass(milliseconds: number): void }
@@ -109,6 +111,8 @@ export interface WorldOptions {
   readonly isMachineClock?: true
   /** Default: the system's. */
   readonly random?: Random
+  /** Actors in memory. Default: all of a test. */
+  readonly warmActors?: number
   /** Instead of `setImmediate`. */
   readonly yieldToEventLoop?: () => Promise<void>
 }
@@ -134,7 +138,7 @@ export async function createWorld(home: Home, options: WorldOptions = {}): Promi
 
   const rebuild = async (): Promise<void> => {
     memory = await loadMemory(store, vault, clock.now(), {
-      warmActors: 1_000,
+      warmActors: options.warmActors ?? 1_000,
       duplicateWindowMs: RULES.duplicateWindowMs,
     })
     const decisions = createBooksClock(clock)
@@ -146,7 +150,7 @@ export async function createWorld(home: Home, options: WorldOptions = {}): Promi
       memory,
       vault,
       rules: { ...RULES, ...options.rules },
-      log: createLog('test', { LOG_LEVEL: 'silent' }),
+      log,
       yieldToEventLoop:
         options.yieldToEventLoop ?? (() => new Promise((resolve) => setImmediate(resolve))),
       rail: {
