@@ -1,7 +1,7 @@
 /** The store on PostgreSQL beyond the contract: the fence, the lease, and copies of the books. */
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { instant } from '../../src/base/clock.js'
+import { instant, systemPause } from '../../src/base/clock.js'
 import { ANSWER_WITHIN_MS } from '../../src/base/constants.js'
 import { createLog } from '../../src/base/log.js'
 import { PROCESSOR_SCHEMA } from '../../src/store/sqlite/store.js'
@@ -558,6 +558,26 @@ void t.test('a store URL has hosts and ports, or a socket', (t) => {
   t.throws(() => parseStoreUrl('mysql://x/y'), /not postgres/)
   t.equal(numbered('a = ? AND b = ?2 OR c = ?'), 'a = $1 AND b = $2 OR c = $2')
   t.end()
+})
+
+void t.test('a database of another encoding or collation is refused', async (t) => {
+  const connection = await connectToPrimary(parseStoreUrl(server.url), 'public', 'a test')
+  const databases = [
+    ["ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C'", 'stores LATIN1'],
+    ["ENCODING 'SQL_ASCII' LC_COLLATE 'C' LC_CTYPE 'C'", 'stores SQL_ASCII'],
+    ["ENCODING 'UTF8' LOCALE_PROVIDER icu ICU_LOCALE 'en' LC_COLLATE 'C'", 'collates by ICU'],
+  ] as const
+  for (const [index, [options, fault]] of databases.entries()) {
+    const other = `other_${index}`
+    await connection.exec(`CREATE DATABASE ${other} TEMPLATE template0 ${options}`)
+    const url = server.url.replace(/[^/]*$/, other)
+    const opened = openPostgresStore({
+      ...{ url, shard: 'books_1', holder: 'a test', elapsed: () => performance.now() },
+      ...{ pause: systemPause, log: createLog('test', { LOG_LEVEL: 'silent' }) },
+    })
+    await t.rejects(opened, { message: new RegExp(`database ${other} ${fault}: create it with`) })
+  }
+  await connection.close()
 })
 
 void t.test('an error names an unreachable server', async (t) => {

@@ -4,8 +4,8 @@
  * - Migrations only expand: the previous version of the program can commit to the newer schema.
  * - A commit function is named after its own text and never replaced, so two versions of the
  *   program run side by side.
- * - A schema of a newer version is rejected, as is a database that does not collate by bytes: ids
- *   are compared by bytes.
+ * - A schema of a newer version is rejected, as is a database that cannot store every text, or does
+ *   not collate by bytes: ids are compared by bytes.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -32,7 +32,7 @@ export async function migrate(
   schema: string,
   definition: SchemaDefinition | OwnedSchemaDefinition,
 ): Promise<void> {
-  await checkCollation(connection)
+  await checkLocale(connection)
   await connection.exec('BEGIN')
   try {
     await connection.run('SELECT pg_advisory_xact_lock(hashtext(?))', [schema])
@@ -53,17 +53,32 @@ async function ensureSchema(connection: Connection, schema: string): Promise<voi
   if (found.length === 0) await connection.exec(`CREATE SCHEMA ${schema}`)
 }
 
-async function checkCollation(connection: Connection): Promise<void> {
-  const [row] = await connection.all<{ name: string; collation: string }>(
-    `SELECT datname AS name, datcollate AS collation FROM pg_database
-     WHERE datname = current_database()`,
-  )
-  const { name = '', collation = '' } = row ?? {}
-  if (['C', 'POSIX', 'C.UTF-8', 'C.utf8'].includes(collation)) return
-  throw new Error(
-    `database ${name} collates by ${collation}: create it with TEMPLATE template0 LC_COLLATE 'C'`,
-  )
+interface DatabaseLocale {
+  readonly name: string
+  readonly encoding: string
+  readonly collation: string
+  /** `c`: the C library, `i`: ICU, `b`: PostgreSQL itself, which collates by code points. */
+  readonly provider: string
 }
+
+async function checkLocale(connection: Connection): Promise<void> {
+  const [row] = await connection.all<DatabaseLocale>(
+    `SELECT datname AS name, pg_encoding_to_char(encoding) AS encoding, datcollate AS collation,
+       datlocprovider AS provider
+     FROM pg_database WHERE datname = current_database()`,
+  )
+  if (row === undefined) return
+  const { name, encoding, collation, provider } = row
+  const create = "create it with TEMPLATE template0 ENCODING 'UTF8' LC_COLLATE 'C' LC_CTYPE 'C'"
+  if (encoding !== 'UTF8') throw new Error(`database ${name} stores ${encoding}: ${create}`)
+  const byBytes = provider === 'b' || (provider === 'c' && BYTE_COLLATIONS.includes(collation))
+  if (!byBytes) {
+    const by = provider === 'i' ? 'ICU' : collation
+    throw new Error(`database ${name} collates by ${by}: ${create}`)
+  }
+}
+
+const BYTE_COLLATIONS = ['C', 'POSIX', 'C.UTF-8', 'C.utf8']
 
 const migrationsIn = (folder: string): readonly string[] =>
   readdirSync(folder)
