@@ -147,7 +147,7 @@ export async function openInvariantChecker(
       if (instruction !== undefined)
         await marks.check({ kind: 'instruction', source: 'rail', id: instruction })
       assert.deepEqual(marks.behind(), [])
-      const stored = new Set(await events())
+      const stored = new Set((await events()).map(({ id }) => id))
       const missing = [...bus.pool.keys()].filter((id) => !stored.has(id))
       const submitted = new Set(
         (await rows()).filter((row) => row.submittedAt !== null).map(({ id }) => id),
