@@ -11,14 +11,24 @@ export interface Clock {
   now(): Instant
 }
 
+export type Pause = (ms: number, signal?: AbortSignal) => Promise<void>
+
 export const systemClock: Clock = { now: () => Date.now() as Instant }
 
 /**
  * Resolves after input that arrived meanwhile: a process that was suspended handles it before it
  * judges that an answer is late.
+ *
+ * @param signal ends it early; a pause that nobody needs would keep a process that ends
  */
-export const systemPause = (ms: number): Promise<void> =>
-  new Promise((resolve) => setTimeout(() => setImmediate(resolve), ms))
+export const systemPause: Pause = (ms, signal) =>
+  new Promise((resolve) => {
+    const timer = setTimeout(() => setImmediate(resolve), ms)
+    signal?.addEventListener('abort', () => {
+      clearTimeout(timer)
+      resolve()
+    })
+  })
 
 export const SECOND = 1_000
 export const MINUTE = 60 * SECOND

@@ -7,6 +7,7 @@
  * - A shard whose books need a master key that this processor lacks, or are of a newer version, is
  *   left to others.
  */
+import type { Pause } from '../../base/clock.js'
 import type { Logger } from '../../base/log.js'
 import type { SchemaOptions } from '../postgres/owned_schema.js'
 import { isSamePlace } from '../postgres/holder.js'
@@ -42,7 +43,7 @@ export interface CandidateOptions<Books> {
   readonly masterKeys: () => readonly string[]
   /** Monotonic, milliseconds. */
   readonly elapsed: () => number
-  readonly pause: (ms: number) => Promise<void>
+  readonly pause: Pause
   /** Takes over the books from the owner that was seen. @throws TakenByAnother */
   readonly open: (schema: SchemaOptions) => Promise<Books>
   /**

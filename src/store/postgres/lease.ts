@@ -14,7 +14,7 @@
  *   commit in progress. So no process takes over less than LEASE_TIMEOUT_MS after the owner sent a
  *   write that the server confirmed, unless the owner has ended or has released the lease.
  */
-import { SECOND } from '../../base/clock.js'
+import { SECOND, type Pause } from '../../base/clock.js'
 import { ANSWER_WITHIN_MS } from '../../base/constants.js'
 import type { Logger } from '../../base/log.js'
 import { Deposed } from '../store.js'
@@ -27,8 +27,6 @@ export const LEASE_TIMEOUT_MS = 4 * SECOND
 
 /** A former primary without its standby never answers: the next try looks for another server. */
 const TAKE_OVER_WITHIN_MS = LEASE_TIMEOUT_MS + ANSWER_WITHIN_MS
-/** Between two looks whether a take-over is done; divides LEASE_TIMEOUT_MS. */
-const WATCH_MS = 100
 
 export interface LeaseOptions {
   readonly connection: Connection
@@ -39,7 +37,7 @@ export interface LeaseOptions {
   /** Monotonic, milliseconds. */
   readonly elapsed: () => number
   /** Resolves after input that arrived meanwhile, so that an answer is not judged late unread. */
-  readonly pause: (ms: number) => Promise<void>
+  readonly pause: Pause
   /** The same server, with a bound for each answer. Default: `connection`. */
   readonly looks?: Pick<Connection, 'all'>
   /** Called now and then while it waits. @throws NoAnswer when another server was promoted */
@@ -126,28 +124,24 @@ export async function takeOver(
   { connection, background, holder, pause, log }: Omit<LeaseOptions, 'elapsed'>,
   seen: SeenOwner,
 ): Promise<Ownership | undefined> {
-  let isDone = false
+  const answered = new AbortController()
   const taking = connection
     .all<Ownership>(TAKE_OVER, [holder, connection.session, seen.epoch, seen.beat])
-    .finally(() => (isDone = true))
-  const endFormerSession = async (): Promise<void> => {
+    .finally(() => answered.abort())
+  const ending = pause(LEASE_TIMEOUT_MS, answered.signal).then(async () => {
+    if (answered.signal.aborted) return
     log.warn(
       { holder: seen.holder },
       'take-over is blocked by a commit of the former owner; its database session is ended',
     )
     await background.all(TERMINATE, [seen.session, sessionName(commitsOf(seen.holder))])
-  }
-  // Short pauses, as a longer one would keep a process that ends.
-  const watch = async (): Promise<readonly Ownership[]> => {
-    for (let waited = 0; waited < TAKE_OVER_WITHIN_MS; waited += WATCH_MS) {
-      // When the server is lost, `taking` tells.
-      if (waited === LEASE_TIMEOUT_MS) endFormerSession().catch(() => undefined)
-      await pause(WATCH_MS)
-      if (isDone) return taking
-    }
+  })
+  ending.catch(() => undefined) // the server is lost, which `taking` tells
+  const late = pause(TAKE_OVER_WITHIN_MS, answered.signal).then(() => {
+    if (answered.signal.aborted) return taking
     throw new NoAnswer(TAKE_OVER_WITHIN_MS)
-  }
-  const [taken] = await Promise.race([taking, watch()])
+  })
+  const [taken] = await Promise.race([taking, late])
   return taken
 }
 

@@ -13,7 +13,7 @@
 import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
-import { MINUTE, type Clock } from '../../base/clock.js'
+import { MINUTE, type Clock, type Pause } from '../../base/clock.js'
 import { ANSWER_WITHIN_MS } from '../../base/constants.js'
 import type { Logger } from '../../base/log.js'
 import type { Random } from '../../base/random.js'
@@ -47,7 +47,7 @@ export interface SchemaOptions {
   readonly clock?: Clock
   /** Monotonic, milliseconds. */
   readonly elapsed: () => number
-  readonly pause: (ms: number) => Promise<void>
+  readonly pause: Pause
   /** Called once when another process owns the schema. */
   readonly onWaiting?: () => void
   readonly log: Logger
