@@ -8,7 +8,7 @@ import type { Test } from 'tap'
 
 /** The folder for screenshots, if it is set. */
 const SHOTS = process.env['CONSOLE_SCREENSHOTS']
-const [DESK, PHONE] = [1280, 390]
+const [WIDE, NARROW] = [1280, 390]
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 /** Only one form is open at a time. */
 const OPEN_ALL = `for (const each of document.querySelectorAll('main details')) {
@@ -63,7 +63,7 @@ export async function checkLook(t: Test, page: Page, path: string): Promise<void
     t.equal(needed, width, `${path} fits ${width}`)
     t.same(await page.evaluate(TOO_WIDE), [], `${path}: each table fits its card, ${width}`)
   }
-  await fits(DESK)
+  await fits(WIDE)
   await shoot(page, path, 'closed')
   await page.evaluate(OPEN_ALL)
   for (const colorScheme of ['light', 'dark'] as const) {
@@ -71,9 +71,9 @@ export async function checkLook(t: Test, page: Page, path: string): Promise<void
     t.same(await findingsOf(page), [], `${path}, ${colorScheme}`)
     await shoot(page, path, colorScheme)
   }
-  await fits(PHONE)
+  await fits(NARROW)
   await shoot(page, path, 'phone')
-  await page.setViewportSize({ width: DESK, height: 900 })
+  await page.setViewportSize({ width: WIDE, height: 900 })
   await page.emulateMedia({ colorScheme: 'light' })
 }
 
