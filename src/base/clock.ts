@@ -19,7 +19,7 @@ export const systemClock: Clock = { now: () => Date.now() as Instant }
  * Resolves after input that arrived meanwhile: a process that was suspended handles it before it
  * judges that an answer is late.
  *
- * @param signal ends it early; a pause that nobody needs would keep a process that ends
+ * @param signal ends it early, as a longer one than needed keeps a process from ending
  */
 export const systemPause: Pause = (ms, signal) =>
   new Promise((resolve) => {
