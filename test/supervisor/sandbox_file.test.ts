@@ -17,16 +17,13 @@ async function listening(t: Test, replies?: () => Reply): Promise<string> {
   const server = new Server()
   if (replies !== undefined) {
     const { EnsureDemo } = Operator.service
-    server.addService(
-      { EnsureDemo } as unknown as typeof Operator.service,
-      {
-        EnsureDemo: (_call: unknown, callback: (fault: Reply | null, demo?: Reply) => void) => {
-          const reply = replies()
-          if ('code' in reply) callback(reply)
-          else callback(null, reply)
-        },
-      } as never,
-    )
+    server.addService({ EnsureDemo }, {
+      EnsureDemo: (_call: unknown, callback: (fault: Reply | null, demo?: Reply) => void) => {
+        const reply = replies()
+        if ('code' in reply) callback(reply)
+        else callback(null, reply)
+      },
+    } as never)
   }
   const port = await new Promise<number>((resolve, reject) => {
     server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (fault, bound) =>
