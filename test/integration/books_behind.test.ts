@@ -7,7 +7,14 @@ import { join } from 'node:path'
 import t from 'tap'
 import { FILES } from '../../src/base/subjects.js'
 import { readHighWater } from '../../src/processor/recovery/high_water.js'
-import { allEventsAreSettled, discardBooks, rawBooks, sqliteOnly } from '../support/books.js'
+import {
+  allEventsAreSettled,
+  discardBooks,
+  rawBooks,
+  rawPool,
+  sqliteOnly,
+  type RawBooks,
+} from '../support/books.js'
 import { eventually } from '../support/eventually.js'
 import { copyFolder, discardPool, saveBooks, type SavedBooks } from '../support/saved_books.js'
 import { tempFolder } from '../support/temp_folder.js'
@@ -42,8 +49,20 @@ const lastBatchOf = async (dataDir: string): Promise<number> => {
 const markOf = (dataDir: string) =>
   readHighWater(readFileSync(join(dataDir, FILES.highWater), 'utf8'))
 
-/** Resolves when the mark and the events of all commits are stored. */
+/** Resolves when the file names the last commit, and bus and pool have the newest event. */
 async function untilMarked({ dataDir }: RunningStack): Promise<void> {
+  const newestIn = async (connection: RawBooks): Promise<string | undefined> => {
+    const [event] = await connection.all<{ id: string }>(
+      'SELECT id FROM events ORDER BY position DESC LIMIT 1',
+    )
+    await connection.close()
+    return event?.id
+  }
+  await eventually(
+    'the newest event is in the pool',
+    async () =>
+      (await newestIn(await rawPool(dataDir, 1))) === (await newestIn(await rawBooks(dataDir))),
+  )
   await eventually(
     'the high-water mark is that of the last commit',
     async () =>

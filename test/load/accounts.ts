@@ -63,6 +63,9 @@ export async function countsOf(
       counts[name] = (counts[name] ?? 0) + n
     return counts
   }
+  // First, so that the events of payments that have ended are all there.
+  const intents = await count('processor', by('state', 'intents'))
+  const payouts = await count('processor', by('state', 'payouts'))
   const newest = await count('processor', by('tenant', 'events', 'max(sequence)'))
   // Intents expire during the comparison, so later events are ignored on both sides.
   const upToNow = Object.entries(newest).map(
@@ -81,8 +84,8 @@ export async function countsOf(
   const all = sum(await count('processor', events))
   const open = sum(await count('processor', openEvents))
   return {
-    intents: await count('processor', by('state', 'intents')),
-    payouts: await count('processor', by('state', 'payouts')),
+    intents,
+    payouts,
     events: { settled: all - open, open },
     subscribedEvents: sum(await count('processor', subscribed)),
     poolEvents: sum(await count('pool', routed)),

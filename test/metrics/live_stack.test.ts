@@ -135,8 +135,9 @@ void t.test('Prometheus', { skip: skipsPrometheus }, async (t) => {
   })
 })
 
-/** Needs a limit, a refusal, an unfinished payment or several shards. */
-const NEEDS_MORE = /limited|refusal|rejected|failures|shard|standby|webhook|payment_amount|up == 0/
+/** Needs a limit, a refusal, an unfinished payment, several shards or PostgreSQL. */
+const NEEDS_MORE =
+  /limited|refusal|rejected|failures|shard|standby|webhook|payment_amount|up == 0|_postgres_/
 
 /** Kills a process whenever it runs. @returns ends it */
 function keepKilling(t: Test, stack: RunningStack, name: string): () => void {
