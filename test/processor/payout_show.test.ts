@@ -1,6 +1,6 @@
 /** A payout as operators see it: the state of its instruction and its history. */
 import { resolveDiscrepancy } from '../../src/processor/commands/rail_reports/discrepancy_resolve.js'
-import { settleEvents } from '../../src/processor/commands/webhook_endpoints/events_settle.js'
+import { createWebhookEndpoint } from '../../src/processor/commands/webhook_endpoints/webhook_endpoint_create.js'
 import { approvePayout } from '../../src/processor/commands/payouts/payout_review.js'
 import { resolvePayout } from '../../src/processor/commands/payouts/payout_resolve.js'
 import { showIntent } from '../../src/processor/queries/intent_show.js'
@@ -8,7 +8,7 @@ import { listHeldPayouts } from '../../src/processor/queries/held_payout_list.js
 import { showPayee } from '../../src/processor/queries/payee_show.js'
 import { showPayout } from '../../src/processor/queries/payout_show.js'
 import { aPayout } from '../support/requests.js'
-import { codeOf, viewOf, type World } from '../support/world.js'
+import { codeOf, DEMO, viewOf, type World } from '../support/world.js'
 import { authorized, beginLifecycle, captured } from './intent_lifecycle.js'
 import {
   discrepanciesOf,
@@ -82,9 +82,10 @@ runOnBothStores({
   },
 
   'a reversed payout shows its events and entries': async (t, world) => {
+    const subscription = { url: 'https://partner.test', enabled_events: ['payout.reversed'] }
+    viewOf(await world.run(createWebhookEndpoint(DEMO, subscription)))
     const { id } = await pay(world)
     await world.railReports(executed(id))
-    await world.run(settleEvents([world.events[0]!.id]))
     const settledAt = at(world, 0)
     world.clock.pass(MINUTE_MS)
     await world.railReports(executed(id, { status: 'returned', reportId: 'back' }))
@@ -99,8 +100,8 @@ runOnBothStores({
     const [created, processing, completed, reversed] = world.events.map((event) => event.id)
     t.same(texts(record, 'event'), [
       `payout.created ${created}, sequence 1, settled at ${settledAt}`,
-      `payout.processing ${processing}, sequence 2, open`,
-      `payout.completed ${completed}, sequence 3, open`,
+      `payout.processing ${processing}, sequence 2, settled at ${settledAt}`,
+      `payout.completed ${completed}, sequence 3, settled at ${settledAt}`,
       `payout.reversed ${reversed}, sequence 4, open`,
     ])
     t.same(
