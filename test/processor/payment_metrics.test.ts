@@ -9,9 +9,10 @@ import { USD } from '../../src/money/currency.js'
 import { createOpenWorkMonitor } from '../../src/processor/background/open_work_monitor.js'
 import { createPaymentCounters, type PaymentCounters } from '../../src/processor/payment_metrics.js'
 import { setRate } from '../../src/processor/commands/operators/rate_set.js'
+import { createWebhookEndpoint } from '../../src/processor/commands/webhook_endpoints/webhook_endpoint_create.js'
 import { createPipelineMeter } from '../../src/processor/metrics.js'
 
-import { createWorld, viewOf, type World } from '../support/world.js'
+import { createWorld, DEMO, viewOf, type World } from '../support/world.js'
 import { authorized, beginLifecycle, captured, failed } from './intent_lifecycle.js'
 import { metricsOf } from './metrics_registry.js'
 import { executed, OPERATOR, pay } from './scenarios.js'
@@ -97,6 +98,8 @@ void t.test('what is open is read from the books, also after a restart', async (
   t.same(await of('open_payments'), [], 'no figures before the first reading')
   t.same(await of('held_payouts'), [])
 
+  const subscription = { url: 'https://partner.test', enabled_events: [] }
+  viewOf(await world.run(createWebhookEndpoint(DEMO, subscription)))
   await beginLifecycle(world)
   await authorized(await beginLifecycle(world))
   const { id } = await pay(world)

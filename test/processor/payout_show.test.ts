@@ -191,6 +191,8 @@ runOnBothStores({
     t.equal(codeOf(await read(world, showPayout(lifecycle.id))), 'payout_not_found')
     t.equal(codeOf(await read(world, showIntent(id))), 'payment_intent_not_found')
     const intent = viewOf<RecordView>(await read(world, showIntent(lifecycle.id)))
-    t.match(texts(intent, 'event'), [/^payment_intent\.authorized evt_\S+, sequence \d+, open$/])
+    t.match(texts(intent, 'event'), [
+      /^payment_intent\.authorized evt_\S+, sequence \d+, settled at /,
+    ])
   },
 })
