@@ -2,6 +2,8 @@
  * The decisions of operators in the console, in a real browser: on two shards in this process,
  * whose books have something to decide of every kind (filled_books).
  */
+import { mkdtempSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Locator } from 'playwright-core'
 import t from 'tap'
 import { UNKNOWN_AFTER_MS } from '../../actors/rail_inquiry.js'
@@ -58,8 +60,10 @@ const callersOf = (world: World): Callers =>
 t.setTimeout(0)
 
 void t.test('the console', { skip: skipsBrowser }, async (t) => {
+  // A test has one folder, and each world needs its own.
+  const homes = tempFolder(t)
   const homeOf = (): Home => {
-    const folder = tempFolder(t)
+    const folder = mkdtempSync(join(homes, 'world-'))
     return { testdir: () => folder, teardown: t.teardown.bind(t) }
   }
   const books = await fillBooks(t, homeOf(), callersOf, ['ann', 'ben'])

@@ -19,8 +19,6 @@ const IMPORT = /(?:\bfrom|\bimport)\s*\(?\s*'(\.[^']+)'/g
  */
 export const SQLITE_ONLY: Readonly<Record<string, string>> = {
   'test/audit/main': 'audits files; the tests of whole stacks audit PostgreSQL by the same program',
-  'test/console/decisions':
-    'pages of two shards in one process; the browser test of a stack runs on both stores',
   'test/docs/browser': 'a page over the API; clients and collections call the API on both stores',
   'test/golden': 'data folders of earlier versions',
   'test/integration/full_disk': 'a full disk under the file',
