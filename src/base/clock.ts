@@ -23,11 +23,16 @@ export const systemClock: Clock = { now: () => Date.now() as Instant }
  */
 export const systemPause: Pause = (ms, signal) =>
   new Promise((resolve) => {
-    const timer = setTimeout(() => setImmediate(resolve), ms)
-    signal?.addEventListener('abort', () => {
+    if (signal?.aborted === true) return resolve()
+    const end = (): void => {
       clearTimeout(timer)
       resolve()
-    })
+    }
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', end)
+      setImmediate(resolve)
+    }, ms)
+    signal?.addEventListener('abort', end)
   })
 
 export const SECOND = 1_000

@@ -1,5 +1,5 @@
 /** Texts of instants; the pause: an answer that has arrived is read before it is judged late. */
-import { once } from 'node:events'
+import { getEventListeners, once } from 'node:events'
 import { connect, createServer, type AddressInfo } from 'node:net'
 import t from 'tap'
 import { instant, systemPause, toRfc3339 } from '../../src/base/clock.js'
@@ -24,6 +24,17 @@ t.test('a pause ends after input that arrived while the process did not run', as
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, SUSPENDED_MS)
   await paused
   t.same(order, ['input', 'pause'])
+})
+
+t.test('a signal ends a pause, and keeps nothing of one that has ended', async (t) => {
+  const signal = new AbortController()
+  await systemPause(1, signal.signal)
+  t.equal(getEventListeners(signal.signal, 'abort').length, 0)
+  const paused = systemPause(2 ** 31 - 1, signal.signal)
+  signal.abort()
+  await paused
+  await systemPause(2 ** 31 - 1, signal.signal)
+  t.pass('also one that begins later')
 })
 
 t.test('every instant has its own text, also beside kept ones', async (t) => {

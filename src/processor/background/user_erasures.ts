@@ -13,9 +13,10 @@
  */
 import type { IntentContext, IntentState } from '../../../actors/intent/context.js'
 import { FINGERPRINT_BYTES } from '../../auth/fingerprint.js'
-import { HOUR, SECOND, type Clock } from '../../base/clock.js'
+import { HOUR, SECOND, systemPause, type Clock } from '../../base/clock.js'
 import type { TenantId } from '../../base/ids.js'
 import type { Logger } from '../../base/log.js'
+import { createPeriodicWork } from '../../base/periodic_work.js'
 import type { Lists } from '../../store/lists.js'
 import type { UserFingerprints } from '../../store/retention.js'
 import type { UserIntent } from '../../store/user_intent_rows.js'
@@ -58,10 +59,7 @@ export function createUserErasures(dependencies: UserErasuresDependencies): User
   const { linksAStep = LINKS_A_STEP, pauseMs = PAUSE_MS } = dependencies
   /** When a pass that left payments waiting has ended, by the id of the request. */
   const waitingSince = new Map<string, number>()
-  let timer: NodeJS.Timeout | undefined
-  let endPause: () => void = () => undefined
-  let running: Promise<void> | undefined
-  let isStopped = false
+  const stopped = new AbortController()
 
   const run = async (): Promise<void> => {
     for (const id of [...memory.userErasures.keys()]) await runPass(id)
@@ -78,7 +76,7 @@ export function createUserErasures(dependencies: UserErasuresDependencies): User
     const erasure = memory.userErasures.get(id)
     if (erasure === undefined) return
     let waiting = 0
-    for (let number = erasure.last_intent; number > 0 && !isStopped;) {
+    for (let number = erasure.last_intent; number > 0 && !stopped.signal.aborted;) {
       const page = await lists.intentsOfUser(number, linksAStep)
       const links = numbered(page, number)
       const left = links.filter(({ intent }) => isOfUser(erasure, intent))
@@ -87,7 +85,7 @@ export function createUserErasures(dependencies: UserErasuresDependencies): User
       waiting += left.length - (isErased ? ready.length : 0)
       number = page.at(-1)?.before ?? 0
     }
-    if (isStopped) return
+    if (stopped.signal.aborted) return
     const isRecorded = await commit(endErasurePass(id, waiting))
     const payments = memory.userErasures.get(id)?.payments ?? erasure.payments
     if (waiting > 0 || !isRecorded) waitingSince.set(id, clock.now())
@@ -104,7 +102,7 @@ export function createUserErasures(dependencies: UserErasuresDependencies): User
     const userFingerprints = await replacedFingerprints(erasure, links)
     const intents = links.map(({ intent }) => intent.id)
     const isDone = await commit(eraseUserStep(erasure.id, { intents, userFingerprints }))
-    await pause()
+    await systemPause(pauseMs, stopped.signal)
     return isDone
   }
 
@@ -130,28 +128,15 @@ export function createUserErasures(dependencies: UserErasuresDependencies): User
       pipeline.submit(internalWork(command, 'service', ({ ok }) => resolve(ok)))
     })
 
-  const pause = (): Promise<void> =>
-    new Promise((resolve) => {
-      endPause = resolve
-      timer = setTimeout(resolve, pauseMs)
-    })
-
-  const look = (): void => {
-    running = runDue()
-      .catch((error: unknown) => log.error({ error }, 'users cannot be erased'))
-      .finally(() => {
-        running = undefined
-        if (!isStopped) timer = setTimeout(look, LOOK_EVERY_MS)
-      })
-  }
+  const looks = createPeriodicWork(LOOK_EVERY_MS, runDue, (error) =>
+    log.error({ error }, 'users cannot be erased'),
+  )
 
   return {
-    start: look,
-    stop: async () => {
-      isStopped = true
-      clearTimeout(timer)
-      endPause()
-      await running
+    start: looks.start,
+    stop: () => {
+      stopped.abort()
+      return looks.stop()
     },
     run,
   }
