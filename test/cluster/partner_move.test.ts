@@ -25,7 +25,7 @@ import { operatorCli } from '../support/operator_cli.js'
 import { operatorsOf } from '../support/operators.js'
 import { withKey, type Partner } from '../support/partner.js'
 import { patience } from '../support/patience.js'
-import { noPostgres } from '../support/postgres_server.js'
+import { requirePostgres } from '../support/postgres_server.js'
 import { receiverOf } from '../support/receiver.js'
 import { anIntent } from '../support/requests.js'
 import { environmentOf, fastClock } from '../support/supervised_stack.js'
@@ -33,10 +33,7 @@ import { tempFolder } from '../support/temp_folder.js'
 import { startHistory } from './histories.js'
 import { auditShards } from './shard_audit.js'
 
-if (noPostgres !== false) {
-  t.pass(noPostgres)
-  process.exit()
-}
+requirePostgres(t)
 
 t.setTimeout(0)
 

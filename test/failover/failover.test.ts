@@ -15,16 +15,13 @@ import { readServerFigures } from '../../src/store/postgres/server_figures.js'
 import { timelinesIn } from '../../src/store/postgres/timelines.js'
 import { Deposed, type Store } from '../../src/store/store.js'
 import { eventually } from '../support/eventually.js'
-import { noPostgres } from '../support/postgres_server.js'
+import { requirePostgres } from '../support/postgres_server.js'
 import { startReplicated } from '../support/replicated_postgres.js'
 import { anIntent, batchOf } from '../store/commit_rows.js'
 import { tempFolder } from '../support/temp_folder.js'
 import { booksOf, loadUntilFailure, openOwner, type OwnerUnderLoad } from './owner_under_load.js'
 
-if (noPostgres !== false) {
-  t.pass(noPostgres)
-  process.exit()
-}
+requirePostgres(t)
 
 const KILLS = 2
 const ACKNOWLEDGED_BEFORE = 30

@@ -16,15 +16,12 @@ import { contracts } from '../../src/base/protos.js'
 import { freePort } from '../../src/supervisor/ports.js'
 import { eventually } from '../support/eventually.js'
 import { createNatsServer } from '../support/nats_server.js'
-import { noPostgres, startPostgres } from '../support/postgres_server.js'
+import { requirePostgres, startPostgres } from '../support/postgres_server.js'
 import { fetchOps } from '../support/raw_requests.js'
 import { startProcess, type SingleProcess } from '../support/single_process.js'
 import { tempFolder } from '../support/temp_folder.js'
 
-if (noPostgres !== false) {
-  t.pass(noPostgres)
-  process.exit()
-}
+requirePostgres(t)
 
 t.setTimeout(0)
 

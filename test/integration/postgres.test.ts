@@ -8,15 +8,12 @@ import { auditOf } from '../support/audit.js'
 import { eventually } from '../support/eventually.js'
 import { partnerOf } from '../support/partner.js'
 import { payByQr, payOut, untilStatus } from '../support/payments.js'
-import { noPostgres } from '../support/postgres_server.js'
+import { requirePostgres } from '../support/postgres_server.js'
 import { receiverOf } from '../support/receiver.js'
 import { startStack } from '../support/stack.js'
 import { tempFolder } from '../support/temp_folder.js'
 
-if (noPostgres !== false) {
-  t.pass(noPostgres)
-  process.exit()
-}
+requirePostgres(t)
 
 /** Started here, independent of the store of the test run. */
 const OWN = { STORE: 'postgres', STORE_URL: '', SHARD: 'books_1', WEBHOOK_POOL_SCHEMA: 'pool' }

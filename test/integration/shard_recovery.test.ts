@@ -24,17 +24,14 @@ import { auditOf } from '../support/audit.js'
 import { eventually } from '../support/eventually.js'
 import { createNatsServer } from '../support/nats_server.js'
 import { operatorCli } from '../support/operator_cli.js'
-import { noPostgres, startPostgres } from '../support/postgres_server.js'
+import { requirePostgres, startPostgres } from '../support/postgres_server.js'
 import { startProgram } from '../support/program.js'
 import { fetchOps } from '../support/raw_requests.js'
 import { aPayout } from '../support/requests.js'
 import { startProcess, type SingleProcess } from '../support/single_process.js'
 import { tempFolder } from '../support/temp_folder.js'
 
-if (noPostgres !== false) {
-  t.pass(noPostgres)
-  process.exit()
-}
+requirePostgres(t)
 
 t.setTimeout(0)
 const top = t

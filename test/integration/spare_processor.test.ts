@@ -27,16 +27,13 @@ import { eventually } from '../support/eventually.js'
 import { createProxies } from '../cluster/partitions.js'
 import { createNatsServer } from '../support/nats_server.js'
 import { operatorCli, type OperatorCli } from '../support/operator_cli.js'
-import { noPostgres, startPostgres } from '../support/postgres_server.js'
+import { requirePostgres, startPostgres } from '../support/postgres_server.js'
 import { isServing, requestPage, signIn } from '../console/stack.js'
 import { fetchOps } from '../support/raw_requests.js'
 import { startProcess, type SingleProcess } from '../support/single_process.js'
 import { tempFolder } from '../support/temp_folder.js'
 
-if (noPostgres !== false) {
-  t.pass(noPostgres)
-  process.exit()
-}
+requirePostgres(t)
 
 t.setTimeout(0)
 

@@ -9,17 +9,14 @@ import { acquireLock, openDatabase } from '../../src/store/sqlite/database.js'
 import { connectToPrimary, parseStoreUrl } from '../../src/store/postgres/connection.js'
 import { openDataFolder } from '../../src/supervisor/data_folder.js'
 import { eventually } from '../support/eventually.js'
-import { noPostgres, startPostgres } from '../support/postgres_server.js'
+import { requirePostgres, startPostgres } from '../support/postgres_server.js'
 import { startProgram, type CliResult } from '../support/program.js'
 import { partnerOf } from '../support/partner.js'
 import { payByQr, payOut, untilStatus } from '../support/payments.js'
 import { startStack } from '../support/stack.js'
 import { tempFolder } from '../support/temp_folder.js'
 
-if (noPostgres !== false) {
-  t.pass(noPostgres)
-  process.exit()
-}
+requirePostgres(t)
 
 interface Copied {
   readonly copied: boolean

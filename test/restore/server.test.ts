@@ -17,15 +17,12 @@ import { FILES } from '../../src/base/subjects.js'
 import { eventually } from '../support/eventually.js'
 import { partnerOf } from '../support/partner.js'
 import { payOut, untilStatus } from '../support/payments.js'
-import { noPostgres, serverIn, startPostgres } from '../support/postgres_server.js'
+import { requirePostgres, serverIn, startPostgres } from '../support/postgres_server.js'
 import { startProgram, untilStarted } from '../support/program.js'
 import { startStack } from '../support/stack.js'
 import { tempFolder } from '../support/temp_folder.js'
 
-if (noPostgres !== false) {
-  t.pass(noPostgres)
-  process.exit()
-}
+requirePostgres(t)
 
 t.setTimeout(0)
 

@@ -6,6 +6,7 @@
  * - WITHOUT_GATEWAY=1: no check, and no test file that needs uWebSockets.js (make test-node).
  * - The last line is `N passed, N failed`: all assertions, and one failure per failed check. The
  *   exit code is 1 when anything failed or nothing ran.
+ * - What is skipped is named with its reason, and counted by itself in the line before.
  */
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -34,12 +35,13 @@ const withoutGateway = process.env['WITHOUT_GATEWAY'] === '1'
 // Children do not inherit settings.
 delete process.env['STORE']
 delete process.env['WITHOUT_GATEWAY']
-const total = { passed: 0, failed: 0 }
+const total = { passed: 0, failed: 0, skipped: 0 }
 rmSync(join(projectRoot(), '.build/test_output'), { recursive: true, force: true })
 for (const store of STORES[chosen] ?? end(`STORE=${chosen} is not sqlite, postgres or both`))
   await runSuite(store)
 if (chosen === 'sqlite' && noPostgres !== false)
   console.log(`skipped: the tests on PostgreSQL (${noPostgres})`)
+console.log(`${total.skipped} skipped`)
 console.log(`${total.passed} passed, ${total.failed} failed`)
 process.exit(total.failed === 0 && total.passed > 0 ? 0 : 1)
 
@@ -60,17 +62,20 @@ async function runSuite(store: Store): Promise<void> {
   let cpuTotal = 0
 
   const runAndReport = async (job: Job): Promise<void> => {
-    const { passed, failures, seconds, cpuSeconds } = await runJob(job)
+    const { passed, skipped, failures, seconds, cpuSeconds } = await runJob(job)
     durations.set(job.name, Math.round(seconds * 10) / 10)
     total.passed += passed
     cpuTotal += cpuSeconds
     total.failed += failures.length
+    total.skipped += skipped.length
     done += 1
-    const verdict = failures.length === 0 ? 'pass' : 'FAIL'
+    const nothingRan = passed === 0 && skipped.length > 0
+    const verdict = failures.length > 0 ? 'FAIL' : nothingRan ? 'skip' : 'pass'
     console.log(
       `${verdict}  ${`${done}/${count}`.padStart(7)}  ${job.name}  ` +
         `${seconds.toFixed(1)} s, CPU ${cpuSeconds.toFixed(1)} s`,
     )
+    for (const what of skipped) console.log(`    skipped: ${what}`)
     for (const failure of failures) console.log(failure)
   }
   const work = async (): Promise<void> => {

@@ -12,16 +12,19 @@ import { eventually } from '../support/eventually.js'
 import { patience } from '../support/patience.js'
 import { childrenCpuSeconds } from './children_cpu.js'
 import type { Job } from './jobs.js'
-import { readTap } from './tap_result.js'
+import { readTap, type TapResult } from './tap_result.js'
 
 const OUTPUTS = join(projectRoot(), '.build/test_output')
 /** Milliseconds of an idle machine (support/patience). */
 const SILENCE_MAX_MS = 180_000
 const POLL_INTERVAL_MS = 250
 const EXIT_TIMEOUT_MS = 5_000
+/** A check has no assertions: its exit code counts. */
+const CHECKED: TapResult = { passed: 0, skipped: [], failures: [] }
 
 export interface JobResult {
   readonly passed: number
+  readonly skipped: readonly string[]
   readonly failures: readonly string[]
   /** It was killed, as it printed nothing for too long. */
   readonly wasSilent: boolean
@@ -76,13 +79,8 @@ export async function runJob(job: Job, options: JobOptions = {}): Promise<JobRes
   })
   clearInterval(watch)
 
-  const failures: string[] = []
-  let passed = 0
-  if (job.kind === 'test') {
-    const result = await tap.end()
-    passed = result.passed
-    failures.push(...result.failures)
-  }
+  const { passed, skipped, failures: found } = job.kind === 'test' ? await tap.end() : CHECKED
+  const failures = [...found]
   if (wasSilent) failures.push(`    killed: no output for ${silenceMaxMs / 1_000} s`)
   if (exit !== '0' && failures.length === 0) failures.push(`    exit ${exit}\n${lastLines(output)}`)
   if (!(await isGone(group))) {
@@ -91,7 +89,7 @@ export async function runJob(job: Job, options: JobOptions = {}): Promise<JobRes
   }
   if (failures.length > 0) keepOutput(job.name, output)
   const seconds = (performance.now() - startedAt) / 1_000
-  return { passed, failures, wasSilent, seconds, cpuSeconds }
+  return { passed, skipped, failures, wasSilent, seconds, cpuSeconds }
 }
 
 function cpuSinceLastEnd(): number {

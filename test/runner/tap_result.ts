@@ -1,4 +1,4 @@
-/** Reads the TAP output of a test file: assertions at every depth, failures with diagnosis. */
+/** Reads the TAP output of a test file: assertions at every depth, skipped ones, failures. */
 import { inspect } from 'node:util'
 import { Parser, type Result } from 'tap-parser'
 
@@ -7,6 +7,8 @@ const DIAGNOSIS_LINES_MAX = 60
 export interface TapResult {
   /** Passed assertions, without the closing lines of subtests. */
   readonly passed: number
+  /** Name and reason of each skipped test or assertion. */
+  readonly skipped: readonly string[]
   /** One text per failed assertion, and one for truncated output. */
   readonly failures: readonly string[]
 }
@@ -19,6 +21,7 @@ export interface TapReader {
 
 export function readTap(): TapReader {
   let passed = 0
+  const skipped: string[] = []
   const failures: string[] = []
   let finish: () => void
   const finished = new Promise<void>((resolve) => (finish = resolve))
@@ -29,6 +32,9 @@ export function readTap(): TapReader {
   parser.on('pass', (result: Result) => {
     if (result.closingTestPoint !== true) passed += 1
   })
+  parser.on('skip', ({ fullname, skip }: Result) => {
+    skipped.push(typeof skip === 'string' ? `${fullname}: ${skip}` : fullname)
+  })
   parser.on('fail', (result: Result) => {
     if (result.closingTestPoint !== true) failures.push(diagnosisOf(result))
   })
@@ -37,7 +43,7 @@ export function readTap(): TapReader {
     end: async () => {
       parser.end()
       await finished
-      return { passed, failures }
+      return { passed, skipped, failures }
     },
   }
 }

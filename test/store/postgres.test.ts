@@ -29,14 +29,11 @@ import type { Row } from '../../src/store/tables.js'
 import { dueIds } from '../support/due_ids.js'
 import { eventually } from '../support/eventually.js'
 import { hurriedClock } from '../support/hurried_clock.js'
-import { noPostgres, startPostgres, type TestServer } from '../support/postgres_server.js'
+import { requirePostgres, startPostgres, type TestServer } from '../support/postgres_server.js'
 import { tempFolder } from '../support/temp_folder.js'
 import { anIntent, batchOf } from './commit_rows.js'
 
-if (noPostgres !== false) {
-  t.pass(noPostgres)
-  process.exit()
-}
+requirePostgres(t)
 
 t.setTimeout(0)
 const server: TestServer = await startPostgres(t)

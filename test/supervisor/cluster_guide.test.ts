@@ -22,16 +22,13 @@ import { operatorCli } from '../support/operator_cli.js'
 import { guidePage } from '../support/operators_guide.js'
 import { withKey, type Partner } from '../support/partner.js'
 import { payOut, untilStatus } from '../support/payments.js'
-import { noPostgres } from '../support/postgres_server.js'
+import { requirePostgres } from '../support/postgres_server.js'
 import { startProgram, type CliResult } from '../support/program.js'
 import { anIntent } from '../support/requests.js'
 import { environmentOf } from '../support/supervised_stack.js'
 import { tempFolder } from '../support/temp_folder.js'
 
-if (noPostgres !== false) {
-  t.pass(noPostgres)
-  process.exit()
-}
+requirePostgres(t)
 
 t.setTimeout(0)
 

@@ -27,16 +27,13 @@ import { isServing, requestPage, signIn } from '../console/stack.js'
 import { eventually } from '../support/eventually.js'
 import { operatorsOf } from '../support/operators.js'
 import { withKey } from '../support/partner.js'
-import { noPostgres } from '../support/postgres_server.js'
+import { requirePostgres } from '../support/postgres_server.js'
 import { isAlive } from '../support/program.js'
 import { anIntent, aPayout } from '../support/requests.js'
 import { environmentOf } from '../support/supervised_stack.js'
 import { tempFolder } from '../support/temp_folder.js'
 
-if (noPostgres !== false) {
-  t.pass(noPostgres)
-  process.exit()
-}
+requirePostgres(t)
 
 t.setTimeout(0)
 

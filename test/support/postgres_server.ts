@@ -31,6 +31,13 @@ export const noPostgres = ((): string | false => {
   }
 })()
 
+/** Ends a test file as skipped where no server is installed. */
+export function requirePostgres(t: Pick<Test, 'pass'>): void {
+  if (noPostgres === false) return
+  t.pass('PostgreSQL', { skip: noPostgres })
+  process.exit()
+}
+
 /** A server on a free port, with its cluster in a folder, which may be new. */
 export async function serverIn(
   folder: string,

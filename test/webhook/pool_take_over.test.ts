@@ -6,17 +6,14 @@ import { systemClock } from '../../src/base/clock.js'
 import type { StoredEvent } from '../../src/store/store.js'
 import { anEvent } from '../bus/bus_events.js'
 import { eventually } from '../support/eventually.js'
-import { noPostgres, startPostgres } from '../support/postgres_server.js'
+import { requirePostgres, startPostgres } from '../support/postgres_server.js'
 import { fetchOps } from '../support/raw_requests.js'
 import { startProcess, type SingleProcess } from '../support/single_process.js'
 import { tempFolder } from '../support/temp_folder.js'
 import { TENANT } from './builders.js'
 import { aPoolWorld, distinct } from './pool_process.js'
 
-if (noPostgres !== false) {
-  t.pass(noPostgres)
-  process.exit()
-}
+requirePostgres(t)
 
 t.setTimeout(0)
 const EXIT_DEPOSED = 71

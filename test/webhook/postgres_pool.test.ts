@@ -6,16 +6,13 @@ import { Deposed, type StoredEvent } from '../../src/store/store.js'
 import { anEvent } from '../bus/bus_events.js'
 import { eventually } from '../support/eventually.js'
 import { hurriedClock } from '../support/hurried_clock.js'
-import { noPostgres, startPostgres } from '../support/postgres_server.js'
+import { requirePostgres, startPostgres } from '../support/postgres_server.js'
 import { aDelivery, anEndpoint, anEventRow, TENANT } from './builders.js'
 import { aFastRelay } from './fast_relay.js'
 import { aPoolWorld } from './pool_process.js'
 import { inPostgres } from './store_places.js'
 
-if (noPostgres !== false) {
-  t.pass(noPostgres)
-  process.exit()
-}
+requirePostgres(t)
 
 const server = await startPostgres(t)
 const EXIT_DEPOSED = 71
