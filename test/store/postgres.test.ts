@@ -119,6 +119,20 @@ void t.test('the figures of the server are read again and again', async (t) => {
   await eventually('a failed reading leaves them out', () => watch.latest() === null)
   isBroken = false
   await eventually('the next one has them', () => watch.latest() !== null)
+
+  const lost = await connected(t, shard)
+  const isLost = new Promise<void>((resolve) => lost.onLost(() => resolve()))
+  await other.all('SELECT pg_terminate_backend(?)', [lost.session])
+  await isLost
+  let pauses = 0
+  const onePause = (ms: number): Promise<void> => {
+    pauses += 1
+    return shortPause(ms)
+  }
+  t.teardown(watchServerFigures(lost, onePause).stop)
+  await t.rejects(lost.all('SELECT 1'))
+  await new Promise(setImmediate)
+  t.equal(pauses, 0, 'the reading of a lost connection is the last one')
 })
 
 void t.test('a former owner commits nothing and fails its reads', async (t) => {

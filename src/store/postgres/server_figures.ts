@@ -4,11 +4,13 @@
  *
  * - They are read every few seconds on the connection of lists, never on one that commits wait for.
  * - A reading that fails leaves the figures out until the next one: it ends nothing.
+ * - After the connection is lost there is no other reading.
  * - Without the role `pg_monitor` a server hides transactions of other roles and the standbys' lag.
  */
 import { SECOND } from '../../base/clock.js'
 import type { Reader } from '../database.js'
 import type { ServerFigures } from '../store.js'
+import { lostOr, NoAnswer } from './answers.js'
 
 export interface ServerFiguresWatch {
   /** As of the last reading. Null: it failed, or there is none yet. */
@@ -64,12 +66,23 @@ export function watchServerFigures(
   let latest: ServerFigures | null = null
   let isStopped = false
 
+  const stop = (): void => {
+    isStopped = true
+  }
+  const read = async (): Promise<void> => {
+    try {
+      latest = await readServerFigures(server)
+    } catch (error) {
+      latest = null
+      if (lostOr(error) instanceof NoAnswer) stop()
+    }
+  }
   const watch = async (): Promise<void> => {
     for (let looks = 0; !isStopped; looks++) {
-      if (looks % READ_EVERY === 0) latest = await readServerFigures(server).catch(() => null)
-      await pause(LOOK_EVERY_MS)
+      if (looks % READ_EVERY === 0) await read()
+      if (!isStopped) await pause(LOOK_EVERY_MS)
     }
   }
   void watch()
-  return { latest: () => latest, stop: () => (isStopped = true) }
+  return { latest: () => latest, stop }
 }
