@@ -177,10 +177,32 @@ void t.test('a partner moves under load', async (t) => {
   t.equal(list.status, 200)
 })
 
-void t.test('it does not return to a shard that it has left', async (t) => {
-  const back = await ops('partner', 'move', 'second', '--to', 'books_2', ...BECAUSE)
-  t.equal(back.exitCode, 1)
-  t.match(back.out, 'It stays in books_1: second was in books_2 before')
+void t.test('it returns to the shard that it has left, and leaves it again', async (t) => {
+  const first = await partner.request('POST', '/v1/payment_intents', anIntent(), withKey('k1'))
+  t.equal(first.status, 201, first.text)
+  for (const [to, key] of [
+    ['books_2', 'k2'],
+    ['books_1', 'k3'],
+  ] as const) {
+    const moved = await ops('partner', 'move', 'second', '--to', to, ...BECAUSE)
+    t.equal(moved.exitCode, 0, moved.out + moved.err)
+    await areServed()
+    const repeated = await partner.request('POST', '/v1/payment_intents', anIntent(), withKey('k1'))
+    t.same([repeated.status, repeated.body], [201, first.body], `in ${to} a key has its answer`)
+    const created = await partner.request('POST', '/v1/payment_intents', anIntent(), withKey(key))
+    t.equal(created.status, 201, created.text)
+    const list = await partner.request(
+      'GET',
+      `/v1/payment_intents?limit=100&partner_user_id=user-1`,
+    )
+    const ids = (list.body as { data: { intent_id: string }[] }).data.map((row) => row.intent_id)
+    const wanted = [first, created].map(({ body }) => (body as Record<string, string>)['intent_id'])
+    t.same(
+      wanted.filter((id) => !ids.includes(id!)),
+      [],
+      `in ${to} a user has all payments`,
+    )
+  }
 })
 
 void t.test('another partner takes the other direction', async (t) => {

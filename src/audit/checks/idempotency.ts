@@ -9,33 +9,27 @@
 import type { Books } from '../books.js'
 import { byQuery, type Check } from '../check.js'
 
-/** What a key stood for is in another shard, with the key. */
-const HAS_MOVED = `(k.request_hash, k.response) IS ('', NULL)
-  AND EXISTS (SELECT 1 FROM operator_log WHERE action = 'move_partner')`
-
 export const idempotencyRowsResolve = byQuery({
   name: 'idempotency_rows_resolve',
   sentence:
-    'Every idempotency record names an existing entity, or one that has moved with its partner, ' +
-    'its response is about it, and none is left whose retention has ended.',
+    'Every idempotency record names an existing entity, its response is about it, and none is ' +
+    'left whose retention has ended.',
   over: ['idempotency'],
   broken: `
     SELECT k.entity, 'a record for ' || k.entity AS found, 'an existing entity' AS expected
       FROM idempotency k
       WHERE NOT CASE substr(k.entity, 1, instr(k.entity, '_'))
         WHEN 'pi_' THEN EXISTS (SELECT 1 FROM intents WHERE id = k.entity)
-        WHEN 'pout_' THEN k.entity = 'pout_moved' AND ${HAS_MOVED}
-          OR EXISTS (SELECT 1 FROM payouts WHERE id = k.entity)
+        WHEN 'pout_' THEN EXISTS (SELECT 1 FROM payouts WHERE id = k.entity)
         WHEN 'dep_' THEN EXISTS (SELECT 1 FROM ledger_entries WHERE entity = k.entity)
         WHEN 'wdr_' THEN EXISTS (SELECT 1 FROM ledger_entries WHERE entity = k.entity)
         WHEN 'fxc_' THEN EXISTS (SELECT 1 FROM ledger_entries WHERE entity = k.entity)
         WHEN 'we_' THEN EXISTS (SELECT 1 FROM webhook_endpoints WHERE id = k.entity)
-        WHEN '' THEN k.entity = 'moved' AND ${HAS_MOVED}
         ELSE 0 END
     UNION ALL
     SELECT entity, 'a response about ' || coalesce(response ->> 'id', 'nothing'), entity
       FROM idempotency
-      WHERE (entity GLOB 'pout_*' AND entity <> 'pout_moved' OR entity GLOB 'we_*')
+      WHERE (entity GLOB 'pout_*' OR entity GLOB 'we_*')
         AND response ->> 'id' IS NOT entity
     UNION ALL
     SELECT k.entity, 'record ' || k.sequence, 'none of ' || r.kind || ' up to ' || r.through
@@ -58,8 +52,7 @@ export const payoutsHaveOneKey = byQuery({
     SELECT p.id AS entity, count(k.entity) || ' records' AS found, '1' AS expected
       FROM payouts p LEFT JOIN idempotency k ON k.entity = p.id
       WHERE (SELECT count(*) FROM payouts)
-        <> (SELECT count(*) FROM idempotency
-              WHERE entity GLOB 'pout_*' AND entity <> 'pout_moved')
+        <> (SELECT count(*) FROM idempotency WHERE entity GLOB 'pout_*')
       GROUP BY p.id HAVING count(k.entity) <> 1
         AND NOT (count(k.entity) = 0 AND p.context ->> 'createdAt' <= ${EXPIRED_BY})`,
 })
@@ -82,30 +75,37 @@ export const fingerprintsMatchKeys: Check = {
   name: 'fingerprints_match_keys',
   sentence:
     'Idempotency records are numbered from 1 without gaps, but for those whose retention has ' +
-    'ended, and each has its fingerprint.',
+    'ended or that have moved, and each has its fingerprint.',
   reads: [],
   run: async (books) => {
     const fingerprints = fingerprintsOf(books)
     const expired = await expiredThrough(books)
+    const moved = (await hasMoved(books)) ? NO_FINGERPRINT : undefined
     let rows = 0
     let last = 0
     for await (const page of keyPages(books)) {
       for (const { sequence, key, entity } of page) {
         rows += 1
         for (; last + 1 < sequence && last < expired; last++) await fingerprints.next()
-        const next = await fingerprints.next()
+        let next = await fingerprints.next()
         last += 1
+        for (; last < sequence && next.value === moved; last++) next = await fingerprints.next()
         const found = next.done === true ? 'no fingerprint' : `${next.value} at ${sequence}`
         const expected = `${fingerprintOf(key)} at ${last}`
         if (found !== expected) return { rows, broken: { entity, found, expected } }
       }
     }
     for (; last < expired; last++) await fingerprints.next()
-    if ((await fingerprints.next()).done === true) return { rows, broken: null }
+    let next = await fingerprints.next()
+    while (next.done !== true && next.value === moved) next = await fingerprints.next()
+    if (next.done === true) return { rows, broken: null }
     const expected = `${rows} fingerprints`
     return { rows, broken: { entity: '', found: 'one more fingerprint', expected } }
   },
 }
+
+/** Of a key that is in another shard. */
+const NO_FINGERPRINT = '0'.repeat(FINGERPRINT_DIGITS)
 
 const EXPIRED = 'SELECT coalesce(max(through), 0) AS through FROM idempotency_retention'
 
@@ -114,6 +114,12 @@ async function expiredThrough(books: Books): Promise<number> {
   const [row] = await books.all<{ through: number }>(EXPIRED)
   return row?.through ?? 0
 }
+
+const PARTNER_HAS_MOVED = "SELECT 1 FROM operator_log WHERE action = 'move_partner' LIMIT 1"
+
+/** Whether a partner has left these books, or come. */
+export const hasMoved = async (books: Books): Promise<boolean> =>
+  (await books.all(PARTNER_HAS_MOVED)).length > 0
 
 const keyPages = (books: Books): AsyncGenerator<readonly KeyRow[]> =>
   books.pages<KeyRow>(KEYS, [0], ({ sequence }) => [sequence])

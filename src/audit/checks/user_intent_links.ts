@@ -5,9 +5,11 @@
  *   of which one is lost.
  * - While a user is being erased, the list up to the erasure has payments of both names, each with
  *   the fingerprint of its own; the user's next payment begins another list.
+ * - The link of an intent that has moved to another shard names none, and has no fingerprint.
  */
 import type { Books } from '../books.js'
 import type { Check } from '../check.js'
+import { hasMoved } from './idempotency.js'
 
 /** The prefix of an id that holds its type and its milliseconds. */
 const TIME_LENGTH = 13
@@ -18,7 +20,7 @@ interface LinkRow {
   readonly id: string
   readonly before: number
   readonly fingerprint: string
-  /** The fingerprint, if the intent has moved. Null: the intent does not exist. */
+  /** Null: the intent does not exist. */
   readonly user: string | null
   /** The erasure of the user that is under way for this intent. Null: none. */
   readonly erasure: string | null
@@ -27,13 +29,11 @@ interface LinkRow {
 const LINKS = `
   SELECT u.first, j.key AS place, j.value ->> 0 AS id, j.value ->> 1 AS before,
          hex(substr(u.prints, 8 * j.key + 1, 8)) AS fingerprint,
-         coalesce(i.tenant || ' ' || (i.context ->> 'userId'),
-                  m.partner || ' ' || hex(substr(u.prints, 8 * j.key + 1, 8))) AS user,
+         i.tenant || ' ' || (i.context ->> 'userId') AS user,
          (SELECT min(e.id) FROM user_erasures e WHERE e.ended_at IS NULL AND e.tenant = i.tenant
            AND u.first + j.key <= e.last_intent
            AND (i.context ->> 'userId') IN (e.user_id, e.id)) AS erasure
     FROM intent_users u, json_each(u.links) j LEFT JOIN intents i ON i.id = j.value ->> 0
-      LEFT JOIN moved_payments m ON m.id = j.value ->> 0
     WHERE u.first >= ?1 AND (u.first > ?1 OR j.key > ?2)
     ORDER BY u.first, j.key LIMIT ?3`
 
@@ -45,12 +45,21 @@ export const userIntentsAreLinked: Check = {
   run: async (books) => {
     const lasts = new Map<string, number>()
     const fingerprints = new Map<string, string>()
-    let rows = 0
+    const isMoved = (await hasMoved(books))
+      ? ({ id, before, fingerprint }: LinkRow): boolean =>
+          id === '' && before === 0 && /^0+$/.test(fingerprint)
+      : () => false
+    let [rows, moved] = [0, 0]
     let firstLinked: string | undefined
     const pages = books.pages<LinkRow>(LINKS, [0, -1], ({ first, place }) => [first, place])
     for await (const page of pages) {
-      for (const { first, place, id, before, fingerprint, user, erasure } of page) {
+      for (const row of page) {
+        const { first, place, id, before, fingerprint, user, erasure } = row
         rows += 1
+        if (isMoved(row)) {
+          moved += 1
+          continue
+        }
         if (firstLinked === undefined || id < firstLinked) firstLinked = id
         const [named, list] = [user ?? '', erasure ?? user ?? '']
         const known = fingerprints.get(named) ?? fingerprint
@@ -63,19 +72,19 @@ export const userIntentsAreLinked: Check = {
       }
     }
     const intents = await countLinkable(books, firstLinked)
-    if (rows === intents) return { rows, broken: null }
-    return { rows, broken: { entity: '', found: `${rows} links`, expected: `${intents}` } }
+    const linked = rows - moved
+    if (linked === intents) return { rows, broken: null }
+    return { rows, broken: { entity: '', found: `${linked} links`, expected: `${intents}` } }
   },
 }
 
 /**
  * Counts the intents that must have a link: those created since the oldest linked one, and after
- * the id in `unlinked_to`. Older intents predate links. One that has moved keeps its link.
+ * the id in `unlinked_to`. Older intents predate links.
  */
 async function countLinkable(books: Books, firstLinked = ''): Promise<number> {
   const [row] = await books.all<{ n: number }>(
-    `SELECT count(*) AS n FROM (SELECT id FROM intents
-        UNION ALL SELECT id FROM moved_payments WHERE id GLOB 'pi_*')
+    `SELECT count(*) AS n FROM intents
       WHERE substr(id, 1, ?) >= substr(?, 1, ?)
         AND id > coalesce((SELECT value FROM meta WHERE name = 'unlinked_to'), '')`,
     [TIME_LENGTH, firstLinked, TIME_LENGTH],

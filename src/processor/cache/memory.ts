@@ -32,6 +32,7 @@ import {
   createIdempotencyIndex,
   fingerprintsIn,
   type IdempotencyIndex,
+  type Fingerprint64,
 } from './idempotency_index.js'
 import { createKeyIndex, type KeyIndex } from './key_index.js'
 import { createRecentPayments, type RecentPayments } from './recent_payments.js'
@@ -281,18 +282,22 @@ async function loadFingerprints(memory: Memory, boot: BootState): Promise<void> 
   for await (const { first, prints: packed } of boot.keyFingerprints) {
     for (const [offset, fingerprint] of fingerprintsIn(packed).entries()) {
       const sequence = first + offset
+      memory.lastKeySequence = sequence
+      if (isNone(fingerprint)) continue
       if (sequence <= boot.indexedKeysThrough) memory.keyIndex.addIndexed(fingerprint)
       else memory.keyIndex.add(fingerprint, sequence)
-      memory.lastKeySequence = sequence
     }
   }
   for await (const { first, prints: packed } of boot.userFingerprints) {
     for (const [offset, fingerprint] of fingerprintsIn(packed).entries()) {
-      memory.userIndex.replace(fingerprint, first + offset)
       memory.lastIntentNumber = first + offset
+      if (!isNone(fingerprint)) memory.userIndex.replace(fingerprint, first + offset)
     }
   }
 }
+
+/** What has moved to another shard has no fingerprint. */
+const isNone = ({ high, low }: Fingerprint64): boolean => high === 0 && low === 0
 
 /**
  * The user's list ends: the intents up to the last one are of the request now, and the user's next

@@ -9,9 +9,9 @@
  * - Everything of a partner is of one of its tenants, also its accounts, so no balance changes.
  * - Postings, positions of events, sequences of keys and numbers of intents are a shard's own: rows
  *   get the next ones there, in their order. Ids, event numbers of a tenant and moments stay.
- * - Keys and numbers of intents have no gaps, so the shard that is left keeps their rows: a key
- *   names no entity any more, the links name intents that are in `moved_payments`. For
- *   that reason a partner does not return to a shard that it has left.
+ * - Sequences of keys and numbers of intents have no gaps. In the shard that is left the
+ *   fingerprints of what has moved become zeros, and its links name no intent. So nothing finds
+ *   them there, also when the partner returns.
  * - Fingerprints are salted: both shards have the same salt. Nonces cannot be told apart by
  *   partner, so all of them are copied.
  * - Before the end the moved books are checked: each balance is the sum of its entries, each
@@ -31,14 +31,15 @@ const LINKS_PER_ROW = 64
 const BOUNDS = `SET LOCAL idle_in_transaction_session_timeout = '5s'; SET LOCAL lock_timeout = '3s';
   SET LOCAL statement_timeout = '20s'; SET LOCAL jit = off`
 const FINGERPRINT_BYTES = 8
+/** In place of the fingerprint of a key or a user that has moved. */
+const NO_FINGERPRINT = `'\\x${'00'.repeat(FINGERPRINT_BYTES)}'::bytea`
+/** In place of the link of an intent that has moved. */
+const NO_LINK = `'["",0]'::json`
 /**
  * Nonces that are older cannot be used again. A table of nonces takes a step back of its clock by
  * more than NONCE_KEPT_MS for a new clock (auth/nonces), so older ones must not follow newer ones.
  */
 const NONCES_WITHIN_MS = NONCE_WINDOW_MS + 15_000
-/** In place of the entity of a key that has moved. Keys of payouts have their own retention. */
-const MOVED_PAYOUT = 'pout_moved'
-const MOVED_ENTITY = 'moved'
 
 export type Transfer =
   | { readonly kind: 'moved'; readonly payments: number }
@@ -104,11 +105,6 @@ export async function obstacleTo(rows: Rows, move: PartnerMove): Promise<string 
       SELECT 1 FROM ${to}.orphan_executions WHERE resolved_at IS NULL LIMIT 1`)
   )
     return `${from} or ${to} has orphan executions`
-  if (
-    await isThere(`SELECT 1 FROM ${to}.operator_log
-      WHERE action = 'move_partner' AND starts_with(subject, '${partner} ${to} ') LIMIT 1`)
-  )
-    return `${partner} was in ${to} before`
   if (
     await isThere(`SELECT 1 FROM ${from}.approval_requests
       WHERE status = 'pending' AND expires_at > ${NOW} LIMIT 1`)
@@ -224,7 +220,10 @@ async function moveRows(
   const lastPosition = await one(`SELECT greatest(
       (SELECT coalesce(max(position), 0) FROM ${to}.events),
       (SELECT coalesce(max(position_to), 0) FROM ${to}.recoveries)) AS value`)
-  const lastKey = await one(`SELECT coalesce(max(sequence), 0) AS value FROM ${to}.idempotency`)
+  const lastKey = await one(
+    `SELECT coalesce(max(first + length(prints) / ${FINGERPRINT_BYTES}) - 1, 0) AS value
+     FROM ${to}.idempotency_prints`,
+  )
   const lastLink = await one(
     `SELECT coalesce(max(first + json_array_length(links::json)) - 1, 0) AS value
      FROM ${to}.intent_users`,
@@ -298,6 +297,7 @@ async function moveRows(
 
   await run(`INSERT INTO ${from}.moved_payments (id, partner)
     SELECT id, '${partner}' FROM payments`)
+  await run(`DELETE FROM ${to}.moved_payments AS m USING payments WHERE m.id = payments.id`)
   for (const shard of [from, to])
     await connection.run(
       `INSERT INTO ${shard}.operator_log (at, actor, reason, action, subject)
@@ -333,18 +333,17 @@ const KEY_ROWS = {
     ON CONFLICT DO NOTHING`,
 } as const
 
-/** Copies the links of the partner's intents, and checks that each intent has one. */
+/** Moves the links of the partner's intents, and checks that each intent has one. */
 async function moveLinks(
   connection: Connection,
   { partner, from, to }: PartnerMove,
   last: number,
 ): Promise<void> {
   await connection.run(`CREATE TEMP TABLE links ON COMMIT DROP AS
-    SELECT id, before, print, number, row_number() OVER (ORDER BY number) AS place FROM (
-      SELECT u.first + l.place - 1 AS number, l.link ->> 0 AS id,
+    SELECT id, before, print, number, first, row_number() OVER (ORDER BY number) AS place FROM (
+      SELECT u.first + l.place - 1 AS number, u.first, l.link ->> 0 AS id,
         (l.link ->> 1)::bigint AS before,
-        substr(u.prints, ${FINGERPRINT_BYTES} * (l.place::integer - 1) + 1, ${FINGERPRINT_BYTES})
-          AS print
+        ${fingerprintAt('u.prints', 'l.place - 1')} AS print
       FROM ${from}.intent_users AS u,
         json_array_elements(u.links::json) WITH ORDINALITY AS l (link, place)) AS linked
     WHERE id IN (SELECT id FROM payments)`)
@@ -364,9 +363,31 @@ async function moveLinks(
         coalesce(${last} + b.place, 0)) ORDER BY l.place)::text
     FROM links AS l LEFT JOIN links AS b ON b.number = l.before
     GROUP BY (l.place - 1) / ${LINKS_PER_ROW}`)
+  await connection.run(`
+    UPDATE ${from}.intent_users AS u SET prints = kept.prints, links = kept.links FROM (
+      SELECT r.first, json_agg(CASE WHEN m.id IS NULL THEN l.link ELSE ${NO_LINK} END
+          ORDER BY l.place)::text AS links,
+        string_agg(CASE WHEN m.id IS NULL THEN ${fingerprintAt('r.prints', 'l.place - 1')}
+          ELSE ${NO_FINGERPRINT} END, ''::bytea ORDER BY l.place) AS prints
+      FROM ${from}.intent_users AS r
+        CROSS JOIN LATERAL json_array_elements(r.links::json) WITH ORDINALITY AS l (link, place)
+        LEFT JOIN links AS m ON m.number = r.first + l.place - 1
+      WHERE r.first IN (SELECT first FROM links) GROUP BY r.first) AS kept
+    WHERE u.first = kept.first`)
 }
 
-/** Copies the keys of the partner's entities, and checks that each payout has one. */
+const fingerprintAt = (prints: string, place: string): string =>
+  `substr(${prints}, ${FINGERPRINT_BYTES} * (${place})::integer + 1, ${FINGERPRINT_BYTES})`
+
+/** The fingerprint of a key: the first bytes of its digest. */
+const FINGERPRINT = `substr(decode(translate(substr(key, 1, 12), '-_', '+/'), 'base64'),
+  1, ${FINGERPRINT_BYTES})`
+/** The bytes of a column of the index of older keys: two little-endian words, the high one first. */
+const INDEXED = [3, 2, 1, 0, 7, 6, 5, 4]
+  .map((byte, place) => `get_byte(${FINGERPRINT}, ${byte})::bigint << ${56 - 8 * place}`)
+  .join(' | ')
+
+/** Moves the keys of the partner's entities, and checks that each payout has one. */
 async function moveKeys(
   connection: Rows,
   { partner, from, to }: PartnerMove,
@@ -385,13 +406,24 @@ async function moveKeys(
     SELECT ${last} + place, key, request_hash, entity, response FROM keys ORDER BY place`)
   await connection.run(`
     INSERT INTO ${to}.idempotency_prints (first, prints)
-    SELECT ${last} + 1, string_agg(substr(
-        decode(translate(substr(key, 1, 12), '-_', '+/'), 'base64'), 1, ${FINGERPRINT_BYTES}),
-      ''::bytea ORDER BY place) FROM keys HAVING count(*) > 0`)
+    SELECT ${last} + 1, string_agg(${FINGERPRINT}, ''::bytea ORDER BY place)
+    FROM keys HAVING count(*) > 0`)
+  await connection.run(`DELETE FROM ${from}.idempotency_index
+    WHERE (fingerprint, sequence) IN (SELECT ${INDEXED}, sequence FROM keys)`)
+  await connection.run(`DELETE FROM ${from}.idempotency AS i USING keys
+    WHERE i.sequence = keys.sequence`)
   await connection.run(`
-    UPDATE ${from}.idempotency AS i SET request_hash = '', response = NULL,
-      entity = CASE WHEN starts_with(i.entity, 'pout_') THEN '${MOVED_PAYOUT}'
-        ELSE '${MOVED_ENTITY}' END FROM keys WHERE i.sequence = keys.sequence`)
+    UPDATE ${from}.idempotency_prints AS p SET prints = kept.prints FROM (
+      SELECT r.first, string_agg(CASE WHEN k.sequence IS NULL
+          THEN ${fingerprintAt('r.prints', 'n')} ELSE ${NO_FINGERPRINT} END,
+        ''::bytea ORDER BY n) AS prints
+      FROM ${from}.idempotency_prints AS r
+        CROSS JOIN generate_series(0, length(r.prints) / ${FINGERPRINT_BYTES} - 1) AS n
+        LEFT JOIN keys AS k ON k.sequence = r.first + n
+      WHERE r.first IN (SELECT (SELECT max(first) FROM ${from}.idempotency_prints
+        WHERE first <= keys.sequence) FROM keys)
+      GROUP BY r.first) AS kept
+    WHERE p.first = kept.first`)
 }
 
 /** The operators' actions on what moves, and the approvals that they name. */

@@ -24,7 +24,7 @@ const SEED = 20_261_126
 const OUTCOMES = [
   ...['taken', 'by another', 'done', 'fenced', 'acknowledged', 'deposed', 'released', 'raised'],
   ...['here', 'elsewhere', 'repeated', 'found', 'not found', 'published', 'requested', 'refused'],
-  ...['expired', 'moved', 'not now', 'given up', 'ended'],
+  ...['expired', 'moved', 'not now', 'ended'],
 ]
 
 t.setTimeout(0)

@@ -382,9 +382,8 @@ export async function openRealOwners(url: string): Promise<RealOwners> {
     transfer: async (move) => {
       const transfer = await transferPartner(server, move)
       if (transfer.kind !== 'not_now') moves = []
-      if (transfer.kind === 'given_up' && !transfer.cause.endsWith('before'))
-        throw new Error(transfer.cause)
-      return { moved: 'moved', not_now: 'not now', given_up: 'given up' }[transfer.kind]
+      if (transfer.kind === 'given_up') throw new Error(transfer.cause)
+      return { moved: 'moved', not_now: 'not now' }[transfer.kind]
     },
     close: async () => {
       for (const process of PROCESSES) await end(process)
