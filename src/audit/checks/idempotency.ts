@@ -104,7 +104,7 @@ export const fingerprintsMatchKeys: Check = {
   },
 }
 
-/** Of a key that is in another shard. */
+/** A key that is in another shard has it. */
 const NO_FINGERPRINT = '0'.repeat(FINGERPRINT_DIGITS)
 
 const EXPIRED = 'SELECT coalesce(max(through), 0) AS through FROM idempotency_retention'

@@ -382,7 +382,7 @@ const fingerprintAt = (prints: string, place: string): string =>
 /** The fingerprint of a key: the first bytes of its digest. */
 const FINGERPRINT = `substr(decode(translate(substr(key, 1, 12), '-_', '+/'), 'base64'),
   1, ${FINGERPRINT_BYTES})`
-/** The bytes of a column of the index of older keys: two little-endian words, the high one first. */
+/** As the index of older keys has it: two little-endian words, the high one first. */
 const INDEXED = [3, 2, 1, 0, 7, 6, 5, 4]
   .map((byte, place) => `get_byte(${FINGERPRINT}, ${byte})::bigint << ${56 - 8 * place}`)
   .join(' | ')
