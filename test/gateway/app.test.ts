@@ -219,6 +219,19 @@ void t.test(
   },
 )
 
+void t.test('a consumed token precedes the fault of a malformed body', async (t) => {
+  const gateway = await startGateway(t)
+  const confirm: Call = {
+    ...{ method: 'POST', path: `/v1/payment_intents/${INTENT}/confirm`, body: '{' },
+    ...{ unsigned: true, headers: { Authorization: bearer(INTENT) } },
+  }
+  t.equal((await call(gateway.port, confirm)).status, 400, 'with an unused token')
+  const [command] = gateway.processorStub.commands
+  t.match(command?.check_session, { intent_id: INTENT, session_jti: 'A'.repeat(22) })
+  gateway.processorStub.script = refuseWith('authentication_failed')
+  t.equal((await call(gateway.port, confirm)).status, 401, 'with a consumed one')
+})
+
 void t.test(
   'an unauthenticated request gets 404 for an unknown path and 405 for a wrong method',
   async (t) => {

@@ -215,6 +215,35 @@ void t.test('held calls fail when no processor takes the shard in time', async (
   })
 })
 
+void t.test('a call is held for two seconds while its partner has no processor', async (t) => {
+  const one = await startStub(t, announcing('books_1', 1, 'acme'))
+  const timers: { readonly ms: number; readonly call: () => void }[] = []
+  const processors = createProcessors({
+    ...{ tls: CLEARTEXT, metadata: new Metadata(), clock: systemClock, log },
+    ports: {
+      openClient: createProcessorClient,
+      openDirectory: openDirectoryStream,
+      after: (ms, call) => {
+        timers.push({ ms, call })
+        return () => undefined
+      },
+    },
+  })
+  t.teardown(() => processors.close())
+  processors.setAddresses([one.address])
+  await eventually('it is up', () => processors.states().every(({ up }) => up))
+  const before = timers.length
+  one.publish({ gone: ['acme'] })
+  await eventually('the partner is gone', () => timers.length > before)
+  const held = send(processors, 'acme')
+  t.same(held.outcomes, [], 'it is held')
+  const [timer] = timers.slice(before)
+  t.equal(timer?.ms, 2_000)
+  timer?.call()
+  t.same(held.outcomes, ['configuration_error'])
+  t.same(one.commands, [], 'and was never sent')
+})
+
 void t.test('calls held for a draining processor go to the next owner', async (t) => {
   const one = await startStub(t, announcing('books_1', 1, 'acme'))
   const two = await startStub(t, announcing('books_2', 1, 'umbrella'))

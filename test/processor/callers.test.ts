@@ -6,6 +6,7 @@ import type { CallerToken } from '../../protos/types/causeway/operator/v1/Caller
 import type { CreateCallerRequest } from '../../protos/types/causeway/operator/v1/CreateCallerRequest.js'
 import type { ProtoGrpcType as CallersProto } from '../../protos/types/callers.js'
 import type { ProtoGrpcType as CommandStreamProto } from '../../protos/types/command_stream.js'
+import type { ProtoGrpcType as EventsProto } from '../../protos/types/events.js'
 import type { ProtoGrpcType as PartnersProto } from '../../protos/types/partners.js'
 import type { ProtoGrpcType as PayoutsProto } from '../../protos/types/payouts.js'
 import { callerEntry, configuredCaller, createCallers } from '../../src/auth/callers.js'
@@ -15,15 +16,18 @@ import { MINUTE } from '../../src/base/clock.js'
 import { createLog } from '../../src/base/log.js'
 import { contracts } from '../../src/base/protos.js'
 import { systemRandom } from '../../src/base/random.js'
+import { cancelIntent } from '../../src/processor/commands/intents/intent_cancel.js'
+import { createIntent } from '../../src/processor/commands/intents/intent_create.js'
 import { createQueryRunner } from '../../src/processor/queries/query.js'
 import { createServer } from '../../src/processor/server.js'
 import { directoryService } from '../../src/processor/servers/directory_stream.js'
 import { rawBooks } from '../support/books.js'
-import { createWorld, RULES } from '../support/world.js'
+import { anIntent } from '../support/requests.js'
+import { createWorld, DEMO, RULES, viewOf } from '../support/world.js'
 
 const FIRST = 'token-of-the-first-operator'
 const TENANT = { partner_id: 'demo', environment: 'sandbox' }
-type Protos = CallersProto & CommandStreamProto & PartnersProto & PayoutsProto
+type Protos = CallersProto & CommandStreamProto & EventsProto & PartnersProto & PayoutsProto
 type Reply<T> = (error: ServiceError | null, answer?: T) => void
 
 async function openCallers(t: Test) {
@@ -53,15 +57,16 @@ async function openCallers(t: Test) {
   const { causeway } = contracts<Protos>()
   const { Callers, PartnerAdmin } = causeway.operator.v1
   const { CommandStream } = causeway.internal.v1
-  const { Payouts } = causeway.v1
-  const [admin, partners, payouts] = [
+  const { Events, Payouts } = causeway.v1
+  const [admin, partners, payouts, events] = [
     new Callers(...at),
     new PartnerAdmin(...at),
     new Payouts(...at),
+    new Events(...at),
   ]
   const gateway = new CommandStream(...at)
   t.teardown(async () => {
-    for (const client of [admin, partners, payouts, gateway]) client.close()
+    for (const client of [admin, partners, payouts, events, gateway]) client.close()
     await server.close()
   })
   const actor = { reason: 'a test' }
@@ -89,6 +94,14 @@ async function openCallers(t: Test) {
       const tenant = { ...TENANT, partner_id }
       return statusOf(await result((reply) => payouts.Balances({ tenant }, bearer(token), reply)))
     },
+    /** `OPEN`, or the status that ends the stream. */
+    watch: (token: string, partner_id: string): Promise<string> =>
+      new Promise((resolve) => {
+        const stream = events.Watch({ tenant: { ...TENANT, partner_id } }, bearer(token))
+        stream.on('data', () => resolve('OPEN'))
+        stream.on('error', ({ code }: ServiceError) => resolve(status[code]))
+        t.teardown(() => stream.cancel())
+      }),
   }
 }
 
@@ -240,6 +253,19 @@ void t.test('an internal service can act for its own partners only', async (t) =
   t.equal(await balances(free.token ?? '', 'demo'), 'OK')
   t.equal(await balances(free.token ?? '', 'other'), 'INVALID_ARGUMENT', 'no such partner')
   t.equal(await reads(free.token ?? ''), 'PERMISSION_DENIED')
+})
+
+void t.test('it watches the events of its own partners only', async (t) => {
+  const { world, create, watch } = await openCallers(t)
+  const made = await world.run(createIntent(DEMO, anIntent()))
+  const { intent_id: id } = viewOf<{ intent_id: string }>(made)
+  viewOf(await world.run(cancelIntent(DEMO, id)))
+  const { token = '' } = await create({ kind: 'service', name: 'till', partners: ['demo'] })
+  const { token: free = '' } = await create({ kind: 'service', name: 'ledger' })
+  t.equal(await watch(token, 'demo'), 'OPEN')
+  t.equal(await watch(token, 'other'), 'PERMISSION_DENIED')
+  t.equal(await watch(token, ''), 'PERMISSION_DENIED')
+  t.equal(await watch(free, 'other'), 'INVALID_ARGUMENT', 'no such partner')
 })
 
 void t.test('the action log has each change of a caller', async (t) => {

@@ -348,4 +348,32 @@ export const GATEWAY: readonly Mutant[] = [
     replacement: '',
     test: 'test/gateway/body',
   },
+  {
+    fault: 'A refused command keeps its place at the processor.',
+    file: 'gateway/upstream/processor_client.ts',
+    text: 'inFlight.delete(ticket)\n      settleSafely(log, pending, code,',
+    replacement: "if (code === '') inFlight.delete(ticket)\n      settleSafely(log, pending, code,",
+    test: 'test/gateway/refused_commands',
+  },
+  {
+    fault: 'A refused command keeps its place among those of its partner.',
+    file: 'gateway/request_handler.ts',
+    text: 'this.inFlight.count -= 1',
+    replacement: "if (code === '') this.inFlight.count -= 1",
+    test: 'test/gateway/refused_commands',
+  },
+  {
+    fault: 'A malformed body hides that its token is consumed.',
+    file: 'gateway/request_handler.ts',
+    text: "if (auth === 'session') return checkSessionAndReject(",
+    replacement: "if (auth === 'receipt') return checkSessionAndReject(",
+    test: 'test/gateway/app',
+  },
+  {
+    fault: 'A call is held for twenty seconds while its partner moves.',
+    file: 'gateway/upstream/processors.ts',
+    text: 'HOLD_WITHIN_MS = 2 * SECOND',
+    replacement: 'HOLD_WITHIN_MS = 20 * SECOND',
+    test: 'test/gateway/processors',
+  },
 ]

@@ -183,4 +183,11 @@ export const POSTGRES: readonly Mutant[] = [
     replacement: 'isSamePlace(holder, own)',
     test: 'test/store/lease_watch',
   },
+  {
+    fault: 'An answer forgets the statement that was sent last.',
+    file: 'src/store/postgres/answers.ts',
+    text: 'unanswered.shift()',
+    replacement: 'unanswered.pop()',
+    test: 'test/store/answers',
+  },
 ]

@@ -39,4 +39,11 @@ export const TENANCY: readonly Mutant[] = [
     replacement: 'live?.context.tenant !== undefined && vault',
     test: 'test/processor/intent_tables',
   },
+  {
+    fault: "A service that is bound to a partner watches another one's events.",
+    file: 'src/processor/servers/authenticated_caller.ts',
+    text: 'if (!checked.ok) return endStream(stream, checked.code)\n    stream.request',
+    replacement: 'if (checked.ok) stream.request',
+    test: 'test/processor/callers',
+  },
 ]
