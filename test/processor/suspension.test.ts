@@ -39,7 +39,7 @@ async function begun(world: World) {
   return { fresh, quoted, open, quote, paid, endpoint }
 }
 
-/** An operation without a line fails the test: whoever adds one decides what suspension does. */
+/** An operation without a line fails the test: a new one needs a decision. */
 function messagesOf({
   fresh,
   quoted,
