@@ -38,7 +38,7 @@ restart: setup nats postgres build ## replace every process of the running stack
 	@node .build/src/supervisor/restart_main.js
 
 demo: setup nats postgres build ## run a QR payment and a payout, step by step; RAIL=iso20022 shows the messages of a switch
-	@$(WITH_RAIL) node .build/src/operations/demo.js
+	@$(WITH_RAIL) node .build/src/operations/demo/demo.js
 
 ops: build ## run an operator command: make ops ARGS="trial-balance"
 	@node .build/src/operations/main.js $(ARGS)

@@ -142,6 +142,16 @@ const RANKS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   ],
   'src/store': [['.'], ['sqlite'], ['postgres'], ['cluster']],
   'src/api': [['checks'], ['.']],
+  'src/operations': [
+    ['calls'],
+    ['cli'],
+    ['shards'],
+    ['money'],
+    ['partners'],
+    ['doctor', 'installation', 'operators', 'payments'],
+    ['demo'],
+    ['.'],
+  ],
   'src/console': [['figures', 'html'], ['session'], ['actions', 'pages'], ['.']],
 }
 
@@ -368,6 +378,7 @@ const RULES: Readonly<Record<string, { rule: Rule; sample: Sample }>> = {
         file('gateway/new_folder/a.ts', ''),
         file('src/processor/changes/a.ts', "import { a } from '../commands/intents/a.js'"),
         file('actors/webhook/store/a.ts', "import { a } from '../intake/a.js'"),
+        file('src/operations/doctor/a.ts', "import { a } from '../commands.js'"),
       ],
       keeps: [
         file('gateway/upstream/a.ts', "import { a } from '../http/head.js'"),
@@ -477,6 +488,23 @@ function rowsOf(guide: string, head: string): string[] {
   return [...table.matchAll(/^\| `([^|]*)` \|/gm)].map(([, cell = '']) => cell)
 }
 
+/** What the files below a module of src may import, as its row of the developers' page has it. */
+function importCellOf(module: string): string {
+  const own = `src/${module}`
+  const parts = Object.keys(MODULES).filter((each) => each === own || each.startsWith(`${own}/`))
+  const targets = parts.flatMap((part) => MODULES[part] ?? [])
+  const labels = targets.filter((each) => !each.startsWith(`${own}/`) && each !== own).map(labelOf)
+  if (parts.length === 0) return ''
+  return labels.length === 0 ? 'nothing of ours' : [...new Set(labels)].join(', ')
+}
+
+/** Only the folders of the store have labels of their own. */
+function labelOf(target: string): string {
+  if (DATABASE.includes(target)) return 'store/database'
+  const path = target.replace(/^src\//, '').replace(/\.ts$/, '')
+  return path.startsWith('store/') ? path : (path.split('/')[0] ?? '')
+}
+
 void t.test('migrations are numbered from 1 without a gap or a repetition', (t) => {
   const files = ['src', 'actors'].flatMap((area) =>
     readdirSync(join(projectRoot(), area), { recursive: true, encoding: 'utf8' })
@@ -503,6 +531,11 @@ void t.test('the tables of the guides have every module and every folder', (t) =
     .filter((entry) => entry.isDirectory())
     .map(({ name }) => name)
   t.same(rowsOf('src/README.md', '| module | owns').sort(), modules.sort())
+  const page = readFileSync(join(projectRoot(), 'src/README.md'), 'utf8')
+  for (const module of modules) {
+    const row = page.split('\n').find((line) => line.startsWith(`| \`${module}\` |`)) ?? ''
+    t.equal(row.split('|')[3]?.trim(), importCellOf(module), `imports of ${module}`)
+  }
   const foldersOf = (area: string): string[] =>
     RANKS[area]!.toReversed()
       .flat()
@@ -510,6 +543,11 @@ void t.test('the tables of the guides have every module and every folder', (t) =
   t.same(
     rowsOf('src/README.md', '| folder of `processor/` |'),
     foldersOf('src/processor').map((folder) => `${folder}/`),
+    'highest first',
+  )
+  t.same(
+    rowsOf('src/README.md', '| folder of `operations/` |'),
+    foldersOf('src/operations').map((folder) => `${folder}/`),
     'highest first',
   )
   const cells = rowsOf('gateway/DEVELOPING.md', '| Folder | Content |').join(' ')

@@ -114,7 +114,7 @@ until grep -q '^ready: ' "$trial/stack.out"; do
 done
 say "$(grep '^ready: ' "$trial/stack.out")"
 (inside node -e "$health") || give_up 'the health check fails'
-(inside node --enable-source-maps .build/src/operations/demo.js) | tee "$trial/demo.out" | tail -n 1
+(inside node --enable-source-maps .build/src/operations/demo/demo.js) | tee "$trial/demo.out" | tail -n 1
 grep -q 'The demo passed' "$trial/demo.out" || { cat "$trial/demo.out" >&2; give_up 'the demo fails'; }
 (inside node --enable-source-maps .build/src/audit/main.js) | tail -n 1
 supervisor=$(pgrep -f -P "$stack" 'supervisor/main.js' || pgrep -P "$stack" | head -n 1)

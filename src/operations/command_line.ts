@@ -5,9 +5,9 @@
  *   have an effect.
  */
 import { Argument, Command as Program, CommanderError, Option as ProgramOption } from 'commander'
-import { CommandFault, type AnyCommand } from './command.js'
+import { CommandFault, type AnyCommand } from './cli/command.js'
 import { COMMANDS } from './commands.js'
-import { OPTIONS, type Flags, type Option } from './options.js'
+import { OPTIONS, type Flags, type Option } from './cli/options.js'
 
 export type Typed =
   | { readonly help: string }

@@ -1,9 +1,9 @@
 /** All operator commands, in the order of the help. */
-import { actions } from './actions.js'
-import { approvalsApprove, approvalsList, approvalsReject } from './approvals.js'
-import { backup } from './backup.js'
-import { balances } from './balances.js'
-import { balanceAlert, keyIssue, partnerCreate } from './changes.js'
+import { actions } from './operators/actions.js'
+import { approvalsApprove, approvalsList, approvalsReject } from './operators/approvals.js'
+import { backup } from './installation/backup.js'
+import { balances } from './money/balances.js'
+import { balanceAlert, keyIssue, partnerCreate } from './partners/changes.js'
 import {
   callersCreate,
   callersList,
@@ -11,24 +11,24 @@ import {
   callersRotate,
   callersSelf,
   callersToken,
-} from './callers.js'
-import type { AnyCommand } from './command.js'
-import { configShow } from './config.js'
+} from './operators/callers.js'
+import type { AnyCommand } from './cli/command.js'
+import { configShow } from './installation/config.js'
 import { doctor } from './doctor/doctor.js'
-import { find } from './find.js'
-import { deposit, depositCorrect, withdraw } from './funds.js'
-import { discrepancyList, discrepancyResolve } from './discrepancies.js'
+import { find } from './payments/find.js'
+import { deposit, depositCorrect, withdraw } from './money/funds.js'
+import { discrepancyList, discrepancyResolve } from './payments/discrepancies.js'
 import {
   intentResolve,
   intentReverse,
   intentShow,
   outcomesInquire,
   outcomesUnknown,
-} from './intents.js'
-import { journal } from './journal.js'
-import { keyList, keyRevoke } from './keys.js'
-import { listen } from './listen.js'
-import { masterKeyList, masterKeyReencrypt } from './master_keys.js'
+} from './payments/intents.js'
+import { journal } from './money/journal.js'
+import { keyList, keyRevoke } from './partners/keys.js'
+import { listen } from './partners/listen.js'
+import { masterKeyList, masterKeyReencrypt } from './installation/master_keys.js'
 import {
   partnerAllowIps,
   partnerCorridors,
@@ -37,9 +37,9 @@ import {
   partnerRateLimit,
   partnerResume,
   partnerSuspend,
-} from './partners.js'
-import { partnerUsage } from './usage.js'
-import { payeeShow } from './payee.js'
+} from './partners/partners.js'
+import { partnerUsage } from './partners/usage.js'
+import { payeeShow } from './payments/payee.js'
 import {
   payoutApprove,
   payoutReject,
@@ -47,9 +47,9 @@ import {
   payoutReverse,
   payoutShow,
   payoutsHeld,
-} from './payouts.js'
-import { productionCheck } from './production_check.js'
-import { reconcileStatement } from './reconcile.js'
+} from './payments/payouts.js'
+import { productionCheck } from './doctor/production_check.js'
+import { reconcileStatement } from './money/reconcile.js'
 import {
   intentApprove,
   intentReject,
@@ -57,21 +57,21 @@ import {
   recoveryOrphans,
   recoveryResolve,
   recoveryShow,
-} from './recovery.js'
-import { ratesImport, ratesList, ratesRemove, ratesSet } from './rates.js'
-import { recoveryRelease } from './recovery_release.js'
-import { restore } from './restore.js'
-import { routesList, routesSet } from './routes.js'
-import { settingsSkip, shardCreate, shardList, shardMove } from './shard_commands.js'
-import { sign } from './sign.js'
-import { partnerMove } from './partner_move.js'
-import { partnerStatement } from './statement_command.js'
-import { submissionsList, submissionsPause, submissionsResume } from './submissions.js'
-import { storeCopy } from './store.js'
-import { systemShow } from './system.js'
-import { trialBalance } from './trial_balance.js'
-import { partnerEraseUser, partnerErasures } from './user_erasures.js'
-import { verify } from './verify.js'
+} from './payments/recovery.js'
+import { ratesImport, ratesList, ratesRemove, ratesSet } from './money/rates.js'
+import { recoveryRelease } from './payments/recovery_release.js'
+import { restore } from './installation/restore.js'
+import { routesList, routesSet } from './payments/routes.js'
+import { settingsSkip, shardCreate, shardList, shardMove } from './shards/shard_commands.js'
+import { sign } from './partners/sign.js'
+import { partnerMove } from './shards/partner_move.js'
+import { partnerStatement } from './money/statement_command.js'
+import { submissionsList, submissionsPause, submissionsResume } from './payments/submissions.js'
+import { storeCopy } from './installation/store.js'
+import { systemShow } from './installation/system.js'
+import { trialBalance } from './money/trial_balance.js'
+import { partnerEraseUser, partnerErasures } from './partners/user_erasures.js'
+import { verify } from './partners/verify.js'
 import {
   webhooksDead,
   webhooksDisable,
@@ -80,7 +80,7 @@ import {
   webhooksPoison,
   webhooksRedrive,
   webhooksStatus,
-} from './webhooks.js'
+} from './partners/webhooks.js'
 
 export const COMMANDS: readonly AnyCommand[] = [
   find,

@@ -1,7 +1,7 @@
 /** The operator CLI: `make ops ARGS="…"`, against the stack of DATA_DIR. */
 import { readSettings } from '../base/settings_reader.js'
 import { runOperatorCli } from './operator_cli.js'
-import { paintFor } from './terminal.js'
+import { paintFor } from './cli/terminal.js'
 
 process.exitCode = await runOperatorCli(process.argv.slice(2), readSettings, {
   paint: paintFor(process.stdout),

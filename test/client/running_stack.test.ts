@@ -21,8 +21,8 @@ import {
   type CreateBeneficiary,
   type CreatePayout,
 } from '../../src/client/index.js'
-import { credentialsOf } from '../../src/operations/sandbox.js'
-import { openReceiver } from '../../src/operations/webhook_receiver.js'
+import { credentialsOf } from '../../src/operations/calls/sandbox.js'
+import { openReceiver } from '../../src/operations/partners/webhook_receiver.js'
 import { assertCleanAudit } from '../support/audit.js'
 import { eventually } from '../support/eventually.js'
 import { startStack } from '../support/stack.js'

@@ -8,7 +8,7 @@ import t, { type Test } from 'tap'
 import { systemRandom } from '../../src/base/random.js'
 import { FILES } from '../../src/base/subjects.js'
 import { connect } from '../../src/client/index.js'
-import { credentialsOf, readSandbox } from '../../src/operations/sandbox.js'
+import { credentialsOf, readSandbox } from '../../src/operations/calls/sandbox.js'
 import {
   connectToPrimary,
   parseStoreUrl,

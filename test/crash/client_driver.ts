@@ -6,7 +6,7 @@
  *
  * - A call without an idempotency key is repeated only until its effect is visible.
  */
-import type { OperatorClient } from '../../src/operations/operator_client.js'
+import type { OperatorClient } from '../../src/operations/calls/operator_client.js'
 import { eventually } from '../support/eventually.js'
 import { withKey, type HttpAnswer, type Partner } from '../support/partner.js'
 import { retryUntilFinal, vietQr } from '../support/payments.js'

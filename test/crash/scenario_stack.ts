@@ -5,7 +5,7 @@
  */
 import type { Test } from 'tap'
 import { systemClock } from '../../src/base/clock.js'
-import { connectOperator } from '../../src/operations/operator_client.js'
+import { connectOperator } from '../../src/operations/calls/operator_client.js'
 import { operatorAccessOf } from '../support/callers.js'
 import { eventually } from '../support/eventually.js'
 import { partnerOf, type HttpAnswer, type Partner } from '../support/partner.js'

@@ -1,7 +1,7 @@
 /** Payments, payouts and webhook endpoints that a recorder makes. */
 import { join } from 'node:path'
 import { plus, systemClock, toRfc3339 } from '../../src/base/clock.js'
-import { openReceiver, type Receiver } from '../../src/operations/webhook_receiver.js'
+import { openReceiver, type Receiver } from '../../src/operations/partners/webhook_receiver.js'
 import { openDatabase } from '../../src/store/sqlite/database.js'
 import { eventually } from '../support/eventually.js'
 import type { Partner } from '../support/partner.js'

@@ -4,7 +4,7 @@
  */
 import t from 'tap'
 import { systemClock } from '../../src/base/clock.js'
-import { connectOperator } from '../../src/operations/operator_client.js'
+import { connectOperator } from '../../src/operations/calls/operator_client.js'
 import { assertCleanAudit } from '../support/audit.js'
 import { operatorAccessOf } from '../support/callers.js'
 import { eventually } from '../support/eventually.js'

@@ -1,7 +1,7 @@
 /** Webhooks on a real stack: the calls of a partner and of an operator, and the deliveries. */
 import t, { type Test } from 'tap'
 import { plus, systemClock, toRfc3339 } from '../../src/base/clock.js'
-import { openReceiver } from '../../src/operations/webhook_receiver.js'
+import { openReceiver } from '../../src/operations/partners/webhook_receiver.js'
 import { assertCleanAudit } from '../support/audit.js'
 import { eventually } from '../support/eventually.js'
 import { operatorCli } from '../support/operator_cli.js'

@@ -1,5 +1,5 @@
 /** A run's result as text tables. */
-import { table, terminalText } from '../../src/operations/terminal.js'
+import { table, terminalText } from '../../src/operations/cli/terminal.js'
 import type { Accounts } from './accounts.js'
 import { median } from './machine.js'
 import type { WindowResult } from './measured_window.js'

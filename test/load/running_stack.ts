@@ -10,7 +10,7 @@ import { systemRandom } from '../../src/base/random.js'
 import { storeUrl } from '../../src/base/settings.js'
 import { readSettings } from '../../src/base/settings_reader.js'
 import { connect } from '../../src/client/index.js'
-import { credentialsOf, findSandbox, isServing } from '../../src/operations/sandbox.js'
+import { credentialsOf, findSandbox, isServing } from '../../src/operations/calls/sandbox.js'
 import {
   CLUSTER_FILE,
   type ClusterMember,

@@ -1,7 +1,7 @@
 /** A stack under load with its receivers, fixtures and initial accounts. */
 import { connect, type Credentials } from '../../src/client/index.js'
 import { OPT_IN_EVENTS } from '../../src/base/event_types.js'
-import { credentialsOf } from '../../src/operations/sandbox.js'
+import { credentialsOf } from '../../src/operations/calls/sandbox.js'
 import { accountLines, checkAccounts, untilQuiet, type Accounts } from './accounts.js'
 import type { Outcome } from './client/client.js'
 import { createFixtures, type Fixtures } from './fixtures.js'

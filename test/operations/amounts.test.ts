@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { THB, USD, VND, type Currency } from '../../src/money/currency.js'
 import { INT64_MAX, money } from '../../src/money/money.js'
-import { formatAmount, parseMajor } from '../../src/operations/amounts.js'
+import { formatAmount, parseMajor } from '../../src/operations/cli/amounts.js'
 
 t.test('an amount is parsed exactly or rejected', async (t) => {
   const cases: [string, Currency, bigint | undefined][] = [

@@ -1,6 +1,6 @@
 /** The command line of operators: commands, options, help. */
 import t from 'tap'
-import { CommandFault } from '../../src/operations/command.js'
+import { CommandFault } from '../../src/operations/cli/command.js'
 import { readCommandLine, type Typed } from '../../src/operations/command_line.js'
 import { COMMANDS } from '../../src/operations/commands.js'
 

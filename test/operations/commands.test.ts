@@ -288,7 +288,8 @@ t.test('commands work against a running stack', async (t) => {
       t.match((await there('sign', 'GET', '/v1/x')).out, 'X-Acme-Nonce: ')
       const listen = await there('listen')
       t.match(listen, { exitCode: 2, err: 'delivers no webhooks to this machine' })
-      const demo = await start('demo.js', dataDir, [], { PRODUCTION_HOSTS: 'api.example' }).ended
+      const demo = await start('demo/demo.js', dataDir, [], { PRODUCTION_HOSTS: 'api.example' })
+        .ended
       t.equal(demo.exitCode, 0, demo.err)
       t.match(demo.out, 'The running stack serves production, so the demo starts its own')
     },
@@ -346,7 +347,7 @@ t.test('commands work against a running stack', async (t) => {
     const { child, output, ended } = start('main.js', stack.dataDir, ['listen'])
     t.teardown(() => child.kill('SIGKILL'))
     await eventually('listen is ready', () => output.err.includes('listening at'))
-    const { exitCode } = await run('demo.js', stack.dataDir, [])
+    const { exitCode } = await run('demo/demo.js', stack.dataDir, [])
     t.equal(exitCode, 0)
     await eventually('the payout event is printed', () =>
       /payout\.completed .* valid/.test(output.out),
@@ -358,7 +359,7 @@ t.test('commands work against a running stack', async (t) => {
   })
 
   await t.test('the demo can be repeated', async (t) => {
-    const { exitCode, out, err } = await run('demo.js', stack.dataDir, [])
+    const { exitCode, out, err } = await run('demo/demo.js', stack.dataDir, [])
     t.equal(exitCode, 0, err)
     t.match(out, `On ${stack.baseUrl}, as partner demo`)
     t.match(out, /payment_intent\.captured +evt_/)
@@ -405,7 +406,7 @@ t.test('commands fail without a running stack', async (t) => {
     t.match(err, "unknown command 'hold'\n(Did you mean held?)")
   })
   await t.test('the demo starts its own stack', async (t) => {
-    const { exitCode, out, err } = await run('demo.js', dataDir, [])
+    const { exitCode, out, err } = await run('demo/demo.js', dataDir, [])
     t.equal(exitCode, 0, err)
     t.match(out, 'the demo starts its own')
     t.match(out, 'The demo passed.')

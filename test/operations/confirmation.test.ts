@@ -1,9 +1,9 @@
 /** The question before a command that cannot be taken back. */
 import { PassThrough } from 'node:stream'
 import t from 'tap'
-import { CommandFault } from '../../src/operations/command.js'
-import { confirmed } from '../../src/operations/confirmation.js'
-import type { Flags } from '../../src/operations/options.js'
+import { CommandFault } from '../../src/operations/cli/command.js'
+import { confirmed } from '../../src/operations/cli/confirmation.js'
+import type { Flags } from '../../src/operations/cli/options.js'
 
 interface Asked {
   readonly failure: unknown

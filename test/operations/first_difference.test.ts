@@ -1,7 +1,7 @@
 /** The first difference of two texts, with invisible characters escaped. */
 import fc from 'fast-check'
 import t from 'tap'
-import { firstDifference, shown } from '../../src/operations/first_difference.js'
+import { firstDifference, shown } from '../../src/operations/partners/first_difference.js'
 
 const OURS = 'POST\n/v1/payouts\n2026-11-21T03:00:00Z\nab\n\n'
 

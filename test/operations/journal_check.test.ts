@@ -1,7 +1,7 @@
 /** What a journal is compared with: an entry that is missing or changed is noticed. */
 import t from 'tap'
-import { createJournalCheck } from '../../src/operations/journal_check.js'
-import type { BalanceLine, LedgerEntry } from '../../src/operations/ledger_client.js'
+import { createJournalCheck } from '../../src/operations/money/journal_check.js'
+import type { BalanceLine, LedgerEntry } from '../../src/operations/money/ledger_client.js'
 
 const entry = (posting: string, account: string, amount: string, balance: string): LedgerEntry => ({
   ...{ posting, account, amount, balance, currency: 'USD', tenant: 'demo_sandbox' },

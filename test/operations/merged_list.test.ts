@@ -1,6 +1,6 @@
 /** Lists of several shards, merged page by page. */
 import t from 'tap'
-import { mergedPage, type Page, type PageSource } from '../../src/operations/merged_list.js'
+import { mergedPage, type Page, type PageSource } from '../../src/operations/calls/merged_list.js'
 
 interface Entry {
   readonly at: string

@@ -3,8 +3,8 @@ import { chmodSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { readSettings } from '../../src/base/settings_reader.js'
-import { operatorAccess } from '../../src/operations/operator_token.js'
-import type { Sandbox } from '../../src/operations/sandbox.js'
+import { operatorAccess } from '../../src/operations/calls/operator_token.js'
+import type { Sandbox } from '../../src/operations/calls/sandbox.js'
 import { tempFolder } from '../support/temp_folder.js'
 
 const dataDir = tempFolder(t)

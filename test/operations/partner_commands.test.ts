@@ -8,12 +8,12 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { systemClock } from '../../src/base/clock.js'
-import { actions } from '../../src/operations/actions.js'
-import { keyIssue, partnerCreate } from '../../src/operations/changes.js'
-import type { CliCommand, Context, Report } from '../../src/operations/command.js'
+import { actions } from '../../src/operations/operators/actions.js'
+import { keyIssue, partnerCreate } from '../../src/operations/partners/changes.js'
+import type { CliCommand, Context, Report } from '../../src/operations/cli/command.js'
 import { COMMANDS } from '../../src/operations/commands.js'
-import { keyList, keyRevoke } from '../../src/operations/keys.js'
-import { masterKeyList, masterKeyReencrypt } from '../../src/operations/master_keys.js'
+import { keyList, keyRevoke } from '../../src/operations/partners/keys.js'
+import { masterKeyList, masterKeyReencrypt } from '../../src/operations/installation/master_keys.js'
 import {
   connectApprovals,
   connectCallers,
@@ -21,8 +21,8 @@ import {
   connectPartnerAdmin,
   connectRecovery,
   connectWebhookAdmin,
-} from '../../src/operations/operator_client.js'
-import type { Flags } from '../../src/operations/options.js'
+} from '../../src/operations/calls/operator_client.js'
+import type { Flags } from '../../src/operations/cli/options.js'
 import type { SignedRequest } from '../../src/client/index.js'
 import {
   partnerAllowIps,
@@ -32,11 +32,11 @@ import {
   partnerRateLimit,
   partnerResume,
   partnerSuspend,
-} from '../../src/operations/partners.js'
-import { partnerEraseUser, partnerErasures } from '../../src/operations/user_erasures.js'
-import { sign } from '../../src/operations/sign.js'
-import { terminalText } from '../../src/operations/terminal.js'
-import { verify } from '../../src/operations/verify.js'
+} from '../../src/operations/partners/partners.js'
+import { partnerEraseUser, partnerErasures } from '../../src/operations/partners/user_erasures.js'
+import { sign } from '../../src/operations/partners/sign.js'
+import { terminalText } from '../../src/operations/cli/terminal.js'
+import { verify } from '../../src/operations/partners/verify.js'
 import { operatorAccessOf } from '../support/callers.js'
 import { eventually } from '../support/eventually.js'
 import { operatorCli } from '../support/operator_cli.js'

@@ -6,7 +6,7 @@ import {
   findingsOfSettings,
   type Finding,
   SETTING_CHECKS,
-} from '../../src/operations/production_check.js'
+} from '../../src/operations/doctor/production_check.js'
 import { operatorCli } from '../support/operator_cli.js'
 import { tempFolder } from '../support/temp_folder.js'
 

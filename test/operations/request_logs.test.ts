@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { instant, SECOND, toRfc3339 } from '../../src/base/clock.js'
 import { instantOf } from '../../src/base/ids.js'
-import { linesOfRequest } from '../../src/operations/request_logs.js'
+import { linesOfRequest } from '../../src/operations/payments/request_logs.js'
 import { tempFolder } from '../support/temp_folder.js'
 
 const ID = 'req_01M8A7DZFCH5A23FV6RGCEPK72'

@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { readRoute } from '../../src/operations/route_file.js'
+import { readRoute } from '../../src/operations/payments/route_file.js'
 
 const file = join(t.testdir(), 'route.json')
 const ROUTE = {

@@ -1,6 +1,6 @@
 /** The sample codes equal those of independent generators. */
 import t from 'tap'
-import { promptPayCode, vietQrCode } from '../../src/operations/sample_qr.js'
+import { promptPayCode, vietQrCode } from '../../src/operations/demo/sample_qr.js'
 import { generatePromptPay, generateVietQr } from '../support/qr_generators.js'
 
 t.equal(

@@ -7,7 +7,7 @@ import type { ProtoGrpcType as PartnersProto } from '../../protos/types/partners
 import type { ProtoGrpcType as RecoveryProto } from '../../protos/types/recovery.js'
 import type { ProtoGrpcType as WebhooksProto } from '../../protos/types/webhook_admin.js'
 import { contracts } from '../../src/base/protos.js'
-import { policyOf } from '../../src/operations/shard_policies.js'
+import { policyOf } from '../../src/operations/calls/shard_policies.js'
 
 type Protos = ApprovalsProto &
   CallersProto &

@@ -2,7 +2,12 @@
 import t from 'tap'
 import { prettyLine } from '../../src/base/log_format.js'
 import { isVisibleText, toVisibleJson, toVisibleText } from '../../src/base/visible_text.js'
-import { paintFor, table, terminalMessage, terminalText } from '../../src/operations/terminal.js'
+import {
+  paintFor,
+  table,
+  terminalMessage,
+  terminalText,
+} from '../../src/operations/cli/terminal.js'
 
 /** Moves the cursor, starts a line, turns the direction, hides; of each kind one. */
 const HOSTILE = [

@@ -2,7 +2,10 @@
 import { createHmac, createHash, randomBytes } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { instant, plus, toRfc3339, MINUTE } from '../../src/base/clock.js'
-import { openReceiver, type ReceivedWebhook } from '../../src/operations/webhook_receiver.js'
+import {
+  openReceiver,
+  type ReceivedWebhook,
+} from '../../src/operations/partners/webhook_receiver.js'
 
 const SECRET = 'whsec_of_a_test'
 const NOW = instant(Date.UTC(2026, 10, 21, 4, 35))

@@ -9,7 +9,7 @@ import { systemClock } from '../../src/base/clock.js'
 import { systemRandom } from '../../src/base/random.js'
 import { FILES } from '../../src/base/subjects.js'
 import { connect } from '../../src/client/index.js'
-import { credentialsOf, readSandbox } from '../../src/operations/sandbox.js'
+import { credentialsOf, readSandbox } from '../../src/operations/calls/sandbox.js'
 import { type ClusterMember } from '../../src/supervisor/cluster/cluster_file.js'
 import {
   createTrialCluster,

@@ -375,7 +375,7 @@ t.test('an incomplete run file after a power cut is ignored', async (t) => {
 
 t.test('an ephemeral stack stops when its starting program ends', async (t) => {
   const dataDir = tempFolder(t)
-  const module = join(projectRoot(), '.build/src/operations/ephemeral_stack.js')
+  const module = join(projectRoot(), '.build/src/operations/demo/ephemeral_stack.js')
   const program = `import { startEphemeralStack } from ${JSON.stringify(module)}
     await startEphemeralStack(${JSON.stringify(dataDir)}).ready
     console.log('up')`

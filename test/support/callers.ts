@@ -10,8 +10,8 @@ import {
 } from '../../src/auth/callers.js'
 import { systemClock } from '../../src/base/clock.js'
 import { FILES } from '../../src/base/subjects.js'
-import type { OperatorAccess } from '../../src/operations/calls.js'
-import type { Sandbox } from '../../src/operations/sandbox.js'
+import type { OperatorAccess } from '../../src/operations/calls/calls.js'
+import type { Sandbox } from '../../src/operations/calls/sandbox.js'
 
 /** Access of the first operator of a stack. */
 export const operatorAccessOf = ({ sandbox, dataDir }: ServedStack): OperatorAccess => ({

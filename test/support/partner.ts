@@ -11,7 +11,7 @@ import {
   type Credentials,
   type RequestOptions,
 } from '../../src/client/index.js'
-import { credentialsOf, type Sandbox } from '../../src/operations/sandbox.js'
+import { credentialsOf, type Sandbox } from '../../src/operations/calls/sandbox.js'
 import { requiringDocumented } from './documented_answers.js'
 
 export type { HttpAnswer }

@@ -4,12 +4,12 @@ import {
   openReceiver,
   type ReceivedWebhook,
   type Receiver,
-} from '../../src/operations/webhook_receiver.js'
+} from '../../src/operations/partners/webhook_receiver.js'
 import { isDocumentedEvent } from './documented_answers.js'
 import { eventually } from './eventually.js'
 import type { Partner } from './partner.js'
 
-export type { ReceivedWebhook, Receiver } from '../../src/operations/webhook_receiver.js'
+export type { ReceivedWebhook, Receiver } from '../../src/operations/partners/webhook_receiver.js'
 
 export interface TestReceiver extends Receiver {
   readonly endpointId: string

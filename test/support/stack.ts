@@ -2,15 +2,15 @@
  * A whole stack for a test: the supervisor with all its processes, on free ports and a temporary
  * folder. It runs the compiled code in `.build/`.
  *
- * Does not own: starting it (operations/ephemeral_stack), clients (support/partner,
+ * Does not own: starting it (operations/demo/ephemeral_stack), clients (support/partner,
  * support/receiver).
  */
 import { existsSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { startEphemeralStack } from '../../src/operations/ephemeral_stack.js'
-import { isServing, type Sandbox } from '../../src/operations/sandbox.js'
+import { startEphemeralStack } from '../../src/operations/demo/ephemeral_stack.js'
+import { isServing, type Sandbox } from '../../src/operations/calls/sandbox.js'
 import { storeSettings } from './books.js'
 import { eventually } from './eventually.js'
 import { patience } from './patience.js'

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { credentialsOf } from '../../src/operations/sandbox.js'
+import { credentialsOf } from '../../src/operations/calls/sandbox.js'
 import { assertCleanAudit } from '../support/audit.js'
 import { startProgram } from '../support/program.js'
 import { startStack } from '../support/stack.js'

@@ -22,7 +22,7 @@ import {
   redrive,
   webhookStatus,
 } from '../../src/processor/queries/webhook_admin.js'
-import { missingLines } from '../../src/operations/webhooks.js'
+import { missingLines } from '../../src/operations/partners/webhooks.js'
 import type { ListedEvent } from '../../src/store/lists.js'
 import type { EventRow } from '../../actors/webhook/store/schema.js'
 import { eventually } from '../support/eventually.js'

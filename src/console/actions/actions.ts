@@ -4,8 +4,8 @@
  * - The actor's name is that of the token; the processor records it with the reason.
  * - A change without an answer may have been made: its notice says so.
  */
-import { Refused } from '../../operations/calls.js'
-import { CommandFault } from '../../operations/command_fault.js'
+import { Refused } from '../../operations/calls/calls.js'
+import { CommandFault } from '../../operations/calls/command_fault.js'
 import type { Notice } from '../session/sessions.js'
 import type { Action, ActionContext } from './action.js'
 import { PARTNER_ACTIONS } from './partner_actions.js'

@@ -1,5 +1,5 @@
 /** Decisions on payments, payouts, discrepancies and requests of other operators. */
-import { formatWireAmount } from '../../operations/amounts.js'
+import { formatWireAmount } from '../../operations/cli/amounts.js'
 import { actorOf, done, type Action, type ActionContext } from './action.js'
 
 /** The entity, and where the decision can be verified. */

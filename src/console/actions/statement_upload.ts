@@ -8,13 +8,13 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Clock } from '../../base/clock.js'
-import { CommandFault } from '../../operations/command_fault.js'
+import { CommandFault } from '../../operations/calls/command_fault.js'
 import {
   compareStatement,
   periodIn,
   statementAt,
   valueOf,
-} from '../../operations/statement_comparison.js'
+} from '../../operations/money/statement_comparison.js'
 import type { Finding } from '../../reconciliation/compare.js'
 import { FINDINGS_HEAD, findingLine } from '../../reconciliation/findings_csv.js'
 import type { BadLine } from '../../reconciliation/statement.js'

@@ -1,6 +1,6 @@
 /** The parts that pages are made of: cards, facts, tables, badges, times, amounts. */
 import { instant, toRfc3339, type Instant, DAY, HOUR, MINUTE, SECOND } from '../../base/clock.js'
-import { formatWireAmount } from '../../operations/amounts.js'
+import { formatWireAmount } from '../../operations/cli/amounts.js'
 import { html, NOTHING, type Content, type Html } from './html.js'
 
 export type Tone = 'good' | 'bad' | 'warn' | 'info' | 'plain'

@@ -4,7 +4,7 @@
  * - Reading them is recorded in the action log, as the journal's is.
  * - What is read for a page is bounded; the journal has all of them.
  */
-import { withReachedLedgers, type LedgerEntry } from '../../operations/ledger_client.js'
+import { withReachedLedgers, type LedgerEntry } from '../../operations/money/ledger_client.js'
 import { DAY, instant, plus, SECOND, toRfc3339, type Instant } from '../../base/clock.js'
 import { html, NOTHING, type Html } from '../html/html.js'
 import {

@@ -6,7 +6,7 @@ import { intentMachine } from '../../../actors/intent/machine.js'
 import { payoutMachine } from '../../../actors/payout/machine.js'
 import { statechartOf } from '../../../actors/statechart.js'
 import { instant, toRfc3339 } from '../../base/clock.js'
-import { Refused } from '../../operations/calls.js'
+import { Refused } from '../../operations/calls/calls.js'
 import { currencyOfNumber } from '../../money/currency.js'
 import {
   actions,

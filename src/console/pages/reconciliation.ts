@@ -1,5 +1,5 @@
 /** Reconciles a bank statement that the operator uploads, and shows the last run. */
-import { formatWireAmount } from '../../operations/amounts.js'
+import { formatWireAmount } from '../../operations/cli/amounts.js'
 import type { BookedMovement, StatementLine } from '../../reconciliation/movement.js'
 import { toRfc3339 } from '../../base/clock.js'
 import { html, NOTHING, type Content, type Html } from '../html/html.js'

@@ -1,7 +1,11 @@
 /** Finds a payment or anything else by whatever is known of it. */
 import type { FoundEntity__Output as Entity } from '../../../protos/types/causeway/operator/v1/FoundEntity.js'
 import type { FoundList__Output as FoundList } from '../../../protos/types/causeway/operator/v1/FoundList.js'
-import { isRequestId, linesOfRequest, type LoggedLine } from '../../operations/request_logs.js'
+import {
+  isRequestId,
+  linesOfRequest,
+  type LoggedLine,
+} from '../../operations/payments/request_logs.js'
 import { html, NOTHING, type Html } from '../html/html.js'
 import {
   badge,

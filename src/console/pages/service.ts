@@ -3,7 +3,7 @@ import type { CallerRecord__Output as Caller } from '../../../protos/types/cause
 import type { ShardList__Output as ShardList } from '../../../protos/types/causeway/operator/v1/ShardList.js'
 import type { ShardRecord__Output as Shard } from '../../../protos/types/causeway/operator/v1/ShardRecord.js'
 import type { WaitingProcessor__Output as Waiting } from '../../../protos/types/causeway/operator/v1/WaitingProcessor.js'
-import { Refused } from '../../operations/calls.js'
+import { Refused } from '../../operations/calls/calls.js'
 import { actions, type ActionForm } from '../html/action_forms.js'
 import { html, NOTHING, type Content, type Html } from '../html/html.js'
 import { badge, card, commandLine, empty, table, time } from '../html/parts.js'

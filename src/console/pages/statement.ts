@@ -1,7 +1,7 @@
 /** The monthly statement of a partner, to be printed. Its CSV is that of `partner statement`. */
-import { Late } from '../../operations/calls.js'
-import { CommandFault } from '../../operations/command_fault.js'
-import { withReachedLedgers, type LedgerSource } from '../../operations/ledger_client.js'
+import { Late } from '../../operations/calls/calls.js'
+import { CommandFault } from '../../operations/calls/command_fault.js'
+import { withReachedLedgers, type LedgerSource } from '../../operations/money/ledger_client.js'
 import {
   monthIn,
   STATEMENT_HEAD,
@@ -10,7 +10,7 @@ import {
   type StatementAccount,
   type StatementMovement,
   type StatementPeriod,
-} from '../../operations/partner_statement.js'
+} from '../../operations/money/partner_statement.js'
 import { instant, plus, SECOND, toRfc3339, type Instant } from '../../base/clock.js'
 import { html, NOTHING, type Content, type Html } from '../html/html.js'
 import { amount, card, commandLine, empty, facts, idLink, table, time } from '../html/parts.js'

@@ -8,7 +8,7 @@
 import type { FoundEntity__Output as Entity } from '../../../protos/types/causeway/operator/v1/FoundEntity.js'
 import type { TimelineEntry__Output as Entry } from '../../../protos/types/causeway/operator/v1/TimelineEntry.js'
 import { traceIdIn } from '../../base/traceparent.js'
-import { Refused } from '../../operations/calls.js'
+import { Refused } from '../../operations/calls/calls.js'
 import { html, NOTHING, type Html } from '../html/html.js'
 import { badge, card, empty, facts, idLink, incomplete, isPayment, time } from '../html/parts.js'
 import { waterfall, type Step } from '../html/waterfall.js'

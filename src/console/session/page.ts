@@ -1,6 +1,6 @@
 /** The types of pages, and what a page gets to make its content. */
 import type { Instant } from '../../base/clock.js'
-import { missingShardsIn } from '../../operations/shards.js'
+import { missingShardsIn } from '../../operations/calls/shards.js'
 import type { FiguresState } from '../figures/figures.js'
 import type { FormContext } from '../html/action_forms.js'
 import { failure } from '../html/parts.js'

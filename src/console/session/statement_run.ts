@@ -1,6 +1,6 @@
 /** The last reconciliation of an operator, kept in memory with the session. */
 import type { Instant } from '../../base/clock.js'
-import type { OutcomeView } from '../../operations/statement_comparison.js'
+import type { OutcomeView } from '../../operations/money/statement_comparison.js'
 import type { Finding } from '../../reconciliation/compare.js'
 import type { BadLine } from '../../reconciliation/statement.js'
 

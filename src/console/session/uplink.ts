@@ -20,15 +20,15 @@ import {
   type Calls,
   type OperatorAccess,
   type Shards,
-} from '../../operations/calls.js'
+} from '../../operations/calls/calls.js'
 import {
   closeOperatorClients,
   connectOperatorClients,
   connectRecovery,
   type OperatorClients,
   type RecoveryClient,
-} from '../../operations/operator_client.js'
-import { findShards } from '../../operations/shards.js'
+} from '../../operations/calls/operator_client.js'
+import { findShards } from '../../operations/calls/shards.js'
 
 /** A page says so rather than wait for longer. */
 const CALL_WITHIN_MS = 4 * SECOND

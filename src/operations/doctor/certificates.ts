@@ -5,7 +5,7 @@ import { dirname, resolve } from 'node:path'
 import { DAY, type Clock } from '../../base/clock.js'
 import { certificatesIn } from '../../base/pem.js'
 import type { Settings, SettingName } from '../../base/settings.js'
-import type { Finding } from '../production_check.js'
+import type { Finding } from './production_check.js'
 import { checked, messageOf, UNUSED, type Area } from './area.js'
 
 /** Less than the usual term of a renewal, and time for a person. */

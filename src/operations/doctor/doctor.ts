@@ -6,13 +6,13 @@
  * - It changes nothing.
  */
 import { systemClock } from '../../base/clock.js'
-import type { LocalCommand } from '../command.js'
+import type { LocalCommand } from '../cli/command.js'
 import {
   findingsOfProcessors,
   findingsOfSettings,
   linesOf,
   type Finding,
-} from '../production_check.js'
+} from './production_check.js'
 import { checked, type Area, type Seen } from './area.js'
 import { certificates } from './certificates.js'
 import { files } from './files.js'

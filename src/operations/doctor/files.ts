@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path'
 import { readSecretFile, requirePrivateFolder } from '../../base/secret_file.js'
 import { dataFile, type Settings } from '../../base/settings.js'
 import { FILES } from '../../base/subjects.js'
-import type { Finding } from '../production_check.js'
+import type { Finding } from './production_check.js'
 import { checked, messageOf, type Area } from './area.js'
 
 /** Written in DATA_DIR by its owner; others read secrets, payments or account numbers in them. */

@@ -10,7 +10,7 @@ import { MIB } from '../../base/free_space.js'
 import { dataFile, type Settings } from '../../base/settings.js'
 import { FILES } from '../../base/subjects.js'
 import { readManifest } from '../../backup/manifest.js'
-import type { Finding } from '../production_check.js'
+import type { Finding } from './production_check.js'
 import { checked, messageOf, UNUSED, type Area, type Seen } from './area.js'
 
 /** The share of the file system: databases and logs grow for days before a person acts. */

@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs'
 import { SECOND } from '../../base/clock.js'
 import { dataFile, type Settings } from '../../base/settings.js'
-import type { Finding } from '../production_check.js'
-import { findSandbox } from '../sandbox.js'
+import type { Finding } from './production_check.js'
+import { findSandbox } from '../calls/sandbox.js'
 import { checked, UNUSED, type Area, type Seen } from './area.js'
 
 const ANSWER_WITHIN_MS = 2 * SECOND

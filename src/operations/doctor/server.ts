@@ -4,7 +4,7 @@ import { connectToPrimary, parseStoreUrl } from '../../store/postgres/connection
 import { readSynchrony } from '../../store/postgres/synchrony.js'
 import type { Clock } from '../../base/clock.js'
 import type { Settings } from '../../base/settings.js'
-import type { Finding } from '../production_check.js'
+import type { Finding } from './production_check.js'
 import { checked, messageOf, UNUSED, type Area } from './area.js'
 
 /** Processes of one cluster tolerate more, and a difference says that one clock is wrong. */

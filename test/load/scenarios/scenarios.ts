@@ -1,6 +1,6 @@
 /** The scenarios: the requests of simulated partners, and the criteria of a successful journey. */
 import { randomBytes } from 'node:crypto'
-import { promptPayCode } from '../../../src/operations/sample_qr.js'
+import { promptPayCode } from '../../../src/operations/demo/sample_qr.js'
 import { createPresignedRequests, type PresignedRequests } from '../client/presigned_requests.js'
 import type { Key } from '../../support/operators.js'
 import { anIntent } from '../../support/requests.js'

@@ -1,0 +1,114 @@
+/**
+ * `restore DIR`: verifies one backup and puts it into an empty DATA_DIR. The next start is in
+ * recovery mode by itself.
+ */
+import { existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { BackupFault, type Manifest } from '../../backup/manifest.js'
+import {
+  isOfServer,
+  markRestored,
+  requireEmpty,
+  restoreBackup,
+  verifiedManifest,
+} from '../../backup/restore.js'
+import { BASE, verifyBase } from '../../backup/server_backup.js'
+import { dataFile, type Settings } from '../../base/settings.js'
+import { FILES } from '../../base/subjects.js'
+import { openDataFolder } from '../../supervisor/data_folder.js'
+import type { LocalCommand, Report } from '../cli/command.js'
+import { serverTools } from './server_tools.js'
+
+export const restore: LocalCommand = {
+  usage: 'restore DIR',
+  about: 'put one backup into an empty DATA_DIR; the next start is in recovery mode',
+  runLocally: async (_paint, settings, { args: [folder = ''] }) => {
+    const given = settings()
+    try {
+      requireEmpty(dataFile(given, ''))
+      const manifest = await verifiedManifest(folder)
+      if (isOfServer(manifest)) {
+        await verifyBase(join(folder, BASE), serverTools(), new AbortController().signal)
+      }
+      const data = await openDataFolder(given.DATA_DIR)
+      try {
+        if (isOfServer(manifest)) {
+          markRestored(data.path, manifest)
+          return serverReportOf(manifest, given, resolve(folder, BASE))
+        }
+        const { missingKeys } = await restoreBackup(folder, data.path, manifest)
+        return reportOf(manifest, given, data.path, missingKeys)
+      } finally {
+        await data.release()
+      }
+    } catch (error) {
+      if (!(error instanceof BackupFault)) throw error
+      throw new Error(`Not restored: ${error.message}`)
+    }
+  },
+}
+
+function serverReportOf(manifest: Manifest, settings: Settings, base: string): Report {
+  const { books, snapshot_at: at } = manifest
+  const begin = `DATA_DIR=${settings.DATA_DIR} make`
+  const keys = books.master_keys.join(', ')
+  return {
+    value: { data_dir: settings.DATA_DIR, base, ...manifest },
+    lines: [
+      `Verified: a whole PostgreSQL server, at least as of ${at}.`,
+      `Epoch ${books.epoch}, batch ${books.batch} of the books of SHARD.`,
+      'On the machine of the server, while it is stopped, as its user:',
+      `  cp -a ${base} NEW_DATA_FOLDER && chmod 700 NEW_DATA_FOLDER`,
+      '  to a moment: restore_command, recovery_target_time, touch recovery.signal; start it',
+      `Then here, with STORE_URL of that server and master.key (${keys}):`,
+      `  ${begin} run`,
+      `  ${begin} ops ARGS="recovery show"`,
+      'Each other processor starts with RECOVERY=yes.',
+      'Go on with step 3 of "Restoring an older copy" in src/operations/guide/recovery.md.',
+    ],
+  }
+}
+
+function reportOf(
+  manifest: Manifest,
+  settings: Settings,
+  dataDir: string,
+  missingKeys: readonly string[],
+): Report {
+  const { books, snapshot_at: at, files, audit } = manifest
+  const hasRail = files.some(({ name }) => name === FILES.railDatabase)
+  const missing = missingKeys.filter(
+    (name) =>
+      (name !== FILES.masterKey || !existsSync(settings.MASTER_KEY_FILE)) &&
+      (name !== FILES.railKey || hasRail),
+  )
+  const newest = books.newest_event_at === '' ? 'none' : books.newest_event_at
+  const begin = `DATA_DIR=${settings.DATA_DIR} make`
+  return {
+    value: { data_dir: dataDir, ...manifest, missing_keys: missing },
+    lines: [
+      `Restored ${files.length} files into ${dataDir}, as of ${at}.`,
+      `Epoch ${books.epoch}, batch ${books.batch}, newest event ${newest}.`,
+      ...(audit.clean !== false ? [] : ['THE AUDIT OF THIS BACKUP WAS BROKEN:', audit.conclusion]),
+      ...missing.map((name) => stepFor(name, dataDir, books.master_keys)),
+      `The audit takes --webhooks-replaced-at ${manifest.completed_at}.`,
+      '',
+      'Everything since then is lost here, and the bank has it. The next start only reads:',
+      `  ${begin} run`,
+      `  ${begin} ops ARGS="recovery show"`,
+      'Go on with step 3 of "Restoring an older copy" in src/operations/guide/recovery.md.',
+    ],
+  }
+}
+
+function stepFor(name: string, dataDir: string, masterKeys: readonly string[]): string {
+  const put = `Before the start put ${name} into ${dataDir}, mode 0600`
+  switch (name) {
+    case FILES.masterKey:
+      return `${put}: it has ${masterKeys.join(', ')}.`
+    case FILES.railKey:
+      return `${put}: the sandbox rail needs it.`
+    default:
+      return `If ${name} was rotated, put it into ${dataDir} too; else the start makes a new one.`
+  }
+}

@@ -1,0 +1,37 @@
+/** `sign`: shows how to sign a request. */
+import { bytesIn, CommandFault, type CliCommand } from '../cli/command.js'
+import { connect } from '../../client/index.js'
+import { credentialsOf } from '../calls/sandbox.js'
+
+export const sign: CliCommand = {
+  usage: 'sign METHOD PATH',
+  about: 'show the canonical request, its signature headers and a curl line',
+  options: ['body'],
+  run: ({ sandbox, clock, flags }, [method = '', path = '']) => {
+    if (!path.startsWith('/')) throw new CommandFault(`${path} is not a path, e.g. /v1/balances.`)
+    const body = flags.body === undefined ? '' : bytesIn(flags.body).toString()
+    const partner = connect(credentialsOf(sandbox, sandbox.brand), { now: () => clock.now() })
+    const { canonical, headers } = partner.sign(method, path, body)
+    const data = flags.body === undefined ? [] : [`--data-binary @${flags.body}`]
+    const curl = [
+      `curl -i -X ${method} '${sandbox.base_url}${path}'`,
+      `-H 'Host: ${sandbox.host}'`,
+      ...Object.entries(headers).map(([name, value]) => `-H '${name}: ${value}'`),
+      ...data,
+    ].join(' \\\n  ')
+    return Promise.resolve({
+      value: { canonical, headers },
+      lines: [
+        'The canonical request, line feeds shown as ⏎ (the last line has one too):',
+        ...canonical
+          .split('\n')
+          .slice(0, -1)
+          .map((line) => `  ${line}⏎`),
+        'The headers:',
+        ...Object.entries(headers).map(([name, value]) => `  ${name}: ${value}`),
+        'Valid for one call within five minutes:',
+        ...curl.split('\n'),
+      ],
+    })
+  },
+}
