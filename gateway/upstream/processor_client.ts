@@ -6,8 +6,6 @@
  * - The commands of one event-loop iteration travel in one message of at most
  *   STREAM_BATCH_MAX_BYTES: a message costs far more than a command, and one above gRPC's limit
  *   would break the stream.
- * - A ticket is not reused while its command is in flight, so a late reply cannot reach another
- *   caller.
  * - When the stream breaks, every command in flight settles as `configuration_error`: its outcome
  *   is unknown, and only its caller may retry it.
  * - When the processor drains, it answers all commands sent, and this side of the stream ends after
@@ -37,6 +35,7 @@ import { CLEARTEXT, type GrpcTls } from '../../src/base/grpc_tls.js'
 import type { Logger } from '../../src/base/log.js'
 import { contracts } from '../../src/base/protos.js'
 import { createRetry } from '../../src/base/retry.js'
+import { createTickets } from '../../src/base/tickets.js'
 import { readTraceparent } from '../../src/base/traceparent.js'
 import type { RequestTrace } from '../http/request_context.js'
 import { CHANNEL_OPTIONS, REOPEN } from './channel.js'
@@ -65,7 +64,6 @@ const ABANDON_AFTER_MS = 2 * ANSWER_WITHIN_MS
 const CONNECT_WITHIN_MS = 5 * SECOND
 /** A restart of the processor takes a second or two. Shorter than ANSWER_WITHIN_MS. */
 const HOLD_WITHIN_MS = 4 * SECOND
-const TICKET_MAX = 2 ** 32 - 1
 
 type CommandStream = ClientDuplexStream<CommandBatch, ReplyBatch__Output>
 
@@ -101,13 +99,12 @@ export function createProcessorClient(options: ProcessorClientOptions): StreamCl
     ...CHANNEL_OPTIONS,
     ...tls.channelOptions(address),
   })
-  const inFlight = new Map<number, PendingCommand>()
+  const inFlight = createTickets<PendingCommand>(IN_FLIGHT_MAX)
   let stream: CommandStream | undefined
   /** The processor drains it: nothing more is sent. */
   let draining: CommandStream | undefined
   let batch: Command[] = []
   let batchBytes = 0
-  let lastTicket = 0
   let closed = false
   const held = createHeldCommands(clock, log)
   /** From the drain of the processor until the next stream opens, or HOLD_WITHIN_MS. */
@@ -124,19 +121,12 @@ export function createProcessorClient(options: ProcessorClientOptions): StreamCl
     if (stream === undefined || inFlight.size >= IN_FLIGHT_MAX) {
       return pending.settle('configuration_error', '', false)
     }
-    command.ticket = nextTicket()
-    inFlight.set(command.ticket, pending)
+    command.ticket = inFlight.add(pending)
     if (batchBytes + bodyBytes > STREAM_BATCH_MAX_BYTES) flush()
     batch.push(command)
     batchBytes += bodyBytes
     if (batch.length === 1) setImmediate(flush)
     else if (batch.length === STREAM_BATCH_MAX) flush()
-  }
-
-  const nextTicket = (): number => {
-    do lastTicket = lastTicket === TICKET_MAX ? 1 : lastTicket + 1
-    while (inFlight.has(lastTicket))
-    return lastTicket
   }
 
   const flush = (): void => {
@@ -151,9 +141,8 @@ export function createProcessorClient(options: ProcessorClientOptions): StreamCl
     if (isDraining) drain()
     for (const reply of replies) {
       const { ticket, code, body, replayed, violation } = reply
-      const pending = inFlight.get(ticket)
+      const pending = inFlight.take(ticket)
       if (pending === undefined) continue
-      inFlight.delete(ticket)
       settleSafely(log, pending, code, body, replayed, violation, traceIn(reply))
     }
     endWhenAnswered()
@@ -213,8 +202,7 @@ export function createProcessorClient(options: ProcessorClientOptions): StreamCl
     draining = undefined
     batch = []
     batchBytes = 0
-    const unanswered = [...inFlight.values()]
-    inFlight.clear()
+    const unanswered = inFlight.takeAll()
     if (isHolding && unanswered.length === 0) log.info('processor stream drained')
     else if (!closed)
       log.warn({ reason: details, unanswered: unanswered.length }, 'processor stream broke')
@@ -226,9 +214,7 @@ export function createProcessorClient(options: ProcessorClientOptions): StreamCl
 
   const abandonOverdue = (): void => {
     const before = clock.now() - ABANDON_AFTER_MS
-    for (const [ticket, pending] of inFlight) {
-      if (pending.startedAt > before) return
-      inFlight.delete(ticket)
+    for (const pending of inFlight.takeAll(({ startedAt }) => startedAt <= before)) {
       settleSafely(log, pending, 'timeout', '', false)
     }
     endWhenAnswered()

@@ -16,6 +16,7 @@
  */
 import { plus, SECOND, type Clock, type Instant } from '../base/clock.js'
 import type { TenantId } from '../base/ids.js'
+import { createTickets } from '../base/tickets.js'
 import { toMessage, type BusEvent, type EventMessage } from './event_message.js'
 
 /** About 40 ms of a loaded server: keeps it busy, and is little to republish after an outage. */
@@ -70,23 +71,21 @@ interface Unconfirmed {
 export function createPublisher(clock: Clock): PublisherEnd {
   /** The bundles that this iteration of the event loop has gathered. */
   const bundles = new Map<TenantId, Bundle>()
-  /** In the order of their deadlines. */
-  const unconfirmed = new Map<number, Unconfirmed>()
+  const unconfirmed = createTickets<Unconfirmed>(UNCONFIRMED_MAX)
   /** Number of events in both. */
   let outstanding = 0
   let send: SendMessage | undefined
-  let lastTicket = 0
   const published = { stored: 0, unknown: 0 }
   let upHandler: (emptied: boolean) => void = () => undefined
   let expiryTimer: NodeJS.Timeout | undefined
 
   const publish = (event: BusEvent, messageId: string, isRepeated = false): Promise<boolean> =>
-    new Promise((settle) => {
-      if (send === undefined || outstanding >= UNCONFIRMED_MAX) return settle(false)
+    new Promise((resolve) => {
+      if (send === undefined || outstanding >= UNCONFIRMED_MAX) return resolve(false)
       outstanding += 1
       const bundle = bundleFor(event, messageId, isRepeated)
       bundle.events.push(event)
-      bundle.settles.push(settle)
+      bundle.settles.push(resolve)
       bundle.characters += event.body.length
       if (messageId !== event.id) sendBundle(bundle)
     })
@@ -114,31 +113,30 @@ export function createPublisher(clock: Clock): PublisherEnd {
 
   const sendBundle = (bundle: Bundle): void => {
     const { tenant, events, isRepeated } = bundle
-    lastTicket += 1
-    unconfirmed.set(lastTicket, { deadline: plus(clock.now(), CONFIRMED_WITHIN_MS), bundle })
-    if (send === undefined) return answer(lastTicket, false) // lost in this iteration
+    const ticket = unconfirmed.add({ deadline: plus(clock.now(), CONFIRMED_WITHIN_MS), bundle })
+    if (send === undefined) return answer(ticket, false) // lost in this iteration
     try {
-      send(toMessage(tenant, events, idOf(bundle), isRepeated), lastTicket)
+      send(toMessage(tenant, events, idOf(bundle), isRepeated), ticket)
     } catch {
-      answer(lastTicket, false)
+      answer(ticket, false)
     }
   }
 
   const answer = (ticket: number, stored: boolean): void => {
-    const waiting = unconfirmed.get(ticket)
-    if (waiting === undefined) return
-    unconfirmed.delete(ticket)
-    const { settles } = waiting.bundle
+    const answered = unconfirmed.take(ticket)
+    if (answered !== undefined) settle(answered, stored)
+  }
+
+  const settle = ({ bundle: { settles } }: Unconfirmed, stored: boolean): void => {
     outstanding -= settles.length
     published[stored ? 'stored' : 'unknown'] += settles.length
-    for (const settle of settles) settle(stored)
+    for (const each of settles) each(stored)
   }
 
   const expireOverdue = (): void => {
     const now = clock.now()
-    for (const [ticket, { deadline }] of unconfirmed) {
-      if (deadline > now) return
-      answer(ticket, false)
+    for (const overdue of unconfirmed.takeAll(({ deadline }) => deadline <= now)) {
+      settle(overdue, false)
     }
   }
 
@@ -152,7 +150,7 @@ export function createPublisher(clock: Clock): PublisherEnd {
     send = undefined
     clearInterval(expiryTimer)
     expiryTimer = undefined
-    for (const ticket of [...unconfirmed.keys()]) answer(ticket, false)
+    for (const lost of unconfirmed.takeAll()) settle(lost, false)
   }
 
   const publisher: Publisher = {
