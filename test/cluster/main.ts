@@ -21,8 +21,8 @@ import { createTrialCluster } from '../../src/supervisor/cluster/trial_cluster.j
 import { openDataFolder } from '../../src/supervisor/data_folder.js'
 import { freePort } from '../../src/supervisor/ports.js'
 import { prepareCrashPoints } from '../crash/crash_points.js'
-import { openPaymentsOf, undeliveredOf } from '../crash/final_checks.js'
-import { startPayers } from '../crash/payers.js'
+import { openPaymentsOf, undeliveredOf } from '../workload/final_checks.js'
+import { everyOutcome, startPayers } from '../workload/payers.js'
 import { createSeededRandom } from '../fuzz/seeded_random.js'
 import { requiringDocumented } from '../support/documented_answers.js'
 import { eventually } from '../support/eventually.js'
@@ -123,7 +123,10 @@ const histories = tenants.flatMap(({ name, connections }, tenant) =>
   ),
 )
 const payers = tenants.map(({ connections }, tenant) =>
-  startPayers(alternating(connections), PAYERS, (payer) => randomOf(100 + tenant * 10 + payer)),
+  startPayers(
+    PAYERS,
+    everyOutcome(alternating(connections), (payer) => randomOf(100 + tenant * 10 + payer)),
+  ),
 )
 const readProbes = await Promise.all(
   tenants.flatMap(({ connections }) => connections.map((connection) => startReadProbe(connection))),

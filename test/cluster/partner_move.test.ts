@@ -16,8 +16,8 @@ import {
 } from '../../src/store/postgres/connection.js'
 import { createTrialCluster } from '../../src/supervisor/cluster/trial_cluster.js'
 import { openDataFolder } from '../../src/supervisor/data_folder.js'
-import { openPaymentsOf } from '../crash/final_checks.js'
-import { startPayers } from '../crash/payers.js'
+import { openPaymentsOf } from '../workload/final_checks.js'
+import { everyOutcome, startPayers } from '../workload/payers.js'
 import { createSeededRandom } from '../fuzz/seeded_random.js'
 import { requiringDocumented } from '../support/documented_answers.js'
 import { eventually } from '../support/eventually.js'
@@ -118,7 +118,10 @@ const histories = tenants.flatMap(({ name, connections }, index) =>
   ),
 )
 const payers = tenants.map(({ connections }, index) =>
-  startPayers(alternating(connections), 2, (payer) => createSeededRandom(2, index * 10 + payer)),
+  startPayers(
+    2,
+    everyOutcome(alternating(connections), (payer) => createSeededRandom(2, index * 10 + payer)),
+  ),
 )
 const areServed = async (): Promise<void> => {
   const since = performance.now()

@@ -12,15 +12,13 @@ import { join } from 'node:path'
 import t from 'tap'
 import { callerEntry } from '../../src/auth/callers.js'
 import { projectRoot } from '../../src/base/project_root.js'
-import { createSeededRandom } from '../fuzz/seeded_random.js'
 import { rawBooks, sqliteOnly } from '../support/books.js'
 import { eventually } from '../support/eventually.js'
 import { operatorCli, type OperatorCli } from '../support/operator_cli.js'
-import { partnerOf } from '../support/partner.js'
 import { startProgram } from '../support/program.js'
-import { receiverOf } from '../support/receiver.js'
-import { startSupervisedStack, type StackProcess } from '../support/supervised_stack.js'
+import type { StackProcess } from '../support/supervised_stack.js'
 import { tempFolder } from '../support/temp_folder.js'
+import { startStackUnderLoad } from '../workload/stack_under_load.js'
 import {
   APPROVAL_POINTS,
   BACKUP_POINTS,
@@ -30,8 +28,6 @@ import {
   prepareCrashPoints,
   sourcesIn,
 } from './crash_points.js'
-import { runFinalChecks } from './final_checks.js'
-import { startPayers } from './payers.js'
 
 const TIMES = Number(process.env['CRASHES'] ?? 1)
 const PAYERS = 2
@@ -58,21 +54,18 @@ t.test('every point of the code has a scenario, and no program sets a handler', 
 
 const points = prepareCrashPoints(tempFolder(t))
 process.env['NODE_OPTIONS'] = `${process.env['NODE_OPTIONS'] ?? ''} ${points.nodeOptions}`
-const stack = await startSupervisedStack({
+const settings = {
   RAIL_DELAY_MS: '50',
-  RATE_LIMIT: 'off',
   SECOND_OPERATOR_FROM: 'USD:100000',
   CALLERS: callerEntry('operator', 'ben', BEN_TOKEN),
-})
-t.teardown(() => stack.stop())
+}
+const load = await startStackUnderLoad({ payers: PAYERS, seed: 1, settings })
+t.teardown(() => load.stop())
+const { stack, payers } = load
 const benFile = join(stack.dataDir, 'ben.token')
 writeFileSync(benFile, BEN_TOKEN, { mode: 0o600 })
 const requester = operatorCli(stack.dataDir)
 const approver = operatorCli(stack.dataDir, benFile)
-const partner = partnerOf(stack.sandbox)
-const receiver = await receiverOf(partner)
-t.teardown(() => receiver.close())
-const payers = startPayers(partner, PAYERS, (payer) => createSeededRandom(1, payer + 1))
 
 async function crashAt(point: string, victim: StackProcess, after: number): Promise<void> {
   const formerPid = stack.pidOf(victim)
@@ -148,13 +141,10 @@ t.test('backups', { skip: sqliteOnly('a copy of its files') }, async (t) => {
 })
 
 t.test('no payment is lost or doubled, and the audit is clean', async (t) => {
-  await payers.stop()
-  const { lost, doubled, clean, audit, executions } = await runFinalChecks(
-    ...([stack.dataDir, partner, receiver, payers] as const),
-  )
+  const { lost, doubled, clean, audit, executions } = await load.check()
   t.same(lost, [])
   t.same(doubled, [])
   t.ok(clean, audit)
   t.ok(executions > 0)
-  t.comment(`${payers.payments.length} payments, ${payers.gaveUp()} given up`)
+  t.comment(`${payers.payments.length} payments, ${payers.unanswered.length} given up`)
 })

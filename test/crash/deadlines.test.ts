@@ -3,8 +3,10 @@ import t from 'tap'
 import { systemClock } from '../../src/base/clock.js'
 import { assertCleanAudit } from '../support/audit.js'
 import { eventually } from '../support/eventually.js'
+import { patience } from '../support/patience.js'
+import { reservedOf } from '../workload/final_checks.js'
 import { LATE_SCENARIOS } from './scenarios.js'
-import { expectedOf, reservedOf, startScenarioStack, summaryOf } from './scenario_stack.js'
+import { expectedOf, startScenarioStack, summaryOf } from './scenario_stack.js'
 import { run, type ScenarioRun } from './runner.js'
 
 /** The shortest time that the settings allow. */
@@ -33,6 +35,6 @@ t.test('a deadline passes while the processor is down', async (t) => {
 })
 
 t.test('the audit is clean', async (t) => {
-  t.same(await reservedOf(partner), [], 'no reserved balance is left')
+  t.same(await reservedOf(partner, patience(0)), [], 'no reserved balance is left')
   await assertCleanAudit(t, stack.dataDir)
 })

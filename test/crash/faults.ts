@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
+import { systemPause } from '../../src/base/clock.js'
 import { FILES } from '../../src/base/subjects.js'
 import type { SeededRandom } from '../fuzz/seeded_random.js'
 import type { SupervisedStack, StackProcess } from '../support/supervised_stack.js'
@@ -23,7 +24,7 @@ const freeze = (victim: StackProcess, atLeastMs: number, atMostMs: number): Faul
   cause: async (stack, random) => {
     const pid = stack.pidOf(victim)
     process.kill(pid, 'SIGSTOP')
-    await pause(atLeastMs + random.int(atMostMs - atLeastMs))
+    await systemPause(atLeastMs + random.int(atMostMs - atLeastMs))
     process.kill(pid, 'SIGCONT')
   },
 })
@@ -71,6 +72,3 @@ export const FAULTS: readonly Fault[] = [
   slowDisk,
   fullDisk,
 ]
-
-export const pause = (milliseconds: number): Promise<void> =>
-  new Promise((resolve) => setTimeout(resolve, milliseconds))

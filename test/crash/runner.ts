@@ -4,9 +4,9 @@
  *
  * Does not own: the scenarios and their outcomes (scenarios).
  */
+import { systemPause } from '../../src/base/clock.js'
 import type { SupervisedStack, StackProcess } from '../support/supervised_stack.js'
 import type { ClientDriver } from './client_driver.js'
-import { pause } from './faults.js'
 import type { Scenario } from './scenarios.js'
 
 export interface ScenarioRun {
@@ -35,7 +35,7 @@ export async function run(
     )
     const all = Promise.all(steps)
     if (kills?.isKilled(round, 'within')) {
-      await pause(kills.withinAfterMs(round))
+      await systemPause(kills.withinAfterMs(round))
       await Promise.all([stack.kill(kills.victim), all])
       killed += 1
     }

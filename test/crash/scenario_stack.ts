@@ -121,10 +121,3 @@ export function summaryOf(runs: readonly ScenarioRun[], found: readonly Outcome[
     }
   })
 }
-
-/** The balances of the partner that still have a reservation. */
-export async function reservedOf(partner: Partner): Promise<object[]> {
-  const { body } = await partner.request('GET', '/v1/balances')
-  const { data } = body as { data: { currency: string; reserved: string }[] }
-  return data.filter(({ reserved }) => reserved !== '0')
-}

@@ -8,9 +8,11 @@
  */
 import t from 'tap'
 import { assertCleanAudit } from '../support/audit.js'
+import { patience } from '../support/patience.js'
+import { reservedOf } from '../workload/final_checks.js'
 import { frozenRail } from './frozen_rail.js'
 import { INTENT_SCENARIOS, PAYOUT_SCENARIOS } from './scenarios.js'
-import { expectedOf, reservedOf, startScenarioStack, summaryOf } from './scenario_stack.js'
+import { expectedOf, startScenarioStack, summaryOf } from './scenario_stack.js'
 import { run, type Kills, type ScenarioRun } from './runner.js'
 
 const { stack, partner, hits, startRuns, outcomes } = await startScenarioStack(t)
@@ -62,6 +64,6 @@ for (const [name, { victim, isKilled }] of Object.entries(KILL_PLANS)) {
 t.test('a stopped rail: outcome unknown, then refused', (t) => frozenRail(t, { stack, startRuns }))
 
 t.test('the audit is clean after all runs', async (t) => {
-  t.same(await reservedOf(partner), [], 'no reserved balance is left')
+  t.same(await reservedOf(partner, patience(0)), [], 'no reserved balance is left')
   await assertCleanAudit(t, stack.dataDir)
 })

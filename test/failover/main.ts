@@ -7,16 +7,13 @@
  * or doubled and the audit is clean.
  */
 import { randomInt } from 'node:crypto'
+import { systemPause } from '../../src/base/clock.js'
 import { programOptions } from '../../src/base/program_options.js'
-import { pause } from '../crash/faults.js'
-import { runFinalChecks } from '../crash/final_checks.js'
-import { startPayers } from '../crash/payers.js'
 import { createSeededRandom } from '../fuzz/seeded_random.js'
-import { partnerOf } from '../support/partner.js'
 import { noPostgres } from '../support/postgres_server.js'
-import { receiverOf } from '../support/receiver.js'
 import { startReplicated } from '../support/replicated_postgres.js'
-import { startSupervisedStack } from '../support/supervised_stack.js'
+import { printChecks } from '../workload/final_checks.js'
+import { startStackUnderLoad } from '../workload/stack_under_load.js'
 
 const values = programOptions('failover', 'Kills the PostgreSQL primary under load.', {
   rounds: { value: 'N', about: 'kills of each', kind: 'number', fallback: 20 },
@@ -27,7 +24,6 @@ const seed = values.seed ?? randomInt(1_000_000_000)
 
 const PAYERS = 6
 const PAUSE_MAX_MS = 1_500
-const FAILURES_SHOWN = 20
 const print = (line: string): void => console.log(line)
 
 if (noPostgres !== false) {
@@ -39,14 +35,12 @@ const random = createSeededRandom(seed, 0)
 const ends: (() => unknown)[] = []
 const servers = await startReplicated({ teardown: (end) => ends.push(end) })
 process.env['TEST_STORE_URL'] = servers.url
-const stack = await startSupervisedStack({ RAIL_DELAY_MS: '100', RATE_LIMIT: 'off' })
-const partner = partnerOf(stack.sandbox)
-const receiver = await receiverOf(partner)
-const payers = startPayers(partner, PAYERS, (payer) => createSeededRandom(seed, payer + 1))
+const load = await startStackUnderLoad({ payers: PAYERS, seed })
+const { stack, payers } = load
 const pauses: number[] = []
 
 for (let round = 1; round <= rounds; round++) {
-  await pause(random.int(PAUSE_MAX_MS))
+  await systemPause(random.int(PAUSE_MAX_MS))
   const owner = stack.pidOf('processor')
   const killedAt = performance.now()
   await servers.killPrimary()
@@ -54,24 +48,16 @@ for (let round = 1; round <= rounds; round++) {
   await stack.untilRestarted('processor', owner)
   pauses.push(performance.now() - killedAt)
   await servers.rebuild()
-  await pause(random.int(PAUSE_MAX_MS))
+  await systemPause(random.int(PAUSE_MAX_MS))
   await stack.kill('processor')
   const seconds = ((pauses.at(-1) ?? 0) / 1_000).toFixed(1)
   print(`  round ${round}: ${payers.payments.length} acknowledged, serving after ${seconds} s`)
 }
-await payers.stop()
-const checks = await runFinalChecks(stack.dataDir, partner, receiver, payers)
-await receiver.close()
-await stack.stop()
+const checks = await load.check()
+await load.stop()
 for (const end of ends) await end()
 
-const { lost, doubled, clean } = checks
 const longest = Math.max(0, ...pauses) / 1_000
 print(`kills: ${pauses.length} of the primary, ${pauses.length} of the processor`)
 print(`serving again after a kill of the primary: at most ${longest.toFixed(1)} s`)
-print(`payments: ${payers.payments.length} acknowledged, ${payers.gaveUp()} given up`)
-print(`the rail paid ${checks.executions}; ${checks.events} events were delivered`)
-for (const line of [...lost, ...doubled].slice(0, FAILURES_SHOWN)) print(`  ${line}`)
-print(checks.audit)
-print(`${lost.length} lost, ${doubled.length} doubled`)
-if (lost.length + doubled.length > 0 || !clean || payers.payments.length === 0) process.exitCode = 1
+if (!printChecks(checks, payers, print)) process.exitCode = 1

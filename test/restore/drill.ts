@@ -19,6 +19,7 @@ import { retryUntilFinal, untilStatus } from '../support/payments.js'
 import { startProgram, type CliResult } from '../support/program.js'
 import { aPayout } from '../support/requests.js'
 import { processesIn, startStack, type RunningStack } from '../support/stack.js'
+import { startPayers, type Payers } from '../workload/payers.js'
 
 const WITHIN_MS = 120_000
 const PAYERS = 6
@@ -64,15 +65,24 @@ export async function restoreDrill(options: DrillOptions): Promise<DrillResult> 
   const backups = join(folder, 'backups')
   const [lostDir, newDir] = [join(folder, 'lost'), join(folder, 'new')]
   const stack = await startStack({ dataDir: lostDir, settings })
-  const payers = startPayers(partnerOf(stack.sandbox))
+  const lostPartner = partnerOf(stack.sandbox)
+  const payers: Payers = startPayers(PAYERS, async (key) => {
+    const answer = await pay(lostPartner, key).catch((error: unknown) => {
+      void payers.stop() // the machine is lost
+      throw error
+    })
+    if (answer.status !== 202) throw new Error(answer.text)
+    return { key, id: idOf(answer), finalStatus: 'completed' }
+  })
   await payers.until(options.before)
   const { manifest, path } = await backUp(lostDir, backups)
   print(`backup under load: as of ${manifest.snapshot_at}, batch ${manifest.books.batch}`)
-  await payers.until(payers.acknowledged.size + options.after)
+  await payers.until(payers.payments.length + options.after)
   await loseMachine(stack)
   const lostAt = now()
   await payers.stop()
-  print(`machine lost after ${payers.acknowledged.size} acknowledged payments`)
+  const acknowledged = new Map(payers.payments.map(({ key, id }) => [key, id]))
+  print(`machine lost after ${acknowledged.size} acknowledged payments`)
 
   await restore(path, lostDir, newDir)
   const restored = await startStack({ dataDir: newDir, settings })
@@ -80,25 +90,24 @@ export async function restoreDrill(options: DrillOptions): Promise<DrillResult> 
     const partner = partnerOf(restored.sandbox)
     await partner.request('GET', '/v1/payouts')
     const readsAt = now()
-    const lost = await lostKeys(partner, payers.acknowledged)
-    for (const key of lost) print(`  lost: ${key} ${payers.acknowledged.get(key)}`)
+    const lost = await lostKeys(partner, acknowledged)
+    for (const key of lost) print(`  lost: ${key} ${acknowledged.get(key)}`)
     const ops = operatorCli(newDir)
     await release(ops, folder, newDir)
     await untilNormal(restored)
     await payUntilAnswered(partner, 'after the release')
     const paymentsAt = now()
-    const unanswered = payers.unanswered()
+    const { unanswered } = payers
     const retried = new Map<string, string>()
     for (const key of [...lost, ...unanswered]) {
       retried.set(key, idOf(await payUntilAnswered(partner, key)))
     }
     const matched = await matchOrphans(ops, retried)
-    const all = new Map([...payers.acknowledged, ...retried])
+    const all = new Map([...acknowledged, ...retried])
     for (const id of all.values()) await untilStatus(partner, `/v1/payouts/${id}`, 'completed')
     const times = await (rail === 'sandbox' ? executionsByReference : paidAtSwitch)(newDir)
     return {
-      acknowledged: payers.acknowledged,
-      ...{ lost, unanswered, matched },
+      ...{ acknowledged, lost, unanswered, matched },
       notOnce: [...all.keys()].filter((key) => times.get(referenceOf(key)) !== 1),
       audit: await auditOf(newDir),
       seconds: {
@@ -129,42 +138,6 @@ async function payUntilAnswered(partner: Partner, key: string): Promise<HttpAnsw
   const answer = await retryUntilFinal(() => pay(partner, key))
   if (answer.status > 202) throw new Error(`${key}: ${answer.status} ${answer.text}`)
   return answer
-}
-
-interface Payers {
-  readonly acknowledged: ReadonlyMap<string, string>
-  unanswered(): readonly string[]
-  /** Resolves when so many are acknowledged. */
-  until(count: number): Promise<void>
-  stop(): Promise<void>
-}
-
-function startPayers(partner: Partner): Payers {
-  const acknowledged = new Map<string, string>()
-  const unanswered: string[] = []
-  let next = 0
-  let stopped = false
-  const payer = async (): Promise<void> => {
-    while (!stopped) {
-      const key = `drill ${(next += 1)}`
-      const answer = await pay(partner, key).catch(() => undefined)
-      if (answer?.status === 202) acknowledged.set(key, idOf(answer))
-      else unanswered.push(key)
-      if (answer === undefined) return // the machine is lost
-    }
-  }
-  const running = Promise.all(Array.from({ length: PAYERS }, payer))
-  return {
-    acknowledged,
-    unanswered: () => unanswered,
-    until: async (count) => {
-      await eventually(`${count} payments`, () => acknowledged.size >= count, WITHIN_MS)
-    },
-    stop: async () => {
-      stopped = true
-      await running
-    },
-  }
 }
 
 interface Written {

@@ -23,7 +23,7 @@ for (const [rail, before, after] of [
     const { acknowledged, lost, unanswered, matched, notOnce, audit, seconds } = result
     t.ok(lost.length >= after, `${lost.length} lost`)
     t.ok(acknowledged.size >= before + after)
-    t.equal(lines.filter((line) => line.startsWith('  lost: drill ')).length, lost.length)
+    t.equal(lines.filter((line) => line.startsWith('  lost: payer ')).length, lost.length)
     t.ok(matched.length > 0 && matched.length <= lost.length + unanswered.length)
     t.same(notOnce, [], 'every payment was executed once')
     t.ok(audit.clean, audit.report)

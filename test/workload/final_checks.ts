@@ -1,0 +1,168 @@
+/**
+ * The checks after the faults: every acknowledged payment exists once, with its expected outcome
+ * for the partner, at its webhook receiver, in the books and at the rail, and the audit is clean.
+ */
+import { join } from 'node:path'
+import { systemPause } from '../../src/base/clock.js'
+import { FILES } from '../../src/base/subjects.js'
+import { openDatabase } from '../../src/store/sqlite/database.js'
+import { rawBooks } from '../support/books.js'
+import { auditOf } from '../support/audit.js'
+import type { Partner } from '../support/partner.js'
+import { patience, type Patience } from '../support/patience.js'
+import { retryUntilFinal } from '../support/payments.js'
+import type { TestReceiver } from '../support/receiver.js'
+import type { Payers, Payment } from './payers.js'
+
+export interface FinalChecks {
+  /** Failures, one per line. */
+  readonly lost: readonly string[]
+  readonly doubled: readonly string[]
+  readonly events: number
+  readonly executions: number
+  readonly audit: string
+  readonly clean: boolean
+}
+
+/** The third status inquiry is due a minute after the first. */
+const ENDED_WITHIN_MS = 150_000
+const POLL_EVERY_MS = 250
+const FAILURES_SHOWN = 20
+/** Final statuses of payments that the bank has not executed. */
+const NOT_PAID = ['failed']
+
+export async function runFinalChecks(
+  dataDir: string,
+  partner: Partner,
+  receiver: TestReceiver,
+  { payments, unanswered }: Payers,
+): Promise<FinalChecks> {
+  const deadline = patience(ENDED_WITHIN_MS)
+  const open = await openPaymentsOf(partner, payments, deadline)
+  const reserved = await reservedOf(partner, deadline)
+  const books = await rawBooks(dataDir)
+  const rail = await openDatabase(join(dataDir, FILES.railDatabase), { readOnly: true })
+  const events = await books.all<{ id: string; what: string }>(
+    `SELECT id, entity || ' ' || type AS what FROM events
+     WHERE type <> 'payment_intent.authorized'`,
+  )
+  const undelivered = await undeliveredOf(receiver, events, deadline)
+  const instructions = await rail.all<{ id: string; executions: number }>(
+    'SELECT id, executions FROM instructions',
+  )
+  const created = await books.all<{ id: string }>(
+    'SELECT id FROM payouts UNION ALL SELECT id FROM intents WHERE confirmed_at IS NOT NULL',
+  )
+  await rail.close()
+  await books.close()
+
+  const known = new Set(payments.map(({ id }) => id))
+  const unknown = created.filter(({ id }) => !known.has(id)).map(({ id }) => `${id} of no client`)
+  const inBooks = new Set(created.map(({ id }) => id))
+  const told = new Set(events.map(({ what }) => what))
+  const executionsOf = new Map(instructions.map(({ id, executions }) => [id, executions]))
+  const isPaid = ({ id }: Payment): boolean => (executionsOf.get(id) ?? 0) > 0
+  const isToBePaid = ({ finalStatus }: Payment): boolean => !NOT_PAID.includes(finalStatus)
+  const { clean, report } = await auditOf(dataDir)
+  return {
+    lost: [
+      ...[...open, ...reserved, ...undelivered],
+      ...payments
+        .filter((each) => !told.has(finalEventOf(each)))
+        .map((each) => `${each.id} has no event ${finalEventOf(each)}`),
+      ...payments
+        .filter((each) => isToBePaid(each) && !isPaid(each))
+        .map(({ id }) => `${id} is not paid`),
+    ],
+    doubled: [
+      ...repeated(payments.map(({ id }) => id)),
+      ...repeated(events.map(({ what }) => what)),
+      ...instructions
+        .filter(({ executions }) => executions > 1)
+        .map(({ id }) => `${id} paid again`),
+      ...instructions.filter(({ id }) => !inBooks.has(id)).map(({ id }) => `${id} has no payment`),
+      ...payments
+        .filter((each) => !isToBePaid(each) && isPaid(each))
+        .map(({ id }) => `${id} failed and is paid`),
+      ...(unknown.length > unanswered.length ? unknown : []),
+    ],
+    events: events.length,
+    executions: instructions.filter(({ executions }) => executions > 0).length,
+    audit: clean ? (report.trim().split('\n').at(-1) ?? '') : report,
+    clean,
+  }
+}
+
+/** Prints what was checked. @returns whether payments were made, and none is lost or doubled */
+export function printChecks(
+  { lost, doubled, events, executions, audit, clean }: FinalChecks,
+  { payments, unanswered }: Payers,
+  print: (line: string) => void,
+): boolean {
+  print(`payments: ${payments.length} acknowledged, ${unanswered.length} given up`)
+  print(`the rail paid ${executions}; ${events} events were delivered`)
+  for (const line of [...lost, ...doubled].slice(0, FAILURES_SHOWN)) print(`  ${line}`)
+  print(audit)
+  print(`${lost.length} lost, ${doubled.length} doubled`)
+  return lost.length + doubled.length === 0 && clean && payments.length > 0
+}
+
+const isIntent = (id: string): boolean => id.startsWith('pi_')
+const finalEventOf = ({ id, finalStatus }: Payment): string =>
+  `${id} ${isIntent(id) ? 'payment_intent' : 'payout'}.${finalStatus}`
+
+/** Payments that are not final in time. */
+export async function openPaymentsOf(
+  partner: Partner,
+  payments: readonly Payment[],
+  deadline: Patience,
+): Promise<string[]> {
+  const open: string[] = []
+  for (const { id, finalStatus } of payments) {
+    const collection = isIntent(id) ? 'payment_intents' : 'payouts'
+    for (;;) {
+      const { body } = await retryUntilFinal(() =>
+        partner.request('GET', `/v1/${collection}/${id}`),
+      )
+      const { status = 'unknown' } = body as { status?: string }
+      if (status === finalStatus) break
+      if (deadline.isOver()) {
+        open.push(`${id} is ${status}, not ${finalStatus}`)
+        break
+      }
+      await systemPause(POLL_EVERY_MS)
+    }
+  }
+  return open
+}
+
+export async function undeliveredOf(
+  receiver: TestReceiver,
+  events: readonly { readonly id: string; readonly what: string }[],
+  deadline: Patience,
+): Promise<string[]> {
+  for (;;) {
+    const undelivered = events.filter(({ id }) => !receiver.events.has(id))
+    if (undelivered.length === 0 || deadline.isOver()) {
+      return undelivered.map(({ what }) => `${what} was not delivered`)
+    }
+    await systemPause(POLL_EVERY_MS)
+  }
+}
+
+/** Balances of the partner that still have a reservation after the deadline. */
+export async function reservedOf(partner: Partner, deadline: Patience): Promise<string[]> {
+  for (;;) {
+    const { body } = await retryUntilFinal(() => partner.request('GET', '/v1/balances'))
+    const { data } = body as { data: { currency: string; reserved: string }[] }
+    const left = data.filter(({ reserved }) => reserved !== '0')
+    if (left.length === 0 || deadline.isOver())
+      return left.map(({ currency, reserved }) => `${reserved} ${currency} are still reserved`)
+    await systemPause(POLL_EVERY_MS)
+  }
+}
+
+function repeated(names: readonly string[]): string[] {
+  const seen = new Set<string>()
+  return names.filter((name) => seen.has(name) || !seen.add(name)).map((name) => `${name} twice`)
+}
