@@ -13,6 +13,8 @@ export interface Authority {
   /** PEM. */
   readonly certificate: string
   issue(name: string, options?: IssueOptions): Pair
+  /** A CA below this one. */
+  issueAuthority(name: string): Authority
 }
 
 export interface Pair {
@@ -30,15 +32,25 @@ export interface IssueOptions {
   readonly keyType?: 'rsa'
 }
 
-export function createAuthority(name: string, now: Instant): Authority {
+export const createAuthority = (name: string, now: Instant): Authority =>
+  authorityBy(undefined, name, now)
+
+interface Issuer {
+  readonly subject: Buffer
+  readonly privateKey: KeyObject
+}
+
+/** @param issuer undefined: itself */
+function authorityBy(issuer: Issuer | undefined, name: string, now: Instant): Authority {
   const { privateKey, publicKey } = newKey()
   const subject = nameOf(name)
   const critical = element(0x01, Buffer.of(0xff))
   const isCa = extension([2, 5, 29, 19], sequence(critical), critical)
-  const self = { subject, issuer: subject, publicKey, by: privateKey, now }
-  const certificate = signed(self, [isCa])
+  const { subject: by, privateKey: key } = issuer ?? { subject, privateKey }
+  const certificate = signed({ subject, issuer: by, publicKey, by: key, now }, [isCa])
   return {
     certificate,
+    issueAuthority: (below) => authorityBy({ subject, privateKey }, below, now),
     issue: (
       common,
       { notAfter, dnsNames = [common, 'localhost'], addresses = ['127.0.0.1'], keyType } = {},

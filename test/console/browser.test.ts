@@ -66,10 +66,12 @@ void t.test('the console', { skip: skipsBrowser }, async (t) => {
 
   await t.test('signing in leads to the page that was asked for', async (t) => {
     await page.goto(`${url}/review`)
+    await checkLook(t, page, '/sign-in')
     await enter('op_not-a-token')
     await page
       .getByText('This is not the token or the certificate of an active operator.')
       .waitFor()
+    await checkLook(t, page, '/sign-in refused')
     faults.length = 0 // the browser reports the 401
     await enter(token)
     await page.getByRole('heading', { name: 'Review queue' }).waitFor()

@@ -55,7 +55,10 @@ export async function shoot(page: Page, path: string, how: string): Promise<void
   await page.screenshot({ path: join(SHOTS, `${name}-${how}.png`), fullPage: true })
 }
 
-/** With all forms open: no serious finding in either theme, and no wider than its screen. */
+/**
+ * With all forms open: no serious finding in either theme on a wide or a narrow screen, and no
+ * wider than it.
+ */
 export async function checkLook(t: Test, page: Page, path: string): Promise<void> {
   const fits = async (width: number): Promise<void> => {
     await page.setViewportSize({ width, height: 900 })
@@ -72,7 +75,11 @@ export async function checkLook(t: Test, page: Page, path: string): Promise<void
     await shoot(page, path, colorScheme)
   }
   await fits(NARROW)
-  await shoot(page, path, 'phone')
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme })
+    t.same(await findingsOf(page), [], `${path}, ${colorScheme}, phone`)
+    await shoot(page, path, `phone-${colorScheme}`)
+  }
   await page.setViewportSize({ width: WIDE, height: 900 })
   await page.emulateMedia({ colorScheme: 'light' })
 }

@@ -317,23 +317,45 @@ void t.test('the console', { skip: skipsBrowser }, async (t) => {
     slow.clear()
   })
 
-  await t.test('a session that ends leads back, and changes nothing', async (t) => {
-    const [, id = ''] = books.held
-    await page.goto(`${url}/payments/${id}`)
-    world.clock.pass(IDLE_MS)
-    await page.getByText('Your session has ended. Sign in again.').waitFor()
-    await enter('eve')
-    t.equal(new URL(page.url()).pathname, `/payments/${id}`)
+  await t.test(
+    'a session that ends leads back, changes nothing, keeps what is typed',
+    async (t) => {
+      const [, id = ''] = books.held
+      const ended = 'Your session has ended. Sign in again.'
+      const typed = page.locator('details[open] [name=reason]')
+      await page.getByRole('button', { name: 'Sign out' }).click()
+      await enter('eve')
+      await page.goto(`${url}/payments/${id}`)
+      await page.getByText('Reject', { exact: true }).click()
+      await typed.fill('half a reas')
+      world.clock.pass(IDLE_MS)
+      await page.getByText(ended).waitFor()
+      await enter('eve')
+      t.equal(new URL(page.url()).pathname, `/payments/${id}`)
+      t.equal(await typed.inputValue(), 'half a reas', 'as it was')
+      t.match(await page.innerText('details[open]'), /^Reject/)
+      world.clock.pass(IDLE_MS)
+      await page.getByText(ended).waitFor()
+      await enter('dot')
+      t.equal(await typed.count(), 0, 'not for another operator')
 
-    await page.goto(`${url}/review`)
-    world.clock.pass(IDLE_MS)
-    const told = await decide(rowOf(id), ['Approve', 'Approve it'])
-    t.equal(told, 'Your session had ended, so nothing was changed. Sign in again.')
-    t.match(await see(world, id), { status: 'created' })
-    await enter('eve')
-    t.equal(new URL(page.url()).pathname, '/review')
-    faults.length = 0 // the browser reports the 401
-  })
+      await page.goto(`${url}/review`)
+      world.clock.pass(IDLE_MS)
+      const told = await decide(rowOf(id), ['Approve', 'Approve it'])
+      t.equal(told, 'Your session had ended, so nothing was changed. Sign in again.')
+      t.match(await see(world, id), { status: 'created' })
+      await enter('dot')
+      t.equal(new URL(page.url()).pathname, '/review')
+      t.equal(await typed.inputValue(), BECAUSE, 'what was sent and not done')
+      await rowOf(id).getByRole('button', { name: 'Approve it' }).click()
+      await page.getByRole('status').getByText(`${id} over VND 25,000,000 is processing.`).waitFor()
+      await page.reload()
+      t.equal(await typed.count(), 0, 'nothing is left of what was done')
+      await page.getByRole('button', { name: 'Sign out' }).click()
+      await enter('eve')
+      faults.length = 0 // the browser reports the 401
+    },
+  )
 
   await t.test('a revoked and an expired token end an open page', async (t) => {
     const everywhere = async (command: (of: World) => Parameters<World['run']>[0]) => {

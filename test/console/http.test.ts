@@ -43,9 +43,12 @@ t.setTimeout(0)
 
 void t.test('the console', async (t) => {
   const folder = tempFolder(t)
-  const authority = createAuthority('operators')
+  const root = createAuthority('all operators')
+  const authority = root.issueAuthority('operators')
+  // The CA that issues, and the one above it.
+  const trusted = { certificate: authority.certificate + root.certificate }
   const ownCa = createAuthority('console')
-  const files = writeTlsFiles(folder, 'console', ownCa.issue('localhost'), authority)
+  const files = writeTlsFiles(folder, 'console', ownCa.issue('localhost'), trusted)
   const stack = await startConsoleStack({
     CONSOLE_TLS_CERT_FILE: files.GRPC_TLS_CERT_FILE,
     CONSOLE_TLS_KEY_FILE: files.GRPC_TLS_KEY_FILE,
@@ -253,7 +256,7 @@ void t.test('the console', async (t) => {
 
   await t.test('a certificate of the console that is replaced is used', async () => {
     const next = ownCa.issue('next.example')
-    writeTlsFiles(folder, 'console', next, authority)
+    writeTlsFiles(folder, 'console', next, trusted)
     await eventually('new connections use it', () => isShown(url, next))
   })
 

@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { chromium, type BrowserContext } from 'playwright-core'
+import { chromium, type BrowserContext, type BrowserContextOptions } from 'playwright-core'
 
 const EXECUTABLE = '/usr/bin/chromium'
 
@@ -21,12 +21,16 @@ export interface Browser {
   close(): Promise<void>
 }
 
-export async function startBrowser(args: readonly string[] = []): Promise<Browser> {
+export async function startBrowser(
+  args: readonly string[] = [],
+  options: Pick<BrowserContextOptions, 'clientCertificates' | 'ignoreHTTPSErrors'> = {},
+): Promise<Browser> {
   const profile = await mkdtemp(join(tmpdir(), 'causeway-browser-'))
   const context = await chromium.launchPersistentContext(profile, {
     executablePath: EXECUTABLE,
     headless: true,
     viewport: { width: 1280, height: 900 },
+    ...options,
     args: [
       ...['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run'],
       ...['--disable-background-networking', '--disable-component-update', '--disable-sync'],

@@ -21,7 +21,7 @@ export function writeTlsFiles(
   folder: string,
   name: string,
   { certificate, key }: Pair,
-  ca: Authority,
+  ca: Pick<Authority, 'certificate'>,
 ): TlsFileSettings {
   const write = (ending: string, text: string): string => {
     const file = join(folder, `${name}.${ending}`)

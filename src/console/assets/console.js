@@ -1,4 +1,5 @@
-// What the pages of the console cannot do as HTML: live parts, copying, the key for the search.
+// What the pages of the console cannot do as HTML: live parts, copying, the key for the search,
+// texts that outlive a session.
 'use strict'
 
 /**
@@ -84,4 +85,36 @@ document.addEventListener('keydown', (event) => {
 document.addEventListener('submit', ({ target }) => {
   if (target.method !== 'post') return
   for (const button of target.querySelectorAll('button')) button.disabled = true
+})
+
+// What is typed into a form is kept in this tab until it is sent: when the session ends meanwhile,
+// it is there again after the same operator has signed in.
+const TYPED = 'typed'
+const operator = document.querySelector('.operator strong')?.textContent
+const typed = JSON.parse(sessionStorage.getItem(TYPED))
+const keep = (made) => sessionStorage.setItem(TYPED, JSON.stringify(made))
+
+if (typed && !operator) {
+  keep({ ...typed, isSent: false }) // Without a session a form has changed nothing.
+} else if (typed?.operator === operator && typed?.page === location.pathname && !typed.isSent) {
+  for (const [id, value] of Object.entries(typed.fields)) {
+    const field = document.getElementById(id)
+    if (!field) continue
+    field.value = value
+    field.closest('details')?.setAttribute('open', '')
+  }
+} else {
+  sessionStorage.removeItem(TYPED)
+}
+
+document.addEventListener('input', ({ target: { form } }) => {
+  if (!operator || form?.method !== 'post') return
+  const texts = [...form.elements].filter(({ id, type }) => id && type !== 'file')
+  const fields = Object.fromEntries(texts.map(({ id, value }) => [id, value]))
+  keep({ operator, page: location.pathname, fields })
+})
+
+document.addEventListener('submit', ({ target }) => {
+  const sent = JSON.parse(sessionStorage.getItem(TYPED))
+  if (sent && operator && target.method === 'post') keep({ ...sent, isSent: true })
 })

@@ -200,7 +200,7 @@ export const signInPage = ({ assets, message, next, certificate }: SignIn): Html
           <button>Sign in</button>
         </form>
         <p class="hint">
-          The first operator's token is in <code>operator.token</code> of the data directory. It is
+          The first operator’s token is in <code>operator.token</code> of the data directory. It is
           kept in memory only, until you sign out.
         </p>
       </main>

@@ -1,7 +1,7 @@
 /** Who else was paid where a payment goes: counts by status, and the last ones. */
 import type { PayeeRecord__Output as Payee } from '../../../protos/types/causeway/operator/v1/PayeeRecord.js'
 import type { Instant } from '../../base/clock.js'
-import { html, NOTHING, type Html } from './html.js'
+import { html, NOTHING, type Content, type Html } from './html.js'
 import { amount, badge, empty, idLink, table, time } from './parts.js'
 
 /** In one cell of a list. A payee that was paid before is less likely to be a mistake. */
@@ -14,9 +14,13 @@ export function payeeSummary(payee: Payee | null, now: Instant): Html {
     <span class="ago line">${time(last.created_at, now)}</span>`
 }
 
-const countsOf = ({ counts, more }: Payee): string =>
-  counts.map(({ status, count }) => `${count} ${status}`).join(', ') +
-  (more ? ', and older ones' : '')
+const countsOf = ({ counts, more }: Payee): Content => [
+  ...counts.map(
+    ({ status, count }, i) =>
+      html`${i > 0 && ', '}<span class="whole-word">${count} ${status}</span>`,
+  ),
+  more && ', and older ones',
+]
 
 /** The content of a card. */
 export function payeeDetails(payee: Payee, now: Instant): Html {

@@ -43,7 +43,7 @@ export function statechart({ states, current, passed }: Drawing): Html {
   const way = places.filter(({ name }) => isPassed(name)).map(({ name }) => name)
   return html`
     <figure class="statechart">
-      <div class="drawing">
+      <div class="drawing" role="group" aria-label="States" tabindex="0">
         <svg
           viewBox="0 0 ${width} ${height}"
           width="${width}"

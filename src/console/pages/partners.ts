@@ -122,9 +122,15 @@ async function environmentOf(context: PageContext, environment: string): Promise
   return card(
     environment,
     html`
-      ${keys} ${actions(formContext(context, backTo(context)), 'operate', [issue])} ${balances}
-      ${usage} ${statementLinks(id, environment, context.now)}
+      <h3>Keys</h3>
+      ${keys} ${actions(formContext(context, backTo(context)), 'operate', [issue])}
       ${commandLine(`key list ${id} ${environment}`)}
+      <h3>Balances</h3>
+      ${balances}
+      <h3>Usage</h3>
+      ${usage}
+      <h3>Statements</h3>
+      ${statementLinks(id, environment, context.now)}
     `,
   )
 }

@@ -66,7 +66,10 @@ export const approvals: Page = {
       title: resolved ? 'Decided and expired' : 'Changes that wait for a second operator',
       call: context.clients.approvals.call('List', { resolved }),
       caption: 'Requests of operators',
-      columns: ['Change', number('Amount'), 'Requested', 'Until', 'Reason', ''],
+      columns: [
+        ...['Change', number('Amount'), 'Requested', 'Until', 'Reason'],
+        resolved ? 'Decision' : '',
+      ],
       row: requestRow,
       empty: resolved ? 'Nothing was requested yet.' : 'Nothing waits for approval.',
       command: resolved ? 'approvals list --resolved' : 'approvals list',

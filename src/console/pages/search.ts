@@ -37,7 +37,7 @@ export const search: Page = {
   render: async ({ clients, query, now, logs }) => {
     const text = (query.get('q') ?? '').trim()
     if (isPayment(text)) return { title: 'Search', redirect: `/payments/${text}` }
-    if (text === '') return { title: 'Search', body: card('Search', empty(HELP)) }
+    if (text === '') return { title: 'Search', body: card('What can be found', empty(HELP)) }
     const found = clients.operator.call('Find', { text })
     const [result, logged] = await Promise.all([
       part('The result', found, (list) => results(text, list, now)),

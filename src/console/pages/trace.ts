@@ -72,7 +72,7 @@ function shown(
       ${idLink(id)} ${badge(record.status)} <span class="tenant">${record.tenant}</span>
     </div>
     ${card(
-      'Trace',
+      'Details',
       facts([
         ['Trace id', traceId(record.traceparent)],
         ['Created', time(record.createdAt, now)],
