@@ -79,7 +79,7 @@ contract: setup nats build ## test requests generated from the OpenAPI document:
 	@CONTRACT_RUNS=$(or $(RUNS),200) node .build/test/contract/generated.test.js
 
 sim: build ## run the deterministic simulation with faults: make sim, make sim SEED=1 STEPS=1500
-	@node .build/test/simulation/main.js $(call with,SEED,seed) $(call with,RUNS,runs) $(call with,STEPS,steps) $(ARGS)
+	@UV_THREADPOOL_SIZE=1 node .build/test/simulation/main.js $(call with,SEED,seed) $(call with,RUNS,runs) $(call with,STEPS,steps) $(ARGS)
 
 model: build ## test random calls against the reference models: make model RUNS=5000 SEED=1 ARGS="--books --rebuilt"
 	@node .build/test/model/main.js $(call with,RUNS,runs) $(call with,SEED,seed) $(ARGS)

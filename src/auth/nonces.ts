@@ -99,8 +99,7 @@ export function createNonceTable(options: NonceTableOptions): NonceTable {
   const { salt, windowMs = NONCE_KEPT_MS, maxEntries = ENTRIES_MAX } = options
   const tickMs = windowMs / WINDOW_TICKS
   const stepMs = STEP_TICKS * tickMs
-  const segments: Segment[] = []
-  for (let index = 0; index < SEGMENTS; index++) segments.push(newSegment())
+  const segments = firstSegments()
   const loaded = newFingerprint()
   /** The earliest clock reading of each tick in the window, indexed by tick modulo its length. */
   const clocks = new Float64Array(WINDOW_TICKS + 1).fill(Number.POSITIVE_INFINITY)
@@ -195,12 +194,17 @@ export function createNonceTable(options: NonceTableOptions): NonceTable {
   }
 }
 
-const newSegment = (): Segment => ({
-  slots: new Int32Array(SLOTS_MIN * 2),
-  used: 0,
-  limit: SLOTS_MIN * FILL_MAX,
-  sweepAt: 0,
-})
+/** Views of one buffer: a thousand small ones cost more than their content. */
+function firstSegments(): Segment[] {
+  const length = SLOTS_MIN * 2
+  const words = new Int32Array(SEGMENTS * length)
+  return Array.from({ length: SEGMENTS }, (_, index) => ({
+    slots: words.subarray(index * length, (index + 1) * length),
+    used: 0,
+    limit: SLOTS_MIN * FILL_MAX,
+    sweepAt: 0,
+  }))
+}
 
 /** Sweeps are staggered by segment. */
 function nextSweep(index: number, tick: number): number {

@@ -12,6 +12,7 @@ import type { Answer } from '../../src/processor/cycle/answer.js'
 import { createTimers, type Timers } from '../../src/processor/background/timers.js'
 import type { SeededRandom } from '../fuzz/seeded_random.js'
 import { createWorld, type Home } from '../support/world.js'
+import { SIMULATED_RULES } from './operators.js'
 import { DISK_FAULT, stallStore, type CommitOutcome, type StallingStore } from './stalling_store.js'
 import { arrivedWork, subscribe, type Processors } from './processors.js'
 import { atRest, createScheduler } from './scheduler.js'
@@ -45,6 +46,7 @@ export async function startProcessor({
   const world = await createWorld(own, {
     random,
     warmActors,
+    rules: SIMULATED_RULES,
     yieldToEventLoop: () => scheduler.inOrder('yield', () => Promise.resolve()),
     store: (store) => (stalling = stallStore(store, scheduler, commitOutcomeOf)),
     onStop: (reason, error) => {

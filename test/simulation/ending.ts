@@ -94,7 +94,7 @@ export async function checkEnd(simulation: SimulationContext): Promise<void> {
   const known = await checker.discrepancies()
   for (const id of simulation.mismatched)
     assert.ok(known.has(id), `${id} has a recorded discrepancy`)
-  await checkDisk(simulation, true)
+  await checkDisk(simulation, true, true)
 }
 
 /** The bank's journal matches the books; a submitted payment fails only by the bank's report. */

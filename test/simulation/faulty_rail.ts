@@ -21,6 +21,8 @@ export interface WireFaults {
   readonly loss: number
   readonly repeat: number
   readonly falseReport: number
+  /** An inquiry about an instruction that the rail has is answered `not_found`. */
+  readonly notFound: number
 }
 
 export interface FaultyRail {
@@ -30,7 +32,7 @@ export interface FaultyRail {
   /** Instructions with a false report. */
   readonly falselyReported: ReadonlySet<string>
   readonly isUp: boolean
-  /** Reports another amount or account than was paid. */
+  /** Reports another amount, account or execution than was paid. */
   differs(report: RailReport): boolean
   instructions(): number
   reports(): number
@@ -42,6 +44,11 @@ export interface FaultyRail {
   /** Runs the bank's due work. */
   work(): void
   nextDueAt(): number | null
+  /**
+   * Forgets instructions that it has accepted and not executed: money that has moved is known to
+   * the bank behind the rail. @returns how many
+   */
+  goBack(): number
   disconnect(): void
   connect(): void
   /** Ends all faults: every later message arrives and every report is true. */
@@ -112,7 +119,11 @@ export function createFaultyRail(
     if (railInstruction.kind === 'recall' && happens(faults.falseReport)) {
       return sendReport({ status: 'recall_refused', id: railInstruction.id, reportId: null })
     }
-    decide(entries.get(id), (batch) => batch.decide(railInstruction))
+    const known = entries.get(id)
+    if (railInstruction.kind === 'query' && known !== undefined && happens(faults.notFound)) {
+      return sendReport({ status: 'not_found', id: known.id, reportId: null })
+    }
+    decide(known, (batch) => batch.decide(railInstruction))
   }
   const dueNow = (): Entry[] =>
     [...entries.values()].filter(({ due }) => due !== null && due.at <= clock.now())
@@ -127,7 +138,11 @@ export function createFaultyRail(
     differs: (report) => {
       if (report.status !== 'executed' && report.status !== 'returned') return false
       const entry = entries.get(report.id)
-      return report.amount !== entry?.amount || report.destinationAccount !== entry.account
+      return (
+        report.amount !== entry?.amount ||
+        report.destinationAccount !== entry.account ||
+        report.transactionId !== entry.transactionId
+      )
     },
     instructions: () => instructions.length,
     reports: () => reports.length,
@@ -148,6 +163,12 @@ export function createFaultyRail(
       const times = [...entries.values()].flatMap(({ due }) => due?.at ?? [])
       return times.length === 0 ? null : Math.min(...times)
     },
+    goBack: () => {
+      const pending = [...entries.values()].filter(({ state }) => state === 'pending')
+      const forgotten = pending.slice(-1 - seededRandom.int(pending.length + 1))
+      for (const { id } of forgotten) entries.delete(id)
+      return forgotten.length
+    },
     disconnect: () => {
       isUp = false
       instructions = []
@@ -160,7 +181,7 @@ export function createFaultyRail(
       }
     },
     stopFaults: () => {
-      faults = { loss: 0, repeat: 0, falseReport: 0 }
+      faults = { loss: 0, repeat: 0, falseReport: 0, notFound: 0 }
     },
   }
 }

@@ -27,6 +27,7 @@ import { MASTER, RULES } from '../support/world.js'
 import { COMMIT } from './books_server.js'
 import { CONNECTION_LOST, type BooksNetwork, type Link } from './books_network.js'
 import { restoredState } from './invariant_checker.js'
+import { SIMULATED_RULES } from './operators.js'
 import type { PlantedFault } from './planted_faults.js'
 import type { Scheduler } from './scheduler.js'
 import { createSimulatedStore } from './simulated_store.js'
@@ -162,7 +163,7 @@ export function startOwnerProcess(options: OwnerProcessOptions): OwnerProcess {
       store,
       memory: memory!,
       vault,
-      rules: RULES,
+      rules: SIMULATED_RULES,
       log,
       yieldToEventLoop: () => scheduler.inOrder('yield', () => Promise.resolve()),
       rail: { up: options.railUp, downForMs: () => 0, send: options.onInstructions },

@@ -1,7 +1,10 @@
 /** Runs of consecutive seeds, each in a temporary folder. */
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { FILES } from '../../src/base/subjects.js'
+import { openDatabase } from '../../src/store/sqlite/database.js'
+import { PROCESSOR_SCHEMA } from '../../src/store/sqlite/store.js'
 import { simulateMoves } from './moves/simulation.js'
 import { shrink, type ShortRun } from './shrink.js'
 import { simulate, type RunOptions, type SimulationResult } from './simulation.js'
@@ -99,9 +102,20 @@ export async function simulateSeed(
   const ends: (() => unknown)[] = []
   const home = { testdir: () => folder, teardown: (end: () => unknown) => void ends.push(end) }
   try {
+    writeFileSync(join(folder, FILES.processorDatabase), await emptyBooks(folder), { mode: 0o600 })
     return await simulate({ seed, steps, home, onLine, ...more })
   } finally {
     for (const end of ends.reverse()) await end()
     rmSync(folder, { recursive: true, force: true })
   }
+}
+
+let empty: Buffer | undefined
+
+/** The file of books without rows: the migrations run once. */
+async function emptyBooks(folder: string): Promise<Buffer> {
+  if (empty !== undefined) return empty
+  const file = join(folder, 'empty.db')
+  await (await openDatabase(file, { migrations: PROCESSOR_SCHEMA })).close()
+  return (empty = readFileSync(file))
 }

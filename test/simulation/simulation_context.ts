@@ -100,7 +100,9 @@ export async function createSimulationContext({
     processors,
     rail,
     bus: createFaultyBus(randomOf(5)),
-    workload: createWorkload(randomOf(6)),
+    workload: createWorkload(randomOf(6), processors.keyId(), () =>
+      processors.memories().flatMap(({ discrepancyIds }) => [...discrepancyIds]),
+    ),
     checker,
     nonces: [],
     mismatched: new Set(),

@@ -15,6 +15,8 @@ export interface Swarm {
   readonly crash: number
   readonly railCut: number
   readonly busCut: number
+  /** The rail is restored from a copy. */
+  readonly railBack: number
   /** The bus loses everything that it has. */
   readonly busWiped: number
   readonly leap: number
@@ -49,11 +51,12 @@ const WRITE_FAULTS: readonly WriteOutcome[] = [
 
 /** No faults. */
 export const CALM: Swarm = {
-  wire: { loss: 0, repeat: 0, falseReport: 0 },
+  wire: { loss: 0, repeat: 0, falseReport: 0, notFound: 0 },
   commitFails: 0,
   crash: 0,
   railCut: 0,
   busCut: 0,
+  railBack: 0,
   busWiped: 0,
   leap: 0,
   warmActors: 1_000,
@@ -69,6 +72,7 @@ export const RATES = [
   'crash',
   'railCut',
   'busCut',
+  'railBack',
   'busWiped',
   'leap',
   'disturb',
@@ -78,11 +82,15 @@ export type Rate = (typeof RATES)[number]
 export function drawSwarm(random: SeededRandom): Swarm {
   const rate = (...often: readonly number[]): number => (random.once(3) ? 0 : random.pick(often))
   return {
-    wire: { loss: rate(4, 20), repeat: rate(3, 10), falseReport: rate(10, 40) },
+    wire: {
+      ...{ loss: rate(4, 20), repeat: rate(3, 10), falseReport: rate(10, 40) },
+      notFound: rate(2, 8),
+    },
     commitFails: rate(10, 30),
     crash: rate(60, 200),
     railCut: rate(60, 150),
     busCut: rate(60, 150),
+    railBack: rate(60, 200),
     busWiped: rate(100, 300),
     leap: rate(80, 300),
     warmActors: random.pick([2, 5, 20, 50, 1_000]),

@@ -7,6 +7,7 @@
  * - Few users, few amounts and reused keys cause conflicts.
  * - Invalid calls are made too; other tests check their error codes.
  */
+import type { KeyId } from '../../src/base/ids.js'
 import type { SeededRandom } from '../fuzz/seeded_random.js'
 import { anIntent, aPayout } from '../support/requests.js'
 import {
@@ -23,6 +24,15 @@ import {
   type Call,
   type Accepted,
 } from './calls.js'
+import {
+  decide,
+  depositBy,
+  OPERATORS,
+  rotateKey,
+  settleDiscrepancy,
+  type OperatorDeposit,
+  type SigningKeys,
+} from './operators.js'
 import { requestQuote, deposit, disable, save, convert } from './funds.js'
 import type {
   AnyRecord,
@@ -41,6 +51,7 @@ export interface Workload extends PartnerMemory {
   /** An operator resolves a payment that the rail never finishes. */
   settle(payoutId: string): Call
   readonly resolvedByOperator: ReadonlySet<string>
+  readonly keys: SigningKeys
 }
 
 const USERS = ['user-1', 'user-2', 'user-1+fail', 'user-2+unknown', 'user-3+slow'] as const
@@ -49,17 +60,27 @@ const ACCOUNTS = ['0123456789', '0123456789', ...[1, 5, 6, 7, 8].map((n) => `999
 const PAYOUT_AMOUNTS = ['125000', '125000', '12500000', '400000000'] as const
 const REFERENCES = ['invoice', 'invoice', 'invoice', 'sandbox:review'] as const
 const DEPOSIT_KEYS = 20
+/** In US cents, by operators. */
+const DEPOSITED = ['700', '60000', '150000'] as const
 /** For intents, which are identified by their amounts. */
 const FIRST_MARK = 1_000_000
 const RECENT = 6
 
-export function createWorkload(random: SeededRandom): Workload {
+/** @param discrepancies the ids that the processor knows */
+export function createWorkload(
+  random: SeededRandom,
+  firstKey: KeyId,
+  discrepancies: () => readonly string[],
+): Workload {
   const intents: IntentRecord[] = []
   const payouts: PayoutRecord[] = []
   const saved: SavedBeneficiary[] = []
   const quotes: FxQuote[] = []
   const deposits = new Map<string, RecordedAnswer>()
   const resolvedByOperator = new Set<string>()
+  const operatorDeposits: OperatorDeposit[] = []
+  const settled = new Set<string>()
+  const keys: SigningKeys = { active: [firstKey], revoked: [] }
 
   const beginIntent = (): Call => {
     const record = newIntent(random, intents.length + 1)
@@ -98,6 +119,28 @@ export function createWorkload(random: SeededRandom): Workload {
     if (quotes.length === 0) return requestAnyQuote()
     return convert(random.pick(quotes.slice(-RECENT)), random)
   }
+  const depositByOperator = (): Call => {
+    const known = operatorDeposits.slice(-RECENT)
+    if (known.length > 0 && random.once(2)) return depositBy(random.pick(known))
+    const one: OperatorDeposit = {
+      key: String(operatorDeposits.length + 1),
+      amount: random.pick(DEPOSITED),
+      by: random.pick(OPERATORS),
+      ...{ made: { answer: null }, request: null, isApproved: false },
+    }
+    operatorDeposits.push(one)
+    return depositBy(one)
+  }
+  const decideAny = (): Call => {
+    const asked = operatorDeposits.filter(({ request }) => request !== null).slice(-RECENT)
+    return asked.length === 0 ? depositByOperator() : decide(random.pick(asked), random)
+  }
+  const settleAny = (): Call => {
+    const known = discrepancies()
+    return known.length === 0
+      ? depositByOperator()
+      : settleDiscrepancy(random.pick(known.slice(-RECENT)), settled, random)
+  }
   /** A call for an accepted request, mostly a recent one. */
   const forAccepted =
     <RequestRecord extends AnyRecord>(
@@ -135,6 +178,10 @@ export function createWorkload(random: SeededRandom): Workload {
     [1, disableAny],
     [2, requestAnyQuote],
     [4, convertAny],
+    [2, depositByOperator],
+    [3, decideAny],
+    [3, settleAny],
+    [3, () => rotateKey(keys, random)],
   ]
   const drawn = kinds.flatMap(([weight, make]) => Array.from({ length: weight }, () => make))
   return {
@@ -143,6 +190,7 @@ export function createWorkload(random: SeededRandom): Workload {
     saved,
     quotes,
     resolvedByOperator,
+    keys,
     next: () => random.pick(drawn)(),
     nextRead: () => {
       const call = forAccepted(random.once(2) ? intents : payouts, read)()

@@ -56,7 +56,7 @@ interface Segment {
 }
 
 export function createIdempotencyIndex(): IdempotencyIndex {
-  const segments: Segment[] = Array.from({ length: SEGMENTS }, () => newSegment(FIRST_SLOTS))
+  const segments = firstSegments()
   let size = 0
 
   const add = ({ high, low }: Fingerprint64, sequence: number): void => {
@@ -107,6 +107,16 @@ export function createIdempotencyIndex(): IdempotencyIndex {
       return segments.reduce((sum, { words }) => sum + words.byteLength, 0)
     },
   }
+}
+
+/** Views of one buffer: a thousand small ones cost more than their content. */
+function firstSegments(): Segment[] {
+  const length = FIRST_SLOTS * SLOT_WORDS
+  const words = new Uint32Array(SEGMENTS * length)
+  return Array.from({ length: SEGMENTS }, (_, n) => ({
+    words: words.subarray(n * length, (n + 1) * length),
+    used: 0,
+  }))
 }
 
 const newSegment = (slots: number): Segment => ({
