@@ -155,8 +155,8 @@ spike: setup nats postgres build ## overload, ten times the capacity for 5 secon
 profile: setup nats postgres build ## record CPU profiles for speedscope: make profile SCENARIO=payouts DURATION=10
 	@$(LOAD) profile $(call with,RATE,rate) $(call with,DURATION,seconds) $(LOAD_FLAGS)
 
-seed: setup build ## write historical data: make seed COUNT=1000000 WHAT=payouts LIVE=1000
-	@node --max-semi-space-size=64 .build/test/load/main.js seed $(call with,COUNT,count) $(call with,WHAT,what) $(call with,LIVE,live)
+seed: setup build ## write historical data: make seed COUNT=1000000 WHAT=payouts LIVE=1000, TIMES=100 for years
+	@node --max-semi-space-size=64 .build/test/load/main.js seed $(call with,COUNT,count) $(call with,WHAT,what) $(call with,LIVE,live) $(call with,TIMES,times)
 
 ##@ Steps and generated files
 setup: $(INSTALLED) ## install dependencies; the first time takes about two minutes

@@ -319,6 +319,10 @@ export const SETTINGS = {
     "how long payouts' idempotency keys are kept: a later repetition pays a second time",
   ),
   REQUESTS_KEEP_DAYS: days(31, 'how long `find` knows what a request changed besides payments'),
+  USERS_KEEP_DAYS: days(
+    31,
+    'how long a payer is named after the latest payment: then as by `partner erase-user`',
+  ),
   WEBHOOK_BACKOFF_SCALE_PCT: whole(100, 0, 100, 'scales the retry schedule for tests, percent'),
   DISK_RESERVE_MB: whole(
     256,

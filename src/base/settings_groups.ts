@@ -99,6 +99,7 @@ export const SETTINGS_GROUPS: Readonly<Record<string, readonly SettingName[]>> =
     'IDEMPOTENCY_KEYS_KEEP_DAYS',
     'PAYOUT_KEYS_KEEP_DAYS',
     'REQUESTS_KEEP_DAYS',
+    'USERS_KEEP_DAYS',
   ],
   'Sandbox only': [
     'SCREENING',

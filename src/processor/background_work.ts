@@ -24,6 +24,7 @@ import {
 } from './background/stuck_payment_monitor.js'
 import { createTimers, type Timers } from './background/timers.js'
 import { createUserErasures } from './background/user_erasures.js'
+import { createUserExpiry } from './background/user_expiry.js'
 import type { Memory } from './cache/memory.js'
 import type { Member } from './cluster/member.js'
 import { createSharedSettings, type SharedSettings } from './cluster/shared_settings.js'
@@ -86,6 +87,10 @@ export function createBackgroundWork(options: BackgroundWorkOptions): Background
     },
   })
   const userErasures = createUserErasures({ clock, memory, pipeline, log, lists })
+  const userExpiry = createUserExpiry({
+    ...{ clock, memory, pipeline, log, lists },
+    keepDays: settings.USERS_KEEP_DAYS,
+  })
   const orphanInquiries = createOrphanInquiries({ memory, rails: rail.all() })
   const sharedSettings =
     member && !recovery.isActive
@@ -110,6 +115,7 @@ export function createBackgroundWork(options: BackgroundWorkOptions): Background
     keyIndexMoves.start()
     retention.start()
     userErasures.start()
+    userExpiry.start()
     orphanInquiries.start()
     movedReports?.start()
   }
@@ -133,6 +139,7 @@ export function createBackgroundWork(options: BackgroundWorkOptions): Background
       keyIndexMoves.stop()
       orphanInquiries.stop()
       await retention.stop()
+      await userExpiry.stop()
       await userErasures.stop()
       await timers.stop()
       await movedReports?.stop()

@@ -188,8 +188,22 @@ export interface Lists {
   readonly ledger: Ledger
   /** The row of fingerprints that has the intent of this number. */
   userFingerprints(number: number): Promise<UserFingerprints | undefined>
+  /** Rows of links after the one that has this number, in order. */
+  userLinks(after: number, limit: number): Promise<readonly UserLinks[]>
+  /** Those whose row is not corrupt. */
+  usersOfIntents(ids: readonly string[]): Promise<readonly UserOfIntent[]>
   /** Requests to erase users, newest first. */
   userErasures(limit: number): Promise<readonly Row<'userErasures'>[]>
+}
+
+export interface UserLinks extends UserFingerprints {
+  /** For each fingerprint the intent, and the number of its user's previous one. */
+  readonly links: readonly (readonly [id: string, before: number])[]
+}
+
+export interface UserOfIntent {
+  readonly id: string
+  readonly user: string
 }
 
 export interface ListedEvent {
@@ -282,6 +296,13 @@ function listsIn(scheduler: ReadScheduler, priority: ReadPriority): Lists {
     },
     userFingerprints: async (number) =>
       (await read<UserFingerprints>(userFingerprintsStatement(number)))[0],
+    userLinks: async (after, limit) => {
+      const rows = await read<UserFingerprints & { links: string }>(
+        userLinksStatement(after, limit),
+      )
+      return rows.map((row) => ({ ...row, links: JSON.parse(row.links) as UserLinks['links'] }))
+    },
+    usersOfIntents: (ids) => read(usersOfIntentsStatement(ids)),
     userErasures: (limit) => read(userErasuresStatement(limit)),
     actionScanEnd: async (below, scanned) =>
       (await read<{ id: number }>(actionScanEndStatement(below, scanned)))[0]?.id,
@@ -302,6 +323,17 @@ export const userFingerprintsStatement = (number: number): Statement => ({
   sql: () => `SELECT first, prints FROM intent_users WHERE first <= ?
     ORDER BY first DESC LIMIT 1`,
   values: [number],
+})
+
+export const userLinksStatement = (after: number, limit: number): Statement => ({
+  sql: () => `SELECT first, prints, links FROM intent_users WHERE first > ? ORDER BY first LIMIT ?`,
+  values: [after, limit],
+})
+
+export const usersOfIntentsStatement = (ids: readonly string[]): Statement => ({
+  sql: (d) => `SELECT id, ${d.text('context', 'userId')} AS "user" FROM intents
+    WHERE id IN (${d.texts('?')}) AND ${d.isJson('context')}`,
+  values: [JSON.stringify(ids)],
 })
 
 const userErasuresStatement = (limit: number): Statement => ({

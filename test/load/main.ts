@@ -52,7 +52,7 @@ async function clean(): Promise<void> {
 
 type Flags<Names extends string, T> = Readonly<Record<Names, T>>
 /** The flags; a command reads its own. */
-type Given = Flags<'gateways' | 'count' | 'live', number> &
+type Given = Flags<'gateways' | 'count' | 'live' | 'times', number> &
   Flags<'what' | 'out', string> &
   Flags<'store', StoreKind> &
   Flags<'subscription', Subscription> &
@@ -160,6 +160,12 @@ const OPTIONS = [
   whole('count', ROWS_MAX, 'seed: number of payments of each kind', 10_000),
   new Option('--what <kind>', 'seed').choices(['payouts', 'intents', 'both']).default('both'),
   whole('live', ROWS_MAX, 'seed: number of payments that are still open', 0),
+  whole(
+    'times',
+    1_000,
+    'seed: repeats ended payments, each time a month later, as retention leaves them',
+    1,
+  ),
   new Option('--data-dir <folder>', 'seed: target folder; default: the setting DATA_DIR'),
   new Option('--out <folder>', 'folder for results').default(join(projectRoot(), '.build', 'load')),
   new Option('--quick').hideHelp(),
@@ -259,7 +265,7 @@ const PLANS: Readonly<Record<string, (given: Given) => Plan>> = {
   },
 }
 
-async function seed({ count, what, live, dataDir }: Given): Promise<void> {
+async function seed({ count, what, live, times, dataDir }: Given): Promise<void> {
   const folder = resolve(dataDir ?? readSettings().DATA_DIR)
   if (existsSync(join(folder, FILES.processorDatabase))) {
     program.error(`error: ${folder} has a database already: choose a new DATA_DIR`)
@@ -268,8 +274,11 @@ async function seed({ count, what, live, dataDir }: Given): Promise<void> {
   const open = Math.min(live, count * kinds.length)
   const sayDone = seldom(2_000)
   const progress = (done: number, of: number): void => sayDone(`  ${done} of ${of}`)
-  await writeSeedData({ folder, count, what: kinds, open, now: systemClock.now(), progress })
-  say(`${folder}: ${count} ${kinds.join(' and ')}, ${open} of them open`)
+  if (times > 1 && live > 0)
+    program.error('error: --times repeats ended payments only: omit --live')
+  const now = systemClock.now()
+  await writeSeedData({ folder, count, what: kinds, open, times, now, progress })
+  say(`${folder}: ${count * times} ${kinds.join(' and ')}, ${open} of them open`)
 }
 
 const program: Command = new Command('load')

@@ -1,17 +1,20 @@
 /** A user is erased: its payments, its limits, its list, and what the books still name. */
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { audit } from '../../src/audit/audit.js'
 import { openBooks } from '../../src/audit/books.js'
-import { DAY } from '../../src/base/clock.js'
+import { DAY, plus } from '../../src/base/clock.js'
 import { FILES } from '../../src/base/subjects.js'
 import type { IntentId } from '../../src/base/ids.js'
 import { createLog } from '../../src/base/log.js'
+import { createUserExpiry } from '../../src/processor/background/user_expiry.js'
 import { createUserErasures } from '../../src/processor/background/user_erasures.js'
 import {
   findUserIntents,
   type FoundIntents,
 } from '../../src/processor/commands/intents/user_intents_find.js'
+import { expireUsers } from '../../src/processor/commands/partners/users_expire.js'
 import { eraseUser } from '../../src/processor/commands/partners/user_erase.js'
 import { refuse } from '../../src/processor/cycle/answer.js'
 import {
@@ -201,4 +204,83 @@ void t.test('a user without payments cannot be erased, nor by a payment of other
   await erase(world)
   const again = await world.run(eraseUser(OPERATOR, DEMO, lifecycle.id))
   t.equal(codeOf(again), 'payment_intent_not_found', 'it is being erased')
+})
+
+const expiryOf = (world: World, keepDays: number) =>
+  createUserExpiry({
+    keepDays,
+    clock: world.clock,
+    lists: world.store.lists,
+    memory: world.memory(),
+    pipeline: { submit: (work) => world.submit(work) },
+    log: createLog('test', { LOG_LEVEL: 'silent' }),
+    ...{ usersAtOnce: 2, pauseMs: 0, lookMs: 1 },
+  })
+
+/** Both kinds of work at once, as in the processor. */
+async function expire(world: World, keepDays = 90): Promise<void> {
+  const erasures = erasuresOf(world)
+  let isDone = false
+  const expired = expiryOf(world, keepDays)
+    .run()
+    .finally(() => (isDone = true))
+  while (!isDone) {
+    await erasures.run()
+    await pause(1)
+  }
+  await expired
+  await erasures.run()
+}
+
+const statuses = async (world: World): Promise<readonly unknown[]> =>
+  viewOf<{ data: { status: string }[] }>(await read(world, listUserErasures())).data.map(
+    ({ status }) => status,
+  )
+
+void t.test('users without a payment for as long as the setting says are erased', async (t) => {
+  const world = await createWorld(t)
+  const users = ['u-one', 'u-two', 'u-three', 'u-four', 'u-five']
+  for (const user of users) await paid(world, user)
+  await paid(world)
+  const waits = await beginLifecycle(world, { user: 'u-open' })
+  await authorized(waits)
+  world.clock.pass(80 * DAY)
+  const recent = await paid(world)
+  world.clock.pass(30 * DAY)
+  await expire(world, 120)
+  t.same(await statuses(world), [], 'none is old enough')
+
+  await expire(world)
+  t.same(
+    await statuses(world),
+    users.map(() => 'ended'),
+  )
+  t.equal(await brokenIn(t, world), null)
+  for (const user of users) t.same(await tablesNaming(world, user), [], user)
+  t.equal((await idsOf(world, USER)).length, 2, 'this user has paid since')
+  t.same(await idsOf(world, 'u-open'), [waits.id], 'an open payment waits')
+  t.ok((await world.trialBalance()).balanced)
+
+  await world.rebuild()
+  await expire(world)
+  t.equal((await statuses(world)).length, users.length, 'an erased user is not found again')
+  world.clock.pass(60 * DAY)
+  await expire(world)
+  t.same(await idsOf(world, USER), [], 'the user of the recent payment is old now')
+  const { id, payments } = await erasure(world)
+  t.equal(payments, 2)
+  t.equal((await idsOf(world, String(id)))[0], recent.id)
+  t.equal(await brokenIn(t, world), null)
+})
+
+void t.test('a user who pays while the expiry looks keeps the name', async (t) => {
+  const world = await createWorld(t)
+  const first = await paid(world)
+  world.clock.pass(100 * DAY)
+  const number = await lastOf(world, USER)
+  const payments = [{ id: first.id, number }]
+  await paid(world)
+  const before = plus(world.clock.now(), -90 * DAY)
+  t.same(viewOf(await world.run(expireUsers(payments, before))), { users: 0 })
+  t.equal((await idsOf(world, USER)).length, 2)
 })

@@ -73,3 +73,25 @@ t.test('kept seed data is not changed, and a missing window is reported', async 
   t.equal(stored, COUNT + 5)
   t.equal(hash(), before)
 })
+
+t.test('repeated payments are those of years, and their audit is clean', async (t) => {
+  const folder = join(tempFolder(t), 'data')
+  const what = ['payouts', 'intents'] as const
+  const now = systemClock.now()
+  await writeSeedData({ folder, count: 100, what, open: 0, times: 3, now })
+  const { intents, payouts, events } = await countsOf(folder)
+  const sum = (counts: Readonly<Record<string, number>>): number =>
+    Object.values(counts).reduce((total, count) => total + count, 0)
+  t.same([sum(intents), sum(payouts)], [300, 300])
+  t.equal(sum(events), 1, 'retention leaves the newest one')
+  const database = await openDatabase(join(folder, FILES.processorDatabase), { readOnly: true })
+  const [found] = await database.all<{ days: number; users: number; keys: number }>(
+    `SELECT (max(context ->> 'createdAt') - min(context ->> 'createdAt')) / 86400000 AS days,
+            count(DISTINCT context ->> 'userId') AS users,
+            (SELECT count(*) FROM idempotency) AS keys FROM intents`,
+  )
+  await database.close()
+  t.ok((found?.days ?? 0) >= 62)
+  t.same([found?.users, found?.keys], [300, 0])
+  await assertCleanAudit(t, folder)
+})

@@ -5,6 +5,7 @@
  *   servers, so keys replay, cursors page and the audit is clean.
  * - Ended payments are spread over thirty days, and older than the pool's retention. Open ones are
  *   of the last minutes: unconfirmed intents, payouts held for review, payouts without an answer.
+ * - Repeated payments are those of years: what retention leaves of them.
  * - The master key is that of the tests.
  */
 import { CORRIDOR_NAMES } from '../../../src/qr/corridor.js'
@@ -12,8 +13,10 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openWebhookStore } from '../../../actors/webhook/store/store.js'
 import { DAY, HOUR, MINUTE, plus, SECOND, type Instant } from '../../../src/base/clock.js'
+import { createLog } from '../../../src/base/log.js'
 import type { EventId } from '../../../src/base/ids.js'
 import { FILES } from '../../../src/base/subjects.js'
+import { createRetention } from '../../../src/processor/background/retention.js'
 import { deposit } from '../../../src/processor/commands/funds/deposit.js'
 import { createPartner } from '../../../src/processor/commands/partners/partner_create.js'
 import { settleEvents } from '../../../src/processor/commands/webhook_endpoints/events_settle.js'
@@ -28,6 +31,7 @@ import {
   REFERENCE_TEXTS,
   type SeedPayments,
 } from './seed_payments.js'
+import { repeatPayments } from './repeated_payments.js'
 import { NO_REPORTS } from '../../support/webhook_store.js'
 
 export interface SeedDataOptions {
@@ -39,6 +43,8 @@ export interface SeedDataOptions {
   readonly open: number
   /** Beside the demo partner; they have a key and nothing else. Default: none. */
   readonly partners?: number
+  /** How often the ended payments are in the data; none is open then. Default: once. */
+  readonly times?: number
   readonly now: Instant
   readonly progress?: (done: number, of: number) => void
 }
@@ -46,6 +52,8 @@ export interface SeedDataOptions {
 /** A batch of payments takes less on the manual clock. */
 const BATCH_MIN_MS = 36 * MINUTE
 const SPAN_MS = 30 * DAY
+/** Between two repetitions: more than the payments span. */
+const PERIOD_MS = 31 * DAY
 const ENDED_BEFORE_MS = 10 * DAY
 /** The cache size of the processor in tests. */
 const BATCH_MAX = 900
@@ -62,7 +70,8 @@ type Writers = Readonly<Record<'intents' | 'payouts', SeedPayments>>
 
 /** @returns objects to read, spread over the data */
 export async function writeSeedData(options: SeedDataOptions): Promise<Fixtures> {
-  const { folder, now } = options
+  const { folder, times = 1 } = options
+  const now = plus(options.now, -(times - 1) * PERIOD_MS)
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const key = `${MASTER.kid}:${MASTER.bytes.toString('hex')}\n`
   writeFileSync(join(folder, FILES.masterKey), key, { mode: 0o600 })
@@ -79,11 +88,16 @@ export async function writeSeedData(options: SeedDataOptions): Promise<Fixtures>
   const beneficiaries = await createBeneficiaries(world)
   const payouts = createSeedPayouts(world, rail, beneficiaries)
   const intents = createSeedIntents(world, rail)
-  await writeEnded(options, world, { payouts, intents })
-  await writeOpen(options, world, { payouts, intents })
+  await writeEnded({ ...options, now }, world, { payouts, intents })
+  if (times > 1) await endRetention(world)
+  else await writeOpen(options, world, { payouts, intents })
 
   await rail.close()
   await world.close()
+  if (times > 1) {
+    const progress = options.progress ?? (() => undefined)
+    await repeatPayments({ folder, times, periodMs: PERIOD_MS, progress })
+  }
   const fixtures: Fixtures = {
     intents: sampled(intents.ids),
     payouts: sampled(payouts.ids),
@@ -92,6 +106,23 @@ export async function writeSeedData(options: SeedDataOptions): Promise<Fixtures>
   }
   writeFileSync(join(folder, SEED_FILE), `${JSON.stringify(fixtures)}\n`)
   return fixtures
+}
+
+/** Deletes what retention deletes once it has ended for all payments. */
+async function endRetention(world: World): Promise<void> {
+  const retention = createRetention({
+    keep: { events: 31, payoutKeys: 365, otherKeys: 31, requests: 31 },
+    clock: world.clock,
+    lists: world.store.lists,
+    memory: world.memory(),
+    pipeline: { submit: (work) => world.submit(work) },
+    log: createLog('seed', { LOG_LEVEL: 'silent' }),
+    rowsMax: 10_000,
+    pauseMs: 0,
+  })
+  await retention.run() // Records the age of the keys.
+  world.clock.pass(366 * DAY)
+  await retention.run()
 }
 
 async function createPartners(world: World, count: number): Promise<void> {

@@ -1,0 +1,150 @@
+/**
+ * Erases users without a payment for as long as the setting says, as `partner erase-user` does.
+ *
+ * Owns: finding them. Does not own: their erasure (background/user_erasures).
+ *
+ * - Once a day the links of the intents are read from the oldest on, up to the first young intent.
+ *   A user is found at the latest payment, which the index in memory knows: one who has paid since
+ *   costs no further read.
+ * - At most USERS_AT_ONCE are begun in a commit, and the next ones once those are erased or wait,
+ *   because payments use the same commits.
+ * - A payment that is not final is looked at again a day later.
+ */
+import { DAY, HOUR, MINUTE, plus, SECOND, systemPause, type Clock } from '../../base/clock.js'
+import { instantOf, isIdOf } from '../../base/ids.js'
+import type { Logger } from '../../base/log.js'
+import { createPeriodicWork } from '../../base/periodic_work.js'
+import type { Lists } from '../../store/lists.js'
+import { fingerprintsIn } from '../cache/idempotency_index.js'
+import type { Memory } from '../cache/memory.js'
+import {
+  expireUsers,
+  type ExpiredUsers,
+  type LatestPayment,
+} from '../commands/partners/users_expire.js'
+import { internalWork } from '../cycle/command.js'
+import type { Pipeline } from '../cycle/pipeline.js'
+
+export interface UserExpiry {
+  start(): void
+  stop(): Promise<void>
+  /** Begins the erasure of all users that are old now; others must end it meanwhile. */
+  run(): Promise<void>
+}
+
+export interface UserExpiryDependencies {
+  /** Days without a payment; 0: users are kept for good. */
+  readonly keepDays: number
+  readonly clock: Clock
+  readonly lists: Pick<Lists, 'userLinks' | 'usersOfIntents'>
+  readonly memory: Pick<Memory, 'userIndex' | 'userErasures'>
+  readonly pipeline: Pick<Pipeline, 'submit'>
+  readonly log: Logger
+  readonly usersAtOnce?: number
+  /** Between two pages of links. */
+  readonly pauseMs?: number
+  /** Between two looks whether users are still being erased. */
+  readonly lookMs?: number
+}
+
+const USERS_AT_ONCE = 20
+const ROWS_AT_ONCE = 100
+const PAUSE_MS = 20
+
+export function createUserExpiry(dependencies: UserExpiryDependencies): UserExpiry {
+  const { keepDays, clock, lists, memory, pipeline, log } = dependencies
+  const { usersAtOnce = USERS_AT_ONCE, pauseMs = PAUSE_MS, lookMs = SECOND } = dependencies
+  const stopped = new AbortController()
+  let nextAt: number = plus(clock.now(), MINUTE)
+
+  const run = async (): Promise<void> => {
+    const before = plus(clock.now(), -keepDays * DAY)
+    let users = 0
+    for (let after = 0; !stopped.signal.aborted;) {
+      const rows = await lists.userLinks(after, ROWS_AT_ONCE)
+      const links = rows.flatMap(({ first, prints, links: ids }) =>
+        fingerprintsIn(prints).map((fingerprint, place) => {
+          return { fingerprint, number: first + place, id: ids[place]?.[0] ?? '' }
+        }),
+      )
+      const young = links.findIndex(({ id }) => instantOf(id) >= before)
+      const latest = links
+        .slice(0, young < 0 ? undefined : young)
+        .filter(({ fingerprint, number }) =>
+          memory.userIndex.candidates(fingerprint).includes(number),
+        )
+      const begun = await expire(await named(latest), before)
+      if (begun === null) return
+      users += begun
+      if (young >= 0 || rows.length < ROWS_AT_ONCE) break
+      after = links.at(-1)!.number
+      await systemPause(pauseMs, stopped.signal)
+    }
+    if (users > 0) log.info({ users }, 'users without a recent payment are being erased')
+  }
+
+  /** Those whose user is not erased yet. */
+  const named = async (latest: readonly LatestPayment[]): Promise<readonly LatestPayment[]> => {
+    if (latest.length === 0) return []
+    const users = await lists.usersOfIntents(latest.map(({ id }) => id))
+    const kept = new Set(users.filter(({ user }) => !isIdOf('erasure', user)).map(({ id }) => id))
+    return latest.filter(({ id }) => kept.has(id)).map(({ id, number }) => ({ id, number }))
+  }
+
+  /** Null while the books are read-only. */
+  const expire = async (
+    payments: readonly LatestPayment[],
+    before: ReturnType<Clock['now']>,
+  ): Promise<number | null> => {
+    let users = 0
+    for (let from = 0; from < payments.length; from += usersAtOnce) {
+      await untilErased()
+      if (stopped.signal.aborted) return users
+      const begun = await begin(payments.slice(from, from + usersAtOnce), before)
+      if (begun === null) return null
+      users += begun
+    }
+    return users
+  }
+
+  const untilErased = async (): Promise<void> => {
+    const isErasing = (): boolean =>
+      [...memory.userErasures.values()].some(({ waiting }) => waiting === null)
+    while (isErasing() && !stopped.signal.aborted) await systemPause(lookMs, stopped.signal)
+  }
+
+  const begin = (
+    payments: readonly LatestPayment[],
+    before: ReturnType<Clock['now']>,
+  ): Promise<number | null> =>
+    new Promise((resolve) => {
+      const command = expireUsers(payments, before)
+      pipeline.submit(
+        internalWork(command, 'service', (given) =>
+          resolve(given.ok ? (given.view as ExpiredUsers).users : null),
+        ),
+      )
+    })
+
+  const runDue = async (): Promise<void> => {
+    if (clock.now() < nextAt) return
+    nextAt = plus(clock.now(), HOUR)
+    await run()
+    nextAt = plus(clock.now(), DAY)
+  }
+
+  const looks = createPeriodicWork(SECOND, runDue, (error) =>
+    log.error({ error }, 'users without a recent payment cannot be erased'),
+  )
+
+  return {
+    start: () => {
+      if (keepDays > 0) looks.start()
+    },
+    stop: () => {
+      stopped.abort()
+      return looks.stop()
+    },
+    run,
+  }
+}
