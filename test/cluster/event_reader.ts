@@ -8,7 +8,7 @@
 import { SKIPPED_POSITIONS } from '../../src/processor/commands/operators/recovery_release.js'
 import type { SeededRandom } from '../fuzz/seeded_random.js'
 import type { Partner } from '../support/partner.js'
-import type { CheckedClient } from './clients.js'
+import type { CheckedClient } from '../workload/checked_client.js'
 
 interface Listed {
   readonly sequence: number

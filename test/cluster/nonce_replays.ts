@@ -8,7 +8,7 @@ import { signedRequest } from '../history/models.js'
 import { faultsOf } from '../history/race.js'
 import type { Partner } from '../support/partner.js'
 import { sendOnce, type Headers } from '../support/raw_requests.js'
-import type { CheckedClient } from './clients.js'
+import type { CheckedClient } from '../workload/checked_client.js'
 
 /** Older ones are refused for their timestamp, accepted or not. */
 const KEPT_MS = 120_000

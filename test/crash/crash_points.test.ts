@@ -141,8 +141,9 @@ t.test('backups', { skip: sqliteOnly('a copy of its files') }, async (t) => {
 })
 
 t.test('no payment is lost or doubled, and the audit is clean', async (t) => {
-  const { lost, doubled, clean, audit, executions } = await load.check()
+  const { lost, doubled, contradictions, clean, audit, executions } = await load.check()
   t.same(lost, [])
+  t.same(contradictions, [])
   t.same(doubled, [])
   t.ok(clean, audit)
   t.ok(executions > 0)

@@ -1,12 +1,14 @@
 /**
  * The checks after the faults: every acknowledged payment exists once, with its expected outcome
  * for the partner, at its webhook receiver, in the books and at the rail, and the audit is clean.
+ * Payments of other partners are those of the audit and the rail alone.
  */
 import { join } from 'node:path'
 import { systemPause } from '../../src/base/clock.js'
 import { FILES } from '../../src/base/subjects.js'
 import { openDatabase } from '../../src/store/sqlite/database.js'
 import { rawBooks } from '../support/books.js'
+import { DEMO } from '../support/world.js'
 import { auditOf } from '../support/audit.js'
 import type { Partner } from '../support/partner.js'
 import { patience, type Patience } from '../support/patience.js'
@@ -22,6 +24,13 @@ export interface FinalChecks {
   readonly executions: number
   readonly audit: string
   readonly clean: boolean
+}
+
+/** With what the raced calls have shown. */
+export interface RacedChecks extends FinalChecks {
+  readonly races: string
+  /** Histories that no sequential one explains, one per line. */
+  readonly contradictions: readonly string[]
 }
 
 /** The third status inquiry is due a minute after the first. */
@@ -44,20 +53,24 @@ export async function runFinalChecks(
   const rail = await openDatabase(join(dataDir, FILES.railDatabase), { readOnly: true })
   const events = await books.all<{ id: string; what: string }>(
     `SELECT id, entity || ' ' || type AS what FROM events
-     WHERE type <> 'payment_intent.authorized'`,
+     WHERE type <> 'payment_intent.authorized' AND tenant = ?`,
+    [DEMO],
   )
   const undelivered = await undeliveredOf(receiver, events, deadline)
   const instructions = await rail.all<{ id: string; executions: number }>(
     'SELECT id, executions FROM instructions',
   )
-  const created = await books.all<{ id: string }>(
-    'SELECT id FROM payouts UNION ALL SELECT id FROM intents WHERE confirmed_at IS NOT NULL',
+  const created = await books.all<{ id: string; tenant: string }>(
+    `SELECT id, tenant FROM payouts
+     UNION ALL SELECT id, tenant FROM intents WHERE confirmed_at IS NOT NULL`,
   )
   await rail.close()
   await books.close()
 
   const known = new Set(payments.map(({ id }) => id))
-  const unknown = created.filter(({ id }) => !known.has(id)).map(({ id }) => `${id} of no client`)
+  const unknown = created
+    .filter(({ id, tenant }) => tenant === DEMO && !known.has(id))
+    .map(({ id }) => `${id} of no client`)
   const inBooks = new Set(created.map(({ id }) => id))
   const told = new Set(events.map(({ what }) => what))
   const executionsOf = new Map(instructions.map(({ id, executions }) => [id, executions]))
@@ -93,18 +106,24 @@ export async function runFinalChecks(
   }
 }
 
-/** Prints what was checked. @returns whether payments were made, and none is lost or doubled */
+/**
+ * Prints what was checked.
+ *
+ * @returns whether payments were made, none is lost or doubled, and nothing contradicts
+ */
 export function printChecks(
-  { lost, doubled, events, executions, audit, clean }: FinalChecks,
+  { lost, doubled, events, executions, audit, clean, races, contradictions }: RacedChecks,
   { payments, unanswered }: Payers,
   print: (line: string) => void,
 ): boolean {
   print(`payments: ${payments.length} acknowledged, ${unanswered.length} given up`)
   print(`the rail paid ${executions}; ${events} events were delivered`)
-  for (const line of [...lost, ...doubled].slice(0, FAILURES_SHOWN)) print(`  ${line}`)
+  for (const line of [...lost, ...doubled, ...contradictions].slice(0, FAILURES_SHOWN))
+    print(`  ${line}`)
   print(audit)
+  print(`${races}: ${contradictions.length} contradictions`)
   print(`${lost.length} lost, ${doubled.length} doubled`)
-  return lost.length + doubled.length === 0 && clean && payments.length > 0
+  return lost.length + doubled.length + contradictions.length === 0 && clean && payments.length > 0
 }
 
 const isIntent = (id: string): boolean => id.startsWith('pi_')

@@ -1,18 +1,26 @@
-/** A supervised stack whose demo partner pays, until the final checks. */
+/**
+ * A supervised stack whose demo partner pays, and another one races with itself, until the final
+ * checks.
+ */
 import { createSeededRandom } from '../fuzz/seeded_random.js'
 import { partnerOf } from '../support/partner.js'
+import { operatorsOf } from '../support/operators.js'
 import { receiverOf } from '../support/receiver.js'
 import { startSupervisedStack, type SupervisedStack } from '../support/supervised_stack.js'
-import { runFinalChecks, type FinalChecks } from './final_checks.js'
+import { runFinalChecks, type RacedChecks } from './final_checks.js'
+import { startRacedCalls } from './raced_calls.js'
 import { everyOutcome, startPayers, type Payers } from './payers.js'
 
 export interface StackUnderLoad {
   readonly stack: SupervisedStack
   readonly payers: Payers
   /** Ends the load. */
-  check(): Promise<FinalChecks>
+  check(): Promise<RacedChecks>
   stop(): Promise<void>
 }
+
+/** Connections of the partner that races. */
+const RACERS = 3
 
 export interface StackLoad {
   readonly payers: number
@@ -26,13 +34,22 @@ export async function startStackUnderLoad(load: StackLoad): Promise<StackUnderLo
   const partner = partnerOf(stack.sandbox)
   const receiver = await receiverOf(partner)
   const randomOf = (payer: number) => createSeededRandom(load.seed, payer + 1)
+  const operators = operatorsOf(stack)
+  const racer = partnerOf(stack.sandbox, await operators.createPartner('racer'))
+  operators.close()
+  const { base_url: baseUrl } = stack.sandbox
+  const races = startRacedCalls(
+    'races',
+    Array.from({ length: RACERS }, () => [racer, baseUrl] as const),
+  )
   const payers = startPayers(load.payers, everyOutcome(partner, randomOf))
   return {
     stack,
     payers,
     check: async () => {
-      await payers.stop()
-      return runFinalChecks(stack.dataDir, partner, receiver, payers)
+      await Promise.all([payers.stop(), races.stop()])
+      const checks = await runFinalChecks(stack.dataDir, partner, receiver, payers)
+      return { ...checks, races: races.checked(), contradictions: races.violations }
     },
     stop: async () => {
       await receiver.close()

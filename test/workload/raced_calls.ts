@@ -1,5 +1,5 @@
 /**
- * Clients of both gateways that call the same intents, keys and signed requests at once; the
+ * Clients of all gateways that call the same intents, keys and signed requests at once; the
  * history of each object must be explained by a sequential one (test/history).
  *
  * - A call that got no answer in time ends its race: what was recorded until then is checked.
@@ -8,7 +8,7 @@ import type { Partner } from '../support/partner.js'
 import { intentRace, nonceRace } from '../history/intent_races.js'
 import { keyRace } from '../history/payout_races.js'
 import type { Racers } from '../history/race.js'
-import type { CheckedClient } from './clients.js'
+import type { CheckedClient } from './checked_client.js'
 
 const ROUNDS = 2
 const NEXT_AFTER_MS = 200

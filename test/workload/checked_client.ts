@@ -1,4 +1,4 @@
-/** What the clients of a run have in common: they call both gateways and note what contradicts. */
+/** What the clients of a run have in common: they call every gateway and note what contradicts. */
 export interface CheckedClient {
   /** Contradictions that it saw, one per line. */
   readonly violations: readonly string[]
