@@ -3,8 +3,8 @@
  *
  * Does not own: deadlines (callers).
  *
- * - Tickets ascend from 1. A ticket is not given again while its entry waits, so a late answer never
- *   finds another entry.
+ * - Tickets ascend from 1. A ticket is not given again while its entry waits, so a late answer
+ *   never finds another entry.
  * - Not a Map: one that is filled and emptied thousands of times a second replaces its table all
  *   the time, and each former table keeps the next one and all that waited in it. Once V8 has moved
  *   a table to the old generation, everything that waited outlives its answer until the next full

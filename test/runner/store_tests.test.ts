@@ -9,8 +9,8 @@ import { importedBy, opensStore, OWN_SERVER, runsOnPostgres, SQLITE_ONLY } from 
 const names = testNames()
 
 t.test('tests that open no store run once', (t) => {
-  for (const name of ['test/integration/payouts', 'test/crash/processes_killed', 'test/store/store'])
-    t.ok(runsOnPostgres(name), name)
+  const openIt = ['test/integration/payouts', 'test/crash/processes_killed', 'test/store/store']
+  for (const name of openIt) t.ok(runsOnPostgres(name), name)
   for (const name of ['test/gateway/json', 'test/qr/read', 'test/client/client', 'test/lint'])
     t.notOk(opensStore(name), name)
   t.end()
