@@ -116,9 +116,8 @@ for (const area of new Set(chosen.map((mutant) => mutant.area)))
     ),
   )
 const minutes = (performance.now() - startedAt) / 60_000
-say(
-  `${minutes.toFixed(1)} minutes with ${jobs} at a time, CPU ${(cpuSeconds / 60).toFixed(1)} minutes`,
-)
+const cpuMinutes = (cpuSeconds / 60).toFixed(1)
+say(`${minutes.toFixed(1)} minutes with ${jobs} at a time, CPU ${cpuMinutes} minutes`)
 const killed = count('killed') + count('killed by time-out')
 await end()
 say(`${killed} killed, ${count('SURVIVED')} survived, ${count('not run')} not run`)
