@@ -55,10 +55,13 @@ export const isEnvironment = (text: string): text is Environment =>
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 const TIME_CHARACTERS = 10
 const RANDOM_BYTES = 10
+const RANDOM_CHARACTERS = 16
 
 /** A new id: `at` gives its order, `random` its uniqueness. */
 export function newId<Id extends string>(kind: IdKind, at: Instant, random: Random): Id {
-  return (PREFIX[kind] + timePart(at) + randomPart(random.bytes(RANDOM_BYTES))) as Id
+  writeTime(at)
+  writeRandom(random.bytes(RANDOM_BYTES))
+  return (PREFIX[kind] + characters.toString('latin1')) as Id
 }
 
 /** 48 bits of milliseconds. */
@@ -73,40 +76,34 @@ export function leastIdAt(kind: IdKind, at: number): string {
   return newId(kind, instant(Math.min(Math.max(at, 0), LAST_INSTANT)), ZERO_BYTES)
 }
 
+const CODES = Buffer.from(ALPHABET)
+/** Those of the latest id, so it becomes a text at once: one by one each is a text of its own. */
+const characters = Buffer.alloc(TIME_CHARACTERS + RANDOM_CHARACTERS)
 let lastInstant = -1
-let lastTimePart = ''
 
-/** Ids of one millisecond share their time part, so the last one is cached. */
-function timePart(at: Instant): string {
-  if (at === lastInstant) return lastTimePart
+/** Ids of one millisecond share their time part, so the last one stays. */
+function writeTime(at: Instant): void {
+  if (at === lastInstant) return
   let rest: number = at
-  let text = ''
-  for (let i = 0; i < TIME_CHARACTERS; i++) {
-    text = ALPHABET.charAt(rest % 32) + text
+  for (let place = TIME_CHARACTERS - 1; place >= 0; place--) {
+    characters[place] = CODES[rest % 32]!
     rest = Math.floor(rest / 32)
   }
   lastInstant = at
-  lastTimePart = text
-  return text
 }
 
 /** 80 bits as 16 characters of 5 bits. */
-function randomPart(bytes: Buffer): string {
-  let text = ''
-  for (let offset = 0; offset < RANDOM_BYTES; offset += 5) {
-    const high = bytes.readUInt32BE(offset)
-    const low = bytes.readUInt8(offset + 4)
-    text +=
-      ALPHABET.charAt(high >>> 27) +
-      ALPHABET.charAt((high >>> 22) & 31) +
-      ALPHABET.charAt((high >>> 17) & 31) +
-      ALPHABET.charAt((high >>> 12) & 31) +
-      ALPHABET.charAt((high >>> 7) & 31) +
-      ALPHABET.charAt((high >>> 2) & 31) +
-      ALPHABET.charAt(((high & 3) << 3) | (low >>> 5)) +
-      ALPHABET.charAt(low & 31)
+function writeRandom(bytes: Buffer): void {
+  let place = TIME_CHARACTERS
+  let bits = 0
+  let count = 0
+  for (let i = 0; i < RANDOM_BYTES; i++) {
+    bits = (bits << 8) | bytes[i]!
+    for (count += 8; count >= 5; place++) {
+      count -= 5
+      characters[place] = CODES[(bits >>> count) & 31]!
+    }
   }
-  return text
 }
 
 /** When an id was created; the text has the form of one. */
