@@ -10,6 +10,7 @@ import { createIntent } from '../../src/processor/commands/intents/intent_create
 import { getIntent } from '../../src/processor/commands/intents/intent_get.js'
 import { refundIntent } from '../../src/processor/commands/intents/intent_refund.js'
 import { remintSession } from '../../src/processor/commands/intents/intent_remint.js'
+import { resolveIntent } from '../../src/processor/commands/intents/intent_resolve.js'
 import { scanIntent } from '../../src/processor/commands/intents/intent_scan.js'
 import { createPayout } from '../../src/processor/commands/payouts/payout_create.js'
 import { getPayout } from '../../src/processor/commands/payouts/payout_get.js'
@@ -158,6 +159,9 @@ export function review(record: Accepted<PayoutRecord>, random: SeededRandom): Ca
   const decide = random.once(3) ? rejectPayout : approvePayout
   return call(() => decide(OPERATOR, record.id), updateStatus(record))
 }
+
+export const endRecall = (intentId: string): Call =>
+  call(() => resolveIntent(OPERATOR, intentId, { outcome: 'refund_failed', evidence: 'statement' }))
 
 export function settle(payoutId: string, random: SeededRandom): Call {
   const resolution = { outcome: random.pick(['completed', 'failed']), evidence: 'statement' }

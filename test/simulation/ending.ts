@@ -18,6 +18,7 @@ import {
   setRail,
   settle,
 } from './actions.js'
+import { endRecall } from './calls.js'
 import { checkDelivered, restoredState, type Row } from './invariant_checker.js'
 import { isOver } from './client_oracle.js'
 import type { SimulationContext } from './simulation_context.js'
@@ -43,7 +44,7 @@ export async function runToEnd(simulation: SimulationContext): Promise<void> {
     const isReported = bus.unreported().length === 0
     if (next === Infinity && isReported) return
     passTime(simulation, isReported ? Math.max(0, next - clock.now()) : ANSWERED_MS)
-    if (clock.now() > resolveAfter) await resolveOpenPayouts(simulation)
+    if (clock.now() > resolveAfter) await resolveOpen(simulation)
     rail.work()
     const pause = processors.waiting().indexOf('pause')
     if (pause >= 0) await runStep(simulation, pause)
@@ -68,9 +69,16 @@ async function runPending(simulation: SimulationContext): Promise<void> {
   }
 }
 
-async function resolveOpenPayouts(simulation: SimulationContext): Promise<void> {
-  for (const { id, state } of await simulation.checker.rows()) {
-    if (state === 'processing') call(simulation, simulation.workload.settle(id))
+/**
+ * An operator resolves payouts without an outcome, and recalls for which the rail returned another
+ * execution than the known one: that return is a discrepancy, and the recall is not answered.
+ */
+async function resolveOpen(simulation: SimulationContext): Promise<void> {
+  const { checker, rail, workload } = simulation
+  for (const { id, state, recalled } of await checker.rows()) {
+    if (state === 'processing') call(simulation, workload.settle(id))
+    if (state === 'captured' && recalled === 1 && rail.falselyReported.has(id))
+      call(simulation, endRecall(id))
   }
 }
 
