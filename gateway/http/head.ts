@@ -55,7 +55,7 @@ export class Head {
   /** 0: no body, or a chunked one. */
   declaredBytes = 0
   private places = NO_PLACES
-  /** By place. A Map for each request would be a tenth of what a request allocates. */
+  /** By place. A Map would be made, and grow, for each request. */
   private values = NO_VALUES
 
   /** False when the head is too large or its framing is ambiguous. */
