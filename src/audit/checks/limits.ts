@@ -3,16 +3,20 @@
  *
  * - A confirmation counts in its local day and month until it fails or is cancelled. Both corridors
  *   are at UTC+7 all year.
- * - Counters are one per user and day. They are compared in parts, selected by a digest of the key,
- *   which bounds memory.
+ * - Counters are of a local day or month, so they are compared month by month: each confirmation is
+ *   read once, whatever the age of the books. A month with many is compared in parts, selected by a
+ *   digest of the key, which bounds memory.
  */
 import { hash } from 'node:crypto'
-import { HOUR, instant, plus, toRfc3339 } from '../../base/clock.js'
+import { DAY, HOUR, instant, plus, toRfc3339 } from '../../base/clock.js'
 import type { Books } from '../books.js'
 import { amountOf, type Violation, type Check } from '../check.js'
 
 const KEYS_AT_ONCE = 200_000
+/** Its day and its month. */
+const KEYS_OF_A_CONFIRMATION = 2
 const LOCAL_OFFSET_MS = 7 * HOUR
+const LONGEST_MONTH_MS = 31 * DAY
 
 interface ConfirmedRow {
   readonly id: string
@@ -31,9 +35,23 @@ const CONFIRMED = `
          confirmed_at AS confirmedAt, context ->> '$.confirmation.dayKey' AS dayKey,
          context ->> '$.confirmation.monthKey' AS monthKey,
          context ->> '$.scanned.quote.localMinor' AS local
-    FROM intents WHERE id > ? AND confirmed_at IS NOT NULL ORDER BY id LIMIT ?`
+    FROM intents WHERE (confirmed_at, id) > (?, ?) AND confirmed_at < :end
+    ORDER BY confirmed_at, id LIMIT ?`
+const SPAN = 'SELECT min(confirmed_at) AS first, max(confirmed_at) AS last FROM intents'
+const IN_MONTH = `SELECT count(*) AS n FROM intents
+  WHERE confirmed_at >= ? AND confirmed_at < ?`
 const COUNTERS = `
-  SELECT key, CAST(used AS TEXT) AS used FROM limit_usage WHERE key > ? ORDER BY key LIMIT ?`
+  SELECT key, CAST(used AS TEXT) AS used FROM limit_usage
+    WHERE key IN (SELECT value FROM json_each(?))`
+const COUNTERS_AT_ONCE = 4_000
+const OTHERS = 'SELECT count(*) AS n FROM limit_usage WHERE used <> 0'
+const OTHER = `
+  SELECT key, CAST(used AS TEXT) AS used FROM limit_usage WHERE used <> 0 AND key NOT IN (
+    SELECT context ->> '$.confirmation.dayKey' FROM intents
+      WHERE confirmed_at IS NOT NULL AND state NOT IN ('failed', 'cancelled')
+    UNION ALL
+    SELECT context ->> '$.confirmation.monthKey' FROM intents
+      WHERE confirmed_at IS NOT NULL AND state NOT IN ('failed', 'cancelled')) LIMIT 1`
 
 export const limitsAtOnce = (keysAtOnce: number): Check => ({
   name: 'limits_count_confirmations',
@@ -44,12 +62,22 @@ export const limitsAtOnce = (keysAtOnce: number): Check => ({
   needsEveryRow: true,
   run: async (books) => {
     const rows = await books.count('limit_usage')
-    const parts = Math.max(1, Math.ceil(rows / keysAtOnce))
-    for (let part = 0; part < parts; part++) {
-      const broken = await compare(books, (key) => parts === 1 || digest(key) % parts === part)
-      if (broken !== null) return { rows, broken }
+    let counted = 0
+    for (const month of await monthsOf(books)) {
+      const [confirmed] = await books.all<{ n: number }>(IN_MONTH, [month.from, month.end])
+      const parts = Math.max(
+        1,
+        Math.ceil((KEYS_OF_A_CONFIRMATION * (confirmed?.n ?? 0)) / keysAtOnce),
+      )
+      for (let part = 0; part < parts; part++) {
+        const isOfPart = (key: string): boolean => parts === 1 || digest(key) % parts === part
+        const compared = await compare(books, month, isOfPart)
+        if (compared.broken !== null) return { rows, broken: compared.broken }
+        counted += compared.counters
+      }
     }
-    return { rows, broken: null }
+    const [stored] = await books.all<{ n: number }>(OTHERS)
+    return { rows, broken: stored?.n === counted ? null : await otherCounter(books) }
   },
 })
 
@@ -57,29 +85,72 @@ export const limitsCountConfirmations = limitsAtOnce(KEYS_AT_ONCE)
 
 const digest = (key: string): number => hash('sha256', key, 'buffer').readUInt32LE()
 
+interface LocalMonth {
+  readonly from: number
+  /** Excluded. */
+  readonly end: number
+}
+
+/** All months from the first confirmation to the last one. */
+async function monthsOf(books: Books): Promise<readonly LocalMonth[]> {
+  const [span] = await books.all<{ first: number | null; last: number | null }>(SPAN)
+  const { first, last } = span ?? { first: null, last: null }
+  const months: LocalMonth[] = []
+  if (first === null || last === null) return months
+  for (let from = startOfMonth(first); from <= last;) {
+    const end = startOfMonth(from + LONGEST_MONTH_MS)
+    months.push({ from, end })
+    from = end
+  }
+  return months
+}
+
+function startOfMonth(at: number): number {
+  const local = new Date(at + LOCAL_OFFSET_MS)
+  return Date.UTC(local.getUTCFullYear(), local.getUTCMonth()) - LOCAL_OFFSET_MS
+}
+
 async function compare(
   books: Books,
+  { from, end }: LocalMonth,
   isOfPart: (key: string) => boolean,
-): Promise<Violation | null> {
+): Promise<{ readonly counters: number; readonly broken: Violation | null }> {
   const used = new Map<string, bigint>()
-  for await (const page of books.pages<ConfirmedRow>(CONFIRMED, [''], ({ id }) => [id])) {
+  const found = (broken: Violation | null) => ({ counters: used.size, broken })
+  const confirmed = books.pages<ConfirmedRow>(
+    CONFIRMED.replace(':end', String(end)),
+    [from, ''],
+    ({ confirmedAt, id }) => [confirmedAt, id],
+  )
+  for await (const page of confirmed) {
     for (const row of page) {
       const broken = addConfirmation(row, used, isOfPart)
-      if (broken !== null) return broken
+      if (broken !== null) return found(broken)
     }
   }
-  const counters = books.pages<{ key: string; used: string }>(COUNTERS, [''], ({ key }) => [key])
-  for await (const page of counters) {
-    for (const counter of page.filter(({ key }) => isOfPart(key))) {
-      const expected = used.get(counter.key) ?? 0n
-      used.delete(counter.key)
-      if (amountOf(counter.used) === expected) continue
-      return { entity: counter.key, found: `${counter.used} used`, expected: `${expected}` }
+  const keys = [...used.keys()]
+  for (let at = 0; at < keys.length; at += COUNTERS_AT_ONCE) {
+    const some = keys.slice(at, at + COUNTERS_AT_ONCE)
+    const counters = await books.all<{ key: string; used: string }>(COUNTERS, [
+      JSON.stringify(some),
+    ])
+    const stored = new Map(counters.map((counter) => [counter.key, counter.used]))
+    for (const key of some) {
+      const [is, expected] = [stored.get(key), used.get(key) ?? 0n]
+      if (is === undefined) {
+        return found({ entity: key, found: 'no counter', expected: `${expected}` })
+      }
+      if (amountOf(is) === expected) continue
+      return found({ entity: key, found: `${is} used`, expected: `${expected}` })
     }
   }
-  const [missing] = used
-  if (missing === undefined) return null
-  return { entity: missing[0], found: 'no counter', expected: `${missing[1]}` }
+  return found(null)
+}
+
+/** A counter of no confirmation. */
+async function otherCounter(books: Books): Promise<Violation> {
+  const [other] = await books.all<{ key: string; used: string }>(OTHER)
+  return { entity: other?.key ?? '', found: `${other?.used} used`, expected: '0' }
 }
 
 function addConfirmation(
