@@ -5,10 +5,12 @@
  *   state, or an event that has changed, is seen.
  * - Numbers have no gaps but that of a restore, which skips SKIPPED_POSITIONS. No id comes twice.
  */
+import { systemPause } from '../../src/base/clock.js'
 import { SKIPPED_POSITIONS } from '../../src/processor/commands/operators/recovery_release.js'
 import type { SeededRandom } from '../fuzz/seeded_random.js'
 import type { Partner } from '../support/partner.js'
 import type { CheckedClient } from '../workload/checked_client.js'
+import { startLoop } from '../workload/loop.js'
 
 interface Listed {
   readonly sequence: number
@@ -32,7 +34,6 @@ export function startEventReader(
   const violations: string[] = []
   const ids = new Set<string>()
   let last: Listed | undefined
-  let stopping = false
 
   const next = (found: Listed): void => {
     const { sequence, event } = found
@@ -66,20 +67,13 @@ export function startEventReader(
     return fresh.length
   }
 
-  const run = (async () => {
-    while (!stopping) {
-      const count = await read()
-      if (count !== PAGE - 1) await new Promise((resolve) => setTimeout(resolve, NEXT_AFTER_MS))
-    }
-  })()
+  const loop = startLoop(async () => {
+    if ((await read()) !== PAGE - 1) await systemPause(NEXT_AFTER_MS)
+  })
   return {
-    violations,
-    ids,
+    ...{ violations, ids },
     checked: () => `${ids.size} events`,
-    stop: async () => {
-      stopping = true
-      await run
-    },
+    stop: loop.stop,
     readToEnd: async () => {
       for (;;) {
         const count = await read()

@@ -3,6 +3,7 @@ import { credentials } from '@grpc/grpc-js'
 import type { ProtoGrpcType as OperatorProto } from '../../protos/types/operator.js'
 import type { ProtoGrpcType } from '../../protos/types/shards.js'
 import { bearer } from '../../src/base/bearer.js'
+import { systemPause } from '../../src/base/clock.js'
 import { contracts } from '../../src/base/protos.js'
 import type { ClusterMember } from '../../src/supervisor/cluster/cluster_file.js'
 import type { TrialCluster } from '../../src/supervisor/cluster/trial_cluster.js'
@@ -21,8 +22,8 @@ export interface FaultContext {
   readonly points: CrashPoints
   readonly clocks: ClockSteps
   readonly operatorToken: string
-  /** Creates a partner at this owner, and begins to call as it. */
-  readonly startClient: (partner: string, owner: ClusterMember) => Promise<History>
+  /** Creates a partner in the shard, and begins to call as it. */
+  readonly startClient: (partner: string, shard: string) => Promise<History>
   /** Restores the cluster after `lose`. @returns false when it does not apply now */
   readonly restore: (lose: () => Promise<unknown>) => Promise<boolean>
   /** What must not happen. */
@@ -44,8 +45,6 @@ const TAKEN_WITHIN_MS = 20_000
 /** An owner waits before it gives up. */
 const GIVEN_UP_WITHIN_MS = 60_000
 const MOVE_WITHIN_MS = 5_000
-
-const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
 const signal = (pid: number, name: NodeJS.Signals): boolean => {
   try {
@@ -89,7 +88,7 @@ const pausedOwner = (name: string, end: NodeJS.Signals): Fault => ({
   cause: async (context) => {
     const { pid } = context.random.pick(owners(context)) ?? { pid: 0 }
     if (!signal(pid, 'SIGSTOP')) return false
-    await sleep(1_000 + context.random.int(8_000))
+    await systemPause(1_000 + context.random.int(8_000))
     signal(pid, end)
     return true
   },
@@ -107,7 +106,7 @@ const partition = (
     const running = victims(context)
     if (running.length === 0) return false
     cut(context.partitions, context.random.pick(running))
-    await sleep(1_000 + context.random.int(mostMs - 1_000))
+    await systemPause(1_000 + context.random.int(mostMs - 1_000))
     context.partitions.heal()
     return true
   },
@@ -132,7 +131,7 @@ const cutUntilReplaced = (
     const others = ({ name: other }: ClusterMember): boolean => other !== owner.name
     const isReplaced = await served(context, owner.shard, others, withinMs)
     if (!isReplaced) context.violations.push(`${owner.shard} was not taken over: ${name}`)
-    await sleep(1_000)
+    await systemPause(1_000)
     context.partitions.heal()
     return true
   },
@@ -214,7 +213,7 @@ const killDuringMove = (name: string, victim: 'owner' | 'to'): Fault => ({
   cause: async (context) => {
     const pair = movable(context)
     if (pair === undefined || !(await requestMove(context, pair.owner, pair.to.name))) return false
-    await sleep(context.random.int(MOVE_LASTS_MS))
+    await systemPause(context.random.int(MOVE_LASTS_MS))
     return killed(context, pair[victim])
   },
 })
@@ -311,7 +310,7 @@ const ownerClock: Fault = {
     const { name } = context.random.pick(owners(context)) ?? { name: '' }
     if (name === '') return false
     context.clocks.step(name, either(context, 1_000 + context.random.int(OWNER_STEPS_MS)))
-    await sleep(2_000 + context.random.int(8_000))
+    await systemPause(2_000 + context.random.int(8_000))
     context.clocks.restore(name)
     return true
   },
@@ -325,7 +324,7 @@ const waitingClock: Fault = {
     const [owner] = owners(context)
     if (waiting === undefined || owner === undefined) return false
     context.clocks.step(waiting.name, either(context, WAITING_STEPS_MS))
-    await sleep(COMPARED_WITHIN_MS)
+    await systemPause(COMPARED_WITHIN_MS)
     const isKilled = targetOf(context)?.name === waiting.name && (await killed(context, owner))
     if (isKilled) {
       const isTaken = await served(context, owner.shard, () => true, GIVEN_UP_WITHIN_MS)
@@ -350,7 +349,7 @@ const restore: Fault = {
 }
 
 const killDuringPartnerMove = async (context: FaultContext): Promise<void> => {
-  await sleep(context.random.int(PARTNER_MOVE_LASTS_MS))
+  await systemPause(context.random.int(PARTNER_MOVE_LASTS_MS))
   const running = ofRole(context, 'processor').filter(({ pid }) => pid > 0)
   if (running.length > 0) await killed(context, context.random.pick(running))
 }

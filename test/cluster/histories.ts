@@ -6,9 +6,12 @@
  * - The state of an entity never regresses.
  * - A pause is the time between two answers with success, of the same client.
  */
+import { systemPause } from '../../src/base/clock.js'
 import type { SeededRandom } from '../fuzz/seeded_random.js'
 import { withKey, type HttpAnswer, type Partner } from '../support/partner.js'
 import { anIntent } from '../support/requests.js'
+import { startLoop } from '../workload/loop.js'
+import { mayFollow } from '../workload/status_order.js'
 
 export interface History {
   readonly acknowledged: readonly string[]
@@ -23,17 +26,6 @@ export interface History {
 
 export const PAUSE_FROM_MS = 500
 const NEXT_AFTER_MS = 25
-/** Later states of a lifecycle are higher; two states of the same rank exclude each other. */
-const RANK: Readonly<Record<string, number>> = {
-  created: 0,
-  authorized: 1,
-  captured: 2,
-  failed: 2,
-  expired: 2,
-  cancelled: 2,
-  refunded: 3,
-}
-
 /** @param gateways connections of the partner, one to each gateway */
 export function startHistory(
   name: string,
@@ -45,7 +37,6 @@ export function startHistory(
   const pauses: number[] = []
   const states = new Map<string, string>()
   let last = performance.now()
-  let stopping = false
 
   /** Repeats until a success, or until stopped. */
   const succeed = async (call: (partner: Partner) => Promise<HttpAnswer>) => {
@@ -60,8 +51,8 @@ export function startHistory(
       if (answer !== undefined && answer.status < 500 && answer.status !== 429) {
         violations.push(`${name}: ${answer.status} ${answer.text}`)
       }
-      if (stopping) return undefined
-      await pause()
+      if (loop.isStopping()) return undefined
+      await systemPause(NEXT_AFTER_MS)
     }
   }
 
@@ -79,35 +70,23 @@ export function startHistory(
     const status = String(body['status'])
     const before = states.get(id)
     states.set(id, status)
-    if (before === undefined || before === status) return
-    if ((RANK[status] ?? -1) <= (RANK[before] ?? 0)) {
+    if (before !== undefined && !mayFollow('intent', before, status))
       violations.push(`${id} went from ${before} to ${status}`)
-    }
   }
 
-  const run = (async () => {
-    for (let number = 1; !stopping; number++) {
-      const key = `${name} ${number}`
-      const id = await create(key)
-      if (id === undefined) return
-      acknowledged.push(id)
-      const again = await create(key)
-      if (again !== undefined && again !== id) violations.push(`${key} is ${id} and ${again}`)
-      await read(acknowledged[random.int(acknowledged.length)] ?? id)
-      await pause()
-    }
-  })()
+  const loop = startLoop(async (number) => {
+    const key = `${name} ${number}`
+    const id = await create(key)
+    if (id === undefined) return
+    acknowledged.push(id)
+    const again = await create(key)
+    if (again !== undefined && again !== id) violations.push(`${key} is ${id} and ${again}`)
+    await read(acknowledged[random.int(acknowledged.length)] ?? id)
+  }, NEXT_AFTER_MS)
 
   return {
-    acknowledged,
-    violations,
-    pauses,
+    ...{ acknowledged, violations, pauses },
     lastSuccess: () => last,
-    stop: async () => {
-      stopping = true
-      await run
-    },
+    stop: loop.stop,
   }
 }
-
-const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, NEXT_AFTER_MS))

@@ -11,31 +11,24 @@ import { randomInt } from 'node:crypto'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { systemPause } from '../../src/base/clock.js'
 import { programOptions } from '../../src/base/program_options.js'
-import { systemRandom } from '../../src/base/random.js'
 import { FILES } from '../../src/base/subjects.js'
-import { connect } from '../../src/client/index.js'
-import { credentialsOf, readSandbox } from '../../src/operations/calls/sandbox.js'
-import type { ClusterMember } from '../../src/supervisor/cluster/cluster_file.js'
-import { createTrialCluster } from '../../src/supervisor/cluster/trial_cluster.js'
-import { openDataFolder } from '../../src/supervisor/data_folder.js'
 import { freePort } from '../../src/supervisor/ports.js'
 import { prepareCrashPoints } from '../crash/crash_points.js'
-import { openPaymentsOf, undeliveredOf } from '../workload/final_checks.js'
-import { everyOutcome, startPayers } from '../workload/payers.js'
 import { createSeededRandom } from '../fuzz/seeded_random.js'
-import { requiringDocumented } from '../support/documented_answers.js'
 import { eventually } from '../support/eventually.js'
-import { operatorsOf, type Key } from '../support/operators.js'
+import type { Key } from '../support/operators.js'
 import type { Partner } from '../support/partner.js'
-import { patience } from '../support/patience.js'
 import { noPostgres } from '../support/postgres_server.js'
 import { receiverOf } from '../support/receiver.js'
-import { environmentOf, fastClock } from '../support/supervised_stack.js'
+import { alternating, aTrialCluster, SHARDS } from '../support/trial_cluster.js'
+import { everyOutcome, startPayers } from '../workload/payers.js'
 import { prepareClockSteps } from './clock_steps.js'
 import type { CheckedClient } from '../workload/checked_client.js'
 import { startEventReader } from './event_reader.js'
 import { chosen, everyFault, type FaultContext } from './faults.js'
+import { checkCluster } from './final_checks.js'
 import { createGate } from './gate.js'
 import { startHistory, type History } from './histories.js'
 import { createPacketFilter, enterNamespaces, leaveNamespaces } from './packet_filter.js'
@@ -45,7 +38,6 @@ import { startNonceReplays } from './nonce_replays.js'
 import { startRacedCalls } from '../workload/raced_calls.js'
 import { startReadProbe } from './read_probe.js'
 import { restoreCluster } from './restore.js'
-import { auditShards } from './shard_audit.js'
 
 const values = programOptions(
   'cluster-chaos',
@@ -68,16 +60,13 @@ const CLIENTS = isCalm ? 0 : 3
 const PAYERS = isCalm ? 0 : 4
 const CALM_MAX_MS = 3_000
 const SERVED_WITHIN_MS = 60_000
-const ENDED_WITHIN_MS = 150_000
 const TIMEOUT_MS = 5_000
 const LINES_SHOWN = 20
-const SHARDS = ['books_1', 'books_2']
 /** The log line of the cluster when a shard has a new owner. */
 const TAKE_OVER = /^processor-\d serves books_\d$/
 /** A fault that does not apply after that has had an effect. */
 const SAID_FROM_MS = 1_000
 const print = (line: string): void => console.log(line)
-const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
 if (noPostgres !== false) {
   print(noPostgres)
@@ -96,36 +85,42 @@ const points = prepareCrashPoints(join(hooked, 'points'))
 const clocks = prepareClockSteps(join(hooked, 'clocks'))
 const hooks = [process.env['NODE_OPTIONS'] ?? '', points.nodeOptions, clocks.nodeOptions]
 process.env['NODE_OPTIONS'] = hooks.join(' ')
-const data = await openDataFolder(dataDir)
 const lines: string[] = []
-const note = (line: string): void => void lines.push(line)
-/** The same after a restore. */
-const httpPort = String(await freePort('127.0.0.1'))
 const gate = createGate()
-let cluster = await createCluster({})
+const cluster = await aTrialCluster({
+  dataDir,
+  // The same after a restore.
+  settings: { HTTP_PORT: String(await freePort('127.0.0.1')) },
+  onLine: (line) => void lines.push(line),
+  onRefused: (why) => {
+    print(why)
+    process.exitCode = 1
+  },
+  timeoutMs: TIMEOUT_MS,
+  ...{ route: partitions.route, within: partitions.within },
+})
 for (const name of ['SIGINT', 'SIGTERM'] as const) {
   process.once(name, () => void cluster.stop().then(() => process.exit(1)))
 }
 process.once('disconnect', () => void cluster.stop().then(() => process.exit(1)))
 process.channel?.unref()
 await cluster.start()
-const sandbox = readSandbox(data.file(FILES.sandbox))
-const gateways = cluster.members().filter(({ role }) => role === 'gateway')
-const second = await createSecondPartner()
-const tenants = [
-  { name: 'demo', connections: connectionsOf({}) },
-  { name: 'second', connections: connectionsOf(second) },
-]
-const receivers = await Promise.all(tenants.map(({ connections: [one] }) => receiverOf(one!)))
+const gateways = cluster.ofRole('gateway')
+const connectionsOf = (key: Partial<Key>): readonly Partner[] =>
+  cluster.connectionsOf(key).map((connection) => gate.around(connection))
+const second = await cluster.createPartner('second', SHARDS[1])
+const tenants = await Promise.all(
+  Object.entries({ demo: {}, second }).map(async ([name, key], index) => {
+    const connections = connectionsOf(key)
+    const receiver = await receiverOf(connections[0]!)
+    const random = (payer: number) => randomOf(100 + index * 10 + payer)
+    const payers = startPayers(PAYERS, everyOutcome(alternating(connections), random))
+    return { name, connections, receiver, payers }
+  }),
+)
 const histories = tenants.flatMap(({ name, connections }, tenant) =>
   Array.from({ length: CLIENTS }, (_, client) =>
     startHistory(`${name} ${client}`, connections, randomOf(tenant * CLIENTS + client + 1)),
-  ),
-)
-const payers = tenants.map(({ connections }, tenant) =>
-  startPayers(
-    PAYERS,
-    everyOutcome(alternating(connections), (payer) => randomOf(100 + tenant * 10 + payer)),
   ),
 )
 const readProbes = await Promise.all(
@@ -134,61 +129,33 @@ const readProbes = await Promise.all(
 const eventReaders = tenants.map(({ name, connections }, tenant) =>
   startEventReader(name, connections, randomOf(200 + tenant)),
 )
-const checkedClients: readonly CheckedClient[] = isCalm
-  ? eventReaders
-  : [
-      ...eventReaders,
-      ...tenants.flatMap(({ name, connections }, tenant) => [
-        startRacedCalls(
-          `races of ${name}`,
-          connections.map((connection, index) => [connection, gateways[index]?.address ?? '']),
-        ),
-        startNonceReplays(
-          `nonces of ${name}`,
-          connections[0]!,
-          gateways.map(({ address }) => address),
-          randomOf(210 + tenant),
-          gate.pass,
-        ),
-      ]),
-    ]
+const others: readonly CheckedClient[] = isCalm
+  ? []
+  : tenants.flatMap(({ name, connections }, tenant) => [
+      startRacedCalls(
+        `races of ${name}`,
+        connections.map((connection, index) => [connection, gateways[index]?.address ?? '']),
+      ),
+      startNonceReplays(
+        `nonces of ${name}`,
+        connections[0]!,
+        gateways.map(({ address }) => address),
+        randomOf(210 + tenant),
+        gate.pass,
+      ),
+    ])
 /** The histories of partners that have moved. */
 const movedHistories: History[] = []
+/** What must not happen. */
 const violations: string[] = []
 const table = await injectFaults()
 print('the load ends')
 for (const probe of readProbes) probe.stop()
-await Promise.all([...histories, ...payers, ...checkedClients].map((client) => client.stop()))
 await report()
-
-function createCluster(settings: Readonly<Record<string, string>>) {
-  return createTrialCluster({
-    environment: environmentOf({
-      ...{ HTTP_PORT: httpPort, OPS_PORT: '0', CONSOLE: 'off', DATA_DIR: dataDir },
-      ...{ RAIL_DELAY_MS: '100', RATE_LIMIT: 'off', ...settings },
-    }),
-    data,
-    clock: fastClock(),
-    random: systemRandom(),
-    terminal: { info: note, ready: note, error: note },
-    onRefused: (why) => {
-      print(why)
-      process.exitCode = 1
-    },
-    route: partitions.route,
-    within: partitions.within,
-  })
-}
 
 /** Replaces the cluster by itself at an earlier moment. */
 async function restore(lose: () => Promise<unknown>): Promise<boolean> {
-  const start = async (settings: Record<string, string>) => {
-    cluster = await createCluster(settings)
-    await cluster.start()
-    return cluster
-  }
-  const options = { cluster, dataDir, shards: SHARDS, gate, lose, start }
-  return (await restoreCluster(options)) !== undefined
+  return restoreCluster({ cluster, dataDir, shards: SHARDS, gate, lose })
 }
 
 function randomOf(index: number) {
@@ -207,21 +174,9 @@ async function createPartitions(): Promise<Partitions> {
   })
 }
 
-/** Creates the partner through the processor of the second shard. */
-async function createSecondPartner(): Promise<Key> {
-  const owner = cluster.members().find(({ shard }) => shard === SHARDS[1])
-  if (owner === undefined) throw new Error('no processor serves the second shard')
-  return createPartner('second', owner)
-}
-
-async function createPartner(name: string, { address }: ClusterMember): Promise<Key> {
-  const operators = operatorsOf({ sandbox: { ...sandbox, grpc_address: address }, dataDir })
-  return operators.createPartner(name).finally(() => operators.close())
-}
-
 /** Begins to call as a new partner, once both gateways know it. */
-async function startClient(name: string, owner: ClusterMember): Promise<History> {
-  const connections = connectionsOf(await createPartner(name, owner))
+async function startClient(name: string, shard: string): Promise<History> {
+  const connections = connectionsOf(await cluster.createPartner(name, shard))
   for (const connection of connections) {
     await eventually(`a gateway knows ${name}`, async () => {
       const answer = await connection.request('GET', '/v1/balances').catch(() => undefined)
@@ -233,39 +188,12 @@ async function startClient(name: string, owner: ClusterMember): Promise<History>
   return history
 }
 
-/** One to each gateway. */
-function connectionsOf(key: Partial<Key>): readonly Partner[] {
-  return gateways.map(({ address: baseUrl }) =>
-    gate.around(
-      requiringDocumented(
-        connect(
-          { ...credentialsOf(sandbox, 'Service'), ...key, baseUrl },
-          { timeoutMs: TIMEOUT_MS },
-        ),
-      ),
-    ),
-  )
-}
-
-/** Each request goes to the next gateway. */
-function alternating(connections: readonly Partner[]): Partner {
-  const [first] = connections
-  if (first === undefined) throw new Error('no gateway runs')
-  let count = 0
-  const next = (): Partner => connections[count++ % connections.length] ?? first
-  return {
-    ...first,
-    request: (...given) => next().request(...given),
-    session: (...given) => next().session(...given),
-  }
-}
-
 async function injectFaults() {
   const random = randomOf(0)
-  const operatorToken = readFileSync(data.file(FILES.operatorToken), 'utf8').trim()
+  const operatorToken = readFileSync(join(dataDir, FILES.operatorToken), 'utf8').trim()
   const context: FaultContext = {
     get cluster() {
-      return cluster
+      return cluster.trial
     },
     ...{ partitions, random, operatorToken, points, clocks, violations },
     ...{ startClient, restore },
@@ -273,7 +201,7 @@ async function injectFaults() {
   const caused = createFaultTable()
   const until = performance.now() + seconds * 1_000
   for (let turn = 0; isCalm ? turn < times * faults.length : performance.now() < until; turn++) {
-    await sleep(isCalm ? CALM_MAX_MS : random.int(CALM_MAX_MS))
+    await systemPause(isCalm ? CALM_MAX_MS : random.int(CALM_MAX_MS))
     const fault = isCalm ? faults[turn % faults.length]! : random.pick(faults)
     const before = performance.now()
     if (!(await fault.cause(context))) {
@@ -301,7 +229,7 @@ async function untilServed(since: number): Promise<void> {
   await eventually(
     'every shard has an owner and every process runs',
     () => {
-      const members = cluster.members()
+      const members = cluster.trial.members()
       const served = new Set(members.map(({ shard }) => shard))
       return members.every(({ pid }) => pid > 0) && SHARDS.every((shard) => served.has(shard))
     },
@@ -309,42 +237,23 @@ async function untilServed(since: number): Promise<void> {
   )
   await eventually(
     'PostgreSQL is synchronous',
-    () => cluster.postgres.isSynchronous(),
+    () => cluster.trial.postgres.isSynchronous(),
     SERVED_WITHIN_MS,
   )
 }
 
 async function report(): Promise<void> {
-  const deadline = patience(ENDED_WITHIN_MS)
-  const lost: string[] = []
-  for (const [index, { payments }] of payers.entries()) {
-    const connections = tenants[index]?.connections ?? []
-    lost.push(...(await openPaymentsOf(alternating(connections), payments, deadline)))
+  const load = {
+    tenants,
+    histories: [...histories, ...movedHistories],
+    readers: eventReaders,
+    others,
   }
-  const clusterData = { url: cluster.postgres.url, dataDir }
-  const { shards: before } = await auditShards(clusterData)
-  for (const [index, { events }] of before.entries()) {
-    lost.push(...(await undeliveredOf(receivers[index]!, events, deadline)))
-  }
-  await eventually('the shards are idle', () => sleep(CALM_MAX_MS).then(() => true))
-  for (const reader of eventReaders) await reader.readToEnd()
-  const { shards: audits, union } = await auditShards(clusterData)
-  const stored = new Set(audits.flatMap(({ entities }) => entities))
-  const acknowledged = [
-    ...[...histories, ...movedHistories].flatMap((history) => history.acknowledged),
-    ...payers.flatMap(({ payments }) => payments.map(({ id }) => id)),
-  ]
-  lost.push(...acknowledged.filter((id) => !stored.has(id)).map((id) => `${id} is in no shard`))
-  const once = new Set<string>()
-  const doubled = acknowledged.filter((id) => once.size === once.add(id).size)
-  const clients = [...histories, ...movedHistories, ...checkedClients]
-  violations.push(...clients.flatMap((client) => client.violations))
-  const gaps = audits.flatMap((audit) => audit.gaps)
+  const checks = await checkCluster(load, { url: cluster.trial.postgres.url, dataDir })
   const takeOvers = lines.filter((line) => TAKE_OVER.test(line)).length
-  await Promise.all(receivers.map((receiver) => receiver.close()))
-  await cluster.stop()
+  await Promise.all(tenants.map(({ receiver }) => receiver.close()))
+  await cluster.close()
   partitions.close()
-  await data.release()
   rmSync(hooked, { recursive: true })
 
   for (const line of table.lines(takeOvers)) print(line)
@@ -354,19 +263,20 @@ async function report(): Promise<void> {
       `${inSeconds(pauses[Math.floor(pauses.length / 2)]).trim()} s, worst ` +
       `${inSeconds(pauses.at(-1)).trim()} s`,
   )
-  print(`histories: ${checkedClients.map((client) => client.checked()).join(', ')}`)
-  for (const { shard, clean, report: text } of audits) {
+  print(`histories: ${[...eventReaders, ...others].map((each) => each.checked()).join(', ')}`)
+  const { shards, union, acknowledged, lost, doubled, gaps } = checks
+  for (const { shard, clean, report: text } of shards) {
     print(`${shard}: ${clean ? (text.trim().split('\n').at(-1) ?? '') : text}`)
   }
-  const found = [...violations, ...union, ...gaps.map((tenant) => `events of ${tenant} have gaps`)]
+  const seen = [...violations, ...checks.violations]
+  const found = [...seen, ...union, ...gaps.map((tenant) => `events of ${tenant} have gaps`)]
   for (const line of [...lost, ...doubled, ...found].slice(0, LINES_SHOWN)) print(`  ${line}`)
-  print(`union of ${audits.length} shards: ${union.length} faults`)
+  print(`union of ${shards.length} shards: ${union.length} faults`)
   print(
     `${acknowledged.length} acknowledged, ${lost.length} lost, ${doubled.length} doubled, ` +
-      `${violations.length} contradictions seen by clients, ${gaps.length} gaps of events`,
+      `${seen.length} contradictions seen by clients, ${gaps.length} gaps of events`,
   )
-  const clean = audits.every((audit) => audit.clean)
-  const isFaultless = lost.length + doubled.length + found.length === 0 && clean
+  const isFaultless = checks.isFaultless && violations.length === 0
   if (isFaultless && (isCalm || acknowledged.length > 0))
     rmSync(dataDir, { recursive: true, force: true })
   else {

@@ -9,6 +9,7 @@ import { faultsOf } from '../history/race.js'
 import type { Partner } from '../support/partner.js'
 import { sendOnce, type Headers } from '../support/raw_requests.js'
 import type { CheckedClient } from '../workload/checked_client.js'
+import { startLoop } from '../workload/loop.js'
 
 /** Older ones are refused for their timestamp, accepted or not. */
 const KEPT_MS = 120_000
@@ -34,7 +35,6 @@ export function startNonceReplays(
   const kept: Signed[] = []
   let sent = 0
   let requests = 0
-  let stopping = false
 
   const sign = (): Signed => ({
     headers: Object.entries(partner.sign('GET', PATH, '').headers),
@@ -55,27 +55,23 @@ export function startNonceReplays(
       violations.push(...faultsOf(`${name}: a signed request`, signedRequest, recorder.operations))
   }
 
-  const run = (async () => {
-    while (!stopping) {
-      const fresh = sign()
-      requests += 1
-      kept.push(fresh)
-      await send(fresh)
-      const isOld = ({ signedAt }: Signed): boolean => performance.now() - signedAt > KEPT_MS
-      const old = kept.filter((each, index) => isOld(each) || index < kept.length - KEPT)
-      check(old)
-      for (const each of old) kept.splice(kept.indexOf(each), 1)
-      if (kept.length > 0) await send(random.pick(kept)) // its answer can take longer than KEPT_MS
-      await new Promise((resolve) => setTimeout(resolve, NEXT_AFTER_MS))
-    }
-    check(kept)
-  })()
+  const loop = startLoop(async () => {
+    const fresh = sign()
+    requests += 1
+    kept.push(fresh)
+    await send(fresh)
+    const isOld = ({ signedAt }: Signed): boolean => performance.now() - signedAt > KEPT_MS
+    const old = kept.filter((each, index) => isOld(each) || index < kept.length - KEPT)
+    check(old)
+    for (const each of old) kept.splice(kept.indexOf(each), 1)
+    if (kept.length > 0) await send(random.pick(kept)) // its answer can take longer than KEPT_MS
+  }, NEXT_AFTER_MS)
   return {
     violations,
     checked: () => `${requests} nonces sent ${sent} times`,
     stop: async () => {
-      stopping = true
-      await run
+      await loop.stop()
+      check(kept)
     },
   }
 }

@@ -5,123 +5,54 @@
  */
 import { randomBytes } from 'node:crypto'
 import t, { type Test } from 'tap'
-import { systemRandom } from '../../src/base/random.js'
-import { FILES } from '../../src/base/subjects.js'
-import { connect } from '../../src/client/index.js'
-import { credentialsOf, readSandbox } from '../../src/operations/calls/sandbox.js'
 import {
   connectToPrimary,
   parseStoreUrl,
   type Connection,
 } from '../../src/store/postgres/connection.js'
-import { createTrialCluster } from '../../src/supervisor/cluster/trial_cluster.js'
-import { openDataFolder } from '../../src/supervisor/data_folder.js'
-import { openPaymentsOf } from '../workload/final_checks.js'
-import { everyOutcome, startPayers } from '../workload/payers.js'
 import { createSeededRandom } from '../fuzz/seeded_random.js'
-import { requiringDocumented } from '../support/documented_answers.js'
 import { eventually } from '../support/eventually.js'
-import { operatorCli } from '../support/operator_cli.js'
-import { operatorsOf } from '../support/operators.js'
-import { withKey, type Partner } from '../support/partner.js'
-import { patience } from '../support/patience.js'
+import { withKey } from '../support/partner.js'
 import { requirePostgres } from '../support/postgres_server.js'
 import { receiverOf } from '../support/receiver.js'
 import { anIntent } from '../support/requests.js'
-import { environmentOf, fastClock } from '../support/supervised_stack.js'
 import { tempFolder } from '../support/temp_folder.js'
+import { alternating, aTrialCluster, SHARDS } from '../support/trial_cluster.js'
+import { everyOutcome, startPayers } from '../workload/payers.js'
+import { startEventReader } from './event_reader.js'
+import { checkCluster } from './final_checks.js'
 import { startHistory } from './histories.js'
-import { auditShards } from './shard_audit.js'
 
 requirePostgres(t)
 
 t.setTimeout(0)
 
 const WITHIN_MS = 120_000
-const TIMEOUT_MS = 8_000
 const BECAUSE = ['--reason', 'a test']
 const dataDir = tempFolder(t)
-const data = await openDataFolder(dataDir)
-t.teardown(() => data.release())
-const none = (): void => undefined
-const cluster = await createTrialCluster({
-  environment: environmentOf({
-    ...{ HTTP_PORT: '0', OPS_PORT: '0', CONSOLE: 'off', DATA_DIR: dataDir },
-    ...{ RAIL_DELAY_MS: '100', RATE_LIMIT: 'off', WEBHOOK_ALLOW_PRIVATE: 'true' },
-  }),
-  data,
-  clock: fastClock(),
-  random: systemRandom(),
-  terminal: { info: none, ready: none, error: none },
-  onRefused: (why) => t.fail(why),
-})
-t.teardown(() => cluster.stop())
+const cluster = await aTrialCluster({ dataDir, onRefused: (why) => t.fail(why) })
+t.teardown(() => cluster.close())
 await cluster.start()
-
-const sandbox = readSandbox(data.file(FILES.sandbox))
-const gateways = cluster.members().filter(({ role }) => role === 'gateway')
-const processors = (): readonly string[] =>
-  cluster.members().flatMap(({ role, address }) => (role === 'processor' ? [address] : []))
-const ops = operatorCli(dataDir, '', { PROCESSORS: processors().join() })
-const SHARDS = ['books_1', 'books_2']
-
-const connectionsOf = (given: { keyId?: string; secret?: string }): readonly Partner[] =>
-  gateways.map(({ address: baseUrl }) =>
-    requiringDocumented(
-      connect(
-        { ...credentialsOf(sandbox, 'Service'), ...given, baseUrl },
-        { timeoutMs: TIMEOUT_MS },
-      ),
-    ),
-  )
-
-/** Each request goes to the next gateway. */
-function alternating(connections: readonly Partner[]): Partner {
-  let count = 0
-  const next = (): Partner => connections[count++ % connections.length]!
-  return {
-    ...connections[0]!,
-    request: (...given) => next().request(...given),
-    session: (...given) => next().session(...given),
-  }
-}
-
-interface Client {
-  readonly name: string
-  /** One to each gateway. */
-  readonly connections: readonly Partner[]
-}
-
-/** Creates a partner in the shard. */
-async function aPartnerOf(shard: string, name: string): Promise<Client> {
-  const owner = await eventually(
-    `${shard} is served`,
-    () => cluster.members().find((each) => each.shard === shard),
-    WITHIN_MS,
-  )
-  const operators = operatorsOf({ sandbox: { ...sandbox, grpc_address: owner.address }, dataDir })
-  const key = await operators.createPartner(name)
-  operators.close()
-  return { name, connections: connectionsOf(key) }
-}
-
-const tenants: readonly Client[] = [
-  { name: 'demo', connections: connectionsOf({}) },
-  await aPartnerOf('books_2', 'second'),
-]
+const ops = cluster.operatorCli()
+const second = await cluster.createPartner('second', 'books_2')
+const tenants = await Promise.all(
+  Object.entries({ demo: {}, second }).map(async ([name, key], index) => {
+    const connections = cluster.connectionsOf(key)
+    const receiver = await receiverOf(connections[0]!)
+    t.teardown(() => receiver.close())
+    const random = (payer: number) => createSeededRandom(2, index * 10 + payer)
+    const payers = startPayers(2, everyOutcome(alternating(connections), random))
+    return { name, connections, receiver, payers }
+  }),
+)
 const partner = alternating(tenants[1]!.connections)
-const receivers = await Promise.all(tenants.map(({ connections: [one] }) => receiverOf(one!)))
-t.teardown(() => Promise.all(receivers.map((receiver) => receiver.close())))
 const histories = tenants.flatMap(({ name, connections }, index) =>
   [1, 2].map((client) =>
     startHistory(`${name} ${client}`, connections, createSeededRandom(1, index * 10 + client)),
   ),
 )
-const payers = tenants.map(({ connections }, index) =>
-  startPayers(
-    2,
-    everyOutcome(alternating(connections), (payer) => createSeededRandom(2, index * 10 + payer)),
-  ),
+const readers = tenants.map(({ name, connections }, index) =>
+  startEventReader(name, connections, createSeededRandom(4, index)),
 )
 const areServed = async (): Promise<void> => {
   const since = performance.now()
@@ -221,12 +152,16 @@ interface Crash {
 }
 
 const kill = (shards: readonly string[]): void => {
-  for (const { role, shard, pid } of cluster.members())
+  for (const { role, shard, pid } of cluster.trial.members())
     if (role === 'processor' && pid > 0 && shards.includes(shard)) process.kill(pid, 'SIGKILL')
 }
 
 const connectTo = async (t: Pick<Test, 'teardown'>): Promise<Connection> => {
-  const server = await connectToPrimary(parseStoreUrl(cluster.postgres.url), 'cluster', 'test')
+  const server = await connectToPrimary(
+    parseStoreUrl(cluster.trial.postgres.url),
+    'cluster',
+    'test',
+  )
   t.teardown(() => server.close())
   return server
 }
@@ -270,8 +205,8 @@ for (const [index, { name, cause }] of CRASHES.entries()) {
     const partner = `crash${index + 1}`
     const [from, to] =
       index % 2 === 0 ? (['books_1', 'books_2'] as const) : (['books_2', 'books_1'] as const)
-    const { connections } = await aPartnerOf(from, partner)
-    const history = startHistory(partner, connections, createSeededRandom(3, index))
+    const key = await cluster.createPartner(partner, from)
+    const history = startHistory(partner, cluster.connectionsOf(key), createSeededRandom(3, index))
     histories.push(history)
     await areServed()
     const server = await connectTo(t)
@@ -294,63 +229,20 @@ for (const [index, { name, cause }] of CRASHES.entries()) {
 }
 
 void t.test('nothing is lost or doubled, and all books are clean', async (t) => {
-  await Promise.all([...histories, ...payers].map((client) => client.stop()))
-  t.same(
-    histories.flatMap(({ violations }) => violations),
-    [],
-  )
+  const load = { tenants, histories, readers, others: [] }
+  const checks = await checkCluster(load, { url: cluster.trial.postgres.url, dataDir })
+  const { lost, doubled, violations, union, gaps } = checks
+  const none = { lost: [], doubled: [], violations: [], union: [], gaps: [] }
+  t.same({ lost, doubled, violations, union, gaps }, none)
+  for (const { shard, clean, report } of checks.shards) t.ok(clean, `${shard}: ${report}`)
+  for (const { payers } of tenants) t.not(payers.payments.length, 0)
   const pauses = histories.flatMap((history) => history.pauses).sort((one, other) => other - one)
   t.comment(`longest pauses, ms: ${pauses.slice(0, 8).map(Math.round).join(' ')}`)
-  const deadline = patience(WITHIN_MS)
-  for (const [index, { payments }] of payers.entries()) {
-    t.not(payments.length, 0)
-    t.same(await openPaymentsOf(alternating(tenants[index]!.connections), payments, deadline), [])
-  }
-  const clusterData = { url: cluster.postgres.url, dataDir }
-  const { shards: settled } = await auditShards(clusterData)
-  const events = settled.flatMap((audit) => audit.events)
-  await eventually(
-    'every event is delivered',
-    () => {
-      return events.every(({ id }) => receivers.some((receiver) => receiver.events.has(id)))
-    },
-    WITHIN_MS,
-  )
   const numbers = await sequencesOf(t)
   const sorted = [...numbers].sort((one, other) => one - other)
   t.same(
     sorted,
-    sorted.map((_, place) => place + 1),
-    'events of the partner have no gap',
-  )
-  const audits = await eventually(
-    'the audits are clean',
-    async () => {
-      const { shards, union } = await auditShards(clusterData)
-      const isClean = union.length === 0 && shards.every(({ clean }) => clean)
-      return isClean && shards
-    },
-    30_000,
-  ).catch(async () => {
-    const { shards, union } = await auditShards(clusterData)
-    t.same(union, [])
-    for (const { shard, clean, report } of shards) t.ok(clean, `${shard}: ${report}`)
-    return shards
-  })
-  const stored = audits.flatMap(({ entities }) => entities)
-  t.equal(new Set(stored).size, stored.length)
-  const acknowledged = [
-    ...histories.flatMap((history) => history.acknowledged),
-    ...payers.flatMap(({ payments }) => payments.map(({ id }) => id)),
-  ]
-  const known = new Set(stored)
-  t.same(
-    acknowledged.filter((id) => !known.has(id)),
-    [],
-    'every acknowledged payment is there',
-  )
-  t.same(
-    audits.flatMap(({ gaps }) => gaps),
-    [],
+    sorted.map((_, index) => index + 1),
+    'pages of events have no gap',
   )
 })

@@ -3,6 +3,7 @@ import { credentials } from '@grpc/grpc-js'
 import type { PartnerPlacement__Output as Placement } from '../../protos/types/causeway/operator/v1/PartnerPlacement.js'
 import type { ProtoGrpcType } from '../../protos/types/shards.js'
 import { bearer } from '../../src/base/bearer.js'
+import { systemPause } from '../../src/base/clock.js'
 import { contracts } from '../../src/base/protos.js'
 import type { ClusterMember } from '../../src/supervisor/cluster/cluster_file.js'
 import { eventually } from '../support/eventually.js'
@@ -13,8 +14,6 @@ const CALL_WITHIN_MS = 10_000
 const ENDED_WITHIN_MS = 90_000
 
 let partners = 0
-
-const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
 /**
  * @param disturb runs when the move has been requested
@@ -34,9 +33,9 @@ export const partnerMove = (
     const [from, to] = context.random.int(2) === 0 ? [one, other] : [other, one]
     partners += 1
     const partner = `moved${partners}`
-    const client = await context.startClient(partner, from).catch(() => undefined)
+    const client = await context.startClient(partner, from.shard).catch(() => undefined)
     if (client === undefined) return false
-    await sleep(PAYS_BEFORE_MS)
+    await systemPause(PAYS_BEFORE_MS)
     const isRequested = await call(context, from, 'MovePartner', partner, to.shard)
     if (isRequested !== undefined) {
       await disturb(context)

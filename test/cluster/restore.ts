@@ -9,22 +9,21 @@
 import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { TrialCluster } from '../../src/supervisor/cluster/trial_cluster.js'
+import { systemPause } from '../../src/base/clock.js'
 import { eventually } from '../support/eventually.js'
-import { operatorCli } from '../support/operator_cli.js'
 import { patience } from '../support/patience.js'
 import { startProgram } from '../support/program.js'
 import { DEFAULT_STORE, storedRows } from '../support/stored_rows.js'
+import type { ClusterUnderTest } from '../support/trial_cluster.js'
 import type { Gate } from './gate.js'
 
 export interface RestoreOptions {
-  readonly cluster: TrialCluster
+  readonly cluster: ClusterUnderTest
   readonly dataDir: string
   readonly shards: readonly string[]
   readonly gate: Gate
   /** What happens after the backup. */
   readonly lose: () => Promise<unknown>
-  readonly start: (settings: Record<string, string>) => Promise<TrialCluster>
 }
 
 const QUIET_MS = 5_000
@@ -35,27 +34,27 @@ const STATES = `SELECT state, count(*) AS count FROM (
     SELECT 'intent ' || state AS state FROM intents UNION ALL SELECT state FROM payouts) AS all_of
   GROUP BY state ORDER BY state`
 
-/** @returns undefined when the payments do not end in time; the gate is open then */
+/** @returns false when the payments do not end in time */
 export async function restoreCluster({
   cluster,
   dataDir,
   shards,
   gate,
   lose,
-  start,
-}: RestoreOptions): Promise<TrialCluster | undefined> {
+}: RestoreOptions): Promise<boolean> {
   await gate.close()
-  if (!(await isQuiet(dataDir, cluster.postgres.url))) {
+  const { postgres } = cluster.trial
+  if (!(await isQuiet(dataDir, postgres.url))) {
     gate.open()
-    return undefined
+    return false
   }
   const backups = mkdtempSync(join(tmpdir(), 'causeway-backup-'))
   try {
-    const server = { STORE: 'postgres', STORE_URL: cluster.postgres.url, DATA_DIR: dataDir }
+    const server = { STORE: 'postgres', STORE_URL: postgres.url, DATA_DIR: dataDir }
     const made = await ended('operations/main.js', ['backup', backups, '--json'], server)
     const { folder } = JSON.parse(made) as { readonly folder: string }
     await lose()
-    const primary = cluster.postgres.primary()
+    const primary = postgres.primary()
     await cluster.stop()
     const place = join(dataDir, 'cluster', 'postgres', primary)
     rmSync(place, { recursive: true })
@@ -64,10 +63,10 @@ export async function restoreCluster({
   } finally {
     rmSync(backups, { recursive: true, force: true })
   }
-  const restored = await start({ RECOVERY: 'yes' })
-  await release(restored, dataDir, shards)
+  await cluster.start({ RECOVERY: 'yes' })
+  await release(cluster, dataDir, shards)
   gate.open()
-  return restored
+  return true
 }
 
 async function ended(
@@ -96,19 +95,19 @@ async function isQuiet(dataDir: string, url: string): Promise<boolean> {
     before = now
     const isSubmitted = rows.every(({ state }) => state !== 'created')
     if (isSubmitted && performance.now() - since >= QUIET_MS) return true
-    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS))
+    await systemPause(LOOK_EVERY_MS)
   }
   return false
 }
 
 async function release(
-  cluster: TrialCluster,
+  cluster: ClusterUnderTest,
   dataDir: string,
   shards: readonly string[],
 ): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'causeway-statement-'))
   const file = join(folder, 'statement.csv')
-  const ops = operatorCli(dataDir, '', { PROCESSORS: cluster.processors.join() })
+  const ops = cluster.operatorCli()
   const args = ['--from', '2020-01-01', '--out', file]
   await ended('rails/sandbox/statement_main.js', args, { DATA_DIR: dataDir })
   for (const shard of shards) {

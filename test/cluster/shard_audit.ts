@@ -30,9 +30,15 @@ export interface ShardAudit {
   /** Intents and payouts. */
   readonly entities: readonly string[]
   /** Events that endpoints get by default. */
-  readonly events: readonly { readonly id: string; readonly what: string }[]
+  readonly events: readonly ShardEvent[]
   /** Tenants whose events have gaps. */
   readonly gaps: readonly string[]
+}
+
+export interface ShardEvent {
+  readonly id: string
+  readonly tenant: string
+  readonly what: string
 }
 
 export async function auditShards({ url, dataDir }: ClusterData): Promise<ClusterAudit> {
@@ -67,8 +73,8 @@ export async function auditShards({ url, dataDir }: ClusterData): Promise<Cluste
 async function contentsOf(file: string): Promise<Pick<ShardAudit, 'entities' | 'events' | 'gaps'>> {
   const books = await openDatabase(file, { readOnly: true })
   const entities = await idsOf(books, 'SELECT id FROM intents UNION ALL SELECT id FROM payouts')
-  const events = await books.all<{ id: string; what: string }>(
-    `SELECT id, entity || ' ' || type AS what FROM events
+  const events = await books.all<ShardEvent>(
+    `SELECT id, tenant, entity || ' ' || type AS what FROM events
      WHERE type <> 'payment_intent.authorized'`,
   )
   const gaps = await idsOf(

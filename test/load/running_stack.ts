@@ -17,7 +17,7 @@ import {
   type ClusterRole,
 } from '../../src/supervisor/cluster/cluster_file.js'
 import { eventually } from '../support/eventually.js'
-import { operatorsOf, type Key } from '../support/operators.js'
+import { createPartnerAt, type Key } from '../support/operators.js'
 import { addressOf, processesOf, type LoadedShard, type Stack } from './stacks.js'
 
 export type RunningStack = NonNullable<Awaited<ReturnType<typeof runningStack>>>
@@ -89,10 +89,8 @@ async function createPartners(
   const created: CreatedPartner[] = []
   for (const shard of shards) {
     const { address } = owners.find((one) => one.shard === shard)!
-    const operators = operatorsOf({ sandbox: { ...sandbox, grpc_address: address }, dataDir })
     const name = `load-${systemRandom().bytes(6).toString('hex')}`
-    const key = await operators.createPartner(name)
-    operators.close()
+    const key = await createPartnerAt({ sandbox, dataDir }, address, name)
     const partner = connect({ ...credentialsOf(sandbox, 'Service'), ...key })
     const isKnown = async (): Promise<boolean> =>
       (await partner.request('GET', '/v1/balances')).status === 200

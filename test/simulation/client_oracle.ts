@@ -9,6 +9,7 @@ import assert from 'node:assert/strict'
 import type { CreateIntent__Output as CreateIntent } from '../../protos/types/causeway/v1/CreateIntent.js'
 import type { CreatePayout__Output as CreatePayout } from '../../protos/types/causeway/v1/CreatePayout.js'
 import type { Answer } from '../../src/processor/cycle/answer.js'
+import { mayFollow } from '../workload/status_order.js'
 
 /** The first response to a call; null while none was received. */
 export interface RecordedAnswer {
@@ -63,15 +64,6 @@ export interface PartnerMemory {
   readonly quotes: readonly FxQuote[]
 }
 
-const NEXT: Readonly<Record<string, readonly string[]>> = {
-  'intent created': ['authorized', 'captured', 'failed', 'expired', 'cancelled', 'refunded'],
-  'intent authorized': ['captured', 'failed', 'cancelled', 'refunded'],
-  'intent captured': ['refunded'],
-  'payout created': ['processing', 'completed', 'failed', 'reversed'],
-  'payout processing': ['completed', 'failed', 'reversed'],
-  'payout completed': ['reversed'],
-}
-
 /**
  * Records a status that a response showed.
  *
@@ -92,7 +84,7 @@ export function recordStored(record: AnyRecord, status: string): void {
 }
 
 const isAfter = ({ kind }: AnyRecord, before: string | null, status: string): boolean =>
-  before === null || before === status || (NEXT[`${kind} ${before}`] ?? []).includes(status)
+  before === null || mayFollow(kind, before, status)
 
 function assertAfter(record: AnyRecord, before: string | null, status: string): void {
   const { id, mark } = record
@@ -127,6 +119,3 @@ export function jtiIn(token: unknown): string {
   const payload = Buffer.from(String(token).split('.')[1] ?? '', 'base64url').toString()
   return String((JSON.parse(payload) as { jti: unknown }).jti)
 }
-
-export const isOver = (status: string): boolean =>
-  ['failed', 'expired', 'cancelled', 'refunded', 'reversed'].includes(status)

@@ -7,6 +7,7 @@
 import assert from 'node:assert/strict'
 import { DAY } from '../../src/base/clock.js'
 import type { Entry } from '../../src/rails/adapter/entry.js'
+import { isOver } from '../workload/status_order.js'
 import {
   call,
   runStep,
@@ -20,7 +21,6 @@ import {
 } from './actions.js'
 import { endRecall } from './calls.js'
 import { checkDelivered, restoredState, type Row } from './invariant_checker.js'
-import { isOver } from './client_oracle.js'
 import type { SimulationContext } from './simulation_context.js'
 
 /** After this time an operator resolves a payment without an outcome. */

@@ -6,27 +6,17 @@ import { cpSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { systemClock } from '../../src/base/clock.js'
-import { systemRandom } from '../../src/base/random.js'
-import { FILES } from '../../src/base/subjects.js'
-import { connect } from '../../src/client/index.js'
-import { credentialsOf, readSandbox } from '../../src/operations/calls/sandbox.js'
-import { type ClusterMember } from '../../src/supervisor/cluster/cluster_file.js'
-import {
-  createTrialCluster,
-  type TrialCluster,
-} from '../../src/supervisor/cluster/trial_cluster.js'
-import { openDataFolder } from '../../src/supervisor/data_folder.js'
+import type { ClusterMember } from '../../src/supervisor/cluster/cluster_file.js'
 import { auditOf } from '../support/audit.js'
 import { eventually } from '../support/eventually.js'
-import { operatorCli } from '../support/operator_cli.js'
 import { guidePage } from '../support/operators_guide.js'
 import { withKey, type Partner } from '../support/partner.js'
 import { payOut, untilStatus } from '../support/payments.js'
 import { requirePostgres } from '../support/postgres_server.js'
 import { startProgram, type CliResult } from '../support/program.js'
 import { anIntent } from '../support/requests.js'
-import { environmentOf } from '../support/supervised_stack.js'
 import { tempFolder } from '../support/temp_folder.js'
+import { aTrialCluster } from '../support/trial_cluster.js'
 
 requirePostgres(t)
 
@@ -36,36 +26,23 @@ t.setTimeout(0)
 const WITHIN_MS = 90_000
 const dataDir = tempFolder(t)
 const statement = join(tempFolder(t), 'statement.csv')
-const data = await openDataFolder(dataDir)
-t.teardown(() => data.release())
-let cluster = await startCluster({})
-t.teardown(() => cluster.stop())
+const cluster = await aTrialCluster({
+  dataDir,
+  settings: { RAIL_DELAY_MS: '50' },
+  clock: systemClock,
+  onRefused: (why) => t.fail(why),
+  timeoutMs: 10_000,
+})
+t.teardown(() => cluster.close())
+await cluster.start()
 
-async function startCluster(settings: Record<string, string>): Promise<TrialCluster> {
-  const none = (): void => undefined
-  const started = await createTrialCluster({
-    environment: environmentOf({
-      ...{ HTTP_PORT: '0', OPS_PORT: '0', CONSOLE: 'off', DATA_DIR: dataDir },
-      ...{ RATE_LIMIT: 'off', RAIL_DELAY_MS: '50', ...settings },
-    }),
-    ...{ data, clock: systemClock, random: systemRandom() },
-    terminal: { info: none, ready: none, error: none },
-    onRefused: (why) => t.fail(why),
-  })
-  await started.start()
-  return started
-}
-
-const partner = (): Partner =>
-  connect(credentialsOf(readSandbox(data.file(FILES.sandbox)), 'Service'), { timeoutMs: 10_000 })
-const member = (fits: (each: ClusterMember) => boolean): ClusterMember | undefined =>
-  cluster.members().find((each) => each.pid > 0 && fits(each))
-const ownerOf = (shard: string): Promise<ClusterMember> =>
-  eventually(`${shard} has an owner`, () => member((each) => each.shard === shard), WITHIN_MS)
+const { ownerOf } = cluster
+const members = () => cluster.trial.members()
+const partner = (): Partner => cluster.connectionsOf()[0]!
 const waiting = (): Promise<ClusterMember> =>
   eventually(
     'a processor waits',
-    () => member(({ role, shard }) => role === 'processor' && shard === ''),
+    () => cluster.ofRole('processor').find(({ shard, pid }) => shard === '' && pid > 0),
     WITHIN_MS,
   )
 
@@ -84,8 +61,7 @@ async function typed(
   const words = [...command.matchAll(/'([^']*)'|(\S+)/g)].map(
     ([, quoted, plain = '']) => quoted ?? names[plain] ?? plain,
   )
-  const ops = operatorCli(dataDir, '', { PROCESSORS: cluster.processors.join() })
-  return ops(...words, ...more)
+  return cluster.operatorCli()(...words, ...more)
 }
 
 async function done(t: Test, ...given: Parameters<typeof typed>): Promise<string> {
@@ -104,7 +80,7 @@ const createIntent = async (key: string): Promise<number> => {
 t.test('NATS has no quorum', async (t) => {
   const [status = '', ...others] = commandsOf('NATS has no quorum')
   t.same(others, [])
-  const stopped = cluster.members().filter(({ name }) => name === 'nats-1' || name === 'nats-2')
+  const stopped = members().filter(({ name }) => name === 'nats-1' || name === 'nats-2')
   for (const { pid } of stopped) process.kill(pid, 'SIGSTOP')
   t.teardown(() => {
     for (const { pid } of stopped) process.kill(pid, 'SIGCONT')
@@ -113,7 +89,7 @@ t.test('NATS has no quorum', async (t) => {
   await untilStatus(partner(), `/v1/payouts/${paid}`, 'completed')
   t.equal(await createIntent('without a quorum'), 201, 'payments go on')
   for (const { pid } of stopped) process.kill(pid, 'SIGCONT')
-  const { ops_url: opsUrl } = readSandbox(data.file(FILES.sandbox))
+  const { ops_url: opsUrl } = cluster.sandbox
   await eventually(
     'the outbox is empty',
     async () => {
@@ -129,14 +105,14 @@ t.test('NATS has no quorum', async (t) => {
 t.test('Restore a cluster', async (t) => {
   const [restore = '', ...commands] = commandsOf('Restore a cluster')
   const backups = join(dataDir, 'backups')
-  const server = { STORE: 'postgres', STORE_URL: cluster.postgres.url, DATA_DIR: dataDir }
-  await eventually('commits wait for the standby', () => cluster.postgres.isSynchronous())
+  const server = { STORE: 'postgres', STORE_URL: cluster.trial.postgres.url, DATA_DIR: dataDir }
+  await eventually('commits wait for the standby', () => cluster.trial.postgres.isSynchronous())
   const made = await startProgram('operations/main.js', ['backup', backups, '--json'], server).ended
   t.equal(made.exitCode, 0, made.err)
   const { folder } = JSON.parse(made.out) as { readonly folder: string }
   const lost = await payOut(partner(), 'lost', { reference: 'lost' })
   await untilStatus(partner(), `/v1/payouts/${lost}`, 'completed')
-  const primary = cluster.postgres.primary()
+  const primary = cluster.trial.postgres.primary()
   await cluster.stop()
 
   const words = restore.replace('/backups/2026-…', folder).split(' ')
@@ -147,7 +123,7 @@ t.test('Restore a cluster', async (t) => {
   rmSync(place, { recursive: true })
   mkdirSync(place, { mode: 0o700 })
   cpSync(join(folder, 'base'), place, { recursive: true })
-  cluster = await startCluster({ RECOVERY: 'yes' })
+  await cluster.start({ RECOVERY: 'yes' })
   t.equal(await createIntent('in recovery mode'), 503)
 
   const [showOne = '', showTwo = '', releaseOne = '', releaseTwo = '', ...rest] = commands
@@ -226,12 +202,12 @@ t.test('Upgrade a cluster', async (t) => {
   const version = (JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }).version
   t.match(await done(t, system), version)
   t.match(await done(t, list), /books_3 .* owned/)
-  const before = new Map(cluster.members().map(({ name, pid }) => [name, pid]))
-  await cluster.restart()
+  const before = new Map(members().map(({ name, pid }) => [name, pid]))
+  await cluster.trial.restart()
   await eventually(
     'every process is another one',
     () =>
-      cluster.members().every(({ name, role, pid }) => {
+      members().every(({ name, role, pid }) => {
         return role === 'postgres' || (pid > 0 && pid !== before.get(name))
       }),
     WITHIN_MS,

@@ -9,14 +9,9 @@ import { promisify } from 'node:util'
 import t from 'tap'
 import { projectRoot } from '../../src/base/project_root.js'
 import { systemClock } from '../../src/base/clock.js'
-import { systemRandom } from '../../src/base/random.js'
 import { readSettings } from '../../src/base/settings_reader.js'
 import { FILES } from '../../src/base/subjects.js'
-import { connect } from '../../src/client/index.js'
-import { credentialsOf, readSandbox } from '../../src/operations/calls/sandbox.js'
 import { CLUSTER_FILE, type ClusterMember } from '../../src/supervisor/cluster/cluster_file.js'
-import { createTrialCluster } from '../../src/supervisor/cluster/trial_cluster.js'
-import { openDataFolder } from '../../src/supervisor/data_folder.js'
 import { connectToPrimary, parseStoreUrl } from '../../src/store/postgres/connection.js'
 import { countsOf } from '../load/accounts.js'
 import type { RunResult } from '../load/result.js'
@@ -25,13 +20,12 @@ import { storedRows } from '../support/stored_rows.js'
 import { auditOf } from '../support/audit.js'
 import { isServing, requestPage, signIn } from '../console/stack.js'
 import { eventually } from '../support/eventually.js'
-import { operatorsOf } from '../support/operators.js'
-import { withKey } from '../support/partner.js'
+import { withKey, type Partner } from '../support/partner.js'
 import { requirePostgres } from '../support/postgres_server.js'
 import { isAlive } from '../support/program.js'
 import { anIntent, aPayout } from '../support/requests.js'
-import { environmentOf } from '../support/supervised_stack.js'
 import { tempFolder } from '../support/temp_folder.js'
+import { aTrialCluster, SHARDS } from '../support/trial_cluster.js'
 
 requirePostgres(t)
 
@@ -39,47 +33,25 @@ t.setTimeout(0)
 
 /** For the start of several processes on a busy machine. */
 const RECOVERED_WITHIN_MS = 60_000
-const SHARDS = ['books_1', 'books_2']
 const dataDir = tempFolder(t)
-const data = await openDataFolder(dataDir)
-t.teardown(() => data.release())
-const none = (): void => undefined
-const cluster = await createTrialCluster({
-  environment: environmentOf({
-    ...{ HTTP_PORT: '0', OPS_PORT: '0', CONSOLE_PORT: '0', DATA_DIR: dataDir },
-    ...{ RATE_LIMIT: 'off', WEBHOOK_ALLOW_PRIVATE: 'true', SCREENING: 'sandbox' },
-  }),
-  data,
+const cluster = await aTrialCluster({
+  dataDir,
+  settings: { CONSOLE: 'on', CONSOLE_PORT: '0', SCREENING: 'sandbox' },
   clock: systemClock,
-  random: systemRandom(),
-  terminal: { info: none, ready: none, error: none },
   onRefused: (why) => t.fail(why),
+  timeoutMs: 5_000,
 })
-let isStopped = false
-t.teardown(() => (isStopped ? undefined : cluster.stop()))
+t.teardown(() => cluster.close())
 await cluster.start()
 
-const sandbox = readSandbox(data.file(FILES.sandbox))
+const { sandbox, trial } = cluster
 const members = (): readonly ClusterMember[] =>
   JSON.parse(readFileSync(join(dataDir, CLUSTER_FILE), 'utf8')) as ClusterMember[]
 const ofRole = (role: string): ClusterMember[] => members().filter((each) => each.role === role)
-const gateways = ofRole('gateway').map(({ address }) => address)
-const ownerOf = (shard: string): Promise<ClusterMember> =>
-  eventually(
-    `${shard} has an owner`,
-    () => ofRole('processor').find((each) => each.shard === shard),
-    RECOVERED_WITHIN_MS,
-  )
-
-type Key = Partial<Record<'keyId' | 'secret', string>>
 
 /** Creates an intent through a gateway; repeats until it has an answer. @returns its id */
-const create = async (key: Key, baseUrl: string, number: number): Promise<string> => {
-  const partner = connect(
-    { ...credentialsOf(sandbox, 'Service'), ...key, baseUrl },
-    { timeoutMs: 5_000 },
-  )
-  return eventually(
+const create = (partner: Partner, number: number): Promise<string> =>
+  eventually(
     `intent ${number} is created`,
     async () => {
       const answer = await partner
@@ -89,9 +61,10 @@ const create = async (key: Key, baseUrl: string, number: number): Promise<string
     },
     RECOVERED_WITHIN_MS,
   )
-}
 
-let second: Key = {}
+/** One to each gateway. */
+const demo = cluster.connectionsOf() as [Partner, Partner]
+let second = demo
 
 void t.test('partners of both shards are served through both gateways', async (t) => {
   t.same(
@@ -119,22 +92,16 @@ void t.test('partners of both shards are served through both gateways', async (t
     ['pool_1', 'pool_2'],
   )
   t.ok(members().every(({ pid }) => pid > 0))
-  const operators = operatorsOf({
-    sandbox: { ...sandbox, grpc_address: (await ownerOf('books_2')).address },
-    dataDir,
-  })
-  t.teardown(() => operators.close())
-  second = await operators.createPartner('second')
-  const [one = '', two = ''] = gateways
-  t.equal(await create({}, one, 1), await create({}, two, 1), 'one intent under one key')
-  t.equal(await create(second, one, 1), await create(second, two, 1))
+  const key = await cluster.createPartner('second', 'books_2')
+  second = cluster.connectionsOf(key) as [Partner, Partner]
+  for (const [one, two] of [demo, second])
+    t.equal(await create(one, 1), await create(two, 1), 'one intent under one key')
 })
 
 void t.test('payouts are screened', async (t) => {
   const { amount, currency, beneficiary } = aPayout()
   const payout = { amount, currency, beneficiary, reference: 'sandbox:risk' }
-  const partner = connect(credentialsOf(sandbox, 'Service'))
-  const { body } = await partner.request('POST', '/v1/payouts', payout, withKey('screened'))
+  const { body } = await demo[0].request('POST', '/v1/payouts', payout, withKey('screened'))
   t.match(body, { error: { code: 'risk_rejected' } })
   const page = await (await fetch(`${sandbox.ops_url}/metrics`)).text()
   t.match(page, /causeway_screening_duration_seconds_count\{[^}]*"risk_rejected"[^}]*\} 1\n/)
@@ -212,10 +179,10 @@ void t.test('a load on it pays in both shards', async (t) => {
 })
 
 void t.test('the spare takes over the shard of a killed processor', async (t) => {
-  const before = await create(second, gateways[0] ?? '', 2)
-  const { pid, name } = await ownerOf('books_2')
+  const before = await create(second[0], 2)
+  const { pid, name } = await cluster.ownerOf('books_2')
   process.kill(pid, 'SIGKILL')
-  t.equal(await create(second, gateways[1] ?? '', 2), before, 'the books are complete')
+  t.equal(await create(second[1], 2), before, 'the books are complete')
   await eventually(
     'the file names the new owner',
     () => ofRole('processor').some((each) => each.shard === 'books_2' && each.pid !== pid),
@@ -229,18 +196,18 @@ void t.test('the spare takes over the shard of a killed processor', async (t) =>
 })
 
 void t.test('the standby has every commit that the killed primary acknowledged', async (t) => {
-  await eventually('commits wait for the standby', () => cluster.postgres.isSynchronous())
-  const before = await create({}, gateways[0] ?? '', 3)
-  const former = cluster.postgres.primary()
+  await eventually('commits wait for the standby', () => trial.postgres.isSynchronous())
+  const before = await create(demo[0], 3)
+  const former = trial.postgres.primary()
   const [killed] = members().filter(({ name }) => name === former)
   process.kill(killed?.pid ?? 0, 'SIGKILL')
-  t.equal(await create({}, gateways[1] ?? '', 3), before)
+  t.equal(await create(demo[1], 3), before)
   await eventually(
     'the former primary is the standby',
-    () => cluster.postgres.standby() === former && cluster.postgres.isSynchronous(),
+    () => trial.postgres.standby() === former && trial.postgres.isSynchronous(),
     RECOVERED_WITHIN_MS,
   )
-  t.equal(await create({}, gateways[0] ?? '', 3), before)
+  t.equal(await create(demo[0], 3), before)
 })
 
 void t.test('the running cluster is audited, every shard and their union', async (t) => {
@@ -256,7 +223,7 @@ void t.test('the running cluster is audited, every shard and their union', async
   const [one = 0, two = 0] = await intentsByShard()
   t.same(intents, { created: one + two }, 'the load tool counts those of both shards')
 
-  const books = await connectToPrimary(parseStoreUrl(cluster.postgres.url), 'cluster', 'test')
+  const books = await connectToPrimary(parseStoreUrl(trial.postgres.url), 'cluster', 'test')
   const place = (shard: string): Promise<number> =>
     books.run("UPDATE placements SET shard = ? WHERE partner = 'second'", [shard])
   await place('books_1')
@@ -276,6 +243,5 @@ void t.test('a stop leaves no process', async (t) => {
   )
   const pids = members().map(({ pid }) => pid)
   await cluster.stop()
-  isStopped = true
   t.same(pids.filter(isAlive), [])
 })

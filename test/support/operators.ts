@@ -79,6 +79,16 @@ export function operatorsOf(stack: Parameters<typeof operatorAccessOf>[0]): Oper
   }
 }
 
+/** Creates a partner at the processor with this address. @returns its first sandbox key */
+export function createPartnerAt(
+  { sandbox, dataDir }: Parameters<typeof operatorAccessOf>[0],
+  address: string,
+  name: string,
+): Promise<Key> {
+  const operators = operatorsOf({ sandbox: { ...sandbox, grpc_address: address }, dataDir })
+  return operators.createPartner(name).finally(() => operators.close())
+}
+
 type Done<T> = (error: Error | null, answer?: T) => void
 
 /** A unary gRPC call as a promise. @throws its ServiceError */

@@ -9,7 +9,7 @@ import { requestRollingRestart } from '../../src/supervisor/pid_file.js'
 import { RUN_FILE } from '../../src/supervisor/stack.js'
 import { auditShards } from '../cluster/shard_audit.js'
 import { auditOf } from '../support/audit.js'
-import { operatorsOf } from '../support/operators.js'
+import { createPartnerAt } from '../support/operators.js'
 import { startStack } from '../support/stack.js'
 import { upgradeDrill, type DrillOptions, type DrillResult } from './drill.js'
 import type { Former } from './former.js'
@@ -58,12 +58,7 @@ export async function drillCluster(
       readFileSync(join(dataDir, CLUSTER_FILE), 'utf8'),
     ) as readonly ClusterMember[]
     const owner = members.find(({ shard }) => shard === 'books_2')
-    const operators = operatorsOf({
-      dataDir,
-      sandbox: { ...sandbox, grpc_address: owner?.address ?? '' },
-    })
-    const second = await operators.createPartner('second')
-    operators.close()
+    const second = await createPartnerAt({ sandbox, dataDir }, owner?.address ?? '', 'second')
     const gateways = members.filter(({ role }) => role === 'gateway')
     const result = await upgradeDrill({
       ...{ ...extent, dataDir },

@@ -56,7 +56,7 @@ export async function runFinalChecks(
      WHERE type <> 'payment_intent.authorized' AND tenant = ?`,
     [DEMO],
   )
-  const undelivered = await undeliveredOf(receiver, events, deadline)
+  const undelivered = await undeliveredOf(events, () => receiver, deadline)
   const instructions = await rail.all<{ id: string; executions: number }>(
     'SELECT id, executions FROM instructions',
   )
@@ -155,13 +155,13 @@ export async function openPaymentsOf(
   return open
 }
 
-export async function undeliveredOf(
-  receiver: TestReceiver,
-  events: readonly { readonly id: string; readonly what: string }[],
+export async function undeliveredOf<Event extends { readonly id: string; readonly what: string }>(
+  events: readonly Event[],
+  receiverOf: (event: Event) => TestReceiver | undefined,
   deadline: Patience,
 ): Promise<string[]> {
   for (;;) {
-    const undelivered = events.filter(({ id }) => !receiver.events.has(id))
+    const undelivered = events.filter((event) => receiverOf(event)?.events.has(event.id) !== true)
     if (undelivered.length === 0 || deadline.isOver()) {
       return undelivered.map(({ what }) => `${what} was not delivered`)
     }
@@ -181,7 +181,7 @@ export async function reservedOf(partner: Partner, deadline: Patience): Promise<
   }
 }
 
-function repeated(names: readonly string[]): string[] {
+export function repeated(names: readonly string[]): string[] {
   const seen = new Set<string>()
   return names.filter((name) => seen.has(name) || !seen.add(name)).map((name) => `${name} twice`)
 }

@@ -9,6 +9,7 @@ import { intentRace, nonceRace } from '../history/intent_races.js'
 import { keyRace } from '../history/payout_races.js'
 import type { Racers } from '../history/race.js'
 import type { CheckedClient } from './checked_client.js'
+import { startLoop } from './loop.js'
 
 const ROUNDS = 2
 const NEXT_AFTER_MS = 200
@@ -20,7 +21,6 @@ export function startRacedCalls(
 ): CheckedClient {
   const violations: string[] = []
   let races = 0
-  let stopping = false
   const [first, ...others] = gateways.map(([partner]) => partner)
   if (first === undefined) throw new Error('no gateway runs')
 
@@ -41,18 +41,9 @@ export function startRacedCalls(
     races += all.length
     violations.push(...all.flatMap((each) => each.faults()), ...racers.surprises)
   }
-  const run = (async () => {
-    for (let number = 1; !stopping; number++) {
-      await race(number).catch(() => undefined) // an intent is not created in time
-      await new Promise((resolve) => setTimeout(resolve, NEXT_AFTER_MS))
-    }
-  })()
-  return {
-    violations,
-    checked: () => `${races} races`,
-    stop: async () => {
-      stopping = true
-      await run
-    },
-  }
+  const loop = startLoop(
+    (number) => race(number).catch(() => undefined), // an intent is not created in time
+    NEXT_AFTER_MS,
+  )
+  return { violations, checked: () => `${races} races`, stop: loop.stop }
 }
