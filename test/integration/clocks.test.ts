@@ -2,7 +2,6 @@
  * Processors of one cluster on machines whose clocks differ, as processes: moments do not fall at a
  * take-over, and a machine whose clock is far off takes nothing over.
  */
-import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { status } from '@grpc/grpc-js'
 import { Client } from 'pg'
@@ -13,74 +12,34 @@ import { bearer } from '../../src/base/bearer.js'
 import { CLEARTEXT } from '../../src/base/grpc_tls.js'
 import { projectRoot } from '../../src/base/project_root.js'
 import { contracts } from '../../src/base/protos.js'
-import { freePort } from '../../src/supervisor/ports.js'
+import { startClusterProcesses, type ProcessorProcess } from '../support/cluster_processes.js'
 import { eventually } from '../support/eventually.js'
-import { createNatsServer } from '../support/nats_server.js'
-import { requirePostgres, startPostgres } from '../support/postgres_server.js'
+import { requirePostgres } from '../support/postgres_server.js'
 import { fetchOps } from '../support/raw_requests.js'
-import { startProcess, type SingleProcess } from '../support/single_process.js'
-import { tempFolder } from '../support/temp_folder.js'
 
 requirePostgres(t)
 
 t.setTimeout(0)
 
-const [OPERATOR, RAIL] = [
-  'token-of-an-operator-of-these-tests-1',
-  'token-at-the-rail-of-these-tests-only',
-]
-const top = t
-const folder = tempFolder(t)
-const postgres = await startPostgres(t)
-const nats = await createNatsServer(join(folder, 'nats'))
-await nats.start()
-t.teardown(() => nats.kill())
-const railAddress = `127.0.0.1:${await freePort('127.0.0.1')}`
-
-const dataDirOf = (name: string): string => {
-  const dataDir = join(folder, name)
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
-  return dataDir
-}
-const rail = await startProcess(t, 'src/rails/sandbox/main.js', {
-  DATA_DIR: dataDirOf('rail'),
-  RAIL_LISTEN: railAddress,
-  CALLERS: callerEntry('processor', 'processor', RAIL),
-})
-await rail.untilReady()
-
-interface Processor {
-  readonly address: string
-  readonly run: SingleProcess
-}
-
+const OPERATOR = 'token-of-an-operator-of-these-tests-1'
+const { postgres, start: startProcessor } = await startClusterProcesses(t, [
+  callerEntry('operator', 'anna', OPERATOR),
+])
 const SKEWED_CLOCK = join(projectRoot(), '.build/test/support/skewed_clock.js')
 
 /** @param skewMs how far its clock is ahead */
-async function start(
+const start = (
   name: string,
   skewMs: number,
   settings: Record<string, string>,
-): Promise<Processor> {
-  const grpcPort = await freePort('127.0.0.1')
-  const run = await startProcess(top, 'src/processor/main.js', {
+): Promise<ProcessorProcess> =>
+  startProcessor(name, {
     NODE_OPTIONS: `--import=${SKEWED_CLOCK}`,
     TEST_CLOCK_SKEW_MS: String(skewMs),
-    DATA_DIR: dataDirOf(name),
-    STORE_URL: postgres.url,
-    MASTER_KEY_FILE: join(folder, 'master.key'),
-    PROCESSOR_NAME: name,
-    GRPC_PORT: String(grpcPort),
-    RAIL_ADDRESS: railAddress,
-    RAIL_TOKEN: RAIL,
-    NATS_URL: nats.url,
-    CALLERS: callerEntry('operator', 'anna', OPERATOR),
     ...settings,
   })
-  return { address: `127.0.0.1:${grpcPort}`, run }
-}
 
-function createPartner({ address }: Processor, partner: string): Promise<status> {
+function createPartner({ address }: ProcessorProcess, partner: string): Promise<status> {
   const { Operator } = contracts<OperatorProto>().causeway.operator.v1
   const client = new Operator(address, CLEARTEXT.channelCredentials(address))
   const request = { actor: { name: '', reason: 'a test' }, partner_id: partner }
@@ -103,12 +62,12 @@ async function created(shard: string): Promise<number[]> {
   return rows.map(({ at }) => Number(at))
 }
 
-async function metricOf({ run }: Processor, name: string): Promise<number> {
+async function metricOf({ run }: ProcessorProcess, name: string): Promise<number> {
   const metrics = await (await fetchOps(run.ops, '/metrics')).text()
   return Number(new RegExp(`^${name}{.*} (\\S+)$`, 'm').exec(metrics)?.[1])
 }
 
-const says = ({ run }: Processor, text: string): Promise<unknown> =>
+const says = ({ run }: ProcessorProcess, text: string): Promise<unknown> =>
   eventually(text, () => run.output().includes(text))
 
 void t.test('moments do not fall when a machine that is behind takes over', async (t) => {

@@ -2,7 +2,7 @@
  * One shard of a cluster in recovery mode: the other serves and pays, the operators' CLI shows
  * both, and the statement of the release has the instructions of both.
  */
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { status } from '@grpc/grpc-js'
 import t from 'tap'
@@ -21,25 +21,22 @@ import { connectRail } from '../../src/rails/client.js'
 import { openDatabase } from '../../src/store/sqlite/database.js'
 import { freePort } from '../../src/supervisor/ports.js'
 import { auditOf } from '../support/audit.js'
+import { RAIL_TOKEN, startClusterProcesses } from '../support/cluster_processes.js'
 import { eventually } from '../support/eventually.js'
-import { createNatsServer } from '../support/nats_server.js'
 import { operatorCli } from '../support/operator_cli.js'
-import { requirePostgres, startPostgres } from '../support/postgres_server.js'
+import { requirePostgres } from '../support/postgres_server.js'
 import { startProgram } from '../support/program.js'
 import { fetchOps } from '../support/raw_requests.js'
 import { aPayout } from '../support/requests.js'
-import { startProcess, type SingleProcess } from '../support/single_process.js'
-import { tempFolder } from '../support/temp_folder.js'
+import type { SingleProcess } from '../support/single_process.js'
 
 requirePostgres(t)
 
 t.setTimeout(0)
-const top = t
 const WITHIN_MS = 60_000
-const [OPERATOR, SERVICE, RAIL] = [
+const [OPERATOR, SERVICE] = [
   'token-of-an-operator------------',
   'token-of-a-service--------------',
-  'token-at-the-rail---------------',
 ] as const
 const BECAUSE = ['--reason', 'a test']
 /** The sandbox bank accepts it and never executes it. */
@@ -47,24 +44,12 @@ const NEVER_EXECUTED = '9990000008'
 const AMOUNT = '125000'
 const BUS_NOT_CHECKED = 'The bus is not compared with the books yet: the release waits for it.'
 
-const folder = tempFolder(t)
-const dataDirOf = (name: string): string => {
-  const dataDir = join(folder, name)
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
-  return dataDir
-}
-const postgres = await startPostgres(t)
-const nats = await createNatsServer(join(folder, 'nats'))
-await nats.start()
-t.teardown(() => nats.kill())
-const railAddress = `127.0.0.1:${await freePort('127.0.0.1')}`
-const rail = await startProcess(t, 'src/rails/sandbox/main.js', {
-  DATA_DIR: dataDirOf('rail'),
-  RAIL_LISTEN: railAddress,
-  RAIL_DELAY_MS: '20',
-  CALLERS: callerEntry('processor', 'processor', RAIL),
-})
-await rail.untilReady()
+const processes = await startClusterProcesses(
+  t,
+  [callerEntry('operator', 'anna', OPERATOR), callerEntry('service', 'payroll', SERVICE)],
+  { RAIL_DELAY_MS: '20' },
+)
+const { folder, postgres, nats, railAddress, dataDirOf } = processes
 
 const PORTS = {
   books_1: await freePort('127.0.0.1'),
@@ -73,22 +58,13 @@ const PORTS = {
 type Shard = keyof typeof PORTS
 const addressOf = (shard: Shard): string => `127.0.0.1:${PORTS[shard]}`
 
-const start = (shard: Shard, settings: Record<string, string> = {}): Promise<SingleProcess> =>
-  startProcess(top, 'src/processor/main.js', {
-    DATA_DIR: dataDirOf(shard),
-    STORE_URL: postgres.url,
-    MASTER_KEY_FILE: join(folder, FILES.masterKey),
-    ...{ PROCESSOR_NAME: shard, CLUSTER: 'member', SHARD: shard },
-    GRPC_PORT: String(PORTS[shard]),
-    RAIL_ADDRESS: railAddress,
-    RAIL_TOKEN: RAIL,
-    NATS_URL: nats.url,
-    CALLERS: [
-      callerEntry('operator', 'anna', OPERATOR),
-      callerEntry('service', 'payroll', SERVICE),
-    ].join(),
-    ...settings,
-  })
+const start = async (
+  shard: Shard,
+  settings: Record<string, string> = {},
+): Promise<SingleProcess> => {
+  const own = { CLUSTER: 'member', SHARD: shard, ...settings }
+  return (await processes.start(shard, own, PORTS[shard])).run
+}
 
 const operatorToken = join(folder, FILES.operatorToken)
 writeFileSync(operatorToken, OPERATOR, { mode: 0o600 })
@@ -167,7 +143,7 @@ async function instructLost(reference: string, account: string): Promise<void> {
   const reported = new Promise<void>((resolve) => {
     const link = connectRail({
       address: railAddress,
-      token: RAIL,
+      token: RAIL_TOKEN,
       shard: 'books_1',
       log: createLog('test', { LOG_LEVEL: 'silent' }),
     })

@@ -2,7 +2,7 @@
  * Processors of one cluster as processes: a spare takes over the shard of a processor that is
  * killed, paused or stopped. Each take-over's duration is in the output.
  */
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { status, type ServiceError } from '@grpc/grpc-js'
 import { Client } from 'pg'
@@ -23,82 +23,33 @@ import { contracts } from '../../src/base/protos.js'
 import { systemRandom } from '../../src/base/random.js'
 import { FILES } from '../../src/base/subjects.js'
 import { freePort } from '../../src/supervisor/ports.js'
+import { startClusterProcesses, type ProcessorProcess } from '../support/cluster_processes.js'
 import { eventually } from '../support/eventually.js'
 import { createProxies } from '../cluster/partitions.js'
-import { createNatsServer } from '../support/nats_server.js'
 import { operatorCli, type OperatorCli } from '../support/operator_cli.js'
-import { requirePostgres, startPostgres } from '../support/postgres_server.js'
+import { requirePostgres } from '../support/postgres_server.js'
 import { isServing, requestPage, signIn } from '../console/stack.js'
 import { fetchOps } from '../support/raw_requests.js'
-import { startProcess, type SingleProcess } from '../support/single_process.js'
-import { tempFolder } from '../support/temp_folder.js'
+import { startProcess } from '../support/single_process.js'
 
 requirePostgres(t)
 
 t.setTimeout(0)
 
-const top = t
-
 const quiet = createLog('test', { LOG_LEVEL: 'silent' })
 const EXIT_DEPOSED = 71
 const EXIT_RECOVER = 70
-const [SETUP, OPERATOR, RAIL] = [
+const [SETUP, OPERATOR] = [
   'token-of-setup-of-these-tests-only-1',
   'token-of-an-operator-of-these-tests-1',
-  'token-at-the-rail-of-these-tests-only',
 ]
 const [POOL, GATEWAY] = ['token-of-a-pool', 'token-of-a-gateway']
-const folder = tempFolder(t)
-const postgres = await startPostgres(t)
-const nats = await createNatsServer(join(folder, 'nats'))
-await nats.start()
-t.teardown(() => nats.kill())
-const railAddress = `127.0.0.1:${await freePort('127.0.0.1')}`
-
-const dataDirOf = (name: string): string => {
-  const dataDir = join(folder, name)
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
-  return dataDir
-}
-const rail = await startProcess(t, 'src/rails/sandbox/main.js', {
-  DATA_DIR: dataDirOf('rail'),
-  RAIL_LISTEN: railAddress,
-  CALLERS: callerEntry('processor', 'processor', RAIL),
-})
-await rail.untilReady()
-
-interface Processor {
-  readonly name: string
-  readonly address: string
-  readonly run: SingleProcess
-}
-
-/** Starts a processor, which runs until the end of the file. */
-async function start(
-  name: string,
-  settings: Record<string, string>,
-  port?: number,
-): Promise<Processor> {
-  const grpcPort = port ?? (await freePort('127.0.0.1'))
-  const run = await startProcess(top, 'src/processor/main.js', {
-    DATA_DIR: dataDirOf(name),
-    STORE_URL: postgres.url,
-    MASTER_KEY_FILE: join(folder, 'master.key'),
-    PROCESSOR_NAME: name,
-    GRPC_PORT: String(grpcPort),
-    RAIL_ADDRESS: railAddress,
-    RAIL_TOKEN: RAIL,
-    NATS_URL: nats.url,
-    CALLERS: [
-      callerEntry('supervisor', 'setup', SETUP),
-      callerEntry('operator', 'anna', OPERATOR),
-      callerEntry('webhooks', 'pool', POOL),
-      callerEntry('gateway', 'gateway', GATEWAY),
-    ].join(),
-    ...settings,
-  })
-  return { name, address: `127.0.0.1:${grpcPort}`, run }
-}
+const { folder, postgres, dataDirOf, start } = await startClusterProcesses(t, [
+  callerEntry('supervisor', 'setup', SETUP),
+  callerEntry('operator', 'anna', OPERATOR),
+  callerEntry('webhooks', 'pool', POOL),
+  callerEntry('gateway', 'gateway', GATEWAY),
+])
 
 interface Answered {
   readonly code: status
@@ -111,19 +62,19 @@ const answeredBy = (error: ServiceError | null): Answered => {
   return { code: error?.code ?? status.OK, elsewhere: elsewhere?.toString() }
 }
 
-function operatorAt({ address }: Processor) {
+function operatorAt({ address }: ProcessorProcess) {
   const { Operator } = contracts<OperatorProto>().causeway.operator.v1
   return new Operator(address, CLEARTEXT.channelCredentials(address))
 }
 
 /** The control stream of a webhook pool. */
-function aPoolAt({ address }: Processor) {
+function aPoolAt({ address }: ProcessorProcess) {
   const { WebhookControl } = contracts<ControlProto>().causeway.internal.v1
   const client = new WebhookControl(address, CLEARTEXT.channelCredentials(address))
   return client.Connect(bearer(POOL)).on('error', () => client.close())
 }
 
-function createPartner(at: Processor, partner: string): Promise<Answered> {
+function createPartner(at: ProcessorProcess, partner: string): Promise<Answered> {
   const client = operatorAt(at)
   const request = { actor: { name: '', reason: 'a test' }, partner_id: partner }
   return new Promise((resolve) =>
@@ -134,7 +85,7 @@ function createPartner(at: Processor, partner: string): Promise<Answered> {
   )
 }
 
-function ensureDemo(at: Processor): Promise<Answered> {
+function ensureDemo(at: ProcessorProcess): Promise<Answered> {
   const client = operatorAt(at)
   return new Promise((resolve) =>
     client.EnsureDemo({}, bearer(SETUP), (error) => {
@@ -145,7 +96,7 @@ function ensureDemo(at: Processor): Promise<Answered> {
 }
 
 /** The operator CLI for this processor. */
-function cliAt({ name, address }: Processor): OperatorCli {
+function cliAt({ name, address }: ProcessorProcess): OperatorCli {
   const dataDir = dataDirOf(name)
   const tokenFile = join(folder, 'operator.token')
   writeFileSync(tokenFile, OPERATOR, { mode: 0o600 })
@@ -154,7 +105,7 @@ function cliAt({ name, address }: Processor): OperatorCli {
   return operatorCli(dataDir, tokenFile)
 }
 
-const readiness = async ({ run }: Processor): Promise<Record<string, unknown>> => {
+const readiness = async ({ run }: ProcessorProcess): Promise<Record<string, unknown>> => {
   const answer = await fetchOps(run.ops, '/readyz')
   return { status: answer.status, ...((await answer.json()) as object) }
 }
@@ -163,8 +114,8 @@ const readiness = async ({ run }: Processor): Promise<Record<string, unknown>> =
 async function untilTaken(
   t: Test,
   what: string,
-  candidates: readonly Processor[],
-): Promise<Processor> {
+  candidates: readonly ProcessorProcess[],
+): Promise<ProcessorProcess> {
   const since = performance.now()
   const owner = await eventually(what, async () => {
     for (const each of candidates) if (await each.run.isReady()) return each
@@ -174,7 +125,7 @@ async function untilTaken(
   return owner
 }
 
-const untilCandidate = (each: Processor): Promise<unknown> =>
+const untilCandidate = (each: ProcessorProcess): Promise<unknown> =>
   eventually(`${each.name} is a candidate`, async () => {
     const answer = await readiness(each).catch(() => undefined)
     return answer?.['mode'] === 'candidate'
@@ -358,7 +309,7 @@ void t.test(
       (version, at, kind, key, value, actor, reason)
       SELECT coalesce(max(version), 0) + 1, 1, 'of_a_later_version', 'k', 'v', 'ann', 'a test'
     FROM cluster.settings`)
-    const held = (each: Processor) => (): Promise<boolean> =>
+    const held = (each: ProcessorProcess) => (): Promise<boolean> =>
       readiness(each).then(
         ({ ready, settings_fault: fault }) => ready === false && fault !== undefined,
       )
@@ -393,7 +344,7 @@ void t.test('an owner that is cut off from the gateways gives its shard up', asy
   const proxies = createProxies()
   t.teardown(() => proxies.close())
   /** A spare that gateways reach through a proxy. */
-  const startBehindProxy = async (name: string, port: number): Promise<Processor> => {
+  const startBehindProxy = async (name: string, port: number): Promise<ProcessorProcess> => {
     const address = await proxies.route('gateway', name, `127.0.0.1:${port}`)
     const run = await start(name, { CLUSTER: 'spare', GRPC_ADVERTISE: address }, port)
     await untilCandidate(run)
@@ -465,7 +416,7 @@ void t.test('books that are behind a webhook pool alone send nothing to the rail
 })
 
 /** The command stream of a gateway. */
-function aGatewayAt({ address }: Processor) {
+function aGatewayAt({ address }: ProcessorProcess) {
   const { CommandStream } = contracts<CommandStreamProto>().causeway.internal.v1
   const client = new CommandStream(address, CLEARTEXT.channelCredentials(address))
   return client.Open(bearer(GATEWAY)).on('error', () => client.close())

@@ -14,10 +14,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { projectRoot } from '../../src/base/project_root.js'
 import type { Credentials } from '../../src/client/index.js'
-import { partnerOf, type HttpAnswer, type Partner } from '../support/partner.js'
-import { retryUntilFinal, untilStatus } from '../support/payments.js'
+import {
+  partnerOf,
+  withKey,
+  type HttpAnswer,
+  type Partner,
+  type Session,
+} from '../support/partner.js'
+import { payByQr, payOut, retryUntilFinal, untilStatus } from '../support/payments.js'
 import { receiverOf } from '../support/receiver.js'
-import { anIntent, aPayout, promptPayQr } from '../support/requests.js'
 import { startStack } from '../support/stack.js'
 import { readTrace, type Trace } from './trace.js'
 
@@ -58,13 +63,18 @@ export interface Recording {
 }
 
 const TRACE = 'powercut.trace'
+/** By the last part of the path. */
+const KIND_OF: Readonly<Record<string, Acknowledged['kind']>> = {
+  payouts: 'payout',
+  payment_intents: 'intent',
+  confirm: 'confirm',
+  deposits: 'deposit',
+}
 const CLIENTS = 4
 
 export function send(partner: Partner, { path, body, key, token }: Call): Promise<HttpAnswer> {
   const by = token === undefined ? partner : partner.session(token)
-  return retryUntilFinal(() =>
-    by.request('POST', path, body, { headers: { 'Idempotency-Key': key } }),
-  )
+  return retryUntilFinal(() => by.request('POST', path, body, withKey(key)))
 }
 
 /** @param rounds of each of the clients: a payout, a deposit and an intent that is paid */
@@ -82,45 +92,41 @@ export async function record(rounds: number): Promise<Recording> {
   const note = (given: Omit<Acknowledged, 'position'>): void =>
     void acknowledged.push({ ...given, position: statSync(trace).size })
 
-  const call = async (
-    kind: Acknowledged['kind'],
-    given: Call,
-    idOf: (body: Record<string, string>) => string | undefined,
-  ): Promise<Record<string, string>> => {
-    const { status, text, body } = await send(partner, given)
-    if (status >= 300) throw new Error(`${given.path}: ${status} ${text}`)
-    const answered = body as Record<string, string>
-    note({ kind, id: idOf(answered) ?? '', call: given, text })
-    return answered
+  /** Calls whose acknowledgement is recorded. */
+  const recorded =
+    ({ request }: Session, token?: string): Session['request'] =>
+    async (method, path, body, options) => {
+      const answer = await request(method, path, body, options)
+      const kind = KIND_OF[path.split('/').at(-1) ?? '']
+      if (method !== 'POST' || kind === undefined || answer.status >= 300) return answer
+      const { id = '', intent_id = id } = answer.body as Readonly<Record<string, string>>
+      const key = options?.headers?.['Idempotency-Key'] ?? ''
+      const call = { path, body, key, ...(token === undefined ? {} : { token }) }
+      note({ kind, id: intent_id, call, text: answer.text })
+      return answer
+    }
+  const payer: Partner = {
+    ...partner,
+    request: recorded(partner),
+    session: (token) => ({ request: recorded(partner.session(token), token) }),
   }
 
-  const payOut = async (key: string): Promise<void> => {
-    const { amount, currency, beneficiary, reference } = aPayout({ amount: '125000' })
-    const body = { amount, currency, beneficiary, reference }
-    const { id = '' } = await call('payout', { path: '/v1/payouts', body, key }, (b) => b['id'])
+  const payOutUntilEnd = async (key: string): Promise<void> => {
+    const id = await payOut(payer, key)
     const ended = await untilStatus(partner, `/v1/payouts/${id}`, 'completed')
     note({ kind: 'ended', id, text: JSON.stringify(ended) })
   }
-
-  const pay = async (key: string): Promise<void> => {
-    const path = '/v1/payment_intents'
-    const body = { ...anIntent(), partner_user_id: key }
-    const made = await call('intent', { path, body, key }, (b) => b['intent_id'])
-    const { intent_id: id = '', session_token: token = '' } = made
-    const scan = { qr_payload: promptPayQr(), local_amount_minor_units: '36000' }
-    await retryUntilFinal(() => partner.session(token).request('POST', `${path}/${id}/scan`, scan))
-    await call('confirm', { path: `${path}/${id}/confirm`, body: {}, key, token }, () => id)
-  }
-
   const deposit = async (key: string): Promise<void> => {
     const body = { currency: 'VND', amount: '1000' }
-    await call('deposit', { path: '/v1/funding/deposits', body, key }, (b) => b['id'])
+    const { status, text } = await retryUntilFinal(() =>
+      payer.request('POST', '/v1/funding/deposits', body, withKey(`deposit ${key}`)),
+    )
+    if (status >= 300) throw new Error(`${status} ${text}`)
   }
-
   const client = async (name: number): Promise<void> => {
     for (let round = 0; round < rounds; round++) {
       const key = `${name} ${round}`
-      await Promise.all([payOut(`payout ${key}`), pay(`user ${key}`), deposit(`deposit ${key}`)])
+      await Promise.all([payOutUntilEnd(`payout ${key}`), payByQr(payer, key), deposit(key)])
     }
   }
   await Promise.all(Array.from({ length: CLIENTS }, (_, name) => client(name)))
