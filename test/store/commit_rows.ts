@@ -30,6 +30,20 @@ export const anIntent = (id: string, state = 'created'): Row<'intents'> => ({
   context: { id, note: 'Zażółć "quoted" \\ \u2028 🙂' },
 })
 
+export const anEvent = (position: number): Row<'events'> => ({
+  position,
+  id: `evt_${position}`,
+  tenant: 'demo_sandbox',
+  sequence: position,
+  type: 'payout.created',
+  entity: `pout_${position}`,
+  created_at: 7,
+  body: `{"n":1.0,"text":"\\u0001 é 🙂"}`,
+  request_id: `req_${position}`,
+  cause: 'request',
+  traceparent: `trace_${position}`,
+})
+
 export const NOTHING_FOUND = {
   intents: [],
   payouts: [],

@@ -22,7 +22,7 @@ import {
   type TableName,
 } from '../../src/store/tables.js'
 import { collected } from '../support/collected.js'
-import { anIntent, batchOf, NOTHING_FOUND, NOTHING_WANTED } from './commit_rows.js'
+import { anEvent, anIntent, batchOf, NOTHING_FOUND, NOTHING_WANTED } from './commit_rows.js'
 import { LEAST, MOST, ROWS, SPECIAL } from './contract_rows.js'
 import { dueIds } from '../support/due_ids.js'
 
@@ -513,20 +513,6 @@ function testEvents(open: OpenContractBooks): void {
 }
 
 const OVERDRAWN = { id: 'demo_sandbox:VND:prefund', balance: -1n }
-
-const anEvent = (position: number): Row<'events'> => ({
-  position,
-  id: `evt_${position}`,
-  tenant: 'demo_sandbox',
-  sequence: position,
-  type: 'payout.created',
-  entity: `pout_${position}`,
-  created_at: 7,
-  body: `{"n":1.0,"text":"\\u0001 é 🙂"}`,
-  request_id: `req_${position}`,
-  cause: 'request',
-  traceparent: `trace_${position}`,
-})
 
 /** The rows of a table, in the order of its key. */
 async function rowsIn<N extends TableName>(reader: Reader, name: N): Promise<readonly Row<N>[]> {

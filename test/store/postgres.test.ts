@@ -25,13 +25,12 @@ import {
 import { READS_WITHIN_MS } from '../../src/store/postgres/ownership.js'
 import { readServerFigures, watchServerFigures } from '../../src/store/postgres/server_figures.js'
 import { openPostgresStore } from '../../src/store/postgres/store.js'
-import type { Row } from '../../src/store/tables.js'
 import { dueIds } from '../support/due_ids.js'
 import { eventually } from '../support/eventually.js'
 import { hurriedClock } from '../support/hurried_clock.js'
 import { requirePostgres, startPostgres, type TestServer } from '../support/postgres_server.js'
 import { tempFolder } from '../support/temp_folder.js'
-import { anIntent, batchOf } from './commit_rows.js'
+import { anEvent, anIntent, batchOf } from './commit_rows.js'
 
 requirePostgres(t)
 
@@ -76,20 +75,6 @@ async function connected(t: Test, shard: string): Promise<Connection> {
   t.teardown(() => connection.close().catch(() => undefined))
   return connection
 }
-
-const anEvent = (position: number): Row<'events'> => ({
-  position,
-  id: `evt_${position}`,
-  tenant: 'demo_sandbox',
-  sequence: position,
-  type: 'payout.created',
-  entity: `pout_${position}`,
-  created_at: 7,
-  body: `{"n":1.0,"text":"\\u0001 é 🙂"}`,
-  request_id: null,
-  cause: 'request',
-  traceparent: null,
-})
 
 void t.test('the figures of the server are read again and again', async (t) => {
   const shard = newShard()

@@ -10,6 +10,7 @@ import type { PartnerCreated__Output as PartnerCreated } from '../../protos/type
 import type { ProtoGrpcType as OperatorTypes } from '../../protos/types/operator.js'
 import type { ProtoGrpcType as PartnerTypes } from '../../protos/types/partners.js'
 import { operatorAccessOf } from './callers.js'
+import { answerOf } from './rpc_answers.js'
 
 export type Key = Pick<Credentials, 'keyId' | 'secret'>
 
@@ -87,16 +88,4 @@ export function createPartnerAt(
 ): Promise<Key> {
   const operators = operatorsOf({ sandbox: { ...sandbox, grpc_address: address }, dataDir })
   return operators.createPartner(name).finally(() => operators.close())
-}
-
-type Done<T> = (error: Error | null, answer?: T) => void
-
-/** A unary gRPC call as a promise. @throws its ServiceError */
-export function answerOf<T>(call: (done: Done<T>) => unknown): Promise<T> {
-  return new Promise((resolve, reject) => {
-    call((error, answer) => {
-      if (answer === undefined) reject(error ?? new Error('no answer'))
-      else resolve(answer)
-    })
-  })
 }

@@ -1,5 +1,5 @@
 /** Two pools, each with its own database, on one durable consumer. */
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { EVENT_STREAM, WEBHOOK_CONSUMER } from '../../src/base/subjects.js'
 import { someEvents } from '../bus/bus_events.js'
 import { eventually } from '../support/eventually.js'
@@ -47,7 +47,8 @@ void t.test('the other pool delivers the open events of a killed one', async (t)
   t.equal(distinct(world.got.filter(({ status }) => status === 200)), 200)
 })
 
-void t.test('an endpoint that fails causes no second delivery to another one', async (t) => {
+/** 100 events for two endpoints, one of which fails. */
+async function eventsInTwoPools(t: Test) {
   const world = await aPoolWorld(t)
   world.endpoint('/healthy')
   world.endpoint('/failing')
@@ -57,6 +58,11 @@ void t.test('an endpoint that fails causes no second delivery to another one', a
   const { clock, commit } = aFastRelay(t, world)
   const events = someEvents(100, 1, clock.now())
   commit(events)
+  return { world, events }
+}
+
+void t.test('an endpoint that fails causes no second delivery to another one', async (t) => {
+  const { world } = await eventsInTwoPools(t)
   await eventually('the healthy endpoint has all', () => {
     return distinct(world.gotBy('/healthy')) === 100
   })
@@ -80,15 +86,7 @@ void t.test('an endpoint that fails causes no second delivery to another one', a
 })
 
 void t.test('a pool that was killed keeps its events', async (t) => {
-  const world = await aPoolWorld(t)
-  world.endpoint('/healthy')
-  world.endpoint('/failing')
-  world.answers.set('/failing', 503)
-  await Promise.all([world.start({}, 1), world.start({}, 2)])
-  await world.processor.poolsAre(2)
-  const { clock, commit } = aFastRelay(t, world)
-  const events = someEvents(100, 1, clock.now())
-  commit(events)
+  const { world, events } = await eventsInTwoPools(t)
   await eventually('both have stored theirs', async () => {
     const both = [await world.rows(EVENTS, [], 1), await world.rows(EVENTS, [], 2)]
     return both.every((rows) => rows.length > 0) && both.flat().length === 100
