@@ -2,8 +2,8 @@
  * The source of random bytes, passed as an argument. Only this file reads the system's source.
  *
  * - Bytes are drawn in blocks, because one system call costs microseconds at any size.
- * - A byte is returned once and wiped from the block, one by one: for a handful of bytes a copy and a
- *   fill by the engine take three times as long.
+ * - A byte is returned once and wiped from the block, one by one: for a handful of bytes a copy and
+ *   a fill by the engine take three times as long.
  */
 import { randomFillSync } from 'node:crypto'
 
