@@ -224,6 +224,7 @@ const links: ServerLinks = {
         ...{ url: settings.STORE_URL, timelines: timelines(settings), masters, random },
       }),
   },
+  ratePerSecond: settings.RATE_LIMIT_PER_SECOND,
   systemState: () => systemState({ settings, version, startedAt, shard: member?.shard ?? '' }),
 }
 await mustSucceed('the settings for all shards are not applied', async () =>

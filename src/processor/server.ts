@@ -43,6 +43,7 @@ import { withAuthenticatedCaller } from './servers/authenticated_caller.js'
 import { endpointCalls, eventCalls } from './servers/event_calls.js'
 import { createCommittedEvents, eventWatch, type CommittedEvents } from './servers/event_watch.js'
 import { intentCalls } from './servers/intent_calls.js'
+import { createCallCounts } from './servers/call_counts.js'
 import { callsOf, partnerCalls } from './servers/partner_call.js'
 import { eventOutcomesService } from './servers/event_outcomes.js'
 import { operatorService } from './servers/operator/operator.js'
@@ -108,6 +109,8 @@ export interface ServerLinks extends RecoveryDependencies {
   readonly shards?: ShardAdmin | undefined
   /** What `ShowSystem` answers. Default: it is not known. */
   readonly systemState?: () => ProcessorState
+  /** The limit of a key whose partner has none of its own. Default: none. */
+  readonly ratePerSecond?: number
 }
 
 const NO_LINKS: ServerLinks = {
@@ -139,6 +142,7 @@ export function createServer(
     progress,
     shards,
     systemState = () => ({}),
+    ratePerSecond = 0,
     ...recovery
   }: ServerLinks = NO_LINKS,
   tls = CLEARTEXT,
@@ -162,8 +166,9 @@ export function createServer(
   const pools = webhookControlService(onPool, webhookPools)
   const call = partnerCalls(dependencies, pools)
   const watch = eventWatch(dependencies, events)
+  const calls = createCallCounts(dependencies.clock.now())
   const commandStream = commandStreamService({
-    ...{ ...dependencies, pools, progress },
+    ...{ ...dependencies, pools, calls, progress },
     isTracing: dependencies.sampler !== undefined,
   })
   add(internal.v1.CommandStream, commandStream.handlers)
@@ -177,7 +182,7 @@ export function createServer(
   add(v1.Accounts, callsOf('Accounts', call))
   const system = systemCalls(systemState)
   add(operator.v1.Operator, operatorService(dependencies, pools, placements, shards, system))
-  add(operator.v1.PartnerAdmin, partnerAdminService(dependencies))
+  add(operator.v1.PartnerAdmin, partnerAdminService(dependencies, calls, ratePerSecond))
   add(operator.v1.Ledger, ledgerService(dependencies))
   add(operator.v1.Reconciliation, reconciliationService(dependencies))
   add(operator.v1.Approvals, approvalsService(dependencies, callers, recovery, shards))

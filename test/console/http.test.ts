@@ -173,7 +173,12 @@ void t.test('the console', async (t) => {
     t.match(page.text, /deposit[^]*available/)
     t.match(await read('/statements/demo?month=2199-01'), { text: '2199-01 has not begun.' })
     t.match(await read('/statements/none'), { status: 404, text: 'none is no partner of ours.' })
-    t.match((await read('/partners/demo')).text, 'partner usage demo sandbox')
+    const usage = (await read('/partners/demo')).text
+    t.match(usage, 'partner usage demo sandbox')
+    t.match(
+      usage,
+      /Answered<\/dt>\s*<dd>0<[^]*Busiest second<\/dt>\s*<dd>0, the limit is \d+ a key</,
+    )
     t.match((await read('/partners/demo')).text, `/statements/demo?month=${month}&amp;environment`)
     const csv = await read(`/statements/demo/statement.csv?${asked}`)
     t.match(csv.headers, { 'content-disposition': 'attachment; filename="statement.csv"' })

@@ -30,6 +30,7 @@ function heldServers() {
     memory: {} as Memory,
     reader,
     pools: {} as WebhookPools,
+    calls: { add: () => undefined },
   } as Parameters<typeof commandStreamService>[0] & Parameters<typeof unaryQuery>[0]
   return { scheduled, dependencies, at: (moment: number) => void (now = instant(moment)) }
 }

@@ -8,6 +8,8 @@ import { createWorld, DEMO, viewOf, type World } from '../support/world.js'
 import { authorized, beginLifecycle, captured } from './intent_lifecycle.js'
 import { pay, read } from './scenarios.js'
 
+const CALLS = { answered: 7 }
+
 interface Usage {
   readonly from: string
   readonly kinds: readonly {
@@ -18,7 +20,7 @@ interface Usage {
 }
 
 const usage = async (world: World, days?: number, max?: number, of = DEMO): Promise<Usage> =>
-  viewOf<Usage>(await read(world, showUsage(of, days, world.clock, max)!))
+  viewOf<Usage>(await read(world, showUsage(of, days, world.clock, CALLS, max)!))
 
 void t.test('payments and payouts are counted by state, with what they debit', async (t) => {
   const world = await createWorld(t)
@@ -37,6 +39,7 @@ void t.test('payments and payouts are counted by state, with what they debit', a
 
   const found = await usage(world, 1)
   t.same(found, {
+    calls: CALLS,
     from: toRfc3339((begunAt - DAY) as typeof begunAt),
     kinds: [
       {
@@ -59,7 +62,7 @@ void t.test('payments and payouts are counted by state, with what they debit', a
   world.clock.pass(2 * DAY)
   t.match(await usage(world, 1), { kinds: [{ lines: [] }, { lines: [] }] }, 'they are older')
   t.match(await usage(world), { kinds: [{ lines: { length: 3 } }, { lines: { length: 1 } }] })
-  for (const days of [0, 367]) t.equal(showUsage(DEMO, days, world.clock), null)
+  for (const days of [0, 367]) t.equal(showUsage(DEMO, days, world.clock, CALLS), null)
 })
 
 void t.test('of more than the bound the newest are counted, and it says since when', async (t) => {

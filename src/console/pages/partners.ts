@@ -1,9 +1,12 @@
 /** Partners, and one partner with its keys and balances. */
+import type { CallUsage__Output as CallUsage } from '../../../protos/types/causeway/operator/v1/CallUsage.js'
 import type { KeyRecord__Output as Key } from '../../../protos/types/causeway/operator/v1/KeyRecord.js'
 import type { PartnerUsage__Output as Usage } from '../../../protos/types/causeway/operator/v1/PartnerUsage.js'
 import type { PartnerRecord__Output as Partner } from '../../../protos/types/causeway/operator/v1/PartnerRecord.js'
+import type { Instant } from '../../base/clock.js'
+import { callFacts } from '../../operations/partners/usage.js'
 import { actions, type ActionForm } from '../html/action_forms.js'
-import { html, type Content, type Html } from '../html/html.js'
+import { html, NOTHING, type Content, type Html } from '../html/html.js'
 import { amount, badge, card, commandLine, empty, facts, table, time } from '../html/parts.js'
 import {
   formContext,
@@ -135,7 +138,11 @@ async function environmentOf(context: PageContext, environment: string): Promise
   )
 }
 
-function usageOf({ from, kinds }: Usage, { now, id }: PageContext, environment: string): Html {
+function usageOf(
+  { from, kinds, calls }: Usage,
+  { now, id }: PageContext,
+  environment: string,
+): Html {
   const rows = kinds.flatMap(({ entity, lines }) =>
     lines.map(({ state, currency, count, amount: sum }) => [
       ...[NAMES[entity] ?? entity, badge(state), String(count), amount(currency, sum)],
@@ -153,9 +160,15 @@ function usageOf({ from, kinds }: Usage, { now, id }: PageContext, environment: 
       rows,
       empty: 'Nothing was paid in the last 30 days.',
     })}
-    ${cut} ${commandLine(`partner usage ${id} ${environment}`)}
+    ${cut} ${calls === null ? NOTHING : callsOf(calls, now)}
+    ${commandLine(`partner usage ${id} ${environment}`)}
   `
 }
+
+const callsOf = (calls: CallUsage, now: Instant): Html =>
+  facts(
+    callFacts(calls).map(([label, text]) => [label, text === calls.since ? time(text, now) : text]),
+  )
 
 const NAMES: Readonly<Record<string, string>> = {
   payment_intent: 'QR payments',

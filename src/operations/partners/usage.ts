@@ -1,4 +1,5 @@
-/** `partner usage`: what a partner has paid in the last days. */
+/** `partner usage`: what a partner has paid in the last days, and its calls. */
+import type { CallUsage__Output as CallUsage } from '../../../protos/types/causeway/operator/v1/CallUsage.js'
 import type { KindUsage__Output as KindUsage } from '../../../protos/types/causeway/operator/v1/KindUsage.js'
 import { formatWireAmount } from '../cli/amounts.js'
 import { CommandFault, type CliCommand } from '../cli/command.js'
@@ -7,13 +8,14 @@ import { table } from '../cli/terminal.js'
 
 export const partnerUsage: CliCommand = {
   usage: 'partner usage PARTNER ENV',
-  about: 'payments and payouts of the last days by state, with amounts',
+  about: 'payments and payouts of the last days by state, with amounts; calls and limits',
   options: ['days'],
   run: async ({ partners, flags }, [partner_id = '', environment = '']) => {
     const tenant = await tenantNamed({ partners }, partner_id, environment)
     const usage = await partners.call('ShowUsage', { tenant, ...daysIn(flags.days) })
     const lines = usage.kinds.flatMap((kind) => linesOf(kind))
-    return { value: usage, lines: [`since ${usage.from}`, ...lines] }
+    const calls = usage.calls === null ? [] : callFacts(usage.calls)
+    return { value: usage, lines: [`since ${usage.from}`, ...lines, table(calls, [])] }
   },
 }
 
@@ -21,6 +23,20 @@ function daysIn(text: string | undefined): { readonly days?: number } {
   if (text === undefined) return {}
   if (!/^[0-9]{1,3}$/.test(text)) throw new CommandFault(`${text} is not a number of days.`)
   return { days: Number(text) }
+}
+
+/** Calls, and how much of the limits they use; in the console too. */
+export function callFacts(calls: CallUsage): (readonly [label: string, text: string])[] {
+  const { since, answered, refused, failed, limited, busiest_second: busiest } = calls
+  const { requests_per_second: rate } = calls
+  return [
+    ['Calls since', since],
+    ['Answered', String(answered)],
+    ['Refused', String(refused)],
+    ['Refused by limits of amounts', String(limited)],
+    ['Failed', String(failed)],
+    ['Busiest second', `${busiest}, the limit is ${rate === 0 ? 'none' : `${rate} a key`}`],
+  ]
 }
 
 function linesOf({ entity, lines, counted_from: countedFrom }: KindUsage): readonly string[] {

@@ -1,11 +1,13 @@
 /**
- * What a partner has paid in the last days: payments and payouts by state, with their amounts.
+ * What a partner has paid in the last days: payments and payouts by state, with their amounts; and
+ * its calls of the last 24 hours, which are counted elsewhere.
  *
  * - Of each kind the newest USAGE_MAX are counted, so the cost does not grow with the books; a
  *   longer list says from when on it is counted.
  */
 import { DAY, plus, toRfc3339, type Clock } from '../../base/clock.js'
 import { AFTER_ALL_IDS, instantOf, leastIdAt, type IdKind, type TenantId } from '../../base/ids.js'
+import type { CallUsage } from '../../../protos/types/causeway/operator/v1/CallUsage.js'
 import type { UsageKind } from '../../store/usage.js'
 import { answer } from '../cycle/answer.js'
 import type { Query, QueryContext } from './query.js'
@@ -21,11 +23,16 @@ const KINDS: readonly (readonly [UsageKind, IdKind, entity: string])[] = [
   ['payouts', 'payout', 'payout'],
 ]
 
-/** Null: the days are out of range. */
+/**
+ * Null: the days are out of range.
+ *
+ * @param calls of the last 24 hours
+ */
 export function showUsage(
   tenant: TenantId,
   days: number | undefined,
   clock: Clock,
+  calls: CallUsage,
   max = USAGE_MAX,
 ): Query | null {
   const asked = days ?? DAYS_DEFAULT
@@ -44,7 +51,7 @@ export function showUsage(
           ...(end === undefined ? {} : { counted_from: toRfc3339(instantOf(end)) }),
         })
       }
-      return answer({ from: toRfc3339(since), kinds })
+      return answer({ from: toRfc3339(since), kinds, calls })
     },
   }
 }

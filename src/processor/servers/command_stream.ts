@@ -33,6 +33,7 @@ import type { Pipeline } from '../cycle/pipeline.js'
 import type { QueryRunner } from '../queries/query.js'
 import { jsonOf } from '../queries/raw_json.js'
 import type { WebhookPools } from '../queries/webhook_pools.js'
+import type { CallCounts } from './call_counts.js'
 import { operationOf } from './operations.js'
 import { requestIdIn } from './request_id.js'
 
@@ -44,6 +45,7 @@ export interface CommandStreamDependencies {
   readonly pipeline: Pick<Pipeline, 'submit'>
   readonly reader: QueryRunner
   readonly pools: WebhookPools
+  readonly calls: Pick<CallCounts, 'add'>
   readonly progress?: GatewayProgress | undefined
   /** Default: nothing is traced. */
   readonly isTracing?: boolean | undefined
@@ -71,6 +73,7 @@ export function commandStreamService({
   pipeline,
   reader,
   pools,
+  calls,
   progress,
   isTracing = false,
 }: CommandStreamDependencies): CommandStreamService {
@@ -93,12 +96,11 @@ export function commandStreamService({
       for (const wire of batch.commands) {
         const { command, query } = operationOf(wire, now, pools)
         const deadline = plus(now, wire.budget_ms)
-        const reply = (answer: Answer): void =>
-          replies.add(
-            wire.ticket,
-            answer.ok || isHere(wire.tenant) ? answer : NOT_HERE,
-            work.gatewaySpan,
-          )
+        const reply = (answer: Answer): void => {
+          const isOurs = answer.ok || isHere(wire.tenant)
+          if (isOurs) calls.add(wire.tenant, now, answer, wire.consume_nonce_only)
+          replies.add(wire.ticket, isOurs ? answer : NOT_HERE, work.gatewaySpan)
+        }
         const work: Work = {
           queueKey: wire.tenant as TenantId,
           command,
