@@ -29,8 +29,12 @@ export const orphansStatement = (
   values: [at, instruction, limit],
 })
 
-/** The orphan execution for which a payment is held under way; NULL: it is not held. */
+/**
+ * The orphan execution for which a payment is held under way; NULL: it is not held. Most contexts
+ * do not have the member, and then they are not parsed.
+ */
 export const heldInProcessing = (d: Dialect): string => `CASE
+  WHEN ${d.position('context', '"heldFor"')} = 0 THEN NULL
   WHEN NOT ${d.isJson('context')} THEN NULL
   WHEN ${d.text('context', 'heldFor', 'approvedAt')} IS NULL
     THEN ${d.text('context', 'heldFor', 'orphan')} END`

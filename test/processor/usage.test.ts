@@ -1,7 +1,7 @@
 /** A partner's usage: sums by state and currency, its days, the bound of what is counted. */
 import t from 'tap'
-import { DAY, toRfc3339 } from '../../src/base/clock.js'
-import { tenantOf, type PartnerId } from '../../src/base/ids.js'
+import { DAY, plus, toRfc3339, type Clock } from '../../src/base/clock.js'
+import { leastIdAt, tenantOf, type PartnerId } from '../../src/base/ids.js'
 import { showUsage } from '../../src/processor/queries/usage_show.js'
 import { changeContexts, rawBooks } from '../support/books.js'
 import { createWorld, DEMO, viewOf, type World } from '../support/world.js'
@@ -20,7 +20,7 @@ interface Usage {
 }
 
 const usage = async (world: World, days?: number, max?: number, of = DEMO): Promise<Usage> =>
-  viewOf<Usage>(await read(world, showUsage(of, days, world.clock, CALLS, max)!))
+  viewOf<Usage>(await read(world, showUsage(of, { days, max }, world.clock, CALLS)!))
 
 void t.test('payments and payouts are counted by state, with what they debit', async (t) => {
   const world = await createWorld(t)
@@ -62,7 +62,7 @@ void t.test('payments and payouts are counted by state, with what they debit', a
   world.clock.pass(2 * DAY)
   t.match(await usage(world, 1), { kinds: [{ lines: [] }, { lines: [] }] }, 'they are older')
   t.match(await usage(world), { kinds: [{ lines: { length: 3 } }, { lines: { length: 1 } }] })
-  for (const days of [0, 367]) t.equal(showUsage(DEMO, days, world.clock, CALLS), null)
+  for (const days of [0, 367]) t.equal(showUsage(DEMO, { days }, world.clock, CALLS), null)
 })
 
 void t.test('of more than the bound the newest are counted, and it says since when', async (t) => {
@@ -81,4 +81,25 @@ void t.test('of more than the bound the newest are counted, and it says since wh
   await books.close()
   const [, damaged] = (await usage(world)).kinds
   t.match(damaged, { lines: [{ currency: '', count: 1, amount: '0' }, { count: 4 }] })
+})
+
+void t.test('with a bound of time, what is read until then is counted', async (t) => {
+  const world = await createWorld(t)
+  const begunAt = world.clock.now()
+  const rowsOf: number[] = []
+  const read = (_kind: string, { below }: { readonly below: string }, limit: number) => {
+    world.clock.pass(20)
+    rowsOf.push(limit)
+    const id = leastIdAt('payout', plus(begunAt, -rowsOf.length))
+    t.ok(id < below)
+    return Promise.resolve([{ id, state: 'failed', currency: 'VND', count: limit, amount: '1' }])
+  }
+  const clock: Clock = world.clock
+  const query = showUsage(DEMO, { withinMs: 100 }, clock, CALLS)!
+  const found = viewOf<Usage>(await query.run({ lists: { usage: read } } as never))
+  t.match(found.kinds[1], {
+    lines: [{ count: 3_000, amount: '3' }],
+    counted_from: toRfc3339(plus(begunAt, -7)),
+  })
+  t.same(rowsOf, [1_000, 1_000, 1_000, 1, 1_000, 1_000, 1_000, 1])
 })

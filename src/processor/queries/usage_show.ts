@@ -8,20 +8,28 @@
 import { DAY, plus, toRfc3339, type Clock } from '../../base/clock.js'
 import { AFTER_ALL_IDS, instantOf, leastIdAt, type IdKind, type TenantId } from '../../base/ids.js'
 import type { CallUsage } from '../../../protos/types/causeway/operator/v1/CallUsage.js'
-import type { UsageKind } from '../../store/usage.js'
+import type { UsageKind, UsageRange } from '../../store/usage.js'
 import { answer } from '../cycle/answer.js'
 import type { Query, QueryContext } from './query.js'
 
 const DAYS_DEFAULT = 30
 const DAYS_MAX = 366
 export const USAGE_MAX = 10_000
-/** Rows of one read: about 5 ms of the read connection. */
-const READ_MAX = 2_000
+/** Rows of one read: some milliseconds of the read connection. */
+const READ_MAX = 1_000
 
 const KINDS: readonly (readonly [UsageKind, IdKind, entity: string])[] = [
   ['intents', 'intent', 'payment_intent'],
   ['payouts', 'payout', 'payout'],
 ]
+
+export interface UsageOptions {
+  readonly days?: number | undefined
+  /** What is read in this time is counted, and at least one read. Default: all. */
+  readonly withinMs?: number | undefined
+  /** The newest payments of each kind. */
+  readonly max?: number | undefined
+}
 
 /**
  * Null: the days are out of range.
@@ -30,12 +38,10 @@ const KINDS: readonly (readonly [UsageKind, IdKind, entity: string])[] = [
  */
 export function showUsage(
   tenant: TenantId,
-  days: number | undefined,
+  { days: asked = DAYS_DEFAULT, withinMs = Infinity, max = USAGE_MAX }: UsageOptions,
   clock: Clock,
   calls: CallUsage,
-  max = USAGE_MAX,
 ): Query | null {
-  const asked = days ?? DAYS_DEFAULT
   if (asked < 1 || asked > DAYS_MAX) return null
   return {
     name: 'show_usage',
@@ -44,7 +50,10 @@ export function showUsage(
       const since = plus(clock.now(), -asked * DAY)
       const kinds = []
       for (const [kind, id, entity] of KINDS) {
-        const { lines, end } = await counted(lists, kind, tenant, leastIdAt(id, since), max)
+        const until = clock.now() + withinMs / KINDS.length
+        const isLate = (): boolean => clock.now() >= until
+        const from = leastIdAt(id, since)
+        const { lines, end } = await counted(lists, kind, { tenant, from }, { max, isLate })
         kinds.push({
           entity,
           lines,
@@ -67,16 +76,15 @@ interface Line {
 async function counted(
   lists: QueryContext['lists'],
   kind: UsageKind,
-  tenant: TenantId,
-  from: string,
-  max: number,
+  range: Omit<UsageRange, 'below'>,
+  { max, isLate }: { readonly max: number; readonly isLate: () => boolean },
 ): Promise<{ readonly lines: readonly Line[]; readonly end: string | undefined }> {
   const sums = new Map<string, Line>()
   let below = AFTER_ALL_IDS
   let left = max
-  while (left > 0) {
-    const found = await lists.usage(kind, { tenant, from, below }, Math.min(left, READ_MAX))
-    if (found.length === 0) break
+  let isDone = false
+  while (left > 0 && !isDone) {
+    const found = await lists.usage(kind, { ...range, below }, Math.min(left, READ_MAX))
     for (const { id, state, currency, count, amount } of found) {
       const key = `${state} ${currency}`
       const known = sums.get(key) ?? { count: 0, amount: '0' }
@@ -87,8 +95,9 @@ async function counted(
       if (id < below) below = id
       left -= count
     }
+    isDone = found.length === 0 || isLate()
   }
-  const isCut = left === 0 && (await lists.usage(kind, { tenant, from, below }, 1)).length > 0
+  const isCut = (await lists.usage(kind, { ...range, below }, 1)).length > 0
   const order = ({ currency, state }: Line): string => `${currency} ${state}`
   return {
     lines: [...sums.values()].sort((a, b) => (order(a) < order(b) ? -1 : 1)),

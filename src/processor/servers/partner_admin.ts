@@ -49,13 +49,13 @@ export function partnerAdminService(
       const tenant = tenantIn(dependencies.memory, named)
       return ownWork(tenant === null ? null : listKeys(tenant))
     }),
-    ShowUsage: unaryQuery(dependencies, ({ tenant: named, days }) => {
+    ShowUsage: unaryQuery(dependencies, ({ tenant: named, days, within_ms: withinMs }) => {
       const tenant = tenantIn(dependencies.memory, named)
       if (tenant === null) return null
       const { clock, memory } = dependencies
       const { since, busiestSecond, ...counts } = calls.of(tenant, clock.now())
       const { partner } = partsOfTenant(tenant)
-      return showUsage(tenant, days, clock, {
+      return showUsage(tenant, { days, withinMs }, clock, {
         ...{ since: toRfc3339(since), ...counts, busiest_second: busiestSecond },
         requests_per_second: memory.partners.get(partner)?.rateLimitPerSecond || ratePerSecond,
       })
