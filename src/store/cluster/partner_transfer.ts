@@ -384,7 +384,7 @@ const FINGERPRINT = `substr(decode(translate(substr(key, 1, 12), '-_', '+/'), 'b
   1, ${FINGERPRINT_BYTES})`
 /** As the index of older keys has it: two little-endian words, the high one first. */
 const INDEXED = [3, 2, 1, 0, 7, 6, 5, 4]
-  .map((byte, place) => `get_byte(${FINGERPRINT}, ${byte})::bigint << ${56 - 8 * place}`)
+  .map((byte, place) => `(get_byte(${FINGERPRINT}, ${byte})::bigint << ${56 - 8 * place})`)
   .join(' | ')
 
 /** Moves the keys of the partner's entities, and checks that each payout has one. */
