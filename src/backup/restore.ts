@@ -26,7 +26,7 @@ import {
 } from './manifest.js'
 
 /** What a stopped start, or this command, may have left. */
-const HARMLESS = [...KEY_FILES, 'supervisor.lock']
+const HARMLESS = [...KEY_FILES, 'supervisor.lock', 'supervisor.lock-journal']
 
 export interface RestoredBackup {
   readonly manifest: Manifest

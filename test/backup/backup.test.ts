@@ -26,6 +26,7 @@ import type { Database } from '../../src/store/database.js'
 import { openDatabase } from '../../src/store/sqlite/database.js'
 import { problemsIn, takeSnapshot } from '../../src/store/sqlite/database_copy.js'
 import { openStore } from '../../src/store/sqlite/store.js'
+import { operatorCli } from '../support/operator_cli.js'
 import { tempFolder } from '../support/temp_folder.js'
 
 const START = instant(1_795_000_000_000)
@@ -115,6 +116,13 @@ t.test('a restore places the files and marks them before the books', async (t) =
     t.equal(statSync(join(restored, name)).mode & 0o777, 0o600, name)
   }
   t.throws(() => requireEmpty(restored), /DATA_DIR=.* is not empty \(\w/)
+
+  await t.test('of two restores at once one is refused', async (t) => {
+    const ops = operatorCli(join(dataDir, '..', 'twice'))
+    const done = await Promise.all([ops('restore', folder), ops('restore', folder)])
+    t.same(done.map(({ exitCode }) => exitCode).sort(), [0, 1])
+    t.match(done.map(({ err }) => err).join(''), /Not restored: DATA_DIR=.* is not empty/)
+  })
 
   await t.test('the books know that they are a copy, until they are released', async (t) => {
     const releases = async (number: number): Promise<string | null> => {

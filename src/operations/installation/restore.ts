@@ -32,6 +32,7 @@ export const restore: LocalCommand = {
       }
       const data = await openDataFolder(given.DATA_DIR)
       try {
+        requireEmpty(data.path) // Another restore or a stack may have used it meanwhile.
         if (isOfServer(manifest)) {
           markRestored(data.path, manifest)
           return serverReportOf(manifest, given, resolve(folder, BASE))
