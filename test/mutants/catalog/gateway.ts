@@ -145,8 +145,8 @@ export const GATEWAY: readonly Mutant[] = [
   {
     fault: 'Of two headers of one name the first counts.',
     file: 'gateway/http/head.ts',
-    text: 'else this.headers.set(name, REPEATED)',
-    replacement: '',
+    text: 'values[place] = withLine(name, values[place], value)',
+    replacement: 'values[place] ??= value',
     test: 'test/gateway/head',
   },
   {
@@ -351,8 +351,10 @@ export const GATEWAY: readonly Mutant[] = [
   {
     fault: 'A refused command keeps its place at the processor.',
     file: 'gateway/upstream/processor_client.ts',
-    text: 'inFlight.delete(ticket)\n      settleSafely(log, pending, code,',
-    replacement: "if (code === '') inFlight.delete(ticket)\n      settleSafely(log, pending, code,",
+    text: 'const pending = inFlight.take(ticket)',
+    replacement:
+      'const pending = inFlight.take(ticket)\n' +
+      "      if (pending !== undefined && code !== '') inFlight.add(pending)",
     test: 'test/gateway/refused_commands',
   },
   {
