@@ -12,7 +12,7 @@ import type { Tracer } from '../src/tracing/tracer.js'
 import type { RequestContext } from './http/request_context.js'
 
 export interface RequestTraces {
-  /** Sets the request's trace. @param id what its path names; empty: nothing */
+  /** Sets the request's trace. @param id what its path names. Empty means nothing */
   begin(request: RequestContext, id: string): void
   /** Records the span of an answered request. @param route its name */
   answered(request: TracedRequest, route: string, status: number): void

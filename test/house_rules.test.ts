@@ -227,19 +227,19 @@ const importedBy = ({ path, text }: File): string[] =>
     .map((name) => normalize(join(dirname(path), name)).replace(/\.js$/, '.ts'))
 
 const upwards: Rule = ({ path, text }) => {
-  const from = placeOf(path)
+  const from = rankOf(path)
   if (!isSource(path) || from === undefined) return []
   if (from.rank === -1) return [`${from.folder} has no rank in ${from.area}`]
   return importsOf(text)
     .filter((name) => name.startsWith('.'))
-    .map((name) => placeOf(normalize(join(dirname(path), name))))
+    .map((name) => rankOf(normalize(join(dirname(path), name))))
     .filter((to) => to !== undefined && to.area === from.area && to.folder !== from.folder)
     .filter((to) => to!.rank >= from.rank)
     .map((to) => `${from.area}: ${from.folder} may not import ${to!.folder}`)
 }
 
-/** The ranked folder of a file; undefined: its module has no ranks. */
-function placeOf(path: string) {
+/** The ranked folder of a file. Undefined means that its module has no ranks. */
+function rankOf(path: string) {
   const area = Object.keys(RANKS).find((each) => path.startsWith(`${each}/`))
   if (area === undefined) return undefined
   const parts = path.slice(area.length + 1).split('/')
@@ -459,7 +459,7 @@ t.test('no files import each other in a circle', async (t) => {
   t.same(circleIn(files.filter(({ path }) => isSource(path))), [])
 })
 
-/** The files of a circle of imports, from one to itself; empty: there is none. */
+/** The files of a circle of imports, from one to itself. Empty means that there is none. */
 function circleIn(sources: readonly File[]): readonly string[] {
   const imports = new Map(sources.map((source) => [source.path, importedBy(source)]))
   const done = new Set<string>()

@@ -23,7 +23,7 @@ const run = promisify(execFile)
 const PROTOS = join(projectRoot(), 'protos')
 const RELEASE = join(projectRoot(), 'test/golden/protos_1.0.0.binpb')
 
-/** What buf finds; empty: nothing. */
+/** What buf finds. Empty means nothing. */
 const buf = async (...args: string[]): Promise<string> =>
   run(join(projectRoot(), 'node_modules/.bin/buf'), args).then(
     ({ stdout }) => stdout,
@@ -82,7 +82,7 @@ function unusedIn(files: readonly ImageFile[]): string[] {
   return [...fields.keys()].filter((name) => !used.has(name))
 }
 
-const placeOf = ({ package: name, name: path }: ImageFile): string => `${name} in ${path}`
+const labelOf = ({ package: name, name: path }: ImageFile): string => `${name} in ${path}`
 
 void t.test('the public contracts keep their files and have no internal message', async (t) => {
   const filesIn = async (source: string): Promise<ImageFile[]> => {
@@ -90,9 +90,9 @@ void t.test('the public contracts keep their files and have no internal message'
     return (JSON.parse(json) as { file: ImageFile[] }).file
   }
   const [files, released] = await Promise.all([filesIn(PROTOS), filesIn(RELEASE)])
-  const places = files.map(placeOf)
+  const labels = files.map(labelOf)
   t.same(
-    released.map(placeOf).filter((place) => !places.includes(place)),
+    released.map(labelOf).filter((label) => !labels.includes(label)),
     [],
     'released files stay',
   )

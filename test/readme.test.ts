@@ -96,8 +96,10 @@ t.test("every file in the developers' page exists", async (t) => {
   const paths = page.match(/\b(?:[a-z_]+\/)+[a-z_]+\.(?:ts|proto|sh)\b/g) ?? []
   t.ok(paths.length > 20)
   for (const path of paths) {
-    const places = ['', 'src', 'src/processor'].map((folder) => join(projectRoot(), folder, path))
-    t.ok(places.some(existsSync), path)
+    const candidates = ['', 'src', 'src/processor'].map((folder) =>
+      join(projectRoot(), folder, path),
+    )
+    t.ok(candidates.some(existsSync), path)
   }
 })
 

@@ -25,6 +25,12 @@ const BROKEN: readonly TextFile[] = [
   file('src/a.ts', '// Nobody takes over from a living owner.'),
   file('src/a.ts', '// Whoever has the key can sign.'),
   file('src/a.ts', '/** Of the newest attempt. */'),
+  file('src/a.ts', '/** Of W3C Trace Context. */'),
+  file('protos/a.proto', '  // Of the error registry.'),
+  file('src/a.ts', '/** The newest attempt; null: none. */'),
+  file('protos/a.proto', 'int64 at = 1; // epoch ms; 0: never'),
+  file('src/money/a.ts', 'const place = 1'),
+  file('src/store/ledger.ts', 'export interface EntryPlace {'),
   file('protos/a.proto', '// Answers what is asked at the desk.'),
 ]
 const KEPT: readonly TextFile[] = [
@@ -34,6 +40,10 @@ const KEPT: readonly TextFile[] = [
   file('src/a.ts', '// A request cannot wait longer.'),
   file('src/a.ts', "const keyId = 'nobody_sandbox_2026q4'"),
   file('src/a.ts', ' * - The second one waits.'),
+  file('src/store/cluster/a.ts', 'const place = await placeOf(partner)'),
+  file('src/a.ts', '/** The newest attempt. Null means that there is none. */'),
+  file('src/a.ts', 'return given === null ? { at: null, ended: null } : of(given)'),
+  file('src/a.ts', "const rule = 'it restarts in place' // in its place"),
   file('src/store/sqlite/schema/0001_a.sql', 'prints BLOB'),
 ]
 

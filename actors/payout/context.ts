@@ -47,7 +47,10 @@ export interface PayoutContext {
   readonly metadata: Readonly<Record<string, string>>
   /** Id of the orphan execution that it equals, for which it was held in `created`. */
   readonly orphan?: string
-  /** Why it was held in `created`, beside its route's rule. Absent: for no other cause. */
+  /**
+   * Why it was held in `created`, beside its route's rule. Absent means that there is no other
+   * cause.
+   */
   readonly reviewCause?: 'screening_unavailable'
   /** Held in `processing`, where it was found equal later. Absent if it was not. */
   readonly heldFor?: Hold

@@ -9,7 +9,7 @@
  */
 import { SECOND, type Clock, type Instant } from '../../src/base/clock.js'
 
-/** Seconds until the next request of this key may pass; 0: this one passes. */
+/** Seconds until the next request of this key may pass. 0 means this one passes. */
 export type RateLimit = (key: string, perSecond: number) => number
 
 interface Bucket {

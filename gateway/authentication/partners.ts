@@ -15,9 +15,9 @@ import { createAddressList, type AddressList } from './ip_allowlist.js'
 export interface KnownPartner {
   readonly keyIds: readonly string[]
   readonly allowsAddress: AddressList
-  /** App packages that may call; empty: any. */
+  /** App packages that may call. Empty means any. */
   readonly packages: ReadonlySet<string>
-  /** Per key; 0: the default. */
+  /** Per key. 0 means the default. */
   readonly ratePerSecond: number
 }
 

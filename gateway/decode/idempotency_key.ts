@@ -6,15 +6,15 @@
  */
 import { REPEATED, type HeaderValue } from '../../src/auth/verify.js'
 import { accepted, invalid, type Outcome } from '../../src/base/errors.js'
-import { KEY_PLACE, keyFault } from '../../src/api/checks/idempotency_key.js'
+import { KEY_POINTER, keyFault } from '../../src/api/checks/idempotency_key.js'
 import type { RequestContext } from '../http/request_context.js'
 
 export const IDEMPOTENCY_KEY = 'idempotency-key'
 const NAME = 'Idempotency-Key'
 
 export function requiredKey(header: HeaderValue, maxLength: number): Outcome<string> {
-  if (header === undefined) return invalid(KEY_PLACE, 'is required')
-  if (header === REPEATED) return invalid(KEY_PLACE, 'must not be repeated')
+  if (header === undefined) return invalid(KEY_POINTER, 'is required')
+  if (header === REPEATED) return invalid(KEY_POINTER, 'must not be repeated')
   return keyFault(header, maxLength) ?? accepted(header)
 }
 

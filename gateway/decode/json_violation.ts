@@ -1,5 +1,5 @@
 /**
- * Place and rule of a text that the strict JSON parser rejects (json.ts).
+ * Field and rule of a text that the strict JSON parser rejects (json.ts).
  *
  * - Runs only for rejected texts. It takes the text apart again, because the parser of accepted
  *   ones does not keep the path to each value.
@@ -32,7 +32,7 @@ export function jsonViolation(text: string): Violation {
   return { pointer: '', rule: 'is not valid' }
 }
 
-/** Reads one token. @returns the rule that it breaks at the place that `frames` then names */
+/** Reads one token. @returns the rule that it breaks at the field that `frames` then names */
 function ruleBrokenBy(token: string, frames: Frame[]): string | undefined {
   const frame = frames.at(-1)
   switch (token[0]) {
@@ -76,7 +76,7 @@ function textRule(text: string, frame: Frame | undefined): string | undefined {
   return undefined
 }
 
-/** The outermost frames suffice to find a place. */
+/** The outermost frames suffice to find a field. */
 const pathOf = (frames: readonly Frame[]): readonly string[] =>
   frames.slice(0, JSON_DEPTH_MAX).map(({ at }) => String(at))
 

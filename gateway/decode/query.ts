@@ -5,14 +5,14 @@
  *   bytes beyond ASCII, invalid UTF-8 and NUL are rejected.
  * - Duplicate and unknown names are rejected: a misspelled filter would silently widen the result.
  */
-import { accepted, invalid, placedAt, refused, type Outcome } from '../../src/base/errors.js'
+import { accepted, invalid, atPointer, refused, type Outcome } from '../../src/base/errors.js'
 import { CLEAN_TEXT_RULE, isCleanText } from '../../src/base/text.js'
 import { violationAt } from '../../src/api/checks/schema_violation.js'
 
 /** @param read checks the parameters, by name */
 export function readQuery<T>(query: string, read: (parameters: object) => Outcome<T>): Outcome<T> {
   const parameters = parseQuery(query)
-  return placedAt('query', parameters.ok ? read(Object.fromEntries(parameters.value)) : parameters)
+  return atPointer('query', parameters.ok ? read(Object.fromEntries(parameters.value)) : parameters)
 }
 
 /** For lists without parameters. */

@@ -32,7 +32,9 @@ interface Outline {
   readonly title: string
   readonly group: string
   readonly file: string
-  /** Headings of the second level in the file. Undefined: the file without its other pages. */
+  /**
+   * Headings of the second level in the file. Undefined means all of the file but its other pages.
+   */
   readonly sections?: readonly string[]
 }
 

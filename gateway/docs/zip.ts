@@ -26,8 +26,8 @@ export function zipOf(files: readonly ArchivedFile[]): Buffer {
     const described = descriptionOf(name, content, packed)
     const body = Buffer.concat([uint32(LOCAL_HEADER), described, name, packed])
     // Without a comment and attributes; of disk 0.
-    const place = Buffer.concat([Buffer.alloc(10), uint32(offset)])
-    directory.push(uint32(CENTRAL_HEADER), uint16(VERSION), described, place, name)
+    const location = Buffer.concat([Buffer.alloc(10), uint32(offset)])
+    directory.push(uint32(CENTRAL_HEADER), uint16(VERSION), described, location, name)
     bodies.push(body)
     offset += body.length
   }

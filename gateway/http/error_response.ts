@@ -27,7 +27,7 @@ export function errorBody(code: ErrorCode, requestId: RequestId): string {
   return `${BEGINNINGS.get(code)}${requestId}"}}`
 }
 
-/** Names place and rule: `kyc_attestation.method: must not be empty`. */
+/** Names field and rule: `kyc_attestation.method: must not be empty`. */
 export function detailedErrorBody(
   code: ErrorCode,
   requestId: RequestId,
@@ -37,17 +37,17 @@ export function detailedErrorBody(
   return `{"error":{"code":"${code}","message":${message},"request_id":"${requestId}"}}`
 }
 
-const violationText = ({ pointer, rule }: Violation): string => `${placeOf(pointer)}: ${rule}`
+const violationText = ({ pointer, rule }: Violation): string => `${fieldOf(pointer)}: ${rule}`
 
 /** The message of the refusal in the sandbox. */
 export const messageOf = ({ code, violation }: Refusal): string =>
   violation === undefined ? ERRORS[code].message : violationText(violation)
 
-function placeOf(pointer: string): string {
-  const [place = '', ...names] = pointer.split('/')
+function fieldOf(pointer: string): string {
+  const [part = '', ...names] = pointer.split('/')
   const name = names.join('.')
-  if (place === '') return name === '' ? 'body' : name
-  return name === '' ? place : `${place} ${name}`
+  if (part === '') return name === '' ? 'body' : name
+  return name === '' ? part : `${part} ${name}`
 }
 
 /** On confirm some codes are conflicts (409) that payouts and scans answer with 422. */

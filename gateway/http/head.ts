@@ -33,14 +33,14 @@ const LISTS: ReadonlySet<string> = new Set([FORWARDED_FOR, ACCEPT_ENCODING, IF_N
 
 const FRAMING_HEADERS = ['content-length', 'transfer-encoding', 'host']
 
-/** The place of each header that is kept, by its lower-case name. */
-export type HeaderPlaces = ReadonlyMap<string, number>
+/** The index in the list of values of each header that is kept, by its lower-case name. */
+export type HeaderIndexes = ReadonlyMap<string, number>
 
 /** Those of the service, and those of the framing. */
-export const placesOf = (kept: ReadonlySet<string>): HeaderPlaces =>
-  new Map([...new Set([...kept, ...FRAMING_HEADERS])].map((name, place) => [name, place]))
+export const indexesOf = (kept: ReadonlySet<string>): HeaderIndexes =>
+  new Map([...new Set([...kept, ...FRAMING_HEADERS])].map((name, index) => [name, index]))
 
-const NO_PLACES: HeaderPlaces = new Map()
+const NO_INDEXES: HeaderIndexes = new Map()
 const NO_VALUES: readonly HeaderValue[] = []
 
 export class Head {
@@ -52,35 +52,35 @@ export class Head {
   query = ''
   /** Chunked transfer coding: the length is unknown until the end. */
   chunked = false
-  /** 0: no body, or a chunked one. */
+  /** 0 for no body and for a chunked one. */
   declaredBytes = 0
-  private places = NO_PLACES
-  /** By place. A Map would be made, and grow, for each request. */
+  private indexes = NO_INDEXES
+  /** By index. A Map would be made, and grow, for each request. */
   private values = NO_VALUES
 
   /** False when the head is too large or its framing is ambiguous. */
-  read(raw: RawHead, places: HeaderPlaces): boolean {
+  read(raw: RawHead, indexes: HeaderIndexes): boolean {
     this.method = raw.getCaseSensitiveMethod()
     this.path = raw.getUrl()
     this.query = raw.getQuery() ?? ''
     let bytes = this.method.length + this.path.length + this.query.length
     let count = 0
-    const values = new Array<HeaderValue>(places.size).fill(undefined)
+    const values = new Array<HeaderValue>(indexes.size).fill(undefined)
     raw.forEach((name, value) => {
       bytes += name.length + value.length
       count += 1
-      const place = places.get(name)
-      if (place !== undefined) values[place] = withLine(name, values[place], value)
+      const index = indexes.get(name)
+      if (index !== undefined) values[index] = withLine(name, values[index], value)
     })
-    this.places = places
+    this.indexes = indexes
     this.values = values
     return this.readFraming() && bytes <= HEAD_MAX_BYTES && count <= HEADERS_MAX
   }
 
-  /** By lower-case name; undefined for a header without a place. */
+  /** By lower-case name; undefined for a header without a index. */
   header(name: string): HeaderValue {
-    const place = this.places.get(name)
-    return place === undefined ? undefined : this.values[place]
+    const index = this.indexes.get(name)
+    return index === undefined ? undefined : this.values[index]
   }
 
   /** The caller's id of the request; undefined when it has none, or not a well-formed one. */

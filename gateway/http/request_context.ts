@@ -55,14 +55,14 @@ export interface RequestContext {
   timeLeft(): number
   /**
    * Keeps the body and returns a function that resumes with `resume`; it does nothing once the
-   * request is answered or aborted. Undefined: no memory for the body.
+   * request is answered or aborted. Undefined means that there is no memory for the body.
    */
   postpone(resume: () => void): (() => void) | undefined
   /** Ignored once the request is answered or aborted. */
   answer(status: number, body: string, headers?: AnswerHeaders): void
   /** Status 200, or 304 when the client has this form of the file. Ignored like `answer`. */
   answerFile(file: StaticFile): void
-  /** In the sandbox the answer names place and rule of the violation. */
+  /** In the sandbox the answer names field and rule of the violation. */
   refuse(code: ErrorCode, headers?: AnswerHeaders, violation?: Violation): void
   /** Copies a request header to the response, except on a 401: those are all identical. */
   echo(name: string, value: string): void

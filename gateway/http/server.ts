@@ -31,7 +31,7 @@ import type { Logger } from '../../src/base/log.js'
 import type { Random } from '../../src/base/random.js'
 import { TLS_1_2_CIPHERS } from '../../src/base/tls_ciphers.js'
 import { createDeadlines } from './deadlines.js'
-import { placesOf } from './head.js'
+import { indexesOf } from './head.js'
 import {
   addressOf,
   DISCARD_MAX_BYTES,
@@ -145,7 +145,7 @@ const TLS_REFUSALS_PER_SECOND = 20
 export function createHttpServer<T extends Target>(options: HttpServerOptions<T>): HttpServer {
   const { service, clock, log, tls } = options
   const { rejectConnection = () => undefined, scarceAbove = Infinity } = options
-  const places = placesOf(options.keptHeaders)
+  const headerIndexes = indexesOf(options.keptHeaders)
   const first = newApp(tls)
   /** The last one listens; the others serve connections that have an earlier certificate. */
   const apps: TemplatedApp[] = []
@@ -190,7 +190,7 @@ export function createHttpServer<T extends Target>(options: HttpServerOptions<T>
     res.onAborted(() => request.aborted())
     request.attempt(() => {
       const { head, received } = request
-      if (!head.read(req, places)) {
+      if (!head.read(req, headerIndexes)) {
         request.closing = true
         return request.refuse('invalid_request')
       }

@@ -163,11 +163,11 @@ const CONTENT = ['idempotency_key', 'query', 'body'] as const
 function contentReports(isDecoded: boolean, fault: Refusal | null): readonly CheckReport[] {
   if (!isDecoded) return CONTENT.map((check) => ({ check, result: 'not_made' }))
   if (fault === null) return CONTENT.map((check) => reportOf(check, null))
-  const place = fault.violation?.pointer.split('/')[0] ?? ''
-  const at = { header: 'idempotency_key', query: 'query' }[place] ?? 'body'
+  const part = fault.violation?.pointer.split('/')[0] ?? ''
+  const at = { header: 'idempotency_key', query: 'query' }[part] ?? 'body'
   return CONTENT.map((check) => {
     if (check === at) return reportOf(check, fault)
-    return { check, result: place === '' && check !== 'body' ? 'passed' : 'not_made' }
+    return { check, result: part === '' && check !== 'body' ? 'passed' : 'not_made' }
   })
 }
 

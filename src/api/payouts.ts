@@ -8,7 +8,14 @@ import {
   PAYOUT_IDEMPOTENCY_KEY_MAX,
   REFERENCE_MAX,
 } from '../base/constants.js'
-import { accepted, invalid, placedAt, refused, type Outcome, type Refusal } from '../base/errors.js'
+import {
+  accepted,
+  invalid,
+  atPointer,
+  refused,
+  type Outcome,
+  type Refusal,
+} from '../base/errors.js'
 import { accountLast4, checkBeneficiary, type BeneficiaryBody } from './beneficiaries.js'
 import { checkOf, preceded, refined } from './checks/check.js'
 import { isAllowedName, NAME_RULE, violationAt } from './checks/schema_violation.js'
@@ -91,7 +98,7 @@ export const readPayout = refined(checkNamedPayout, (body): Outcome<NewPayout> =
   }
   const payout = { ...plain, reference, metadata: { ...plain.metadata } }
   if (inline === undefined) return accepted(payout)
-  const beneficiary = placedAt('/beneficiary', checkBeneficiary(inline))
+  const beneficiary = atPointer('/beneficiary', checkBeneficiary(inline))
   return beneficiary.ok ? accepted({ ...payout, beneficiary: beneficiary.value }) : beneficiary
 })
 

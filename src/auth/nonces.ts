@@ -124,8 +124,8 @@ export function createNonceTable(options: NonceTableOptions): NonceTable {
     for (let passed = before + 1; passed <= tick; passed++) {
       clocks[passed % clocks.length] = Number.POSITIVE_INFINITY
     }
-    const place = tick % clocks.length
-    clocks[place] = Math.min(clocks[place] as number, now)
+    const slot = tick % clocks.length
+    clocks[slot] = Math.min(clocks[slot] as number, now)
   }
 
   /** While the table is full nothing is added, so each call here sweeps one segment. */
@@ -139,11 +139,11 @@ export function createNonceTable(options: NonceTableOptions): NonceTable {
 
   const insert = (high: number, low: number): boolean => {
     const segment = sweptSegment(high >>> FINGERPRINT_BITS)
-    const place = placeOf(segment.slots, high, low)
-    const word = segment.slots[place] as number
+    const slot = slotOf(segment.slots, high, low)
+    const word = segment.slots[slot] as number
     if (word !== 0 && isLive(word, tick)) return false
-    segment.slots[place] = stamped(high, tick)
-    segment.slots[place + 1] = low
+    segment.slots[slot] = stamped(high, tick)
+    segment.slots[slot + 1] = low
     if (word === 0) {
       size += 1
       segment.used += 1
@@ -227,7 +227,7 @@ function refill(segment: Segment, tick: number): void {
     const word = old[slot] as number
     if (!isLive(word, tick)) continue
     const low = old[slot + 1] as number
-    const free = placeOf(slots, word, low)
+    const free = slotOf(slots, word, low)
     slots[free] = word
     slots[free + 1] = low
   }
@@ -237,7 +237,7 @@ function refill(segment: Segment, tick: number): void {
 }
 
 /** The slot with this fingerprint, or the empty slot for it. There is one: no segment is full. */
-function placeOf(slots: Int32Array, high: number, low: number): number {
+function slotOf(slots: Int32Array, high: number, low: number): number {
   const count = slots.length >>> 1
   let slot = Math.floor(((low >>> 0) / 2 ** 32) * count) * 2
   for (;;) {

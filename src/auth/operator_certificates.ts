@@ -10,7 +10,7 @@ import { createHash, X509Certificate } from 'node:crypto'
 import type { Metadata } from '@grpc/grpc-js'
 import type { Clock } from '../base/clock.js'
 
-/** The common name in a valid certificate (DER). Undefined: it is not valid. */
+/** The common name in a valid certificate (DER). Undefined means that it is not valid. */
 export type OperatorCertificates = (der: Buffer) => string | undefined
 
 const OPERATOR_CERTIFICATE = 'operator-certificate-bin'

@@ -4,7 +4,7 @@
  * Owns: the sealed form `v1.kid.iv.ciphertext.tag` (base64url), sealing and opening. Does not own:
  * the key file (auth/master_key), which fields are sealed (store).
  *
- * - A sealed text opens only in its place: table, column and row are authenticated with it.
+ * - A sealed text opens only in its field: table, column and row are authenticated with it.
  * - `open` never throws: a text that was altered, moved, sealed by an unknown key or encoded
  *   differently gives undefined.
  * - Each sealing uses a random 96-bit iv. NIST SP 800-38D allows 2^32 per key; we use a few per
@@ -38,13 +38,13 @@ const CIPHER = 'aes-256-gcm'
 const IV_BYTES = 12
 const TAG_BYTES = 16
 
-/** `place` is `table.column.rowid`. */
-export function seal(box: SecretBox, plaintext: string, place: string): string {
+/** `field` is `table.column.rowid`. */
+export function seal(box: SecretBox, plaintext: string, field: string): string {
   const key = box.keys.get(box.current)
   assert(key !== undefined, 'the current key is one of the keys')
   const iv = box.random.bytes(IV_BYTES)
   const cipher = createCipheriv(CIPHER, key, iv, { authTagLength: TAG_BYTES })
-  cipher.setAAD(authenticated(box.current, place))
+  cipher.setAAD(authenticated(box.current, field))
   const text = Buffer.concat([cipher.update(plaintext, 'utf8'), cipher.final()])
   const parts = [iv, text, cipher.getAuthTag()].map((part) => part.toString('base64url'))
   return ['v1', box.current, ...parts].join('.')
@@ -57,7 +57,7 @@ const SEALED_SHAPE =
 /** The id of the key that sealed a text; undefined when it is not a sealed text. */
 export const kidOf = (sealed: string): string | undefined => SEALED_SHAPE.exec(sealed)?.[1]
 
-export function open(box: SecretBox, sealed: string, place: string): string | undefined {
+export function open(box: SecretBox, sealed: string, field: string): string | undefined {
   const [, kid = '', iv = '', text = '', tag = ''] = SEALED_SHAPE.exec(sealed) ?? []
   const key = box.keys.get(kid)
   if (key === undefined) return undefined
@@ -66,7 +66,7 @@ export function open(box: SecretBox, sealed: string, place: string): string | un
   const decipher = createDecipheriv(CIPHER, key, Buffer.from(iv, 'base64url'), {
     authTagLength: TAG_BYTES,
   })
-  decipher.setAAD(authenticated(kid, place))
+  decipher.setAAD(authenticated(kid, field))
   decipher.setAuthTag(Buffer.from(tag, 'base64url'))
   try {
     return Buffer.concat([decipher.update(bytes), decipher.final()]).toString('utf8')
@@ -75,4 +75,4 @@ export function open(box: SecretBox, sealed: string, place: string): string | un
   }
 }
 
-const authenticated = (kid: string, place: string): Buffer => Buffer.from(`v1.${kid}.${place}`)
+const authenticated = (kid: string, field: string): Buffer => Buffer.from(`v1.${kid}.${field}`)

@@ -39,7 +39,7 @@ export interface BackedUpFile {
   readonly name: string
   readonly bytes: number
   readonly sha256: string
-  /** The number of its migrations; 0: it is no database. */
+  /** The number of its migrations. 0 means that it is no database. */
   readonly schema: number
 }
 
@@ -47,7 +47,7 @@ export interface BooksState {
   readonly id: string
   readonly epoch: number
   readonly batch: number
-  /** RFC 3339; empty: there is no event. */
+  /** RFC 3339. Empty means that there is no event. */
   readonly newest_event_at: string
   /** Names of the master keys that its secrets need. */
   readonly master_keys: readonly string[]

@@ -91,23 +91,24 @@ export async function restoreBackup(
   const isKey = ({ name }: BackedUpFile): boolean => KEY_FILES.includes(name)
   const isBooks = ({ name }: BackedUpFile): boolean => name === FILES.processorDatabase
   const { files } = manifest
-  for (const file of files.filter(isKey)) await placeKey(folder, dataDir, file)
+  for (const file of files.filter(isKey)) await restoreKey(folder, dataDir, file)
   markRestored(dataDir, manifest)
-  for (const file of files) if (!isKey(file) && !isBooks(file)) await place(folder, dataDir, file)
-  for (const file of files.filter(isBooks)) await place(folder, dataDir, file)
+  for (const file of files)
+    if (!isKey(file) && !isBooks(file)) await restoreFile(folder, dataDir, file)
+  for (const file of files.filter(isBooks)) await restoreFile(folder, dataDir, file)
   const missingKeys = KEY_FILES.filter((name) => !existsSync(join(dataDir, name)))
   return { manifest, missingKeys }
 }
 
-async function placeKey(folder: string, dataDir: string, file: BackedUpFile): Promise<void> {
+async function restoreKey(folder: string, dataDir: string, file: BackedUpFile): Promise<void> {
   const own = join(dataDir, file.name)
-  if (!existsSync(own)) return place(folder, dataDir, file)
+  if (!existsSync(own)) return restoreFile(folder, dataDir, file)
   if (readFileSync(own).equals(readFileSync(join(folder, file.name)))) return
   throw new BackupFault(`${own} differs from that of the backup: move one of them away.`)
 }
 
 /** What was written is read again: a digest of the source says nothing about the copy. */
-async function place(folder: string, dataDir: string, file: BackedUpFile): Promise<void> {
+async function restoreFile(folder: string, dataDir: string, file: BackedUpFile): Promise<void> {
   const draft = join(dataDir, `${file.name}.new`)
   await copyFile(join(folder, file.name), draft, constants.COPYFILE_EXCL)
   const written = await open(draft, 'r+')

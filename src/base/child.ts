@@ -64,7 +64,7 @@ export interface ChildDuties {
   readonly log: Pick<Logger, 'info'>
   /** Absent: a process without metrics. */
   readonly metrics?: () => string | Promise<string>
-  /** Leaves its clients to another process, in bounded time. Absent: it stops at once. */
+  /** Leaves its clients to another process, in bounded time. Absent means that it stops at once. */
   readonly drain?: () => Promise<void>
   /** Finishes work in flight and closes all resources. Called at most once. */
   readonly stop: () => Promise<void>

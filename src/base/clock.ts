@@ -55,12 +55,12 @@ const keptTexts: string[] = new Array<string>(TEXTS_KEPT).fill('')
  * kept, because under load each is written many times: in views, events and rows of one payment.
  */
 export function toRfc3339(at: Instant): string {
-  const place = at & (TEXTS_KEPT - 1)
-  if (at !== keptInstants[place]) {
-    keptTexts[place] = new Date(at).toISOString()
-    keptInstants[place] = at
+  const slot = at & (TEXTS_KEPT - 1)
+  if (at !== keptInstants[slot]) {
+    keptTexts[slot] = new Date(at).toISOString()
+    keptInstants[slot] = at
   }
-  return keptTexts[place]!
+  return keptTexts[slot]!
 }
 
 /** Unix epoch seconds, rounded down. */

@@ -46,7 +46,8 @@ const ZERO = 0x30
 
 /**
  * The instant of a text of the shape `YYYY-MM-DDTHH:MM:SS`, read as UTC. A fraction and an offset
- * may follow; digits beyond the millisecond are ignored. Undefined: not a valid date or time.
+ * may follow; digits beyond the millisecond are ignored. Undefined means that it is no date or
+ * time.
  */
 export function instantAt(text: string): Instant | undefined {
   const year = digits(text, 0, 4)

@@ -388,7 +388,7 @@ export const invalid = (
 ): Refusal => refused(code, { pointer, rule })
 
 /** The outcome of checking a part; its place becomes a place in the whole request. */
-export function placedAt<T>(root: string, part: Outcome<T>): Outcome<T> {
+export function atPointer<T>(root: string, part: Outcome<T>): Outcome<T> {
   if (part.ok || part.violation === undefined) return part
   const { pointer, rule } = part.violation
   return refused(part.code, { pointer: `${root}${pointer}`, rule })

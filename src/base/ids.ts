@@ -85,8 +85,8 @@ let lastInstant = -1
 function writeTime(at: Instant): void {
   if (at === lastInstant) return
   let rest: number = at
-  for (let place = TIME_CHARACTERS - 1; place >= 0; place--) {
-    characters[place] = CODES[rest % 32]!
+  for (let index = TIME_CHARACTERS - 1; index >= 0; index--) {
+    characters[index] = CODES[rest % 32]!
     rest = Math.floor(rest / 32)
   }
   lastInstant = at
@@ -94,14 +94,14 @@ function writeTime(at: Instant): void {
 
 /** 80 bits as 16 characters of 5 bits. */
 function writeRandom(bytes: Buffer): void {
-  let place = TIME_CHARACTERS
+  let index = TIME_CHARACTERS
   let bits = 0
   let count = 0
   for (let i = 0; i < RANDOM_BYTES; i++) {
     bits = (bits << 8) | bytes[i]!
-    for (count += 8; count >= 5; place++) {
+    for (count += 8; count >= 5; index++) {
       count -= 5
-      characters[place] = CODES[(bits >>> count) & 31]!
+      characters[index] = CODES[(bits >>> count) & 31]!
     }
   }
 }

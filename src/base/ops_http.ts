@@ -31,7 +31,7 @@ export interface OpsListen {
 }
 
 export interface OpsContent {
-  /** Where `/` leads. Absent: nowhere. */
+  /** Where `/` leads. Absent means that it leads nowhere. */
   readonly home?: string
   /** Without a role, the whole process's. Undefined for an unknown role. */
   readonly readiness: (role: Role | undefined) => Readiness | undefined

@@ -27,7 +27,7 @@ export const whole = (
   },
 })
 
-/** A retention in days; 0: for good. */
+/** A retention in days. 0 means for good. */
 export const days = (min: number, about: string): Setting<number> => {
   const { read } = whole(0, min, 36_500, about)
   return {

@@ -50,7 +50,7 @@ export const FILES = {
   /** The newest timeline of the PostgreSQL server that the processor has used. */
   timeline: 'timeline.json',
   /** Identifies this data directory to the other machines of a cluster. */
-  place: 'place.id',
+  folderId: 'place.id',
   /** Which backup was restored here; until the books are in recovery mode. */
   restored: 'restored.json',
   /** The newest backup. */

@@ -14,7 +14,7 @@ export interface Tickets<Entry> {
   readonly size: number
   /** There must be fewer than `max`. @returns its ticket, at most 2^32 - 1 */
   add(entry: Entry): number
-  /** Undefined: nothing waits with this ticket. */
+  /** Undefined means that nothing waits with this ticket. */
   take(ticket: number): Entry | undefined
   /** In no particular order. */
   takeAll(isTaken?: (entry: Entry) => boolean): Entry[]
@@ -30,8 +30,8 @@ export function createTickets<Entry>(max: number): Tickets<Entry> {
   let last = 0
   let size = 0
 
-  const remove = (place: number): void => {
-    entries[place] = undefined
+  const remove = (slot: number): void => {
+    entries[slot] = undefined
     size -= 1
   }
 
@@ -48,17 +48,17 @@ export function createTickets<Entry>(max: number): Tickets<Entry> {
       return last
     },
     take: (ticket) => {
-      const place = ticket % length
-      const entry = entries[place]
-      if (entry === undefined || tickets[place] !== ticket) return undefined
-      remove(place)
+      const slot = ticket % length
+      const entry = entries[slot]
+      if (entry === undefined || tickets[slot] !== ticket) return undefined
+      remove(slot)
       return entry
     },
     takeAll: (isTaken = () => true) => {
       const taken: Entry[] = []
-      entries.forEach((entry, place) => {
+      entries.forEach((entry, slot) => {
         if (entry === undefined || !isTaken(entry)) return
-        remove(place)
+        remove(slot)
         taken.push(entry)
       })
       return taken

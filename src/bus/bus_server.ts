@@ -32,17 +32,17 @@ const DEFAULT_PORT = 4_222
 export function parseBusUrl(url: string): BusAddress | undefined {
   const found = /^(nats:|tls:)\/\/(?:([^@/]*)@)?([^/@]+)\/?$/.exec(url)
   if (found === null) return undefined
-  const [, protocol = '', credentials = '', places = ''] = found
-  const hosts = places.split(',').map(hostOf)
+  const [, protocol = '', credentials = '', hostList = ''] = found
+  const hosts = hostList.split(',').map(hostOf)
   const [user, password] = credentials.split(':').map(decodeURIComponent)
   if (!hosts.every((host) => host !== undefined)) return undefined
   const secured = protocol === 'tls:'
   return { protocol: secured ? 'tls:' : 'nats:', hosts, user: user || undefined, password }
 }
 
-function hostOf(place: string): { hostname: string; port: number } | undefined {
-  if (!URL.canParse(`nats://${place}`)) return undefined
-  const { hostname, port } = new URL(`nats://${place}`)
+function hostOf(text: string): { hostname: string; port: number } | undefined {
+  if (!URL.canParse(`nats://${text}`)) return undefined
+  const { hostname, port } = new URL(`nats://${text}`)
   if (hostname === '') return undefined
   return { hostname, port: port === '' ? DEFAULT_PORT : Number(port) }
 }

@@ -27,7 +27,10 @@ export interface BusMessage extends ReceivedMessage {
 }
 
 export interface Consumer {
-  /** Waits for messages and returns all buffered ones; empty: the consumer is closed. */
+  /**
+   * Waits for messages and returns all buffered ones. An empty list means that the consumer is
+   * closed.
+   */
   next(): Promise<readonly BusMessage[]>
   /** Stops pulling. Returned messages can still be acknowledged. */
   close(): void

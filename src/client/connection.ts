@@ -32,7 +32,7 @@ export interface RequestOptions {
 }
 
 export interface BearerConnection {
-  /** The id of the key that signs. Undefined: requests are not signed. */
+  /** The id of the key that signs. Undefined means that requests are not signed. */
   readonly keyId?: string
   /** @param body sent unchanged when it is text, else as JSON */
   request(

@@ -51,7 +51,7 @@ export interface ConsoleApp {
   readonly observePage: (page: string, seconds: number) => void
   readonly isAllowedHost: (host: string | undefined) => boolean
   readonly openUplink: (credential: Credential) => Uplink
-  /** The console's, beside certificates. Undefined: operators sign in by token only. */
+  /** The console's, beside certificates. Undefined means that operators sign in by token only. */
   readonly ownToken: string | undefined
 }
 
@@ -360,7 +360,7 @@ function live(c: Ctx, console: ConsoleApp) {
 const isAt = (pattern: string, path: string): boolean =>
   pattern.endsWith(':id') ? path.startsWith(pattern.slice(0, -3)) : path === pattern
 
-/** What stands for `:id`; empty: the path has none. */
+/** What stands for `:id`. Empty means that the path has none. */
 function idIn(pattern: string, path: string): string {
   const start = pattern.indexOf(':id')
   return start === -1 ? '' : decodeURIComponent(path.slice(start))

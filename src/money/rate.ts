@@ -28,10 +28,10 @@ export function parseRate(text: string): Rate | undefined {
 
 /** Exact decimal text of a rate from parseRate or applySpread, whose denominators are 10^n. */
 export function rateToText({ numerator, denominator }: Rate): string {
-  const places = denominator.toString().length - 1
-  const digits = numerator.toString().padStart(places + 1, '0')
-  const whole = digits.slice(0, digits.length - places)
-  return places === 0 ? whole : `${whole}.${digits.slice(-places)}`
+  const decimals = denominator.toString().length - 1
+  const digits = numerator.toString().padStart(decimals + 1, '0')
+  const whole = digits.slice(0, digits.length - decimals)
+  return decimals === 0 ? whole : `${whole}.${digits.slice(-decimals)}`
 }
 
 /** The difference between two rates in basis points of the first, rounded up. */

@@ -34,7 +34,7 @@ import {
   readEnvironment,
 } from './wire_validators.js'
 
-/** @param shard the shard of the sender; empty: it has the only books */
+/** @param shard the shard of the sender; empty means that it has the only books */
 export function writeRailInstruction(railInstruction: RailInstruction, shard = ''): Order {
   const of = shard === '' ? {} : { shard }
   switch (railInstruction.kind) {

@@ -26,7 +26,7 @@ export const corridorRoute = (environment: Environment, corridor: string): Route
   `${environment}/${corridor}`
 
 /** `TH/THB`: the route of payouts without its environment. */
-export function isPayoutPlace(text: string): boolean {
+export function isPayoutRoute(text: string): boolean {
   const [country = '', currency = '', ...rest] = text.split('/')
   return rest.length === 0 && isCountry(country) && currencyOf(currency) !== undefined
 }
@@ -36,7 +36,7 @@ export function routeNamed(text: string): RouteName | null {
   const slash = text.indexOf('/')
   const environment = ENVIRONMENTS.find((known) => known === text.slice(0, slash))
   const rest = text.slice(slash + 1)
-  if (environment === undefined || !(isCorridor(rest) || isPayoutPlace(rest))) return null
+  if (environment === undefined || !(isCorridor(rest) || isPayoutRoute(rest))) return null
   return `${environment}/${rest}`
 }
 

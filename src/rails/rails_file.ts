@@ -18,7 +18,7 @@ import type { Settings } from '../base/settings.js'
 import { SettingsError } from '../base/settings_reader.js'
 import type { TlsSettings } from '../base/grpc_tls.js'
 import { isCorridor } from '../qr/corridor.js'
-import { ANY, isPayoutPlace, sandboxRail, type RailEntry } from './rail_table.js'
+import { ANY, isPayoutRoute, sandboxRail, type RailEntry } from './rail_table.js'
 
 type RailSettings = Pick<
   Settings,
@@ -54,8 +54,8 @@ export function readRails(settings: RailSettings): ConfiguredRails {
   const faults: string[] = []
   const read = listed.map((given, i) => {
     const name = isRecord(given) && typeof given['name'] === 'string' ? ` (${given['name']})` : ''
-    const place = `line ${lines[i]}, rail ${i + 1}${name}`
-    const tell = (rule: string): void => void faults.push(`${place}: ${rule}`)
+    const entry = `line ${lines[i]}, rail ${i + 1}${name}`
+    const tell = (rule: string): void => void faults.push(`${entry}: ${rule}`)
     return railIn(given, { settings, folder: dirname(resolve(file)), tell })
   })
   const rails = read.filter((rail) => rail !== undefined)
@@ -81,7 +81,7 @@ function entriesIn(file: string, text: string): readonly unknown[] {
   try {
     value = JSON.parse(text)
   } catch (error) {
-    throw new SettingsError(`RAILS_FILE ${file}, ${placeIn(text, error)}is not JSON`)
+    throw new SettingsError(`RAILS_FILE ${file}, ${lineIn(text, error)}is not JSON`)
   }
   if (isRecord(value) && Object.keys(value).join() === 'rails' && Array.isArray(value['rails'])) {
     return value['rails'] as readonly unknown[]
@@ -109,7 +109,7 @@ function linesOfEntries(text: string): readonly number[] {
 }
 
 /** Node tells the position within the text in its message, and not for every fault. */
-function placeIn(text: string, error: unknown): string {
+function lineIn(text: string, error: unknown): string {
   const [, found] = /position (\d+)/.exec(messageOf(error)) ?? []
   const position = found === undefined ? text.length : Number(found)
   return `line ${text.slice(0, position).split('\n').length}: it `
@@ -157,7 +157,7 @@ function entryIn(given: Given, { settings, tell }: Reading): RailEntry | undefin
       'environments must be a list of "sandbox" and "production"',
     ],
     [
-      payouts === ANY || isListOf(payouts, isPayoutPlace),
+      payouts === ANY || isListOf(payouts, isPayoutRoute),
       'payouts must be "any" or a list of country/currency, e.g. "TH/THB"',
     ],
     [

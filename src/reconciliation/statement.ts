@@ -32,7 +32,7 @@ type Column = (typeof STATEMENT_COLUMNS)[number]
 const DETAIL_COLUMNS = [
   ...(['environment', 'purpose', 'destination_account', 'reference', 'shard'] as const),
 ] as const
-type Places = Readonly<Record<Column | (typeof DETAIL_COLUMNS)[number], number>>
+type Columns = Readonly<Record<Column | (typeof DETAIL_COLUMNS)[number], number>>
 
 export interface BadLine {
   readonly line: number
@@ -60,15 +60,15 @@ export function openStatement(file: string): StatementFile {
   return {
     file,
     lines: async function* () {
-      let places: Places | undefined
+      let columns: Columns | undefined
       const early: BadLine[] = []
       for await (const record of recordsOf(file, (bytes) => hash.update(bytes))) {
         if ('fault' in record) early.push(record)
-        else if (places === undefined) places = placesIn(record.cells)
-        else yield read(record, places)
-        if (places !== undefined) for (const bad of early.splice(0)) yield { bad }
+        else if (columns === undefined) columns = columnsIn(record.cells)
+        else yield read(record, columns)
+        if (columns !== undefined) for (const bad of early.splice(0)) yield { bad }
       }
-      if (places === undefined) placesIn([])
+      if (columns === undefined) columnsIn([])
     },
     digest: () => hash.copy().digest('hex'),
   }
@@ -77,22 +77,22 @@ export function openStatement(file: string): StatementFile {
 const bad = (line: number, fault: string): Read => ({ bad: { line, fault } })
 
 /** The index of each column, from the first record; -1 for an absent optional column. */
-function placesIn(header: readonly string[]): Places {
+function columnsIn(header: readonly string[]): Columns {
   const names = header.map((name) => name.trim().toLowerCase())
-  const placeOf = (column: string) => [column, names.indexOf(column)] as const
-  const places = STATEMENT_COLUMNS.map(placeOf)
-  const missing = places.filter(([, place]) => place === -1).map(([column]) => column)
+  const indexOf = (column: string) => [column, names.indexOf(column)] as const
+  const columns = STATEMENT_COLUMNS.map(indexOf)
+  const missing = columns.filter(([, index]) => index === -1).map(([column]) => column)
   if (missing.length > 0) {
     throw new NoStatement(`its first line does not name the columns ${missing.join(', ')}`)
   }
-  return Object.fromEntries([...places, ...DETAIL_COLUMNS.map(placeOf)]) as Places
+  return Object.fromEntries([...columns, ...DETAIL_COLUMNS.map(indexOf)]) as Columns
 }
 
 const ID = /^[\x21-\x7e]{1,128}$/
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/
 
-function read({ line, cells }: CsvRecord, places: Places): Read {
-  const cell = (column: keyof Places): string => (cells[places[column]] ?? '').trim()
+function read({ line, cells }: CsvRecord, columns: Columns): Read {
+  const cell = (column: keyof Columns): string => (cells[columns[column]] ?? '').trim()
   const at = TIME.test(cell('time')) ? Date.parse(cell('time')) : Number.NaN
   const movement = LINE_KINDS.find((known) => known === cell('movement'))
   const amount = parsePositiveInt64(cell('amount'))
@@ -107,7 +107,7 @@ function read({ line, cells }: CsvRecord, places: Places): Read {
     currency: cell('currency'),
     amount,
     at: instant(at),
-    ...(DETAIL_COLUMNS.every((column) => places[column] === -1)
+    ...(DETAIL_COLUMNS.every((column) => columns[column] === -1)
       ? {}
       : { details: detailsIn(cell) }),
   }
@@ -115,7 +115,7 @@ function read({ line, cells }: CsvRecord, places: Places): Read {
   return { good: { ...stated, movement, transactionId: cell('transaction_id') } }
 }
 
-const detailsIn = (cell: (column: keyof Places) => string): StatementDetails => ({
+const detailsIn = (cell: (column: keyof Columns) => string): StatementDetails => ({
   environment: cell('environment'),
   purpose: cell('purpose'),
   destinationAccount: cell('destination_account'),

@@ -88,10 +88,10 @@ const values = ({ movement, currency, amount, at }: StatementLine | BookedMoveme
   [movement, currency, amount.toString(), at] as const
 
 async function* pages(database: Database): AsyncGenerator<ReadonlyMap<string, Sides>> {
-  let place: readonly (string | number)[] = ['', 0, 0]
+  let position: readonly (string | number)[] = ['', 0, 0]
   let partial: Row[] = []
   for (;;) {
-    const found = await database.all<Row>(PAGE, [...place, PAGE_ROWS])
+    const found = await database.all<Row>(PAGE, [...position, PAGE_ROWS])
     const rows = [...partial, ...found]
     const last = rows.at(-1)
     const isEnd = found.length < PAGE_ROWS
@@ -100,7 +100,7 @@ async function* pages(database: Database): AsyncGenerator<ReadonlyMap<string, Si
     const whole = isEnd ? rows : rows.slice(0, rows.length - partial.length)
     if (whole.length > 0) yield byInstruction(whole)
     if (isEnd || last === undefined) return
-    place = [last.instruction, last.is_stated, last.number]
+    position = [last.instruction, last.is_stated, last.number]
   }
 }
 

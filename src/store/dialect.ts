@@ -37,7 +37,7 @@ export interface Dialect {
   isJson(text: string): string
   /** When the deliveries of an event of `events` were settled; NULL while it is open. */
   readonly settledAt: string
-  /** The table of these moments. Null: they are a column of `events`. */
+  /** The table of these moments. Null means that they are a column of `events`. */
   readonly outcomes: string | null
   /** Events without a recorded outcome, as `events`. */
   readonly openEvents: string

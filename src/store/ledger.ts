@@ -12,7 +12,7 @@ import type { Columns } from './json_page.js'
 import { columnsOf, TABLES, type Row } from './tables.js'
 
 /** The position of a ledger entry. */
-export interface EntryPlace {
+export interface EntryPosition {
   readonly posting: number
   readonly line: number
 }
@@ -23,16 +23,16 @@ export const SUMMED_POSTINGS = 500
 export interface Ledger {
   /** The first posting at or after a moment; without one, the number after the last. */
   firstPostingAt(moment: number): Promise<number>
-  /** Entries after a place and of postings below one. `tenant`: on its own accounts. */
+  /** Entries after a position and of postings below one. `tenant`: on its own accounts. */
   entries(
-    after: EntryPlace,
+    after: EntryPosition,
     below: number,
     limit: number,
     tenant?: TenantId,
   ): Promise<readonly Row<'entries'>[]>
   /**
    * The balance of each account after all postings below this one, by account. `rest` is awaited
-   * between two reads, and says whether they are still awaited; undefined: they were not.
+   * between two reads, and says whether they are still awaited. Undefined means that they were not.
    */
   balancesBelow(
     posting: number,
@@ -121,7 +121,7 @@ export const nextStatement = (from: number, tenant?: TenantId): Statement =>
       }
 
 export const rangeStatement = (
-  { posting, line }: EntryPlace,
+  { posting, line }: EntryPosition,
   below: number,
   limit: number,
   tenant?: TenantId,

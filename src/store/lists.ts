@@ -20,11 +20,11 @@ import {
   orphansStatement,
   unsubmittedStatement,
   type HeldPayment,
-  type OrphanPlace,
+  type OrphanPosition,
 } from './orphans.js'
 import { asText, NO_ROWS, rowsOf, type Columns } from './json_page.js'
 import { readOpenWork, type OpenWork } from './open_work.js'
-import { createLedger, type EntryPlace, type Ledger } from './ledger.js'
+import { createLedger, type EntryPosition, type Ledger } from './ledger.js'
 import { createReadScheduler, type ReadPriority, type ReadScheduler } from './read_scheduler.js'
 import { createRetentionReads, type RetentionReads, type UserFingerprints } from './retention.js'
 import { createSearch, type Search } from './search.js'
@@ -71,19 +71,19 @@ export interface ActionFilter {
 }
 
 /** The position of a discrepancy in its list. */
-export interface DiscrepancyPlace {
+export interface DiscrepancyPosition {
   readonly at: number
   readonly id: string
 }
 
 /** The position of a rail movement in its list. */
-export interface MovementPlace {
+export interface MovementPosition {
   readonly at: number
   readonly posting: number
 }
 
 /** An entry on the rail's account. A posting has at most one. */
-export interface RailMovement extends MovementPlace {
+export interface RailMovement extends MovementPosition {
   /** The instruction id; for a discrepancy's entries, the id of its entity. */
   readonly instruction: string
   readonly currency: string
@@ -149,15 +149,19 @@ export interface Lists {
     limit: number,
   ): Promise<readonly Row<'beneficiaries'>[]>
   /** Entries on the partner's own accounts, newest first. */
-  entries(tenant: TenantId, below: EntryPlace, limit: number): Promise<readonly Row<'entries'>[]>
+  entries(tenant: TenantId, below: EntryPosition, limit: number): Promise<readonly Row<'entries'>[]>
   /** Oldest first. */
   discrepancies(
     resolved: boolean,
-    after: DiscrepancyPlace,
+    after: DiscrepancyPosition,
     limit: number,
   ): Promise<readonly Row<'discrepancies'>[]>
   /** Oldest first. */
-  orphans(resolved: boolean, after: OrphanPlace, limit: number): Promise<readonly Row<'orphans'>[]>
+  orphans(
+    resolved: boolean,
+    after: OrphanPosition,
+    limit: number,
+  ): Promise<readonly Row<'orphans'>[]>
   /** Payments held for review because they match one of these orphan executions. */
   heldFor(orphans: readonly string[]): Promise<readonly HeldPayment[]>
   /** Payments that are accepted and not submitted, of one kind, by id. */
@@ -167,7 +171,7 @@ export interface Lists {
     limit: number,
   ): Promise<readonly { readonly id: string }[]>
   /** Rail movements booked before `to`, oldest first. */
-  movements(after: MovementPlace, to: number, limit: number): Promise<readonly RailMovement[]>
+  movements(after: MovementPosition, to: number, limit: number): Promise<readonly RailMovement[]>
   /** All movements of these instructions. */
   movementsOf(instructions: readonly string[]): Promise<readonly RailMovement[]>
   /** Rows of a table with encrypted columns, by id. */
@@ -436,7 +440,7 @@ export const beneficiariesStatement = (
 
 export const entriesStatement = (
   tenant: TenantId,
-  { posting, line }: EntryPlace,
+  { posting, line }: EntryPosition,
   limit: number,
 ): Statement => ({
   sql: (d) => `SELECT ${columnsOf('entries')}
@@ -448,7 +452,7 @@ export const entriesStatement = (
 
 export const discrepanciesStatement = (
   resolved: boolean,
-  { at, id }: DiscrepancyPlace,
+  { at, id }: DiscrepancyPosition,
   limit: number,
 ): Statement => ({
   sql: (d) => `SELECT ${columnsOf('discrepancies')} FROM discrepancies
@@ -484,7 +488,7 @@ const WITH_PAYMENT = `LEFT JOIN discrepancies d ON d.id = e.entity
     LEFT JOIN intents t ON t.id = coalesce(d.entity, e.entity)`
 
 export const movementsStatement = (
-  { at, posting }: MovementPlace,
+  { at, posting }: MovementPosition,
   to: number,
   limit: number,
 ): Statement => ({

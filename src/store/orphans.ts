@@ -7,7 +7,7 @@ import type { Dialect } from './dialect.js'
 import { columnsOf } from './tables.js'
 
 /** The position of an orphan execution in its list. */
-export interface OrphanPlace {
+export interface OrphanPosition {
   readonly at: number
   readonly instruction: string
 }
@@ -19,7 +19,7 @@ export interface HeldPayment {
 
 export const orphansStatement = (
   resolved: boolean,
-  { at, instruction }: OrphanPlace,
+  { at, instruction }: OrphanPosition,
   limit: number,
 ): Statement => ({
   sql: (d) => `SELECT ${columnsOf('orphans')} FROM orphan_executions
@@ -30,8 +30,8 @@ export const orphansStatement = (
 })
 
 /**
- * The orphan execution for which a payment is held under way; NULL: it is not held. Most contexts
- * do not have the member, and then they are not parsed.
+ * The orphan execution for which a payment is held under way. Null means that it is not held. Most
+ * contexts do not have the member, and then they are not parsed.
  */
 export const heldInProcessing = (d: Dialect): string => `CASE
   WHEN ${d.position('context', '"heldFor"')} = 0 THEN NULL

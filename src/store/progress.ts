@@ -16,8 +16,8 @@ export interface Progress {
   /** The number of the last commit that wrote rows. */
   readonly lastBatch: number
   /**
-   * The epoch that began when an operator last accepted a loss; 0: none did. Absent where nothing
-   * else begins an epoch; on PostgreSQL each take-over does.
+   * The epoch that began when an operator last accepted a loss. 0 means that no operator did.
+   * Absent where nothing else begins an epoch; on PostgreSQL each take-over does.
    */
   readonly acceptedEpoch?: number
 }

@@ -61,8 +61,8 @@ export const expiredAsJson = (rows: ExpiredRows): string =>
 
 /** Statements of a commit. */
 export function deleteExpired(d: Dialect, expired: string): readonly string[] {
-  const integers = (member: string, ...places: readonly number[]): string =>
-    `SELECT ${places.map((place) => `CAST(value ->> ${place} AS bigint)`).join(', ')}
+  const integers = (member: string, ...indexes: readonly number[]): string =>
+    `SELECT ${indexes.map((index) => `CAST(value ->> ${index} AS bigint)`).join(', ')}
       FROM ${d.itemsOf(expired, member)}`
   return [
     ...(d.outcomes === null
@@ -103,7 +103,7 @@ export interface RetentionReads {
   events(tenant: TenantId, after: number, limit: number): Promise<readonly StoredEventAge[]>
   /** Keys up to this sequence were looked at, by kind. */
   keyEdges(): Promise<readonly Row<'keyRetention'>[]>
-  /** The last key that was bound by this moment, as far as that is known. 0: none. */
+  /** The last key that was bound by this moment, as far as that is known. 0 means none. */
   lastKeyBy(moment: Instant): Promise<number>
   /** Keys with sequences after `after` and up to `through`, in order. */
   keys(after: number, through: number, limit: number): Promise<readonly StoredKeyAge[]>

@@ -31,7 +31,7 @@ export interface CommitRows {
   readonly forgetBefore: Instant | null
   /** Deletes nonces with a later time as well: the clock was wrong. */
   readonly forgetAfter: number
-  /** Rows whose retention has ended, to be deleted. Null: none. */
+  /** Rows whose retention has ended, to be deleted. Null means none. */
   readonly expired: ExpiredRows | null
   /** Fingerprints of new idempotency keys, 8 bytes each, with consecutive sequences. */
   readonly keyFingerprints: Buffer | null
@@ -149,7 +149,7 @@ export interface BootState {
   readonly keyFingerprints: AsyncIterable<StoredFingerprints>
   readonly userFingerprints: AsyncIterable<StoredFingerprints>
   readonly nonces: AsyncIterable<StoredNonces>
-  /** Keys up to this sequence are in the index of older keys; 0: none. */
+  /** Keys up to this sequence are in the index of older keys. 0 means none. */
   readonly indexedKeysThrough: number
   readonly recentlyConfirmed: readonly ActorRow[]
   readonly epoch: number
@@ -214,7 +214,7 @@ export interface Store {
   raiseEpoch(above: number): Promise<void>
   /** Called once when the store can no longer commit, with a Deposed or another error. */
   onFailure(report: (error: Error) => void): void
-  /** Checkpoints since the start. Absent: the database does them by itself. */
+  /** Checkpoints since the start. Absent means that the database does them by itself. */
   checkpoints?(): number
   /** Whether a server's commits are synchronous. Absent or null for a file, or if not read. */
   synchrony?(): Synchrony | null
@@ -223,7 +223,7 @@ export interface Store {
    * Absent, or null: there is no server, or it is not read.
    */
   clockOffsetMs?(): number | null
-  /** As of some seconds ago. Absent for a file; null: not read yet, or not readable. */
+  /** As of some seconds ago. Absent for a file. Null means not read yet, or not readable. */
   serverFigures?(): ServerFigures | null
   /** What a recovery stops until an operator releases it. Null outside a recovery. */
   stoppedByRecovery(): Promise<RecoveryStop | null>

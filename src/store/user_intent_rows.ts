@@ -24,9 +24,9 @@ export interface UserIntent {
   /** Empty: the filter excludes the intent of this link. */
   readonly id: string
   readonly state: string
-  /** Parsed. Null: it is corrupt. */
+  /** Parsed. Null means that it is corrupt. */
   readonly context: unknown
-  /** The number of the user's previous intent; 0: none. */
+  /** The number of the user's previous intent. 0 means none. */
   readonly before: number
 }
 export const USER_INTENT = {
@@ -37,9 +37,9 @@ export const USER_INTENT = {
 } as const
 
 /** SQL for a value of the link of number `c.before`: its intent (0) or the number before (1). */
-const linked: Readonly<Record<Dialect['name'], (place: 0 | 1) => string>> = {
-  sqlite: (place) => `u.links ->> ('$[' || (c.before - u.first) || '][${place}]')`,
-  postgres: (place) => `u.links::json -> (c.before - u.first)::integer ->> ${place}`,
+const linked: Readonly<Record<Dialect['name'], (index: 0 | 1) => string>> = {
+  sqlite: (index) => `u.links ->> ('$[' || (c.before - u.first) || '][${index}]')`,
+  postgres: (index) => `u.links::json -> (c.before - u.first)::integer ->> ${index}`,
 }
 
 const ALL_INTENTS: UserIntentFilter = { from: '', below: AFTER_ALL_IDS }

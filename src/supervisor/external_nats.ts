@@ -21,10 +21,10 @@ export async function requireReachableNats({
     ({ hostname, port }) => reach(hostname.replace(/^\[|\]$/g, ''), port), // IPv6
   )
   await Promise.any(tried).catch((failure: AggregateError) => {
-    const places = address.hosts.map(({ hostname, port }) => `${hostname}:${port}`).join(', ')
+    const hosts = address.hosts.map(({ hostname, port }) => `${hostname}:${port}`).join(', ')
     const advice = 'start that nats-server, or unset NATS_URL'
     throw new StartupError(
-      `Nothing answers at NATS_URL, ${places} (${messageOf(failure.errors[0])}): ${advice}.`,
+      `Nothing answers at NATS_URL, ${hosts} (${messageOf(failure.errors[0])}): ${advice}.`,
     )
   })
 }

@@ -32,7 +32,7 @@ interface PidFile {
   /** Absent in files of older versions. */
   readonly data_dir?: string
   readonly supervisor: Process
-  /** The signal that begins a rolling restart. Absent: it would end this supervisor. */
+  /** The signal that begins a rolling restart. Absent means that it would end this supervisor. */
   readonly restart_signal?: NodeJS.Signals
   readonly processes: Readonly<Record<string, Process>>
 }

@@ -17,17 +17,17 @@ const POLL_INTERVAL_MS = 100
 const REMOVE_RETRIES = 20
 
 /** One of the servers, on loopback. */
-export interface PostgresPlace {
+export interface PostgresInstance {
   readonly folder: string
   readonly port: number
 }
 
 export interface Replication {
   /** Replaces the folder by a copy of the primary that starts as its standby. */
-  copy(primary: PostgresPlace, to: PostgresPlace): Promise<void>
+  copy(primary: PostgresInstance, to: PostgresInstance): Promise<void>
   /** Resolves when each commit of the primary waits for its standby. */
-  makeSynchronous(primary: PostgresPlace): Promise<void>
-  promote(standby: PostgresPlace): Promise<void>
+  makeSynchronous(primary: PostgresInstance): Promise<void>
+  promote(standby: PostgresInstance): Promise<void>
 }
 
 export interface ReplicationOptions {
@@ -63,7 +63,7 @@ export function createReplication(options: ReplicationOptions): Replication {
     })
     return stdout.trim()
   }
-  const query = ({ folder, port }: PostgresPlace, sql: string): Promise<string> =>
+  const query = ({ folder, port }: PostgresInstance, sql: string): Promise<string> =>
     run(serverUserOf({ folder, within }), 'psql', port, ['-XtAqc', sql])
 
   return {

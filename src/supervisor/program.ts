@@ -32,11 +32,14 @@ export interface Program {
   readonly command: string
   readonly arguments: readonly string[]
   readonly environment: NodeJS.ProcessEnv
-  /** The user it runs as. Absent: this process's. */
+  /** The user it runs as. Absent means the user of this process. */
   readonly account?: { readonly uid: number; readonly gid: number } | undefined
   /** Our programs send a message when they are ready; others are polled. */
   readonly readyWhen: 'message' | ((pid: number) => ReadyInfo | undefined)
-  /** The version of a program of others, which has no metrics of ours; empty: it does not say. */
+  /**
+   * The version of a program of others, which has no metrics of ours. Empty means that it does not
+   * say.
+   */
   readonly serverVersion?: string
   /** It knows the option of a program that replaces a running process. */
   readonly canReplace?: true

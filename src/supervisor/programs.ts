@@ -84,7 +84,7 @@ export interface ConsoleProgram extends PlannedProgram {
 export interface Plan {
   /** In start order; programs of one stage do not depend on each other. */
   readonly stages: readonly (readonly PlannedProgram[])[]
-  /** Starts last, and nothing waits for it. Absent: CONSOLE is off. */
+  /** Starts last, and nothing waits for it. Absent means that CONSOLE is off. */
   readonly console?: ConsoleProgram
   /** Known once the programs are ready. */
   readonly ports: { http: number; grpc: number; nats: number }

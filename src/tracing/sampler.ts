@@ -14,7 +14,7 @@ const BURST = 20
 
 export interface Sampler {
   /**
-   * The caller's span, or the request's own (`isRoot`) in a new trace. Undefined: not traced.
+   * The caller's span, or the request's own (`isRoot`) in a new trace. Undefined means not traced.
    *
    * @param mayBegin whether the request can begin a trace
    */

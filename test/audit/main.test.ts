@@ -26,8 +26,8 @@ void t.test('clean books exit with 0', (t) => {
   t.equal(status, 0)
   t.equal(err, '')
   t.equal(out.length, CHECKLIST.length + 1)
-  for (const [place, { name }] of CHECKLIST.entries()) {
-    t.match(out[place], new RegExp(`^ok +${name} +\\(\\d+ rows, \\d+ ms\\)$`))
+  for (const [index, { name }] of CHECKLIST.entries()) {
+    t.match(out[index], new RegExp(`^ok +${name} +\\(\\d+ rows, \\d+ ms\\)$`))
   }
   t.match(out.at(-1), new RegExp(`^audit clean: ${CHECKLIST.length} checks over \\d+ rows$`))
   t.end()

@@ -238,10 +238,10 @@ async function contradict(world: World, id: PayoutId): Promise<void> {
     const before = world.memory().discrepancyIds.size
     await world.railReports({ status, reportId: null, amount, ...content })
     const ids = [...world.memory().discrepancyIds].slice(before)
-    for (const [place, settlement] of ways.entries()) {
+    for (const [index, settlement] of ways.entries()) {
       world.clock.pass(1_000)
       const resolution = { settlement, evidence: EVIDENCE }
-      viewOf(await world.run(resolveDiscrepancy(ANNA, ids[place]!, resolution)))
+      viewOf(await world.run(resolveDiscrepancy(ANNA, ids[index]!, resolution)))
     }
   }
   world.clock.pass(1_000)
@@ -373,9 +373,9 @@ export function copyBooks({ folder }: SmallBooks, to: string): void {
 export async function copySharedBooks(small: SmallBooks, to: string): Promise<void> {
   copyBooks(small, to)
   cpSync(join(to, 'webhooks.db'), join(to, SECOND_POOL))
-  for (const [place, file] of ['webhooks.db', SECOND_POOL].entries()) {
+  for (const [index, file] of ['webhooks.db', SECOND_POOL].entries()) {
     const pool = await openDatabase(join(to, file))
-    await pool.run('DELETE FROM events WHERE position % 3 = ?', [place])
+    await pool.run('DELETE FROM events WHERE position % 3 = ?', [index])
     await pool.close()
   }
 }

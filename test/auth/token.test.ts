@@ -171,10 +171,10 @@ void t.test('a token with a character changed, removed or added is rejected', (t
     [mintReceiptToken(KEYS, RECEIPT), verifyReceiptToken],
   ] as const) {
     const others = fc.constantFrom(...'AZaz09-_.=+/ \n\u00e9')
-    const place = fc.nat({ max: token.length - 1 })
+    const index = fc.nat({ max: token.length - 1 })
     t.ok(verify(KEYS, token, NOW).ok)
     fc.assert(
-      fc.property(place, others, fc.nat({ max: 1 }), (at, character, cut) => {
+      fc.property(index, others, fc.nat({ max: 1 }), (at, character, cut) => {
         const changed = token.slice(0, at) + character + token.slice(at + cut)
         return changed === token || !verify(KEYS, changed, NOW).ok
       }),

@@ -6,16 +6,16 @@ import { createTickets } from '../../src/base/tickets.js'
 const MAX = 5
 
 void t.test('each ticket finds its own entry, once, however long the others wait', (t) => {
-  // A number takes the entry at that place of those that wait; null adds one.
+  // A number takes the entry at that index of those that wait; null adds one.
   const step = fc.option(fc.nat(MAX - 1), { freq: 2 })
   fc.assert(
     fc.property(fc.array(step, { maxLength: 200, size: 'max' }), (steps) => {
       const tickets = createTickets<number>(MAX)
       const waiting: (readonly [ticket: number, entry: number])[] = []
       const answered: number[] = []
-      for (const [entry, place] of steps.entries()) {
-        if (place === null && waiting.length < MAX) waiting.push([tickets.add(entry), entry])
-        const [taken] = place === null ? [] : waiting.splice(place, 1)
+      for (const [entry, index] of steps.entries()) {
+        if (index === null && waiting.length < MAX) waiting.push([tickets.add(entry), entry])
+        const [taken] = index === null ? [] : waiting.splice(index, 1)
         if (taken === undefined) continue
         t.equal(tickets.take(taken[0]), taken[1])
         answered.push(taken[0])

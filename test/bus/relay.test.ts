@@ -45,7 +45,7 @@ function heldBus() {
     holdAnswers: () => {
       answersAtOnce = false
     },
-    answerOne: (place: number) => open.splice(place, 1)[0]?.(),
+    answerOne: (index: number) => open.splice(index, 1)[0]?.(),
     answerAll: () => {
       answersAtOnce = true
       for (const answer of open.splice(0)) answer()
@@ -220,9 +220,9 @@ void t.test('of settled events only the newest is published, once a second', asy
   await upToDate()
   mock.timers.enable({ apis: ['setTimeout'] })
   t.teardown(() => mock.timers.reset())
-  const numbers = (): number[] => held.published.map(({ id }) => places.get(id) ?? 0)
+  const numbers = (): number[] => held.published.map(({ id }) => positions.get(id) ?? 0)
   const events = someEvents(9)
-  const places = new Map(events.map(({ id, position }) => [id, position]))
+  const positions = new Map(events.map(({ id, position }) => [id, position]))
   const pushSettled = (...positions: number[]): void =>
     relay.push(positions.map((position) => settled(events[position - 1]!)))
   pushSettled(1)

@@ -45,7 +45,7 @@ export function startEventReader(
     last = found
   }
 
-  /** @returns the number of new events; undefined: no answer */
+  /** @returns the number of new events. Undefined means no answer */
   const read = async (): Promise<number | undefined> => {
     const known = last
     const path = `/v1/events?after=${(known?.sequence ?? 1) - 1}&limit=${PAGE}`

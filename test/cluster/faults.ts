@@ -255,7 +255,7 @@ const beginTakeOver = (context: FaultContext): Promise<boolean> => {
 
 let partners = 0
 
-/** @returns the refusal; null: it is created */
+/** @returns the refusal. Null means that it is created */
 const createPartner = (
   context: FaultContext,
   owner: ClusterMember,

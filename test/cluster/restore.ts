@@ -56,10 +56,10 @@ export async function restoreCluster({
     await lose()
     const primary = postgres.primary()
     await cluster.stop()
-    const place = join(dataDir, 'cluster', 'postgres', primary)
-    rmSync(place, { recursive: true })
-    mkdirSync(place, { mode: 0o700 })
-    cpSync(join(folder, 'base'), place, { recursive: true })
+    const primaryFolder = join(dataDir, 'cluster', 'postgres', primary)
+    rmSync(primaryFolder, { recursive: true })
+    mkdirSync(primaryFolder, { mode: 0o700 })
+    cpSync(join(folder, 'base'), primaryFolder, { recursive: true })
   } finally {
     rmSync(backups, { recursive: true, force: true })
   }

@@ -98,7 +98,7 @@ export async function signIn({ url, token }: Pick<ConsoleStack, 'url' | 'token'>
   return cookieIn(answer)
 }
 
-/** The cookie that an answer sets; empty: none. */
+/** The cookie that an answer sets. Empty means none. */
 export const cookieIn = ({ headers }: PageAnswer): string =>
   headers['set-cookie']?.[0]?.split(';')[0] ?? ''
 

@@ -94,11 +94,11 @@ export function createAnswerValidator(document: OpenApiDocument): AnswerValidato
     const shared = stated.$ref?.split('/').at(-1)
     const response = shared === undefined ? stated : document.components.responses[shared]
     if (response === undefined) return `no response ${shared}`
-    const place =
+    const parents =
       shared === undefined
         ? [...['paths', path, verb, 'responses'], String(status)]
         : ['components', 'responses', shared]
-    const pointer = [...place, 'content', 'application/json', 'schema']
+    const pointer = [...parents, 'content', 'application/json', 'schema']
       .map((name) => `/${escaped(name)}`)
       .join('')
     return mismatch(pointer, body) ?? headerFault(response, answer)

@@ -26,7 +26,7 @@ const SAID_LATER = [
     'GET /v1/payouts query created_before',
     'POST /v1/webhook_endpoints/{endpoint_id}/rotate_secret body.activate_at',
     'POST /v1/webhook_endpoints/{endpoint_id}/recover body.since',
-  ].map((place) => `${place}: the pattern is another one`),
+  ].map((where) => `${where}: the pattern is another one`),
 ]
 
 void t.test('the document has no breaking change since the last release', (t) => {
@@ -39,10 +39,10 @@ void t.test('the document has no breaking change since the last release', (t) =>
   t.end()
 })
 
-/** Sets the value at this place of the document; undefined removes it. */
-function withChange(place: string, value: unknown): Document {
+/** Sets the value at this where of the document; undefined removes it. */
+function withChange(where: string, value: unknown): Document {
   const document = current()
-  const names = place.split(' > ')
+  const names = where.split(' > ')
   const last = names.pop() ?? ''
   const parent = names.reduce((at, name) => at[name] as Document, document)
   if (value === undefined) Reflect.deleteProperty(parent, last)
@@ -58,7 +58,7 @@ const NARROWED = `${CREATE} > responses > 422 > content > application/json > sch
 
 const PAYOUT_EVENT = 'components > schemas > PayoutEvent'
 
-const BREAKING: readonly (readonly [place: string, value: unknown, fault: RegExp])[] = [
+const BREAKING: readonly (readonly [where: string, value: unknown, fault: RegExp])[] = [
   [PAYOUTS, undefined, /POST \/v1\/payouts: the operation is removed/],
   [`${PAYOUTS} > get`, undefined, /GET \/v1\/payouts: the operation is removed/],
   [`${CREATE} > operationId`, 'other', /operationId/],
@@ -93,18 +93,18 @@ const BREAKING: readonly (readonly [place: string, value: unknown, fault: RegExp
 ]
 
 void t.test('each kind of breaking change is found', (t) => {
-  for (const [place, value, fault] of BREAKING) {
-    const faults = breakingChanges(current(), withChange(place, value))
+  for (const [where, value, fault] of BREAKING) {
+    const faults = breakingChanges(current(), withChange(where, value))
     t.ok(
       faults.some((one) => fault.test(one)),
-      `${place}: ${faults.slice(0, 3).join('; ')}`,
+      `${where}: ${faults.slice(0, 3).join('; ')}`,
     )
   }
   t.end()
 })
 
 void t.test('additions are not breaking changes', (t) => {
-  const additions: readonly (readonly [place: string, value: unknown])[] = [
+  const additions: readonly (readonly [where: string, value: unknown])[] = [
     ['paths > /v1/new', { get: { responses: {} } }],
     [`${PAYOUT} > properties > note`, { type: 'string' }],
     [`${REQUEST} > properties > note`, { type: 'string' }],
@@ -113,8 +113,8 @@ void t.test('additions are not breaking changes', (t) => {
     ['webhooks > payout.new', {}],
     ['info > description', 'Other words.'],
   ]
-  for (const [place, value] of additions) {
-    t.same(breakingChanges(current(), withChange(place, value)), [], place)
+  for (const [where, value] of additions) {
+    t.same(breakingChanges(current(), withChange(where, value)), [], where)
   }
   t.end()
 })

@@ -16,38 +16,38 @@ const listIn = (parent: Json, name: string): readonly unknown[] => {
   return Array.isArray(value) ? (value as unknown[]) : []
 }
 
-/** The faults, each with its place; empty when no client breaks. */
+/** The faults, each with its where; empty when no client breaks. */
 export function breakingChanges(released: Json, current: Json): readonly string[] {
   const faults: string[] = []
-  const say = (place: string, fault: string): void => void faults.push(`${place}: ${fault}`)
+  const say = (where: string, fault: string): void => void faults.push(`${where}: ${fault}`)
   const before = (part: unknown): Json => resolved(released, part)
   const now = (part: unknown): Json => resolved(current, part)
 
-  const compareSchemas = (place: string, side: Side, one: unknown, other: unknown): void => {
+  const compareSchemas = (where: string, side: Side, one: unknown, other: unknown): void => {
     const old = before(one)
     const isSplit = side === 'answer' && 'properties' in old && 'oneOf' in now(other)
     const next = isSplit ? merged(listIn(now(other), 'oneOf').map(now)) : now(other)
-    for (const fault of ownFaults(side, old, next)) say(place, fault)
+    for (const fault of ownFaults(side, old, next)) say(where, fault)
     const [oldMembers, members] = [objectIn(old, 'properties'), objectIn(next, 'properties')]
     for (const [name, member] of Object.entries(oldMembers)) {
-      if (name in members) compareSchemas(`${place}.${name}`, side, member, members[name])
-      else say(place, `member ${name} is removed`)
+      if (name in members) compareSchemas(`${where}.${name}`, side, member, members[name])
+      else say(where, `member ${name} is removed`)
     }
     for (const name of ['items', 'additionalProperties']) {
       const [from, to] = [old[name], next[name]]
-      if (typeof from === 'object') compareSchemas(`${place}.${name}`, side, from, to ?? {})
+      if (typeof from === 'object') compareSchemas(`${where}.${name}`, side, from, to ?? {})
     }
     for (const name of ['oneOf', 'anyOf', 'allOf']) {
       const [from, to] = [listIn(old, name), listIn(next, name)]
-      if (from.length !== to.length) say(place, `${name} has another number of schemas`)
-      else from.forEach((part, i) => compareSchemas(`${place}.${name}[${i}]`, side, part, to[i]))
+      if (from.length !== to.length) say(where, `${name} has another number of schemas`)
+      else from.forEach((part, i) => compareSchemas(`${where}.${name}[${i}]`, side, part, to[i]))
     }
   }
 
   const contentOf = (part: Json): unknown =>
     objectIn(objectIn(part, 'content'), 'application/json')['schema']
 
-  const compareParameters = (place: string, old: Json, next: Json): void => {
+  const compareParameters = (where: string, old: Json, next: Json): void => {
     const named = (part: Json, resolve: (one: unknown) => Json): ReadonlyMap<string, Json> =>
       new Map(
         listIn(part, 'parameters')
@@ -57,60 +57,60 @@ export function breakingChanges(released: Json, current: Json): readonly string[
     const [from, to] = [named(old, before), named(next, now)]
     for (const [name, parameter] of from) {
       const other = to.get(name)
-      if (other === undefined) say(place, `parameter ${name} is removed`)
-      else compareSchemas(`${place} ${name}`, 'request', parameter['schema'], other['schema'])
+      if (other === undefined) say(where, `parameter ${name} is removed`)
+      else compareSchemas(`${where} ${name}`, 'request', parameter['schema'], other['schema'])
     }
     for (const [name, { required }] of to) {
       if (required === true && from.get(name)?.['required'] !== true) {
-        say(place, `parameter ${name} is required`)
+        say(where, `parameter ${name} is required`)
       }
     }
   }
 
-  const compareAnswers = (place: string, old: Json, next: Json): void => {
+  const compareAnswers = (where: string, old: Json, next: Json): void => {
     const [from, to] = [objectIn(old, 'responses'), objectIn(next, 'responses')]
     for (const [status, response] of Object.entries(from)) {
       const [one, other] = [before(response), now(to[status])]
-      if (!(status in to)) say(place, `status ${status} is removed`)
+      if (!(status in to)) say(where, `status ${status} is removed`)
       else if (status.startsWith('2')) {
-        compareSchemas(`${place} ${status}`, 'answer', contentOf(one), contentOf(other))
+        compareSchemas(`${where} ${status}`, 'answer', contentOf(one), contentOf(other))
         for (const name of Object.keys(objectIn(one, 'headers'))) {
-          if (!(name in objectIn(other, 'headers'))) say(place, `header ${name} is removed`)
+          if (!(name in objectIn(other, 'headers'))) say(where, `header ${name} is removed`)
         }
       } else {
         const codes = new Set(codesOf(contentOf(other)))
         for (const code of codesOf(contentOf(one))) {
-          if (!codes.has(code)) say(place, `code ${code} is no longer a ${status}`)
+          if (!codes.has(code)) say(where, `code ${code} is no longer a ${status}`)
         }
       }
     }
     const added = Object.keys(to).filter((status) => status.startsWith('2') && !(status in from))
-    for (const status of added) say(place, `status ${status} is a new success`)
+    for (const status of added) say(where, `status ${status} is a new success`)
   }
 
-  const compareOperations = (place: string, old: Json, next: Json): void => {
-    if (old['operationId'] !== next['operationId']) say(place, 'the operationId is another one')
+  const compareOperations = (where: string, old: Json, next: Json): void => {
+    if (old['operationId'] !== next['operationId']) say(where, 'the operationId is another one')
     const accepted = listIn(next, 'security').map((one) => JSON.stringify(one))
     for (const proof of listIn(old, 'security')) {
-      if (!accepted.includes(JSON.stringify(proof))) say(place, 'an authentication is removed')
+      if (!accepted.includes(JSON.stringify(proof))) say(where, 'an authentication is removed')
     }
     if (listIn(old, 'security').length === 0 && accepted.length > 0) {
-      say(place, 'it needs an authentication')
+      say(where, 'it needs an authentication')
     }
-    compareParameters(place, old, next)
+    compareParameters(where, old, next)
     const [from, to] = [objectIn(old, 'requestBody'), objectIn(next, 'requestBody')]
-    if (to['required'] === true && from['required'] !== true) say(place, 'the body is required')
-    if ('content' in from && !('content' in to)) say(place, 'the body is removed')
-    compareSchemas(`${place} body`, 'request', contentOf(from), contentOf(to))
-    compareAnswers(place, old, next)
+    if (to['required'] === true && from['required'] !== true) say(where, 'the body is required')
+    if ('content' in from && !('content' in to)) say(where, 'the body is removed')
+    compareSchemas(`${where} body`, 'request', contentOf(from), contentOf(to))
+    compareAnswers(where, old, next)
   }
 
   for (const [path, methods] of Object.entries(objectIn(released, 'paths'))) {
     for (const [method, operation] of Object.entries(methods as Json)) {
       const next = objectIn(objectIn(objectIn(current, 'paths'), path), method)
-      const place = `${method.toUpperCase()} ${path}`
-      if ('responses' in next) compareOperations(place, operation as Json, next)
-      else say(place, 'the operation is removed')
+      const where = `${method.toUpperCase()} ${path}`
+      if ('responses' in next) compareOperations(where, operation as Json, next)
+      else say(where, 'the operation is removed')
     }
   }
   for (const [type, { post }] of Object.entries(objectIn(released, 'webhooks')) as [

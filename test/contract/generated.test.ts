@@ -154,7 +154,8 @@ async function send(
 /**
  * Compares the refusal of an invalid request. A request that changed something is not sent twice.
  *
- * @returns how the fronts differ; undefined: they do not, or no message can carry the request
+ * @returns how the fronts differ. Undefined means that they do not, or no message can carry the
+ * request
  */
 async function difference(
   twin: RpcTwin,
@@ -174,7 +175,7 @@ async function difference(
   if (lacking !== undefined && !twin.canLack(lacking)) return undefined
   compared += 1
   const { field = '', description = '' } = refusal?.violations[0] ?? {}
-  const same = code === refusal?.code && message === `${placeOf(twin.root, field)}: ${description}`
+  const same = code === refusal?.code && message === `${fieldOf(twin.root, field)}: ${description}`
   return same ? undefined : `${text} ${JSON.stringify(refusal)}`
 }
 
@@ -186,8 +187,8 @@ const HTTP_ONLY = new Set([413, 429, 503])
 const INVALID = new Set(['invalid_request', 'invalid_beneficiary'])
 let compared = 0
 
-/** The place in an HTTP message that a field of a call stands for. */
-function placeOf(root: string, field: string): string {
+/** The field of an HTTP message that a field of a call stands for. */
+function fieldOf(root: string, field: string): string {
   const names = field
     .split('.')
     .filter((name, i) => !(i === 0 && name === root) && name !== 'types')

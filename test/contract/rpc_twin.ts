@@ -29,7 +29,7 @@ export interface PartnerRequest {
 }
 
 export interface RpcTwin {
-  /** The field of the request that holds the body; empty: the request itself. */
+  /** The field of the request that holds the body. Empty means the request itself. */
   readonly root: string
   /** Whether the field of this name can be absent, as a message can and a text cannot. */
   canLack(name: string): boolean

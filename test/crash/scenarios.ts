@@ -14,7 +14,7 @@ export interface ExpectedOutcome {
   readonly status: string
   /** Without the entity's prefix, in order. */
   readonly events: readonly string[]
-  /** Executions at the rail; null: the instruction was never submitted. */
+  /** Executions at the rail. Null means that the instruction was never submitted. */
   readonly executions: 0 | 1 | null
 }
 

@@ -48,7 +48,7 @@ void t.test('systemd finds no fault, and each sandbox is tight', async (t) => {
   for (const name of readdirSync(UNITS).filter((each) => /\.(target|slice|mount)$/.test(each))) {
     copyFileSync(join(UNITS, name), join(root, UNITS, name))
   }
-  const place = (name: string, text: string): void =>
+  const install = (name: string, text: string): void =>
     writeFileSync(join(root, 'etc/systemd/system', name), text)
   const analyze = (...args: string[]): string =>
     execFileSync('/bin/sh', ['-c', 'systemd-analyze "$@" 2>&1', 'sh', ...args], {
@@ -58,12 +58,12 @@ void t.test('systemd finds no fault, and each sandbox is tight', async (t) => {
 
   for (const file of files) {
     const unit = unitOf(file)
-    place(unit, textOf(file))
+    install(unit, textOf(file))
     t.equal(verify(unit), '', unit)
     const report = analyze('security', '--offline=true', `--root=${root}`, unit)
     const exposure = /Overall exposure level for \S+: ([0-9.]+)/.exec(report)?.[1]
     t.ok(Number(exposure) < EXPOSURE_MAX, `${unit}: exposure ${exposure}`)
   }
-  place('wrong.service', textOf('systemd/causeway.service').replace('Type=', 'Kind='))
+  install('wrong.service', textOf('systemd/causeway.service').replace('Type=', 'Kind='))
   t.match(verify('wrong.service'), /Unknown key/, 'a fault is found')
 })

@@ -34,7 +34,7 @@ export interface AttackOptions {
 
 export interface AttackReport {
   readonly inputs: number
-  /** Number of responses by status; 0: the connection ended without a response. */
+  /** Number of responses by status. 0 means that the connection ended without a response. */
   readonly statuses: Readonly<Record<number, number>>
   /** Violations, each with its input; the same seed and number repeat it. */
   readonly faults: readonly string[]

@@ -68,7 +68,7 @@ export function attackMessages(options: MessageAttack): MessageAttackReport {
   return { inputs, read: messages, faults }
 }
 
-/** Undefined: a message; empty: refused as it should be. */
+/** Undefined means that it is a message, empty that it is refused as it should be. */
 function faultOf(text: string, read: typeof readMessage): string | undefined {
   const bytes = Buffer.from(text)
   try {

@@ -7,7 +7,7 @@ import { bytesOf, createBody, createRequest, signedHeaders } from './signing_par
 
 export interface Entry {
   readonly parts: readonly (string | Buffer)[]
-  /** Allowed status codes; 0: the connection closes without an answer. */
+  /** Allowed status codes. 0 means that the connection closes without an answer. */
   readonly answers: readonly number[]
   /** Sent repeatedly after the parts. */
   readonly trickle?: string

@@ -1,4 +1,4 @@
-/** The strict JSON parser: what it accepts, and the place and rule of a rejection. */
+/** The strict JSON parser: what it accepts, and the field and rule of a rejection. */
 import fc from 'fast-check'
 import t from 'tap'
 import { parseJson } from '../../gateway/decode/json.js'
@@ -68,7 +68,7 @@ void t.test('malformed texts are rejected', (t) => {
   t.end()
 })
 
-void t.test('a rejection names place and rule', (t) => {
+void t.test('a rejection names field and rule', (t) => {
   const integer = 'must be an integer, without fraction and exponent'
   const cases: readonly (readonly [text: string, pointer: string, rule: string])[] = [
     ['{"a":1,}', '', 'must be JSON'],

@@ -36,7 +36,7 @@ function decodeOf(method: string, path: string): Decode {
 
 const INVALID = { ok: false, code: 'invalid_request' }
 
-/** The parsed query; null: it is rejected. */
+/** The parsed query. Null means that it is rejected. */
 function reads(
   t: Test,
   decode: Decode,

@@ -1,4 +1,4 @@
-/** A rejected request: the sandbox names place and rule, production sends a fixed text. */
+/** A rejected request: the sandbox names field and rule, production sends a fixed text. */
 import t from 'tap'
 import { errorOf } from './answers.js'
 import { startGateway } from './running_gateway.js'
@@ -17,7 +17,7 @@ interface Line {
   readonly request_id: string
 }
 
-void t.test('the sandbox names place and rule, never the value', async (t) => {
+void t.test('the sandbox names field and rule, never the value', async (t) => {
   const lines: string[] = []
   const gateway = await startGateway(t, {
     environment: { LOG_REFUSALS_PER_SECOND: '1000' },

@@ -6,16 +6,16 @@ import { accept, refuseWith } from './processor_stub.js'
 import { startGateway } from './running_gateway.js'
 import { call, createRequest, snapshot } from './signing_partner.js'
 
-const PLACES = Math.max(TENANT_IN_FLIGHT_MAX, CAPACITY_MAX)
+const REFUSED = Math.max(TENANT_IN_FLIGHT_MAX, CAPACITY_MAX)
 const AT_ONCE = 50
 
-void t.test(`after ${PLACES} refused commands a request is served`, async (t) => {
+void t.test(`after ${REFUSED} refused commands a request is served`, async (t) => {
   const gateway = await startGateway(t, {
     script: refuseWith('insufficient_balance'),
     partners: snapshot({ rate_limit_per_second: 100_000 }),
     environment: { RATE_LIMIT_PER_ADDRESS: '100000' },
   })
-  for (let sent = 0; sent < PLACES; sent += AT_ONCE) {
+  for (let sent = 0; sent < REFUSED; sent += AT_ONCE) {
     const calls = Array.from({ length: AT_ONCE }, () => call(gateway.port, createRequest()))
     const statuses = new Set((await Promise.all(calls)).map(({ status }) => status))
     if (statuses.size === 1 && statuses.has(422) && gateway.processor.inFlight === 0) continue

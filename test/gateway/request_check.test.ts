@@ -74,8 +74,8 @@ void t.test(
     const cases = [
       ...others,
       ...WRONG_REQUESTS.map(({ call: request, pointer }) => {
-        const place = pointer.split('/')[0] ?? ''
-        return [request, { header: 'idempotency_key', query: 'query' }[place] ?? 'body'] as const
+        const part = pointer.split('/')[0] ?? ''
+        return [request, { header: 'idempotency_key', query: 'query' }[part] ?? 'body'] as const
       }),
     ]
     for (const [request, name] of cases) {
@@ -92,7 +92,7 @@ void t.test(
   },
 )
 
-void t.test('production answers 400, a malformed description names its place', async (t) => {
+void t.test('production answers 400, a malformed description names its field', async (t) => {
   const gateway = await startGateway(t)
   const path = '/v1/sandbox/request/check'
   const post = { method: 'POST', path, unsigned: true }

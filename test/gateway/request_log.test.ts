@@ -20,7 +20,7 @@ interface Counted {
   readonly unauthenticated: readonly { code: string; count: number }[]
 }
 
-/** Requests of callers `key_0`, `key_1` and so on; undefined: not authenticated. */
+/** Requests of callers `key_0`, `key_1` and so on. Undefined means not authenticated. */
 function start(t: Test, LOG_LEVEL: 'info' | 'debug' | 'warn' = 'info') {
   const lines: Line[] = []
   const destination = { write: (line: string) => lines.push(JSON.parse(line) as Line) }

@@ -1,4 +1,4 @@
-/** Requests with one fault each, and the place and rule that an answer or a log line names. */
+/** Requests with one fault each, and the field and rule that an answer or a log line names. */
 import { bearer, beneficiaryBody, createBody, payoutBody, type Call } from './signing_partner.js'
 
 export interface WrongRequest {
@@ -46,8 +46,8 @@ const wrong = (call: Call, pointer: string, rule: string, code?: string): WrongR
 })
 
 const nameOf = (pointer: string): string => {
-  const [place = '', ...names] = pointer.split('/')
-  return [place, names.join('.')].filter((part) => part !== '').join(' ') || 'body'
+  const [part = '', ...names] = pointer.split('/')
+  return [part, names.join('.')].filter((each) => each !== '').join(' ') || 'body'
 }
 
 const KYC = createBody.kyc_attestation

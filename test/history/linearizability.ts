@@ -15,7 +15,7 @@ import type { Operation } from './history.js'
 export interface Model<State, Input, Output> {
   readonly initial: State
   /**
-   * The states after an input that gave this output; none: it cannot give it.
+   * The states after an input that gave this output. None means that it cannot give it.
    *
    * @param output undefined if it is not known: the states after every possible output
    */

@@ -64,7 +64,7 @@ function noting<Output>(
   return undefined
 }
 
-/** @returns why no order of the operations explains a history; empty: one does */
+/** @returns why no order of the operations explains a history. Empty means that one does */
 export function faultsOf<State, Input, Output>(
   name: string,
   model: Model<State, Input, Output>,

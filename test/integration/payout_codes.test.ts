@@ -82,13 +82,13 @@ const CASES: Readonly<Record<Code, () => Promise<HttpAnswer>>> = {
   },
 }
 
-/** Codes whose message names the place and the rule in the sandbox. */
-const NAMES_ITS_PLACE: readonly string[] = ['invalid_request', 'invalid_beneficiary']
+/** Codes whose message names the field and the rule in the sandbox. */
+const NAMES_ITS_FIELD: readonly string[] = ['invalid_request', 'invalid_beneficiary']
 
 /** Asserts the status of the registry and the exact envelope. */
 function assertRefusal(t: Test, answer: HttpAnswer, code: ErrorCode): void {
   const { http, message: general } = ERRORS[code]
-  const message = NAMES_ITS_PLACE.includes(code) ? /^[a-z_.]+: must be / : general
+  const message = NAMES_ITS_FIELD.includes(code) ? /^[a-z_.]+: must be / : general
   const request_id = answer.headers['x-request-id']
   t.match([answer.status, answer.body], [http, { error: { code, message, request_id } }], code)
 }

@@ -106,10 +106,10 @@ const lineOf = (id: string, movement = 'executed'): number =>
 const change =
   (at: number, from: string | RegExp, to: string) =>
   (all: string[]): string[] =>
-    all.map((line, place) => (place === at ? line.replace(from, to) : line))
+    all.map((line, index) => (index === at ? line.replace(from, to) : line))
 
 t.test('a removed line is missing_there', async (t) => {
-  const removed = (all: string[]): string[] => all.filter((_, place) => place !== lineOf(completed))
+  const removed = (all: string[]): string[] => all.filter((_, index) => index !== lineOf(completed))
   t.match(await findingsOf(t, 'less', removed), [['missing_there', completed]])
 })
 
@@ -123,18 +123,18 @@ t.test('an added line is missing_here', async (t) => {
 })
 
 t.test('another amount, currency or movement is different', async (t) => {
-  const place = lineOf(completed)
+  const line = lineOf(completed)
   for (const [differs, from, to] of [
     ['amount', ',125000', ',125001'],
     ['currency', ',VND,', ',THB,'],
     ['movement', ',executed,', ',returned,'],
   ] as const) {
-    const [finding, ...more] = await findingsOf(t, differs, change(place, from, to))
+    const [finding, ...more] = await findingsOf(t, differs, change(line, from, to))
     t.same(more, [])
     t.equal(finding?.[0], 'different')
     t.equal(finding?.[1], completed)
     t.equal(finding?.at(-1), `other ${differs}`)
-    t.equal(finding?.[7], String(place + 1), 'the line of the file')
+    t.equal(finding?.[7], String(line + 1), 'the line of the file')
   }
   const moved = change(lineOf(reversed, 'returned'), ',returned,', ',executed,')
   t.match(await findingsOf(t, 'moved', moved), [['different', reversed]])

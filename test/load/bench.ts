@@ -37,7 +37,7 @@ export interface BenchSettings {
   readonly connections: number
   /** Windows of every side. */
   readonly repeat: number
-  /** Open loop at this rate; undefined: closed loop. */
+  /** Open loop at this rate. Undefined means closed loop. */
   readonly ratePerSecond: number | undefined
 }
 

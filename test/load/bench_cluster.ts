@@ -16,7 +16,7 @@ import { openSystem } from './system_under_test.js'
 const SIDES = ['one shard', 'two shards'] as const
 
 /** The shards of three partners. */
-export function clusterPlaces(shards: readonly string[]): readonly string[] {
+export function clusterShards(shards: readonly string[]): readonly string[] {
   const [first, second] = shards
   return first === undefined || second === undefined ? [] : [first, first, second]
 }

@@ -29,8 +29,8 @@ export async function createFixtures(partner: Connection): Promise<Fixtures> {
   const many = async (count: number, path: string, bodyOf: (index: number) => object) => {
     const ids: string[] = []
     for (let from = 0; from < count; from += CONCURRENT) {
-      const places = Array.from({ length: Math.min(CONCURRENT, count - from) }, (_, i) => from + i)
-      ids.push(...(await Promise.all(places.map((place) => create(path, bodyOf(place))))))
+      const indexes = Array.from({ length: Math.min(CONCURRENT, count - from) }, (_, i) => from + i)
+      ids.push(...(await Promise.all(indexes.map((index) => create(path, bodyOf(index))))))
     }
     return ids
   }

@@ -15,7 +15,7 @@ import { projectRoot } from '../../src/base/project_root.js'
 import { readSettings } from '../../src/base/settings_reader.js'
 import { FILES } from '../../src/base/subjects.js'
 import { bench, benchStores, compare } from './bench.js'
-import { benchCluster, clusterPlaces } from './bench_cluster.js'
+import { benchCluster, clusterShards } from './bench_cluster.js'
 import { startClient } from './client/client.js'
 import { describeMachine } from './machine.js'
 import type { StoreKind, Tools } from './measured_window.js'
@@ -224,7 +224,7 @@ const PLANS: Readonly<Record<string, (given: Given) => Plan>> = {
   cluster: (given) => {
     const { settings, load } = benchPlan(given, ['creates'])
     const run: Plan['run'] = (tools) =>
-      onRunning((stack) => benchCluster(tools, settings, stack), clusterPlaces)
+      onRunning((stack) => benchCluster(tools, settings, stack), clusterShards)
     return { load, run }
   },
   soak: (given) => {

@@ -42,7 +42,7 @@ export interface WindowOptions
   readonly repeat?: number
   readonly scenario: ScenarioName
   readonly onlyRead?: string
-  /** By place; all by default. */
+  /** By index; all by default. */
   readonly partners?: readonly number[]
   /** The exact number of journeys, instead of a duration. */
   readonly journeys?: number | undefined
@@ -116,8 +116,8 @@ export async function measureWindow(
     arrivals = receivers.arrivals()
   }
   const { host, ops_url: opsUrl } = stack.sandbox
-  const isChosen = (place: number): boolean => options.partners?.includes(place) ?? true
-  const chosen = partners.filter((_, place) => isChosen(place))
+  const isChosen = (index: number): boolean => options.partners?.includes(index) ?? true
+  const chosen = partners.filter((_, index) => isChosen(index))
   const awaitsWebhooks = ceiling === undefined && options.withoutWebhooks !== true
   const { connections, patienceMs } = options
   const key = `${name} ${side}`

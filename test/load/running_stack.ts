@@ -62,12 +62,12 @@ export async function runningStack(placed = (shards: readonly string[]) => shard
     settings: {
       gateways: String(gateways),
       store: (isPostgres ? 'postgres' : 'sqlite') + (standby ? ', synchronous standby' : ''),
-      ...(isCluster ? { shards: loaded.map(placesOf).join('; ') } : {}),
+      ...(isCluster ? { shards: loaded.map(sharesOf).join('; ') } : {}),
     },
   }
 }
 
-const placesOf = ({ shard, processor, partners }: LoadedShard): string =>
+const sharesOf = ({ shard, processor, partners }: LoadedShard): string =>
   `${shard} on ${processor}: ${partners.join(', ') || 'no partner'}`
 
 interface CreatedPartner {

@@ -32,7 +32,7 @@ import type { SystemUnderTest } from './system_under_test.js'
 /** `small`, `large`: intents, and as many payouts; `open`, `partners`: at a start. */
 type Numbers = 'small' | 'large' | 'open' | 'partners' | 'windowMs' | 'repeat' | 'connections'
 type ScaleSettings = Readonly<Record<Numbers, number>> & {
-  /** The folder of kept databases; undefined: none are kept. */
+  /** The folder of kept databases. Undefined means none are kept. */
   readonly kept: string | undefined
 }
 
@@ -167,8 +167,8 @@ async function measureStarts(tools: Tools, { open, partners }: ScaleSettings): P
 }
 
 /**
- * Of the processor's main thread, while a gateway is killed, started again by the supervisor and
- * sent all partners and keys.
+ * The CPU time of the processor's main thread while a gateway is killed, started again by the
+ * supervisor and sent all partners and keys.
  */
 async function connectCpu(stack: Stack): Promise<number> {
   const find = (name: string) => stack.processes().find((one) => one.name === name)!

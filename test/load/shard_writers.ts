@@ -29,7 +29,7 @@ import { end } from './stacks.js'
 export type Played = Awaited<ReturnType<typeof play>> & { readonly side: Side }
 type Server = Awaited<ReturnType<typeof openServer>>
 /** A writer's schema and its server. */
-type Place = Server & { readonly shard: string }
+type ShardServer = Server & { readonly shard: string }
 
 /** The servers of a side's writers, by index. */
 const SIDES = {
@@ -65,10 +65,10 @@ export async function measureShards(
     for (const [layout, hasOwnCore] of Object.entries(LAYOUTS)) {
       const played = await alternate(SIDE_NAMES, [1, pairs], async (side, round) => {
         progress(`${layout}: ${side} ${round}: preparing`)
-        const places = SIDES[side].map((at, index): Place => ({
+        const shardServers = SIDES[side].map((at, index): ShardServer => ({
           ...{ ...servers[at], shard: `shard_${index + 1}` },
         }))
-        const one = { side, ...(await play(places, folder, batches, hasOwnCore)) }
+        const one = { side, ...(await play(shardServers, folder, batches, hasOwnCore)) }
         const [rate, ms] = [Math.round(one.createsPerSecond), one.commitMs.toFixed(2)]
         progress(`${layout}: ${side} ${round}: ${rate} creates/s, ${ms} ms a commit`)
         return one
@@ -96,22 +96,22 @@ async function openServer(t: Teardown, folder: string) {
 
 /** @throws when what was committed is not what is stored */
 async function play(
-  places: readonly Place[],
+  shardServers: readonly ShardServer[],
   folder: string,
   batches: number,
   hasOwnCore: boolean,
 ) {
   const warmUp = Math.ceil(batches * WARM_UP_SHARE)
-  const writers = places.map(({ url, shard }) => {
+  const writers = shardServers.map(({ url, shard }) => {
     const flags = { url, shard, folder: mkdtempSync(join(folder, 'writer-')), batches }
     return forkWriter({ ...flags, 'warm-up': warmUp })
   })
   try {
     await Promise.all(writers.map(said))
-    const servers = [...new Map(places.map((place) => [place.url, place])).values()]
+    const servers = [...new Map(shardServers.map((server) => [server.url, server])).values()]
     for (const { connection } of servers) await connection.exec('CHECKPOINT')
-    for (const [index, place] of hasOwnCore ? places.entries() : []) {
-      await runOnCore(index, writers[index]!, place)
+    for (const [index, server] of hasOwnCore ? shardServers.entries() : []) {
+      await runOnCore(index, writers[index]!, server)
     }
     const watched = [
       ...writers.map(({ pid = 0 }) => ({ name: `writer ${pid}`, pid })),
@@ -126,7 +126,7 @@ async function play(
     const watchedMs = performance.timeOrigin + performance.now() - openedAt
     const times = await Promise.all(reports)
     await Promise.all(writers.map(end))
-    for (const place of places) await checkStored(place, (warmUp + batches) * CREATES)
+    for (const server of shardServers) await checkStored(server, (warmUp + batches) * CREATES)
 
     const closedAt = Math.min(...times.map((each) => each.at(-1) ?? openedAt))
     const commits = times.flat().filter((at) => at <= closedAt).length
@@ -134,7 +134,7 @@ async function play(
     return {
       createsPerSecond: (1_000 * commits * CREATES) / (closedAt - openedAt),
       /** From one commit to the next of a writer. */
-      commitMs: (places.length * (closedAt - openedAt)) / commits,
+      commitMs: (shardServers.length * (closedAt - openedAt)) / commits,
       /** By the writers and their servers. */
       coresUsed: cpuMs.reduce((sum, ms) => sum + ms) / watchedMs,
       coresElsewhere: elsewhereCpuMs / watchedMs,
@@ -158,7 +158,7 @@ const said = (writer: ChildProcess): Promise<unknown> =>
   ])
 
 /** The writer and its session share one of the cores that this process may use. */
-async function runOnCore(index: number, { pid }: ChildProcess, { connection, shard }: Place) {
+async function runOnCore(index: number, { pid }: ChildProcess, { connection, shard }: ShardServer) {
   const [owner] = await connection.all<{ session: number }>(`SELECT session FROM ${shard}.owner`)
   const allowed = coresOf(readFileSync('/proc/self/status', 'utf8'))
   const core = String(allowed[index % allowed.length])
@@ -176,7 +176,7 @@ export function coresOf(status: string): readonly number[] {
 }
 
 /** Removes the shard, too. */
-async function checkStored({ connection, shard }: Place, creates: number): Promise<void> {
+async function checkStored({ connection, shard }: ShardServer, creates: number): Promise<void> {
   const [row] = await connection.all<{ n: number }>(`SELECT count(*) AS n FROM ${shard}.intents`)
   await connection.exec(`DROP SCHEMA ${shard} CASCADE`)
   // The first batch is the demo partner.

@@ -121,7 +121,7 @@ function auditInstructions({ model, log }: Harness): void {
 
 /** The limit usage that the next payment would see. */
 async function auditUsage({ model, shared, tenant }: Harness): Promise<void> {
-  const places = [...model.usage].map(([period, { user, corridor, at, used }]) => {
+  const counters = [...model.usage].map(([period, { user, corridor, at, used }]) => {
     const keys = limitKeys(tenant, user, corridor, instant(at))
     const isDay = period.split(' ')[2]?.length === 'yyyy-mm-dd'.length
     return { key: isDay ? keys.day : keys.month, used, period }
@@ -130,12 +130,12 @@ async function auditUsage({ model, shared, tenant }: Harness): Promise<void> {
   await shared.runAll([
     {
       name: 'read_usage',
-      needs: (needs) => places.forEach(({ key }) => needs.usage(key)),
+      needs: (needs) => counters.forEach(({ key }) => needs.usage(key)),
       decide: ({ memory }) => {
-        for (const { key, period } of places) seen.set(period, memory.usage.get(key) ?? 0n)
+        for (const { key, period } of counters) seen.set(period, memory.usage.get(key) ?? 0n)
         return answer({})
       },
     },
   ])
-  for (const { period, used } of places) assert.equal(seen.get(period), used, `used in ${period}`)
+  for (const { period, used } of counters) assert.equal(seen.get(period), used, `used in ${period}`)
 }

@@ -55,8 +55,8 @@ const confirming = onIntent(
     quote: fc.constantFrom(...QUOTES),
   }),
   ({ by, token, key, quote }, intent) => {
-    const place = quote === 'bound' || quote === 'version' ? -1 : -2
-    const named = intent.quotes.at(place) ?? null
+    const index = quote === 'bound' || quote === 'version' ? -1 : -2
+    const named = intent.quotes.at(index) ?? null
     const byVersion = quote === 'version' || quote === 'previousVersion'
     return {
       kind: 'confirm',

@@ -145,7 +145,7 @@ function expectedOf({ order, early, railUp }: Race): readonly string[] {
 
 function permutationsOf(calls: readonly string[]): readonly (readonly string[])[] {
   if (calls.length < 2) return [calls]
-  return calls.flatMap((first, place) =>
-    permutationsOf(calls.toSpliced(place, 1)).map((rest) => [first, ...rest]),
+  return calls.flatMap((first, index) =>
+    permutationsOf(calls.toSpliced(index, 1)).map((rest) => [first, ...rest]),
   )
 }

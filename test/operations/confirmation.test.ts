@@ -11,7 +11,7 @@ interface Asked {
   readonly err: string
 }
 
-/** @param typed by a person; undefined: there is no terminal, null: the input ends */
+/** @param typed by a person; undefined means that there is no terminal, null that the input ends */
 async function ask(flags: Flags, typed?: string | null): Promise<Asked> {
   const [out, err, terminal] = [new PassThrough(), new PassThrough(), new PassThrough()]
   const output = { out, err, ...(typed === undefined ? {} : { terminal }) }

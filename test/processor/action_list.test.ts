@@ -14,9 +14,9 @@ interface Listed {
 void t.test('every filter, page by page', async (t) => {
   const world = await createWorld(t)
   const [ann, ben] = [OPERATOR, { ...OPERATOR, name: 'ben' }]
-  for (const [place, actor] of [ann, ben, ann, ann, ben, ann].entries()) {
+  for (const [index, actor] of [ann, ben, ann, ann, ben, ann].entries()) {
     world.clock.pass(1)
-    const kind = place % 2 === 0 ? 'suspend' : 'resume'
+    const kind = index % 2 === 0 ? 'suspend' : 'resume'
     viewOf(await world.run(changePartner(actor, 'demo', { kind })))
   }
   const all = await readAll<Listed>(world, (page) => listActions({ limit: 4, ...page }))

@@ -13,11 +13,11 @@ void t.test('a cursor is valid only for its own list', () => {
       fc.string({ minLength: 1 }),
       fc.string({ minLength: 1 }),
       fc.string(),
-      (place, position, other) => {
-        const cursor = cursors.make(place, position)
-        const isOther = other !== place
+      (list, position, other) => {
+        const cursor = cursors.make(list, position)
+        const isOther = other !== list
         return (
-          cursors.open(place, cursor) === position &&
+          cursors.open(list, cursor) === position &&
           (!isOther || cursors.open(other, cursor) === undefined)
         )
       },

@@ -108,8 +108,8 @@ runOnBothStores({
     )
     const real = depositSandboxFunds(PRODUCTION, { currency: 'JPY', amount: '1' })
     t.equal(codeOf(await world.run(real)), 'invalid_request', 'not in production')
-    const place = { code: 'invalid_request', violation: { pointer: '/currency' } }
-    t.match(await credit(world, 'QQQ', '1'), place)
+    const refusal = { code: 'invalid_request', violation: { pointer: '/currency' } }
+    t.match(await credit(world, 'QQQ', '1'), refusal)
   },
 
   'deposits are accepted up to the balance limit': async (t, world) => {

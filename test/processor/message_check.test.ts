@@ -1,6 +1,6 @@
 /**
  * Messages of internal services break the rules of the partner API's requests: each fault has the
- * same place and rule on both fronts.
+ * same field and rule on both fronts.
  */
 import t from 'tap'
 import type { OperationName } from '../../src/api/operation.js'
@@ -14,7 +14,7 @@ const BEFORE = '1699999999999'
 
 interface Case {
   readonly name: OperationName
-  /** As HTTP and as gRPC send it; absent: both alike. */
+  /** As HTTP and as gRPC send it. Absent means both alike. */
   readonly json: object
   readonly message?: object
   readonly key?: string
@@ -135,10 +135,10 @@ for (const { name, json, message = json, key, query = '', pointer } of CASES) {
     t.match(inMessage, { violation: { pointer } })
     t.match(inRequest, { ok: false, code: inMessage?.code })
     if (inRequest.ok) return
-    const { pointer: place = '', rule } = inRequest.violation ?? {}
+    const found = inRequest.violation
     const prefix = query === '' ? '' : 'query'
     t.same(
-      { pointer: place, rule },
+      { pointer: found?.pointer, rule: found?.rule },
       { ...inMessage?.violation, pointer: prefix + inMessage?.violation?.pointer },
     )
   })

@@ -87,13 +87,13 @@ runOnBothStores({
       [['VN', 'VND'] as const, '125000', '418'],
       [['TH', 'THB'] as const, '100', '6'],
     ] as const
-    for (const [place, amount, fee] of cases) {
-      await open(world, place, terms)
-      await world.run(depositSandboxFunds(DEMO, { currency: place[1], amount: '99999999' }))
+    for (const [destination, amount, fee] of cases) {
+      await open(world, destination, terms)
+      await world.run(depositSandboxFunds(DEMO, { currency: destination[1], amount: '99999999' }))
       const made = viewOf<PayoutView & { recipient_amount: string }>(
-        await world.run(createPayout(DEMO, to(place, amount))),
+        await world.run(createPayout(DEMO, to(destination, amount))),
       )
-      t.equal(made.fee, fee, place[1])
+      t.equal(made.fee, fee, destination[1])
       t.equal(made.total, String(BigInt(amount) + BigInt(fee)))
       t.equal(made.recipient_amount, amount)
     }

@@ -300,15 +300,15 @@ for (const rebuilt of [false, true]) {
       ['by_operator', () => world.run(switchAnyEndpoint(ANNA, id, 'disabled'))],
       ['gone', () => world.run(disableWebhookEndpoint(id as EndpointId, 'gone'))],
     ]
-    for (const [place, [reason, disable]] of changes.entries()) {
+    for (const [index, [reason, disable]] of changes.entries()) {
       world.clock.pass(1_000)
       await disable()
       await disable()
-      t.equal(world.events.length, place + 1, 'a repetition has no event')
+      t.equal(world.events.length, index + 1, 'a repetition has no event')
       const shown = await get()
       t.match(shown, { status: 'disabled', disabled_reason: reason, secret: undefined })
-      const { tenant, type, sequence, body } = world.events[place]!
-      t.same([tenant, type, sequence], [DEMO, 'webhook_endpoint.disabled', place + 1])
+      const { tenant, type, sequence, body } = world.events[index]!
+      t.same([tenant, type, sequence], [DEMO, 'webhook_endpoint.disabled', index + 1])
       t.same((JSON.parse(body) as { data: object }).data, { webhook_endpoint: shown })
       await world.run(switchWebhookEndpoint(DEMO, id, 'enabled'))
     }

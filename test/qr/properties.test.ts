@@ -220,8 +220,8 @@ t.test('no single wrong character changes the payee of a vector', async () => {
       written,
       fc.nat(),
       fc.string({ unit: 'binary-ascii', minLength: 1, maxLength: 1 }),
-      ({ payee: { corridor }, text }, place, character) => {
-        const at = place % text.length
+      ({ payee: { corridor }, text }, index, character) => {
+        const at = index % text.length
         const money = moneyOf(text.slice(0, at) + character + text.slice(at + 1), corridor)
         return money === undefined || money === moneyOf(text, corridor)
       },

@@ -30,7 +30,7 @@ interface Payment {
   /** The delay of each booking, at most a day. */
   readonly lags: readonly [number, number]
   /** The movement with the injected difference. */
-  readonly place: 0 | 1
+  readonly kindIndex: 0 | 1
   readonly plant: Plant
 }
 
@@ -41,7 +41,7 @@ const payments: fc.Arbitrary<Payment[]> = fc.array(
     amount: fc.bigInt({ min: 1n, max: 2n ** 63n - 2n }),
     at: fc.integer({ min: DAY_1 - 24 * HOUR, max: DAY_1 + 24 * HOUR - 1 }),
     lags: fc.tuple(fc.integer({ min: 0, max: 24 * HOUR }), fc.integer({ min: 0, max: 24 * HOUR })),
-    place: fc.constantFrom(0 as const, 1 as const),
+    kindIndex: fc.constantFrom(0 as const, 1 as const),
     plant: fc.constantFrom(...PLANTS),
   }),
   { maxLength: 40 },
@@ -54,8 +54,8 @@ interface Side {
 }
 
 /** Adds a payment to both sides, and the findings it must cause. */
-function addPayment(payment: Payment, place: number, { lines, books, expected }: Side): void {
-  const instruction = `pout_${place}`
+function addPayment(payment: Payment, index: number, { lines, books, expected }: Side): void {
+  const instruction = `pout_${index}`
   const kinds = payment.isReturned ? (['executed', 'returned'] as const) : (['executed'] as const)
   for (const [index, movement] of kinds.entries()) {
     const ours = moved({
@@ -65,7 +65,7 @@ function addPayment(payment: Payment, place: number, { lines, books, expected }:
       amount: payment.amount,
     })
     const at = { rail: payment.at, booked: payment.at + payment.lags[index]! }
-    const isHere = kinds.length === 1 || index === payment.place
+    const isHere = kinds.length === 1 || index === payment.kindIndex
     // With another movement of the same instruction, a swapped one could match that.
     const isSwapped = payment.plant === 'movement' && kinds.length === 2
     const plant = isHere && !isSwapped ? payment.plant : 'none'
@@ -107,9 +107,9 @@ void t.test('every difference of any payments is found', async (t) => {
       fc.integer({ min: 0, max: 40 }),
       async (given, keys, badAt) => {
         const side: Side = { lines: [], books: [], expected: [] }
-        for (const [place, payment] of given.entries()) addPayment(payment, place, side)
+        for (const [index, payment] of given.entries()) addPayment(payment, index, side)
         const sorted = side.lines
-          .map((line, place) => ({ line, key: keys[place] ?? 0 }))
+          .map((line, index) => ({ line, key: keys[index] ?? 0 }))
           .sort((one, other) => one.key - other.key)
           .map(({ line }) => line)
         const at = Math.min(badAt, sorted.length)

@@ -86,9 +86,9 @@ void t.test('each bad line is reported with its number', async (t) => {
     (one, other) => lineOf(one) - lineOf(other),
   )
   t.equal(found.length, lines.length)
-  for (const [place, [line, fault]] of bad.entries()) {
-    t.match(found[2 * place], { bad: { line: 2 + 2 * place, fault } }, line.slice(0, 80))
-    t.match(found[2 * place + 1], { good: { line: 3 + 2 * place } }, 'the next line is read')
+  for (const [index, [line, fault]] of bad.entries()) {
+    t.match(found[2 * index], { bad: { line: 2 + 2 * index, fault } }, line.slice(0, 80))
+    t.match(found[2 * index + 1], { good: { line: 3 + 2 * index } }, 'the next line is read')
   }
 })
 

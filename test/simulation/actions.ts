@@ -78,10 +78,10 @@ export function settleDelivered({ bus, processors, trace }: SimulationContext): 
 }
 
 /** Runs one pending step of the processor. */
-export async function runStep(simulation: SimulationContext, place: number): Promise<void> {
+export async function runStep(simulation: SimulationContext, index: number): Promise<void> {
   const { processors, trace } = simulation
-  trace.add(`step: ${processors.waiting()[place]}`)
-  const restarted = await processors.release(place)
+  trace.add(`step: ${processors.waiting()[index]}`)
+  const restarted = await processors.release(index)
   if (restarted !== null) await afterRestart(simulation, restarted)
   await collect(simulation)
 }

@@ -53,7 +53,7 @@ export interface BooksNetwork {
   /** Statements that can run now. */
   waiting(): readonly Step[]
   /** Runs one of them. */
-  release(place: number): Promise<void>
+  release(index: number): Promise<void>
   hold(): void
   /** The standby is promoted. Some connections are lost, others stay with the former primary. */
   failOver(): Promise<void>

@@ -51,7 +51,7 @@ export interface IntentRecord extends RequestRecord<'intent', CreateIntent> {
   readonly refund: RecordedAnswer
 }
 export interface PayoutRecord extends RequestRecord<'payout', CreatePayout> {
-  /** A saved beneficiary; null: the request contains one. */
+  /** A saved beneficiary. Null means that the request contains one. */
   readonly to: SavedBeneficiary | null
 }
 export type AnyRecord = IntentRecord | PayoutRecord

@@ -118,8 +118,8 @@ export async function startProcessor({
     isContested: () => false,
     submit,
     waiting: scheduler.waiting,
-    release: async (place) => {
-      await scheduler.release(place)
+    release: async (index) => {
+      await scheduler.release(index)
       if (failure !== undefined) throw failure
       if (!stopped) return null
       scheduler.forget()

@@ -57,8 +57,8 @@ async function runPending(simulation: SimulationContext): Promise<void> {
   const { rail, bus, processors } = simulation
   let reported = ''
   for (;;) {
-    const place = processors.waiting().findIndex((what) => what !== 'pause')
-    if (place >= 0) await runStep(simulation, place)
+    const index = processors.waiting().findIndex((what) => what !== 'pause')
+    if (index >= 0) await runStep(simulation, index)
     else if (rail.instructions() > 0) rail.receive()
     else if (rail.reports() > 0) receiveReport(simulation)
     else if (bus.inFlight() > 0) bus.deliver()

@@ -16,7 +16,7 @@ import { createJournalBatch } from '../../src/rails/adapter/journal_batch.js'
 import type { Discrepancy } from '../../src/rails/sandbox/journal.js'
 import type { SeededRandom } from '../fuzz/seeded_random.js'
 
-/** Each with probability 1/n; 0: never. */
+/** Each with probability 1/n. 0 means never. */
 export interface WireFaults {
   readonly loss: number
   readonly repeat: number

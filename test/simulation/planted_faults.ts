@@ -110,7 +110,7 @@ export function planted(sql: string, fault: PlantedFault | null): string {
   const [of, text, replacement] = fault?.edit ?? ['', '', '']
   if (of === '' || !sql.includes(of)) return sql
   // A take-over sets the epoch, and its condition follows.
-  const place = sql.lastIndexOf(text)
-  if (place < 0) throw new Error(`"${text}" is not in "${sql}"`)
-  return sql.slice(0, place) + replacement + sql.slice(place + text.length)
+  const index = sql.lastIndexOf(text)
+  if (index < 0) throw new Error(`"${text}" is not in "${sql}"`)
+  return sql.slice(0, index) + replacement + sql.slice(index + text.length)
 }

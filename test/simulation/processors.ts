@@ -36,7 +36,7 @@ export type CommandAt = (now: Instant) => Command
 
 /** What a call has besides its command. */
 export interface CallOptions extends Partial<Pick<Work, 'queueKey' | 'signedBy' | 'origin'>> {
-  /** Counts from its arrival. Absent: it never expires. */
+  /** Counts from its arrival. Absent means that it never expires. */
   readonly withinMs?: number
 }
 
@@ -57,8 +57,8 @@ export interface Processors {
   isServing(): boolean
   /** Whether a former owner still serves. */
   isContested(): boolean
-  /** @returns why a processor has begun to serve from the books; null: none has */
-  release(place: number): Promise<string | null>
+  /** @returns why a processor has begun to serve from the books. Null means that none has */
+  release(index: number): Promise<string | null>
   /** Kills a processor. @returns as `release` */
   kill(): Promise<string | null>
   /** Since the last call. */

@@ -17,7 +17,7 @@ export interface Scheduler {
   /** The pending steps that are ready, oldest first. */
   waiting(): readonly Step[]
   /** Releases one step of `waiting`, until it waits again or is done. */
-  release(place: number): Promise<void>
+  release(index: number): Promise<void>
   /** Drops all steps, which belong to a crashed process. */
   forget(): void
 }
@@ -43,8 +43,8 @@ export function createScheduler(): Scheduler {
       })
     },
     waiting: () => ready().map(({ what }) => what),
-    release: async (place) => {
-      const next = ready()[place]
+    release: async (index) => {
+      const next = ready()[index]
       waiting = waiting.filter((step) => step !== next)
       await next?.go()
       await atRest()

@@ -114,7 +114,7 @@ function normalActions(simulation: SimulationContext, step: number): readonly We
   const readsOnly =
     processors.count > 1 && swarm.readsOnly > 0 && Math.floor(step / swarm.readsOnly) % 2 === 1
   const waiting = processors.waiting()
-  const work = waiting.flatMap((what, place) => (what === 'pause' ? [] : [place]))
+  const work = waiting.flatMap((what, index) => (what === 'pause' ? [] : [index]))
   const pause = waiting.indexOf('pause')
   const when = (possible: boolean, weight: number): number => (possible ? weight : 0)
   return [

@@ -168,8 +168,8 @@ export async function startTwoOwners(options: TwoOwnersOptions): Promise<Process
     ...machines.flatMap(({ isPaused, process }) => (isPaused ? [] : [process.scheduler])),
   ]
   const waiting = (): readonly Step[] => schedulers().flatMap((each) => each.waiting())
-  const release = async (place: number): Promise<string | null> => {
-    let left = place
+  const release = async (index: number): Promise<string | null> => {
+    let left = index
     for (const scheduler of schedulers()) {
       const count = scheduler.waiting().length
       if (left < count) {
@@ -184,9 +184,9 @@ export async function startTwoOwners(options: TwoOwnersOptions): Promise<Process
     for (let step = 0; !isDone(); step++) {
       assert.ok(step < STEPS_MAX, 'a processor serves')
       await atRest()
-      const place = waiting().findIndex((what) => what !== 'pause')
-      if (place < 0) clock.pass(STEP_MS)
-      else await release(place)
+      const index = waiting().findIndex((what) => what !== 'pause')
+      if (index < 0) clock.pass(STEP_MS)
+      else await release(index)
     }
   }
 

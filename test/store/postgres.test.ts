@@ -540,14 +540,14 @@ void t.test('an index of SQLite has its counterpart', async (t) => {
 })
 
 void t.test('a store URL has hosts and ports, or a socket', (t) => {
-  const places = (url: string): string[] =>
+  const hostsOf = (url: string): string[] =>
     parseStoreUrl(url).map(({ host, port }) => `${host}:${port}`)
-  t.same(places('postgres://u:p@127.0.0.1,localhost:5433/causeway'), [
+  t.same(hostsOf('postgres://u:p@127.0.0.1,localhost:5433/causeway'), [
     '127.0.0.1:5432',
     'localhost:5433',
   ])
-  t.same(places('postgres://u@/causeway?host=/run/postgresql'), ['/run/postgresql:5432'])
-  t.same(places('postgres://u@[::1]:6000/causeway'), ['::1:6000'])
+  t.same(hostsOf('postgres://u@/causeway?host=/run/postgresql'), ['/run/postgresql:5432'])
+  t.same(hostsOf('postgres://u@[::1]:6000/causeway'), ['::1:6000'])
   const [remote] = parseStoreUrl('postgres://u:a%40b@db.example/causeway')
   t.match(remote, { password: 'a@b', ssl: { rejectUnauthorized: true } }, 'TLS beyond loopback')
   t.equal(parseStoreUrl('postgres://u@localhost/c')[0]?.ssl, undefined)

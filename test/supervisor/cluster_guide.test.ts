@@ -119,10 +119,10 @@ t.test('Restore a cluster', async (t) => {
   const target = { DATA_DIR: join(dataDir, 'restored'), STORE_URL: server.STORE_URL }
   const verified = await startProgram('operations/main.js', words, target).ended
   t.match(verified, { exitCode: 0, out: /^Verified: a whole PostgreSQL server/ }, verified.err)
-  const place = join(dataDir, 'cluster', 'postgres', primary)
-  rmSync(place, { recursive: true })
-  mkdirSync(place, { mode: 0o700 })
-  cpSync(join(folder, 'base'), place, { recursive: true })
+  const primaryFolder = join(dataDir, 'cluster', 'postgres', primary)
+  rmSync(primaryFolder, { recursive: true })
+  mkdirSync(primaryFolder, { mode: 0o700 })
+  cpSync(join(folder, 'base'), primaryFolder, { recursive: true })
   await cluster.start({ RECOVERY: 'yes' })
   t.equal(await createIntent('in recovery mode'), 503)
 

@@ -224,11 +224,11 @@ void t.test('the running cluster is audited, every shard and their union', async
   t.same(intents, { created: one + two }, 'the load tool counts those of both shards')
 
   const books = await connectToPrimary(parseStoreUrl(trial.postgres.url), 'cluster', 'test')
-  const place = (shard: string): Promise<number> =>
+  const moveTo = (shard: string): Promise<number> =>
     books.run("UPDATE placements SET shard = ? WHERE partner = 'second'", [shard])
-  await place('books_1')
+  await moveTo('books_1')
   const broken = await auditOf(dataDir, {})
-  await place('books_2')
+  await moveTo('books_2')
   await books.close()
   t.notOk(broken.clean)
   t.match(broken.report, /^BROKEN +partners_are_where_placed /m)

@@ -18,7 +18,7 @@ import type { Store } from '../../src/store/store.js'
 import { rememberNew, returnSchema, takeSchema } from './spare_schemas.js'
 import { tempFolder } from './temp_folder.js'
 
-/** The server of this run; empty: SQLite. */
+/** The server of this run. Empty means SQLite. */
 export const server = (): string => process.env['TEST_STORE_URL'] ?? ''
 
 /** Whether this run keeps its books in PostgreSQL. */

@@ -12,7 +12,7 @@ import { tempFolder } from './temp_folder.js'
 
 export interface ProcessorProcess {
   readonly name: string
-  /** Of its gRPC port. */
+  /** Those of its gRPC port. */
   readonly address: string
   readonly run: SingleProcess
 }

@@ -48,7 +48,7 @@ export interface ClusterOptions
   readonly dataDir: string
   readonly settings?: Readonly<Record<string, string>>
   readonly onLine?: (line: string) => void
-  /** Of partners' calls. */
+  /** Those of partners' calls. */
   readonly timeoutMs?: number
 }
 

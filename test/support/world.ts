@@ -74,7 +74,10 @@ export interface World {
   readonly folder: string
   readonly events: CommittedEvent[]
   readonly railInstructions: RailInstruction[]
-  /** Milliseconds for which a rail has been down, by name; absent: it is as `setRail` says. */
+  /**
+   * Milliseconds for which a rail has been down, by name. Absent means that it is as `setRail`
+   * says.
+   */
   readonly downRails: Map<string, number>
   memory(): Memory
   setRail(up: boolean): void
@@ -107,7 +110,10 @@ export interface WorldOptions {
   readonly onTransitions?: (transitions: readonly Transition[]) => void
   readonly meter?: PipelineMeter
   readonly onStop?: (reason: string, error: unknown) => void
-  /** The clock of the test is a machine's. Absent: it is that of decisions, so it may fall. */
+  /**
+   * The clock of the test is a machine's. Absent means that it is that of decisions, so it may
+   * fall.
+   */
   readonly isMachineClock?: true
   /** Default: the system's. */
   readonly random?: Random

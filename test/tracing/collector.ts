@@ -54,7 +54,7 @@ export interface Collector {
   close(): Promise<void>
 }
 
-/** @param statusOf of the answer to each request; null: none is sent */
+/** @param statusOf of the answer to each request; null means none is sent */
 export async function openCollector(statusOf: () => number | null = () => 200): Promise<Collector> {
   const spans: CollectedSpan[] = []
   const headers: IncomingHttpHeaders[] = []

@@ -115,9 +115,34 @@ const PHRASES: readonly (readonly [phrase: RegExp, term: string])[] = [
   [/\b(?:a|the|its|gateway's) doors?\b/i, 'transport, adapter, entry point'],
   [/\brooms?\b/i, 'capacity, modules'],
   [/\b(?:met|meets) a bug\b/i, 'failed'],
-  [/\/\*\* Of [a-z`]/, 'a sentence with a subject: "The roles of an operator."'],
   [/\b(?:behaviour|honour|favour|spelt|authoris|recognis|normalis)/i, 'American spelling'],
 ]
+
+/** A place is the shard of a partner; in the names of all other files it had six more meanings. */
+const PLACE = /^places?$/
+const OF_PLACEMENTS = [
+  'src/audit/checks/union.ts',
+  'src/audit/cluster_export.ts',
+  'src/audit/union.ts',
+  'src/processor/cluster/',
+  'src/processor/server',
+  'src/store/cluster/',
+  'test/audit/union.test.ts',
+  'test/cluster/',
+  'test/model/ownership/',
+  'test/processor/placed_partner.test.ts',
+  'test/store/cluster.test.ts',
+  'test/support/served_shard.ts',
+]
+/** What a line says beside its names: comments and texts. */
+const NOT_NAMES = /\/\/.*|\/?\*.*|'[^']*'|"[^"]*"|`[^`]*`/g
+
+/** The first line of a doc comment, and of a comment above a member of a proto. */
+const NO_SUBJECT = /\/\*\*\s*(?:\*\s*)?Of [\w`]/g
+/** `x; null: y`, at the end of a code line or in a line of its own. */
+const TELEGRAM =
+  /^(?:.*;)? *(?:\/\/|\/?\*+) (?!.*@description).*[;.,:] `?(?:null|undefined|empty|absent|0)`?: /gim
+const NO_SUBJECT_IN_PROTO = /(?<!\/\/.*\n) *\/\/ Of [\w`]/g
 
 /** A rule that only this file knows, such as `R1.`, means nothing elsewhere. */
 const LABEL = /^\s*(?:\*|\/\/)\s+[A-Z]\d{1,2}\. /
@@ -155,7 +180,33 @@ export function retiredIn(file: TextFile): readonly string[] {
   const inText = file.text
     .split('\n')
     .flatMap((line, i) => inLine(line, isCode).map((found) => `line ${i + 1}: ${found}`))
-  return [...inPath(file.path), ...inText]
+  const inCode = isCode ? placesIn(file) : []
+  const isCommented = isCode || file.path.endsWith('.proto')
+  const inComments = isCommented ? fragmentsIn(file) : []
+  return [...inPath(file.path), ...inText, ...inCode, ...inComments]
+}
+
+/** Comments that are no sentences. */
+function fragmentsIn({ path, text }: TextFile): string[] {
+  const noSubject = path.endsWith('.proto') ? NO_SUBJECT_IN_PROTO : NO_SUBJECT
+  const found = (pattern: RegExp, rule: string): string[] =>
+    [...text.matchAll(pattern)].map(([comment]) => `${comment.trim()}: ${rule}`)
+  return [
+    ...found(noSubject, 'a sentence with a subject: "The roles of an operator."'),
+    ...found(TELEGRAM, 'a sentence: "Null means that …"'),
+  ]
+}
+
+function placesIn({ path, text }: TextFile): string[] {
+  if (OF_PLACEMENTS.some((of) => path.startsWith(of))) return []
+  const names = text
+    .split('\n')
+    .flatMap((line, i) =>
+      (line.replace(NOT_NAMES, '').match(/[A-Za-z_$][\w$]*/g) ?? [])
+        .filter((name) => partsOf(name).some((part) => PLACE.test(part)))
+        .map((name) => `line ${i + 1}: ${name}: index, position, slot, field, address`),
+    )
+  return [...new Set(names)]
 }
 
 function inPath(path: string): string[] {

@@ -158,8 +158,8 @@ void t.test('a page that is long only as JSON ends early too', async (t) => {
 })
 
 void t.test('merged pages skip no row, for any distribution over the pools', (t) => {
-  const place = fc.record({ event: fc.integer({ min: 0, max: 12 }), endpoint: fc.nat(2) })
-  const rows = fc.uniqueArray(place, { selector: ({ event, endpoint }) => event * 3 + endpoint })
+  const delivery = fc.record({ event: fc.integer({ min: 0, max: 12 }), endpoint: fc.nat(2) })
+  const rows = fc.uniqueArray(delivery, { selector: ({ event, endpoint }) => event * 3 + endpoint })
   fc.assert(
     fc.property(
       rows,

@@ -75,7 +75,7 @@ export interface ControlWorld {
 
 export async function aControlWorld(t: Test): Promise<ControlWorld> {
   const clock = heldClock()
-  const place = tempFolder(t)
+  const folder = tempFolder(t)
   const ctx = webhookControlService()
   const address = await serve(t, ctx)
   const endpoints = new Map<EndpointId, Endpoint>()
@@ -97,7 +97,7 @@ export async function aControlWorld(t: Test): Promise<ControlWorld> {
   }
 
   const attend = async (t: Test, number = 1): Promise<ControlPool> => {
-    const file = join(place, `webhooks-${pools.length}.db`)
+    const file = join(folder, `webhooks-${pools.length}.db`)
     const store = await openWebhookStore(file, NO_REPORTS)
     const adminQueries = await openAdminQueries(file)
     const sent: WebhookRequest[] = []

@@ -14,7 +14,7 @@ import type { PostgresPool } from '../../actors/webhook/store/postgres/store.js'
 import type { Delivery } from '../../actors/webhook/store/store.js'
 import { eventually } from '../support/eventually.js'
 import { aDelivery, anEndpoint, anEventRow, heldClock } from './builders.js'
-import { storePlaces, type StorePlace } from './store_places.js'
+import { testStores, type TestStore } from './test_stores.js'
 
 interface Damage {
   /** Statements with the delivery's id as `:id` and its event's as `:event`. */
@@ -79,21 +79,21 @@ const MANY = 150
 const random = systemRandom()
 const log = createLog('test', { LOG_LEVEL: 'silent' })
 
-for (const [name, place] of Object.entries(await storePlaces())) {
+for (const [name, testStore] of Object.entries(await testStores())) {
   for (const [kind, each] of Object.entries(DAMAGES)) {
-    void t.test(`${kind} in ${name}`, (t) => setApart(t, place(t), kind, each))
+    void t.test(`${kind} in ${name}`, (t) => setApart(t, testStore(t), kind, each))
   }
-  void t.test(`more corrupt rows than a queue holds, in ${name}`, (t) => many(t, place(t)))
+  void t.test(`more corrupt rows than a queue holds, in ${name}`, (t) => many(t, testStore(t)))
   void t.test(`an event that comes again after its row was lost, in ${name}`, (t) =>
-    comesAgain(t, place(t)),
+    comesAgain(t, testStore(t)),
   )
 }
 
-async function setApart(t: Test, place: StorePlace, kind: string, { why, ...given }: Damage) {
+async function setApart(t: Test, testStore: TestStore, kind: string, { why, ...given }: Damage) {
   const [endpoint, other] = [anEndpoint(), anEndpoint()]
-  const { events, damaged } = await damagedStore(t, place, [endpoint, other], given.sql)
-  const before = await rowOf(place, damaged.id)
-  const world = await aPool(t, place, [endpoint, other])
+  const { events, damaged } = await damagedStore(t, testStore, [endpoint, other], given.sql)
+  const before = await rowOf(testStore, damaged.id)
+  const world = await aPool(t, testStore, [endpoint, other])
   const reached = (id: EndpointId, count: number) => (): boolean =>
     world.delivered(id).length === count
   await eventually('the other endpoint', reached(other.id, MANY - (isOfEvent(kind) ? 1 : 0)))
@@ -105,7 +105,7 @@ async function setApart(t: Test, place: StorePlace, kind: string, { why, ...give
     'reported once',
   )
   t.equal(world.store.corruptRows(), isOfEvent(kind) ? 2 : 1)
-  t.same(await rowOf(place, damaged.id), before, 'the row is left as it is')
+  t.same(await rowOf(testStore, damaged.id), before, 'the row is left as it is')
   t.same(world.faults, [])
 
   const event = events[0]!
@@ -121,7 +121,7 @@ async function setApart(t: Test, place: StorePlace, kind: string, { why, ...give
     await eventually('not counted any more', () => world.store.corruptRows() === 0)
     await eventually(
       'the same row is delivered',
-      async () => (await rowOf(place, damaged.id))?.state === 'delivered',
+      async () => (await rowOf(testStore, damaged.id))?.state === 'delivered',
     )
   }
   t.same(world.faults, [])
@@ -129,17 +129,17 @@ async function setApart(t: Test, place: StorePlace, kind: string, { why, ...give
 
 const isOfEvent = (kind: string): boolean => STAYS.includes(kind) || kind === 'a missing event'
 
-async function many(t: Test, place: StorePlace): Promise<void> {
+async function many(t: Test, testStore: TestStore): Promise<void> {
   const [endpoint, other] = [anEndpoint(), anEndpoint()]
-  await damagedStore(t, place, [endpoint, other], [])
-  const rows = await place.connect()
+  await damagedStore(t, testStore, [endpoint, other], [])
+  const rows = await testStore.connect()
   await rows.run(
     `UPDATE deliveries SET context = '' WHERE endpoint_id = ? AND event_id IN
        (SELECT event_id FROM deliveries WHERE endpoint_id = ? ORDER BY due_at LIMIT ?)`,
     [endpoint.id, endpoint.id, MANY - 10],
   )
   await rows.close()
-  const world = await aPool(t, place, [endpoint, other])
+  const world = await aPool(t, testStore, [endpoint, other])
   await eventually('the last ten', () => world.delivered(endpoint.id).length === 10)
   await eventually('the other endpoint', () => world.delivered(other.id).length === MANY)
   t.equal(world.store.corruptRows(), MANY - 10)
@@ -152,34 +152,34 @@ async function many(t: Test, place: StorePlace): Promise<void> {
   t.same(world.faults, [])
 }
 
-async function comesAgain(t: Test, place: StorePlace): Promise<void> {
+async function comesAgain(t: Test, testStore: TestStore): Promise<void> {
   const endpoint = anEndpoint()
-  const { events } = await damagedStore(t, place, [endpoint], [])
+  const { events } = await damagedStore(t, testStore, [endpoint], [])
   // The newest one: its id is above all that are left.
   const last = events.at(-1)!
-  const rows = await place.connect()
+  const rows = await testStore.connect()
   await damageRow(rows, ["DELETE FROM events WHERE id = ':event'"], 'none', last.id)
   await rows.close()
-  const { store } = await opened(t, place, {})
+  const { store } = await opened(t, testStore, {})
   t.same(await store.dedupWindow([last.id]), new Set([last.id]), 'it is not stored a second time')
 }
 
 /** A store with MANY events for these endpoints; the first delivery of the first one is damaged. */
 async function damagedStore(
   t: Test,
-  place: StorePlace,
+  testStore: TestStore,
   endpoints: readonly Endpoint[],
   sql: readonly string[],
 ): Promise<{ events: EventRow[]; damaged: Delivery }> {
   const at = heldClock().now()
   const events = Array.from({ length: MANY }, (_, i) => anEventRow({ receivedAt: instant(at + i) }))
   const deliveries = events.flatMap((event) => endpoints.map((each) => aDelivery(event, each)))
-  const { store, adminQueries } = await place.open()
+  const { store, adminQueries } = await testStore.open()
   await store.commit({ events, deliveries })
   await adminQueries.close()
   await store.close()
   const damaged = deliveries[0]!
-  const rows = await place.connect()
+  const rows = await testStore.connect()
   await damageRow(rows, sql, damaged.id, damaged.eventId)
   await rows.close()
   return { events, damaged }
@@ -199,8 +199,8 @@ async function damageRow(rows: Rows, sql: readonly string[], id: string, event: 
   for (const each of sql) await rows.exec(each.replace(':id', id).replace(':event', event))
 }
 
-async function rowOf(place: StorePlace, id: string): Promise<{ state: string } | undefined> {
-  const rows = await place.connect()
+async function rowOf(testStore: TestStore, id: string): Promise<{ state: string } | undefined> {
+  const rows = await testStore.connect()
   const [row] = await rows.all<{ state: string }>('SELECT * FROM deliveries WHERE id = ?', [id])
   await rows.close()
   return row
@@ -213,10 +213,10 @@ interface Report {
 
 async function opened(
   t: Test,
-  place: StorePlace,
-  reports: Parameters<StorePlace['open']>[0],
+  testStore: TestStore,
+  reports: Parameters<TestStore['open']>[0],
 ): Promise<PostgresPool> {
-  const found = await place.open(reports)
+  const found = await testStore.open(reports)
   t.teardown(async () => {
     await found.adminQueries.close()
     await found.store.close()
@@ -225,10 +225,10 @@ async function opened(
 }
 
 /** The real pool over a store, with receivers that accept everything. */
-async function aPool(t: Test, place: StorePlace, endpoints: readonly Endpoint[]) {
+async function aPool(t: Test, testStore: TestStore, endpoints: readonly Endpoint[]) {
   const reports: Report[] = []
   const faults: unknown[] = []
-  const { store, adminQueries } = await opened(t, place, {
+  const { store, adminQueries } = await opened(t, testStore, {
     failed: (fault) => faults.push(fault),
     corrupt: ({ id }, why) => reports.push({ id, why }),
   })

@@ -10,7 +10,7 @@ import type { EventRow } from '../../actors/webhook/store/schema.js'
 import { eventually } from '../support/eventually.js'
 import { failed } from '../support/webhook_store.js'
 import { aDelivery, anEndpoint, anEventRow } from './builders.js'
-import { storePlaces } from './store_places.js'
+import { testStores } from './test_stores.js'
 
 const log = createLog('test', { LOG_LEVEL: 'silent' })
 
@@ -43,9 +43,9 @@ function died(event: EventRow, endpoint: { id: EndpointId }, at: number) {
   }
 }
 
-for (const [name, newPlace] of Object.entries(await storePlaces())) {
+for (const [name, newTestStore] of Object.entries(await testStores())) {
   void t.test(`in ${name}, a pool reports the dead deliveries of each endpoint`, async (t) => {
-    const { store, adminQueries } = await newPlace(t).open()
+    const { store, adminQueries } = await newTestStore(t).open()
     const [one, two] = [aProcessor(), aProcessor()]
     const [first, second, deleted] = [anEndpoint(), anEndpoint(), anEndpoint()]
     const clientOf = new Map([

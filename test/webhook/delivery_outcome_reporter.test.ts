@@ -8,7 +8,7 @@ import { createLog } from '../../src/base/log.js'
 import { eventually } from '../support/eventually.js'
 import { failed } from '../support/webhook_store.js'
 import { anEventRow } from './builders.js'
-import { inSqlite, storePlaces } from './store_places.js'
+import { inSqlite, testStores } from './test_stores.js'
 
 const log = createLog('test', { LOG_LEVEL: 'silent' })
 const ONE = 'one_sandbox' as TenantId
@@ -34,9 +34,9 @@ function aProcessor() {
   return { client, recorded, setAway: (away: boolean) => (isAway = away) }
 }
 
-for (const [name, newPlace] of Object.entries(await storePlaces())) {
+for (const [name, newTestStore] of Object.entries(await testStores())) {
   void t.test(`in ${name}, an unreachable processor delays only its own outcomes`, async (t) => {
-    const { store, adminQueries } = await newPlace(t).open()
+    const { store, adminQueries } = await newTestStore(t).open()
     const [one, two] = [aProcessor(), aProcessor()]
     const settle = async (tenant: TenantId, count: number): Promise<void> => {
       for (let left = count; left > 0; left -= COMMIT_MAX) {

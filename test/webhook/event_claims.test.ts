@@ -39,7 +39,7 @@ function aGroup() {
       pause: async (ms) => clock.advance(ms),
     })
   })
-  /** What a pool finds held elsewhere; undefined: it gives up. */
+  /** What a pool finds held elsewhere. Undefined means that it gives up. */
   const ask = async (pool: 1 | 2): Promise<ReadonlySet<EventId> | undefined> => {
     let found: ReadonlySet<EventId> | undefined
     await pools[pool - 1]?.ask(EVENTS, async (held) => {

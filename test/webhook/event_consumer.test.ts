@@ -109,7 +109,7 @@ async function anEventConsumer(t: Test, endpoints: Endpoint[], claims = NO_CLAIM
       whenSynced = false
     },
     isHolding: () => holding,
-    /** The tenant whose processor is unreachable; undefined: none. */
+    /** The tenant whose processor is unreachable. Undefined means none. */
     setAway: (tenant: string | undefined) => {
       away = tenant
       back()

@@ -40,7 +40,7 @@ export interface Got {
   readonly nonce: string
   /** Verified here, by the contract. */
   readonly signed: boolean
-  /** The status answered; 0: none. */
+  /** The status answered. 0 means none. */
   readonly status: number
 }
 

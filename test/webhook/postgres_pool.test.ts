@@ -10,7 +10,7 @@ import { requirePostgres, startPostgres } from '../support/postgres_server.js'
 import { aDelivery, anEndpoint, anEventRow, TENANT } from './builders.js'
 import { aFastRelay } from './fast_relay.js'
 import { aPoolWorld } from './pool_process.js'
-import { inPostgres } from './store_places.js'
+import { inPostgres } from './test_stores.js'
 
 requirePostgres(t)
 
@@ -20,12 +20,12 @@ const EXIT_RECOVER = 70
 
 void t.test('a former owner commits and removes nothing', async (t) => {
   const clock = hurriedClock()
-  const place = inPostgres(server, clock.elapsed)
+  const testStore = inPostgres(server, clock.elapsed)
   const faults: unknown[] = []
-  const first = await place.open({ failed: (fault) => faults.push(fault) }, 'one')
+  const first = await testStore.open({ failed: (fault) => faults.push(fault) }, 'one')
   const [event, other] = [anEventRow(), anEventRow()]
   await first.store.commit({ events: [event], reported: [event.id] })
-  const second = await clock.hurried(() => place.open(undefined, 'two'))
+  const second = await clock.hurried(() => testStore.open(undefined, 'two'))
   let isCommitted = false
   void first.store.commit({ events: [other] }).then(() => (isCommitted = true))
   await eventually('the commit is refused', () => faults.length > 0)

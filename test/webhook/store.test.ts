@@ -5,7 +5,7 @@ import type { EndpointId, EventId } from '../../src/base/ids.js'
 import type { Delivery, WebhookStore } from '../../actors/webhook/store/store.js'
 import type { EventRow } from '../../actors/webhook/store/schema.js'
 import { aDelivery, anEndpoint, anEventRow, TENANT } from './builders.js'
-import { storePlaces, type StorePlace } from './store_places.js'
+import { testStores, type TestStore } from './test_stores.js'
 
 const unreported = async (store: WebhookStore): Promise<EventId[]> =>
   (await store.unreported(10)).map(({ id }) => id)
@@ -18,13 +18,13 @@ const ended = (delivery: Delivery, state: 'delivered' | 'dead'): Delivery => ({
   context: { ...delivery.context, tries: 1, dueAt: null, endedAt: NOW },
 })
 
-for (const [name, place] of Object.entries(await storePlaces())) {
-  void t.test(name, (t) => contract(t, place))
+for (const [name, testStore] of Object.entries(await testStores())) {
+  void t.test(name, (t) => contract(t, testStore))
 }
 
-async function contract(t: Test, newPlace: (t: Test) => StorePlace): Promise<void> {
-  const aStore = async (t: Test, place = newPlace(t)): Promise<WebhookStore> => {
-    const { store, adminQueries } = await place.open()
+async function contract(t: Test, newTestStore: (t: Test) => TestStore): Promise<void> {
+  const aStore = async (t: Test, testStore = newTestStore(t)): Promise<WebhookStore> => {
+    const { store, adminQueries } = await testStore.open()
     t.teardown(async () => {
       await adminQueries.close()
       await store.close()
@@ -33,17 +33,17 @@ async function contract(t: Test, newPlace: (t: Test) => StorePlace): Promise<voi
   }
 
   await t.test('a reopened store has every committed row', async (t) => {
-    const place = newPlace(t)
+    const testStore = newTestStore(t)
     const event = anEventRow({ receivedAt: NOW })
     const endpoint = anEndpoint()
     const delivery = aDelivery(event, endpoint)
-    const { store: first, adminQueries } = await place.open()
+    const { store: first, adminQueries } = await testStore.open()
     await first.commit({ events: [event], deliveries: [delivery] })
     await first.commit({ failing: [{ endpointId: endpoint.id, since: NOW }] })
     await adminQueries.close()
     await first.close()
 
-    const store = await aStore(t, place)
+    const store = await aStore(t, testStore)
     t.same(await store.due(endpoint.id, NOW, 10), [delivery])
     t.same(await store.backlog(), [{ endpointId: endpoint.id, dueAt: NOW }])
     t.same(await store.dedupWindow([event.id, 'evt_x' as EventId]), new Set([event.id]))
@@ -108,8 +108,8 @@ async function contract(t: Test, newPlace: (t: Test) => StorePlace): Promise<voi
   )
 
   await t.test('a delivery that ends before its first commit is written once', async (t) => {
-    const place = newPlace(t)
-    const store = await aStore(t, place)
+    const testStore = newTestStore(t)
+    const store = await aStore(t, testStore)
     const event = anEventRow()
     const [one, other] = [aDelivery(event, anEndpoint()), aDelivery(event, anEndpoint())]
     await Promise.all([
@@ -128,7 +128,7 @@ async function contract(t: Test, newPlace: (t: Test) => StorePlace): Promise<voi
       store.commit({ deliveries: [ended(delivery, 'delivered')] }),
     ])
     t.same(await unreported(store), [event.id, quick.id])
-    const reader = await place.connect()
+    const reader = await testStore.connect()
     const states = await reader.all('SELECT state FROM deliveries WHERE event_id = ?', [quick.id])
     t.same(states, [{ state: 'delivered' }])
     await reader.close()
@@ -145,7 +145,7 @@ async function contract(t: Test, newPlace: (t: Test) => StorePlace): Promise<voi
 
   await t.test('a failed commit resolves nothing and reports the failure', async (t) => {
     const faults: unknown[] = []
-    const { store, adminQueries } = await newPlace(t).open({
+    const { store, adminQueries } = await newTestStore(t).open({
       failed: (fault) => faults.push(fault),
     })
     const delivery = aDelivery(anEventRow(), anEndpoint())
@@ -178,8 +178,8 @@ async function contract(t: Test, newPlace: (t: Test) => StorePlace): Promise<voi
   })
 
   await t.test('only settled, reported and old events are removed', async (t) => {
-    const place = newPlace(t)
-    const store = await aStore(t, place)
+    const testStore = newTestStore(t)
+    const store = await aStore(t, testStore)
     const old = { receivedAt: NOW }
     const [done, dead, open, unreported] = [1, 2, 3, 4].map(() => anEventRow(old))
     const young = anEventRow({ receivedAt: plus(NOW, 1_000) })
@@ -205,7 +205,7 @@ async function contract(t: Test, newPlace: (t: Test) => StorePlace): Promise<voi
       ],
       reported: [done!.id, dead!.id, open!.id, young.id],
     })
-    const reader = await place.connect()
+    const reader = await testStore.connect()
     const left = async () => {
       const rows = await reader.all<{ id: EventId }>('SELECT id FROM events ORDER BY id')
       return rows.map(({ id }) => id)
@@ -225,12 +225,12 @@ async function contract(t: Test, newPlace: (t: Test) => StorePlace): Promise<voi
   })
 
   await t.test('the schema rejects impossible rows', async (t) => {
-    const place = newPlace(t)
-    const store = await aStore(t, place)
+    const testStore = newTestStore(t)
+    const store = await aStore(t, testStore)
     const event = anEventRow()
     const delivery = aDelivery(event, anEndpoint())
     await store.commit({ events: [event], deliveries: [delivery] })
-    const writer = await place.connect()
+    const writer = await testStore.connect()
     t.teardown(() => writer.close())
     const endpointId = 'we_2' as EndpointId
     const insert = `INSERT INTO deliveries (id, event_id, endpoint_id, state, due_at, context)
@@ -244,7 +244,7 @@ async function contract(t: Test, newPlace: (t: Test) => StorePlace): Promise<voi
   })
 
   await t.test('texts that a database cannot hold get a replacement character', async (t) => {
-    const { store, adminQueries } = await newPlace(t).open()
+    const { store, adminQueries } = await newTestStore(t).open()
     const event = anEventRow()
     const delivery = aDelivery(event, anEndpoint())
     const attempt = {
@@ -270,7 +270,7 @@ async function contract(t: Test, newPlace: (t: Test) => StorePlace): Promise<voi
   })
 
   await t.test('deliveries are listed and counted', async (t) => {
-    const { store, adminQueries: admin } = await newPlace(t).open()
+    const { store, adminQueries: admin } = await newTestStore(t).open()
     const endpoint = anEndpoint()
     const [first, second, third] = [0, 1, 2].map((ms) =>
       anEventRow({ receivedAt: plus(NOW, ms) }),

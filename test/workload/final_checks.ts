@@ -107,7 +107,7 @@ export async function runFinalChecks(
 }
 
 /**
- * Prints what was checked.
+ * Writes what was checked.
  *
  * @returns whether payments were made, none is lost or doubled, and nothing contradicts
  */

@@ -47,7 +47,7 @@ export interface Resend {
 }
 
 export interface Redriver {
-  /** One delivery in any state. Undefined: not a delivery of this pool. */
+  /** One delivery in any state. Undefined means that this pool has no such delivery. */
   one(id: string): Promise<{ readonly redriven: number } | undefined>
   /** Failed deliveries of events created since then, oldest first. */
   failed(

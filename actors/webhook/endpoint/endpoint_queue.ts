@@ -37,7 +37,7 @@ export interface EndpointQueue {
   inFlight: number
   /** Attempts allowed in flight. */
   concurrency: number
-  /** Average interval between attempts; 0: no rate limit. */
+  /** Average interval between attempts. 0 means no rate limit. */
   readonly gapMs: number
   /** The instant up to which the attempts so far have used the rate. */
   spentUntil: number

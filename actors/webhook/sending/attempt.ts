@@ -76,7 +76,10 @@ interface AttemptTrace {
   end(outcome: SendOutcome, number: number): void
 }
 
-/** The span of an attempt is in the trace of its event. Undefined: the event is not traced. */
+/**
+ * The span of an attempt is in the trace of its event. Undefined means that the event is not
+ * traced.
+ */
 function beginTrace(tracer: Tracer, delivery: Delivery): AttemptTrace | undefined {
   const { id, eventId, eventType: name, endpointId, tenant, traceparent: parent } = delivery
   if (parent === null) return undefined

@@ -33,7 +33,7 @@ export interface OrphanDelivery {
 }
 
 /** A position in the order of deliveries. */
-export interface DeliveryPlace {
+export interface DeliveryPosition {
   readonly eventId: string
   readonly endpointId: string
 }
@@ -76,7 +76,7 @@ export interface AdminQueries {
     limit: number,
   ): Promise<readonly DeliveryView[]>
   /** Dead deliveries of all endpoints below a position, newest first. */
-  dead(below: DeliveryPlace, limit: number): Promise<readonly DeliveryView[]>
+  dead(below: DeliveryPosition, limit: number): Promise<readonly DeliveryView[]>
   delivery(id: string): Promise<DeliveryView | undefined>
   ofEvent(eventId: string): Promise<readonly DeliveryView[]>
   /** Waiting or dead deliveries above an event id, oldest first. */
@@ -145,7 +145,7 @@ function deliveriesIn(reader: Reader) {
          ORDER BY d.event_id DESC LIMIT ?`,
         [endpointId, belowEvent, limit],
       ),
-    dead: ({ eventId, endpointId }: DeliveryPlace, limit: number) =>
+    dead: ({ eventId, endpointId }: DeliveryPosition, limit: number) =>
       deliveries(
         `${indexedBy('deliveries_dead')} ${WITH_EVENT}
          WHERE d.state = 'dead' AND (d.event_id, d.endpoint_id) < (?, ?)

@@ -16,7 +16,7 @@ export interface DedupWindow {
   add(id: EventId): void
 }
 
-/** @param newestOnDisk the greatest stored id; empty: none */
+/** @param newestOnDisk the greatest stored id; empty means none */
 export function createDedupWindow(newestOnDisk: string, halfMax = HALF_MAX): DedupWindow {
   let watermark = newestOnDisk
   let newer = new Set<EventId>()

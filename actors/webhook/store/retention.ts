@@ -8,7 +8,7 @@
  *   events held for a disabled endpoint are not scanned each time.
  */
 import { DAY, HOUR, instant, MINUTE, plus, type Clock } from '../../../src/base/clock.js'
-import type { ReceiptPlace, WebhookStore } from './store.js'
+import type { ReceiptPosition, WebhookStore } from './store.js'
 
 /** In days. */
 export interface KeptDays {
@@ -20,7 +20,7 @@ export interface KeptDays {
 const SWEEP_EVERY_MS = MINUTE
 const RESTART_EVERY_MS = HOUR
 
-const OLDEST: ReceiptPlace = { receivedAt: instant(0), position: 0 }
+const OLDEST: ReceiptPosition = { receivedAt: instant(0), position: 0 }
 
 /** @param failed called with a fault of ours; the process must exit */
 export function startRetention(
@@ -31,7 +31,7 @@ export function startRetention(
   sweepEveryMs = SWEEP_EVERY_MS,
 ) {
   let sweeping: Promise<void> = Promise.resolve()
-  let place = OLDEST
+  let position = OLDEST
   let begunAt = clock.now()
   let stopped = false
 
@@ -42,13 +42,13 @@ export function startRetention(
       dead: plus(now, -kept.dead * DAY),
     }
     if (now < begunAt || now - begunAt >= RESTART_EVERY_MS) {
-      place = OLDEST
+      position = OLDEST
       begunAt = now
     }
     let page
     do {
-      page = await store.removeSettled(before, place)
-      place = page.upTo
+      page = await store.removeSettled(before, position)
+      position = page.upTo
     } while (!page.isEnd && !stopped)
   }
 

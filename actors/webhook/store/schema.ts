@@ -118,33 +118,33 @@ const ENCODE: Encode = {
 const NAMES = Object.keys(ENCODE) as (keyof Changes)[]
 const COLUMNS = [...NAMES, 'recount']
 
-const place = (index: number): string => `value ->> '$[${index}]'`
-const places = (count: number): string =>
-  Array.from({ length: count }, (_, i) => place(i)).join(', ')
+const cell = (index: number): string => `value ->> '$[${index}]'`
+const firstCells = (count: number): string =>
+  Array.from({ length: count }, (_, i) => cell(i)).join(', ')
 
 export const COMMIT_VIEW = `
   CREATE TEMP VIEW commit_batch AS SELECT ${COLUMNS.map((name) => `NULL AS ${name}`).join(', ')};
   CREATE TEMP TRIGGER commit_batch_fan_out INSTEAD OF INSERT ON commit_batch BEGIN
     INSERT INTO events
       (id, tenant, type, sequence, created_at, received_at, body, request_id, traceparent)
-      SELECT ${places(9)} FROM json_each(NEW.events);
+      SELECT ${firstCells(9)} FROM json_each(NEW.events);
     INSERT INTO deliveries (id, event_id, endpoint_id, state, due_at, context)
-      SELECT ${places(6)} FROM json_each(NEW.deliveries) WHERE true
+      SELECT ${firstCells(6)} FROM json_each(NEW.deliveries) WHERE true
       ON CONFLICT (event_id, endpoint_id) DO UPDATE SET
         state = excluded.state, due_at = excluded.due_at, context = excluded.context;
     UPDATE events SET open = (
         SELECT count(*) FROM deliveries WHERE event_id = events.id AND due_at IS NOT NULL)
       WHERE id IN (SELECT value FROM json_each(NEW.recount));
     INSERT INTO attempts (delivery_id, number, at, status, reason, latency_ms, reply)
-      SELECT ${places(7)} FROM json_each(NEW.attempts);
+      SELECT ${firstCells(7)} FROM json_each(NEW.attempts);
     INSERT INTO poison
         (digest, subject, headers, payload_base64, reason, first_seen, last_seen, times)
-      SELECT ${places(6)}, ${place(5)}, 1 FROM json_each(NEW.poison) WHERE true
+      SELECT ${firstCells(6)}, ${cell(5)}, 1 FROM json_each(NEW.poison) WHERE true
       ON CONFLICT (digest) DO UPDATE SET last_seen = excluded.last_seen, times = times + 1;
     UPDATE events SET reported = 1 WHERE id IN (SELECT value FROM json_each(NEW.reported));
     UPDATE events SET reported = 0 WHERE id IN (SELECT value FROM json_each(NEW.seenAgain));
     INSERT INTO failing_endpoints (endpoint_id, since)
-      SELECT ${places(2)} FROM json_each(NEW.failing) WHERE true ON CONFLICT DO NOTHING;
+      SELECT ${firstCells(2)} FROM json_each(NEW.failing) WHERE true ON CONFLICT DO NOTHING;
     DELETE FROM failing_endpoints
       WHERE endpoint_id IN (SELECT value FROM json_each(NEW.recovered));
   END;

@@ -62,7 +62,7 @@ export interface WebhookStore {
     since: { readonly received: Instant; readonly created: Instant },
   ): Promise<readonly MissedEvent[]>
   /** Scans the next page of events in order of receipt and removes those past their retention. */
-  removeSettled(before: KeptSince, after: ReceiptPlace): Promise<ScannedPage>
+  removeSettled(before: KeptSince, after: ReceiptPosition): Promise<ScannedPage>
   /** Sets a delivery apart that cannot be attempted. */
   setApart(delivery: CorruptRow, why: string): void
   /** The number of corrupt rows found since the start, without those rewritten. */
@@ -98,14 +98,14 @@ export interface KeptSince {
 }
 
 /** A position in the order of receipt. */
-export interface ReceiptPlace {
+export interface ReceiptPosition {
   readonly receivedAt: Instant
   readonly position: number
 }
 
 export interface ScannedPage {
   /** The position of its last event. */
-  readonly upTo: ReceiptPlace
+  readonly upTo: ReceiptPosition
   /** There are no further events. */
   readonly isEnd: boolean
 }
@@ -331,8 +331,8 @@ function queries(reader: Reader, corrupt: ReadonlySet<string>, setApart: Webhook
       const rows = await reader.all<{ tenant: TenantId }>(UNREPORTED_TENANTS)
       return rows.map(({ tenant }) => tenant)
     },
-    oldest: (before: KeptSince, after: ReceiptPlace) =>
-      reader.all<ReceiptPlace & { isOver: 0 | 1 }>(
+    oldest: (before: KeptSince, after: ReceiptPosition) =>
+      reader.all<ReceiptPosition & { isOver: 0 | 1 }>(
         `SELECT received_at AS "receivedAt", position,
            CASE WHEN open = 0 AND reported = 1 AND (
              received_at < ? OR NOT EXISTS (

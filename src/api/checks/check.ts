@@ -12,7 +12,7 @@ import { accepted, refused, type ErrorCode, type Outcome, type Refusal } from '.
 import { isDateTime, isInt64, isPositiveInt64, isWebhookUrl } from './formats.js'
 import { violationOf } from './schema_violation.js'
 
-/** The typed value, or the error code with place and rule. */
+/** The typed value, or the error code with field and rule. */
 export interface Check<T> {
   (value: unknown): Outcome<T>
   /** For the OpenAPI document. */

@@ -5,7 +5,7 @@
  */
 import { invalid, type Refusal } from '../../base/errors.js'
 
-export const KEY_PLACE = 'header/Idempotency-Key'
+export const KEY_POINTER = 'header/Idempotency-Key'
 
 const PRINTABLE = /^[!-~](?:[ -~]*[!-~])?$/
 
@@ -13,5 +13,5 @@ const PRINTABLE = /^[!-~](?:[ -~]*[!-~])?$/
 export function keyFault(key: string, maxLength: number): Refusal | null {
   if (key.length <= maxLength && PRINTABLE.test(key)) return null
   const rule = `must be 1 to ${maxLength} printable ASCII characters, without blanks at its ends`
-  return invalid(KEY_PLACE, rule)
+  return invalid(KEY_POINTER, rule)
 }

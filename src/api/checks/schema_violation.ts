@@ -1,5 +1,5 @@
 /**
- * Place and rule of a value that a schema rejects.
+ * Field and rule of a value that a schema rejects.
  *
  * - A text names members and limits of the schema, never the value.
  * - A name that the caller chose, i.e. an unknown member or a metadata key, is shown only if it

@@ -22,7 +22,10 @@ export const roundUp = ({ ms, ns }: Moment): number => (ns > 0 ? ms + 1 : ms)
 
 const LAST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 
-/** A time of a message, in milliseconds, as the text that a request has; empty: not a valid one. */
+/**
+ * A time of a message, in milliseconds, as the text that a request has. Empty means that the text
+ * is no time.
+ */
 export function timeAsJson(ms: unknown): string {
   const value = Number(ms)
   return value >= 0 && value <= LAST_MS ? toRfc3339(instant(value)) : ''

@@ -126,7 +126,7 @@ const keyPages = (books: Books): AsyncGenerator<readonly KeyRow[]> =>
 
 const MOVED = 'SELECT coalesce(max(through), 0) AS through FROM idempotency_index_moves'
 const INDEXED = `
-  SELECT j.key AS place FROM json_each(?) j JOIN idempotency_index i
+  SELECT j.key AS ordinal FROM json_each(?) j JOIN idempotency_index i
     ON i.fingerprint = j.value ->> '$[0]' AND i.sequence = j.value ->> '$[1]'`
 
 /** A move that was interrupted has indexed some younger keys. */
@@ -142,9 +142,9 @@ export const olderKeysAreIndexed: Check = {
     let found = 0
     for await (const page of keyPages(books)) {
       const asRows = page.map(({ key, sequence }) => `[${integerOf(key)},${sequence}]`)
-      const places = await books.all<{ place: number }>(INDEXED, [`[${asRows.join(',')}]`])
-      found += places.length
-      const indexed = new Set(places.map(({ place }) => place))
+      const matches = await books.all<{ ordinal: number }>(INDEXED, [`[${asRows.join(',')}]`])
+      found += matches.length
+      const indexed = new Set(matches.map(({ ordinal }) => ordinal))
       const missing = page.find(({ sequence }, at) => sequence <= through && !indexed.has(at))
       if (missing === undefined) continue
       const { entity, sequence } = missing

@@ -16,18 +16,18 @@ const TIME_LENGTH = 13
 
 interface LinkRow {
   readonly first: number
-  readonly place: number
+  readonly ordinal: number
   readonly id: string
   readonly before: number
   readonly fingerprint: string
   /** Null: the intent does not exist. */
   readonly user: string | null
-  /** The erasure of the user that is under way for this intent. Null: none. */
+  /** The erasure of the user that is under way for this intent. Null means none. */
   readonly erasure: string | null
 }
 
 const LINKS = `
-  SELECT u.first, j.key AS place, j.value ->> 0 AS id, j.value ->> 1 AS before,
+  SELECT u.first, j.key AS ordinal, j.value ->> 0 AS id, j.value ->> 1 AS before,
          hex(substr(u.prints, 8 * j.key + 1, 8)) AS fingerprint,
          i.tenant || ' ' || (i.context ->> 'userId') AS user,
          (SELECT min(e.id) FROM user_erasures e WHERE e.ended_at IS NULL AND e.tenant = i.tenant
@@ -51,10 +51,10 @@ export const userIntentsAreLinked: Check = {
       : () => false
     let [rows, moved] = [0, 0]
     let firstLinked: string | undefined
-    const pages = books.pages<LinkRow>(LINKS, [0, -1], ({ first, place }) => [first, place])
+    const pages = books.pages<LinkRow>(LINKS, [0, -1], ({ first, ordinal }) => [first, ordinal])
     for await (const page of pages) {
       for (const row of page) {
-        const { first, place, id, before, fingerprint, user, erasure } = row
+        const { first, ordinal, id, before, fingerprint, user, erasure } = row
         rows += 1
         if (isMoved(row)) {
           moved += 1
@@ -64,7 +64,7 @@ export const userIntentsAreLinked: Check = {
         const [named, list] = [user ?? '', erasure ?? user ?? '']
         const known = fingerprints.get(named) ?? fingerprint
         const subject = user === null ? 'no intent' : 'an intent'
-        const found = `${subject}, ${first + place} after ${before} by ${fingerprint}`
+        const found = `${subject}, ${first + ordinal} after ${before} by ${fingerprint}`
         const expected = `an intent, ${rows} after ${lasts.get(list) ?? 0} by ${known}`
         if (found !== expected) return { rows, broken: { entity: id, found, expected } }
         lasts.set(list, rows)

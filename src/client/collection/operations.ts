@@ -93,9 +93,9 @@ export function requestsOf({ tags, paths }: OpenApiDocument): readonly Collectio
     Object.entries(operations).map(([method, operation]) => requestOf(method, path, operation)),
   )
   const folders = tags.map(({ name }) => name)
-  const placeOf = ({ folder, id }: CollectionRequest): number =>
+  const ordinalOf = ({ folder, id }: CollectionRequest): number =>
     folders.indexOf(folder) * 10 + (LATER[id] ?? 0)
-  return requests.sort((one, other) => placeOf(one) - placeOf(other))
+  return requests.sort((one, other) => ordinalOf(one) - ordinalOf(other))
 }
 
 /** Last in their folders, so a run of the collection ends no entity that a later request needs. */
@@ -126,8 +126,8 @@ function requestOf(method: string, path: string, operation: Operation): Collecti
   if (body === undefined && operation.requestBody?.required === true) {
     throw new Error(`${id} needs a sample body`)
   }
-  const named = (place: string): readonly string[] =>
-    parameters.flatMap((parameter) => (parameter.in === place ? [parameter.name ?? ''] : []))
+  const named = (location: string): readonly string[] =>
+    parameters.flatMap((parameter) => (parameter.in === location ? [parameter.name ?? ''] : []))
   return {
     folder: tags[0] ?? '',
     id,

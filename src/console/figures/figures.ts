@@ -65,13 +65,13 @@ export function createFigures({
   let rails: readonly RailState[] = []
 
   const read = async (): Promise<void> => {
-    const places = (await Promise.all(addresses.map((each) => pagesOf(each, resolve)))).flat()
-    const pages = await Promise.all(places.map(readPage))
+    const sources = (await Promise.all(addresses.map((each) => pagesOf(each, resolve)))).flat()
+    const pages = await Promise.all(sources.map(readPage))
     const at = clock.now()
-    missing = places.filter((_, i) => pages[i] === null)
-    processes = pages.flatMap((page, i) => (page === null ? [] : processesOn(places[i]!, page)))
+    missing = sources.filter((_, i) => pages[i] === null)
+    processes = pages.flatMap((page, i) => (page === null ? [] : processesOn(sources[i]!, page)))
     rails = railsOn(pages.filter((page) => page !== null))
-    const reading = { at, processes: processesOf(places, pages) }
+    const reading = { at, processes: processesOf(sources, pages) }
     const point = last === undefined ? null : pointBetween(last, reading)
     last = reading
     points = [...points, ...(point === null ? [] : [point])].filter(

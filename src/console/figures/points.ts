@@ -14,7 +14,7 @@ export interface Reading {
   readonly processes: ReadonlyMap<string, ProcessValues>
 }
 
-/** In seconds. Null: there was none. */
+/** In seconds. Null means that there was none. */
 export interface Quantiles {
   readonly p50: number | null
   readonly p99: number | null
@@ -32,7 +32,7 @@ export interface BooksPoint {
 
 export interface Point {
   readonly at: Instant
-  /** By shard; empty: the only books. */
+  /** By shard. The name is empty where there is only one set of books. */
   readonly books: ReadonlyMap<string, BooksPoint>
   readonly calls: Quantiles
   /** Counts by code. */

@@ -4,7 +4,7 @@ import type { ProcessValues } from './metrics_text.js'
 
 export interface RailState {
   readonly name: string
-  /** How long the link of a processor has been down, the longest; 0: all are up. */
+  /** The longest time that a link of a processor has been down. 0 means that all are up. */
   readonly downMs: number
   /** Messages to it since the processors started. */
   readonly instructions: number

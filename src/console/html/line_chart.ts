@@ -9,7 +9,7 @@ import { html, NOTHING, type Html } from './html.js'
 
 export interface Line {
   readonly name: string
-  /** In the order of their moments. Null: there is none at this moment. */
+  /** In the order of their moments. Null means that there is none at this moment. */
   readonly values: readonly (number | null)[]
 }
 
@@ -129,7 +129,7 @@ function lineHtml(
   { top, color }: { readonly top: number; readonly color: number },
 ): Html {
   const { moments, from, to, gapMs, lines } = chart
-  const place = (i: number): string => {
+  const point = (i: number): string => {
     const x = ((moments[i]! - from) / (to - from)) * WIDTH
     const y = TOP + HEIGHT - (Math.min(values[i]!, top) / top) * HEIGHT
     return `${x.toFixed(1)} ${y.toFixed(1)}`
@@ -144,17 +144,17 @@ function lineHtml(
   })
   const path = pieces
     .filter((piece) => piece.length > 1)
-    .map((piece) => `M${piece.map(place).join('L')}`)
+    .map((piece) => `M${piece.map(point).join('L')}`)
     .join('')
   const dots = pieces
     .filter((piece) => piece.length === 1)
-    .map((piece) => `M${piece.map(place).join('')}h0`)
+    .map((piece) => `M${piece.map(point).join('')}h0`)
     .join('')
   const below = pieces
     .filter((piece) => piece.length > 1)
     .map((piece) => {
-      const [first = '', last = ''] = [piece[0]!, piece.at(-1)!].map((i) => place(i).split(' ')[0])
-      return `M${first} ${TOP + HEIGHT}L${piece.map(place).join('L')}L${last} ${TOP + HEIGHT}Z`
+      const [first = '', last = ''] = [piece[0]!, piece.at(-1)!].map((i) => point(i).split(' ')[0])
+      return `M${first} ${TOP + HEIGHT}L${piece.map(point).join('L')}L${last} ${TOP + HEIGHT}Z`
     })
     .join('')
   return html`${lines.length === 1 ? html`<path class="area" d="${below}"></path>` : NOTHING}

@@ -13,7 +13,7 @@ const GAP_X = 56
 const GAP_Y = 22
 const MARGIN = 6
 
-interface Placed {
+interface Box {
   readonly name: string
   readonly column: number
   readonly row: number
@@ -33,14 +33,14 @@ export interface Drawing {
 
 export function statechart({ states, current, passed }: Drawing): Html {
   const edges = edgesOf(states)
-  const places = placesOf(states, edges)
-  const columns = Math.max(...places.map(({ column }) => column)) + 1
-  const rows = Math.max(...places.map(({ row }) => row)) + 1
+  const boxes = layout(states, edges)
+  const columns = Math.max(...boxes.map(({ column }) => column)) + 1
+  const rows = Math.max(...boxes.map(({ row }) => row)) + 1
   const width = columns * (WIDTH + GAP_X) - GAP_X + 2 * MARGIN
   const height = rows * (HEIGHT + GAP_Y) - GAP_Y + 2 * MARGIN
   const isPassed = (name: string): boolean => name === current || passed.includes(name)
-  const placeOf = (name: string): Placed => places.find((place) => place.name === name)!
-  const way = places.filter(({ name }) => isPassed(name)).map(({ name }) => name)
+  const boxOf = (name: string): Box => boxes.find((at) => at.name === name)!
+  const way = boxes.filter(({ name }) => isPassed(name)).map(({ name }) => name)
   return html`
     <figure class="statechart">
       <div class="drawing" role="group" aria-label="States" tabindex="0">
@@ -68,11 +68,11 @@ export function statechart({ states, current, passed }: Drawing): Html {
             const isTaken = isPassed(from) && isPassed(to)
             return html`<path
               class="edge ${isTaken ? 'taken' : ''}"
-              d="${pathOf(placeOf(from), placeOf(to))}"
+              d="${pathOf(boxOf(from), boxOf(to))}"
               marker-end="url(#arrow)"
             ></path>`
           })}
-          ${places.map((place) => box(place, place.name === current, isPassed(place.name)))}
+          ${boxes.map((at) => box(at, at.name === current, isPassed(at.name)))}
         </svg>
       </div>
       ${nextSteps(states, current)}
@@ -80,12 +80,12 @@ export function statechart({ states, current, passed }: Drawing): Html {
   `
 }
 
-function box(place: Placed, isCurrent: boolean, isPassed: boolean): Html {
-  const { x, y } = cornerOf(place)
+function box(at: Box, isCurrent: boolean, isPassed: boolean): Html {
+  const { x, y } = cornerOf(at)
   const kind = isCurrent ? 'current' : isPassed ? 'passed' : ''
   return html`<g class="state ${kind}">
     <rect x="${x}" y="${y}" width="${WIDTH}" height="${HEIGHT}" rx="8"></rect>
-    <text x="${x + WIDTH / 2}" y="${y + HEIGHT / 2}">${place.name}</text>
+    <text x="${x + WIDTH / 2}" y="${y + HEIGHT / 2}">${at.name}</text>
   </g>`
 }
 
@@ -113,7 +113,7 @@ function edgesOf(states: readonly StatechartState[]): Edge[] {
   return [...new Map(edges.map((edge) => [`${edge.from} ${edge.to}`, edge])).values()]
 }
 
-function placesOf(states: readonly StatechartState[], edges: readonly Edge[]): Placed[] {
+function layout(states: readonly StatechartState[], edges: readonly Edge[]): Box[] {
   const columns = columnsOf(states, edges)
   const main = longestWay(states, edges, columns)
   const taken = new Set<string>()
@@ -164,13 +164,13 @@ function longestWay(
 const range = (from: number, to: number): number[] =>
   Array.from({ length: to - from + 1 }, (_, i) => from + i)
 
-const cornerOf = ({ column, row }: Placed): { readonly x: number; readonly y: number } => ({
+const cornerOf = ({ column, row }: Box): { readonly x: number; readonly y: number } => ({
   x: MARGIN + column * (WIDTH + GAP_X),
   y: MARGIN + row * (HEIGHT + GAP_Y),
 })
 
 /** To the right, then down in the gap, then to the right. */
-function pathOf(from: Placed, to: Placed): string {
+function pathOf(from: Box, to: Box): string {
   const start = cornerOf(from)
   const end = cornerOf(to)
   const [x1, y1] = [start.x + WIDTH, start.y + HEIGHT / 2]

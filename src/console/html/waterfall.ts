@@ -43,7 +43,7 @@ export function waterfall({ steps, now, caption }: Waterfall): Html {
   const [first] = steps
   if (first === undefined) return empty('Nothing has happened yet.')
   const end = (step: Step): number => step.to ?? Math.max(now, step.from)
-  const place = axisOf(steps.flatMap((step) => [step.from, end(step)]))
+  const toX = axisOf(steps.flatMap((step) => [step.from, end(step)]))
   return html`<div class="waterfall">
     ${table({
       caption,
@@ -56,7 +56,7 @@ export function waterfall({ steps, now, caption }: Waterfall): Html {
       rows: steps.map((step) => [
         html`<span class="kind">${KINDS[step.kind]}</span> ${step.name}
           ${step.detail === '' ? NOTHING : html`<span class="ago line">${step.detail}</span>`}`,
-        bar(step, place(step.from), place(end(step))),
+        bar(step, toX(step.from), toX(end(step))),
         `+${durationText(step.from - first.from)}`,
         tookText(step, now),
       ]),
@@ -85,13 +85,13 @@ function bar({ kind, to, isFailed = false }: Step, from: number, until: number):
 /** Where a moment is on the axis, from 0 to WIDTH. */
 function axisOf(moments: readonly number[]): (moment: number) => number {
   const sorted = [...new Set(moments)].sort((one, other) => one - other)
-  const places = new Map<number, number>()
+  const distances = new Map<number, number>()
   let at = 0
   sorted.forEach((moment, i) => {
     if (i > 0) at += Math.log10(1 + moment - sorted[i - 1]!) + 1
-    places.set(moment, at)
+    distances.set(moment, at)
   })
-  return (moment) => (at === 0 ? 0 : ((places.get(moment) ?? 0) / at) * WIDTH)
+  return (moment) => (at === 0 ? 0 : ((distances.get(moment) ?? 0) / at) * WIDTH)
 }
 
 function tookText({ kind, from, to }: Step, now: Instant): string {

@@ -75,7 +75,7 @@ function askedIn({ query, now }: PageContext): Asked | null {
 
 interface ReadEntries {
   readonly entries: readonly LedgerEntry[]
-  /** Epoch milliseconds: nothing is left out before. Null: nothing at all is. */
+  /** Epoch milliseconds: nothing is left out before. Null means that nothing is left out. */
   readonly isWholeUntil: number | null
 }
 

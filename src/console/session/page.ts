@@ -15,7 +15,7 @@ export interface PageContext {
   readonly figures: FiguresState
   /** The folder of this machine's logs, which may not exist. */
   readonly logs: string
-  /** The id in the path; empty: the page has none. */
+  /** The id in the path. Empty means that the page has none. */
   readonly id: string
   readonly query: URLSearchParams
 }

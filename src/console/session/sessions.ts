@@ -30,7 +30,7 @@ export interface Session {
   readonly name: string
   roles: readonly string[]
   readonly uplink: Uplink
-  /** The fingerprint of the certificate that signed in; null: a token did. */
+  /** The fingerprint of the certificate that signed in. Null means that a token did. */
   readonly certificate: string | null
   /** In every form of the session. */
   readonly formToken: string

@@ -12,7 +12,7 @@ const WINDOW_MS = MINUTE
 const ADDRESSES_MAX = 10_000
 
 export interface SignInLimit {
-  /** Seconds until the next attempt is accepted; 0: now. */
+  /** Seconds until the next attempt is accepted. 0 means now. */
   waitSeconds(address: string): number
   failed(address: string): void
 }

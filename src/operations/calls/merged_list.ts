@@ -4,7 +4,7 @@
  * - Each shard's own order is kept; of the next entries the one with the first time comes first.
  * - A page ends where the page of a shard ends: later entries of that shard may precede the next
  *   entry of another one.
- * - The cursor has the place in each shard: its page, and the last entry of that page that was
+ * - The cursor has the position in each shard: its page, and the last entry of that page that was
  *   listed. An entry that has left the list since may be followed by repeated ones, never by a gap.
  */
 import { createHash } from 'node:crypto'
@@ -26,12 +26,12 @@ export interface ListOrder {
 export type PageSource = (cursor: string | undefined) => Promise<Page | null>
 
 /** Where a shard's list continues. Null at its end. */
-type Place = { readonly page?: string; readonly after?: string } | null
-type Places = Readonly<Record<string, Place>>
+type Position = { readonly page?: string; readonly after?: string } | null
+type Positions = Readonly<Record<string, Position>>
 
 interface Arrived {
   readonly shard: string
-  readonly place: NonNullable<Place>
+  readonly position: NonNullable<Position>
   readonly page: Page
   /** Index of the next entry. */
   at: number
@@ -42,29 +42,29 @@ export async function mergedPage(
   order: ListOrder,
   cursor: string | undefined,
 ): Promise<Page> {
-  let places = cursor === undefined ? {} : placesIn(cursor)
+  let positions = cursor === undefined ? {} : positionsIn(cursor)
   for (;;) {
-    const arrived = await pagesAt(sources, places)
+    const arrived = await pagesAt(sources, positions)
     const data = merged(arrived, order)
-    places = { ...places, ...placesAfter(arrived) }
-    const isEnd = arrived.every(({ shard }) => places[shard] === null)
+    positions = { ...positions, ...positionsAfter(arrived) }
+    const isEnd = arrived.every(({ shard }) => positions[shard] === null)
     if (isEnd) return { data }
-    if (data.length > 0) return { data, next_cursor: cursorOf(places) }
+    if (data.length > 0) return { data, next_cursor: cursorOf(positions) }
   }
 }
 
 async function pagesAt(
   sources: ReadonlyMap<string, PageSource>,
-  places: Places,
+  positions: Positions,
 ): Promise<readonly Arrived[]> {
-  const open = [...sources].filter(([shard]) => places[shard] !== null)
+  const open = [...sources].filter(([shard]) => positions[shard] !== null)
   const pages = await Promise.all(
     open.map(async ([shard, read]) => {
-      const place = places[shard] ?? {}
-      const page = await read(place.page)
+      const position = positions[shard] ?? {}
+      const page = await read(position.page)
       if (page === null) return []
-      const listed = page.data.findIndex((entry) => digestOf(entry) === place.after)
-      return [{ shard, place, page, at: listed + 1 }]
+      const listed = page.data.findIndex((entry) => digestOf(entry) === position.after)
+      return [{ shard, position, page, at: listed + 1 }]
     }),
   )
   return pages.flat()
@@ -92,26 +92,26 @@ function merged(arrived: readonly Arrived[], { timeOf, isNewestFirst }: ListOrde
 const precedes = (one: string, other: string, isNewestFirst: boolean): boolean =>
   isNewestFirst ? one > other : one < other
 
-const placesAfter = (arrived: readonly Arrived[]): Places =>
-  Object.fromEntries(arrived.map((each) => [each.shard, placeAfter(each)]))
+const positionsAfter = (arrived: readonly Arrived[]): Positions =>
+  Object.fromEntries(arrived.map((each) => [each.shard, positionAfter(each)]))
 
-function placeAfter({ place, page, at }: Arrived): Place {
+function positionAfter({ position, page, at }: Arrived): Position {
   if (at >= page.data.length) {
     return page.next_cursor === undefined ? null : { page: page.next_cursor }
   }
   const last = page.data[at - 1]
-  return last === undefined ? place : { ...place, after: digestOf(last) }
+  return last === undefined ? position : { ...position, after: digestOf(last) }
 }
 
 const digestOf = (entry: Entry): string =>
   createHash('sha256').update(JSON.stringify(entry)).digest('base64url').slice(0, 16)
 
-const cursorOf = (places: Places): string =>
-  Buffer.from(JSON.stringify(places)).toString('base64url')
+const cursorOf = (positions: Positions): string =>
+  Buffer.from(JSON.stringify(positions)).toString('base64url')
 
-function placesIn(cursor: string): Places {
+function positionsIn(cursor: string): Positions {
   try {
-    return JSON.parse(Buffer.from(cursor, 'base64url').toString()) as Places
+    return JSON.parse(Buffer.from(cursor, 'base64url').toString()) as Positions
   } catch {
     throw new CommandFault('The cursor is not one of this list.')
   }

@@ -10,7 +10,7 @@ export interface WireMessage {
   readonly text: string
 }
 
-/** All messages in the file; none: the stack has no such switch. */
+/** All messages in the file. No messages mean that the stack has no such switch. */
 export function messagesIn(file: string): readonly WireMessage[] {
   if (!existsSync(file)) return []
   return readFileSync(file, 'utf8')

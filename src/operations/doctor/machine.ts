@@ -80,7 +80,7 @@ function lookAtBackups(settings: Settings, clock: Clock): Seen {
   return checked([
     ...old,
     ...wholeFindings(last.folder),
-    ...placeFindings(settings, last.folder),
+    ...sameDiskFindings(settings, last.folder),
     ...openFindings(last.folder),
   ])
 }
@@ -115,7 +115,7 @@ function openFindings(folder: string): readonly Finding[] {
   ]
 }
 
-function placeFindings({ DATA_DIR }: Settings, folder: string): readonly Finding[] {
+function sameDiskFindings({ DATA_DIR }: Settings, folder: string): readonly Finding[] {
   const [own, other] = [resolve(DATA_DIR), folder].map((path) =>
     existsSync(path) ? statSync(path).dev : undefined,
   )

@@ -46,7 +46,7 @@ function reportOf(
 ): Report {
   const different = tables.filter(({ equal }) => !equal)
   const schemas = files.map(({ schema }) => schema).join(', ')
-  const place = `${schemas} of ${withoutSecrets('STORE_URL', url)}`
+  const target = `${schemas} of ${withoutSecrets('STORE_URL', url)}`
   const rows = tables.map((each) => [
     `${each.schema}.${each.table}`,
     String(each.rows),
@@ -55,13 +55,13 @@ function reportOf(
   const isGood = different.length === 0
   const conclusion = isGood
     ? [
-        `Copied to ${place}: every table has the same rows and the same digest.`,
+        `Copied to ${target}: every table has the same rows and the same digest.`,
         'Audit both before the stack starts: STORE_URL= make audit, then make audit.',
         `Then move ${files.map(({ file }) => basename(file)).join(', ')} out of DATA_DIR, so that`,
         'nothing starts on them again.',
       ]
     : [
-        `The copy in ${place} differs:`,
+        `The copy in ${target} differs:`,
         `  ${different.map((each) => `${each.schema}.${each.table}`).join(', ')}`,
         `Do not use it: drop the schemas ${schemas}, then copy again.`,
       ]

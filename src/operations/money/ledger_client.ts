@@ -49,8 +49,8 @@ export async function withReachedLedgers<T>(
 ): Promise<T> {
   const { shards, among } = access
   const named = [...(among?.reached ?? [])].find(([, address]) => address === access.address)
-  const places = shards === undefined ? [[named?.[0] ?? '', access.address]] : shards.reached
-  const opened = [...places].map(([shard = '', address = '']) =>
+  const owners = shards === undefined ? [[named?.[0] ?? '', access.address]] : shards.reached
+  const opened = [...owners].map(([shard = '', address = '']) =>
     openLedger(shard, { ...access, address }, deadline),
   )
   try {

@@ -42,7 +42,7 @@ export function statementAt(file: string): StatementFile {
 /**
  * Compares the statement with the ledger and records the outcome in the action log.
  *
- * @param rail whose statement it is; undefined: it has the lines of all rails
+ * @param rail whose statement it is; undefined means that it has the lines of all rails
  */
 export async function compareStatement(
   { access, actor, clock }: Operation,

@@ -3,7 +3,7 @@ export interface FirstDifference {
   /** Both from 1, in characters. */
   readonly line: number
   readonly column: number
-  /** The whole line with its line feed, escaped; empty: that text is shorter. */
+  /** The whole line with its line feed, escaped. Empty means that this text is shorter. */
   readonly theirs: string
   readonly ours: string
 }

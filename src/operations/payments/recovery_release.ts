@@ -101,7 +101,10 @@ async function checkedStatement(context: Context, file: string): Promise<Checked
   return { read, check, ...(await orphansIn(context, file, read)) }
 }
 
-/** @param shard of the books, as the rail names it; empty: they are the only ones */
+/**
+ * @param shard the shard of the books, as the rail names it; empty means that there are no other
+ * books
+ */
 async function readStatement(file: string, shard: string): Promise<ReadStatement> {
   const tally = createMovementTally()
   const acceptedTally = createMovementTally()

@@ -34,7 +34,7 @@ const TIME = /"time":"([^"]+)"/
 
 export const isRequestId = (text: string): boolean => isIdOf('request', text)
 
-/** In the order of time. Undefined: this machine has no such folder. */
+/** In the order of time. Undefined means that this machine has no such folder. */
 export async function linesOfRequest(
   folder: string,
   requestId: string,

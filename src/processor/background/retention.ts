@@ -24,7 +24,7 @@ import { expireRows, recordKeyAge, type Expiry } from '../commands/retention/row
 import { internalWork, type Command } from '../cycle/command.js'
 import type { Pipeline } from '../cycle/pipeline.js'
 
-/** Days; 0: for good. */
+/** Days. 0 means for good. */
 export interface KeptDays {
   readonly events: number
   readonly payoutKeys: number

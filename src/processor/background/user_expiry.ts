@@ -33,7 +33,7 @@ export interface UserExpiry {
 }
 
 export interface UserExpiryDependencies {
-  /** Days without a payment; 0: users are kept for good. */
+  /** Days without a payment. 0 means that users are kept for good. */
   readonly keepDays: number
   readonly clock: Clock
   readonly lists: Pick<Lists, 'userLinks' | 'usersOfIntents'>
@@ -63,8 +63,8 @@ export function createUserExpiry(dependencies: UserExpiryDependencies): UserExpi
     for (let after = 0; !stopped.signal.aborted;) {
       const rows = await lists.userLinks(after, ROWS_AT_ONCE)
       const links = rows.flatMap(({ first, prints, links: ids }) =>
-        fingerprintsIn(prints).map((fingerprint, place) => {
-          return { fingerprint, number: first + place, id: ids[place]?.[0] ?? '' }
+        fingerprintsIn(prints).map((fingerprint, index) => {
+          return { fingerprint, number: first + index, id: ids[index]?.[0] ?? '' }
         }),
       )
       const young = links.findIndex(({ id }) => instantOf(id) >= before)

@@ -29,7 +29,7 @@ export type PoolReport = ReadonlyMap<EndpointId, DeadDeliveries>
 
 export interface DeadDeliveryTable {
   record(pool: number, report: PoolReport): void
-  /** Null: the endpoint has none. Undefined: no pool has reported yet. */
+  /** Null means that the endpoint has none. Undefined means that no pool has reported yet. */
   of(id: EndpointId): DeadDeliveries | null | undefined
 }
 

@@ -70,7 +70,7 @@ export function createIdempotencyIndex(): IdempotencyIndex {
     add,
     replace: (fingerprint, sequence) => {
       const { words } = segments[fingerprint.high >>> 22]!
-      const at = placeOf(words, fingerprint)
+      const at = slotOf(words, fingerprint)
       const stored = words[at + 2]!
       if (stored === 0) {
         add(fingerprint, sequence)
@@ -134,7 +134,7 @@ function entriesOf({ words }: Segment): IndexEntry[] {
 }
 
 /** Offset of the slot with this fingerprint, or of the empty slot to put it in. */
-function placeOf(words: Uint32Array, { high, low }: Fingerprint64): number {
+function slotOf(words: Uint32Array, { high, low }: Fingerprint64): number {
   const slots = words.length / SLOT_WORDS
   for (let slot = (low >>> 0) % slots; ; slot = slot + 1 === slots ? 0 : slot + 1) {
     const at = slot * SLOT_WORDS

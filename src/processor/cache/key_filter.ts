@@ -22,19 +22,19 @@ const WORD_BITS = 32
 export function createKeyFilter(bits = FILTER_BITS): KeyFilter {
   const words = new Uint32Array(bits / WORD_BITS)
   /** The words of a fingerprint are random and independent, so they are hashes already. */
-  const placeOf = ({ high, low }: Fingerprint64, probe: number): number =>
+  const bitOf = ({ high, low }: Fingerprint64, probe: number): number =>
     ((low + Math.imul(probe, high | 1)) >>> 0) & (bits - 1)
   return {
     add: (fingerprint) => {
       for (let probe = 0; probe < PROBES; probe++) {
-        const place = placeOf(fingerprint, probe)
-        words[place >>> 5]! |= 1 << (place & 31)
+        const bit = bitOf(fingerprint, probe)
+        words[bit >>> 5]! |= 1 << (bit & 31)
       }
     },
     mayHave: (fingerprint) => {
       for (let probe = 0; probe < PROBES; probe++) {
-        const place = placeOf(fingerprint, probe)
-        if ((words[place >>> 5]! & (1 << (place & 31))) === 0) return false
+        const bit = bitOf(fingerprint, probe)
+        if ((words[bit >>> 5]! & (1 << (bit & 31))) === 0) return false
       }
       return true
     },

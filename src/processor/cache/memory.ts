@@ -52,7 +52,7 @@ export interface KnownRate extends SetRate {
   readonly currency: Currency
   /** Null: an earlier version set it. */
   readonly actor: string | null
-  /** The rate until then. Null: none, or an earlier version set it. */
+  /** The rate until then. Null means that there was none, or that an earlier version set it. */
   readonly before: string | null
   /** What changes of the UTC day are compared with (rate_set). */
   readonly opening: { readonly rate: Rate; readonly at: Instant }

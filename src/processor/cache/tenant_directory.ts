@@ -50,7 +50,7 @@ export interface EndpointEntry {
   readonly disabledReason: string
   /** Counts since the `webhook_endpoint.disabled` event exists; each has its event. */
   readonly timesDisabled: number
-  /** Most recent disabling; 0: before that event existed. */
+  /** Most recent disabling. 0 means before that event existed. */
   readonly disabledAt: Instant | null
   /** When its dead deliveries were last announced. */
   readonly deadAnnouncedAt: Instant | null
@@ -67,8 +67,8 @@ export interface EndpointEntry {
   readonly isCorrupt?: true
 }
 
-const signingSecretPlace = (keyId: string): string => `signing_keys.sealed_secret.${keyId}`
-const webhookSecretPlace = (keyId: string): string => `webhook_endpoints.secrets.${keyId}`
+const signingSecretField = (keyId: string): string => `signing_keys.sealed_secret.${keyId}`
+const webhookSecretField = (keyId: string): string => `webhook_endpoints.secrets.${keyId}`
 
 export const partnerEntry = (row: Row<'partners'>): PartnerEntry => ({
   id: row.id as PartnerId,
@@ -93,7 +93,7 @@ export const partnerRow = (partner: PartnerEntry): Row<'partners'> => ({
 export const keyEntry = (row: Row<'signingKeys'>, vault: Vault): KeyEntry => ({
   id: row.id as KeyId,
   tenant: row.tenant as TenantId,
-  secret: vault.openSecret(row.sealed_secret, signingSecretPlace(row.id)),
+  secret: vault.openSecret(row.sealed_secret, signingSecretField(row.id)),
   createdAt: instant(row.created_at),
   revokedAt: row.revoked_at === null ? null : instant(row.revoked_at),
   isRevoked: row.revoked === 1,
@@ -102,7 +102,7 @@ export const keyEntry = (row: Row<'signingKeys'>, vault: Vault): KeyEntry => ({
 export const keyRow = (key: KeyEntry, vault: Vault): Row<'signingKeys'> => ({
   id: key.id,
   tenant: key.tenant,
-  sealed_secret: vault.sealSecret(key.secret, signingSecretPlace(key.id)),
+  sealed_secret: vault.sealSecret(key.secret, signingSecretField(key.id)),
   created_at: key.createdAt,
   revoked_at: key.revokedAt,
   revoked: key.isRevoked ? 1 : 0,
@@ -144,7 +144,7 @@ function secretsIn(row: Row<'endpoints'>, vault: Vault): EndpointEntry['secrets'
   try {
     return (row.secrets as readonly SealedWebhookSecret[]).map(({ keyId, sealed, activeFrom }) => ({
       keyId,
-      secret: vault.openSecret(sealed, webhookSecretPlace(keyId)),
+      secret: vault.openSecret(sealed, webhookSecretField(keyId)),
       activeFrom,
     }))
   } catch {
@@ -163,7 +163,7 @@ export const endpointRow = (endpoint: EndpointEntry, vault: Vault): Row<'endpoin
   disabled_reason: endpoint.disabledReason,
   secrets: endpoint.secrets.map(({ keyId, secret, activeFrom }): SealedWebhookSecret => ({
     keyId,
-    sealed: vault.sealSecret(secret, webhookSecretPlace(keyId)),
+    sealed: vault.sealSecret(secret, webhookSecretField(keyId)),
     activeFrom,
   })),
   created_at: endpoint.createdAt,

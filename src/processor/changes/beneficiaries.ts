@@ -17,7 +17,7 @@ import { isText } from '../../rails/wire_validators.js'
 import type { NewBeneficiary__Output as NewBeneficiary } from '../../../protos/types/causeway/v1/NewBeneficiary.js'
 import type { Row } from '../../store/tables.js'
 import type { CommandContext } from '../cycle/command.js'
-import { beneficiaryAccountPlace } from './rail_instructions.js'
+import { beneficiaryAccountField } from './rail_instructions.js'
 
 export type BeneficiaryRow = Row<'beneficiaries'>
 
@@ -41,7 +41,7 @@ export function beneficiaryRow(
     currency: given.currency,
     bank_code: bankCode,
     account_last4: given.account_number.slice(-4),
-    sealed_account: vault.sealAccount(given.account_number, beneficiaryAccountPlace(id)),
+    sealed_account: vault.sealAccount(given.account_number, beneficiaryAccountField(id)),
     status: 'active',
     created_at: now,
     request_id: origin.requestId,

@@ -49,8 +49,8 @@ export function railForNew(ctx: CommandContext, route: RouteName): string | null
 }
 
 /**
- * The rail that an operator chose for the route, or the first one that carries it. Null: none does,
- * or not the chosen one, which no other rail replaces.
+ * The rail that an operator chose for the route, or the first one that carries it. Null means that
+ * none does, or not the chosen one, which no other rail replaces.
  */
 export function railOfRoute(
   { rules, memory }: Pick<CommandContext, 'rules' | 'memory'>,

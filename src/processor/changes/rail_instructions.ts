@@ -15,8 +15,8 @@ import { environmentOf } from '../../base/ids.js'
 import { CorruptRow } from '../../base/corrupt_row.js'
 import { railOf, routeOf } from './payment_rail.js'
 
-export const intentAccountPlace = (intentId: string): string => `intents.account.${intentId}`
-export const beneficiaryAccountPlace = (id: string): string => `beneficiaries.sealed_account.${id}`
+export const intentAccountField = (intentId: string): string => `intents.account.${intentId}`
+export const beneficiaryAccountField = (id: string): string => `beneficiaries.sealed_account.${id}`
 
 /** @throws CorruptRow when the account number cannot be decrypted */
 export function accountOfIntent(
@@ -24,7 +24,7 @@ export function accountOfIntent(
   { id, scanned }: IntentContext,
 ): string {
   const sealed = scanned?.destination.sealedAccount ?? ''
-  return openedFor(id, () => vault.openAccount(sealed, intentAccountPlace(id)))
+  return openedFor(id, () => vault.openAccount(sealed, intentAccountField(id)))
 }
 
 /** @throws CorruptRow when the account number cannot be decrypted */
@@ -32,8 +32,8 @@ export function accountOfPayout(
   { vault }: Pick<CommandContext, 'vault'>,
   { id, beneficiary }: PayoutContext,
 ): string {
-  const place = beneficiaryAccountPlace(beneficiary.id)
-  return openedFor(id, () => vault.openAccount(beneficiary.sealedAccount, place))
+  const field = beneficiaryAccountField(beneficiary.id)
+  return openedFor(id, () => vault.openAccount(beneficiary.sealedAccount, field))
 }
 
 export function openedFor(entity: string, open: () => string): string {

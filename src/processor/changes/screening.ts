@@ -11,7 +11,7 @@ import type { CreatePayout__Output as CreatePayout } from '../../../protos/types
 import type { IntentContext, Scanned } from '../../../actors/intent/context.js'
 import type { CommandContext, ScreenRequest, Verdict } from '../cycle/command.js'
 import type { BeneficiaryRow } from './beneficiaries.js'
-import { accountOfIntent, beneficiaryAccountPlace, openedFor } from './rail_instructions.js'
+import { accountOfIntent, beneficiaryAccountField, openedFor } from './rail_instructions.js'
 
 /** `not_configured`: there is no service. `not_asked`: there is one, not asked about this. */
 export type Screened = Verdict | 'not_configured' | 'not_asked'
@@ -34,7 +34,7 @@ export function questionOnPayout(
   { amount, currency, reference }: CreatePayout,
   beneficiary: BeneficiaryRow,
 ): ScreenRequest {
-  const place = beneficiaryAccountPlace(beneficiary.id)
+  const field = beneficiaryAccountField(beneficiary.id)
   return {
     ...asked(id, tenant),
     ...{ purpose: 'payout', amount, currency, reference },
@@ -44,7 +44,7 @@ export function questionOnPayout(
       scheme: 'bank_account',
       bank_code: beneficiary.bank_code,
       account_number: openedFor(beneficiary.id, () =>
-        vault.openAccount(beneficiary.sealed_account, place),
+        vault.openAccount(beneficiary.sealed_account, field),
       ),
     },
   }

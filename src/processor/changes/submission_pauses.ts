@@ -10,7 +10,7 @@
  */
 import { ENVIRONMENTS } from '../../base/ids.js'
 import { isCorridor } from '../../qr/corridor.js'
-import { isPayoutPlace, type RailTable, type RouteName } from '../../rails/rail_table.js'
+import { isPayoutRoute, type RailTable, type RouteName } from '../../rails/rail_table.js'
 import type { Memory } from '../cache/memory.js'
 
 /** Whether nothing is submitted to the rail on the route. */
@@ -39,7 +39,7 @@ export function isPausable(subject: string, { entries }: RailTable): boolean {
     case 'rail':
       return entries.some(({ name }) => name === target)
     case 'corridor':
-      return isCorridor(target) || isPayoutPlace(target)
+      return isCorridor(target) || isPayoutRoute(target)
     case 'environment':
       return ENVIRONMENTS.some((environment) => environment === target)
     default:

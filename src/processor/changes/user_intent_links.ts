@@ -25,7 +25,7 @@ export function linkIntent(
   batch.addIntentLink({ number, id, fingerprint, before })
 }
 
-/** The number of the user's last intent; 0: none. */
+/** The number of the user's last intent. 0 means none. */
 export function lastIntentOf(memory: Memory, tenant: TenantId, userId: string): number {
   const [number] = memory.userIndex.candidates(memory.fingerprintOfUser(tenant, userId))
   return number ?? 0

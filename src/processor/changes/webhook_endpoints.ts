@@ -42,7 +42,7 @@ export interface EndpointTerms {
   readonly apiVersion: string
 }
 
-/** What the schema of the API does not say; both fronts have checked that. Null: no fault. */
+/** What the schema of the API does not say; both fronts have checked that. Null means no fault. */
 export function violationIn(tenant: TenantId, terms: EndpointTerms): Violation | null {
   if (environmentOf(tenant) === 'production' && !/^https:/i.test(terms.url))
     return { pointer: '/url', rule: 'must be https in production' }
@@ -65,7 +65,7 @@ export const withBreakerReset = (endpoint: EndpointEntry, now: Instant): Endpoin
 export const signingSecretOf = ({ secrets }: EndpointEntry, now: Instant) =>
   secrets.findLast(({ activeFrom }) => activeFrom <= now)
 
-/** Null: the endpoint has none. Undefined: not known yet. */
+/** Null means that the endpoint has none. Undefined means that it is not known yet. */
 export const deadDeliveriesView = (
   dead: Pick<DeadDeliveries, 'count' | 'newestAt'> | null | undefined,
 ): object => ({

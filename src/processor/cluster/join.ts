@@ -47,7 +47,7 @@ export async function joinCluster(options: JoinOptions): Promise<Joined> {
   const { settings, pause, log } = options
   const { STORE_URL: url, CLUSTER, SHARD, PROCESSOR_NAME, DATA_DIR } = settings
   const name = PROCESSOR_NAME === '' ? hostname() : PROCESSOR_NAME
-  const place = await lockHolder(DATA_DIR, 'processor', options.random)
+  const holder = await lockHolder(DATA_DIR, 'processor', options.random)
   const { timelines } = options
   const cluster = await openCluster({
     ...{ url, name, pause, timelines },
@@ -60,7 +60,7 @@ export async function joinCluster(options: JoinOptions): Promise<Joined> {
   const shard = CLUSTER === 'member' ? SHARD : undefined
   const candidate = {
     ...options,
-    ...{ cluster, url, shard, open: openPostgresStore, holder: holderOf(name, place) },
+    ...{ cluster, url, shard, open: openPostgresStore, holder: holderOf(name, holder) },
     booksVersion: newestVersion(BOOKS),
     onWaiting: () => options.onWaiting(name, cluster),
     settlePartnerMoves: createPartnerTransfers({ cluster, url, timelines, log }),

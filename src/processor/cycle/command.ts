@@ -58,9 +58,15 @@ export interface CommandContext {
   readonly batch: CommitBatch
   readonly vault: Vault
   readonly rules: Rules
-  /** Null: not asked about this command. Undefined: there is no screening service. */
+  /**
+   * Null means that the service was not asked about this command. Undefined means that there is no
+   * screening service.
+   */
   readonly screening?: Screening | null | undefined
-  /** Moves the origin into the trace of a payment that the command changes. Absent: no traces. */
+  /**
+   * Moves the origin into the trace of a payment that the command changes. Absent means that there
+   * are no traces.
+   */
   readonly joinTrace?: (stored: Traceparent) => void
 }
 

@@ -26,7 +26,7 @@ export interface IntentLink {
   readonly number: number
   readonly id: string
   readonly fingerprint: Fingerprint64
-  /** The number of the same user's previous intent; 0: none. */
+  /** The number of the same user's previous intent. 0 means none. */
   readonly before: number
 }
 

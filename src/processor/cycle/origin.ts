@@ -18,7 +18,7 @@ export interface Origin {
   readonly requestId: RequestId | null
   /**
    * The span that it belongs to: of the caller when it is submitted, of the command while it is
-   * decided. Absent: it is not traced.
+   * decided. Absent means that it is not traced.
    */
   readonly traceparent?: Traceparent | undefined
   /** The span above that of the command, while it is decided. */

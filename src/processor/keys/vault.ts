@@ -41,14 +41,14 @@ export interface Vault {
   readonly tokenSecrets: readonly TokenSecret[]
   /** Those keys, verifying here for internal services. */
   readonly verifyingKeys: TokenKeys
-  /** Encrypts an account number. `place` is `table.column.rowid`; another place cannot open it. */
-  sealAccount(account: string, place: string): string
-  openAccount(sealed: string, place: string): string
+  /** Encrypts an account number. `field` is `table.column.rowid`; another field cannot open it. */
+  sealAccount(account: string, field: string): string
+  openAccount(sealed: string, field: string): string
   /** Re-encrypts with the first master key. */
-  reencryptAccount(sealed: string, place: string): string
+  reencryptAccount(sealed: string, field: string): string
   /** Signing and webhook secrets. */
-  sealSecret(secret: string, place: string): string
-  openSecret(sealed: string, place: string): string
+  sealSecret(secret: string, field: string): string
+  openSecret(sealed: string, field: string): string
   /** Keyed, because it covers account numbers. */
   hashRequest(request: JsonValue): string
   /** Keyed digest of a text that must not be guessable from it. */
@@ -66,16 +66,16 @@ export function createVault(keyring: Keyring, random: Random): Vault {
   const mac = createMac(keyring.hashKey)
   const verifying = tokenSecrets.filter(({ kid }) => masterKids.includes(kid))
   const known = createOpenedAccounts()
-  const sealAccount = (account: string, place: string): string => {
-    const sealed = seal(accounts, account, place)
-    known.keep(sealed, place, account)
+  const sealAccount = (account: string, field: string): string => {
+    const sealed = seal(accounts, account, field)
+    known.keep(sealed, field, account)
     return sealed
   }
-  const openAccount = (sealed: string, place: string): string => {
-    const kept = known.get(sealed, place)
+  const openAccount = (sealed: string, field: string): string => {
+    const kept = known.get(sealed, field)
     if (kept !== undefined) return kept
-    const account = opened(accounts, sealed, place)
-    known.keep(sealed, place, account)
+    const account = opened(accounts, sealed, field)
+    known.keep(sealed, field, account)
     return account
   }
   return {
@@ -86,9 +86,9 @@ export function createVault(keyring: Keyring, random: Random): Vault {
     verifyingKeys: createTokenKeys(verifying),
     sealAccount,
     openAccount,
-    reencryptAccount: (sealed, place) => sealAccount(opened(accounts, sealed, place), place),
-    sealSecret: (secret, place) => seal(secrets, secret, place),
-    openSecret: (sealed, place) => opened(secrets, sealed, place),
+    reencryptAccount: (sealed, field) => sealAccount(opened(accounts, sealed, field), field),
+    sealSecret: (secret, field) => seal(secrets, secret, field),
+    openSecret: (sealed, field) => opened(secrets, sealed, field),
     hashRequest: (request) => requestHash(mac, request),
     cursors: createCursors(masters),
     digest: (text) => mac(text, 'base64url'),
@@ -96,9 +96,9 @@ export function createVault(keyring: Keyring, random: Random): Vault {
   }
 }
 
-function opened(box: SecretBox, sealed: string, place: string): string {
-  const text = open(box, sealed, place)
-  assert(text !== undefined, `the encrypted text at ${place} opens with a master key`)
+function opened(box: SecretBox, sealed: string, field: string): string {
+  const text = open(box, sealed, field)
+  assert(text !== undefined, `the encrypted text at ${field} opens with a master key`)
   return text
 }
 

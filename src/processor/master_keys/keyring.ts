@@ -63,7 +63,7 @@ export function haveSameHashKey(
   const box = createSecretBox(masters, 'secrets', random)
   const [one, other, ...more] = rows
     .filter(({ id }) => id === HASH_KEY)
-    .map(({ id, sealed }) => open(box, sealed, placeOf(id)))
+    .map(({ id, sealed }) => open(box, sealed, fieldOf(id)))
   return one !== undefined && one === other && more.length === 0
 }
 
@@ -86,14 +86,14 @@ const isAmong = (masters: MasterKeys, kid: string): boolean => masters.some((m) 
 function openKept({ lastingKeys }: KeyRows, box: SecretBox): Map<string, Buffer> {
   return new Map(
     lastingKeys.map(({ id, sealed }) => {
-      const text = open(box, sealed, placeOf(id))
+      const text = open(box, sealed, fieldOf(id))
       if (text === undefined) throw new Error(otherBytes(kidOf(sealed) ?? ''))
       return [id, Buffer.from(text, 'base64url')]
     }),
   )
 }
 
-const placeOf = (id: string): string => `lasting_keys.sealed.${id}`
+const fieldOf = (id: string): string => `lasting_keys.sealed.${id}`
 
 function refuseOtherBytes(kept: ReadonlyMap<string, Buffer>, masters: MasterKeys): void {
   for (const master of masters) {
@@ -126,7 +126,7 @@ function stageKept(
   )
   for (const [id, key] of all) {
     if (current.has(id)) continue
-    const sealed = seal(box, key.toString('base64url'), placeOf(id))
+    const sealed = seal(box, key.toString('base64url'), fieldOf(id))
     batch.stage('lastingKeys', id, { id, sealed })
   }
 }

@@ -27,8 +27,8 @@ export function listActions(request: ActionListRequest, scannedMax = SCANNED_MAX
     run: async ({ lists, vault }) => {
       const equal = equalIn(request)
       const filters = Object.values(equal)
-      const place = filters.length === 0 ? 'actions' : `actions ${JSON.stringify(equal)}`
-      const page = pageOf(vault, place, request)
+      const list = filters.length === 0 ? 'actions' : `actions ${JSON.stringify(equal)}`
+      const page = pageOf(vault, list, request)
       if (page === null) return INVALID_PAGE
       const below = page.after === null ? Number.MAX_SAFE_INTEGER : Number(page.after)
       const end = filters.length === 0 ? undefined : await lists.actionScanEnd(below, scannedMax)

@@ -8,7 +8,7 @@ import { instant, toRfc3339 } from '../../base/clock.js'
 import type { TenantId } from '../../base/ids.js'
 import { partsOf, type AccountKey } from '../../ledger/accounts.js'
 import { toWire } from '../../money/money.js'
-import type { EntryPlace } from '../../store/ledger.js'
+import type { EntryPosition } from '../../store/ledger.js'
 import type { Row } from '../../store/tables.js'
 import { answerPage, INVALID_PAGE, pageOf, type PageRequest } from './page.js'
 import type { Query } from './query.js'
@@ -21,7 +21,7 @@ export function listBalanceTransactions(tenant: TenantId, request: PageRequest):
     run: async ({ lists, vault }) => {
       const page = pageOf(vault, `balance_transactions ${tenant}`, request)
       if (page === null) return INVALID_PAGE
-      const below = page.after === null ? ABOVE_ALL : placeIn(page.after)
+      const below = page.after === null ? ABOVE_ALL : positionIn(page.after)
       const rows = await lists.entries(tenant, below, page.limit + 1)
       return answerPage(vault, page, rows, {
         view: (row) => viewOf(row, vault),
@@ -31,17 +31,17 @@ export function listBalanceTransactions(tenant: TenantId, request: PageRequest):
   }
 }
 
-const ABOVE_ALL: EntryPlace = { posting: Number.MAX_SAFE_INTEGER, line: 0 }
+const ABOVE_ALL: EntryPosition = { posting: Number.MAX_SAFE_INTEGER, line: 0 }
 
-const positionOf = ({ posting, line }: EntryPlace): string => `${posting}.${line}`
+const positionOf = ({ posting, line }: EntryPosition): string => `${posting}.${line}`
 
-function placeIn(position: string): EntryPlace {
+function positionIn(position: string): EntryPosition {
   const [posting, line] = position.split('.')
   return { posting: Number(posting), line: Number(line) }
 }
 
-export const balanceTransactionId = (vault: Vault, place: EntryPlace): string =>
-  `btx_${vault.digest(`entry ${positionOf(place)}`).slice(0, 22)}`
+export const balanceTransactionId = (vault: Vault, position: EntryPosition): string =>
+  `btx_${vault.digest(`entry ${positionOf(position)}`).slice(0, 22)}`
 
 function viewOf(row: Row<'entries'>, vault: Vault): object {
   const { currency, kind } = partsOf(row.account as AccountKey)

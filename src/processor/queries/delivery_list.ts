@@ -3,7 +3,7 @@ import type { AttemptRecord__Output as AttemptRecord } from '../../../protos/typ
 import type { DeliveryRecord__Output as DeliveryRecord } from '../../../protos/types/causeway/internal/v1/DeliveryRecord.js'
 import { instant, toRfc3339 } from '../../base/clock.js'
 import type { TenantId } from '../../base/ids.js'
-import { mergePages, placeIn, positionOf } from './delivery_pages.js'
+import { mergePages, positionIn, positionOf } from './delivery_pages.js'
 import { answer, refuse } from '../cycle/answer.js'
 import { firstOf, INVALID_PAGE, jsonBytes, pageOf, type Page, type PageRequest } from './page.js'
 import type { Query } from './query.js'
@@ -25,7 +25,7 @@ export function listDeliveries(
       if (pools.missingPools.length > 0) return refuse('configuration_error')
       const found = await pools.requestAll('deliveries', {
         endpoint_id: endpoint,
-        below_event: placeIn(page.after).event,
+        below_event: positionIn(page.after).event,
         limit: page.limit,
       })
       if (!found.ok) return refuse(found.code)
@@ -37,7 +37,7 @@ export function listDeliveries(
 /** A page can hold fewer than `limit` deliveries without being the last one. */
 export function pageView(
   vault: Vault,
-  { place, limit }: Page,
+  { list, limit }: Page,
   pages: Parameters<typeof mergePages>[0],
   view: (record: DeliveryRecord) => object,
 ): object {
@@ -45,7 +45,7 @@ export function pageView(
   const data = firstOf(deliveries.map(view), jsonBytes)
   const last = deliveries[data.length - 1]
   const hasNext = (more || data.length < deliveries.length) && last !== undefined
-  return { data, next_cursor: hasNext ? vault.cursors.make(place, positionOf(last)) : null }
+  return { data, next_cursor: hasNext ? vault.cursors.make(list, positionOf(last)) : null }
 }
 
 export const deliveryView = (record: DeliveryRecord): object => ({

@@ -21,9 +21,9 @@ export function mergePages(pages: readonly DeliveryPage[], limit: number): Deliv
   const ends = pages.filter(({ more }) => more).map(({ deliveries }) => deliveries.at(-1))
   const all = new Map<string, DeliveryRecord>()
   for (const record of pages.flatMap(({ deliveries }) => deliveries)) {
-    const place = positionOf(record)
-    const other = all.get(place)
-    if (other === undefined || other.id < record.id) all.set(place, record)
+    const position = positionOf(record)
+    const other = all.get(position)
+    if (other === undefined || other.id < record.id) all.set(position, record)
   }
   const merged = [...all.values()]
     .filter((record) => ends.every((end) => end === undefined || compare(record, end) <= 0))
@@ -41,7 +41,7 @@ function compare(one: DeliveryRecord, other: DeliveryRecord): number {
 export const positionOf = ({ event_id, endpoint_id }: DeliveryRecord): string =>
   `${event_id} ${endpoint_id}`
 
-export function placeIn(position: string | null): { event: string; endpoint: string } {
+export function positionIn(position: string | null): { event: string; endpoint: string } {
   const [event = '', endpoint = ''] = (position ?? `${AFTER_ALL_IDS} `).split(' ')
   return { event, endpoint }
 }

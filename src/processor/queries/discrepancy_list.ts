@@ -1,5 +1,5 @@
 /** Open or settled discrepancies of all tenants, oldest first. */
-import type { DiscrepancyPlace } from '../../store/lists.js'
+import type { DiscrepancyPosition } from '../../store/lists.js'
 import { discrepancyView } from '../changes/discrepancies.js'
 import { answerPage, INVALID_PAGE, pageOf, type PageRequest } from './page.js'
 import type { Query } from './query.js'
@@ -12,7 +12,7 @@ export function listDiscrepancies(request: PageRequest & { readonly resolved: bo
     run: async ({ lists, vault }) => {
       const page = pageOf(vault, `discrepancies ${resolved}`, request)
       if (page === null) return INVALID_PAGE
-      const after = page.after === null ? BEFORE_ALL : placeIn(page.after)
+      const after = page.after === null ? BEFORE_ALL : positionIn(page.after)
       const rows = await lists.discrepancies(resolved, after, page.limit + 1)
       return answerPage(vault, page, rows, {
         view: discrepancyView,
@@ -22,9 +22,9 @@ export function listDiscrepancies(request: PageRequest & { readonly resolved: bo
   }
 }
 
-const BEFORE_ALL: DiscrepancyPlace = { at: 0, id: '' }
+const BEFORE_ALL: DiscrepancyPosition = { at: 0, id: '' }
 
-function placeIn(position: string): DiscrepancyPlace {
+function positionIn(position: string): DiscrepancyPosition {
   const [at, id = ''] = position.split('.')
   return { at: Number(at), id }
 }

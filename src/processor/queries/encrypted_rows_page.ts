@@ -43,7 +43,7 @@ export const cursorOf = (
   next && cursors.make(next.list, `${next.position}${hasCorrupt ? ` ${CORRUPT}` : ''}`)
 
 /** A page begins after this row. */
-interface Place {
+interface Position {
   readonly table: SealedTable
   readonly after: string
   readonly hadCorrupt?: boolean
@@ -64,7 +64,7 @@ export function encryptedRowsPage(isCount: boolean, cursor: string | undefined):
       const list = `sealed ${isCount ? 'counted' : 'resealed'} ${vault.sealingKid}`
       const given = cursor === undefined ? undefined : vault.cursors.open(list, cursor)
       if (cursor !== undefined && given === undefined) return refuse('invalid_request')
-      const { table, after, hadCorrupt = false } = placeOf(given ?? '')
+      const { table, after, hadCorrupt = false } = positionIn(given ?? '')
       const limit = isCount ? COUNT_PAGE_ROWS : REENCRYPT_PAGE_ROWS
       const rows = await lists.sealed(table, after, limit)
       const next = rows.length < limit ? tableAfter(table) : { table, after: rows.at(-1)!.id }
@@ -82,13 +82,13 @@ export function encryptedRowsPage(isCount: boolean, cursor: string | undefined):
   }
 }
 
-function placeOf(position: string): Place {
+function positionIn(position: string): Position {
   const [table = '', after = '', mark] = position.split(' ')
   if (!isSealedTable(table)) return { table: SEALED_TABLES[0]!, after: '' }
   return { table, after, hadCorrupt: mark === CORRUPT }
 }
 
-function tableAfter(table: SealedTable): Place | undefined {
+function tableAfter(table: SealedTable): Position | undefined {
   const next = SEALED_TABLES[SEALED_TABLES.indexOf(table) + 1]
   return next && { table: next, after: '' }
 }

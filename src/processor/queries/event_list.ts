@@ -58,7 +58,10 @@ interface EventPage {
   readonly rows: readonly EventInPage[]
   readonly nextAfter: number
   readonly hasMore: boolean
-  /** The last deleted event after the ones that were asked for. Undefined: none of them is. */
+  /**
+   * The last deleted event after the ones that were asked for. Undefined means that none of them is
+   * deleted.
+   */
   readonly beginsAfter: number | undefined
 }
 

@@ -4,7 +4,7 @@ import type { TrialBalanceLine } from '../../../protos/types/causeway/operator/v
 import type { TenantId } from '../../base/ids.js'
 import { partsOf, type AccountKey } from '../../ledger/accounts.js'
 import { toWire } from '../../money/money.js'
-import type { EntryPlace } from '../../store/ledger.js'
+import type { EntryPosition } from '../../store/ledger.js'
 import type { Row } from '../../store/tables.js'
 import { answer, refuse } from '../cycle/answer.js'
 import type { Vault } from '../keys/vault.js'
@@ -36,10 +36,10 @@ export const postingsDuring = (from: number, to: number): Query => ({
 export interface EntriesView {
   readonly entries: readonly LedgerEntry[]
   /** Start of the next page; null on the last page. */
-  readonly next: EntryPlace | null
+  readonly next: EntryPosition | null
 }
 
-export const ledgerEntries = (after: EntryPlace, below: number, tenant?: TenantId): Query => ({
+export const ledgerEntries = (after: EntryPosition, below: number, tenant?: TenantId): Query => ({
   name: 'ledger_entries',
   queueKey: 'internal',
   run: async ({ lists: { ledger }, vault }) => {
@@ -70,7 +70,7 @@ export interface BalancesView {
 }
 
 /**
- * @param rest awaited between two reads; false: the caller has left
+ * @param rest awaited between two reads; false means that the caller has disconnected
  * @param tenant only the accounts that its balance transactions show
  */
 export const ledgerBalances = (

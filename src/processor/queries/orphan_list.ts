@@ -1,5 +1,5 @@
 /** Open or resolved orphan executions, with the payments held for each. */
-import type { OrphanPlace } from '../../store/orphans.js'
+import type { OrphanPosition } from '../../store/orphans.js'
 import { orphanView } from '../changes/orphans.js'
 import { answerPage, INVALID_PAGE, pageOf, type PageRequest } from './page.js'
 import type { Query } from './query.js'
@@ -12,7 +12,7 @@ export function listOrphans(request: PageRequest & { readonly resolved: boolean 
     run: async ({ lists, vault }) => {
       const page = pageOf(vault, `orphans ${resolved}`, request)
       if (page === null) return INVALID_PAGE
-      const after = page.after === null ? BEFORE_ALL : placeIn(page.after)
+      const after = page.after === null ? BEFORE_ALL : positionIn(page.after)
       const rows = await lists.orphans(resolved, after, page.limit + 1)
       const held = await lists.heldFor(rows.map(({ instruction }) => instruction))
       const heldFor = (instruction: string): readonly string[] =>
@@ -25,9 +25,9 @@ export function listOrphans(request: PageRequest & { readonly resolved: boolean 
   }
 }
 
-const BEFORE_ALL: OrphanPlace = { at: 0, instruction: '' }
+const BEFORE_ALL: OrphanPosition = { at: 0, instruction: '' }
 
-function placeIn(position: string): OrphanPlace {
+function positionIn(position: string): OrphanPosition {
   const cut = position.indexOf('.')
   return { at: Number(position.slice(0, cut)), instruction: position.slice(cut + 1) }
 }

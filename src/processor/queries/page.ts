@@ -18,7 +18,7 @@ export interface PageRequest {
 
 export interface Page {
   /** The list: operation, tenant and filters. */
-  readonly place: string
+  readonly list: string
   readonly limit: number
   /** The last position of the previous page; null on the first page. */
   readonly after: string | null
@@ -31,12 +31,12 @@ export const INVALID_PAGE: Answer = invalid(
 )
 
 /** @returns null when the limit is out of range or the cursor is not valid for this list */
-export function pageOf(vault: Vault, place: string, { limit, cursor }: PageRequest): Page | null {
+export function pageOf(vault: Vault, list: string, { limit, cursor }: PageRequest): Page | null {
   const size = limit ?? LIST_LIMIT_DEFAULT
   if (size < 1 || size > LIST_LIMIT_MAX) return null
-  if (cursor === undefined) return { place, limit: size, after: null }
-  const after = vault.cursors.open(place, cursor)
-  return after === undefined ? null : { place, limit: size, after }
+  if (cursor === undefined) return { list, limit: size, after: null }
+  const after = vault.cursors.open(list, cursor)
+  return after === undefined ? null : { list, limit: size, after }
 }
 
 /** @param rows up to one more than the page's limit */
@@ -59,7 +59,7 @@ export interface Shape<R> {
 /** @param scanEnd where a bounded search ended without a full page, undefined if at the end */
 export function pageView<R>(
   vault: Vault,
-  { place, limit }: Page,
+  { list, limit }: Page,
   rows: readonly R[],
   { view, positionOf, shows = () => true, bytesOf = () => 0 }: Shape<R>,
   scanEnd?: string,
@@ -70,7 +70,7 @@ export function pageView<R>(
   const next = hasMore ? positionOf(last) : (scanEnd ?? null)
   return {
     data: shown.filter(shows).map(view),
-    next_cursor: next === null ? null : vault.cursors.make(place, next),
+    next_cursor: next === null ? null : vault.cursors.make(list, next),
   }
 }
 

@@ -30,7 +30,7 @@ export function listPayouts(tenant: TenantId, request: ListPayouts): Query {
         JSON.stringify(pageView(vault, page, readable(parsed, ctx), SHAPE))
       const quick = (): string => write(rows.parsed())
       const isFirst = page.after === null
-      const list = `${page.place} ${page.limit}`
+      const list = `${page.list} ${page.limit}`
       const json = await unlessCorrupt(
         () => (isFirst ? firstPageCache.page(list, rows.text, quick) : quick()),
         async () => write(await rows.checked()),

@@ -7,7 +7,7 @@ import type { Movement } from '../../../protos/types/causeway/operator/v1/Moveme
 import { INSTRUCTIONS_REQUESTED_MAX } from '../../base/constants.js'
 import { toWire } from '../../money/money.js'
 import { SANDBOX_RAIL } from '../../rails/rail.js'
-import type { MovementPlace, RailMovement } from '../../store/lists.js'
+import type { MovementPosition, RailMovement } from '../../store/lists.js'
 import { answer, refuse } from '../cycle/answer.js'
 import type { Query } from './query.js'
 
@@ -17,10 +17,10 @@ export const MOVEMENTS_OF_A_PAGE = 1_000
 export interface MovementsView {
   readonly data: readonly Movement[]
   /** Start of the next page; null on the last page. */
-  readonly next: MovementPlace | null
+  readonly next: MovementPosition | null
 }
 
-export function railMovements(after: MovementPlace, to: number): Query {
+export function railMovements(after: MovementPosition, to: number): Query {
   return {
     name: 'rail_movements',
     queueKey: 'internal',

@@ -30,7 +30,7 @@ export function listUnknownOutcomes(request: PageRequest, now: Instant): Query {
       const page = pageOf(vault, 'unknown_outcomes', request)
       if (page === null) return INVALID_PAGE
       const by = plus(now, -UNKNOWN_AFTER_MS)
-      const found = await rowsFrom(lists, placeOf(page.after ?? ''), by, page.limit + 1)
+      const found = await rowsFrom(lists, positionIn(page.after ?? ''), by, page.limit + 1)
       return answerPage(vault, page, found, {
         view: (each) => viewOf(each, now),
         positionOf: ({ kind, row }) => (kind === 'recalls' ? `${RECALL}${row.id}` : row.id),
@@ -39,19 +39,19 @@ export function listUnknownOutcomes(request: PageRequest, now: Instant): Query {
   }
 }
 
-interface Place {
+interface Position {
   readonly kind: UnknownKind
   readonly after: string
 }
 
-function placeOf(position: string): Place {
+function positionIn(position: string): Position {
   if (position.startsWith(RECALL)) return { kind: 'recalls', after: position.slice(RECALL.length) }
   return { kind: position.startsWith(PREFIX.payout) ? 'payouts' : 'intents', after: position }
 }
 
 async function rowsFrom(
   lists: Pick<Lists, 'unknownOutcomes'>,
-  { kind: first, after }: Place,
+  { kind: first, after }: Position,
   by: Instant,
   limit: number,
 ): Promise<readonly Found[]> {

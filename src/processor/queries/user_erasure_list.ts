@@ -20,7 +20,7 @@ export interface UsersPayment {
   readonly intentId: string
 }
 
-/** @param last the number of the user's latest committed intent; 0: none */
+/** @param last the number of the user's latest committed intent; 0 means none */
 export const findUsersPayment = (tenant: TenantId, userId: string, last: number): Query => ({
   name: 'find_users_payment',
   queueKey: 'internal',

@@ -18,7 +18,7 @@ import { contextIn, viewed, type Viewed } from './readable.js'
 /** Links of one read, which others wait for. */
 const LINKS_A_READ = 250
 
-/** @param last the number of the user's latest committed intent; 0: none */
+/** @param last the number of the user's latest committed intent; 0 means none */
 export function listUserIntents(
   tenant: TenantId,
   userId: string,

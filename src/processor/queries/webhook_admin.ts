@@ -5,7 +5,7 @@ import type { PoisonRecord__Output as PoisonRecord } from '../../../protos/types
 import type { RedriveRequest__Output as RedriveRequest } from '../../../protos/types/causeway/operator/v1/RedriveRequest.js'
 import { LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX, REDRIVE_MAX } from '../../base/constants.js'
 import { instant, toRfc3339 } from '../../base/clock.js'
-import { placeIn } from './delivery_pages.js'
+import { positionIn } from './delivery_pages.js'
 import { answer, refuse } from '../cycle/answer.js'
 import type { Memory } from '../cache/memory.js'
 import { INVALID_PAGE, pageOf, type PageRequest } from './page.js'
@@ -78,12 +78,12 @@ export const listDead = (
     const endpoint = request.endpoint_id ?? ''
     const page = pageOf(vault, `dead ${endpoint}`, request)
     if (page === null) return INVALID_PAGE
-    const place = placeIn(page.after)
+    const position = positionIn(page.after)
     const found = await pools.requestAll('deliveries', {
       endpoint_id: endpoint,
       dead_only: true,
-      below_event: place.event,
-      below_endpoint: place.endpoint,
+      below_event: position.event,
+      below_endpoint: position.endpoint,
       limit: page.limit,
     })
     if (!found.ok) return refuse(found.code)

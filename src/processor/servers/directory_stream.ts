@@ -52,7 +52,7 @@ export interface ShardInfo {
   /** Empty: these are the only books. */
   readonly shard: string
   epoch(): number
-  /** Every shard of the cluster; empty: unknown. */
+  /** Every shard of the cluster. Empty means unknown. */
   shards(): readonly string[]
   /** Where gateways reach the processors of the cluster. Absent if these are the only books. */
   addresses?(): readonly string[]

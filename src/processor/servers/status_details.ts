@@ -19,7 +19,7 @@ export interface FieldViolation {
 /**
  * The field of a violation that a command reports in terms of the partner API.
  *
- * @param root the field of the request that holds the body; empty: the request itself
+ * @param root the field of the request that holds the body; empty means the request itself
  */
 export function fieldViolation(root: string, { pointer, rule }: Violation): FieldViolation {
   const path = MEMBER_OF_HEADER[pointer] ?? pointer.replace(/^(?:query)?\//, '')

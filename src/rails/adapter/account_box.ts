@@ -65,16 +65,16 @@ function keysBeside(file: string, create: boolean, random: Random): MasterKeys {
   return loadMasterKeys(keyFile, { create }, random)
 }
 
-const placeOf = (id: string): string => `instructions.sealed_account.${id}`
+const fieldOf = (id: string): string => `instructions.sealed_account.${id}`
 
-const instructionPlaceOf = (id: string): string => `instructions.sealed_instruction.${id}`
+const instructionFieldOf = (id: string): string => `instructions.sealed_instruction.${id}`
 
 const accountBox = (box: () => SecretBox): AccountBox => ({
-  seal: (id, account) => seal(box(), account, placeOf(id)),
+  seal: (id, account) => seal(box(), account, fieldOf(id)),
   open: ({ id, account, sealed_account: sealed }) =>
-    sealed === null ? account : opened(open(box(), sealed, placeOf(id)), id),
-  sealInstruction: (id, text) => seal(box(), text, instructionPlaceOf(id)),
-  openInstruction: (id, sealed) => opened(open(box(), sealed, instructionPlaceOf(id)), id),
+    sealed === null ? account : opened(open(box(), sealed, fieldOf(id)), id),
+  sealInstruction: (id, text) => seal(box(), text, instructionFieldOf(id)),
+  openInstruction: (id, sealed) => opened(open(box(), sealed, instructionFieldOf(id)), id),
 })
 
 function opened(text: string | undefined, id: string): string {

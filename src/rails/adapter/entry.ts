@@ -26,7 +26,7 @@ export interface Entry {
   readonly amount: bigint
   readonly currency: string
   readonly account: string
-  /** The code of the payee's bank; empty: a proxy, null: a row of an earlier version. */
+  /** The code of the payee's bank. Empty means a proxy, null a row of an earlier version. */
   readonly bankCode: string | null
   /** As the journal has it. Null if it is not stored yet. */
   readonly sealedAccount: string | null

@@ -54,7 +54,7 @@ export interface Journal {
   /** Entries with an unacknowledged report, ordered by report id, after this id. */
   unacknowledged(afterReportId: string, limit: number): Promise<Entry[]>
   write(batch: JournalBatch): Promise<void>
-  /** The instruction received last, of this shard or of any. Null: none. */
+  /** The instruction received last, of this shard or of any. Null means none. */
   newest(shard?: string): EffectId | null
   /** What a statement of the period has. */
   summarize(period: MovementPeriod, shard?: string): Promise<MovementSummary>

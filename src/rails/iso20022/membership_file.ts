@@ -146,8 +146,8 @@ function valid(file: string): MembershipFile {
   const isValid = new Ajv().compile(SCHEMA)
   if (isValid(given)) return given
   const [fault] = isValid.errors ?? []
-  const place = `${fault?.instancePath ?? ''} ${fault?.message ?? ''}`
-  throw new SettingsError(`ISO20022_FILE ${file}: ${place}`)
+  const cause = `${fault?.instancePath ?? ''} ${fault?.message ?? ''}`
+  throw new SettingsError(`ISO20022_FILE ${file}: ${cause}`)
 }
 
 const messageOf = (error: unknown): string =>

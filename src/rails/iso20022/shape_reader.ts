@@ -60,9 +60,9 @@ function groupOf(element: XmlElement, { parts }: GroupShape): Record<string, unk
       requireOfStandard(child, undefined)
       continue
     }
-    const place = order.indexOf(child.name)
-    if (place < last) throw new MessageFault(`${child.name} is out of order`)
-    last = place
+    const index = order.indexOf(child.name)
+    if (index < last) throw new MessageFault(`${child.name} is out of order`)
+    last = index
     const values = found.get(child.name) ?? []
     values.push(valueOf(child, part.shape))
     found.set(child.name, values)

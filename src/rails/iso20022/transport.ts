@@ -40,7 +40,9 @@ export class SignatureFault extends TransportFault {
 }
 
 export interface Sender {
-  /** The peer's answer; undefined: it took the message and answers later. @throws Error */
+  /**
+   * The peer's answer. Undefined means that it took the message and answers later. @throws Error
+   */
   send(body: Uint8Array): Promise<Buffer | undefined>
   close(): void
 }

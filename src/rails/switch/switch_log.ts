@@ -29,7 +29,7 @@ export interface SwitchPayment {
   /** `absent`: its message was dropped. */
   readonly state: 'absent' | 'pending' | 'executed' | 'rejected' | 'returned'
   readonly receivedAt: number
-  /** In the order of all movements; null: none. */
+  /** In the order of all movements. Null means that there is none. */
   readonly executed: Movement | null
   readonly returned: Movement | null
 }

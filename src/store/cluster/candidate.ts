@@ -10,7 +10,7 @@
 import type { Pause } from '../../base/clock.js'
 import type { Logger } from '../../base/log.js'
 import type { SchemaOptions } from '../postgres/owned_schema.js'
-import { isSamePlace } from '../postgres/holder.js'
+import { isSameFolder } from '../postgres/holder.js'
 import { TakenByAnother } from '../postgres/ownership.js'
 import { processorOf, type Cluster } from './cluster.js'
 import type { Waiting } from './waiting.js'
@@ -47,7 +47,7 @@ export interface CandidateOptions<Books> {
   /** Takes over the books from the owner that was seen. @throws TakenByAnother */
   readonly open: (schema: SchemaOptions) => Promise<Books>
   /**
-   * Moves partners whose shards are both released. Absent: partners do not move.
+   * Moves partners whose shards are both released. Absent means that partners do not move.
    *
    * @returns the shards that are released for a move, which are not taken over before its end
    */
@@ -150,7 +150,7 @@ function inOrder(
   options: Pick<CandidateOptions<unknown>, 'holder' | 'shard' | 'cluster'>,
 ): readonly SeenShard[] {
   const rankOf = ({ holder, moveTo, shard }: SeenShard): number => {
-    if (isSamePlace(holder, options.holder)) return 0
+    if (isSameFolder(holder, options.holder)) return 0
     if (moveTo === options.cluster.name) return 1
     return shard === options.shard ? 2 : 3
   }

@@ -38,7 +38,9 @@ export const MOVE_EXPIRES_MS = 30_000
 /** The shard of a partner, and its processor. */
 export interface Place {
   readonly shard: string
-  /** `host:port` of the processor's gRPC; empty: no processor has served the shard yet. */
+  /**
+   * `host:port` of the processor's gRPC. Empty means that no processor has served the shard yet.
+   */
   readonly address: string
   readonly epoch: number
 }
@@ -49,7 +51,7 @@ export interface ShardSettingsFault extends SettingsFault {
 }
 
 export interface Shard extends Place {
-  /** The processor that owns it now; empty: none. */
+  /** The processor that owns it now. Empty means none. */
   readonly holder: string
   /** Whether the owner's session is open. */
   readonly isConnected: boolean
@@ -65,7 +67,7 @@ export interface Shard extends Place {
 }
 
 /** The holder of leases: the name, and the data directory whose lock its process has. */
-export const holderOf = (name: string, place: string): string => `${name}@${place}`
+export const holderOf = (name: string, holder: string): string => `${name}@${holder}`
 
 /** The name in a holder. */
 export const processorOf = (holder: string): string => holder.split('@')[0] ?? ''

@@ -18,7 +18,7 @@
  *   first.
  */
 import { SECOND } from '../../base/clock.js'
-import { isSamePlace } from '../postgres/holder.js'
+import { isSameFolder } from '../postgres/holder.js'
 import { LEASE_TIMEOUT_MS, type SeenOwner } from '../postgres/lease.js'
 
 export const RESTART_WITHIN_MS = 2 * SECOND
@@ -69,7 +69,7 @@ export function createLeaseWatch(
         openIn = epoch
         disconnectedSince = undefined
       } else if (openIn === epoch) disconnectedSince ??= now
-      if (isSamePlace(holder, own) && !isConnected) return true
+      if (isSameFolder(holder, own) && !isConnected) return true
       if (now - unchangedSince >= LEASE_TIMEOUT_MS) return true
       if (holder === '') return moveTo === null ? epoch > 0 || !isSpare : moveTo === name
       return disconnectedSince !== undefined && now - disconnectedSince >= RESTART_WITHIN_MS

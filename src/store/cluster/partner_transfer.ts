@@ -234,7 +234,7 @@ async function moveRows(
     SELECT id FROM ${from}.intents WHERE ${isOwn}
     UNION ALL SELECT id FROM ${from}.payouts WHERE ${isOwn}`)
   await run(`CREATE TEMP TABLE postings ON COMMIT DROP AS
-    SELECT posting, dense_rank() OVER (ORDER BY posting) AS place FROM (
+    SELECT posting, dense_rank() OVER (ORDER BY posting) AS ordinal FROM (
       SELECT posting FROM ${from}.ledger_entries WHERE ${isOwn}
       UNION SELECT posting FROM ${from}.ledger_entries WHERE entity IN (
         SELECT id FROM ${from}.discrepancies WHERE ${isOwn})) AS own`)
@@ -246,7 +246,7 @@ async function moveRows(
       .join(' ')}
     UNION SELECT unnest(ARRAY['${[partner, ...tenantsOf(partner)].join("', '")}'])`)
   await run(`CREATE TEMP TABLE positions ON COMMIT DROP AS
-    SELECT position, row_number() OVER (ORDER BY position) AS place
+    SELECT position, row_number() OVER (ORDER BY position) AS ordinal
     FROM ${from}.events WHERE ${isOwn}`)
   await connection.exec(`
     CREATE INDEX ON payments (id); CREATE INDEX ON postings (posting);
@@ -266,11 +266,11 @@ async function moveRows(
   await moveTable('event_retention', isOwn, { position: `${lastPosition}` })
   await moveTable('limit_usage', users.join(' OR '))
   await moveTable('ledger_entries', 'posting IN (SELECT posting FROM postings)', {
-    posting: `${lastPosting} + (SELECT place FROM postings
+    posting: `${lastPosting} + (SELECT ordinal FROM postings
       WHERE postings.posting = gone.posting)`,
   })
   const newPosition = (of: string): string =>
-    `${lastPosition} + (SELECT place FROM positions WHERE positions.position = ${of}.position)`
+    `${lastPosition} + (SELECT ordinal FROM positions WHERE positions.position = ${of}.position)`
   for (const table of ['outbox', 'event_outcomes', 'events'])
     await moveTable(table, 'position IN (SELECT position FROM positions)', {
       position: newPosition('gone'),
@@ -340,12 +340,12 @@ async function moveLinks(
   last: number,
 ): Promise<void> {
   await connection.run(`CREATE TEMP TABLE links ON COMMIT DROP AS
-    SELECT id, before, print, number, first, row_number() OVER (ORDER BY number) AS place FROM (
-      SELECT u.first + l.place - 1 AS number, u.first, l.link ->> 0 AS id,
+    SELECT id, before, print, number, first, row_number() OVER (ORDER BY number) AS ordinal FROM (
+      SELECT u.first + l.ordinal - 1 AS number, u.first, l.link ->> 0 AS id,
         (l.link ->> 1)::bigint AS before,
-        ${fingerprintAt('u.prints', 'l.place - 1')} AS print
+        ${fingerprintAt('u.prints', 'l.ordinal - 1')} AS print
       FROM ${from}.intent_users AS u,
-        json_array_elements(u.links::json) WITH ORDINALITY AS l (link, place)) AS linked
+        json_array_elements(u.links::json) WITH ORDINALITY AS l (link, ordinal)) AS linked
     WHERE id IN (SELECT id FROM payments)`)
   await connection.exec('CREATE INDEX ON links (number); CREATE INDEX ON links (id); ANALYZE links')
   const [fault] = await connection.all<{ subject: string }>(`
@@ -358,33 +358,33 @@ async function moveLinks(
   if (fault !== undefined) throw new GivenUp(`an intent has no link of its own: ${fault.subject}`)
   await connection.run(`
     INSERT INTO ${to}.intent_users (first, prints, links)
-    SELECT ${last} + min(l.place), string_agg(l.print, ''::bytea ORDER BY l.place),
+    SELECT ${last} + min(l.ordinal), string_agg(l.print, ''::bytea ORDER BY l.ordinal),
       json_agg(json_build_array(l.id,
-        coalesce(${last} + b.place, 0)) ORDER BY l.place)::text
+        coalesce(${last} + b.ordinal, 0)) ORDER BY l.ordinal)::text
     FROM links AS l LEFT JOIN links AS b ON b.number = l.before
-    GROUP BY (l.place - 1) / ${LINKS_PER_ROW}`)
+    GROUP BY (l.ordinal - 1) / ${LINKS_PER_ROW}`)
   await connection.run(`
     UPDATE ${from}.intent_users AS u SET prints = kept.prints, links = kept.links FROM (
       SELECT r.first, json_agg(CASE WHEN m.id IS NULL THEN l.link ELSE ${NO_LINK} END
-          ORDER BY l.place)::text AS links,
-        string_agg(CASE WHEN m.id IS NULL THEN ${fingerprintAt('r.prints', 'l.place - 1')}
-          ELSE ${NO_FINGERPRINT} END, ''::bytea ORDER BY l.place) AS prints
+          ORDER BY l.ordinal)::text AS links,
+        string_agg(CASE WHEN m.id IS NULL THEN ${fingerprintAt('r.prints', 'l.ordinal - 1')}
+          ELSE ${NO_FINGERPRINT} END, ''::bytea ORDER BY l.ordinal) AS prints
       FROM ${from}.intent_users AS r
-        CROSS JOIN LATERAL json_array_elements(r.links::json) WITH ORDINALITY AS l (link, place)
-        LEFT JOIN links AS m ON m.number = r.first + l.place - 1
+        CROSS JOIN LATERAL json_array_elements(r.links::json) WITH ORDINALITY AS l (link, ordinal)
+        LEFT JOIN links AS m ON m.number = r.first + l.ordinal - 1
       WHERE r.first IN (SELECT first FROM links) GROUP BY r.first) AS kept
     WHERE u.first = kept.first`)
 }
 
-const fingerprintAt = (prints: string, place: string): string =>
-  `substr(${prints}, ${FINGERPRINT_BYTES} * (${place})::integer + 1, ${FINGERPRINT_BYTES})`
+const fingerprintAt = (prints: string, ordinal: string): string =>
+  `substr(${prints}, ${FINGERPRINT_BYTES} * (${ordinal})::integer + 1, ${FINGERPRINT_BYTES})`
 
 /** The fingerprint of a key: the first bytes of its digest. */
 const FINGERPRINT = `substr(decode(translate(substr(key, 1, 12), '-_', '+/'), 'base64'),
   1, ${FINGERPRINT_BYTES})`
 /** As the index of older keys has it: two little-endian words, the high one first. */
 const INDEXED = [3, 2, 1, 0, 7, 6, 5, 4]
-  .map((byte, place) => `(get_byte(${FINGERPRINT}, ${byte})::bigint << ${56 - 8 * place})`)
+  .map((byte, ordinal) => `(get_byte(${FINGERPRINT}, ${byte})::bigint << ${56 - 8 * ordinal})`)
   .join(' | ')
 
 /** Moves the keys of the partner's entities, and checks that each payout has one. */
@@ -394,7 +394,7 @@ async function moveKeys(
   last: number,
 ): Promise<void> {
   await connection.run(`CREATE TEMP TABLE keys ON COMMIT DROP AS
-    SELECT *, row_number() OVER (ORDER BY sequence) AS place FROM ${from}.idempotency
+    SELECT *, row_number() OVER (ORDER BY sequence) AS ordinal FROM ${from}.idempotency
     WHERE entity IN (SELECT id FROM entities)`)
   const [fault] = await connection.all<{ subject: string }>(`
     SELECT p.id AS subject FROM ${from}.payouts AS p
@@ -403,10 +403,10 @@ async function moveKeys(
   if (fault !== undefined) throw new GivenUp(`a payout has not one key: ${fault.subject}`)
   await connection.run(`
     INSERT INTO ${to}.idempotency (sequence, key, request_hash, entity, response)
-    SELECT ${last} + place, key, request_hash, entity, response FROM keys ORDER BY place`)
+    SELECT ${last} + ordinal, key, request_hash, entity, response FROM keys ORDER BY ordinal`)
   await connection.run(`
     INSERT INTO ${to}.idempotency_prints (first, prints)
-    SELECT ${last} + 1, string_agg(${FINGERPRINT}, ''::bytea ORDER BY place)
+    SELECT ${last} + 1, string_agg(${FINGERPRINT}, ''::bytea ORDER BY ordinal)
     FROM keys HAVING count(*) > 0`)
   await connection.run(`DELETE FROM ${from}.idempotency_index
     WHERE (fingerprint, sequence) IN (SELECT ${INDEXED}, sequence FROM keys)`)

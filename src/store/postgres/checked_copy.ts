@@ -62,7 +62,7 @@ export async function copyAndCompare(
     const copies = files.map((each) => ({ ...each, file: join(temporary, basename(each.file)) }))
     await exportSchemas(poolUrl, ofKind(copies, 'pool'))
     await exportSchemas(url, ofKind(copies, 'books'))
-    return (await Promise.all(files.map((each, place) => compare(each, copies[place]!)))).flat()
+    return (await Promise.all(files.map((each, index) => compare(each, copies[index]!)))).flat()
   } finally {
     rmSync(temporary, { recursive: true, force: true })
     for (const each of locked) await each.close()

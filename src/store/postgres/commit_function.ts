@@ -121,8 +121,8 @@ const parametersOf = (table: Table, isArray: boolean): readonly Parameter[] =>
     : [{ name: table.name, type: 'text' }]
 
 /** SQL that reads one column from the JSON row `r`. */
-const fromJson = (type: ColumnType, place: number): string =>
-  isText(type) ? `r ->> ${place}` : `(r ->> ${place})::bigint`
+const fromJson = (type: ColumnType, index: number): string =>
+  isText(type) ? `r ->> ${index}` : `(r ->> ${index})::bigint`
 
 function insertInto(table: Table, isArray: boolean, parameters: readonly Parameter[]): string {
   const columns = columnsIn(table)
@@ -130,7 +130,7 @@ function insertInto(table: Table, isArray: boolean, parameters: readonly Paramet
   const first = given(parameters[0]!.name)
   const rows = isArray
     ? `SELECT * FROM unnest(${parameters.map((parameter) => given(parameter.name)).join(', ')})`
-    : `SELECT ${columns.map(([, type], place) => fromJson(type, place)).join(', ')}
+    : `SELECT ${columns.map(([, type], index) => fromJson(type, index)).join(', ')}
       FROM json_array_elements(${first}::json) AS r`
   return `IF ${first} IS NOT NULL THEN
     INSERT INTO ${table.name} (${names.join(', ')}) ${rows}${onConflict(table)};

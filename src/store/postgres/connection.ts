@@ -57,9 +57,9 @@ export function parseStoreUrl(url: string): readonly PostgresTarget[] {
   const parameters = new URLSearchParams(query)
   const [user, password] = credentials.split(':').map(decodeURIComponent)
   const socket = parameters.get('host')
-  const places = socket === null ? hosts.split(',') : [socket]
-  return places.map((place) => {
-    const [, name = '', port] = /^(.*?)(?::([0-9]+))?$/.exec(place) ?? []
+  const listed = socket === null ? hosts.split(',') : [socket]
+  return listed.map((text) => {
+    const [, name = '', port] = /^(.*?)(?::([0-9]+))?$/.exec(text) ?? []
     const host = name.replace(/^\[(.*)\]$/, '$1')
     return {
       host,

@@ -203,8 +203,8 @@ async function exportTable(
     if (type === 'INTEGER') return `${name}::text`
     return type === 'BLOB' ? `encode(${name}, 'hex')` : name
   })
-  const values = columns.map(({ type }, place) => {
-    const cell = `value ->> '$[${place}]'`
+  const values = columns.map(({ type }, index) => {
+    const cell = `value ->> '$[${index}]'`
     if (type === 'INTEGER') return `CAST(${cell} AS INTEGER)`
     return type === 'BLOB' ? `unhex(${cell})` : cell
   })
@@ -236,9 +236,9 @@ async function importTable(
   if (table === 'meta') await connection.exec('DELETE FROM meta')
   const outcome = columns.find(({ name }) => name === 'settled_at')
   const kept = columns.filter((column) => column !== outcome)
-  const values = kept.map(({ type }, place) => {
-    if (type === 'INTEGER') return `(r ->> ${place})::bigint`
-    return type === 'BLOB' ? `decode(r ->> ${place}, 'hex')` : `r ->> ${place}`
+  const values = kept.map(({ type }, index) => {
+    if (type === 'INTEGER') return `(r ->> ${index})::bigint`
+    return type === 'BLOB' ? `decode(r ->> ${index}, 'hex')` : `r ->> ${index}`
   })
   const insert = `INSERT INTO ${table} (${namesOf(kept)})
     SELECT ${values.join(', ')} FROM json_array_elements(?::json) AS r`

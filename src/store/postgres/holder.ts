@@ -11,8 +11,8 @@ const RUN = '#'
 const COMMITS = 'commits'
 const APPLICATION = 'causeway'
 
-/** @param place of the data directory; the same after a restart */
-export const holderAt = (place: string, run: string): string => `${place}${RUN}${run}`
+/** @param folder the machine, path and id of the data directory; the same after a restart */
+export const holderAt = (folder: string, run: string): string => `${folder}${RUN}${run}`
 
 const cut = (holder: string): number => {
   const at = holder.lastIndexOf(RUN)
@@ -20,7 +20,7 @@ const cut = (holder: string): number => {
 }
 
 /** Whether both are processes of one data directory, or of copies of it. */
-export const isSamePlace = (one: string, other: string): boolean =>
+export const isSameFolder = (one: string, other: string): boolean =>
   one.slice(0, cut(one)) === other.slice(0, cut(other))
 
 /** The purpose of the connection on which the holder commits. */

@@ -20,7 +20,7 @@ import type { Logger } from '../../base/log.js'
 import { Deposed } from '../store.js'
 import { NoAnswer } from './answers.js'
 import type { Connection } from './connection.js'
-import { commitsOf, isSamePlace, sessionName } from './holder.js'
+import { commitsOf, isSameFolder, sessionName } from './holder.js'
 
 export const HEARTBEAT_MS = SECOND
 export const LEASE_TIMEOUT_MS = 4 * SECOND
@@ -89,7 +89,7 @@ export async function acquireLease(options: LeaseOptions): Promise<Ownership> {
     const [row] = await looks.all<OwnerRow>(OWNER)
     if (row === undefined) throw new Error('the books have no owner row')
     if (seen === undefined || row.epoch !== seen.epoch || row.beat !== seen.beat) {
-      if (seen === undefined && row.holder !== '' && !isSamePlace(row.holder, holder)) {
+      if (seen === undefined && row.holder !== '' && !isSameFolder(row.holder, holder)) {
         log.info({ holder: row.holder }, 'candidate: the books have an owner')
         onWaiting()
       }
@@ -114,7 +114,7 @@ async function isEndedPredecessor(
   row: SeenOwner,
   own: string,
 ): Promise<boolean> {
-  if (!isSamePlace(row.holder, own)) return false
+  if (!isSameFolder(row.holder, own)) return false
   const [found] = await connection.all<{ name: string }>(SESSION, [row.session])
   return !isSessionOf(row.holder, found?.name)
 }

@@ -41,9 +41,11 @@ export interface SchemaOptions {
   readonly holder: string
   /** The server that was used last. */
   readonly timelines?: Timelines
-  /** Does not own the schema while commits wait for no standby. Absent: that is not read. */
+  /**
+   * Does not own the schema while commits wait for no standby. Absent means that this is not read.
+   */
   readonly isSyncRequired?: boolean
-  /** This machine's, compared with the server's. Absent: it is not. */
+  /** This machine's, compared with the server's. Absent means that it is not compared. */
   readonly clock?: Clock
   /** Monotonic, milliseconds. */
   readonly elapsed: () => number
@@ -51,7 +53,10 @@ export interface SchemaOptions {
   /** Called once when another process owns the schema. */
   readonly onWaiting?: () => void
   readonly log: Logger
-  /** Takes over from this owner, or fails with TakenByAnother. Absent: waits as a candidate. */
+  /**
+   * Takes over from this owner, or fails with TakenByAnother. Absent means that it waits as a
+   * candidate.
+   */
   readonly from?: SeenOwner
 }
 
@@ -79,7 +84,7 @@ const BY_INDEX = ['seqscan', 'hashjoin', 'mergejoin']
 /** Held by reference until the process ends: the garbage collector closes others. */
 const locks: Database[] = []
 
-const PLACE_BYTES = 8
+const FOLDER_ID_BYTES = 8
 const RUN_BYTES = 8
 
 /** Random, of this process. */
@@ -90,19 +95,22 @@ export async function lockHolder(dataDir: string, schema: string, random: Random
   const folder = resolve(dataDir)
   locks.push(await acquireLock(join(folder, schema)))
   run ??= random.bytes(RUN_BYTES).toString('hex')
-  return holderAt(`${hostname()}:${folder}:${placeIn(folder, random)}`, run)
+  return holderAt(`${hostname()}:${folder}:${folderIdIn(folder, random)}`, run)
 }
 
 /**
  * Distinguishes data directories with the same path on machines with the same name, such as
  * containers.
  */
-function placeIn(folder: string, random: Random): string {
-  const file = join(folder, FILES.place)
+function folderIdIn(folder: string, random: Random): string {
+  const file = join(folder, FILES.folderId)
   const draft = `${file}.${process.pid}`
   try {
     if (!existsSync(file)) {
-      writeFileSync(draft, random.bytes(PLACE_BYTES).toString('hex'), { mode: 0o600, flush: true })
+      writeFileSync(draft, random.bytes(FOLDER_ID_BYTES).toString('hex'), {
+        mode: 0o600,
+        flush: true,
+      })
       linkSync(draft, file)
     }
   } catch (error) {

@@ -62,7 +62,7 @@ export interface OwnedConnection extends Owned {
 export interface OwnershipOptions extends LeaseOptions {
   /** Calls the commit function. */
   readonly statement: string
-  /** Takes over from this owner. Absent: waits as a candidate. */
+  /** Takes over from this owner. Absent means that it waits as a candidate. */
   readonly from?: SeenOwner
   /** Reads whose bounds end the ownership too. */
   readonly reads?: readonly Answers[]

@@ -13,7 +13,7 @@ import type { ServerFigures } from '../store.js'
 import { lostOr, NoAnswer } from './answers.js'
 
 export interface ServerFiguresWatch {
-  /** As of the last reading. Null: it failed, or there is none yet. */
+  /** As of the last reading. Null means that it failed, or that there is none yet. */
   latest(): ServerFigures | null
   stop(): void
 }

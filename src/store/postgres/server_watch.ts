@@ -19,9 +19,11 @@ import { readSynchrony } from './synchrony.js'
 
 export interface ServerWatchOptions {
   readonly connection: Pick<Reader, 'all'>
-  /** Does not own the schema while commits wait for no standby. Absent: that is not read. */
+  /**
+   * Does not own the schema while commits wait for no standby. Absent means that this is not read.
+   */
   readonly isSyncRequired?: boolean | undefined
-  /** This machine's, compared with the server's. Absent: it is not. */
+  /** This machine's, compared with the server's. Absent means that it is not compared. */
   readonly clock?: Clock | undefined
   readonly pause: (ms: number) => Promise<void>
   /** Called once when it has to wait. */

@@ -76,20 +76,20 @@ export function toJson<N extends TableName>(
 }
 
 /** SQL that reads one column from the JSON row `value`. */
-function fromJson(type: ColumnType, place: number): string {
-  const path = `value ->> '$[${place}]'`
+function fromJson(type: ColumnType, index: number): string {
+  const path = `value ->> '$[${index}]'`
   return type === 'int64' ? `CAST(${path} AS INTEGER)` : path
 }
 
-const largeText = (place: number): string =>
-  `CAST(substr(NEW.largeTexts, value ->> '$[${place}][0]', value ->> '$[${place}][1]') AS TEXT)`
+const largeText = (index: number): string =>
+  `CAST(substr(NEW.largeTexts, value ->> '$[${index}][0]', value ->> '$[${index}][1]') AS TEXT)`
 
 /** `jsonb_each` returns parsed rows; `json_each` would serialize each row to be parsed again. */
 function fanOut(table: Table, parameter: string): string {
   const columns = Object.entries(table.columns)
   const names = columns.map(([name]) => name)
-  const values = columns.map(([name, type], place) =>
-    table.large?.includes(name) === true ? largeText(place) : fromJson(type, place),
+  const values = columns.map(([name, type], index) =>
+    table.large?.includes(name) === true ? largeText(index) : fromJson(type, index),
   )
   const insert = `INSERT INTO ${table.name} (${names.join(', ')})
     SELECT ${values.join(', ')} FROM jsonb_each(NEW.${parameter}) WHERE true`

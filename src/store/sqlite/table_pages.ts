@@ -8,7 +8,7 @@ import type { Bindable, Database } from '../database.js'
 export interface Column {
   readonly name: string
   readonly type: 'TEXT' | 'INTEGER' | 'BLOB'
-  /** The place in the primary key, from 1; 0: not in it. */
+  /** The ordinal in the primary key, from 1. 0 means that the column is not in it. */
   readonly pk: number
 }
 
@@ -47,19 +47,19 @@ export async function* pagesOf(
   })
   const key = columns.filter(({ pk }) => pk > 0).sort((one, other) => one.pk - other.pk)
   const names = key.map(({ name }) => name).join(', ')
-  const places = key.map(() => '?').join(', ')
+  const marks = key.map(() => '?').join(', ')
   const select = `SELECT json_array(${cells.join(', ')}) AS row,
-    ${key.map(({ name }, place) => `${name} AS key_${place}`).join(', ')} FROM ${table}`
+    ${key.map(({ name }, index) => `${name} AS key_${index}`).join(', ')} FROM ${table}`
   let last: readonly Bindable[] = []
   for (;;) {
-    const after = last.length === 0 ? '' : `WHERE (${names}) > (${places})`
+    const after = last.length === 0 ? '' : `WHERE (${names}) > (${marks})`
     const page = await source.all<Readonly<Record<string, Bindable>> & { readonly row: string }>(
       `${select} ${after} ORDER BY ${names} LIMIT ?`,
       [...last, PAGE_ROWS],
     )
     const end = page.at(-1)
     if (end === undefined) return
-    last = key.map((_, place) => end[`key_${place}`]!)
+    last = key.map((_, index) => end[`key_${index}`]!)
     yield page.map(({ row }) => row)
   }
 }

@@ -20,7 +20,7 @@ export interface ClusterMember {
   readonly pid: number
   /** The books that a processor serves, or the schema of a webhook pool; otherwise empty. */
   readonly shard: string
-  /** `host:port`; of a gateway its URL; empty: it does not listen. */
+  /** `host:port`; of a gateway its URL. Empty means that it does not listen. */
   readonly address: string
 }
 

@@ -62,7 +62,7 @@ export interface ClusterPlan {
   readonly postgres: PostgresPair
   /** In start order. The first stage is the PostgreSQL primary, the second its standby. */
   readonly stages: readonly (readonly ClusterProgram[])[]
-  /** No part of `cluster.json`, whose roles others rely on. Absent: CONSOLE is off. */
+  /** No part of `cluster.json`, whose roles others rely on. Absent means that CONSOLE is off. */
   readonly console?: ConsoleProgram
   /** The address of the first gateway. */
   readonly baseUrl: string

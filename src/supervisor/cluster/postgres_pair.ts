@@ -17,7 +17,7 @@ import { postgresServer, type PostgresBinaries } from '../postgres_server.js'
 import type { Program } from '../program.js'
 import {
   createReplication,
-  type PostgresPlace,
+  type PostgresInstance,
   type ReplicationOptions,
 } from '../postgres_replication.js'
 import { StartupError } from '../startup_error.js'
@@ -59,7 +59,7 @@ const REBUILD_AGAIN_MS = 500
 export function createPostgresPair(options: PostgresPairOptions): PostgresPair {
   const { binaries, password, environment, within, folder, ports, report } = options
   const primaryFile = join(folder, PRIMARY_FILE)
-  const placeOf = (name: PostgresName): PostgresPlace => ({
+  const instanceOf = (name: PostgresName): PostgresInstance => ({
     folder: join(folder, name),
     port: ports[name],
   })
@@ -81,7 +81,7 @@ export function createPostgresPair(options: PostgresPairOptions): PostgresPair {
   }
 
   const copy = async (): Promise<void> => {
-    await replication.copy(placeOf(primary), placeOf(other(primary)))
+    await replication.copy(instanceOf(primary), instanceOf(other(primary)))
     isCopied = true
   }
 
@@ -89,7 +89,7 @@ export function createPostgresPair(options: PostgresPairOptions): PostgresPair {
     const promoted = other(former)
     namePrimary(promoted)
     try {
-      await replication.promote(placeOf(promoted))
+      await replication.promote(instanceOf(promoted))
     } catch (error) {
       report(`${promoted} is not promoted (${String(error)}); ${former} starts again`)
       namePrimary(former)
@@ -117,7 +117,7 @@ export function createPostgresPair(options: PostgresPairOptions): PostgresPair {
     standby: () => other(primary),
     isSynchronous: () => isSynchronous,
     program: (name) => {
-      const { folder, port } = placeOf(name)
+      const { folder, port } = instanceOf(name)
       if (name !== primary && !isCopied) throw new StartupError('waits for a copy of the primary')
       if (name === primary) rmSync(join(folder, STANDBY_SIGNAL), { force: true })
       return postgresServer({ binaries, folder, within, password, environment }).program(port)
@@ -126,7 +126,7 @@ export function createPostgresPair(options: PostgresPairOptions): PostgresPair {
     started: (name) => {
       if (name === primary) return
       next(async () => {
-        await replication.makeSynchronous(placeOf(primary))
+        await replication.makeSynchronous(instanceOf(primary))
         isSynchronous = true
       })
     },

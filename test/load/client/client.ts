@@ -21,7 +21,7 @@ export interface Window {
   readonly addresses: readonly Address[]
   /** Each has one request out at most. */
   readonly connections: number
-  /** Open loop, from the lead-in on; undefined: closed loop. */
+  /** Open loop, from the lead-in on. Undefined means closed loop. */
   readonly phases: readonly Phase[] | undefined
   readonly patienceMs?: number | undefined
   readonly leadInMs: number

@@ -29,7 +29,7 @@ export const sidesOf = (windows: readonly WindowResult[]): readonly string[] => 
 type Windows = readonly WindowResult[]
 
 export function rateChart(side: string, windows: Windows, before: Windows): Chart {
-  const { at, lineOf } = placesOf(windows, before)
+  const { at, lineOf } = positionsOf(windows, before)
   const isOpen = windows.some(({ isOpenLoop }) => isOpenLoop)
   const failed = lineOf('failed', 'bad', (one) => one.failedPerSecond + one.abandonedPerSecond)
   return {
@@ -44,7 +44,7 @@ export function rateChart(side: string, windows: Windows, before: Windows): Char
 }
 
 export function latencyChart(side: string, windows: Windows, before: Windows): Chart {
-  const { at, lineOf } = placesOf(windows, before)
+  const { at, lineOf } = positionsOf(windows, before)
   return {
     ...{ title: `${side}: latency of completed journeys`, unit: 'ms', isLogarithmic: true, at },
     lines: [
@@ -66,7 +66,7 @@ const formerOf = (line: Line): readonly Line[] =>
 type Reading = (sample: SampleResult) => number | null
 
 /** The places of all samples, and lines over them. */
-function placesOf(windows: Windows, before: Windows) {
+function positionsOf(windows: Windows, before: Windows) {
   const at: number[] = []
   const own: (SampleResult | undefined)[] = []
   const former: (SampleResult | undefined)[] = []

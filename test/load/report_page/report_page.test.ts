@@ -108,8 +108,8 @@ void t.test('the page in a browser', { skip: skipsBrowser }, async (t) => {
   t.match(settings.at(-1), 'load mixed, open loop at 400/s mixed, open loop at 200/s')
   t.equal(await page.locator('td em').innerText(), 'mixed, open loop at 200/s', 'is marked')
 
-  const said = async (place: number): Promise<string> => {
-    const chart = page.locator('.chart').nth(place)
+  const said = async (index: number): Promise<string> => {
+    const chart = page.locator('.chart').nth(index)
     const { width, height } = (await chart.locator('.u-over').boundingBox())!
     await chart.locator('.u-over').hover({ position: { x: width / 2, y: height / 2 } })
     return (await chart.locator('.u-legend').innerText()).replaceAll(/\s+/g, ' ')

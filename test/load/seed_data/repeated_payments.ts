@@ -83,11 +83,11 @@ interface RepeatedTable {
 
 async function write(table: RepeatedTable, repetition: number): Promise<void> {
   const { database, name, columns, rows } = table
-  const places = columns.map((column, at) =>
+  const cells = columns.map((column, at) =>
     column === 'prints' ? `unhex(value ->> ${at})` : `value ->> ${at}`,
   )
   const sql = `INSERT INTO ${name} (${columns.join(', ')})
-    SELECT ${places.join(', ')} FROM json_each(?)`
+    SELECT ${cells.join(', ')} FROM json_each(?)`
   for (let from = 0; from < rows.length; from += ROWS_AT_ONCE) {
     const page = rows.slice(from, from + ROWS_AT_ONCE).map((row) => row(repetition))
     await database.run(sql, [JSON.stringify(page.filter(({ length }) => length > 0))])

@@ -156,8 +156,8 @@ async function writeEnded(options: SeedDataOptions, world: World, writers: Write
 }
 
 /**
- * Of the last twenty minutes. With both kinds half of them are intents. As there is no endpoint,
- * the pool settles each event as soon as it has it.
+ * Writes the open payments of the last twenty minutes. With both kinds half of them are intents. As
+ * there is no endpoint, the pool settles each event as soon as it has it.
  */
 async function writeOpen(options: SeedDataOptions, world: World, writers: Writers): Promise<void> {
   const { folder, open, now, what } = options

@@ -36,10 +36,10 @@ function numbered<Name extends string, Id>(world: World, idName: Name) {
   const ids: Id[] = []
   const create = async (count: number, command: (index: number) => Command) => {
     const first = ids.length
-    const commands = Array.from({ length: count }, (_, place) => command(first + place))
+    const commands = Array.from({ length: count }, (_, index) => command(first + index))
     const views = await accepted<Record<Name, Id>>(world, commands)
     ids.push(...views.map((view) => view[idName]))
-    return views.map((view, place): Numbered<Id> => ({ id: view[idName], index: first + place }))
+    return views.map((view, index): Numbered<Id> => ({ id: view[idName], index: first + index }))
   }
   return { ids, create }
 }

@@ -55,8 +55,8 @@ void t.test('random traces of the real code', { skip: noPostgres }, async (t) =>
   t.strictSame(missing, [], 'each outcome occurs')
 
   const wrong = [...traces.get('trace0')!]
-  const place = wrong.findLastIndex((step) => step.includes('is("done"'))
-  wrong[place] = wrong[place]!.replace('is("done"', 'is("fenced"')
+  const index = wrong.findLastIndex((step) => step.includes('is("done"'))
+  wrong[index] = wrong[index]!.replace('is("done"', 'is("fenced"')
   traces.set('trace_wrong', wrong)
   const file = join(tempFolder(t), 'replay.qnt')
   writeFileSync(file, replayFile(traces))

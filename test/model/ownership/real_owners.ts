@@ -62,7 +62,7 @@ export interface ServerState {
   readonly owners: readonly OwnerState[]
   /** By shard. */
   readonly rows: readonly (readonly Key[])[]
-  /** By partner; empty: not placed. */
+  /** By partner. Empty means not placed. */
   readonly placements: readonly string[]
 }
 

@@ -137,8 +137,8 @@ export const AUTHENTICATION: readonly Mutant[] = [
   {
     fault: 'A sealed text opens in another row.',
     file: 'src/auth/secret_box.ts',
-    text: 'Buffer.from(`v1.${kid}.${place}`)',
-    replacement: 'Buffer.from(`v1.${kid}.${place.length > 999}`)',
+    text: 'Buffer.from(`v1.${kid}.${field}`)',
+    replacement: 'Buffer.from(`v1.${kid}.${field.length > 999}`)',
     test: 'test/auth/secret_box',
   },
   {

@@ -145,8 +145,8 @@ export const GATEWAY: readonly Mutant[] = [
   {
     fault: 'Of two headers of one name the first counts.',
     file: 'gateway/http/head.ts',
-    text: 'values[place] = withLine(name, values[place], value)',
-    replacement: 'values[place] ??= value',
+    text: 'values[index] = withLine(name, values[index], value)',
+    replacement: 'values[index] ??= value',
     test: 'test/gateway/head',
   },
   {
@@ -321,7 +321,7 @@ export const GATEWAY: readonly Mutant[] = [
     test: 'test/gateway/idempotency_key',
   },
   {
-    fault: 'Production tells the place of a fault.',
+    fault: 'Production tells the field of a fault.',
     file: 'gateway/http/request_context.ts',
     text: "violation !== undefined && this.environment === 'sandbox'",
     replacement: 'violation !== undefined',

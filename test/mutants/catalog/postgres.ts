@@ -179,8 +179,8 @@ export const POSTGRES: readonly Mutant[] = [
   {
     fault: 'A copied data directory is the place of the first one with an open session.',
     file: 'src/store/cluster/lease_watch.ts',
-    text: 'isSamePlace(holder, own) && !isConnected',
-    replacement: 'isSamePlace(holder, own)',
+    text: 'isSameFolder(holder, own) && !isConnected',
+    replacement: 'isSameFolder(holder, own)',
     test: 'test/store/lease_watch',
   },
   {

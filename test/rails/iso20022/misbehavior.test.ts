@@ -155,7 +155,7 @@ interface Posted {
 /**
  * Posts to the adapter as the switch, or without its certificate.
  *
- * @returns the status; 0: no connection
+ * @returns the status. 0 means no connection
  */
 async function post(t: Test, { body, signature, isCertified = true, method = 'POST' }: Posted) {
   const us = await readMembership(join(network.folder, 'switch.json'))

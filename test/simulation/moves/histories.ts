@@ -13,7 +13,7 @@ import type { EntityRow } from './server.js'
 /** A call and its answer. */
 export interface Entry extends Call {
   readonly gateway: string
-  /** The place among all calls and answers. */
+  /** The ordinal among all calls and answers. */
   readonly invoked: number
   answered: number | null
   outcome: 'ok' | 'not_found' | 'unknown'
@@ -30,8 +30,8 @@ export function checkHistories(history: readonly Entry[], events: readonly Entit
 
 function checkEvents(events: readonly EntityRow[]): void {
   for (const [partner, of] of groupBy(events, (row) => row.partner))
-    for (const [place, { sequence }] of of.entries())
-      assert.equal(sequence, place + 1, `${partner}: events are numbered without a gap`)
+    for (const [index, { sequence }] of of.entries())
+      assert.equal(sequence, index + 1, `${partner}: events are numbered without a gap`)
 }
 
 function checkKey(key: string, calls: readonly Entry[], rows: readonly EntityRow[]): void {

@@ -114,22 +114,22 @@ export async function simulateMoves(options: MovesOptions): Promise<ReadonlyMap<
     ...machines.flatMap((machine) => (machine.isPaused ? [] : [machine.scheduler])),
   ]
   const restartEnded = (): void => {
-    for (const [place, machine] of machines.entries())
+    for (const [index, machine] of machines.entries())
       if (!machine.current.isAlive() && clock.now() >= machine.downUntil)
-        machine.current = start(machine, MACHINES[place]![1])
+        machine.current = start(machine, MACHINES[index]![1])
   }
   /** Runs a step that is ready, or lets time pass. */
   const advance = async (): Promise<void> => {
     restartEnded()
     await atRest()
     const ready: [Scheduler, number, Step][] = schedulers().flatMap((scheduler) =>
-      scheduler.waiting().map((what, place): [Scheduler, number, Step] => [scheduler, place, what]),
+      scheduler.waiting().map((what, index): [Scheduler, number, Step] => [scheduler, index, what]),
     )
     if (ready.length === 0) clock.pass(TICK_MS)
     else if (!isCalm && random.once(40)) clock.pass(random.pick(DELAYS_MS))
     else {
-      const [scheduler, place] = random.pick(ready)
-      await scheduler.release(place)
+      const [scheduler, index] = random.pick(ready)
+      await scheduler.release(index)
     }
     if (violation !== undefined) throw violation
   }

@@ -13,7 +13,7 @@ export interface WithdrawalRequest {
   readonly evidence: string
 }
 
-/** The amount; null: the request is not valid. */
+/** The amount. Null means that the request is not valid. */
 export function fundsIn(request: WithdrawalRequest): Money | null {
   const currency = currencyOf(request.currency)
   const amount = parsePositiveInt64(request.amount)

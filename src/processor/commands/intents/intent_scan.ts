@@ -23,7 +23,7 @@ import { hasCorridor, isSuspended } from '../../changes/directory.js'
 import { answer, refuse } from '../../cycle/answer.js'
 import type { LiveIntent } from '../../cache/memory.js'
 import type { Needs } from '../../cycle/needs.js'
-import { intentAccountPlace } from '../../changes/rail_instructions.js'
+import { intentAccountField } from '../../changes/rail_instructions.js'
 import { usableRate } from '../../../quotes/rates.js'
 import type { Vault } from '../../keys/vault.js'
 import { needUserLimits, usedBy } from './intent_needs.js'
@@ -113,7 +113,7 @@ function scannedOf(
   quote: Scanned['quote'],
 ): Scanned {
   const { scheme, accountType, bankCode, account, reference1, reference2 } = reading.destination
-  const sealedAccount = vault.sealAccount(account, intentAccountPlace(live.context.id))
+  const sealedAccount = vault.sealAccount(account, intentAccountField(live.context.id))
   return {
     merchant: reading.merchant,
     qrKind: reading.kind,

@@ -8,7 +8,7 @@ import { answer } from '../../cycle/answer.js'
 import { lastIntentOf } from '../../changes/user_intent_links.js'
 
 export interface FoundIntents {
-  /** The number of the last intent; 0: none. */
+  /** The number of the last intent. 0 means none. */
   readonly last: number
 }
 

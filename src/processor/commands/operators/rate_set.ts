@@ -188,7 +188,7 @@ export interface GivenRate {
   readonly currency: Currency
   /** Null: it is removed. */
   readonly rate: Rate | null
-  /** The rate as it was given; empty: it is removed. */
+  /** The rate as it was given. Empty means that it is removed. */
   readonly text: string
 }
 

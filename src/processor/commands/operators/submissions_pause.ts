@@ -75,7 +75,7 @@ export function resumeSubmissions(
 export const refusalOfPause = ({ rules }: CommandContext, subject: string): Answer | null =>
   isPausable(subject, rules.rails) ? null : refuse('invalid_request')
 
-/** The refusal of one operator to resume; null: the actor may do it now. */
+/** The refusal of one operator to resume. Null means that the actor may do it now. */
 export function refusalOfResume(ctx: CommandContext, actor: Actor, subject: string): Answer | null {
   if (!ctx.memory.pauses.has(subject)) return refuse('submissions_not_paused')
   return refusalOfOneOperator(ctx, actor, {

@@ -21,8 +21,8 @@ import { masterKeyViews } from '../../master_keys/master_key_view.js'
 import type { Needs } from '../../cycle/needs.js'
 import { logAction, type Actor } from '../../changes/operator_log.js'
 import {
-  beneficiaryAccountPlace,
-  intentAccountPlace,
+  beneficiaryAccountField,
+  intentAccountField,
   openedFor,
 } from '../../changes/rail_instructions.js'
 import { cursorOf, type EncryptedRowsPage } from '../../queries/encrypted_rows_page.js'
@@ -93,18 +93,18 @@ const reencrypt: Readonly<Record<SealedTable, (ctx: CommandContext, id: string) 
   webhook_endpoints: (ctx, id) => stageEndpoint(ctx, ctx.memory.endpoints.get(id as EndpointId)!),
   beneficiaries: (ctx, id) => {
     const row = ctx.memory.beneficiaries.get(id)!
-    const place = beneficiaryAccountPlace(id)
+    const field = beneficiaryAccountField(id)
     const sealed_account = openedFor(id, () =>
-      ctx.vault.reencryptAccount(row.sealed_account, place),
+      ctx.vault.reencryptAccount(row.sealed_account, field),
     )
     stageBeneficiary(ctx, { ...row, sealed_account })
   },
   payouts: (ctx, id) => {
     const live = ctx.memory.payouts.get(id)!
     const { beneficiary } = live.context
-    const place = beneficiaryAccountPlace(beneficiary.id)
+    const field = beneficiaryAccountField(beneficiary.id)
     const sealedAccount = openedFor(id, () =>
-      ctx.vault.reencryptAccount(beneficiary.sealedAccount, place),
+      ctx.vault.reencryptAccount(beneficiary.sealedAccount, field),
     )
     live.context = { ...live.context, beneficiary: { ...beneficiary, sealedAccount } }
     stagePayout(ctx, live)
@@ -113,9 +113,9 @@ const reencrypt: Readonly<Record<SealedTable, (ctx: CommandContext, id: string) 
     const live = ctx.memory.intents.get(id)!
     const scanned = live.context.scanned!
     const { destination } = scanned
-    const place = intentAccountPlace(live.context.id)
+    const field = intentAccountField(live.context.id)
     const sealedAccount = openedFor(id, () =>
-      ctx.vault.reencryptAccount(destination.sealedAccount, place),
+      ctx.vault.reencryptAccount(destination.sealedAccount, field),
     )
     const amended = { ...scanned, destination: { ...destination, sealedAccount } }
     live.context = { ...live.context, scanned: amended }

@@ -6,7 +6,7 @@
 import {
   accepted,
   invalid,
-  placedAt,
+  atPointer,
   refused,
   type Outcome,
   type Refusal,
@@ -122,7 +122,7 @@ function beneficiaryOf(
   request: CreatePayout,
 ): Outcome<{ readonly beneficiary: BeneficiaryRow; readonly isNew: boolean }> {
   if (request.beneficiary) {
-    const row = placedAt('/beneficiary', beneficiaryRow(ctx, tenant, request.beneficiary))
+    const row = atPointer('/beneficiary', beneficiaryRow(ctx, tenant, request.beneficiary))
     return row.ok ? accepted({ beneficiary: row.value, isNew: true }) : row
   }
   const id = request.beneficiary_id ?? ''

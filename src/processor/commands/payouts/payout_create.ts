@@ -21,7 +21,7 @@ import { withLowBalance } from '../../changes/balance_alerts.js'
 import { stageBeneficiary, type BeneficiaryRow } from '../../changes/beneficiaries.js'
 import { postPayout } from '../../changes/books.js'
 import { maySubmit } from '../../changes/payment_rail.js'
-import { beneficiaryAccountPlace, openedFor } from '../../changes/rail_instructions.js'
+import { beneficiaryAccountField, openedFor } from '../../changes/rail_instructions.js'
 import { questionOnPayout, screeningId, verdictOn } from '../../changes/screening.js'
 import { recordTransition } from '../../changes/transitions.js'
 import { answer, refuse, replay } from '../../cycle/answer.js'
@@ -101,5 +101,5 @@ function storedAccount(
   { vault }: CommandContext,
   { id, sealed_account: sealed }: BeneficiaryRow,
 ): string {
-  return openedFor(id, () => vault.openAccount(sealed, beneficiaryAccountPlace(id)))
+  return openedFor(id, () => vault.openAccount(sealed, beneficiaryAccountField(id)))
 }

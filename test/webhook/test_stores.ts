@@ -13,14 +13,14 @@ import { noPostgres, startPostgres, type TestServer } from '../support/postgres_
 import { tempFolder } from '../support/temp_folder.js'
 import { NO_REPORTS } from '../support/webhook_store.js'
 
-export interface StorePlace {
+export interface TestStore {
   /** Opens the store; a new one unless it was opened before. */
   open(reports?: Partial<StoreReports>, holder?: string): Promise<PostgresPool>
   /** A second connection to its rows. */
   connect(): Promise<Pick<Database, 'dialect' | 'all' | 'run' | 'exec' | 'close'>>
 }
 
-export function inSqlite(t: Test): StorePlace {
+export function inSqlite(t: Test): TestStore {
   const file = join(tempFolder(t), 'webhooks.db')
   return {
     open: async (reports) => {
@@ -31,10 +31,10 @@ export function inSqlite(t: Test): StorePlace {
   }
 }
 
-let places = 0
+let shards = 0
 
-export function inPostgres(server: TestServer, elapsed = () => performance.now()): StorePlace {
-  const shard = `pool_${++places}`
+export function inPostgres(server: TestServer, elapsed = () => performance.now()): TestStore {
+  const shard = `pool_${++shards}`
   return {
     open: (reports, holder = 'one') =>
       openPostgresPool(
@@ -50,7 +50,7 @@ export function inPostgres(server: TestServer, elapsed = () => performance.now()
 }
 
 /** The stores by name; a missing PostgreSQL is reported as skipped. */
-export async function storePlaces(): Promise<Readonly<Record<string, (t: Test) => StorePlace>>> {
+export async function testStores(): Promise<Readonly<Record<string, (t: Test) => TestStore>>> {
   if (noPostgres !== false) {
     t.pass('PostgreSQL', { skip: noPostgres })
     return { SQLite: inSqlite }
