@@ -12,7 +12,7 @@ import { tempFolder } from './temp_folder.js'
 
 export interface ProcessorProcess {
   readonly name: string
-  /** Those of its gRPC port. */
+  /** `host:port` of its gRPC. */
   readonly address: string
   readonly run: SingleProcess
 }

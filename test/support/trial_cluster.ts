@@ -48,7 +48,7 @@ export interface ClusterOptions
   readonly dataDir: string
   readonly settings?: Readonly<Record<string, string>>
   readonly onLine?: (line: string) => void
-  /** Those of partners' calls. */
+  /** The time limit of a partner's call. */
   readonly timeoutMs?: number
 }
 
