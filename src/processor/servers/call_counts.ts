@@ -65,14 +65,14 @@ export function createCallCounts(startedAt: Instant): CallCounts {
         forget(counted, Math.floor(second / HOUR_S))
       }
       const { figures } = counted
-      const place = (counted.hour % HOURS) * FIGURES
+      const offset = (counted.hour % HOURS) * FIGURES
       counted.inSecond += 1
-      if (counted.inSecond > figures[place + BUSIEST]!) figures[place + BUSIEST]! += 1
-      if (answer.ok) figures[place + (isRejected ? REFUSED : ANSWERED)]! += 1
-      else if (ERRORS[answer.code].http >= SERVER_FAULT) figures[place + FAILED]! += 1
+      if (counted.inSecond > figures[offset + BUSIEST]!) figures[offset + BUSIEST]! += 1
+      if (answer.ok) figures[offset + (isRejected ? REFUSED : ANSWERED)]! += 1
+      else if (ERRORS[answer.code].http >= SERVER_FAULT) figures[offset + FAILED]! += 1
       else {
-        figures[place + REFUSED]! += 1
-        if (LIMITS.has(answer.code)) figures[place + LIMITED]! += 1
+        figures[offset + REFUSED]! += 1
+        if (LIMITS.has(answer.code)) figures[offset + LIMITED]! += 1
       }
     },
     of: (tenant, now) => {
@@ -101,8 +101,8 @@ function forget(counted: Counted, hour: number): void {
   if (hour <= counted.hour) return
   const from = Math.max(counted.hour + 1, hour - HOURS + 1)
   for (let each = from; each <= hour; each += 1) {
-    const place = (each % HOURS) * FIGURES
-    counted.figures.fill(0, place, place + FIGURES)
+    const offset = (each % HOURS) * FIGURES
+    counted.figures.fill(0, offset, offset + FIGURES)
   }
   counted.hour = hour
 }
