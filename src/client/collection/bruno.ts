@@ -47,10 +47,14 @@ export function brunoFiles(
       path: `${slug(folder)}/folder.bru`,
       text: blocks([['meta', pairs({ name: folder, seq: index + 1 })]]),
     })),
-    ...requests.map((request, index) => ({
-      path: `${slug(request.folder)}/${slug(request.id)}.bru`,
-      text: requestText(request, index + 1),
-    })),
+    ...folders.flatMap((folder) =>
+      requests
+        .filter((request) => request.folder === folder)
+        .map((request, index) => ({
+          path: `${slug(folder)}/${slug(request.id)}.bru`,
+          text: requestText(request, index + 1),
+        })),
+    ),
   ]
 }
 
