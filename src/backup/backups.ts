@@ -8,7 +8,7 @@
  */
 import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { open, rename } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { toRfc3339, type Instant } from '../base/clock.js'
 import { requirePrivateFolder } from '../base/secret_file.js'
 import { acquireLock } from '../store/sqlite/database.js'
@@ -37,7 +37,7 @@ export interface BackupFolder {
 
 export async function openBackupFolder(given: string): Promise<BackupFolder> {
   const path = resolve(given)
-  mkdirSync(path, { recursive: true, mode: OWNER_ONLY })
+  makeFolder(path)
   requirePrivateFolder(path)
   const lock = await acquireLock(join(path, 'backups'))
   for (const name of readdirSync(path)) if (DRAFT.test(name)) removeFolder(join(path, name))
@@ -65,6 +65,24 @@ export async function openBackupFolder(given: string): Promise<BackupFolder> {
       return old.map(({ folder }) => folder)
     },
     release: () => lock.close(),
+  }
+}
+
+/**
+ * One folder after the other: in a file system that creates none, such as /proc, the recursive
+ * mkdir of Node does not end.
+ */
+function makeFolder(path: string): void {
+  if (existsSync(path)) return
+  const parent = dirname(path)
+  if (parent !== path) makeFolder(parent)
+  try {
+    mkdirSync(path, { mode: OWNER_ONLY })
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    if (code === 'EEXIST') return
+    const why = code === 'ENOENT' ? 'its file system creates no folders' : message
+    throw new BackupFault(`${path} cannot be created (${why}): name another folder.`)
   }
 }
 

@@ -194,6 +194,10 @@ t.test('a failed backup leaves nothing; a killed one is removed by the next', as
   const into = await openBackupFolder(backups)
   await t.rejects(openBackupFolder(backups), /in use by another process/)
   await into.release()
+  await t.rejects(openBackupFolder('/proc/backups/books'), {
+    name: 'BackupFault',
+    message: '/proc/backups cannot be created (its file system creates no folders): name another',
+  })
   rmSync(join(dataDir, FILES.processorDatabase))
   await t.rejects(backedUp(dataDir, backups), /has no processor\.db: there are no books/)
   chmodSync(backups, 0o755)

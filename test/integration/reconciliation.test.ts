@@ -157,6 +157,8 @@ t.test('other periods, and invalid arguments', async (t) => {
   const empty = await ops(...other, '--to', '2020-02-01', ...AS)
   t.equal(empty.exitCode, 0, empty.err)
   t.match(empty.err, '5 lines read, 5 outside the period')
+  const none = await ops('reconcile', file, ...PERIOD, '--out', join(folder, 'whole.csv'), ...AS)
+  t.equal(none.exitCode, 0, none.err)
   for (const args of [
     ['reconcile', file],
     [...other, '--to', '2019-01-01'],

@@ -2,7 +2,7 @@
  * Large changes need two operators, through the CLI on a real stack: from recovery mode, across the
  * restart that ends it, to a clean audit.
  */
-import { writeFileSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { constants, generateKeyPairSync, privateDecrypt } from 'node:crypto'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
@@ -73,7 +73,9 @@ void t.test(
     })
     await stack.untilServing()
 
-    const approved = await ben('approvals', 'approve', create, ...BECAUSE)
+    const unused = join(dataDir, 'unused.token')
+    const approved = await ben('approvals', 'approve', create, '--token-file', unused, ...BECAUSE)
+    t.notOk(existsSync(unused), 'the owner has the token')
     t.match(approved.out, `${create}: approved, create_caller operator dot decide sha256:${digest}`)
     t.match(approved.out, "operator dot: decide\ncredential: its owner's token")
     const next = join(dataDir, 'dot.next')

@@ -297,6 +297,9 @@ void t.test('dead letters are listed and redriven by operators and by the partne
     ...['webhooks', 'redrive', '--endpoint', mine.endpointId, '--reason', 'r'],
   )
   t.equal(none['redriven'], 0)
+  const late = ['webhooks', 'redrive', '--endpoint', mine.endpointId, '--since', since]
+  t.equal((await ops.json(...late, '--reason', 'r'))['redriven'], 0)
+  t.match(await ops(...late.slice(0, -1), 'noon', '--reason', 'r'), { exitCode: 2, err: /noon/ })
   t.match((await ops('webhooks', 'poison')).out, 'There are none.')
 })
 

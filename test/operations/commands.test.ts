@@ -28,6 +28,8 @@ const A_PAYOUT = {
   },
 }
 
+const BECAUSE = ['--reason', 'maintenance']
+
 const run = (program: string, dataDir: string, args: readonly string[]): Promise<CliResult> =>
   start(program, dataDir, args).ended
 
@@ -104,6 +106,10 @@ t.test('commands work against a running stack', async (t) => {
     t.match(await ops(...withdraw, '1', '--reason', 'r'), { exitCode: 2, err: /--evidence/ })
     t.match(await ops(...withdraw, '1', '--evidence', 'e'), { exitCode: 2, err: /--reason/ })
     t.match((await ops('find', id)).out, /deposit/)
+    const once = [...withdraw, '10', ...given, '--idempotency-key', 'w-1']
+    const first = await json(t, ...once)
+    t.match(first, { available: '3000' })
+    t.strictSame(await json(t, ...once), first, 'a repeated withdrawal is the first one')
   })
 
   await t.test('rates', async (t) => {
@@ -147,6 +153,12 @@ t.test('commands work against a running stack', async (t) => {
       exitCode: 0,
       out: /^THB +both +35\.70 +35\.60 and 35\.50 before\nVND +sandbox +26000 +26500 before$/m,
     })
+    t.match(await imported('VND,sandbox,2600'), { exitCode: 2, err: /--force/ })
+    t.match(await ops('rates', 'import', file, '--force'), {
+      exitCode: 0,
+      out: /2600 +26000 before/,
+    })
+    t.match(await ops('rates', 'set', 'VND', '26500', '--force'), { exitCode: 0 })
     t.match(await ops('rates', 'remove', 'THB', '--environment', 'production'), {
       exitCode: 0,
       out: 'THB: removed, 35.70 before',
@@ -181,6 +193,33 @@ t.test('commands work against a running stack', async (t) => {
       writeFileSync(file, JSON.stringify(given))
       t.match(await ops('routes', 'set', file), { exitCode: 2, out: '', err: fault })
     }
+  })
+
+  await t.test('a route gets a rail, whose submissions are paused and resumed', async (t) => {
+    const route = 'sandbox/th_promptpay'
+    t.match(await ops('routes', 'set', route, '--rail', 'sandbox', '--reason', 'r'), {
+      exitCode: 0,
+      out: `${route}: new payments go to sandbox`,
+    })
+    for (const [scope, name] of [
+      ['--rail', 'sandbox'],
+      ['--corridor', 'VN/VND'],
+      ['--environment', 'production'],
+    ] as const) {
+      const subject = `${scope.slice(2)} ${name}`
+      const [pause, resume] = ['submissions pause', 'submissions resume']
+      const paused = await ops(...pause.split(' '), scope, name, ...BECAUSE)
+      t.match(paused, { exitCode: 0, out: `${subject}: paused` }, paused.err)
+      t.match(
+        (await ops('submissions', 'list')).out,
+        new RegExp(`^${subject} .* maintenance$`, 'm'),
+      )
+      const resumed = await ops(...resume.split(' '), scope, name, ...BECAUSE)
+      t.match(resumed, { exitCode: 0, out: `${subject}: submitted again` })
+    }
+    t.match((await ops('submissions', 'list')).out, 'No submissions are paused.')
+    const two = ['--rail', 'sandbox', '--environment', 'sandbox', '--reason', 'r']
+    t.match(await ops('submissions', 'pause', ...two), { exitCode: 2, err: /^Name one of --rail/ })
   })
 
   await t.test('held payouts are listed, approved and rejected', async (t) => {
@@ -255,8 +294,52 @@ t.test('commands work against a running stack', async (t) => {
 
   await t.test('discrepancies are listed, and a balance alert is set', async (t) => {
     t.match((await ops('discrepancy', 'list')).out, 'There are no discrepancies.')
+    const resolve = ['discrepancy', 'resolve', 'dis_nobody', 'keep', '--reason', 'r']
+    t.match(await ops(...resolve), { exitCode: 2, err: 'This needs --evidence TEXT.' })
+    t.match(await ops(...resolve, '--evidence', 'line 9'), { exitCode: 1, err: /_not_found/ })
     const alert = await json(t, 'balance-alert', 'acme', 'sandbox', 'USD', '500')
     t.strictSame(alert, { currency: 'USD', threshold: '50000' })
+  })
+
+  await t.test('lists take a cursor', async (t) => {
+    for (const words of [
+      ...[['payout', 'held'], ['intent', 'held'], ['outcomes', 'unknown'], ['actions']],
+      ...[
+        ['discrepancy', 'list'],
+        ['recovery', 'orphans'],
+        ['webhooks', 'dead'],
+      ],
+    ]) {
+      const { exitCode, err } = await ops(...words, '--cursor', 'x')
+      t.match({ exitCode, err }, { exitCode: 1, err: /^invalid_request: / }, words.join(' '))
+    }
+    t.match((await ops('recovery', 'orphans', '--resolved')).out, 'There are no orphan')
+  })
+
+  await t.test('a release names a statement, and needs recovery mode', async (t) => {
+    const file = join(tempFolder(t), 'statement.csv')
+    writeFileSync(file, '')
+    const release = ['recovery', 'release', '--statement', file, '--incomplete', '--yes']
+    t.match(await ops(...release, '--reason', 'r'), { exitCode: 2, out: '', err: /recovery/ })
+  })
+
+  await t.test('what a partner has used is counted for some days', async (t) => {
+    const usage = ['partner', 'usage', 'demo', 'sandbox']
+    t.match(await ops(...usage, '--days', '1'), {
+      exitCode: 0,
+      out: /^since [^]*payout +completed/,
+    })
+    t.match(await ops(...usage, '--days', '367'), { exitCode: 1 })
+    t.match(await ops(...usage, '--days', 'x'), { exitCode: 2, err: 'x is not a number of days.' })
+  })
+
+  await t.test('a service gets a token in a file, for some of the partners', async (t) => {
+    const file = join(tempFolder(t), 'billing.token')
+    const create = ['callers', 'create', 'service', 'billing', '--partners', 'acme,frugal']
+    const made = await ops(...create, '--token-file', file, '--reason', 'invoices')
+    t.match(made, { exitCode: 0, out: `service billing: no operator role\ntoken in ${file}` })
+    t.notMatch(made.out, readFileSync(file, 'utf8').trim())
+    t.match((await ops('callers', 'list')).out, /^billing +service .*acme[, ]+frugal/m)
   })
 
   await t.test('the program prints its report or error and sets the exit code', async (t) => {

@@ -6,7 +6,10 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import t from 'tap'
 import { projectRoot } from '../../src/base/project_root.js'
+import { CHANGE } from '../../src/operations/cli/actor.js'
+import type { AnyCommand } from '../../src/operations/cli/command.js'
 import { readCommandLine } from '../../src/operations/command_line.js'
+import { COMMANDS } from '../../src/operations/commands.js'
 import { GUIDE_INDEX, guidePages } from '../support/operators_guide.js'
 
 /** A page that needs more has two tasks. Generated tables are counted too. */
@@ -79,20 +82,34 @@ const PARSED_ONLY = new Set([
   'test/operations/command_line.test.ts',
 ])
 
+/** The tests, without their imports. */
+const testsText = filesIn('test')
+  .filter(([path]) => !PARSED_ONLY.has(path))
+  .map(([, text]) => text.replaceAll(/^import [^;]*? from '[^']+'$/gm, ''))
+  .join('\n')
+
+const nameOf = ({ usage }: AnyCommand): string => {
+  const [first = '', second = ''] = usage.split(' ')
+  return /^[a-z]/.test(second) ? `${first} ${second}` : first
+}
+
+/** As arguments, at the start of a text, or as the command in the code. */
+function runsOf(name: string): RegExp {
+  const typed = name
+    .split(' ')
+    .map((word) => `'${word}'`)
+    .join(',\\s+')
+  const inCode = name.replaceAll(/[ -]([a-z])/g, (_, first: string) => first.toUpperCase())
+  return new RegExp(`${typed}|['"\`]${name}[ '"\`]|\\b${inCode}\\b`, 'g')
+}
+
+/** Tests type all commands of these pages. */
+const isTyped = (title: string): boolean => testsText.includes(`commandsOf('${title}')`)
+
 t.test('every command of the guide is one of the CLI, and a test runs it', async (t) => {
-  const tests = filesIn('test').filter(([path]) => !PARSED_ONLY.has(path))
-  const text = tests.map(([, of]) => of.replaceAll(/^import [^;]*? from '[^']+'$/gm, '')).join('\n')
-  /** As arguments, at the start of a text, or as the command in the code. */
-  const isRun = (name: string): boolean => {
-    const words = name.split(' ')
-    const inCode = name.replaceAll(/[ -]([a-z])/g, (_, first: string) => first.toUpperCase())
-    const typed = words.map((word) => `'${word}'`).join(', ')
-    return text.includes(typed) || new RegExp(`['"\`]${name}[ '"\`]|\\b${inCode}\\b`).test(text)
-  }
   let count = 0
   for (const { title, text: written } of pages) {
     const page = written.replaceAll(/\\\n\s*/g, '')
-    const isTyped = text.includes(`commandsOf('${title}')`)
     for (const [, line = ''] of page.matchAll(/make ops ARGS="([^"…][^"]*)"/g)) {
       count += 1
       const words = [...line.replaceAll(/[[\]]/g, '').matchAll(/'([^']*)'|(\S+)/g)].map(
@@ -103,12 +120,39 @@ t.test('every command of the guide is one of the CLI, and a test runs it', async
         t.fail(`${title}: ${line}`)
         continue
       }
-      const [first = '', second = ''] = parsed.command.usage.split(' ')
-      const name = /^[a-z]/.test(second) ? `${first} ${second}` : first
-      t.ok(isTyped || isRun(name), `${title}: no test runs ${name}`)
+      const name = nameOf(parsed.command)
+      t.ok(isTyped(title) || runsOf(name).test(testsText), `${title}: no test runs ${name}`)
     }
   }
   t.ok(count > 100)
+})
+
+/** Every change of an operator takes these, in the same way. */
+const OF_EVERY_CHANGE: readonly string[] = CHANGE
+/** An option is this near to its command in the text of a test. */
+const NEAR = 300
+
+t.test('a test runs every command of the CLI, and each of its options', async (t) => {
+  const typedPages = pages.filter(({ title }) => isTyped(title)).map(({ text }) => text)
+  const tried = [testsText, ...typedPages].join('\n')
+  let options = 0
+  for (const command of COMMANDS) {
+    const name = nameOf(command)
+    const runs = [...tried.matchAll(runsOf(name))].map(({ index }) =>
+      tried.slice(Math.max(0, index - NEAR), index + NEAR),
+    )
+    t.ok(runs.length > 0, `no test runs ${name}`)
+    for (const option of command.options ?? []) {
+      if (OF_EVERY_CHANGE.includes(option)) continue
+      options += 1
+      const given = new RegExp(`--${option}\\b|[{,\\s]'?${option}'?: `)
+      t.ok(
+        runs.some((run) => given.test(run)),
+        `no test runs ${name} --${option}`,
+      )
+    }
+  }
+  t.ok(options > 50)
 })
 
 function sectionOf(title: string): string {

@@ -14,6 +14,7 @@ import {
   findUserIntents,
   type FoundIntents,
 } from '../../src/processor/commands/intents/user_intents_find.js'
+import { enterRecovery } from '../../src/processor/commands/operators/recovery_enter.js'
 import { expireUsers } from '../../src/processor/commands/partners/users_expire.js'
 import { eraseUser } from '../../src/processor/commands/partners/user_erase.js'
 import { refuse } from '../../src/processor/cycle/answer.js'
@@ -271,6 +272,16 @@ void t.test('users without a payment for as long as the setting says are erased'
   t.equal(payments, 2)
   t.equal((await idsOf(world, String(id)))[0], recent.id)
   t.equal(await brokenIn(t, world), null)
+})
+
+void t.test('while the books are read-only, the expiry looks again within an hour', async (t) => {
+  const world = await createWorld(t)
+  await paid(world)
+  world.clock.pass(100 * DAY)
+  await world.run(enterRecovery('a test'))
+  t.equal(await expiryOf(world, 90).run(), false)
+  t.same(await statuses(world), [])
+  t.equal(await expiryOf(world, 120).run(), true, 'it has no user to erase')
 })
 
 void t.test('a user who pays while the expiry looks keeps the name', async (t) => {

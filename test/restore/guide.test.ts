@@ -11,10 +11,11 @@ import { operatorProgram } from './drill.js'
 
 t.setTimeout(0)
 
-const PAGES = ['Backup', 'Restore a backup'].map((title) => guidePage(title).text).join('\n')
-const COMMANDS = [...PAGES.matchAll(/^(?:DATA_DIR=\S+ )?make ops ARGS="([^"]+)"/gm)].map(
-  ([, words = '']) => words,
-)
+const commandsOf = (title: string): readonly string[] =>
+  [...guidePage(title).text.matchAll(/^(?:DATA_DIR=\S+ )?make ops ARGS="([^"]+)"/gm)].map(
+    ([, words = '']) => words,
+  )
+const COMMANDS = [...commandsOf('Backup'), ...commandsOf('Restore a backup')]
 
 t.test('the commands of the guide', async (t) => {
   const folder = tempFolder(t)

@@ -8,7 +8,8 @@
  *   costs no further read.
  * - At most USERS_AT_ONCE are begun in a commit, and the next ones once those are erased or wait,
  *   because payments use the same commits.
- * - A payment that is not final is looked at again a day later.
+ * - A payment that is not final is looked at again a day later; while the books are read-only, all
+ *   are within an hour.
  */
 import { DAY, HOUR, MINUTE, plus, SECOND, systemPause, type Clock } from '../../base/clock.js'
 import { instantOf, isIdOf } from '../../base/ids.js'
@@ -28,8 +29,11 @@ import type { Pipeline } from '../cycle/pipeline.js'
 export interface UserExpiry {
   start(): void
   stop(): Promise<void>
-  /** Begins the erasure of all users that are old now; others must end it meanwhile. */
-  run(): Promise<void>
+  /**
+   * Begins the erasure of all users that are old now; others must end it meanwhile.
+   * @returns false when it ended early, because the books are read-only
+   */
+  run(): Promise<boolean>
 }
 
 export interface UserExpiryDependencies {
@@ -57,7 +61,7 @@ export function createUserExpiry(dependencies: UserExpiryDependencies): UserExpi
   const stopped = new AbortController()
   let nextAt: number = plus(clock.now(), MINUTE)
 
-  const run = async (): Promise<void> => {
+  const run = async (): Promise<boolean> => {
     const before = plus(clock.now(), -keepDays * DAY)
     let users = 0
     for (let after = 0; !stopped.signal.aborted;) {
@@ -74,13 +78,14 @@ export function createUserExpiry(dependencies: UserExpiryDependencies): UserExpi
           memory.userIndex.candidates(fingerprint).includes(number),
         )
       const begun = await expire(await named(latest), before)
-      if (begun === null) return
+      if (begun === null) return false
       users += begun
       if (young >= 0 || rows.length < ROWS_AT_ONCE) break
       after = links.at(-1)!.number
       await systemPause(pauseMs, stopped.signal)
     }
     if (users > 0) log.info({ users }, 'users without a recent payment are being erased')
+    return true
   }
 
   /** Those whose user is not erased yet. */
@@ -129,8 +134,7 @@ export function createUserExpiry(dependencies: UserExpiryDependencies): UserExpi
   const runDue = async (): Promise<void> => {
     if (clock.now() < nextAt) return
     nextAt = plus(clock.now(), HOUR)
-    await run()
-    nextAt = plus(clock.now(), DAY)
+    if (await run()) nextAt = plus(clock.now(), DAY)
   }
 
   const looks = createPeriodicWork(SECOND, runDue, (error) =>
