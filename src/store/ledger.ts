@@ -1,8 +1,9 @@
 /**
- * The ledger in order of posting: entries of a range, and balances after a posting.
+ * The ledger in order of posting: entries of a period, and balances at a moment.
  *
- * - A period is a range of postings, because moments do not fall: consecutive periods have each
- *   entry once.
+ * - Moments do not fall from posting to posting, but for partners that came from another shard:
+ *   the postings of each are a segment of their own. A period is a range of postings in each
+ *   segment, so consecutive periods have each entry once.
  * - Every statement reads a bounded number of rows along one index. Balances of the past are those
  *   of now without the entries since, so they cost the entries since.
  */
@@ -10,6 +11,18 @@ import type { TenantId } from '../base/ids.js'
 import type { Statement } from './database.js'
 import type { Columns } from './json_page.js'
 import { columnsOf, TABLES, type Row } from './tables.js'
+
+/** Postings from one on, and below another one. */
+export interface PostingRange {
+  readonly from: number
+  readonly below: number
+}
+
+/** An entry with the first posting that it had. Null means that it is still the same. */
+export type ListedEntry = Row<'entries'> & { readonly posted_as: number | null }
+
+export const LISTED_ENTRY = { ...TABLES.entries.columns, posted_as: 'integer' } as const
+export const LISTED_ENTRY_COLUMNS = `${columnsOf('entries')}, posted_as`
 
 /** The position of a ledger entry. */
 export interface EntryPosition {
@@ -21,21 +34,21 @@ export interface EntryPosition {
 export const SUMMED_POSTINGS = 500
 
 export interface Ledger {
-  /** The first posting at or after a moment; without one, the number after the last. */
-  firstPostingAt(moment: number): Promise<number>
+  /** The postings at or after a moment, also those of commits to come: a range in each segment. */
+  postingsSince(moment: number): Promise<readonly PostingRange[]>
   /** Entries after a position and of postings below one. `tenant`: on its own accounts. */
   entries(
     after: EntryPosition,
     below: number,
     limit: number,
     tenant?: TenantId,
-  ): Promise<readonly Row<'entries'>[]>
+  ): Promise<readonly ListedEntry[]>
   /**
-   * The balance of each account after all postings below this one, by account. `rest` is awaited
-   * between two reads, and says whether they are still awaited. Undefined means that they were not.
+   * The balance of each account without these postings, by account. `rest` is awaited between two
+   * reads, and says whether they are still awaited. Undefined means that they were not.
    */
-  balancesBelow(
-    posting: number,
+  balancesWithout(
+    ranges: readonly PostingRange[],
     rest: () => Promise<boolean>,
     tenant?: TenantId,
   ): Promise<ReadonlyMap<string, bigint> | undefined>
@@ -51,37 +64,57 @@ export function createLedger(read: Read, readPage: ReadPage): Ledger {
   ): Promise<{ readonly posting: number; readonly at: number } | undefined> =>
     (await read<{ posting: number; at: number }>(nextStatement(from, tenant)))[0]
 
-  const firstPostingAt = async (moment: number): Promise<number> => {
-    const [last] = await read<{ posting: number }>(LAST)
-    let [low, high] = [0, (last?.posting ?? 0) + 1]
+  const firstPostingAt = async ({ from, below }: PostingRange, moment: number): Promise<number> => {
+    let [low, high] = [from, below]
     while (low < high) {
       const middle = Math.floor((low + high) / 2)
       const found = await nextPosting(middle)
-      if (found === undefined || found.at >= moment) high = middle
+      if (found === undefined || found.posting >= high || found.at >= moment) high = middle
       else low = found.posting + 1
     }
     return low
   }
 
+  /** Moments do not fall in a segment. Together they have all postings. */
+  const segments = async (): Promise<readonly PostingRange[]> => {
+    const [last] = await read<{ posting: number }>(LAST)
+    const moved = await read<{ first: number; below: number }>(MOVED)
+    const starts = [0, ...moved.flatMap(({ first, below }) => [first, below])]
+    const end = (last?.posting ?? 0) + 1
+    return starts.map((from, index) => ({ from, below: starts[index + 1] ?? Math.max(from, end) }))
+  }
+
   return {
-    firstPostingAt,
+    postingsSince: async (moment) => {
+      const ranges: PostingRange[] = []
+      const all = await segments()
+      for (const [index, segment] of all.entries()) {
+        const isLast = index === all.length - 1
+        const below = isLast ? Number.MAX_SAFE_INTEGER : segment.below
+        ranges.push({ from: await firstPostingAt(segment, moment), below })
+      }
+      return ranges
+    },
     entries: (after, below, limit, tenant) =>
-      readPage(rangeStatement(after, below, limit, tenant), TABLES.entries.columns),
-    balancesBelow: async (posting, rest, tenant) => {
+      readPage(rangeStatement(after, below, limit, tenant), LISTED_ENTRY),
+    balancesWithout: async (ranges, rest, tenant) => {
       const rows = await read<AccountRow>(accountsStatement(tenant))
       const balances = new Map(rows.map(({ id, balance }) => [id, BigInt(balance)]))
-      const end = (rows[0]?.last ?? 0) + 1
-      let start = posting
-      while (start < end) {
-        const next = await nextPosting(start, tenant)
-        if (next === undefined || next.posting >= end) break
-        start = Math.min(next.posting + SUMMED_POSTINGS, end)
-        for (const { account, amount } of await read<SumRow>(
-          sumsStatement(next.posting, start, tenant),
-        )) {
-          balances.set(account, (balances.get(account) ?? 0n) - BigInt(amount))
+      const last = (rows[0]?.last ?? 0) + 1
+      for (const { from, below } of ranges) {
+        const end = Math.min(below, last)
+        let start = from
+        while (start < end) {
+          const next = await nextPosting(start, tenant)
+          if (next === undefined || next.posting >= end) break
+          start = Math.min(next.posting + SUMMED_POSTINGS, end)
+          for (const { account, amount } of await read<SumRow>(
+            sumsStatement(next.posting, start, tenant),
+          )) {
+            balances.set(account, (balances.get(account) ?? 0n) - BigInt(amount))
+          }
+          if (!(await rest())) return undefined
         }
-        if (!(await rest())) return undefined
       }
       return balances
     },
@@ -102,6 +135,11 @@ interface SumRow {
 
 const LAST: Statement = {
   sql: () => 'SELECT coalesce(max(posting), 0) AS posting FROM ledger_entries',
+  values: [],
+}
+
+const MOVED: Statement = {
+  sql: () => 'SELECT first, below FROM moved_postings ORDER BY first',
   values: [],
 }
 
@@ -128,12 +166,12 @@ export const rangeStatement = (
 ): Statement =>
   tenant === undefined
     ? {
-        sql: () => `SELECT ${columnsOf('entries')} FROM ledger_entries
+        sql: () => `SELECT ${LISTED_ENTRY_COLUMNS} FROM ledger_entries
           WHERE (posting, line) > (?, ?) AND posting < ? ORDER BY posting, line LIMIT ?`,
         values: [posting, line, below, limit],
       }
     : {
-        sql: (d) => `SELECT ${columnsOf('entries')} FROM ledger_entries ${d.indexedBy(OF_TENANT)}
+        sql: (d) => `SELECT ${LISTED_ENTRY_COLUMNS} FROM ledger_entries ${d.indexedBy(OF_TENANT)}
           WHERE ${d.ofTenant} AND (posting, line) > (?, ?) AND posting < ?
           ORDER BY tenant, posting, line LIMIT ?`,
         values: [tenant, posting, line, below, limit],

@@ -24,7 +24,14 @@ import {
 } from './orphans.js'
 import { asText, NO_ROWS, rowsOf, type Columns } from './json_page.js'
 import { readOpenWork, type OpenWork } from './open_work.js'
-import { createLedger, type EntryPosition, type Ledger } from './ledger.js'
+import {
+  createLedger,
+  LISTED_ENTRY,
+  LISTED_ENTRY_COLUMNS,
+  type EntryPosition,
+  type Ledger,
+  type ListedEntry,
+} from './ledger.js'
 import { createReadScheduler, type ReadPriority, type ReadScheduler } from './read_scheduler.js'
 import { createRetentionReads, type RetentionReads, type UserFingerprints } from './retention.js'
 import { createSearch, type Search } from './search.js'
@@ -149,7 +156,9 @@ export interface Lists {
     limit: number,
   ): Promise<readonly Row<'beneficiaries'>[]>
   /** Entries on the partner's own accounts, newest first. */
-  entries(tenant: TenantId, below: EntryPosition, limit: number): Promise<readonly Row<'entries'>[]>
+  entries(tenant: TenantId, below: EntryPosition, limit: number): Promise<readonly ListedEntry[]>
+  /** The posting that entries have here, by the first one that they had. */
+  postingOf(tenant: TenantId, first: number): Promise<number>
   /** Oldest first. */
   discrepancies(
     resolved: boolean,
@@ -272,8 +281,11 @@ function listsIn(scheduler: ReadScheduler, priority: ReadPriority): Lists {
     entityHistory: (kind, id) => readEntityHistory(read, kind, id),
     beneficiaries: (tenant, below, limit) =>
       pageOf(beneficiariesStatement(tenant, below, limit), TABLES.beneficiaries.columns),
-    entries: (tenant, below, limit) =>
-      pageOf(entriesStatement(tenant, below, limit), TABLES.entries.columns),
+    entries: (tenant, below, limit) => pageOf(entriesStatement(tenant, below, limit), LISTED_ENTRY),
+    postingOf: async (tenant, first) => {
+      const [moved] = await read<{ posting: number }>(movedPostingStatement(tenant, first))
+      return moved?.posting ?? first
+    },
     discrepancies: async (resolved, after, limit) => {
       const rows = await read<StoredRow>(discrepanciesStatement(resolved, after, limit))
       return rows.map((row) => fromStored('discrepancies', row))
@@ -443,11 +455,18 @@ export const entriesStatement = (
   { posting, line }: EntryPosition,
   limit: number,
 ): Statement => ({
-  sql: (d) => `SELECT ${columnsOf('entries')}
+  sql: (d) => `SELECT ${LISTED_ENTRY_COLUMNS}
     FROM ledger_entries ${d.indexedBy('ledger_entries_of_tenant')}
     WHERE ${d.ofTenant} AND (posting, line) < (?, ?)
     ORDER BY ${d.tenantFirst}posting DESC, line DESC LIMIT ?`,
   values: [tenant, posting, line, limit],
+})
+
+/** The posting of entries that came from another shard, by the first one that they had. */
+export const movedPostingStatement = (tenant: TenantId, first: number): Statement => ({
+  sql: (d) => `SELECT posting FROM ledger_entries ${d.indexedBy('ledger_entries_posted_as')}
+    WHERE tenant = ? AND posted_as = ? LIMIT 1`,
+  values: [tenant, first],
 })
 
 export const discrepanciesStatement = (

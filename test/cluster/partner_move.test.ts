@@ -62,6 +62,14 @@ const areServed = async (): Promise<void> => {
     WITHIN_MS,
   )
 }
+/** Ids of a page of the second partner's balance transactions, and the cursor of the next one. */
+const transactionsAt = async (t: Test, cursor: string) => {
+  const path = `/v1/balance_transactions?limit=5${cursor && `&cursor=${cursor}`}`
+  const { status, body } = await partner.request('GET', path)
+  t.equal(status, 200)
+  const page = body as { data: { id: string }[]; next_cursor: string | null }
+  return { ids: page.data.map(({ id }) => id), next: page.next_cursor ?? '' }
+}
 const sequencesOf = async (t: Test): Promise<readonly number[]> => {
   const numbers: number[] = []
   for (let cursor = ''; ;) {
@@ -94,6 +102,10 @@ void t.test('a partner moves under load', async (t) => {
   const created = await partner.request('POST', '/v1/payment_intents', anIntent(), withKey('k1'))
   t.equal(created.status, 201, created.text)
 
+  const newest = await transactionsAt(t, '')
+  const older = await transactionsAt(t, newest.next)
+  t.equal(older.ids.length, 5)
+
   const since = performance.now()
   const moved = await ops('partner', 'move', 'second', '--to', 'books_1', ...BECAUSE)
   t.comment(`${((performance.now() - since) / 1_000).toFixed(2)} s: ${moved.out}${moved.err}`)
@@ -107,8 +119,16 @@ void t.test('a partner moves under load', async (t) => {
   const { session_token: token, intent_id: id } = created.body as Record<string, string>
   const asApp = await partner.session(token!).request('GET', `/v1/payment_intents/${id}`)
   t.equal(asApp.status, 200, 'a session token of before the move')
-  const list = await partner.request('GET', '/v1/balance_transactions?limit=10')
-  t.equal(list.status, 200)
+  const listed: string[] = []
+  for (let cursor = ''; !listed.includes(older.ids[4]!);) {
+    const { ids, next } = await transactionsAt(t, cursor)
+    listed.push(...ids)
+    cursor = next
+    if (next === '') break
+  }
+  const again = listed.slice(listed.indexOf(newest.ids[0]!), listed.indexOf(older.ids[4]!) + 1)
+  t.same(again, [...newest.ids, ...older.ids], 'balance transactions keep ids and order')
+  t.same(await transactionsAt(t, newest.next), older, 'a cursor of before the move')
 })
 
 void t.test('it returns to the shard that it has left, and leaves it again', async (t) => {

@@ -6,26 +6,28 @@ import {
   postingsDuring,
   type BalancesView,
   type EntriesView,
-  type PostingRange,
+  type PeriodView,
 } from '../../src/processor/queries/ledger.js'
+import type { PostingRange } from '../../src/store/ledger.js'
 import type { Row } from '../../src/store/tables.js'
 import { codeOf, DEMO, viewOf, type World } from '../support/world.js'
 import { executed, pay, read, readAll, runOnBothStores } from './scenarios.js'
 
 const FOREVER = Number.MAX_SAFE_INTEGER
 
-const range = async (world: World, from: number, to: number): Promise<PostingRange> =>
+const periodOf = async (world: World, from: number, to: number): Promise<PeriodView> =>
   viewOf(await read(world, postingsDuring(from, to)))
 
 async function entriesDuring(world: World, from: number, to: number, tenant = false) {
-  const { from: first, below } = await range(world, from, to)
+  const { during } = await periodOf(world, from, to)
+  const [{ from: first, below }] = during as readonly [PostingRange]
   const query = ledgerEntries({ posting: first, line: -1 }, below, tenant ? DEMO : undefined)
   return viewOf<EntriesView>(await read(world, query)).entries
 }
 
 async function balancesAt(world: World, at: number, tenant = false) {
-  const { below } = await range(world, at, at)
-  const query = ledgerBalances(below, () => Promise.resolve(true), tenant ? DEMO : undefined)
+  const { sinceEnd } = await periodOf(world, at, at)
+  const query = ledgerBalances(sinceEnd, () => Promise.resolve(true), tenant ? DEMO : undefined)
   const { balances } = viewOf<BalancesView>(await read(world, query))
   return new Map(balances.map((line) => [`${line.currency} ${line.account}`, line.balance]))
 }
@@ -38,7 +40,10 @@ runOnBothStores({
       rests += 1
       return Promise.resolve(false)
     }
-    t.equal(codeOf(await read(world, ledgerBalances(0, stop))), 'timeout')
+    t.equal(
+      codeOf(await read(world, ledgerBalances([{ from: 0, below: FOREVER }], stop))),
+      'timeout',
+    )
     t.equal(rests, 1)
   },
 

@@ -21,6 +21,7 @@ import {
   intentScanEndStatement,
   intentsStatement,
   movementsOfStatement,
+  movedPostingStatement,
   movementsStatement,
   payoutsStatement,
 } from '../../src/store/lists.js'
@@ -135,6 +136,10 @@ void t.test('rail movements are found by index searches', async (t) => {
     [
       rangeStatement({ posting: 1, line: 2 }, 9, 51, DEMO),
       'INDEX ledger_entries_of_tenant (tenant=? AND (posting,line)>(?,?) AND posting<?)',
+    ],
+    [
+      movedPostingStatement(DEMO, 7),
+      'COVERING INDEX ledger_entries_posted_as (tenant=? AND posted_as=?)',
     ],
     [nextStatement(1), 'PRIMARY KEY (posting>?)'],
     [nextStatement(1, DEMO), 'INDEX ledger_entries_of_tenant (tenant=? AND posting>?)'],

@@ -17,6 +17,7 @@ import {
   heldPayoutsStatement,
   intentScanEndStatement,
   intentsStatement,
+  movedPostingStatement,
   movementsStatement,
   payoutsStatement,
 } from '../../src/store/lists.js'
@@ -96,6 +97,7 @@ const LISTS: readonly (readonly [Statement, string])[] = [
   [eventsStatement(DEMO, 7, 51), 'events_tenant_sequence_key'],
   [eventAgesStatement(DEMO, 7, 51), 'events_tenant_sequence_key'],
   [movementsStatement({ at: 1, posting: 2 }, 9_000, 51), 'ledger_entries_of_rail'],
+  [movedPostingStatement(DEMO, 7), 'ledger_entries_posted_as'],
   [nextStatement(3_000), 'ledger_entries_pkey'],
   [nextStatement(3_000, DEMO), 'ledger_entries_of_tenant'],
   [rangeStatement({ posting: 3_000, line: 1 }, 6_000, 51, DEMO), 'ledger_entries_of_tenant'],

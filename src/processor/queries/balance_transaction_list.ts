@@ -3,13 +3,14 @@
  * accounts.
  *
  * - The public id is a digest: posting numbers count the entries of all tenants and stay private.
+ * - Ids and cursors name the first posting that an entry had, so they are the same after the
+ *   partner has moved to another shard.
  */
 import { instant, toRfc3339 } from '../../base/clock.js'
 import type { TenantId } from '../../base/ids.js'
 import { partsOf, type AccountKey } from '../../ledger/accounts.js'
 import { toWire } from '../../money/money.js'
-import type { EntryPosition } from '../../store/ledger.js'
-import type { Row } from '../../store/tables.js'
+import type { EntryPosition, ListedEntry } from '../../store/ledger.js'
 import { answerPage, INVALID_PAGE, pageOf, type PageRequest } from './page.js'
 import type { Query } from './query.js'
 import type { Vault } from '../keys/vault.js'
@@ -21,7 +22,10 @@ export function listBalanceTransactions(tenant: TenantId, request: PageRequest):
     run: async ({ lists, vault }) => {
       const page = pageOf(vault, `balance_transactions ${tenant}`, request)
       if (page === null) return INVALID_PAGE
-      const below = page.after === null ? ABOVE_ALL : positionIn(page.after)
+      const first = page.after === null ? undefined : positionIn(page.after)
+      const below = first
+        ? { ...first, posting: await lists.postingOf(tenant, first.posting) }
+        : ABOVE_ALL
       const rows = await lists.entries(tenant, below, page.limit + 1)
       return answerPage(vault, page, rows, {
         view: (row) => viewOf(row, vault),
@@ -33,17 +37,20 @@ export function listBalanceTransactions(tenant: TenantId, request: PageRequest):
 
 const ABOVE_ALL: EntryPosition = { posting: Number.MAX_SAFE_INTEGER, line: 0 }
 
-const positionOf = ({ posting, line }: EntryPosition): string => `${posting}.${line}`
+type Posted = Pick<ListedEntry, 'posting' | 'posted_as' | 'line'>
+
+const positionOf = ({ posting, posted_as: first, line }: Posted): string =>
+  `${first ?? posting}.${line}`
 
 function positionIn(position: string): EntryPosition {
   const [posting, line] = position.split('.')
   return { posting: Number(posting), line: Number(line) }
 }
 
-export const balanceTransactionId = (vault: Vault, position: EntryPosition): string =>
-  `btx_${vault.digest(`entry ${positionOf(position)}`).slice(0, 22)}`
+export const balanceTransactionId = (vault: Vault, entry: Posted): string =>
+  `btx_${vault.digest(`entry ${positionOf(entry)}`).slice(0, 22)}`
 
-function viewOf(row: Row<'entries'>, vault: Vault): object {
+function viewOf(row: ListedEntry, vault: Vault): object {
   const { currency, kind } = partsOf(row.account as AccountKey)
   return {
     id: balanceTransactionId(vault, row),

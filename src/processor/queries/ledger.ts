@@ -4,8 +4,7 @@ import type { TrialBalanceLine } from '../../../protos/types/causeway/operator/v
 import type { TenantId } from '../../base/ids.js'
 import { partsOf, type AccountKey } from '../../ledger/accounts.js'
 import { toWire } from '../../money/money.js'
-import type { EntryPosition } from '../../store/ledger.js'
-import type { Row } from '../../store/tables.js'
+import type { EntryPosition, ListedEntry, PostingRange } from '../../store/ledger.js'
 import { answer, refuse } from '../cycle/answer.js'
 import type { Vault } from '../keys/vault.js'
 import { balanceTransactionId } from './balance_transaction_list.js'
@@ -14,22 +13,26 @@ import type { Query } from './query.js'
 /** Rows per page: about a millisecond each of the read connection and of the processor. */
 export const ENTRIES_OF_A_PAGE = 200
 
-export interface PostingRange {
-  readonly from: number
-  /** Not included. */
-  readonly below: number
+/** What is posted now, by segment. */
+export interface PeriodView {
+  /** The postings of the period. */
+  readonly during: readonly PostingRange[]
+  /** The postings since its beginning, and since its end. */
+  readonly sinceStart: readonly PostingRange[]
+  readonly sinceEnd: readonly PostingRange[]
 }
 
-/** Postings of a period, as far as they are posted now. */
 export const postingsDuring = (from: number, to: number): Query => ({
   name: 'ledger_postings',
   queueKey: 'internal',
   run: async ({ lists: { ledger } }) => {
-    const range = {
-      from: await ledger.firstPostingAt(from),
-      below: await ledger.firstPostingAt(to),
-    }
-    return answer(range satisfies PostingRange)
+    const sinceStart = await ledger.postingsSince(from)
+    const sinceEnd = await ledger.postingsSince(to)
+    const during = sinceStart.map((range, index) => ({
+      from: range.from,
+      below: sinceEnd[index]?.from ?? range.from,
+    }))
+    return answer({ during, sinceStart, sinceEnd } satisfies PeriodView)
   },
 })
 
@@ -50,7 +53,7 @@ export const ledgerEntries = (after: EntryPosition, below: number, tenant?: Tena
   },
 })
 
-function entryView(row: Row<'entries'>, vault: Vault | undefined): LedgerEntry {
+function entryView(row: ListedEntry, vault: Vault | undefined): LedgerEntry {
   const { tenant, currency, kind } = partsOf(row.account as AccountKey)
   return {
     posting: String(row.posting),
@@ -70,18 +73,19 @@ export interface BalancesView {
 }
 
 /**
+ * @param since the postings that they are without
  * @param rest awaited between two reads; false means that the caller has disconnected
  * @param tenant only the accounts that its balance transactions show
  */
 export const ledgerBalances = (
-  below: number,
+  since: readonly PostingRange[],
   rest: () => Promise<boolean>,
   tenant?: TenantId,
 ): Query => ({
   name: 'ledger_balances',
   queueKey: 'internal',
   run: async ({ lists: { ledger } }) => {
-    const found = await ledger.balancesBelow(below, rest, tenant)
+    const found = await ledger.balancesWithout(since, rest, tenant)
     if (found === undefined) return refuse('timeout')
     const balances = [...found].flatMap(([account, balance]) => {
       const { tenant: owner, currency, kind } = partsOf(account as AccountKey)

@@ -27,9 +27,10 @@ import {
   postingsDuring,
   type BalancesView,
   type EntriesView,
-  type PostingRange,
+  type PeriodView,
 } from '../queries/ledger.js'
 import type { Query } from '../queries/query.js'
+import type { PostingRange } from '../../store/ledger.js'
 import { drained } from './drained.js'
 import { createPageStreams } from './page_streams.js'
 import { momentOf, periodOf } from './period.js'
@@ -66,11 +67,11 @@ export function ledgerService(
 
   const sendBalances = async (
     stream: LedgerStream<unknown>,
-    below: number,
+    since: readonly PostingRange[],
     member: 'opening' | 'balances',
     tenant?: TenantId,
   ): Promise<ErrorCode | null> => {
-    const read = await runFor(stream, ledgerBalances(below, pauses(stream), tenant))
+    const read = await runFor(stream, ledgerBalances(since, pauses(stream), tenant))
     if (!read.ok) return read.code
     const { balances } = read.view as BalancesView
     for (let at = 0; at < balances.length && !stream.cancelled; at += BALANCES_OF_A_PAGE) {
@@ -104,20 +105,22 @@ export function ledgerService(
     const found = await rangeAfter(stream, note, period.from, period.to)
     if (!found.ok) return found.code
 
-    const { from, below } = found.view as PostingRange
-    const fault = isBare ? null : await sendBalances(stream, from, 'opening', tenant)
+    const { during, sinceStart, sinceEnd } = found.view as PeriodView
+    const fault = isBare ? null : await sendBalances(stream, sinceStart, 'opening', tenant)
     if (fault !== null) return fault
-    let after: EntriesView['next'] = { posting: from, line: -1 }
     const rest = pauses(stream)
-    while (after !== null && !stream.cancelled) {
-      const read = await runFor(stream, ledgerEntries(after, below, tenant))
-      if (!read.ok) return read.code
-      const { entries, next } = read.view as EntriesView
-      after = next
-      await rest()
-      if (entries.length > 0) await write(stream, { entries: [...entries] })
+    for (const { from, below } of during) {
+      let after: EntriesView['next'] = from < below ? { posting: from, line: -1 } : null
+      while (after !== null && !stream.cancelled) {
+        const read = await runFor(stream, ledgerEntries(after, below, tenant))
+        if (!read.ok) return read.code
+        const { entries, next } = read.view as EntriesView
+        after = next
+        await rest()
+        if (entries.length > 0) await write(stream, { entries: [...entries] })
+      }
     }
-    return isBare ? null : sendBalances(stream, below, 'balances', tenant)
+    return isBare ? null : sendBalances(stream, sinceEnd, 'balances', tenant)
   }
 
   return {
@@ -127,7 +130,7 @@ export function ledgerService(
       if (at === null) return 'invalid_request'
       const found = await rangeAfter(stream, trialBalance(undefined), at, at)
       if (!found.ok) return found.code
-      return sendBalances(stream, (found.view as PostingRange).below, 'balances')
+      return sendBalances(stream, (found.view as PeriodView).sinceEnd, 'balances')
     }),
   }
 }

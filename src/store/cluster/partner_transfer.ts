@@ -9,6 +9,8 @@
  * - Everything of a partner is of one of its tenants, also its accounts, so no balance changes.
  * - Postings, positions of events, sequences of keys and numbers of intents are a shard's own: rows
  *   get the next ones there, in their order. Ids, event numbers of a tenant and moments stay.
+ * - An entry keeps the first posting that it had (`posted_as`), which its public id is made of. New
+ *   postings are above all of both shards, so these numbers order the entries of a tenant too.
  * - Sequences of keys and numbers of intents have no gaps. In the shard that is left the
  *   fingerprints of what has moved become zeros, and its links name no intent. So nothing finds
  *   them there, also when the partner returns.
@@ -174,6 +176,12 @@ async function lock(connection: Rows, move: PartnerMove): Promise<MovedBy | unde
   return by
 }
 
+const lastMomentsIn = (shard: string): readonly string[] => [
+  `(SELECT created_at FROM ${shard}.events ORDER BY position DESC LIMIT 1)`,
+  `(SELECT at FROM ${shard}.ledger_entries ORDER BY posting DESC LIMIT 1)`,
+  `(SELECT at FROM ${shard}.operator_log ORDER BY id DESC LIMIT 1)`,
+]
+
 /** SQL for the columns that change. */
 type Changed = Readonly<Record<string, string>>
 
@@ -214,9 +222,13 @@ async function moveRows(
     (await connection.all<{ value: number }>(sql))[0]?.value ?? 0
   const isOwn = `tenant ${inTenants(partner)}`
 
-  const lastPosting = await one(
-    `SELECT coalesce(max(posting), 0) AS value FROM ${to}.ledger_entries`,
-  )
+  const lastPosting = await one(`SELECT greatest(
+      (SELECT coalesce(max(posting), 0) FROM ${from}.ledger_entries),
+      (SELECT coalesce(max(posting), 0) FROM ${to}.ledger_entries),
+      (SELECT coalesce(max(below) - 1, 0) FROM ${to}.moved_postings)) AS value`)
+  // The next owners take the last moment in a log for the newest one of all.
+  const at = await one(`SELECT greatest(${[NOW, ...[from, to].flatMap(lastMomentsIn)].join(', ')})
+    AS value`)
   const lastPosition = await one(`SELECT greatest(
       (SELECT coalesce(max(position), 0) FROM ${to}.events),
       (SELECT coalesce(max(position_to), 0) FROM ${to}.recoveries)) AS value`)
@@ -268,7 +280,12 @@ async function moveRows(
   await moveTable('ledger_entries', 'posting IN (SELECT posting FROM postings)', {
     posting: `${lastPosting} + (SELECT ordinal FROM postings
       WHERE postings.posting = gone.posting)`,
+    posted_as: 'coalesce(posted_as, posting)',
   })
+  await run(`INSERT INTO ${to}.moved_postings (first, below)
+    SELECT ${lastPosting} + 1, ${lastPosting} + 1 + max(ordinal) FROM postings HAVING count(*) > 0`)
+  await run(`DELETE FROM ${from}.moved_postings AS m WHERE NOT EXISTS (
+    SELECT 1 FROM ${from}.ledger_entries WHERE posting >= m.first AND posting < m.below)`)
   const newPosition = (of: string): string =>
     `${lastPosition} + (SELECT ordinal FROM positions WHERE positions.position = ${of}.position)`
   for (const table of ['outbox', 'event_outcomes', 'events'])
@@ -301,8 +318,8 @@ async function moveRows(
   for (const shard of [from, to])
     await connection.run(
       `INSERT INTO ${shard}.operator_log (at, actor, reason, action, subject)
-       VALUES (${NOW}, ?, ?, 'move_partner', ?)`,
-      [actor, reason, `${partner} ${from} ${to}`],
+       VALUES (?, ?, ?, 'move_partner', ?)`,
+      [at, actor, reason, `${partner} ${from} ${to}`],
     )
   await connection.run(
     `UPDATE cluster.placements SET shard = ?, since = ${NOW} WHERE partner = ? AND shard = ?`,

@@ -1,0 +1,194 @@
+/**
+ * The ledger of a shard that took a partner in: its entries are older than those posted there
+ * before, periods and balances are right all the same, and public ids and cursors stay.
+ */
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { instant } from '../../src/base/clock.js'
+import type { TenantId } from '../../src/base/ids.js'
+import { openCluster } from '../../src/store/cluster/cluster.js'
+import type { PartnerMove } from '../../src/store/cluster/partner_moves.js'
+import { transferPartner } from '../../src/store/cluster/partner_transfer.js'
+import { POSTGRES } from '../../src/store/dialect.js'
+import { asText, rowsOf } from '../../src/store/json_page.js'
+import {
+  createLedger,
+  LISTED_ENTRY,
+  type Ledger,
+  type ListedEntry,
+  type PostingRange,
+} from '../../src/store/ledger.js'
+import { entriesStatement, movedPostingStatement } from '../../src/store/lists.js'
+import {
+  connectToPrimary,
+  parseStoreUrl,
+  type Connection,
+} from '../../src/store/postgres/connection.js'
+import { importSchemas } from '../../src/store/postgres/copy.js'
+import { migrate } from '../../src/store/postgres/migrate.js'
+import { BOOKS } from '../../src/store/postgres/store.js'
+import { FILES } from '../../src/base/subjects.js'
+import type { Statement } from '../../src/store/database.js'
+import { writeSeedData } from '../load/seed_data/seed_data.js'
+import { requirePostgres, startPostgres } from '../support/postgres_server.js'
+import { tempFolder } from '../support/temp_folder.js'
+
+requirePostgres(t)
+
+const FOREVER = Number.MAX_SAFE_INTEGER
+const DEMO = 'demo_sandbox' as TenantId
+const THERE: PartnerMove = { partner: 'demo', from: 'books_1', to: 'books_2' }
+const BACK: PartnerMove = { partner: 'demo', from: 'books_2', to: 'books_1' }
+const POSTED_BEFORE = 60
+
+const server = await startPostgres(t, { fsync: 'off' })
+const dataDir = join(tempFolder(t), 'data')
+await writeSeedData({
+  ...{ folder: dataDir, count: 40, what: ['payouts', 'intents'], open: 8 },
+  now: instant(Date.UTC(2026, 10, 21)),
+})
+const cluster = await openCluster({
+  ...{ url: server.url, name: 'test', onNameTaken: () => undefined },
+  pause: () => new Promise(() => undefined),
+})
+const connectTo = (schema: string): Promise<Connection> =>
+  connectToPrimary(parseStoreUrl(server.url), schema, 'test')
+const sql = await connectTo('cluster')
+const shards = {
+  books_1: await connectTo('books_1'),
+  books_2: await connectTo('books_2'),
+}
+type Shard = keyof typeof shards
+t.teardown(async () => {
+  for (const each of [sql, ...Object.values(shards)]) await each.close()
+  await cluster.close()
+})
+for (const shard of Object.keys(shards)) await cluster.addShard(shard)
+const file = join(dataDir, FILES.processorDatabase)
+await importSchemas(server.url, [{ schema: 'books_1', file, holds: 'books' }])
+await migrate(shards.books_2, 'books_2', BOOKS)
+const OTHER = 'other_sandbox:USD'
+/** `count` postings of another partner, from a moment to another one. */
+const post = (shard: Shard, count: number, from: string, to: string): Promise<void> =>
+  shards[shard].exec(`
+    INSERT INTO ledger_accounts VALUES ('${OTHER}:prefund', 0), ('${OTHER}:funding', 0)
+      ON CONFLICT DO NOTHING;
+    INSERT INTO ledger_entries (posting, line, account, tenant, amount, balance, plan, entity, at)
+      SELECT last + n, line, account, 'other_sandbox', amount, balance + amount * n, 'deposit',
+        'dep_' || last + n, (${from}) + ((${to}) - (${from})) * n / ${count}
+      FROM (SELECT coalesce(max(posting), 0) AS last FROM ledger_entries) AS found,
+        generate_series(1, ${count}) AS n,
+        (VALUES (1, '${OTHER}:prefund', 5), (2, '${OTHER}:funding', -5))
+          AS lines (line, account, amount) JOIN ledger_accounts AS a ON a.id = account;
+    UPDATE ledger_accounts SET balance = balance + ${5 * count} WHERE id = '${OTHER}:prefund';
+    UPDATE ledger_accounts SET balance = balance - ${5 * count} WHERE id = '${OTHER}:funding'`)
+await sql.exec(`UPDATE books_2.owner SET epoch = 1;
+  UPDATE books_2.meta SET value = (SELECT value FROM books_1.meta WHERE name = 'nonce_salt')
+    WHERE name = 'nonce_salt';
+  INSERT INTO cluster.placements (partner, shard, since)
+    SELECT id, 'books_1', 0 FROM books_1.partners`)
+// They are posted while the partner that moves pays in its own shard, and longer.
+const [moments] = await shards.books_1.all<{ low: number; high: number }>(
+  'SELECT min(at) AS low, max(at) AS high FROM ledger_entries',
+)
+await post('books_2', POSTED_BEFORE, String(moments!.low), String(moments!.high + 60_000))
+
+const readOf =
+  (shard: Shard) =>
+  <R>({ sql: text, values }: Statement): Promise<R[]> =>
+    shards[shard].all<R>(text(POSTGRES), values)
+const pageOf = async (shard: Shard, statement: Statement): Promise<readonly ListedEntry[]> => {
+  const [found] = await readOf(shard)<{ page: string | null }>(asText(statement, LISTED_ENTRY))
+  return rowsOf<ListedEntry>(found?.page ?? '[]', LISTED_ENTRY)
+}
+const ledgerOf = (shard: Shard): Ledger =>
+  createLedger(readOf(shard), async (statement, columns) => {
+    const [found] = await readOf(shard)<{ page: string | null }>(asText(statement, columns))
+    return rowsOf(found?.page ?? '[]', columns)
+  })
+
+/** What public ids and cursors are made of. */
+const nameOf = ({ posting, posted_as: first, line }: ListedEntry): string =>
+  `${first ?? posting}.${line}`
+const listedIn = (shard: Shard): Promise<readonly ListedEntry[]> =>
+  pageOf(shard, entriesStatement(DEMO, { posting: FOREVER, line: 0 }, 10_000))
+/** The entries after each cursor. */
+async function assertCursors(t: Test, shard: Shard, names: readonly string[]): Promise<void> {
+  for (const [index, name] of names.entries()) {
+    const [first, line] = name.split('.').map(Number) as [number, number]
+    const [moved] = await readOf(shard)<{ posting: number }>(movedPostingStatement(DEMO, first))
+    const below = { posting: moved?.posting ?? first, line }
+    const page = await pageOf(shard, entriesStatement(DEMO, below, 3))
+    t.same(page.map(nameOf), names.slice(index + 1, index + 4), `after ${name}`)
+  }
+}
+
+async function move(to: PartnerMove): Promise<void> {
+  const by = { actor: 'ops', reason: 'a test' }
+  if (!(await cluster.requestPartnerMove(to, by))) throw new Error('the move is refused')
+  const ended = await transferPartner(sql, to)
+  if (ended.kind !== 'moved') throw new Error(JSON.stringify(ended))
+}
+
+/** Each period and its balances against all entries. */
+async function assertPeriods(t: Test, shard: Shard): Promise<void> {
+  const ledger = ledgerOf(shard)
+  const all = await ledger.entries({ posting: 0, line: 0 }, FOREVER, 10_000)
+  const isIn = ({ posting }: ListedEntry, ranges: readonly PostingRange[]): boolean =>
+    ranges.some(({ from, below }) => posting >= from && posting < below)
+  const ats = [...new Set(all.map(({ at }) => at))].sort((one, other) => one - other)
+  const sampled = [0, ...ats.filter((_, index) => index % 7 === 0), ats.at(-1)!, FOREVER]
+  for (const moment of sampled) {
+    const since = await ledger.postingsSince(moment)
+    const found = all.filter((entry) => isIn(entry, since)).map(nameOf)
+    const expected = all.filter(({ at }) => at >= moment).map(nameOf)
+    t.same(found, expected, `entries since ${moment}`)
+    const balances = await ledger.balancesWithout(since, () => Promise.resolve(true))
+    const sums = new Map([...balances!.keys()].map((account) => [account, 0n]))
+    for (const { account, amount, at } of all)
+      if (at < moment) sums.set(account, sums.get(account)! + amount)
+    t.same(balances, sums, `balances at ${moment}`)
+  }
+}
+
+const before = (await listedIn('books_1')).map(nameOf)
+
+void t.test('periods and balances of a shard that took a partner in', async (t) => {
+  t.ok(before.length > 100)
+  await assertPeriods(t, 'books_1')
+  await move(THERE)
+  await post('books_2', 10, String(moments!.high + 70_000), String(moments!.high + 80_000))
+  const all = await ledgerOf('books_2').entries({ posting: 0, line: 0 }, FOREVER, 10_000)
+  t.ok(
+    all.some(({ at }, index) => index > 0 && at < all[index - 1]!.at),
+    'moments fall',
+  )
+  await assertPeriods(t, 'books_2')
+})
+
+void t.test('a partner lists the same ids, and cursors go on', async (t) => {
+  t.same((await listedIn('books_2')).map(nameOf), before)
+  await assertCursors(t, 'books_2', before)
+})
+
+void t.test('it returns, and has the same ids and others for what is new', async (t) => {
+  // A posting in its second shard, and its opposite, so that no balance changes.
+  await shards.books_2.exec(`INSERT INTO ledger_entries
+      (posting, line, account, tenant, amount, balance, plan, entity, at)
+    SELECT last + n, line, account, '${DEMO}', sign * amount, 0, 'deposit', 'dep_new', at + n
+    FROM (SELECT max(posting) AS last, max(at) AS at FROM ledger_entries) AS found,
+      (VALUES (1, 1), (2, -1)) AS twice (n, sign),
+      (VALUES (1, '${DEMO}:USD:prefund', 5), (2, '${DEMO}:USD:funding', -5))
+        AS lines (line, account, amount)`)
+  const posted = (await listedIn('books_2')).map(nameOf)
+  t.equal(posted.length, before.length + 4)
+  await move(BACK)
+  t.same((await listedIn('books_1')).map(nameOf), posted)
+  await assertCursors(t, 'books_1', posted)
+  await post('books_1', 20, String(moments!.low), String(moments!.high))
+  const names = (await listedIn('books_1')).map(nameOf)
+  t.equal(new Set(names).size, names.length)
+  await assertPeriods(t, 'books_1')
+  const left = await sql.all('SELECT 1 FROM books_2.moved_postings')
+  t.same(left, [], 'the shard that it has left knows no segment of it')
+})
