@@ -126,7 +126,7 @@ export function createApp(console: ConsoleApp): Hono<Env> {
   })
   app.onError((error, c) => {
     if (isTokenRejected(error)) return endSession(c, console)
-    console.log.error({ error }, 'page failed')
+    console.log.error({ error }, 'a page of the console failed')
     const isTold = error instanceof Refused || error instanceof Late || error.name === 'Error'
     const text = isTold ? error.message : 'See the log.'
     return answerPage(c, errorPage(assets, 'This page cannot be shown', text), 502)

@@ -176,7 +176,7 @@ export function connectRail(connection: RailConnection): ConnectedRail {
         clearTimeout(timer)
         const summary = answer && readSummary(answer)
         if (summary !== undefined) return resolve({ kind: 'summary', summary })
-        log.warn({ rail: label(), reason: fault?.message }, 'rail movements not known')
+        log.warn({ rail: label(), reason: fault?.message }, 'the rail has not told its movements')
         resolve({ kind: 'unknown', reason: reasonOf(fault) })
       })
       const timer = setTimeout(() => call.cancel(), SUMMARIZED_WITHIN_MS)

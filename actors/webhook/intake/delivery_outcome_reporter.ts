@@ -111,13 +111,13 @@ export function createDeliveryOutcomeReporter({
     })
 
   const record = (client: EventOutcomesClient, ids: readonly EventId[]): Promise<boolean> =>
-    answered((done) => {
+    succeeds((done) => {
       const outcomes = ids.map((event_id) => ({ event_id, outcome: 'settled' }))
       client.Record({ outcomes }, bearer(token), options(), done)
     })
 
   /** False when the call fails. A client that was closed meanwhile throws. */
-  const answered = (call: (done: (fault: Error | null) => void) => void): Promise<boolean> =>
+  const succeeds = (call: (done: (fault: Error | null) => void) => void): Promise<boolean> =>
     new Promise((resolve) => {
       try {
         call((fault) => resolve(isDone(fault)))
@@ -132,7 +132,7 @@ export function createDeliveryOutcomeReporter({
       const request = { endpoint_id: endpointId, reason }
       const isDisabled =
         client !== undefined &&
-        (await answered((done) => client.DisableEndpoint(request, bearer(token), options(), done)))
+        (await succeeds((done) => client.DisableEndpoint(request, bearer(token), options(), done)))
       if (isDisabled) toDisable.delete(endpointId)
     }
     return toDisable.size === 0
@@ -141,7 +141,11 @@ export function createDeliveryOutcomeReporter({
   const options = () => ({ deadline: plus(clock.now(), ANSWER_WITHIN_MS) })
 
   const isDone = (fault: Error | null): boolean => {
-    if (fault !== null && !stopped) log.debug({ reason: fault.message }, 'outcomes not reported')
+    if (fault !== null && !stopped)
+      log.debug(
+        { reason: fault.message },
+        'outcomes of deliveries not reported; they are sent again',
+      )
     return fault === null
   }
 

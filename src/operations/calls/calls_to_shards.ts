@@ -162,7 +162,7 @@ async function listed(
     [...calls].map(([shard, call]): [string, PageSource] => [
       shard,
       async (at) => {
-        const page = await answered(call, at === undefined ? own : { ...own, cursor: at })
+        const page = await answerOrNull(call, at === undefined ? own : { ...own, cursor: at })
         if (page === null) silent.add(shard)
         return page as Page | null
       },
@@ -182,7 +182,7 @@ async function everyAnswer(
   const answers = new Map<string, Message>()
   await Promise.all(
     [...calls].map(async ([shard, call]) => {
-      const answer = await answered(call, request)
+      const answer = await answerOrNull(call, request)
       if (answer === null) silent.add(shard)
       else answers.set(shard, answer)
     }),
@@ -227,7 +227,7 @@ const withMissing = (answer: Message, silent: ReadonlySet<string>): Message =>
   silent.size === 0 ? answer : { ...answer, [MISSING_SHARDS]: [...silent].sort() }
 
 /** Null without an answer. @throws Refused */
-async function answered(call: ShardCall, request: Message): Promise<Message | null> {
+async function answerOrNull(call: ShardCall, request: Message): Promise<Message | null> {
   try {
     return await call(request)
   } catch (error) {

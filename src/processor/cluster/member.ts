@@ -154,7 +154,7 @@ export async function createMember(options: MemberOptions): Promise<Member> {
     unreached.look(gateways, able)
     const to = unreached.reached()?.name
     if (to !== before) {
-      if (to === undefined) log.info({ shard, epoch }, 'gateways reach this owner, or none')
+      if (to === undefined) log.info({ shard, epoch }, 'the shard stays with this owner')
       else log.warn({ shard, epoch, reached: to }, 'no gateway reaches this owner')
     }
     if (to === undefined || !unreached.isDue()) return

@@ -57,18 +57,18 @@ export function approvalsService(
     Approve: (call, callback) => {
       const origin = originOf(call.metadata, 'operator', dependencies)
       if (origin.requestId !== null) call.metadata.set(REQUEST_ID_METADATA, origin.requestId)
-      approve(call, (error, answered) => {
-        const request = error === null ? answered?.request : null
-        const approved = cluster && request && answered ? settingOf(request, answered) : null
+      approve(call, (error, reply) => {
+        const request = error === null ? reply?.request : null
+        const approved = cluster && request && reply ? settingOf(request, reply) : null
         const actor = actorIn(call.request.actor)
         if (!cluster || !approved || !actor) {
-          callback(error, answered)
-          if (error === null && answered?.release) recovery.released()
+          callback(error, reply)
+          if (error === null && reply?.release) recovery.released()
           return
         }
-        const view = answered?.[approved.result] ?? {}
+        const view = reply?.[approved.result] ?? {}
         void appendSetting(cluster, { ...approved, view }, actor, origin).then((stored) => {
-          if (stored.ok) callback(null, { ...answered, [approved.result]: stored.view })
+          if (stored.ok) callback(null, { ...reply, [approved.result]: stored.view })
           else callback(refusalError(stored))
         })
       })

@@ -54,20 +54,20 @@ export function callersService(
       const actor = actorIn(call.request.actor)
       if (actor === null) return callback(grpcError('invalid_request'))
       const origin = originOf(call.metadata, 'operator', dependencies)
-      const done = (answered: Answer): void => {
+      const done = (outcome: Answer): void => {
         call.sendMetadata(requestIdMetadata(origin))
-        if (answered.ok) callback(null, answered.view as Response)
-        else callback(refusalError(answered))
+        if (outcome.ok) callback(null, outcome.view as Response)
+        else callback(refusalError(outcome))
       }
       change(call.request, actor, origin).then(done, () => done(refuse('configuration_error')))
     }
 
   /** Runs the command, and appends the setting that its answer has. */
   const stored = async (command: Command, actor: Actor, origin: Origin): Promise<Answer> => {
-    const answered = await decided(dependencies, requestIdMetadata(origin), ownWork(command))
-    if (!answered.ok) return answered
-    const { setting: content, ...view } = answered.view as { readonly setting?: SettingContent }
-    if (cluster === undefined || content === undefined) return answered
+    const outcome = await decided(dependencies, requestIdMetadata(origin), ownWork(command))
+    if (!outcome.ok) return outcome
+    const { setting: content, ...view } = outcome.view as { readonly setting?: SettingContent }
+    if (cluster === undefined || content === undefined) return outcome
     return appendSetting(cluster, { content, view }, actor, origin)
   }
 
@@ -79,17 +79,17 @@ export function callersService(
 
   const revoked = async (name: string, actor: Actor, origin: Origin): Promise<Answer> => {
     const work = ownWork(revokeCaller(actor, callers, name))
-    const answered = await decided(dependencies, requestIdMetadata(origin), work)
-    if (cluster === undefined) return answered
-    if (!answered.ok && answered.code !== 'caller_revoked') return answered
+    const outcome = await decided(dependencies, requestIdMetadata(origin), work)
+    if (cluster === undefined) return outcome
+    if (!outcome.ok && outcome.code !== 'caller_revoked') return outcome
     const found = memory.callers.get(name)
-    if (found === undefined) return answered
+    if (found === undefined) return outcome
     const newest = (await cluster.newestSettings()).find(
       ({ kind, key }) => kind === CALLER && key === name,
     )
     const view = callerView(found, callers)
     if (newest !== undefined && isRevokedIn(newest))
-      return answered.ok ? accept({ ...view, settings_version: newest.version }) : answered
+      return outcome.ok ? accept({ ...view, settings_version: newest.version }) : outcome
     const content = callerSetting('revoke_caller', found)
     return appendSetting(cluster, { content, view }, actor, origin)
   }

@@ -85,8 +85,8 @@ export function recoveryService(
       )
     },
     Release: (call, callback) =>
-      release(call, (error, answered) => {
-        callback(error, answered)
+      release(call, (error, reply) => {
+        callback(error, reply)
         if (error === null) released()
       }),
     ListOrphans: unaryQuery(dependencies, listOrphans),

@@ -90,8 +90,8 @@ export async function startAdapter(options: AdapterOptions): Promise<Adapter> {
       journal.summarize(period, shard).then(
         (summary) => callback(null, writeSummary(summary)),
         (error: unknown) => {
-          log.error({ error }, 'movements not summarized')
-          callback({ code: status.INTERNAL, details: 'movements not summarized' })
+          log.error({ error }, 'movements cannot be summed up')
+          callback({ code: status.INTERNAL, details: 'movements cannot be summed up' })
         },
       )
     },
@@ -110,13 +110,13 @@ export async function startAdapter(options: AdapterOptions): Promise<Adapter> {
     if (closing) return endWith(call, status.UNAVAILABLE, 'stopping')
     const onClose = (): void => {
       if (!closing) links.remove(link)
-      log.info({ links: links.size }, 'link closed')
+      log.info({ links: links.size }, 'a processor has disconnected')
     }
     const shards = shardsOf(call.metadata)
     const { takes } = links
     const link = createLink({ call, cycle, log, shards, takes, onClose, fail, tracer })
     links.add(link)
-    log.info({ links: links.size, shards }, 'link opened')
+    log.info({ links: links.size, shards }, 'a processor has connected')
   }
 
   async function close(): Promise<void> {

@@ -76,7 +76,10 @@ export function createIsoBank(options: IsoBankOptions): IsoBank {
       return writeMessage(creditTransfer(instruction, receivedAt, us))
     } catch (error) {
       if (!(error instanceof MessageFault)) throw error
-      log.error({ instruction_id: instruction.id, fault: error.message }, 'payment has no message')
+      log.error(
+        { instruction_id: instruction.id, fault: error.message },
+        'no message of the network can carry the payment',
+      )
       return undefined
     }
   }
@@ -150,7 +153,7 @@ export function createIsoBank(options: IsoBankOptions): IsoBank {
       take: (body) => take(body, receive),
       onUnsigned: () => void alarm('signature_invalid', 'message', '').catch(() => undefined),
     })
-    log.info({ address: receiver.address }, 'messages of the switch are taken')
+    log.info({ address: receiver.address }, 'listening for the switch')
   }
 
   async function take(body: Buffer, receive: BankReceiver): Promise<Reply> {

@@ -60,7 +60,7 @@ const columnsIn = (table: Table): readonly Column[] => Object.entries<ColumnType
 const isText = (type: ColumnType): boolean => type === 'text' || type === 'json'
 
 /** Parameters have names of their own, so that none is taken for a column. */
-const given = (name: string): string => `p_${name}`
+const argument = (name: string): string => `p_${name}`
 
 export function createCommitFunction<N extends string>(
   options: CommitFunctionOptions<N>,
@@ -91,7 +91,7 @@ BEGIN
   ${ofTables.map((each) => insertInto(each.table, each.isArray, each.parameters)).join('\n  ')}
   ${statements.trim()}
 END`
-  const signature = parameters.map(({ name, type }) => `${given(name)} ${type}`).join(', ')
+  const signature = parameters.map(({ name, type }) => `${argument(name)} ${type}`).join(', ')
   const name = `commit_batch_${createHash('sha256')
     .update(signature + body)
     .digest('hex')
@@ -127,9 +127,9 @@ const fromJson = (type: ColumnType, index: number): string =>
 function insertInto(table: Table, isArray: boolean, parameters: readonly Parameter[]): string {
   const columns = columnsIn(table)
   const names = columns.map(([column]) => column)
-  const first = given(parameters[0]!.name)
+  const first = argument(parameters[0]!.name)
   const rows = isArray
-    ? `SELECT * FROM unnest(${parameters.map((parameter) => given(parameter.name)).join(', ')})`
+    ? `SELECT * FROM unnest(${parameters.map((parameter) => argument(parameter.name)).join(', ')})`
     : `SELECT ${columns.map(([, type], index) => fromJson(type, index)).join(', ')}
       FROM json_array_elements(${first}::json) AS r`
   return `IF ${first} IS NOT NULL THEN
