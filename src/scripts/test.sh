@@ -10,8 +10,9 @@ fi
 STORE=postgres STORE_URL= timeout 300 src/scripts/postgres.sh >/dev/null 2>&1
 # The units of src/deploy are checked by systemd's own tool.
 src/scripts/systemd.sh
-# Some tests need Chromium, Prometheus or the tools of the collection; a selection of tests rarely has them.
+# Some tests need Chromium, Prometheus, the tools of the collection or small packages; a selection rarely has them.
 [ $# -gt 0 ] || src/scripts/chromium.sh
 [ $# -gt 0 ] || src/scripts/prometheus.sh
 [ $# -gt 0 ] || src/scripts/collection_tools.sh
+[ $# -gt 0 ] || src/scripts/packages_of_tests.sh
 exec node .build/test/runner/main.js "$@"

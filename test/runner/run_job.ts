@@ -20,12 +20,9 @@ const SILENCE_MAX_MS = 180_000
 const POLL_INTERVAL_MS = 250
 const EXIT_TIMEOUT_MS = 5_000
 /** A check has no assertions: its exit code counts. */
-const CHECKED: TapResult = { passed: 0, skipped: [], failures: [] }
+const CHECKED: TapResult = { passed: 0, skipped: [], notApplicable: [], failures: [] }
 
-export interface JobResult {
-  readonly passed: number
-  readonly skipped: readonly string[]
-  readonly failures: readonly string[]
+export interface JobResult extends TapResult {
   /** It was killed, as it printed nothing for too long. */
   readonly wasSilent: boolean
   readonly seconds: number
@@ -79,8 +76,8 @@ export async function runJob(job: Job, options: JobOptions = {}): Promise<JobRes
   })
   clearInterval(watch)
 
-  const { passed, skipped, failures: found } = job.kind === 'test' ? await tap.end() : CHECKED
-  const failures = [...found]
+  const result = job.kind === 'test' ? await tap.end() : CHECKED
+  const failures = [...result.failures]
   if (wasSilent) failures.push(`    killed: no output for ${silenceMaxMs / 1_000} s`)
   if (exit !== '0' && failures.length === 0) failures.push(`    exit ${exit}\n${lastLines(output)}`)
   if (!(await isGone(group))) {
@@ -89,7 +86,7 @@ export async function runJob(job: Job, options: JobOptions = {}): Promise<JobRes
   }
   if (failures.length > 0) keepOutput(job.name, output)
   const seconds = (performance.now() - startedAt) / 1_000
-  return { passed, skipped, failures, wasSilent, seconds, cpuSeconds }
+  return { ...result, failures, wasSilent, seconds, cpuSeconds }
 }
 
 function cpuSinceLastEnd(): number {

@@ -19,24 +19,40 @@ const IMPORT = /(?:\bfrom|\bimport)\s*\(?\s*'(\.[^']+)'/g
  */
 export const SQLITE_ONLY: Readonly<Record<string, string>> = {
   'test/audit/main': 'audits files; the tests of whole stacks audit PostgreSQL by the same program',
-  'test/docs/browser': 'a page over the API; clients and collections call the API on both stores',
+  'test/client/collection_run':
+    'the terminal tools of Bruno and Postman; contract/generated sends each request on both stores',
+  'test/console/browser':
+    "pages over the operators' API; console/decisions shows such pages on both stores",
+  'test/console/hostile': 'texts, widths and timeouts of pages; console/decisions has them on both',
+  'test/console/http': 'access, headers, sessions and certificates, which are in no store',
+  'test/contract/generated_client': 'the types of the document; client/running_stack calls on both',
+  'test/docs/browser': 'a page over the API; clients call the API on both stores',
   'test/golden': 'data folders of earlier versions',
+  'test/integration/access_matrix':
+    'credentials of each route, checked in memory; the access_gateways test stores nonces on both',
   'test/integration/full_disk': 'a full disk under the file',
+  'test/integration/guide':
+    'the programs of the guide; their requests are those of client/running_stack',
   'test/load': 'seeds and measures files',
   'test/restore/guide': 'backups of files',
   'test/restore/restore': 'backups of files',
   'test/powercut': 'images of the file after a power cut',
+  'test/processor/reflection': 'describes the contracts, which are in no store',
+  'test/protos': 'contracts and programs; processor/partner_services makes their calls on both',
   'test/simulation': 'counts the reads and writes of the file',
 }
 
 /** Test files with a PostgreSQL server of their own; they run once, beside those on SQLite. */
 export const OWN_SERVER: Readonly<Record<string, string>> = {
+  'test/cluster/partner_move': 'a trial cluster, which has its own server and standby',
   'test/integration/postgres': 'one stack, whose server is killed',
   'test/integration/shard_recovery': 'two shards of a cluster',
   'test/operations/store_copy': 'copies from SQLite to PostgreSQL',
   'test/restore/server': 'backs a server up and restores it',
   'test/store/partner_transfer': 'moves a partner between two shards',
   'test/store/postgres_contract': "the store's contract on PostgreSQL",
+  'test/supervisor/cluster_guide': 'a trial cluster, by the pages of the guide',
+  'test/supervisor/trial_cluster': 'a trial cluster, which has its own server and standby',
 }
 
 const isNamedIn = (names: Readonly<Record<string, string>>, name: string): boolean =>

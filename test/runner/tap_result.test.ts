@@ -10,15 +10,17 @@ const OUTPUT = `TAP version 14
     1..3
 not ok 1 - a subtest
 ok 2 - another # SKIP no server
-1..2
+ok 3 - a file # SKIP SQLite only: its pages
+1..3
 `
 
 t.test('skipped tests are not passed', async (t) => {
   const tap = readTap()
   tap.write(OUTPUT)
-  const { passed, skipped, failures } = await tap.end()
+  const { passed, skipped, notApplicable, failures } = await tap.end()
   t.equal(passed, 2)
   t.same(skipped, ['another: no server'])
+  t.same(notApplicable, ['a file: SQLite only: its pages'])
   t.match(failures, [/^ {4}not ok: a subtest > three/])
 })
 

@@ -1,6 +1,7 @@
-/** Reads the TAP output of a test file: assertions at every depth, skipped ones, failures. */
+/** Reads the TAP output of a test file: assertions at every depth, skipped tests, failures. */
 import { inspect } from 'node:util'
 import { Parser, type Result } from 'tap-parser'
+import { SQLITE_ONLY_REASON } from './not_applicable.js'
 
 const DIAGNOSIS_LINES_MAX = 60
 
@@ -9,6 +10,8 @@ export interface TapResult {
   readonly passed: number
   /** Name and reason of each skipped test or assertion. */
   readonly skipped: readonly string[]
+  /** Name and reason of each test that the store of the run has no subject for. */
+  readonly notApplicable: readonly string[]
   /** One text per failed assertion, and one for truncated output. */
   readonly failures: readonly string[]
 }
@@ -22,6 +25,7 @@ export interface TapReader {
 export function readTap(): TapReader {
   let passed = 0
   const skipped: string[] = []
+  const notApplicable: string[] = []
   const failures: string[] = []
   let finish: () => void
   const finished = new Promise<void>((resolve) => (finish = resolve))
@@ -33,7 +37,9 @@ export function readTap(): TapReader {
     if (result.closingTestPoint !== true) passed += 1
   })
   parser.on('skip', ({ fullname, skip }: Result) => {
-    skipped.push(typeof skip === 'string' ? `${fullname}: ${skip}` : fullname)
+    const why = typeof skip === 'string' ? skip : ''
+    const list = why.startsWith(SQLITE_ONLY_REASON) ? notApplicable : skipped
+    list.push(why === '' ? fullname : `${fullname}: ${why}`)
   })
   parser.on('fail', (result: Result) => {
     if (result.closingTestPoint !== true) failures.push(diagnosisOf(result))
@@ -43,7 +49,7 @@ export function readTap(): TapReader {
     end: async () => {
       parser.end()
       await finished
-      return { passed, skipped, failures }
+      return { passed, skipped, notApplicable, failures }
     },
   }
 }

@@ -15,6 +15,7 @@ import { connectToPrimary, parseStoreUrl } from '../../src/store/postgres/connec
 import { openPostgresStore } from '../../src/store/postgres/store.js'
 import { openStore } from '../../src/store/sqlite/store.js'
 import type { Store } from '../../src/store/store.js'
+import { SQLITE_ONLY_REASON } from '../runner/not_applicable.js'
 import { rememberNew, returnSchema, takeSchema } from './spare_schemas.js'
 import { tempFolder } from './temp_folder.js'
 
@@ -28,9 +29,9 @@ export const isOnPostgres = (): boolean => server() !== ''
 export const storeFiles = (): readonly string[] =>
   isOnPostgres() ? [] : [FILES.processorDatabase, FILES.webhookDatabase]
 
-/** The reason to skip a test of SQLite on PostgreSQL; false on SQLite. */
+/** Why a test of SQLite is not applicable on PostgreSQL; false on SQLite. */
 export const sqliteOnly = (reason: string): string | false =>
-  isOnPostgres() && `SQLite only: ${reason}`
+  isOnPostgres() && SQLITE_ONLY_REASON + reason
 
 /** File in a folder and its copies with the name of their common schema. */
 export const SHARD_FILE = 'shard_of_test'
