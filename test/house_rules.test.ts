@@ -163,6 +163,7 @@ const ADAPTERS: Readonly<Record<string, readonly string[]>> = {
   nats: ['src/bus/nats.ts'],
   pg: ['src/store/postgres/connection.ts'],
   sqlite3: [SQLITE_DRIVER, DATABASE_COPY, 'src/supervisor/data_folder.ts'],
+  'sql.js': ['test/simulation/memory_database.ts'],
   xstate: ['actors/'],
 }
 

@@ -102,6 +102,8 @@ export interface BookOptions {
   /** The data directory of the rail. Default: that of the books. */
   readonly railDir?: string | undefined
   readonly exported?: Exported | undefined
+  /** Another driver, of a simulation. */
+  readonly open?: typeof openDatabase
 }
 
 /** An export of PostgreSQL: the databases of processor and pools. */
@@ -117,7 +119,13 @@ export interface Exported {
 export async function openBooks(
   folder: string,
   clock: Clock,
-  { page = PAGE, poolsReplacedAt = instant(0), railDir = folder, exported }: BookOptions = {},
+  {
+    page = PAGE,
+    poolsReplacedAt = instant(0),
+    railDir = folder,
+    exported,
+    open = openDatabase,
+  }: BookOptions = {},
 ): Promise<Books> {
   const pathOf = ({ source, file }: BookFile): string =>
     source === 'rail'
@@ -130,7 +138,7 @@ export async function openBooks(
       : files.some((each) => each.source === source)
   if (!has('processor')) throw new NothingToAudit(`there is no ${FILE_OF.processor} in ${folder}`)
   const ofProcessor = pathOf(BOOK_FILES[0]!)
-  const reader = await openDatabase(ofProcessor, { readOnly: true })
+  const reader = await open(ofProcessor, { readOnly: true })
   for (const each of files) {
     if (each.source === 'processor') continue
     await reader.run(`ATTACH DATABASE ? AS ${each.schema}`, [pathOf(each)])
@@ -164,7 +172,7 @@ export async function openBooks(
       if (corrupt.size > 0) await reader.exec(WITHOUT_CORRUPT)
     },
     allCurrent: async (sql, parameters) => {
-      current ??= await openDatabase((await exported?.again()) ?? ofProcessor, { readOnly: true })
+      current ??= await open((await exported?.again()) ?? ofProcessor, { readOnly: true })
       return current.all(sql, parameters)
     },
     close: async () => {

@@ -49,11 +49,12 @@ const BATCH_BEFORE = 'UPDATE owner SET last_batch = last_batch - 1'
 export async function openBooksServer(
   folder: string,
   fault: () => PlantedFault | null,
+  open = openDatabase,
 ): Promise<BooksServer> {
   const files = [FILES.processorDatabase, 'owner.db'].map((name) => join(folder, name))
   const [booksFile = '', ownerFile = ''] = files
-  const store = await openStore(booksFile)
-  const owner = await openDatabase(ownerFile)
+  const store = await openStore(booksFile, open)
+  const owner = await open(ownerFile)
   await owner.exec(OWNER_TABLE)
   return {
     store,
@@ -74,11 +75,11 @@ export async function openBooksServer(
     copyTo: async (target) => {
       mkdirSync(target)
       for (const file of files) {
-        const database = await openDatabase(file)
+        const database = await open(file)
         await database.exec(`VACUUM INTO '${join(target, file.slice(folder.length + 1))}'`)
         await database.close()
       }
-      return openBooksServer(target, fault)
+      return openBooksServer(target, fault, open)
     },
     close: async () => {
       await owner.close()

@@ -10,6 +10,8 @@ import { createLog } from '../../src/base/log.js'
 import type { Random } from '../../src/base/random.js'
 import type { Answer } from '../../src/processor/cycle/answer.js'
 import { createTimers, type Timers } from '../../src/processor/background/timers.js'
+import type { openDatabase } from '../../src/store/sqlite/database.js'
+import { openStore } from '../../src/store/sqlite/store.js'
 import type { SeededRandom } from '../fuzz/seeded_random.js'
 import { createWorld, type Home } from '../support/world.js'
 import { SIMULATED_RULES } from './operators.js'
@@ -23,6 +25,7 @@ const log = createLog('simulation', { LOG_LEVEL: 'silent' })
 
 export interface CrashableProcessorOptions {
   readonly home: Home
+  readonly open: typeof openDatabase
   readonly random: Random
   readonly seededRandom: SeededRandom
   readonly commitOutcomeOf: () => CommitOutcome
@@ -31,6 +34,7 @@ export interface CrashableProcessorOptions {
 
 export async function startProcessor({
   home,
+  open,
   random,
   seededRandom,
   commitOutcomeOf,
@@ -48,6 +52,7 @@ export async function startProcessor({
     warmActors,
     rules: SIMULATED_RULES,
     yieldToEventLoop: () => scheduler.inOrder('yield', () => Promise.resolve()),
+    openStore: (file) => openStore(file, open),
     store: (store) => (stalling = stallStore(store, scheduler, commitOutcomeOf)),
     onStop: (reason, error) => {
       stopped = true

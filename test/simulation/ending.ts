@@ -75,7 +75,7 @@ async function runPending(simulation: SimulationContext): Promise<void> {
  */
 async function resolveOpen(simulation: SimulationContext): Promise<void> {
   const { checker, rail, workload } = simulation
-  for (const { id, state, recalled } of await checker.rows()) {
+  for (const { id, state, recalled } of await checker.openRows()) {
     if (state === 'processing') call(simulation, workload.settle(id))
     if (state === 'captured' && recalled === 1 && rail.falselyReported.has(id))
       call(simulation, endRecall(id))

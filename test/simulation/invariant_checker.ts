@@ -14,8 +14,9 @@ import { FILES } from '../../src/base/subjects.js'
 import { partsOf } from '../../src/ledger/accounts.js'
 import type { Memory } from '../../src/processor/cache/memory.js'
 import type { RailInstruction } from '../../src/rails/rail.js'
-import { openJournal } from '../../src/rails/sandbox/journal.js'
-import { openDatabase } from '../../src/store/sqlite/database.js'
+import { openJournal } from '../../src/rails/adapter/journal.js'
+import { SCHEMA } from '../../src/rails/sandbox/journal.js'
+import type { openDatabase } from '../../src/store/sqlite/database.js'
 import { createMarks } from '../../src/processor/recovery/marks.js'
 import { readProgress } from '../../src/store/progress.js'
 import type { StoredEvent } from '../../src/store/store.js'
@@ -69,6 +70,8 @@ export interface InvariantChecker {
   /** Every acknowledged request is on disk exactly once. */
   checkAcknowledged(memory: PartnerMemory): Promise<void>
   rows(): Promise<readonly Row[]>
+  /** Payouts without an outcome and captured intents. */
+  openRows(): Promise<readonly Row[]>
   /** Everything that other processes received is on disk. */
   checkMarks(
     marks: ReturnType<Processors['marks']>,
@@ -89,12 +92,19 @@ export interface InvariantChecker {
   close(): Promise<void>
 }
 
-const ROWS = `
+const rowsWhere = (condition: string): string => `
   SELECT id, state, CAST(context ->> 'amountCents' AS TEXT) AS mark,
     context ->> 'handedOverAt' AS submittedAt, context ->> 'recall' IS NOT NULL AS recalled
-    FROM intents
+    FROM intents WHERE ${condition}
   UNION ALL
-  SELECT id, state, context ->> 'description', context ->> 'handedOverAt', 0 FROM payouts`
+  SELECT id, state, context ->> 'description', context ->> 'handedOverAt', 0
+    FROM payouts WHERE ${condition}
+  ORDER BY id`
+const ROWS = rowsWhere('true')
+/** A run looks at few of its rows after most steps. */
+const LISTED = 'id IN (SELECT value FROM json_each(?1))'
+const OPEN = "state IN ('processing', 'captured')"
+const STORED_EVENTS = `SELECT id FROM events WHERE ${LISTED}`
 
 /** The status of a beneficiary, or the conversion of an FX quote. */
 interface StatusRow {
@@ -111,22 +121,29 @@ const NEXT_DUE = `SELECT min(at) AS at FROM (
 export async function openInvariantChecker(
   folder: string,
   clock: Clock,
+  open: typeof openDatabase,
 ): Promise<InvariantChecker> {
-  const disk = await openDatabase(join(folder, FILES.processorDatabase), { readOnly: true })
-  const rows = (): Promise<Row[]> => disk.all<Row>(`${ROWS} ORDER BY id`)
-  const events: InvariantChecker['events'] = () =>
-    disk.all('SELECT id, type FROM events ORDER BY position')
+  const disk = await open(join(folder, FILES.processorDatabase), { readOnly: true })
+  const rows = (): Promise<Row[]> => disk.all<Row>(ROWS)
+  const rowsOf = async (ids: readonly string[]): Promise<ReadonlyMap<string, Row>> => {
+    const found = await disk.all<Row>(rowsWhere(LISTED), [JSON.stringify(ids)])
+    return new Map(found.map((row) => [row.id, row]))
+  }
+  const missingEvents = async (ids: readonly string[]): Promise<string[]> => {
+    const found = await disk.all<{ id: string }>(STORED_EVENTS, [JSON.stringify(ids)])
+    const known = new Set(found.map(({ id }) => id))
+    return ids.filter((id) => !known.has(id))
+  }
 
   return {
     checkOutput: async (instructions, sent) => {
       if (instructions.length > 0) {
-        const byId = new Map((await rows()).map((row) => [row.id, row]))
+        const byId = await rowsOf(instructions.flatMap(idsOf))
         for (const instruction of instructions) checkInstruction(instruction, byId)
       }
       if (sent.length === 0) return
-      const known = new Set((await events()).map(({ id }) => id))
-      for (const { id } of sent)
-        assert.ok(known.has(id), 'an event is on disk before it is published')
+      const missing = await missingEvents(sent.map(({ id }) => id))
+      assert.deepEqual(missing, [], 'an event is on disk before it is published')
     },
     checkAcknowledged: async ({ intents, payouts, saved, quotes }) => {
       const byMark = new Map<string, Row[]>()
@@ -137,6 +154,7 @@ export async function openInvariantChecker(
       checkConverted(quotes, await disk.all<StatusRow>(CONVERTED))
     },
     rows,
+    openRows: () => disk.all<Row>(rowsWhere(OPEN)),
     checkMarks: async ({ books, highWater, ...recorded }, rail, bus) => {
       const onDisk = recorded.onDisk ?? (await readProgress(disk))
       const marks = createMarks({ ...books, progress: () => onDisk }, clock)
@@ -147,17 +165,15 @@ export async function openInvariantChecker(
       if (instruction !== undefined)
         await marks.check({ kind: 'instruction', source: 'rail', id: instruction })
       assert.deepEqual(marks.behind(), [])
-      const stored = new Set((await events()).map(({ id }) => id))
-      const missing = [...bus.pool.keys()].filter((id) => !stored.has(id))
-      const submitted = new Set(
-        (await rows()).filter((row) => row.submittedAt !== null).map(({ id }) => id),
-      )
-      missing.push(...[...rail.entries.keys()].filter((id) => !submitted.has(id)))
+      const missing = await missingEvents([...bus.pool.keys()])
+      const instructed = [...rail.entries.keys()]
+      const byId = await rowsOf(instructed)
+      missing.push(...instructed.filter((id) => (byId.get(id)?.submittedAt ?? null) === null))
       assert.deepEqual(missing, [], 'what other processes have is on disk')
     },
     audit: async (rail, isEnd) => {
-      await writeRailBooks(folder, rail)
-      const books = await openBooks(folder, clock)
+      await writeRailBooks(folder, rail, open)
+      const books = await openBooks(folder, clock, { open })
       const options = {
         live: !isEnd && rail.falselyReported.size > 0,
         stopwatch: () => 0,
@@ -172,10 +188,17 @@ export async function openInvariantChecker(
       return new Set(found.map(({ entity }) => entity))
     },
     nextDueAt: async () => (await disk.all<{ at: number | null }>(NEXT_DUE))[0]?.at ?? null,
-    events,
+    events: () => disk.all('SELECT id, type FROM events ORDER BY position'),
     close: () => disk.close(),
   }
 }
+
+const idsOf = (instruction: RailInstruction): readonly string[] =>
+  instruction.kind === 'instruct'
+    ? [instruction.instruction.id]
+    : instruction.kind === 'recall'
+      ? [instruction.id]
+      : []
 
 function checkInstruction(instruction: RailInstruction, rows: ReadonlyMap<string, Row>): void {
   if (instruction.kind === 'instruct') {
@@ -213,8 +236,13 @@ function checkConverted(quotes: readonly FxQuote[], rows: readonly StatusRow[]):
   }
 }
 
-async function writeRailBooks(folder: string, { entries, discrepancies }: FaultyRail) {
-  const journal = await openJournal(join(folder, FILES.railDatabase), systemRandom())
+async function writeRailBooks(
+  folder: string,
+  { entries, discrepancies }: FaultyRail,
+  open: typeof openDatabase,
+): Promise<void> {
+  const file = join(folder, FILES.railDatabase)
+  const journal = await openJournal({ file, schema: SCHEMA, random: systemRandom(), open })
   await journal.write({ entries: [...entries.values()], acknowledged: [], discrepancies })
   await journal.close()
 }

@@ -1,6 +1,7 @@
 /**
  * Simulations by seed: `make sim`, or `node .build/test/simulation/main.js [--seed S] [--runs N]
- * [--steps N] [--only-books | --only-moves] [--without FAULTS] [--trace]`.
+ * [--steps N] [--only-books | --only-moves] [--without FAULTS] [--on-disk]
+ * [--trace]`.
  *
  * Without a seed it makes many runs from a random seed; with a seed, that run alone. Each run
  * prints its seed. A seed is run by both simulations: of the books, and of moves in a cluster. One
@@ -25,6 +26,7 @@ const values = programOptions(
     onlyBooks: { about: 'no moves' },
     onlyMoves: { about: 'of shards in a cluster' },
     without: { value: 'FAULTS', about: `that do not happen: ${RATES.join()}` },
+    onDisk: { about: 'books by the driver of the product, not for one of eight seeds only' },
     trace: { about: 'print each step of the books' },
   },
 )
@@ -40,9 +42,16 @@ const seeds = {
 
 if (!values.onlyMoves) {
   const trace = values.trace ? { trace: print } : {}
+  const books = values.onDisk ? { books: 'disk' as const } : {}
   const given = (values.without ?? '').split(',')
   const without = RATES.filter((rate) => given.includes(rate))
-  const counts = await simulateSeeds({ ...seeds, steps: values.steps ?? 1_500, without, ...trace })
+  const counts = await simulateSeeds({
+    ...seeds,
+    steps: values.steps ?? 1_500,
+    without,
+    ...books,
+    ...trace,
+  })
   if (counts === null) process.exitCode = 1
   else printCounts(counts)
 }

@@ -2,9 +2,12 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { projectRoot } from '../../src/base/project_root.js'
 import { FILES } from '../../src/base/subjects.js'
+import { SCHEMA } from '../../src/rails/sandbox/journal.js'
 import { openDatabase } from '../../src/store/sqlite/database.js'
 import { PROCESSOR_SCHEMA } from '../../src/store/sqlite/store.js'
+import { createMemoryDatabases } from './memory_database.js'
 import { simulateMoves } from './moves/simulation.js'
 import { shrink, type ShortRun } from './shrink.js'
 import { simulate, type RunOptions, type SimulationResult } from './simulation.js'
@@ -20,19 +23,31 @@ export interface SeedsOptions {
   readonly without?: readonly Rate[]
   /** Called for each line of output. */
   readonly onLine: (line: string) => void
+  /** Where SQLite keeps the books. Default: in memory, on disk for one of eight seeds. */
+  readonly books?: Books
   /** Called for every trace line. */
   readonly trace?: (line: string) => void
 }
 
 type Counts = SimulationResult['counts']
 
+/** In memory by a synchronous driver, on disk by that of the product. */
+export type Books = 'memory' | 'disk'
+
+/** One of eight seeds, with one processor and with two. */
+const booksOf = (seed: number): Books => (seed % 16 >= 14 ? 'disk' : 'memory')
+
 /** Printed for a failed run: the last lines of its trace. */
 const LAST_LINES = 60
 
 /** @returns the count of each kind of trace line; null after a failed run */
 export async function simulateSeeds(options: SeedsOptions): Promise<Counts | null> {
-  const { first, runs, steps, owners, without = [], onLine } = options
-  const given = { ...(owners === undefined ? {} : { owners }), without }
+  const { first, runs, steps, owners, books, without = [], onLine } = options
+  const given = {
+    ...(owners === undefined ? {} : { owners }),
+    ...(books === undefined ? {} : { books }),
+    without,
+  }
   const total = new Map<string, number>()
   for (let seed = first; seed < first + runs; seed++) {
     const lines: string[] = []
@@ -95,27 +110,40 @@ export async function simulateSeed(
   seed: number,
   steps: number,
   onLine: (line: string) => void,
-  more: Pick<RunOptions, 'owners' | 'fault' | 'without'> = {},
+  {
+    books = booksOf(seed),
+    ...more
+  }: Pick<RunOptions, 'owners' | 'fault' | 'without'> & { readonly books?: Books } = {},
 ): Promise<SimulationResult> {
   const root = existsSync(SHARED_MEMORY) ? SHARED_MEMORY : tmpdir()
   const folder = mkdtempSync(join(root, 'causeway-sim-'))
   const ends: (() => unknown)[] = []
   const home = { testdir: () => folder, teardown: (end: () => unknown) => void ends.push(end) }
   try {
-    writeFileSync(join(folder, FILES.processorDatabase), await emptyBooks(folder), { mode: 0o600 })
-    return await simulate({ seed, steps, home, onLine, ...more })
+    for (const [name, content] of await emptyFiles(folder))
+      writeFileSync(join(folder, name), content, { mode: 0o600 })
+    const open = books === 'memory' ? createMemoryDatabases() : openDatabase
+    return await simulate({ seed, steps, home, open, onLine, ...more })
   } finally {
     for (const end of ends.reverse()) await end()
     rmSync(folder, { recursive: true, force: true })
   }
 }
 
-let empty: Buffer | undefined
+const SCHEMAS = [
+  [FILES.processorDatabase, PROCESSOR_SCHEMA],
+  [FILES.railDatabase, join(projectRoot(), SCHEMA)],
+] as const
+let empty: ReadonlyMap<string, Buffer> | undefined
 
-/** The file of books without rows: the migrations run once. */
-async function emptyBooks(folder: string): Promise<Buffer> {
+/** Books without rows, of the processor and the rail, by file name: the migrations run once. */
+async function emptyFiles(folder: string): Promise<ReadonlyMap<string, Buffer>> {
   if (empty !== undefined) return empty
-  const file = join(folder, 'empty.db')
-  await (await openDatabase(file, { migrations: PROCESSOR_SCHEMA })).close()
-  return (empty = readFileSync(file))
+  const made = new Map<string, Buffer>()
+  for (const [name, migrations] of SCHEMAS) {
+    const file = join(folder, `empty-${name}`)
+    await (await openDatabase(file, { migrations })).close()
+    made.set(name, readFileSync(file))
+  }
+  return (empty = made)
 }

@@ -9,6 +9,7 @@
  * - At the end faults stop, and every entity that can reach a final state must reach it.
  */
 import { DAY, HOUR } from '../../src/base/clock.js'
+import { openDatabase } from '../../src/store/sqlite/database.js'
 import { RULES, type Home } from '../support/world.js'
 import {
   call,
@@ -33,6 +34,8 @@ export interface RunOptions {
   readonly seed: number
   readonly steps: number
   readonly home: Home
+  /** The driver. Default: that of the product. */
+  readonly open?: typeof openDatabase
   /** Called for every trace line. */
   readonly onLine?: (line: string) => void
   /** Processors over one set of books; default: 1 for even seeds, 2 for odd ones. */
@@ -60,6 +63,7 @@ const isAudited = (seed: number): boolean => seed % 8 < 2
 
 export async function simulate(options: RunOptions): Promise<SimulationResult> {
   const simulation = await createSimulationContext({
+    open: openDatabase,
     onLine: () => undefined,
     owners: options.seed % 2 === 0 ? 1 : 2,
     fault: null,

@@ -4,6 +4,7 @@
  * - Each part has its own random stream: one more draw in one part does not shift the others.
  */
 import type { Random } from '../../src/base/random.js'
+import type { openDatabase } from '../../src/store/sqlite/database.js'
 import { createSeededRandom, type SeededRandom } from '../fuzz/seeded_random.js'
 import { tempFolder } from '../support/temp_folder.js'
 import type { Home } from '../support/world.js'
@@ -39,6 +40,8 @@ export interface SimulationContext {
 export interface SimulationOptions {
   readonly seed: number
   readonly home: Home
+  /** The driver. */
+  readonly open: typeof openDatabase
   readonly onLine: (line: string) => void
   /** How many processors share the books. */
   readonly owners: 1 | 2
@@ -54,6 +57,7 @@ const STARTS = [Date.UTC(2026, 10, 21, 3), Date.UTC(2026, 10, 30, 16, 59, 30)] a
 export async function createSimulationContext({
   seed,
   home,
+  open,
   onLine,
   owners,
   fault,
@@ -76,7 +80,7 @@ export async function createSimulationContext({
     return chosen
   }
   const { warmActors } = swarm
-  const parts = { home: own, random, seededRandom: randomOf(3), warmActors }
+  const parts = { home: own, open, random, seededRandom: randomOf(3), warmActors }
   const processors = await (owners === 1
     ? startProcessor({ ...parts, commitOutcomeOf: () => outcome(['lost', 'kept']) })
     : startTwoOwners({
@@ -90,7 +94,7 @@ export async function createSimulationContext({
   clock.set(seededRandom.pick(STARTS))
   const trace = createTrace(() => clock.now(), onLine)
   const rail = createFaultyRail(clock, random, randomOf(4), swarm.wire)
-  const checker = await openInvariantChecker(folder, clock)
+  const checker = await openInvariantChecker(folder, clock, open)
   home.teardown(() => checker.close())
   faulty = true
   return {

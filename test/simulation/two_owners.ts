@@ -17,6 +17,7 @@ import { ensureDemo } from '../../src/processor/commands/partners/demo_ensure.js
 import type { Work } from '../../src/processor/cycle/command.js'
 import type { RailInstruction } from '../../src/rails/rail.js'
 import type { Progress } from '../../src/store/progress.js'
+import type { openDatabase } from '../../src/store/sqlite/database.js'
 import type { SeededRandom } from '../fuzz/seeded_random.js'
 import { tempFolder } from '../support/temp_folder.js'
 import { simulatedClock, type Home } from '../support/world.js'
@@ -30,6 +31,7 @@ import type { Act } from './swarm.js'
 
 export interface TwoOwnersOptions {
   readonly home: Home
+  readonly open: typeof openDatabase
   readonly random: Random
   readonly seededRandom: SeededRandom
   readonly outcomeOfWrite: () => WriteOutcome
@@ -83,7 +85,7 @@ export async function startTwoOwners(options: TwoOwnersOptions): Promise<Process
 
   const network = await createBooksNetwork({
     folder,
-    server: await openBooksServer(folder, () => fault),
+    server: await openBooksServer(folder, () => fault, options.open),
     now: () => clock.now(),
     random: seededRandom,
     outcomeOfWrite: options.outcomeOfWrite,

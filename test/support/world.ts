@@ -104,6 +104,8 @@ export interface WorldOptions {
   readonly rebuilt?: boolean
   /** When its clock starts, in epoch milliseconds. Default: a moment of 2026. */
   readonly startedAt?: number
+  /** Default: as `openTestStore`. */
+  readonly openStore?: (file: string) => Promise<Store>
   /** Wraps the store, to make it fail. */
   readonly store?: (store: Store) => Store
   readonly onPublished?: (events: readonly CommittedEvent[]) => void
@@ -133,7 +135,7 @@ export async function createWorld(home: Home, options: WorldOptions = {}): Promi
   const events: CommittedEvent[] = []
   const railInstructions: RailInstruction[] = []
   const downRails = new Map<string, number>()
-  const opened = await openTestStore(join(folder, FILES.processorDatabase))
+  const opened = await (options.openStore ?? openTestStore)(join(folder, FILES.processorDatabase))
   const store = options.store?.(opened) ?? opened
   const openVault = async (masters: MasterKeys): Promise<Vault> =>
     createVault(await openKeyring(opened, masters, random, clock.now()), random)

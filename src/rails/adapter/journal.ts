@@ -141,13 +141,15 @@ export interface JournalOptions {
   /** The folder of the migrations, from the project's root. */
   readonly schema: string
   readonly random: Random
+  /** Another driver, of a simulation. */
+  readonly open?: typeof openDatabase
 }
 
 /** @throws Error when the key of the accounts in the file is missing or another one */
 export async function openJournal(options: JournalOptions): Promise<Journal> {
-  const { file, schema, random } = options
+  const { file, schema, random, open = openDatabase } = options
   const migrations = join(projectRoot(), schema)
-  const database = await openDatabase(file, { migrations, sole: true })
+  const database = await open(file, { migrations, sole: true })
   try {
     const accounts = await openAccountBox(database, file, random)
     await sealOldAccounts(database, accounts)

@@ -35,13 +35,14 @@ const NEW_NONCE_SALT = `INSERT OR IGNORE INTO meta (name, value)
 const RAISE_EPOCH = 'UPDATE owner SET epoch = ?'
 const TRUNCATE = 'PRAGMA wal_checkpoint(TRUNCATE)'
 
-export async function openStore(file: string): Promise<Store> {
-  const writer = await openDatabase(file, { migrations: PROCESSOR_SCHEMA, sole: true })
+/** @param open another driver, of a simulation */
+export async function openStore(file: string, open = openDatabase): Promise<Store> {
+  const writer = await open(file, { migrations: PROCESSOR_SCHEMA, sole: true })
   await writer.exec(COMMIT_VIEWS)
   await writer.run(NEW_NONCE_SALT)
-  const reader = await openDatabase(file, { readOnly: true })
-  const background = await openDatabase(file, { readOnly: true })
-  const listing = await openDatabase(file, { readOnly: true })
+  const reader = await open(file, { readOnly: true })
+  const background = await open(file, { readOnly: true })
+  const listing = await open(file, { readOnly: true })
   let progress: Progress = await readProgress(background)
 
   return {
