@@ -111,6 +111,8 @@ export function createPool(options: PoolOptions): WebhookPool {
     slow: createFairQueue<TenantId, EndpointQueue>(),
   }
   const used = { fast: 0, slow: 0 }
+  /** In all queues. */
+  let waitingInMemory = 0
   const requestsInFlight = new Set<InFlight>()
   const gapMs = options.ratePerSecond === null ? 0 : SECOND / options.ratePerSecond
   let ticking: NodeJS.Timeout | undefined
@@ -144,7 +146,7 @@ export function createPool(options: PoolOptions): WebhookPool {
   const deliver = (deliveries: readonly Delivery[], stored = ON_DISK): void => {
     for (const delivery of deliveries) {
       const queue = queueOf(delivery.endpointId)
-      if (mayTake(queue, delivery)) enqueue(queue, delivery)
+      if (mayTake(queue, delivery, waitingInMemory)) enqueue(queue, delivery)
     }
     startAll()
     stored.then(() => recordDue(deliveries)).catch(failed)
@@ -162,6 +164,7 @@ export function createPool(options: PoolOptions): WebhookPool {
 
   const enqueue = (queue: EndpointQueue, delivery: Delivery): void => {
     queue.waiting.push(delivery)
+    waitingInMemory += 1
     queue.held.add(delivery.id)
     offer(queue)
   }
@@ -199,6 +202,7 @@ export function createPool(options: PoolOptions): WebhookPool {
       delivery !== undefined && queue.endpoint !== undefined,
       'a queue that may start has an endpoint',
     )
+    waitingInMemory -= 1
     const now = clock.now()
     const request: InFlight = { queue, startedAt: now, slot }
     requestsInFlight.add(request)
@@ -238,7 +242,7 @@ export function createPool(options: PoolOptions): WebhookPool {
     const late = now - request.startedAt > FAST_WITHIN_MS
     const healthChange = recordOutcome(queue, { ...result.outcome, late }, now, probes)
     if (healthChange.disable !== null) requestDisable(queue, healthChange.disable)
-    if (isOpen(queue.breaker)) unload(queue)
+    if (isOpen(queue.breaker)) waitingInMemory -= unload(queue)
     offer(queue)
     startAll()
 
@@ -260,7 +264,7 @@ export function createPool(options: PoolOptions): WebhookPool {
   const requestDisable = (queue: EndpointQueue, reason: DisableReason): void => {
     log.warn({ endpoint_id: queue.endpointId, reason }, 'requesting that the endpoint be disabled')
     queue.running = false
-    unload(queue)
+    waitingInMemory -= unload(queue)
     options.disable(queue.endpointId, reason)
   }
 
@@ -268,10 +272,10 @@ export function createPool(options: PoolOptions): WebhookPool {
     const now = clock.now()
     // An open breaker probes with one delivery: the first that is due.
     const probing = isOpen(queue.breaker)
-    const limit = (probing ? 1 : ENDPOINT_QUEUE_MAX - queue.waiting.length) + queue.held.size
+    const limit = probing ? 1 : ENDPOINT_QUEUE_MAX - queue.waiting.length
     queue.loading = true
     queue.dueOnDisk = null
-    const rows = await store.due(queue.endpointId, probing ? EVER : now, limit)
+    const rows = await store.due(queue.endpointId, probing ? EVER : now, limit, queue.held)
     const next = rows.length === limit ? now : await store.nextDue(queue.endpointId, now)
     const fresh = rows.filter((row) => isOnDiskOnly(queue, row) && isOwnEvent(queue, row))
     queue.loading = false
@@ -303,7 +307,7 @@ export function createPool(options: PoolOptions): WebhookPool {
     queue.dueOnDisk = null
     for (;;) {
       queue.releasedDuringLoad.clear()
-      const rows = await store.due(queue.endpointId, EVER, ABANDON_PAGE + queue.held.size)
+      const rows = await store.due(queue.endpointId, EVER, ABANDON_PAGE, queue.held)
       const left = rows.filter((row) => isOnDiskOnly(queue, row))
       if (left.length === 0 || closed) break
       await store.commit({ deliveries: left.map((row) => abandonDelivery(row, clock.now())) })
@@ -342,7 +346,7 @@ export function createPool(options: PoolOptions): WebhookPool {
       startAll()
       return
     }
-    unload(queue)
+    waitingInMemory -= unload(queue)
     // When it is enabled again it starts as a new endpoint.
     resetHealth(queue)
     const recovered = recover(queue)
@@ -393,7 +397,7 @@ export function createPool(options: PoolOptions): WebhookPool {
     const all = [...queues.values()]
     return {
       inFlight: requestsInFlight.size,
-      waitingInMemory: all.reduce((sum, queue) => sum + queue.waiting.length, 0),
+      waitingInMemory,
       openBreakers: all.filter((queue) => isOpen(queue.breaker)).length,
     }
   }

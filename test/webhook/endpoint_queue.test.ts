@@ -12,6 +12,7 @@ import {
   type AttemptOutcome,
 } from '../../actors/webhook/endpoint/endpoint_health.js'
 import {
+  ALL_QUEUES_MAX,
   dueOnDisk,
   ENDPOINT_QUEUE_MAX,
   mayLoad,
@@ -54,11 +55,21 @@ void t.test('the breaker opens with the tenth failure in a row', (t) => {
 
 void t.test('due deliveries on disk go before a new one', (t) => {
   const delivery = aDelivery(anEventRow({ receivedAt: NOW }), anEndpoint())
-  t.ok(mayTake(aQueue(), delivery))
-  t.notOk(mayTake(aQueue({ dueOnDisk: NOW }), delivery), 'it waits on disk behind them')
-  t.ok(mayTake(aQueue({ dueOnDisk: plus(NOW, 1) }), delivery))
-  t.notOk(mayTake(aQueue({ running: false }), delivery))
-  t.notOk(mayTake(aQueue({ waiting: someDeliveries(ENDPOINT_QUEUE_MAX) }), delivery))
+  t.ok(mayTake(aQueue(), delivery, 0))
+  t.notOk(mayTake(aQueue({ dueOnDisk: NOW }), delivery, 0), 'it waits on disk behind them')
+  t.ok(mayTake(aQueue({ dueOnDisk: plus(NOW, 1) }), delivery, 0))
+  t.notOk(mayTake(aQueue({ running: false }), delivery, 0))
+  t.end()
+})
+
+void t.test('a queue takes half of the memory that all queues leave free', (t) => {
+  const delivery = aDelivery(anEventRow({ receivedAt: NOW }), anEndpoint())
+  const takes = (waiting: number, inAll: number): boolean =>
+    mayTake(aQueue({ waiting: new Array<typeof delivery>(waiting) }), delivery, inAll)
+  t.ok(takes(199, ALL_QUEUES_MAX - 400))
+  t.notOk(takes(200, ALL_QUEUES_MAX - 400))
+  t.ok(takes(ENDPOINT_QUEUE_MAX - 1, ALL_QUEUES_MAX), 'and some where none is free')
+  t.notOk(takes(ENDPOINT_QUEUE_MAX, ALL_QUEUES_MAX))
   t.end()
 })
 
@@ -139,7 +150,7 @@ void t.test('unloading drops every waiting delivery from memory', (t) => {
     loading: true,
   })
   dueOnDisk(endpointQueue, plus(NOW, 5))
-  unload(endpointQueue)
+  t.equal(unload(endpointQueue), 3)
   t.same(endpointQueue.waiting, [])
   t.equal(endpointQueue.held.size, 0)
   t.equal(endpointQueue.dueOnDisk, NOW, 'the due time of the first one')

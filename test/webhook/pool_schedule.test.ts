@@ -395,6 +395,7 @@ void t.test(
     await eventually('all events are delivered', () => world.tries.length >= 300)
     await iterations(20)
     t.equal(world.tries.length, 300, 'once each')
+    t.equal(world.pool.state().waitingInMemory, 0)
   },
 )
 

@@ -5,6 +5,9 @@
  *
  * - Memory holds a window of the due deliveries; the others are on disk, and `dueOnDisk` is not
  *   later than the earliest of them.
+ * - A delivery that waits on disk costs the pool twice the CPU of one that waits in memory. So a
+ *   queue may fill half of the memory that all queues leave free: a burst to one endpoint stays in
+ *   memory, and however many endpoints are slow, the next one gets some.
  * - `held` has the id of every delivery in memory until its result is on disk, so none is loaded
  *   twice.
  * - A new or failing endpoint gets one attempt at a time. Concurrency grows by one per answer, up
@@ -19,7 +22,10 @@ import type { Endpoint } from './endpoint.js'
 import type { Delivery } from '../store/store.js'
 
 export const CONNECTIONS_PER_ENDPOINT = 4
+/** Deliveries that may wait in any queue; more are not loaded from disk. */
 export const ENDPOINT_QUEUE_MAX = 64
+/** New deliveries that may wait in all queues together. */
+export const ALL_QUEUES_MAX = 8_192
 const BURST_MS = SECOND
 
 export interface EndpointQueue {
@@ -108,10 +114,14 @@ export function resetHealth(queue: EndpointQueue): void {
   queue.concurrency = 1
 }
 
-/** Whether a new delivery may wait in memory; due deliveries on disk go first. */
-export function mayTake(queue: EndpointQueue, { context }: Delivery): boolean {
-  if (!queue.running || isOpen(queue.breaker) || queue.waiting.length >= ENDPOINT_QUEUE_MAX)
-    return false
+/**
+ * Whether a new delivery may wait in memory; due deliveries on disk go first.
+ *
+ * @param inAll deliveries that wait in all queues
+ */
+export function mayTake(queue: EndpointQueue, { context }: Delivery, inAll: number): boolean {
+  const max = Math.max(ENDPOINT_QUEUE_MAX, (ALL_QUEUES_MAX - inAll) / 2)
+  if (!queue.running || isOpen(queue.breaker) || queue.waiting.length >= max) return false
   return queue.dueOnDisk === null || context.dueAt === null || queue.dueOnDisk > context.dueAt
 }
 
@@ -129,13 +139,15 @@ export function dueOnDisk(queue: EndpointQueue, at: Instant | null): void {
   if (at !== null && (queue.dueOnDisk === null || at < queue.dueOnDisk)) queue.dueOnDisk = at
 }
 
-/** Drops the waiting deliveries from memory; they are also on disk. */
-export function unload(queue: EndpointQueue): void {
+/** Drops the waiting deliveries from memory; they are also on disk. @returns their number */
+export function unload(queue: EndpointQueue): number {
+  const count = queue.waiting.length
   for (const delivery of queue.waiting) {
     release(queue, delivery.id)
     dueOnDisk(queue, delivery.context.dueAt)
   }
   queue.waiting = []
+  return count
 }
 
 export function release(queue: EndpointQueue, id: DeliveryId): void {

@@ -127,24 +127,24 @@ export const COMMIT_VIEW = `
   CREATE TEMP TRIGGER commit_batch_fan_out INSTEAD OF INSERT ON commit_batch BEGIN
     INSERT INTO events
       (id, tenant, type, sequence, created_at, received_at, body, request_id, traceparent)
-      SELECT ${firstCells(9)} FROM json_each(NEW.events);
+      SELECT ${firstCells(9)} FROM jsonb_each(NEW.events);
     INSERT INTO deliveries (id, event_id, endpoint_id, state, due_at, context)
-      SELECT ${firstCells(6)} FROM json_each(NEW.deliveries) WHERE true
+      SELECT ${firstCells(6)} FROM jsonb_each(NEW.deliveries) WHERE true
       ON CONFLICT (event_id, endpoint_id) DO UPDATE SET
         state = excluded.state, due_at = excluded.due_at, context = excluded.context;
     UPDATE events SET open = (
         SELECT count(*) FROM deliveries WHERE event_id = events.id AND due_at IS NOT NULL)
       WHERE id IN (SELECT value FROM json_each(NEW.recount));
     INSERT INTO attempts (delivery_id, number, at, status, reason, latency_ms, reply)
-      SELECT ${firstCells(7)} FROM json_each(NEW.attempts);
+      SELECT ${firstCells(7)} FROM jsonb_each(NEW.attempts);
     INSERT INTO poison
         (digest, subject, headers, payload_base64, reason, first_seen, last_seen, times)
-      SELECT ${firstCells(6)}, ${cell(5)}, 1 FROM json_each(NEW.poison) WHERE true
+      SELECT ${firstCells(6)}, ${cell(5)}, 1 FROM jsonb_each(NEW.poison) WHERE true
       ON CONFLICT (digest) DO UPDATE SET last_seen = excluded.last_seen, times = times + 1;
     UPDATE events SET reported = 1 WHERE id IN (SELECT value FROM json_each(NEW.reported));
     UPDATE events SET reported = 0 WHERE id IN (SELECT value FROM json_each(NEW.seenAgain));
     INSERT INTO failing_endpoints (endpoint_id, since)
-      SELECT ${firstCells(2)} FROM json_each(NEW.failing) WHERE true ON CONFLICT DO NOTHING;
+      SELECT ${firstCells(2)} FROM jsonb_each(NEW.failing) WHERE true ON CONFLICT DO NOTHING;
     DELETE FROM failing_endpoints
       WHERE endpoint_id IN (SELECT value FROM json_each(NEW.recovered));
   END;

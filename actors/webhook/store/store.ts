@@ -42,8 +42,16 @@ export interface WebhookStore {
   commit(changes: Changes): Promise<void>
   /** Which of these events are stored, or being stored. */
   dedupWindow(ids: readonly EventId[]): Promise<ReadonlySet<EventId>>
-  /** Open deliveries of an endpoint that are due by `until`, earliest first; no corrupt ones. */
-  due(endpointId: EndpointId, until: Instant, limit: number): Promise<readonly Delivery[]>
+  /**
+   * Open deliveries of an endpoint that are due by `until`, earliest first; no corrupt ones. Those
+   * of `except` are not read: most of what is due is in memory.
+   */
+  due(
+    endpointId: EndpointId,
+    until: Instant,
+    limit: number,
+    except?: ReadonlySet<DeliveryId>,
+  ): Promise<readonly Delivery[]>
   /** The due time of the next delivery after `after`. */
   nextDue(endpointId: EndpointId, after: Instant): Promise<Instant | null>
   /** Endpoints with open deliveries, and the due time of the first one. */
@@ -117,6 +125,7 @@ const GATHER_MS = 20
 /** How many of the newest events are searched for one of a processor's tenants. */
 const LAST_RECEIVED_MAX = 1_000
 const NONE: ReadonlySet<EventId> = new Set()
+const NO_DELIVERY: ReadonlySet<DeliveryId> = new Set()
 
 /** The connections of one kind of database. */
 export interface StoreBackend {
@@ -287,9 +296,8 @@ function queries(reader: Reader, corrupt: ReadonlySet<string>, setApart: Webhook
       )
       return new Set(rows.map(({ id }) => id))
     },
-    due: async (endpointId: EndpointId, until: Instant, limit: number) => {
+    due: async (endpointId: EndpointId, until: Instant, limit: number, except = NO_DELIVERY) => {
       for (;;) {
-        const atMost = limit + corrupt.size // corrupt rows stay due
         const rows = await reader.all<StoredDelivery>(
           `SELECT d.id, d.event_id AS "eventId", d.endpoint_id AS "endpointId",
              e.type AS "eventType", e.created_at AS "eventCreatedAt", e.tenant,
@@ -297,11 +305,12 @@ function queries(reader: Reader, corrupt: ReadonlySet<string>, setApart: Webhook
              d.state, d.due_at AS "dueAt", d.context,
              (SELECT max(number) FROM attempts WHERE delivery_id = d.id) AS "lastNumber"
            FROM deliveries AS d LEFT JOIN events AS e ON e.id = d.event_id
-           WHERE d.endpoint_id = ? AND d.due_at <= ? ORDER BY d.due_at LIMIT ?`,
-          [endpointId, until, atMost],
+           WHERE d.endpoint_id = ? AND d.due_at <= ? AND d.id NOT IN (${d.texts('?')})
+           ORDER BY d.due_at LIMIT ?`,
+          [endpointId, until, JSON.stringify([...except, ...corrupt]), limit],
         )
         const found = rows.flatMap(readable)
-        if (rows.length < atMost || found.length >= limit) return found.slice(0, limit)
+        if (rows.length < limit || found.length === limit) return found
       }
     },
     nextDue: async (endpointId: EndpointId, after: Instant) => {
