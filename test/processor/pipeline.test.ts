@@ -260,6 +260,33 @@ for (const [what, rowsOfCommand] of [
   })
 }
 
+void t.test('a command names its rows until none is missing', async (t) => {
+  const world = await createWorld(t)
+  const bench = benchOf(world, world.store)
+  let [asked, askedWithout] = [0, 0]
+  const follows: Command = {
+    name: 'follows',
+    needs: (needs, memory) => {
+      asked += 1
+      needs.intent('pi_none')
+      if (memory.intents.get('pi_none') === null) needs.payout('pout_none')
+    },
+    decide: ({ memory }) => answer({ isLoaded: memory.payouts.get('pout_none') === null }),
+  }
+  const needsNothing: Command = {
+    name: 'needs nothing',
+    needs: () => {
+      askedWithout += 1
+    },
+    decide: () => answer({}),
+  }
+  const commands = [needsNothing, follows, follows]
+  const [, ...answers] = await Promise.all(commands.map((command) => bench.submit(command)))
+  t.same(answers.map(viewOf), [{ isLoaded: true }, { isLoaded: true }], 'both name the same rows')
+  t.equal(asked, 2 * 3)
+  t.equal(askedWithout, 1)
+})
+
 void t.test('many commands share one commit', async (t) => {
   const world = await createWorld(t)
   const bench = benchOf(world, world.store)

@@ -4,6 +4,7 @@ import { asInteger, fingerprintOf } from '../cache/idempotency_index.js'
 import { restored } from '../cache/live_actor.js'
 import { depositsIn } from '../cache/deposit_sums.js'
 import type { Memory } from '../cache/memory.js'
+import type { WriteBackCache } from '../cache/row_cache.js'
 
 export interface Needs {
   intent(id: string): void
@@ -17,7 +18,8 @@ export interface Needs {
 }
 
 export interface NeedsOfBatch extends Needs {
-  isEmpty(): boolean
+  /** How many times a row was named that is not in memory. */
+  missing(): number
   wanted(): Wanted
   /** Fills the caches with the loaded rows, and with negative entries for the missing ones. */
   fill(found: Found): void
@@ -35,25 +37,33 @@ export function createNeeds(memory: Memory): NeedsOfBatch {
   const fxQuotes = new Set<string>()
   const discrepancies = new Set<string>()
   const deposits = new Set<string>()
-  const payments = [intents, payouts, beneficiaries, idempotency, usage]
-  const all = [...payments, fxQuotes, discrepancies, deposits]
+  let missing = 0
+  const naming =
+    (cache: WriteBackCache<unknown>, keys: Set<string>) =>
+    (key: string): void => {
+      if (cache.get(key) !== undefined) return
+      keys.add(key)
+      missing += 1
+    }
   return {
-    intent: (id) => void (memory.intents.get(id) === undefined && intents.add(id)),
-    payout: (id) => void (memory.payouts.get(id) === undefined && payouts.add(id)),
-    beneficiary: (id) => void (memory.beneficiaries.get(id) === undefined && beneficiaries.add(id)),
+    intent: naming(memory.intents, intents),
+    payout: naming(memory.payouts, payouts),
+    beneficiary: naming(memory.beneficiaries, beneficiaries),
     idempotency: (key) => {
       if (memory.idempotency.get(key) !== undefined) return
       const fingerprint = fingerprintOf(key)
       const candidates = memory.keyIndex.candidates(fingerprint)
       const mayBeIndexed = memory.keyIndex.mayBeIndexed(fingerprint)
       if (mayBeIndexed) indexedKeys.push(asInteger(fingerprint))
-      if (mayBeIndexed || candidates.length > 0) idempotency.set(key, candidates)
+      if (!mayBeIndexed && candidates.length === 0) return
+      idempotency.set(key, candidates)
+      missing += 1
     },
-    usage: (key) => void (memory.usage.get(key) === undefined && usage.add(key)),
-    fxQuote: (id) => void (memory.fxQuotes.get(id) === undefined && fxQuotes.add(id)),
-    discrepancy: (id) => void (memory.discrepancies.get(id) === undefined && discrepancies.add(id)),
-    deposit: (id) => void (memory.deposits.get(id) === undefined && deposits.add(id)),
-    isEmpty: () => all.every((keys) => keys.size === 0),
+    usage: naming(memory.usage, usage),
+    fxQuote: naming(memory.fxQuotes, fxQuotes),
+    discrepancy: naming(memory.discrepancies, discrepancies),
+    deposit: naming(memory.deposits, deposits),
+    missing: () => missing,
     wanted: () => ({
       intents: [...intents],
       payouts: [...payouts],

@@ -190,10 +190,13 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
     settleIdle()
   }
 
+  /** A command that names no missing row has all of its rows; only the others are asked again. */
   const prefetch = async (batch: readonly Work[]): Promise<void> => {
+    let waiting = batch
     for (;;) {
       const needs = createNeeds(memory)
-      for (const { command } of batch) {
+      waiting = waiting.filter(({ command }) => {
+        const before = needs.missing()
         try {
           command.needs(needs, memory)
         } catch (error) {
@@ -202,8 +205,9 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
             'the rows that a command needs could not be determined',
           )
         }
-      }
-      if (needs.isEmpty()) return
+        return needs.missing() > before
+      })
+      if (waiting.length === 0) return
       needs.fill(await store.load(needs.wanted()))
     }
   }

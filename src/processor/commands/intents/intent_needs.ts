@@ -1,7 +1,7 @@
 /** The rows that commands on intents need: the intent, and the usage counters of its limits. */
 import { ANSWER_WITHIN_MS } from '../../../base/constants.js'
 import { plus, type Instant } from '../../../base/clock.js'
-import { limitKeys } from '../../../limits/usage.js'
+import { limitKeys, periodsOf } from '../../../limits/usage.js'
 import type { IntentContext } from '../../../../actors/intent/context.js'
 import type { Memory } from '../../cache/memory.js'
 import type { CommandContext } from '../../cycle/command.js'
@@ -18,8 +18,11 @@ export function needIntentAndUsage(needs: Needs, memory: Memory, intentId: strin
 
 /** The counters of the user, also those of the next day in case midnight precedes the decision. */
 export function needUserLimits(needs: Needs, context: IntentContext, at: Instant): void {
-  for (const moment of [at, plus(at, ANSWER_WITHIN_MS)]) {
-    const keys = limitKeys(context.tenant, context.userId, context.corridor, moment)
+  const { tenant, userId, corridor } = context
+  const latest = plus(at, ANSWER_WITHIN_MS)
+  const isOneDay = periodsOf(corridor, at).day === periodsOf(corridor, latest).day
+  for (const moment of isOneDay ? [at] : [at, latest]) {
+    const keys = limitKeys(tenant, userId, corridor, moment)
     needs.usage(keys.day)
     needs.usage(keys.month)
   }
