@@ -24,7 +24,7 @@ import { PAGES } from './pages/pages.js'
 import { statementCsv } from './pages/statement.js'
 import { HEADERS } from './headers.js'
 import { clientCertificate, type ClientCertificate } from './session/certificate.js'
-import type { Content, Page } from './session/page.js'
+import type { Content, ConsolePage } from './session/console_page.js'
 import { isFormToken, type Session, type Sessions } from './session/sessions.js'
 import type { SignInLimit } from './session/sign_in_limit.js'
 import { identify, isTokenRejected, type Credential, type Uplink } from './session/uplink.js'
@@ -195,13 +195,14 @@ async function signIn(c: Ctx, console: ConsoleApp) {
     c.header('retry-after', String(wait))
     return refuse(`Too many failed attempts. Try again in ${wait} s.`, 429)
   }
-  const given = form['by'] === 'certificate' ? shownIn(c, console) : tokenIn(form['token'])
-  if (given === undefined) {
+  const credential =
+    form['by'] === 'certificate' ? shownCertificate(c, console) : enteredToken(form['token'])
+  if (credential === undefined) {
     console.signInLimit.failed(address)
     return refuse(REJECTED, 401)
   }
-  const certificate = given.certificate === undefined ? null : (fingerprintOf(c) ?? null)
-  const uplink = console.openUplink(given)
+  const certificate = credential.certificate === undefined ? null : (fingerprintOf(c) ?? null)
+  const uplink = console.openUplink(credential)
   try {
     const { name, roles } = await identify(uplink)
     const cookie = console.sessions.start({ name, roles, uplink, certificate })
@@ -222,7 +223,7 @@ async function signIn(c: Ctx, console: ConsoleApp) {
 
 const REJECTED = 'This is not the token or the certificate of an active operator.'
 
-function tokenIn(field: unknown): Credential | undefined {
+function enteredToken(field: unknown): Credential | undefined {
   const token = typeof field === 'string' ? field.trim() : ''
   return isToken(token) ? { token } : undefined
 }
@@ -230,7 +231,7 @@ function tokenIn(field: unknown): Credential | undefined {
 /** What a header can carry. */
 const isToken = (text: string): boolean => /^[\x21-\x7e]+$/.test(text) && text.length <= TOKEN_MAX
 
-function shownIn(c: Ctx, { ownToken }: ConsoleApp): Credential | undefined {
+function shownCertificate(c: Ctx, { ownToken }: ConsoleApp): Credential | undefined {
   const certificate = certificateOf(c)
   if (ownToken === undefined || certificate.kind !== 'verified') return undefined
   return { token: ownToken, certificate: certificate.der }
@@ -306,7 +307,12 @@ async function upload(c: Ctx, console: ConsoleApp) {
   return c.redirect('/reconciliation', 303)
 }
 
-async function contentOf(c: Ctx, console: ConsoleApp, page: Page, url: URL): Promise<Content> {
+async function contentOf(
+  c: Ctx,
+  console: ConsoleApp,
+  page: ConsolePage,
+  url: URL,
+): Promise<Content> {
   const session = c.get('session')
   const clients = await session.uplink.clients()
   session.roles = (await clients.callers.call('Identify', {})).roles
@@ -317,7 +323,7 @@ async function contentOf(c: Ctx, console: ConsoleApp, page: Page, url: URL): Pro
   })
 }
 
-async function show(c: Ctx, console: ConsoleApp, page: Page) {
+async function show(c: Ctx, console: ConsoleApp, page: ConsolePage) {
   const session = c.get('session')
   const url = new URL(c.req.url)
   const begunAt = performance.now()

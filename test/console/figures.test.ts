@@ -1,4 +1,4 @@
-/** The figures that the console draws: from pages of metrics to points and lines. */
+/** The figures that the console draws: from metrics to points and lines. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t from 'tap'
@@ -170,14 +170,14 @@ void t.test('a name stands for a page at each of its addresses', async (t) => {
   const figures = createFigures({ addresses, clock: systemClock, resolve, everyMs: 20 })
   figures.start()
   t.teardown(() => figures.stop())
-  const pages = (): readonly string[] => figures.state().processes.map(({ page }) => page)
-  await eventually('a page', () => pages().length > 0)
-  t.same(pages(), [`127.0.0.1:${port}`], 'those of IPv6 are the same processes')
+  const read = (): readonly string[] => figures.state().processes.map(({ opsPort }) => opsPort)
+  await eventually('an ops port', () => read().length > 0)
+  t.same(read(), [`127.0.0.1:${port}`], 'those of IPv6 are the same processes')
   resolved = ['127.0.0.2', '127.0.0.1']
   await eventually('an address that came later', () => figures.state().missing.length > 0)
-  t.same(pages(), [`127.0.0.1:${port}`])
+  t.same(read(), [`127.0.0.1:${port}`])
   t.same(figures.state().missing, [`127.0.0.2:${port}`])
   resolved = null
-  await eventually('a name that is not resolved is missing', () => pages().length === 0)
+  await eventually('a name that is not resolved is missing', () => read().length === 0)
   t.same(figures.state().missing, addresses)
 })

@@ -1,10 +1,10 @@
 /**
- * The figures of the last 15 minutes, in memory: read from the pages of metrics that
+ * The figures of the last 15 minutes, in memory: read from the metrics of the ops ports that
  * CONSOLE_METRICS names, which need no credential.
  *
- * - A page that does not answer in time is missing in that reading, and the console goes on.
- * - A DNS name stands for a page at each of its addresses, resolved for each reading. If it has any
- *   of IPv4, those of IPv6 are the same processes.
+ * - An ops port that does not answer in time is missing in that reading, and the console goes on.
+ * - A DNS name stands for an ops port at each of its addresses, resolved for each reading. If it
+ *   has any of IPv4, those of IPv6 are the same processes.
  */
 import { isIPv4 } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -19,12 +19,12 @@ import { pointBetween, type Point, type Reading } from './points.js'
 export const KEPT_MS = 15 * MINUTE
 export const READ_EVERY_MS = 5 * SECOND
 const WITHIN_MS = 2 * SECOND
-const PAGE_MAX_BYTES = 16 * 1_024 * 1_024
+const METRICS_MAX_BYTES = 16 * 1_024 * 1_024
 
 export interface FiguresState {
-  /** False: no page is named. */
+  /** False: no ops port is named. */
   readonly isKnown: boolean
-  /** The pages that did not answer last. */
+  /** The ops ports that did not answer last. */
   readonly missing: readonly string[]
   /** Oldest first. */
   readonly points: readonly Point[]
@@ -42,7 +42,7 @@ export interface Figures {
 }
 
 export interface FiguresOptions {
-  /** `host:port` of each page, or of all pages behind a name. */
+  /** `host:port` of each ops port, or of all behind a name. */
   readonly addresses: readonly string[]
   readonly clock: Clock
   /** Default: DNS. */
@@ -65,13 +65,15 @@ export function createFigures({
   let rails: readonly RailState[] = []
 
   const read = async (): Promise<void> => {
-    const sources = (await Promise.all(addresses.map((each) => pagesOf(each, resolve)))).flat()
-    const pages = await Promise.all(sources.map(readPage))
+    const opsPorts = (await Promise.all(addresses.map((each) => opsPortsAt(each, resolve)))).flat()
+    const answers = await Promise.all(opsPorts.map(scrape))
     const at = clock.now()
-    missing = sources.filter((_, i) => pages[i] === null)
-    processes = pages.flatMap((page, i) => (page === null ? [] : processesOn(sources[i]!, page)))
-    rails = railsOn(pages.filter((page) => page !== null))
-    const reading = { at, processes: processesOf(sources, pages) }
+    missing = opsPorts.filter((_, i) => answers[i] === null)
+    processes = answers.flatMap((found, i) =>
+      found === null ? [] : processesOn(opsPorts[i]!, found),
+    )
+    rails = railsOn(answers.filter((found) => found !== null))
+    const reading = { at, processes: processesOf(opsPorts, answers) }
     const point = last === undefined ? null : pointBetween(last, reading)
     last = reading
     points = [...points, ...(point === null ? [] : [point])].filter(
@@ -94,7 +96,7 @@ export function createFigures({
 }
 
 /** The name itself while it cannot be resolved in time: it is then missing. */
-async function pagesOf(address: string, resolve: Resolve): Promise<readonly string[]> {
+async function opsPortsAt(address: string, resolve: Resolve): Promise<readonly string[]> {
   const name = sharedName([address])
   if (name === null) return [address]
   const late = sleep(WITHIN_MS, [], { ref: false })
@@ -104,19 +106,19 @@ async function pagesOf(address: string, resolve: Resolve): Promise<readonly stri
   return found.length === 0 ? [address] : found.map((host) => joinAddress({ host, port })).sort()
 }
 
-/** Two pages can have processes of the same name. */
+/** Two ops ports can have processes of the same name. */
 const processesOf = (
-  addresses: readonly string[],
-  pages: readonly (ReadonlyMap<string, ProcessValues> | null)[],
+  opsPorts: readonly string[],
+  answers: readonly (ReadonlyMap<string, ProcessValues> | null)[],
 ): Reading['processes'] =>
   new Map(
-    pages.flatMap((page, i) =>
-      [...(page ?? [])].map(([process, values]) => [`${addresses[i]} ${process}`, values] as const),
+    answers.flatMap((found, i) =>
+      [...(found ?? [])].map(([process, values]) => [`${opsPorts[i]} ${process}`, values] as const),
     ),
   )
 
 /** Null: it did not answer. */
-async function readPage(address: string): Promise<ReadonlyMap<string, ProcessValues> | null> {
+async function scrape(address: string): Promise<ReadonlyMap<string, ProcessValues> | null> {
   try {
     const response = await fetch(`http://${address}/metrics`, {
       signal: AbortSignal.timeout(WITHIN_MS),
@@ -126,7 +128,7 @@ async function readPage(address: string): Promise<ReadonlyMap<string, ProcessVal
     let size = 0
     for await (const chunk of response.body as AsyncIterable<Uint8Array>) {
       size += chunk.byteLength
-      if (size > PAGE_MAX_BYTES) return null
+      if (size > METRICS_MAX_BYTES) return null
       chunks.push(chunk)
     }
     return readMetrics(Buffer.concat(chunks).toString('utf8'))

@@ -1,7 +1,7 @@
 /**
- * What the console reads of a page of metrics, in Prometheus' text format.
+ * What the console reads of the metrics of an ops port, in Prometheus' text format.
  *
- * - Only the families that it draws are split up: a page has thousands of lines.
+ * - Only the families that it draws are split up: an ops port answers thousands of lines.
  */
 
 /** The label of each, in addition to `process`, that its count is kept by. */

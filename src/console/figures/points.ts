@@ -10,7 +10,7 @@ import type { FamilyName, ProcessValues } from './metrics_text.js'
 
 export interface Reading {
   readonly at: Instant
-  /** By process, whose name has its page before it. */
+  /** By process, whose name has its ops port before it. */
   readonly processes: ReadonlyMap<string, ProcessValues>
 }
 

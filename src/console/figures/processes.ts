@@ -3,8 +3,8 @@ import { SECOND } from '../../base/clock.js'
 import type { FamilyName, ProcessValues } from './metrics_text.js'
 
 export interface ProcessState {
-  /** The page that it is on: `host:port`. */
-  readonly page: string
+  /** Where its metrics are: `host:port`. */
+  readonly opsPort: string
   readonly name: string
   /** Undefined: it has no supervisor, like the supervisor itself, and has answered. */
   readonly isReady: boolean | undefined
@@ -20,7 +20,7 @@ export interface ProcessState {
 }
 
 export function processesOn(
-  page: string,
+  opsPort: string,
   processes: ReadonlyMap<string, ProcessValues>,
 ): readonly ProcessState[] {
   return [...processes].map(([name, values]) => {
@@ -29,7 +29,7 @@ export function processesOn(
     const started =
       value('causeway_process_start_time_seconds') ?? value('causeway_server_start_time_seconds')
     return {
-      ...{ page, name },
+      ...{ opsPort, name },
       isReady: up === undefined ? undefined : up === 1,
       pid: value('causeway_process_pid'),
       restarts: value('causeway_process_restarts_total'),

@@ -14,14 +14,14 @@ export interface RailState {
 
 /** By name. */
 export function railsOn(
-  pages: readonly ReadonlyMap<string, ProcessValues>[],
+  scraped: readonly ReadonlyMap<string, ProcessValues>[],
 ): readonly RailState[] {
   const rails = new Map<string, RailState>()
   const change = (name: string, by: (state: RailState) => Partial<RailState>): void => {
     const known = rails.get(name) ?? { name, downMs: 0, instructions: 0, reports: 0 }
     rails.set(name, { ...known, ...by(known) })
   }
-  for (const values of pages.flatMap((page) => [...page.values()])) {
+  for (const values of scraped.flatMap((found) => [...found.values()])) {
     for (const [name, seconds] of values.get('causeway_rail_down_seconds') ?? []) {
       change(name, ({ downMs }) => ({ downMs: Math.max(downMs, seconds * SECOND) }))
     }

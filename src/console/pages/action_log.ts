@@ -2,24 +2,24 @@
 import type { Action__Output as Action } from '../../../protos/types/causeway/operator/v1/Action.js'
 import { html, NOTHING, type Content, type Html } from '../html/html.js'
 import { amount, longText, time } from '../html/parts.js'
-import { cursorOf, type Page, type PageContext } from '../session/page.js'
+import { cursorOf, type ConsolePage, type PageContext } from '../session/console_page.js'
 import { listCard, name, number } from './list_card.js'
 
-export const actionLog: Page = {
+export const actionLog: ConsolePage = {
   path: '/actions',
   render: async (context) => {
-    const given = filtersIn(context)
+    const filters = filtersIn(context)
     const list = await listCard(context, {
       title: 'Newest first',
-      call: context.clients.partners.call('ListActions', { ...given, ...cursorOf(context) }),
+      call: context.clients.partners.call('ListActions', { ...filters, ...cursorOf(context) }),
       caption: 'Actions of operators, newest first',
       columns: ['Time', name('Operator'), name('Action'), 'Subject', number('Amount'), 'Reason'],
       row,
       empty: 'No such action is on this page of the log.',
-      path: `/actions?${new URLSearchParams(given).toString()}`,
-      command: commandOf(given),
+      path: `/actions?${new URLSearchParams(filters).toString()}`,
+      command: commandOf(filters),
     })
-    return { title: 'Action log', body: html`${filterForm(given)} ${list}` }
+    return { title: 'Action log', body: html`${filterForm(filters)} ${list}` }
   },
 }
 
@@ -28,9 +28,9 @@ const FILTERS = [
   ['action', 'Action', '--action'],
   ['subject', 'Subject', '--subject'],
 ] as const
-type Given = Partial<Record<(typeof FILTERS)[number][0], string>>
+type Filters = Partial<Record<(typeof FILTERS)[number][0], string>>
 
-const filtersIn = ({ query }: PageContext): Given =>
+const filtersIn = ({ query }: PageContext): Filters =>
   Object.fromEntries(
     FILTERS.flatMap(([name]) => {
       const value = query.get(name)?.trim() ?? ''
@@ -38,7 +38,7 @@ const filtersIn = ({ query }: PageContext): Given =>
     }),
   )
 
-const filterForm = (given: Given): Html =>
+const filterForm = (filters: Filters): Html =>
   html`<form class="filter" action="/actions" role="search" aria-label="Actions">
     ${FILTERS.map(
       ([name, label]) =>
@@ -47,7 +47,7 @@ const filterForm = (given: Given): Html =>
           <input
             id="filter-${name}"
             name="${name}"
-            value="${given[name] ?? ''}"
+            value="${filters[name] ?? ''}"
             maxlength="256"
             autocomplete="off"
             spellcheck="false"
@@ -59,9 +59,9 @@ const filterForm = (given: Given): Html =>
   </form>`
 
 /** Without what a shell would read. */
-const commandOf = (given: Given): string =>
+const commandOf = (filters: Filters): string =>
   FILTERS.reduce((command, [name, , flag]) => {
-    const value = given[name] ?? ''
+    const value = filters[name] ?? ''
     return /^[\w.:@-]+$/.test(value) ? `${command} ${flag} ${value}` : command
   }, 'actions')
 

@@ -3,7 +3,12 @@ import type { Discrepancy__Output as Discrepancy } from '../../../protos/types/c
 import { actions, EVIDENCE } from '../html/action_forms.js'
 import { html, NOTHING, type Content, type Html } from '../html/html.js'
 import { amount, badge, idLink, time } from '../html/parts.js'
-import { cursorOf, formContext, type Page, type PageContext } from '../session/page.js'
+import {
+  cursorOf,
+  formContext,
+  type ConsolePage,
+  type PageContext,
+} from '../session/console_page.js'
 import { isResolved, listCard, name, number, resolvedFilter } from './list_card.js'
 
 const SETTLEMENTS = {
@@ -22,7 +27,7 @@ function settlementsOf({ plan, settlement }: Discrepancy): (keyof typeof SETTLEM
   return [...kept, 'undo', partner, 'write_off']
 }
 
-export const discrepancies: Page = {
+export const discrepancies: ConsolePage = {
   path: '/discrepancies',
   render: async (context) => {
     const resolved = isResolved(context)

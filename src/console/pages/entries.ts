@@ -17,7 +17,7 @@ import {
   incomplete,
   table,
 } from '../html/parts.js'
-import { part, type Page, type PageContext } from '../session/page.js'
+import { part, type ConsolePage, type PageContext } from '../session/console_page.js'
 import { number } from './list_card.js'
 
 const SHOWN_MAX = 200
@@ -28,7 +28,7 @@ const READ_WITHIN_MS = 10 * SECOND
 export const entriesPath = (environment: string, account: string, currency: string): string =>
   `/entries?${new URLSearchParams({ environment, account, currency }).toString()}`
 
-export const entries: Page = {
+export const entries: ConsolePage = {
   path: '/entries',
   render: async (context) => {
     const asked = askedIn(context)
@@ -57,15 +57,15 @@ interface Asked {
 
 /** Null: the address of the page names no account, or no day. */
 function askedIn({ query, now }: PageContext): Asked | null {
-  const given = (name: string, shape: RegExp, otherwise = ''): string => {
+  const parameter = (name: string, pattern: RegExp, fallback = ''): string => {
     const value = query.get(name) ?? ''
-    return shape.test(value) ? value : otherwise
+    return pattern.test(value) ? value : fallback
   }
-  const environment = given('environment', /^(sandbox|production)$/)
-  const account = given('account', /^[a-z_]{1,40}$/)
-  const currency = given('currency', /^[A-Z]{3}$/)
-  const day = given('day', /^\d{4}-\d{2}-\d{2}$/, toRfc3339(now).slice(0, 10))
-  const since = given('since', /^\d{2}:\d{2}(:\d{2})?$/, '00:00:00')
+  const environment = parameter('environment', /^(sandbox|production)$/)
+  const account = parameter('account', /^[a-z_]{1,40}$/)
+  const currency = parameter('currency', /^[A-Z]{3}$/)
+  const day = parameter('day', /^\d{4}-\d{2}-\d{2}$/, toRfc3339(now).slice(0, 10))
+  const since = parameter('since', /^\d{2}:\d{2}(:\d{2})?$/, '00:00:00')
   const [from, begins] = [Date.parse(`${day}T${since}Z`), Date.parse(`${day}T00:00:00Z`)]
   const isNamed = environment !== '' && account !== '' && currency !== ''
   if (!isNamed || Number.isNaN(from) || begins > now) return null
@@ -93,9 +93,9 @@ function readEntries({ clients, now }: PageContext, asked: Asked): Promise<ReadE
       const all = await Promise.all(
         sources.map(async (source) => {
           const found: LedgerEntry[] = []
-          for await (const page of source.entriesOnly(actor, { from, to })) {
-            found.push(...page.entries.filter(isAsked))
-            const last = page.entries.at(-1)
+          for await (const batch of source.entriesOnly(actor, { from, to })) {
+            found.push(...batch.entries.filter(isAsked))
+            const last = batch.entries.at(-1)
             const isLong = performance.now() - begunAt > LOOK_FOR_MS
             if (last !== undefined && (found.length > SHOWN_MAX || isLong)) {
               return { found, until: Number(last.at) }

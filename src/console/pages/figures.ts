@@ -4,7 +4,7 @@ import { KEPT_MS, READ_EVERY_MS, type FiguresState } from '../figures/figures.js
 import { html, NOTHING, type Html } from '../html/html.js'
 import { lineChart, type Chart, type Line } from '../html/line_chart.js'
 import { card, clockText, empty, incomplete, table } from '../html/parts.js'
-import type { PageContext } from '../session/page.js'
+import type { PageContext } from '../session/console_page.js'
 import { number } from './list_card.js'
 
 const REFUSALS_SHOWN = 10
@@ -30,7 +30,7 @@ export function figuresOf({ figures, now }: PageContext): Html {
 
 function hintOf({ isKnown, points }: FiguresState): string {
   const [first] = points
-  if (!isKnown) return 'CONSOLE_METRICS names no page of metrics to draw.'
+  if (!isKnown) return 'CONSOLE_METRICS names no ops port to draw.'
   if (first === undefined) return 'The first figures come in some seconds.'
   return `kept since ${clockText(first.at)} UTC`
 }

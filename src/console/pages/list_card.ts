@@ -1,7 +1,7 @@
 /** A list of the processors as a card: its rows, the next page, the command that lists the same. */
 import { html, NOTHING, type Content, type Html } from '../html/html.js'
 import { card, commandLine, incomplete, pager, table, type Column } from '../html/parts.js'
-import { missingIn, part, type PageContext } from '../session/page.js'
+import { missingIn, part, type PageContext } from '../session/console_page.js'
 
 export interface ListCard<T, A extends object = object> {
   readonly title: string

@@ -17,12 +17,12 @@ import {
   table,
   time,
 } from '../html/parts.js'
-import { missingIn, part, type Page, type PageContext } from '../session/page.js'
+import { missingIn, part, type ConsolePage, type PageContext } from '../session/console_page.js'
 import { entriesPath } from './entries.js'
 import { listCard, number } from './list_card.js'
 import { submissionsCard } from './submissions.js'
 
-export const money: Page = {
+export const money: ConsolePage = {
   path: '/money',
   render: async (context) => {
     const { now, clients } = context

@@ -2,10 +2,10 @@
 import { html, NOTHING, type Html } from '../html/html.js'
 import { card, empty, failure, incomplete, spanText, type Tone } from '../html/parts.js'
 import { figuresOf } from './figures.js'
-import { missingIn, type Page, type PageContext } from '../session/page.js'
+import { missingIn, type ConsolePage, type PageContext } from '../session/console_page.js'
 import { isTokenRejected, ofShard } from '../session/uplink.js'
 
-export const overview: Page = {
+export const overview: ConsolePage = {
   path: '/',
   render: async (context) => {
     const [books, boxes] = await Promise.all([booksOf(context), boxesOf(context)])

@@ -1,5 +1,5 @@
 /** All pages of the console. */
-import type { Page } from '../session/page.js'
+import type { ConsolePage } from '../session/console_page.js'
 import { actionLog } from './action_log.js'
 import { discrepancies } from './discrepancies.js'
 import { entries } from './entries.js'
@@ -17,7 +17,7 @@ import { system } from './system.js'
 import { trace } from './trace.js'
 import { webhooks } from './webhooks.js'
 
-export const PAGES: readonly Page[] = [
+export const PAGES: readonly ConsolePage[] = [
   ...[overview, search, payment, trace, review, approvals, unknown, discrepancies],
   ...[reconciliation, webhooks],
   ...[partners, partner, statement, money, entries, shards, callers, system, actionLog],

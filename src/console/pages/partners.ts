@@ -12,9 +12,9 @@ import {
   formContext,
   part,
   type Content as PageContent,
-  type Page,
+  type ConsolePage,
   type PageContext,
-} from '../session/page.js'
+} from '../session/console_page.js'
 import { listCard, number } from './list_card.js'
 import { statementLinks } from './statement.js'
 
@@ -24,7 +24,7 @@ const PARTNERS_MAX = 500
 /** A page is answered within 200 ms. */
 const USAGE_WITHIN_MS = 60
 
-export const partners: Page = {
+export const partners: ConsolePage = {
   path: '/partners',
   render: async (context) => ({
     title: 'Partners',
@@ -59,7 +59,7 @@ const partnerRow = (partner: Partner): readonly Content[] => [
   time(partner.created_at),
 ]
 
-export const partner: Page = {
+export const partner: ConsolePage = {
   path: '/partners/:id',
   render: async (context): Promise<PageContent> => {
     const { clients, id } = context

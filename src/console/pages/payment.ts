@@ -36,16 +36,16 @@ import {
   missingIn,
   part,
   type Content,
-  type Page,
+  type ConsolePage,
   type PageContext,
-} from '../session/page.js'
+} from '../session/console_page.js'
 import { statesIn, timeline } from './timeline.js'
 import { traceLink } from './trace.js'
 
 const INTENT = statechartOf(intentMachine)
 const PAYOUT = statechartOf(payoutMachine)
 
-export const payment: Page = {
+export const payment: ConsolePage = {
   path: '/payments/:id',
   render: async (context) => {
     const { id } = context

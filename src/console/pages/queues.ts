@@ -11,10 +11,15 @@ import {
 } from '../html/action_forms.js'
 import { html, NOTHING, type Content } from '../html/html.js'
 import { amount, badge, idLink, linked, time } from '../html/parts.js'
-import { cursorOf, formContext, type Page, type PageContext } from '../session/page.js'
+import {
+  cursorOf,
+  formContext,
+  type ConsolePage,
+  type PageContext,
+} from '../session/console_page.js'
 import { isResolved, listCard, number, resolvedFilter } from './list_card.js'
 
-export const unknown: Page = {
+export const unknown: ConsolePage = {
   path: '/unknown',
   render: async (context) => ({
     title: 'Unknown outcomes',
@@ -58,7 +63,7 @@ function resolveOf(entity: string, kind: string): ActionForm {
     : resolveForm('payout', entity, ['completed', 'failed'])
 }
 
-export const approvals: Page = {
+export const approvals: ConsolePage = {
   path: '/approvals',
   render: async (context) => {
     const resolved = isResolved(context)

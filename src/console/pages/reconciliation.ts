@@ -4,11 +4,11 @@ import type { BookedMovement, StatementLine } from '../../reconciliation/movemen
 import { toRfc3339 } from '../../base/clock.js'
 import { html, NOTHING, type Content, type Html } from '../html/html.js'
 import { amount, badge, card, facts, idLink, table, time } from '../html/parts.js'
-import type { Page, PageContext } from '../session/page.js'
+import type { ConsolePage, PageContext } from '../session/console_page.js'
 import type { StatementRun } from '../session/statement_run.js'
 import { number } from './list_card.js'
 
-export const reconciliation: Page = {
+export const reconciliation: ConsolePage = {
   path: '/reconciliation',
   render: (context) =>
     Promise.resolve({

@@ -6,13 +6,18 @@ import { actions, EVIDENCE, reviewOf, type ActionForm } from '../html/action_for
 import { html, NOTHING, type Content, type Html } from '../html/html.js'
 import { agoText, amount, badge, idLink, time } from '../html/parts.js'
 import { payeeSummary } from '../html/payee.js'
-import { cursorOf, formContext, type Page, type PageContext } from '../session/page.js'
+import {
+  cursorOf,
+  formContext,
+  type ConsolePage,
+  type PageContext,
+} from '../session/console_page.js'
 import { listCard, number } from './list_card.js'
 
 /** Held payouts on a page, each with the payments to the same account. */
 const HELD_MAX = 20
 
-export const review: Page = {
+export const review: ConsolePage = {
   path: '/review',
   render: async (context) => {
     const { operator, recovery } = context.clients

@@ -19,7 +19,7 @@ import {
   table,
   time,
 } from '../html/parts.js'
-import { missingIn, part, type Page } from '../session/page.js'
+import { missingIn, part, type ConsolePage } from '../session/console_page.js'
 import { attemptsOf } from './timeline.js'
 
 const FOUND_BY: Readonly<Record<string, string>> = {
@@ -32,7 +32,7 @@ const FOUND_BY: Readonly<Record<string, string>> = {
   partner_user_id: 'its user',
 }
 
-export const search: Page = {
+export const search: ConsolePage = {
   path: '/search',
   render: async ({ clients, query, now, logs }) => {
     const text = (query.get('q') ?? '').trim()

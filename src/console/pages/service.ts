@@ -7,11 +7,11 @@ import { Refused } from '../../operations/calls/calls.js'
 import { actions, type ActionForm } from '../html/action_forms.js'
 import { html, NOTHING, type Content, type Html } from '../html/html.js'
 import { badge, card, commandLine, empty, table, time } from '../html/parts.js'
-import { formContext, part, type Page, type PageContext } from '../session/page.js'
+import { formContext, part, type ConsolePage, type PageContext } from '../session/console_page.js'
 import { withShards } from '../session/uplink.js'
 import { listCard, number } from './list_card.js'
 
-export const shards: Page = {
+export const shards: ConsolePage = {
   path: '/shards',
   render: async (context) => {
     const list = shardsOf(context)
@@ -124,7 +124,7 @@ function settingsOf({ settings_version: version, settings_behind: behind, ...sha
   return html`${version} ${behind === '0' ? NOTHING : badge(`${behind} behind`, 'warn')}`
 }
 
-export const callers: Page = {
+export const callers: ConsolePage = {
   path: '/callers',
   render: async (context) => ({
     title: 'Callers',

@@ -14,7 +14,7 @@ import {
 import { instant, plus, SECOND, toRfc3339, type Instant } from '../../base/clock.js'
 import { html, NOTHING, type Content, type Html } from '../html/html.js'
 import { amount, card, commandLine, empty, facts, idLink, table, time } from '../html/parts.js'
-import { part, type Page, type PageContext } from '../session/page.js'
+import { part, type ConsolePage, type PageContext } from '../session/console_page.js'
 import type { Clients } from '../session/uplink.js'
 import { number } from './list_card.js'
 
@@ -23,7 +23,7 @@ const MOVEMENTS_SHOWN_MAX = 1_000
 const READ_WITHIN_MS = 120
 const WAIT_MS = 60 * SECOND
 
-export const statement: Page = {
+export const statement: ConsolePage = {
   path: '/statements/:id',
   render: async (context) => {
     const { clients, id } = context

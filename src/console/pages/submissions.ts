@@ -4,7 +4,7 @@ import type { SubmissionPause__Output as Pause } from '../../../protos/types/cau
 import { actions, type ActionForm } from '../html/action_forms.js'
 import { html, type Content, type Html } from '../html/html.js'
 import { badge, card, commandLine, incomplete, table, time } from '../html/parts.js'
-import { formContext, missingIn, part, type PageContext } from '../session/page.js'
+import { formContext, missingIn, part, type PageContext } from '../session/console_page.js'
 
 const PAGE = '/money'
 

@@ -14,7 +14,7 @@ import {
   table,
   time,
 } from '../html/parts.js'
-import { missingIn, part, type Page, type PageContext } from '../session/page.js'
+import { missingIn, part, type ConsolePage, type PageContext } from '../session/console_page.js'
 import { listCard, number } from './list_card.js'
 
 const MIB = 1_024 * 1_024
@@ -24,7 +24,7 @@ const FAILED = 'failed: '
 /** Names and values of one setting are joined by it: no setting contains it. */
 const SEPARATOR = '\u0000'
 
-export const system: Page = {
+export const system: ConsolePage = {
   path: '/system',
   render: async (context) => {
     const { operator } = context.clients
@@ -53,7 +53,7 @@ function processesCard({ figures: { isKnown, missing, processes }, now }: PageCo
   if (!isKnown) {
     return card('Processes', empty('CONSOLE_METRICS names no ops port that lists its processes.'))
   }
-  const isOfSeveral = new Set(processes.map(({ page }) => page)).size > 1
+  const isOfSeveral = new Set(processes.map(({ opsPort }) => opsPort)).size > 1
   return html`${incomplete(missing)}
   ${card(
     'Processes',
@@ -71,12 +71,12 @@ function processesCard({ figures: { isKnown, missing, processes }, now }: PageCo
   )}`
 }
 
-const nameOf = ({ name, page }: ProcessState): string => `${name} ${page}`
+const nameOf = ({ name, opsPort }: ProcessState): string => `${name} ${opsPort}`
 
 function processRow(
   {
     name,
-    page,
+    opsPort,
     isReady,
     pid,
     restarts,
@@ -90,7 +90,7 @@ function processRow(
 ): readonly Content[] {
   return [
     html`<strong>${name}</strong>`,
-    ...(isOfSeveral ? [page] : []),
+    ...(isOfSeveral ? [opsPort] : []),
     isReady === false ? badge('not ready', 'bad') : badge('ready', 'good'),
     version ?? serverVersion,
     startedAt === undefined ? '' : spanText(now - startedAt),
@@ -172,8 +172,8 @@ interface SharedSetting {
 
 function settingsCard(processors: readonly Processor[]): Html {
   const all = sharedSettings(processors)
-  const given = all.filter(({ isDefault }) => !isDefault)
-  const others = all.filter(({ isDefault }) => isDefault)
+  const changed = all.filter(({ isDefault }) => !isDefault)
+  const defaults = all.filter(({ isDefault }) => isDefault)
   const rows = (settings: readonly SharedSetting[]): readonly (readonly Content[])[] =>
     settings.map(({ name, value, shards }) => [
       html`<code>${name}</code>`,
@@ -189,15 +189,15 @@ function settingsCard(processors: readonly Processor[]): Html {
       ${table({
         caption: 'Settings that differ from their default',
         columns,
-        rows: rows(given),
+        rows: rows(changed),
         empty: 'Every setting has its default.',
       })}
       <details class="report">
-        <summary>${others.length} settings have their default</summary>
+        <summary>${defaults.length} settings have their default</summary>
         ${table({
           caption: 'Settings that have their default',
           columns,
-          rows: rows(others),
+          rows: rows(defaults),
           empty: 'None.',
         })}
       </details>`,

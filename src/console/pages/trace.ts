@@ -12,9 +12,14 @@ import { Refused } from '../../operations/calls/calls.js'
 import { html, NOTHING, type Html } from '../html/html.js'
 import { badge, card, empty, facts, idLink, incomplete, isPayment, time } from '../html/parts.js'
 import { waterfall, type Step } from '../html/waterfall.js'
-import { missingIn, type Content, type Page, type PageContext } from '../session/page.js'
+import {
+  missingIn,
+  type Content,
+  type ConsolePage,
+  type PageContext,
+} from '../session/console_page.js'
 
-export const trace: Page = {
+export const trace: ConsolePage = {
   path: '/traces/:id',
   render: async (context) => {
     const { clients, id } = context

@@ -9,15 +9,15 @@ import {
   formContext,
   missingIn,
   part,
-  type Page,
+  type ConsolePage,
   type PageContext,
-} from '../session/page.js'
+} from '../session/console_page.js'
 import { listCard, name, number } from './list_card.js'
 
 /** Endpoints on a page. Those with the most open and dead deliveries come first. */
 const ENDPOINTS_MAX = 200
 
-export const webhooks: Page = {
+export const webhooks: ConsolePage = {
   path: '/webhooks',
   render: async (context) => {
     const client = context.clients.webhooks

@@ -42,7 +42,7 @@ export interface Session {
 
 export interface Sessions {
   /** @returns the value of the cookie */
-  start(session: Pick<Session, 'name' | 'roles' | 'uplink' | 'certificate'>): string
+  start(operator: Pick<Session, 'name' | 'roles' | 'uplink' | 'certificate'>): string
   /**
    * For a request of the operator.
    *
@@ -76,14 +76,14 @@ export function createSessions(clock: Clock, random: Random): Sessions {
   }
 
   return {
-    start: (given) => {
+    start: (operator) => {
       dropOver()
       const [oldest] = sessions.keys()
       if (sessions.size >= SESSIONS_MAX && oldest !== undefined) drop(oldest)
       const cookie = secret()
       const endsAt = plus(clock.now(), LIFETIME_MS)
       const session = {
-        ...given,
+        ...operator,
         formToken: secret(),
         endsAt,
         notice: undefined,
@@ -118,5 +118,5 @@ export function createSessions(clock: Clock, random: Random): Sessions {
 
 const keyOf = (cookie: string): string => createHash('sha256').update(cookie).digest('hex')
 
-export const isFormToken = (session: Session, given: unknown): boolean =>
-  typeof given === 'string' && sameText(session.formToken, given)
+export const isFormToken = (session: Session, token: unknown): boolean =>
+  typeof token === 'string' && sameText(session.formToken, token)

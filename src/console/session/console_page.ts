@@ -31,7 +31,7 @@ export interface Content {
   readonly redirect?: string
 }
 
-export interface Page {
+export interface ConsolePage {
   /** `/payments/:id` */
   readonly path: string
   render(context: PageContext): Promise<Content>
