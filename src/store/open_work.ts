@@ -103,10 +103,10 @@ const COUNTS: Statement = {
   values: [OPEN_MAX],
 }
 
-/** A corrupt row names no rail and is not counted. */
+/** The rail is null if the row is corrupt, and empty if it is from before the rails had names. */
 const railsOf = (d: Dialect, rows: string, ...path: string[]): string => `
-  SELECT CASE WHEN ${d.isJson('context')} THEN ${d.text('context', ...path)} END AS rail,
-    ${d.isJson('context')} AS is_read
+  SELECT CASE WHEN ${d.isJson('context')}
+    THEN coalesce(${d.text('context', ...path)}, '') END AS rail
   FROM (SELECT context FROM ${rows} ORDER BY id LIMIT ?1) AS open`
 
 const BY_RAIL: Statement = {
@@ -119,8 +119,8 @@ const BY_RAIL: Statement = {
         `${ofState(d, 'intents', 'intents_captured_due', 'captured')} AND due_at IS NOT NULL`,
       ].map((each) => railsOf(d, each, 'confirmation', 'rail')),
     ]
-    return `SELECT rail, CAST(count(*) AS INTEGER) AS count FROM (${rows.join(' UNION ALL ')})
-      AS open WHERE is_read GROUP BY rail`
+    return `SELECT nullif(rail, '') AS rail, CAST(count(*) AS INTEGER) AS count
+      FROM (${rows.join(' UNION ALL ')}) AS open WHERE rail IS NOT NULL GROUP BY rail`
   },
   values: [OPEN_MAX],
 }

@@ -11,7 +11,7 @@ import { createPaymentCounters, type PaymentCounters } from '../../src/processor
 import { setRate } from '../../src/processor/commands/operators/rate_set.js'
 import { createWebhookEndpoint } from '../../src/processor/commands/webhook_endpoints/webhook_endpoint_create.js'
 import { createPipelineMeter } from '../../src/processor/metrics.js'
-
+import { changeContexts, rawBooks } from '../support/books.js'
 import { createWorld, DEMO, viewOf, type World } from '../support/world.js'
 import { authorized, beginLifecycle, captured, failed } from './intent_lifecycle.js'
 import { metricsOf } from './metrics_registry.js'
@@ -170,6 +170,12 @@ void t.test('open payments on rails that the file does not name are counted', as
   const named = monitorOf('sandbox')
   await named.scan()
   t.same([...named.unnamedRails()], [])
+
+  const books = await rawBooks(t.testdirName)
+  await changeContexts(books, 'payouts', () => '{', former.id)
+  await books.close()
+  await openWork.scan()
+  t.same([...openWork.unnamedRails()], [['sandbox', 2]], 'a corrupt row names none')
 })
 
 void t.test('a failed reading leaves no figures', async (t) => {
