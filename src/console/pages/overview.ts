@@ -33,6 +33,7 @@ const toneOf = (count: number, bad: Tone): Tone => (count === 0 ? 'good' : bad)
 async function boxesOf(context: PageContext): Promise<Html> {
   const { operator, webhooks, approvals, recovery } = context.clients
   const limit = { limit: LIST_MAX }
+  const deliveries = webhooks.call('Status', {})
   const all = await Promise.all([
     box('Unknown outcomes', '/unknown', operator.call('ListUnknownOutcomes', limit), (list) => {
       const late = list.data.filter(({ over_24h }) => over_24h).length
@@ -68,7 +69,7 @@ async function boxesOf(context: PageContext): Promise<Html> {
       tone: toneOf(list.data.length, 'bad'),
       about: list.data.length === 0 ? 'None' : 'Executed, but not in the books',
     })),
-    box('Webhooks waiting', '/webhooks', webhooks.call('Status', {}), (status) => ({
+    box('Webhooks waiting', '/webhooks', deliveries, (status) => ({
       value: String(status.open),
       tone: status.open_breakers.length > 0 ? 'bad' : 'plain',
       about:
@@ -76,7 +77,7 @@ async function boxesOf(context: PageContext): Promise<Html> {
           ? 'All delivered'
           : `Oldest ${spanText(context.now - Date.parse(status.oldest_open_at))}`,
     })),
-    box('Dead deliveries', '/webhooks', webhooks.call('Status', {}), (status) => ({
+    box('Dead deliveries', '/webhooks', deliveries, (status) => ({
       value: String(status.dead),
       tone: toneOf(status.dead, 'bad'),
       about: status.dead === 0 ? 'None' : 'Not retried',
