@@ -3,7 +3,7 @@
  *
  * A machine performs no I/O: the processor turns its outputs into rows of the same commit
  * (postings, events) or into rail instructions sent after it. A timer is not an output: it is
- * `wakeAt` in the context.
+ * `dueAt` in the context.
  */
 import type { PlanName } from '../src/ledger/plans.js'
 

@@ -55,8 +55,8 @@ export function nextInquiryAfterResolve(resolvedAt: Instant, now: Instant): Inst
 /** Members of the context that mark the submission and schedule the first inquiry. */
 export const submitted = (
   at: Instant,
-): { readonly handedOverAt: Instant; readonly asked: number; readonly wakeAt: Instant } => ({
-  handedOverAt: at,
-  asked: 0,
-  wakeAt: nextInquiryAt(at, 0, at),
+): { readonly submittedAt: Instant; readonly inquiries: number; readonly dueAt: Instant } => ({
+  submittedAt: at,
+  inquiries: 0,
+  dueAt: nextInquiryAt(at, 0, at),
 })

@@ -10,8 +10,8 @@ import { nextInquiryAfterResolve, nextInquiryAt } from './rail_inquiry.js'
 
 interface Given {
   readonly context: {
-    readonly handedOverAt?: Instant
-    readonly asked?: number
+    readonly submittedAt?: Instant
+    readonly inquiries?: number
     readonly heldFor?: Hold
   }
   readonly event: { readonly type: string; readonly at: Instant; readonly railUp?: boolean }
@@ -19,7 +19,7 @@ interface Given {
 
 export const GUARDS = {
   canInquire: ({ context, event }: Given): boolean =>
-    context.handedOverAt !== undefined && event.railUp === true,
+    context.submittedAt !== undefined && event.railUp === true,
   canSubmit: ({ event }: Given): boolean => event.railUp === true,
   isHeld: ({ context }: Given): boolean => isHeld(context),
   isNotHeld: ({ context }: Given): boolean => !isHeld(context),
@@ -28,8 +28,8 @@ export const GUARDS = {
 
 /** Members of the context at the next status inquiry. */
 export function nextInquiry({ context, event }: Given) {
-  const inquiries = (context.asked ?? 0) + 1
-  return { asked: inquiries, wakeAt: nextInquiryAt(context.handedOverAt!, inquiries, event.at) }
+  const inquiries = (context.inquiries ?? 0) + 1
+  return { inquiries, dueAt: nextInquiryAt(context.submittedAt!, inquiries, event.at) }
 }
 
 interface Executed {
@@ -40,8 +40,8 @@ interface Executed {
 /** Without a transaction id an operator has resolved it, and the inquiries continue. */
 export const execution = ({ at, transactionId }: Executed) =>
   transactionId === undefined
-    ? { wakeAt: nextInquiryAfterResolve(at, at) }
-    : { transactionId, wakeAt: null }
+    ? { dueAt: nextInquiryAfterResolve(at, at) }
+    : { transactionId, dueAt: null }
 
 interface Refused<Source> {
   readonly at: Instant
@@ -54,7 +54,7 @@ interface Refused<Source> {
 export const refusal = <Source extends string>({ at, refusal, source }: Refused<Source>) => ({
   failedAt: at,
   failure: { code: refusal, source: source ?? ('rail' as const), at },
-  wakeAt: source === 'service' ? nextInquiryAfterResolve(at, at) : null,
+  dueAt: source === 'service' ? nextInquiryAfterResolve(at, at) : null,
 })
 
 /** The events of the state that waits for the rail's report, or for a reviewer. */

@@ -32,10 +32,12 @@ const BROKEN: readonly TextFile[] = [
   file('src/money/a.ts', 'const place = 1'),
   file('src/store/ledger.ts', 'export interface EntryPlace {'),
   file('protos/a.proto', '// Answers what is asked at the desk.'),
+  file('src/a.ts', 'const { wakeAt } = context'),
+  file('src/a.ts', 'const intent = context as IntentContext'),
 ]
 const KEPT: readonly TextFile[] = [
   file('src/store/row_cache.ts'),
-  file('src/a.ts', 'const { handedOverAt, wakeAt } = context'),
+  file('src/store/a.ts', "d.text('context', 'handedOverAt')"),
   file('src/a.ts', 'const page = rows.slice(0, 10)'),
   file('src/a.ts', '// A request cannot wait longer.'),
   file('src/a.ts', "const keyId = 'nobody_sandbox_2026q4'"),

@@ -11,6 +11,7 @@ import type { Traceparent } from '../../src/base/traceparent.js'
 import type { Corridor } from '../../src/qr/corridor.js'
 import type { Quote } from '../../src/quotes/quote.js'
 import type { Hold } from '../hold.js'
+import { contextIn } from '../stored_context.js'
 
 export type IntentState =
   'created' | 'authorized' | 'captured' | 'failed' | 'expired' | 'refunded' | 'cancelled'
@@ -76,7 +77,7 @@ export interface Remint {
 /** A refund is a recall request to the rail. */
 export interface Recall {
   readonly requestedAt: Instant
-  readonly asked: number
+  readonly inquiries: number
   readonly refused?: boolean
 }
 
@@ -103,8 +104,8 @@ export interface IntentContext {
   readonly confirmedAt?: Instant
   /** Confirmed but not submitted. Absent if it was never held. */
   readonly heldFor?: Hold
-  readonly handedOverAt?: Instant
-  readonly asked?: number
+  readonly submittedAt?: Instant
+  readonly inquiries?: number
   readonly transactionId?: string
   readonly capturedAt?: Instant
   readonly failedAt?: Instant
@@ -118,8 +119,11 @@ export interface IntentContext {
   /** Number of recalls that the rail refused, each with one event. Absent if there is none. */
   readonly refundsFailed?: number
   /** When the timer is due. Null if there is no timer. */
-  readonly wakeAt: Instant | null
+  readonly dueAt: Instant | null
 }
+
+/** The context as the books store it. Null when that is no object. */
+export const intentContextIn = contextIn<IntentContext>
 
 export type IntentEvent = { readonly at: Instant } & (
   | { readonly type: 'scan'; readonly scanned: Scanned }

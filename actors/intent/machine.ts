@@ -10,7 +10,7 @@
  *   an unknown outcome. After a resolve the inquiries continue until the rail answers.
  * - An event that a state does not handle changes nothing; callers check `can` first where it
  *   matters.
- * - `timer` is only sent when `wakeAt` is due.
+ * - `timer` is only sent when `dueAt` is due.
  * - A timer that can only wait for the rail changes nothing while the rail is down: it stays due.
  */
 import { assign, emit, setup } from 'xstate'
@@ -57,10 +57,10 @@ export const intentMachine = setup({
       'railUp' in event &&
       event.railUp,
     isToBeHeld: ({ event }) => event.type === 'confirm' && event.heldFor !== undefined,
-    isNotSubmitted: ({ context }) => context.handedOverAt === undefined,
+    isNotSubmitted: ({ context }) => context.submittedAt === undefined,
     isTooLate: ({ context, event }) =>
       event.type === 'timer' &&
-      context.handedOverAt === undefined &&
+      context.submittedAt === undefined &&
       context.confirmation !== undefined &&
       event.at >= context.confirmation.notAfter,
   },
@@ -73,12 +73,12 @@ export const intentMachine = setup({
     ),
     recordConfirmation: assign(({ event }) =>
       event.type === 'confirm'
-        ? { confirmation: event.confirmation, confirmedAt: event.at, wakeAt: event.at }
+        ? { confirmation: event.confirmation, confirmedAt: event.at, dueAt: event.at }
         : {},
     ),
     holdForReview: assign(({ event }) =>
       'heldFor' in event && event.heldFor !== undefined
-        ? { heldFor: event.heldFor, wakeAt: event.heldFor.until }
+        ? { heldFor: event.heldFor, dueAt: event.heldFor.until }
         : {},
     ),
     /** The intent is submitted as if it were confirmed now. */
@@ -87,7 +87,7 @@ export const intentMachine = setup({
         ? {
             heldFor: { ...context.heldFor!, approvedAt: event.at },
             confirmation: { ...context.confirmation!, notAfter: event.notAfter },
-            wakeAt: event.at,
+            dueAt: event.at,
           }
         : {},
     ),
@@ -98,7 +98,7 @@ export const intentMachine = setup({
         source: 'service' as const,
         at: event.at,
       },
-      wakeAt: null,
+      dueAt: null,
     })),
     submit: assign(({ event }) => submitted(event.at)),
     scheduleNextInquiry: assign(({ context, event }) => nextInquiry({ context, event })),
@@ -109,32 +109,32 @@ export const intentMachine = setup({
     recordTooLate: assign(({ event }) => ({
       failedAt: event.at,
       failure: { code: 'rail_unavailable', source: 'service' as const, at: event.at },
-      wakeAt: null,
+      dueAt: null,
     })),
     recordRecall: assign(({ event }) => ({
-      recall: { requestedAt: event.at, asked: 0 },
-      wakeAt: nextInquiryAt(event.at, 0, event.at),
+      recall: { requestedAt: event.at, inquiries: 0 },
+      dueAt: nextInquiryAt(event.at, 0, event.at),
     })),
     scheduleRecall: assign(({ context, event }) => {
-      const { requestedAt, asked: inquiries } = context.recall!
+      const { requestedAt, inquiries } = context.recall!
       return {
-        recall: { requestedAt, asked: inquiries + 1 },
-        wakeAt: nextInquiryAt(requestedAt, inquiries + 1, event.at),
+        recall: { requestedAt, inquiries: inquiries + 1 },
+        dueAt: nextInquiryAt(requestedAt, inquiries + 1, event.at),
       }
     }),
     recordRecallRefused: assign(({ context, event }) => ({
       recall: { ...context.recall!, refused: true },
       refundFailedAt: event.at,
       refundsFailed: (context.refundsFailed ?? 0) + 1,
-      wakeAt: null,
+      dueAt: null,
     })),
     scheduleInquiry: assign(({ context, event }) => ({
-      wakeAt: nextInquiryAfterResolve(context.capturedAt ?? context.failedAt!, event.at),
+      dueAt: nextInquiryAfterResolve(context.capturedAt ?? context.failedAt!, event.at),
     })),
-    clearTimer: assign(() => ({ wakeAt: null })),
-    recordExpired: assign(({ event }) => ({ expiredAt: event.at, wakeAt: null })),
-    recordCancelled: assign(({ event }) => ({ cancelledAt: event.at, wakeAt: null })),
-    recordRefunded: assign(({ event }) => ({ refundedAt: event.at, wakeAt: null })),
+    clearTimer: assign(() => ({ dueAt: null })),
+    recordExpired: assign(({ event }) => ({ expiredAt: event.at, dueAt: null })),
+    recordCancelled: assign(({ event }) => ({ cancelledAt: event.at, dueAt: null })),
+    recordRefunded: assign(({ event }) => ({ refundedAt: event.at, dueAt: null })),
 
     instruct: emit(outputs({ type: 'instruct' })),
     query: emit(outputs({ type: 'query' })),

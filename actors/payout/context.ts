@@ -11,6 +11,7 @@ import type { BeneficiaryId, PayoutId, RequestId, TenantId } from '../../src/bas
 import type { Traceparent } from '../../src/base/traceparent.js'
 import type { Currency } from '../../src/money/currency.js'
 import { isHeld, type Hold } from '../hold.js'
+import { contextIn } from '../stored_context.js'
 
 export type PayoutState = 'created' | 'processing' | 'completed' | 'failed' | 'reversed'
 
@@ -66,12 +67,15 @@ export interface PayoutContext {
   readonly completedAt?: Instant
   readonly failedAt?: Instant
   readonly reversedAt?: Instant
-  readonly handedOverAt?: Instant
-  readonly asked?: number
+  readonly submittedAt?: Instant
+  readonly inquiries?: number
   readonly transactionId?: string
   readonly failure?: PayoutFailure
-  readonly wakeAt: Instant | null
+  readonly dueAt: Instant | null
 }
+
+/** The context as the books store it. Null when that is no object. */
+export const payoutContextIn = contextIn<PayoutContext>
 
 export type PayoutEvent = { readonly at: Instant } & (
   | { readonly type: 'approve'; readonly railUp: boolean }

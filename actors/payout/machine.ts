@@ -45,17 +45,17 @@ export const payoutMachine = setup({
     ...GUARDS,
   },
   actions: {
-    recordProcessing: assign(({ event }) => ({ processingAt: event.at, wakeAt: event.at })),
+    recordProcessing: assign(({ event }) => ({ processingAt: event.at, dueAt: event.at })),
     submit: assign(({ event }) => submitted(event.at)),
     recordOrphan: assign(({ event }) =>
       event.type === 'hold' ? { orphan: event.heldFor.orphan } : {},
     ),
     holdForReview: assign(({ event }) =>
-      event.type === 'hold' ? { heldFor: event.heldFor, wakeAt: event.heldFor.until } : {},
+      event.type === 'hold' ? { heldFor: event.heldFor, dueAt: event.heldFor.until } : {},
     ),
     endHold: assign(({ context, event }) => ({
       heldFor: { ...context.heldFor!, approvedAt: event.at },
-      wakeAt: event.at,
+      dueAt: event.at,
     })),
     scheduleNextInquiry: assign(({ context, event }) => nextInquiry({ context, event })),
     recordTransaction: assign(({ event }) =>
@@ -69,16 +69,16 @@ export const payoutMachine = setup({
         source: 'review' as const,
         at: event.at,
       },
-      wakeAt: null,
+      dueAt: null,
     })),
     scheduleInquiry: assign(({ context, event }) => ({
-      wakeAt: nextInquiryAfterResolve(context.completedAt ?? context.failedAt!, event.at),
+      dueAt: nextInquiryAfterResolve(context.completedAt ?? context.failedAt!, event.at),
     })),
-    clearTimer: assign(() => ({ wakeAt: null })),
+    clearTimer: assign(() => ({ dueAt: null })),
     recordReturn: assign(({ event }) => ({
       reversedAt: event.at,
       failure: returnFailure(event),
-      wakeAt: null,
+      dueAt: null,
     })),
 
     instruct: emit(outputs({ type: 'instruct' })),

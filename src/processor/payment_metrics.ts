@@ -170,7 +170,7 @@ function amountOf(payment: IntentContext | PayoutContext) {
 
 /** Null: the rail did not end the payment. */
 function outcomeOf(to: string, payment: IntentContext | PayoutContext) {
-  const { handedOverAt: submittedAt, failure, failedAt } = payment
+  const { submittedAt, failure, failedAt } = payment
   const executedAt = isIntent(payment) ? payment.capturedAt : payment.completedAt
   if (submittedAt === undefined) return null
   if ((to === 'captured' || to === 'completed') && executedAt !== undefined)

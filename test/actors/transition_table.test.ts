@@ -40,8 +40,8 @@ const OF_PAYMENTS = [
   event('inquiryAnswered'),
   event('unknown'),
 ]
-const waiting = { wakeAt: fc.option(at), capturedAt: at, failedAt: at, completedAt: at }
-const optional = { handedOverAt: at, asked: fc.nat(9), heldFor }
+const waiting = { dueAt: fc.option(at), capturedAt: at, failedAt: at, completedAt: at }
+const optional = { submittedAt: at, inquiries: fc.nat(9), heldFor }
 const context = (required: object, more: object): fc.Arbitrary<object> =>
   fc.record({ ...required, ...more }, { requiredKeys: Object.keys(required) as never[] })
 
@@ -53,8 +53,8 @@ const TABLES = {
       ...optional,
       confirmation: fc.record({ jti: fc.constant('jti_1'), notAfter: at }),
       recall: fc.record(
-        { requestedAt: at, asked: fc.nat(3), refused: fc.boolean() },
-        { requiredKeys: ['requestedAt', 'asked'] },
+        { requestedAt: at, inquiries: fc.nat(3), refused: fc.boolean() },
+        { requiredKeys: ['requestedAt', 'inquiries'] },
       ),
       remints: fc.array(fc.record({ at, jti: fc.string() }), { maxLength: 30 }),
       refundsFailed: fc.nat(3),
@@ -151,7 +151,7 @@ for (const [name, { machine, transitions, context, events }] of Object.entries(T
   })
 
   void t.test(`${name}: it begins as in XState`, async (t) => {
-    const before = { wakeAt: 1 }
+    const before = { dueAt: 1 }
     const fresh = createActor(machine, { input: before }).start().getSnapshot()
     t.same([transitions.initial, before], [fresh.value, fresh.context])
   })

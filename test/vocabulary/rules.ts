@@ -158,6 +158,11 @@ export const STORED_NAMES: Readonly<Record<string, string>> = {
   HANDOVER_TTL_S: 'the old name of a setting, read for one version',
 }
 
+/** Members of stored contexts: names in memory are others (actors/stored_context). */
+const STORED_MEMBERS = ['handedOverAt', 'wakeAt']
+const CAST_TO_CONTEXT = /\bas (?:Intent|Payout)Context\b(?!\[)/g
+const READS_STORED_CONTEXTS = ['actors/stored_context.ts', 'src/store/', 'src/audit/', 'test/']
+
 /** Files that hold a retired word because they name it. */
 const EXEMPT = [
   'test/vocabulary/',
@@ -185,7 +190,14 @@ export function retiredIn(file: TextFile): readonly string[] {
   const inCode = isCode ? placesIn(file) : []
   const isCommented = isCode || file.path.endsWith('.proto')
   const inComments = isCommented ? fragmentsIn(file) : []
-  return [...inPath(file.path), ...inText, ...inCode, ...inComments]
+  return [...inPath(file.path), ...inText, ...inCode, ...inComments, ...storedMembersIn(file)]
+}
+
+function storedMembersIn({ path, text }: TextFile): string[] {
+  if (READS_STORED_CONTEXTS.some((of) => path.startsWith(of))) return []
+  const names = STORED_MEMBERS.filter((name) => text.includes(name))
+  const casts = text.match(CAST_TO_CONTEXT) ?? []
+  return [...names, ...casts].map((found) => `${found}: as actors/stored_context reads it`)
 }
 
 /** Comments that are no sentences. */

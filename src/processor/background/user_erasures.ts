@@ -11,7 +11,7 @@
  * - Payments that must wait are looked at again every hour.
  * - A row of fingerprints changes here only, one step after the other.
  */
-import type { IntentContext, IntentState } from '../../../actors/intent/context.js'
+import { intentContextIn, type IntentState } from '../../../actors/intent/context.js'
 import { FINGERPRINT_BYTES } from '../../auth/fingerprint.js'
 import { HOUR, SECOND, systemPause, type Clock } from '../../base/clock.js'
 import type { TenantId } from '../../base/ids.js'
@@ -95,8 +95,10 @@ export function createUserErasures(dependencies: UserErasuresDependencies): User
     }
   }
 
-  const isReady = ({ state, context }: UserIntent): boolean =>
-    context !== null && !mustWait(state as IntentState, context as IntentContext, clock.now())
+  const isReady = ({ state, context: stored }: UserIntent): boolean => {
+    const context = intentContextIn(stored)
+    return context !== null && !mustWait(state as IntentState, context, clock.now())
+  }
 
   const erase = async (erasure: UserErasure, links: readonly Link[]): Promise<boolean> => {
     const userFingerprints = await replacedFingerprints(erasure, links)
@@ -149,6 +151,6 @@ const numbered = (page: readonly UserIntent[], from: number): readonly Link[] =>
 /** A corrupt intent counts as the user's: it cannot be erased, so the erasure does not end. */
 const isOfUser = ({ tenant, user_id: userId }: UserErasure, intent: UserIntent): boolean => {
   if (intent.id === '') return false
-  const context = intent.context as IntentContext | null
+  const context = intentContextIn(intent.context)
   return context === null || (context.tenant === tenant && context.userId === userId)
 }

@@ -27,10 +27,13 @@ export interface StoredActor {
   readonly context: string
 }
 
-export function restored<State extends string, Context>(row: StoredActor): Live<State, Context> {
+export function restored<State extends string, Context extends { id: string; tenant: string }>(
+  row: StoredActor,
+  contextIn: (stored: unknown) => Context | null,
+): Live<State, Context> {
   const state = row.state as State
-  const context = contextOf(row)
-  if (context !== undefined) return { state, context: context as Context }
+  const context = contextOf(row, contextIn)
+  if (context !== undefined) return { state, context }
   return {
     state,
     get context(): Context {
@@ -41,9 +44,12 @@ export function restored<State extends string, Context>(row: StoredActor): Live<
 }
 
 /** Undefined when it is not JSON, or belongs to another entity. */
-function contextOf({ id, tenant, context: json }: StoredActor): unknown {
+function contextOf<Context extends { id: string; tenant: string }>(
+  { id, tenant, context: json }: StoredActor,
+  contextIn: (stored: unknown) => Context | null,
+): Context | undefined {
   try {
-    const context = JSON.parse(json) as { id?: unknown; tenant?: unknown } | null
+    const context = contextIn(JSON.parse(json))
     return context?.id === id && context.tenant === tenant ? context : undefined
   } catch {
     return undefined

@@ -19,7 +19,11 @@ import { createRouteTable, type RouteTable } from '../../money/payout_routes.js'
 import { rateKey, type RateKey, type SetRate } from '../../quotes/rates.js'
 import type { BootState, Store } from '../../store/store.js'
 import type { Row } from '../../store/tables.js'
-import type { IntentContext, IntentState } from '../../../actors/intent/context.js'
+import {
+  intentContextIn,
+  type IntentContext,
+  type IntentState,
+} from '../../../actors/intent/context.js'
 import type { PayoutContext, PayoutState } from '../../../actors/payout/context.js'
 import { storedCaller } from './stored_callers.js'
 import { restored, type Live } from './live_actor.js'
@@ -169,7 +173,7 @@ export async function loadMemory(
   await loadFingerprints(memory, boot)
   for (const row of boot.userErasures) rememberErasure(memory, row)
   for (const row of boot.recentlyConfirmed) {
-    const live: LiveIntent = restored(row)
+    const live: LiveIntent = restored(row, intentContextIn)
     if (live.isCorrupt !== true) memory.recentPayments.add(live.context)
   }
   return memory

@@ -13,6 +13,7 @@ import type { IntentContext, IntentEvent } from '../../../actors/intent/context.
 import { intentTransitions } from '../../../actors/intent/machine.js'
 import { intentView } from '../../../actors/intent/view.js'
 import type { MachineOutput } from '../../../actors/output.js'
+import { storedContext } from '../../../actors/stored_context.js'
 import { postIntent } from './books.js'
 import type { CommandContext } from '../cycle/command.js'
 import { publishEvent } from './event_publish.js'
@@ -68,8 +69,7 @@ function mayInstruct(
   return type === 'notFound' || (type === 'timer' && railUp && !isSubmitted(context) && !isLate)
 }
 
-const isSubmitted = ({ handedOverAt: submittedAt }: IntentContext): boolean =>
-  submittedAt !== undefined
+const isSubmitted = ({ submittedAt }: IntentContext): boolean => submittedAt !== undefined
 
 /** True when another scan of the same code would pay twice. */
 const isPayment = ({ state }: LiveIntent): boolean => state === 'authorized' || state === 'captured'
@@ -82,9 +82,9 @@ export function stageIntent(ctx: CommandContext, live: LiveIntent): void {
     id: context.id,
     tenant: context.tenant,
     state,
-    due_at: context.wakeAt,
+    due_at: context.dueAt,
     confirmed_at: context.confirmedAt ?? null,
-    context,
+    context: storedContext(context),
   })
 }
 

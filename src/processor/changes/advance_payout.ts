@@ -12,6 +12,7 @@ import { isHeld } from '../../../actors/hold.js'
 import { isUnderReview, type PayoutEvent } from '../../../actors/payout/context.js'
 import { payoutTransitions } from '../../../actors/payout/machine.js'
 import { payoutView } from '../../../actors/payout/view.js'
+import { storedContext } from '../../../actors/stored_context.js'
 import { postPayout } from './books.js'
 import type { CommandContext } from '../cycle/command.js'
 import { publishEvent } from './event_publish.js'
@@ -55,7 +56,7 @@ function mayInstruct({ state, context }: LivePayout, event: PayoutEvent): boolea
   const railUp = 'railUp' in event && event.railUp
   if (type === 'approve') return railUp && isUnderReview(state, context)
   if (state !== 'processing' || isHeld(context)) return false
-  return type === 'notFound' || (type === 'timer' && railUp && context.handedOverAt === undefined)
+  return type === 'notFound' || (type === 'timer' && railUp && context.submittedAt === undefined)
 }
 
 /** Stages the actor's snapshot. */
@@ -66,10 +67,10 @@ export function stagePayout(ctx: CommandContext, live: LivePayout): void {
     id: context.id,
     tenant: context.tenant,
     state,
-    due_at: context.wakeAt,
+    due_at: context.dueAt,
     reference: context.reference,
     beneficiary: context.beneficiary.id,
-    context,
+    context: storedContext(context),
   })
 }
 

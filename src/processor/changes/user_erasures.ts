@@ -20,10 +20,10 @@ export type UserErasure = Row<'userErasures'>
 
 export function mustWait(
   state: IntentState,
-  { wakeAt, confirmedAt, corridor }: IntentContext,
+  { dueAt, confirmedAt, corridor }: IntentContext,
   now: Instant,
 ): boolean {
-  if (state === 'created' || state === 'authorized' || wakeAt !== null) return true
+  if (state === 'created' || state === 'authorized' || dueAt !== null) return true
   const month = (at: Instant): string => periodsOf(corridor, at).month
   return confirmedAt !== undefined && month(confirmedAt) >= month(now)
 }

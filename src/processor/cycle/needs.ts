@@ -1,4 +1,6 @@
 /** The rows that a batch of commands needs and that are not in memory yet. */
+import { payoutContextIn } from '../../../actors/payout/context.js'
+import { intentContextIn } from '../../../actors/intent/context.js'
 import type { Found, Wanted } from '../../store/store.js'
 import { asInteger, fingerprintOf } from '../cache/idempotency_index.js'
 import { restored } from '../cache/live_actor.js'
@@ -77,10 +79,10 @@ export function createNeeds(memory: Memory): NeedsOfBatch {
     }),
     fill: (found) => {
       for (const row of found.intents) {
-        memory.intents.fill(row.id, restored(row))
+        memory.intents.fill(row.id, restored(row, intentContextIn))
       }
       for (const row of found.payouts) {
-        memory.payouts.fill(row.id, restored(row))
+        memory.payouts.fill(row.id, restored(row, payoutContextIn))
       }
       for (const row of found.beneficiaries) memory.beneficiaries.fill(row.id, row)
       for (const row of found.idempotency) {

@@ -10,8 +10,8 @@
  *   receiver answered.
  */
 import type { DeliveryRecord__Output as DeliveryRecord } from '../../../protos/types/causeway/internal/v1/DeliveryRecord.js'
-import type { IntentContext } from '../../../actors/intent/context.js'
-import type { PayoutContext } from '../../../actors/payout/context.js'
+import { intentContextIn, type IntentContext } from '../../../actors/intent/context.js'
+import { payoutContextIn, type PayoutContext } from '../../../actors/payout/context.js'
 import { LIST_LIMIT_MAX } from '../../base/constants.js'
 import { instant, MINUTE, SECOND, toRfc3339, type Instant } from '../../base/clock.js'
 import { instantOf, isIdOf, PREFIX, tenantOf, type TenantId } from '../../base/ids.js'
@@ -199,7 +199,7 @@ async function intentsOfUser(
     const last = lastIntentOf(memory, tenant, user)
     if (last === 0) continue
     for (const { id, context } of await lists.intentsOfUser(last, FOUND_MAX)) {
-      const intent = context as IntentContext | null
+      const intent = intentContextIn(context)
       if (intent?.tenant === tenant && intent.userId === user) ids.push(id)
     }
   }
@@ -280,7 +280,7 @@ async function ofActor(
   const row = await search.actor(table, id)
   if (row === undefined) return null
   const { tenant, state } = row
-  const facts = factsIn(row.context)
+  const facts = factsIn(table, row.context)
   const kind = kindOf(id)
   if (facts === null)
     return { ...BARE, id, kind, tenant, state: `${state}, corrupt`, at: instantOf(id) }
@@ -290,10 +290,12 @@ async function ofActor(
 
 /** Null when the row is corrupt. */
 function factsIn(
+  table: 'intents' | 'payouts',
   context: string,
 ): Pick<IntentContext | PayoutContext, 'createdAt' | 'requestId' | 'failure'> | null {
   try {
-    return JSON.parse(context) as IntentContext | PayoutContext
+    const stored: unknown = JSON.parse(context)
+    return table === 'intents' ? intentContextIn(stored) : payoutContextIn(stored)
   } catch {
     return null
   }

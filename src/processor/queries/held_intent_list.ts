@@ -1,10 +1,10 @@
 /** Confirmed intents that are held because they equal an orphan execution, oldest first. */
+import { intentContextIn } from '../../../actors/intent/context.js'
 import { toRfc3339 } from '../../base/clock.js'
-import type { IntentContext } from '../../../actors/intent/context.js'
 import type { ActorRow } from '../../store/tables.js'
 import { answerPage, INVALID_PAGE, pageOf, type PageRequest } from './page.js'
 import type { Query } from './query.js'
-import { contextIn, shapeOfViewed, viewed } from './readable.js'
+import { contextOf, shapeOfViewed, viewed } from './readable.js'
 
 export function listHeldIntents(request: PageRequest): Query {
   return {
@@ -15,7 +15,7 @@ export function listHeldIntents(request: PageRequest): Query {
       if (page === null) return INVALID_PAGE
       const rows = await ctx.lists.heldIntents(page.after ?? '', page.limit + 1)
       const held = viewed(rows, ctx, ({ id, tenant, context: json }) => {
-        const context = contextIn<IntentContext>(id, JSON.parse(json))
+        const context = contextOf(id, intentContextIn(JSON.parse(json)))
         const { quote, merchant, destinationMasked } = context.scanned!
         const { orphan, until } = context.heldFor!
         return {

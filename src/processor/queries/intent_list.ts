@@ -6,14 +6,14 @@
  *   so it can be short, or empty, before the end of the list.
  */
 import { AFTER_ALL_IDS, leastIdAt, type TenantId } from '../../base/ids.js'
-import type { IntentContext, IntentState } from '../../../actors/intent/context.js'
+import { intentContextIn, type IntentState } from '../../../actors/intent/context.js'
 import { intentView } from '../../../actors/intent/view.js'
 import type { ListIntents__Output as ListIntents } from '../../../protos/types/causeway/v1/ListIntents.js'
 import type { IntentFilter } from '../../store/lists.js'
 import { answer } from '../cycle/answer.js'
 import { INVALID_PAGE, pageOf, pageView } from './page.js'
 import type { Query } from './query.js'
-import { contextIn, shapeOfViewed, viewed } from './readable.js'
+import { contextOf, shapeOfViewed, viewed } from './readable.js'
 
 /** Everything but the user, whose intents are another list. */
 export type IntentListRequest = Pick<
@@ -45,7 +45,7 @@ export function listIntents(
       const from = scanEnd ?? filter.from
       const found = await lists.intents({ ...filter, from, below }, page.limit + 1)
       const rows = viewed(found, ctx, ({ id, state, context }) =>
-        intentView(state as IntentState, contextIn<IntentContext>(id, context)),
+        intentView(state as IntentState, contextOf(id, intentContextIn(context))),
       )
       return answer(pageView(vault, page, rows, shapeOfViewed(), scanEnd))
     },

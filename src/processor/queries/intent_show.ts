@@ -5,12 +5,12 @@
  *   anywhere.
  */
 import { toRfc3339 } from '../../base/clock.js'
-import type { IntentContext, IntentState } from '../../../actors/intent/context.js'
+import { intentContextIn, type IntentState } from '../../../actors/intent/context.js'
 import { intentView } from '../../../actors/intent/view.js'
 import type { EntityHistory } from '../../store/entity_history.js'
 import { answer, refuse } from '../cycle/answer.js'
 import type { Query } from './query.js'
-import { contextIn, viewed } from './readable.js'
+import { contextOf, viewed } from './readable.js'
 import { timelineOf } from './timeline.js'
 import { intentSteps } from './timeline_steps.js'
 
@@ -35,8 +35,8 @@ function corruptView(history: EntityHistory): object {
 
 function viewOf(history: EntityHistory): object {
   const { id, tenant, state, context: json } = history.entity
-  const context = contextIn<IntentContext>(id, JSON.parse(json))
-  const { userId, scanned, transactionId, handedOverAt: submittedAt, traceparent } = context
+  const context = contextOf(id, intentContextIn(JSON.parse(json)))
+  const { userId, scanned, transactionId, submittedAt, traceparent } = context
   return {
     tenant,
     partner_user_id: userId,

@@ -1,12 +1,12 @@
 /** The other payments to the payee of one payment. */
-import type { IntentContext } from '../../../actors/intent/context.js'
-import type { PayoutContext } from '../../../actors/payout/context.js'
+import { payoutContextIn } from '../../../actors/payout/context.js'
+import { intentContextIn } from '../../../actors/intent/context.js'
 import { isIdOf } from '../../base/ids.js'
 import type { Memory } from '../cache/memory.js'
 import { answer, refuse } from '../cycle/answer.js'
 import { payeeOfIntent, payeesOfPayouts } from './payees.js'
 import type { Query } from './query.js'
-import { contextIn, viewed } from './readable.js'
+import { contextOf, viewed } from './readable.js'
 
 export function showPayee(memory: Memory, paymentId: string): Query {
   return {
@@ -18,13 +18,18 @@ export function showPayee(memory: Memory, paymentId: string): Query {
       if (row === undefined) {
         return refuse(isIntent ? 'payment_intent_not_found' : 'payout_not_found')
       }
-      const [read] = viewed([row], ctx, () => contextIn(row.id, JSON.parse(row.context)))
-      const context = (read?.view ?? null) as IntentContext | PayoutContext | null
-      if (context === null) return answer(NOBODY)
-      if (!('beneficiary' in context)) {
-        return answer((await payeeOfIntent(ctx, memory, context)) ?? NOBODY)
+      const read = <C extends { readonly id: string }>(
+        contextIn: (stored: unknown) => C | null,
+      ): C | null =>
+        viewed([row], ctx, () => contextOf(row.id, contextIn(JSON.parse(row.context))))[0]!.view
+      if (isIntent) {
+        const intent = read(intentContextIn)
+        return answer((intent && (await payeeOfIntent(ctx, memory, intent))) ?? NOBODY)
       }
-      return answer((await payeesOfPayouts(ctx, [context])).get(context.id)!)
+      const payout = read(payoutContextIn)
+      return answer(
+        payout === null ? NOBODY : (await payeesOfPayouts(ctx, [payout])).get(payout.id)!,
+      )
     },
   }
 }

@@ -8,8 +8,8 @@
  */
 import { AFTER_ALL_IDS, instantOf, type TenantId } from '../../base/ids.js'
 import { toRfc3339 } from '../../base/clock.js'
-import type { IntentContext } from '../../../actors/intent/context.js'
-import type { PayoutContext } from '../../../actors/payout/context.js'
+import { intentContextIn, type IntentContext } from '../../../actors/intent/context.js'
+import { payoutContextIn, type PayoutContext } from '../../../actors/payout/context.js'
 import type { ListedActor } from '../../store/lists.js'
 import type { Memory } from '../cache/memory.js'
 import { accountOfIntent, accountOfPayout } from '../changes/rail_instructions.js'
@@ -69,7 +69,7 @@ async function newest(
 }
 
 function payoutIn({ id, state: status, context: read }: ListedActor): readonly Payout[] {
-  const context = read as PayoutContext | null
+  const context = payoutContextIn(read)
   if (context?.id !== id) return []
   return [{ id, status, currency: context.currency, amount: context.recipientAmount, context }]
 }
@@ -102,7 +102,7 @@ export async function payeeOfIntent(
   const last = lastIntentOf(memory, tenant, userId)
   const rows = last === 0 ? [] : await ctx.lists.intentsOfUser(last, OF_PAYEE_MAX)
   const payments = rows.flatMap(({ state: status, context }) => {
-    const other = context as IntentContext | null
+    const other = intentContextIn(context)
     if (other?.tenant !== tenant || other.userId !== userId) return []
     if (!hasSameDestination(ctx, intent, other)) return []
     const { currency, localMinor: amount } = other.scanned!.quote

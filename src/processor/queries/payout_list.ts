@@ -5,14 +5,14 @@
  * - Only first pages are cached: partners poll them, while later pages are read once.
  */
 import { AFTER_ALL_IDS, leastIdAt, type TenantId } from '../../base/ids.js'
-import type { PayoutContext, PayoutState } from '../../../actors/payout/context.js'
+import { payoutContextIn, type PayoutState } from '../../../actors/payout/context.js'
 import { payoutView } from '../../../actors/payout/view.js'
 import type { ListPayouts__Output as ListPayouts } from '../../../protos/types/causeway/v1/ListPayouts.js'
 import { unlessCorrupt, type ListedActor, type PayoutFilter } from '../../store/lists.js'
 import { answer } from '../cycle/answer.js'
 import { INVALID_PAGE, jsonBytes, pageOf, pageView, type Shape } from './page.js'
 import type { Query, QueryContext } from './query.js'
-import { contextIn, shapeOfViewed, viewed, type Viewed } from './readable.js'
+import { contextOf, shapeOfViewed, viewed, type Viewed } from './readable.js'
 import { RawJson } from './raw_json.js'
 
 export function listPayouts(tenant: TenantId, request: ListPayouts): Query {
@@ -45,14 +45,14 @@ const readable = (
   ctx: QueryContext,
 ): readonly Viewed<ListedActor>[] =>
   viewed(rows, ctx, ({ id, state, context }) =>
-    payoutView(state as PayoutState, contextIn<PayoutContext>(id, context), ctx.brand),
+    payoutView(state as PayoutState, contextOf(id, payoutContextIn(context)), ctx.brand),
   )
 
 const SHAPE: Shape<Viewed<ListedActor>> = {
   ...shapeOfViewed<ListedActor>(),
   // Metadata is the only large part of a payout.
   bytesOf: ({ row, view }) =>
-    view === null ? 0 : jsonBytes((row.context as PayoutContext).metadata),
+    view === null ? 0 : jsonBytes(payoutContextIn(row.context)!.metadata),
 }
 
 function filterOf(tenant: TenantId, request: ListPayouts): PayoutFilter {

@@ -5,12 +5,12 @@
  *   safe to paste anywhere.
  */
 import { toRfc3339 } from '../../base/clock.js'
-import type { PayoutContext, PayoutState } from '../../../actors/payout/context.js'
+import { payoutContextIn, type PayoutState } from '../../../actors/payout/context.js'
 import { payoutView } from '../../../actors/payout/view.js'
 import type { EntityHistory } from '../../store/entity_history.js'
 import { answer, refuse } from '../cycle/answer.js'
 import type { Query } from './query.js'
-import { contextIn, viewed } from './readable.js'
+import { contextOf, viewed } from './readable.js'
 import { timelineOf } from './timeline.js'
 import { payoutSteps } from './timeline_steps.js'
 
@@ -34,14 +34,14 @@ function corruptView(history: EntityHistory): object {
 
 function viewOf(history: EntityHistory, brand: string): object {
   const { id, tenant, state, context: json } = history.entity
-  const context = contextIn<PayoutContext>(id, JSON.parse(json))
-  const { handedOverAt: submittedAt, asked, wakeAt, traceparent } = context
+  const context = contextOf(id, payoutContextIn(JSON.parse(json)))
+  const { submittedAt, inquiries, dueAt, traceparent } = context
   return {
     tenant,
     payout: payoutView(state as PayoutState, context, brand),
     submitted_at: submittedAt === undefined ? undefined : toRfc3339(submittedAt),
-    asked,
-    next_due_at: wakeAt === null ? undefined : toRfc3339(wakeAt),
+    asked: inquiries,
+    next_due_at: dueAt === null ? undefined : toRfc3339(dueAt),
     timeline: timelineOf(history, payoutSteps(state as PayoutState, context)),
     traceparent,
   }

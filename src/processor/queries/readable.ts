@@ -2,28 +2,27 @@
 import { CorruptRow } from '../../base/corrupt_row.js'
 import type { QueryContext } from './query.js'
 
-/** @param context parsed; @throws CorruptRow when it belongs to another row */
-export function contextIn<Context extends { readonly id: string }>(
+/** @throws CorruptRow when it is null or belongs to another row */
+export function contextOf<Context extends { readonly id: string }>(
   id: string,
-  context: unknown,
+  context: Context | null,
 ): Context {
-  const found = context as Context | null
-  if (found?.id === id) return found
+  if (context?.id === id) return context
   throw new CorruptRow(id, 'its context cannot be read')
 }
 
-export interface Viewed<R> {
+export interface Viewed<R, View extends object = object> {
   readonly row: R
   /** Null: the row is corrupt. */
-  readonly view: object | null
+  readonly view: View | null
 }
 
 /** A view depends on its row only, so a view that throws has a corrupt row. */
-export const viewed = <R extends { readonly id: string }>(
+export const viewed = <R extends { readonly id: string }, View extends object>(
   rows: readonly R[],
   { reportCorrupt }: Pick<QueryContext, 'reportCorrupt'>,
-  viewOf: (row: R) => object,
-): readonly Viewed<R>[] =>
+  viewOf: (row: R) => View,
+): readonly Viewed<R, View>[] =>
   rows.map((row) => {
     try {
       return { row, view: viewOf(row) }

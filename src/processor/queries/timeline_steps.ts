@@ -33,7 +33,7 @@ export function payoutSteps(state: PayoutState, context: PayoutContext): readonl
     entered('failed', context.failedAt),
     rail(reversedAt, 'returned'),
     entered('reversed', reversedAt),
-    timer(context.wakeAt, isUnderReview(state, context) ? 'the review ends' : nextOf(context)),
+    timer(context.dueAt, isUnderReview(state, context) ? 'the review ends' : nextOf(context)),
   ])
 }
 
@@ -56,7 +56,7 @@ export function intentSteps(state: IntentState, context: IntentContext): readonl
     rail(context.refundFailedAt, 'recall refused'),
     rail(refundedAt, 'returned'),
     entered('refunded', refundedAt),
-    timer(context.wakeAt, state === 'created' ? 'it expires' : nextOf(context)),
+    timer(context.dueAt, state === 'created' ? 'it expires' : nextOf(context)),
   ])
 }
 
@@ -77,11 +77,11 @@ const entered = (state: PayoutState | IntentState, at: Instant | undefined): May
 const rail = (at: Instant | undefined, text: string): Maybe =>
   at === undefined ? undefined : { at, kind: 'rail', text }
 
-function instruction({ id, handedOverAt: at, asked = 0, wakeAt }: Context): readonly Maybe[] {
+function instruction({ id, submittedAt: at, inquiries = 0, dueAt }: Context): readonly Maybe[] {
   if (at === undefined) return []
   const submitted = rail(at, `instruction ${id} submitted`)
-  if (asked === 0) return [submitted]
-  return [submitted, rail(lastInquiryAt(at, asked, wakeAt), `inquiry number ${asked}`)]
+  if (inquiries === 0) return [submitted]
+  return [submitted, rail(lastInquiryAt(at, inquiries, dueAt), `inquiry number ${inquiries}`)]
 }
 
 /** The rail's own report: an operator's resolution has no transaction. */
@@ -94,5 +94,5 @@ const refused = ({ failure }: Context): readonly Maybe[] =>
 const timer = (at: Instant | null, what: string): Maybe =>
   at === null ? undefined : { at, kind: 'timer', text: `due: ${what}` }
 
-const nextOf = ({ handedOverAt }: Context): string =>
-  handedOverAt === undefined ? 'the submission' : 'the next inquiry'
+const nextOf = ({ submittedAt }: Context): string =>
+  submittedAt === undefined ? 'the submission' : 'the next inquiry'

@@ -2,10 +2,10 @@
  * Instructions and recalls that the rail has not answered, of all tenants: intents, then payouts,
  * then recalls, each oldest first.
  */
+import { payoutContextIn } from '../../../actors/payout/context.js'
+import { intentContextIn } from '../../../actors/intent/context.js'
 import { plus, toRfc3339, type Instant } from '../../base/clock.js'
 import { PREFIX } from '../../base/ids.js'
-import type { IntentContext } from '../../../actors/intent/context.js'
-import type { PayoutContext } from '../../../actors/payout/context.js'
 import { ALARM_AFTER_MS, lastInquiryAt, UNKNOWN_AFTER_MS } from '../../../actors/rail_inquiry.js'
 import type { Lists } from '../../store/lists.js'
 import type { ActorRow } from '../../store/tables.js'
@@ -66,16 +66,16 @@ async function rowsFrom(
 }
 
 function viewOf({ kind, row: { id, tenant, context: json } }: Found, now: Instant): object {
-  const { since, asked, wakeAt, currency, amount } = unansweredOf(kind, json)
+  const { since, inquiries, dueAt, currency, amount } = unansweredOf(kind, json)
   return {
     entity: id,
     tenant,
     currency,
     amount,
     since: toRfc3339(since),
-    asked,
-    last_inquiry_at: asked === 0 ? '' : toRfc3339(lastInquiryAt(since, asked, wakeAt)),
-    next_inquiry_at: wakeAt === null ? '' : toRfc3339(wakeAt),
+    asked: inquiries,
+    last_inquiry_at: inquiries === 0 ? '' : toRfc3339(lastInquiryAt(since, inquiries, dueAt)),
+    next_inquiry_at: dueAt === null ? '' : toRfc3339(dueAt),
     over_24h: now >= plus(since, ALARM_AFTER_MS),
     kind: kind === 'recalls' ? 'recall' : 'instruction',
   }
@@ -83,8 +83,8 @@ function viewOf({ kind, row: { id, tenant, context: json } }: Found, now: Instan
 
 interface Unanswered {
   readonly since: Instant
-  readonly asked: number
-  readonly wakeAt: Instant | null
+  readonly inquiries: number
+  readonly dueAt: Instant | null
   /** The instructed payment. */
   readonly currency: string
   readonly amount: string
@@ -92,20 +92,16 @@ interface Unanswered {
 
 /** @param json the context of a row that `lists.unknownOutcomes` returned for this kind */
 export function unansweredOf(kind: UnknownKind, json: string): Unanswered {
+  const stored: unknown = JSON.parse(json)
   if (kind === 'payouts') {
-    const { handedOverAt: submittedAt, asked = 0, ...context } = JSON.parse(json) as PayoutContext
-    const { wakeAt, currency, recipientAmount: amount } = context
-    return { since: submittedAt!, asked, wakeAt, currency, amount }
+    const context = payoutContextIn(stored)!
+    const { submittedAt, inquiries = 0, dueAt, currency, recipientAmount: amount } = context
+    return { since: submittedAt!, inquiries, dueAt, currency, amount }
   }
-  const {
-    handedOverAt: submittedAt,
-    recall,
-    scanned,
-    wakeAt,
-    ...context
-  } = JSON.parse(json) as IntentContext
+  const { submittedAt, inquiries = 0, recall, scanned, dueAt } = intentContextIn(stored)!
   const { currency, localMinor: amount } = scanned!.quote
+  const answer = { dueAt, currency, amount }
   return kind === 'recalls'
-    ? { since: recall!.requestedAt, asked: recall!.asked, wakeAt, currency, amount }
-    : { since: submittedAt!, asked: context.asked ?? 0, wakeAt, currency, amount }
+    ? { ...answer, since: recall!.requestedAt, inquiries: recall!.inquiries }
+    : { ...answer, since: submittedAt!, inquiries }
 }

@@ -1,5 +1,5 @@
 /** Requests to erase users, the newest first, and the payment by which a request names its user. */
-import type { IntentContext } from '../../../actors/intent/context.js'
+import { intentContextIn } from '../../../actors/intent/context.js'
 import type { TenantId } from '../../base/ids.js'
 import { erasureView } from '../changes/user_erasures.js'
 import { answer, refuse } from '../cycle/answer.js'
@@ -27,7 +27,7 @@ export const findUsersPayment = (tenant: TenantId, userId: string, last: number)
   run: async ({ lists }) => {
     const intents = last === 0 ? [] : await lists.intentsOfUser(last, LOOKED_AT)
     const found = intents.find(({ context }) => {
-      const intent = context as IntentContext | null
+      const intent = intentContextIn(context)
       return intent?.tenant === tenant && intent.userId === userId
     })
     if (found === undefined) return refuse('payment_intent_not_found')

@@ -5,7 +5,7 @@
  *   intents, as in the tenant's list; `created_after` ends the walk.
  */
 import type { TenantId } from '../../base/ids.js'
-import type { IntentContext, IntentState } from '../../../actors/intent/context.js'
+import { intentContextIn, type IntentState } from '../../../actors/intent/context.js'
 import { intentView } from '../../../actors/intent/view.js'
 import type { UserIntent, UserIntentFilter } from '../../store/user_intent_rows.js'
 import type { Lists } from '../../store/lists.js'
@@ -13,7 +13,7 @@ import { answer } from '../cycle/answer.js'
 import { filterOf, isUnfiltered, SCANNED_MAX, type IntentListRequest } from './intent_list.js'
 import { INVALID_PAGE, pageOf, pageView } from './page.js'
 import type { Query } from './query.js'
-import { contextIn, viewed, type Viewed } from './readable.js'
+import { contextOf, viewed, type Viewed } from './readable.js'
 
 /** Links of one read, which others wait for. */
 const LINKS_A_READ = 250
@@ -40,7 +40,7 @@ export function listUserIntents(
         ? { intents: await lists.intentsOfUser(from, page.limit + 1) }
         : await search(lists, filter, { from, wanted: page.limit + 1, scannedMax })
       const rows = viewed(found.intents, ctx, ({ id, state, context }) =>
-        intentView(state as IntentState, contextIn<IntentContext>(id, context)),
+        intentView(state as IntentState, contextOf(id, intentContextIn(context))),
       )
       const shape = {
         view: ({ view }: Viewed<UserIntent>) => view ?? {},
@@ -78,6 +78,6 @@ async function search(
 }
 
 function isOf({ context }: UserIntent, tenant: TenantId, userId: string): boolean {
-  const intent = context as IntentContext
-  return intent.tenant === tenant && intent.userId === userId
+  const intent = intentContextIn(context)
+  return intent?.tenant === tenant && intent.userId === userId
 }

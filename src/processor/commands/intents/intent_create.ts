@@ -112,7 +112,7 @@ function newContext(
       jti: newTokenId(random),
       exp: toEpochSeconds(plus(now, rules.sessionTtlMs)),
     },
-    wakeAt: expiresAt,
+    dueAt: expiresAt,
   }
   if (origin.requestId !== null) context.requestId = origin.requestId
   if (origin.traceparent !== undefined) context.traceparent = origin.traceparent

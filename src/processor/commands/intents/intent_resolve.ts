@@ -89,7 +89,7 @@ export function reverseIntent(actor: Actor, intentId: string, evidence: string):
 }
 
 function isUnanswered({ state, context }: LiveIntent, { type }: IntentEvent): boolean {
-  if (type !== 'recallRefused') return state === 'authorized' && context.handedOverAt !== undefined
+  if (type !== 'recallRefused') return state === 'authorized' && context.submittedAt !== undefined
   return state === 'captured' && context.recall !== undefined && context.recall.refused !== true
 }
 

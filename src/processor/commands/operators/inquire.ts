@@ -41,11 +41,11 @@ export function inquire(actor: Actor, paymentId: string): Command {
 
 const isIntentUnanswered = ({ state, context }: LiveIntent): boolean =>
   state === 'authorized'
-    ? context.handedOverAt !== undefined
+    ? context.submittedAt !== undefined
     : state === 'captured' && context.recall !== undefined && context.recall.refused !== true
 
 const isPayoutUnanswered = ({ state, context }: LivePayout): boolean =>
-  state === 'processing' && context.handedOverAt !== undefined
+  state === 'processing' && context.submittedAt !== undefined
 
 function sent<C extends IntentContext | PayoutContext>(
   ctx: CommandContext,

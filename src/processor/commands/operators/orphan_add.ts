@@ -60,7 +60,7 @@ export function addOrphans(actor: Actor, executions: readonly Execution[]): Comm
 
 function isSubmitted({ intents, payouts }: Memory, id: string): boolean {
   const live = id.startsWith(PREFIX.intent) ? intents.get(id) : payouts.get(id)
-  return live?.context.handedOverAt !== undefined
+  return live?.context.submittedAt !== undefined
 }
 
 const isExecutionOf = (known: Orphan, stated: Orphan): boolean =>

@@ -24,7 +24,7 @@ export function compareWithOrphans(id: string): Command {
 
 function holdPayout(ctx: CommandContext, id: string): boolean {
   const live = ctx.memory.payouts.get(id)
-  if (!live || live.context.handedOverAt !== undefined) return false
+  if (!live || live.context.submittedAt !== undefined) return false
   if (live.state !== 'created' && live.state !== 'processing') return false
   const orphan = orphanOfPayout(ctx, live.context)
   if (orphan === undefined) return false
@@ -35,7 +35,7 @@ function holdPayout(ctx: CommandContext, id: string): boolean {
 function holdIntent(ctx: CommandContext, id: string): boolean {
   const live = ctx.memory.intents.get(id)
   if (!live || live.state !== 'authorized') return false
-  if (live.context.handedOverAt !== undefined) return false
+  if (live.context.submittedAt !== undefined) return false
   const orphan = orphanOfIntent(ctx, live.context)
   if (orphan === undefined) return false
   advanceIntent(ctx, live, { type: 'hold', at: ctx.now, heldFor: holdFor(ctx, orphan) })

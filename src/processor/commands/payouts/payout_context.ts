@@ -31,7 +31,7 @@ export function withReviewDeadline(
   return {
     ...context,
     ...(orphan === undefined ? {} : { orphan: orphan.instruction }),
-    wakeAt: plus(ctx.now, ctx.rules.reviewTtlMs),
+    dueAt: plus(ctx.now, ctx.rules.reviewTtlMs),
   }
 }
 
@@ -62,7 +62,7 @@ export function newContext(
     createdAt: now,
     ...(origin.requestId === null ? {} : { requestId: origin.requestId }),
     ...(origin.traceparent === undefined ? {} : { traceparent: origin.traceparent }),
-    wakeAt: now,
+    dueAt: now,
   }
 }
 

@@ -30,7 +30,7 @@ export function resolvePayout(
       if (event === null || !isEvidence(evidence)) return refuse('invalid_request')
       const live = ctx.memory.payouts.get(payoutId)
       if (!live) return refuse('payout_not_found')
-      const isOut = live.state === 'processing' && live.context.handedOverAt !== undefined
+      const isOut = live.state === 'processing' && live.context.submittedAt !== undefined
       if (!isOut) return refuse('payout_not_at_rail')
       const moved = movedByPayout(live.context)
       const refusal = refusalOfOneOperator(ctx, actor, {

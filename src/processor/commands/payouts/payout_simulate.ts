@@ -37,6 +37,6 @@ export function simulatePayout(tenant: TenantId, payoutId: string, outcomeText: 
 }
 
 function isReachable(outcome: SimulatedOutcome, { state, context }: LivePayout): boolean {
-  if (context.handedOverAt === undefined) return false
+  if (context.submittedAt === undefined) return false
   return state === 'processing' || (state === 'completed' && outcome === 'reversed')
 }

@@ -242,7 +242,7 @@ function viewOfIntent(
       if (live.state === 'captured') return 'paid'
       return live.state === 'refunded' ? 'returned' : 'ended'
     },
-    submittedAt: live.context.handedOverAt,
+    submittedAt: live.context.submittedAt,
     transactionId: live.context.transactionId,
     expected: () =>
       live.context.confirmation === undefined
@@ -250,10 +250,10 @@ function viewOfIntent(
         : expectedOf(instructIntent(live.context, accountOfIntent(ctx, live.context))),
     step: (event) => advanceIntent(ctx, live, event),
     isInquiredAbout: () =>
-      live.context.wakeAt !== null && (live.state === 'captured' || live.state === 'failed'),
+      live.context.dueAt !== null && (live.state === 'captured' || live.state === 'failed'),
     isPaused: () => isPaused(ctx.memory, railOf(live.context), routeOf(live.context)),
     inquireBy: (at) => {
-      live.context = { ...live.context, asked: uncounted(live.context.asked), wakeAt: at }
+      live.context = { ...live.context, inquiries: uncounted(live.context.inquiries), dueAt: at }
       stageIntent(ctx, live)
     },
     recordTransaction: (transactionId) => {
@@ -276,17 +276,17 @@ function viewOfPayout(
       if (live.state === 'completed') return 'paid'
       return live.state === 'reversed' ? 'returned' : 'ended'
     },
-    submittedAt: live.context.handedOverAt,
+    submittedAt: live.context.submittedAt,
     transactionId: live.context.transactionId,
     expected: () => expectedOf(instructPayout(live.context, accountOfPayout(ctx, live.context))),
     step: (event) => {
       if (event.type !== 'recallRefused') advancePayout(ctx, live, event)
     },
     isInquiredAbout: () =>
-      live.context.wakeAt !== null && (live.state === 'completed' || live.state === 'failed'),
+      live.context.dueAt !== null && (live.state === 'completed' || live.state === 'failed'),
     isPaused: () => isPaused(ctx.memory, railOf(live.context), routeOf(live.context)),
     inquireBy: (at) => {
-      live.context = { ...live.context, asked: uncounted(live.context.asked), wakeAt: at }
+      live.context = { ...live.context, inquiries: uncounted(live.context.inquiries), dueAt: at }
       stagePayout(ctx, live)
     },
     recordTransaction: (transactionId) => {

@@ -1,7 +1,7 @@
 /**
  * Fires the timer of an actor.
  *
- * - The actor's own `wakeAt` decides. A timer that fires early, late or twice changes nothing.
+ * - The actor's own `dueAt` decides. A timer that fires early, late or twice changes nothing.
  * - A timer that can only wait for the rail changes nothing without it: the answer says so.
  */
 import type { Instant } from '../../../base/clock.js'
@@ -32,8 +32,8 @@ const waitsFor = (context: IntentContext | PayoutContext, waitsUntil: Instant | 
     waitsUntil,
   } satisfies WaitsForRail)
 
-const isSubmitted = ({ handedOverAt }: IntentContext | PayoutContext): boolean =>
-  handedOverAt !== undefined
+const isSubmitted = ({ submittedAt }: IntentContext | PayoutContext): boolean =>
+  submittedAt !== undefined
 
 /** What is submitted is inquired about while submissions are paused. */
 const mayUse = (ctx: CommandContext, context: IntentContext | PayoutContext): boolean =>
@@ -71,9 +71,9 @@ export const firePayoutTimer: FireTimer = (payoutId, mayUseRail = true) => ({
   },
 })
 
-const isDue = ({ wakeAt }: { readonly wakeAt: Instant | null }, now: Instant): boolean =>
-  wakeAt !== null && wakeAt <= now
+const isDue = ({ dueAt }: { readonly dueAt: Instant | null }, now: Instant): boolean =>
+  dueAt !== null && dueAt <= now
 
 /** Null: the intent has none, or is submitted. */
-const submissionDeadline = ({ handedOverAt, confirmation }: IntentContext): Instant | null =>
-  handedOverAt === undefined ? (confirmation?.notAfter ?? null) : null
+const submissionDeadline = ({ submittedAt, confirmation }: IntentContext): Instant | null =>
+  submittedAt === undefined ? (confirmation?.notAfter ?? null) : null
