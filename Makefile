@@ -211,7 +211,7 @@ $(INSTALLED): package-lock.json
 	@src/scripts/install.sh
 	@touch $@
 
-$(TYPES): $(PROTOS) $(INSTALLED)
+$(TYPES): $(PROTOS) $(INSTALLED) src/scripts/types.sh
 	@src/scripts/types.sh
 	@touch $@
 

@@ -6,7 +6,6 @@ import { execFile, spawn, spawnSync } from 'node:child_process'
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import type { ServiceDefinition } from '@grpc/grpc-js'
 import t, { type Test } from 'tap'
 import { createClient } from '../src/client/client.js'
 import { projectRoot } from '../src/base/project_root.js'
@@ -206,16 +205,10 @@ void t.test(
   },
 )
 
-function publicRpcs(): string[] {
-  return Object.entries(publicContracts()).flatMap(([name, definition]) =>
-    isService(definition)
-      ? Object.keys(definition).map((rpc) => `${name.replace('causeway.v1.', '')}.${rpc}`)
-      : [],
+const publicRpcs = (): string[] =>
+  Object.entries(publicContracts()).flatMap(([name, definition]) =>
+    Object.keys(definition).map((rpc) => `${name.replace('causeway.v1.', '')}.${rpc}`),
   )
-}
-
-const isService = (definition: object): definition is ServiceDefinition =>
-  Object.values(definition).every((rpc) => typeof rpc === 'object' && 'requestType' in rpc)
 
 function clientMethods(): string[] {
   const base = { baseUrl: 'http://127.0.0.1:1', keyId: 'k', secret: 's' }

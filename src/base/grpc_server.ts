@@ -19,7 +19,6 @@ import {
   type ServiceDefinition,
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js'
-import { service as healthService } from 'grpc-health-check'
 import {
   GRPC_HEALTH_CALLS_MAX,
   GRPC_MESSAGE_MAX_BYTES,
@@ -39,6 +38,7 @@ import { bindSocket, createConnections, listen, type Listener } from './grpc_con
 import { createHealth } from './grpc_health.js'
 import { CLEARTEXT, type GrpcTls } from './grpc_tls.js'
 import { isUnixSocket } from './network.js'
+import { healthContract } from './protos.js'
 import { isCleanText, pathToText } from './text.js'
 
 export interface GrpcServer {
@@ -143,7 +143,7 @@ export function createGrpcServer({
     ...options,
     interceptors: [guard],
   })
-  server.addService(healthService, health.handlers)
+  server.addService(healthContract(), health.handlers)
   return {
     server,
     addService: (definition, handlers) => {

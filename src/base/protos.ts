@@ -3,10 +3,11 @@
  *
  * - int64 is a string and field names are those of the files, so a message equals the public JSON.
  */
-import { join } from 'node:path'
-import { loadPackageDefinition, type GrpcObject } from '@grpc/grpc-js'
-import { loadSync, type PackageDefinition } from '@grpc/proto-loader'
-import { protoPath as healthProto } from 'grpc-health-check'
+import { existsSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { loadPackageDefinition, type GrpcObject, type ServiceDefinition } from '@grpc/grpc-js'
+import protobuf from 'protobufjs'
 import { projectRoot } from './project_root.js'
 
 /** The contracts that internal services and rails rely on: additions only. */
@@ -57,19 +58,78 @@ export function contracts<Loaded>(...files: readonly ContractFile[]): Loaded {
   return definition as unknown as Loaded
 }
 
-/** The contracts for internal services alone. */
-export const publicContracts = (): PackageDefinition => definitionsIn(PUBLIC_FILES)
+type Definitions = Readonly<Record<string, ServiceDefinition>>
 
-/** What reflection describes: the same, and the health service. */
-export const describedContracts = (): PackageDefinition =>
-  definitionsIn([...PUBLIC_FILES, healthProto])
+/** The services of the contracts for internal services, by name. */
+export const publicContracts = (): Definitions => definitionsIn(PUBLIC_FILES)
 
-const definitionsIn = (files: readonly string[]): PackageDefinition =>
-  loadSync([...files], {
-    includeDirs: [join(projectRoot(), 'protos')],
-    keepCase: true,
-    longs: String,
-    enums: String,
-    defaults: true,
-    oneofs: true,
+const packageFolder = (name: string): string =>
+  dirname(createRequire(import.meta.url).resolve(`${name}/package.json`))
+
+/** Where the contracts are: ours, and those of gRPC's own services. */
+const FOLDERS = [
+  join(projectRoot(), 'protos'),
+  join(packageFolder('grpc-health-check'), 'proto'),
+  join(packageFolder('@grpc/reflection'), 'build/proto'),
+] as const
+
+export const healthContract = (): ServiceDefinition =>
+  serviceIn('health/v1/health.proto', 'grpc.health.v1.Health')
+
+export const reflectionContract = (version: 'v1' | 'v1alpha'): ServiceDefinition =>
+  serviceIn(
+    `grpc/reflection/${version}/reflection.proto`,
+    `grpc.reflection.${version}.ServerReflection`,
+  )
+
+function serviceIn(file: string, name: string): ServiceDefinition {
+  const service = definitionsIn([file])[name]
+  if (service === undefined) throw new Error(`${file} has no service ${name}`)
+  return service
+}
+
+function definitionsIn(files: readonly string[]): Definitions {
+  const root = new protobuf.Root()
+  root.resolvePath = (_, file) =>
+    FOLDERS.map((folder) => join(folder, file)).find((path) => existsSync(path)) ?? file
+  root.loadSync([...files], { keepCase: true }).resolveAll()
+  return Object.fromEntries(
+    servicesIn(root).map((service) => [service.fullName.slice(1), definitionOf(service)]),
+  )
+}
+
+function servicesIn(space: protobuf.NamespaceBase): readonly protobuf.Service[] {
+  return space.nestedArray.flatMap((nested) => {
+    if (nested instanceof protobuf.Service) return [nested]
+    return nested instanceof protobuf.Namespace ? servicesIn(nested) : []
   })
+}
+
+function definitionOf(service: protobuf.Service): ServiceDefinition {
+  const { fullName, methodsArray } = service
+  return Object.fromEntries(
+    methodsArray.map(({ name, requestStream, responseStream, ...method }) => {
+      const request = codecOf(method.resolvedRequestType)
+      const response = codecOf(method.resolvedResponseType)
+      const definition = {
+        path: `/${fullName.slice(1)}/${name}`,
+        originalName: name.charAt(0).toLowerCase() + name.slice(1),
+        ...{ requestStream: requestStream === true, responseStream: responseStream === true },
+        ...{ requestSerialize: request.serialize, requestDeserialize: request.deserialize },
+        ...{ responseSerialize: response.serialize, responseDeserialize: response.deserialize },
+      }
+      return [name, definition]
+    }),
+  )
+}
+
+const AS_PUBLIC_JSON = { longs: String, enums: String, defaults: true, oneofs: true }
+
+function codecOf(type: protobuf.Type | null) {
+  if (type === null) throw new Error('a contract names a message that is nowhere')
+  return {
+    serialize: (message: object): Buffer =>
+      type.encode(type.fromObject(message)).finish() as Buffer, // Node's writer makes Buffers
+    deserialize: (bytes: Buffer): object => type.toObject(type.decode(bytes), AS_PUBLIC_JSON),
+  }
+}

@@ -50,7 +50,7 @@ import { operatorService } from './servers/operator/operator.js'
 import type { Placements } from './servers/placed_call.js'
 import { withPlacedPartner } from './servers/placed_partner.js'
 import { partnerAdminService } from './servers/partner_admin.js'
-import { addReflection, prepareReflection } from './servers/reflection.js'
+import { addReflection } from './servers/reflection.js'
 import { ledgerService } from './servers/ledger.js'
 import { reconciliationService } from './servers/reconciliation.js'
 import { recoveryService, type RecoveryDependencies } from './servers/recovery.js'
@@ -126,7 +126,6 @@ const CLOSE_WITHIN_MS = 5 * SECOND
 /** Loads the contracts of the services, which can be done before the books are open. */
 export function prepareContracts(): void {
   contracts<Protos>()
-  prepareReflection()
 }
 
 export function createServer(

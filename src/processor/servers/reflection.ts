@@ -1,120 +1,131 @@
 /**
  * Server reflection over the contracts of internal services and the health service.
  *
- * - proto-loader's descriptors cannot be linked by strict clients such as `buf curl`: names of
- *   types are relative, entries of maps have other names than protoc gives them, and optional
- *   fields are not marked. Here they are as protoc makes them.
+ * - The descriptors are protoc's form, made by buf when the types are generated (scripts/types.sh).
+ * - They are indexed at the first call: a processor that starts or takes over does not wait for it.
  */
-import type { Server } from '@grpc/grpc-js'
-import type { PackageDefinition } from '@grpc/proto-loader'
-import { ReflectionService } from '@grpc/reflection'
-import descriptor from 'protobufjs/ext/descriptor/index.js'
-import { describedContracts } from '../../base/protos.js'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { status, type Server, type ServerDuplexStream } from '@grpc/grpc-js'
+import protobuf from 'protobufjs/minimal.js'
+import { projectRoot } from '../../base/project_root.js'
+import { reflectionContract } from '../../base/protos.js'
 
-let service: ReflectionService | undefined
+const DESCRIPTORS = join(projectRoot(), 'protos/types/described.binpb')
 
-/** Takes a tenth of a second, once. */
-export const prepareReflection = (): ReflectionService =>
-  (service ??= new ReflectionService(linked(describedContracts())))
-
-export function addReflection(server: Server): void {
-  prepareReflection().addToServer(server)
-}
-
-interface Field {
-  readonly name: string
-  readonly oneofIndex?: number
-  typeName?: string
-  proto3Optional?: boolean
-}
-
-interface Message {
-  name: string
-  readonly field?: readonly Field[]
-  readonly nestedType?: readonly Message[]
-  readonly oneofDecl?: readonly { readonly name: string }[]
-  readonly options?: { readonly mapEntry?: boolean } | null
-}
-
-interface Service {
-  readonly method?: readonly { inputType: string; outputType: string }[]
+interface Request {
+  readonly host?: string
+  readonly message_request?: string
+  readonly file_by_filename?: string
+  readonly file_containing_symbol?: string
 }
 
 interface File {
-  readonly package: string
-  readonly messageType?: readonly Message[]
-  readonly service?: readonly Service[]
+  readonly bytes: Uint8Array
+  /** The names of the files that it imports. */
+  readonly imports: readonly string[]
 }
 
-/** Every definition holds all files, so one of them suffices. */
-function linked(contracts: PackageDefinition): PackageDefinition {
-  return Object.fromEntries(
-    Object.entries(contracts)
-      .slice(0, 1)
-      .map(([name, definition]) => [
-        name,
-        { ...definition, fileDescriptorProtos: filesOf(definition).map(linkedFile) },
-      ]),
-  ) as PackageDefinition
+interface Contracts {
+  readonly files: ReadonlyMap<string, File>
+  /** The name of the file that declares each symbol. */
+  readonly symbols: ReadonlyMap<string, string>
+  readonly services: readonly string[]
 }
 
-const filesOf = (definition: object): readonly Buffer[] =>
-  (definition as { readonly fileDescriptorProtos?: readonly Buffer[] }).fileDescriptorProtos ?? []
-
-function linkedFile(bytes: Buffer): Buffer {
-  const { FileDescriptorProto } = descriptor
-  const file = FileDescriptorProto.decode(bytes)
-  const { package: scope, messageType = [], service = [] } = file as unknown as File
-  for (const message of messageType) complete(message)
-  const names = new Set(messageType.flatMap((message) => namesIn(message, `.${scope}`)))
-  for (const message of messageType) link(message, `.${scope}`, names)
-  for (const method of service.flatMap(({ method: methods }) => methods ?? [])) {
-    method.inputType = absolute(method.inputType, `.${scope}`, names)
-    method.outputType = absolute(method.outputType, `.${scope}`, names)
+export function addReflection(server: Server): void {
+  const descriptors = readFileSync(DESCRIPTORS)
+  let known: Contracts | undefined
+  const ServerReflectionInfo = (call: ServerDuplexStream<Request, object>): void => {
+    call.on('data', (request: Request) => {
+      const answer = answerTo(request, (known ??= contractsIn(descriptors)))
+      call.write({ valid_host: request.host, original_request: request, ...answer })
+    })
+    call.on('end', () => call.end())
   }
-  return Buffer.from(FileDescriptorProto.encode(file).finish())
+  for (const version of ['v1', 'v1alpha'] as const)
+    server.addService(reflectionContract(version), { ServerReflectionInfo })
 }
 
-function complete({ field = [], nestedType = [], oneofDecl = [] }: Message): void {
-  for (const nested of nestedType) {
-    complete(nested)
-    if (nested.options?.mapEntry !== true) continue
-    const { name } = nested
-    nested.name = entryName(name)
-    const isOfEntry = ({ typeName = '' }: Field): boolean => `.${typeName}`.endsWith(`.${name}`)
-    for (const map of field.filter(isOfEntry)) map.typeName = nested.name
+function answerTo(request: Request, { files, symbols, services }: Contracts): object {
+  const { message_request: asked, file_by_filename: file, file_containing_symbol: symbol } = request
+  const described = (name: string | undefined): object =>
+    files.has(name ?? '')
+      ? { file_descriptor_response: { file_descriptor_proto: withImports(name ?? '', files) } }
+      : refused(status.NOT_FOUND, 'not found')
+  if (asked === 'list_services')
+    return { list_services_response: { service: services.map((name) => ({ name })) } }
+  if (asked === 'file_by_filename') return described(file)
+  if (asked === 'file_containing_symbol') return described(symbols.get(symbol ?? ''))
+  if (asked === undefined) return refused(status.UNIMPLEMENTED, 'unknown request')
+  return refused(status.NOT_FOUND, 'no contract has extensions')
+}
+
+const refused = (code: status, text: string): object => ({
+  error_response: { error_code: code, error_message: text },
+})
+
+function withImports(name: string, files: Contracts['files']): readonly Uint8Array[] {
+  const names = new Set([name])
+  for (const each of names)
+    for (const imported of files.get(each)?.imports ?? []) names.add(imported)
+  return [...names].flatMap((each) => files.get(each)?.bytes ?? [])
+}
+
+/** Field numbers of descriptor.proto: of a set, of a file, and of `name` in all. */
+const [SET_FILE, FILE_PACKAGE, FILE_DEPENDENCY, FILE_SERVICE, NAME] = [1, 2, 3, 6, 1]
+
+type Kind = 'file' | 'message' | 'enum' | 'service' | 'member'
+
+/** What has a name in each kind of descriptor, by field number. */
+const PARTS: Readonly<Record<Kind, Readonly<Record<number, Kind>>>> = {
+  file: { 4: 'message', 5: 'enum', [FILE_SERVICE]: 'service' },
+  message: { 2: 'member', 3: 'message', 4: 'enum', 8: 'member' },
+  enum: { 2: 'member' },
+  service: { 2: 'member' },
+  member: {},
+}
+
+function contractsIn(descriptors: Uint8Array): Contracts {
+  const files = new Map<string, File>()
+  const symbols = new Map<string, string>()
+  const services: string[] = []
+  for (const bytes of fieldsOf(descriptors)(SET_FILE)) {
+    const fields = fieldsOf(bytes)
+    const [name = ''] = fields(NAME).map(textOf)
+    const [scope = ''] = fields(FILE_PACKAGE).map(textOf)
+    files.set(name, { bytes, imports: fields(FILE_DEPENDENCY).map(textOf) })
+    for (const symbol of namesIn('file', bytes, scope)) symbols.set(symbol, name)
+    for (const service of fields(FILE_SERVICE))
+      services.push(`${scope}.${fieldsOf(service)(NAME).map(textOf).join()}`)
   }
-  for (const each of field) {
-    // `Object.hasOwn`: an absent index reads as 0.
-    const oneof = Object.hasOwn(each, 'oneofIndex') ? oneofDecl[each.oneofIndex ?? -1] : undefined
-    if (oneof?.name === `_${each.name}`) each.proto3Optional = true
+  return { files, symbols, services }
+}
+
+/** The full names of what is declared in a descriptor. */
+function namesIn(kind: Kind, bytes: Uint8Array, scope: string): string[] {
+  const fields = fieldsOf(bytes)
+  return Object.entries(PARTS[kind]).flatMap(([number, part]) =>
+    fields(Number(number)).flatMap((each) => {
+      const name = `${scope}.${fieldsOf(each)(NAME).map(textOf).join()}`
+      return [name, ...namesIn(part, each, name)]
+    }),
+  )
+}
+
+const LENGTH_DELIMITED = 2
+
+/** The length-delimited fields of a message, by number. */
+function fieldsOf(bytes: Uint8Array): (field: number) => readonly Uint8Array[] {
+  const found = new Map<number, Uint8Array[]>()
+  const reader = protobuf.Reader.create(bytes)
+  while (reader.pos < reader.len) {
+    const tag = reader.uint32()
+    const [field, type] = [tag >>> 3, tag & 7]
+    if (type !== LENGTH_DELIMITED) reader.skipType(type)
+    else found.set(field, [...(found.get(field) ?? []), reader.bytes()])
   }
+  return (field) => found.get(field) ?? []
 }
 
-/** `Fee_details` is `FeeDetailsEntry`. */
-const entryName = (name: string): string =>
-  `${name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())}Entry`
-
-const namesIn = ({ name, nestedType = [] }: Message, scope: string): string[] => [
-  `${scope}.${name}`,
-  ...nestedType.flatMap((nested) => namesIn(nested, `${scope}.${name}`)),
-]
-
-function link(
-  { name, field = [], nestedType = [] }: Message,
-  scope: string,
-  names: ReadonlySet<string>,
-): void {
-  const own = `${scope}.${name}`
-  for (const each of field) {
-    if (each.typeName) each.typeName = absolute(each.typeName, own, names)
-  }
-  for (const nested of nestedType) link(nested, own, names)
-}
-
-/** The name, looked up in the scope and those around it. */
-function absolute(name: string, scope: string, names: ReadonlySet<string>): string {
-  if (name.startsWith('.') || scope === '') return name
-  const found = `${scope}.${name}`
-  return names.has(found) ? found : absolute(name, scope.slice(0, scope.lastIndexOf('.')), names)
-}
+const textOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString()
