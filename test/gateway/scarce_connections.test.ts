@@ -4,6 +4,7 @@
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
@@ -42,6 +43,24 @@ function halfSent(port: number): Promise<Socket> {
   })
 }
 
+const LISTENS = '0A'
+
+/**
+ * Connections that the kernel holds until the gateway takes them (proc_net_tcp(5)): with a full
+ * queue those of every source wait for the kernel's retries.
+ */
+function waitingIn(port: number): number {
+  const rows = ['tcp', 'tcp6'].flatMap((table) =>
+    readFileSync(`/proc/net/${table}`, 'latin1').split('\n'),
+  )
+  return rows
+    .map((row) => row.trim().split(/\s+/))
+    .filter(([, local = '', , state]) => state === LISTENS && portIn(local) === port)
+    .reduce((sum, [, , , , queues = '']) => sum + parseInt(queues.split(':')[1] ?? '0', 16), 0)
+}
+
+const portIn = (address: string): number => parseInt(address.split(':').at(-1) ?? '', 16)
+
 /** The complete response; empty when nothing came within the client timeout. */
 function askedFrom(localAddress: string, port: number): Promise<string> {
   return new Promise((resolve) => {
@@ -74,6 +93,7 @@ t.test(
     })
     while (open.length < HALF_SENT) {
       open.push(...(await Promise.all(Array.from({ length: BATCH }, () => halfSent(port)))))
+      await eventually('the gateway has taken them', () => waitingIn(port) === 0)
     }
     for (let call = 1; call <= 5; call++) {
       t.equal(statusOf(await askedFrom('127.0.0.2', port)), 201, `another source, call ${call}`)
