@@ -317,6 +317,7 @@ void t.test('the environment is stored with the instruction', async (t) => {
   const rail = await aLinkedListener(t, first.address)
   instruct(rail, production, sandbox, old)
   await untilJournalled(first.journal, old.id)
+  await rail.close() // reports go to the newest link, which it could be again
   await first.close()
   const books = await openDatabase(join(folder, 'rail.db'))
   await books.run('UPDATE instructions SET environment = NULL WHERE id = ?', [old.id])
