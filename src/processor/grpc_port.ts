@@ -8,6 +8,7 @@ import type { Callers } from '../auth/callers.js'
 import { createRpcAccess } from '../auth/rpc_access.js'
 import { violationAt } from '../api/checks/schema_violation.js'
 import { HOUR, SECOND } from '../base/clock.js'
+import { ANSWER_WITHIN_MS } from '../base/constants.js'
 import { createGrpcServer, type GrpcServer } from '../base/grpc_server.js'
 import type { GrpcTls } from '../base/grpc_tls.js'
 import { CLEAN_TEXT_RULE } from '../base/text.js'
@@ -15,9 +16,9 @@ import { grpcError } from './servers/grpc_error.js'
 import { fieldViolation } from './servers/status_details.js'
 
 /** An owner counts the gateways that reach it, so one that is cut off must be noticed soon. */
-const KEEPALIVE_MS = 5 * SECOND
-/** As long as a gateway waits for the processor. */
-const KEEPALIVE_TIMEOUT_MS = 8 * SECOND
+const KEEPALIVE_MS = 2 * SECOND
+/** A gateway that is paused for longer has answered none of its calls in time. */
+const KEEPALIVE_TIMEOUT_MS = ANSWER_WITHIN_MS
 
 export function openGrpcPort(callers: Callers, tls: GrpcTls): GrpcServer {
   return createGrpcServer({

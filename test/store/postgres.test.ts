@@ -24,7 +24,9 @@ import {
 } from '../../src/store/postgres/lease.js'
 import { READS_WITHIN_MS } from '../../src/store/postgres/ownership.js'
 import { readServerFigures, watchServerFigures } from '../../src/store/postgres/server_figures.js'
-import { openPostgresStore } from '../../src/store/postgres/store.js'
+import { openOwnedSchema } from '../../src/store/postgres/owned_schema.js'
+import { BOOKS, openPostgresStore } from '../../src/store/postgres/store.js'
+import { createProxies } from '../cluster/partitions.js'
 import { dueIds } from '../support/due_ids.js'
 import { eventually } from '../support/eventually.js'
 import { hurriedClock } from '../support/hurried_clock.js'
@@ -75,6 +77,34 @@ async function connected(t: Test, shard: string): Promise<Connection> {
   t.teardown(() => connection.close().catch(() => undefined))
   return connection
 }
+
+void t.test('a server that is silent', async (t) => {
+  const schema = await openOwnedSchema(
+    {
+      ...{ url: server.url, shard: newShard(), holder: 'one', log },
+      ...{ elapsed: () => performance.now(), pause: systemPause },
+    },
+    BOOKS,
+    { lists: 'by cost' },
+  )
+  t.teardown(() => schema.close())
+  for (const session of [schema.writer, schema.readers.lists]) {
+    const [timeout] = await session.all('SHOW tcp_user_timeout')
+    const [idle] = await session.all('SHOW tcp_keepalives_idle')
+    t.same([timeout, idle], [{ tcp_user_timeout: '5000' }, { tcp_keepalives_idle: '2' }])
+  }
+
+  const partitions = createProxies()
+  t.teardown(() => partitions.close())
+  const [target] = parseStoreUrl(server.url)
+  const { host, port } = target!
+  const between = await partitions.route('one', 'postgres', `${host}:${port}`)
+  const there = [{ ...target!, port: Number(between.split(':')[1]) }]
+  const connection = await connectToPrimary(there, 'pg_catalog', 'test')
+  partitions.cut('one', 'postgres')
+  await connection.close()
+  t.pass('it does not hold up who leaves it')
+})
 
 void t.test('the figures of the server are read again and again', async (t) => {
   const shard = newShard()

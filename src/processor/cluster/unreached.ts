@@ -11,7 +11,7 @@ import { SECOND } from '../../base/clock.js'
 import type { WaitingProcessor } from '../../store/cluster/waiting.js'
 
 /** Gateways need a second to connect to an owner, and longer on a busy machine. */
-export const GIVE_UP_AFTER_MS = 10 * SECOND
+export const GIVE_UP_AFTER_MS = 5 * SECOND
 
 export interface UnreachedWatch {
   /**

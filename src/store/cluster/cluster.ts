@@ -17,7 +17,12 @@ import { ANSWER_WITHIN_MS } from '../../base/constants.js'
 import { projectRoot } from '../../base/project_root.js'
 import { answered } from '../postgres/answers.js'
 import type { Connection } from '../postgres/connection.js'
-import { checkTimeline, connectToPrimary, parseStoreUrl } from '../postgres/connection.js'
+import {
+  checkTimeline,
+  connectToPrimary,
+  ENDS_WHEN_SILENT,
+  parseStoreUrl,
+} from '../postgres/connection.js'
 import { migrate, type SchemaDefinition } from '../postgres/migrate.js'
 import { isSessionOf } from '../postgres/lease.js'
 import { columnsOf, fromStored, type Row, type StoredRow } from '../tables.js'
@@ -182,6 +187,7 @@ export async function openCluster({
   const targets = parseStoreUrl(url)
   const opened = await connectToPrimary(targets, SCHEMA, 'cluster', timelines.known())
   timelines.used(opened)
+  await opened.exec(ENDS_WHEN_SILENT)
   await migrate(opened, SCHEMA, DEFINITION)
   const connection: Connection = {
     ...opened,

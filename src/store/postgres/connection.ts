@@ -15,6 +15,8 @@
  */
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
+import { SECOND } from '../../base/clock.js'
+import { ANSWER_WITHIN_MS } from '../../base/constants.js'
 import type { ConnectionOptions } from 'node:tls'
 import type pg from 'pg'
 import type { Bindable, Reader } from '../database.js'
@@ -41,8 +43,18 @@ const ROLE = `SELECT pg_is_in_recovery() AS standby, pg_backend_pid() AS session
   CASE WHEN pg_is_in_recovery() THEN '0'
     ELSE substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END AS timeline`
 const BIGINT_OID = 20
+/** A server that does not answer does not hold up who leaves it. */
+const CLOSE_WITHIN_MS = SECOND
 /** A commit is on the synchronous standbys, whatever the server's own setting is. */
 const SESSION = '-c statement_timeout=0 -c jit=off -c synchronous_commit=on'
+
+/**
+ * The server ends the session of a machine that does not answer it, which frees its locks and its
+ * name. Otherwise it waits for hours: no process that takes its place could join the cluster.
+ */
+export const ENDS_WHEN_SILENT = `SET tcp_keepalives_idle = 2; SET tcp_keepalives_interval = 1;
+  SET tcp_keepalives_count = ${ANSWER_WITHIN_MS / SECOND - 2};
+  SET tcp_user_timeout = ${ANSWER_WITHIN_MS}`
 
 /**
  * The hosts of `postgres://user:password@a,b:5433/name?sslrootcert=FILE`; `?host=/folder` is a
@@ -260,7 +272,7 @@ function connectionOf({ client, target, session, server }: Dialled): Connection 
     },
     close: async () => {
       closing = true
-      await client.end()
+      await answered(client.end(), CLOSE_WITHIN_MS).catch(() => undefined)
     },
   }
 }

@@ -22,7 +22,13 @@ import { acquireLock } from '../sqlite/database.js'
 import type { Database } from '../database.js'
 import { Deposed, type Synchrony } from '../store.js'
 import { answered, createAnswers, lostOr, type Answers } from './answers.js'
-import { checkTimeline, connectToPrimary, parseStoreUrl, type Connection } from './connection.js'
+import {
+  checkTimeline,
+  connectToPrimary,
+  ENDS_WHEN_SILENT,
+  parseStoreUrl,
+  type Connection,
+} from './connection.js'
 import { commitsOf, holderAt } from './holder.js'
 import type { SeenOwner } from './lease.js'
 import { migrate, type OwnedSchemaDefinition } from './migrate.js'
@@ -140,6 +146,7 @@ export async function openOwnedSchema<Name extends string>(
   const opened = await Promise.all(
     (Object.keys(plannings) as Name[]).map(async (name) => {
       const connection = await connectToPrimary([writer.target], shard, name)
+      await connection.exec(ENDS_WHEN_SILENT)
       if (plannings[name] === 'by index') await connection.exec(BY_INDEX)
       return [name, connection] as const
     }),
@@ -158,6 +165,7 @@ export async function openOwnedSchema<Name extends string>(
   let ownership: OwnedConnection
   let server: ServerWatch
   try {
+    await writer.exec(ENDS_WHEN_SILENT)
     await migrate(writer, shard, definition)
     await writer.exec(BY_INDEX)
     const { statement } = definition.commitFunction
