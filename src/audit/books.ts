@@ -79,11 +79,20 @@ export interface Books {
   count(table: string): Promise<number>
   /** Ids of payouts and intents whose context is not JSON, once `excludeCorrupt` has run. */
   readonly corrupt: ReadonlySet<string>
+  /** Null means that no payment has left these books. */
+  readonly archive: BooksArchive | null
   /** From now on queries of `payouts` and `intents` omit corrupt rows. */
   excludeCorrupt(): Promise<void>
   /** Reads the processor's rows as they are after all snapshots were taken. */
   allCurrent<Row>(sql: string, parameters?: readonly Bindable[]): Promise<Row[]>
   close(): Promise<void>
+}
+
+export interface BooksArchive {
+  readonly id: string
+  readonly path: string
+  /** Whether the file is there and is that archive: its payments are read with the books'. */
+  readonly isRead: boolean
 }
 
 /** There is nothing to audit, which is neither clean nor broken. */
@@ -104,6 +113,8 @@ export interface BookOptions {
   readonly exported?: Exported | undefined
   /** Another driver, of a simulation. */
   readonly open?: typeof openDatabase
+  /** Where the archive is now. Default: where it was written. */
+  readonly archive?: string | undefined
 }
 
 /** An export of PostgreSQL: the databases of processor and pools. */
@@ -125,6 +136,7 @@ export async function openBooks(
     railDir = folder,
     exported,
     open = openDatabase,
+    archive: given,
   }: BookOptions = {},
 ): Promise<Books> {
   const pathOf = ({ source, file }: BookFile): string =>
@@ -143,11 +155,13 @@ export async function openBooks(
     if (each.source === 'processor') continue
     await reader.run(`ATTACH DATABASE ? AS ${each.schema}`, [pathOf(each)])
   }
+  const archive = await attachArchive(reader, given)
   let current: Database | undefined
   const asOf = exported?.asOf ?? clock.now()
   await takeSnapshots(reader, files)
   const counts = new Map<string, number>()
   const corrupt = new Set<string>()
+  if (archive?.isRead === true) await reader.exec(viewsOf(withArchive))
 
   return {
     asOf,
@@ -167,9 +181,14 @@ export async function openBooks(
       return n
     },
     corrupt,
+    archive,
     excludeCorrupt: async () => {
       for (const { id } of await reader.all<{ id: string }>(CORRUPT)) corrupt.add(id)
-      if (corrupt.size > 0) await reader.exec(WITHOUT_CORRUPT)
+      if (corrupt.size === 0) return
+      const all = archive?.isRead === true ? withArchive : inBooks
+      await reader.exec(
+        viewsOf((table) => `SELECT * FROM (${all(table)}) WHERE json_valid(context)`),
+      )
     },
     allCurrent: async (sql, parameters) => {
       current ??= await open((await exported?.again()) ?? ofProcessor, { readOnly: true })
@@ -186,13 +205,53 @@ export async function openBooks(
 const CORRUPT = `
   SELECT id FROM payouts WHERE NOT json_valid(context)
   UNION ALL SELECT id FROM intents WHERE NOT json_valid(context)`
+type Actors = 'intents' | 'payouts'
+
 /** An unqualified name resolves to the view, which exists in this connection only. */
-const WITHOUT_CORRUPT = `
+const viewsOf = (select: (table: Actors) => string): string => `
   PRAGMA query_only = OFF;
-  CREATE TEMP VIEW payouts AS SELECT * FROM main.payouts WHERE json_valid(context);
-  CREATE TEMP VIEW intents AS SELECT * FROM main.intents WHERE json_valid(context);
+  ${(['intents', 'payouts'] as const)
+    .map(
+      (table) =>
+        `DROP VIEW IF EXISTS temp.${table}; CREATE TEMP VIEW ${table} AS ${select(table)};`,
+    )
+    .join('\n')}
   PRAGMA query_only = ON;
 `
+
+const ACTOR_COLUMNS: Readonly<Record<Actors, string>> = {
+  intents: 'id, tenant, state, due_at, confirmed_at, context',
+  payouts: 'id, tenant, state, due_at, reference, beneficiary, context',
+}
+
+/** A payment that the archive has already and the books still have is read in the books. */
+const archived = (table: Actors): string => `
+  SELECT ${ACTOR_COLUMNS[table]} FROM archive.${table} a
+    WHERE EXISTS (SELECT 1 FROM main.archived_payments x WHERE x.id = a.id)`
+
+const inBooks = (table: Actors): string => `SELECT ${ACTOR_COLUMNS[table]} FROM main.${table}`
+
+const withArchive = (table: Actors): string => `${inBooks(table)} UNION ALL ${archived(table)}`
+
+/** Books of an earlier version have no archive. */
+async function attachArchive(
+  reader: Database,
+  given: string | undefined,
+): Promise<BooksArchive | null> {
+  const known = await reader.all("SELECT 1 FROM main.sqlite_schema WHERE name = 'archives'")
+  if (known.length === 0) return null
+  const [row] = await reader.all<{ id: string; path: string }>('SELECT id, path FROM archives')
+  if (row === undefined) return null
+  const path = given ?? row.path
+  if (!existsSync(path)) return { id: row.id, path, isRead: false }
+  await reader.run('ATTACH DATABASE ? AS archive', [path])
+  // A join reads the payments of both into a temporary table.
+  await reader.exec('PRAGMA temp_store = FILE')
+  const [found] = await reader.all<{ value: string }>(
+    "SELECT value FROM archive.meta WHERE name = 'id'",
+  )
+  return { id: row.id, path, isRead: found?.value === row.id }
+}
 
 /** A deferred transaction takes a database's snapshot at its first read of it. */
 async function takeSnapshots(reader: Database, files: readonly BookFile[]): Promise<void> {

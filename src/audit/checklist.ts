@@ -4,6 +4,7 @@
  * A violation makes later checks unreliable, so the first one is the one to examine.
  */
 import type { Check } from './check.js'
+import { archiveHasWhatLeft } from './checks/archive.js'
 import {
   payoutAmountsAddUp,
   quotesMatchRates,
@@ -84,6 +85,7 @@ export const CHECKLIST: readonly Check[] = [
   // The files.
   filesAreIntact,
   textsAreJson,
+  archiveHasWhatLeft,
   // The ledger.
   postingsSumToZero,
   noNegativeBalances,

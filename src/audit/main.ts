@@ -4,11 +4,11 @@
  * Databases in PostgreSQL (STORE_URL) are exported to temporary files, as one snapshot shows them.
  * If a cluster runs there, every shard is audited, and the union of all shards.
  *
- * `[--data-dir DIR] [--rail-dir DIR] [--json] [--live] [--webhooks-replaced-at TIME]`. Exit code
- * 0: clean; 1: a check is broken; 2: nothing to audit, or a bad argument. It reads the databases
- * of DIR (default: DATA_DIR) and needs no running process; the stack may run. The bundled
- * PostgreSQL server of a stopped stack is started for the audit. `--rail-dir`: where the rail's
- * log is, unless in DIR. `--live` leaves out the checks that compare databases.
+ * `[--data-dir DIR] [--rail-dir DIR] [--archive FILE] [--json] [--live] [--webhooks-replaced-at
+ * TIME]`. Exit code 0: clean; 1: a check is broken; 2: nothing to audit, or a bad argument. It
+ * reads the databases of DIR (default: DATA_DIR) and needs no running process; the stack may
+ * run. The bundled PostgreSQL server of a stopped stack is started for the audit. `--rail-dir`:
+ * where the rail's log is, unless in DIR. `--live` leaves out the checks that compare databases.
  * `--webhooks-replaced-at` accepts that deliveries settled until then are missing, because the
  * operator replaced webhooks.db.
  */
@@ -37,6 +37,10 @@ const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/
 const args = programOptions('audit', 'Checks the databases of a DATA_DIR against each other.', {
   dataDir: { value: 'DIR', about: 'the data directory (default: DATA_DIR)' },
   railDir: { value: 'DIR', about: "the rail's data directory (default: the data directory)" },
+  archive: {
+    value: 'FILE',
+    about: 'the archive of ended payments (default: where it was written)',
+  },
   json: { about: 'print JSON for machines' },
   live: { about: 'leave out checks that compare databases, for a running stack' },
   webhooksReplacedAt: {
@@ -92,7 +96,7 @@ async function run(): Promise<boolean> {
     return report.clean
   }
   const books = await openBooks(dataDir, systemClock, {
-    ...{ poolsReplacedAt: options.poolsReplacedAt, railDir },
+    ...{ poolsReplacedAt: options.poolsReplacedAt, railDir, archive: args.archive },
     exported: url === '' ? undefined : await exported(url, poolUrl),
   })
   const report = await audit(books, options)

@@ -111,6 +111,8 @@ export const RPC_ACCESS = {
     ShowIntent: READ,
     ShowPayee: READ,
     ListDiscrepancies: READ,
+    ListArchivable: DECIDE,
+    RemoveArchived: DECIDE,
     ResolveDiscrepancy: DECIDE,
     SetRoute: OPERATE,
     SetRouteRail: OPERATE,

@@ -1,6 +1,7 @@
 /** All operator commands, in the order of the help. */
 import { actions } from './operators/actions.js'
 import { approvalsApprove, approvalsList, approvalsReject } from './operators/approvals.js'
+import { archive } from './installation/archive.js'
 import { backup } from './installation/backup.js'
 import { balances } from './money/balances.js'
 import { balanceAlert, keyIssue, partnerCreate } from './partners/changes.js'
@@ -166,6 +167,7 @@ export const COMMANDS: readonly AnyCommand[] = [
   doctor,
   backup,
   restore,
+  archive,
   storeCopy,
   shardList,
   shardCreate,

@@ -33,6 +33,7 @@ import {
   type ListedEntry,
 } from './ledger.js'
 import { createReadScheduler, type ReadPriority, type ReadScheduler } from './read_scheduler.js'
+import { createArchiveReads, type ArchiveReads } from './archive.js'
 import { createRetentionReads, type RetentionReads, type UserFingerprints } from './retention.js'
 import { createSearch, type Search } from './search.js'
 import { sealedStatement, type SealedRow, type SealedTable } from './sealed.js'
@@ -198,6 +199,7 @@ export interface Lists {
   openWork(now: Instant, agesMs: readonly number[]): Promise<OpenWork>
   readonly search: Search
   readonly retention: RetentionReads
+  readonly archive: ArchiveReads
   readonly ledger: Ledger
   /** The row of fingerprints that has the intent of this number. */
   userFingerprints(number: number): Promise<UserFingerprints | undefined>
@@ -303,6 +305,7 @@ function listsIn(scheduler: ReadScheduler, priority: ReadPriority): Lists {
     event: async (tenant, id) => (await read<ListedEvent>(eventStatement(tenant, id)))[0],
     search: createSearch(read),
     retention: createRetentionReads(read),
+    archive: createArchiveReads(read),
     ledger: createLedger(read, pageOf),
     usage: (kind, range, limit) => read(usageStatement(kind, range, limit)),
     openWork: (now, agesMs) => readOpenWork(read, now, agesMs),

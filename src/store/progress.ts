@@ -35,8 +35,8 @@ export interface ProgressQueries {
   /** Also true when it is not newer than events that were deleted when their retention ended. */
   hasEvent(id: string): Promise<boolean>
   /**
-   * True when these books have submitted it, also when it has moved to another shard since, or its
-   * row is corrupt.
+   * True when these books have submitted it, also when it has moved to another shard or to the
+   * archive since, or its row is corrupt.
    */
   hasInstruction(id: string): Promise<boolean>
   /** The newest event, null when there is none. */
@@ -62,7 +62,8 @@ const submitted = (d: Dialect): string => `CASE WHEN ${d.isJson('context')}
 const instruction = (d: Dialect): string =>
   `SELECT 1 FROM payouts WHERE id = ?1 AND ${submitted(d)}
   UNION ALL SELECT 1 FROM intents WHERE id = ?1 AND ${submitted(d)}
-  UNION ALL SELECT 1 FROM moved_payments WHERE id = ?1`
+  UNION ALL SELECT 1 FROM moved_payments WHERE id = ?1
+  UNION ALL SELECT 1 FROM archived_payments WHERE id = ?1`
 /** When the newest row of a table was submitted, found in the order of an index. */
 const newestSubmission = (d: Dialect, table: string, order: string): string =>
   `SELECT ${d.integer('context', 'handedOverAt')} AS at FROM ${table}

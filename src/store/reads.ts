@@ -170,6 +170,7 @@ export async function readBootState(
     singleHanded: await reader.all(SINGLE_HANDED, [plus(recentSince, -DAY)]),
     balanceAlerts: await everyRow(reader, 'balanceAlerts'),
     userErasures: await reader.all(OPEN_ERASURES),
+    archive: (await everyRow(reader, 'archives'))[0] ?? null,
     discrepancies: await reader.all('SELECT id FROM discrepancies'),
     accounts: await reader.all('SELECT id, CAST(balance AS TEXT) AS balance FROM ledger_accounts'),
     sequences: await reader.all(LAST_SEQUENCES),

@@ -25,6 +25,8 @@ export interface ExpiredRows {
   readonly requests: readonly string[]
   /** Keys of limit counters. */
   readonly usage: readonly string[]
+  /** Ids of intents and payouts. */
+  readonly payments: readonly string[]
   /** Replaces all fingerprints of a row. */
   readonly userFingerprints: readonly UserFingerprints[]
 }
@@ -34,6 +36,7 @@ export const NOTHING_EXPIRED: ExpiredRows = {
   keys: [],
   requests: [],
   usage: [],
+  payments: [],
   userFingerprints: [],
 }
 
@@ -56,6 +59,7 @@ export const expiredAsJson = (rows: ExpiredRows): string =>
     keys: rows.keys.map(({ sequence, fingerprint }) => [sequence, fingerprint.toString()]),
     requests: rows.requests.map((id) => [id]),
     usage: rows.usage.map((key) => [key]),
+    payments: rows.payments.map((id) => [id]),
     users: rows.userFingerprints.map(({ first, prints }) => [first, prints.toString('hex')]),
   })
 
@@ -75,6 +79,10 @@ export function deleteExpired(d: Dialect, expired: string): readonly string[] {
       (SELECT value ->> 0 FROM ${d.itemsOf(expired, 'requests')});`,
     `DELETE FROM limit_usage WHERE key IN
       (SELECT value ->> 0 FROM ${d.itemsOf(expired, 'usage')});`,
+    ...['intents', 'payouts'].map(
+      (table) => `DELETE FROM ${table} WHERE id IN
+        (SELECT value ->> 0 FROM ${d.itemsOf(expired, 'payments')});`,
+    ),
     `UPDATE intent_users SET prints = ${d.fromHex('value ->> 1')}
       FROM ${d.itemsOf(expired, 'users')} WHERE first = CAST(value ->> 0 AS bigint);`,
   ]

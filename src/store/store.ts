@@ -129,6 +129,8 @@ export interface BootState {
   readonly balanceAlerts: readonly Row<'balanceAlerts'>[]
   /** Those that have not ended, the oldest first. */
   readonly userErasures: readonly Row<'userErasures'>[]
+  /** Where ended payments of these books are moved to. Null means that none was moved. */
+  readonly archive: Row<'archives'> | null
   readonly discrepancies: readonly { readonly id: string }[]
   readonly accounts: readonly { readonly id: string; readonly balance: string }[]
   /** The last event of each tenant. */

@@ -375,6 +375,16 @@ export const TABLES = {
       decided_at: 'integer',
     },
   },
+  archives: {
+    name: 'archives',
+    key: ['id'],
+    columns: { id: 'text', path: 'text', created_at: 'integer' },
+  },
+  archivedPayments: {
+    name: 'archived_payments',
+    key: ['id'],
+    columns: { id: 'text', digest: 'text' },
+  },
   userErasures: {
     name: 'user_erasures',
     key: ['id'],

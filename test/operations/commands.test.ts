@@ -1,6 +1,6 @@
 /** The operator CLI and the demo against a running stack. */
 import { randomUUID } from 'node:crypto'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import type { SignedRequest } from '../../src/client/index.js'
@@ -331,6 +331,23 @@ t.test('commands work against a running stack', async (t) => {
     })
     t.match(await ops(...usage, '--days', '367'), { exitCode: 1 })
     t.match(await ops(...usage, '--days', 'x'), { exitCode: 2, err: 'x is not a number of days.' })
+  })
+
+  await t.test('payments of half a year ago and earlier move to an archive', async (t) => {
+    const folder = join(tempFolder(t), 'archive')
+    const file = join(folder, 'payments.db')
+    const archive = ['archive', file, '--before', '2020-01-01']
+    t.match(await ops(...archive), { exitCode: 1, err: `There is no folder ${folder}` })
+    mkdirSync(folder, { mode: 0o700 })
+    t.match(await ops(...archive), { exitCode: 2, err: 'A decision needs --reason TEXT.' })
+    t.match(await ops(...archive, '--reason', 'r'), {
+      exitCode: 0,
+      out: `0 payments moved to ${file}; 0 stay`,
+    })
+    t.equal(statSync(file).mode & 0o777, 0o600)
+    const young = [...archive.slice(0, -1), new Date().toISOString(), '--reason', 'r']
+    t.match(await ops(...young), { exitCode: 1, err: /^invalid_request/ })
+    t.match(await ops('archive', file, '--reason', 'r'), { exitCode: 2, err: /--before DAY/ })
   })
 
   await t.test('a service gets a token in a file, for some of the partners', async (t) => {

@@ -164,6 +164,8 @@ t.test('two shards with an owner', async (t) => {
     t.match(await ops('reconcile', 'day.csv', ...day), {
       ...{ exitCode: 2, err: 'The statement has the payments of all shards: leave --shard out.\n' },
     })
+    const archive = ['archive', '/archive/payments.db', '--before', '2020-01-01', '--reason', 'r']
+    t.match(await ops(...archive), { exitCode: 2, err: /^The payments of a cluster stay / })
   })
   t.end()
 })

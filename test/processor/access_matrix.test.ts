@@ -66,7 +66,8 @@ const ALLOWED: Readonly<Record<string, string>> = {
   decide: `${READ} Operator/Deposit Operator/Withdraw Operator/CorrectDeposit
     Operator/ApprovePayout Operator/RejectPayout Operator/ResolvePayout Operator/ReversePayout
     Operator/ResolveIntent Operator/ReverseIntent
-    Operator/ResolveDiscrepancy Recovery/AddOrphans Recovery/Release Recovery/ResolveOrphan
+    Operator/ResolveDiscrepancy Operator/ListArchivable Operator/RemoveArchived
+    Recovery/AddOrphans Recovery/Release Recovery/ResolveOrphan
     Recovery/ApproveIntent Recovery/RejectIntent
     Shards/Move Shards/MovePartner Shards/SkipSetting Callers/Create Callers/Rotate
     Callers/Revoke Approvals/Approve

@@ -407,6 +407,8 @@ function testRetention(open: OpenContractBooks): void {
         keyIndex: [...indexed, { fingerprint: LEAST, sequence: 3 }],
         requestActions: [...requests, { ...requests[0]!, action: 'again' }],
         usage: ['gone', 'kept'].map((key) => ({ key, used: 5n })),
+        intents: ['pi_gone', 'pi_kept'].map((id) => ({ ...ROWS.intents[1], id })),
+        payouts: ['pout_gone', 'pout_kept'].map((id) => ({ ...ROWS.payouts[1], id })),
       }),
       userFingerprints: Buffer.alloc(16, 1),
       userLinks: '[["pi_1",0],["pi_2",0]]',
@@ -423,6 +425,7 @@ function testRetention(open: OpenContractBooks): void {
         ],
         requests: ['req_1'],
         usage: ['gone'],
+        payments: ['pi_gone', 'pout_gone'],
         userFingerprints: [{ first: 5, prints: Buffer.alloc(16, 7) }],
       },
     })
@@ -447,6 +450,10 @@ function testRetention(open: OpenContractBooks): void {
       ['req_2'],
     )
     t.same(await rowsIn(raw, 'usage'), [{ key: 'kept', used: 5n }])
+    t.same(
+      [...(await rowsIn(raw, 'intents')), ...(await rowsIn(raw, 'payouts'))].map(({ id }) => id),
+      ['pi_kept', 'pout_kept'],
+    )
     const prints = await store.lists.userFingerprints(6)
     t.match(prints, { first: 5, prints: Buffer.alloc(16, 7) })
     t.same((await store.openEvents(0, 9)).length, 1)

@@ -151,6 +151,14 @@ export const ROWS: { readonly [N in TableName]: readonly [Row<N>, Row<N>] } = {
     { kind: 'others', through: LATEST },
     { kind: 'payouts', through: 5 },
   ],
+  archives: [
+    { id: text('id'), path: text('path'), created_at: LATEST },
+    { id: 'x', path: 'x', created_at: 1 },
+  ],
+  archivedPayments: [
+    { id: text('id'), digest: text('digest') },
+    { id: 'x', digest: 'x' },
+  ],
   userErasures: [
     {
       ...{ id: text('id'), tenant: text('tenant'), user_id: text('user_id') },

@@ -4,6 +4,7 @@ import t from 'tap'
 import type { TenantId } from '../../src/base/ids.js'
 import { openDatabase } from '../../src/store/sqlite/database.js'
 import type { Statement } from '../../src/store/database.js'
+import { createArchiveReads } from '../../src/store/archive.js'
 import { SQLITE } from '../../src/store/dialect.js'
 import {
   actionsOnSubjects,
@@ -32,6 +33,7 @@ import {
   requestsStatement,
 } from '../../src/store/retention.js'
 import { unsubmittedStatement } from '../../src/store/orphans.js'
+import { createSearch } from '../../src/store/search.js'
 import { nextStatement, rangeStatement, sumsStatement } from '../../src/store/ledger.js'
 import { PROCESSOR_SCHEMA } from '../../src/store/sqlite/store.js'
 import { tempFolder } from '../support/temp_folder.js'
@@ -181,6 +183,41 @@ void t.test('rows past their retention are found by index searches', async (t) =
       steps.filter((step) => /SCAN|TEMP/.test(step)),
       [],
     )
+  }
+})
+
+void t.test('no look-up of find and no page of an archive reads a table whole', async (t) => {
+  const database = await openDatabase(join(tempFolder(t), 'processor.db'), {
+    migrations: PROCESSOR_SCHEMA,
+  })
+  t.teardown(() => database.close())
+  const statements: Statement[] = []
+  const read = (statement: Statement): Promise<never[]> => {
+    statements.push(statement)
+    return Promise.resolve([])
+  }
+  const search = createSearch(read)
+  const period = { from: instant(1), to: instant(2) }
+  await search.actor('intents', 'pi_1')
+  await search.beneficiary('ben_1')
+  await search.entry('dep_1')
+  await search.eventById('evt_1')
+  await search.eventsOf('pi_1')
+  await search.payoutsByReference([DEMO], 'r')
+  await search.keys([1], [1n])
+  await search.fxQuote('fxq_1')
+  await search.ofRequest('req_1', period)
+  await search.intentsOfRequest('req_1', period)
+  const archive = createArchiveReads(read)
+  await archive.payments('intents', '', instant(1), 100)
+  await archive.payments('payouts', 'pout_', instant(1), 100)
+  await archive.archiveOf('pi_1')
+  t.equal(statements.length, 16)
+  for (const { sql, values } of statements) {
+    const plan = await database.all<{ detail: string }>(`EXPLAIN QUERY PLAN ${sql(SQLITE)}`, values)
+    for (const { detail } of plan) {
+      t.notMatch(detail, /SCAN (?!json_each|a\b|r\b)/, sql(SQLITE))
+    }
   }
 })
 

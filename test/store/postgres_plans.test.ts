@@ -164,6 +164,12 @@ const PAGE_READS: Readonly<Record<string, (lists: Lists) => Promise<unknown>>> =
       search.intentsOfRequest('req_1', { from: instant(1), to: instant(1_000) }),
       search.actionsOf('req_1'),
     ]),
+  archive: ({ archive }) =>
+    Promise.all([
+      archive.payments('intents', '', instant(9_000), 100),
+      archive.payments('payouts', 'pout_', instant(9_000), 100),
+      archive.archiveOf('pout_000000007'),
+    ]),
   'unknown outcomes': (lists) =>
     Promise.all(
       (['intents', 'payouts', 'recalls'] as const).map((kind) =>
@@ -194,9 +200,13 @@ const FILL_REST = `
   INSERT INTO fx_quotes (id, tenant, sold_currency, sold, bought_currency, bought, expires_at)
     SELECT ${id('fxq', 'n')}, '${DEMO}', 'USD', 1, 'VND', 1, n
       FROM generate_series(1, ${ROWS}) AS n;
+  INSERT INTO archived_payments (id, digest)
+    SELECT 'pout_' || n, 'd' FROM generate_series(1, ${ROWS}) AS n;
   ANALYZE`
 /** Operators cause these, not payments: some hundred rows. */
-const SMALL = 'operator_log|orphan_executions|discrepancies|recoveries'
+const SMALL =
+  'operator_log|orphan_executions|discrepancies|recoveries|archives|idempotency_ages|' +
+  'idempotency_retention'
 
 void t.test('a page reads no table of payments whole', async (t) => {
   const { writer, readers } = await opened(t, 'books_3', BOOKS)

@@ -164,9 +164,9 @@ export const reversalsHaveRailReturn = byQuery({
 /** Returned and reported to the processor, but still paid in the snapshot of the books. */
 const RETURNED = `
   SELECT i.id FROM rail.instructions i
-    LEFT JOIN payouts p ON p.id = i.id LEFT JOIN intents t ON t.id = i.id
     WHERE i.id > ? AND i.state = 'returned' AND i.report_id IS NULL
-      AND coalesce(p.state, t.state) NOT IN ('reversed', 'refunded')
+      AND coalesce((SELECT state FROM payouts WHERE id = i.id),
+        (SELECT state FROM intents WHERE id = i.id)) NOT IN ('reversed', 'refunded')
       AND NOT ${isAccountedFor('i.id')}
     ORDER BY i.id LIMIT ?`
 const STILL_PAID = `

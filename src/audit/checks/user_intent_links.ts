@@ -26,14 +26,17 @@ interface LinkRow {
   readonly erasure: string | null
 }
 
+/** Lookups of one intent: with an archive, a join would read all intents for each page. */
 const LINKS = `
   SELECT u.first, j.key AS ordinal, j.value ->> 0 AS id, j.value ->> 1 AS before,
          hex(substr(u.prints, 8 * j.key + 1, 8)) AS fingerprint,
-         i.tenant || ' ' || (i.context ->> 'userId') AS user,
-         (SELECT min(e.id) FROM user_erasures e WHERE e.ended_at IS NULL AND e.tenant = i.tenant
+         (SELECT i.tenant || ' ' || (i.context ->> 'userId') FROM intents i
+           WHERE i.id = j.value ->> 0) AS user,
+         (SELECT min(e.id) FROM user_erasures e WHERE e.ended_at IS NULL
            AND u.first + j.key <= e.last_intent
-           AND (i.context ->> 'userId') IN (e.user_id, e.id)) AS erasure
-    FROM intent_users u, json_each(u.links) j LEFT JOIN intents i ON i.id = j.value ->> 0
+           AND EXISTS (SELECT 1 FROM intents i WHERE i.id = j.value ->> 0 AND i.tenant = e.tenant
+             AND (i.context ->> 'userId') IN (e.user_id, e.id))) AS erasure
+    FROM intent_users u, json_each(u.links) j
     WHERE u.first >= ?1 AND (u.first > ?1 OR j.key > ?2)
     ORDER BY u.first, j.key LIMIT ?3`
 

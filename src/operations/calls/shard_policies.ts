@@ -170,6 +170,9 @@ const POLICIES: Readonly<Record<string, Policy | ((request: Message) => Policy)>
   'Operator/ListDiscrepancies': oldestFirst('created_at'),
   'Operator/ResolveDiscrepancy': HOLDER,
   'Operator/Find': FOUND,
+  // The archive of a cluster would need the audit of all its shards.
+  'Operator/ListArchivable': NAMED,
+  'Operator/RemoveArchived': NAMED,
   'Operator/ShowSystem': SYSTEM,
   'PartnerAdmin/List': oldestFirst('created_at'),
   'PartnerAdmin/Suspend': HOLDER,

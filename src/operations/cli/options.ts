@@ -50,6 +50,7 @@ export const OPTIONS = {
   'token-file': { value: 'FILE', about: 'write the token to this file, with mode 0600' },
   shard: { value: 'SHARD', about: 'of several processors: only the one that has this shard' },
   json: { about: 'print JSON for machines' },
+  before: { value: 'DAY', about: 'the first day (UTC) whose payments stay' },
   at: { value: 'DAY', about: 'the moment: the beginning of a day (UTC), or a timestamp' },
   from: { value: 'DAY', about: 'first day of the period' },
   to: {

@@ -63,13 +63,14 @@ function unknownLines(found: FoundList): readonly string[] {
 }
 
 function entityLines(entity: FoundEntity): string[] {
-  const { id, kind, tenant, state, at, found_by, request_id, failure_code, events } = entity
+  const { id, kind, tenant, state, at, found_by, request_id, failure_code, events, archive } =
+    entity
   const facts = [
     ['  tenant', tenant],
     ['  state', failure_code === undefined ? state : `${state} (${failure_code})`],
     ['  created', request_id === undefined ? at : `${at} by ${request_id}`],
     ['  found by', found_by],
-    ...nextStep(kind, id),
+    ...(archive === undefined ? nextStep(kind, id) : [['  archive', archive]]),
   ]
   return [
     `${kind} ${id}`,

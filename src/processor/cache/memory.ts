@@ -123,6 +123,10 @@ export interface Memory {
   readonly fingerprintOfUser: UserFingerprinter
   /** Users that are being erased, by the id of the request. */
   readonly userErasures: Map<string, Row<'userErasures'>>
+  /** Where ended payments are moved to. Null means that none was moved. */
+  archive: Row<'archives'> | null
+  /** The latest entry of the action log about it since the start. */
+  archivingNoted: { readonly name: string; readonly reason: string; readonly at: Instant } | null
   lastPosting: number
   lastPosition: number
   lastKeySequence: number
@@ -172,6 +176,7 @@ export async function loadMemory(
   loadRecoveries(memory, boot)
   await loadFingerprints(memory, boot)
   for (const row of boot.userErasures) rememberErasure(memory, row)
+  memory.archive = boot.archive
   for (const row of boot.recentlyConfirmed) {
     const live: LiveIntent = restored(row, intentContextIn)
     if (live.isCorrupt !== true) memory.recentPayments.add(live.context)
@@ -245,6 +250,8 @@ function emptyMemory(salt: Buffer, warmActors: number, duplicateWindowMs: number
     userIndex: createIdempotencyIndex(),
     fingerprintOfUser: createUserFingerprinter(salt),
     userErasures: new Map(),
+    archive: null,
+    archivingNoted: null,
     lastPosting: 0,
     lastPosition: 0,
     lastKeySequence: 0,

@@ -15,6 +15,8 @@ export interface WriteBackCache<V> {
   fill(key: string, value: V | null): void
   /** Sets a new or changed row that `batch` will commit. */
   set(key: string, value: V, batch: number): void
+  /** The row does not exist any more once `batch` is committed. */
+  remove(key: string, batch: number): void
   /** Evicts the oldest rows above `max`, ended ones first. */
   evict(committedBatch: number): void
   readonly size: number
@@ -52,6 +54,12 @@ export function createWriteBackCache<V>({
     if (isEnded(value)) ended.add(key)
   }
 
+  const remove = (key: string, batch: number): void => {
+    slots.delete(key)
+    slots.set(key, { value: null, batch })
+    ended.add(key)
+  }
+
   const drop = (key: string, { batch }: Slot<V>, committedBatch: number): void => {
     if (batch > committedBatch) return
     slots.delete(key)
@@ -73,6 +81,7 @@ export function createWriteBackCache<V>({
     get,
     fill,
     set,
+    remove,
     evict,
     get size() {
       return slots.size

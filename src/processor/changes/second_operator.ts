@@ -118,6 +118,10 @@ export const OPERATOR_CHANGES: OperatorChanges = {
     PauseSubmissions: RESTRICTS,
     ResumeSubmissions: 'resume_submissions',
     SetBalanceAlert: MOVES_NOTHING,
+    ListArchivable: MOVES_NOTHING,
+    RemoveArchived: {
+      byOne: 'the ledger stays whole, and only payments of half a year and more leave for a file',
+    },
   },
   PartnerAdmin: {
     Suspend: RESTRICTS,

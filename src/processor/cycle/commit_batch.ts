@@ -157,6 +157,7 @@ export function createCommitBatch(number: number): CommitBatch {
         keys: [...before.keys, ...added.keys],
         requests: [...before.requests, ...added.requests],
         usage: [...before.usage, ...added.usage],
+        payments: [...before.payments, ...added.payments],
         userFingerprints: [...before.userFingerprints, ...added.userFingerprints],
       }
       batch.changes += Object.values(added).reduce((sum, { length }) => sum + length, 0)

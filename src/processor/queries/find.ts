@@ -16,6 +16,7 @@ import { LIST_LIMIT_MAX } from '../../base/constants.js'
 import { instant, MINUTE, SECOND, toRfc3339, type Instant } from '../../base/clock.js'
 import { instantOf, isIdOf, PREFIX, tenantOf, type TenantId } from '../../base/ids.js'
 import { isWithin } from '../../base/text.js'
+import type { Lists } from '../../store/lists.js'
 import type { FoundActionRow, FoundEventRow, Period, Search } from '../../store/search.js'
 import { asInteger, fingerprintOf } from '../cache/idempotency_index.js'
 import type { Memory } from '../cache/memory.js'
@@ -214,6 +215,8 @@ interface Described {
   readonly at: Instant
   readonly requestId: string | null
   readonly failure: string | null
+  /** The file that has it. Absent means that the books do. */
+  readonly archive?: string
 }
 
 interface Entity extends Described {
@@ -226,20 +229,21 @@ async function describeAll(ctx: QueryContext, memory: Memory, hits: Hits): Promi
   for (const [id, foundBy] of hits) {
     if (described.length === FOUND_MAX) break
     const events = await ctx.lists.search.eventsOf(id)
-    const found = await describe(ctx.lists.search, memory, id, events)
+    const found = await describe(ctx.lists, memory, id, events)
     if (found !== null) described.push({ ...found, foundBy, events })
   }
   return described
 }
 
 async function describe(
-  search: Search,
+  lists: Lists,
   memory: Memory,
   id: string,
   events: readonly FoundEventRow[],
 ): Promise<Described | null> {
-  if (isIdOf('intent', id)) return ofActor(search, 'intents', id)
-  if (isIdOf('payout', id)) return ofActor(search, 'payouts', id)
+  const { search } = lists
+  if (isIdOf('intent', id)) return ofActor(lists, 'intents', id)
+  if (isIdOf('payout', id)) return ofActor(lists, 'payouts', id)
   if (isIdOf('beneficiary', id)) return ofBeneficiary(search, id)
   if (isIdOf('fxQuote', id)) return ofFxQuote(search, id)
   const endpoint = [...memory.endpoints.values()].find((known) => known.id === id)
@@ -272,13 +276,23 @@ const KINDS: Readonly<Record<string, string>> = {
 }
 const kindOf = (id: string): string => KINDS[id.slice(0, id.indexOf('_') + 1)] ?? 'account'
 
+/** The ledger has its tenant, if it moved money. */
+async function archived({ archive, search }: Lists, id: string): Promise<Described | null> {
+  const found = await archive.archiveOf(id)
+  if (found === undefined) return null
+  const { account = '' } = (await search.entry(id)) ?? {}
+  const tenant = account.slice(0, Math.max(0, account.indexOf(':')))
+  const common = { ...BARE, id, kind: kindOf(id), tenant, state: 'archived', at: instantOf(id) }
+  return { ...common, archive: found.path }
+}
+
 async function ofActor(
-  search: Search,
+  lists: Lists,
   table: 'intents' | 'payouts',
   id: string,
 ): Promise<Described | null> {
-  const row = await search.actor(table, id)
-  if (row === undefined) return null
+  const row = await lists.search.actor(table, id)
+  if (row === undefined) return archived(lists, id)
   const { tenant, state } = row
   const facts = factsIn(table, row.context)
   const kind = kindOf(id)
@@ -330,11 +344,12 @@ async function deliveriesOf(
 }
 
 function viewOf(entity: Entity, deliveries: readonly DeliveryRecord[]): object {
-  const { id, kind, tenant, state, at, foundBy, requestId, failure, events } = entity
+  const { id, kind, tenant, state, at, foundBy, requestId, failure, events, archive } = entity
   return {
     ...{ id, kind, tenant, state, at: toRfc3339(at), found_by: foundBy },
     ...(requestId === null ? {} : { request_id: requestId }),
     ...(failure === null ? {} : { failure_code: failure }),
+    ...(archive === undefined ? {} : { archive }),
     events: events.map((event) => ({
       ...{ id: event.id, type: event.type, at: toRfc3339(event.at), cause: event.cause ?? '' },
       ...(event.requestId === null ? {} : { request_id: event.requestId }),

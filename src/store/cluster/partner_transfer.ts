@@ -119,6 +119,7 @@ export async function obstacleTo(rows: Rows, move: PartnerMove): Promise<string 
     return `users of ${partner} are being erased`
   if (await isThere(`SELECT 1 FROM ${from}.idempotency_retention WHERE kind = 'payouts' LIMIT 1`))
     return `keys of payouts are deleted in ${from} by their age`
+  if (await isThere(`SELECT 1 FROM ${from}.archives LIMIT 1`)) return `${from} has an archive`
   const { payments } = await sizeOf(rows, move)
   if (payments > MOVED_PAYMENTS_MAX)
     return `${partner} has ${payments} payments, and a move takes at most ${MOVED_PAYMENTS_MAX}`

@@ -1,4 +1,4 @@
-/** A context that is not JSON. A damaged page has its own test. */
+/** A context that is not JSON, an archive that is not there. A damaged page has its own test. */
 import { breaks, type Corruptions } from '../corruption.js'
 
 export const files: Corruptions = ({ payouts }) => [
@@ -6,6 +6,12 @@ export const files: Corruptions = ({ payouts }) => [
     'a context cut short': [
       `UPDATE payouts SET context = substr(context, 1, 99) WHERE id = '${payouts.held}'`,
       payouts.held,
+    ],
+  }),
+  ...breaks('archive_has_what_left', {
+    'the archive is missing': [
+      "INSERT INTO archives (id, path, created_at) VALUES ('a1', '/nowhere/payments.db', 1)",
+      '',
     ],
   }),
 ]

@@ -27,8 +27,11 @@ import {
   resumeSubmissions,
 } from '../../commands/operators/submissions_pause.js'
 import { trialBalance } from '../../commands/operators/trial_balance.js'
+import { archivePayments } from '../../commands/retention/payments_archive.js'
+import { listArchivable } from '../../queries/archivable_list.js'
 import { find } from '../../queries/find.js'
 import type { WebhookPools } from '../../queries/webhook_pools.js'
+import { momentOf } from '../period.js'
 import { sharedSetting, type SettingLog } from './shared_settings.js'
 import { placedCall, type Placements } from '../placed_call.js'
 import { paymentCalls } from './payments.js'
@@ -163,6 +166,14 @@ export function operatorService(
     ),
     ListSubmissionPauses: unary(dependencies, () => ownWork(listSubmissionPauses())),
     ListRoutes: unary(dependencies, () => ownWork(listRoutes())),
+    ListArchivable: unaryQuery(dependencies, ({ before, after }) =>
+      listArchivable(memory, { before: momentOf(before), after }, dependencies.clock),
+    ),
+    RemoveArchived: unary(dependencies, ({ actor, archive_id: id, path, payments }) =>
+      placements === undefined
+        ? operatorWork(actor, (a) => archivePayments(a, { id, path }, payments))
+        : null,
+    ),
     SetBalanceAlert: unary(dependencies, ({ actor, tenant: named, currency, threshold }) => {
       const tenant = tenantIn(memory, named)
       return ownWork(

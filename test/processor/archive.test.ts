@@ -1,0 +1,233 @@
+/**
+ * Ended payments leave the books for an archive: nothing is lost or counted twice, whatever step a
+ * crash ends, and the audit is clean before, during and after.
+ */
+import { mkdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { audit } from '../../src/audit/audit.js'
+import { openBooks } from '../../src/audit/books.js'
+import {
+  openArchive,
+  type Archived,
+  type MovablePage,
+  type MovingBooks,
+} from '../../src/backup/archive_file.js'
+import { DAY, plus } from '../../src/base/clock.js'
+import type { PayoutId } from '../../src/base/ids.js'
+import { createLog } from '../../src/base/log.js'
+import { FILES } from '../../src/base/subjects.js'
+import { createRetention } from '../../src/processor/background/retention.js'
+import { createPayout } from '../../src/processor/commands/payouts/payout_create.js'
+import {
+  archivePayments,
+  type RemovedPayments,
+} from '../../src/processor/commands/retention/payments_archive.js'
+import { listArchivable } from '../../src/processor/queries/archivable_list.js'
+import { find } from '../../src/processor/queries/find.js'
+import { exportSchemas } from '../../src/store/postgres/copy.js'
+import { openDatabase } from '../../src/store/sqlite/database.js'
+import { isOnPostgres, server, shardOf } from '../support/books.js'
+import { aPayout } from '../support/requests.js'
+import { codeOf, createWorld, DEMO, viewOf, type World } from '../support/world.js'
+import { authorized, beginLifecycle, captured } from './intent_lifecycle.js'
+import { executed, OPERATOR, read } from './scenarios.js'
+
+const USER = 'maria.garcia'
+
+/** The name of the check that fails. */
+async function brokenIn(world: World, archive?: string): Promise<string | null> {
+  let { folder } = world
+  if (isOnPostgres()) {
+    folder = join(world.folder, 'exported')
+    rmSync(folder, { recursive: true, force: true })
+    mkdirSync(folder)
+    const file = join(folder, FILES.processorDatabase)
+    await exportSchemas(server(), [{ schema: shardOf(world.folder), file, holds: 'books' }])
+  }
+  const books = await openBooks(folder, world.clock, { archive, page: 3 })
+  const report = await audit(books, {
+    ...{ live: true, isRailElsewhere: true },
+    ...{ stopwatch: () => 0, onCheck: () => undefined },
+  })
+  await books.close()
+  return report.broken?.name ?? null
+}
+
+const payoutWith = (world: World, key: string) =>
+  world.run(createPayout(DEMO, aPayout({ idempotency_key: key })))
+
+async function completed(world: World, key: string): Promise<string> {
+  const { id } = viewOf<{ id: string }>(await payoutWith(world, key))
+  await world.railReports(executed(id as PayoutId, { transactionId: id }))
+  return id
+}
+
+async function paid(world: World, user = USER): Promise<string> {
+  const lifecycle = await beginLifecycle(world, { user })
+  await captured(lifecycle)
+  return lifecycle.id
+}
+
+/** As `archive FILE` does. @param steps calls of the books until the process is killed */
+const booksOf = (
+  world: World,
+  { id, path }: { readonly id: string; readonly path: string },
+  steps = Number.POSITIVE_INFINITY,
+): MovingBooks => {
+  const before = plus(world.clock.now(), -180 * DAY)
+  let left = steps
+  const killed = (): void => {
+    left -= 1
+    if (left < 0) throw new Error('killed')
+  }
+  return {
+    page: async (after) => {
+      killed()
+      const query = listArchivable(world.memory(), { before, after }, world.clock)
+      return viewOf<MovablePage>(await read(world, query))
+    },
+    remove: async (payments) => {
+      killed()
+      const command = archivePayments(OPERATOR, { id, path }, payments)
+      const { removed } = viewOf<RemovedPayments>(await world.run(command))
+      killed()
+      return removed
+    },
+    rest: () => Promise.resolve(),
+  }
+}
+
+async function archived(world: World, path: string, steps?: number): Promise<Archived | Error> {
+  const file = await openArchive(path)
+  return file
+    .move(booksOf(world, file, steps))
+    .catch((error: unknown) => error as Error)
+    .finally(() => file.close())
+}
+
+function archivePath(world: World): string {
+  const folder = join(world.folder, 'archive')
+  mkdirSync(folder, { mode: 0o700 })
+  return join(folder, 'payments.db')
+}
+
+/** Keys of old intents are deleted: those of the day of the first one, and later ones. */
+async function deleteKeys(world: World): Promise<void> {
+  const keep = { events: 0, payoutKeys: 0, otherKeys: 31, requests: 0 }
+  await createRetention({
+    ...{ keep, clock: world.clock, lists: world.store.lists, memory: world.memory() },
+    pipeline: { submit: (work) => world.submit(work) },
+    log: createLog('test', { LOG_LEVEL: 'silent' }),
+    pauseMs: 0,
+  }).run()
+}
+
+interface OldBooks {
+  readonly old: readonly string[]
+  readonly open: string
+  readonly young: string
+}
+
+/** Two old payouts, two old intents of one payer, one old payment that is open, one young one. */
+async function oldBooks(world: World): Promise<OldBooks> {
+  const old = [await completed(world, 'a'), await completed(world, 'b')]
+  old.push(await paid(world), await paid(world, 'u-other'))
+  const waits = await beginLifecycle(world, { user: 'u-open' })
+  await authorized(waits)
+  world.clock.pass(2 * DAY)
+  const later = await paid(world, 'u-later')
+  world.clock.pass(2 * DAY)
+  await deleteKeys(world) // records the age of the keys
+  world.clock.pass(40 * DAY)
+  await deleteKeys(world)
+  world.clock.pass(170 * DAY)
+  return { old: [...old, later].sort(), open: waits.id, young: await paid(world) }
+}
+
+const pools = { requestAll: () => Promise.resolve({ ok: true, value: [] }), missingPools: [] }
+const foundOf = async (world: World, id: string) =>
+  viewOf<{ data: readonly object[] }>(await read(world, find(pools as never, world.memory(), id)))
+    .data
+
+void t.test('old payments move to the archive, and the books stay whole', async (t) => {
+  const world = await createWorld(t)
+  const { old, open, young } = await oldBooks(world)
+  const path = archivePath(world)
+  const balances = await world.trialBalance()
+  t.equal(await brokenIn(world), null)
+  t.match(await archived(world, path), { moved: old.length, kept: 1 })
+
+  t.equal(await brokenIn(world), null)
+  t.same(await world.trialBalance(), balances)
+  for (const id of old) {
+    t.match(await foundOf(world, id), [{ id, state: 'archived', archive: path }], id)
+  }
+  t.match(await foundOf(world, open), [{ id: open, state: 'authorized' }])
+  t.match(await foundOf(world, young), [{ id: young, state: 'captured' }])
+  t.match(await archived(world, path), { moved: 0, kept: 1 }, 'a second run finds nothing')
+
+  const replayed = await payoutWith(world, 'a')
+  t.match(viewOf(replayed), { status: 'processing' }, 'the key of a payout still answers')
+  await world.rebuild()
+  t.match(viewOf(await payoutWith(world, 'b')), { status: 'processing' })
+  t.ok(await world.store.marks.hasInstruction(old[0]!))
+  await world.railReports(executed(old.at(-1) as PayoutId, { status: 'returned' }))
+  t.equal(await brokenIn(world), null, 'what the rail returns later is a discrepancy')
+})
+
+void t.test('a crash at any step loses nothing and counts nothing twice', async (t) => {
+  const world = await createWorld(t)
+  const { old } = await oldBooks(world)
+  const path = archivePath(world)
+  const balances = await world.trialBalance()
+  let moved = 0
+  for (let steps = 0; ; steps += 1) {
+    const done = await archived(world, path, steps)
+    t.equal(await brokenIn(world), null, `killed after step ${steps}`)
+    t.same(await world.trialBalance(), balances)
+    await world.rebuild()
+    if (done instanceof Error) continue
+    moved = steps
+    break
+  }
+  t.ok(moved >= 2, 'it was killed at each step')
+  const file = await openDatabase(path, { readOnly: true })
+  const rows = await file.all<{ id: string }>('SELECT id FROM intents UNION SELECT id FROM payouts')
+  await file.close()
+  t.same(rows.map(({ id }) => id).sort(), old)
+})
+
+void t.test('a payment that has changed since it was read stays', async (t) => {
+  const world = await createWorld(t)
+  const { old } = await oldBooks(world)
+  const [, id = ''] = old
+  const archive = { id: 'a'.repeat(32), path: '/archive/payments.db' }
+  const remove = (digest: string) => world.run(archivePayments(OPERATOR, archive, [{ id, digest }]))
+  t.match(viewOf(await remove('another')), { removed: 0 })
+  const many = Array.from({ length: 101 }, () => ({ id, digest: '' }))
+  t.equal(codeOf(await world.run(archivePayments(OPERATOR, archive, many))), 'invalid_request')
+  t.match(await foundOf(world, id), [{ id, state: /captured|completed/ }])
+})
+
+void t.test('the audit needs the archive of the books, as it was written', async (t) => {
+  const world = await createWorld(t)
+  await oldBooks(world)
+  const path = archivePath(world)
+  await archived(world, path)
+  t.equal(await brokenIn(world, join(world.folder, 'lost.db')), 'archive_has_what_left')
+
+  const other = join(world.folder, 'archive', 'other.db')
+  t.match(await archived(world, other), { name: 'BackupFault', message: /have another archive/ })
+  t.equal(await brokenIn(world, other), 'archive_has_what_left')
+
+  for (const sql of [
+    "UPDATE payouts SET context = replace(context, '\"state\"', '\"State\"') || ' '",
+    'DELETE FROM intents WHERE id = (SELECT max(id) FROM intents)',
+  ]) {
+    const file = await openDatabase(path)
+    await file.run(sql)
+    await file.close()
+    t.equal(await brokenIn(world), 'archive_has_what_left', sql)
+  }
+})
