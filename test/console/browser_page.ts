@@ -91,7 +91,7 @@ interface Finding {
 }
 
 /** Serious findings of axe-core. */
-async function findingsOf(page: Page): Promise<readonly string[]> {
+export async function findingsOf(page: Page): Promise<readonly string[]> {
   await page.evaluate(AXE)
   const { violations } = await page.evaluate<{ violations: readonly Finding[] }>('axe.run()')
   return violations

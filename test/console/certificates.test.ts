@@ -1,14 +1,37 @@
 /** Signing in with a client certificate, in a real browser. */
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { DAY } from '../../src/base/clock.js'
 import { skipsBrowser, startBrowser } from '../docs/browser.js'
 import { createAuthority, writeTlsFiles, type Pair } from '../support/certificates.js'
 import { operatorCli } from '../support/operator_cli.js'
+import { findInstalled } from '../support/postgres_server.js'
 import { tempFolder } from '../support/temp_folder.js'
 import { checkLook } from './browser_page.js'
 import { startConsoleStack } from './stack.js'
 
 t.setTimeout(0)
+
+/** It needs more than Chromium. */
+const skipsStore = ['certutil', 'pk12util', 'openssl'].every(findInstalled)
+  ? false
+  : 'certutil or openssl is not installed: apt-get install libnss3-tools openssl'
+
+/** A home folder whose database for Chromium has this certificate. */
+function storeWith({ certificate, key }: Pair, home: string): string {
+  const database = join(home, '.pki/nssdb')
+  mkdirSync(database, { recursive: true })
+  const [pem, bundle] = [join(home, 'own.pem'), join(home, 'own.p12')]
+  writeFileSync(pem, `${key}\n${certificate}`, { mode: 0o600 })
+  const run = (program: string, ...words: string[]): void =>
+    void execFileSync(program, words, { stdio: 'ignore' })
+  run('openssl', 'pkcs12', '-export', '-in', pem, '-out', bundle, '-passout', 'pass:x')
+  run('certutil', '-N', '-d', `sql:${database}`, '--empty-password')
+  run('pk12util', '-i', bundle, '-d', `sql:${database}`, '-W', 'x')
+  return home
+}
 
 void t.test('the console', { skip: skipsBrowser }, async (t) => {
   const folder = tempFolder(t)
@@ -59,6 +82,25 @@ void t.test('the console', { skip: skipsBrowser }, async (t) => {
     await button.click()
     await page.getByText('This is not the token or the certificate of an active').waitFor()
   })
+
+  await t.test(
+    'a certificate of the store of the browser itself',
+    { skip: skipsStore },
+    async (t) => {
+      await ops.json(
+        ...['callers', 'create', 'operator', 'dora', '--roles', 'read', '--reason', 'a test'],
+        ...['--certificate', 'dora.example'],
+      )
+      const home = storeWith(authority.issue('dora.example'), join(folder, 'home'))
+      const browser = await startBrowser([], { ignoreHTTPSErrors: true }, { home, origin: url })
+      t.teardown(() => browser.close())
+      const page = await browser.context.newPage()
+      await page.goto(`${url}/partners`)
+      await page.getByRole('button', { name: 'Sign in with the certificate dora.example' }).click()
+      await page.getByRole('heading', { name: 'All partners' }).waitFor()
+      t.match(await page.innerText('.operator'), /dora\s+read/)
+    },
+  )
 
   await t.test(
     'the page says which certificate is not accepted, and that there is none',

@@ -177,7 +177,7 @@ void t.test('the console', async (t) => {
     t.match(usage, 'partner usage demo sandbox')
     t.match(
       usage,
-      /Answered<\/dt>\s*<dd>0<[^]*Busiest second<\/dt>\s*<dd>0, the limit is \d+ a key</,
+      /Answered<\/dt>\s*<dd>0<[^]*Busiest second<\/dt>\s*<dd>0 calls, limit \d+ a key</,
     )
     t.match((await read('/partners/demo')).text, `/statements/demo?month=${month}&amp;environment`)
     const csv = await read(`/statements/demo/statement.csv?${asked}`)

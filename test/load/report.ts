@@ -80,7 +80,7 @@ function cpuTable(windows: readonly WindowResult[]): string {
 
 const findingTable = (findings: readonly Finding[]): string =>
   tableText(
-    findings.map((found) => [`  ${found.name}`, valueText(found), targetText(found)]),
+    findings.map((found) => [`  ${found.name}`, valueText(found), labelled(targetText(found))]),
     [1],
   )
 
@@ -93,12 +93,14 @@ export function valueText({ value, unit }: Finding): string {
   return `${Math.abs(value) >= 100 ? fixed(value) : small} ${unit}`.trim()
 }
 
+const labelled = (target: string): string => (target === '' ? '' : `target: ${target}`)
+
 export function targetText(found: Finding): string {
   const { target, unit } = found
   if (target === undefined) return ''
   const [word, bound] =
     'atLeast' in target ? ['at least', target.atLeast] : ['at most', target.atMost]
-  const text = `target: ${word} ${bound.toLocaleString('en-US')} ${unit}`.trim()
+  const text = `${word} ${bound.toLocaleString('en-US')} ${unit}`.trim()
   return `${text}, ${isMet(found) ? 'met' : 'NOT met'}`
 }
 

@@ -114,8 +114,11 @@ void t.test('the console is of both shards', async (t) => {
   const cookie = await signIn({ url, token })
   const { text } = await requestPage(`${url}/`, { headers: { cookie } })
   for (const shard of SHARDS) t.match(text, `<strong>${shard}</strong> take payments`)
-  const shards = await requestPage(`${url}/shards`, { headers: { cookie } })
-  t.match(shards.text, '<strong>processor-3</strong>')
+  const spare = /<strong>processor-3<\/strong>[^]*data-title="Gateways">\s*<div>2<\/div>/
+  await eventually('both gateways reach the spare', async () => {
+    const shards = await requestPage(`${url}/shards`, { headers: { cookie } })
+    return spare.test(shards.text)
+  })
 })
 
 /** In the order of the shards. */

@@ -56,12 +56,34 @@ function row(found: Discrepancy, context: PageContext): readonly Content[] {
     html`${reason}
       <details class="report">
         <summary>Report of the bank</summary>
-        <code>${report}</code>
+        ${reportOf(report)}
       </details>`,
     currency === undefined || minor === undefined ? '' : amount(currency, minor),
     time(found.created_at, context.now),
     html`${settlement === undefined ? NOTHING : badge(settlement)} ${settleForm(found, context)}`,
   ]
+}
+
+/** Each member in a line of its own; a text that is no JSON object as it is. */
+function reportOf(report: string): Html {
+  const lines = membersOf(report)
+  if (lines === null) return html`<code>${report}</code>`
+  return html`${lines.map(
+    ([name, value]) => html`<span class="line"><span class="ago">${name}</span> ${value}</span>`,
+  )}`
+}
+
+function membersOf(report: string): readonly (readonly [name: string, value: string])[] | null {
+  try {
+    const parsed: unknown = JSON.parse(report)
+    if (typeof parsed !== 'object' || parsed === null) return null
+    return Object.entries(parsed).map(([name, value]) => [
+      name.replaceAll('_', ' '),
+      typeof value === 'string' ? value : JSON.stringify(value),
+    ])
+  } catch {
+    return null
+  }
 }
 
 function settleForm(found: Discrepancy, context: PageContext): Html {

@@ -158,9 +158,10 @@ function usageOf(
       : [html`<p class="hint">Of the ${NAMES[entity]} only those since ${time(counted, now)}.</p>`],
   )
   return html`
+    <p class="hint">Since ${from.slice(0, 10)}.</p>
     ${table({
       caption: `Usage in ${environment}`,
-      columns: [`Since ${from.slice(0, 10)}`, 'State', number('Number'), number('Amount')],
+      columns: ['Payments', 'State', number('Number'), number('Amount')],
       rows,
       empty: 'Nothing was paid in the last 30 days.',
     })}
@@ -170,9 +171,13 @@ function usageOf(
 }
 
 const callsOf = (calls: CallUsage, now: Instant): Html =>
-  facts(
-    callFacts(calls).map(([label, text]) => [label, text === calls.since ? time(text, now) : text]),
-  )
+  html`<h3>Calls of 24 hours</h3>
+    ${facts(
+      callFacts(calls).map(([label, text]) => [
+        label,
+        text === calls.since ? time(text, now) : text,
+      ]),
+    )}`
 
 const NAMES: Readonly<Record<string, string>> = {
   payment_intent: 'QR payments',

@@ -80,7 +80,7 @@ const shardsCard = ({ data, waiting }: ShardList): Html =>
     })}
     ${table({
       caption: 'Processors that wait for a shard',
-      columns: ['Waiting', 'Address', 'Takes'],
+      columns: ['Waiting', 'Address', number('Gateways'), 'Takes'],
       rows: waiting.map(waitingRow),
       empty: 'No processor waits for a shard: a lost owner is not replaced.',
     })}
@@ -90,6 +90,7 @@ const shardsCard = ({ data, waiting }: ShardList): Html =>
 const waitingRow = ({ name, address, prefers, ...waiting }: Waiting): readonly Content[] => [
   html`<strong>${name}</strong>`,
   address,
+  String(waiting.gateways),
   html`any shard${prefers && `, ${prefers} first`}
   ${waiting.cannot_take.map(
     ({ shard, reason }) =>
@@ -160,7 +161,7 @@ function callerRow(caller: Caller, context: PageContext): readonly Content[] {
     [...roles, ...partners].join(', '),
     badge(status),
     caller.configured ? 'configured' : time(caller.created_at, context.now),
-    time(caller.last_used_at, context.now),
+    caller.last_used_at === undefined ? 'never' : time(caller.last_used_at, context.now),
     isRevocable && actions(formContext(context, '/callers'), 'decide', [revoke]),
   ]
 }

@@ -35,7 +35,7 @@ export function callFacts(calls: CallUsage): (readonly [label: string, text: str
     ['Refused', String(refused)],
     ['Refused by limits of amounts', String(limited)],
     ['Failed', String(failed)],
-    ['Busiest second', `${busiest}, the limit is ${rate === 0 ? 'none' : `${rate} a key`}`],
+    ['Busiest second', `${busiest} calls, ${rate === 0 ? 'no limit' : `limit ${rate} a key`}`],
   ]
 }
 

@@ -37,7 +37,7 @@ export function rateChart(side: string, windows: Windows, before: Windows): Char
     lines: [
       ...(isOpen ? [lineOf('offered', 'info', (one) => one.offeredPerSecond)] : []),
       lineOf('achieved', 'accent', (one) => one.perSecond),
-      failed,
+      ...(failed.values.some((value) => value !== null && value > 0) ? [failed] : []),
       ...formerOf(lineOf('achieved before', 'muted', (one) => one.perSecond, true)),
     ],
   }

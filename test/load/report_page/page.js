@@ -8,13 +8,19 @@ const format = (value) =>
 
 const charts = [...document.querySelectorAll('[data-chart]')].map((place) => {
   const { title, unit, isLogarithmic, at, lines } = JSON.parse(place.dataset.chart)
-  const axis = { stroke: () => tone('muted'), grid: { stroke: () => tone('line') } }
+  const axis = {
+    stroke: () => tone('muted'),
+    grid: { stroke: () => tone('line'), width: 1 },
+    ticks: { show: false },
+  }
   const said = (value) => (value === null || value === undefined ? '–' : `${format(value)} ${unit}`)
   const sync = place.closest('section').querySelector('h2').textContent
+  const mark = (index) => `var(--${lines[index - 1]?.tone ?? 'muted'})`
+  const range = (_chart, _least, most) => [0, (most ?? 0) * 1.1 || 1]
   const chart = new uPlot(
     {
       ...{ width: place.clientWidth, height: HEIGHT },
-      scales: { x: { time: false }, y: { distr: isLogarithmic ? 3 : 1 } },
+      scales: { x: { time: false }, y: isLogarithmic ? { distr: 3 } : { range } },
       axes: [
         { ...axis, values: (_chart, splits) => splits.map((second) => `${second} s`) },
         {
@@ -24,6 +30,13 @@ const charts = [...document.querySelectorAll('[data-chart]')].map((place) => {
         },
       ],
       cursor: { sync: { key: sync }, drag: { setScale: true } },
+      legend: {
+        markers: {
+          stroke: (_chart, index) => mark(index),
+          fill: (_chart, index) => (lines[index - 1]?.isDashed ? 'transparent' : mark(index)),
+          dash: (_chart, index) => (lines[index - 1]?.isDashed ? 'dashed' : 'solid'),
+        },
+      },
       series: [
         {
           label: 'time',
@@ -31,7 +44,8 @@ const charts = [...document.querySelectorAll('[data-chart]')].map((place) => {
         },
         ...lines.map(({ name, tone: color, isDashed }) => ({
           ...{ label: name, stroke: () => tone(color), width: 2 },
-          ...{ dash: isDashed ? [6, 4] : undefined, points: { show: at.length < 40 } },
+          ...{ dash: isDashed ? [6, 4] : undefined },
+          points: { show: at.length < 40, size: 5, fill: () => tone(color) },
           value: (_chart, value) => said(value),
         })),
       ],

@@ -12,7 +12,7 @@ import { projectRoot } from '../../../src/base/project_root.js'
 import { html, NOTHING, type Content, type Html } from '../../../src/console/html/html.js'
 import type { WindowResult } from '../measured_window.js'
 import { fixed, targetText, valueText, verdict } from '../report.js'
-import { isMet, isVoid, type RunResult, type Section } from '../result.js'
+import { isMet, isVoid, type Finding, type RunResult, type Section } from '../result.js'
 import { latencyChart, rateChart, sidesOf, type Chart } from './charts.js'
 
 const FOLDER = join(projectRoot(), 'test/load/report_page')
@@ -41,9 +41,10 @@ export function reportPage(result: RunResult, before?: RunResult): string {
       </head>
       <body>
         <main>
-          <h1>${title}</h1>
-          ${verdictOf(result)} ${runsTable(result, before)}
+          <h1>Causeway ${result.kind}, <time>${moment(result)}</time> UTC</h1>
+          ${verdictOf(result, before)}
           ${result.sections.map((section) => sectionOf(section, sameIn(before, section)))}
+          ${runsTable(result, before)}
         </main>
         ${scripts.map((text) => inline(`<script>${text}</script>`))}
       </body>
@@ -60,14 +61,26 @@ const moment = ({ startedAt }: RunResult): string => startedAt.replace('T', ' ')
 const sameIn = (before: Before<RunResult>, { title }: Section): Before<Section> =>
   before?.sections.find((one) => one.title === title)
 
-function verdictOf(result: RunResult): Html {
+function verdictOf(result: RunResult, before: Before<RunResult>): Html {
   const [first = '', ...rest] = verdict(result)
+  const others = before === undefined ? [] : differencesOf(result, before)
+  const beside = before === undefined ? 'There is no earlier run beside it.' : besideOf(before)
   const tone = isVoid(result) ? 'bad' : first.startsWith('Everything') ? 'good' : 'warn'
   return html`<div class="verdict ${tone}">
     <strong>${first}</strong>
     ${rest.map((line) => html`<p>${line}</p>`)}
+    <p class="hint">
+      ${beside}
+      ${
+        others.length === 0
+          ? NOTHING
+          : html`<em>Not comparable, these differ: ${others.join(', ')}.</em>`
+      }
+    </p>
   </div>`
 }
+
+const besideOf = (before: RunResult): string => `Beside it is the run of ${moment(before)} UTC.`
 
 interface Column {
   readonly title: string
@@ -86,7 +99,7 @@ function table(
   const columns = all.filter(isUsed)
   const rows = allRows.map((row) => row.filter(isUsed))
   const kind = (at: number): string => (columns[at]?.isNumber === true ? 'number' : 'text')
-  return html`<div class="table">
+  return html`<div class="table" tabindex="0" role="group" aria-label="${caption}">
     <table>
       <caption>
         ${caption}
@@ -112,26 +125,33 @@ function table(
 const MEASURED = ['started', 'fsync']
 
 /** The machine and the settings, which have to be the same for the figures to be comparable. */
+const factsOf = (run: RunResult): Readonly<Record<string, string>> => ({
+  started: moment(run),
+  machine: `${run.machine.cpu}, ${run.machine.cores} cores, ${run.machine.memoryMiB} MiB`,
+  versions: `node ${run.machine.node}, Linux ${run.machine.kernel}`,
+  disk: run.machine.fileSystem,
+  fsync: `${run.machine.fsyncMicros} µs for 4 KiB (median)`,
+  ...run.settings,
+})
+
+function differencesOf(result: RunResult, before: RunResult): readonly string[] {
+  const former = factsOf(before)
+  return Object.entries(factsOf(result))
+    .filter(([name, value]) => !MEASURED.includes(name) && former[name] !== value)
+    .map(([name]) => name)
+}
+
 function runsTable(result: RunResult, before: Before<RunResult>): Html {
-  const factsOf = ({ machine, settings, ...run }: RunResult): Readonly<Record<string, string>> => ({
-    started: moment({ machine, settings, ...run }),
-    machine: `${machine.cpu}, ${machine.cores} cores, ${machine.memoryMiB} MiB`,
-    versions: `node ${machine.node}, Linux ${machine.kernel}`,
-    disk: machine.fileSystem,
-    fsync: `${machine.fsyncMicros} µs for 4 KiB (median)`,
-    ...settings,
-  })
-  const [now, former] = [factsOf(result), before && factsOf(before)]
-  const rows = Object.entries(now).map(([name, value]) => {
+  const former = before && factsOf(before)
+  const others = before === undefined ? [] : differencesOf(result, before)
+  const rows = Object.entries(factsOf(result)).map(([name, value]) => {
     const was = former?.[name] ?? ''
-    const isOther = former !== undefined && !MEASURED.includes(name) && was !== value
-    return former === undefined
-      ? [name, value]
-      : [name, value, isOther ? html`<em>${was}</em>` : was]
+    return [name, value, others.includes(name) ? html`<em>${was}</em>` : was]
   })
-  const columns = [text(''), text('this run'), ...(before === undefined ? [] : [text('before')])]
-  return html`${table('Machine and settings', columns, rows)}
-  ${before === undefined ? html`<p class="hint">There is no earlier run beside it.</p>` : NOTHING}`
+  return html`<section>
+    <h2>Conditions</h2>
+    ${table('Machine and settings', ['Setting', 'This run', 'Before'].map(text), rows)}
+  </section>`
 }
 
 function sectionOf(section: Section, before: Before<Section>): Html {
@@ -149,7 +169,8 @@ function sectionOf(section: Section, before: Before<Section>): Html {
     ${
       windows.length === 0
         ? NOTHING
-        : html`${operationsTable(windows, before)} ${errorsTable(windows, before)}`
+        : html`${windowsTable(windows, before)} ${operationsTable(windows, before)}
+          ${errorsTable(windows, before)}`
     }
     ${accountsOf(section)}
   </section>`
@@ -161,27 +182,65 @@ const figure = (chart: Chart): Html =>
     <div class="chart" data-chart="${JSON.stringify(chart)}"></div>
   </figure>`
 
+/** A ratio is one row: the least and the greatest are its spread. */
 function findingsTable({ findings }: Section, before: Before<Section>): Html {
   if (findings.length === 0) return NOTHING
-  const columns = [text('Figure'), number('Value'), number('Before'), text('Target')]
-  const rows = findings.map((found) => {
-    const was = before?.findings.find(({ name }) => name === found.name)
-    const met = isMet(found)
-    const tone = met === undefined ? '' : met ? 'good' : 'bad'
-    return [
-      ...[found.name, html`<strong>${valueText(found)}</strong>`],
-      was === undefined ? '' : valueText(was),
-      html`<span class="${tone}">${targetText(found)}</span>`,
-    ]
-  })
+  const columns = [
+    ...[text('Figure'), number('Value'), text('Least to greatest')],
+    ...[number('Before'), text('Target')],
+  ]
+  const isSpread = ({ name }: Finding): boolean => /, (least|greatest) of \d+$/.test(name)
+  const rows = findings
+    .filter((found) => !isSpread(found))
+    .map((found) => {
+      const was = before?.findings.find(({ name }) => name === found.name)
+      const spread = findings.filter((one) => isSpread(one) && isOf(one, found))
+      const met = isMet(found)
+      const target = html`<span class="${met === true ? 'good' : 'bad'}"
+        >${targetText(found)}</span
+      >`
+      return [
+        ...[found.name, html`<strong>${valueText(found)}</strong>`],
+        ...[spread.map(valueText).join(' to '), was === undefined ? '' : valueText(was)],
+        met === undefined ? '' : target,
+      ]
+    })
   return table('What the run was made for', columns, rows)
 }
+
+const isOf = (spread: Finding, { name }: Finding): boolean =>
+  spread.name.slice(0, spread.name.lastIndexOf(',')) === name
 
 const nameOf = ({ side, repeat }: WindowResult): string => `${side} ${repeat}`
 
 /** The window of the earlier run that is beside it. */
 const peerOf = (before: Before<Section>, { side, repeat }: WindowResult): Before<WindowResult> =>
   before?.windows.find((one) => one.side === side && one.repeat === repeat)
+
+function windowsTable(windows: readonly WindowResult[], before: Before<Section>): Html {
+  const offered = ({ isOpenLoop, samples }: WindowResult): string =>
+    isOpenLoop ? fixed(mean(samples.map(({ offeredPerSecond }) => offeredPerSecond))) : ''
+  const rows = windows.map((window) => {
+    const { ratePerSecond, latency, journeys, perCommit } = window
+    const was = peerOf(before, window)
+    return [
+      ...[nameOf(window), offered(window), fixed(ratePerSecond)],
+      ...[latency.p50, latency.p99, latency.p999].map((ms) => fixed(ms, 1)),
+      ...[fixed(journeys.completed), fixed(journeys.begun - journeys.completed)],
+      perCommit === 0 ? '' : fixed(perCommit, 1),
+      ...(was === undefined ? ['', ''] : [fixed(was.ratePerSecond), fixed(was.latency.p99, 1)]),
+    ]
+  })
+  const columns = [
+    text('Window'),
+    ...['Offered /s', 'Achieved /s', 'p50 ms', 'p99 ms', 'p99.9 ms', 'Completed'].map(number),
+    ...['Not completed', 'In a commit', 'Achieved before', 'p99 before'].map(number),
+  ]
+  return table('Windows, as they were measured', columns, rows)
+}
+
+const mean = (values: readonly number[]): number =>
+  values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length)
 
 function operationsTable(windows: readonly WindowResult[], before: Before<Section>): Html {
   const slowest = Math.max(
@@ -243,7 +302,7 @@ function accountsOf({ accounts }: Section): Html {
     ...[what, fixed(left), fixed(right)],
     html`<span class="${holds ? 'good' : 'bad'}">${holds ? 'adds up' : 'DOES NOT ADD UP'}</span>`,
   ])
-  const columns = [text('Account'), number('Left'), number('Right'), text('')]
+  const columns = [text('Account'), number('Left'), number('Right'), text('Result')]
   return html`<details>
     <summary>Accounts and audit</summary>
     ${table('Accounts', columns, rows)}
