@@ -181,17 +181,14 @@ void t.test('a crash at any step loses nothing and counts nothing twice', async 
   const { old } = await oldBooks(world)
   const path = archivePath(world)
   const balances = await world.trialBalance()
-  let moved = 0
-  for (let steps = 0; ; steps += 1) {
+  // Before and after the removal of the intents, then of the payouts.
+  for (const steps of [0, 1, 2, 2, 3, Number.POSITIVE_INFINITY]) {
     const done = await archived(world, path, steps)
+    t.equal(done instanceof Error, steps < Number.POSITIVE_INFINITY)
     t.equal(await brokenIn(world), null, `killed after step ${steps}`)
     t.same(await world.trialBalance(), balances)
     await world.rebuild()
-    if (done instanceof Error) continue
-    moved = steps
-    break
   }
-  t.ok(moved >= 2, 'it was killed at each step')
   const file = await openDatabase(path, { readOnly: true })
   const rows = await file.all<{ id: string }>('SELECT id FROM intents UNION SELECT id FROM payouts')
   await file.close()
