@@ -37,13 +37,16 @@ export async function runToEnd(simulation: SimulationContext): Promise<void> {
   if (!rail.isUp) setRail(simulation, true)
   if (!bus.isUp) await setBus(simulation, true)
   const resolveAfter = clock.now() + RESOLVED_AFTER_MS
+  let before = -Infinity
   for (let round = 0; round < ROUNDS_MAX; round++) {
     await runPending(simulation)
     const next = Math.min(rail.nextDueAt() ?? Infinity, (await checker.nextDueAt()) ?? Infinity)
-    // A report that is not answered waits for a commit, which ends when time passes.
     const isReported = bus.unreported().length === 0
     if (next === Infinity && isReported) return
-    passTime(simulation, isReported ? Math.max(0, next - clock.now()) : ANSWERED_MS)
+    // What is not answered, or stays due, waits for a commit, which ends when time passes.
+    const waits = !isReported || (next === before && next <= clock.now())
+    before = next
+    passTime(simulation, waits ? ANSWERED_MS : Math.max(0, next - clock.now()))
     if (clock.now() > resolveAfter) await resolveOpen(simulation)
     rail.work()
     const pause = processors.waiting().indexOf('pause')
