@@ -9,8 +9,10 @@
  *   checked elsewhere: bodies by the gateways, reports by the rail's client.
  */
 import {
+  logVerbosity,
   Server,
   ServerInterceptingCall,
+  setLogVerbosity,
   type Metadata,
   type MethodDefinition,
   type ServerInterceptingCallInterface,
@@ -40,6 +42,12 @@ import { CLEARTEXT, type GrpcTls } from './grpc_tls.js'
 import { isUnixSocket } from './network.js'
 import { healthContract } from './protos.js'
 import { isCleanText, pathToText } from './text.js'
+
+/**
+ * grpc-js prints each metadata value that it cannot read, before the call is authenticated, so
+ * anyone who reaches the port could fill the log. What concerns us is in statuses and exceptions.
+ */
+setLogVerbosity(logVerbosity.NONE)
 
 export interface GrpcServer {
   /** The grpc-js server; bind and close it only with the members below. */

@@ -30,13 +30,18 @@ interface Port {
   readonly address: string
   readonly url: string
   rss(): Promise<number>
+  /** What the process has printed. */
+  printed(): string
   /** A call with the token is answered. */
   answers(): Promise<boolean>
 }
 
 async function openPort(t: Test): Promise<Port> {
   const script = join(projectRoot(), '.build/test/processor/grpc_port_process.js')
-  const child = fork(script, [TOKEN])
+  const child = fork(script, [TOKEN], { silent: true })
+  let printed = ''
+  for (const stream of [child.stdout, child.stderr])
+    stream?.on('data', (chunk: Buffer) => (printed += chunk.toString()))
   t.teardown(() => child.kill('SIGKILL'))
   const { port } = await messageFrom<{ port: number }>(child)
   const { PaymentIntents } = contracts<IntentsProto>().causeway.v1
@@ -47,6 +52,7 @@ async function openPort(t: Test): Promise<Port> {
   return {
     address,
     url: `http://${address}`,
+    printed: () => printed,
     rss: async () => {
       child.send('rss')
       return (await messageFrom<{ rss: number }>(child)).rss
@@ -238,4 +244,17 @@ void t.test('idle unauthenticated connections do not block new ones', async (t) 
     another.Get({ tenant: null, intent_id: '' }, bearer(TOKEN), (error) => resolve(error))
   })
   t.equal(fault?.code, status.INVALID_ARGUMENT, 'a new connection is accepted')
+})
+
+void t.test('metadata that is no text prints nothing', async (t) => {
+  const port = await openPort(t)
+  const session = openSession(t, port.url)
+  const path = { ':method': 'POST', ':path': CREATE, 'content-type': 'application/grpc' }
+  const stream = session.request({ ...path, te: 'trailers', 'x-request-id': '\u00ff' })
+  stream.resume()
+  const [headers] = (await once(stream, 'response')) as [Record<string, unknown>]
+  t.equal(Number(headers['grpc-status']), status.UNAUTHENTICATED)
+  t.ok(await port.answers())
+  await port.rss() // What it printed before has arrived.
+  t.equal(port.printed(), '')
 })
