@@ -9,6 +9,7 @@ import {
   findUserIntents,
   type FoundIntents,
 } from '../../src/processor/commands/intents/user_intents_find.js'
+import { createCursors } from '../../src/processor/keys/cursors.js'
 import type { Memory } from '../../src/processor/cache/memory.js'
 import type { PageRequest } from '../../src/processor/queries/page.js'
 import { listUserIntents } from '../../src/processor/queries/user_intent_list.js'
@@ -17,7 +18,7 @@ import { SQLITE } from '../../src/store/dialect.js'
 import { userIntentsStatement } from '../../src/store/user_intent_rows.js'
 import { anIntent } from '../support/requests.js'
 import { rawBooks, sqliteOnly } from '../support/books.js'
-import { codeOf, createWorld, DEMO, viewOf, type World } from '../support/world.js'
+import { codeOf, createWorld, DEMO, MASTER, viewOf, type World } from '../support/world.js'
 import { beginLifecycle, cancelled, openTenant } from './intent_lifecycle.js'
 import { read, readAll, type PageView } from './scenarios.js'
 
@@ -134,6 +135,28 @@ void t.test(
     t.equal(plan.filter(({ detail }) => detail.startsWith('SEARCH')).length, 3)
   },
 )
+
+void t.test('a cursor goes on in books where links have other numbers', async (t) => {
+  const world = await createWorld(t)
+  const users = ['ann', 'bob', 'ann', 'ann', 'bob', 'ann', 'ann']
+  await world.runAll(users.map(create))
+  const ids = await idsOf(world, 'ann')
+  const query = await queryOf(world, 'ann')
+  const cursors = createCursors([MASTER])
+  const after = (number: number, id: string) =>
+    read(
+      world,
+      query({ cursor: cursors.make('user_intents ["demo_sandbox","ann"]', `${number} ${id}`) }),
+    )
+  for (const number of [1, 2, 4, users.length, 99]) {
+    for (const [index, id] of ids.entries()) {
+      const { data } = viewOf<PageView<Listed>>(await after(number, id))
+      const listed = data.map(({ intent_id }) => intent_id)
+      t.same(listed, ids.slice(index + 1), `link ${number}, intent ${index}`)
+    }
+    t.equal(codeOf(await after(number, 'pi_unknown')), 'invalid_request')
+  }
+})
 
 void t.test('pages are stable, and invalid limits and cursors are rejected', async (t) => {
   const world = await createWorld(t)

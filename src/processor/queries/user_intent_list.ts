@@ -3,6 +3,8 @@
  *
  * - They are a linked list. With a filter a page follows at most SCANNED_MAX links to find its
  *   intents, as in the tenant's list; `created_after` ends the walk.
+ * - A cursor names a link by its number and its intent. After the partner has moved to another
+ *   shard the link of that number is another one, and the intent is looked for from the newest.
  */
 import type { TenantId } from '../../base/ids.js'
 import { intentContextIn, type IntentState } from '../../../actors/intent/context.js'
@@ -17,6 +19,8 @@ import { contextOf, viewed, type Viewed } from './readable.js'
 
 /** Links of one read, which others wait for. */
 const LINKS_A_READ = 250
+/** Links that are followed to find the intent of a cursor of before a move. */
+const MOVED_MAX = 10_000
 
 /** @param last the number of the user's latest committed intent; 0 means none */
 export function listUserIntents(
@@ -35,25 +39,58 @@ export function listUserIntents(
       const list = [tenant, userId, ...(isUnfiltered(request) ? [] : [filter])]
       const page = pageOf(vault, `user_intents ${JSON.stringify(list)}`, request)
       if (page === null) return INVALID_PAGE
-      const from = page.after === null ? last : Number(page.after)
-      const found = isUnfiltered(request)
-        ? { intents: await lists.intentsOfUser(from, page.limit + 1) }
+      const from = page.after === null ? last : await linkAfter(lists, page.after, last)
+      if (from === undefined) return INVALID_PAGE
+      const found: FoundIntents = isUnfiltered(request)
+        ? { intents: numbered(from, await lists.intentsOfUser(from, page.limit + 1)) }
         : await search(lists, filter, { from, wanted: page.limit + 1, scannedMax })
       const rows = viewed(found.intents, ctx, ({ id, state, context }) =>
         intentView(state as IntentState, contextOf(id, intentContextIn(context))),
       )
       const shape = {
-        view: ({ view }: Viewed<UserIntent>) => view ?? {},
-        shows: ({ row, view }: Viewed<UserIntent>) => view !== null && isOf(row, tenant, userId),
-        positionOf: ({ row }: Viewed<UserIntent>) => String(row.before),
+        view: ({ view }: Viewed<Numbered>) => view ?? {},
+        shows: ({ row, view }: Viewed<Numbered>) => view !== null && isOf(row, tenant, userId),
+        positionOf: ({ row }: Viewed<Numbered>) => `${row.number} ${row.id}`,
       }
       return answer(pageView(vault, page, rows, shape, found.scanEnd))
     },
   }
 }
 
+/** An intent and the number of its link. */
+type Numbered = UserIntent & { readonly number: number }
+
+/** The rows of a walk from this number. */
+const numbered = (from: number, rows: readonly UserIntent[]): Numbered[] =>
+  rows.map((row, index) => ({ ...row, number: index === 0 ? from : rows[index - 1]!.before }))
+
+/**
+ * The number of the link after a cursor. A number alone is that of the next link: where a search
+ * ended, or from an earlier version.
+ *
+ * @returns undefined when its intent is not among the newest MOVED_MAX
+ */
+async function linkAfter(
+  lists: Pick<Lists, 'intentsOfUser'>,
+  cursor: string,
+  last: number,
+): Promise<number | undefined> {
+  const [number, id] = cursor.split(' ')
+  if (id === undefined) return Number(number)
+  const [link] = await lists.intentsOfUser(Number(number), 1)
+  if (link?.id === id) return link.before
+  let next = last
+  for (let left = MOVED_MAX; left > 0 && next > 0; left -= LINKS_A_READ) {
+    const read = await lists.intentsOfUser(next, LINKS_A_READ)
+    const found = read.find((each) => each.id === id)
+    if (found !== undefined) return found.before
+    next = read.at(-1)?.before ?? 0
+  }
+  return undefined
+}
+
 interface FoundIntents {
-  readonly intents: readonly UserIntent[]
+  readonly intents: readonly Numbered[]
   /** Where the search ended before the end of the list. */
   readonly scanEnd?: string
 }
@@ -64,12 +101,12 @@ async function search(
   filter: UserIntentFilter,
   { from, wanted, scannedMax }: { from: number; wanted: number; scannedMax: number },
 ): Promise<FoundIntents> {
-  const intents: UserIntent[] = []
+  const intents: Numbered[] = []
   let next = from
   for (let left = scannedMax; left > 0 && next > 0; left -= LINKS_A_READ) {
     const links = Math.min(left, LINKS_A_READ)
     const read = await lists.intentsOfUser(next, links, filter)
-    intents.push(...read.filter(({ id }) => id !== ''))
+    intents.push(...numbered(next, read).filter(({ id }) => id !== ''))
     if (read.length < links || intents.length >= wanted)
       return { intents: intents.slice(0, wanted) }
     next = read.at(-1)!.before
