@@ -363,7 +363,7 @@ void t.test('the console', { skip: skipsBrowser }, async (t) => {
   await t.test('a caller is revoked', async (t) => {
     await ops.json('callers', 'create', 'operator', 'eve', '--roles', 'read', '--reason', 'a test')
     await page.goto(`${url}/callers`)
-    const row = page.locator('tr', { hasText: 'eve' })
+    const row = page.getByRole('row', { name: /^eve / })
     await row.getByText('Revoke', { exact: true }).click()
     await row.locator('[name=reason]').fill('a test')
     await row.getByRole('button', { name: 'Revoke the caller' }).click()
