@@ -158,6 +158,34 @@ void t.test('a cursor goes on in books where links have other numbers', async (t
   }
 })
 
+void t.test(
+  'intents that have left the books are passed over, also that of a cursor',
+  async (t) => {
+    const world = await createWorld(t)
+    await world.runAll(Array.from({ length: 6 }, () => create('ann')))
+    const ids = await idsOf(world, 'ann')
+    const query = await queryOf(world, 'ann')
+    const first = viewOf<PageView<Listed>>(await read(world, query({ limit: 2 })))
+    const books = await rawBooks(world.folder)
+    t.teardown(() => books.close())
+    for (const id of [ids[1]!, ids[2]!, ids[4]!]) {
+      await books.run('DELETE FROM intents WHERE id = ?', [id])
+    }
+
+    const next = viewOf<PageView<Listed>>(
+      await read(world, query({ limit: 2, cursor: first.next_cursor! })),
+    )
+    t.same(
+      next.data.map(({ intent_id }) => intent_id),
+      [ids[3], ids[5]],
+    )
+    for (const limit of [1, 2, 5]) {
+      t.same(await idsOf(world, 'ann', limit), [ids[0], ids[3], ids[5]], `${limit} a page`)
+    }
+    t.equal(world.memory().corruptRows.count, 0, 'none counts as corrupt')
+  },
+)
+
 void t.test('pages are stable, and invalid limits and cursors are rejected', async (t) => {
   const world = await createWorld(t)
   const answers = await world.runAll(Array.from({ length: 101 }, () => create('ann')))

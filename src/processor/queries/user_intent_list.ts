@@ -1,8 +1,8 @@
 /**
  * One user's payment intents, newest first.
  *
- * - They are a linked list. With a filter a page follows at most SCANNED_MAX links to find its
- *   intents, as in the tenant's list; `created_after` ends the walk.
+ * - They are a linked list. A page follows at most SCANNED_MAX links to find its intents, as in the
+ *   tenant's list; `created_after` ends the walk. The links of archived intents are passed over.
  * - A cursor names a link by its number and its intent. After the partner has moved to another
  *   shard the link of that number is another one, and the intent is looked for from the newest.
  */
@@ -41,9 +41,9 @@ export function listUserIntents(
       if (page === null) return INVALID_PAGE
       const from = page.after === null ? last : await linkAfter(lists, page.after, last)
       if (from === undefined) return INVALID_PAGE
-      const found: FoundIntents = isUnfiltered(request)
-        ? { intents: numbered(from, await lists.intentsOfUser(from, page.limit + 1)) }
-        : await search(lists, filter, { from, wanted: page.limit + 1, scannedMax })
+      const wanted = page.limit + 1
+      const firstLinks = isUnfiltered(request) ? wanted : LINKS_A_READ
+      const found = await search(lists, filter, { from, wanted, firstLinks, scannedMax })
       const rows = viewed(found.intents, ctx, ({ id, state, context }) =>
         intentView(state as IntentState, contextOf(id, intentContextIn(context))),
       )
@@ -79,6 +79,8 @@ async function linkAfter(
   if (id === undefined) return Number(number)
   const [link] = await lists.intentsOfUser(Number(number), 1)
   if (link?.id === id) return link.before
+  const isArchived = link?.id === '' && link.before > 0 // 0: no link has that number
+  if (isArchived) return link.before
   let next = last
   for (let left = MOVED_MAX; left > 0 && next > 0; left -= LINKS_A_READ) {
     const read = await lists.intentsOfUser(next, LINKS_A_READ)
@@ -95,16 +97,25 @@ interface FoundIntents {
   readonly scanEnd?: string
 }
 
+interface Walk {
+  readonly from: number
+  readonly wanted: number
+  /** Links of the first read. */
+  readonly firstLinks: number
+  readonly scannedMax: number
+}
+
 /** Follows the list until it has the wanted number of intents, or up to a number of links. */
 async function search(
   lists: Pick<Lists, 'intentsOfUser'>,
   filter: UserIntentFilter,
-  { from, wanted, scannedMax }: { from: number; wanted: number; scannedMax: number },
+  { from, wanted, firstLinks, scannedMax }: Walk,
 ): Promise<FoundIntents> {
   const intents: Numbered[] = []
   let next = from
-  for (let left = scannedMax; left > 0 && next > 0; left -= LINKS_A_READ) {
-    const links = Math.min(left, LINKS_A_READ)
+  let links = firstLinks
+  for (let left = scannedMax; left > 0 && next > 0; left -= links) {
+    links = Math.min(left, next === from ? firstLinks : LINKS_A_READ)
     const read = await lists.intentsOfUser(next, links, filter)
     intents.push(...numbered(next, read).filter(({ id }) => id !== ''))
     if (read.length < links || intents.length >= wanted)
