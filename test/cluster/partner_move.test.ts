@@ -61,6 +61,12 @@ const areServed = async (): Promise<void> => {
     () => histories.every((history) => history.lastSuccess() > since),
     WITHIN_MS,
   )
+  for (const connection of tenants.flatMap(({ connections }) => connections))
+    await eventually(
+      'every gateway has found the new owner',
+      async () => (await connection.request('GET', '/v1/balances')).status === 200,
+      WITHIN_MS,
+    )
 }
 /** Ids of a page of the second partner's balance transactions, and the cursor of the next one. */
 const transactionsAt = async (t: Test, cursor: string) => {
