@@ -3,16 +3,16 @@
  *
  * Without a supervisor it serves its own health and metrics.
  */
-import { childProcess, isSupervised, REPLACES } from '../src/base/child.js'
+import { childProcess, isSupervised, REPLACES } from '../src/process/child.js'
 import { SECOND, systemClock } from '../src/base/clock.js'
-import { bearer } from '../src/base/bearer.js'
-import { openGrpcTls } from '../src/base/grpc_tls.js'
+import { bearer } from '../src/grpc/bearer.js'
+import { openGrpcTls } from '../src/grpc/tls.js'
 import { createLog } from '../src/base/log.js'
-import { openOpsHttp, opsListen, ownReadiness } from '../src/base/ops_http.js'
+import { openOpsHttp, opsListen, ownReadiness } from '../src/process/ops_http.js'
 import { createMetrics } from '../src/metrics/metrics.js'
 import { ownPage, reportProcess } from '../src/metrics/process_metrics.js'
 import { systemRandom } from '../src/base/random.js'
-import { programOptions } from '../src/base/program_options.js'
+import { programOptions } from '../src/process/program_options.js'
 import { readSettings } from '../src/base/settings_reader.js'
 import { openTracer } from '../src/tracing/tracer.js'
 import { createDocs } from './docs/site.js'

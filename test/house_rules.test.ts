@@ -13,6 +13,8 @@ import { projectRoot } from '../src/base/project_root.js'
 
 const WIDTH_MAX = 100
 const BASE = 'src/base'
+const GRPC = 'src/grpc'
+const PROCESS = 'src/process'
 const METRICS = 'src/metrics'
 const TRACING = 'src/tracing'
 /** The port of a connection, and its SQLite driver. */
@@ -34,10 +36,12 @@ const CLUSTER = 'src/store/cluster'
  */
 const MODULES: Readonly<Record<string, readonly string[]>> = {
   [BASE]: [],
-  [METRICS]: [BASE],
+  [GRPC]: [BASE],
+  [PROCESS]: [BASE],
+  [METRICS]: [BASE, GRPC, PROCESS],
   [TRACING]: [BASE, METRICS],
   'src/money': [BASE],
-  'src/auth': [BASE, 'protos/types'],
+  'src/auth': [BASE, GRPC, 'protos/types'],
   'src/qr': [BASE],
   'src/quotes': [BASE, 'src/money'],
   'src/limits': [BASE, 'src/money', 'src/qr'],
@@ -47,22 +51,23 @@ const MODULES: Readonly<Record<string, readonly string[]>> = {
   'actors/intent': [BASE, 'src/money', 'src/ledger', 'src/qr', 'src/quotes', 'actors'],
   'actors/payout': [BASE, 'src/money', 'src/ledger', 'actors'],
   'actors/webhook': [
-    ...[BASE, METRICS, TRACING, 'src/auth', 'src/bus', ...DATABASE, POSTGRES, 'protos/types'],
-    'actors',
+    ...[BASE, GRPC, METRICS, TRACING, 'src/auth', 'src/bus', ...DATABASE, POSTGRES],
+    ...['protos/types', 'actors'],
   ],
   'src/bus': [BASE],
-  'src/screening': [BASE, 'protos/types'],
-  'src/screening/sandbox': [BASE, 'src/auth', 'src/screening', 'protos/types'],
-  'src/rails': [BASE, 'src/money', 'src/auth', 'src/qr', 'protos/types'],
-  'src/rails/check': [BASE, 'src/auth', 'src/rails', 'protos/types'],
+  'src/screening': [BASE, GRPC, 'protos/types'],
+  'src/screening/sandbox': [BASE, GRPC, PROCESS, 'src/auth', 'src/screening', 'protos/types'],
+  'src/rails': [BASE, GRPC, 'src/money', 'src/auth', 'src/qr', 'protos/types'],
+  'src/rails/check': [BASE, GRPC, PROCESS, 'src/auth', 'src/rails', 'protos/types'],
   'src/rails/adapter': [
-    ...[BASE, METRICS, TRACING, 'src/auth', 'src/rails', ...DATABASE, 'protos/types'],
+    ...[BASE, GRPC, PROCESS, METRICS, TRACING, 'src/auth', 'src/rails', ...DATABASE],
+    'protos/types',
   ],
   'src/rails/iso20022': [
     ...[BASE, 'src/money', 'src/auth', 'src/rails', 'src/rails/adapter', ...DATABASE],
   ],
-  'src/rails/switch': [BASE, 'src/rails', 'src/rails/iso20022'],
-  'src/rails/sandbox': [BASE, 'src/auth', 'src/rails', 'src/rails/adapter', ...DATABASE],
+  'src/rails/switch': [BASE, PROCESS, 'src/rails', 'src/rails/iso20022'],
+  'src/rails/sandbox': [BASE, PROCESS, 'src/auth', 'src/rails', 'src/rails/adapter', ...DATABASE],
   [CONNECTION]: [DIALECT],
   [SQLITE_DRIVER]: [BASE, CHECKPOINTS, CONNECTION, DIALECT],
   [DATABASE_COPY]: DATABASE,
@@ -71,24 +76,27 @@ const MODULES: Readonly<Record<string, readonly string[]>> = {
   [DIALECT]: [],
   'src/store': [BASE, CONNECTION, DIALECT],
   [SQLITE]: [BASE, 'src/store', COPIED_BOOKS, ...DATABASE, DIALECT],
-  [POSTGRES]: [BASE, 'src/store', COPIED_BOOKS, SQLITE, ...DATABASE, DIALECT],
+  [POSTGRES]: [BASE, PROCESS, 'src/store', COPIED_BOOKS, SQLITE, ...DATABASE, DIALECT],
   [CLUSTER]: [BASE, 'src/store', POSTGRES, CONNECTION, DIALECT],
   'src/processor': [
     ...[BASE, 'src/money', 'src/auth', 'src/qr', 'src/quotes', 'src/limits', 'src/ledger'],
-    ...[METRICS, TRACING, 'src/api'],
+    ...[GRPC, PROCESS, METRICS, TRACING, 'src/api'],
     ...['actors', 'actors/intent', 'actors/payout'],
     ...['src/bus', 'src/rails', 'src/screening', 'protos/types'],
     ...['src/store', SQLITE, ...DATABASE, POSTGRES, CLUSTER],
   ],
-  gateway: [BASE, METRICS, TRACING, 'src/money', 'src/auth', 'src/api', 'protos/types'],
-  'src/supervisor': [
-    ...[BASE, METRICS, 'src/auth', 'src/bus', 'src/rails', 'src/rails/switch', ...DATABASE],
+  gateway: [
+    ...[BASE, GRPC, PROCESS, METRICS, TRACING, 'src/money', 'src/auth', 'src/api'],
     'protos/types',
+  ],
+  'src/supervisor': [
+    ...[BASE, GRPC, PROCESS, METRICS, 'src/auth', 'src/bus', 'src/rails', 'src/rails/switch'],
+    ...[...DATABASE, 'protos/types'],
   ],
   'src/client': [],
   'src/reconciliation': [BASE, 'src/money', ...DATABASE],
   'src/operations': [
-    ...[BASE, METRICS, 'src/money', 'src/auth', 'src/qr', 'src/rails'],
+    ...[BASE, GRPC, METRICS, 'src/money', 'src/auth', 'src/qr', 'src/rails'],
     ...[
       'src/client',
       'src/supervisor',
@@ -100,10 +108,11 @@ const MODULES: Readonly<Record<string, readonly string[]>> = {
     ],
   ],
   'src/console': [
-    ...[BASE, METRICS, 'src/money', 'src/auth', 'actors', 'actors/intent', 'actors/payout'],
+    ...[BASE, GRPC, PROCESS, METRICS, 'src/money', 'src/auth'],
+    ...['actors', 'actors/intent', 'actors/payout'],
     ...['src/operations', 'src/reconciliation', 'protos/types'],
   ],
-  'src/audit': [BASE, ...DATABASE, POSTGRES, CLUSTER, 'src/supervisor'],
+  'src/audit': [BASE, PROCESS, ...DATABASE, POSTGRES, CLUSTER, 'src/supervisor'],
   'src/deploy': [BASE],
   'src/backup': [BASE, 'src/audit', ...DATABASE, DATABASE_COPY, COPIED_BOOKS, POSTGRES],
   'protos/types': [],

@@ -2,9 +2,9 @@
  * A subscription to the partner directory of one processor, opened again whenever it breaks.
  */
 import type { Metadata } from '@grpc/grpc-js'
-import { contracts } from '../../src/base/protos.js'
+import { contracts } from '../../src/grpc/contracts.js'
 import { createRetry } from '../../src/base/retry.js'
-import type { GrpcTls } from '../../src/base/grpc_tls.js'
+import type { GrpcTls } from '../../src/grpc/tls.js'
 import type { ProtoGrpcType } from '../../protos/types/directory.js'
 import type { PartnerUpdate__Output } from '../../protos/types/causeway/internal/v1/PartnerUpdate.js'
 import { CHANNEL_OPTIONS, REOPEN } from './channel.js'

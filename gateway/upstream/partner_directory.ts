@@ -6,7 +6,7 @@
  * - Before the first complete snapshot no caller can be authenticated.
  */
 import type { Metadata } from '@grpc/grpc-js'
-import { CLEARTEXT } from '../../src/base/grpc_tls.js'
+import { CLEARTEXT } from '../../src/grpc/tls.js'
 import type { Logger } from '../../src/base/log.js'
 import { openDirectoryStream } from './directory_stream.js'
 import { createPartners, type Directory, type Partners } from '../authentication/partners.js'

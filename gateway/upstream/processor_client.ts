@@ -31,9 +31,9 @@ import {
   STREAM_BATCH_MAX_BYTES,
 } from '../../src/base/constants.js'
 import { SECOND, type Clock } from '../../src/base/clock.js'
-import { CLEARTEXT, type GrpcTls } from '../../src/base/grpc_tls.js'
+import { CLEARTEXT, type GrpcTls } from '../../src/grpc/tls.js'
 import type { Logger } from '../../src/base/log.js'
-import { contracts } from '../../src/base/protos.js'
+import { contracts } from '../../src/grpc/contracts.js'
 import { createRetry } from '../../src/base/retry.js'
 import { createTickets } from '../../src/base/tickets.js'
 import { readTraceparent } from '../../src/base/traceparent.js'

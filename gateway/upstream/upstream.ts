@@ -3,7 +3,7 @@
  */
 import type { Metadata } from '@grpc/grpc-js'
 import { SECOND, type Clock } from '../../src/base/clock.js'
-import type { GrpcTls } from '../../src/base/grpc_tls.js'
+import type { GrpcTls } from '../../src/grpc/tls.js'
 import type { Logger } from '../../src/base/log.js'
 import { watchProcessorAddresses } from '../../src/base/processor_addresses.js'
 import type { Settings } from '../../src/base/settings.js'

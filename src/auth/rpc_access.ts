@@ -25,7 +25,7 @@ import type { ProtoGrpcType as ShardsProto } from '../../protos/types/shards.js'
 import type { ProtoGrpcType as WebhookAdminProto } from '../../protos/types/webhook_admin.js'
 import type { ProtoGrpcType as WebhookControlProto } from '../../protos/types/webhook_control.js'
 import type { ProtoGrpcType as WebhooksProto } from '../../protos/types/webhooks.js'
-import type { CallAuthorizer } from '../base/grpc_server.js'
+import type { CallAuthorizer } from '../grpc/server.js'
 import { rolesOf, setCaller, type Role } from './caller.js'
 import type { Callers } from './callers.js'
 

@@ -11,15 +11,15 @@ import {
   isSupervised,
   REPLACES,
   type ChildProcess,
-} from '../base/child.js'
-import { openGrpcTls, type GrpcTls } from '../base/grpc_tls.js'
+} from '../process/child.js'
+import { openGrpcTls, type GrpcTls } from '../grpc/tls.js'
 import { createLog, type Logger } from '../base/log.js'
-import { openOpsHttp, opsListen, ownReadiness, type Readiness } from '../base/ops_http.js'
-import { programOptions } from '../base/program_options.js'
+import { openOpsHttp, opsListen, ownReadiness, type Readiness } from '../process/ops_http.js'
+import { programOptions } from '../process/program_options.js'
 import { systemRandom, type Random } from '../base/random.js'
 import { requirePrivateDataDir, type Settings } from '../base/settings.js'
 import { readSettings } from '../base/settings_reader.js'
-import { reportStartupFaults } from '../base/startup_faults.js'
+import { reportStartupFaults } from '../process/startup_faults.js'
 import { createMetrics, type Metrics } from './metrics.js'
 import { ownPage, reportProcess } from './process_metrics.js'
 

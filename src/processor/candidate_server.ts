@@ -2,7 +2,7 @@
  * The gRPC server of a processor that waits for a shard: gateways connect to it as to an owner, so
  * it knows how many of them reach it.
  *
- * Does not own: the port, which the server of the owner takes next (base/grpc_connections).
+ * Does not own: the port, which the server of the owner takes next (grpc/connections).
  *
  * - It announces no partners and decides no command: one that arrives is answered `not_here`.
  * - Stored callers are read from the books of all shards. A caller that is revoked in one of them
@@ -18,10 +18,10 @@ import type { ProtoGrpcType as CommandStreamProto } from '../../protos/types/com
 import type { ProtoGrpcType as DirectoryProto } from '../../protos/types/directory.js'
 import { createCallers, type ConfiguredCaller, type StoredCaller } from '../auth/callers.js'
 import { SECOND, type Clock } from '../base/clock.js'
-import type { Listener } from '../base/grpc_connections.js'
-import type { GrpcTls } from '../base/grpc_tls.js'
+import type { Listener } from '../grpc/connections.js'
+import type { GrpcTls } from '../grpc/tls.js'
 import type { Logger } from '../base/log.js'
-import { contracts } from '../base/protos.js'
+import { contracts } from '../grpc/contracts.js'
 import type { Cluster } from '../store/cluster/cluster.js'
 import type { Row } from '../store/tables.js'
 import { storedCaller } from './cache/stored_callers.js'

@@ -6,7 +6,7 @@
  */
 import { readRestoredMark, removeRestoredMark } from '../base/backup_marks.js'
 import { systemPause } from '../base/clock.js'
-import { openGrpcTls, type GrpcTls } from '../base/grpc_tls.js'
+import { openGrpcTls, type GrpcTls } from '../grpc/tls.js'
 import { partsOfTenant } from '../base/ids.js'
 import type { Logger } from '../base/log.js'
 import { disguisedSandboxFault, sandboxRailFault } from '../base/sandbox_in_production.js'

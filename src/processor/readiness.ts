@@ -1,7 +1,7 @@
 /** What the processor tells about itself: `/readyz`, and what it reports to the supervisor. */
-import type { ReadyInfo } from '../base/child.js'
+import type { ReadyInfo } from '../process/child.js'
 import type { FreeSpace } from '../base/free_space.js'
-import type { Readiness } from '../base/ops_http.js'
+import type { Readiness } from '../process/ops_http.js'
 import type { Bus } from '../bus/nats.js'
 import type { ConnectedScreening } from '../screening/client.js'
 import type { Store } from '../store/store.js'

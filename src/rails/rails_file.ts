@@ -16,7 +16,7 @@ import { readTokenFile } from '../base/secret_file.js'
 import { ADDRESS } from '../base/setting_kinds.js'
 import type { Settings } from '../base/settings.js'
 import { SettingsError } from '../base/settings_reader.js'
-import type { TlsSettings } from '../base/grpc_tls.js'
+import type { TlsSettings } from '../grpc/tls.js'
 import { isCorridor } from '../qr/corridor.js'
 import { ANY, isPayoutRoute, sandboxRail, type RailEntry } from './rail_table.js'
 

@@ -13,7 +13,7 @@
  *   run is loaded, then the former one ends, then the new one opens its data; if it does not become
  *   ready, it is restarted as any other.
  */
-import { EXIT_BOOKS_BEHIND, type ReadyInfo } from '../base/child.js'
+import { EXIT_BOOKS_BEHIND, type ReadyInfo } from '../process/child.js'
 import { SECOND, type Clock, type Instant } from '../base/clock.js'
 import { createRetry, type Backoff } from '../base/retry.js'
 import { StartupError } from './startup_error.js'

@@ -9,7 +9,7 @@
  */
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import type { ReadyInfo } from '../base/child.js'
+import type { ReadyInfo } from '../process/child.js'
 import { SECOND } from '../base/clock.js'
 import type { Random } from '../base/random.js'
 import { createSecretFile, readTokenFile, writeSecretFile } from '../base/secret_file.js'

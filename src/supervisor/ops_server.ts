@@ -10,7 +10,7 @@
  */
 import { SECOND } from '../base/clock.js'
 import type { FreeSpace } from '../base/free_space.js'
-import { openOpsHttp, type OpsHttp, type OpsListen, type Role } from '../base/ops_http.js'
+import { openOpsHttp, type OpsHttp, type OpsListen, type Role } from '../process/ops_http.js'
 import { createMetrics, type Metrics } from '../metrics/metrics.js'
 import { mergePages } from '../metrics/page_text.js'
 import { reportProcess } from '../metrics/process_metrics.js'

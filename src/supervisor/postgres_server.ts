@@ -10,7 +10,7 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import type { ReadyInfo } from '../base/child.js'
+import type { ReadyInfo } from '../process/child.js'
 import { writeSecretFileFor } from '../base/secret_file.js'
 import type { Program } from './program.js'
 import { serverUserOf, type ServerFolder, type ServerUser } from './server_user.js'

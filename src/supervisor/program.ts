@@ -13,7 +13,7 @@ import type {
   ReadyInfo,
   ReadyMessage,
   TurnMessage,
-} from '../base/child.js'
+} from '../process/child.js'
 import { SECOND } from '../base/clock.js'
 import { openLogFile } from './log_file.js'
 

@@ -7,7 +7,7 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { ReadyInfo } from '../base/child.js'
+import type { ReadyInfo } from '../process/child.js'
 import type { Instant } from '../base/clock.js'
 import { joinAddress, localHost } from '../base/network.js'
 import { projectRoot } from '../base/project_root.js'

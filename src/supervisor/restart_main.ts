@@ -5,7 +5,7 @@
 import { readFileSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { programOptions } from '../base/program_options.js'
+import { programOptions } from '../process/program_options.js'
 import { readSettings } from '../base/settings_reader.js'
 import { requestRollingRestart } from './pid_file.js'
 import { RESTART_FILE, type RestartProgress } from './rolling_restart.js'

@@ -8,7 +8,7 @@
  *   when that is detected later.
  * - All files are readable by their owner only, those of child processes too.
  */
-import { connectServiceManager } from '../base/service_manager.js'
+import { connectServiceManager } from '../process/service_manager.js'
 import { SecretFileError } from '../base/secret_file.js'
 import { SettingsError } from '../base/settings_reader.js'
 import type { DataFolder } from './data_folder.js'

@@ -11,7 +11,7 @@ import {
   type StoredCaller,
 } from '../../src/auth/callers.js'
 import { operatorCertificates, showCertificate } from '../../src/auth/operator_certificates.js'
-import { bearer } from '../../src/base/bearer.js'
+import { bearer } from '../../src/grpc/bearer.js'
 import { DAY, instant, MINUTE, plus, systemClock } from '../../src/base/clock.js'
 import { createAuthority } from '../support/certificates.js'
 

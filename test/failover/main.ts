@@ -8,7 +8,7 @@
  */
 import { randomInt } from 'node:crypto'
 import { systemPause } from '../../src/base/clock.js'
-import { programOptions } from '../../src/base/program_options.js'
+import { programOptions } from '../../src/process/program_options.js'
 import { createSeededRandom } from '../fuzz/seeded_random.js'
 import { noPostgres } from '../support/postgres_server.js'
 import { startReplicated } from '../support/replicated_postgres.js'

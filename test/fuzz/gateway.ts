@@ -4,7 +4,7 @@
  * `--seed N` repeats a run's inputs; with `--only I` it runs only that input.
  */
 import { randomInt } from 'node:crypto'
-import { programOptions } from '../../src/base/program_options.js'
+import { programOptions } from '../../src/process/program_options.js'
 import { attackGateway } from './gateway_attack.js'
 
 const values = programOptions('fuzz-gateway', 'Sends corrupted requests to a gateway.', {

@@ -3,7 +3,7 @@
  * `node .build/test/fuzz/iso20022.js --seconds 600`; `--seed N` repeats a run's inputs.
  */
 import { randomInt } from 'node:crypto'
-import { programOptions } from '../../src/base/program_options.js'
+import { programOptions } from '../../src/process/program_options.js'
 import { attackMessages } from './iso20022_attack.js'
 
 const { seconds, seed = randomInt(1_000_000) } = programOptions(

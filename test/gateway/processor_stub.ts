@@ -8,7 +8,7 @@ import {
   type ServerDuplexStream,
   type ServerWritableStream,
 } from '@grpc/grpc-js'
-import { contracts } from '../../src/base/protos.js'
+import { contracts } from '../../src/grpc/contracts.js'
 import type { Command__Output } from '../../protos/types/causeway/internal/v1/Command.js'
 import type { CommandBatch__Output } from '../../protos/types/causeway/internal/v1/CommandBatch.js'
 import type { PartnerUpdate } from '../../protos/types/causeway/internal/v1/PartnerUpdate.js'

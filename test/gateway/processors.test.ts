@@ -8,7 +8,7 @@ import { createProcessorClient } from '../../gateway/upstream/processor_client.j
 import { openDirectoryStream } from '../../gateway/upstream/directory_stream.js'
 import { createProcessors, type Processors } from '../../gateway/upstream/processors.js'
 import { systemClock } from '../../src/base/clock.js'
-import { CLEARTEXT } from '../../src/base/grpc_tls.js'
+import { CLEARTEXT } from '../../src/grpc/tls.js'
 import { createLog } from '../../src/base/log.js'
 import { readSettings } from '../../src/base/settings_reader.js'
 import { systemRandom } from '../../src/base/random.js'

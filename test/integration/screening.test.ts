@@ -11,7 +11,7 @@ import type { ScreeningHandlers } from '../../protos/types/causeway/screening/v1
 import { newCallerToken } from '../../src/auth/caller_token.js'
 import { callerEntry, configuredCaller, createCallers } from '../../src/auth/callers.js'
 import { systemClock } from '../../src/base/clock.js'
-import { CLEARTEXT } from '../../src/base/grpc_tls.js'
+import { CLEARTEXT } from '../../src/grpc/tls.js'
 import { systemRandom } from '../../src/base/random.js'
 import { startScreening } from '../../src/screening/sandbox/server.js'
 import { decisionByReference } from '../../src/screening/screening.js'

@@ -7,7 +7,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Command } from '../../protos/types/causeway/internal/v1/Command.js'
-import { childProcess } from '../../src/base/child.js'
+import { childProcess } from '../../src/process/child.js'
 import { systemClock } from '../../src/base/clock.js'
 import { tenantOf, type PartnerId } from '../../src/base/ids.js'
 import { createLog } from '../../src/base/log.js'

@@ -7,7 +7,7 @@
 import { once } from 'node:events'
 import { systemPause } from '../../src/base/clock.js'
 import { createLog } from '../../src/base/log.js'
-import { programOptions } from '../../src/base/program_options.js'
+import { programOptions } from '../../src/process/program_options.js'
 import { openPostgresStore } from '../../src/store/postgres/store.js'
 import { createBatches } from './create_batches.js'
 

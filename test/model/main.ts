@@ -4,7 +4,7 @@
  */
 import { randomInt } from 'node:crypto'
 import t from 'tap'
-import { programOptions } from '../../src/base/program_options.js'
+import { programOptions } from '../../src/process/program_options.js'
 import { runBooks } from './books/run.js'
 import { runWorlds } from './worlds.js'
 

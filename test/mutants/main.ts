@@ -8,7 +8,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { programOptions } from '../../src/base/program_options.js'
+import { programOptions } from '../../src/process/program_options.js'
 import { projectRoot } from '../../src/base/project_root.js'
 import { runJob, type JobResult } from '../runner/run_job.js'
 import { testJob } from '../runner/jobs.js'

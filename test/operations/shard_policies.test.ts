@@ -6,7 +6,7 @@ import type { ProtoGrpcType as OperatorProto } from '../../protos/types/operator
 import type { ProtoGrpcType as PartnersProto } from '../../protos/types/partners.js'
 import type { ProtoGrpcType as RecoveryProto } from '../../protos/types/recovery.js'
 import type { ProtoGrpcType as WebhooksProto } from '../../protos/types/webhook_admin.js'
-import { contracts } from '../../src/base/protos.js'
+import { contracts } from '../../src/grpc/contracts.js'
 import { policyOf } from '../../src/operations/calls/shard_policies.js'
 
 type Protos = ApprovalsProto &

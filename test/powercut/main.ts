@@ -5,7 +5,7 @@
  *
  * The seed determines the cuts; the recorded writes and their order depend on the machine.
  */
-import { programOptions } from '../../src/base/program_options.js'
+import { programOptions } from '../../src/process/program_options.js'
 import { crashPoint, faultsAfter, imagesUntilDetected, MUTANTS, nameOf } from './cuts.js'
 import { record } from './workload.js'
 

@@ -7,9 +7,9 @@ import t, { type Test } from 'tap'
 import type { Caller, OperatorRole } from '../../src/auth/caller.js'
 import { createRpcAccess, RPC_ACCESS, SERVICE_ACCESS } from '../../src/auth/rpc_access.js'
 import { callerEntry, configuredCaller, createCallers } from '../../src/auth/callers.js'
-import { bearer } from '../../src/base/bearer.js'
+import { bearer } from '../../src/grpc/bearer.js'
 import { systemClock } from '../../src/base/clock.js'
-import { createGrpcServer } from '../../src/base/grpc_server.js'
+import { createGrpcServer } from '../../src/grpc/server.js'
 import { systemRandom } from '../../src/base/random.js'
 import type { Work } from '../../src/processor/cycle/command.js'
 import { createServer } from '../../src/processor/server.js'
@@ -21,7 +21,7 @@ import {
   SCREENING_RPCS,
   type Rpc,
 } from '../support/rpcs.js'
-import { CLEARTEXT } from '../../src/base/grpc_tls.js'
+import { CLEARTEXT } from '../../src/grpc/tls.js'
 import { startScreening } from '../../src/screening/sandbox/server.js'
 import { aRail, shortFolder } from '../rails/harness.js'
 

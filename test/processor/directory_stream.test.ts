@@ -10,9 +10,9 @@ import type { ProtoGrpcType } from '../../protos/types/directory.js'
 import { GRPC_MESSAGE_MAX_BYTES } from '../../src/base/constants.js'
 import { instant } from '../../src/base/clock.js'
 import { tenantOf, type EndpointId, type KeyId, type PartnerId } from '../../src/base/ids.js'
-import { bearer } from '../../src/base/bearer.js'
+import { bearer } from '../../src/grpc/bearer.js'
 import { createLog } from '../../src/base/log.js'
-import { contracts } from '../../src/base/protos.js'
+import { contracts } from '../../src/grpc/contracts.js'
 import type { Vault } from '../../src/processor/keys/vault.js'
 import type {
   EndpointEntry,

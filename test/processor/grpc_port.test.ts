@@ -13,9 +13,9 @@ import type { ReplyBatch__Output as ReplyBatch } from '../../protos/types/causew
 import type { ProtoGrpcType as CommandStreamProto } from '../../protos/types/command_stream.js'
 import type { ProtoGrpcType as IntentsProto } from '../../protos/types/intents.js'
 import { GRPC_CONNECTIONS_MAX, GRPC_UNARY_MESSAGE_MAX_BYTES } from '../../src/base/constants.js'
-import { bearer } from '../../src/base/bearer.js'
+import { bearer } from '../../src/grpc/bearer.js'
 import { projectRoot } from '../../src/base/project_root.js'
-import { contracts } from '../../src/base/protos.js'
+import { contracts } from '../../src/grpc/contracts.js'
 
 const TOKEN = 'it_ours'
 const MIB = 1024 * 1024

@@ -4,8 +4,8 @@
  */
 import t, { type Test } from 'tap'
 import { credentials, status, type ServiceError } from '@grpc/grpc-js'
-import { contracts } from '../../src/base/protos.js'
-import { bearer } from '../../src/base/bearer.js'
+import { contracts } from '../../src/grpc/contracts.js'
+import { bearer } from '../../src/grpc/bearer.js'
 import { createLog } from '../../src/base/log.js'
 import { systemRandom } from '../../src/base/random.js'
 import { createQueryRunner } from '../../src/processor/queries/query.js'

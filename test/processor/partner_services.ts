@@ -1,10 +1,10 @@
 /** A real server with the services of internal callers, in front of a world. */
 import type { Test } from 'tap'
-import { bearer } from '../../src/base/bearer.js'
-import { CLEARTEXT, type GrpcTls } from '../../src/base/grpc_tls.js'
+import { bearer } from '../../src/grpc/bearer.js'
+import { CLEARTEXT, type GrpcTls } from '../../src/grpc/tls.js'
 import { createLog } from '../../src/base/log.js'
 import { systemRandom } from '../../src/base/random.js'
-import { contracts } from '../../src/base/protos.js'
+import { contracts } from '../../src/grpc/contracts.js'
 import type { ProtoGrpcType as AccountProto } from '../../protos/types/account.js'
 import type { ProtoGrpcType as BeneficiariesProto } from '../../protos/types/beneficiaries.js'
 import type { ProtoGrpcType as EventsProto } from '../../protos/types/events.js'

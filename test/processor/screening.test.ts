@@ -11,7 +11,7 @@ import type { ScreenRequest__Output as ScreenRequest } from '../../protos/types/
 import type { ScreeningHandlers } from '../../protos/types/causeway/screening/v1/Screening.js'
 import { configuredCaller, createCallers, callerEntry } from '../../src/auth/callers.js'
 import { systemClock } from '../../src/base/clock.js'
-import { CLEARTEXT, openGrpcTls } from '../../src/base/grpc_tls.js'
+import { CLEARTEXT, openGrpcTls } from '../../src/grpc/tls.js'
 import { createLog } from '../../src/base/log.js'
 import { readSettings } from '../../src/base/settings_reader.js'
 import { createPayout } from '../../src/processor/commands/payouts/payout_create.js'

@@ -8,7 +8,7 @@ import type { ControlRequest__Output as ControlRequest } from '../../protos/type
 import type { ProtoGrpcType } from '../../protos/types/webhook_control.js'
 import { CONTROL_REQUESTS_MAX } from '../../src/base/constants.js'
 import type { Outcome } from '../../src/base/errors.js'
-import { contracts } from '../../src/base/protos.js'
+import { contracts } from '../../src/grpc/contracts.js'
 import {
   webhookControlService,
   type PoolConnected,

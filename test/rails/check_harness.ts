@@ -1,7 +1,7 @@
 /** The conformance kit on an adapter in this process. */
 import type { Test } from 'tap'
 import { systemClock } from '../../src/base/clock.js'
-import { CLEARTEXT } from '../../src/base/grpc_tls.js'
+import { CLEARTEXT } from '../../src/grpc/tls.js'
 import { readBehaviors, type Behaviors } from '../../src/rails/check/behaviors.js'
 import { createRun } from '../../src/rails/check/context.js'
 import { createProbe } from '../../src/rails/check/probe.js'

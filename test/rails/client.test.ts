@@ -10,7 +10,7 @@ import type { ProtoGrpcType } from '../../protos/types/rail.js'
 import { instant } from '../../src/base/clock.js'
 import { GRPC_MESSAGE_MAX_BYTES, STREAM_BATCH_MAX } from '../../src/base/constants.js'
 import { createLog, type Logger } from '../../src/base/log.js'
-import { contracts } from '../../src/base/protos.js'
+import { contracts } from '../../src/grpc/contracts.js'
 import { UNDESCRIBED, type RailInstruction } from '../../src/rails/rail.js'
 import { eventually } from '../support/eventually.js'
 import {

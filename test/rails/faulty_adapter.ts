@@ -15,9 +15,9 @@ import type { Report__Output as Report } from '../../protos/types/causeway/rail/
 import type { ReportBatch__Output as Reports } from '../../protos/types/causeway/rail/v1/ReportBatch.js'
 import type { ProtoGrpcType } from '../../protos/types/rail.js'
 import { systemClock } from '../../src/base/clock.js'
-import { CLEARTEXT } from '../../src/base/grpc_tls.js'
+import { CLEARTEXT } from '../../src/grpc/tls.js'
 import { newId, type EffectId } from '../../src/base/ids.js'
-import { contracts } from '../../src/base/protos.js'
+import { contracts } from '../../src/grpc/contracts.js'
 import { aRail, random, shortFolder } from './harness.js'
 
 /** One run of the adapter; a restart begins another one. */

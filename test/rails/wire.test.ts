@@ -7,7 +7,7 @@ import type { Report__Output } from '../../protos/types/causeway/rail/v1/Report.
 import type { ProtoGrpcType } from '../../protos/types/rail.js'
 import { instant } from '../../src/base/clock.js'
 import type { EffectId } from '../../src/base/ids.js'
-import { contracts } from '../../src/base/protos.js'
+import { contracts } from '../../src/grpc/contracts.js'
 import { readRailInstruction, writeRailInstruction } from '../../src/rails/instruction_codec.js'
 import {
   PURPOSES,

@@ -7,7 +7,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { programOptions } from '../../src/base/program_options.js'
+import { programOptions } from '../../src/process/program_options.js'
 import { restoreDrill } from './drill.js'
 
 const { payments, rail } = programOptions(

@@ -8,7 +8,7 @@
  * that fails is shrunk, and the line that repeats it is printed.
  */
 import { randomInt } from 'node:crypto'
-import { programOptions } from '../../src/base/program_options.js'
+import { programOptions } from '../../src/process/program_options.js'
 import { simulateMoveSeeds, simulateSeeds } from './seeds.js'
 import { RATES } from './swarm.js'
 

@@ -3,8 +3,8 @@ import { Server, ServerCredentials, status } from '@grpc/grpc-js'
 import t, { type Test } from 'tap'
 import type { ProtoGrpcType } from '../../protos/types/operator.js'
 import { systemClock } from '../../src/base/clock.js'
-import { CLEARTEXT } from '../../src/base/grpc_tls.js'
-import { contracts } from '../../src/base/protos.js'
+import { CLEARTEXT } from '../../src/grpc/tls.js'
+import { contracts } from '../../src/grpc/contracts.js'
 import { ensureDemo } from '../../src/supervisor/sandbox_file.js'
 
 const { Operator } = contracts<ProtoGrpcType>('causeway/operator/v1/operator.proto').causeway

@@ -8,7 +8,7 @@ import {
 } from '@grpc/grpc-js'
 import { loadSync } from '@grpc/proto-loader'
 import { protoPath } from 'grpc-health-check'
-import { CLEARTEXT } from '../../src/base/grpc_tls.js'
+import { CLEARTEXT } from '../../src/grpc/tls.js'
 
 interface Answer {
   readonly status: string

@@ -7,7 +7,7 @@ import {
   type MethodDefinition,
   type ServiceDefinition,
 } from '@grpc/grpc-js'
-import { contracts } from '../../src/base/protos.js'
+import { contracts } from '../../src/grpc/contracts.js'
 
 export interface Package {
   readonly [name: string]: { readonly service?: ServiceDefinition } | undefined

@@ -9,7 +9,7 @@ import type { ProtoGrpcType as ControlTypes } from '../../protos/types/webhook_c
 import { instant } from '../../src/base/clock.js'
 import type { EndpointId, EventId } from '../../src/base/ids.js'
 import { createLog } from '../../src/base/log.js'
-import { contracts } from '../../src/base/protos.js'
+import { contracts } from '../../src/grpc/contracts.js'
 import { systemRandom } from '../../src/base/random.js'
 import {
   webhookControlService,

@@ -13,7 +13,7 @@ import type { ProtoGrpcType as DirectoryTypes } from '../../protos/types/directo
 import type { ProtoGrpcType as ControlTypes } from '../../protos/types/webhook_control.js'
 import type { ProtoGrpcType as WebhookTypes } from '../../protos/types/webhooks.js'
 import { tokenIn } from '../../src/auth/caller_token.js'
-import { contracts } from '../../src/base/protos.js'
+import { contracts } from '../../src/grpc/contracts.js'
 import { webhookControlService } from '../../src/processor/servers/webhook_control.js'
 import { eventually } from '../support/eventually.js'
 

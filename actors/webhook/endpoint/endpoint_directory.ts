@@ -21,7 +21,7 @@ import type { EndpointUpdate__Output as EndpointUpdate } from '../../../protos/t
 import { signingKey } from '../../../src/auth/signature.js'
 import { instant } from '../../../src/base/clock.js'
 import { partsOfTenant, type EndpointId, type TenantId } from '../../../src/base/ids.js'
-import { bearer } from '../../../src/base/bearer.js'
+import { bearer } from '../../../src/grpc/bearer.js'
 import type { Logger } from '../../../src/base/log.js'
 import { createRetry, RECONNECT } from '../../../src/base/retry.js'
 import type { Endpoint } from './endpoint.js'

@@ -13,7 +13,7 @@
  */
 import type { EventOutcomesClient } from '../../../protos/types/causeway/internal/v1/EventOutcomes.js'
 import type { EndpointDeadDeliveries } from '../../../protos/types/causeway/internal/v1/EndpointDeadDeliveries.js'
-import { bearer } from '../../../src/base/bearer.js'
+import { bearer } from '../../../src/grpc/bearer.js'
 import { MINUTE, plus, SECOND, type Clock } from '../../../src/base/clock.js'
 import type { EndpointId } from '../../../src/base/ids.js'
 import type { Logger } from '../../../src/base/log.js'

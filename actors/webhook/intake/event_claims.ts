@@ -16,7 +16,7 @@
 import { status } from '@grpc/grpc-js'
 import type { ClaimedEvents__Output as ClaimedEvents } from '../../../protos/types/causeway/internal/v1/ClaimedEvents.js'
 import type { WebhookControlClient } from '../../../protos/types/causeway/internal/v1/WebhookControl.js'
-import { bearer } from '../../../src/base/bearer.js'
+import { bearer } from '../../../src/grpc/bearer.js'
 import { plus, SECOND, type Clock } from '../../../src/base/clock.js'
 import { grouped } from '../../../src/base/grouped.js'
 import type { EventId, TenantId } from '../../../src/base/ids.js'

@@ -10,8 +10,8 @@ import type { CallerIdentity__Output as Identity } from '../../../protos/types/c
 import type { ShardsDefinition } from '../../../protos/types/causeway/operator/v1/Shards.js'
 import type { ProtoGrpcType as ShardsProto } from '../../../protos/types/shards.js'
 import { SECOND, systemClock, type Clock } from '../../base/clock.js'
-import type { GrpcTls } from '../../base/grpc_tls.js'
-import { contracts } from '../../base/protos.js'
+import type { GrpcTls } from '../../grpc/tls.js'
+import { contracts } from '../../grpc/contracts.js'
 import { processorAddresses } from '../../base/processor_addresses.js'
 import type { Settings } from '../../base/settings.js'
 import {

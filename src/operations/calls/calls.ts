@@ -10,8 +10,8 @@ import {
 import type { MethodDefinition } from '@grpc/proto-loader'
 import { SECOND, type Clock } from '../../base/clock.js'
 import { showCertificate } from '../../auth/operator_certificates.js'
-import { bearer } from '../../base/bearer.js'
-import { CLEARTEXT, type GrpcTls } from '../../base/grpc_tls.js'
+import { bearer } from '../../grpc/bearer.js'
+import { CLEARTEXT, type GrpcTls } from '../../grpc/tls.js'
 
 export const CALL_TIMEOUT_MS = 10 * SECOND
 

@@ -12,7 +12,7 @@ import type { ProtoGrpcType as PartnersProto } from '../../../protos/types/partn
 import type { ProtoGrpcType as RecoveryProto } from '../../../protos/types/recovery.js'
 import type { ProtoGrpcType as WebhookAdminProto } from '../../../protos/types/webhook_admin.js'
 import type { Clock } from '../../base/clock.js'
-import { contracts } from '../../base/protos.js'
+import { contracts } from '../../grpc/contracts.js'
 import { callsToOne, type Calls, type OperatorAccess, type Service } from './calls.js'
 import { callsToShards } from './calls_to_shards.js'
 

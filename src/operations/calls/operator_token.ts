@@ -5,7 +5,7 @@
  * - The stack of DATA_DIR is called; on a machine without one, PROCESSOR_ADDRESS.
  */
 import { existsSync } from 'node:fs'
-import { NO_LOG, openGrpcTls } from '../../base/grpc_tls.js'
+import { NO_LOG, openGrpcTls } from '../../grpc/tls.js'
 import { readTokenFile } from '../../base/secret_file.js'
 import { dataFile, type Settings } from '../../base/settings.js'
 import { FILES } from '../../base/subjects.js'

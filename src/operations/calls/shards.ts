@@ -8,7 +8,7 @@
 import type { OwnShard__Output as OwnShard } from '../../../protos/types/causeway/operator/v1/OwnShard.js'
 import type { ProtoGrpcType } from '../../../protos/types/shards.js'
 import { SECOND, type Clock } from '../../base/clock.js'
-import { contracts } from '../../base/protos.js'
+import { contracts } from '../../grpc/contracts.js'
 import { callsToOne, Refused, type OperatorAccess, type Shards } from './calls.js'
 
 /** A processor that does not say by then what it owns is left out of the command. */

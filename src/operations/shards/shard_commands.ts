@@ -10,7 +10,7 @@ import type { ShardRecord__Output as ShardRecord } from '../../../protos/types/c
 import type { ShardsDefinition } from '../../../protos/types/causeway/operator/v1/Shards.js'
 import type { ProtoGrpcType as ShardsProto } from '../../../protos/types/shards.js'
 import type { WaitingProcessor__Output as WaitingProcessor } from '../../../protos/types/causeway/operator/v1/WaitingProcessor.js'
-import { contracts } from '../../base/protos.js'
+import { contracts } from '../../grpc/contracts.js'
 import { actorOf, CHANGE, deciderOf } from '../cli/actor.js'
 import { callsToOne, type Calls } from '../calls/calls.js'
 import { CommandFault, type CliCommand, type Context } from '../cli/command.js'

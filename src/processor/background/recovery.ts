@@ -18,7 +18,7 @@
  *   the evidence of the loss.
  */
 import { basename } from 'node:path'
-import { EXIT_BOOKS_BEHIND } from '../../base/child.js'
+import { EXIT_BOOKS_BEHIND } from '../../process/child.js'
 import { SECOND, type Clock } from '../../base/clock.js'
 import type { Logger } from '../../base/log.js'
 import { SANDBOX_RAIL } from '../../rails/rail.js'

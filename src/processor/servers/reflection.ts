@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { status, type Server, type ServerDuplexStream } from '@grpc/grpc-js'
 import protobuf from 'protobufjs/minimal.js'
 import { projectRoot } from '../../base/project_root.js'
-import { reflectionContract } from '../../base/protos.js'
+import { reflectionContract } from '../../grpc/contracts.js'
 
 const DESCRIPTORS = join(projectRoot(), 'protos/types/described.binpb')
 

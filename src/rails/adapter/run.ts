@@ -13,16 +13,16 @@ import {
   formerEnded,
   isSupervised,
   REPLACES,
-} from '../../base/child.js'
+} from '../../process/child.js'
 import { systemClock } from '../../base/clock.js'
-import { openGrpcTls } from '../../base/grpc_tls.js'
+import { openGrpcTls } from '../../grpc/tls.js'
 import { createLog, type Logger } from '../../base/log.js'
-import { openOpsHttp, opsListen, ownReadiness } from '../../base/ops_http.js'
-import { programOptions } from '../../base/program_options.js'
+import { openOpsHttp, opsListen, ownReadiness } from '../../process/ops_http.js'
+import { programOptions } from '../../process/program_options.js'
 import { systemRandom } from '../../base/random.js'
 import { dataFile, requirePrivateDataDir, type Settings } from '../../base/settings.js'
 import { readSettings } from '../../base/settings_reader.js'
-import { reportStartupFaults } from '../../base/startup_faults.js'
+import { reportStartupFaults } from '../../process/startup_faults.js'
 import { FILES } from '../../base/subjects.js'
 import { createMetrics, type Metrics } from '../../metrics/metrics.js'
 import { ownPage, reportProcess } from '../../metrics/process_metrics.js'

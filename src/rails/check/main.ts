@@ -6,8 +6,8 @@
  */
 import { spawn } from 'node:child_process'
 import { SECOND, systemClock } from '../../base/clock.js'
-import { NO_LOG, openGrpcTls } from '../../base/grpc_tls.js'
-import { programOptions } from '../../base/program_options.js'
+import { NO_LOG, openGrpcTls } from '../../grpc/tls.js'
+import { programOptions } from '../../process/program_options.js'
 import { systemRandom } from '../../base/random.js'
 import { readSecretFile } from '../../base/secret_file.js'
 import { readSettings } from '../../base/settings_reader.js'

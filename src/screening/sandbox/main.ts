@@ -1,14 +1,14 @@
 /** The screening service for trials: composition root. */
 import { rmSync } from 'node:fs'
 import { configuredCaller, createCallers } from '../../auth/callers.js'
-import { childProcess } from '../../base/child.js'
+import { childProcess } from '../../process/child.js'
 import { systemClock } from '../../base/clock.js'
-import { openGrpcTls } from '../../base/grpc_tls.js'
+import { openGrpcTls } from '../../grpc/tls.js'
 import { createLog } from '../../base/log.js'
 import { isUnixSocket } from '../../base/network.js'
-import { programOptions } from '../../base/program_options.js'
+import { programOptions } from '../../process/program_options.js'
 import { readSettings } from '../../base/settings_reader.js'
-import { reportStartupFaults } from '../../base/startup_faults.js'
+import { reportStartupFaults } from '../../process/startup_faults.js'
 import { startScreening } from './server.js'
 
 reportStartupFaults()

@@ -10,9 +10,9 @@ import type { ProtoGrpcType } from '../../../protos/types/screening.js'
 import type { Callers } from '../../auth/callers.js'
 import { createRpcAccess } from '../../auth/rpc_access.js'
 import { SECOND } from '../../base/clock.js'
-import { createGrpcServer } from '../../base/grpc_server.js'
-import type { GrpcTls } from '../../base/grpc_tls.js'
-import { contracts } from '../../base/protos.js'
+import { createGrpcServer } from '../../grpc/server.js'
+import type { GrpcTls } from '../../grpc/tls.js'
+import { contracts } from '../../grpc/contracts.js'
 import { decisionByReference } from '../screening.js'
 
 const SHUT_DOWN_WITHIN_MS = 2 * SECOND

@@ -2,7 +2,7 @@
  * How a process that owns books, or the store of a webhook pool, ends when it cannot go on: memory
  * may differ from the disk, so nothing more is answered.
  */
-import { EXIT_DEPOSED, EXIT_RECOVER } from '../../base/child.js'
+import { EXIT_DEPOSED, EXIT_RECOVER } from '../../process/child.js'
 import type { Logger } from '../../base/log.js'
 import { Deposed } from '../store.js'
 import { NoAnswer } from './answers.js'

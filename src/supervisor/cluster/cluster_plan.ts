@@ -10,7 +10,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { loadMasterKeys } from '../../auth/master_key.js'
-import type { ReadyInfo } from '../../base/child.js'
+import type { ReadyInfo } from '../../process/child.js'
 import { projectRoot } from '../../base/project_root.js'
 import type { Random } from '../../base/random.js'
 import { writeSecretFile } from '../../base/secret_file.js'

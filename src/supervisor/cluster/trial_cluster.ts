@@ -7,10 +7,10 @@
  * - A start that fails or is stopped leaves no process behind.
  */
 import type { DemoCredentials } from '../../../protos/types/causeway/operator/v1/DemoCredentials.js'
-import type { ReadyInfo } from '../../base/child.js'
+import type { ReadyInfo } from '../../process/child.js'
 import type { Clock } from '../../base/clock.js'
-import { NO_LOG, openGrpcTls } from '../../base/grpc_tls.js'
-import { opsListen, type OpsHttp } from '../../base/ops_http.js'
+import { NO_LOG, openGrpcTls } from '../../grpc/tls.js'
+import { opsListen, type OpsHttp } from '../../process/ops_http.js'
 import type { Random } from '../../base/random.js'
 import { FILES } from '../../base/subjects.js'
 import { createCredentials } from '../credentials.js'

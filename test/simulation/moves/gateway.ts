@@ -14,7 +14,7 @@ import type { StreamClient } from '../../../gateway/upstream/processor_client.js
 import type { PendingCommand } from '../../../gateway/upstream/pending_command.js'
 import { createProcessors, type ProcessorPorts } from '../../../gateway/upstream/processors.js'
 import type { Clock } from '../../../src/base/clock.js'
-import { CLEARTEXT } from '../../../src/base/grpc_tls.js'
+import { CLEARTEXT } from '../../../src/grpc/tls.js'
 import { createLog } from '../../../src/base/log.js'
 import type { Scheduler } from '../scheduler.js'
 import type { MoveFault } from './faults.js'

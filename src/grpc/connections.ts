@@ -6,9 +6,9 @@
  */
 import { createServer as createListener, type AddressInfo, type Socket } from 'node:net'
 import { ServerCredentials, type Server, type ServerInterceptingCallInterface } from '@grpc/grpc-js'
-import { GRPC_CONNECTIONS_MAX } from './constants.js'
-import type { GrpcTls } from './grpc_tls.js'
-import { splitAddress } from './network.js'
+import { GRPC_CONNECTIONS_MAX } from '../base/constants.js'
+import type { GrpcTls } from './tls.js'
+import { splitAddress } from '../base/network.js'
 
 /** A TCP port that this process has. Until a server accepts, connections are ended at once. */
 export interface Listener {

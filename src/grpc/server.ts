@@ -27,7 +27,7 @@ import {
   GRPC_REFLECTION_CALLS_MAX,
   GRPC_REFLECTION_MAX_BYTES,
   GRPC_STREAMS_MAX,
-} from './constants.js'
+} from '../base/constants.js'
 import {
   createIncompleteRequests,
   createOpenCalls,
@@ -35,13 +35,13 @@ import {
   endBeyond,
   endCall,
   type CallEnd,
-} from './grpc_calls.js'
-import { bindSocket, createConnections, listen, type Listener } from './grpc_connections.js'
-import { createHealth } from './grpc_health.js'
-import { CLEARTEXT, type GrpcTls } from './grpc_tls.js'
-import { isUnixSocket } from './network.js'
-import { healthContract } from './protos.js'
-import { isCleanText, pathToText } from './text.js'
+} from './calls.js'
+import { bindSocket, createConnections, listen, type Listener } from './connections.js'
+import { createHealth } from './health.js'
+import { CLEARTEXT, type GrpcTls } from './tls.js'
+import { isUnixSocket } from '../base/network.js'
+import { healthContract } from './contracts.js'
+import { isCleanText, pathToText } from '../base/text.js'
 
 /**
  * grpc-js prints each metadata value that it cannot read, before the call is authenticated, so

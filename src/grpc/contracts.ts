@@ -8,7 +8,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { loadPackageDefinition, type GrpcObject, type ServiceDefinition } from '@grpc/grpc-js'
 import protobuf from 'protobufjs'
-import { projectRoot } from './project_root.js'
+import { projectRoot } from '../base/project_root.js'
 
 /** The contracts that internal services and rails rely on: additions only. */
 const PUBLIC_FILES = [

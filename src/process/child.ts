@@ -14,7 +14,7 @@
  */
 import { connectServiceManager } from './service_manager.js'
 import { startupDone } from './startup_faults.js'
-import type { Logger } from './log.js'
+import type { Logger } from '../base/log.js'
 
 /** Unknown outcome of a commit: memory may differ from the disk, and a restart reads it. */
 export const EXIT_RECOVER = 70

@@ -1,5 +1,5 @@
 /** A child whose stop never ends. */
-import { childProcess } from '../../src/base/child.js'
+import { childProcess } from '../../src/process/child.js'
 
 setInterval(() => undefined, 1_000)
 childProcess({

@@ -1,7 +1,7 @@
 /** Options of a channel between our own processes, or to a rail or a service beside them. */
-import { SECOND } from './clock.js'
-import { GRPC_MESSAGE_MAX_BYTES } from './constants.js'
-import { RECONNECT } from './retry.js'
+import { SECOND } from '../base/clock.js'
+import { GRPC_MESSAGE_MAX_BYTES } from '../base/constants.js'
+import { RECONNECT } from '../base/retry.js'
 
 export const CHANNEL = {
   'grpc.initial_reconnect_backoff_ms': RECONNECT.firstMs,

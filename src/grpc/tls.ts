@@ -20,11 +20,11 @@ import {
   type ChannelCredentials,
   type ChannelOptions,
 } from '@grpc/grpc-js'
-import { SECOND } from './clock.js'
-import { isLocalAddress, isUnixSocket, splitAddress } from './network.js'
-import type { Settings } from './settings.js'
-import { cleartextFault, SettingsError } from './settings_reader.js'
-import { NODE_CIPHERS } from './tls_ciphers.js'
+import { SECOND } from '../base/clock.js'
+import { isLocalAddress, isUnixSocket, splitAddress } from '../base/network.js'
+import type { Settings } from '../base/settings.js'
+import { cleartextFault, SettingsError } from '../base/settings_reader.js'
+import { NODE_CIPHERS } from '../base/tls_ciphers.js'
 
 const RELOAD_INTERVAL_MS = 5 * SECOND
 

@@ -14,7 +14,7 @@ import {
   GRPC_INCOMPLETE_MAX_BYTES,
   GRPC_REQUEST_WITHIN_MS,
   GRPC_UNARY_MESSAGE_MAX_BYTES,
-} from './constants.js'
+} from '../base/constants.js'
 
 type InterceptedCall = ServerInterceptingCallInterface
 

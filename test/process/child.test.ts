@@ -8,7 +8,7 @@ import { projectRoot } from '../../src/base/project_root.js'
 t.setTimeout(0)
 
 void t.test('a process whose stop hangs ends after its supervisor', async (t) => {
-  const child = fork(join(projectRoot(), '.build/test/base/stuck_child.js'))
+  const child = fork(join(projectRoot(), '.build/test/process/stuck_child.js'))
   t.teardown(() => child.kill('SIGKILL'))
   await once(child, 'message')
   const ended = once(child, 'exit')
