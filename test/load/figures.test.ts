@@ -104,12 +104,16 @@ t.test('an unexpected answer is a fault of a strict window', (t) => {
     ...{ overdue: 0, abandoned: 0, failed: {}, seconds: 1, latencies, rejections: latencies },
     operations: {},
   }
-  t.same(faultsOf(summary, true), [])
-  t.equal(faultsOf({ ...summary, completed: 9 }, false).length, 1, 'a lost journey')
-  t.equal(faultsOf({ ...summary, completedInWindow: 0 }, false).length, 1)
+  t.same(faultsOf(summary, { strict: true }), [])
+  t.equal(faultsOf({ ...summary, completed: 9 }, {}).length, 1, 'a lost journey')
+  const late = { ...summary, completedInWindow: 0 }
+  t.equal(faultsOf(late, {}).length, 1)
+  t.same(faultsOf(late, { isWarmUp: true }), [], 'no figure of a warm-up counts')
+  const none = { ...late, begun: 0, completed: 0 }
+  t.equal(faultsOf(none, { isWarmUp: true }).length, 1)
   const rejected = { ...summary, completed: 8, failed: { '503': 2 } }
-  t.same([faultsOf(rejected, true), faultsOf(rejected, false)], [['2 × 503'], []])
-  t.equal(faultsOf({ ...summary, answered: 9, overdue: 1 }, true).length, 2)
+  t.same([faultsOf(rejected, { strict: true }), faultsOf(rejected, {})], [['2 × 503'], []])
+  t.equal(faultsOf({ ...summary, answered: 9, overdue: 1 }, { strict: true }).length, 2)
   t.end()
 })
 

@@ -189,7 +189,7 @@ export async function measureWindow(
     elsewhere: elsewhereCpuMs / (seconds * 1_000 * machine.cores),
   }
   if (ceiling === undefined) account(outcome)
-  const faults = faultsOf(outcome.summary, options.strict ?? false)
+  const faults = faultsOf(outcome.summary, { strict: options.strict, isWarmUp: repeat === 0 })
   return { result, faults: faults.map((fault) => `${step}: ${fault}`) }
 }
 
@@ -223,13 +223,18 @@ function sampleResult(sample: Sample, before: number) {
   }
 }
 
-export function faultsOf(summary: Summary, strict: boolean): string[] {
+/** The rate of a warm-up counts nowhere, so its journeys may all end after its window. */
+export function faultsOf(
+  summary: Summary,
+  { strict = false, isWarmUp = false }: { strict?: boolean | undefined; isWarmUp?: boolean },
+): string[] {
   const { begun, completed, failed, sent, answered, overdue } = summary
   const failures = Object.values(failed).reduce((sum, count) => sum + count, 0)
   const isLost = begun !== completed + failures
+  const counted = isWarmUp ? completed : summary.completedInWindow
   return [
     ...(isLost ? [`${begun} journeys begun, ${completed} completed, ${failures} failed`] : []),
-    ...(summary.completedInWindow === 0 ? ['no journey was completed'] : []),
+    ...(counted === 0 ? ['no journey was completed'] : []),
     ...(strict ? Object.entries(failed).map(([code, count]) => `${count} × ${code}`) : []),
     ...(strict && sent !== answered ? [`${sent} sent, ${answered} answered`] : []),
     ...(strict && overdue > 0 ? [`${overdue} were due and could not be sent`] : []),
