@@ -24,7 +24,6 @@ const FAULT_WITHIN_MS = 60_000
 const KILL_EVERY_MS = 100
 /** The seed's payments without an answer of the rail are up to twenty minutes old. */
 const SEED = { count: 40, open: 20, what: ['payouts'] } as const
-const isSqlite = process.env['STORE'] !== 'postgres'
 /** A scrape of a busy machine can take too long, and a single PostgreSQL has no standby. */
 const MAY_FIRE = ['CausewayNotScraped', 'CausewayStoreNotSynchronous']
 
@@ -42,7 +41,7 @@ const quickRules = (): string =>
 void t.test('Prometheus', { skip: skipsPrometheus }, async (t) => {
   const [dataDir, server] = ['data', 'server'].map((name) => join(folder, name)) as [string, string]
   for (const each of [dataDir, server]) mkdirSync(each, { mode: 0o700 })
-  if (isSqlite) await writeSeedData({ ...SEED, folder: dataDir, now: systemClock.now() })
+  await writeSeedData({ ...SEED, folder: dataDir, now: systemClock.now() })
   const stack = await startStack({ dataDir, settings: { RAIL_DELAY_MS: '20' } })
   t.teardown(() => stack.stop())
   const target = new URL(stack.sandbox.ops_url).host
@@ -93,7 +92,7 @@ void t.test('Prometheus', { skip: skipsPrometheus }, async (t) => {
     if (!MAY_FIRE.includes(alert)) t.notOk(firing.has(alert), `quiet without faults: ${alert}`)
   }
 
-  await t.test('payments without an answer of the bank', { skip: !isSqlite }, async () => {
+  await t.test('payments without an answer of the bank', async () => {
     await fires('CausewayOutcomesUnknown')
   })
 
