@@ -46,7 +46,7 @@ ops: build ## run an operator command: make ops ARGS="trial-balance"
 audit: build ## check ledger, rail, events and webhooks against each other; read-only
 	@node .build/src/audit/main.js $(ARGS)
 
-statement: build ## write a statement of the sandbox bank: make statement ARGS="--from DAY --to DAY --out FILE"
+statement: build ## write a statement of the sandbox bank: make statement ARGS="--from DAY --until DAY --out FILE"
 	@node .build/src/rails/sandbox/statement_main.js $(ARGS)
 
 rail-check: build ## check an adapter of a rail: make rail-check RAIL=host:port TOKEN_FILE=… BEHAVIOR=… RESTART=… ARGS=--json

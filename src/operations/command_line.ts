@@ -97,6 +97,7 @@ function createProgram(): {
     const everywhere = 'run' in command ? (['shard', 'json'] as const) : (['json'] as const)
     const options = [...(command.options ?? []), ...everywhere]
     for (const option of options) leaf.addOption(programOption(option))
+    if (options.includes('until')) leaf.addOption(FORMER_UNTIL)
     leaf.action(() => {
       const args = leaf.processedArgs.filter((arg: unknown) => typeof arg === 'string')
       chosen = { command, args, flags: flagsIn(leaf) }
@@ -143,6 +144,9 @@ function programOption(name: Option): ProgramOption {
   return option
 }
 
+/** Scripts of earlier versions end a period with `--to`. */
+const FORMER_UNTIL = new ProgramOption('--to <DAY>').hideHelp()
+
 /** Values by our option names; commander uses camel case. */
 function flagsIn(leaf: Program): Flags {
   const given: Record<string, unknown> = {}
@@ -152,7 +156,8 @@ function flagsIn(leaf: Program): Flags {
     // `--no-x` sets the value of `--x`, where there is one, to false.
     if (option.negate) {
       if (value === false) given[name] = true
-    } else if (value !== undefined && value !== false) given[name] = value
+    } else if (option === FORMER_UNTIL) given.until ??= value
+    else if (value !== undefined && value !== false) given[name] = value
   }
   return given
 }

@@ -32,7 +32,7 @@ const writeStatement = (...args: string[]): Promise<CliResult> =>
   startProgram('rails/sandbox/statement_main.js', args, { DATA_DIR: stack.dataDir }).ended
 
 const ops = operatorCli(stack.dataDir)
-const PERIOD = ['--from', '2020-01-01', '--to', '2100-01-01']
+const PERIOD = ['--from', '2020-01-01', '--until', '2100-01-01']
 const AS = ['--reason', 'end of day']
 const reconcile = (file: string, ...more: string[]): Promise<CliResult> =>
   ops('reconcile', file, ...PERIOD, ...AS, ...more)
@@ -154,14 +154,14 @@ t.test('a malformed line is a bad_line, and no cell of the findings is a formula
 
 t.test('other periods, and invalid arguments', async (t) => {
   const other = ['reconcile', file, '--from', '2020-01-01']
-  const empty = await ops(...other, '--to', '2020-02-01', ...AS)
+  const empty = await ops(...other, '--until', '2020-02-01', ...AS)
   t.equal(empty.exitCode, 0, empty.err)
   t.match(empty.err, '5 lines read, 5 outside the period')
   const none = await ops('reconcile', file, ...PERIOD, '--out', join(folder, 'whole.csv'), ...AS)
   t.equal(none.exitCode, 0, none.err)
   for (const args of [
     ['reconcile', file],
-    [...other, '--to', '2019-01-01'],
+    [...other, '--until', '2019-01-01'],
     [...other, '--json'],
   ]) {
     t.equal((await ops(...args)).exitCode, 2, args.join(' '))
@@ -204,7 +204,7 @@ t.test('the operator log records the reader and the result', async (t) => {
 t.test('a journal equals the trial balance', async (t) => {
   const out = join(folder, 'journal.csv')
   const trial = await ops.json('trial-balance')
-  const asked = ['journal', '--from', '2020-01-01', '--to', new Date().toISOString()]
+  const asked = ['journal', '--from', '2020-01-01', '--until', new Date().toISOString()]
   const made = await ops(...asked, '--reason', 'books of the day', '--out', out)
   t.equal(made.exitCode, 0, made.err)
   t.match(made.out, 'The journal equals the trial balance at the end of the period.')
@@ -237,7 +237,7 @@ t.test('a journal equals the trial balance', async (t) => {
   t.match(await ops('balances', '--at', '2100-01-01'), { exitCode: 2, err: /in the future/ })
   t.match(await ops('balances'), { exitCode: 2, err: /--at DAY/ })
 
-  const toOut = await ops('journal', '--from', '2020-01-01', '--to', '2100-01-01', ...AS)
+  const toOut = await ops('journal', '--from', '2020-01-01', '--until', '2100-01-01', ...AS)
   t.equal(toOut.out, text, 'on standard output, byte for byte')
   t.match(toOut.err, 'later entries are missing')
   const real = await ops.json(...asked, '--environment', 'production', '--out', out, ...AS)

@@ -186,7 +186,7 @@ t.test('recovery from an older copy of the books', async (t) => {
   })
 
   await t.test('the release requires a reconciled statement', async (t) => {
-    const period = ['--from', '2020-01-01', '--to', '2100-01-01']
+    const period = ['--from', '2020-01-01', '--until', '2100-01-01']
     const reconciled = await ops('reconcile', statement, ...period, ...BECAUSE)
     t.equal(reconciled.exitCode, 1)
     t.match(reconciled.err, new RegExp(`missing_here +${LOST_PAYOUTS + LOST_INTENTS} `))

@@ -200,7 +200,7 @@ t.test('a rail that is down stops its own environment only', async (t) => {
 })
 
 t.test('the statement of each rail matches its own part of the ledger', async (t) => {
-  const period = ['--from', '2020-01-01', '--to', '2100-01-01']
+  const period = ['--from', '2020-01-01', '--until', '2100-01-01']
   const statementOf = async (name: string, dataDir: string): Promise<string> => {
     const out = join(folder, `${name}.csv`)
     const args = ['--from', '2020-01-01', '--out', out]

@@ -49,6 +49,16 @@ void t.test('arguments and options reach the command', async (t) => {
   })
 })
 
+void t.test('a period ends with --until, or with its former name', async (t) => {
+  const period = 'journal --from 2026-11-23'
+  t.same(typed(`${period} --to 2026-11-25`), typed(`${period} --until 2026-11-25`))
+  t.match(typed(`${period} --to 2026-11-24 --until 2026-11-25`), {
+    flags: { from: '2026-11-23', until: '2026-11-25' },
+  })
+  t.match(typed('shard move books_2 --to p3'), { flags: { to: 'p3' } })
+  t.match(faultOf('shard move books_2 --until p3'), "unknown option '--until'")
+})
+
 void t.test('every command accepts --json and --help', async (t) => {
   for (const { usage, about } of COMMANDS) {
     t.match(typed(`${lineOf(usage)} --json`), { command: { usage }, flags: { json: true } })

@@ -116,7 +116,7 @@ t.test('two shards with an owner', async (t) => {
 
   t.test('the journal has the entries of both shards, a statement those of one', async (t) => {
     const out = join(all, 'journal.csv')
-    const period = ['--from', '2026-11-01', '--to', '2026-12-01', ...BECAUSE, '--out', out]
+    const period = ['--from', '2026-11-01', '--until', '2026-12-01', ...BECAUSE, '--out', out]
     t.match(await ops.json('journal', ...period), { equals_trial_balance: true })
     const lines = readFileSync(out, 'utf8').split('\r\n').slice(1, -1)
     for (const [shard, partner] of [
@@ -338,7 +338,7 @@ t.test('a statement is compared with the books of all shards', async (t) => {
   const reconcile = (lines: readonly string[]): Promise<CliResult> => {
     const file = join(all, 'both.csv')
     writeFileSync(file, [STATEMENT_HEAD, ...lines].join(''))
-    return ops('reconcile', file, '--from', '2020-01-01', '--to', '2100-01-01', ...BECAUSE)
+    return ops('reconcile', file, '--from', '2020-01-01', '--until', '2100-01-01', ...BECAUSE)
   }
   const whole = await reconcile(paid.map(({ line }) => line))
   t.equal(whole.exitCode, 0, whole.out + whole.err)

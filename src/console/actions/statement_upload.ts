@@ -42,7 +42,7 @@ export async function runStatement({ file, from, to, ...upload }: Upload): Promi
   isComparing = true
   const folder = await mkdtemp(join(tmpdir(), 'causeway-statement-'))
   try {
-    const period = periodIn({ from, ...(to === '' ? {} : { to }) })
+    const period = periodIn({ from, ...(to === '' ? {} : { until: to }) })
     const name = file.name.replaceAll(/[^A-Za-z0-9_.-]/g, '_').slice(-80) || 'statement.csv'
     const path = join(folder, name)
     await writeFile(path, Buffer.from(await file.arrayBuffer()), { mode: 0o600 })

@@ -53,11 +53,10 @@ export const OPTIONS = {
   before: { value: 'DAY', about: 'the first day (UTC) whose payments stay' },
   at: { value: 'DAY', about: 'the moment: the beginning of a day (UTC), or a timestamp' },
   from: { value: 'DAY', about: 'first day of the period' },
+  until: { value: 'DAY', about: 'first day after the period; default: the day after --from' },
   to: {
-    value: 'DAY|NAME',
-    about:
-      'of a period: the first day after it; of a move: the processor that takes the shard, ' +
-      'or the shard that takes the partner',
+    value: 'NAME',
+    about: 'the processor that takes the shard, or the shard that takes the partner',
   },
   check: { about: 'only tell what would be done, and what prevents it' },
   out: { value: 'FILE', about: 'write the lines to this file' },

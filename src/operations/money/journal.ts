@@ -33,7 +33,7 @@ interface Read {
 export const journal: CliCommand = {
   usage: 'journal',
   about: 'ledger entries of a period as CSV for a general ledger, checked by the trial balance',
-  options: [...CHANGE, 'from', 'to', 'environment', 'out'],
+  options: [...CHANGE, 'from', 'until', 'environment', 'out'],
   run: async (context) => {
     const { flags, clock, access, paint } = context
     if (flags.json === true && flags.out === undefined) {

@@ -26,7 +26,7 @@ import { openOutput, type TextOutput } from '../cli/text_output.js'
 export const reconcileStatement: CliCommand = {
   usage: 'reconcile FILE',
   about: "reconcile a rail's statement with the ledger",
-  options: [...CHANGE, 'from', 'to', 'out', 'rail'],
+  options: [...CHANGE, 'from', 'until', 'out', 'rail'],
   run: async (context, [file = '']) => {
     const { flags } = context
     if (flags.shard !== undefined) {

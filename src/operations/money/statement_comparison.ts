@@ -21,6 +21,7 @@ import {
 import { STATUSES } from '../../reconciliation/totals.js'
 import { openWorkbook } from '../../reconciliation/workbook.js'
 import type { Actor } from '../cli/actor.js'
+import type { Flags } from '../cli/options.js'
 import type { OperatorAccess } from '../calls/calls.js'
 import { CommandFault } from '../calls/command_fault.js'
 import { connectReconciliation } from './reconciliation_client.js'
@@ -92,11 +93,11 @@ export function momentIn(name: string, text: string | undefined): Instant {
   return instant(at)
 }
 
-/** One day without `to`. @throws CommandFault unless they are days or timestamps in order */
-export function periodIn({ from, to }: { readonly from?: string; readonly to?: string }): Period {
+/** One day without `until`. @throws CommandFault unless they are days or timestamps in order */
+export function periodIn({ from, until }: Pick<Flags, 'from' | 'until'>): Period {
   const begin = momentIn('from', from)
-  const end = to === undefined ? plus(begin, DAY) : momentIn('to', to)
-  if (end <= begin) throw new CommandFault('--to must be later than --from.')
+  const end = until === undefined ? plus(begin, DAY) : momentIn('until', until)
+  if (end <= begin) throw new CommandFault('--until must be later than --from.')
   return { from: begin, to: end }
 }
 

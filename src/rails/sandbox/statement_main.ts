@@ -1,7 +1,7 @@
 /**
  * `make statement`: prints the sandbox bank's statement of a period.
  *
- * Arguments: `--from DAY [--to DAY] [--out FILE]`, with days in UTC or timestamps with an offset.
+ * Arguments: `--from DAY [--until DAY] [--out FILE]`; days are UTC, timestamps have an offset.
  * The default is until now and to the standard output. Works while the stack runs or is stopped.
  */
 import { createWriteStream, existsSync } from 'node:fs'
@@ -21,15 +21,18 @@ const EXIT_USAGE = 2
 
 const args = programOptions('statement', "Writes the sandbox bank's statement of a period.", {
   from: { value: 'DAY', about: 'first day', required: true },
-  to: { value: 'DAY', about: 'first day after the period; now unless given' },
+  until: { value: 'DAY', about: 'first day after the period; now unless given' },
+  to: { value: 'DAY', about: 'former name of --until' },
   out: { value: 'FILE', about: 'write to this file' },
 })
 const from = Date.parse(args.from)
 // A statement ends before it is written, so it has everything of its period.
-const to = args.to === undefined ? systemClock.now() : Date.parse(args.to)
+const end = args.until ?? args.to
+const until = end === undefined ? systemClock.now() : Date.parse(end)
 const file = dataFile(readSettings(), FILES.railDatabase)
 
-if (Number.isNaN(from) || !(to > from)) fail('--from is a day, and --to a later one: 2026-11-21')
+if (Number.isNaN(from) || !(until > from))
+  fail('--from is a day, and --until a later one: 2026-11-21')
 else if (!existsSync(file)) fail(`${file} does not exist`)
 else await write()
 
@@ -38,7 +41,7 @@ async function write(): Promise<void> {
   const accounts = readAccountBox(file, systemRandom())
   const target =
     args.out === undefined ? process.stdout : createWriteStream(args.out, { mode: 0o600 })
-  await pipeline(Readable.from(statementOf(journal, accounts, from, to)), target)
+  await pipeline(Readable.from(statementOf(journal, accounts, from, until)), target)
   await journal.close()
 }
 
