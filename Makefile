@@ -70,8 +70,9 @@ lint: $(INSTALLED) $(TYPES) ## run the linter only
 format: $(INSTALLED) ## format every file
 	@$(PRETTIER) --write .
 
-fuzz: build ## fuzz the gateway and the readers of QR codes and ISO 20022 messages: make fuzz BUDGET=30 (seconds each)
+fuzz: build ## fuzz the gateway, the gRPC port and the readers of QR codes and ISO 20022 messages: make fuzz BUDGET=30 (seconds each)
 	@node .build/test/fuzz/gateway.js --seconds $(or $(BUDGET),30)
+	@node .build/test/fuzz/grpc.js --seconds $(or $(BUDGET),30)
 	@node .build/test/fuzz/qr.js --seconds $(or $(BUDGET),30)
 	@node .build/test/fuzz/iso20022.js --seconds $(or $(BUDGET),30)
 

@@ -23,14 +23,15 @@ export function startProgram(
   program: string,
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},
+  { endsWithParent = false } = {},
 ): RunningProgram {
   const child = spawn(process.execPath, [join(projectRoot(), '.build/src', program), ...args], {
     env: { ...process.env, ...environment },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', 'pipe', 'pipe', ...(endsWithParent ? (['ipc'] as const) : [])],
   })
   const output = { out: '', err: '' }
-  child.stdout.on('data', (chunk: Buffer) => (output.out += chunk.toString()))
-  child.stderr.on('data', (chunk: Buffer) => (output.err += chunk.toString()))
+  child.stdout?.on('data', (chunk: Buffer) => (output.out += chunk.toString()))
+  child.stderr?.on('data', (chunk: Buffer) => (output.err += chunk.toString()))
   const ended = once(child, 'close').then(([exitCode]): CliResult => ({
     exitCode: exitCode as number | null,
     ...output,

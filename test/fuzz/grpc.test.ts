@@ -1,0 +1,32 @@
+/** A short run of the fuzzer of the gRPC port, which must reach every kind of answer. */
+import { status } from '@grpc/grpc-js'
+import t from 'tap'
+import { grpcInput } from './grpc_input.js'
+import { attackGrpc } from './grpc_attack.js'
+import { createSeededRandom } from './seeded_random.js'
+
+const { OK, INVALID_ARGUMENT, PERMISSION_DENIED, UNAUTHENTICATED, INTERNAL } = status
+const WANTED = [OK, INVALID_ARGUMENT, PERMISSION_DENIED, UNAUTHENTICATED, INTERNAL, 'frames']
+const ROUNDS_MAX = 5
+
+t.setTimeout(0)
+
+void t.test('the gRPC port withstands fuzzed calls and connections', async (t) => {
+  const seen = new Set<string>()
+  const missing = (): unknown[] => WANTED.filter((one) => !seen.has(String(one)))
+  // One round reaches all, except on a busy machine.
+  for (let round = 0; round < ROUNDS_MAX && missing().length > 0; round++) {
+    const { statuses, faults } = await attackGrpc({ seed: Date.now() % 1e6, forMs: 2_000 })
+    t.same(faults, [])
+    for (const name of Object.keys(statuses)) seen.add(name)
+  }
+  t.same(missing(), [], 'every kind of answer occurs')
+})
+
+void t.test('a seed and an index repeat an input', (t) => {
+  const make = (seed: number): string =>
+    JSON.stringify(grpcInput(createSeededRandom(seed, 7), (caller) => caller))
+  t.equal(make(1), make(1))
+  t.ok(new Set(Array.from({ length: 20 }, (_, seed) => make(seed))).size > 5)
+  t.end()
+})
