@@ -17,8 +17,8 @@
  *   all pools together names each of them.
  * - Corrupt rows are excluded from later checks, which then find further violations.
  */
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, statSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import { instant, type Clock, type Instant } from '../base/clock.js'
 import { FILES, webhookDatabase, WEBHOOK_POOLS_MAX } from '../base/subjects.js'
 import { openDatabase } from '../store/sqlite/database.js'
@@ -113,7 +113,7 @@ export interface BookOptions {
   readonly exported?: Exported | undefined
   /** Another driver, of a simulation. */
   readonly open?: typeof openDatabase
-  /** Where the archive is now. Default: where it was written. */
+  /** Where the archive is now, or its folder. Default: where it was written. */
   readonly archive?: string | undefined
 }
 
@@ -242,7 +242,7 @@ async function attachArchive(
   if (known.length === 0) return null
   const [row] = await reader.all<{ id: string; path: string }>('SELECT id, path FROM archives')
   if (row === undefined) return null
-  const path = given ?? row.path
+  const path = archivePath(row.path, given)
   if (!existsSync(path)) return { id: row.id, path, isRead: false }
   await reader.run('ATTACH DATABASE ? AS archive', [path])
   // A join reads the payments of both into a temporary table.
@@ -251,6 +251,11 @@ async function attachArchive(
     "SELECT value FROM archive.meta WHERE name = 'id'",
   )
   return { id: row.id, path, isRead: found?.value === row.id }
+}
+
+function archivePath(written: string, given = written): string {
+  const isFolder = statSync(given, { throwIfNoEntry: false })?.isDirectory() === true
+  return isFolder ? join(given, basename(written)) : given
 }
 
 /** A deferred transaction takes a database's snapshot at its first read of it. */

@@ -16,6 +16,8 @@ export interface ClusterAuditOptions {
   readonly dataDir: string
   /** The folder with the rail's key. */
   readonly railDir: string
+  /** The folder of the shards' archives now. Default: where they were written. */
+  readonly archive?: string | undefined
   /** The folder of the export. */
   readonly folder: string
   readonly clock: Clock
@@ -37,11 +39,15 @@ export async function auditCluster(
   exported: ClusterExport,
   options: ClusterAuditOptions,
 ): Promise<ClusterReport> {
-  const { dataDir, railDir, folder, clock, poolsReplacedAt, onPart, onShard, onUnion } = options
+  const { dataDir, railDir, archive, folder, clock, poolsReplacedAt } = options
+  const { onPart, onShard, onUnion } = options
   const shards: { shard: string; report: AuditReport }[] = []
+  const archives = new Map<string, string>()
   for (const { shard, exported: books } of exported.shards) {
     onPart(`shard ${shard}`)
-    const opened = await openBooks(dataDir, clock, { poolsReplacedAt, railDir, exported: books })
+    const how = { poolsReplacedAt, railDir, archive, exported: books }
+    const opened = await openBooks(dataDir, clock, how)
+    if (opened.archive?.isRead === true) archives.set(shard, opened.archive.path)
     const report = await audit(opened, options)
     await opened.close()
     onShard(report)
@@ -49,7 +55,7 @@ export async function auditCluster(
   }
   onPart(shards.length === 1 ? 'union of 1 shard' : `union of ${shards.length} shards`)
   const scratch = join(folder, 'union.db')
-  const union = await auditUnion(exported.union, { ...options, scratch })
+  const union = await auditUnion({ ...exported.union, archives }, { ...options, scratch })
   onUnion(union)
   return { clean: union.clean && shards.every(({ report }) => report.clean), shards, union }
 }

@@ -4,7 +4,7 @@
  * Databases in PostgreSQL (STORE_URL) are exported to temporary files, as one snapshot shows them.
  * If a cluster runs there, every shard is audited, and the union of all shards.
  *
- * `[--data-dir DIR] [--rail-dir DIR] [--archive FILE] [--json] [--live] [--webhooks-replaced-at
+ * `[--data-dir DIR] [--rail-dir DIR] [--archive PATH] [--json] [--live] [--webhooks-replaced-at
  * TIME]`. Exit code 0: clean; 1: a check is broken; 2: nothing to audit, or a bad argument. It
  * reads the databases of DIR (default: DATA_DIR) and needs no running process; the stack may
  * run. The bundled PostgreSQL server of a stopped stack is started for the audit. `--rail-dir`:
@@ -38,8 +38,8 @@ const args = programOptions('audit', 'Checks the databases of a DATA_DIR against
   dataDir: { value: 'DIR', about: 'the data directory (default: DATA_DIR)' },
   railDir: { value: 'DIR', about: "the rail's data directory (default: the data directory)" },
   archive: {
-    value: 'FILE',
-    about: 'the archive of ended payments (default: where it was written)',
+    value: 'PATH',
+    about: 'the archive of ended payments, or its folder (default: where it was written)',
   },
   json: { about: 'print JSON for machines' },
   live: { about: 'leave out checks that compare databases, for a running stack' },
@@ -81,6 +81,7 @@ async function run(): Promise<boolean> {
   const poolUrl = settings.WEBHOOK_STORE_URL || url
   const given = {
     ...{ url, poolUrl, dataDir, railDir, folder: temporary, poolSchema, shard },
+    archive: args.archive,
     clock: systemClock,
   }
   const cluster = url === '' ? undefined : await exportCluster(given)

@@ -13,11 +13,14 @@ import { FILES } from '../base/subjects.js'
 import { openDatabase } from '../store/sqlite/database.js'
 import type { Database } from '../store/database.js'
 
-const OF_SHARD = `SELECT id FROM instructions i WHERE
+const ofShard = (hasArchive: boolean): string => `SELECT id FROM instructions i WHERE
   (shard = ? AND NOT EXISTS (SELECT 1 FROM books.moved_payments x WHERE x.id = i.id))
   OR EXISTS (SELECT 1 FROM books.orphan_executions x WHERE x.instruction = i.id)
   OR EXISTS (SELECT 1 FROM books.payouts x WHERE x.id = i.id)
-  OR EXISTS (SELECT 1 FROM books.intents x WHERE x.id = i.id)`
+  OR EXISTS (SELECT 1 FROM books.intents x WHERE x.id = i.id)
+  ${hasArchive ? 'OR EXISTS (SELECT 1 FROM books.archived_payments x WHERE x.id = i.id)' : ''}`
+/** Books of an earlier version have none. */
+const ARCHIVED = "SELECT 1 FROM books.sqlite_schema WHERE name = 'archived_payments'"
 
 /** @param folder contains the shard's books; the part is written to it */
 export async function writeRailPart(rail: string, folder: string, shard: string): Promise<void> {
@@ -26,7 +29,8 @@ export async function writeRailPart(rail: string, folder: string, shard: string)
   const part = await openCopy(file)
   await part.run('ATTACH DATABASE ? AS books', [join(folder, FILES.processorDatabase)])
   await part.run('CREATE TEMP TABLE kept (id TEXT PRIMARY KEY)')
-  await part.run(`INSERT INTO kept ${OF_SHARD}`, [shard])
+  const hasArchive = (await part.all(ARCHIVED)).length > 0
+  await part.run(`INSERT INTO kept ${ofShard(hasArchive)}`, [shard])
   await part.run('DELETE FROM discrepancies WHERE instruction NOT IN (SELECT id FROM kept)')
   await part.run('DELETE FROM instructions WHERE id NOT IN (SELECT id FROM kept)')
   await part.close()

@@ -37,6 +37,8 @@ export interface UnionSources {
     readonly books: string
     readonly rail: string | undefined
   }[]
+  /** The files of archived payments by shard. */
+  readonly archives?: ReadonlyMap<string, string>
   /** The whole databases of all pools. */
   readonly pools: readonly string[]
   /** The whole log. */
@@ -113,7 +115,7 @@ const WITH_IDS = [
 
 async function openUnion(
   scratch: string,
-  { asOf, registered, placements, shards, pools, rail }: UnionSources,
+  { asOf, registered, placements, shards, archives, pools, rail }: UnionSources,
 ): Promise<{ database: Database; rows: QueriedRows }> {
   const database = await openDatabase(scratch)
   await database.exec(`PRAGMA synchronous = OFF; ${TABLES}`)
@@ -125,7 +127,9 @@ async function openUnion(
     `INSERT INTO placements SELECT value ->> 'partner', value ->> 'shard' FROM json_each(?)`,
     [JSON.stringify(placements)],
   )
-  for (const each of shards) await addShard(database, each, asOf)
+  for (const each of shards) {
+    await addShard(database, { ...each, archive: archives?.get(each.shard) }, asOf)
+  }
   await database.exec(`CREATE INDEX payments_id ON payments (id);
     CREATE INDEX payments_instruction ON payments (instruction)`)
   if (rail !== undefined) await database.run('ATTACH DATABASE ? AS rail', [rail])
@@ -141,7 +145,7 @@ async function openUnion(
 }
 
 /** A corrupt context has no amount; its shard's audit reports it. */
-const PAYMENTS = `
+const payments = (hasArchive: boolean): string => `
   SELECT ?1, id, coalesce(
            (SELECT o.instruction FROM shard.orphan_executions o WHERE o.matched_to = p.id), id),
          state, currency, amount, coalesce(rail, 'sandbox')
@@ -149,12 +153,19 @@ const PAYMENTS = `
       SELECT id, state, iif(json_valid(context), context, '{}') ->> 'currency' AS currency,
              CAST(iif(json_valid(context), context, '{}') ->> 'recipientAmount' AS INTEGER)
                AS amount, iif(json_valid(context), context, '{}') ->> 'rail' AS rail
-        FROM shard.payouts
+        FROM ${actors('payouts', hasArchive)}
       UNION ALL
       SELECT id, state, iif(json_valid(context), context, '{}') ->> '$.scanned.quote.currency',
              CAST(iif(json_valid(context), context, '{}') ->> '$.scanned.quote.localMinor'
                AS INTEGER), iif(json_valid(context), context, '{}') ->> '$.confirmation.rail'
-        FROM shard.intents) p`
+        FROM ${actors('intents', hasArchive)}) p`
+/** An archived payment is of the shard that it has left. */
+const actors = (table: 'intents' | 'payouts', hasArchive: boolean): string =>
+  hasArchive
+    ? `(SELECT id, state, context FROM shard.${table} UNION ALL
+        SELECT id, state, context FROM archive.${table} a
+          WHERE EXISTS (SELECT 1 FROM shard.archived_payments x WHERE x.id = a.id))`
+    : `shard.${table}`
 /** A mismatch that an operator can see is no violation. */
 const ACCOUNTED = `
   SELECT instruction FROM shard.orphan_executions
@@ -170,18 +181,28 @@ const AUDITED = `
 
 async function addShard(
   database: Database,
-  { shard, books, rail }: UnionSources['shards'][number],
+  source: UnionSources['shards'][number] & { readonly archive: string | undefined },
   asOf: Instant,
 ): Promise<void> {
+  const { shard, books, rail, archive } = source
+  const hasArchive = archive !== undefined
   await database.run('ATTACH DATABASE ? AS shard', [books])
+  if (hasArchive) await database.run('ATTACH DATABASE ? AS archive', [archive])
   const insert = (into: string, select: string): Promise<number> =>
     database.run(`INSERT OR IGNORE INTO ${into} ${select}`, [shard])
   await insert('owners', 'SELECT ?1, epoch FROM shard.owner')
   await insert('partners', 'SELECT ?1, id FROM shard.partners')
   for (const table of WITH_IDS) await insert('ids', `SELECT ?1, '${table}', id FROM shard.${table}`)
   await insert('moved', 'SELECT ?1, id FROM shard.moved_payments')
-  await insert('payments', PAYMENTS)
+  await insert('payments', payments(hasArchive))
   await database.run(`INSERT OR IGNORE INTO accounted ${ACCOUNTED}`)
+  if (hasArchive) {
+    for (const table of ['intents', 'payouts']) {
+      const left = 'SELECT id FROM shard.archived_payments'
+      await insert('ids', `SELECT ?1, '${table}', id FROM archive.${table} WHERE id IN (${left})`)
+    }
+    await database.exec('DETACH DATABASE archive')
+  }
   await database.exec('DETACH DATABASE shard')
   if (rail === undefined) return
   await database.run('ATTACH DATABASE ? AS part', [rail])

@@ -6,11 +6,12 @@
  *
  * - A payment is on the disk of the archive before it is removed from the books. After a crash it
  *   is in both: the next run writes it again and removes it. It is never in neither.
- * - An archive belongs to the books whose payments it has; `id` is random.
+ * - An archive belongs to the books whose payments it has; `id` is random. The books name it before
+ *   the file has any of their payments: a run with another file is refused.
  * - A payment is stored as the books had it, so that the audit reads both as one.
  */
 import { randomBytes } from 'node:crypto'
-import { existsSync } from 'node:fs'
+import { existsSync, rmSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { digestOfPayment } from '../base/payment_digest.js'
 import { requirePrivateFolder } from '../base/secret_file.js'
@@ -60,6 +61,8 @@ export interface MovablePage {
 export interface MovingBooks {
   /** @param after next_after of the previous page. Empty means the first page */
   page(after: string): Promise<MovablePage>
+  /** Names the archive in the books, if they have none yet. */
+  claim(): Promise<void>
   /** Removes those that are still as the archive has them. @returns how many */
   remove(payments: readonly Pick<MovedPayment, 'id' | 'digest'>[]): Promise<number>
   /** Awaited between two pages, so that payments go on. */
@@ -74,8 +77,9 @@ export interface Archived {
 export interface ArchiveFile {
   readonly id: string
   readonly path: string
-  /** @throws BackupFault when the books have another archive */
+  /** @throws BackupFault when the books have another archive: nothing is moved */
   move(books: MovingBooks): Promise<Archived>
+  /** Removes the file if it is new and was refused. */
   close(): Promise<void>
 }
 
@@ -85,10 +89,11 @@ export async function openArchive(given: string): Promise<ArchiveFile> {
   const folder = dirname(path)
   if (!existsSync(folder)) throw new BackupFault(`There is no folder ${folder}: create it first.`)
   requirePrivateFolder(folder)
+  const isNew = !existsSync(path)
   const file = await openDatabase(path, { sole: true })
   try {
     await file.exec(SCHEMA)
-    return archiveIn(file, path, await idOf(file, path))
+    return archiveIn(file, { path, isNew, id: await idOf(file, path) })
   } catch (error) {
     await file.close()
     throw error
@@ -110,18 +115,32 @@ async function idOf(file: Database, path: string): Promise<string> {
   return id
 }
 
-function archiveIn(file: Database, path: string, id: string): ArchiveFile {
+interface OpenedFile {
+  readonly id: string
+  readonly path: string
+  readonly isNew: boolean
+}
+
+function archiveIn(file: Database, { id, path, isNew }: OpenedFile): ArchiveFile {
+  let isRefused = false
+  const ownPage = async (books: MovingBooks, after: string): Promise<MovablePage> => {
+    const page = await books.page(after)
+    isRefused = page.archive_id !== undefined && page.archive_id !== id
+    if (!isRefused) return page
+    throw new BackupFault(
+      `These books have another archive, ${page.path}: move payments to that one.`,
+    )
+  }
   return {
     id,
     path,
     move: async (books) => {
       let [moved, kept] = [0, 0]
       for (let after: string | undefined = ''; after !== undefined;) {
-        const page = await books.page(after)
-        if (page.archive_id !== undefined && page.archive_id !== id) {
-          throw new BackupFault(
-            `These books have another archive, ${page.path}: move payments to that one.`,
-          )
+        let page = await ownPage(books, after)
+        if (page.archive_id === undefined && page.data.length > 0) {
+          await books.claim()
+          page = await ownPage(books, after)
         }
         kept += page.kept
         if (page.data.length > 0) {
@@ -135,7 +154,10 @@ function archiveIn(file: Database, path: string, id: string): ArchiveFile {
       }
       return { moved, kept }
     },
-    close: () => file.close(),
+    close: async () => {
+      await file.close()
+      if (isNew && isRefused) rmSync(path)
+    },
   }
 }
 

@@ -5,7 +5,7 @@
  * The first shard has the small books, the second one partner with one payout; both paid through
  * one rail and one webhook pool.
  */
-import { copyFileSync, cpSync, mkdirSync } from 'node:fs'
+import { copyFileSync, cpSync, mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { writePoolPart, writeRailPart } from '../../src/audit/shard_parts.js'
@@ -148,6 +148,41 @@ const repeated = (table: string): Planted => ({
   plant: { books_2: `DELETE FROM ${table}; ${copied(table)} ORDER BY id LIMIT 1` },
   ...{ breaks: 'ids_are_in_one_shard', of: '' },
 })
+/** A payout has left its shard for an archive, and the instruction names no shard. */
+const archivedIn = (t: Test) => {
+  const path = join(t.testdir(), 'payments.db')
+  return {
+    path,
+    plant: {
+      rail: `UPDATE instructions SET shard = NULL ${OF_COMPLETED}`,
+      books_1: `ATTACH DATABASE '${path}' AS archive;
+        CREATE TABLE archive.intents AS SELECT * FROM main.intents WHERE false;
+        CREATE TABLE archive.payouts AS SELECT * FROM main.payouts ${OF_COMPLETED};
+        DELETE FROM main.payouts ${OF_COMPLETED};
+        INSERT INTO archived_payments VALUES ('${completed}', 'its digest');`,
+    },
+  }
+}
+
+void t.test('archived payments are those of their shard', async (t) => {
+  const { path, plant } = archivedIn(t)
+  await t.test('with the archive', async (t) => {
+    const change = (sources: UnionSources): UnionSources => ({
+      ...sources,
+      archives: new Map([['books_1', path]]),
+    })
+    t.same((await unionOf(t, { plant, change })).report.broken, [])
+  })
+  rmSync(path)
+  await t.test('without it', async (t) => {
+    const { broken } = (await unionOf(t, { plant })).report
+    t.same(
+      broken.map(({ name }) => name),
+      [OF_A_SHARD, ARE_PAYMENTS],
+    )
+  })
+})
+
 const placed = (of: string, places: UnionSources['placements']): Planted => ({
   change: (sources) => ({ ...sources, placements: places }),
   ...{ breaks: 'partners_are_where_placed', of },

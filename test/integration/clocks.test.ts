@@ -2,7 +2,6 @@
  * Processors of one cluster on machines whose clocks differ, as processes: moments do not fall at a
  * take-over, and a machine whose clock is far off takes nothing over.
  */
-import { join } from 'node:path'
 import { status } from '@grpc/grpc-js'
 import { Client } from 'pg'
 import t from 'tap'
@@ -10,8 +9,8 @@ import type { ProtoGrpcType as OperatorProto } from '../../protos/types/operator
 import { callerEntry } from '../../src/auth/callers.js'
 import { bearer } from '../../src/grpc/bearer.js'
 import { CLEARTEXT } from '../../src/grpc/tls.js'
-import { projectRoot } from '../../src/base/project_root.js'
 import { contracts } from '../../src/grpc/contracts.js'
+import { clockSkew } from '../support/clock_skew.js'
 import { startClusterProcesses, type ProcessorProcess } from '../support/cluster_processes.js'
 import { eventually } from '../support/eventually.js'
 import { requirePostgres } from '../support/postgres_server.js'
@@ -25,19 +24,13 @@ const OPERATOR = 'token-of-an-operator-of-these-tests-1'
 const { postgres, start: startProcessor } = await startClusterProcesses(t, [
   callerEntry('operator', 'anna', OPERATOR),
 ])
-const SKEWED_CLOCK = join(projectRoot(), '.build/test/support/skewed_clock.js')
 
 /** @param skewMs how far its clock is ahead */
 const start = (
   name: string,
   skewMs: number,
   settings: Record<string, string>,
-): Promise<ProcessorProcess> =>
-  startProcessor(name, {
-    NODE_OPTIONS: `--import=${SKEWED_CLOCK}`,
-    TEST_CLOCK_SKEW_MS: String(skewMs),
-    ...settings,
-  })
+): Promise<ProcessorProcess> => startProcessor(name, { ...clockSkew(skewMs), ...settings })
 
 function createPartner({ address }: ProcessorProcess, partner: string): Promise<status> {
   const { Operator } = contracts<OperatorProto>().causeway.operator.v1

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { tokenDigest } from '../../src/auth/caller_token.js'
 import { createCallers } from '../../src/auth/callers.js'
-import { SECOND, toRfc3339 } from '../../src/base/clock.js'
+import { DAY, MINUTE, plus, SECOND, toRfc3339 } from '../../src/base/clock.js'
 import { FILES } from '../../src/base/subjects.js'
 import { enterRecovery } from '../../src/processor/commands/operators/recovery_enter.js'
 import { freePort } from '../../src/supervisor/ports.js'
@@ -165,7 +165,12 @@ t.test('two shards with an owner', async (t) => {
       ...{ exitCode: 2, err: 'The statement has the payments of all shards: leave --shard out.\n' },
     })
     const archive = ['archive', '/archive/payments.db', '--before', '2020-01-01', '--reason', 'r']
-    t.match(await ops(...archive), { exitCode: 2, err: /^The payments of a cluster stay / })
+    t.match(await ops(...archive), {
+      ...{
+        exitCode: 2,
+        err: 'Each shard has an archive: name it with --shard, of books_1, books_2.',
+      },
+    })
   })
   t.end()
 })
@@ -351,6 +356,36 @@ t.test('a statement is compared with the books of all shards', async (t) => {
     t.equal(exitCode, 1)
     t.match(out, missing!.id)
     t.notMatch(out, kept!.id)
+  }
+})
+
+t.test('each shard has an archive of its own', async (t) => {
+  const shards = ['books_1', 'books_2']
+  const cluster = testCluster()
+  const addresses = await Promise.all(shards.map((shard) => startShard(t, shard, shards, cluster)))
+  const ops = cliOf(t, addresses)
+  const folder = join(all, 'archives')
+  mkdirSync(folder, { mode: 0o700 })
+  for (const shard of shards) {
+    const world = cluster.worlds.get(shard)!
+    const { id } = await pay(world)
+    await world.railReports(executed(id, { transactionId: `tx_${shard}` }))
+    const day = toRfc3339(plus(world.clock.now(), MINUTE))
+    world.clock.pass(181 * DAY)
+    const before = ['--before', day, ...BECAUSE, '--shard', shard]
+    const file = join(folder, `${shard}.db`)
+    t.match(await ops('archive', file, ...before), {
+      ...{ exitCode: 0, out: `1 payments moved to ${file}; 0 stay` },
+    })
+    t.match(await ops('find', id), { exitCode: 0, out: file })
+    t.match(await ops('payout', 'show', id), {
+      ...{ exitCode: 1, err: `${id} has left the books for the archive ${file}.\n` },
+    })
+  }
+  for (const shard of shards) {
+    const log = (await ops.json('actions', '--shard', shard))['data']
+    t.match(log, [{ action: 'archive_payments', actor: 'ann' }])
+    t.equal((log as Listed).length, 1)
   }
 })
 

@@ -2,7 +2,7 @@
  * Ended payments leave the books for an archive: nothing is lost or counted twice, whatever step a
  * crash ends, and the audit is clean before, during and after.
  */
-import { mkdirSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { audit } from '../../src/audit/audit.js'
@@ -86,6 +86,9 @@ const booksOf = (
       killed()
       const query = listArchivable(world.memory(), { before, after }, world.clock)
       return viewOf<MovablePage>(await read(world, query))
+    },
+    claim: async () => {
+      viewOf(await world.run(archivePayments(OPERATOR, { id, path }, [])))
     },
     remove: async (payments) => {
       killed()
@@ -195,6 +198,24 @@ void t.test('a crash at any step loses nothing and counts nothing twice', async 
   t.same(rows.map(({ id }) => id).sort(), old)
 })
 
+void t.test('of two first runs with a file each, one is refused before it writes', async (t) => {
+  const world = await createWorld(t)
+  const { old } = await oldBooks(world)
+  const path = archivePath(world)
+  const other = await openArchive(join(world.folder, 'archive', 'other.db'))
+  const books = booksOf(world, other)
+  const early = [await books.page('')]
+  t.match(await archived(world, path), { moved: old.length })
+  await books.claim()
+  const page = (after: string) => Promise.resolve(early.pop()).then((it) => it ?? books.page(after))
+  await t.rejects(other.move({ ...books, page }), {
+    message: /have another archive, .*payments.db/,
+  })
+  await other.close()
+  t.notOk(existsSync(other.path))
+  t.equal(await brokenIn(world), null)
+})
+
 void t.test('a payment that has changed since it was read stays', async (t) => {
   const world = await createWorld(t)
   const { old } = await oldBooks(world)
@@ -216,7 +237,10 @@ void t.test('the audit needs the archive of the books, as it was written', async
 
   const other = join(world.folder, 'archive', 'other.db')
   t.match(await archived(world, other), { name: 'BackupFault', message: /have another archive/ })
+  t.notOk(existsSync(other))
+  await (await openArchive(other)).close()
   t.equal(await brokenIn(world, other), 'archive_has_what_left')
+  t.equal(await brokenIn(world, join(world.folder, 'archive')), null, 'its folder is enough')
 
   for (const sql of [
     "UPDATE payouts SET context = replace(context, '\"state\"', '\"State\"') || ' '",

@@ -30,6 +30,8 @@ export const SQLITE_ONLY: Readonly<Record<string, string>> = {
   'test/golden': 'data folders of earlier versions',
   'test/integration/access_matrix':
     'credentials of each route, checked in memory; the access_gateways test stores nonces on both',
+  'test/integration/archive':
+    'a processor does not serve a server whose clock is a year ahead; processor/archive is on both',
   'test/integration/full_disk': 'a full disk under the file',
   'test/integration/guide':
     'the programs of the guide; their requests are those of client/running_stack',

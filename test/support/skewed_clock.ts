@@ -1,8 +1,8 @@
 /**
- * Loaded before a program (`--import`): its clock differs from the machine's by TEST_CLOCK_SKEW_MS.
+ * Loaded before a program (`--import skewed_clock.js?ms=…`): its clock differs from the machine's.
  * The program itself knows nothing of it.
  */
-const skew = Number(process.env['TEST_CLOCK_SKEW_MS'])
+const skew = Number(new URL(import.meta.url).searchParams.get('ms'))
 const machine = Date.now.bind(Date)
 
 Date.now = () => machine() + skew

@@ -170,7 +170,7 @@ const POLICIES: Readonly<Record<string, Policy | ((request: Message) => Policy)>
   'Operator/ListDiscrepancies': oldestFirst('created_at'),
   'Operator/ResolveDiscrepancy': HOLDER,
   'Operator/Find': FOUND,
-  // The archive of a cluster would need the audit of all its shards.
+  // Each shard has an archive of its own.
   'Operator/ListArchivable': NAMED,
   'Operator/RemoveArchived': NAMED,
   'Operator/ShowSystem': SYSTEM,

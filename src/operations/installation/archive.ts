@@ -21,8 +21,10 @@ export const archive: CliCommand = {
   options: [...CHANGE, 'before'],
   run: async (context, [path = '']) => {
     const day = String(momentIn('before', context.flags.before))
-    if (context.access.shards !== undefined) {
-      throw new CommandFault('The payments of a cluster stay in the books of its shards.')
+    const { shards } = context.access
+    if (shards !== undefined) {
+      const names = [...shards.reached.keys()].join(', ')
+      throw new CommandFault(`Each shard has an archive: name it with --shard, of ${names}.`)
     }
     const file = await openArchive(path)
     try {
@@ -45,6 +47,9 @@ function booksOf(
     page: (after) => {
       begun = performance.now()
       return operator.call('ListArchivable', { before, after })
+    },
+    claim: async () => {
+      await operator.call('RemoveArchived', { actor, archive_id, path, payments: [] })
     },
     remove: async (payments) => {
       const request = { actor, archive_id, path, payments: [...payments] }

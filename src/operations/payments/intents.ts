@@ -8,12 +8,14 @@ import { formatWireAmount } from '../cli/amounts.js'
 import { choiceOf, type CliCommand, type Report } from '../cli/command.js'
 import { PAGE, page, pageLines } from '../cli/page.js'
 import { recordLines, type Fact } from '../cli/terminal.js'
+import { unlessArchived } from './archived.js'
 
 export const intentShow: CliCommand = {
   usage: 'intent show INTENT',
   about: 'an intent: details and history',
-  run: async ({ operator }, [intent_id = '']) => {
-    const record = await operator.call('ShowIntent', { intent_id })
+  run: async (context, [intent_id = '']) => {
+    const shown = context.operator.call('ShowIntent', { intent_id })
+    const record = await unlessArchived(context, intent_id, shown)
     return { value: record, lines: linesOf(record) }
   },
 }
@@ -56,14 +58,14 @@ export const intentReverse: CliCommand = {
   usage: 'intent reverse INTENT',
   about: 'record that the money of a captured intent came back',
   options: [...CHANGE, 'evidence'],
-  run: async (context, [intent_id = '']) =>
-    reportOf(
-      await context.operator.call('ReverseIntent', {
-        actor: deciderOf(context),
-        intent_id,
-        evidence: evidenceOf(context),
-      }),
-    ),
+  run: async (context, [intent_id = '']) => {
+    const reversed = context.operator.call('ReverseIntent', {
+      actor: deciderOf(context),
+      intent_id,
+      evidence: evidenceOf(context),
+    })
+    return reportOf(await unlessArchived(context, intent_id, reversed))
+  },
 }
 
 function reportOf(intent: PaymentIntent): Report {

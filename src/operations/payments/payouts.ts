@@ -8,12 +8,14 @@ import { formatWireAmount } from '../cli/amounts.js'
 import { choiceOf, type CliCommand, type Report } from '../cli/command.js'
 import { PAGE, page, pageLines } from '../cli/page.js'
 import { recordLines, type Fact } from '../cli/terminal.js'
+import { unlessArchived } from './archived.js'
 
 export const payoutShow: CliCommand = {
   usage: 'payout show PAYOUT',
   about: 'a payout: details and history',
-  run: async ({ operator }, [payout_id = '']) => {
-    const record = await operator.call('ShowPayout', { payout_id })
+  run: async (context, [payout_id = '']) => {
+    const shown = context.operator.call('ShowPayout', { payout_id })
+    const record = await unlessArchived(context, payout_id, shown)
     return { value: record, lines: linesOf(record) }
   },
 }
@@ -107,14 +109,14 @@ export const payoutReverse: CliCommand = {
   usage: 'payout reverse PAYOUT',
   about: 'record that the money of a completed payout came back',
   options: [...CHANGE, 'evidence'],
-  run: async (context, [payout_id = '']) =>
-    reportOf(
-      await context.operator.call('ReversePayout', {
-        actor: deciderOf(context),
-        payout_id,
-        evidence: evidenceOf(context),
-      }),
-    ),
+  run: async (context, [payout_id = '']) => {
+    const reversed = context.operator.call('ReversePayout', {
+      actor: deciderOf(context),
+      payout_id,
+      evidence: evidenceOf(context),
+    })
+    return reportOf(await unlessArchived(context, payout_id, reversed))
+  },
 }
 
 function reportOf(payout: Payout): Report {

@@ -4,7 +4,8 @@
  * - The caller proves with a digest that the archive has the payment as it is now; one that has
  *   changed since, or is needed again, stays.
  * - The books keep the digest: the audit finds a row of the archive that was changed.
- * - All payments of these books go to one archive.
+ * - All payments of these books go to one archive. Without payments the command names it, unless
+ *   they have one: the archive is known before it has any of them.
  * - The action log has an entry for each operator, reason and hour, not for each page.
  */
 import { storedContext } from '../../../../actors/stored_context.js'
@@ -55,13 +56,14 @@ export function archivePayments(
     },
     decide: (ctx) => {
       const { memory, batch, now } = ctx
-      const isKnown = memory.archive === null || memory.archive.id === archive.id
       const isValid = ARCHIVE_ID.test(archive.id) && archive.path.length <= PATH_MAX
-      if (!isKnown || !isValid || payments.length > ARCHIVED_AT_ONCE_MAX) {
-        return refuse('invalid_request')
-      }
+      if (!isValid || payments.length > ARCHIVED_AT_ONCE_MAX) return refuse('invalid_request')
+      const isAnother = memory.archive !== null && memory.archive.id !== archive.id
+      if (isAnother && payments.length > 0) return refuse('invalid_request')
       const gone = payments.filter((payment) => isAsArchived(ctx, payment))
-      if (gone.length === 0) return answer({ removed: 0 } satisfies RemovedPayments)
+      if (gone.length === 0 && (payments.length > 0 || memory.archive !== null)) {
+        return answer({ removed: 0 } satisfies RemovedPayments)
+      }
 
       // From here on it must succeed.
       if (memory.archive?.path !== archive.path) {
@@ -73,7 +75,7 @@ export function archivePayments(
         const cache = isIdOf('intent', id) ? memory.intents : memory.payouts
         cache.remove(id, batch.number)
       }
-      batch.expire({ payments: gone.map(({ id }) => id) })
+      if (gone.length > 0) batch.expire({ payments: gone.map(({ id }) => id) })
       noteArchiving(ctx, actor, archive)
       return answer({ removed: gone.length } satisfies RemovedPayments)
     },

@@ -170,9 +170,7 @@ export function operatorService(
       listArchivable(memory, { before: momentOf(before), after }, dependencies.clock),
     ),
     RemoveArchived: unary(dependencies, ({ actor, archive_id: id, path, payments }) =>
-      placements === undefined
-        ? operatorWork(actor, (a) => archivePayments(a, { id, path }, payments))
-        : null,
+      operatorWork(actor, (a) => archivePayments(a, { id, path }, payments)),
     ),
     SetBalanceAlert: unary(dependencies, ({ actor, tenant: named, currency, threshold }) => {
       const tenant = tenantIn(memory, named)
