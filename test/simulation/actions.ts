@@ -21,18 +21,20 @@ const FINALITY_WINDOW_MS = 30_000
 
 /** A partner's signed call. */
 export function call(simulation: SimulationContext, { commandAt, onAnswer, isBearer }: Call): void {
-  const { processors, trace, seededRandom: random, nonces, workload } = simulation
+  const { processors, trace, seededRandom: random, nonces, workload, stops } = simulation
   const { active, revoked } = workload.keys
   const { clock } = processors
   const used = random.once(15) && nonces.length > 0 ? random.pick(nonces) : undefined
   const at = clock.now()
   const { name } = commandAt(at)
   const isRevoked = used === undefined && revoked.length > 0 && random.once(15)
+  const checkStart = stops.checkStart(name)
   const nonce = used?.nonce ?? Buffer.from(Array.from({ length: 32 }, () => random.int(256)))
   const check: OnAnswer = (answer, isLate) => {
     trace.add(`${name}: ${answer.ok ? JSON.stringify(answer.view) : answer.code}`)
     if (answer.ok) trace.count(`accepted: ${name}`)
     if (isLate) trace.count('late answer')
+    checkStart(answer)
     const isTimeout = !answer.ok && answer.code === 'timeout'
     if (isBearer === true) return onAnswer(answer, isLate)
     if (isRevoked) {
@@ -51,6 +53,25 @@ export function call(simulation: SimulationContext, { commandAt, onAnswer, isBea
   const keyId = isRevoked ? random.pick(revoked) : active.at(-1)!
   const signedBy = isBearer === true ? null : { keyId, nonce }
   processors.submit(commandAt, check, { withinMs: ANSWER_WITHIN_MS, signedBy })
+}
+
+/** An operator stops submissions or the partner, or lets them go on. */
+export function switchStop(simulation: SimulationContext): void {
+  callOfOperator(simulation, simulation.seededRandom.pick(simulation.stops.candidates()).next())
+}
+
+export function callOfOperator(
+  { processors, trace }: SimulationContext,
+  { commandAt, onAnswer }: Call,
+): void {
+  const { name } = commandAt(processors.clock.now())
+  trace.add(`call ${name}`)
+  const check: OnAnswer = (answer, isLate) => {
+    trace.add(`${name}: ${answer.ok ? JSON.stringify(answer.view) : answer.code}`)
+    if (answer.ok) trace.count(`accepted: ${name}`)
+    onAnswer(answer, isLate)
+  }
+  processors.submit(commandAt, check, { queueKey: 'internal' })
 }
 
 /** Delivers a report of the rail. */
@@ -126,10 +147,10 @@ async function afterRestart(simulation: SimulationContext, how: string): Promise
 
 /** Takes the processor's output. */
 async function collect(simulation: SimulationContext): Promise<void> {
-  const { processors, checker, rail, bus, trace } = simulation
+  const { processors, checker, rail, bus, trace, stops } = simulation
   const { instructions, events } = processors.takeOutput()
   for (const instruction of instructions) trace.count(`instruction: ${instruction.kind}`)
-  await checker.checkOutput(instructions, events)
+  await checker.checkOutput(instructions, events, stops.pausedSince())
   rail.send(instructions)
   bus.publish(events.filter(({ isSettled }) => isSettled !== true))
   for (const memory of processors.memories()) checkBalances(memory)

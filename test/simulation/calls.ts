@@ -65,7 +65,7 @@ export function sendRequest(record: AnyRecord): Call {
   const isToDisabled = record.kind === 'payout' && record.sent === 1 && record.to?.disabled === true
   const floor = record.status
   const onAnswer: OnAnswer = (answer, isLate) => {
-    const view = recordAnswer(record.creation, answer)
+    const view = recordAnswer(record.creation, answer, isLate)
     if (view === null) return
     assert.ok(!isToDisabled, 'a disabled beneficiary gets no new payout')
     record.id = String(view['intent_id'] ?? view['id'])
@@ -115,8 +115,8 @@ export function confirm(record: Accepted<IntentRecord>, random: SeededRandom): C
     if (record.status === 'created') recordStatus(record, 'authorized')
   }
   if (!isKeyed) return call(commandAt, onAccepted)
-  const onAnswer: OnAnswer = (answer) => {
-    if (recordAnswer(record.confirmation, answer) !== null) onAccepted()
+  const onAnswer: OnAnswer = (answer, isLate) => {
+    if (recordAnswer(record.confirmation, answer, isLate) !== null) onAccepted()
   }
   return { commandAt, onAnswer }
 }
@@ -128,7 +128,7 @@ export function refund(record: Accepted<IntentRecord>, random: SeededRandom): Ca
   }
   return {
     commandAt: () => refundIntent(DEMO, record.id, `refund ${record.id}`),
-    onAnswer: (answer) => void recordAnswer(record.refund, answer),
+    onAnswer: (answer, isLate) => void recordAnswer(record.refund, answer, isLate),
   }
 }
 

@@ -10,6 +10,7 @@ import type { Entry } from '../../src/rails/adapter/entry.js'
 import { isOver } from '../workload/status_order.js'
 import {
   call,
+  callOfOperator,
   runStep,
   receiveReport,
   checkDisk,
@@ -21,6 +22,7 @@ import {
 } from './actions.js'
 import { endRecall } from './calls.js'
 import { checkDelivered, restoredState, type Row } from './invariant_checker.js'
+import type { OperatorStop } from './operator_stops.js'
 import type { SimulationContext } from './simulation_context.js'
 
 /** After this time an operator resolves a payment without an outcome. */
@@ -36,6 +38,7 @@ export async function runToEnd(simulation: SimulationContext): Promise<void> {
   await settle(simulation)
   if (!rail.isUp) setRail(simulation, true)
   if (!bus.isUp) await setBus(simulation, true)
+  await endStops(simulation)
   const resolveAfter = clock.now() + RESOLVED_AFTER_MS
   let before = -Infinity
   for (let round = 0; round < ROUNDS_MAX; round++) {
@@ -53,6 +56,17 @@ export async function runToEnd(simulation: SimulationContext): Promise<void> {
     if (pause >= 0) await runStep(simulation, pause)
   }
   assert.fail('the run does not become idle')
+}
+
+/** Operators let everything go on. */
+async function endStops(simulation: SimulationContext): Promise<void> {
+  const held = (): readonly OperatorStop[] => simulation.stops.all.filter(({ mayHold }) => mayHold)
+  for (let round = 0; held().length > 0; round++) {
+    assert.ok(round < ROUNDS_MAX, 'operators end what they have stopped')
+    for (const stop of held()) callOfOperator(simulation, stop.end())
+    await runPending(simulation)
+    passTime(simulation, ANSWERED_MS)
+  }
 }
 
 /** Runs until no step is pending at this time. */

@@ -32,7 +32,7 @@ const CONVERSIONS = [
 export const deposit = (key: string, made: RecordedAnswer): Call => ({
   commandAt: () =>
     depositSandboxFunds(DEMO, { currency: 'VND', amount: '50000000', idempotency_key: key }),
-  onAnswer: (answer) => void recordAnswer(made, answer),
+  onAnswer: (answer, isLate) => void recordAnswer(made, answer, isLate),
 })
 
 export const save = (accountNumber: string, saved: SavedBeneficiary[]): Call => ({
@@ -72,9 +72,9 @@ export function convert(quote: FxQuote, random: SeededRandom): Call {
   const key = isReuse ? `again ${quote.id}` : quote.id
   return {
     commandAt: () => createFxConversion(DEMO, { quote_id: quote.id, idempotency_key: key }),
-    onAnswer: (answer) => {
+    onAnswer: (answer, isLate) => {
       if (isReuse) assert.ok(!answer.ok, 'a quote is converted once')
-      else recordAnswer(quote.conversion, answer)
+      else recordAnswer(quote.conversion, answer, isLate)
     },
   }
 }

@@ -62,10 +62,15 @@ export interface Row {
 }
 
 export interface InvariantChecker {
-  /** The processor's output is on disk before it is sent. */
+  /**
+   * The processor's output is on disk before it is sent.
+   *
+   * @param pausedSince no submission was decided after it. Null means that they may not be paused
+   */
   checkOutput(
     instructions: readonly RailInstruction[],
     events: readonly StoredEvent[],
+    pausedSince: number | null,
   ): Promise<void>
   /** Every acknowledged request is on disk exactly once. */
   checkAcknowledged(memory: PartnerMemory): Promise<void>
@@ -136,10 +141,10 @@ export async function openInvariantChecker(
   }
 
   return {
-    checkOutput: async (instructions, sent) => {
+    checkOutput: async (instructions, sent, pausedSince) => {
       if (instructions.length > 0) {
         const byId = await rowsOf(instructions.flatMap(idsOf))
-        for (const instruction of instructions) checkInstruction(instruction, byId)
+        for (const instruction of instructions) checkInstruction(instruction, byId, pausedSince)
       }
       if (sent.length === 0) return
       const missing = await missingEvents(sent.map(({ id }) => id))
@@ -200,10 +205,15 @@ const idsOf = (instruction: RailInstruction): readonly string[] =>
       ? [instruction.id]
       : []
 
-function checkInstruction(instruction: RailInstruction, rows: ReadonlyMap<string, Row>): void {
+function checkInstruction(
+  instruction: RailInstruction,
+  rows: ReadonlyMap<string, Row>,
+  pausedSince: number | null,
+): void {
   if (instruction.kind === 'instruct') {
     const submittedAt = rows.get(instruction.instruction.id)?.submittedAt
     assert.ok(typeof submittedAt === 'number', 'a submission is on disk before it is sent')
+    assert.ok(submittedAt <= (pausedSince ?? Infinity), 'nothing is submitted during a pause')
   } else if (instruction.kind === 'recall') {
     assert.equal(rows.get(instruction.id)?.recalled, 1, 'a recall is on disk before it is sent')
   }

@@ -40,12 +40,12 @@ export const SIMULATED_RULES: Rules = {
 
 export const OPERATORS = ['ann', 'ben'] as const
 const SETTLEMENTS = ['keep', 'undo', 'write_off', 'charge_partner', 'credit_partner'] as const
-const actor = (name: string) => ({ name, reason: 'a simulation' })
+export const actor = (name: string) => ({ name, reason: 'a simulation' })
 const callers = createCallers(
   OPERATORS.map((name) => configuredCaller(callerEntry('operator', name, `token of ${name}`))),
   systemClock,
 )
-const LINKS = { callers, findings: NO_FINDINGS, isCluster: false }
+export const LINKS = { callers, findings: NO_FINDINGS, isCluster: false }
 
 /** A deposit of an operator, which may wait for another one. */
 export interface OperatorDeposit {
@@ -64,14 +64,14 @@ export function depositBy(one: OperatorDeposit): Call {
   return {
     commandAt: () =>
       deposit(actor(by), DEMO, { currency: 'USD', amount, idempotencyKey: `operator ${key}` }),
-    onAnswer: (answer) => {
+    onAnswer: (answer, isLate) => {
       if (!answer.ok && 'approvalRequest' in answer) {
         one.request = answer.approvalRequest
         return
       }
       if (answer.ok && isLarge)
         assert.ok(answer.replayed === true, `${key} was made by one operator`)
-      recordAnswer(made, answer)
+      recordAnswer(made, answer, isLate)
     },
   }
 }

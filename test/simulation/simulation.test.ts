@@ -10,7 +10,7 @@ import { simulateSeeds, simulateSeed } from './seeds.js'
 import { shrink } from './shrink.js'
 import { RATES } from './swarm.js'
 
-const FIRST = 20_261_246
+const FIRST = 20_261_291
 const RUNS = 10
 const STEPS = 1_000
 
@@ -41,6 +41,8 @@ const REQUIRED = [
   'accepted: resolve_discrepancy',
   'accepted: issue_key',
   'accepted: revoke_key',
+  'accepted: pause_submissions',
+  'accepted: change_partner',
   'failover',
   'ended: released',
   'ended: deposed',

@@ -23,6 +23,7 @@ import {
   setBus,
   setRail,
   takeRailBack,
+  switchStop,
   wipeBus,
 } from './actions.js'
 import { checkEnd, runToEnd } from './ending.js'
@@ -97,7 +98,7 @@ function draw(simulation: SimulationContext, step: number): Action {
 
 /** A fault is a step of its own. */
 function faults(simulation: SimulationContext): readonly WeightedAction[] {
-  const { processors, rail, bus, swarm, seededRandom: random, happens } = simulation
+  const { processors, rail, bus, stops, swarm, seededRandom: random, happens } = simulation
   const ALL = 1_000_000
   if (happens(swarm.crash)) return [[ALL, () => kill(simulation)]]
   if (processors.count > 1 && happens(swarm.disturb)) return [[ALL, () => disturb(simulation)]]
@@ -109,6 +110,8 @@ function faults(simulation: SimulationContext): readonly WeightedAction[] {
   }
   if (happens(swarm.railBack)) return [[ALL, () => takeRailBack(simulation)]]
   if (bus.isUp && happens(swarm.busWiped)) return [[ALL, () => wipeBus(simulation)]]
+  if (happens(swarm.stops) || (stops.isHeld() && random.once(20)))
+    return [[ALL, () => switchStop(simulation)]]
   if (!happens(swarm.leap)) return []
   return [[ALL, () => passTime(simulation, random.pick(LEAPS_MS))]]
 }

@@ -11,6 +11,7 @@ import type { Home } from '../support/world.js'
 import { createFaultyBus, type FaultyBus } from './faulty_bus.js'
 import { createFaultyRail, type FaultyRail } from './faulty_rail.js'
 import { openInvariantChecker, type InvariantChecker } from './invariant_checker.js'
+import { createOperatorStops, type OperatorStops } from './operator_stops.js'
 import { startProcessor } from './crashable_processor.js'
 import type { PlantedFault } from './planted_faults.js'
 import type { Processors } from './processors.js'
@@ -28,6 +29,7 @@ export interface SimulationContext {
   readonly bus: FaultyBus
   readonly workload: Workload
   readonly checker: InvariantChecker
+  readonly stops: OperatorStops
   /** Nonces of answered signed calls, and the times of these calls. */
   readonly nonces: { readonly nonce: Buffer; readonly at: number }[]
   /** Instructions with a report that contradicts the ledger. */
@@ -108,6 +110,7 @@ export async function createSimulationContext({
       processors.memories().flatMap(({ discrepancyIds }) => [...discrepancyIds]),
     ),
     checker,
+    stops: createOperatorStops(),
     nonces: [],
     mismatched: new Set(),
     happens,

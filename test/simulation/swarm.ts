@@ -29,6 +29,8 @@ export interface Swarm {
   readonly readsOnly: number
   /** What can become of a failed commit of two processors. */
   readonly writeFaults: readonly WriteOutcome[]
+  /** Operators stop something or end it. */
+  readonly stops: number
 }
 
 /**
@@ -64,6 +66,7 @@ export const CALM: Swarm = {
   acts: ACTS,
   readsOnly: 0,
   writeFaults: WRITE_FAULTS,
+  stops: 0,
 }
 
 /** Those that `--without` leaves out. */
@@ -76,6 +79,7 @@ export const RATES = [
   'busWiped',
   'leap',
   'disturb',
+  'stops',
 ] as const
 export type Rate = (typeof RATES)[number]
 
@@ -98,5 +102,6 @@ export function drawSwarm(random: SeededRandom): Swarm {
     acts: ACTS,
     readsOnly: random.pick([0, 100]),
     writeFaults: WRITE_FAULTS,
+    stops: rate(40, 120),
   }
 }
