@@ -44,6 +44,11 @@ export interface LoadedMessage {
   readonly loaded: true
 }
 
+/** Process to supervisor: it converts its data before it is ready, however long that takes. */
+export interface MigratingMessage {
+  readonly migrating: true
+}
+
 /** Supervisor to process: the one that it replaces has ended. */
 export interface TurnMessage {
   readonly turn: true
@@ -71,6 +76,8 @@ export interface ChildDuties {
 }
 
 export interface ChildProcess {
+  /** Reports that the start takes as long as a migration of its data. */
+  migrating(): void
   /** Reports that this process works and serves later, e.g. as a candidate. */
   waiting(info?: ReadyInfo): void
   /** Reports to the supervisor that this process serves. */
@@ -155,6 +162,7 @@ export function childProcess(duties: ChildDuties): ChildProcess {
   }
 
   return {
+    migrating: () => send({ migrating: true }),
     waiting: (info = {}) => report(info),
     ready: (info = {}) => {
       startupDone()
@@ -177,7 +185,7 @@ async function answerMetrics(metricsId: number, duties: ChildDuties): Promise<vo
 }
 
 /** The empty callback ignores a closed channel: `disconnect` stops the process. */
-function send(message: ReadyMessage | LoadedMessage | MetricsAnswer): void {
+function send(message: ReadyMessage | LoadedMessage | MigratingMessage | MetricsAnswer): void {
   process.send?.(message, undefined, undefined, () => undefined)
 }
 

@@ -15,11 +15,13 @@ import { dataFile, type Settings } from '../base/settings.js'
 import { FILES } from '../base/subjects.js'
 import type { OwnProcess } from '../metrics/own_process.js'
 import type { Cluster } from '../store/cluster/cluster.js'
+import type { Database } from '../store/database.js'
 import { isLocalStore } from '../store/postgres/connection.js'
 import { exitAtOnce, orExit } from '../store/postgres/owner_exit.js'
 import { lockHolder } from '../store/postgres/owned_schema.js'
 import { openPostgresStore } from '../store/postgres/store.js'
 import { timelinesIn, type Timelines } from '../store/postgres/timelines.js'
+import { openDatabase, type OpenOptions } from '../store/sqlite/database.js'
 import { openStore } from '../store/sqlite/store.js'
 import type { Store } from '../store/store.js'
 import { openCandidateServer, type CandidateServer } from './candidate_server.js'
@@ -73,7 +75,14 @@ async function openBooks(opening: Opening): Promise<OwnedBooks> {
   if (settings.STORE_URL !== '') return openSchema(opening)
   const file = dataFile(settings, FILES.processorDatabase)
   const masters = masterKeys(opening, !existsSync(file))
-  return { masters, books: await openStore(file), member: undefined }
+  const open = (path: string, options?: OpenOptions): Promise<Database> =>
+    openDatabase(path, { ...options, onMigration: (name) => reportMigration(opening, name) })
+  return { masters, books: await openStore(file, open), member: undefined }
+}
+
+function reportMigration({ child, log }: Opening, migration: string): void {
+  log.info({ migration }, 'migrating the books')
+  child.migrating()
 }
 
 async function openSchema(opening: Opening): Promise<OwnedBooks> {

@@ -10,6 +10,7 @@ import type {
   LoadedMessage,
   MetricsAnswer,
   MetricsRequest,
+  MigratingMessage,
   ReadyInfo,
   ReadyMessage,
   TurnMessage,
@@ -19,7 +20,7 @@ import { openLogFile } from './log_file.js'
 
 const REPLACES_OPTION = '--replaces'
 const STOP_TIMEOUT_MS = 10 * SECOND
-/** A start includes the recovery of a large store. */
+/** A start includes the recovery of a large store. A migration of its data has no limit. */
 const READY_TIMEOUT_MS = 120 * SECOND
 /** Longer than a gateway drains. */
 const RETIRE_TIMEOUT_MS = 20 * SECOND
@@ -36,6 +37,7 @@ export interface Program {
   readonly account?: { readonly uid: number; readonly gid: number } | undefined
   /** Our programs send a message when they are ready; others are polled. */
   readonly readyWhen: 'message' | ((pid: number) => ReadyInfo | undefined)
+  readonly readyTimeoutMs?: number
   /**
    * The version of a program of others, which has no metrics of ours. Empty means that it does not
    * say.
@@ -146,9 +148,17 @@ async function startOf(
   lastLogLine: () => string,
 ): Promise<Start> {
   const timeout = new AbortController()
-  const late = sleep(READY_TIMEOUT_MS, timeout.signal).then((): Start => {
-    const lines = [`not ready within ${READY_TIMEOUT_MS / SECOND} s`, lastLogLine()]
-    return { ready: false, why: lines.filter((line) => line !== '').join(': ') }
+  const { readyTimeoutMs = READY_TIMEOUT_MS } = program
+  const late = new Promise<Start>((resolve) => {
+    const timer = setTimeout(() => {
+      const lines = [`not ready within ${readyTimeoutMs / SECOND} s`, lastLogLine()]
+      resolve({ ready: false, why: lines.filter((line) => line !== '').join(': ') })
+    }, readyTimeoutMs)
+    const unlimited = (): void => clearTimeout(timer)
+    timeout.signal.addEventListener('abort', unlimited)
+    child.on('message', (message: unknown) => {
+      if (isMigratingMessage(message)) unlimited()
+    })
   })
   const exited = ended.then((how): Start => ({ ready: false, why: lastLogLine() || how }))
   const ready =
@@ -180,6 +190,9 @@ const loadedMessage = (child: ChildProcess): Promise<undefined> =>
 
 const isLoadedMessage = (message: unknown): message is LoadedMessage =>
   typeof message === 'object' && message !== null && 'loaded' in message
+
+const isMigratingMessage = (message: unknown): message is MigratingMessage =>
+  typeof message === 'object' && message !== null && 'migrating' in message
 
 function isReadyMessage(message: unknown): message is ReadyMessage {
   return typeof message === 'object' && message !== null && 'ready' in message

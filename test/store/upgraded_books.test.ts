@@ -8,7 +8,12 @@ import { PROCESSOR_SCHEMA } from '../../src/store/sqlite/store.js'
 import { tempFolder } from '../support/temp_folder.js'
 
 /** A database from before `migration`, filled by this SQL and opened by the current version. */
-async function upgraded(t: Test, migration: string, filled: string): Promise<Database> {
+async function upgraded(
+  t: Test,
+  migration: string,
+  filled: string,
+  onMigration: (name: string) => void = () => undefined,
+): Promise<Database> {
   const folder = tempFolder(t)
   const before = join(folder, 'schema')
   mkdirSync(before)
@@ -18,7 +23,7 @@ async function upgraded(t: Test, migration: string, filled: string): Promise<Dat
   const first = await openDatabase(file, { migrations: before })
   await first.exec(filled)
   await first.close()
-  const database = await openDatabase(file, { migrations: PROCESSOR_SCHEMA })
+  const database = await openDatabase(file, { migrations: PROCESSOR_SCHEMA, onMigration })
   t.teardown(() => database.close())
   return database
 }
@@ -57,4 +62,32 @@ void t.test('the last intent from before user links is recorded', async (t) => {
   const link = "INSERT INTO intent_users (first, prints, links) VALUES (1, x'00', '[]')"
   const linked = await upgraded(t, '0007', `${INTENTS}; ${link}`)
   t.match(await linked.all(MARK), [{ value: '' }], 'the start of the links is recorded')
+})
+
+void t.test('payments keep their rows in tables that hold long ones', async (t) => {
+  const context = JSON.stringify({ note: 'x'.repeat(1_500) })
+  const intents = [
+    { id: 'pi_1', tenant: 'a_sandbox', state: 'captured', due_at: 7, confirmed_at: 5, context },
+    { id: 'pi_2', tenant: 'b_sandbox', state: 'created', due_at: 9, confirmed_at: null, context },
+  ]
+  const payout = { id: 'pout_1', tenant: 'a_sandbox', state: 'failed', due_at: null }
+  const payouts = [{ ...payout, reference: 'invoice 1', beneficiary: 'ben_1', context }]
+  const valueOf = (value: string | number | null): string =>
+    typeof value === 'string' ? `'${value}'` : String(value)
+  const valuesOf = (rows: readonly Readonly<Record<string, string | number | null>>[]): string =>
+    rows.map((row) => `(${Object.values(row).map(valueOf).join(', ')})`).join(', ')
+  const names: string[] = []
+  const books = await upgraded(
+    t,
+    '0034',
+    `INSERT INTO intents VALUES ${valuesOf(intents)};
+     INSERT INTO payouts VALUES ${valuesOf(payouts)};`,
+    (name) => names.push(name),
+  )
+  t.same(await books.all('SELECT * FROM intents ORDER BY id'), intents)
+  t.same(await books.all('SELECT * FROM payouts ORDER BY id'), payouts)
+  t.match(names, [/^0034/], 'migrations of a file of an earlier version are reported')
+  const none: string[] = []
+  await upgraded(t, '0001', '', (name) => none.push(name))
+  t.same(none, [], 'those of a new file are not')
 })

@@ -203,3 +203,34 @@ t.test('a slow start prints no warning', async (t) => {
     [],
   )
 })
+
+t.test('a start has a limit, and one that migrates its data has none', async (t) => {
+  const start = (name: string, script: string): Promise<void> => {
+    const managed = manageProcess({
+      name,
+      program: () => ({
+        command: '/bin/sh',
+        // The descriptor of the channel to the supervisor: a line is a message.
+        arguments: ['-c', `exec 9>&"$NODE_CHANNEL_FD"; ${script}`],
+        environment: process.env,
+        readyWhen: 'message',
+        readyTimeoutMs: 2 * SECOND,
+      }),
+      logPath: join(t.testdir(), `${name}.log`),
+      clock: systemClock,
+      isStopping: () => true,
+      onReady: () => undefined,
+      onLost: () => undefined,
+      onRefused: () => undefined,
+    })
+    t.teardown(() => managed.stop())
+    return managed.start()
+  }
+  const late = `sleep 3; echo '{"ready":true}' >&9; exec sleep 60`
+  await Promise.all([
+    t.rejects(start('limited', late), {
+      message: 'limited does not start: not ready within 2 s',
+    }),
+    t.resolves(start('migrating', `echo '{"migrating":true}' >&9; ${late}`)),
+  ])
+})

@@ -31,6 +31,8 @@ import { SQLITE } from '../dialect.js'
 export interface OpenOptions {
   /** Numbered `.sql` files, applied in order, each in one transaction. */
   readonly migrations?: string
+  /** Called before each of them that changes a file of an earlier version. */
+  readonly onMigration?: (name: string) => void
   readonly readOnly?: boolean
   /** Fails when another process has opened the file with `sole`. */
   readonly sole?: boolean
@@ -134,7 +136,7 @@ async function opened(file: string, options: OpenOptions): Promise<Database> {
   }
   const database = withPromises(await connect(file, options.readOnly === true))
   await database.exec(options.readOnly === true ? READ_PRAGMAS : PRAGMAS)
-  if (options.migrations !== undefined) await migrate(database, file, options.migrations)
+  if (options.migrations !== undefined) await migrate(database, file, options)
   return database
 }
 
@@ -206,7 +208,11 @@ function withPromises(connection: sqlite3.Database): Database {
 }
 
 /** Applies pending migrations. `user_version` is the number of applied files. */
-async function migrate(database: Database, file: string, folder: string): Promise<void> {
+async function migrate(
+  database: Database,
+  file: string,
+  { migrations: folder = '', onMigration }: OpenOptions,
+): Promise<void> {
   const files = readdirSync(folder)
     .filter((name) => name.endsWith('.sql'))
     .sort()
@@ -218,6 +224,7 @@ async function migrate(database: Database, file: string, folder: string): Promis
   for (const [index, name] of files.entries()) {
     if (index < applied) continue
     const sql = readFileSync(join(folder, name), 'utf8')
+    if (applied > 0) onMigration?.(name)
     try {
       await database.exec(`BEGIN IMMEDIATE; ${sql}; PRAGMA user_version = ${index + 1}; COMMIT;`)
     } catch (error) {
