@@ -62,7 +62,7 @@ export const SETTINGS_READ_BY = {
     ...CORRIDOR_SETTINGS,
     'SECOND_OPERATOR_FROM',
     ...(['EVENTS_KEEP_DAYS', 'IDEMPOTENCY_KEYS_KEEP_DAYS', 'PAYOUT_KEYS_KEEP_DAYS'] as const),
-    ...(['REQUESTS_KEEP_DAYS', 'USERS_KEEP_DAYS'] as const),
+    ...(['REQUESTS_KEEP_DAYS', 'USERS_KEEP_DAYS', 'BENEFICIARIES_KEEP_DAYS'] as const),
   ],
   'actors/webhook/main.js': [
     ...(['PROCESSOR_ADDRESS', 'PROCESSORS', 'PROCESSOR_TOKEN'] as const),

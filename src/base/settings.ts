@@ -323,6 +323,10 @@ export const SETTINGS = {
     31,
     'how long a payer is named after the latest payment: then as by `partner erase-user`',
   ),
+  BENEFICIARIES_KEEP_DAYS: days(
+    181,
+    'how long name and account number of a beneficiary are kept after the latest payout to it',
+  ),
   WEBHOOK_BACKOFF_SCALE_PCT: whole(100, 0, 100, 'scales the retry schedule for tests, percent'),
   DISK_RESERVE_MB: whole(
     256,

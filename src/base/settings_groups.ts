@@ -100,6 +100,7 @@ export const SETTINGS_GROUPS: Readonly<Record<string, readonly SettingName[]>> =
     'PAYOUT_KEYS_KEEP_DAYS',
     'REQUESTS_KEEP_DAYS',
     'USERS_KEEP_DAYS',
+    'BENEFICIARIES_KEEP_DAYS',
   ],
   'Sandbox only': [
     'SCREENING',

@@ -8,6 +8,7 @@
 import { systemPause } from '../base/clock.js'
 import type { Logger } from '../base/log.js'
 import type { Settings } from '../base/settings.js'
+import { createBeneficiaryExpiry } from './background/beneficiary_expiry.js'
 import { createKeyExpiry } from './background/key_expiry.js'
 import { createKeyIndexMoves } from './background/key_index_moves.js'
 import type { LateRelay } from './background/late_relay.js'
@@ -91,6 +92,10 @@ export function createBackgroundWork(options: BackgroundWorkOptions): Background
     ...{ clock, memory, pipeline, log, lists },
     keepDays: settings.USERS_KEEP_DAYS,
   })
+  const beneficiaryExpiry = createBeneficiaryExpiry({
+    ...{ clock, pipeline, log, lists },
+    keepDays: settings.BENEFICIARIES_KEEP_DAYS,
+  })
   const orphanInquiries = createOrphanInquiries({ memory, rails: rail.all() })
   const sharedSettings =
     member && !recovery.isActive
@@ -116,6 +121,7 @@ export function createBackgroundWork(options: BackgroundWorkOptions): Background
     retention.start()
     userErasures.start()
     userExpiry.start()
+    beneficiaryExpiry.start()
     orphanInquiries.start()
     movedReports?.start()
   }
@@ -140,6 +146,7 @@ export function createBackgroundWork(options: BackgroundWorkOptions): Background
       orphanInquiries.stop()
       await retention.stop()
       await userExpiry.stop()
+      await beneficiaryExpiry.stop()
       await userErasures.stop()
       await timers.stop()
       await movedReports?.stop()

@@ -67,7 +67,8 @@ const COLUMNS: Readonly<Record<ArchivedKind, (d: Dialect) => string>> = {
       THEN 1 ELSE 0 END`,
 }
 
-const hasDiscrepancy = (d: Dialect): string =>
+/** Whether the payment `p` has a discrepancy that is not resolved. */
+export const hasDiscrepancy = (d: Dialect): string =>
   `(SELECT count(*) FROM discrepancies d ${d.indexedBy('discrepancies_of_entity')}
     WHERE d.entity = p.id AND d.resolved_at IS NULL) > 0`
 

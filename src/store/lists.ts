@@ -34,6 +34,7 @@ import {
 } from './ledger.js'
 import { createReadScheduler, type ReadPriority, type ReadScheduler } from './read_scheduler.js'
 import { createArchiveReads, type ArchiveReads } from './archive.js'
+import { createBeneficiaryAges, type BeneficiaryAges } from './beneficiary_ages.js'
 import { createRetentionReads, type RetentionReads, type UserFingerprints } from './retention.js'
 import { createSearch, type Search } from './search.js'
 import { sealedStatement, type SealedRow, type SealedTable } from './sealed.js'
@@ -200,6 +201,7 @@ export interface Lists {
   readonly search: Search
   readonly retention: RetentionReads
   readonly archive: ArchiveReads
+  readonly beneficiaryAges: BeneficiaryAges
   readonly ledger: Ledger
   /** The row of fingerprints that has the intent of this number. */
   userFingerprints(number: number): Promise<UserFingerprints | undefined>
@@ -306,6 +308,7 @@ function listsIn(scheduler: ReadScheduler, priority: ReadPriority): Lists {
     search: createSearch(read),
     retention: createRetentionReads(read),
     archive: createArchiveReads(read),
+    beneficiaryAges: createBeneficiaryAges(read),
     ledger: createLedger(read, pageOf),
     usage: (kind, range, limit) => read(usageStatement(kind, range, limit)),
     openWork: (now, agesMs) => readOpenWork(read, now, agesMs),

@@ -170,6 +170,11 @@ const PAGE_READS: Readonly<Record<string, (lists: Lists) => Promise<unknown>>> =
       archive.payments('payouts', 'pout_', instant(9_000), 100),
       archive.archiveOf('pout_000000007'),
     ]),
+  'beneficiaries by age': ({ beneficiaryAges: ages }) =>
+    Promise.all([
+      ages.beneficiaries('', instant(9_000), 100),
+      ages.payouts({ id: 'ben_000000007', tenant: DEMO }, '', 50),
+    ]),
   'unknown outcomes': (lists) =>
     Promise.all(
       (['intents', 'payouts', 'recalls'] as const).map((kind) =>
