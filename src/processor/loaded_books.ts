@@ -8,7 +8,7 @@ import type { Logger } from '../base/log.js'
 import type { Random } from '../base/random.js'
 import type { Settings } from '../base/settings.js'
 import type { Store } from '../store/store.js'
-import { loadMemory, type Memory } from './cache/memory.js'
+import { loadMemory, type Memory, type MemoryOptions } from './cache/memory.js'
 import type { Member } from './cluster/member.js'
 import type { BooksClock } from './cycle/books_clock.js'
 import { createVault, type Vault } from './keys/vault.js'
@@ -29,6 +29,11 @@ export interface LoadedBooks {
   readonly memory: Memory
 }
 
+export const memoryOptions = (settings: Settings): MemoryOptions => ({
+  warmActors: settings.WARM_ACTORS,
+  duplicateWindowMs: settings.DUPLICATE_SCAN_WINDOW_S * SECOND,
+})
+
 export async function loadBooks(options: LoadingOptions): Promise<LoadedBooks> {
   const { settings, store, masters, member, clock, random, log } = options
   const keyring = await openKeyring(store, masters, random, clock.now())
@@ -39,10 +44,7 @@ export async function loadBooks(options: LoadingOptions): Promise<LoadedBooks> {
     )
   }
   const vault = createVault(keyring, random)
-  const memory = await loadMemory(store, vault, clock.now(), {
-    warmActors: settings.WARM_ACTORS,
-    duplicateWindowMs: settings.DUPLICATE_SCAN_WINDOW_S * SECOND,
-  })
+  const memory = await loadMemory(store, vault, clock.now(), memoryOptions(settings))
   clock.passed(memory.newestMoment)
   if (clock.aheadMs() > SECOND) {
     log.warn({ ahead_ms: clock.aheadMs() }, "the books are ahead of this machine's clock")

@@ -10,7 +10,7 @@ import { configuredCaller, createCallers } from '../auth/callers.js'
 import { openOperatorCertificates } from '../auth/operator_ca.js'
 import { backupAgeSeconds } from '../base/backup_marks.js'
 import { EXIT_DEPOSED } from '../process/child.js'
-import { instant, systemClock, type Instant } from '../base/clock.js'
+import { instant, systemClock, systemPause, type Instant } from '../base/clock.js'
 import { crashPoint } from '../base/crash_point.js'
 import { freeBytesOf, MIB, watchFreeSpace } from '../base/free_space.js'
 import { listen } from '../grpc/connections.js'
@@ -22,9 +22,11 @@ import { connectBus } from '../bus/nats.js'
 import { openOwnProcess } from '../metrics/own_process.js'
 import { ownVersion } from '../metrics/process_metrics.js'
 import { reportStoreFile } from '../metrics/store_files.js'
+import type { RailReport } from '../rails/rail.js'
 import { readRails } from '../rails/rails_file.js'
 import { createRailTable } from '../rails/rail_table.js'
 import { screeningOf } from '../screening/client.js'
+import { connectToPrimary, parseStoreUrl } from '../store/postgres/connection.js'
 import { exitAtOnce } from '../store/postgres/owner_exit.js'
 import { openTracer } from '../tracing/tracer.js'
 import { createChangeLog } from './background/change_log.js'
@@ -37,6 +39,7 @@ import { isReadOnly } from './cache/memory.js'
 import { railOf, routesNotCarried } from './changes/payment_rail.js'
 import type { Member } from './cluster/member.js'
 import { registerShardMetrics } from './cluster/metrics.js'
+import { createPartnerMoves } from './cluster/partner_move.js'
 import { checkPartnerMove } from './cluster/partner_move_check.js'
 import { applyRailReport } from './commands/rail_reports/rail_report_apply.js'
 import { createBooksClock } from './cycle/books_clock.js'
@@ -44,7 +47,7 @@ import { internalWork } from './cycle/command.js'
 import { createPipeline } from './cycle/pipeline.js'
 import { rulesOf } from './cycle/rules.js'
 import { createScreenedPipeline } from './cycle/screened_pipeline.js'
-import { loadBooks } from './loaded_books.js'
+import { loadBooks, memoryOptions } from './loaded_books.js'
 import { createPipelineMeter, createScreeningMeter, registerMetrics } from './metrics.js'
 import { connectToRail, createOutsideMarks, openRecovery, shardAtRail } from './outside_marks.js'
 import { advertisedAddress, openOwnedBooks, shardInfoOf, timelines } from './owned_books.js'
@@ -175,8 +178,34 @@ const movedReports =
   (await createMovedReports({
     ...{ shard: member.shard, stored: member.reports, memory, pipeline, rail, log },
   }))
+const partnerMoves =
+  member &&
+  createPartnerMoves({
+    ...{ shard: member.shard, moves: member.moves, store, memory, vault, clock, pipeline },
+    ...{ directory, elapsed, pause: systemPause, log },
+    options: memoryOptions(settings),
+    connect: (purpose) =>
+      connectToPrimary(
+        parseStoreUrl(settings.STORE_URL),
+        'cluster',
+        purpose,
+        timelines(settings).known(),
+      ),
+    moved: async (tenants) => {
+      await movedReports?.refresh()
+      relay.readAgain()
+      committedEvents.committed(tenants.map((tenant) => ({ tenant })))
+    },
+    restart: (reason) => child.stop(reason, EXIT_DEPOSED),
+    failed: exit,
+  })
 const { shard: ownShard } = shardAtRail(owned)
-rail.onReport((all, name, finalityWindowMs) => {
+rail.onReport((...given) =>
+  partnerMoves === undefined
+    ? applyReports(...given)
+    : partnerMoves.whenFree(() => applyReports(...given)),
+)
+function applyReports(all: readonly RailReport[], name: string, finalityWindowMs: number): void {
   if (isReadOnly(memory)) return // unacknowledged reports come again with the next link
   const reports = movedReports?.forwarded(all, name, finalityWindowMs) ?? all
   for (const report of reports) {
@@ -184,7 +213,7 @@ rail.onReport((all, name, finalityWindowMs) => {
     const command = applyRailReport(report, finalityWindowMs, name, isForeign)
     pipeline.submit(internalWork(command, 'rail'))
   }
-})
+}
 await recovery.checkSources()
 
 // Background work.
@@ -266,6 +295,7 @@ const state: ReadinessSources = {
 own.readinessIs(() => readinessOf(state))
 own.stopsBy(async () => {
   serving = false
+  await partnerMoves?.stop()
   await server.close()
   await work.stop()
   await disk.stop()
@@ -290,6 +320,7 @@ member?.onMove((reason) => {
 })
 if (member !== undefined) await mustSucceed('the shard is not served', () => announce(member))
 isAnnounced = true
+if (!recovery.isActive) partnerMoves?.start()
 setServing()
 if (settings.PRODUCTION_HOSTS.length > 0 && settings.RATE_MAX_AGE_S === 0) {
   log.warn('RATE_MAX_AGE_S is 0: production quotes rates of any age')

@@ -131,7 +131,7 @@ export function prepareContracts(): void {
 export function createServer(
   dependencies: UnaryDependencies,
   callers: Callers,
-  directory: DirectoryService,
+  directory: Pick<DirectoryService, 'handlers' | 'own' | 'close'>,
   {
     onPool,
     webhookPools,

@@ -7,7 +7,7 @@
 import { DAY, instant, plus, type Instant } from '../base/clock.js'
 import { instantOf, isId } from '../base/ids.js'
 import type { Reader } from './database.js'
-import { keyFingerprintRows, nonceRows, userFingerprintRows } from './stored_fingerprints.js'
+import { fingerprintRows } from './stored_fingerprints.js'
 import type {
   BootState,
   DepositEntry,
@@ -181,9 +181,7 @@ export async function readBootState(
     newestMoment: await readNewestMoment(reader),
     lastPosting: last?.posting ?? 0,
     lastPosition: last?.position ?? 0,
-    keyFingerprints: keyFingerprintRows(reader),
-    userFingerprints: userFingerprintRows(reader),
-    nonces: nonceRows(reader),
+    ...fingerprintRows(reader),
     recentlyConfirmed: await reader.all(
       `SELECT id, tenant, state, context FROM intents
        WHERE confirmed_at >= ? AND state IN ('authorized', 'captured')`,

@@ -13,7 +13,7 @@ import type { Traceparent } from '../base/traceparent.js'
 import type { Lists } from './lists.js'
 import type { ProgressQueries } from './progress.js'
 import type { ExpiredRows } from './retention.js'
-import type { StoredFingerprints, StoredNonces } from './stored_fingerprints.js'
+import type { AllFingerprints, LastFingerprints } from './stored_fingerprints.js'
 import type { ActorRow, Row, TableName } from './tables.js'
 
 /** A table without rows can be absent. */
@@ -109,8 +109,8 @@ export interface SingleHandedAction {
   readonly amount: string
 }
 
-/** The rows that memory loads at startup. */
-export interface BootState {
+/** The rows that memory loads at startup. Fingerprints are read once. */
+export interface BootState extends AllFingerprints {
   readonly masterKeys: readonly Row<'masterKeys'>[]
   readonly partners: readonly Row<'partners'>[]
   readonly signingKeys: readonly Row<'signingKeys'>[]
@@ -147,10 +147,6 @@ export interface BootState {
   readonly newestMoment: Instant
   readonly lastPosting: number
   readonly lastPosition: number
-  /** Read while they are iterated over, once. */
-  readonly keyFingerprints: AsyncIterable<StoredFingerprints>
-  readonly userFingerprints: AsyncIterable<StoredFingerprints>
-  readonly nonces: AsyncIterable<StoredNonces>
   /** Keys up to this sequence are in the index of older keys. 0 means none. */
   readonly indexedKeysThrough: number
   readonly recentlyConfirmed: readonly ActorRow[]
@@ -200,6 +196,8 @@ export interface Store {
   keyRows(): Promise<KeyRows>
   boot(recentSince: Instant): Promise<BootState>
   load(wanted: Wanted): Promise<Found>
+  lastFingerprints(): Promise<LastFingerprints>
+  fingerprintsAfter(last: LastFingerprints): AllFingerprints
   /** @throws Deposed when another process owns the books */
   commit(batch: CommitRows): Promise<void>
   /**

@@ -4,8 +4,8 @@
  * Owns: loading them at startup, selecting nonces to delete. Does not own: their meaning
  * (auth/nonces, processor/cache), when to delete (processor/cycle/pipeline).
  *
- * - Rows are numbered in commit order. Nonces are deleted from the lowest numbers; the others
- *   never.
+ * - Rows are numbered in commit order, also those that come with a partner. Nonces are deleted from
+ *   the lowest numbers; the others never.
  * - There can be one row per commit ever made, so they are read in pages of text, are never all in
  *   memory, and are never searched by time.
  */
@@ -32,14 +32,38 @@ const NONCE_ROWS_PER_DELETE = 256
 export const OLDEST_NONCES = `SELECT id, seen_at FROM nonces
   ORDER BY id LIMIT ${NONCE_ROWS_PER_DELETE}`
 
-export const nonceRows = (reader: Reader): AsyncIterable<StoredNonces> =>
-  rowsIn(reader, 'nonces', 'id', { seen_at: 'integer', fingerprints: 'blob' })
+export interface AllFingerprints {
+  readonly nonces: AsyncIterable<StoredNonces>
+  readonly keyFingerprints: AsyncIterable<StoredFingerprints>
+  readonly userFingerprints: AsyncIterable<StoredFingerprints>
+}
 
-export const keyFingerprintRows = (reader: Reader): AsyncIterable<StoredFingerprints> =>
-  rowsIn(reader, 'idempotency_prints', 'first', { first: 'integer', prints: 'blob' })
+/** The numbers of the last rows. 0 means that there is none. */
+export interface LastFingerprints {
+  readonly nonces: number
+  readonly keys: number
+  readonly users: number
+}
 
-export const userFingerprintRows = (reader: Reader): AsyncIterable<StoredFingerprints> =>
-  rowsIn(reader, 'intent_users', 'first', { first: 'integer', prints: 'blob' })
+const NONE: LastFingerprints = { nonces: 0, keys: 0, users: 0 }
+const LAST = `SELECT (SELECT coalesce(max(id), 0) FROM nonces) AS nonces,
+  (SELECT coalesce(max(first), 0) FROM idempotency_prints) AS keys,
+  (SELECT coalesce(max(first), 0) FROM intent_users) AS users`
+
+export const readLastFingerprints = async (reader: Reader): Promise<LastFingerprints> =>
+  (await reader.all<LastFingerprints>(LAST))[0] ?? NONE
+
+/** Those after the given rows, read while they are iterated over. */
+export const fingerprintRows = (reader: Reader, after = NONE): AllFingerprints => ({
+  nonces: rowsIn(reader, 'nonces', 'id', after.nonces, {
+    seen_at: 'integer',
+    fingerprints: 'blob',
+  }),
+  keyFingerprints: rowsIn(reader, 'idempotency_prints', 'first', after.keys, COLUMNS),
+  userFingerprints: rowsIn(reader, 'intent_users', 'first', after.users, COLUMNS),
+})
+
+const COLUMNS = { first: 'integer', prints: 'blob' } as const
 
 const PAGE_ROWS = 1_024
 
@@ -47,10 +71,13 @@ async function* rowsIn<R>(
   reader: Reader,
   table: string,
   number: string,
+  after: number,
   columns: Columns,
 ): AsyncGenerator<R> {
   const ends = await reader.all<{ first: number | null; last: number | null }>(
-    `SELECT min(${number}) AS first, max(${number}) AS last FROM ${table}`,
+    `SELECT min(${number}) AS first, max(${number}) AS last FROM ${table}
+     WHERE ${number} > ?`,
+    [after],
   )
   const { first, last } = ends[0] ?? { first: null, last: null }
   for (let from = first ?? 1; from <= (last ?? 0); from += PAGE_ROWS) {

@@ -353,13 +353,19 @@ const killDuringPartnerMove = async (context: FaultContext): Promise<void> => {
   const running = ofRole(context, 'processor').filter(({ pid }) => pid > 0)
   if (running.length > 0) await killed(context, context.random.pick(running))
 }
-const PARTNER_MOVE_LASTS_MS = 6_000
+const PARTNER_MOVE_LASTS_MS = 2_000
+
+const movePartner = (context: FaultContext): Promise<boolean> =>
+  partnerMove('kill', 'move of a partner', owners).cause(context)
 
 const CRASHES: Readonly<Record<(typeof CLUSTER_POINTS)[number], Fault>> = {
   'placement.placed': crash('placement.placed', beginPlacement, repeatPlacement),
   'move.withdrawn': crash('move.withdrawn', beginMove),
   'move.drained': crash('move.drained', beginMove),
   'move.released': crash('move.released', beginMove),
+  'partner_move.held': crash('partner_move.held', movePartner),
+  'partner_move.ending': crash('partner_move.ending', movePartner),
+  'partner_move.moved': crash('partner_move.moved', movePartner),
   'take_over.taken': crash('take_over.taken', beginTakeOver),
   'take_over.loaded': crash('take_over.loaded', beginTakeOver),
   'take_over.announced': crash('take_over.announced', beginTakeOver),

@@ -195,6 +195,22 @@ const connectTo = async (t: Pick<Test, 'teardown'>): Promise<Connection> => {
 const until = (what: string, server: Connection, sql: string): Promise<unknown> =>
   eventually(what, async () => (await server.all(sql)).length > 0, WITHIN_MS)
 
+/** Runs while the transaction of the move waits for a lock. */
+async function inTransaction(
+  server: Connection,
+  partner: string,
+  from: string,
+  run: () => void,
+): Promise<void> {
+  const other = await connectTo(t)
+  await other.exec(`BEGIN; LOCK TABLE ${from}.partners IN SHARE MODE`)
+  const waits = `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'
+    AND application_name = 'causeway move ${partner}'`
+  await until('the transaction waits', server, waits)
+  run()
+  await other.exec('COMMIT')
+}
+
 const CRASHES: readonly Crash[] = [
   {
     name: 'the owner of the shard that is left, when the move is requested',
@@ -205,24 +221,17 @@ const CRASHES: readonly Crash[] = [
     },
   },
   {
-    name: 'the owner of the other shard, when the first one is released',
-    cause: async (server, _, from, to) => {
-      const released = `SELECT 1 FROM ${from}.owner WHERE holder = ''`
-      await until(`${from} is released`, server, released)
-      kill([to])
-    },
+    name: 'the owner of the other shard, in the middle of the transaction',
+    cause: (server, partner, from, to) => inTransaction(server, partner, from, () => kill([to])),
+  },
+  {
+    name: 'the owner of the shard that is left, in the middle of the transaction',
+    cause: (server, partner, from) => inTransaction(server, partner, from, () => kill([from])),
   },
   {
     name: 'every processor, in the middle of the transaction',
-    cause: async (server, partner, from) => {
-      const other = await connectTo(t)
-      await other.exec(`BEGIN; LOCK TABLE ${from}.partners IN SHARE MODE`)
-      const waits = `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'
-        AND application_name = 'causeway move ${partner}'`
-      await until('the transaction waits', server, waits)
-      kill(['', ...SHARDS])
-      await other.exec('COMMIT')
-    },
+    cause: (server, partner, from) =>
+      inTransaction(server, partner, from, () => kill(['', ...SHARDS])),
   },
 ]
 

@@ -37,6 +37,7 @@ export const BACKUP_POINTS = [
 /** Reached in a cluster (test/cluster/crash_faults). */
 export const CLUSTER_POINTS = [
   ...['placement.placed', 'move.withdrawn', 'move.drained', 'move.released'],
+  ...['partner_move.held', 'partner_move.ending', 'partner_move.moved'],
   ...['take_over.taken', 'take_over.loaded', 'take_over.announced'],
 ] as const
 

@@ -120,10 +120,7 @@ async function openProcessor(t: Test): Promise<string> {
     callers,
     {
       handlers: { WatchPartners: answerOnce, WatchEndpoints: answerOnce },
-      changed: silent,
-      addressesChanged: silent,
       own: () => ({}),
-      withdraw: silent,
       close: silent,
     },
   )

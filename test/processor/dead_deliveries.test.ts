@@ -4,6 +4,10 @@ import { HOUR, instant, toRfc3339 } from '../../src/base/clock.js'
 import type { EndpointId, EventId } from '../../src/base/ids.js'
 import { getAccount } from '../../src/processor/commands/partners/account_get.js'
 import { recordDeadDeliveries } from '../../src/processor/commands/webhook_endpoints/dead_deliveries_record.js'
+import {
+  LEFT_WITHIN_MS,
+  poolReport,
+} from '../../src/processor/commands/webhook_endpoints/pool_report.js'
 import { createWebhookEndpoint } from '../../src/processor/commands/webhook_endpoints/webhook_endpoint_create.js'
 import { deleteWebhookEndpoint } from '../../src/processor/commands/webhook_endpoints/webhook_endpoint_delete.js'
 import { createWorld, DEMO, viewOf, type World } from '../support/world.js'
@@ -35,6 +39,18 @@ const report = (id: EndpointId, count: number, at: number, alerting = count) =>
 
 const shown = async (world: World): Promise<unknown> =>
   viewOf<{ webhook_endpoints: unknown }>(await world.run(getAccount(DEMO))).webhook_endpoints
+
+void t.test('reports of pools are refused for a while after a partner has left', async (t) => {
+  const world = await createWorld(t)
+  const id = await created(world)
+  const recorded = () => world.run(poolReport(recordDeadDeliveries(1, report(id, 2, 5))))
+  world.memory().lastDepartureAt = world.clock.now()
+  t.match(await recorded(), { ok: false, code: 'configuration_error' })
+  t.match(await shown(world), [{ id, dead_deliveries: null }])
+  world.clock.pass(LEFT_WITHIN_MS)
+  t.match(await recorded(), { ok: true })
+  t.match(await shown(world), [{ id, dead_deliveries: 2 }])
+})
 
 void t.test('the account adds up the reports of the pools', async (t) => {
   const world = await createWorld(t)

@@ -323,6 +323,46 @@ void t.test('a processor announces its shard, and withdraws its partners', async
   t.same(namesIn(early), [first.id, second.id], 'later changes are not sent')
 })
 
+void t.test('a partner leaves one shard for another one', async (t) => {
+  const shardInfo = (shard: string): ShardInfo => ({
+    ...{ shard, epoch: () => 1, shards: () => ['books_1', 'books_2'] },
+  })
+  const [from, to] = [
+    await serve(t, shardInfo('books_1')),
+    await serve(t, shardInfo('books_2')),
+  ] as const
+  const partner = aPartner(1)
+  const tenant = tenantOf(partner.id, 'sandbox')
+  from.memory.partners.set(partner.id, partner)
+  const endpoints = createEndpointDirectory({ token: TOKEN, log: LOG })
+  t.teardown(() => endpoints.close())
+  const [left, other] = [from, to].map(({ address }) => endpoints.add(clientOf(t, address)))
+  await Promise.all([left!.complete, other!.complete])
+  t.equal(endpoints.subscriptionOf(tenant), left)
+  const seen = watchPartners(t, from.address)
+  await eventually('a gateway has it', () => seen.some(({ complete }) => complete))
+
+  from.directory.withdrawPartner(partner.id)
+  await eventually('gateways hold its calls', () =>
+    seen.some(({ gone }) => gone.includes(partner.id)),
+  )
+  const late = watchPartners(t, from.address)
+  await eventually('another gateway connects', () => late.some(({ complete }) => complete))
+  t.same(namesIn(late), [])
+  from.directory.partnerIsHere(partner.id)
+  await eventually('it stays', () => namesIn(late).length > 0)
+
+  from.directory.withdrawPartner(partner.id)
+  from.memory.partners.delete(partner.id)
+  to.memory.partners.set(partner.id, partner)
+  from.directory.partnerLeft(partner.id)
+  await eventually('pools know', () => endpoints.subscriptionOf(tenant) === undefined)
+  const there = watchPartners(t, to.address)
+  to.directory.partnerIsHere(partner.id)
+  await eventually('pools turn to it', () => endpoints.subscriptionOf(tenant) === other)
+  await eventually('gateways learn it', () => namesIn(there).includes(partner.id))
+})
+
 void t.test('a transfer looks each partner up once, and lets other work run', async (t) => {
   const count = 5_000
   const work: ('look-up' | 'scan' | 'yield')[] = []

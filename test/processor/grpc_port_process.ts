@@ -24,10 +24,7 @@ const server = createServer(
   withEveryRole(token),
   {
     handlers: { WatchPartners: unheard, WatchEndpoints: unheard },
-    changed: unheard,
-    addressesChanged: unheard,
     own: () => ({}),
-    withdraw: unheard,
     close: unheard,
   },
 )

@@ -38,6 +38,20 @@ void t.test('a fingerprint that was not added is not found', async (t) => {
   t.same(index.candidates({ high: 1, low: 1 }), [5])
 })
 
+void t.test('removed entries are gone, and those of one fingerprint stay', (t) => {
+  const index = createIdempotencyIndex()
+  const entries = Array.from({ length: 400 }, (_, sequence) => ({
+    ...{ high: (sequence % 3) << 22, low: sequence % 50, sequence },
+  }))
+  for (const { sequence, ...fingerprint } of entries) index.add(fingerprint, sequence)
+  const gone = entries.filter(({ sequence }) => sequence % 4 === 0)
+  index.removeEach(gone)
+  t.equal(index.size, 300)
+  for (const { sequence, ...fingerprint } of entries)
+    t.equal(index.candidates(fingerprint).includes(sequence), sequence % 4 !== 0)
+  t.end()
+})
+
 void t.test('replace keeps the last sequence and returns the previous one', async () => {
   fc.assert(
     fc.property(

@@ -105,6 +105,49 @@ void t.test('nothing is answered before its batch is on disk', async (t) => {
   t.equal(found.intents.length, 1)
 })
 
+void t.test('a held pipeline decides and commits nothing until it goes on', async (t) => {
+  const world = await createWorld(t)
+  let commits = 0
+  const { pipeline, submit } = benchOf(world, {
+    ...world.store,
+    commit: async (batch) => {
+      commits += 1
+      await world.store.commit(batch)
+    },
+  })
+  const before = submit(createIntent(DEMO, anIntent()))
+  const release = await pipeline.hold()
+  t.equal((await before).ok, true, 'what was submitted before is answered')
+  const committed = commits
+  const answers: string[] = []
+  const later = [
+    submit(createIntent(DEMO, anIntent())),
+    submit(depositSandboxFunds(DEMO, { currency: 'VND', amount: '5' }), {
+      ...{ queueKey: 'internal', origin: { cause: 'operator', requestId: null } },
+    }),
+  ]
+  void later[0]!.then(() => answers.push('created'))
+  const idle = pipeline.idle().then(() => answers.push('idle'))
+  await iterations(50)
+  t.same([commits, answers], [committed, []])
+  release(true)
+  const [created, operator] = await Promise.all(later)
+  t.equal(created!.ok, true)
+  t.match(operator, { ok: false, code: 'configuration_error' }, 'it was checked before')
+  await idle
+  t.same(answers, ['created', 'idle'])
+})
+
+void t.test('calls of a tenant that has left the books change nothing', async (t) => {
+  const world = await createWorld(t)
+  const { submit } = benchOf(world, world.store)
+  world.memory().departed.add(DEMO)
+  const refused = await submit(createIntent(DEMO, anIntent()))
+  t.match(refused, { ok: false, code: 'configuration_error' })
+  world.memory().departed.delete(DEMO)
+  t.equal((await submit(createIntent(DEMO, anIntent()))).ok, true)
+})
+
 const NOTHING = {
   intents: [],
   payouts: [],

@@ -7,7 +7,7 @@ import t, { type Test } from 'tap'
 import { instant } from '../../src/base/clock.js'
 import type { TenantId } from '../../src/base/ids.js'
 import { openCluster } from '../../src/store/cluster/cluster.js'
-import type { PartnerMove } from '../../src/store/cluster/partner_moves.js'
+import type { HeldAt, PartnerMove } from '../../src/store/cluster/partner_moves.js'
 import { transferPartner } from '../../src/store/cluster/partner_transfer.js'
 import { POSTGRES } from '../../src/store/dialect.js'
 import { asText, rowsOf } from '../../src/store/json_page.js'
@@ -152,6 +152,52 @@ async function assertPeriods(t: Test, shard: Shard): Promise<void> {
 }
 
 const before = (await listedIn('books_1')).map(nameOf)
+
+void t.test('nothing moves while an owner is at another batch or epoch', async (t) => {
+  const connection = await connectTo('cluster')
+  t.teardown(() => connection.close())
+  const owner = `SELECT epoch, last_batch AS batch FROM`
+  const [[left], [other]] = await Promise.all([
+    connection.all<HeldAt>(`${owner} books_1.owner`),
+    connection.all<HeldAt>(`${owner} books_2.owner`),
+  ])
+  await sql.exec("UPDATE books_1.owner SET holder = 'a'; UPDATE books_2.owner SET holder = 'b'")
+  const [at, there] = [left!, other!]
+  for (const held of [
+    { books_1: { ...at, batch: at.batch + 1 }, books_2: there },
+    { books_1: at, books_2: { ...there, epoch: there.epoch + 1 } },
+  ]) {
+    await cluster.requestPartnerMove(THERE, { actor: 'ops', reason: 'a test' })
+    const ended = await transferPartner(connection, THERE, held)
+    t.match(ended, { kind: 'given_up', cause: /the owner of books_\d has not waited/ })
+    t.same((await listedIn('books_1')).map(nameOf), before)
+    t.equal((await cluster.whereIs('demo'))?.shard, 'books_1')
+  }
+  await cluster.requestPartnerMove(THERE, { actor: 'ops', reason: 'a test' })
+  const unheld = await transferPartner(connection, THERE, { books_1: at })
+  t.equal(unheld.kind, 'not_now', 'the other owner has not stopped')
+  await cluster.giveUpPartnerMove('demo', 'a test')
+})
+
+void t.test('an owner that waits cannot end a move whose transaction is under way', async (t) => {
+  const connection = await connectTo('cluster')
+  t.teardown(() => connection.close())
+  await cluster.requestPartnerMove(THERE, { actor: 'ops', reason: 'a test' })
+  t.notOk(await cluster.holdForPartnerMove(THERE, { epoch: 1, batch: 1 }), 'it has not begun')
+  t.ok(await cluster.beginPartnerMove(THERE))
+  t.ok(await cluster.holdForPartnerMove(THERE, { epoch: 1, batch: 1 }))
+  const [pending] = await cluster.pendingPartnerMoves('books_2')
+  t.same(pending, { ...THERE, isBegun: true, held: { epoch: 1, batch: 1 } })
+  t.same(await cluster.pendingPartnerMoves('books_3'), [])
+  await connection.exec(`BEGIN; SELECT 1 FROM partner_moves FOR UPDATE`)
+  t.notOk(await cluster.giveUpPartnerMove('demo', 'late'))
+  t.equal(await cluster.partnerMoveState('demo'), 'pending')
+  await connection.exec('ROLLBACK')
+  t.ok(await cluster.giveUpPartnerMove('demo', 'late'))
+  t.equal(await cluster.partnerMoveState('demo'), 'given_up')
+  t.notOk(await cluster.beginPartnerMove(THERE), 'it has ended')
+  await sql.exec("UPDATE books_1.owner SET holder = ''; UPDATE books_2.owner SET holder = ''")
+})
 
 void t.test('periods and balances of a shard that took a partner in', async (t) => {
   t.ok(before.length > 100)

@@ -227,6 +227,7 @@ function openStream(
       isFirst = false
       const { partners } = announced ?? state
       for (const partner of update.partners) partners.add(partner)
+      for (const partner of update.gone) partners.delete(partner)
       // The messages that name shard and partners come before the endpoints.
       if (update.endpoints.length > 0 || update.complete) {
         Object.assign(state, announced)

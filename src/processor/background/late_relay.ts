@@ -4,7 +4,7 @@
  */
 import { createRelay, type Relay, type RelayOptions } from './relay.js'
 
-export interface LateRelay extends Pick<Relay, 'push' | 'stop'> {
+export interface LateRelay extends Pick<Relay, 'push' | 'readAgain' | 'stop'> {
   start(): void
   /** Undefined until it is started. */
   backlog(): ReturnType<Relay['backlog']> | undefined
@@ -14,6 +14,7 @@ export function createLateRelay(options: RelayOptions): LateRelay {
   let relay: Relay | undefined
   return {
     push: (events) => relay?.push(events),
+    readAgain: () => relay?.readAgain(),
     start: () => {
       relay = createRelay(options)
     },

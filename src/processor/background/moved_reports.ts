@@ -6,9 +6,11 @@
  *
  * - The rail reports to the shard that sent the instruction. It is acknowledged once the report is
  *   stored for the other shard.
- * - A stored report is deleted after the commit that applies it. A repeated report changes nothing.
+ * - A stored report is deleted after the commit that applies it. One whose partner has left again
+ *   stays for its next owner. A repeated report changes nothing.
  */
 import { SECOND } from '../../base/clock.js'
+import type { PartnerId } from '../../base/ids.js'
 import type { Logger } from '../../base/log.js'
 import { createPeriodicWork } from '../../base/periodic_work.js'
 import type { Report__Output } from '../../../protos/types/causeway/rail/v1/Report.js'
@@ -17,8 +19,8 @@ import type { RailReport } from '../../rails/rail.js'
 import type { PartnerMoves, StoredReport } from '../../store/cluster/partner_moves.js'
 import { isReadOnly, type Memory } from '../cache/memory.js'
 import { applyRailReport } from '../commands/rail_reports/rail_report_apply.js'
-import type { Answer } from '../cycle/answer.js'
-import { internalWork } from '../cycle/command.js'
+import { refuse, type Answer } from '../cycle/answer.js'
+import { internalWork, type Command } from '../cycle/command.js'
 import type { Pipeline } from '../cycle/pipeline.js'
 import type { RailLinks } from './rail_links.js'
 
@@ -32,6 +34,8 @@ export interface MovedReports {
     rail: string,
     finalityWindowMs: number,
   ): readonly RailReport[]
+  /** A partner has left or come. */
+  refresh(): Promise<void>
   start(): void
   /** Resolves when none is under way. */
   stop(): Promise<void>
@@ -57,8 +61,12 @@ export async function createMovedReports({
   rail: links,
   log,
 }: MovedReportsDependencies): Promise<MovedReports> {
-  const moved = await stored.movedPayments(shard)
-  const partners = new Map(moved.map(({ id, partner }) => [id, partner]))
+  let partners: ReadonlyMap<string, string> = new Map()
+  const refresh = async (): Promise<void> => {
+    const moved = await stored.movedPayments(shard)
+    partners = new Map(moved.map(({ id, partner }) => [id, partner]))
+  }
+  await refresh()
 
   const forward = async (
     report: RailReport,
@@ -73,11 +81,16 @@ export async function createMovedReports({
     log.info({ entity_id: id, partner, status: report.status }, 'report of a rail is passed on')
   }
 
-  const apply = async ({ id, rail, finalityWindowMs, report: text }: StoredReport) => {
+  const apply = async ({ id, partner, rail, finalityWindowMs, report: text }: StoredReport) => {
     const report = readReport({ ...NO_REPORT, ...(JSON.parse(text) as Partial<Report__Output>) })
     if (report === undefined) throw new Error(`the stored report ${id} cannot be read`)
+    const command = applyRailReport(report, finalityWindowMs, rail)
+    const decide: Command['decide'] = (ctx) =>
+      ctx.memory.partners.has(partner as PartnerId)
+        ? command.decide(ctx)
+        : refuse('configuration_error')
     const answer = await new Promise<Answer>((reply) =>
-      pipeline.submit(internalWork(applyRailReport(report, finalityWindowMs, rail), 'rail', reply)),
+      pipeline.submit(internalWork({ ...command, decide }, 'rail', reply)),
     )
     if (answer.ok) await stored.deleteReport(id)
   }
@@ -108,6 +121,7 @@ export async function createMovedReports({
         return false
       })
     },
+    refresh,
     ...looks,
   }
 }

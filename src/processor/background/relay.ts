@@ -58,6 +58,8 @@ export interface RelayOptions {
 export interface Relay {
   /** Adds committed events, in order. */
   push(events: readonly CommittedEvent[]): void
+  /** Reads the outbox again: events of a partner have come that these books did not commit. */
+  readAgain(): void
   /** For metrics: events queued in memory, and whether the outbox is being read. */
   backlog(): { readonly waiting: number; readonly catchingUp: boolean }
   stop(): Promise<void>
@@ -162,6 +164,7 @@ export function createRelay({ bus, openEvents, clock, log }: RelayOptions): Rela
 
   return {
     push,
+    readAgain: () => fallBehind(1),
     backlog: () => ({ waiting: waiting.length, catchingUp: behind }),
     stop: async () => {
       stopped = true

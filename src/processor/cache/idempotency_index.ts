@@ -31,6 +31,8 @@ export interface IdempotencyIndex {
   entriesIn(segment: number, through: number): readonly IndexEntry[]
   /** Removes them. */
   removeFrom(segment: number, through: number): void
+  /** Removes these entries, as far as they are there. */
+  removeEach(entries: readonly IndexEntry[]): void
   readonly size: number
   readonly bytes: number
 }
@@ -66,6 +68,15 @@ export function createIdempotencyIndex(): IdempotencyIndex {
     size += 1
   }
 
+  const remove = (segment: number, isGone: (entry: IndexEntry) => boolean): void => {
+    const entries = entriesOf(segments[segment]!)
+    const kept = entries.filter((entry) => !isGone(entry))
+    const smaller = newSegment(Math.max(FIRST_SLOTS, Math.ceil(kept.length * SLACK)))
+    for (const { high, low, sequence } of kept) put(smaller, high, low, sequence + 1)
+    segments[segment] = smaller
+    size -= entries.length - kept.length
+  }
+
   return {
     add,
     replace: (fingerprint, sequence) => {
@@ -81,13 +92,11 @@ export function createIdempotencyIndex(): IdempotencyIndex {
     },
     entriesIn: (segment, through) =>
       entriesOf(segments[segment]!).filter(({ sequence }) => sequence <= through),
-    removeFrom: (segment, through) => {
-      const entries = entriesOf(segments[segment]!)
-      const kept = entries.filter(({ sequence }) => sequence > through)
-      const smaller = newSegment(Math.max(FIRST_SLOTS, Math.ceil(kept.length * SLACK)))
-      for (const { high, low, sequence } of kept) put(smaller, high, low, sequence + 1)
-      segments[segment] = smaller
-      size -= entries.length - kept.length
+    removeFrom: (segment, through) => remove(segment, ({ sequence }) => sequence <= through),
+    removeEach: (entries) => {
+      const gone = new Set(entries.map(({ sequence }) => sequence))
+      for (const segment of new Set(entries.map(({ high }) => high >>> 22)))
+        remove(segment, ({ sequence }) => gone.has(sequence))
     },
     candidates: ({ high, low }) => {
       const { words } = segments[high >>> 22]!

@@ -33,6 +33,8 @@ export interface KeyIndex {
   indexed(segment: number, through: number): void
   /** Call only between batches. */
   settle(): void
+  /** These keys are not in the books any more. Call only between batches. */
+  remove(entries: readonly IndexEntry[]): void
   /** Keys in memory. */
   readonly size: number
   readonly bytes: number
@@ -68,6 +70,7 @@ export function createKeyIndex(newFilter: () => KeyFilter = createKeyFilter): Ke
       for (const entry of newest.entriesIn(segment, through)) addIndexed(entry)
       newest.removeFrom(segment, through)
     },
+    remove: newest.removeEach,
     get size() {
       return newest.size
     },

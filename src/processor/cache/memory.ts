@@ -18,6 +18,7 @@ import { parseRate, type Rate } from '../../money/rate.js'
 import { createRouteTable, type RouteTable } from '../../money/payout_routes.js'
 import { rateKey, type RateKey, type SetRate } from '../../quotes/rates.js'
 import type { BootState, Store } from '../../store/store.js'
+import type { AllFingerprints } from '../../store/stored_fingerprints.js'
 import type { Row } from '../../store/tables.js'
 import {
   intentContextIn,
@@ -76,6 +77,10 @@ export interface Memory {
   /** By kid. */
   readonly masterKeys: Map<string, Row<'masterKeys'>>
   readonly partners: Map<PartnerId, PartnerEntry>
+  /** Tenants that have left these books since the start, or are leaving them. */
+  readonly departed: Set<TenantId>
+  /** When a partner left last, since the start. */
+  lastDepartureAt: Instant
   readonly keys: KeyTable
   /** Callers of gRPC that operators manage, by name. */
   readonly callers: Map<string, StoredCaller>
@@ -151,37 +156,69 @@ export async function loadMemory(
 ): Promise<Memory> {
   const boot = await store.boot(plus(now, -duplicateWindowMs))
   const memory = emptyMemory(boot.nonceSalt, warmActors, duplicateWindowMs)
+  loadTenants(memory, boot, vault)
+  for (const row of boot.sandboxRates) rememberRate(memory, 'sandbox', row)
+  for (const row of boot.rates) rememberRate(memory, 'production', row)
+  for (const row of boot.callers) memory.callers.set(row.name, storedCaller(row))
+  for (const row of boot.railRoutes) memory.railRoutes.set(row.route, row)
+  for (const row of boot.submissionPauses) {
+    if (row.resumed_at === null) memory.pauses.set(row.subject, row)
+  }
+  memory.settingsVersion = boot.settingsVersion
+  await loadFingerprints(memory, boot, boot.indexedKeysThrough)
+  for (const row of boot.userErasures) rememberErasure(memory, row)
+  memory.archive = boot.archive
+  return memory
+}
+
+/** What the move of a partner changes: its rows, and the last numbers of these books. */
+function loadTenants(memory: Memory, boot: BootState, vault: Vault): void {
   for (const row of boot.masterKeys) memory.masterKeys.set(row.kid, row)
   for (const row of boot.partners) memory.partners.set(row.id as PartnerId, partnerEntry(row))
   for (const row of boot.signingKeys) memory.keys.set(row.id as KeyId, keyEntry(row, vault))
   for (const row of boot.endpoints) {
     memory.endpoints.set(row.id as EndpointId, endpointEntry(row, vault))
   }
-  for (const row of boot.sandboxRates) rememberRate(memory, 'sandbox', row)
-  for (const row of boot.rates) rememberRate(memory, 'production', row)
-  for (const row of boot.callers) memory.callers.set(row.name, storedCaller(row))
   for (const row of boot.approvalRequests) memory.approvalRequests.set(row.id, row)
   for (const { actor, at, tenant, ...sum } of boot.singleHanded) {
     const funds = money(sum.currency as Currency, BigInt(sum.amount))
     memory.singleHanded.add(actor, { tenant, funds }, instant(at))
   }
   for (const row of boot.routes) memory.routes.set(routeOf(row))
-  for (const row of boot.railRoutes) memory.railRoutes.set(row.route, row)
-  for (const row of boot.submissionPauses) {
-    if (row.resumed_at === null) memory.pauses.set(row.subject, row)
-  }
   for (const row of boot.balanceAlerts) memory.balanceAlerts.set(row.account as AccountKey, row)
   for (const { id } of boot.discrepancies) memory.discrepancyIds.add(id)
-  loadBooks(memory, boot)
-  loadRecoveries(memory, boot)
-  await loadFingerprints(memory, boot)
-  for (const row of boot.userErasures) rememberErasure(memory, row)
-  memory.archive = boot.archive
   for (const row of boot.recentlyConfirmed) {
     const live: LiveIntent = restored(row, intentContextIn)
     if (live.isCorrupt !== true) memory.recentPayments.add(live.context)
   }
-  return memory
+  loadBooks(memory, boot)
+  loadRecoveries(memory, boot)
+}
+
+/**
+ * Reads again what the move of a partner has changed, but for fingerprints. Rows are loaded on
+ * demand again. Call only while the pipeline is held.
+ */
+export async function reloadTenants(
+  memory: Memory,
+  store: Pick<Store, 'boot'>,
+  vault: Vault,
+  now: Instant,
+  { warmActors, duplicateWindowMs }: MemoryOptions,
+): Promise<void> {
+  const boot = await store.boot(plus(now, -duplicateWindowMs))
+  const fresh = emptyMemory(boot.nonceSalt, warmActors, duplicateWindowMs)
+  loadTenants(fresh, boot, vault)
+  const { intents, payouts, beneficiaries, idempotency, usage, fxQuotes, discrepancies } = fresh
+  const { deposits, discrepancyIds, masterKeys, partners, keys, approvalRequests } = fresh
+  const { singleHanded, endpoints, routes, balances, balanceAlerts, sequences } = fresh
+  const { recentPayments, lastPosting, lastPosition, newestMoment } = fresh
+  Object.assign(memory, {
+    ...{ intents, payouts, beneficiaries, idempotency, usage, fxQuotes, discrepancies },
+    ...{ deposits, discrepancyIds, masterKeys, partners, keys, approvalRequests },
+    ...{ singleHanded, endpoints, routes, balances, balanceAlerts, sequences },
+    ...{ recentPayments, lastPosting, lastPosition, newestMoment },
+  })
 }
 
 export function rememberRate(
@@ -222,6 +259,8 @@ function emptyMemory(salt: Buffer, warmActors: number, duplicateWindowMs: number
     discrepancyIds: new Set(),
     masterKeys: new Map(),
     partners: new Map(),
+    departed: new Set(),
+    lastDepartureAt: instant(0),
     keys: createKeyTable(),
     callers: new Map(),
     approvalRequests: new Map(),
@@ -264,7 +303,6 @@ function loadBooks(memory: Memory, boot: BootState): void {
     memory.balances.set(id as AccountKey, BigInt(balance))
   memory.lastPosting = boot.lastPosting
   memory.lastPosition = boot.lastPosition
-  memory.settingsVersion = boot.settingsVersion
   memory.newestMoment = boot.newestMoment
 }
 
@@ -286,20 +324,25 @@ function loadRecoveries(memory: Memory, { recoveries, orphans, sequences }: Boot
   for (const orphan of orphans) memory.orphans.set(orphan)
 }
 
-async function loadFingerprints(memory: Memory, boot: BootState): Promise<void> {
-  for await (const { seen_at, fingerprints } of boot.nonces) {
+/** @param indexedThrough keys up to this sequence are in the index of older keys */
+export async function loadFingerprints(
+  memory: Memory,
+  { nonces, keyFingerprints, userFingerprints }: AllFingerprints,
+  indexedThrough = 0,
+): Promise<void> {
+  for await (const { seen_at, fingerprints } of nonces) {
     memory.nonces.load(fingerprints, seen_at)
   }
-  for await (const { first, prints: packed } of boot.keyFingerprints) {
+  for await (const { first, prints: packed } of keyFingerprints) {
     for (const [offset, fingerprint] of fingerprintsIn(packed).entries()) {
       const sequence = first + offset
       memory.lastKeySequence = sequence
       if (isNone(fingerprint)) continue
-      if (sequence <= boot.indexedKeysThrough) memory.keyIndex.addIndexed(fingerprint)
+      if (sequence <= indexedThrough) memory.keyIndex.addIndexed(fingerprint)
       else memory.keyIndex.add(fingerprint, sequence)
     }
   }
-  for await (const { first, prints: packed } of boot.userFingerprints) {
+  for await (const { first, prints: packed } of userFingerprints) {
     for (const [offset, fingerprint] of fingerprintsIn(packed).entries()) {
       memory.lastIntentNumber = first + offset
       if (!isNone(fingerprint)) memory.userIndex.replace(fingerprint, first + offset)

@@ -16,7 +16,6 @@ import { lockHolder } from '../../store/postgres/owned_schema.js'
 import { newestVersion } from '../../store/postgres/migrate.js'
 import { BOOKS, openPostgresStore } from '../../store/postgres/store.js'
 import type { Timelines } from '../../store/postgres/timelines.js'
-import { createPartnerTransfers } from './partner_transfers.js'
 import type { Store } from '../../store/store.js'
 
 export interface JoinOptions {
@@ -63,7 +62,6 @@ export async function joinCluster(options: JoinOptions): Promise<Joined> {
     ...{ cluster, url, shard, open: openPostgresStore, holder: holderOf(name, holder) },
     booksVersion: newestVersion(BOOKS),
     onWaiting: () => options.onWaiting(name, cluster),
-    settlePartnerMoves: createPartnerTransfers({ cluster, url, timelines, log }),
   }
   try {
     return { ...(await Promise.race([awaitShard(candidate), lost])), cluster }

@@ -9,7 +9,6 @@
  * - The shard is given up only to a processor that waits and can take it: the owner looks again
  *   before it withdraws anything, and else cancels the move.
  * - An owner that no gateway reaches requests the move itself (cluster/unreached).
- * - For the move of a partner its two shards are released, the one that it leaves first.
  * - Every partner of the books is placed in this shard. Books with a partner of another shard are
  *   not served: its balances here are old.
  */
@@ -23,8 +22,6 @@ import type { PartnerMove } from '../../store/cluster/partner_moves.js'
 import type { PartnerSize } from '../../store/cluster/partner_transfer.js'
 
 const LOOK_EVERY_MS = SECOND
-/** While a partner moves. */
-const LOOK_SOON_MS = 100
 
 export interface MemberOptions {
   readonly cluster: Cluster
@@ -81,6 +78,15 @@ export interface Member {
   adopt(partners: readonly string[]): Promise<void>
   /** The processor that gateways reach, while none reaches this one. */
   reachedInstead(): string | undefined
+  /** Moves of partners to and from this shard. */
+  readonly moves: Pick<
+    Cluster,
+    | 'pendingPartnerMoves'
+    | 'beginPartnerMove'
+    | 'holdForPartnerMove'
+    | 'partnerMoveState'
+    | 'giveUpPartnerMove'
+  >
   /** Reports of a rail that follow a partner to another shard. */
   readonly reports: Pick<Cluster, 'movedPayments' | 'forwardReport' | 'reportsFor' | 'deleteReport'>
   /** The highest epoch of the shard that an owner has published. */
@@ -120,7 +126,6 @@ export async function createMember(options: MemberOptions): Promise<Member> {
     shards = await cluster.shardNames()
     await lookAtAddresses()
     await lookForGateways(gateways)
-    await lookAtPartnerMoves()
     const target = await cluster.moveOf(shard)
     if (target === null || target === cluster.name || moveTo === undefined) return
     if (!canTake(await cluster.waitingProcessor(target), shard)) {
@@ -132,15 +137,6 @@ export async function createMember(options: MemberOptions): Promise<Member> {
     moveTo = undefined
     log.info({ shard, epoch, to: target }, 'shard is moved to another processor')
     leave(`the shard moves to ${target}`)
-  }
-  const lookAtPartnerMoves = async (): Promise<void> => {
-    const move = moveTo === undefined ? undefined : await cluster.moveToRelease(shard)
-    if (move === undefined || moveTo === undefined) return
-    const { partner, from, to } = move
-    const leave = moveTo
-    moveTo = undefined
-    log.info({ shard, epoch, partner, from, to }, 'shard is released: a partner moves')
-    leave(`${partner} moves from ${from} to ${to}`)
   }
   const lookAtAddresses = async (): Promise<void> => {
     const before = addresses.join()
@@ -161,12 +157,10 @@ export async function createMember(options: MemberOptions): Promise<Member> {
     if (await cluster.requestMove(shard, epoch, to))
       log.warn({ shard, epoch, to }, 'the shard is given up: no gateway reaches this owner')
   }
-  const isPartnerMoving = async (): Promise<boolean> =>
-    (await cluster.pendingPartnerMoves()).some(({ from, to }) => from === shard || to === shard)
   let isClosed = false
   const watch = async (gateways: () => number): Promise<void> => {
     for (;;) {
-      await pause((await isPartnerMoving()) ? LOOK_SOON_MS : LOOK_EVERY_MS)
+      await pause(LOOK_EVERY_MS)
       if (isClosed) return
       await look(gateways())
     }
@@ -181,6 +175,7 @@ export async function createMember(options: MemberOptions): Promise<Member> {
     cluster,
     settings: cluster,
     reports: cluster,
+    moves: cluster,
     whereIs: cluster.whereIs,
     place: async (partner) => {
       const placed = await cluster.place(partner, shard)

@@ -12,10 +12,12 @@
  *   stops and recovers from disk.
  * - A command that throws before it changed anything is answered with an error, and a corrupt row
  *   is logged and counted. A command that throws half-way stops the process.
+ * - While the pipeline is held, commands wait undecided: nothing changes in memory or on disk.
  * - One batch at a time is prefetched and decided; eviction happens only between two of them, so a
  *   prefetched row stays in memory until it is decided on (cache/row_cache).
  */
 import { newFingerprint } from '../../auth/fingerprint.js'
+import { assert } from '../../base/assert.js'
 import {
   BATCH_MAX,
   COMMIT_BATCH_CHANGES_MAX,
@@ -88,6 +90,8 @@ export interface Pipeline {
   submit(work: Work): void
   /** Resolves when all submitted commands have been released. */
   idle(): Promise<void>
+  /** Resolves when the commands that were submitted before have been released; later ones wait. */
+  hold(): Promise<Release>
   readonly metrics: PipelineMetrics
 }
 
@@ -106,6 +110,14 @@ const NO_METER: PipelineMeter = {
   committed: () => undefined,
   refused: () => undefined,
 }
+
+/**
+ * Lets the waiting commands go on.
+ *
+ * @param hasLeft a partner has left the books: commands of operators and webhook pools, which may
+ *   be for its next ones, are refused and can be repeated
+ */
+export type Release = (hasLeft: boolean) => void
 
 export interface PipelineMetrics {
   commands: number
@@ -130,6 +142,9 @@ type ChunkContext = Omit<CommandContext, 'origin' | 'screening' | 'joinTrace'> &
 }
 const OWN_ORIGIN: Origin = { cause: 'service', requestId: null }
 
+const isOfOthers = ({ origin: { cause } }: Work): boolean =>
+  cause === 'operator' || cause === 'webhook_pool'
+
 /** A cleanup deletes more rows than this many commits add. */
 const CLEAN_NONCES_EVERY_COMMITS = 64
 
@@ -144,6 +159,9 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
   let committing = false
   let stopped = false
   let idleWaiters: (() => void)[] = []
+  /** What was submitted while the pipeline is held. Null if it is not. */
+  let held: Work[] | null = null
+  let released: Promise<void> = Promise.resolve()
   const scratch = newFingerprint()
   const metrics: PipelineMetrics = {
     commands: 0,
@@ -156,17 +174,22 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
     refusedSettingsFault: 0,
     refusedInRecovery: 0,
     refusedUnverified: 0,
-    waiting: () => queue.size,
+    waiting: () => queue.size + (held?.length ?? 0),
   }
 
   const submit = (work: Work): void => {
     if (stopped) return
-    if (queue.size >= QUEUE_MAX && work.queueKey !== 'internal') {
+    if (metrics.waiting() >= QUEUE_MAX && work.queueKey !== 'internal') {
       metrics.refusedFull += 1
       work.reply(refuse('configuration_error'))
       return
     }
     work.queuedAt = meter.now()
+    if (held !== null) held.push(work)
+    else enqueue(work)
+  }
+
+  const enqueue = (work: Work): void => {
     queue.add(work.queueKey, work)
     if (!deciding)
       void decideAll().catch((error: unknown) => stop('the command pipeline failed', error))
@@ -250,6 +273,8 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
     }
     metrics.commands += 1
     const commitBatch = ctx.batch
+    if (memory.departed.size > 0 && hasDeparted(work))
+      return commitBatch.addReply(work.reply, refuse('configuration_error'))
     const fault = work.signedBy === null ? null : signatureFault(work.signedBy, work, ctx)
     if (fault !== null) return commitBatch.addReply(work.reply, refuse(fault))
     if (memory.settingsFault !== null && isWriteOfPartner(work)) {
@@ -287,6 +312,9 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
     if (!memory.corruptRows.add(entity)) return
     log.error({ error, entity_id: entity, command }, 'corrupt row; commands that need it fail')
   }
+
+  const hasDeparted = ({ queueKey }: Work): boolean =>
+    queueKey !== 'internal' && memory.departed.has(queueKey)
 
   /**
    * Refused below the disk reserve (the nonces of reads take little space), and while a setting for
@@ -407,11 +435,33 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
     idleWaiters = []
     for (const resolve of waiters) resolve()
   }
+  const untilIdle = (): Promise<void> =>
+    isIdle() ? Promise.resolve() : new Promise((resolve) => void idleWaiters.push(resolve))
+
+  const hold = async (): Promise<Release> => {
+    assert(held === null, 'the pipeline is held once')
+    const waiting: Work[] = []
+    held = waiting
+    let resolve = (): void => undefined
+    released = new Promise((done) => (resolve = done))
+    await untilIdle()
+    return (hasLeft) => {
+      held = null
+      for (const work of waiting) {
+        if (hasLeft && isOfOthers(work)) work.reply(refuse('configuration_error'))
+        else enqueue(work)
+      }
+      resolve()
+    }
+  }
 
   return {
     submit,
-    idle: () =>
-      isIdle() ? Promise.resolve() : new Promise((resolve) => void idleWaiters.push(resolve)),
+    idle: async () => {
+      await released
+      await untilIdle()
+    },
+    hold,
     metrics,
   }
 }

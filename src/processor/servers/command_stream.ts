@@ -11,7 +11,8 @@
  *   owner: gateways show it to that one (progress marks).
  * - When a stream breaks, its pending replies are dropped; its commands are still decided.
  * - A refusal for a partner that is not in these books is `not_here`: the command has changed
- *   nothing, and only the owner of that partner can answer.
+ *   nothing, and only the owner of that partner can answer. A query whose partner has left
+ *   meanwhile is refused for a while: its nonce is used.
  */
 import type { ServerDuplexStream } from '@grpc/grpc-js'
 import type { CommandBatch__Output as CommandBatch } from '../../../protos/types/causeway/internal/v1/CommandBatch.js'
@@ -96,8 +97,7 @@ export function commandStreamService({
       for (const wire of batch.commands) {
         const { command, query } = operationOf(wire, now, pools)
         const deadline = plus(now, wire.budget_ms)
-        const reply = (answer: Answer): void => {
-          const isOurs = answer.ok || isHere(wire.tenant)
+        const reply = (answer: Answer, isOurs = answer.ok || isHere(wire.tenant)): void => {
           if (isOurs) calls.add(wire.tenant, now, answer, wire.consume_nonce_only)
           replies.add(wire.ticket, isOurs ? answer : NOT_HERE, work.gatewaySpan)
         }
@@ -116,7 +116,10 @@ export function commandStreamService({
             : null,
           reply: (answer) => {
             if (query === null || !answer.ok) reply(answer)
-            else void reader.run(query(answer.view), () => isAwaited(deadline)).then(reply)
+            else
+              void reader
+                .run(query(answer.view), () => isAwaited(deadline))
+                .then((read) => reply(isHere(wire.tenant) ? read : LEFT, true))
           },
         }
         pipeline.submit(work)
@@ -144,6 +147,7 @@ export function commandStreamService({
 }
 
 const NOT_HERE = refuse('not_here')
+const LEFT = refuse('configuration_error')
 const DRAINING: ReplyBatch = { draining: true }
 
 /** Maximum UTF-8 bytes of a UTF-16 code unit. */

@@ -41,6 +41,12 @@ export interface DirectoryService {
    * owner.
    */
   withdraw(): void
+  /** The partner leaves these books: gateways hold its calls for its next owner. */
+  withdrawPartner(partner: PartnerId): void
+  /** It has moved: webhook pools turn to its next owner. */
+  partnerLeft(partner: PartnerId): void
+  /** It is in these books: it has come, or has not left. */
+  partnerIsHere(partner: PartnerId): void
   /** Ends all streams. */
   close(): void
 }
@@ -70,6 +76,7 @@ export function directoryService(
   const partnerWatchers = createDirectoryWatchers<PartnerUpdate>(yieldToEventLoop)
   const endpointWatchers = createDirectoryWatchers<EndpointUpdate>(yieldToEventLoop)
   let isWithdrawn = false
+  let leaving: PartnerId | undefined
 
   const own = (): OwnShard => ({
     shard: isWithdrawn ? '' : info.shard,
@@ -86,7 +93,7 @@ export function directoryService(
   function* announcedPartners(): Generator<WirePartner> {
     for (const partner of memory.partners.values()) {
       if (isWithdrawn) return
-      yield wirePartner(memory, partner)
+      if (partner.id !== leaving) yield wirePartner(memory, partner)
     }
   }
 
@@ -120,37 +127,54 @@ export function directoryService(
     }
   }
 
+  const changed: DirectoryService['changed'] = (partnerIds, endpointIds) => {
+    if (partnerIds.size > 0 && !isWithdrawn) {
+      const partners = [...partnerIds]
+        .map((id) => memory.partners.get(id as PartnerId))
+        .filter((partner) => partner !== undefined)
+        .map((partner) => wirePartner(memory, partner))
+      for (const { entries } of chunked(partners))
+        partnerWatchers.send(() => ({ partners: entries }))
+      if (info.shard !== '') endpointWatchers.send(() => ({ partners: [...partnerIds] }))
+    }
+    if (endpointIds.size > 0) {
+      const endpoints = [...endpointIds]
+        .map((id) => memory.endpoints.get(id as EndpointId))
+        .filter((endpoint) => endpoint !== undefined)
+        .map(wireEndpoint)
+      for (const { entries } of chunked(endpoints)) {
+        endpointWatchers.send(() => ({ endpoints: entries, paused: isPaused() }))
+      }
+    }
+  }
+
   return {
     handlers: {
       WatchPartners: (stream) => partnerWatchers.add(stream, allPartners()),
       WatchEndpoints: (stream) => endpointWatchers.add(stream, allEndpoints()),
     },
     own,
-    changed: (partnerIds, endpointIds) => {
-      if (partnerIds.size > 0 && !isWithdrawn) {
-        const partners = [...partnerIds]
-          .map((id) => memory.partners.get(id as PartnerId))
-          .filter((partner) => partner !== undefined)
-          .map((partner) => wirePartner(memory, partner))
-        for (const { entries } of chunked(partners))
-          partnerWatchers.send(() => ({ partners: entries }))
-        if (info.shard !== '') endpointWatchers.send(() => ({ partners: [...partnerIds] }))
-      }
-      if (endpointIds.size > 0) {
-        const endpoints = [...endpointIds]
-          .map((id) => memory.endpoints.get(id as EndpointId))
-          .filter((endpoint) => endpoint !== undefined)
-          .map(wireEndpoint)
-        for (const { entries } of chunked(endpoints)) {
-          endpointWatchers.send(() => ({ endpoints: entries, paused: isPaused() }))
-        }
-      }
-    },
+    changed,
     addressesChanged: () => partnerWatchers.send(() => ({ addresses: addresses() })),
     withdraw: () => {
       const gone = isWithdrawn ? [] : [...memory.partners.keys()]
       isWithdrawn = true
       partnerWatchers.send(() => ({ gone }))
+    },
+    withdrawPartner: (partner) => {
+      leaving = partner
+      partnerWatchers.send(() => ({ gone: [partner] }))
+    },
+    partnerLeft: (partner) => {
+      leaving = undefined
+      endpointWatchers.send(() => ({ gone: [partner] }))
+    },
+    partnerIsHere: (partner) => {
+      leaving = undefined
+      const endpoints = ENVIRONMENTS.flatMap((environment) =>
+        memory.endpoints.ofTenant(tenantOf(partner, environment)),
+      )
+      changed(new Set([partner]), new Set(endpoints.map(({ id }) => id)))
     },
     close: () => {
       partnerWatchers.end()

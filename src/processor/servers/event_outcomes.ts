@@ -5,26 +5,30 @@ import { instant } from '../../base/clock.js'
 import type { EndpointId, EventId } from '../../base/ids.js'
 import type { AlertingDeliveries, PoolReport } from '../cache/dead_deliveries.js'
 import { recordDeadDeliveries } from '../commands/webhook_endpoints/dead_deliveries_record.js'
+import { poolReport } from '../commands/webhook_endpoints/pool_report.js'
 import { settleEvents } from '../commands/webhook_endpoints/events_settle.js'
 import { disableWebhookEndpoint } from '../commands/webhook_endpoints/webhook_endpoint_switch.js'
-import { ownWork, unary, type UnaryDependencies } from './unary_handler.js'
+import type { Command } from '../cycle/command.js'
+import { ownWork, unary, type QueuedCommand, type UnaryDependencies } from './unary_handler.js'
 
 export function eventOutcomesService(dependencies: UnaryDependencies): EventOutcomesHandlers {
   return {
     Record: unary(dependencies, ({ outcomes }) => {
       const settled = outcomes.filter(({ outcome }) => outcome === 'settled')
-      return ownWork(settleEvents(settled.map(({ event_id }) => event_id)), 'webhook_pool')
+      return poolWork(settleEvents(settled.map(({ event_id }) => event_id)))
     }),
     RecordDead: unary(dependencies, ({ pool, endpoints }) =>
-      ownWork(recordDeadDeliveries(pool, poolReport(endpoints)), 'webhook_pool'),
+      poolWork(recordDeadDeliveries(pool, deadDeliveriesIn(endpoints))),
     ),
     DisableEndpoint: unary(dependencies, ({ endpoint_id, reason }) =>
-      ownWork(disableWebhookEndpoint(endpoint_id as EndpointId, reason), 'webhook_pool'),
+      poolWork(disableWebhookEndpoint(endpoint_id as EndpointId, reason)),
     ),
   }
 }
 
-const poolReport = (endpoints: readonly EndpointDeadDeliveries[]): PoolReport =>
+const poolWork = (command: Command): QueuedCommand => ownWork(poolReport(command), 'webhook_pool')
+
+const deadDeliveriesIn = (endpoints: readonly EndpointDeadDeliveries[]): PoolReport =>
   new Map(
     endpoints.map(({ endpoint_id, count, newest_at, alerting }) => [
       endpoint_id as EndpointId,

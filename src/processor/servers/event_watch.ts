@@ -4,6 +4,7 @@
  *
  * - A stream reads the stored events page by page, so it has no gap and no duplicate under
  *   concurrent commits; a commit only notifies it.
+ * - A stream ends when its partner leaves these books.
  * - Each stream holds one page in memory. The next is read when the client has received it.
  */
 import type { ServerWritableStream } from '@grpc/grpc-js'
@@ -15,7 +16,7 @@ import {
   LIST_LIMIT_MAX,
 } from '../../base/constants.js'
 import type { ErrorCode } from '../../base/errors.js'
-import type { TenantId } from '../../base/ids.js'
+import { partsOfTenant, type TenantId } from '../../base/ids.js'
 import type { StoredEvent } from '../../store/store.js'
 import { listEventRecords, type EventRecordPage } from '../queries/event_list.js'
 import { drained } from './drained.js'
@@ -79,7 +80,8 @@ export function eventWatch(dependencies: UnaryDependencies, events: CommittedEve
     const ignore = events.listen(tenant, notify)
     notifiers.add(notify)
     stream.once('cancelled', notify)
-    const isWanted = (): boolean => !stream.cancelled && !isClosing
+    const { partner } = partsOfTenant(tenant)
+    const isWanted = (): boolean => !stream.cancelled && !isClosing && memory.partners.has(partner)
     const fault = await send(dependencies, { stream, tenant, isWanted, notified })
     ignore()
     notifiers.delete(notify)
@@ -112,6 +114,7 @@ async function send(
     const page = listEventRecords(tenant, { after, limit: LIST_LIMIT_MAX })
     const read = await reader.run(page, isWanted)
     if (!read.ok) return read.code
+    if (!isWanted()) break
     const { data, next_after: next, has_more: hasMore } = read.view as EventRecordPage
     for (const event of data) {
       if (!isWanted()) break

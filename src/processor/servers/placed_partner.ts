@@ -4,6 +4,7 @@
  *
  * - It is applied to every handler of the server, so no handler can omit it. For a partner of this
  *   processor it costs one look-up in memory.
+ * - A call whose partner leaves these books meanwhile is refused for a while: it saw them change.
  * - For a partner without a placement the handler runs: it refuses the call or creates the partner.
  */
 import type {
@@ -31,21 +32,26 @@ type Unary = (call: ServerUnaryCall<Naming, unknown>, done: sendUnaryData<unknow
 type Streaming = (stream: ServerWritableStream<Naming, unknown>) => void
 
 /** Runs the handler, or refuses the call. */
-type Placed = (request: Naming, run: () => void, refuse: (error: ServiceError) => void) => void
+type Placed = (
+  request: Naming,
+  run: (isHere: () => boolean) => void,
+  refuse: (error: ServiceError) => void,
+) => void
 
 export function withPlacedPartner(
   definition: ServiceDefinition,
   handlers: Handlers,
-  { partners }: Pick<Memory, 'partners'>,
+  memory: Pick<Memory, 'partners'>,
   placements: Placements | undefined,
 ): Handlers {
   if (placements === undefined) return handlers
   const placed: Placed = ({ tenant, partner_id }, run, refuse) => {
     const partner = tenant?.partner_id ?? partner_id ?? ''
-    if (partner === '' || partners.has(partner as PartnerId)) return run()
+    const isHere = (): boolean => partner === '' || memory.partners.has(partner as PartnerId)
+    if (isHere()) return run(isHere)
     placements.whereIs(partner).then(
       (place) => {
-        if (place === undefined || place.shard === placements.shard) run()
+        if (place === undefined || place.shard === placements.shard) run(() => true)
         else refuse(notHere(place))
       },
       () => refuse(grpcError('configuration_error')),
@@ -63,7 +69,14 @@ export function withPlacedPartner(
 const unary =
   (placed: Placed, handler: Unary): Unary =>
   (call, done) =>
-    placed(call.request, () => handler(call, done), done)
+    placed(
+      call.request,
+      (isHere) =>
+        handler(call, (...answer) =>
+          isHere() ? done(...answer) : done(grpcError('configuration_error')),
+        ),
+      done,
+    )
 
 /** grpc-js sends the status of an emitted error. */
 const stream =

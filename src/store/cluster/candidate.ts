@@ -3,7 +3,6 @@
  *
  * - The wait ends with the ownership of one shard. Of several available shards it takes the one
  *   that it had, then the one that moves to it, then the one that it prefers.
- * - A shard that is released for the move of a partner is taken when the move has ended.
  * - A shard whose books need a master key that this processor lacks, or are of a newer version, is
  *   left to others.
  */
@@ -17,7 +16,6 @@ import type { Waiting } from './waiting.js'
 import { createLeaseWatch, type LeaseWatch, type SeenShard } from './lease_watch.js'
 
 const LOOK_EVERY_MS = 250
-const NO_SHARDS: ReadonlySet<string> = new Set()
 /** Looks between two checks of the server, and of the shards that it can take. */
 const CHECK_EVERY = 20
 /** Looks between two heartbeats. */
@@ -46,12 +44,6 @@ export interface CandidateOptions<Books> {
   readonly pause: Pause
   /** Takes over the books from the owner that was seen. @throws TakenByAnother */
   readonly open: (schema: SchemaOptions) => Promise<Books>
-  /**
-   * Moves partners whose shards are both released. Absent means that partners do not move.
-   *
-   * @returns the shards that are released for a move, which are not taken over before its end
-   */
-  readonly settlePartnerMoves?: () => Promise<ReadonlySet<string>>
   /** Called once when it has to wait. */
   readonly onWaiting: () => void | Promise<void>
   readonly log: Logger
@@ -79,12 +71,9 @@ export async function awaitShard<Books>(
   let fault: Error | undefined
 
   for (let looks = 0; ; looks++) {
-    const moving = (await options.settlePartnerMoves?.()) ?? NO_SHARDS
     const seen = await cluster.seenShards()
     // Each watch is updated, also that of a shard later in the order.
-    const takeable = seen
-      .filter((each) => watchOf(each.shard).isTakeable(each))
-      .filter(({ shard, holder }) => holder !== '' || !moving.has(shard))
+    const takeable = seen.filter((each) => watchOf(each.shard).isTakeable(each))
     for (const each of inOrder(takeable, options)) {
       const owned = await taken(each)
       if (owned !== undefined) return owned

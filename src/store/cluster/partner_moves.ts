@@ -4,17 +4,17 @@
  *
  * Does not own: the rows of the books (cluster/partner_transfer).
  *
- * - A move is requested for MOVE_WITHIN_MS. Its shards are released for it, the one that is left
- *   first, and no candidate takes them over until the move has ended or this time has passed.
+ * - A move is requested for MOVE_WITHIN_MS; what has not ended by then is given up.
+ * - The owner of the shard that is left begins it. Then the other owner stops at a batch, writes it
+ *   here, and goes on when the move has ended. It can end the move itself while no transaction has
+ *   the row: so it never goes on while the rows move.
  * - A report is stored before the rail's acknowledgement, and deleted after the commit that applies
  *   it: it can be applied twice, which changes nothing.
  */
 import type { Connection } from '../postgres/connection.js'
 
-/** By then both shards have been released and the rows are in the other one, or it is given up. */
+/** By then the rows are in the other shard, or it is given up. */
 export const MOVE_WITHIN_MS = 12_000
-/** An owner does not release its shard for a move that is older. */
-const RELEASE_WITHIN_MS = 4_000
 
 export interface PartnerMove {
   readonly partner: string
@@ -27,6 +27,21 @@ export interface MovedBy {
   readonly actor: string
   readonly reason: string
 }
+
+/** The last batch of an owner that commits nothing until the move has ended. */
+export interface HeldAt {
+  readonly epoch: number
+  readonly batch: number
+}
+
+/** A move that has not ended, as an owner sees it. */
+export interface PendingMove extends PartnerMove {
+  readonly isBegun: boolean
+  /** Null until the owner of the other shard has stopped. */
+  readonly held: HeldAt | null
+}
+
+export type PartnerMoveState = 'pending' | 'moved' | 'given_up'
 
 /** Where a partner is, and its last move. */
 export interface PartnerPlace {
@@ -52,9 +67,15 @@ export interface PartnerMoves {
   partnerPlace(partner: string): Promise<PartnerPlace | undefined>
   /** @returns false when it is elsewhere by now, or a partner or one of the shards moves already */
   requestPartnerMove(move: PartnerMove, by: MovedBy): Promise<boolean>
-  pendingPartnerMoves(): Promise<readonly PartnerMove[]>
-  /** The move that the owner of this shard has to release it for now. */
-  moveToRelease(shard: string): Promise<PartnerMove | undefined>
+  /** Those of partners that leave this shard or come to it. */
+  pendingPartnerMoves(shard: string): Promise<readonly PendingMove[]>
+  /** @returns false when the move has ended */
+  beginPartnerMove(move: PartnerMove): Promise<boolean>
+  /** @returns false when the move has ended */
+  holdForPartnerMove(move: PartnerMove, at: HeldAt): Promise<boolean>
+  partnerMoveState(partner: string): Promise<PartnerMoveState>
+  /** @returns false when it has ended, or its transaction is under way */
+  giveUpPartnerMove(partner: string, cause: string): Promise<boolean>
   /** Payments that the shard had, with their partners. */
   movedPayments(shard: string): Promise<readonly { id: string; partner: string }[]>
   forwardReport(report: MovedReport): Promise<void>
@@ -68,6 +89,17 @@ export interface PartnerMoves {
 export const pendingAt = (now: string, withinMs = MOVE_WITHIN_MS): string =>
   `ended_at IS NULL AND requested_at >= ${now} - ${withinMs}`
 
+interface PendingRow extends PartnerMove {
+  readonly begunAt: number | null
+  readonly epoch: number | null
+  readonly batch: number | null
+}
+
+interface EndedRow {
+  readonly endedAt: number | null
+  readonly cause: string | null
+}
+
 const COLUMNS = 'partner, from_shard AS "from", to_shard AS "to"'
 
 export function partnerMovesOn(
@@ -78,7 +110,7 @@ export function partnerMovesOn(
   const PLACE = `SELECT shard,
       CASE WHEN ${pendingAt(now)} THEN to_shard END AS "movingTo",
       CASE WHEN ended_at IS NULL AND NOT (${pendingAt(now)})
-        THEN 'the shards were not released in time' ELSE cause END AS cause
+        THEN 'it did not end in time' ELSE cause END AS cause
     FROM placements LEFT JOIN partner_moves USING (partner) WHERE partner = ?`
   const REQUEST = `INSERT INTO partner_moves
       (partner, from_shard, to_shard, requested_at, actor, reason, ended_at, cause)
@@ -89,28 +121,43 @@ export function partnerMovesOn(
           AND move_requested_at >= ${now} - ${shardMoveExpiresMs})
     ON CONFLICT (partner) DO UPDATE SET from_shard = excluded.from_shard,
       to_shard = excluded.to_shard, requested_at = excluded.requested_at, actor = excluded.actor,
-      reason = excluded.reason, ended_at = NULL, cause = NULL`
-  const PENDING = `SELECT ${COLUMNS} FROM partner_moves WHERE ${pendingAt(now)} ORDER BY partner`
-  const LEAVING = `SELECT ${COLUMNS} FROM partner_moves
-    WHERE ${pendingAt(now, RELEASE_WITHIN_MS)} AND from_shard = ?`
-  const JOINING = `SELECT ${COLUMNS} FROM partner_moves WHERE ${pendingAt(now)} AND to_shard = ?`
-  const isReleased = async (shard: string): Promise<boolean> => {
-    const [owner] = await connection.all<{ holder: string }>(`SELECT holder FROM ${shard}.owner`)
-    return owner?.holder === ''
-  }
+      reason = excluded.reason, ended_at = NULL, cause = NULL, begun_at = NULL, held_epoch = NULL,
+      held_batch = NULL`
+  const PENDING = `SELECT ${COLUMNS}, begun_at AS "begunAt", held_epoch AS epoch,
+      held_batch AS batch
+    FROM partner_moves WHERE ${pendingAt(now)} AND ?1 IN (from_shard, to_shard) ORDER BY partner`
+  const isPending = `partner = ?1 AND from_shard = ?2 AND to_shard = ?3 AND ${pendingAt(now)}`
+  const BEGIN = `UPDATE partner_moves SET begun_at = ${now} WHERE ${isPending}`
+  const HOLD = `UPDATE partner_moves SET held_epoch = ?4, held_batch = ?5
+    WHERE ${isPending} AND begun_at IS NOT NULL`
+  const STATE = `SELECT ended_at AS "endedAt", cause FROM partner_moves WHERE partner = ?`
+  const GIVE_UP = `UPDATE partner_moves SET ended_at = ${now}, cause = ?2
+    WHERE partner IN (SELECT partner FROM partner_moves WHERE partner = ?1 AND ended_at IS NULL
+      FOR UPDATE SKIP LOCKED)`
 
   return {
     partnerPlace: async (partner) => (await connection.all<PartnerPlace>(PLACE, [partner]))[0],
     requestPartnerMove: async ({ partner, from, to }, { actor, reason }) =>
       (await connection.run(REQUEST, [partner, from, to, actor, reason])) > 0,
-    pendingPartnerMoves: () => connection.all<PartnerMove>(PENDING),
-    moveToRelease: async (shard) => {
-      const [leaving] = await connection.all<PartnerMove>(LEAVING, [shard])
-      if (leaving !== undefined) return leaving
-      for (const joining of await connection.all<PartnerMove>(JOINING, [shard]))
-        if (await isReleased(joining.from)) return joining
-      return undefined
+    pendingPartnerMoves: async (shard) =>
+      (await connection.all<PendingRow>(PENDING, [shard])).map(
+        ({ begunAt, epoch, batch, ...move }) => ({
+          ...move,
+          isBegun: begunAt !== null,
+          held: epoch === null || batch === null ? null : { epoch, batch },
+        }),
+      ),
+    beginPartnerMove: async ({ partner, from, to }) =>
+      (await connection.run(BEGIN, [partner, from, to])) > 0,
+    holdForPartnerMove: async ({ partner, from, to }, { epoch, batch }) =>
+      (await connection.run(HOLD, [partner, from, to, epoch, batch])) > 0,
+    partnerMoveState: async (partner) => {
+      const [row] = await connection.all<EndedRow>(STATE, [partner])
+      if (row === undefined || row.endedAt === null) return 'pending'
+      return row.cause === null ? 'moved' : 'given_up'
     },
+    giveUpPartnerMove: async (partner, cause) =>
+      (await connection.run(GIVE_UP, [partner, cause])) > 0,
     movedPayments: (shard) => connection.all(`SELECT id, partner FROM ${shard}.moved_payments`),
     forwardReport: async ({ partner, rail, finalityWindowMs, report }) => {
       await connection.run(

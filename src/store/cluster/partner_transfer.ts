@@ -2,50 +2,60 @@
  * Moves a partner's rows from one shard to another: one transaction of PostgreSQL.
  *
  * Owns: which rows of each table go, their numbers in the other shard, what prevents a move. Does
- * not own: requests (cluster/partner_moves), when both shards are released (processor/cluster).
+ * not own: requests (cluster/partner_moves), when both owners have stopped (processor/cluster).
  *
- * - Both shards have no owner: the transaction locks both owner rows until its end and raises both
- *   epochs. It moves the rows and the placement, or nothing. Owners read after it.
+ * - Both owners have stopped at a batch. Before its end the transaction locks both owner rows and
+ *   finds each at this epoch and batch; else nothing is moved. Of a shard without an owner it
+ *   raises the epoch at once. It moves the rows and the placement, or nothing. Owners read after
+ *   it.
  * - Everything of a partner is of one of its tenants, also its accounts, so no balance changes.
  * - Postings, positions of events, sequences of keys and numbers of intents are a shard's own: rows
  *   get the next ones there, in their order. Ids, event numbers of a tenant and moments stay.
  * - An entry keeps the first posting that it had (`posted_as`), which its public id is made of. New
  *   postings are above all of both shards, so these numbers order the entries of a tenant too.
- * - Sequences of keys and numbers of intents have no gaps. In the shard that is left the
- *   fingerprints of what has moved become zeros, and its links name no intent. So nothing finds
- *   them there, also when the partner returns.
  * - Fingerprints are salted: both shards have the same salt. Nonces cannot be told apart by
  *   partner, so all of them are copied.
  * - Before the end the moved books are checked: each balance is the sum of its entries, each
  *   intent has its link and each payout its key. A failed check undoes the move.
  */
 import { NONCE_WINDOW_MS } from '../../base/constants.js'
-import { ENVIRONMENTS, tenantOf, type PartnerId } from '../../base/ids.js'
+import { crashPoint } from '../../base/crash_point.js'
 import type { Connection } from '../postgres/connection.js'
-import type { MovedBy, PartnerMove } from './partner_moves.js'
+import {
+  FINGERPRINT_BYTES,
+  GivenUp,
+  inTenants,
+  moveKeys,
+  moveLinks,
+  tenantsOf,
+} from './partner_fingerprints.js'
+import type { HeldAt, MovedBy, PartnerMove } from './partner_moves.js'
 import { pendingAt } from './partner_moves.js'
 
 /** The time of a move grows with its rows, and partners wait for it. */
 export const MOVED_PAYMENTS_MAX = 10_000
-/** Links of intents in one row: a list reads the whole row. */
-const LINKS_PER_ROW = 64
 /** No candidate takes the shards over before its end, also when this process is gone. */
 const BOUNDS = `SET LOCAL idle_in_transaction_session_timeout = '5s'; SET LOCAL lock_timeout = '3s';
   SET LOCAL statement_timeout = '20s'; SET LOCAL jit = off`
-const FINGERPRINT_BYTES = 8
-/** In place of the fingerprint of a key or a user that has moved. */
-const NO_FINGERPRINT = `'\\x${'00'.repeat(FINGERPRINT_BYTES)}'::bytea`
-/** In place of the link of an intent that has moved. */
-const NO_LINK = `'["",0]'::json`
 /**
  * Nonces that are older cannot be used again. A table of nonces takes a step back of its clock by
  * more than NONCE_KEPT_MS for a new clock (auth/nonces), so older ones must not follow newer ones.
  */
 const NONCES_WITHIN_MS = NONCE_WINDOW_MS + 15_000
 
+export interface MovedKey {
+  readonly sequence: number
+  readonly key: string
+}
+
 export type Transfer =
-  | { readonly kind: 'moved'; readonly payments: number }
-  /** One of the shards has an owner, or another process moves the partner. */
+  | {
+      readonly kind: 'moved'
+      readonly payments: number
+      /** Those that are not in the shard any more. */
+      readonly keys: readonly MovedKey[]
+    }
+  /** The move has ended, or an owner of the shards has not stopped. */
   | { readonly kind: 'not_now' }
   /** Nothing has changed. */
   | { readonly kind: 'given_up'; readonly cause: string }
@@ -59,15 +69,6 @@ export interface PartnerSize {
 type Rows = Pick<Connection, 'all' | 'run'>
 
 const NOW = 'floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint'
-
-/** Undoes the transaction. */
-class GivenUp extends Error {}
-
-const tenantsOf = (partner: string): readonly string[] =>
-  ENVIRONMENTS.map((environment) => tenantOf(partner as PartnerId, environment))
-
-/** Names of partners are letters, digits and hyphens, so they are safe inside SQL. */
-const inTenants = (partner: string): string => `IN ('${tenantsOf(partner).join("', '")}')`
 
 const tenantIn = (account: string, partner: string): string =>
   `split_part(${account}, ':', 1) ${inTenants(partner)}`
@@ -126,14 +127,18 @@ export async function obstacleTo(rows: Rows, move: PartnerMove): Promise<string 
   return null
 }
 
-/** Moves the partner when both shards are released. */
+/** Where the owners have stopped, by shard. */
+export type HeldOwners = Readonly<Record<string, HeldAt>>
+
+/** @throws Error when it is not known whether the partner has moved */
 export async function transferPartner(
   connection: Connection,
   move: PartnerMove,
+  held: HeldOwners = {},
 ): Promise<Transfer> {
   await connection.exec(`BEGIN; ${BOUNDS}`)
   try {
-    const by = await lock(connection, move)
+    const by = await lock(connection, move, held)
     if (by === undefined) {
       await connection.exec('ROLLBACK')
       return { kind: 'not_now' }
@@ -141,8 +146,11 @@ export async function transferPartner(
     const obstacle = await obstacleTo(connection, move)
     if (obstacle !== null) throw new GivenUp(obstacle)
     const payments = await moveRows(connection, move, by)
+    const keys = await connection.all<MovedKey>('SELECT sequence, key FROM keys')
+    await checkOwners(connection, move, held)
+    crashPoint('partner_move.ending')
     await connection.exec('COMMIT')
-    return { kind: 'moved', payments }
+    return { kind: 'moved', payments, keys }
   } catch (error) {
     await connection.exec('ROLLBACK')
     const cause = error instanceof GivenUp ? error.message : `it failed: ${String(error)}`
@@ -159,8 +167,12 @@ async function giveUp(connection: Rows, { partner }: PartnerMove, cause: string)
   )
 }
 
-/** @returns undefined when a shard has an owner, or another process has the move */
-async function lock(connection: Rows, move: PartnerMove): Promise<MovedBy | undefined> {
+/** @returns undefined when it has ended, or a shard without an owner has one */
+async function lock(
+  connection: Rows,
+  move: PartnerMove,
+  held: HeldOwners,
+): Promise<MovedBy | undefined> {
   const [by] = await connection.all<MovedBy>(
     `SELECT actor, reason FROM cluster.partner_moves JOIN cluster.placements USING (partner)
      WHERE partner = ? AND from_shard = ? AND to_shard = ? AND shard = ? AND ${pendingAt(NOW)}
@@ -168,7 +180,8 @@ async function lock(connection: Rows, move: PartnerMove): Promise<MovedBy | unde
     [move.partner, move.from, move.to, move.from],
   )
   if (by === undefined) return undefined
-  for (const shard of [move.from, move.to].sort()) {
+  for (const shard of shardsOf(move)) {
+    if (held[shard] !== undefined) continue
     const locked = await connection.run(
       `UPDATE ${shard}.owner SET epoch = epoch + 1 WHERE holder = ''`,
     )
@@ -176,6 +189,22 @@ async function lock(connection: Rows, move: PartnerMove): Promise<MovedBy | unde
   }
   return by
 }
+
+/** Both owner rows stay locked until the end of the transaction. */
+async function checkOwners(connection: Rows, move: PartnerMove, held: HeldOwners): Promise<void> {
+  for (const shard of shardsOf(move)) {
+    const at = held[shard]
+    if (at === undefined) continue
+    const found = await connection.all(
+      `SELECT 1 FROM ${shard}.owner WHERE epoch = ? AND last_batch = ? FOR UPDATE`,
+      [at.epoch, at.batch],
+    )
+    if (found.length === 0) throw new GivenUp(`the owner of ${shard} has not waited`)
+  }
+}
+
+/** In the order in which every process locks them. */
+const shardsOf = ({ from, to }: PartnerMove): readonly string[] => [from, to].sort()
 
 const lastMomentsIn = (shard: string): readonly string[] => [
   `(SELECT created_at FROM ${shard}.events ORDER BY position DESC LIMIT 1)`,
@@ -350,99 +379,6 @@ const KEY_ROWS = {
       SELECT id, sealed FROM ${from}.lasting_keys WHERE starts_with(id, 'tokens.')
     ON CONFLICT DO NOTHING`,
 } as const
-
-/** Moves the links of the partner's intents, and checks that each intent has one. */
-async function moveLinks(
-  connection: Connection,
-  { partner, from, to }: PartnerMove,
-  last: number,
-): Promise<void> {
-  await connection.run(`CREATE TEMP TABLE links ON COMMIT DROP AS
-    SELECT id, before, print, number, first, row_number() OVER (ORDER BY number) AS ordinal FROM (
-      SELECT u.first + l.ordinal - 1 AS number, u.first, l.link ->> 0 AS id,
-        (l.link ->> 1)::bigint AS before,
-        ${fingerprintAt('u.prints', 'l.ordinal - 1')} AS print
-      FROM ${from}.intent_users AS u,
-        json_array_elements(u.links::json) WITH ORDINALITY AS l (link, ordinal)) AS linked
-    WHERE id IN (SELECT id FROM payments)`)
-  await connection.exec('CREATE INDEX ON links (number); CREATE INDEX ON links (id); ANALYZE links')
-  const [fault] = await connection.all<{ subject: string }>(`
-    SELECT i.id AS subject FROM ${from}.intents AS i
-      WHERE i.tenant ${inTenants(partner)}
-        AND (SELECT count(*) FROM links WHERE links.id = i.id) <> 1
-    UNION ALL
-    SELECT l.id FROM links AS l LEFT JOIN links AS b ON b.number = l.before
-      WHERE l.before > 0 AND b.number IS NULL LIMIT 1`)
-  if (fault !== undefined) throw new GivenUp(`an intent has no link of its own: ${fault.subject}`)
-  await connection.run(`
-    INSERT INTO ${to}.intent_users (first, prints, links)
-    SELECT ${last} + min(l.ordinal), string_agg(l.print, ''::bytea ORDER BY l.ordinal),
-      json_agg(json_build_array(l.id,
-        coalesce(${last} + b.ordinal, 0)) ORDER BY l.ordinal)::text
-    FROM links AS l LEFT JOIN links AS b ON b.number = l.before
-    GROUP BY (l.ordinal - 1) / ${LINKS_PER_ROW}`)
-  await connection.run(`
-    UPDATE ${from}.intent_users AS u SET prints = kept.prints, links = kept.links FROM (
-      SELECT r.first, json_agg(CASE WHEN m.id IS NULL THEN l.link ELSE ${NO_LINK} END
-          ORDER BY l.ordinal)::text AS links,
-        string_agg(CASE WHEN m.id IS NULL THEN ${fingerprintAt('r.prints', 'l.ordinal - 1')}
-          ELSE ${NO_FINGERPRINT} END, ''::bytea ORDER BY l.ordinal) AS prints
-      FROM ${from}.intent_users AS r
-        CROSS JOIN LATERAL json_array_elements(r.links::json) WITH ORDINALITY AS l (link, ordinal)
-        LEFT JOIN links AS m ON m.number = r.first + l.ordinal - 1
-      WHERE r.first IN (SELECT first FROM links) GROUP BY r.first) AS kept
-    WHERE u.first = kept.first`)
-}
-
-const fingerprintAt = (prints: string, ordinal: string): string =>
-  `substr(${prints}, ${FINGERPRINT_BYTES} * (${ordinal})::integer + 1, ${FINGERPRINT_BYTES})`
-
-/** The fingerprint of a key: the first bytes of its digest. */
-const FINGERPRINT = `substr(decode(translate(substr(key, 1, 12), '-_', '+/'), 'base64'),
-  1, ${FINGERPRINT_BYTES})`
-/** As the index of older keys has it: two little-endian words, the high one first. */
-const INDEXED = [3, 2, 1, 0, 7, 6, 5, 4]
-  .map((byte, ordinal) => `(get_byte(${FINGERPRINT}, ${byte})::bigint << ${56 - 8 * ordinal})`)
-  .join(' | ')
-
-/** Moves the keys of the partner's entities, and checks that each payout has one. */
-async function moveKeys(
-  connection: Rows,
-  { partner, from, to }: PartnerMove,
-  last: number,
-): Promise<void> {
-  await connection.run(`CREATE TEMP TABLE keys ON COMMIT DROP AS
-    SELECT *, row_number() OVER (ORDER BY sequence) AS ordinal FROM ${from}.idempotency
-    WHERE entity IN (SELECT id FROM entities)`)
-  const [fault] = await connection.all<{ subject: string }>(`
-    SELECT p.id AS subject FROM ${from}.payouts AS p
-      LEFT JOIN (SELECT entity, count(*) AS n FROM keys GROUP BY entity) AS k ON k.entity = p.id
-    WHERE p.tenant ${inTenants(partner)} AND coalesce(k.n, 0) <> 1 LIMIT 1`)
-  if (fault !== undefined) throw new GivenUp(`a payout has not one key: ${fault.subject}`)
-  await connection.run(`
-    INSERT INTO ${to}.idempotency (sequence, key, request_hash, entity, response)
-    SELECT ${last} + ordinal, key, request_hash, entity, response FROM keys ORDER BY ordinal`)
-  await connection.run(`
-    INSERT INTO ${to}.idempotency_prints (first, prints)
-    SELECT ${last} + 1, string_agg(${FINGERPRINT}, ''::bytea ORDER BY ordinal)
-    FROM keys HAVING count(*) > 0`)
-  await connection.run(`DELETE FROM ${from}.idempotency_index
-    WHERE (fingerprint, sequence) IN (SELECT ${INDEXED}, sequence FROM keys)`)
-  await connection.run(`DELETE FROM ${from}.idempotency AS i USING keys
-    WHERE i.sequence = keys.sequence`)
-  await connection.run(`
-    UPDATE ${from}.idempotency_prints AS p SET prints = kept.prints FROM (
-      SELECT r.first, string_agg(CASE WHEN k.sequence IS NULL
-          THEN ${fingerprintAt('r.prints', 'n')} ELSE ${NO_FINGERPRINT} END,
-        ''::bytea ORDER BY n) AS prints
-      FROM ${from}.idempotency_prints AS r
-        CROSS JOIN generate_series(0, length(r.prints) / ${FINGERPRINT_BYTES} - 1) AS n
-        LEFT JOIN keys AS k ON k.sequence = r.first + n
-      WHERE r.first IN (SELECT (SELECT max(first) FROM ${from}.idempotency_prints
-        WHERE first <= keys.sequence) FROM keys)
-      GROUP BY r.first) AS kept
-    WHERE p.first = kept.first`)
-}
 
 /** The operators' actions on what moves, and the approvals that they name. */
 async function moveActions(

@@ -19,6 +19,7 @@ import {
   readStoppedByRecovery,
 } from '../reads.js'
 import type { Store } from '../store.js'
+import { fingerprintRows, readLastFingerprints } from '../stored_fingerprints.js'
 import { COMMIT_FUNCTION, commitValues } from './commit.js'
 import type { OwnedSchemaDefinition } from './migrate.js'
 import { openOwnedSchema, type SchemaOptions } from './owned_schema.js'
@@ -51,6 +52,8 @@ export async function openPostgresStore(options: SchemaOptions): Promise<Store> 
       return { ...(await readBootState(background, recentSince)), epoch, lastBatch }
     },
     load: (wanted) => load(prefetch, wanted),
+    lastFingerprints: () => readLastFingerprints(background),
+    fingerprintsAfter: (last) => fingerprintRows(background, last),
     commit: (batch) => schema.commit((epoch, number) => commitValues(batch, epoch, number)),
     barrier: schema.barrier,
     due: (...query) => readDue(background, ...query),

@@ -19,6 +19,7 @@ import {
 } from '../reads.js'
 import { expiredAsJson } from '../retention.js'
 import type { CommitRows, Store } from '../store.js'
+import { fingerprintRows, readLastFingerprints } from '../stored_fingerprints.js'
 import {
   COMMIT_VIEWS,
   createLargeTexts,
@@ -52,6 +53,8 @@ export async function openStore(file: string, open = openDatabase): Promise<Stor
       return { ...(await readBootState(background, recentSince)), epoch, lastBatch }
     },
     load: (wanted) => load(reader, wanted),
+    lastFingerprints: () => readLastFingerprints(reader),
+    fingerprintsAfter: (last) => fingerprintRows(reader, last),
     commit: async (batch) => {
       const next = { ...progress, lastBatch: progress.lastBatch + 1 }
       const texts = createLargeTexts()

@@ -5,8 +5,8 @@ export const LIMITS: readonly Mutant[] = [
   {
     fault: 'A full queue takes more commands.',
     file: 'src/processor/cycle/pipeline.ts',
-    text: 'queue.size >= QUEUE_MAX && work',
-    replacement: 'queue.size >= QUEUE_MAX * 1000 && work',
+    text: 'metrics.waiting() >= QUEUE_MAX && work',
+    replacement: 'metrics.waiting() >= QUEUE_MAX * 1000 && work',
     test: 'test/processor/pipeline',
   },
   {

@@ -28,7 +28,7 @@ const FIRST = 20_261_122
 export const MOVE_FAULTS: readonly MoveFault[] = [
   {
     name: 'a release before the drain has ended',
-    firstSeed: FIRST + 157,
+    firstSeed: FIRST + 254,
     isCalm: true,
     releasesFirst: true,
     finding: /a move without other faults fails no call/,

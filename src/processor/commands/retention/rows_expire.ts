@@ -4,9 +4,10 @@
  * - What was deleted is recorded in the same commit: the audit knows what may be missing.
  * - A repeated deletion of the same rows changes nothing.
  */
+import type { TenantId } from '../../../base/ids.js'
 import type { ExpiredRows } from '../../../store/retention.js'
 import type { Row } from '../../../store/tables.js'
-import { answer } from '../../cycle/answer.js'
+import { answer, refuse } from '../../cycle/answer.js'
 import type { Command } from '../../cycle/command.js'
 
 export interface Expiry {
@@ -19,7 +20,9 @@ export function expireRows({ rows, events, keys = [] }: Expiry): Command {
   return {
     name: 'expire_rows',
     needs: () => undefined,
-    decide: ({ batch }) => {
+    decide: ({ memory, batch }) => {
+      if (events !== undefined && memory.departed.has(events.tenant as TenantId))
+        return refuse('configuration_error')
       if (events !== undefined) batch.stage('eventRetention', events.tenant, events)
       for (const row of keys) batch.stage('keyRetention', row.kind, row)
       batch.expire(rows)
