@@ -52,6 +52,7 @@ import {
   correctionsStayWithinDeposits,
   depositsArePostedOnce,
   entriesCarryTheirTenant,
+  movedPostingsKeepTheirOrder,
   postingsHaveAnEntity,
   withdrawalsArePostedOnce,
 } from './checks/postings.js'
@@ -102,6 +103,7 @@ export const CHECKLIST: readonly Check[] = [
   // Rows that payouts and intents cause in other tables.
   postingsHaveAnEntity,
   entriesCarryTheirTenant,
+  movedPostingsKeepTheirOrder,
   depositsArePostedOnce,
   withdrawalsArePostedOnce,
   correctionsStayWithinDeposits,

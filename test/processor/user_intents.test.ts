@@ -136,6 +136,24 @@ void t.test(
   },
 )
 
+void t.test(
+  'the cursor of a search that ended early names the intent where it ended',
+  async (t) => {
+    const world = await createWorld(t)
+    await world.runAll(['ann', 'bob', 'ann', 'ann', 'bob', 'ann'].map(create))
+    const ids = await idsOf(world, 'ann')
+    const { last } = viewOf<FoundIntents>(await world.run(findUserIntents(DEMO, 'ann')))
+    const search = (page: PageRequest = {}) =>
+      read(world, listUserIntents(DEMO, 'ann', { status: 'captured', ...page }, last, 2))
+    const { data, next_cursor: cursor } = viewOf<PageView<Listed>>(await search())
+    t.same(data, [])
+    const [position = ''] = cursor!.split('.')
+    t.equal(Buffer.from(position, 'base64url').toString(), `4 ${ids[1]}`)
+    const end = viewOf<PageView<Listed>>(await search({ cursor: cursor! }))
+    t.same([end.data, end.next_cursor], [[], null], 'two more links are all')
+  },
+)
+
 void t.test('a cursor goes on in books where links have other numbers', async (t) => {
   const world = await createWorld(t)
   const users = ['ann', 'bob', 'ann', 'ann', 'bob', 'ann', 'ann']

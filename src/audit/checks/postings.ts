@@ -43,6 +43,26 @@ export const entriesCarryTheirTenant = byQuery({
         iif(${kindOf('account')} IN ('prefund', 'reserved'), ${tenantOf('account')}, NULL)`,
 })
 
+export const movedPostingsKeepTheirOrder = byQuery({
+  name: 'moved_postings_keep_their_order',
+  sentence:
+    'A posting that came with a partner has the lower number that it had first, and the first ' +
+    'numbers of a tenant rise with its postings.',
+  over: ['ledger_entries'],
+  broken: `
+    WITH numbered AS (
+      SELECT entity, posting, coalesce(posted_as, posting) AS first,
+             lag(posting) OVER (PARTITION BY tenant ORDER BY posting, line) AS last_posting,
+             lag(coalesce(posted_as, posting)) OVER (PARTITION BY tenant ORDER BY posting, line)
+               AS last_first
+        FROM ledger_entries
+        WHERE tenant IN (SELECT tenant FROM ledger_entries WHERE posted_as IS NOT NULL))
+    SELECT entity, 'posting ' || posting || ' as ' || first AS found,
+           iif(first > posting, posting, 'above ' || last_first) AS expected
+      FROM numbered WHERE first > posting OR first < last_first
+        OR first = last_first AND posting <> last_posting`,
+})
+
 export const depositsArePostedOnce = byQuery({
   name: 'deposits_are_posted_once',
   sentence: 'A deposit is one posting from funding to the prefund of one tenant.',

@@ -65,8 +65,8 @@ const numbered = (from: number, rows: readonly UserIntent[]): Numbered[] =>
   rows.map((row, index) => ({ ...row, number: index === 0 ? from : rows[index - 1]!.before }))
 
 /**
- * The number of the link after a cursor. A number alone is that of the next link: where a search
- * ended, or from an earlier version.
+ * The number of the link after a cursor. A number alone, of an earlier version, is that of the next
+ * link.
  *
  * @returns undefined when its intent is not among the newest MOVED_MAX
  */
@@ -114,15 +114,20 @@ async function search(
   const intents: Numbered[] = []
   let next = from
   let links = firstLinks
+  let scanned = from
   for (let left = scannedMax; left > 0 && next > 0; left -= links) {
     links = Math.min(left, next === from ? firstLinks : LINKS_A_READ)
     const read = await lists.intentsOfUser(next, links, filter)
-    intents.push(...numbered(next, read).filter(({ id }) => id !== ''))
+    const rows = numbered(next, read)
+    intents.push(...rows.filter(({ id }) => id !== ''))
     if (read.length < links || intents.length >= wanted)
       return { intents: intents.slice(0, wanted) }
+    scanned = rows.at(-1)!.number
     next = read.at(-1)!.before
   }
-  return next === 0 ? { intents } : { intents, scanEnd: String(next) }
+  if (next === 0) return { intents }
+  const [link] = await lists.intentsOfUser(scanned, 1)
+  return { intents, scanEnd: `${scanned} ${link?.id ?? ''}` }
 }
 
 function isOf({ context }: UserIntent, tenant: TenantId, userId: string): boolean {

@@ -20,6 +20,13 @@ export const postings: Corruptions = ({ payouts }) => [
       payouts.reversed,
     ],
   }),
+  ...breaks('moved_postings_keep_their_order', {
+    'a moved posting with a higher first number':
+      'UPDATE ledger_entries SET posted_as = posting + 5 WHERE posting = 1',
+    'a moved posting that was first before its predecessor': `
+        UPDATE ledger_entries SET posted_as = 1
+        WHERE posting = (SELECT max(posting) FROM ledger_entries WHERE tenant IS NOT NULL)`,
+  }),
   ...breaks('conversions_match_quotes', {
     'a conversion with other amounts than quoted': 'UPDATE fx_quotes SET bought = bought + 1',
     'a conversion without a quote': 'UPDATE fx_quotes SET conversion = NULL',
