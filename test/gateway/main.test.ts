@@ -143,6 +143,14 @@ void t.test(
     t.same(new Set(two.commands.map(({ tenant }) => tenant)), new Set(['umbrella_sandbox']))
 
     const ops = `http://127.0.0.1:${opsPort}`
+    const readyz = async () => {
+      const { status, json } = await fetch(`${ops}/readyz`).then(async (answer) => ({
+        status: answer.status,
+        json: (await answer.json()) as { processors: unknown; shardsWithoutRoute: unknown },
+      }))
+      return { status, ...json }
+    }
+    t.same((await readyz()).shardsWithoutRoute, [])
     two.crash()
     await eventually(
       'partners of the killed processor get 503',
@@ -155,9 +163,10 @@ void t.test(
       401,
       'an unknown key is 401: the keys of the killed processor are kept',
     )
-    const readyz = await fetch(`${ops}/readyz`)
-    t.equal(readyz.status, 200)
-    t.same(((await readyz.json()) as { processors: unknown }).processors, [
+    const state = await readyz()
+    t.equal(state.status, 200)
+    t.same(state.shardsWithoutRoute, ['books_2'])
+    t.same(state.processors, [
       { address: one.address, shard: 'books_1', epoch: 4, up: true, waiting: false },
       { address: two.address, shard: 'books_2', epoch: 2, up: false, waiting: false },
     ])
