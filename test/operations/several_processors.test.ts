@@ -12,6 +12,7 @@ import { freePort } from '../../src/supervisor/ports.js'
 import { executed, pay } from '../processor/scenarios.js'
 import { withEveryRole } from '../support/callers.js'
 import { createCaller } from '../../src/processor/commands/callers/caller_create.js'
+import { eventually } from '../support/eventually.js'
 import { operatorCli, type OperatorCli } from '../support/operator_cli.js'
 import { startProgram, type CliResult } from '../support/program.js'
 import { tempFolder } from '../support/temp_folder.js'
@@ -433,12 +434,19 @@ t.test('a move to a processor that cannot take the shard is refused', async (t) 
   t.notMatch((await ops('actions')).out, 'move_shard', 'neither is in the log')
 })
 
-t.test('a processor that accepts and never answers holds up no command', async (t) => {
+t.test('processors that accept and never answer hold up no command', async (t) => {
   const shards = ['books_1', 'books_2']
   const one = await startShard(t, 'books_1', shards, testCluster())
   const open = new Set<Socket>()
-  const silent = createListener((socket) => open.add(socket.on('error', () => undefined)))
-  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
+  const asked = new Set<string>()
+  /** How many were asked before the first one was given up. */
+  let askedAtOnce = 0
+  const silent = createListener((socket) => {
+    asked.add(socket.localAddress ?? '')
+    open.add(socket.on('error', () => undefined).resume()) // else its end is not noticed
+    socket.once('close', () => (askedAtOnce ||= asked.size))
+  })
+  await new Promise<void>((resolve) => silent.listen(0, '0.0.0.0', resolve))
   t.teardown(() => {
     for (const socket of open) socket.destroy()
     silent.close()
@@ -448,11 +456,12 @@ t.test('a processor that accepts and never answers holds up no command', async (
   const started = performance.now()
   const listed = await startProgram('operations/main.js', ['shard', 'list'], {
     ...{ DATA_DIR: folder, OPERATOR_TOKEN_FILE: tokenFile, DOT_ENV: '' },
-    PROCESSORS: `${one},127.0.0.1:${port}`,
+    PROCESSORS: [one, ...[1, 2, 3].map((host) => `127.0.0.${host}:${port}`)].join(),
   }).ended
   t.comment(`${Math.round(performance.now() - started)} ms`)
   t.match(listed, { exitCode: 0, out: /books_1 .* owned/ })
-  t.not(open.size, 0, 'it was asked')
+  await eventually('they are given up', () => askedAtOnce > 0)
+  t.equal(askedAtOnce, 3, 'all were asked at once')
 })
 
 t.test('callers are those of all shards', async (t) => {
