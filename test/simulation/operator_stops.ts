@@ -39,8 +39,9 @@ const PARTNER = partsOfTenant(DEMO).partner
 const SUBJECT = 'environment sandbox'
 /** Commands that start something, and whose repetition is marked in the answer. */
 const STARTING: ReadonlySet<string> = new Set([
-  ...(['create_intent', 'scan_intent', 'approve_intent', 'create_payout'] as const),
-  ...(['approve_payout', 'create_beneficiary', 'create_fx_quote'] as const),
+  ...(['create_intent', 'scan_intent', 'confirm_intent', 'approve_intent'] as const),
+  ...(['create_payout', 'approve_payout', 'create_beneficiary'] as const),
+  ...(['create_fx_quote', 'create_fx_conversion'] as const),
 ])
 
 export interface OperatorStops {

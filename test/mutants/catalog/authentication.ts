@@ -124,7 +124,7 @@ export const AUTHENTICATION: readonly Mutant[] = [
     fault: 'A clock that is set forward expires nonces early.',
     file: 'src/auth/nonces.ts',
     text: 'elapsedMs += Math.min(ahead, stepMs)',
-    replacement: 'elapsedMs += ahead',
+    replacement: 'elapsedMs += Math.min(ahead, 2 * windowMs)',
     test: 'test/auth/nonces',
   },
   {
