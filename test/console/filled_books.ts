@@ -15,7 +15,7 @@ import { releaseRecovery } from '../../src/processor/commands/operators/recovery
 import { reversePayout } from '../../src/processor/commands/payouts/payout_resolve.js'
 import type { Answer } from '../../src/processor/cycle/answer.js'
 import { rulesOf } from '../../src/processor/cycle/rules.js'
-import { authorized, beginLifecycle, captured, THAI } from '../processor/intent_lifecycle.js'
+import { authorized, captured, THAI, intentAt } from '../processor/intent_lifecycle.js'
 import { executed, pay, type PayoutView } from '../processor/scenarios.js'
 import { NO_FINDINGS, RELEASE } from '../support/statements.js'
 import { codeOf, createWorld, DEMO, viewOf, type Home, type World } from '../support/world.js'
@@ -85,8 +85,7 @@ export async function fillBooks(
   const equalPayout = await pay(world)
   const intents: string[] = []
   for (const _each of [1, 2]) {
-    const lifecycle = await beginLifecycle(world)
-    await authorized(lifecycle)
+    const lifecycle = await intentAt(world, authorized)
     intents.push(lifecycle.id)
   }
   let paid = 0
@@ -103,8 +102,7 @@ export async function fillBooks(
   }
   const completed = { small: await complete('4000000'), large: await complete('310000000') }
   const returned = [await complete('320000000'), await complete('330000000')]
-  const qr = await beginLifecycle(world, { corridor: 'vn_vietqr' })
-  await captured(qr)
+  const qr = await intentAt(world, captured, { corridor: 'vn_vietqr' })
   const contradicted: string[] = []
   for (const amount of ['1000000', '2000000', '3000000', '5000000']) {
     const { id } = await payOut(amount)

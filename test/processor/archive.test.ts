@@ -30,7 +30,7 @@ import { openDatabase } from '../../src/store/sqlite/database.js'
 import { isOnPostgres, server, shardOf } from '../support/books.js'
 import { aPayout } from '../support/requests.js'
 import { codeOf, createWorld, DEMO, viewOf, type World } from '../support/world.js'
-import { authorized, beginLifecycle, captured } from './intent_lifecycle.js'
+import { authorized, captured, intentAt } from './intent_lifecycle.js'
 import { executed, OPERATOR, read } from './scenarios.js'
 
 const USER = 'maria.garcia'
@@ -64,8 +64,7 @@ async function completed(world: World, key: string): Promise<string> {
 }
 
 async function paid(world: World, user = USER): Promise<string> {
-  const lifecycle = await beginLifecycle(world, { user })
-  await captured(lifecycle)
+  const lifecycle = await intentAt(world, captured, { user })
   return lifecycle.id
 }
 
@@ -136,8 +135,7 @@ interface OldBooks {
 async function oldBooks(world: World): Promise<OldBooks> {
   const old = [await completed(world, 'a'), await completed(world, 'b')]
   old.push(await paid(world), await paid(world, 'u-other'))
-  const waits = await beginLifecycle(world, { user: 'u-open' })
-  await authorized(waits)
+  const waits = await intentAt(world, authorized, { user: 'u-open' })
   world.clock.pass(2 * DAY)
   const later = await paid(world, 'u-later')
   world.clock.pass(2 * DAY)

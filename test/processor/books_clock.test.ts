@@ -5,7 +5,7 @@ import { newId, type PayoutId } from '../../src/base/ids.js'
 import { systemRandom } from '../../src/base/random.js'
 import { createBooksClock, HELD_MAX_MS } from '../../src/processor/cycle/books_clock.js'
 import { createWorld, viewOf } from '../support/world.js'
-import { beginLifecycle, type Intent } from './intent_lifecycle.js'
+import { type Intent, intentAt, scanned } from './intent_lifecycle.js'
 
 const NOON = 1_795_000_000_000
 
@@ -69,8 +69,7 @@ void t.test('ids sort after those of a machine that was ahead', (t) => {
 
 void t.test('the next owner, whose clock is two minutes behind, continues a payment', async (t) => {
   const world = await createWorld(t, { isMachineClock: true })
-  const payment = await beginLifecycle(world)
-  await payment.scan()
+  const payment = await intentAt(world, scanned)
   world.clock.pass(-2 * MINUTE)
   await world.rebuild()
   const { authorized_at, created_at } = viewOf<Intent>(await payment.confirm())

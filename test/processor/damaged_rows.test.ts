@@ -28,7 +28,7 @@ import type { MasterKey } from '../../src/auth/master_key.js'
 import { changeContexts, rawBooks, type RawBooks } from '../support/books.js'
 import { eventually } from '../support/eventually.js'
 import { codeOf, createWorld, DEMO, MASTER, viewOf, type World } from '../support/world.js'
-import { authorized, beginLifecycle, captured, scanned } from './intent_lifecycle.js'
+import { authorized, beginLifecycle, captured, scanned, intentAt } from './intent_lifecycle.js'
 import {
   executed,
   OPERATOR,
@@ -186,10 +186,8 @@ void t.test('an account number that cannot be decrypted affects its own payout o
   const world = await createWorld(t)
   const held = (await pay(world, { reference: 'sandbox:review' })).id
   const out = (await pay(world)).id
-  const lifecycle = await beginLifecycle(world)
-  await scanned(lifecycle)
-  const intentOut = await beginLifecycle(world)
-  await authorized(intentOut)
+  const lifecycle = await intentAt(world, scanned)
+  const intentOut = await intentAt(world, authorized)
   const { beneficiary } = aPayout()
   const { id: stored } = viewOf<{ id: string }>(
     await world.run(createBeneficiary(DEMO, beneficiary as never)),

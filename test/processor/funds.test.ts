@@ -9,7 +9,7 @@ import { setRate } from '../../src/processor/commands/operators/rate_set.js'
 import { depositSandboxFunds } from '../../src/processor/commands/funds/sandbox_deposit.js'
 import type { Answer } from '../../src/processor/cycle/answer.js'
 import { listBalanceTransactions } from '../../src/processor/queries/balance_transaction_list.js'
-import { beginLifecycle } from './intent_lifecycle.js'
+import { intentAt, scanned } from './intent_lifecycle.js'
 import { codeOf, createWorld, DEMO, viewOf, type World } from '../support/world.js'
 import {
   accountOf,
@@ -297,8 +297,7 @@ void t.test('a spread of 100 bps is taken from what is bought, and from a scan',
       const { id, buy_amount } = await quoted(world, 'USD', '1000000', 'THB')
       const converted = viewOf<Quote>(await convert(world, id, 'k'))
       t.equal(converted.buy_amount, buy_amount, 'a conversion is at its quote')
-      const payment = await beginLifecycle(world)
-      await payment.scan()
+      const payment = await intentAt(world, scanned)
       const { context } = world.memory().intents.get(payment.id)!
       bought.push(BigInt(buy_amount))
       paid.push(BigInt(context.scanned!.quote.cents))

@@ -11,6 +11,7 @@ import {
   refunded,
   scanned,
   type Stage,
+  intentAt,
 } from './intent_lifecycle.js'
 
 const CEILING = 100_000_000
@@ -74,8 +75,7 @@ for (const [name, [stage, status, debit, receipt]] of Object.entries(STAGES)) {
 
 void t.test('answers to a refund show the debit, also when replayed', async (t) => {
   const world = await createWorld(t)
-  const lifecycle = await beginLifecycle(world)
-  await captured(lifecycle)
+  const lifecycle = await intentAt(world, captured)
   const first = viewOf<Seen>(await lifecycle.refund('key'))
   t.equal(first.captured_amount_usd_cents, QUOTE)
   await lifecycle.returned()

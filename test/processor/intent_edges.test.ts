@@ -22,6 +22,7 @@ import {
   waiting,
   type Intent,
   type Lifecycle,
+  intentAt,
 } from './intent_lifecycle.js'
 
 type CorridorName = 'th_promptpay' | 'vn_vietqr'
@@ -240,8 +241,7 @@ const reserved = (world: World): bigint =>
 
 void t.test('a new rate does not change bound quotes', async (t) => {
   const world = await createWorld(t)
-  const lifecycle = await beginLifecycle(world)
-  await scanned(lifecycle)
+  const lifecycle = await intentAt(world, scanned)
   await world.run(setRate({ name: 'test', reason: 'dearer' }, 'THB', '18.00', { force: true }))
   t.match(viewOf<Intent>(await lifecycle.confirm()).quote, { amount_usd_cents: 1_000 })
   const later = await lifecycle.another()

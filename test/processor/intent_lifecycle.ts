@@ -207,6 +207,17 @@ export const INTENT_TTL = 1_800_000
 
 export type Stage = (lifecycle: Lifecycle) => Promise<void>
 
+/** A new intent that has come to the stage. */
+export async function intentAt(
+  world: World,
+  stage: Stage,
+  options: LifecycleOptions = {},
+): Promise<Lifecycle> {
+  const lifecycle = await beginLifecycle(world, options)
+  await stage(lifecycle)
+  return lifecycle
+}
+
 /** Stages of the lifecycle; each builds on the previous one. */
 export const scanned: Stage = async (lifecycle) => void viewOf(await lifecycle.scan())
 

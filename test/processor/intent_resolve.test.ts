@@ -18,6 +18,7 @@ import {
   THAI,
   waiting,
   type Stage,
+  intentAt,
 } from './intent_lifecycle.js'
 import {
   accountOf,
@@ -47,8 +48,7 @@ const at = (world: World, ms: number): Instant => plus(world.clock.now(), ms)
 
 runOnBothStores({
   'an intent resolved as paid is captured': async (t, world) => {
-    const lifecycle = await beginLifecycle(world)
-    await authorized(lifecycle)
+    const lifecycle = await intentAt(world, authorized)
     t.match(viewOf(await resolve(world, lifecycle.id, 'captured')), {
       status: 'captured',
       captured_at: /Z$/,
@@ -71,8 +71,7 @@ runOnBothStores({
   },
 
   'a refusal after a resolution as paid is a discrepancy': async (t, world) => {
-    const lifecycle = await beginLifecycle(world)
-    await authorized(lifecycle)
+    const lifecycle = await intentAt(world, authorized)
     viewOf(await resolve(world, lifecycle.id, 'captured'))
     await lifecycle.refused()
     t.match(await lifecycle.see(), { status: 'captured' })
@@ -81,8 +80,7 @@ runOnBothStores({
 
   'the rail is queried once more': async (t, world) => {
     for (const outcome of ['captured', 'failed']) {
-      const lifecycle = await beginLifecycle(world)
-      await authorized(lifecycle)
+      const lifecycle = await intentAt(world, authorized)
       world.railInstructions.length = 0
       await resolve(world, lifecycle.id, outcome)
       t.same(world.railInstructions, [{ kind: 'query', id: lifecycle.id, ...ROUTED }])
@@ -91,8 +89,7 @@ runOnBothStores({
 
   'the rail is queried again after a crash, until it answers': async (t, world) => {
     for (const outcome of ['captured', 'failed']) {
-      const lifecycle = await beginLifecycle(world)
-      await authorized(lifecycle)
+      const lifecycle = await intentAt(world, authorized)
       await resolve(world, lifecycle.id, outcome)
       await world.rebuild()
       world.railInstructions.length = 0
@@ -125,8 +122,7 @@ runOnBothStores({
   },
 
   'a silent rail is queried for a day, then no more': async (t, world) => {
-    const lifecycle = await beginLifecycle(world)
-    await authorized(lifecycle)
+    const lifecycle = await intentAt(world, authorized)
     await resolve(world, lifecycle.id, 'failed')
     world.railInstructions.length = 0
     for (let minute = 0; minute < 3 * 24 * 60; minute += 5) {
@@ -140,8 +136,7 @@ runOnBothStores({
   },
 
   'a recall without an answer of the rail is resolved': async (t, world) => {
-    const lifecycle = await beginLifecycle(world)
-    await captured(lifecycle)
+    const lifecycle = await intentAt(world, captured)
     const early = codeOf(await resolve(world, lifecycle.id, 'refund_failed'))
     t.equal(early, 'payment_intent_not_at_rail', 'no recall was requested')
     viewOf(await lifecycle.refund())
@@ -156,8 +151,7 @@ runOnBothStores({
   },
 
   'a return without a rail report is resolved as reversed': async (t, world) => {
-    const lifecycle = await beginLifecycle(world)
-    await authorized(lifecycle)
+    const lifecycle = await intentAt(world, authorized)
     t.equal(codeOf(await reverse(world, lifecycle.id)), 'payment_intent_not_captured')
     await lifecycle.executed()
     viewOf(await lifecycle.refund())
@@ -184,8 +178,7 @@ runOnBothStores({
   },
 
   'an intent resolved as unpaid fails': async (t, world) => {
-    const lifecycle = await beginLifecycle(world)
-    await authorized(lifecycle)
+    const lifecycle = await intentAt(world, authorized)
     t.match(viewOf(await resolve(world, lifecycle.id, 'failed')), {
       status: 'failed',
       failure: { code: 'not_carried_out', source: 'service', retryable: true },
@@ -211,8 +204,7 @@ runOnBothStores({
   },
 
   'an execution after a resolution as unpaid is a discrepancy': async (t, world) => {
-    const lifecycle = await beginLifecycle(world)
-    await authorized(lifecycle)
+    const lifecycle = await intentAt(world, authorized)
     viewOf(await resolve(world, lifecycle.id, 'failed'))
     await lifecycle.executed()
     t.match(await lifecycle.see(), { status: 'failed' })
@@ -255,8 +247,7 @@ runOnBothStores({
   },
 
   'operators see an intent with details and history': async (t, world) => {
-    const lifecycle = await beginLifecycle(world)
-    await refunded(lifecycle)
+    const lifecycle = await intentAt(world, refunded)
     const file = viewOf<{ timeline: { at: string; kind: string; text: string }[] }>(
       await read(world, showIntent(lifecycle.id)),
     )

@@ -18,7 +18,13 @@ import type { ProtoGrpcType as OperatorProto } from '../../protos/types/operator
 import { withEveryRole } from '../support/callers.js'
 import { anIntent } from '../support/requests.js'
 import { createWorld, RULES, type World } from '../support/world.js'
-import { authorized, beginLifecycle, captured, type Lifecycle } from './intent_lifecycle.js'
+import {
+  authorized,
+  beginLifecycle,
+  captured,
+  type Lifecycle,
+  intentAt,
+} from './intent_lifecycle.js'
 import { OPERATOR } from './scenarios.js'
 
 const TOKEN = 'it_test'
@@ -276,8 +282,7 @@ void t.test("services list a user's intents", async (t) => {
 
 void t.test('operators list unknown outcomes, show an intent and resolve it', async (t) => {
   const { world, operator } = await openServers(t)
-  const lifecycle = await beginLifecycle(world)
-  await authorized(lifecycle)
+  const lifecycle = await intentAt(world, authorized)
   world.clock.pass(5_000)
   t.match(await call((done) => operator.ListUnknownOutcomes({}, META, done)), {
     data: [{ entity: lifecycle.id, tenant: 'demo_sandbox', currency: 'THB', amount: '36000' }],

@@ -13,7 +13,7 @@ import { createWebhookEndpoint } from '../../src/processor/commands/webhook_endp
 import { createPipelineMeter } from '../../src/processor/metrics.js'
 import { changeContexts, rawBooks } from '../support/books.js'
 import { createWorld, DEMO, viewOf, type World } from '../support/world.js'
-import { authorized, beginLifecycle, captured, failed } from './intent_lifecycle.js'
+import { authorized, beginLifecycle, captured, failed, intentAt } from './intent_lifecycle.js'
 import { metricsOf } from './metrics_registry.js'
 import { executed, OPERATOR, pay } from './scenarios.js'
 
@@ -142,8 +142,7 @@ void t.test('open payments on rails that the file does not name are counted', as
   let changes = 0
   const monitorOf = (...rails: string[]) =>
     createOpenWorkMonitor({ clock, lists, rails, onUnnamedRails: () => (changes += 1), log })
-  const intent = await beginLifecycle(world)
-  await authorized(intent)
+  const intent = await intentAt(world, authorized)
   await beginLifecycle(world)
   const { id } = await pay(world)
   await pay(world, { reference: 'sandbox:review' })

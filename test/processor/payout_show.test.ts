@@ -9,7 +9,7 @@ import { showPayee } from '../../src/processor/queries/payee_show.js'
 import { showPayout } from '../../src/processor/queries/payout_show.js'
 import { aPayout } from '../support/requests.js'
 import { codeOf, DEMO, viewOf, type World } from '../support/world.js'
-import { authorized, beginLifecycle, captured } from './intent_lifecycle.js'
+import { authorized, beginLifecycle, captured, intentAt } from './intent_lifecycle.js'
 import {
   discrepanciesOf,
   executed,
@@ -186,8 +186,7 @@ runOnBothStores({
     await world.railReports(executed(other.id))
     t.equal(texts(await show(world, id), 'event').length, 2)
     t.equal(codeOf(await read(world, showPayout('pout_x'))), 'payout_not_found')
-    const lifecycle = await beginLifecycle(world)
-    await authorized(lifecycle)
+    const lifecycle = await intentAt(world, authorized)
     t.equal(codeOf(await read(world, showPayout(lifecycle.id))), 'payout_not_found')
     t.equal(codeOf(await read(world, showIntent(id))), 'payment_intent_not_found')
     const intent = viewOf<RecordView>(await read(world, showIntent(lifecycle.id)))

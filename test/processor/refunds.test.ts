@@ -1,6 +1,6 @@
 /** Refunds that the rail refuses: the partner gets an event and can request again. */
 import { codeOf, viewOf, type World } from '../support/world.js'
-import { beginLifecycle, captured } from './intent_lifecycle.js'
+import { captured, intentAt } from './intent_lifecycle.js'
 import { balanceOf, runOnBothStores, types } from './scenarios.js'
 
 const ROUTED = { environment: 'sandbox', route: 'sandbox/th_promptpay', rail: 'sandbox' }
@@ -17,8 +17,7 @@ const lastEvent = (world: World): PublishedEvent =>
 
 runOnBothStores({
   'a refused recall has one event': async (t, world) => {
-    const lifecycle = await beginLifecycle(world)
-    await captured(lifecycle)
+    const lifecycle = await intentAt(world, captured)
     viewOf(await lifecycle.refund('first'))
     const requested = new Date(world.clock.now()).toISOString()
     world.clock.pass(2_000)
@@ -42,8 +41,7 @@ runOnBothStores({
   },
 
   'a further request is a new recall': async (t, world) => {
-    const lifecycle = await beginLifecycle(world)
-    await captured(lifecycle)
+    const lifecycle = await intentAt(world, captured)
     const first = viewOf(await lifecycle.refund('first'))
     await lifecycle.recallRefused()
     t.same(viewOf(await lifecycle.refund('first')), first, 'the same key replays the answer')

@@ -10,7 +10,14 @@ import type { WebhookPools } from '../../src/processor/queries/webhook_pools.js'
 import { actionOf } from '../../src/processor/servers/operations.js'
 import { aPayout, anIntent } from '../support/requests.js'
 import { codeOf, DEMO, viewOf, type World } from '../support/world.js'
-import { authorized, beginLifecycle, captured, scanned, THAI } from './intent_lifecycle.js'
+import {
+  authorized,
+  beginLifecycle,
+  captured,
+  scanned,
+  THAI,
+  intentAt,
+} from './intent_lifecycle.js'
 import { executed, OPERATOR, payout, runOnBothStores, see } from './scenarios.js'
 
 const CONVERSION = { sell_currency: 'USD', sell_amount: '1000', buy_currency: 'THB' }
@@ -24,8 +31,7 @@ interface Write {
 /** What the writes below name, begun while the partner is active. */
 async function begun(world: World) {
   const fresh = await beginLifecycle(world)
-  const quoted = await beginLifecycle(world)
-  await scanned(quoted)
+  const quoted = await intentAt(world, scanned)
   const open = await beginLifecycle(world)
   const quote = viewOf<{ id: string }>(await world.run(createFxQuote(DEMO, CONVERSION)))
   const paid = viewOf<{ id: string; beneficiary: { id: string } }>(

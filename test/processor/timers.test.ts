@@ -13,7 +13,14 @@ import {
 import type { DueTimer, Store } from '../../src/store/store.js'
 import { eventually } from '../support/eventually.js'
 import { createWorld, RULES, viewOf, type World } from '../support/world.js'
-import { authorized, beginLifecycle, captured, INTENT_TTL, waiting } from './intent_lifecycle.js'
+import {
+  authorized,
+  beginLifecycle,
+  captured,
+  INTENT_TTL,
+  waiting,
+  intentAt,
+} from './intent_lifecycle.js'
 import { OPERATOR, pay, see } from './scenarios.js'
 
 interface Polled {
@@ -87,8 +94,7 @@ async function countedWorld(t: Test): Promise<{ world: World; commits: () => num
 void t.test('a payment that waits for the rail writes nothing until its return', async (t) => {
   const { world, commits } = await countedWorld(t)
   await authorized(await beginLifecycle(world))
-  const refunded = await beginLifecycle(world)
-  await captured(refunded)
+  const refunded = await intentAt(world, captured)
   viewOf(await refunded.refund())
   await pay(world)
   world.setRail(false)
@@ -138,8 +144,7 @@ void t.test('while the rail is down deadlines end what the rail is not needed fo
   const world = await createWorld(t)
   const opened = await beginLifecycle(world)
   const held = await pay(world, { reference: 'sandbox:review' })
-  const confirmed = await beginLifecycle(world)
-  await waiting(confirmed)
+  const confirmed = await intentAt(world, waiting)
   world.setRail(false)
   const { poll } = pollTimers(t, world)
   world.clock.pass(RULES.railSubmitTtlMs - 1)

@@ -9,7 +9,14 @@ import { SQLITE } from '../../src/store/dialect.js'
 import { unknownStatement } from '../../src/store/unknown_outcomes.js'
 import { rawBooks, sqliteOnly } from '../support/books.js'
 import { codeOf, createWorld, viewOf, type World } from '../support/world.js'
-import { authorized, beginLifecycle, captured, scanned, waiting } from './intent_lifecycle.js'
+import {
+  authorized,
+  beginLifecycle,
+  captured,
+  scanned,
+  waiting,
+  intentAt,
+} from './intent_lifecycle.js'
 import { metricsOf } from './metrics_registry.js'
 import {
   executed,
@@ -34,8 +41,7 @@ const entities = async (world: World, limit?: number): Promise<string[]> =>
 
 runOnBothStores({
   'an operator inquires now': async (t, world) => {
-    const lifecycle = await beginLifecycle(world)
-    await authorized(lifecycle)
+    const lifecycle = await intentAt(world, authorized)
     const { id } = await pay(world)
     const ask = (payment: string) => world.run(inquire(OPERATOR, payment))
     const sentBefore = world.railInstructions.length
@@ -61,8 +67,7 @@ runOnBothStores({
   },
 
   'an unknown outcome is listed from the first inquiry until it is known': async (t, world) => {
-    const lifecycle = await beginLifecycle(world)
-    await authorized(lifecycle)
+    const lifecycle = await intentAt(world, authorized)
     const payout = await pay(world)
     const [since] = [new Date(world.clock.now()).toISOString()]
     world.clock.pass(5 * SECOND - 1)
@@ -110,8 +115,7 @@ runOnBothStores({
   },
 
   'an unanswered recall is listed too': async (t, world) => {
-    const lifecycle = await beginLifecycle(world)
-    await captured(lifecycle)
+    const lifecycle = await intentAt(world, captured)
     world.clock.pass(MINUTE)
     viewOf(await lifecycle.refund())
     const since = new Date(world.clock.now()).toISOString()
@@ -157,8 +161,7 @@ void t.test('pages go from intents to payouts to recalls without a gap', async (
   const world = await createWorld(t)
   const expected: string[] = []
   for (let i = 0; i < 3; i++) {
-    const lifecycle = await beginLifecycle(world)
-    await authorized(lifecycle)
+    const lifecycle = await intentAt(world, authorized)
     expected.push(lifecycle.id)
     world.clock.pass(1)
   }
@@ -167,8 +170,7 @@ void t.test('pages go from intents to payouts to recalls without a gap', async (
     world.clock.pass(1)
   }
   for (let i = 0; i < 2; i++) {
-    const lifecycle = await beginLifecycle(world)
-    await captured(lifecycle)
+    const lifecycle = await intentAt(world, captured)
     viewOf(await lifecycle.refund())
     expected.push(lifecycle.id)
     world.clock.pass(1)
@@ -201,8 +203,7 @@ void t.test('an outcome unknown for a day is counted, and logged once', async (t
     `causeway_unknown_outcomes{entity="recall",age="over_24h"} ${recalls}`,
   ]
 
-  const lifecycle = await beginLifecycle(world)
-  await authorized(lifecycle)
+  const lifecycle = await intentAt(world, authorized)
   world.clock.pass(DAY / 2)
   const payout = await pay(world)
   world.clock.pass(DAY / 2 - 1)

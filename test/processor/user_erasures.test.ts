@@ -28,7 +28,14 @@ import { TABLES } from '../../src/store/tables.js'
 import { isOnPostgres, rawBooks, server, shardOf } from '../support/books.js'
 import { tempFolder } from '../support/temp_folder.js'
 import { codeOf, createWorld, DEMO, viewOf, type World } from '../support/world.js'
-import { authorized, beginLifecycle, captured, failed, type Lifecycle } from './intent_lifecycle.js'
+import {
+  authorized,
+  beginLifecycle,
+  captured,
+  failed,
+  type Lifecycle,
+  intentAt,
+} from './intent_lifecycle.js'
 import { OPERATOR, read } from './scenarios.js'
 
 const USER = 'maria.garcia'
@@ -54,8 +61,7 @@ const erasuresOf = (world: World, steps = Number.POSITIVE_INFINITY) => {
 }
 
 const paid = async (world: World, user = USER): Promise<Lifecycle> => {
-  const lifecycle = await beginLifecycle(world, { user })
-  await captured(lifecycle)
+  const lifecycle = await intentAt(world, captured, { user })
   world.clock.pass(DAY / 2)
   return lifecycle
 }
@@ -116,8 +122,7 @@ void t.test('payments of earlier months name the user no more, others wait', asy
   await paid(world, 'bob')
   const payments: Lifecycle[] = []
   for (let i = 0; i < 3; i++) payments.push(await paid(world))
-  const refused = await beginLifecycle(world, { user: USER })
-  await failed(refused)
+  const refused = await intentAt(world, failed, { user: USER })
   world.clock.pass(MONTH)
   const late = await paid(world)
   const open = await beginLifecycle(world, { user: USER })
@@ -198,8 +203,7 @@ void t.test('a user without payments cannot be erased, nor by a payment of other
   const world = await createWorld(t)
   const found = await read(world, findUsersPayment(DEMO, USER, await lastOf(world, USER)))
   t.equal(codeOf(found), 'payment_intent_not_found')
-  const lifecycle = await beginLifecycle(world, { user: USER })
-  await authorized(lifecycle)
+  const lifecycle = await intentAt(world, authorized, { user: USER })
   const other = await world.run(eraseUser(OPERATOR, 'acme_sandbox' as never, lifecycle.id))
   t.equal(codeOf(other), 'payment_intent_not_found')
   await erase(world)
@@ -243,8 +247,7 @@ void t.test('users without a payment for as long as the setting says are erased'
   const users = ['u-one', 'u-two', 'u-three', 'u-four', 'u-five']
   for (const user of users) await paid(world, user)
   await paid(world)
-  const waits = await beginLifecycle(world, { user: 'u-open' })
-  await authorized(waits)
+  const waits = await intentAt(world, authorized, { user: 'u-open' })
   world.clock.pass(80 * DAY)
   const recent = await paid(world)
   world.clock.pass(30 * DAY)

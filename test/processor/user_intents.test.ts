@@ -19,7 +19,7 @@ import { userIntentsStatement } from '../../src/store/user_intent_rows.js'
 import { anIntent } from '../support/requests.js'
 import { rawBooks, sqliteOnly } from '../support/books.js'
 import { codeOf, createWorld, DEMO, MASTER, viewOf, type World } from '../support/world.js'
-import { beginLifecycle, cancelled, openTenant } from './intent_lifecycle.js'
+import { beginLifecycle, cancelled, openTenant, intentAt } from './intent_lifecycle.js'
 import { read, readAll, type PageView } from './scenarios.js'
 
 interface Listed {
@@ -96,8 +96,7 @@ void t.test(
 
 void t.test('intents are listed in their current state, as GET shows them', async (t) => {
   const world = await createWorld(t)
-  const lifecycle = await beginLifecycle(world)
-  await cancelled(lifecycle)
+  const lifecycle = await intentAt(world, cancelled)
   const { data } = viewOf<PageView<Listed>>(
     await read(world, (await queryOf(world, lifecycle.user))({})),
   )

@@ -1,124 +1,31 @@
 /** The cluster schema, and candidates that wait for its shards. */
-import t, { type Test } from 'tap'
-import { createLog } from '../../src/base/log.js'
+import t from 'tap'
 import { instant } from '../../src/base/clock.js'
-import { Deposed, type Store } from '../../src/store/store.js'
-import { awaitShard, type OwnedShard } from '../../src/store/cluster/candidate.js'
+import type { Store } from '../../src/store/store.js'
+import type { OwnedShard } from '../../src/store/cluster/candidate.js'
 import { newestVersion } from '../../src/store/postgres/migrate.js'
-import { BOOKS, openPostgresStore } from '../../src/store/postgres/store.js'
+import { BOOKS } from '../../src/store/postgres/store.js'
 import { holderOf, openCluster, type Cluster } from '../../src/store/cluster/cluster.js'
-import {
-  connectToPrimary,
-  parseStoreUrl,
-  type Connection,
-} from '../../src/store/postgres/connection.js'
 import { createMember } from '../../src/processor/cluster/member.js'
 import { GIVE_UP_AFTER_MS } from '../../src/processor/cluster/unreached.js'
 import { dueIds } from '../support/due_ids.js'
 import { eventually } from '../support/eventually.js'
-import { requirePostgres, startPostgres } from '../support/postgres_server.js'
 import { anIntent, batchOf } from './commit_rows.js'
-
-requirePostgres(t)
-
-t.setTimeout(0)
-const server = await startPostgres(t)
-const log = createLog('test', { LOG_LEVEL: 'silent' })
-/** Polls without a pause; the timeouts are unchanged. */
-const pause = (ms: number): Promise<void> =>
-  new Promise((done) => setTimeout(done, ms < 1_000 ? ms / 10 : ms))
-
-let shards = 0
-const newShard = (): string => `books_${++shards}`
-
-/** A processor of the cluster; only the test advances its clock. */
-interface Processor {
-  readonly cluster: Cluster
-  readonly name: string
-  now: number
-  looks: number
-  /** That are connected while it waits. */
-  gateways: number
-  /**
-   * @param shard undefined: a spare
-   * @param sees the shards that it looks at, of those of all tests
-   */
-  waits(shard?: string, sees?: readonly string[]): Promise<OwnedShard<Store>>
-  masterKeys: readonly string[]
-  /** The newest version of books that it knows. */
-  booksVersion: number
-}
-
-let names = 0
-
-async function processor(t: Test, name = `p${++names}`): Promise<Processor> {
-  const cluster = await openCluster({ url: server.url, name, pause, onNameTaken: () => undefined })
-  t.teardown(() => cluster.close().catch(() => undefined))
-  const self: Processor = {
-    cluster,
-    name,
-    now: 0,
-    looks: 0,
-    gateways: 0,
-    masterKeys: [],
-    booksVersion: newestVersion(BOOKS),
-    waits: (shard, sees = shard === undefined ? undefined : [shard]) => {
-      const owned = owner(shard, sees)
-      // A test may end while this candidate waits.
-      owned.catch(() => undefined)
-      return owned
-    },
-  }
-  const owner = async (
-    shard: string | undefined,
-    sees: readonly string[] | undefined,
-  ): Promise<OwnedShard<Store>> => {
-    const seenShards: Cluster['seenShards'] = async () => {
-      self.looks += 1
-      return (await cluster.seenShards()).filter((each) => sees?.includes(each.shard) !== false)
-    }
-    const owned = await awaitShard({
-      open: openPostgresStore,
-      ...{ cluster: { ...cluster, seenShards }, url: server.url, shard, pause, log },
-      onWaiting: () => undefined,
-      address: `${name}:1`,
-      gateways: () => self.gateways,
-      get booksVersion() {
-        return self.booksVersion
-      },
-      holder: holderOf(name, 'here'),
-      masterKeys: () => self.masterKeys,
-      elapsed: () => self.now,
-    })
-    owned.books.onFailure(() => undefined)
-    t.teardown(() => owned.books.close().catch(() => undefined))
-    return owned
-  }
-  return self
-}
-
-/** Resolves after the candidate has looked at the shards several times more. */
-async function severalLooks(candidate: Processor): Promise<void> {
-  const before = candidate.looks
-  await eventually('several looks', () => candidate.looks > before + 2)
-}
+import {
+  pause,
+  type Processor,
+  processor,
+  severalLooks,
+  epochOf,
+  endSession,
+  ownedShard,
+  recordOf,
+  epochOfShard,
+} from './cluster_processors.js'
+import { connected, log, newShard, server } from './postgres_books.js'
 
 const waitingNames = async ({ cluster }: Processor): Promise<string[]> =>
   (await cluster.candidates()).map(({ name }) => name)
-
-async function connected(t: Test, schema: string): Promise<Connection> {
-  const connection = await connectToPrimary(parseStoreUrl(server.url), schema, 'test')
-  t.teardown(() => connection.close().catch(() => undefined))
-  return connection
-}
-
-const epochOf = async (books: Store): Promise<number> => (await books.boot(instant(0))).epoch
-
-/** Ends the session of the owner's commits, as a kill of its process does. */
-async function endSession(t: Test, shard: string): Promise<void> {
-  const connection = await connected(t, shard)
-  await connection.all('SELECT pg_terminate_backend(session::integer) FROM owner')
-}
 
 void t.test('a shard is added once, and its first owner creates its books', async (t) => {
   const one = await processor(t)
@@ -131,6 +38,19 @@ void t.test('a shard is added once, and its first owner creates its books', asyn
   t.ok(await one.cluster.announce(shard, 1, '127.0.0.1:1'))
   const [row] = (await one.cluster.shards()).filter((each) => each.shard === shard)
   t.match(row, { holder: one.name, isConnected: true, epoch: 1, address: '127.0.0.1:1' })
+})
+
+void t.test('only the newest owner publishes an address', async (t) => {
+  const [one, two] = [await processor(t), await processor(t)]
+  const shard = newShard()
+  await one.cluster.addShard(shard)
+  t.ok(await two.cluster.announce(shard, 2, 'two:1'))
+  t.notOk(await one.cluster.announce(shard, 1, 'one:1'), 'a former owner that resumed')
+  t.notOk(await one.cluster.announce(shard, 2, 'one:1'))
+  t.ok(await one.cluster.announce(shard, 1, 'restored:1', true), 'of books that were restored')
+  t.match(await one.cluster.placeOf(shard), { address: 'restored:1', epoch: 2 })
+  t.ok(await two.cluster.announce(shard, 3, 'two:1'))
+  t.match(await one.cluster.placeOf(shard), { address: 'two:1', epoch: 3 })
 })
 
 void t.test('a shard name that is not safe in SQL is rejected', async (t) => {
@@ -437,34 +357,6 @@ void t.test('a candidate says that it waits also where no standby confirms', asy
   t.ok(await cluster.waitingProcessor(cluster.name))
 })
 
-void t.test('a move to a processor that does not wait any more is cancelled', async (t) => {
-  const { one, spare, shard } = await ownedShard(t)
-  let isMoved = false
-  const elapsed = (): number => 0
-  const member = await createMember({ cluster: one.cluster, shard, epoch: 1, elapsed, pause, log })
-  member.onMove(() => (isMoved = true))
-  await one.cluster.announce(shard, 0, 'one:1', true)
-  t.ok(await one.cluster.requestMove(shard, 1, 'p_dead'))
-  t.notOk(await one.cluster.cancelMove(shard, 2, 'p_dead'), 'of another epoch')
-  const sql = await connected(t, 'cluster')
-  await sql.run('UPDATE shards SET epoch = 0 WHERE shard = ?', [shard])
-  await member.serve('one:1', false, () => 0)
-  await sql.run(`UPDATE shards SET move_to = 'p_dead', move_requested_at = 1 WHERE shard = ?`, [
-    shard,
-  ])
-  await eventually('the owner cancels it', async () => (await one.cluster.moveOf(shard)) === null)
-  t.notOk(isMoved)
-  const other = newShard()
-  await one.cluster.addShard(other)
-  t.ok(await one.cluster.requestMove(other, 0, spare.name))
-  t.notOk(await one.cluster.requestMove(shard, 1, spare.name), 'one shard moves to a processor')
-  await sql.run('UPDATE shards SET move_to = NULL, move_requested_at = NULL WHERE shard = ?', [
-    other,
-  ])
-  t.ok(await one.cluster.requestMove(shard, 1, spare.name))
-  await eventually('the owner leaves', () => isMoved)
-})
-
 void t.test(
   'an owner that no gateway reaches gives its shard to one that they reach',
   async (t) => {
@@ -515,93 +407,6 @@ void t.test(
   },
 )
 
-void t.test('only the newest owner publishes an address', async (t) => {
-  const [one, two] = [await processor(t), await processor(t)]
-  const shard = newShard()
-  await one.cluster.addShard(shard)
-  t.ok(await two.cluster.announce(shard, 2, 'two:1'))
-  t.notOk(await one.cluster.announce(shard, 1, 'one:1'), 'a former owner that resumed')
-  t.notOk(await one.cluster.announce(shard, 2, 'one:1'))
-  t.ok(await one.cluster.announce(shard, 1, 'restored:1', true), 'of books that were restored')
-  t.match(await one.cluster.placeOf(shard), { address: 'restored:1', epoch: 2 })
-  t.ok(await two.cluster.announce(shard, 3, 'two:1'))
-  t.match(await one.cluster.placeOf(shard), { address: 'two:1', epoch: 3 })
-})
-
-void t.test('an owner paused during a take-over commits nothing', async (t) => {
-  const [one, spare] = [await processor(t), await processor(t)]
-  const shard = newShard()
-  await one.cluster.addShard(shard)
-  const { books } = await one.waits(shard)
-  const sql = await connected(t, shard)
-  const owned = spare.waits(shard)
-  await severalLooks(spare)
-  // A paused owner: its session is open, its heartbeats stop.
-  await sql.run('UPDATE owner SET holder = ?', [''])
-  await (await owned).books.commit(batchOf({ intents: [anIntent('pi_2')] }))
-  await t.rejects(books.commit(batchOf({ intents: [anIntent('pi_1')] })), Deposed)
-  await t.rejects(books.barrier(), Deposed)
-})
-
-/** A shard whose owner serves it, and a spare that waits for it. */
-async function ownedShard(t: Test): Promise<{
-  one: Processor
-  spare: Processor
-  shard: string
-  books: Store
-  taken: Promise<OwnedShard<Store>>
-}> {
-  const [one, spare] = [await processor(t), await processor(t)]
-  const shard = newShard()
-  await one.cluster.addShard(shard)
-  const { books } = await one.waits(shard)
-  await one.cluster.announce(shard, 1, 'one:1')
-  const taken = spare.waits(shard)
-  await severalLooks(spare)
-  return { one, spare, shard, books, taken }
-}
-
-const recordOf = async ({ cluster }: Processor, name: string) =>
-  (await cluster.shards()).find(({ shard }) => shard === name)
-
-void t.test('a shard moves to the named processor, and the move ends when it serves', async (t) => {
-  const { one, spare, shard, books, taken } = await ownedShard(t)
-  t.ok(await one.cluster.requestMove(shard, 1, spare.name))
-  t.equal(await one.cluster.moveOf(shard), spare.name)
-  await severalLooks(spare)
-  t.equal(await epochOfShard(t, shard), 1, 'not before the release')
-  await books.close()
-  t.equal(await epochOf((await taken).books), 2)
-  t.equal(await one.cluster.moveOf(shard), spare.name, 'the move is open until it serves')
-  t.ok(await spare.cluster.announce(shard, 2, 'spare:1'))
-  t.match(await recordOf(one, shard), { holder: spare.name, moveTo: null, moves: 1, epoch: 2 })
-})
-
-void t.test('the second of two concurrent moves of a shard is rejected', async (t) => {
-  const { one, spare, shard } = await ownedShard(t)
-  const accepted = await Promise.all([
-    one.cluster.requestMove(shard, 1, 'p_left'),
-    spare.cluster.requestMove(shard, 1, 'p_right'),
-  ])
-  t.same(accepted.filter(Boolean).length, 1)
-  const to = await one.cluster.moveOf(shard)
-  t.equal(to, accepted[0] ? 'p_left' : 'p_right')
-  const sql = await connected(t, 'cluster')
-  await sql.run('UPDATE shards SET move_requested_at = move_requested_at - 31000 WHERE shard = ?', [
-    shard,
-  ])
-  t.ok(await one.cluster.requestMove(shard, 1, spare.name), 'an expired move is replaced')
-})
-
-void t.test('a move requested for an earlier epoch is rejected', async (t) => {
-  const { one, spare, shard, books, taken } = await ownedShard(t)
-  await books.close()
-  await taken
-  await spare.cluster.announce(shard, 2, 'spare:1')
-  t.notOk(await one.cluster.requestMove(shard, 1, 'p_third'))
-  t.equal(await one.cluster.moveOf(shard), null)
-})
-
 void t.test(
   'another processor takes over when the named one ends before the take-over',
   async (t) => {
@@ -616,35 +421,3 @@ void t.test(
     t.match(await recordOf(one, shard), { holder: spare.name, moveTo: null, moves: 0 })
   },
 )
-
-void t.test('an owner that ends before the release keeps the shard by its restart', async (t) => {
-  const { one, spare, shard } = await ownedShard(t)
-  t.ok(await one.cluster.requestMove(shard, 1, spare.name))
-  await endSession(t, shard)
-  const again = await one.waits(shard)
-  t.equal(await epochOf(again.books), 2)
-  t.ok(await one.cluster.announce(shard, 2, 'one:1'))
-  t.match(await recordOf(one, shard), { holder: one.name, moveTo: null, moves: 0 })
-  t.notOk(await one.cluster.requestMove(shard, 1, spare.name), 'a move for the former epoch')
-})
-
-void t.test(
-  'a named processor that ends before it serves completes the move by its restart',
-  async (t) => {
-    const { one, spare, shard, books, taken } = await ownedShard(t)
-    t.ok(await one.cluster.requestMove(shard, 1, spare.name))
-    await books.close()
-    await taken
-    await endSession(t, shard)
-    t.match(await recordOf(one, shard), { moveTo: spare.name, address: 'one:1' })
-    const again = await spare.waits(shard)
-    t.equal(await epochOf(again.books), 3)
-    t.ok(await spare.cluster.announce(shard, 3, 'spare:1'))
-    t.match(await recordOf(one, shard), { moveTo: null, moves: 1, address: 'spare:1' })
-  },
-)
-
-async function epochOfShard(t: Test, shard: string): Promise<number> {
-  const connection = await connected(t, shard)
-  return (await connection.all<{ epoch: number }>('SELECT epoch FROM owner'))[0]?.epoch ?? 0
-}

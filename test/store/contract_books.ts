@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { FILES } from '../../src/base/subjects.js'
 import { openNewBooks, openTestStore } from '../support/books.js'
-import type { OpenContractBooks } from './contract.js'
+import type { OpenContractBooks } from './rows_in_books.js'
 
 export const openBooksOfTheRun: OpenContractBooks = async (t) => {
   const { store, raw, folder } = await openNewBooks(t)

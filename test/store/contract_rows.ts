@@ -1,10 +1,14 @@
 /**
- * Two rows of each table, with a value in each column: the extremes of numbers, and text with
- * everything that a statement or JSON could change.
- *
- * - In the order of their keys. No two columns of a row have the same value, but for flags.
+ * Two rows of each table, in the order of their keys: one with a value in each column, the extremes
+ * of numbers and text with everything that a statement or JSON could change; and a second one.
  */
-import type { Row, TableName } from '../../src/store/tables.js'
+import {
+  TABLES,
+  type ColumnType,
+  type Row,
+  type Table,
+  type TableName,
+} from '../../src/store/tables.js'
 
 export const MOST = 9_223_372_036_854_775_807n
 export const LEAST = -MOST - 1n
@@ -15,34 +19,27 @@ export const SPECIAL = `\r\n\t\u0001 ' '' " \\ \\n \\u0041 $1 ? %s {"a":[null]} 
 const text = (column: string): string => `${column} ${SPECIAL}`
 const json = (column: string): unknown => ({ [text(column)]: [1.5, null, true, '', SPECIAL] })
 
-const RATES: readonly [Row<'rates'>, Row<'rates'>] = [
-  {
-    currency: text('a'),
-    rate: text('rate'),
-    set_at: LATEST,
-    opening_rate: text('opening_rate'),
-    opened_at: LATEST,
-    actor: text('actor'),
-    before_rate: text('before_rate'),
-    removed_at: LATEST,
-  },
-  {
-    ...{ currency: 'b', rate: '36.5000', set_at: 1, opening_rate: null, opened_at: null },
-    ...{ actor: null, before_rate: null, removed_at: null },
-  },
-]
+/** By the type of a column; no two columns of a row have the same value. */
+const VALUES: Readonly<Record<ColumnType, (column: string, index: number) => unknown>> = {
+  text,
+  integer: (_, index) => LATEST - index,
+  int64: (_, index) => MOST - BigInt(index),
+  json,
+}
+
+/** @param over what the schema or the order of keys demands */
+function full<N extends TableName>(name: N, over: Partial<Row<N>> = {}): Row<N> {
+  const { columns, key = [] }: Table = TABLES[name]
+  const values = Object.entries(columns).map(([column, type], index) => [
+    column,
+    VALUES[type](column === key[0] ? 'a' : column, index),
+  ])
+  return { ...(Object.fromEntries(values) as Row<N>), ...over }
+}
 
 export const ROWS: { readonly [N in TableName]: readonly [Row<N>, Row<N>] } = {
   partners: [
-    {
-      id: text('a'),
-      suspended: 1,
-      allowed_ips: json('allowed_ips'),
-      packages: json('packages'),
-      corridors: [],
-      rate_limit_per_second: 7,
-      created_at: LATEST,
-    },
+    full('partners', { suspended: 1, corridors: [], rate_limit_per_second: 7 }),
     {
       id: 'b',
       suspended: 0,
@@ -54,37 +51,15 @@ export const ROWS: { readonly [N in TableName]: readonly [Row<N>, Row<N>] } = {
     },
   ],
   signingKeys: [
-    {
-      id: text('a'),
-      tenant: text('tenant'),
-      sealed_secret: text('sealed_secret'),
-      created_at: 1,
-      revoked_at: LATEST,
-      revoked: 0,
-    },
+    full('signingKeys', { created_at: 1, revoked: 0 }),
     { id: 'b', tenant: '', sealed_secret: 's', created_at: 2, revoked_at: null, revoked: 1 },
   ],
   intents: [
-    {
-      id: text('a'),
-      tenant: text('tenant'),
-      state: 'captured',
-      due_at: LATEST,
-      confirmed_at: 7,
-      context: json('context'),
-    },
+    full('intents', { state: 'captured', confirmed_at: 7 }),
     { id: 'b', tenant: '', state: 'created', due_at: null, confirmed_at: null, context: {} },
   ],
   payouts: [
-    {
-      id: text('a'),
-      tenant: text('tenant'),
-      state: 'created',
-      due_at: LATEST,
-      reference: text('reference'),
-      beneficiary: text('beneficiary'),
-      context: json('context'),
-    },
+    full('payouts', { state: 'created' }),
     {
       id: 'b',
       tenant: '',
@@ -96,20 +71,7 @@ export const ROWS: { readonly [N in TableName]: readonly [Row<N>, Row<N>] } = {
     },
   ],
   beneficiaries: [
-    {
-      id: text('a'),
-      tenant: text('tenant'),
-      type: text('type'),
-      name: text('name'),
-      destination_country: text('destination_country'),
-      currency: text('currency'),
-      bank_code: text('bank_code'),
-      account_last4: text('account_last4'),
-      sealed_account: text('sealed_account'),
-      status: 'active',
-      created_at: LATEST,
-      request_id: text('request_id'),
-    },
+    full('beneficiaries', { status: 'active' }),
     {
       id: 'b',
       tenant: '',
@@ -126,65 +88,43 @@ export const ROWS: { readonly [N in TableName]: readonly [Row<N>, Row<N>] } = {
     },
   ],
   idempotency: [
-    {
-      sequence: 1,
-      key: text('key'),
-      request_hash: text('request_hash'),
-      entity: text('entity'),
-      response: text('response'),
-    },
+    full('idempotency', { sequence: 1 }),
     { sequence: LATEST, key: '', request_hash: 'h', entity: 'e', response: null },
   ],
   keyIndex: [
-    { fingerprint: LEAST, sequence: 5 },
+    full('keyIndex', { fingerprint: LEAST, sequence: 5 }),
     { fingerprint: MOST, sequence: LATEST },
   ],
-  keyIndexMoves: [
-    { through: 4, at: LATEST },
-    { through: 5, at: 6 },
-  ],
-  keyAges: [
-    { through: 4, at: LATEST },
-    { through: 5, at: 6 },
-  ],
-  keyRetention: [
-    { kind: 'others', through: LATEST },
-    { kind: 'payouts', through: 5 },
-  ],
-  archives: [
-    { id: text('id'), path: text('path'), created_at: LATEST },
-    { id: 'x', path: 'x', created_at: 1 },
-  ],
-  archivedPayments: [
-    { id: text('id'), digest: text('digest') },
-    { id: 'x', digest: 'x' },
-  ],
+  keyIndexMoves: [full('keyIndexMoves', { through: 4 }), { through: 5, at: 6 }],
+  keyAges: [full('keyAges', { through: 4 }), { through: 5, at: 6 }],
+  keyRetention: [full('keyRetention', { kind: 'others' }), { kind: 'payouts', through: 5 }],
+  archives: [full('archives', { id: text('id') }), { id: 'x', path: 'x', created_at: 1 }],
+  archivedPayments: [full('archivedPayments', { id: text('id') }), { id: 'x', digest: 'x' }],
   userErasures: [
+    full('userErasures', {
+      id: text('id'),
+      payments: 4,
+      waiting: 5,
+      requested_at: 6,
+      ended_at: null,
+    }),
     {
-      ...{ id: text('id'), tenant: text('tenant'), user_id: text('user_id') },
-      ...{ last_intent: LATEST, payments: 4, waiting: 5, requested_at: 6, ended_at: null },
-    },
-    {
-      ...{ id: 'x', tenant: 'x', user_id: '', last_intent: 1, payments: LATEST, waiting: null },
-      ...{ requested_at: LATEST, ended_at: LATEST },
+      id: 'x',
+      tenant: 'x',
+      user_id: '',
+      last_intent: 1,
+      payments: LATEST,
+      waiting: null,
+      requested_at: LATEST,
+      ended_at: LATEST,
     },
   ],
   eventRetention: [
-    { tenant: text('tenant'), sequence: LATEST, position: 5, created_at: 6 },
+    full('eventRetention', { tenant: text('tenant'), position: 5, created_at: 6 }),
     { tenant: 'x', sequence: 1, position: LATEST, created_at: 7 },
   ],
   entries: [
-    {
-      posting: 1,
-      line: 2,
-      account: text('account'),
-      tenant: text('tenant'),
-      amount: MOST,
-      balance: LEAST,
-      plan: text('plan'),
-      entity: text('entity'),
-      at: LATEST,
-    },
+    full('entries', { posting: 1, line: 2, balance: LEAST }),
     {
       posting: 41,
       line: LATEST,
@@ -198,23 +138,11 @@ export const ROWS: { readonly [N in TableName]: readonly [Row<N>, Row<N>] } = {
     },
   ],
   accounts: [
-    { id: text('a'), balance: LEAST },
+    full('accounts', { balance: LEAST }),
     { id: 'demo_sandbox:VND:prefund', balance: MOST },
   ],
   events: [
-    {
-      position: 1,
-      id: text('id'),
-      tenant: text('tenant'),
-      sequence: 2,
-      type: text('type'),
-      entity: text('entity'),
-      created_at: 3,
-      body: text('body'),
-      request_id: text('request_id'),
-      cause: text('cause'),
-      traceparent: text('traceparent'),
-    },
+    full('events', { position: 1, sequence: 2, created_at: 3 }),
     {
       position: 42,
       id: 'i',
@@ -229,28 +157,15 @@ export const ROWS: { readonly [N in TableName]: readonly [Row<N>, Row<N>] } = {
       traceparent: null,
     },
   ],
-  usage: [
-    { key: text('a'), used: 0n },
-    { key: 'b', used: MOST },
-  ],
+  usage: [full('usage', { used: 0n }), { key: 'b', used: MOST }],
   endpoints: [
-    {
-      id: text('a'),
-      tenant: text('tenant'),
-      url: text('url'),
-      description: text('description'),
-      enabled_events: json('enabled_events'),
-      api_version: text('api_version'),
+    full('endpoints', {
       status: 'enabled',
-      disabled_reason: text('disabled_reason'),
-      secrets: json('secrets'),
       created_at: 1,
       enabled_events_since: 2,
       times_disabled: 3,
       disabled_at: 4,
-      breaker_reset_at: LATEST,
-      dead_announced_at: LATEST,
-    },
+    }),
     {
       id: 'b',
       tenant: '',
@@ -269,20 +184,34 @@ export const ROWS: { readonly [N in TableName]: readonly [Row<N>, Row<N>] } = {
       dead_announced_at: null,
     },
   ],
-  rates: RATES,
-  sandboxRates: RATES,
-  fxQuotes: [
+  rates: [
+    full('rates'),
     {
-      id: text('a'),
-      tenant: text('tenant'),
-      sold_currency: text('sold_currency'),
-      sold: MOST,
-      bought_currency: text('bought_currency'),
-      bought: 1n,
-      expires_at: LATEST,
-      conversion: text('conversion'),
-      request_id: text('request_id'),
+      currency: 'b',
+      rate: '36.5000',
+      set_at: 1,
+      opening_rate: null,
+      opened_at: null,
+      actor: null,
+      before_rate: null,
+      removed_at: null,
     },
+  ],
+  sandboxRates: [
+    full('sandboxRates'),
+    {
+      currency: 'b',
+      rate: '36.5000',
+      set_at: 1,
+      opening_rate: null,
+      opened_at: null,
+      actor: null,
+      before_rate: null,
+      removed_at: null,
+    },
+  ],
+  fxQuotes: [
+    full('fxQuotes', { bought: 1n }),
     {
       id: 'b',
       tenant: '',
@@ -296,20 +225,15 @@ export const ROWS: { readonly [N in TableName]: readonly [Row<N>, Row<N>] } = {
     },
   ],
   routes: [
-    {
-      tenant: text('a'),
-      country: text('country'),
-      currency: text('currency'),
+    full('routes', {
       enabled: 1,
-      platform_fixed: MOST,
-      platform_bps: LATEST,
-      rail_fixed: MOST - 1n,
+      rail_fixed: 9223372036854775806n,
       handling: 'on_top',
       refund_fees_on_reversal: 0,
-      amount_min: MOST - 2n,
-      amount_max: MOST - 3n,
-      review_from: MOST - 4n,
-    },
+      amount_min: 9223372036854775805n,
+      amount_max: 9223372036854775804n,
+      review_from: 9223372036854775803n,
+    }),
     {
       tenant: 'b',
       country: 'TH',
@@ -325,24 +249,9 @@ export const ROWS: { readonly [N in TableName]: readonly [Row<N>, Row<N>] } = {
       review_from: null,
     },
   ],
-  balanceAlerts: [
-    { account: text('a'), threshold: MOST, armed: 1 },
-    { account: 'b', threshold: 0n, armed: 0 },
-  ],
+  balanceAlerts: [full('balanceAlerts', { armed: 1 }), { account: 'b', threshold: 0n, armed: 0 }],
   discrepancies: [
-    {
-      id: text('a'),
-      tenant: text('tenant'),
-      entity: text('entity'),
-      reason: text('reason'),
-      report: json('report'),
-      plan: 'discrepancy_paid',
-      currency: text('currency'),
-      amount: MOST,
-      at: 1,
-      resolved_at: LATEST,
-      settlement: 'undo',
-    },
+    full('discrepancies', { plan: 'discrepancy_paid', at: 1, settlement: 'undo' }),
     {
       id: 'b',
       tenant: null,
@@ -358,29 +267,22 @@ export const ROWS: { readonly [N in TableName]: readonly [Row<N>, Row<N>] } = {
     },
   ],
   masterKeys: [
-    { kid: text('a'), sealing_since: LATEST, emptied_at: null },
+    full('masterKeys', { emptied_at: null }),
     { kid: 'b', sealing_since: null, emptied_at: LATEST },
   ],
-  lastingKeys: [
-    { id: text('a'), sealed: text('sealed') },
-    { id: 'b', sealed: '' },
-  ],
+  lastingKeys: [full('lastingKeys'), { id: 'b', sealed: '' }],
   acceptedLosses: [
-    { kind: 'event', id: text('a'), at: LATEST },
+    full('acceptedLosses', { kind: 'event', id: text('a') }),
     { kind: 'instruction', id: 'b', at: 1 },
   ],
   recoveries: [
-    {
+    full('recoveries', {
       number: 1,
       entered_at: 2,
-      cause: text('cause'),
       released_at: 3,
-      statement: text('statement'),
-      loss: json('loss'),
       position_from: 4,
-      position_to: LATEST,
       stops: 'writes',
-    },
+    }),
     {
       number: 44,
       entered_at: LATEST,
@@ -394,23 +296,14 @@ export const ROWS: { readonly [N in TableName]: readonly [Row<N>, Row<N>] } = {
     },
   ],
   orphans: [
-    {
-      instruction: text('a'),
+    full('orphans', {
       recovery: 1,
       environment: 'sandbox',
       purpose: 'payout',
-      destination: text('destination'),
-      account_last4: text('account_last4'),
-      amount: MOST,
-      currency: text('currency'),
-      reference: text('reference'),
-      transaction_id: text('transaction_id'),
       executed_at: 2,
       status: 'matched',
-      matched_to: text('matched_to'),
-      resolved_at: LATEST,
       state: 'returned',
-    },
+    }),
     {
       instruction: 'b',
       recovery: 44,
@@ -430,16 +323,7 @@ export const ROWS: { readonly [N in TableName]: readonly [Row<N>, Row<N>] } = {
     },
   ],
   callers: [
-    {
-      name: text('a'),
-      kind: 'operator',
-      roles: json('roles'),
-      partners: json('partners'),
-      certificate: text('certificate'),
-      tokens: json('tokens'),
-      created_at: 1,
-      revoked_at: LATEST,
-    },
+    full('callers', { kind: 'operator', created_at: 1 }),
     {
       name: 'b',
       kind: 'service',
@@ -452,22 +336,7 @@ export const ROWS: { readonly [N in TableName]: readonly [Row<N>, Row<N>] } = {
     },
   ],
   approvalRequests: [
-    {
-      id: text('a'),
-      operation: text('operation'),
-      arguments: text('arguments'),
-      subject: text('subject'),
-      currency: text('currency'),
-      amount: MOST,
-      requested_by: text('requested_by'),
-      reason: text('reason'),
-      requested_at: 1,
-      expires_at: LATEST,
-      status: 'approved',
-      decided_by: text('decided_by'),
-      decision_reason: text('decision_reason'),
-      decided_at: 2,
-    },
+    full('approvalRequests', { requested_at: 1, status: 'approved', decided_at: 2 }),
     {
       id: 'b',
       operation: 'o',
@@ -486,63 +355,20 @@ export const ROWS: { readonly [N in TableName]: readonly [Row<N>, Row<N>] } = {
     },
   ],
   requestActions: [
-    {
-      request_id: text('a'),
-      action: text('action'),
-      entity: text('entity'),
-      tenant: text('tenant'),
-      at: LATEST,
-    },
+    full('requestActions'),
     { request_id: 'b', action: 'c', entity: 'e', tenant: 't', at: 1 },
   ],
   submissionPauses: [
-    {
-      subject: text('a'),
-      reason: text('reason'),
-      actor: text('actor'),
-      paused_at: LATEST,
-      resumed_at: 1,
-    },
+    full('submissionPauses', { resumed_at: 1 }),
     { subject: 'b', reason: 'r', actor: 'x', paused_at: 2, resumed_at: null },
   ],
-  railRoutes: [
-    { route: text('a'), rail: text('rail'), set_at: LATEST, actor: text('actor') },
-    { route: 'b', rail: 'r', set_at: 1, actor: 'x' },
-  ],
+  railRoutes: [full('railRoutes'), { route: 'b', rail: 'r', set_at: 1, actor: 'x' }],
   appliedSettings: [
-    {
-      version: 1,
-      kind: text('kind'),
-      key: text('key'),
-      value: text('value'),
-      set_at: LATEST,
-      actor: text('actor'),
-      applied_at: 1,
-    },
-    {
-      version: 2,
-      kind: 'k',
-      key: '',
-      value: '',
-      set_at: 1,
-      actor: 'a',
-      applied_at: LATEST,
-    },
+    full('appliedSettings', { version: 1, applied_at: 1 }),
+    { version: 2, kind: 'k', key: '', value: '', set_at: 1, actor: 'a', applied_at: LATEST },
   ],
   operatorLog: [
-    {
-      at: 1,
-      actor: text('actor'),
-      reason: text('reason'),
-      action: text('action'),
-      subject: text('subject'),
-      evidence: text('evidence'),
-      request_id: text('request_id'),
-      tenant: text('tenant'),
-      currency: text('currency'),
-      amount: MOST,
-      approval: text('approval'),
-    },
+    full('operatorLog', { at: 1 }),
     {
       at: LATEST,
       actor: '',

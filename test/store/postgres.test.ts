@@ -1,154 +1,26 @@
-/** The store on PostgreSQL beyond the contract: the fence, the lease, and copies of the books. */
-import { join } from 'node:path'
+/** The store on PostgreSQL beyond the contract: the fence and the lease. */
 import t, { type Test } from 'tap'
-import { instant, systemPause } from '../../src/base/clock.js'
+import { instant } from '../../src/base/clock.js'
 import { ANSWER_WITHIN_MS } from '../../src/base/constants.js'
-import { createLog } from '../../src/base/log.js'
-import { PROCESSOR_SCHEMA } from '../../src/store/sqlite/store.js'
-import { Deposed, type Store, type Wanted } from '../../src/store/store.js'
-import { openDatabase } from '../../src/store/sqlite/database.js'
-import { exportSchemas, importSchemas } from '../../src/store/postgres/copy.js'
-import {
-  connectToPrimary,
-  numbered,
-  parseStoreUrl,
-  type Connection,
-} from '../../src/store/postgres/connection.js'
+import { Deposed, type Wanted } from '../../src/store/store.js'
+import type { Connection } from '../../src/store/postgres/connection.js'
 import { COMMIT_FUNCTION, commitValues } from '../../src/store/postgres/commit.js'
 import { FENCED } from '../../src/store/postgres/commit_function.js'
-import {
-  acquireLease,
-  HEARTBEAT_MS,
-  LEASE_TIMEOUT_MS,
-  takeOver,
-} from '../../src/store/postgres/lease.js'
+import { acquireLease, HEARTBEAT_MS, takeOver } from '../../src/store/postgres/lease.js'
 import { READS_WITHIN_MS } from '../../src/store/postgres/ownership.js'
-import { readServerFigures, watchServerFigures } from '../../src/store/postgres/server_figures.js'
-import { openOwnedSchema } from '../../src/store/postgres/owned_schema.js'
-import { BOOKS, openPostgresStore } from '../../src/store/postgres/store.js'
-import { createProxies } from '../cluster/partitions.js'
 import { dueIds } from '../support/due_ids.js'
 import { eventually } from '../support/eventually.js'
 import { hurriedClock } from '../support/hurried_clock.js'
-import { requirePostgres, startPostgres, type TestServer } from '../support/postgres_server.js'
-import { tempFolder } from '../support/temp_folder.js'
-import { anEvent, anIntent, batchOf } from './commit_rows.js'
-
-requirePostgres(t)
-
-t.setTimeout(0)
-const server: TestServer = await startPostgres(t)
-const log = createLog('test', { LOG_LEVEL: 'silent' })
-const longPause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
-/** Looks more often; the lease and its timeout stay by the clock, longer bounds as they are. */
-const shortPause = (ms: number): Promise<void> => longPause(ms > LEASE_TIMEOUT_MS ? ms : ms / 20)
-const MOST = 9_223_372_036_854_775_807n
-
-interface Opening {
-  readonly holder?: string
-  readonly elapsed?: () => number
-  /** Takes over without waiting for the timeout of the lease. */
-  readonly isHurried?: boolean
-  readonly pause?: (ms: number) => Promise<void>
-}
-
-let shards = 0
-const newShard = (): string => `books_${++shards}`
-
-/** A store whose failure the test reads. */
-async function opened(
-  t: Test,
-  shard: string,
-  { holder = 'one', isHurried = false, pause = longPause, ...given }: Opening = {},
-): Promise<{ store: Store; failure: () => Error | undefined }> {
-  const clock = hurriedClock()
-  const elapsed = given.elapsed ?? clock.elapsed
-  const open = (): Promise<Store> =>
-    openPostgresStore({ url: server.url, shard, holder, elapsed, pause, log })
-  const store = await (isHurried ? clock.hurried(open) : open())
-  let failure: Error | undefined
-  store.onFailure((error) => (failure = error))
-  t.teardown(() => store.close().catch(() => undefined))
-  return { store, failure: () => failure }
-}
-
-async function connected(t: Test, shard: string): Promise<Connection> {
-  const connection = await connectToPrimary(parseStoreUrl(server.url), shard, 'test')
-  t.teardown(() => connection.close().catch(() => undefined))
-  return connection
-}
-
-void t.test('a server that is silent', async (t) => {
-  const schema = await openOwnedSchema(
-    {
-      ...{ url: server.url, shard: newShard(), holder: 'one', log },
-      ...{ elapsed: () => performance.now(), pause: systemPause },
-    },
-    BOOKS,
-    { lists: 'by cost' },
-  )
-  t.teardown(() => schema.close())
-  for (const session of [schema.writer, schema.readers.lists]) {
-    const [timeout] = await session.all('SHOW tcp_user_timeout')
-    const [idle] = await session.all('SHOW tcp_keepalives_idle')
-    t.same([timeout, idle], [{ tcp_user_timeout: '5000' }, { tcp_keepalives_idle: '2' }])
-  }
-
-  const partitions = createProxies()
-  t.teardown(() => partitions.close())
-  const [target] = parseStoreUrl(server.url)
-  const { host, port } = target!
-  const between = await partitions.route('one', 'postgres', `${host}:${port}`)
-  const there = [{ ...target!, port: Number(between.split(':')[1]) }]
-  const connection = await connectToPrimary(there, 'pg_catalog', 'test')
-  partitions.cut('one', 'postgres')
-  await connection.close()
-  t.pass('it does not hold up who leaves it')
-})
-
-void t.test('the figures of the server are read again and again', async (t) => {
-  const shard = newShard()
-  const { store } = await opened(t, shard, { pause: shortPause })
-  const other = await connected(t, shard)
-  const before = await readServerFigures(other)
-  await other.exec('CHECKPOINT')
-  await other.exec('BEGIN; SELECT pg_current_xact_id()')
-  const changed = await eventually('the owner has read them since', () => {
-    const found = store.serverFigures?.() ?? undefined
-    const isLater = (found?.checkpoints.requested ?? 0) > before.checkpoints.requested
-    return isLater && found!.oldestTransactionSeconds > 0 && found
-  })
-  await other.exec('ROLLBACK')
-  t.ok(changed.connections >= 5, 'of the store and of the test')
-  t.ok(changed.connections < changed.connectionsMax)
-  t.ok(changed.databaseBytes > 1_000_000)
-  t.match(changed, { deadlocks: 0, standbys: [] })
-
-  let isBroken = false
-  const all: Connection['all'] = (...query) =>
-    isBroken ? Promise.reject(new Error('permission denied')) : other.all(...query)
-  const watch = watchServerFigures({ all }, shortPause)
-  t.teardown(watch.stop)
-  await eventually('they are read', () => watch.latest() !== null)
-  isBroken = true
-  await eventually('a failed reading leaves them out', () => watch.latest() === null)
-  isBroken = false
-  await eventually('the next one has them', () => watch.latest() !== null)
-
-  const lost = await connected(t, shard)
-  const isLost = new Promise<void>((resolve) => lost.onLost(() => resolve()))
-  await other.all('SELECT pg_terminate_backend(?)', [lost.session])
-  await isLost
-  let pauses = 0
-  const onePause = (ms: number): Promise<void> => {
-    pauses += 1
-    return shortPause(ms)
-  }
-  t.teardown(watchServerFigures(lost, onePause).stop)
-  await t.rejects(lost.all('SELECT 1'))
-  await new Promise(setImmediate)
-  t.equal(pauses, 0, 'the reading of a lost connection is the last one')
-})
+import { anIntent, batchOf } from './commit_rows.js'
+import {
+  server,
+  log,
+  longPause,
+  shortPause,
+  newShard,
+  opened,
+  connected,
+} from './postgres_books.js'
 
 void t.test('a former owner commits nothing and fails its reads', async (t) => {
   const shard = newShard()
@@ -481,135 +353,4 @@ void t.test('committed rows survive a kill of the server', async (t) => {
   const next = await opened(t, shard)
   t.equal((await dueIds(next.store, 'intents', instant(5), 99)).length, 20)
   t.equal((await next.store.boot(instant(0))).lastBatch, 20)
-})
-
-void t.test('a copy to SQLite and back has the same rows', async (t) => {
-  const shard = newShard()
-  const { store } = await opened(t, shard)
-  await store.commit({
-    ...batchOf({
-      intents: [anIntent('pi_1')],
-      accounts: [{ id: 'demo_sandbox:VND:prefund', balance: MOST }],
-      events: [anEvent(1), anEvent(2)],
-    }),
-    nonces: Buffer.from([0, 255, 1, 2, 3, 4, 5, 6]),
-  })
-  await store.commit({ ...batchOf({}), settledEvents: ['evt_1'] })
-  await store.close()
-  const folder = tempFolder(t)
-  const [there, again] = [join(folder, 'there.db'), join(folder, 'again.db')]
-  const copied = await exportSchemas(server.url, [{ schema: shard, file: there, holds: 'books' }])
-  const copy = newShard()
-  const wanted = [{ schema: copy, file: there, holds: 'books' }] as const
-  t.same(await importSchemas(server.url, wanted), copied)
-  await t.rejects(importSchemas(server.url, wanted), /has books/)
-  t.same(await exportSchemas(server.url, [{ ...wanted[0], file: again }]), copied)
-  t.same(await textOf(again), await textOf(there))
-  const reopened = await opened(t, copy)
-  t.match(await reopened.store.openEvents(0, 9), [{ id: 'evt_2' }])
-})
-
-/** Every row of every table. */
-async function textOf(file: string): Promise<readonly string[]> {
-  const database = await openDatabase(file, { readOnly: true })
-  const tables = await database.all<{ name: string }>(
-    "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'",
-  )
-  const rows = await Promise.all(tables.map(({ name }) => database.all(`SELECT * FROM ${name}`)))
-  await database.close()
-  return rows.map((found, i) => `${tables[i]?.name}: ${JSON.stringify(found)}`)
-}
-
-void t.test('both schemas have the same tables and columns', async (t) => {
-  const shard = newShard()
-  await opened(t, shard)
-  const rows = await connected(t, shard)
-  const file = join(tempFolder(t), 'books.db')
-  const sqlite = await openDatabase(file, { migrations: PROCESSOR_SCHEMA })
-  t.teardown(() => sqlite.close())
-  const here = await sqlite.all<{ column: string }>(
-    `SELECT m.name || '.' || c.name AS "column" FROM sqlite_schema m, pragma_table_info(m.name) c
-     WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite_%'`,
-  )
-  const there = await rows.all<{ column: string }>(
-    `SELECT table_name || '.' || column_name AS "column" FROM information_schema.columns
-     WHERE table_schema = ?`,
-    [shard],
-  )
-  const only = ['outbox.', 'event_outcomes.', 'owner.'] // the outbox and the lease
-  const names = (found: readonly { column: string }[]): string[] =>
-    found
-      .map(({ column }) => column)
-      .filter((column) => !only.some((table) => column.startsWith(table)))
-      .filter((column) => column !== 'events.settled_at')
-      .sort()
-  t.same(names(there), names(here))
-})
-
-void t.test('an index of SQLite has its counterpart', async (t) => {
-  const shard = newShard()
-  await opened(t, shard)
-  const rows = await connected(t, shard)
-  const sqlite = await openDatabase(join(tempFolder(t), 'books.db'), {
-    migrations: PROCESSOR_SCHEMA,
-  })
-  t.teardown(() => sqlite.close())
-  const here = await sqlite.all<{ name: string }>(
-    "SELECT name FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL",
-  )
-  const there = await rows.all<{ name: string }>(
-    'SELECT indexname AS name FROM pg_indexes WHERE schemaname = ?',
-    [shard],
-  )
-  const known = new Set(there.map(({ name }) => name))
-  t.same(
-    here.map(({ name }) => name).filter((name) => !known.has(name)),
-    ['events_open'],
-    'the outbox replaces it',
-  )
-})
-
-void t.test('a store URL has hosts and ports, or a socket', (t) => {
-  const hostsOf = (url: string): string[] =>
-    parseStoreUrl(url).map(({ host, port }) => `${host}:${port}`)
-  t.same(hostsOf('postgres://u:p@127.0.0.1,localhost:5433/causeway'), [
-    '127.0.0.1:5432',
-    'localhost:5433',
-  ])
-  t.same(hostsOf('postgres://u@/causeway?host=/run/postgresql'), ['/run/postgresql:5432'])
-  t.same(hostsOf('postgres://u@[::1]:6000/causeway'), ['::1:6000'])
-  const [remote] = parseStoreUrl('postgres://u:a%40b@db.example/causeway')
-  t.match(remote, { password: 'a@b', ssl: { rejectUnauthorized: true } }, 'TLS beyond loopback')
-  t.equal(parseStoreUrl('postgres://u@localhost/c')[0]?.ssl, undefined)
-  t.throws(() => parseStoreUrl('mysql://x/y'), /not postgres/)
-  t.equal(numbered('a = ? AND b = ?2 OR c = ?'), 'a = $1 AND b = $2 OR c = $2')
-  t.end()
-})
-
-void t.test('a database of another encoding or collation is refused', async (t) => {
-  const connection = await connectToPrimary(parseStoreUrl(server.url), 'public', 'a test')
-  const databases = [
-    ["ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C'", 'stores LATIN1'],
-    ["ENCODING 'SQL_ASCII' LC_COLLATE 'C' LC_CTYPE 'C'", 'stores SQL_ASCII'],
-    ["ENCODING 'UTF8' LOCALE_PROVIDER icu ICU_LOCALE 'en' LC_COLLATE 'C'", 'collates by ICU'],
-  ] as const
-  for (const [index, [options, fault]] of databases.entries()) {
-    const other = `other_${index}`
-    await connection.exec(`CREATE DATABASE ${other} TEMPLATE template0 ${options}`)
-    const url = server.url.replace(/[^/]*$/, other)
-    const opened = openPostgresStore({
-      ...{ url, shard: 'books_1', holder: 'a test', elapsed: () => performance.now() },
-      ...{ pause: systemPause, log: createLog('test', { LOG_LEVEL: 'silent' }) },
-    })
-    await t.rejects(opened, { message: new RegExp(`database ${other} ${fault}: create it with`) })
-  }
-  await connection.close()
-})
-
-void t.test('an error names an unreachable server', async (t) => {
-  const url = 'postgres://u:secret@127.0.0.1:1/causeway'
-  await t.rejects(
-    connectToPrimary(parseStoreUrl(url), 'books', 'test'),
-    /no PostgreSQL server accepts writes: 127\.0\.0\.1:1: .*ECONNREFUSED/,
-  )
 })

@@ -133,7 +133,7 @@ export const LIFECYCLE: readonly Mutant[] = [
     file: 'actors/submission.ts',
     text: "notFound: { guard: 'isNotHeld', actions: 'instruct' }",
     replacement: "notFound: { actions: 'instruct' }",
-    test: 'test/processor/recovery/recovery_mode',
+    test: 'test/processor/recovery/orphan_intents',
   },
   {
     fault: 'A submitted intent is cancelled.',

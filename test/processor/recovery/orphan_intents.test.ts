@@ -1,0 +1,146 @@
+/** After a release: intents that equal an orphan execution are held, and what ends that. */
+import { DAY, SECOND } from '../../../src/base/clock.js'
+import {
+  approveIntent,
+  rejectIntent,
+} from '../../../src/processor/commands/intents/intent_review.js'
+import { approvePayout } from '../../../src/processor/commands/payouts/payout_review.js'
+import { listHeldIntents } from '../../../src/processor/queries/held_intent_list.js'
+import type { OrphanExecution__Output as Execution } from '../../../protos/types/causeway/operator/v1/OrphanExecution.js'
+import { codeOf, viewOf } from '../../support/world.js'
+import { beginLifecycle, THAI, intentAt, scanned, authorized } from '../intent_lifecycle.js'
+import { balanceOf, OPERATOR, pay, readAll, runOnBothStores, types } from '../scenarios.js'
+import { execution, without, restored, compared, instructed, orphans, resolve } from './orphans.js'
+
+const ofThai = (over: Partial<Execution> = {}): Execution =>
+  execution({
+    instruction_id: 'pi_lost',
+    purpose: 'qr_payment',
+    destination_account: THAI.account,
+    amount: '36000',
+    currency: 'THB',
+    reference: undefined as never,
+    ...over,
+  })
+
+runOnBothStores({
+  'a confirmed intent that equals an accepted instruction is held': async (t, world) => {
+    await restored(world, without(ofThai({ transaction_id: '', state: 'accepted' }), 'reference'))
+    const lifecycle = await intentAt(world, scanned)
+    t.match(viewOf(await lifecycle.confirm()), { status: 'authorized' })
+    t.same(instructed(world), [])
+    t.match(await orphans(world), [{ state: 'accepted', held: [lifecycle.id] }])
+  },
+
+  'an intent that the rail does not have is compared before it is sent again': async (t, world) => {
+    const lifecycle = await intentAt(world, authorized)
+    await restored(world, without(ofThai(), 'reference'))
+    const missing = { id: lifecycle.id, reportId: null, status: 'not_found' } as const
+    await world.railReports(missing)
+    await world.railReports(missing)
+    t.same(instructed(world), [lifecycle.id], 'it is not sent again')
+    t.match(await orphans(world), [{ held: [lifecycle.id] }])
+    await world.run(approveIntent(OPERATOR, lifecycle.id))
+    t.same(instructed(world), [lifecycle.id, lifecycle.id])
+  },
+
+  'the start after a release holds what is not submitted and equals an orphan': async (
+    t,
+    world,
+  ) => {
+    world.setRail(false)
+    const reviewed = await pay(world, { reference: 'sandbox:review' })
+    const waiting = await pay(world)
+    const other = await pay(world, { reference: 'invoice 2' })
+    const lifecycle = await intentAt(world, authorized)
+    await restored(
+      world,
+      execution(),
+      execution({ instruction_id: 'pout_reviewed', reference: 'sandbox:review' }),
+      without(ofThai(), 'reference'),
+    )
+    await compared(world)
+    await compared(world)
+    const held = (await orphans(world)).flatMap((orphan) => orphan.held)
+    t.same(held.toSorted(), [reviewed.id, waiting.id, lifecycle.id].toSorted())
+    world.setRail(true)
+    await world.fireTimers(SECOND)
+    t.same(instructed(world), [other.id])
+    await world.run(approveIntent(OPERATOR, lifecycle.id))
+    await world.run(approvePayout(OPERATOR, reviewed.id))
+    t.same(instructed(world), [other.id, lifecycle.id, reviewed.id])
+  },
+
+  'an intent confirmed before the orphan was known is held when it is due': async (t, world) => {
+    world.setRail(false)
+    const lifecycle = await intentAt(world, authorized)
+    await restored(world, without(ofThai(), 'reference'))
+    world.setRail(true)
+    await world.fireTimers(SECOND)
+    t.same(instructed(world), [])
+    t.match(await orphans(world), [{ held: [lifecycle.id] }])
+    await world.fireTimers(DAY)
+    t.equal((await lifecycle.see()).status, 'authorized', 'it waits for a reviewer')
+    await resolve(world, 'pi_lost', lifecycle.id)
+    t.equal((await lifecycle.see()).status, 'captured')
+    t.same(instructed(world), [])
+  },
+
+  'a confirmed intent that matches an orphan is held and can be approved': async (t, world) => {
+    await restored(world, without(ofThai(), 'reference'))
+    const lifecycle = await intentAt(world, scanned)
+    t.match(viewOf(await lifecycle.confirm()), { status: 'authorized' })
+    t.same(instructed(world), [])
+    t.match(await orphans(world), [{ held: [lifecycle.id] }])
+    const held = await readAll<{ intent_id: string }>(world, (page) =>
+      listHeldIntents({ limit: 1, ...page }),
+    )
+    t.match(held, [
+      { intent_id: lifecycle.id, currency: 'THB', amount: '36000', orphan: 'pi_lost' },
+    ])
+    await world.fireTimers(DAY)
+    t.equal(
+      (await lifecycle.see()).status,
+      'authorized',
+      'it is held beyond the submission deadline',
+    )
+    t.match(viewOf(await world.run(approveIntent(OPERATOR, lifecycle.id))), {
+      status: 'authorized',
+    })
+    t.same(instructed(world), [lifecycle.id])
+    const again = await world.run(approveIntent(OPERATOR, lifecycle.id))
+    t.equal(codeOf(again), 'payment_intent_not_held')
+    await lifecycle.executed()
+    t.equal((await lifecycle.see()).status, 'captured')
+    t.match(await orphans(world), [{ held: [] }])
+  },
+
+  'a held intent fails when it is rejected or not reviewed in time': async (t, world) => {
+    await restored(world, without(ofThai(), 'reference'))
+    const funds = await balanceOf(world, 'USD')
+    const rejected = await intentAt(world, authorized)
+    t.match(viewOf(await world.run(rejectIntent(OPERATOR, rejected.id))), {
+      status: 'failed',
+      failure: { code: 'payment_review_rejected', source: 'service' },
+    })
+    const forgotten = await intentAt(world, authorized)
+    await world.fireTimers(4 * DAY)
+    t.match(await forgotten.see(), { status: 'failed', failure: { code: 'review_expired' } })
+    t.same(await balanceOf(world, 'USD'), funds)
+    t.same(instructed(world), [])
+  },
+
+  'a held intent can be matched or cancelled': async (t, world) => {
+    await restored(world, without(ofThai(), 'reference'))
+    const [matched, cancelled] = [await beginLifecycle(world), await beginLifecycle(world)]
+    for (const lifecycle of [matched, cancelled]) {
+      await lifecycle.scan()
+      await lifecycle.confirm()
+    }
+    t.match(viewOf(await cancelled.cancel()), { status: 'cancelled' })
+    await resolve(world, 'pi_lost', matched.id)
+    t.equal((await matched.see()).status, 'captured')
+    t.same(instructed(world), [])
+    t.equal(types(world).at(-1), 'payment_intent.captured')
+  },
+})

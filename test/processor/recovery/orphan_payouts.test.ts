@@ -1,0 +1,271 @@
+/** After a release: payouts that equal an orphan execution are held, and what ends that. */
+import { DAY, SECOND } from '../../../src/base/clock.js'
+import {
+  approvePayout,
+  rejectPayout,
+} from '../../../src/processor/commands/payouts/payout_review.js'
+import { listHeldPayouts } from '../../../src/processor/queries/held_payout_list.js'
+import { codeOf, viewOf } from '../../support/world.js'
+import {
+  balanceOf,
+  executed,
+  OPERATOR,
+  pay,
+  payout,
+  readAll,
+  see,
+  runOnBothStores,
+} from '../scenarios.js'
+import {
+  execution,
+  accepted,
+  LOST,
+  without,
+  restored,
+  compared,
+  instructed,
+  orphans,
+  reasonsOf,
+  resolve,
+} from './orphans.js'
+
+runOnBothStores({
+  'a payout that matches an orphan execution is held': async (t, world) => {
+    t.match(viewOf(await restored(world, execution())), { added: 1, known: 0 })
+    const held = await pay(world)
+    t.equal(held.status, 'created')
+    t.same(instructed(world), [])
+    t.match(await orphans(world), [{ instruction_id: 'pout_lost', held: [held.id] }])
+    t.match(await readAll(world, (page) => listHeldPayouts(page)), [{ orphan: 'pout_lost' }])
+    t.equal((await pay(world, { reference: 'invoice 2' })).status, 'processing')
+    const { beneficiary } = payout()
+    const other = { ...beneficiary!, account_number: '0123456780' }
+    t.equal((await pay(world, { beneficiary: other })).status, 'processing')
+    const rows = JSON.stringify(world.memory().orphans.get('pout_lost'), (_, value: unknown) =>
+      typeof value === 'bigint' ? value.toString() : value,
+    )
+    t.notMatch(rows, '0123456789', 'the account number is not stored in the clear')
+  },
+
+  'a payout that equals an accepted instruction is held until the rail ends it': async (
+    t,
+    world,
+  ) => {
+    t.match(viewOf(await restored(world, accepted())), { added: 1, known: 0 })
+    const held = await pay(world)
+    t.equal(held.status, 'created')
+    t.same(instructed(world), [])
+    t.match(await orphans(world), [{ state: 'accepted', held: [held.id] }])
+    t.equal(codeOf(await resolve(world, 'pout_lost', held.id)), 'orphan_execution_not_executed')
+
+    await world.railReports({ ...LOST, status: 'executed', amount: 1n })
+    t.match(await orphans(world), [{ state: 'accepted' }], 'of another amount')
+    await world.railReports({ ...LOST, status: 'executed' })
+    await world.railReports({ ...LOST, status: 'executed' })
+    t.match(await orphans(world), [{ state: 'executed', transaction_id: 'TX9' }])
+    t.ok(world.railInstructions.some(({ kind }) => kind === 'acknowledge'))
+    t.equal((await pay(world)).status, 'created', 'it holds as before')
+    t.match(viewOf(await resolve(world, 'pout_lost', held.id)), { status: 'matched' })
+    t.match(await see(world, held.id), { status: 'completed', rail: { transaction_id: 'TX9' } })
+    await world.railReports({ ...LOST, status: 'executed' })
+    await world.railReports({ ...LOST, status: 'executed', transactionId: 'TX8' })
+    await world.railReports({ ...LOST, status: 'returned' })
+    t.same(await reasonsOf(world), ['execution_differs', 'executed_again', 'returned_after_end'])
+  },
+
+  'an instruction that ends without a payment holds nothing further': async (t, world) => {
+    const second = { instruction_id: 'pout_2', reference: 'invoice 2' }
+    await restored(
+      world,
+      accepted(),
+      accepted(second),
+      execution({ ...second, instruction_id: 'pout_3', reference: 'invoice 3' }),
+    )
+    const held = await pay(world)
+    await world.railReports({
+      id: LOST.id,
+      reportId: 'rr_1',
+      status: 'refused',
+      refusal: 'rejected',
+    })
+    await world.railReports({ ...LOST, id: 'pout_2' as never, status: 'returned' })
+    await world.railReports({ ...LOST, id: 'pout_3' as never, status: 'returned' })
+    t.match(await orphans(world), [
+      { instruction_id: 'pout_2', state: 'returned', transaction_id: 'TX9' },
+      { instruction_id: 'pout_3', state: 'returned' },
+      { instruction_id: 'pout_lost', state: 'refused', held: [held.id] },
+    ])
+    t.equal((await see(world, held.id)).status, 'created', 'a held payment waits for a reviewer')
+    t.equal((await pay(world)).status, 'processing')
+    t.equal((await pay(world, { reference: 'invoice 2' })).status, 'processing')
+    t.equal((await pay(world, { reference: 'invoice 3' })).status, 'processing')
+    await world.rebuild()
+    t.equal((await pay(world)).status, 'processing', 'after a restart too')
+    t.equal(codeOf(await resolve(world, 'pout_lost', held.id)), 'orphan_execution_not_executed')
+    t.match(viewOf(await resolve(world, 'pout_lost')), { status: 'resolved' })
+    t.same(await reasonsOf(world), [])
+    await world.railReports({ ...LOST, status: 'executed' })
+    t.same(await reasonsOf(world), ['executed_after_end'])
+  },
+
+  'the execution of a dismissed instruction is a discrepancy': async (t, world) => {
+    await restored(world, accepted())
+    t.match(viewOf(await resolve(world, 'pout_lost')), { status: 'resolved', state: 'accepted' })
+    t.equal((await pay(world)).status, 'processing')
+    await world.railReports({ ...LOST, status: 'executed' })
+    t.match(await orphans(world, true), [{ state: 'executed', transaction_id: 'TX9' }])
+    t.same(await reasonsOf(world), ['executed_after_end'])
+  },
+
+  'a value missing in the statement matches any payment': async (t, world) => {
+    const partial = without(
+      execution(),
+      'environment',
+      'purpose',
+      'destination_account',
+      'reference',
+    )
+    await restored(world, partial)
+    t.equal((await pay(world, { reference: 'any' })).status, 'created')
+    t.equal((await pay(world, { amount: '12500001' })).status, 'processing')
+  },
+
+  'reference and destination alike hold a payout of any amount': async (t, world) => {
+    await restored(world, execution({ amount: '12499000' }))
+    const held = await pay(world)
+    t.equal(held.status, 'created', 'its fee was another one')
+    t.match(await orphans(world), [{ held: [held.id] }])
+    t.equal(codeOf(await resolve(world, 'pout_lost', held.id)), 'orphan_execution_differs')
+    t.equal((await pay(world, { reference: 'invoice 2' })).status, 'processing')
+    const { beneficiary } = payout()
+    const other = { ...beneficiary!, account_number: '0123456780' }
+    t.equal((await pay(world, { beneficiary: other })).status, 'processing')
+    t.same(instructed(world).length, 2)
+  },
+
+  'the amount counts where the statement has no reference': async (t, world) => {
+    await restored(world, without(execution({ amount: '12499000' }), 'reference'))
+    t.equal((await pay(world)).status, 'processing')
+  },
+
+  'an orphan of another environment does not match': async (t, world) => {
+    await restored(world, execution({ environment: 'production' }))
+    t.equal((await pay(world)).status, 'processing')
+  },
+
+  'a held payout can be approved': async (t, world) => {
+    await restored(world, execution())
+    const { id } = await pay(world)
+    await world.run(approvePayout(OPERATOR, id))
+    t.same(instructed(world), [id])
+    t.equal((await pay(world)).status, 'created', 'the next matching payout is held too')
+  },
+
+  'a held payout can be matched': async (t, world) => {
+    const before = await balanceOf(world)
+    const other = { instruction_id: 'pout_2', amount: '5', reference: 'invoice 2' }
+    await restored(world, execution(), execution(other))
+    const { id, total } = await pay(world)
+    t.equal(codeOf(await resolve(world, 'pout_2', id)), 'orphan_execution_differs')
+    t.equal(codeOf(await resolve(world, 'pout_none')), 'orphan_execution_not_found')
+    t.equal(codeOf(await resolve(world, 'pout_lost', 'pout_none')), 'payout_not_found')
+    t.match(viewOf(await resolve(world, 'pout_lost', id)), { status: 'matched', matched_to: id })
+    t.match(await see(world, id), { status: 'completed', rail: { transaction_id: 'TX9' } })
+    t.same(instructed(world), [], 'nothing is submitted')
+    t.same(await balanceOf(world), {
+      available: String(BigInt(before.available) - BigInt(total)),
+      reserved: '0',
+    })
+    t.equal(codeOf(await resolve(world, 'pout_lost')), 'orphan_execution_resolved')
+    t.match(await orphans(world, true), [{ instruction_id: 'pout_lost' }])
+    t.equal((await pay(world)).status, 'processing', 'a matched orphan holds no further payment')
+  },
+
+  'a payout accepted before the orphan was known is held when it is due': async (t, world) => {
+    world.setRail(false)
+    const { id } = await pay(world)
+    await restored(world, execution())
+    world.setRail(true)
+    await world.fireTimers(SECOND)
+    t.same(instructed(world), [])
+    t.equal((await see(world, id)).status, 'processing', 'its public state stays')
+    t.match(await orphans(world), [{ held: [id] }])
+    t.match(await readAll(world, (page) => listHeldPayouts(page)), [
+      { orphan: 'pout_lost', payout: { id, status: 'processing' } },
+    ])
+    await world.fireTimers(DAY)
+    t.same(instructed(world), [], 'it waits for a reviewer')
+    t.equal(codeOf(await world.run(approvePayout(OPERATOR, id))), 'ok')
+    t.same(instructed(world), [id])
+    t.equal(codeOf(await world.run(approvePayout(OPERATOR, id))), 'payout_not_held')
+    t.match(await orphans(world), [{ held: [] }])
+    t.match(await readAll(world, (page) => listHeldPayouts(page)), [])
+    await world.railReports(executed(id))
+    t.equal((await see(world, id)).status, 'completed')
+  },
+
+  'a payout approved while the rail is down is submitted once it is up': async (t, world) => {
+    world.setRail(false)
+    const { id } = await pay(world)
+    await restored(world, execution())
+    await compared(world)
+    await world.run(approvePayout(OPERATOR, id))
+    world.setRail(true)
+    await world.fireTimers(SECOND)
+    t.same(instructed(world), [id])
+  },
+
+  'a payout held in processing can be rejected, matched, or not reviewed in time': async (
+    t,
+    world,
+  ) => {
+    const funds = await balanceOf(world)
+    world.setRail(false)
+    const [rejected, matched, forgotten] = [await pay(world), await pay(world), await pay(world)]
+    await restored(world, execution())
+    await compared(world)
+    world.setRail(true)
+    t.match(viewOf(await world.run(rejectPayout(OPERATOR, rejected.id))), {
+      status: 'failed',
+      failure: { code: 'review_rejected', source: 'review' },
+    })
+    t.match(viewOf(await resolve(world, 'pout_lost', matched.id)), { matched_to: matched.id })
+    t.match(await see(world, matched.id), {
+      status: 'completed',
+      rail: { transaction_id: 'TX9' },
+    })
+    await world.fireTimers(4 * DAY)
+    t.match(await see(world, forgotten.id), {
+      status: 'failed',
+      failure: { code: 'review_expired' },
+    })
+    t.same(instructed(world), [])
+    t.same(await balanceOf(world), {
+      available: String(BigInt(funds.available) - BigInt(matched.total)),
+      reserved: '0',
+    })
+  },
+
+  'an instruction that the rail does not have is compared before it is sent again': async (
+    t,
+    world,
+  ) => {
+    const { id } = await pay(world)
+    await restored(world, execution())
+    t.same(instructed(world), [id])
+    await world.railReports({ id: id as never, reportId: null, status: 'not_found' })
+    t.same(instructed(world), [id], 'it is not sent again')
+    await world.railReports({ id: id as never, reportId: null, status: 'not_found' })
+    t.match(await orphans(world), [{ held: [id] }])
+    await world.run(approvePayout(OPERATOR, id))
+    t.same(instructed(world), [id, id])
+  },
+
+  'a dismissed orphan holds no further payment': async (t, world) => {
+    await restored(world, execution())
+    const held = await pay(world)
+    t.match(viewOf(await resolve(world, 'pout_lost')), { status: 'resolved' })
+    t.equal((await see(world, held.id)).status, 'created', 'held payments stay held')
+    t.equal((await pay(world)).status, 'processing')
+  },
+})
