@@ -17,7 +17,7 @@
  * payouts and scans aside.
  */
 export const BUFFERED_MAX_BYTES = 64 * 1024 * 1024
-export const NO_BODY = Buffer.alloc(0)
+const NO_BODY = Buffer.alloc(0)
 
 /** Memory that the bodies of one server hold. */
 export class BodyMemory {

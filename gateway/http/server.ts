@@ -183,6 +183,36 @@ export function createHttpServer<T extends Target>(options: HttpServerOptions<T>
   const isClosed = (res: HttpResponse): boolean =>
     mayBeClosed && res.getRemoteAddress().byteLength === 0
 
+  let refusals = { second: 0, count: 0 }
+  const mayRefuseOverTls = (): boolean => {
+    const second = Math.floor(clock.now() / SECOND)
+    if (refusals.second !== second) refusals = { second, count: 0 }
+    refusals.count += 1
+    return refusals.count <= TLS_REFUSALS_PER_SECOND
+  }
+
+  let open = 0
+  let emptied = (): void => undefined
+  const onConnection = (res: HttpResponse, change: number): void => {
+    open += change
+    if (change !== OPENED) {
+      if (!mayBeClosed) setImmediate(() => (mayBeClosed = false))
+      mayBeClosed = true
+      if (open === 0) emptied()
+      return
+    }
+    try {
+      const address = addressOf(res)
+      const code = rejectConnection(address, open)
+      if (code === undefined) {
+        if (open > scarceAbove) heads.watch(res, address)
+      } else if (tls === undefined || mayRefuseOverTls()) refuse(res, code)
+      else res.close()
+    } catch (error) {
+      log.error({ error }, 'connection handler threw')
+    }
+  }
+
   const onRequest = (res: HttpResponse, req: HttpRequest): void => {
     if (isClosed(res)) return void res.onAborted(() => undefined)
     if (heads.size > 0) heads.completed(addressOf(res))
@@ -232,36 +262,6 @@ export function createHttpServer<T extends Target>(options: HttpServerOptions<T>
     const rejected = service.rejectEarly(request, target)
     if (rejected && !request.answered) answering.add(request)
     return rejected
-  }
-
-  let refusals = { second: 0, count: 0 }
-  const mayRefuseOverTls = (): boolean => {
-    const second = Math.floor(clock.now() / SECOND)
-    if (refusals.second !== second) refusals = { second, count: 0 }
-    refusals.count += 1
-    return refusals.count <= TLS_REFUSALS_PER_SECOND
-  }
-
-  let open = 0
-  let emptied = (): void => undefined
-  const onConnection = (res: HttpResponse, change: number): void => {
-    open += change
-    if (change !== OPENED) {
-      if (!mayBeClosed) setImmediate(() => (mayBeClosed = false))
-      mayBeClosed = true
-      if (open === 0) emptied()
-      return
-    }
-    try {
-      const address = addressOf(res)
-      const code = rejectConnection(address, open)
-      if (code === undefined) {
-        if (open > scarceAbove) heads.watch(res, address)
-      } else if (tls === undefined || mayRefuseOverTls()) refuse(res, code)
-      else res.close()
-    } catch (error) {
-      log.error({ error }, 'connection handler threw')
-    }
   }
 
   /** Resolves when no request is open, or after `withinMs`. */

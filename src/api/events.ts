@@ -39,7 +39,7 @@ export interface ResendEventBody {
 
 const ID_MAX = 128
 
-export const checkResendEvent = checkOf<ResendEventBody>({
+const checkResendEvent = checkOf<ResendEventBody>({
   type: 'object',
   additionalProperties: false,
   properties: {

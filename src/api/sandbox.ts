@@ -68,7 +68,7 @@ export interface SimulatePayoutBody {
   readonly outcome: (typeof OUTCOMES)[number]
 }
 
-export const checkSimulatePayout = checkOf<SimulatePayoutBody>({
+const checkSimulatePayout = checkOf<SimulatePayoutBody>({
   type: 'object',
   additionalProperties: false,
   required: ['outcome'],

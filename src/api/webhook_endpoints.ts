@@ -51,7 +51,7 @@ const members = {
   },
 }
 
-export const checkCreateWebhookEndpoint = checkOf<CreateWebhookEndpointBody>({
+const checkCreateWebhookEndpoint = checkOf<CreateWebhookEndpointBody>({
   type: 'object',
   additionalProperties: false,
   required: ['url'],
@@ -82,7 +82,7 @@ const checkRotateSecret = checkOf<RotateSecretBody>({
   properties: { activate_at },
 })
 
-export const readRotateSecret = refined(checkRotateSecret, ({ activate_at: text }) => {
+const readRotateSecret = refined(checkRotateSecret, ({ activate_at: text }) => {
   const at = timestampOf(text ?? '')
   return accepted(at === undefined ? {} : { activate_at: roundUp(at) })
 })

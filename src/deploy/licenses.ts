@@ -11,12 +11,12 @@ import { join } from 'node:path'
 import { projectRoot } from '../base/project_root.js'
 
 /** The SPDX identifiers of licenses without duties on our own code. */
-export const SHIPPED = [
+const SHIPPED = [
   ...['0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'BlueOak-1.0.0', 'ISC', 'MIT'],
   ...['Unlicense'],
 ]
 /** Accepted for tools that run unchanged and are not passed on. */
-export const TOOLS = ['CC-BY-3.0', 'CC0-1.0', 'MPL-2.0', 'Python-2.0']
+const TOOLS = ['CC-BY-3.0', 'CC0-1.0', 'MPL-2.0', 'Python-2.0']
 
 /** Packages whose `package.json` has no SPDX identifier, and the one that is meant. */
 const READ_BY_HAND: Readonly<Record<string, string>> = {

@@ -15,7 +15,7 @@ import type { Settings } from '../base/settings.js'
 const METRICS_CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 
 /** Roles of processes. Only the supervisor, or a process without one, serves their readiness. */
-export const ROLES = ['gateway', 'processor', 'webhooks', 'rail'] as const
+const ROLES = ['gateway', 'processor', 'webhooks', 'rail'] as const
 export type Role = (typeof ROLES)[number]
 
 /** Shown as JSON. */

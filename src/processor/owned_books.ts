@@ -48,27 +48,6 @@ export function openOwnedBooks(opening: Opening): Promise<OwnedBooks> {
   return openBooks(opening).catch(orExit(exit))
 }
 
-/** For the directory streams: gateways route by it. */
-export function shardInfoOf({
-  settings,
-  books,
-  member,
-}: Pick<OwnedBooks, 'books' | 'member'> & { readonly settings: Settings }): ShardInfo {
-  const shard = member?.shard ?? (settings.STORE_URL === '' ? '' : settings.SHARD)
-  return {
-    shard,
-    epoch: () => books.marks.progress().epoch,
-    shards: () => member?.shards() ?? [],
-    addresses: () => member?.addresses() ?? [],
-  }
-}
-
-/** Where other machines reach this processor. */
-export function advertisedAddress(settings: Settings, port: number): string {
-  if (settings.GRPC_ADVERTISE !== '') return settings.GRPC_ADVERTISE
-  return joinAddress({ host: localHost(settings.GRPC_HOST), port })
-}
-
 async function openBooks(opening: Opening): Promise<OwnedBooks> {
   const { settings } = opening
   if (settings.CLUSTER !== 'off') return openShard(opening)
@@ -163,4 +142,25 @@ function masterKeys({ settings, random }: Opening, areBooksNew: boolean): Master
 
 function masterKeyFile(settings: Settings): string {
   return settings.MASTER_KEY_FILE || dataFile(settings, FILES.masterKey)
+}
+
+/** For the directory streams: gateways route by it. */
+export function shardInfoOf({
+  settings,
+  books,
+  member,
+}: Pick<OwnedBooks, 'books' | 'member'> & { readonly settings: Settings }): ShardInfo {
+  const shard = member?.shard ?? (settings.STORE_URL === '' ? '' : settings.SHARD)
+  return {
+    shard,
+    epoch: () => books.marks.progress().epoch,
+    shards: () => member?.shards() ?? [],
+    addresses: () => member?.addresses() ?? [],
+  }
+}
+
+/** Where other machines reach this processor. */
+export function advertisedAddress(settings: Settings, port: number): string {
+  if (settings.GRPC_ADVERTISE !== '') return settings.GRPC_ADVERTISE
+  return joinAddress({ host: localHost(settings.GRPC_HOST), port })
 }

@@ -72,7 +72,7 @@ export const hasDiscrepancy = (d: Dialect): string =>
   `(SELECT count(*) FROM discrepancies d ${d.indexedBy('discrepancies_of_entity')}
     WHERE d.entity = p.id AND d.resolved_at IS NULL) > 0`
 
-export const archivableStatement = (
+const archivableStatement = (
   kind: ArchivedKind,
   after: string,
   before: Instant,

@@ -31,7 +31,7 @@ export interface EntryPosition {
 }
 
 /** Postings whose sums are read at once: a thousand rows, a millisecond or two. */
-export const SUMMED_POSTINGS = 500
+const SUMMED_POSTINGS = 500
 
 export interface Ledger {
   /** The postings at or after a moment, also those of commits to come: a range in each segment. */

@@ -341,18 +341,18 @@ export async function unlessCorrupt<T>(quick: () => T, careful: () => Promise<T>
   }
 }
 
-export const userFingerprintsStatement = (number: number): Statement => ({
+const userFingerprintsStatement = (number: number): Statement => ({
   sql: () => `SELECT first, prints FROM intent_users WHERE first <= ?
     ORDER BY first DESC LIMIT 1`,
   values: [number],
 })
 
-export const userLinksStatement = (after: number, limit: number): Statement => ({
+const userLinksStatement = (after: number, limit: number): Statement => ({
   sql: () => `SELECT first, prints, links FROM intent_users WHERE first > ? ORDER BY first LIMIT ?`,
   values: [after, limit],
 })
 
-export const usersOfIntentsStatement = (ids: readonly string[]): Statement => ({
+const usersOfIntentsStatement = (ids: readonly string[]): Statement => ({
   sql: (d) => `SELECT id, ${d.text('context', 'userId')} AS "user" FROM intents
     WHERE id IN (${d.texts('?')}) AND ${d.isJson('context')}`,
   values: [JSON.stringify(ids)],

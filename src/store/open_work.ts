@@ -12,7 +12,7 @@ import type { Dialect } from './dialect.js'
 import { unknownCountStatement, type UnknownKind } from './unknown_outcomes.js'
 
 /** The highest number that is counted. */
-export const OPEN_MAX = 10_000
+const OPEN_MAX = 10_000
 
 /** How many payments may need their rail, of the first OPEN_MAX of each kind. */
 export interface RailPayments {

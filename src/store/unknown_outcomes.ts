@@ -13,7 +13,7 @@ import type { Dialect } from './dialect.js'
 
 export type UnknownKind = 'intents' | 'payouts' | 'recalls'
 
-export const UNKNOWN_COUNTED_MAX = 1_000
+const UNKNOWN_COUNTED_MAX = 1_000
 
 interface Source {
   readonly table: 'intents' | 'payouts'

@@ -10,12 +10,12 @@ import type { SettingName } from '../base/settings.js'
 export { SETTINGS_READ_BY }
 
 /** Read by the system, the loader and the C library. */
-export const SYSTEM_VARIABLES = [
+const SYSTEM_VARIABLES = [
   ...['PATH', 'HOME', 'TMPDIR', 'TZ', 'LANG', 'LC_ALL', 'LD_LIBRARY_PATH', 'LD_PRELOAD'],
 ] as const
 
 /** Read by Node. */
-export const NODE_VARIABLES = [
+const NODE_VARIABLES = [
   ...['NODE_OPTIONS', 'NODE_EXTRA_CA_CERTS', 'NODE_V8_COVERAGE', 'UV_THREADPOOL_SIZE'],
   ...['SSL_CERT_FILE', 'SSL_CERT_DIR'],
 ] as const

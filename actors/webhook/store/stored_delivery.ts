@@ -58,7 +58,7 @@ export function readDelivery(stored: StoredDelivery): ReadRow<Delivery> {
   return read.ok ? { ok: true, row: { ...columns, body, ...read.row } } : read
 }
 
-export function readState(stored: StoredState): ReadRow<Pick<Delivery, 'state' | 'context'>> {
+function readState(stored: StoredState): ReadRow<Pick<Delivery, 'state' | 'context'>> {
   const { state, dueAt, lastNumber } = stored
   if (!STATES.has(state)) return corrupt('its state is unknown')
   const context = objectIn(stored.context)

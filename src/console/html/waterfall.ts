@@ -101,7 +101,7 @@ function tookText({ kind, from, to }: Step, now: Instant): string {
 }
 
 /** With the precision that its size deserves: `7 ms`, `1.25 s`, `3 min 20 s`, `2 d 4 h`. */
-export function durationText(milliseconds: number): string {
+function durationText(milliseconds: number): string {
   if (milliseconds < SECOND) return `${milliseconds} ms`
   if (milliseconds < MINUTE) return `${Number((milliseconds / SECOND).toFixed(2))} s`
   const [size, unit, small, smallUnit] =

@@ -22,7 +22,7 @@ export const operatorAccess = (
   tls: openGrpcTls(settings, NO_LOG),
 })
 
-export const operatorTokenFile = (settings: Settings): string =>
+const operatorTokenFile = (settings: Settings): string =>
   settings.OPERATOR_TOKEN_FILE || dataFile(settings, FILES.operatorToken)
 
 /** @throws CommandFault without a file, SecretFileError when it is not trusted */

@@ -12,7 +12,7 @@ import { contracts } from '../../grpc/contracts.js'
 import { callsToOne, Refused, type OperatorAccess, type Shards } from './calls.js'
 
 /** A processor that does not say by then what it owns is left out of the command. */
-export const SHOWN_WITHIN_MS = 2 * SECOND
+const SHOWN_WITHIN_MS = 2 * SECOND
 
 /** The member of an answer that lacks shards. */
 export const MISSING_SHARDS = 'missing_shards'

@@ -30,7 +30,7 @@ export interface StuckPaymentMonitorDependencies {
 
 const SCAN_EVERY_MS = MINUTE
 /** Maximum count of each kind. */
-export const COUNTED_MAX = 1_000
+const COUNTED_MAX = 1_000
 
 export function createStuckPaymentMonitor({
   clock,

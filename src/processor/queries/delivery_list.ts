@@ -48,7 +48,7 @@ export function pageView(
   return { data, next_cursor: hasNext ? vault.cursors.make(list, positionOf(last)) : null }
 }
 
-export const deliveryView = (record: DeliveryRecord): object => ({
+const deliveryView = (record: DeliveryRecord): object => ({
   ...briefView(record),
   next_attempt_at: momentOrNull(record.due_at),
   ended_at: momentOrNull(record.ended_at),

@@ -11,7 +11,7 @@ import { balanceTransactionId } from './balance_transaction_list.js'
 import type { Query } from './query.js'
 
 /** Rows per page: about a millisecond each of the read connection and of the processor. */
-export const ENTRIES_OF_A_PAGE = 200
+const ENTRIES_OF_A_PAGE = 200
 
 /** What is posted now, by segment. */
 export interface PeriodView {

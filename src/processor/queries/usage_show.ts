@@ -14,7 +14,7 @@ import type { Query, QueryContext } from './query.js'
 
 const DAYS_DEFAULT = 30
 const DAYS_MAX = 366
-export const USAGE_MAX = 10_000
+const USAGE_MAX = 10_000
 /** Rows of one read: some milliseconds of the read connection. */
 const READ_MAX = 1_000
 

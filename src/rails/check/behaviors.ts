@@ -10,14 +10,7 @@ import { readFileSync } from 'node:fs'
 import { Ajv, type JSONSchemaType } from 'ajv'
 import type { Instruction } from '../../../protos/types/causeway/rail/v1/Instruction.js'
 
-export const BEHAVIORS = [
-  'paid',
-  'refused',
-  'late',
-  'pending',
-  'returned',
-  'recall_refused',
-] as const
+const BEHAVIORS = ['paid', 'refused', 'late', 'pending', 'returned', 'recall_refused'] as const
 export type BehaviorName = (typeof BEHAVIORS)[number]
 
 const DESTINATION_MEMBERS = [

@@ -16,7 +16,7 @@ import type { CheckCase } from './check_case.js'
 import { Violation } from './check_link.js'
 import { Skipped, type Run, type Sent } from './context.js'
 
-export const CASES: readonly CheckCase[] = [
+const CASES: readonly CheckCase[] = [
   ...ACCESS,
   ...INSTRUCTIONS,
   ...INQUIRIES,

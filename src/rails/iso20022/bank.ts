@@ -30,7 +30,7 @@ import {
 } from './transport.js'
 import { MessageFault, type XmlBounds } from './xml.js'
 
-export const ISO20022_RAIL = 'iso20022'
+const ISO20022_RAIL = 'iso20022'
 
 export interface IsoBankOptions {
   readonly us: ReadMembership

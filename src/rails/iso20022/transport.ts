@@ -31,7 +31,7 @@ const CONTENT_TYPE = 'application/xml; charset=utf-8'
 const MINIMUM_TLS = { minVersion: 'TLSv1.2' } as const
 
 /** The peer's answer cannot be used. The text has no value of a message. */
-export class TransportFault extends Error {
+class TransportFault extends Error {
   override name = 'TransportFault'
 }
 

@@ -84,7 +84,7 @@ export function sandboxRules(delayMs: number): Rules {
 }
 
 /** A new instruction. */
-export function receive(entry: Entry, instruction: Instruction, bankContext: BankContext): Entry {
+function receive(entry: Entry, instruction: Instruction, bankContext: BankContext): Entry {
   const { now, delayMs } = bankContext
   const behavior = behaviorOf(instruction)
   if (behavior.stuck) return entry

@@ -5,7 +5,7 @@
  *   `switch:refused:CODE`. Any other payment is paid.
  * - Whatever the mode, the money of a payment moves at most once.
  */
-export const MODES = {
+const MODES = {
   paid: 'executes it and says so',
   refused: 'rejects it, with the code of the account or reference',
   late: 'executes it after 1.5 seconds',

@@ -38,7 +38,7 @@ const DEFINITION: SchemaDefinition = {
   versionTable: 'version',
 }
 /** A move that has not ended by then can be replaced by another one. */
-export const MOVE_EXPIRES_MS = 30_000
+const MOVE_EXPIRES_MS = 30_000
 
 /** The shard of a partner, and its processor. */
 export interface Place {

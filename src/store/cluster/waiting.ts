@@ -10,7 +10,7 @@
 import type { Connection } from '../postgres/connection.js'
 
 /** A candidate without a heartbeat for so long does not count. */
-export const WAITING_WITHIN_MS = 3_000
+const WAITING_WITHIN_MS = 3_000
 /** A candidate that restarts keeps its address for so long. */
 const ADDRESS_WITHIN_MS = 30_000
 /** Sessions of candidates have this prefix and the processor's name. */

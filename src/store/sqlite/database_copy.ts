@@ -39,7 +39,7 @@ type Source = sqlite3.Database & {
   backup(target: string, done: (error: Error | null) => void): Backup
 }
 
-export class CopyStopped extends Error {
+class CopyStopped extends Error {
   override name = 'CopyStopped'
 }
 

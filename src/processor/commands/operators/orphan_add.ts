@@ -19,7 +19,7 @@ import type { Command, CommandContext } from '../../cycle/command.js'
 import type { Memory } from '../../cache/memory.js'
 import type { Orphan } from '../../cache/orphan_index.js'
 
-export const ORPHANS_AT_ONCE = 500
+const ORPHANS_AT_ONCE = 500
 
 export function addOrphans(actor: Actor, executions: readonly Execution[]): Command {
   return {
