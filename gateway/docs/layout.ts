@@ -34,14 +34,14 @@ ${page.html}</article>
 ${neighbors(site, page)}`,
   })
 
-interface Page {
+interface PageParts {
   readonly path: string
   readonly title: string
   readonly head: string
   readonly main: string
 }
 
-const layout = (site: Site, { path, title, head, main }: Page): string => `<!doctype html>
+const layout = (site: Site, { path, title, head, main }: PageParts): string => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">

@@ -32,7 +32,7 @@ const checkRecover = checkOf<RecoverBody>({
   properties: { since },
 })
 
-const readRecover = refined(checkRecover, ({ since: text }) => {
+export const readRecover = refined(checkRecover, ({ since: text }) => {
   const since = timestampOf(text)
   if (since === undefined) return invalid('/since', 'must be a valid time')
   return accepted({ since: Math.max(roundDown(since), 0) })

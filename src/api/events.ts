@@ -39,7 +39,7 @@ export interface ResendEventBody {
 
 const ID_MAX = 128
 
-const checkResendEvent = checkOf<ResendEventBody>({
+export const checkResendEvent = checkOf<ResendEventBody>({
   type: 'object',
   additionalProperties: false,
   properties: {

@@ -14,7 +14,7 @@ export interface CreateDepositBody {
   readonly amount: string
 }
 
-const checkCreateDeposit = checkOf<CreateDepositBody>({
+export const checkCreateDeposit = checkOf<CreateDepositBody>({
   type: 'object',
   additionalProperties: false,
   required: ['currency', 'amount'],
@@ -27,7 +27,7 @@ export interface CreateFxQuoteBody {
   readonly buy_currency: string
 }
 
-const checkCreateFxQuote = checkOf<CreateFxQuoteBody>({
+export const checkCreateFxQuote = checkOf<CreateFxQuoteBody>({
   type: 'object',
   additionalProperties: false,
   required: ['sell_currency', 'sell_amount', 'buy_currency'],
@@ -38,7 +38,7 @@ export interface CreateFxConversionBody {
   readonly quote_id: string
 }
 
-const checkCreateFxConversion = checkOf<CreateFxConversionBody>({
+export const checkCreateFxConversion = checkOf<CreateFxConversionBody>({
   type: 'object',
   additionalProperties: false,
   required: ['quote_id'],

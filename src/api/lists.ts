@@ -19,7 +19,7 @@ interface PageQuery {
 }
 
 /** A page request; the processor supplies defaults. */
-export interface Page {
+export interface PageParameters {
   limit?: number
   cursor?: string
 }
@@ -37,12 +37,12 @@ export const page = {
   },
 }
 
-export const readPage: Check<Page> = refined(
+export const readPage: Check<PageParameters> = refined(
   checkOf<PageQuery>({ type: 'object', additionalProperties: false, properties: page }),
   (query) => accepted(pageOf(query)),
 )
 
-const pageOf = ({ limit, cursor }: PageQuery): Page => ({
+const pageOf = ({ limit, cursor }: PageQuery): PageParameters => ({
   ...(limit === undefined ? {} : { limit: Number(limit) }),
   ...(cursor === undefined ? {} : { cursor }),
 })
@@ -59,7 +59,7 @@ export interface CreatedQuery extends PageQuery {
   readonly created_before?: string
 }
 
-interface ReadCreatedQuery extends Page {
+interface ReadCreatedQuery extends PageParameters {
   created_after?: number
   created_before?: number
 }

@@ -89,7 +89,7 @@ function nameFault(body: unknown): Refusal | null {
 const checkNamedPayout = preceded(nameFault, checkCreatePayout)
 
 /** Checks the shape of the whole before the beneficiary in it. The reference is trimmed. */
-const readPayout = refined(checkNamedPayout, (body): Outcome<NewPayout> => {
+export const readPayout = refined(checkNamedPayout, (body): Outcome<NewPayout> => {
   const { beneficiary: inline, ...plain } = body
   const reference = plain.reference.trim()
   const length = [...reference].length
@@ -127,7 +127,7 @@ const checkPayouts = checkOf<PayoutsQuery>({
   },
 })
 
-const readPayouts = refined(checkPayouts, readCreated)
+export const readPayouts = refined(checkPayouts, readCreated)
 
 const reached = (status: string): Schema =>
   orNull(ref('Timestamp'), `When the payout became \`${status}\`; \`null\` until then.`)

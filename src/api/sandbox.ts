@@ -68,7 +68,7 @@ export interface SimulatePayoutBody {
   readonly outcome: (typeof OUTCOMES)[number]
 }
 
-const checkSimulatePayout = checkOf<SimulatePayoutBody>({
+export const checkSimulatePayout = checkOf<SimulatePayoutBody>({
   type: 'object',
   additionalProperties: false,
   required: ['outcome'],

@@ -51,7 +51,7 @@ const members = {
   },
 }
 
-const checkCreateWebhookEndpoint = checkOf<CreateWebhookEndpointBody>({
+export const checkCreateWebhookEndpoint = checkOf<CreateWebhookEndpointBody>({
   type: 'object',
   additionalProperties: false,
   required: ['url'],
@@ -82,7 +82,7 @@ const checkRotateSecret = checkOf<RotateSecretBody>({
   properties: { activate_at },
 })
 
-const readRotateSecret = refined(checkRotateSecret, ({ activate_at: text }) => {
+export const readRotateSecret = refined(checkRotateSecret, ({ activate_at: text }) => {
   const at = timestampOf(text ?? '')
   return accepted(at === undefined ? {} : { activate_at: roundUp(at) })
 })

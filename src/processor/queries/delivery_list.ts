@@ -5,7 +5,14 @@ import { instant, toRfc3339 } from '../../base/clock.js'
 import type { TenantId } from '../../base/ids.js'
 import { mergePages, positionIn, positionOf } from './delivery_pages.js'
 import { answer, refuse } from '../cycle/answer.js'
-import { firstOf, INVALID_PAGE, jsonBytes, pageOf, type Page, type PageRequest } from './page.js'
+import {
+  firstOf,
+  INVALID_PAGE,
+  jsonBytes,
+  pageOf,
+  type CheckedPage,
+  type PageRequest,
+} from './page.js'
 import type { Query } from './query.js'
 import type { WebhookPools } from './webhook_pools.js'
 import type { Vault } from '../keys/vault.js'
@@ -37,7 +44,7 @@ export function listDeliveries(
 /** A page can hold fewer than `limit` deliveries without being the last one. */
 export function pageView(
   vault: Vault,
-  { list, limit }: Page,
+  { list, limit }: CheckedPage,
   pages: Parameters<typeof mergePages>[0],
   view: (record: DeliveryRecord) => object,
 ): object {

@@ -16,7 +16,8 @@ export interface PageRequest {
   readonly cursor?: string
 }
 
-export interface Page {
+/** A page request that is valid for its list. */
+export interface CheckedPage {
   /** The list: operation, tenant and filters. */
   readonly list: string
   readonly limit: number
@@ -31,7 +32,11 @@ export const INVALID_PAGE: Answer = invalid(
 )
 
 /** @returns null when the limit is out of range or the cursor is not valid for this list */
-export function pageOf(vault: Vault, list: string, { limit, cursor }: PageRequest): Page | null {
+export function pageOf(
+  vault: Vault,
+  list: string,
+  { limit, cursor }: PageRequest,
+): CheckedPage | null {
   const size = limit ?? LIST_LIMIT_DEFAULT
   if (size < 1 || size > LIST_LIMIT_MAX) return null
   if (cursor === undefined) return { list, limit: size, after: null }
@@ -42,7 +47,7 @@ export function pageOf(vault: Vault, list: string, { limit, cursor }: PageReques
 /** @param rows up to one more than the page's limit */
 export const answerPage = <R>(
   vault: Vault,
-  page: Page,
+  page: CheckedPage,
   rows: readonly R[],
   shape: Shape<R>,
 ): Answer => answer(pageView(vault, page, rows, shape))
@@ -59,7 +64,7 @@ export interface Shape<R> {
 /** @param scanEnd where a bounded search ended without a full page, undefined if at the end */
 export function pageView<R>(
   vault: Vault,
-  { list, limit }: Page,
+  { list, limit }: CheckedPage,
   rows: readonly R[],
   { view, positionOf, shows = () => true, bytesOf = () => 0 }: Shape<R>,
   scanEnd?: string,
