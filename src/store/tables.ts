@@ -18,6 +18,8 @@ export interface Table {
   readonly key?: readonly string[]
   /** Immutable columns: an upsert leaves them and their indexes alone. */
   readonly fixed?: readonly string[]
+  /** Columns that can be null. */
+  readonly nullable?: readonly string[]
   /** Columns of large JSON texts, which a commit to SQLite keeps out of its JSON (commit_view). */
   readonly large?: readonly string[]
 }
@@ -32,6 +34,8 @@ const RATE_COLUMNS = {
   before_rate: 'text',
   removed_at: 'integer',
 } as const
+
+const RATE_NULLABLE = ['opening_rate', 'opened_at', 'actor', 'before_rate', 'removed_at'] as const
 
 export const TABLES = {
   partners: {
@@ -50,6 +54,7 @@ export const TABLES = {
   signingKeys: {
     name: 'signing_keys',
     key: ['id'],
+    nullable: ['revoked_at'],
     columns: {
       id: 'text',
       tenant: 'text',
@@ -63,6 +68,7 @@ export const TABLES = {
     name: 'intents',
     key: ['id'],
     fixed: ['tenant'],
+    nullable: ['due_at', 'confirmed_at'],
     columns: {
       id: 'text',
       tenant: 'text',
@@ -76,6 +82,7 @@ export const TABLES = {
     name: 'payouts',
     key: ['id'],
     fixed: ['tenant', 'reference', 'beneficiary'],
+    nullable: ['due_at'],
     columns: {
       id: 'text',
       tenant: 'text',
@@ -90,6 +97,7 @@ export const TABLES = {
     name: 'beneficiaries',
     key: ['id'],
     fixed: ['tenant', 'request_id'],
+    nullable: ['request_id'],
     columns: {
       id: 'text',
       tenant: 'text',
@@ -108,6 +116,7 @@ export const TABLES = {
   idempotency: {
     name: 'idempotency',
     large: ['response'],
+    nullable: ['response'],
     columns: {
       sequence: 'integer',
       key: 'text',
@@ -147,6 +156,7 @@ export const TABLES = {
   },
   entries: {
     name: 'ledger_entries',
+    nullable: ['tenant'],
     columns: {
       posting: 'integer',
       line: 'integer',
@@ -167,6 +177,7 @@ export const TABLES = {
   events: {
     name: 'events',
     large: ['body'],
+    nullable: ['request_id', 'traceparent'],
     columns: {
       position: 'integer',
       id: 'text',
@@ -189,6 +200,7 @@ export const TABLES = {
   endpoints: {
     name: 'webhook_endpoints',
     key: ['id'],
+    nullable: ['disabled_at', 'dead_announced_at'],
     columns: {
       id: 'text',
       tenant: 'text',
@@ -211,17 +223,20 @@ export const TABLES = {
   rates: {
     name: 'rates',
     key: ['currency'],
+    nullable: RATE_NULLABLE,
     columns: RATE_COLUMNS,
   },
   sandboxRates: {
     name: 'sandbox_rates',
     key: ['currency'],
+    nullable: RATE_NULLABLE,
     columns: RATE_COLUMNS,
   },
   fxQuotes: {
     name: 'fx_quotes',
     key: ['id'],
     fixed: ['request_id'],
+    nullable: ['conversion', 'request_id'],
     columns: {
       id: 'text',
       tenant: 'text',
@@ -237,6 +252,7 @@ export const TABLES = {
   routes: {
     name: 'routes',
     key: ['tenant', 'country', 'currency'],
+    nullable: ['amount_min', 'amount_max', 'review_from'],
     columns: {
       tenant: 'text',
       country: 'text',
@@ -260,6 +276,7 @@ export const TABLES = {
   submissionPauses: {
     name: 'submission_pauses',
     key: ['subject'],
+    nullable: ['resumed_at'],
     columns: {
       subject: 'text',
       reason: 'text',
@@ -276,6 +293,7 @@ export const TABLES = {
   discrepancies: {
     name: 'discrepancies',
     key: ['id'],
+    nullable: ['tenant', 'plan', 'currency', 'amount', 'resolved_at', 'settlement'],
     columns: {
       id: 'text',
       tenant: 'text',
@@ -293,6 +311,7 @@ export const TABLES = {
   masterKeys: {
     name: 'master_keys',
     key: ['kid'],
+    nullable: ['sealing_since', 'emptied_at'],
     columns: { kid: 'text', sealing_since: 'integer', emptied_at: 'integer' },
   },
   lastingKeys: {
@@ -308,6 +327,7 @@ export const TABLES = {
   recoveries: {
     name: 'recoveries',
     key: ['number'],
+    nullable: ['released_at', 'statement', 'loss', 'position_from', 'position_to'],
     columns: {
       number: 'integer',
       entered_at: 'integer',
@@ -323,6 +343,15 @@ export const TABLES = {
   orphans: {
     name: 'orphan_executions',
     key: ['instruction'],
+    nullable: [
+      'environment',
+      'purpose',
+      'destination',
+      'account_last4',
+      'reference',
+      'matched_to',
+      'resolved_at',
+    ],
     columns: {
       instruction: 'text',
       recovery: 'integer',
@@ -344,6 +373,7 @@ export const TABLES = {
   callers: {
     name: 'callers',
     key: ['name'],
+    nullable: ['partners', 'certificate', 'revoked_at'],
     columns: {
       name: 'text',
       kind: 'text',
@@ -358,6 +388,7 @@ export const TABLES = {
   approvalRequests: {
     name: 'approval_requests',
     key: ['id'],
+    nullable: ['currency', 'amount', 'decided_by', 'decision_reason', 'decided_at'],
     columns: {
       id: 'text',
       operation: 'text',
@@ -389,6 +420,7 @@ export const TABLES = {
     name: 'user_erasures',
     key: ['id'],
     fixed: ['tenant', 'last_intent', 'requested_at'],
+    nullable: ['waiting', 'ended_at'],
     columns: {
       id: 'text',
       tenant: 'text',
@@ -425,6 +457,7 @@ export const TABLES = {
   },
   operatorLog: {
     name: 'operator_log',
+    nullable: ['evidence', 'request_id', 'tenant', 'currency', 'amount', 'approval'],
     columns: {
       at: 'integer',
       actor: 'text',
@@ -450,37 +483,11 @@ type TypeOfColumn<C> = C extends 'text'
       ? bigint
       : unknown
 type ColumnsOf<N extends TableName> = (typeof TABLES)[N]['columns']
-type Nullable = {
-  intents: 'due_at' | 'confirmed_at'
-  payouts: 'due_at'
-  signingKeys: 'revoked_at'
-  callers: 'partners' | 'certificate' | 'revoked_at'
-  endpoints: 'disabled_at' | 'dead_announced_at'
-  idempotency: 'response'
-  entries: 'tenant'
-  fxQuotes: 'conversion' | 'request_id'
-  routes: 'amount_min' | 'amount_max' | 'review_from'
-  discrepancies: 'tenant' | 'plan' | 'currency' | 'amount' | 'resolved_at' | 'settlement'
-  submissionPauses: 'resumed_at'
-  masterKeys: 'sealing_since' | 'emptied_at'
-  rates: 'opening_rate' | 'opened_at' | 'actor' | 'before_rate' | 'removed_at'
-  sandboxRates: 'opening_rate' | 'opened_at' | 'actor' | 'before_rate' | 'removed_at'
-  approvalRequests: 'currency' | 'amount' | 'decided_by' | 'decision_reason' | 'decided_at'
-  operatorLog: 'evidence' | 'request_id' | 'tenant' | 'currency' | 'amount' | 'approval'
-  events: 'request_id' | 'traceparent'
-  beneficiaries: 'request_id'
-  userErasures: 'waiting' | 'ended_at'
-  recoveries: 'released_at' | 'statement' | 'loss' | 'position_from' | 'position_to'
-  orphans:
-    | 'environment'
-    | 'purpose'
-    | 'destination'
-    | 'account_last4'
-    | 'reference'
-    | 'matched_to'
-    | 'resolved_at'
+type NullableOf<N extends TableName> = (typeof TABLES)[N] extends {
+  readonly nullable: readonly (infer C)[]
 }
-type NullableOf<N extends TableName> = N extends keyof Nullable ? Nullable[N] : never
+  ? C
+  : never
 
 /** A row in memory. */
 export type Row<N extends TableName> = {
