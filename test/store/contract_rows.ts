@@ -37,6 +37,17 @@ function full<N extends TableName>(name: N, over: Partial<Row<N>> = {}): Row<N> 
   return { ...(Object.fromEntries(values) as Row<N>), ...over }
 }
 
+const RATE: Row<'rates'> = {
+  currency: 'b',
+  rate: '36.5000',
+  set_at: 1,
+  opening_rate: null,
+  opened_at: null,
+  actor: null,
+  before_rate: null,
+  removed_at: null,
+}
+
 export const ROWS: { readonly [N in TableName]: readonly [Row<N>, Row<N>] } = {
   partners: [
     full('partners', { suspended: 1, corridors: [], rate_limit_per_second: 7 }),
@@ -184,32 +195,8 @@ export const ROWS: { readonly [N in TableName]: readonly [Row<N>, Row<N>] } = {
       dead_announced_at: null,
     },
   ],
-  rates: [
-    full('rates'),
-    {
-      currency: 'b',
-      rate: '36.5000',
-      set_at: 1,
-      opening_rate: null,
-      opened_at: null,
-      actor: null,
-      before_rate: null,
-      removed_at: null,
-    },
-  ],
-  sandboxRates: [
-    full('sandboxRates'),
-    {
-      currency: 'b',
-      rate: '36.5000',
-      set_at: 1,
-      opening_rate: null,
-      opened_at: null,
-      actor: null,
-      before_rate: null,
-      removed_at: null,
-    },
-  ],
+  rates: [full('rates'), RATE],
+  sandboxRates: [full('sandboxRates'), RATE],
   fxQuotes: [
     full('fxQuotes', { bought: 1n }),
     {
