@@ -7,7 +7,7 @@ import { writeSecretFile } from '../../base/secret_file.js'
 
 export const CLUSTER_FILE = 'cluster.json'
 
-const CLUSTER_ROLES = [
+export const CLUSTER_ROLES = [
   ...(['gateway', 'processor', 'webhooks', 'rail', 'screening'] as const),
   ...(['nats', 'postgres'] as const),
 ] as const
