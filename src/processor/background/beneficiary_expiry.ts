@@ -12,31 +12,15 @@
  *   again.
  * - A payout that is accepted in the same moment has a copy of its own, with which it is paid.
  */
-import {
-  DAY,
-  HOUR,
-  MINUTE,
-  plus,
-  SECOND,
-  systemPause,
-  type Clock,
-  type Instant,
-} from '../../base/clock.js'
+import { DAY, plus, systemPause, type Clock, type Instant } from '../../base/clock.js'
 import { instantOf } from '../../base/ids.js'
 import type { Logger } from '../../base/log.js'
-import { createPeriodicWork } from '../../base/periodic_work.js'
 import type { BeneficiaryAge, PayoutOfBeneficiary } from '../../store/beneficiary_ages.js'
 import type { Lists } from '../../store/lists.js'
 import { eraseBeneficiary, erasePayees } from '../commands/retention/beneficiaries_erase.js'
 import { internalWork, type Command } from '../cycle/command.js'
 import type { Pipeline } from '../cycle/pipeline.js'
-
-export interface BeneficiaryExpiry {
-  start(): void
-  stop(): Promise<void>
-  /** Erases all that are old now. @returns false when it ended early: the books are read-only */
-  run(): Promise<boolean>
-}
+import { createDailyWork, type DailyWork } from './daily_work.js'
 
 export interface BeneficiaryExpiryDependencies {
   /** Days without a payout. 0 means that beneficiaries are kept for good. */
@@ -57,15 +41,13 @@ const PAUSE_MS = 100
 /** Between two pages of beneficiaries. */
 const READ_PAUSE_MS = 20
 
-export function createBeneficiaryExpiry(
-  dependencies: BeneficiaryExpiryDependencies,
-): BeneficiaryExpiry {
+/** A run erases all beneficiaries that are old then. */
+export function createBeneficiaryExpiry(dependencies: BeneficiaryExpiryDependencies): DailyWork {
   const { keepDays, clock, pipeline, log } = dependencies
   const { rowsAtOnce = ROWS_AT_ONCE, payoutsAStep = PAYOUTS_A_STEP } = dependencies
   const { pauseMs = PAUSE_MS } = dependencies
   const { beneficiaryAges: ages } = dependencies.lists
   const stopped = new AbortController()
-  let nextAt: number = plus(clock.now(), MINUTE)
 
   const run = async (): Promise<boolean> => {
     const before = plus(clock.now(), -keepDays * DAY)
@@ -124,24 +106,8 @@ export function createBeneficiaryExpiry(
     return isDone
   }
 
-  const runDue = async (): Promise<void> => {
-    if (clock.now() < nextAt) return
-    nextAt = plus(clock.now(), HOUR)
-    if (await run()) nextAt = plus(clock.now(), DAY)
-  }
-
-  const looks = createPeriodicWork(SECOND, runDue, (error) =>
-    log.error({ error }, 'beneficiaries without payouts cannot be erased'),
-  )
-
-  return {
-    start: () => {
-      if (keepDays > 0) looks.start()
-    },
-    stop: () => {
-      stopped.abort()
-      return looks.stop()
-    },
-    run,
-  }
+  return createDailyWork({
+    ...{ clock, isOn: keepDays > 0, run, stopped },
+    onError: (error) => log.error({ error }, 'beneficiaries without payouts cannot be erased'),
+  })
 }

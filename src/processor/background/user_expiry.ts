@@ -11,10 +11,9 @@
  * - A payment that is not final is looked at again a day later; while the books are read-only, all
  *   are within an hour.
  */
-import { DAY, HOUR, MINUTE, plus, SECOND, systemPause, type Clock } from '../../base/clock.js'
+import { DAY, plus, SECOND, systemPause, type Clock } from '../../base/clock.js'
 import { instantOf, isIdOf } from '../../base/ids.js'
 import type { Logger } from '../../base/log.js'
-import { createPeriodicWork } from '../../base/periodic_work.js'
 import type { Lists } from '../../store/lists.js'
 import { fingerprintsIn } from '../cache/idempotency_index.js'
 import type { Memory } from '../cache/memory.js'
@@ -25,16 +24,7 @@ import {
 } from '../commands/partners/users_expire.js'
 import { internalWork } from '../cycle/command.js'
 import type { Pipeline } from '../cycle/pipeline.js'
-
-export interface UserExpiry {
-  start(): void
-  stop(): Promise<void>
-  /**
-   * Begins the erasure of all users that are old now; others must end it meanwhile.
-   * @returns false when it ended early, because the books are read-only
-   */
-  run(): Promise<boolean>
-}
+import { createDailyWork, type DailyWork } from './daily_work.js'
 
 export interface UserExpiryDependencies {
   /** Days without a payment. 0 means that users are kept for good. */
@@ -55,11 +45,11 @@ const USERS_AT_ONCE = 20
 const ROWS_AT_ONCE = 100
 const PAUSE_MS = 20
 
-export function createUserExpiry(dependencies: UserExpiryDependencies): UserExpiry {
+/** A run begins the erasure of all users that are old then; others must end it meanwhile. */
+export function createUserExpiry(dependencies: UserExpiryDependencies): DailyWork {
   const { keepDays, clock, lists, memory, pipeline, log } = dependencies
   const { usersAtOnce = USERS_AT_ONCE, pauseMs = PAUSE_MS, lookMs = SECOND } = dependencies
   const stopped = new AbortController()
-  let nextAt: number = plus(clock.now(), MINUTE)
 
   const run = async (): Promise<boolean> => {
     const before = plus(clock.now(), -keepDays * DAY)
@@ -131,24 +121,8 @@ export function createUserExpiry(dependencies: UserExpiryDependencies): UserExpi
       )
     })
 
-  const runDue = async (): Promise<void> => {
-    if (clock.now() < nextAt) return
-    nextAt = plus(clock.now(), HOUR)
-    if (await run()) nextAt = plus(clock.now(), DAY)
-  }
-
-  const looks = createPeriodicWork(SECOND, runDue, (error) =>
-    log.error({ error }, 'users without a recent payment cannot be erased'),
-  )
-
-  return {
-    start: () => {
-      if (keepDays > 0) looks.start()
-    },
-    stop: () => {
-      stopped.abort()
-      return looks.stop()
-    },
-    run,
-  }
+  return createDailyWork({
+    ...{ clock, isOn: keepDays > 0, run, stopped },
+    onError: (error) => log.error({ error }, 'users without a recent payment cannot be erased'),
+  })
 }
