@@ -119,8 +119,9 @@ export function createPartnerMoves(dependencies: PartnerMovesDependencies): Part
   }
 
   const giveUp = async (move: PartnerMove, cause: string): Promise<void> => {
-    if (await moves.giveUpPartnerMove(move.partner, cause))
-      log.error({ ...move, cause }, 'move is given up')
+    const { partner, from, to } = move
+    if (await moves.giveUpPartnerMove(partner, cause))
+      log.error({ partner, from, to, cause }, 'move is given up')
   }
 
   /** Undefined when the move has ended meanwhile. */
