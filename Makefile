@@ -99,8 +99,8 @@ mutants: setup build ## plant faults that the tests must notice: make mutants, m
 restore-drill: setup nats build ## lose a machine under load, restore its backup, retry every lost payment: make restore-drill PAYMENTS=300
 	@node .build/test/restore/main.js $(call with,PAYMENTS,payments) $(call with,RAIL,rail)
 
-upgrade-drill: setup nats postgres build ## replace every process under load of clients that repeat nothing: make upgrade-drill RATE=300 ROUNDS=3, CLUSTER=yes, FROM=v1.0.0
-	@node .build/test/upgrade/main.js $(call with,RATE,rate) $(call with,ROUNDS,rounds) $(call with,FROM,from) $(if $(CLUSTER),--cluster)
+upgrade-drill: setup nats postgres build ## replace every process under load of clients that repeat nothing: make upgrade-drill RATE=300 ROUNDS=3, CLUSTER=yes, FROM=REV
+	@env -u CLUSTER node .build/test/upgrade/main.js $(call with,RATE,rate) $(call with,ROUNDS,rounds) $(call with,FROM,from) $(if $(CLUSTER),--cluster)
 
 chaos: setup nats build ## test kills, frozen processes and a full disk under load: make chaos DURATION=60 SEED=1
 	@node .build/test/crash/chaos.js $(call with,DURATION,duration) $(call with,SEED,seed)

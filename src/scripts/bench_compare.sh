@@ -4,7 +4,7 @@
 set -eu
 cd "$(dirname "$0")/../.."
 if [ -z "${1:-}" ] || [ -z "${2:-}" ]; then
-  echo 'BASE is missing: make bench-compare BASE=v1.0.0 (REV, default HEAD, is compared with it)' >&2
+  echo 'BASE is missing: make bench-compare BASE=7e96afc (REV, default HEAD, is compared with it)' >&2
   exit 2
 fi
 base=$1

@@ -2,7 +2,7 @@
  * An upgrade from an earlier revision: its programs run, and those of this checkout take their
  * place on the disk, as a fetch and a compilation do.
  */
-import { execFile } from 'node:child_process'
+import { execFile, spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { projectRoot } from '../../src/base/project_root.js'
@@ -17,14 +17,16 @@ export interface Former {
 const PROGRAMS = ['.build', 'protos', 'src', 'actors', 'gateway', 'package.json']
 const run = promisify(execFile)
 
-/** @param folder empty */
-export async function checkOut(revision: string, folder: string): Promise<Former> {
+/**
+ * @param folder empty
+ * @returns null when there is no such revision, or it cannot be built; it says why
+ */
+export function checkOut(revision: string, folder: string): Former | null {
   const root = join(folder, 'programs')
-  const { stdout, stderr } = await run(join(projectRoot(), 'src/scripts/checkout.sh'), [
-    revision,
-    root,
-  ])
+  const script = join(projectRoot(), 'src/scripts/checkout.sh')
+  const { status, stdout, stderr } = spawnSync(script, [revision, root], { encoding: 'utf8' })
   console.log((stdout + stderr).trimEnd())
+  if (status !== 0) return null
   let isReplaced = false
   return {
     root,

@@ -1,8 +1,8 @@
 /**
  * The upgrade drill with figures: `make upgrade-drill RATE=300 ROUNDS=3`, or of the trial cluster
- * with `CLUSTER=yes`. `FROM=v1.0.0` begins with the programs of that revision.
+ * with `CLUSTER=yes`. `FROM=REV` begins with the programs of that revision.
  *
- * It exits with 1 unless no request failed and the audit is clean.
+ * It exits with 1 unless no request failed and the audit is clean, with 2 without that revision.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -26,11 +26,15 @@ const FAILURES_SHOWN = 20
 const print = (line: string): void => console.log(line)
 const folder = mkdtempSync(join(tmpdir(), 'causeway-upgrade-'))
 const formerFolder = mkdtempSync(join(tmpdir(), 'causeway-former-'))
+const former = from === undefined ? undefined : checkOut(from, formerFolder)
+if (former === null) {
+  for (const made of [folder, formerFolder]) rmSync(made, { recursive: true, force: true })
+  process.exit(2)
+}
 let isWhole = false
 try {
   print(`upgrade drill: ${rounds} rolling restarts under ${rate} requests a second`)
   const drill = cluster ? drillCluster : drillStack
-  const former = from === undefined ? undefined : await checkOut(from, formerFolder)
   const { result, audit } = await drill(folder, { perSecond: rate, rounds }, former)
   for (const line of tableOf(result)) print(line)
   for (const { what } of result.failures.slice(0, FAILURES_SHOWN)) print(`  ${what}`)
