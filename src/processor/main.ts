@@ -196,7 +196,10 @@ const partnerMoves =
       relay.readAgain()
       committedEvents.committed(tenants.map((tenant) => ({ tenant })))
     },
-    restart: (reason) => child.stop(reason, EXIT_DEPOSED),
+    restart: (reason) => {
+      log.warn({ reason }, 'the processor ends, to read its books from the beginning')
+      log.flush(() => process.exit(EXIT_DEPOSED))
+    },
     failed: exit,
   })
 const { shard: ownShard } = shardAtRail(owned)

@@ -66,7 +66,10 @@ export interface PartnerMovesDependencies {
   }
   /** Called before the pipeline goes on. */
   readonly moved: (tenants: readonly TenantId[]) => Promise<void>
-  /** This process has to read the books from the beginning. */
+  /**
+   * Ends the process, which has to read the books from the beginning. At once: its pipeline stays
+   * held, so an orderly stop would wait for it.
+   */
   readonly restart: (reason: string) => void
   /** Ends the process: its memory may differ from the books. */
   readonly failed: (reason: string, error: unknown) => void
