@@ -12,6 +12,7 @@ import { GUARDED_CHANGES } from '../src/processor/changes/second_operator.js'
 import { metricsPage } from '../src/operations/metrics_page.js'
 import { envExample, settingsPage } from '../src/operations/settings_page.js'
 import { guidePage, guidePages, wholeGuide } from './support/operators_guide.js'
+import { partnerGuideFiles, partnerGuidePage } from './support/partner_guide.js'
 
 const textOf = (file: string): string => readFileSync(join(projectRoot(), file), 'utf8')
 
@@ -22,6 +23,8 @@ const GUIDES = [
   'src/client/README.md',
   'src/client/python/README.md',
   'src/processor/DEVELOPING.md',
+  'gateway/DEVELOPING.md',
+  ...partnerGuideFiles(),
   ...guidePages().map(({ path }) => path),
 ].concat(
   [
@@ -130,7 +133,7 @@ t.test('the table of changes that need a second operator is that of the code', a
 t.test(
   'every error code is in the guide of partners or of operators, with its status',
   async (t) => {
-    const guides = [textOf('gateway/README.md'), guidePage('Error codes').text]
+    const guides = [partnerGuidePage('errors'), guidePage('Error codes').text]
     const rows = guides.flatMap((guide) => [
       ...guide.matchAll(/^\| `([a-z_]+)` \| ([0-9]{3}) \|/gm),
     ])

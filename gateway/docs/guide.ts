@@ -1,9 +1,10 @@
 /**
- * The partner guide (gateway/README.md) and the guides of the clients as pages: their sections,
- * rendered from Markdown.
+ * The partner guide (gateway/guide, a file for each page) and the guides of the clients, rendered
+ * from Markdown.
  *
- * - Every section is on one page. A link to a section leads to its page.
- * - HTML in the guides is escaped; its comments are dropped.
+ * - Every section is on one page. A link to a section leads to its page, one to the index of the
+ *   guide to the first page.
+ * - HTML in the guides is escaped; its comments are dropped. The layout shows the title of a page.
  * - Links to files of the repository, which the gateway does not serve, become plain text.
  */
 import { readFileSync } from 'node:fs'
@@ -29,51 +30,41 @@ export interface Heading {
 
 interface Outline {
   readonly path: string
-  readonly title: string
   readonly group: string
   readonly file: string
-  /**
-   * Headings of the second level in the file. Undefined means all of the file but its other pages.
-   */
-  readonly sections?: readonly string[]
+  /** Instead of the title in the file. */
+  readonly title?: string
+  /** The only section of the file that this page has. Another page of the file leaves it out. */
+  readonly section?: string
 }
 
-const GUIDE_FILE = 'gateway/README.md'
+const GUIDE_INDEX = 'gateway/README.md'
+const FIRST_PAGE = '/docs/guide/first-request'
 const NODE_FILE = 'src/client/README.md'
 const PYTHON_FILE = 'src/client/python/README.md'
 
-const guide = (name: string, title: string, ...sections: readonly string[]): Outline => ({
+const guide = (name: string): Outline => ({
   path: `/docs/guide/${name}`,
-  title,
   group: 'Guide',
-  file: GUIDE_FILE,
-  sections,
+  file: `gateway/guide/${name}.md`,
 })
 
-const client = (name: string, title: string, file: string, section?: string): Outline => ({
+const client = (name: string, title: string, file: string): Outline => ({
   path: `/docs/clients/${name}`,
-  title,
   group: 'Clients',
   file,
-  ...(section === undefined ? {} : { sections: [section] }),
+  title,
 })
 
 const OUTLINE: readonly Outline[] = [
-  guide('first-request', 'First request', 'Quick start', 'A payment from end to end'),
-  guide('signing', 'Signing', 'Signing'),
-  guide('payments', 'Payments', 'Payment intents', 'Session tokens', 'Receipts', 'Refunds'),
-  guide('mobile', 'Mobile apps', 'Mobile apps'),
-  guide('payouts', 'Payouts', 'Payouts'),
-  guide('webhooks', 'Webhooks', 'Webhooks'),
-  guide('errors', 'Errors and retries', 'Errors', 'Retries and idempotency', 'Limits'),
-  guide('units', 'Units', 'Units'),
-  guide('operations', 'Operations', 'Operations'),
-  guide('sandbox', 'Sandbox', 'Sandbox'),
-  guide('going-live', 'Going live', 'Going live'),
-  guide('compatibility', 'Compatibility', 'Compatibility'),
+  ...['first-request', 'signing', 'payments', 'mobile', 'payouts', 'webhooks', 'errors'].map(guide),
+  ...['units', 'operations', 'sandbox', 'going-live', 'compatibility'].map(guide),
   client('node', 'Node and TypeScript', NODE_FILE),
   client('python', 'Python', PYTHON_FILE),
-  client('collections', 'Bruno and Postman', NODE_FILE, 'Collection for Bruno and Postman'),
+  {
+    ...client('collections', 'Bruno and Postman', NODE_FILE),
+    section: 'Collection for Bruno and Postman',
+  },
 ]
 
 /** @param hrefs of files that are served, by their path in the repository */
@@ -90,64 +81,42 @@ export function guidePages(
   read: (file: string) => string,
   served: ReadonlyMap<string, string> = new Map(),
 ): readonly GuidePage[] {
-  const hrefs = new Map(served)
-  const sections = new Map(
-    [...new Set(OUTLINE.map(({ file }) => file))].map((file) => [file, sectionsOf(read(file))]),
-  )
+  const hrefs = new Map([...served, [GUIDE_INDEX, FIRST_PAGE]])
   const pages = OUTLINE.map((outline) => {
-    const { path, title, file } = outline
-    const tokens = tokensOf(outline, sections.get(file) ?? new Map())
+    const { path, file } = outline
+    const tokens = tokensOf(outline, new Marked().lexer(read(file)))
+    const headings = headingsOf(tokens)
     if (!hrefs.has(file)) hrefs.set(file, path)
-    for (const { text } of headingsOf(tokens)) {
+    for (const { text } of headings) {
       const anchor = anchorOf(text)
-      hrefs.set(`${file}#${anchor}`, text === title ? path : `${path}#${anchor}`)
+      hrefs.set(`${file}#${anchor}`, `${path}#${anchor}`)
     }
-    return { ...outline, tokens }
+    return { title: titleIn(headings), ...outline, tokens }
   })
   return pages.map(({ path, title, group, file, tokens }) => {
     const renderer = createRenderer((href) =>
       hrefs.get(href.startsWith('#') ? file + href : posix.join(posix.dirname(file), href)),
     )
-    // The title of the page replaces the heading of its only section.
-    const shown = tokens.filter((token) => !isHeading(token) || !isTitle(token, title))
-    const headings = headingsOf(shown)
-      .filter(({ depth }) => depth > 1)
-      .map(({ text }) => ({ anchor: anchorOf(text), text: text.replaceAll('`', '') }))
+    const shown = tokens.filter((token) => !isHeading(token) || token.depth > 1)
+    const headings = headingsOf(shown).map(({ text }) => ({
+      anchor: anchorOf(text),
+      text: text.replaceAll('`', ''),
+    }))
     return { path, title, group, html: renderer.parser([...shown]), headings }
   })
 }
 
-const isTitle = ({ depth, text }: Tokens.Heading, title: string): boolean =>
-  depth === 1 || text === title
+const titleIn = (headings: readonly Tokens.Heading[]): string =>
+  headings.find(({ depth }) => depth === 1)?.text ?? ''
 
-/** @throws when a section of the file is on no page */
-function tokensOf(
-  { file, sections: named }: Outline,
-  sections: ReadonlyMap<string, readonly Token[]>,
-): readonly Token[] {
-  const pages = OUTLINE.filter((page) => page.file === file)
-  const elsewhere = pages.flatMap((page) => page.sections ?? [])
-  const others = [...sections.keys()].filter((title) => !elsewhere.includes(title))
-  if (named === undefined) return others.flatMap((title) => sections.get(title) ?? [])
-  const missing = others.filter((title) => title !== BEFORE_SECTIONS)
-  if (missing.length > 0 && pages.every((page) => page.sections !== undefined)) {
-    throw new Error(`sections of ${file} without a page: ${missing.join()}`)
-  }
-  return named.flatMap((title) => sections.get(title) ?? [])
-}
-
-/** The title of the text before the first section. */
-const BEFORE_SECTIONS = ''
-
-function sectionsOf(text: string): ReadonlyMap<string, readonly Token[]> {
-  const sections = new Map<string, Token[]>()
-  let current: Token[] = []
-  sections.set(BEFORE_SECTIONS, current)
-  for (const token of new Marked().lexer(text)) {
-    if (isHeading(token) && token.depth === 2) sections.set(token.text, (current = []))
-    current.push(token)
-  }
-  return sections
+/** What the page has of its file. */
+function tokensOf({ file, section }: Outline, tokens: readonly Token[]): readonly Token[] {
+  const elsewhere = OUTLINE.filter((page) => page.file === file).map((page) => page.section)
+  let current = ''
+  return tokens.filter((token) => {
+    if (isHeading(token) && token.depth === 2) current = token.text
+    return section === undefined ? !elsewhere.includes(current) : current === section
+  })
 }
 
 const isHeading = (token: Token): token is Tokens.Heading => token.type === 'heading'

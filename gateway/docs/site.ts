@@ -1,7 +1,7 @@
 /**
  * The documentation at /docs: the API reference, the pages of the partner guide, and their assets.
  *
- * Does not own: access to it (request_handler.ts), the text (README.md, openapi.json).
+ * Does not own: access to it (request_handler.ts), the text (gateway/guide, openapi.json).
  *
  * - Paths come from a fixed map, so no path leads to another file.
  * - The browser loads nothing from another origin and runs no inline script.

@@ -1,4 +1,4 @@
-/** The introduction of the document, in Markdown. The guide is gateway/README.md. */
+/** The introduction of the document, in Markdown. The guide is gateway/guide. */
 export const DESCRIPTION = `
 Your backend signs its requests; your app presents tokens that your backend obtained. Outcomes
 arrive as signed webhooks.

@@ -1,5 +1,5 @@
 /**
- * Requests and answers of payment intents (gateway/README.md, Payment intents). The views are in
+ * Requests and answers of payment intents (gateway/guide/payments.md). The views are in
  * actors/intent/view.
  */
 import { AMOUNT_USD_CENTS_MAX, PARTNER_USER_ID_MAX, QR_PAYLOAD_MAX } from '../base/constants.js'

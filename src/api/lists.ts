@@ -1,5 +1,5 @@
 /**
- * Parameters of lists (gateway/README.md, Lists). Cursors are opaque here; the processor
+ * Parameters of lists (gateway/guide/operations.md, Lists). Cursors are opaque here; the processor
  * reads them.
  */
 import { accepted, invalid, type Outcome } from '../base/errors.js'

@@ -42,7 +42,7 @@ export const listOf = (items: Schema, description: string): Schema => ({
   items,
 })
 
-/** A page of a list (gateway/README.md, Lists). */
+/** A page of a list (gateway/guide/operations.md, Lists). */
 export const pageOf = (item: string, description: string): Schema =>
   objectOf(description, {
     data: listOf(ref(item), 'Newest first. A page can hold fewer items than `limit`.'),

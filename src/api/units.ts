@@ -1,4 +1,4 @@
-/** Units and enumerations that answers share (gateway/README.md, Units). */
+/** Units and enumerations that answers share (gateway/guide/units.md). */
 import { EVENT_TYPES } from '../base/event_types.js'
 import { CORRIDOR_NAMES, CORRIDORS } from '../qr/corridor.js'
 import { INTENT_STATUSES } from './intent_messages.js'

@@ -1,7 +1,7 @@
 /** Fixed bounds, each with its reason. Bounds that operators may change are in base/settings. */
 import { DAY, HOUR, MINUTE, SECOND } from './clock.js'
 
-/** Documented for partners in gateway/README.md. */
+/** Documented for partners in gateway/guide. */
 export const AMOUNT_USD_CENTS_MAX = 100_000_000
 export const PARTNER_USER_ID_MAX = 256
 export const INTENT_IDEMPOTENCY_KEY_MAX = 256

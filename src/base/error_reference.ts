@@ -1,7 +1,7 @@
 /**
  * What caused each error and what to do about it, for the guides, whose tables are generated.
  *
- * - Texts are Markdown: partners read them in gateway/README.md, operators in the guide.
+ * - Texts are Markdown: links are relative to gateway/guide/errors.md and to the operators' page.
  * - Whether to retry is `retryable` of the registry (base/errors).
  */
 import type { ErrorCode, OPERATOR_ERRORS } from './errors.js'
@@ -21,7 +21,7 @@ export const PARTNER_ERROR_HELP: Readonly<Record<PartnerErrorCode, ErrorHelp>> =
   authentication_failed: [
     'the proof of the caller is invalid',
     'backend: check clock, nonce, key and signature ' +
-      '([the sandbox reports the cause](#when-a-signature-is-refused)); ' +
+      '([the sandbox reports the cause](signing.md#when-a-signature-is-refused)); ' +
       'app: get a new token, keep the confirm key',
   ],
   not_found: ['unknown path, or an unknown host', 'fix the URL'],
@@ -46,7 +46,7 @@ export const PARTNER_ERROR_HELP: Readonly<Record<PartnerErrorCode, ErrorHelp>> =
   attestation_not_satisfied: ['`verified` or `clean` is false', 'complete KYC and screening first'],
   corridor_not_enabled: ['the corridor is not enabled for you', 'ask support'],
   partner_suspended: [
-    '[your account is suspended](#while-your-account-is-suspended)',
+    '[your account is suspended](operations.md#while-your-account-is-suspended)',
     'ask support',
   ],
   user_mismatch: [

@@ -338,7 +338,7 @@ export const ERRORS = {
 export type ErrorCode = keyof typeof ERRORS
 
 /**
- * Codes whose HTTP status depends on the operation that raises them (gateway/README.md, Errors).
+ * Codes whose HTTP status depends on the operation that raises them (gateway/guide/errors.md).
  * Confirm answers its refusals as conflicts; a payout answers the same code as 422.
  */
 export const CONFLICT_ON_CONFIRM: ReadonlySet<ErrorCode> = new Set([

@@ -1,5 +1,5 @@
 /**
- * Checks of texts. Lengths count code points, as documented for partners (gateway/README.md).
+ * Checks of texts. Lengths count code points, as documented for partners (gateway/guide).
  */
 
 /** The first comparison suffices for most texts: code points never exceed UTF-16 units. */

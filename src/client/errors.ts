@@ -118,7 +118,7 @@ export class IdempotencyKeyError extends Error {
   }
 }
 
-/** Every code of the partner API (gateway/README.md, Errors). */
+/** Every code of the partner API (gateway/guide/errors.md). */
 const CODES = {
   invalid_request: InvalidRequestError,
   invalid_beneficiary: InvalidRequestError,

@@ -1,6 +1,6 @@
 /**
  * Request signatures of the partner API: base64 HMAC-SHA256 over the canonical request
- * (gateway/README.md, Authentication).
+ * (gateway/guide/signing.md).
  *
  * - Shares no code with the service, so a test of one against the other checks the contract.
  */

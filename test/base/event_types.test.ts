@@ -5,6 +5,7 @@ import t from 'tap'
 import { checkUpdateWebhookEndpoint } from '../../src/api/webhook_endpoints.js'
 import { EVENT_TYPES, OPT_IN_EVENTS } from '../../src/base/event_types.js'
 import { projectRoot } from '../../src/base/project_root.js'
+import { partnerGuidePage } from '../support/partner_guide.js'
 
 const textOf = (file: string): string => readFileSync(join(projectRoot(), file), 'utf8')
 
@@ -28,7 +29,7 @@ void t.test('every published type is registered', (t) => {
 })
 
 void t.test('the guide lists all types and marks the opt-in ones', (t) => {
-  const [, guide = ''] = textOf('gateway/README.md').split('**Types.** ')
+  const [, guide = ''] = partnerGuidePage('webhooks').split('**Types.** ')
   const rows = [...guide.matchAll(/^\| `([a-z_]+\.[a-z_]+)` \| (.*) \|$/gm)]
   t.same(
     rows.map(([, type]) => type),

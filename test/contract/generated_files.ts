@@ -8,6 +8,7 @@ import type { Examples } from '../../gateway/openapi/examples.js'
 import { DOCUMENT_FILE } from '../../gateway/openapi/served.js'
 import { projectRoot } from '../../src/base/project_root.js'
 import { GUIDE_INDEX, guidePage } from '../support/operators_guide.js'
+import { partnerGuideFile, partnerGuideFiles } from '../support/partner_guide.js'
 import { withTable } from './guide_table.js'
 import { withOperatorErrors, withPartnerErrors } from './guide_errors.js'
 import { clientTypes, withNarrowComments, type TypedDocument } from './client_types.js'
@@ -25,7 +26,6 @@ export interface GeneratedFile {
   readonly text: string
 }
 
-export const GUIDE_FILE = 'gateway/README.md'
 const INTERNAL_GUIDE_FILE = 'protos/README.md'
 const TYPES_FILE = 'src/client/api_types.ts'
 const CALLS_FILE = 'src/client/api_calls.ts'
@@ -45,12 +45,11 @@ export async function formatted(path: string, text: string): Promise<string> {
 export async function generatedFiles(): Promise<readonly GeneratedFile[]> {
   const examples = JSON.parse(committed(EXAMPLES_FILE)) as Examples
   const document = openApiDocument(ROUTES, examples)
-  const guide = await withExamples(committed(GUIDE_FILE), examples)
   const python = pythonTypes((document as unknown as TypedDocument).components.schemas)
   const pythonGuide = `${PYTHON}/README.md`
   const [codes, callers] = [guidePage('Error codes'), guidePage('Callers')]
   return [
-    { path: GUIDE_FILE, text: withPartnerOperations(withPartnerErrors(guide)) },
+    ...(await partnerGuide(examples)),
     { path: INTERNAL_GUIDE_FILE, text: withRpcs(committed(INTERNAL_GUIDE_FILE)) },
     { path: GUIDE_INDEX, text: withAlerts(committed(GUIDE_INDEX)) },
     { path: codes.path, text: withOperatorErrors(codes.text) },
@@ -78,3 +77,16 @@ export async function generatedFiles(): Promise<readonly GeneratedFile[]> {
     },
   ]
 }
+
+const PARTNER_TABLES: Readonly<Record<string, (page: string) => string>> = {
+  [partnerGuideFile('errors')]: withPartnerErrors,
+  [partnerGuideFile('operations')]: withPartnerOperations,
+}
+
+const partnerGuide = (examples: Examples): Promise<readonly GeneratedFile[]> =>
+  Promise.all(
+    partnerGuideFiles().map(async (path) => {
+      const page = await withExamples(committed(path), examples)
+      return { path, text: PARTNER_TABLES[path]?.(page) ?? page }
+    }),
+  )

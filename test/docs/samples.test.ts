@@ -7,11 +7,12 @@ import { join } from 'node:path'
 import t from 'tap'
 import ts from 'typescript'
 import { projectRoot } from '../../src/base/project_root.js'
+import { partnerGuideFiles } from '../support/partner_guide.js'
 
 t.setTimeout(0)
 const root = projectRoot()
-const PAGES = ['gateway/README.md', 'src/client/README.md', 'src/client/python/README.md']
-/** They continue the program before them. */
+const PAGES = [...partnerGuideFiles(), 'src/client/README.md', 'src/client/python/README.md']
+/** They continue the program of the quick start, the first one of the guide. */
 const CONTINUES = /<!-- (first payment|first webhook) -->\s*$/
 
 const OPTIONS: ts.CompilerOptions = {
@@ -27,19 +28,21 @@ interface Program {
   readonly text: string
 }
 
-/** The programs of a page; one that continues another one is appended to it. */
-function programsIn(page: string): readonly Program[] {
-  const text = readFileSync(join(root, page), 'utf8')
+/** A program that continues another one is appended to it. */
+function programsIn(pages: readonly string[]): readonly Program[] {
   const programs: Program[] = []
-  for (const { index, 1: code = '' } of text.matchAll(/^```(?:js|ts)\n(.*?)^```/gms)) {
-    const before = text.slice(0, index)
-    const line = before.split('\n').length
-    const first = programs[0]
-    const isMore = CONTINUES.test(before) && first !== undefined
-    programs.push({
-      name: `${page.replaceAll('/', '_')}_${line}`,
-      text: isMore ? `${first.text}\n${code}` : code,
-    })
+  for (const page of pages) {
+    const text = readFileSync(join(root, page), 'utf8')
+    for (const { index, 1: code = '' } of text.matchAll(/^```(?:js|ts)\n(.*?)^```/gms)) {
+      const before = text.slice(0, index)
+      const line = before.split('\n').length
+      const [first] = programs
+      const isMore = CONTINUES.test(before) && first !== undefined
+      programs.push({
+        name: `${page.replaceAll('/', '_')}_${line}`,
+        text: isMore ? `${first.text}\n${code}` : code,
+      })
+    }
   }
   return programs
 }
@@ -58,7 +61,7 @@ function faultsOf(folder: string, programs: readonly Program[]): readonly string
 }
 
 void t.test('every program of the guides is strict TypeScript', (t) => {
-  const programs = PAGES.flatMap(programsIn)
+  const programs = programsIn(PAGES)
   t.ok(programs.length >= 7)
   const folder = t.testdir({ 'package.json': '{"type": "module"}' })
   mkdirSync(join(folder, 'node_modules/@causeway/client'), { recursive: true })

@@ -1,14 +1,12 @@
 /** Calls send the events that the tables of the guide name, and every type can be triggered. */
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import t from 'tap'
 import { ROUTES } from '../../gateway/app.js'
 import { EVENT_TYPES } from '../../src/base/event_types.js'
-import { projectRoot } from '../../src/base/project_root.js'
 import { assertCleanAudit } from '../support/audit.js'
 import { eventually } from '../support/eventually.js'
 import { partnerOf, withKey } from '../support/partner.js'
 import { payByQr, payOut, untilStatus } from '../support/payments.js'
+import { wholePartnerGuide } from '../support/partner_guide.js'
 import { receiverOf } from '../support/receiver.js'
 import { anIntent, aPayout, promptPayQr } from '../support/requests.js'
 import { startStack } from '../support/stack.js'
@@ -23,7 +21,7 @@ interface EventPage {
 }
 
 t.setTimeout(0)
-const guide = readFileSync(join(projectRoot(), 'gateway/README.md'), 'utf8')
+const guide = wholePartnerGuide()
 const stack = await startStack({ dataDir: tempFolder(t), settings: { RAIL_DELAY_MS: '20' } })
 t.teardown(() => stack.stop())
 const partner = partnerOf(stack.sandbox)

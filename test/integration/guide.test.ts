@@ -4,19 +4,18 @@
  */
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
-import { projectRoot } from '../../src/base/project_root.js'
 import { readQr } from '../../src/qr/read.js'
 import { isCorridor } from '../../src/qr/corridor.js'
 import { freePort } from '../../src/supervisor/ports.js'
 import { assertCleanAudit } from '../support/audit.js'
 import { eventually } from '../support/eventually.js'
+import { wholePartnerGuide } from '../support/partner_guide.js'
 import { startStack } from '../support/stack.js'
 
-const GUIDE = readFileSync(join(projectRoot(), 'gateway', 'README.md'), 'utf8')
+const GUIDE = wholePartnerGuide()
 const run = promisify(execFile)
 
 /** The first program after this text in the guide. */
