@@ -15,7 +15,7 @@ import { systemRandom } from '../src/base/random.js'
 import { programOptions } from '../src/process/program_options.js'
 import { readSettings } from '../src/base/settings_reader.js'
 import { openTracer } from '../src/tracing/tracer.js'
-import { createDocs } from './docs/site.js'
+import { docsOnDemand } from './docs/site.js'
 import { createGateway } from './gateway.js'
 import { checkListenAddress } from './http/listen_address.js'
 import { createGatewayMetrics } from './metrics.js'
@@ -65,7 +65,7 @@ async function main(): Promise<void> {
     random,
     log,
     tracer,
-    docs: createDocs(settings.BRAND),
+    docs: docsOnDemand(settings.BRAND),
   })
 
   let listening = false

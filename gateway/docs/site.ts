@@ -58,8 +58,16 @@ const PAGE_HEADERS: AnswerHeaders = [
   ['X-Content-Type-Options', 'nosniff'],
 ]
 
-/** Called once per process; takes about 300 ms, most of it for compression. */
-export function createDocs(brand: string): StaticFiles {
+/** Made at the first request for one of them, so that no start of a gateway waits for them. */
+export function docsOnDemand(brand: string): StaticFiles {
+  let files: StaticFiles | undefined
+  return {
+    get: (path) => (path.startsWith('/docs') ? (files ??= createDocs(brand)).get(path) : undefined),
+  }
+}
+
+/** Takes about 100 ms, most of it for Markdown and compression. */
+export function createDocs(brand: string): ReadonlyMap<string, StaticFile> {
   const contents = ASSETS.map(([name, file]) => [name, readFileSync(file)] as const)
   const downloads = readDownloads(brand)
   const site: Site = {

@@ -1,7 +1,4 @@
-/**
- * A document that is ready to be sent, as it is and compressed: all of it is in memory from the
- * start of the process.
- */
+/** A document that is ready to be sent, as it is and compressed: all of it is in memory. */
 import { createHash } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import type { HeaderValue } from '../../src/auth/verify.js'
@@ -21,7 +18,7 @@ export interface Representation {
 }
 
 /** By path. */
-export type StaticFiles = ReadonlyMap<string, StaticFile>
+export type StaticFiles = Pick<ReadonlyMap<string, StaticFile>, 'get'>
 
 /** About one packet. */
 const GZIP_FROM_BYTES = 1_400
