@@ -53,7 +53,7 @@ export function listJobs(
   if (only.length > 0 || store === 'postgres') return tests
   return [
     check('lint', 'eslint', '.'),
-    check('formatting', 'prettier', '--log-level', 'warn', '--check', '.'),
+    check('formatting', 'prettier', '--log-level', 'warn', ...UNCHANGED_FORMAT, '--check', '.'),
     ...tests,
   ]
 }
@@ -65,6 +65,12 @@ export const testJob = (name: string, store: Store, folder = projectRoot()): Job
   arguments: ['--enable-source-maps', join(folder, '.build', `${name}.test.js`)],
   kind: 'test',
 })
+
+/** A file is looked at again when it, its options or the formatter have changed since it passed. */
+const UNCHANGED_FORMAT = [
+  ...['--cache', '--cache-strategy', 'content'],
+  ...['--cache-location', join(BUILT, 'formatted.json')],
+]
 
 const check = (name: string, tool: string, ...args: string[]): Job => ({
   name,
