@@ -173,7 +173,7 @@ function reportOf(run: Run): Report {
     lines: [
       lineOf(run),
       ...(took === undefined ? [] : [`copied in ${inSeconds(took)}`]),
-      manifest.audit.conclusion.split('\n').at(-1) ?? '',
+      ...manifest.audit.conclusion.split('\n').slice(isBroken(run) ? 0 : -1),
       ...(hasKeys(run) ? ['It has the keys: who reads it reads every secret.'] : [KEYS_APART]),
       ...(isOnDiskOfBooks ? [ONE_DISK] : []),
       ...(unrecorded === undefined ? [] : [`Not in the action log: ${unrecorded}`]),
