@@ -1,10 +1,13 @@
 /** Figures of a run and its report: accounts, faults, spikes, comparisons, growth, dead rows. */
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import t from 'tap'
+import { tempFolder } from '../support/temp_folder.js'
 import { accountLines, type Counts } from './accounts.js'
 import { pairRatios, storeFindings } from './bench.js'
 import { createLatencies, latencyMs, recordMs } from './client/latency.js'
 import type { Summary } from './client/load.js'
-import { deadRowFindings, growthFindings, slopeOf } from './long_load.js'
+import { deadRowFindings, growthFindings, heapFindings, slopeOf, startHeaps } from './long_load.js'
 import { faultsOf, type SampleResult, type WindowResult } from './measured_window.js'
 import { spikeFindings } from './open_loop.js'
 import { report } from './report.js'
@@ -233,6 +236,34 @@ t.test('growth over a long load has a verdict', (t) => {
   t.equal(verdicts(30, (minute) => [100, minute < 20 ? 10 : 11])[1], true, 'one file more')
   t.equal(verdicts(30, (minute) => [100, minute < 20 ? 10 : 13])[1], false, 'three files more')
   t.equal(verdicts(12, (minute) => [100 + 10 * minute, 10])[0], undefined, 'too short to judge')
+  t.end()
+})
+
+t.test('what a collection leaves has a verdict, from what the program recorded', (t) => {
+  const folder = tempFolder(t)
+  const heaps = startHeaps(folder, 60_000)
+  t.match(
+    heaps.settings.NODE_OPTIONS,
+    /^--import=file:.+heap_recorder\.js\?folder=.+every_ms=60000$/,
+  )
+  const from = 1_000_000
+  const record = (pid: number, mib: (minute: number) => number): void => {
+    const minutes = Array.from({ length: 31 }, (_, minute) => minute - 1)
+    const lines = minutes.map((minute) =>
+      JSON.stringify({ at: from + minute * 60_000, bytes: mib(minute) * 1_048_576 }),
+    )
+    writeFileSync(join(folder, `${pid}.heap`), `${lines.join('\n')}\n`)
+  }
+  // Garbage that V8 leaves is not in it; 1,000 MiB before the load do not count.
+  record(1, (minute) => (minute < 0 ? 1_000 : 100 + (minute % 2)))
+  record(2, (minute) => 100 + 0.4 * minute)
+  const watched = [1, 2, 3].map((pid) => ({ name: `process ${pid}`, pid }))
+  const [flat, grown, ...more] = heapFindings(heaps.read(watched, from))
+  t.same(more, [], 'a program of others records none')
+  t.equal(flat?.name, 'process 1: in use after a collection')
+  t.equal(flat && isMet(flat), true)
+  t.equal(grown && isMet(grown), false)
+  t.ok(Math.abs((grown?.value ?? 0) - 24) < 0.001, 'MiB an hour')
   t.end()
 })
 

@@ -2,13 +2,17 @@
  * What a long load shows: growth of memory and open files, and dead rows of PostgreSQL.
  *
  * - The first third is ignored for growth, as caches fill there.
- * - Flat means that the measured part grew by less than a twentieth of its size, or by two files.
+ * - Flat means that the measured part grew by less than a twentieth of its size, or by two files:
+ *   the memory of the process, and what of it a collection leaves (heap_recorder).
  * - A part of less than ten minutes has no verdict, as caches fill and code is compiled. Nor has
  *   the client, which is not under test.
  * - Rows are read from the server's statistics, which it updates after each transaction.
  */
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { storedRows } from '../support/stored_rows.js'
-import type { Resources } from './process_usage.js'
+import type { HeapSample } from './heap_recorder.js'
+import type { Resources, Watched } from './process_usage.js'
 import { finding, type Finding } from './result.js'
 import type { Stack } from './stacks.js'
 
@@ -21,21 +25,65 @@ const JUDGED_HOURS_MIN = 1 / 6
 type Point = readonly [x: number, y: number]
 
 export function growthFindings(samples: readonly Resources[]): readonly Finding[] {
-  const last = samples.at(-1)?.at ?? 0
-  const settled = samples.filter(({ at }) => at >= last * WARM_UP_SHARE)
-  const hours = (last - (settled[0]?.at ?? last)) / HOUR_MS
   return Object.keys(samples[0]?.rssMiB ?? {}).flatMap((name) => {
-    const memory = settled.map(({ at, rssMiB }): Point => [at, rssMiB[name] ?? 0])
-    const files = settled.map(({ at, openFiles }): Point => [at, openFiles[name] ?? 0])
-    const isJudged = hours >= JUDGED_HOURS_MIN && name !== 'client'
-    const atMost = (growth: number) => (isJudged ? { atMost: growth / hours } : undefined)
-    const mib = GROWTH_MAX * meanOf(memory, 1)
-    const more = Math.max(FILES_MAX, GROWTH_MAX * meanOf(files, 1))
+    const points = (of: (sample: Resources) => Readonly<Record<string, number>>) =>
+      samples.map((sample): Point => [sample.at, of(sample)[name] ?? 0])
+    const memory = points(({ rssMiB }) => rssMiB)
+    const files = points(({ openFiles }) => openFiles)
+    const isJudged = name !== 'client'
     return [
-      finding(`${name}: memory`, HOUR_MS * slopeOf(memory), 'MiB/h', atMost(mib)),
-      finding(`${name}: open files`, HOUR_MS * slopeOf(files), '/h', atMost(more)),
+      growth(`${name}: memory`, memory, 'MiB/h', { isJudged }),
+      growth(`${name}: open files`, files, '/h', { isJudged, atLeast: FILES_MAX }),
     ]
   })
+}
+
+/** By process. */
+export type Heaps = Readonly<Record<string, readonly HeapSample[]>>
+
+/** @returns settings of a stack whose programs record their heaps, and what reads the records */
+export function startHeaps(folder: string, everyMs: number) {
+  const recorder = new URL('./heap_recorder.js', import.meta.url)
+  recorder.search = String(new URLSearchParams({ folder, every_ms: String(everyMs) }))
+  /** @param from epoch milliseconds, from which the samples count */
+  const read = (watched: readonly Watched[], from: number): Heaps => {
+    const samplesOf = ({ pid }: Watched): HeapSample[] => {
+      const file = join(folder, `${pid}.heap`)
+      if (!existsSync(file)) return [] // not a program of ours
+      const lines = readFileSync(file, 'utf8').trimEnd().split('\n')
+      const samples = lines.map((line) => JSON.parse(line) as HeapSample)
+      return samples.map(({ at, bytes }) => ({ at: at - from, bytes })).filter(({ at }) => at >= 0)
+    }
+    const read = watched.map((one) => [one.name, samplesOf(one)] as const)
+    return Object.fromEntries(read.filter(([, samples]) => samples.length > 0))
+  }
+  return { settings: { NODE_OPTIONS: `--import=${recorder.href}` }, read }
+}
+
+export function heapFindings(heaps: Heaps): readonly Finding[] {
+  return Object.entries(heaps).map(([name, samples]) => {
+    const points = samples.map(({ at, bytes }): Point => [at, bytes / 1_048_576])
+    return growth(`${name}: in use after a collection`, points, 'MiB/h', { isJudged: true })
+  })
+}
+
+/**
+ * The slope after the first third.
+ *
+ * @param atLeast growth that is always allowed
+ */
+function growth(
+  name: string,
+  points: readonly Point[],
+  unit: string,
+  { isJudged, atLeast = 0 }: { readonly isJudged: boolean; readonly atLeast?: number },
+): Finding {
+  const last = points.at(-1)?.[0] ?? 0
+  const settled = points.filter(([at]) => at >= last * WARM_UP_SHARE)
+  const hours = (last - (settled[0]?.[0] ?? last)) / HOUR_MS
+  const most = Math.max(atLeast, GROWTH_MAX * meanOf(settled, 1)) / hours
+  const target = isJudged && hours >= JUDGED_HOURS_MIN ? { atMost: most } : undefined
+  return finding(name, HOUR_MS * slopeOf(settled), unit, target)
 }
 
 /** Least squares. */

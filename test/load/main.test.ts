@@ -53,6 +53,22 @@ t.test('the accounts of a mix of all scenarios add up, with several gateways', (
   t.end()
 })
 
+t.test('a soak fills the caches first, and names what grows in each program', (t) => {
+  const [section] = load(t, 'soak', '--rate', '100', '--seconds', '2')
+  t.equal(section?.windows.length, 1, 'the filling is not measured')
+  t.same(section?.windows[0]?.errors, {})
+  const names = section?.findings.map(({ name }) => name) ?? []
+  const programs = ['supervisor', 'rail', 'processor', 'webhooks', 'gateway']
+  for (const program of programs) {
+    t.ok(names.includes(`${program}: memory`))
+    t.ok(names.includes(`${program}: in use after a collection`))
+  }
+  const [, , paid] = section?.accounts?.lines ?? []
+  t.ok((paid?.left ?? 0) > 2 * 20, 'payments of the filling are in the accounts')
+  t.match(section?.accounts?.audit, /^audit clean/)
+  t.end()
+})
+
 t.test('a benchmark has a ceiling with as many gateways', (t) => {
   const [section] = load(t, 'bench', '--scenario', 'creates', '--gateways', '2')
   const names = section?.findings.map(({ name }) => name)

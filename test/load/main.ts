@@ -12,6 +12,7 @@ import { inspect } from 'node:util'
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 import { systemClock, toRfc3339 } from '../../src/base/clock.js'
 import { projectRoot } from '../../src/base/project_root.js'
+import { SETTINGS } from '../../src/base/settings.js'
 import { readSettings } from '../../src/base/settings_reader.js'
 import { FILES } from '../../src/base/subjects.js'
 import { bench, benchStores, compare } from './bench.js'
@@ -19,7 +20,7 @@ import { benchCluster, clusterShards } from './bench_cluster.js'
 import { startClient } from './client/client.js'
 import { describeMachine } from './machine.js'
 import type { StoreKind, Tools } from './measured_window.js'
-import { spike, SPIKE_FACTOR, steadyLoad } from './open_loop.js'
+import { soak, spike, SPIKE_FACTOR, steadyLoad } from './open_loop.js'
 import { profile } from './profile.js'
 import { report } from './report.js'
 import { reportPage } from './report_page/report_page.js'
@@ -39,6 +40,7 @@ const QUICK = {
   ...{ small: 200, large: 2_000, open: 200, partners: 100 },
 }
 const QUICK_LEAD_IN_MS = 200
+const QUICK_FILLING = 20
 const ROWS_MAX = 100_000_000
 /** Payouts a second: a closed loop would create more events than can be delivered. */
 const WEBHOOKS_PROFILE_RATE = 100
@@ -217,8 +219,8 @@ const PLANS: Readonly<Record<string, (given: Given) => Plan>> = {
     const { settings, load } = openLoopPlan(given, ['mixed'], 30)
     const run: Plan['run'] = (tools) =>
       given.running
-        ? onRunning((running) => steadyLoad(tools, settings, { running }))
-        : steadyLoad(tools, settings, {})
+        ? onRunning((running) => steadyLoad(tools, settings, running))
+        : steadyLoad(tools, settings)
     return { load, run }
   },
   cluster: (given) => {
@@ -229,7 +231,8 @@ const PLANS: Readonly<Record<string, (given: Given) => Plan>> = {
   },
   soak: (given) => {
     const { settings, load } = openLoopPlan(given, ['mixed'], 1_800)
-    return { load, run: (tools) => steadyLoad(tools, settings, { isSoak: true }) }
+    const filling = given.quick ? QUICK_FILLING : Number(SETTINGS.WARM_ACTORS.fallback)
+    return { load, run: (tools) => soak(tools, { ...settings, filling }) }
   },
   spike: (given) => {
     const { settings } = openLoopPlan(given, ['creates'], 5)

@@ -5,10 +5,17 @@
  *   the accounts do not add up or the audit is not clean.
  */
 import { finish, startSystem } from './bench.js'
-import { deadRowFindings, growthFindings, sampleTables } from './long_load.js'
+import {
+  deadRowFindings,
+  growthFindings,
+  heapFindings,
+  sampleTables,
+  startHeaps,
+} from './long_load.js'
 import { median } from './machine.js'
 import {
   measureWindow,
+  type Measured,
   type SampleResult,
   type Tools,
   type WindowResult,
@@ -25,33 +32,79 @@ type OpenLoopSettings = Readonly<Record<Numbers, number>> & { readonly scenario:
 export async function steadyLoad(
   tools: Tools,
   settings: OpenLoopSettings,
-  { running, isSoak = false }: { readonly running?: Stack | undefined; readonly isSoak?: boolean },
+  running?: Stack,
 ): Promise<Part> {
-  const { scenario, ratePerSecond, seconds } = settings
   const system = running ? await openSystem(running) : await startSystem(tools)
-  const sampleMs = Math.min(5_000, (1_000 * seconds) / 30)
-  const isSampled = isSoak && tools.store === 'postgres'
-  const tableSamples = isSampled ? sampleTables(system.stack, sampleMs) : undefined
-  const measured = await measureWindow(tools, system, {
-    ...settings,
-    side: isSoak ? 'soak' : 'load',
-    phases: [{ ms: Infinity, ratePerSecond }],
-    measureMs: 1_000 * seconds,
-    ...(isSoak ? { sampleMs } : {}),
-  })
-  const { ratePerSecond: reached, latency, journeys, resources } = measured.result
+  const measured = await measureWindow(tools, system, steadyWindow(settings, 'load'))
+  const findings = steadyFindings(measured.result, settings)
+  return finish(tools, system, [measured], { title: SCENARIOS[settings.scenario], findings })
+}
+
+const steadyWindow = ({ ratePerSecond, seconds, ...settings }: OpenLoopSettings, side: string) => ({
+  ...{ ...settings, side, phases: [{ ms: Infinity, ratePerSecond }] },
+  measureMs: 1_000 * seconds,
+})
+
+function steadyFindings(result: WindowResult, { ratePerSecond }: OpenLoopSettings): Finding[] {
+  const { latency, journeys } = result
   const { begun, completed, overdue, abandoned } = journeys
   const missing = (begun - completed + overdue + abandoned) / Math.max(1, begun)
-  const findings = [
-    finding('rate', reached, '/s', { atLeast: 0.98 * ratePerSecond }),
+  return [
+    finding('rate', result.ratePerSecond, '/s', { atLeast: 0.98 * ratePerSecond }),
     finding('p50', latency.p50, 'ms'),
     finding('p99', latency.p99, 'ms'),
     finding('not completed', missing, '', { atMost: 0 }),
-    ...loadOfShards([measured.result]),
-    ...(isSoak ? growthFindings(resources) : []),
-    ...(tableSamples === undefined ? [] : deadRowFindings(await tableSamples())),
+    ...loadOfShards([result]),
   ]
-  return finish(tools, system, [measured], { title: SCENARIOS[scenario], findings })
+}
+
+const FILLING = {
+  ...{ side: 'filling', repeat: 0, leadInMs: 0, strict: true },
+  /** As long as a signature is valid. */
+  measureMs: 300_000,
+}
+/** Signed at once. */
+const FILLING_STEP = 5_000
+const COLLECTED_EVERY_MS = 60_000
+
+/**
+ * A steady load for long, and what grows in it.
+ *
+ * - The processor's caches of rows are at their bound before it: at the rate of a soak some would
+ *   take an hour.
+ *
+ * @param settings `filling`: payouts, and as many QR payments, before it
+ */
+export async function soak(
+  tools: Tools,
+  settings: OpenLoopSettings & { readonly filling: number },
+): Promise<Part> {
+  const { filling, ...steady } = settings
+  const sampleMs = Math.min(5_000, (1_000 * steady.seconds) / 30)
+  const heaps = startHeaps(tools.folder, Math.min(COLLECTED_EVERY_MS, 250 * steady.seconds))
+  const system = await startSystem(tools, { settings: heaps.settings })
+  const measured: Measured[] = []
+  for (const scenario of ['payouts', 'lifecycle'] as const) {
+    for (let left = filling; left > 0; left -= FILLING_STEP) {
+      const window = { ...FILLING, scenario, journeys: Math.min(left, FILLING_STEP) }
+      const { connections } = steady
+      measured.push(await measureWindow(tools, system, { ...window, connections }))
+    }
+  }
+  await system.quiet()
+  const tables = tools.store === 'postgres' ? sampleTables(system.stack, sampleMs) : undefined
+  const watched = system.stack.processes()
+  const from = Date.now()
+  const window = { ...steadyWindow(steady, 'soak'), sampleMs }
+  const { result, faults } = await measureWindow(tools, system, window)
+  const findings = [
+    ...steadyFindings(result, steady),
+    ...growthFindings(result.resources),
+    ...heapFindings(heaps.read(watched, from)),
+    ...(tables === undefined ? [] : deadRowFindings(await tables())),
+  ]
+  measured.push({ result, faults })
+  return finish(tools, system, measured, { title: SCENARIOS[steady.scenario], findings })
 }
 
 export const SPIKE_FACTOR = 10
