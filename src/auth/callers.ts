@@ -51,6 +51,8 @@ export interface StoredCaller {
   readonly tokens: readonly StoredToken[]
   readonly createdAt: Instant
   readonly revokedAt: Instant | null
+  /** Its row cannot be read; changing the caller throws CorruptRow. */
+  readonly isCorrupt?: true
 }
 
 export interface StoredToken {

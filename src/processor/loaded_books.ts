@@ -50,9 +50,24 @@ export async function loadBooks(options: LoadingOptions): Promise<LoadedBooks> {
     log.warn({ ahead_ms: clock.aheadMs() }, "the books are ahead of this machine's clock")
   }
   await member?.adopt([...memory.partners.keys()])
-  for (const { id, isCorrupt } of memory.endpoints.values()) {
-    if (isCorrupt !== true || !memory.corruptRows.add(id)) continue
-    log.error({ entity_id: id }, 'webhook endpoint is corrupt; it counts as disabled')
-  }
+  logCorrupt(memory, log)
   return { vault, memory }
+}
+
+function logCorrupt(memory: Memory, log: Logger): void {
+  const callers = [...memory.callers.values()].map(({ caller, ...rest }) => ({
+    ...rest,
+    id: caller.name,
+  }))
+  const all = [
+    [memory.partners.values(), 'partner is corrupt; it counts as suspended'],
+    [memory.keys.values(), 'signing key is corrupt; it counts as revoked'],
+    [memory.endpoints.values(), 'webhook endpoint is corrupt; it counts as disabled'],
+    [callers, 'caller is corrupt; it counts as revoked'],
+  ] as const
+  for (const [entries, what] of all) {
+    for (const { id, isCorrupt } of entries) {
+      if (isCorrupt === true && memory.corruptRows.add(id)) log.error({ entity_id: id }, what)
+    }
+  }
 }

@@ -93,29 +93,6 @@ async function everyRow<N extends TableName>(reader: Reader, name: N): Promise<R
   return rows.map((row) => fromStored(name, row))
 }
 
-/** JSON that cannot be read is null: it must not stop the start (cache/tenant_directory). */
-async function endpointRows(reader: Reader): Promise<Row<'endpoints'>[]> {
-  const rows = await reader.all<StoredRow>(
-    `SELECT ${columnsOf('endpoints')} FROM ${TABLES.endpoints.name}`,
-  )
-  return rows.map((row) => {
-    const [enabled_events, secrets] = [
-      jsonOrNull(row['enabled_events']),
-      jsonOrNull(row['secrets']),
-    ]
-    return fromStored('endpoints', { ...row, enabled_events, secrets })
-  })
-}
-
-function jsonOrNull(text: string | number | null | undefined): string | null {
-  try {
-    JSON.parse(String(text))
-    return String(text)
-  } catch {
-    return null
-  }
-}
-
 /** One index lookup per tenant: GROUP BY would scan every event. */
 const LAST_SEQUENCES = `
   WITH RECURSIVE tenants (tenant) AS (
@@ -157,7 +134,7 @@ export async function readBootState(
   return {
     masterKeys: await everyRow(reader, 'masterKeys'),
     partners: await everyRow(reader, 'partners'),
-    endpoints: await endpointRows(reader),
+    endpoints: await everyRow(reader, 'endpoints'),
     signingKeys: await everyRow(reader, 'signingKeys'),
     nonceSalt: Buffer.from(salt?.value ?? '', 'hex'),
     rates: await everyRow(reader, 'rates'),

@@ -536,12 +536,21 @@ export interface ActorRow {
 /** A row of `columnsOf` as the driver returns it. */
 export type StoredRow = Readonly<Record<string, string | number | null>>
 
+/** JSON that cannot be read is undefined: one damaged row must not stop what reads many. */
 export function fromStored<N extends TableName>(name: N, stored: StoredRow): Row<N> {
   const values = Object.entries<ColumnType>(TABLES[name].columns).map(([column, type]) => {
     const value = stored[column] ?? null
     if (typeof value !== 'string') return [column, value]
     if (type === 'int64') return [column, BigInt(value)]
-    return [column, type === 'json' ? (JSON.parse(value) as unknown) : value]
+    return [column, type === 'json' ? jsonIn(value) : value]
   })
   return Object.fromEntries(values) as Row<N>
+}
+
+function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    return undefined
+  }
 }

@@ -27,10 +27,30 @@ export const filesAreIntact: Check = {
   },
 }
 
+/** The lists of the directory, with the column that names an entry. */
+const LISTS = [
+  ['partners', 'id', 'allowed_ips'],
+  ['partners', 'id', 'packages'],
+  ['partners', 'id', 'corridors'],
+  ['webhook_endpoints', 'id', 'enabled_events'],
+  ['webhook_endpoints', 'id', 'secrets'],
+  ['callers', 'name', 'roles'],
+  ['callers', 'name', 'partners'],
+  ['callers', 'name', 'tokens'],
+] as const
+const DIRECTORY = ['discrepancies', 'partners', 'webhook_endpoints', 'callers'] as const
+
+/** A list that is absent is NULL. */
+const unreadable = (table: string, id: string, column: string): string => `
+    UNION ALL
+    SELECT ${id}, substr(${column}, 1, 60), 'a JSON list in ${column}'
+      FROM ${table} WHERE CASE WHEN json_valid(${column})
+        THEN json_type(${column}) <> 'array' ELSE ${column} IS NOT NULL END`
+
 export const textsAreJson = byQuery({
   name: 'texts_are_json',
-  sentence: 'Contexts, event bodies and stored responses are JSON.',
-  over: ['payouts', 'intents', 'events', 'idempotency'],
+  sentence: 'Contexts, event bodies, stored responses, lists and reports are JSON.',
+  over: ['payouts', 'intents', 'events', 'idempotency', ...DIRECTORY],
   broken: `
     SELECT id AS entity, substr(context, 1, 60) AS found, 'JSON in its context' AS expected
       FROM payouts WHERE NOT json_valid(context)
@@ -42,5 +62,9 @@ export const textsAreJson = byQuery({
       FROM events WHERE NOT json_valid(body)
     UNION ALL
     SELECT entity, substr(response, 1, 60), 'JSON in its stored response'
-      FROM idempotency WHERE NOT json_valid(coalesce(response, '{}'))`,
+      FROM idempotency WHERE NOT json_valid(coalesce(response, '{}'))
+    UNION ALL
+    SELECT id, substr(report, 1, 60), 'JSON in its report'
+      FROM discrepancies WHERE NOT json_valid(report)
+    ${LISTS.map(([table, id, column]) => unreadable(table, id, column)).join('')}`,
 })

@@ -1,4 +1,8 @@
-/** Stored callers of gRPC in memory and as rows. */
+/**
+ * Stored callers of gRPC in memory and as rows.
+ *
+ * - One whose row cannot be read counts as revoked, and no command changes it.
+ */
 import type { Caller } from '../../auth/caller.js'
 import type { StoredCaller } from '../../auth/callers.js'
 import { instant } from '../../base/clock.js'
@@ -10,22 +14,33 @@ interface TokenRow {
   readonly ends_at: number | null
 }
 
-export const storedCaller = (row: Row<'callers'>): StoredCaller => ({
-  caller: {
-    name: row.name,
-    kind: row.kind as Caller['kind'],
-    roles: row.roles as Caller['roles'],
-    partners: row.partners as Caller['partners'],
-  },
-  certificate: row.certificate,
-  tokens: (row.tokens as readonly TokenRow[]).map(({ digest, created_at, ends_at }) => ({
-    digest,
-    createdAt: instant(created_at),
-    endsAt: ends_at === null ? null : instant(ends_at),
-  })),
-  createdAt: instant(row.created_at),
-  revokedAt: row.revoked_at === null ? null : instant(row.revoked_at),
-})
+export function storedCaller(row: Row<'callers'>): StoredCaller {
+  const { name, certificate, roles, partners, tokens } = row
+  const createdAt = instant(row.created_at)
+  const kind = row.kind as Caller['kind']
+  const areLists = Array.isArray(roles) && Array.isArray(tokens)
+  if (!areLists || !(partners === null || Array.isArray(partners))) {
+    const caller = { name, kind, roles: [], partners: [] }
+    const revokedAt = instant(row.revoked_at ?? row.created_at)
+    return { caller, certificate, tokens: [], createdAt, revokedAt, isCorrupt: true }
+  }
+  return {
+    caller: {
+      name,
+      kind,
+      roles: roles as Caller['roles'],
+      partners: partners as Caller['partners'],
+    },
+    certificate,
+    tokens: (tokens as TokenRow[]).map(({ digest, created_at, ends_at }) => ({
+      digest,
+      createdAt: instant(created_at),
+      endsAt: ends_at === null ? null : instant(ends_at),
+    })),
+    createdAt,
+    revokedAt: row.revoked_at === null ? null : instant(row.revoked_at),
+  }
+}
 
 export const callerRow = ({ caller, ...stored }: StoredCaller): Row<'callers'> => ({
   ...caller,

@@ -5,8 +5,9 @@
  * (changes/directory).
  *
  * - Secrets are in the clear in memory and encrypted in the row, bound to that row.
- * - A webhook endpoint whose row cannot be read counts as disabled: the pools hold its events. No
- *   command changes it.
+ * - An entry whose row cannot be read is corrupt, and no command changes it. A partner counts as
+ *   suspended, and no address may call for it; a signing key counts as revoked; a webhook endpoint
+ *   counts as disabled, and the pools hold its events.
  */
 import { instant, type Instant } from '../../base/clock.js'
 import type { EndpointId, KeyId, PartnerId, TenantId } from '../../base/ids.js'
@@ -22,6 +23,8 @@ export interface PartnerEntry {
   readonly corridors: readonly Corridor[]
   readonly rateLimitPerSecond: number
   readonly createdAt: Instant
+  /** Its row cannot be read; changing the partner throws CorruptRow. */
+  readonly isCorrupt?: true
 }
 
 export interface KeyEntry {
@@ -32,6 +35,8 @@ export interface KeyEntry {
   readonly revokedAt: Instant | null
   /** Revoked for good, also when the clock is set back. */
   readonly isRevoked: boolean
+  /** Its secret cannot be decrypted; changing the key throws CorruptRow. */
+  readonly isCorrupt?: true
 }
 
 /** A key with a future revocation date is active. */
@@ -70,15 +75,26 @@ export interface EndpointEntry {
 const signingSecretField = (keyId: string): string => `signing_keys.sealed_secret.${keyId}`
 const webhookSecretField = (keyId: string): string => `webhook_endpoints.secrets.${keyId}`
 
-export const partnerEntry = (row: Row<'partners'>): PartnerEntry => ({
-  id: row.id as PartnerId,
-  suspended: row.suspended === 1,
-  allowedIps: row.allowed_ips as string[],
-  packages: row.packages as string[],
-  corridors: row.corridors as Corridor[],
-  rateLimitPerSecond: row.rate_limit_per_second,
-  createdAt: instant(row.created_at),
-})
+/** The unspecified address, from which no call comes. An empty list would allow every address. */
+const NO_ADDRESS = ['0.0.0.0/32'] as const
+
+export function partnerEntry(row: Row<'partners'>): PartnerEntry {
+  const common = {
+    id: row.id as PartnerId,
+    rateLimitPerSecond: row.rate_limit_per_second,
+    createdAt: instant(row.created_at),
+  }
+  const { allowed_ips: allowedIps, packages, corridors } = row
+  if (isTexts(allowedIps) && isTexts(packages) && isTexts(corridors)) {
+    const suspended = row.suspended === 1
+    return { ...common, suspended, allowedIps, packages, corridors: corridors as Corridor[] }
+  }
+  const none = { allowedIps: NO_ADDRESS, packages: [], corridors: [] }
+  return { ...common, ...none, suspended: true, isCorrupt: true }
+}
+
+const isTexts = (value: unknown): value is string[] =>
+  Array.isArray(value) && value.every((each) => typeof each === 'string')
 
 export const partnerRow = (partner: PartnerEntry): Row<'partners'> => ({
   id: partner.id,
@@ -90,14 +106,21 @@ export const partnerRow = (partner: PartnerEntry): Row<'partners'> => ({
   created_at: partner.createdAt,
 })
 
-export const keyEntry = (row: Row<'signingKeys'>, vault: Vault): KeyEntry => ({
-  id: row.id as KeyId,
-  tenant: row.tenant as TenantId,
-  secret: vault.openSecret(row.sealed_secret, signingSecretField(row.id)),
-  createdAt: instant(row.created_at),
-  revokedAt: row.revoked_at === null ? null : instant(row.revoked_at),
-  isRevoked: row.revoked === 1,
-})
+export function keyEntry(row: Row<'signingKeys'>, vault: Vault): KeyEntry {
+  const entry: KeyEntry = {
+    id: row.id as KeyId,
+    tenant: row.tenant as TenantId,
+    secret: '',
+    createdAt: instant(row.created_at),
+    revokedAt: row.revoked_at === null ? null : instant(row.revoked_at),
+    isRevoked: row.revoked === 1,
+  }
+  try {
+    return { ...entry, secret: vault.openSecret(row.sealed_secret, signingSecretField(row.id)) }
+  } catch {
+    return { ...entry, isRevoked: true, isCorrupt: true }
+  }
+}
 
 export const keyRow = (key: KeyEntry, vault: Vault): Row<'signingKeys'> => ({
   id: key.id,

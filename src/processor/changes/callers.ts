@@ -2,11 +2,14 @@
 import type { Callers, StoredCaller } from '../../auth/callers.js'
 import { sameText } from '../../auth/mac.js'
 import { toRfc3339 } from '../../base/clock.js'
+import { CorruptRow } from '../../base/corrupt_row.js'
 import { callerRow } from '../cache/stored_callers.js'
 import type { CommandContext } from '../cycle/command.js'
 
+/** @throws CorruptRow before any change */
 export function stageCaller({ memory, batch }: CommandContext, stored: StoredCaller): void {
   const { name } = stored.caller
+  if (memory.callers.get(name)?.isCorrupt) throw new CorruptRow(name, 'its lists cannot be read')
   memory.callers.set(name, stored)
   batch.stage('callers', name, callerRow(stored))
 }

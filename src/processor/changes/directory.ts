@@ -24,13 +24,17 @@ import type { Memory } from '../cache/memory.js'
 export const isSuspended = (memory: Memory, tenant: TenantId): boolean =>
   memory.partners.get(partsOfTenant(tenant).partner)?.suspended ?? true
 
+/** @throws CorruptRow before any change */
 export function stagePartner({ memory, batch }: CommandContext, partner: PartnerEntry): void {
+  if (partner.isCorrupt) throw new CorruptRow(partner.id, 'its lists cannot be read')
   memory.partners.set(partner.id, partner)
   batch.changedPartners.add(partner.id)
   batch.stage('partners', partner.id, partnerRow(partner))
 }
 
+/** @throws CorruptRow before any change */
 export function stageKey({ memory, batch, vault }: CommandContext, key: KeyEntry): void {
+  if (key.isCorrupt) throw new CorruptRow(key.id, 'its secret cannot be decrypted')
   memory.keys.set(key.id, key)
   batch.changedPartners.add(partsOfTenant(key.tenant).partner)
   batch.stage('signingKeys', key.id, keyRow(key, vault))

@@ -7,6 +7,13 @@ export const files: Corruptions = ({ payouts }) => [
       `UPDATE payouts SET context = substr(context, 1, 99) WHERE id = '${payouts.held}'`,
       payouts.held,
     ],
+    'the lists of a partner': ["UPDATE partners SET corridors = '[' WHERE id = 'demo'", 'demo'],
+    'a list of a partner that is none': [
+      "UPDATE partners SET allowed_ips = '{}' WHERE id = 'demo'",
+      'demo',
+    ],
+    'the report of a discrepancy':
+      "UPDATE discrepancies SET report = '{' WHERE resolved_at IS NULL",
   }),
   ...breaks('archive_has_what_left', {
     'the archive is missing': [
