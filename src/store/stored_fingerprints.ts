@@ -90,7 +90,7 @@ async function* rowsIn<R>(
     last = rows.at(-1)?.number ?? last
     if (!Number.isSafeInteger(last))
       throw new Error(`a row of ${table} has the number ${last}, which is damaged: restore it`)
-    yield* rows as R[]
+    for (const { number: _number, ...row } of rows) yield row as R
     if (rows.length < PAGE_ROWS) return
   }
 }
