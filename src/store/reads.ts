@@ -112,6 +112,9 @@ const SINGLE_HANDED = `
 const OPEN_ERASURES = `
   SELECT ${columnsOf('userErasures')} FROM user_erasures WHERE ended_at IS NULL ORDER BY id`
 
+/** 32 bytes: with another salt a nonce that was used would be accepted again. */
+const SALT = /^[0-9a-f]{64}$/i
+
 /** Epoch and last batch are known since the start of the epoch. */
 export async function readBootState(
   reader: Reader,
@@ -131,12 +134,13 @@ export async function readBootState(
   const [salt] = await reader.all<{ value: string }>(
     "SELECT value FROM meta WHERE name = 'nonce_salt'",
   )
+  if (!SALT.test(salt?.value ?? '')) throw new Error('nonce_salt in meta is damaged: restore it')
   return {
     masterKeys: await everyRow(reader, 'masterKeys'),
     partners: await everyRow(reader, 'partners'),
     endpoints: await everyRow(reader, 'endpoints'),
     signingKeys: await everyRow(reader, 'signingKeys'),
-    nonceSalt: Buffer.from(salt?.value ?? '', 'hex'),
+    nonceSalt: Buffer.from(salt!.value, 'hex'),
     rates: await everyRow(reader, 'rates'),
     sandboxRates: await everyRow(reader, 'sandboxRates'),
     routes: await everyRow(reader, 'routes'),

@@ -1,6 +1,6 @@
 /**
- * Damaged rows of partners, signing keys, callers and discrepancies, and of the numbers of
- * fingerprints: the processor starts, refuses what needs the row, and changes none.
+ * Damaged rows of partners, signing keys, callers and discrepancies: the processor starts, refuses
+ * what needs the row, and changes none. What all answers depend on stops the start instead.
  */
 import t, { type Test } from 'tap'
 import { storedCaller } from '../../src/processor/cache/stored_callers.js'
@@ -161,6 +161,14 @@ void t.test('a discrepancy whose report cannot be read is not settled', async (t
   t.equal(codeOf(await settle(damaged!.id)), 'internal_error')
   t.equal(codeOf(await settle(whole!.id)), 'ok', 'the processor goes on')
 })
+
+for (const value of ['', 'ab', 'x'.repeat(64)]) {
+  void t.test(`a damaged salt of nonces (${value.length}) stops the start`, async (t) => {
+    const world = await createWorld(t)
+    const change = `UPDATE meta SET value = '${value}' WHERE name = 'nonce_salt'`
+    await t.rejects(damage(t, world, change), /nonce_salt in meta is damaged/)
+  })
+}
 
 void t.test('a damaged number of fingerprints stops the start with a sentence', async (t) => {
   const world = await createWorld(t)
