@@ -63,10 +63,8 @@ export interface MovingBooks {
   page(after: string): Promise<MovablePage>
   /** Names the archive in the books, if they have none yet. */
   claim(): Promise<void>
-  /** Removes those that are still as the archive has them. @returns how many */
+  /** Removes those that are still as the archive has them, once it may. @returns how many */
   remove(payments: readonly Pick<MovedPayment, 'id' | 'digest'>[]): Promise<number>
-  /** Awaited between two pages, so that payments go on. */
-  rest(): Promise<void>
 }
 
 export interface Archived {
@@ -148,7 +146,6 @@ function archiveIn(file: Database, { id, path, isNew }: OpenedFile): ArchiveFile
           const removed = await books.remove(page.data.map(({ id, digest }) => ({ id, digest })))
           moved += removed
           kept += page.data.length - removed
-          await books.rest()
         }
         after = page.next_after
       }

@@ -96,7 +96,6 @@ const booksOf = (
       killed()
       return removed
     },
-    rest: () => Promise.resolve(),
   }
 }
 

@@ -3,8 +3,9 @@
  *
  * Does not own: the file and the order of the move (backup/archive_file).
  *
- * - At most 100 payments at a time, and a pause three times as long as their move, so that payments
- *   go on. A run that is killed loses nothing; the next one goes on.
+ * - At most 100 payments at a time. A removal, for which payments wait, comes at the earliest three
+ *   times as long after the one before as that took; meanwhile the next payments are read and
+ *   written to the file. A run that is killed loses nothing; the next one goes on.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { openArchive, type Archived, type MovingBooks } from '../../backup/archive_file.js'
@@ -12,7 +13,6 @@ import { deciderOf, CHANGE } from '../cli/actor.js'
 import { CommandFault, type CliCommand, type Context, type Report } from '../cli/command.js'
 import { momentIn } from '../money/statement_comparison.js'
 
-const PAUSE_MIN_MS = 100
 const PAUSE_SHARE = 3
 
 export const archive: CliCommand = {
@@ -42,21 +42,20 @@ function booksOf(
 ): MovingBooks {
   const { operator } = context
   const actor = deciderOf(context)
-  let begun = performance.now()
+  let nextAt = performance.now()
   return {
-    page: (after) => {
-      begun = performance.now()
-      return operator.call('ListArchivable', { before, after })
-    },
+    page: (after) => operator.call('ListArchivable', { before, after }),
     claim: async () => {
       await operator.call('RemoveArchived', { actor, archive_id, path, payments: [] })
     },
     remove: async (payments) => {
+      await pause(Math.max(0, nextAt - performance.now()))
+      const begunAt = performance.now()
       const request = { actor, archive_id, path, payments: [...payments] }
-      return (await operator.call('RemoveArchived', request)).removed
-    },
-    rest: async () => {
-      await pause(Math.max(PAUSE_MIN_MS, PAUSE_SHARE * (performance.now() - begun)))
+      const { removed } = await operator.call('RemoveArchived', request)
+      const endedAt = performance.now()
+      nextAt = endedAt + PAUSE_SHARE * (endedAt - begunAt)
+      return removed
     },
   }
 }
