@@ -2,9 +2,10 @@
  * The ledger: every sum and every balance recomputed from its entries.
  *
  * - Only an entry's amount is trusted. Sums are bigint, never SQL's.
+ * - The first of these checks reads the entries once for all of them: most of their time is reading.
  */
 import type { Books } from '../books.js'
-import { amountOf, type Violation, type Check } from '../check.js'
+import { amountOf, type Check, type Finding, type Violation } from '../check.js'
 
 interface Entry {
   readonly posting: number
@@ -44,32 +45,53 @@ async function* postings(books: Books): AsyncGenerator<readonly Entry[]> {
   if (lines.length > 0) yield lines
 }
 
+interface Evaluator {
+  /** Called with each posting's lines. */
+  posting(lines: readonly Entry[]): Violation | null
+  /** Called once after the last posting. */
+  end?(): Promise<Violation | null>
+}
+
 interface LedgerCheck {
   readonly name: string
   readonly sentence: string
-  /** `posting` is called with each posting's lines, `end` once after the last. */
-  readonly evaluator: (books: Books) => {
-    posting(lines: readonly Entry[]): Violation | null
-    end?(): Promise<Violation | null>
-  }
+  readonly evaluator: (books: Books) => Evaluator
 }
 
-function overPostings({ name, sentence, evaluator }: LedgerCheck): Check {
+const LEDGER_CHECKS: LedgerCheck[] = []
+const findings = new WeakMap<Books, Promise<ReadonlyMap<LedgerCheck, Finding>>>()
+
+function overPostings(check: LedgerCheck): Check {
+  LEDGER_CHECKS.push(check)
+  const { name, sentence } = check
   return {
     name,
     sentence,
     reads: [],
     run: async (books) => {
-      const { posting, end } = evaluator(books)
-      let rows = 0
-      for await (const lines of postings(books)) {
-        rows += lines.length
-        const broken = posting(lines)
-        if (broken !== null) return { rows, broken }
-      }
-      return { rows, broken: (await end?.()) ?? null }
+      const known = findings.get(books) ?? readLedger(books)
+      findings.set(books, known)
+      return (await known).get(check)!
     },
   }
+}
+
+/** The finding of each check: its first violation. */
+async function readLedger(books: Books): Promise<ReadonlyMap<LedgerCheck, Finding>> {
+  const found = new Map<LedgerCheck, Finding>()
+  const open = new Map(LEDGER_CHECKS.map((check) => [check, check.evaluator(books)]))
+  let rows = 0
+  for await (const lines of postings(books)) {
+    rows += lines.length
+    for (const [check, evaluator] of open) {
+      const broken = evaluator.posting(lines)
+      if (broken === null) continue
+      found.set(check, { rows, broken })
+      open.delete(check)
+    }
+  }
+  for (const [check, { end }] of open) found.set(check, { rows, broken: (await end?.()) ?? null })
+  return found
 }
 
 /** The members that all lines of a posting share. */
