@@ -4,7 +4,7 @@ import type { TrialBalanceLine } from '../../../protos/types/causeway/operator/v
 import type { TenantId } from '../../base/ids.js'
 import { partsOf, type AccountKey } from '../../ledger/accounts.js'
 import { toWire } from '../../money/money.js'
-import type { EntryPosition, ListedEntry, PostingRange } from '../../store/ledger.js'
+import type { Balances, EntryPosition, ListedEntry, PostingRange } from '../../store/ledger.js'
 import { answer, refuse } from '../cycle/answer.js'
 import type { Vault } from '../keys/vault.js'
 import { balanceTransactionId } from './balance_transaction_list.js'
@@ -17,8 +17,7 @@ const ENTRIES_OF_A_PAGE = 200
 export interface PeriodView {
   /** The postings of the period. */
   readonly during: readonly PostingRange[]
-  /** The postings since its beginning, and since its end. */
-  readonly sinceStart: readonly PostingRange[]
+  /** The postings since its end. */
   readonly sinceEnd: readonly PostingRange[]
 }
 
@@ -32,7 +31,7 @@ export const postingsDuring = (from: number, to: number): Query => ({
       from: range.from,
       below: sinceEnd[index]?.from ?? range.from,
     }))
-    return answer({ during, sinceStart, sinceEnd } satisfies PeriodView)
+    return answer({ during, sinceEnd } satisfies PeriodView)
   },
 })
 
@@ -70,28 +69,32 @@ function entryView(row: ListedEntry, vault: Vault | undefined): LedgerEntry {
 
 export interface BalancesView {
   readonly balances: readonly TrialBalanceLine[]
+  /** The same of all accounts, by account. */
+  readonly byAccount: Balances
 }
 
 /**
  * @param since the postings that they are without
  * @param rest awaited between two reads; false means that the caller has disconnected
  * @param tenant only the accounts that its balance transactions show
+ * @param later the balances after these postings. Default: those of now, after all postings
  */
 export const ledgerBalances = (
   since: readonly PostingRange[],
   rest: () => Promise<boolean>,
   tenant?: TenantId,
+  later?: Balances,
 ): Query => ({
   name: 'ledger_balances',
   queueKey: 'internal',
   run: async ({ lists: { ledger } }) => {
-    const found = await ledger.balancesWithout(since, rest, tenant)
+    const found = await ledger.balancesWithout(since, rest, tenant, later)
     if (found === undefined) return refuse('timeout')
     const balances = [...found].flatMap(([account, balance]) => {
       const { tenant: owner, currency, kind } = partsOf(account as AccountKey)
       const isShown = tenant === undefined || kind === 'prefund' || kind === 'reserved'
       return isShown ? [{ tenant: owner, currency, account: kind, balance: toWire(balance) }] : []
     })
-    return answer({ balances } satisfies BalancesView)
+    return answer({ balances, byAccount: found } satisfies BalancesView)
   },
 })

@@ -6,7 +6,8 @@
  * - Commands before the call are committed before the first page is read, so a period that has
  *   ended is whole.
  * - The operator's name and reason are committed before the first entry is sent.
- * - Each stream holds one page in memory.
+ * - Each stream holds one page in memory, and the balances at the end of the period: those at its
+ *   beginning are the same without the entries of the period, so each entry since is read once.
  * - After each read a stream pauses three times as long as the read took, so it leaves commands and
  *   lists most of the processor, and the more the busier that is.
  */
@@ -65,19 +66,21 @@ export function ledgerService(
     }
   }
 
-  const sendBalances = async (
+  const readBalances = (
     stream: LedgerStream<unknown>,
     since: readonly PostingRange[],
-    member: 'opening' | 'balances',
     tenant?: TenantId,
-  ): Promise<ErrorCode | null> => {
-    const read = await runFor(stream, ledgerBalances(since, pauses(stream), tenant))
-    if (!read.ok) return read.code
-    const { balances } = read.view as BalancesView
+    later?: BalancesView,
+  ) => runFor(stream, ledgerBalances(since, pauses(stream), tenant, later?.byAccount))
+
+  const sendBalances = async (
+    stream: LedgerStream<unknown>,
+    { balances }: BalancesView,
+    member: 'opening' | 'balances',
+  ): Promise<void> => {
     for (let at = 0; at < balances.length && !stream.cancelled; at += BALANCES_OF_A_PAGE) {
       await write(stream, { [member]: balances.slice(at, at + BALANCES_OF_A_PAGE) })
     }
-    return null
   }
 
   const runFor = (stream: LedgerStream<unknown>, query: Query) =>
@@ -105,9 +108,16 @@ export function ledgerService(
     const found = await rangeAfter(stream, note, period.from, period.to)
     if (!found.ok) return found.code
 
-    const { during, sinceStart, sinceEnd } = found.view as PeriodView
-    const fault = isBare ? null : await sendBalances(stream, sinceStart, 'opening', tenant)
-    if (fault !== null) return fault
+    const { during, sinceEnd } = found.view as PeriodView
+    let closing: BalancesView | undefined
+    if (!isBare) {
+      const atEnd = await readBalances(stream, sinceEnd, tenant)
+      if (!atEnd.ok) return atEnd.code
+      closing = atEnd.view as BalancesView
+      const atStart = await readBalances(stream, during, tenant, closing)
+      if (!atStart.ok) return atStart.code
+      await sendBalances(stream, atStart.view as BalancesView, 'opening')
+    }
     const rest = pauses(stream)
     for (const { from, below } of during) {
       let after: EntriesView['next'] = from < below ? { posting: from, line: -1 } : null
@@ -120,7 +130,8 @@ export function ledgerService(
         if (entries.length > 0) await write(stream, { entries: [...entries] })
       }
     }
-    return isBare ? null : sendBalances(stream, sinceEnd, 'balances', tenant)
+    if (closing !== undefined) await sendBalances(stream, closing, 'balances')
+    return null
   }
 
   return {
@@ -130,7 +141,10 @@ export function ledgerService(
       if (at === null) return 'invalid_request'
       const found = await rangeAfter(stream, trialBalance(undefined), at, at)
       if (!found.ok) return found.code
-      return sendBalances(stream, (found.view as PeriodView).sinceEnd, 'balances')
+      const balances = await readBalances(stream, (found.view as PeriodView).sinceEnd)
+      if (!balances.ok) return balances.code
+      await sendBalances(stream, balances.view as BalancesView, 'balances')
+      return null
     }),
   }
 }
