@@ -268,6 +268,10 @@ const PLANS: Readonly<Record<string, (given: Given) => Plan>> = {
   },
 }
 
+/** Repetitions end with a whole one, so that the data can be used. */
+const ending = new AbortController()
+let isEndedWhole = false
+
 async function seed({ count, what, live, times, dataDir }: Given): Promise<void> {
   const folder = resolve(dataDir ?? readSettings().DATA_DIR)
   if (existsSync(join(folder, FILES.processorDatabase))) {
@@ -280,8 +284,10 @@ async function seed({ count, what, live, times, dataDir }: Given): Promise<void>
   if (times > 1 && live > 0)
     program.error('error: --times repeats ended payments only: omit --live')
   const now = systemClock.now()
-  await writeSeedData({ folder, count, what: kinds, open, times, now, progress })
-  say(`${folder}: ${count * times} ${kinds.join(' and ')}, ${open} of them open`)
+  const how = { folder, count, what: kinds, open, times, now, progress, signal: ending.signal }
+  isEndedWhole = times > 1
+  const data = await writeSeedData(how)
+  say(`${folder}: ${count * data.times} ${kinds.join(' and ')}, ${open} of them open`)
 }
 
 const program: Command = new Command('load')
@@ -309,7 +315,10 @@ async function onRunning(
 }
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(signal, () => void cleanUp().finally(() => process.exit(130)))
+  process.once(signal, () => {
+    if (isEndedWhole) ending.abort()
+    else void cleanUp().finally(() => process.exit(130))
+  })
 }
 try {
   await program.parseAsync()

@@ -5,7 +5,8 @@
  *   the payment, its ledger entries, counters and links, and its instruction at the rail.
  * - Every repetition has ids, users, moments and running balances of its own, so the audit is clean
  *   and each list and index is as large as that of real books.
- * - The rows are written without a journal: a crash leaves a folder to delete.
+ * - The rows are written without a journal: a crash leaves a folder to delete. An end that is
+ *   asked for comes after a whole repetition: the books are as clean as those of fewer repetitions.
  */
 import { join } from 'node:path'
 import { HOUR, instant, plus, toRfc3339, type Instant } from '../../../src/base/clock.js'
@@ -31,6 +32,8 @@ export interface RepeatOptions {
   readonly times: number
   readonly periodMs: number
   readonly progress: (done: number, of: number) => void
+  /** Asks for the end after the repetition that is being written. */
+  readonly signal: AbortSignal
 }
 
 type Values = readonly (string | number | null)[]
@@ -45,8 +48,9 @@ const FAST = `
 const ROWS_AT_ONCE = 2_000
 const LOCAL_OFFSET_MS = 7 * HOUR
 
-export async function repeatPayments(options: RepeatOptions): Promise<void> {
-  const { folder, times, progress } = options
+/** @returns how often the payments are in the books */
+export async function repeatPayments(options: RepeatOptions): Promise<number> {
+  const { folder, times, progress, signal } = options
   const books = await openDatabase(join(folder, FILES.processorDatabase))
   const railFile = join(folder, FILES.railDatabase)
   const rail = await openDatabase(railFile)
@@ -54,20 +58,26 @@ export async function repeatPayments(options: RepeatOptions): Promise<void> {
     await books.exec(FAST)
     await rail.exec(FAST)
     const shift = createShift(options.periodMs)
+    const ledger = await entriesOf(books, shift)
     const tables = [
       await actorsOf(books, shift, 'intents', INTENT_COLUMNS),
       await actorsOf(books, shift, 'payouts', PAYOUT_COLUMNS),
-      await entriesOf(books, shift),
+      ledger.table,
       await usageOf(books, shift),
       await linksOf(books, shift),
       await instructionsOf(rail, readAccountBox(railFile, systemRandom()), shift),
     ]
-    for (let repetition = 1; repetition < times; repetition += 1) {
-      for (const table of tables) await write(table, repetition)
-      progress(repetition + 1, times)
+    let done = 1
+    for (; done < times && !signal.aborted; done += 1) {
+      for (const table of tables) await write(table, done)
+      progress(done + 1, times)
     }
-    await moveRetention(books, shift, times - 1)
-    await books.exec(BALANCES)
+    await moveRetention(books, shift, done - 1)
+    for (const [account, moved] of ledger.moved) {
+      const sql = 'UPDATE ledger_accounts SET balance = balance + ? WHERE id = ?'
+      await books.run(sql, [(done - 1) * moved, account])
+    }
+    return done
   } finally {
     await rail.close()
     await books.close()
@@ -218,8 +228,11 @@ interface EntryRow {
   readonly at: number
 }
 
-/** Deposits are not repeated. */
-async function entriesOf(database: Database, shift: Shift): Promise<RepeatedTable> {
+/** Deposits are not repeated. @returns also what a repetition adds to the balances */
+async function entriesOf(
+  database: Database,
+  shift: Shift,
+): Promise<{ readonly table: RepeatedTable; readonly moved: ReadonlyMap<string, number> }> {
   const stored = await database.all<EntryRow>(
     `SELECT ${ENTRY_COLUMNS.join(', ')} FROM ledger_entries WHERE plan <> 'deposit'
      ORDER BY posting, line`,
@@ -237,13 +250,8 @@ async function entriesOf(database: Database, shift: Shift): Promise<RepeatedTabl
         ...[plan, shift.id(entity, repetition), shift.moment(at, repetition)],
       ],
   )
-  return { database, name: 'ledger_entries', columns: ENTRY_COLUMNS, rows }
+  return { table: { database, name: 'ledger_entries', columns: ENTRY_COLUMNS, rows }, moved }
 }
-
-const BALANCES = `
-  UPDATE ledger_accounts SET balance = (SELECT balance FROM ledger_entries
-    WHERE account = ledger_accounts.id ORDER BY posting DESC, line DESC LIMIT 1)
-  WHERE id IN (SELECT account FROM ledger_entries)`
 
 interface UsageRow {
   readonly user: string

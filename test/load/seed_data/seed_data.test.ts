@@ -78,7 +78,12 @@ t.test('repeated payments are those of years, and their audit is clean', async (
   const folder = join(tempFolder(t), 'data')
   const what = ['payouts', 'intents'] as const
   const now = systemClock.now()
-  await writeSeedData({ folder, count: 100, what, open: 0, times: 3, now })
+  const ending = new AbortController()
+  const progress = (done: number): void => {
+    if (done === 3) ending.abort()
+  }
+  const how = { folder, count: 100, what, open: 0, now, progress, signal: ending.signal }
+  t.equal((await writeSeedData({ ...how, times: 9 })).times, 3, 'ended after a whole repetition')
   const { intents, payouts, events } = await countsOf(folder)
   const sum = (counts: Readonly<Record<string, number>>): number =>
     Object.values(counts).reduce((total, count) => total + count, 0)

@@ -47,6 +47,8 @@ export interface SeedDataOptions {
   readonly times?: number
   readonly now: Instant
   readonly progress?: (done: number, of: number) => void
+  /** Asks for the end of the repetitions. */
+  readonly signal?: AbortSignal
 }
 
 /** A batch of payments takes less on the manual clock. */
@@ -68,8 +70,13 @@ export const SEED_FILE = 'seed.json'
 
 type Writers = Readonly<Record<'intents' | 'payouts', SeedPayments>>
 
+export interface SeedData extends Fixtures {
+  /** How often the payments are in the data. */
+  readonly times: number
+}
+
 /** @returns objects to read, spread over the data */
-export async function writeSeedData(options: SeedDataOptions): Promise<Fixtures> {
+export async function writeSeedData(options: SeedDataOptions): Promise<SeedData> {
   const { folder, times = 1 } = options
   const now = plus(options.now, -(times - 1) * PERIOD_MS)
   mkdirSync(folder, { recursive: true, mode: 0o700 })
@@ -94,10 +101,9 @@ export async function writeSeedData(options: SeedDataOptions): Promise<Fixtures>
 
   await rail.close()
   await world.close()
-  if (times > 1) {
-    const progress = options.progress ?? (() => undefined)
-    await repeatPayments({ folder, times, periodMs: PERIOD_MS, progress })
-  }
+  const { progress = () => undefined, signal = new AbortController().signal } = options
+  const repeat = { folder, times, periodMs: PERIOD_MS, progress, signal }
+  const done = times > 1 ? await repeatPayments(repeat) : 1
   const fixtures: Fixtures = {
     intents: sampled(intents.ids),
     payouts: sampled(payouts.ids),
@@ -105,7 +111,7 @@ export async function writeSeedData(options: SeedDataOptions): Promise<Fixtures>
     references: REFERENCE_TEXTS,
   }
   writeFileSync(join(folder, SEED_FILE), `${JSON.stringify(fixtures)}\n`)
-  return fixtures
+  return { ...fixtures, times: done }
 }
 
 /** Deletes what retention deletes once it has ended for all payments. */
