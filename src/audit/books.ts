@@ -10,7 +10,8 @@
  * - PostgreSQL is exported first, at one snapshot: the processor's books and the pools'. Rows that
  *   the rail's later snapshot has and the export lacks are looked up in a second export.
  * - Connections and attached databases are read-only.
- * - One page of a table is in memory at a time.
+ * - One page of a table is in memory at a time. What a join materializes, up to all payments, is in
+ *   a temporary file.
  * - Amounts are read as text (CAST(… AS TEXT)) and summed as bigint, because numbers would be
  *   rounded.
  * - Each webhook pool has its own database. A query with `:pool` runs once per pool; a query over
@@ -151,6 +152,7 @@ export async function openBooks(
   if (!has('processor')) throw new NothingToAudit(`there is no ${FILE_OF.processor} in ${folder}`)
   const ofProcessor = pathOf(BOOK_FILES[0]!)
   const reader = await open(ofProcessor, { readOnly: true })
+  await reader.exec('PRAGMA temp_store = FILE')
   for (const each of files) {
     if (each.source === 'processor') continue
     await reader.run(`ATTACH DATABASE ? AS ${each.schema}`, [pathOf(each)])
@@ -245,8 +247,6 @@ async function attachArchive(
   const path = archivePath(row.path, given)
   if (!existsSync(path)) return { id: row.id, path, isRead: false }
   await reader.run('ATTACH DATABASE ? AS archive', [path])
-  // A join reads the payments of both into a temporary table.
-  await reader.exec('PRAGMA temp_store = FILE')
   const [found] = await reader.all<{ value: string }>(
     "SELECT value FROM archive.meta WHERE name = 'id'",
   )

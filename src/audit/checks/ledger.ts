@@ -2,7 +2,8 @@
  * The ledger: every sum and every balance recomputed from its entries.
  *
  * - Only an entry's amount is trusted. Sums are bigint, never SQL's.
- * - The first of these checks reads the entries once for all of them: most of their time is reading.
+ * - The first check over postings reads the entries once for all of them: most of their time is
+ *   reading.
  */
 import type { Books } from '../books.js'
 import { amountOf, type Check, type Finding, type Violation } from '../check.js'
@@ -61,7 +62,7 @@ interface LedgerCheck {
 const LEDGER_CHECKS: LedgerCheck[] = []
 const findings = new WeakMap<Books, Promise<ReadonlyMap<LedgerCheck, Finding>>>()
 
-function overPostings(check: LedgerCheck): Check {
+export function overPostings(check: LedgerCheck): Check {
   LEDGER_CHECKS.push(check)
   const { name, sentence } = check
   return {

@@ -6,6 +6,7 @@
  *   which may be corrected.
  */
 import { byQuery } from '../check.js'
+import { overPostings } from './ledger.js'
 
 const TOLERANCE_MS = 1_000
 
@@ -48,24 +49,37 @@ export const momentsOfEntityDoNotFall = byQuery({
   ].join(' UNION ALL '),
 })
 
-const lower = (rows: string): string => `
-  SELECT entity, what || ' at ' || at AS found, 'not before ' || before AS expected
-    FROM (${rows}) WHERE at < before - ${TOLERANCE_MS}`
-
-export const momentsOfSequenceDoNotFall = byQuery({
+const eventsDoNotFall = byQuery({
   name: 'moments_of_sequence_do_not_fall',
+  sentence: "A tenant's events are in the order of their timestamps.",
+  over: ['events'],
+  broken: `
+    SELECT entity, type || ' at ' || created_at AS found, 'not before ' || before AS expected
+      FROM (SELECT entity, type, created_at,
+                   max(created_at) OVER (PARTITION BY tenant ORDER BY sequence
+                     ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
+        FROM events)
+      WHERE created_at < before - ${TOLERANCE_MS}`,
+})
+
+export const momentsOfSequenceDoNotFall = overPostings({
+  name: eventsDoNotFall.name,
   sentence:
     "A tenant's events and the postings on its accounts are in the order of their timestamps.",
-  over: ['events', 'ledger_entries'],
-  broken: `${lower(`
-      SELECT entity, type AS what, created_at AS at,
-             max(created_at) OVER (PARTITION BY tenant ORDER BY sequence
-               ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
-        FROM events`)}
-    UNION ALL ${lower(`
-      SELECT entity, 'posting ' || posting AS what, at,
-             max(at) OVER (PARTITION BY substr(account, 1, instr(account, ':') - 1)
-               ORDER BY posting, line
-               ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
-        FROM ledger_entries`)}`,
+  evaluator: (books) => {
+    const latest = new Map<string, number>()
+    return {
+      posting: (lines) => {
+        for (const { account, posting, entity, at } of lines) {
+          const tenant = account.split(':')[0] ?? ''
+          const before = latest.get(tenant) ?? at
+          latest.set(tenant, Math.max(before, at))
+          if (at >= before - TOLERANCE_MS || books.corrupt.has(entity)) continue
+          return { entity, found: `posting ${posting} at ${at}`, expected: `not before ${before}` }
+        }
+        return null
+      },
+      end: async () => (await eventsDoNotFall.run(books)).broken,
+    }
+  },
 })
