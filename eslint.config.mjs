@@ -25,6 +25,18 @@ const secretOn = (side, other) =>
   }))
 const constantTime = [...secretOn('left', 'right'), ...secretOn('right', 'left')]
 
+/** A test ends when its function does, and tap waits for it. */
+const testForms = [
+  {
+    selector: 'CallExpression[callee.object.name="t"][callee.property.name="end"]',
+    message: 'Make the function of the test async.',
+  },
+  {
+    selector: 'UnaryExpression[operator="void"] > CallExpression[callee.property.name="test"]',
+    message: 'A test needs no void.',
+  },
+]
+
 const without = (property) => ['error', ...sources.filter((source) => source.property !== property)]
 
 export default defineConfig(
@@ -63,7 +75,7 @@ export default defineConfig(
     files: ['test/**'],
     rules: {
       'no-restricted-properties': 'off',
-      'no-restricted-syntax': 'off',
+      'no-restricted-syntax': ['error', ...testForms],
       'no-console': 'off',
       '@typescript-eslint/require-await': 'off',
     },

@@ -515,7 +515,7 @@ function labelOf(target: string): string {
   return path.startsWith('store/') ? path : (path.split('/')[0] ?? '')
 }
 
-void t.test('migrations are numbered from 1 without a gap or a repetition', (t) => {
+t.test('migrations are numbered from 1 without a gap or a repetition', async (t) => {
   const files = ['src', 'actors'].flatMap((area) =>
     readdirSync(join(projectRoot(), area), { recursive: true, encoding: 'utf8' })
       .filter((path) => path.endsWith('.sql'))
@@ -533,10 +533,9 @@ void t.test('migrations are numbered from 1 without a gap or a repetition', (t) 
       folder,
     )
   }
-  t.end()
 })
 
-void t.test('the tables of the guides have every module and every folder', (t) => {
+t.test('the tables of the guides have every module and every folder', async (t) => {
   const modules = readdirSync(join(projectRoot(), 'src'), { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
     .map(({ name }) => name)
@@ -562,5 +561,4 @@ void t.test('the tables of the guides have every module and every folder', (t) =
   )
   const cells = rowsOf('gateway/DEVELOPING.md', '| Folder | Content |').join(' ')
   for (const folder of foldersOf('gateway')) t.match(cells, `${folder}/`)
-  t.end()
 })

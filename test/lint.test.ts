@@ -3,14 +3,19 @@ import { ESLint, Linter } from 'eslint'
 import t from 'tap'
 import { projectRoot } from '../src/base/project_root.js'
 
-void t.test('secrets are compared in constant time', async (t) => {
+/** The messages of the rules on syntax for this file about some code. */
+async function syntaxRulesOf(file: string): Promise<(code: string) => string[]> {
   const eslint = new ESLint({ cwd: projectRoot() })
-  const { rules } = (await eslint.calculateConfigForFile('src/auth/verify.ts')) as Linter.Config
+  const { rules } = (await eslint.calculateConfigForFile(file)) as Linter.Config
   const rule = rules?.['no-restricted-syntax'] ?? 'off'
-  const faultsIn = (code: string): string[] =>
+  return (code) =>
     new Linter()
       .verify(code, [{ rules: { 'no-restricted-syntax': rule } }])
       .map(({ message }) => message)
+}
+
+t.test('secrets are compared in constant time', async (t) => {
+  const faultsIn = await syntaxRulesOf('src/auth/verify.ts')
   for (const code of [
     'signature === given',
     'given !== request.signature',
@@ -34,4 +39,11 @@ void t.test('secrets are compared in constant time', async (t) => {
   ]) {
     t.same(faultsIn(code), [], code)
   }
+})
+
+t.test('a test ends with its function', async (t) => {
+  const faultsIn = await syntaxRulesOf('test/lint.test.ts')
+  t.match(faultsIn("t.test('a', (t) => { t.end() })"), [/async/])
+  t.match(faultsIn("void t.test('a', async (t) => {})"), [/no void/])
+  t.same(faultsIn("t.test('a', async (t) => { socket.end(); void run() })"), [])
 })

@@ -29,12 +29,12 @@ const buf = async (...args: string[]): Promise<string> =>
     (fault: unknown) => (fault as { stdout: string }).stdout,
   )
 
-void t.test('buf finds nothing in the public contracts', async (t) => {
+t.test('buf finds nothing in the public contracts', async (t) => {
   t.equal(await buf('lint', PROTOS), '')
   t.equal(await buf('breaking', PROTOS, '--against', RELEASE), '')
 })
 
-void t.test('buf finds a bad name and a removed field', async (t) => {
+t.test('buf finds a bad name and a removed field', async (t) => {
   const protos = join(t.testdir({}), 'protos')
   cpSync(PROTOS, protos, { recursive: true, filter: (path) => !path.includes('/types') })
   const file = join(protos, 'payouts.proto')
@@ -83,7 +83,7 @@ function unusedIn(files: readonly ImageFile[]): string[] {
 
 const labelOf = ({ package: name, name: path }: ImageFile): string => `${name} in ${path}`
 
-void t.test('the public contracts keep their files and have no internal message', async (t) => {
+t.test('the public contracts keep their files and have no internal message', async (t) => {
   const filesIn = async (source: string): Promise<ImageFile[]> => {
     const json = await buf('build', source, '--exclude-source-info', '-o', '-#format=json')
     return (JSON.parse(json) as { file: ImageFile[] }).file
@@ -120,12 +120,11 @@ const CLIENT_ONLY = [
   ...['paymentIntents.poll', 'payouts.poll', 'session().get', 'session().poll', 'request'],
 ]
 
-void t.test('every rpc and every method of the client is that of an operation', (t) => {
+t.test('every rpc and every method of the client is that of an operation', async (t) => {
   const rpcs = Object.values(OPERATIONS).map(({ rpc }) => rpc)
   t.same([...rpcs, ...Object.keys(GRPC_ONLY)].sort(), publicRpcs().sort())
   const used = ROUTES.flatMap(({ operation }) => operation.client ?? [])
   t.same([...used, ...CLIENT_ONLY].sort(), clientMethods().sort())
-  t.end()
 })
 
 /** Beside the test's own folder, which holds the books. */
@@ -145,7 +144,7 @@ function example(name: string, language = 'js'): string {
   return code
 }
 
-void t.test('the programs of the guide run', async (t) => {
+t.test('the programs of the guide run', async (t) => {
   const { address, clients } = await openPartnerServices(t)
   const make = (): Promise<{ intent_id: string }> =>
     answerOf((done) => {
@@ -183,7 +182,7 @@ const PYTHON = ['python3', '/usr/bin/python3'].find(
   (python) => spawnSync(python, ['-c', 'import grpc, google.protobuf']).status === 0,
 )
 
-void t.test(
+t.test(
   'the Python program of the guide runs',
   { skip: PYTHON === undefined && 'no python3 with grpcio (Debian: python3-grpcio)' },
   async (t) => {

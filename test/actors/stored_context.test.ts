@@ -24,32 +24,29 @@ const IN_MEMORY = {
   dueAt: null,
 }
 
-void t.test('three members have other names in the books', async (t) => {
+t.test('three members have other names in the books', async (t) => {
   t.strictSame(intentContextIn(STORED), IN_MEMORY)
   t.strictSame(payoutContextIn(STORED), IN_MEMORY)
   t.strictSame(storedContext(IN_MEMORY as never), STORED)
 })
 
-void t.test(
-  'any context is read as it was written, and an absent member stays absent',
-  async (t) => {
-    const name = fc.constantFrom(...Object.keys(IN_MEMORY), 'reference', 'description')
-    const value = fc.oneof(
-      fc.integer(),
-      fc.string(),
-      fc.constant(null),
-      fc.dictionary(name, fc.nat()),
-    )
-    fc.assert(
-      fc.property(fc.dictionary(name, value), (context) => {
-        const stored = JSON.stringify(storedContext(context))
-        t.strictSame(intentContextIn(JSON.parse(stored)), JSON.parse(JSON.stringify(context)))
-      }),
-      { numRuns: 200 },
-    )
-  },
-)
+t.test('any context is read as it was written, and an absent member stays absent', async (t) => {
+  const name = fc.constantFrom(...Object.keys(IN_MEMORY), 'reference', 'description')
+  const value = fc.oneof(
+    fc.integer(),
+    fc.string(),
+    fc.constant(null),
+    fc.dictionary(name, fc.nat()),
+  )
+  fc.assert(
+    fc.property(fc.dictionary(name, value), (context) => {
+      const stored = JSON.stringify(storedContext(context))
+      t.strictSame(intentContextIn(JSON.parse(stored)), JSON.parse(JSON.stringify(context)))
+    }),
+    { numRuns: 200 },
+  )
+})
 
-void t.test('what is no object is no context', async (t) => {
+t.test('what is no object is no context', async (t) => {
   for (const stored of [null, 1, 'text', true]) t.equal(payoutContextIn(stored), null)
 })

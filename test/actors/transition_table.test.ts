@@ -99,7 +99,7 @@ const TABLES = {
 }
 
 for (const [name, { machine, transitions, context, events }] of Object.entries(TABLES)) {
-  void t.test(`${name}: every state and event as in XState`, async (t) => {
+  t.test(`${name}: every state and event as in XState`, async (t) => {
     const taken = new Set<unknown>()
     const states: readonly AnyStateNode[] = Object.values(machine.root.states)
     for (const { key: state } of states) {
@@ -150,18 +150,18 @@ for (const [name, { machine, transitions, context, events }] of Object.entries(T
     )
   })
 
-  void t.test(`${name}: it begins as in XState`, async (t) => {
+  t.test(`${name}: it begins as in XState`, async (t) => {
     const before = { dueAt: 1 }
     const fresh = createActor(machine, { input: before }).start().getSnapshot()
     t.same([transitions.initial, before], [fresh.value, fresh.context])
   })
 
-  void t.test(`${name}: a state that it does not have is an error`, async (t) => {
+  t.test(`${name}: a state that it does not have is an error`, async (t) => {
     t.throws(() => transitions.step('nowhere', {}, { type: 'timer' }), /no state nowhere/)
   })
 }
 
-void t.test('a machine with more than the table supports fails at start', async (t) => {
+t.test('a machine with more than the table supports fails at start', async (t) => {
   const actions = { note: () => undefined }
   const machines = {
     'an entry': setup({ actions }).createMachine({

@@ -50,7 +50,7 @@ async function auditOf(folder: string, page?: number): Promise<AuditReport> {
   return report
 }
 
-void t.test('intact books are clean while the processor has them open', async (t) => {
+t.test('intact books are clean while the processor has them open', async (t) => {
   for (const page of [4_000, 1, 2, 7]) {
     const report = await auditOf(small.folder, page)
     t.equal(report.broken, null)
@@ -71,7 +71,7 @@ const PLANTED = isOnPostgres()
   : CORRUPTIONS
 
 for (const { what, file, sql, breaks, of } of PLANTED) {
-  void t.test(`found: ${what}`, async (t) => {
+  t.test(`found: ${what}`, async (t) => {
     const folder = copyOf(t)
     await plant(folder, file, sql)
     const { clean, broken, checks } = await auditOf(folder, 3)
@@ -83,7 +83,7 @@ for (const { what, file, sql, breaks, of } of PLANTED) {
   })
 }
 
-void t.test('a corrupt row is reported and hides no other violation', async (t) => {
+t.test('a corrupt row is reported and hides no other violation', async (t) => {
   const folder = copyOf(t)
   const { captured, failed } = small.intents
   const cut = (table: string, id: string): string =>
@@ -115,7 +115,7 @@ void t.test('a corrupt row is reported and hides no other violation', async (t) 
   t.match(conclusion(both), `corrupt: ${captured}`)
 })
 
-void t.test(
+t.test(
   'with two pools, an event finished by one may be missing or open in the other',
   async (t) => {
     for (const file of ['webhooks.db', 'webhooks-2.db'] as const) {
@@ -133,7 +133,7 @@ void t.test(
 )
 
 for (const { what, files, sql, breaks } of ofTwoPools(small)) {
-  void t.test(`found: ${what}`, async (t) => {
+  t.test(`found: ${what}`, async (t) => {
     const folder = t.testdir()
     await copySharedBooks(small, folder)
     for (const file of files) await plant(folder, file, sql)
@@ -143,7 +143,7 @@ for (const { what, files, sql, breaks } of ofTwoPools(small)) {
   })
 }
 
-void t.test('every check has a corruption that it finds', (t) => {
+t.test('every check has a corruption that it finds', async (t) => {
   const shown = new Set(CORRUPTIONS.map(({ breaks }) => breaks))
   // Tested below.
   for (const { name } of [filesAreIntact, railLogExists, reservedMatchesOpenPayments])
@@ -153,10 +153,9 @@ void t.test('every check has a corruption that it finds', (t) => {
     [],
   )
   t.equal(new Set(CHECKLIST.map(({ name }) => name)).size, CHECKLIST.length, 'names are unique')
-  t.end()
 })
 
-void t.test('a violation comes with its timeline, ordered by time', async (t) => {
+t.test('a violation comes with its timeline, ordered by time', async (t) => {
   const folder = copyOf(t)
   const sql = `UPDATE instructions SET state = 'executed' WHERE id = '${payouts.reversed}'`
   await plant(folder, 'rail.db', sql)
@@ -180,7 +179,7 @@ void t.test('a violation comes with its timeline, ordered by time', async (t) =>
   t.notMatch(JSON.stringify(timeline), '0123450000', 'no account number')
 })
 
-void t.test('a mismatch with a recorded discrepancy is no violation', async (t) => {
+t.test('a mismatch with a recorded discrepancy is no violation', async (t) => {
   const folder = copyOf(t)
   await plant(
     folder,
@@ -207,7 +206,7 @@ void t.test('a mismatch with a recorded discrepancy is no violation', async (t) 
   t.ok((await auditOf(folder)).clean, 'a resolved one with evidence')
 })
 
-void t.test('an account number in a text of the partner is no violation', async (t) => {
+t.test('an account number in a text of the partner is no violation', async (t) => {
   const folder = copyOf(t)
   const own = `'$.metadata.account', '0123456789', '$.description', '0123456789'`
   await plant(
@@ -218,7 +217,7 @@ void t.test('an account number in a text of the partner is no violation', async 
   t.equal((await auditOf(folder)).broken, null)
 })
 
-void t.test('limit counters are compared one at a time', async (t) => {
+t.test('limit counters are compared one at a time', async (t) => {
   const folder = copyOf(t)
   const findIn = async (): Promise<unknown> => {
     const books = await open(folder, 2)
@@ -232,7 +231,7 @@ void t.test('limit counters are compared one at a time', async (t) => {
   t.match(await findIn(), { entity: lost, found: 'no counter' })
 })
 
-void t.test('a reserved balance without open payments is found', async (t) => {
+t.test('a reserved balance without open payments is found', async (t) => {
   const folder = copyOf(t)
   const held = "state IN ('created', 'processing')"
   await plant(folder, 'processor.db', `UPDATE payouts SET state = 'failed' WHERE ${held}`)
@@ -243,7 +242,7 @@ void t.test('a reserved balance without open payments is found', async (t) => {
   await books.close()
 })
 
-void t.test('a settled event without a subscriber need not be in a pool', async (t) => {
+t.test('a settled event without a subscriber need not be in a pool', async (t) => {
   const notInPool = `type IN ('payout.created', 'payment_intent.authorized')`
   for (const [isClean, change] of [
     [true, `enabled_events = '["payout.completed"]'`],
@@ -268,7 +267,7 @@ void t.test('a settled event without a subscriber need not be in a pool', async 
   }
 })
 
-void t.test('changes made during the audit are no violation', async (t) => {
+t.test('changes made during the audit are no violation', async (t) => {
   const folder = copyOf(t)
   const sql = `UPDATE instructions SET state = 'returned' WHERE id = '${payouts.completed}'`
   await plant(folder, 'rail.db', sql)
@@ -310,7 +309,7 @@ void t.test('changes made during the audit are no violation', async (t) => {
   t.ok((await auditOf(folder)).clean, 'an instruction after the snapshot')
 })
 
-void t.test('a redriven or late delivery is no violation', async (t) => {
+t.test('a redriven or late delivery is no violation', async (t) => {
   const folder = copyOf(t)
   const pending = (context: string): string => `
     UPDATE deliveries SET state = 'pending', due_at = ${clock.now()},
@@ -321,7 +320,7 @@ void t.test('a redriven or late delivery is no violation', async (t) => {
   t.equal((await auditOf(folder)).broken, null)
 })
 
-void t.test('a missing database is named as not audited', async (t) => {
+t.test('a missing database is named as not audited', async (t) => {
   const folder = copyOf(t)
   rmSync(join(folder, 'webhooks.db'))
   const report = await auditOf(folder)
@@ -343,7 +342,7 @@ void t.test('a missing database is named as not audited', async (t) => {
   await t.rejects(auditOf(folder), { name: 'NothingToAudit' })
 })
 
-void t.test('a damaged page is found', { skip: sqliteOnly('its pages') }, async (t) => {
+t.test('a damaged page is found', { skip: sqliteOnly('its pages') }, async (t) => {
   const folder = copyOf(t)
   const file = openSync(join(folder, 'processor.db'), 'r+')
   writeSync(file, Buffer.alloc(4_096, 0xff), 0, 4_096, 4 * 4_096)
@@ -351,7 +350,7 @@ void t.test('a damaged page is found', { skip: sqliteOnly('its pages') }, async 
   t.equal((await auditOf(folder)).broken?.name, 'files_are_intact')
 })
 
-void t.test('the audit imports none of the code that it audits', (t: Test) => {
+t.test('the audit imports none of the code that it audits', async (t) => {
   const folder = join(projectRoot(), 'src/audit')
   const base =
     '\\.\\./base/(clock|secret_file|settings|settings_reader|subjects|visible_text)\\.js|' +
@@ -374,5 +373,4 @@ void t.test('the audit imports none of the code that it audits', (t: Test) => {
       name,
     )
   }
-  t.end()
 })

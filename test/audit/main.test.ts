@@ -21,7 +21,7 @@ const run = (folder: string, ...flags: string[]) => {
   return { status, out: stdout.trimEnd().split('\n'), err: stderr }
 }
 
-void t.test('clean books exit with 0', (t) => {
+t.test('clean books exit with 0', async (t) => {
   const { status, out, err } = run(small.folder)
   t.equal(status, 0)
   t.equal(err, '')
@@ -30,19 +30,17 @@ void t.test('clean books exit with 0', (t) => {
     t.match(out[index], new RegExp(`^ok +${name} +\\(\\d+ rows, \\d+ ms\\)$`))
   }
   t.match(out.at(-1), new RegExp(`^audit clean: ${CHECKLIST.length} checks over \\d+ rows$`))
-  t.end()
 })
 
-void t.test('--live skips checks that compare databases', (t) => {
+t.test('--live skips checks that compare databases', async (t) => {
   const { status, out } = run(small.folder, '--live')
   t.equal(status, 0)
   t.ok(out.includes('--      paid_exactly_once'))
   t.ok(out.includes('not audited: rail.db'))
   t.match(out.at(-1), / left out$/)
-  t.end()
 })
 
-void t.test('--webhooks-replaced-at accepts missing deliveries', async (t) => {
+t.test('--webhooks-replaced-at accepts missing deliveries', async (t) => {
   const folder = t.testdir()
   copyBooks(small, folder)
   const pool = await openDatabase(join(folder, 'webhooks.db'))
@@ -61,7 +59,7 @@ void t.test('--webhooks-replaced-at accepts missing deliveries', async (t) => {
   })
 })
 
-void t.test('broken books exit with 1 and print the violation', async (t) => {
+t.test('broken books exit with 1 and print the violation', async (t) => {
   const folder = t.testdir()
   copyBooks(small, folder)
   const { failed } = small.payouts
@@ -86,24 +84,22 @@ void t.test('broken books exit with 1 and print the violation', async (t) => {
   t.ok((report.broken?.timeline.length ?? 0) > 5)
 })
 
-void t.test('a folder without databases exits with 2', (t) => {
+t.test('a folder without databases exits with 2', async (t) => {
   const { status, err } = run(t.testdir())
   t.equal(status, 2)
   t.match(err, /^nothing to audit: there is no processor.db/)
   t.match(run(t.testdir(), '--no-such').err, /unknown option/)
-  t.end()
 })
 
-void t.test('a file that is not a database exits with 1', (t) => {
+t.test('a file that is not a database exits with 1', async (t) => {
   const folder = t.testdir()
   writeFileSync(join(folder, 'processor.db'), 'x'.repeat(9_000))
   const { status, err } = run(folder)
   t.equal(status, 1)
   t.match(err, /^cannot be read: /)
-  t.end()
 })
 
-void t.test('the write-ahead log of a killed stack is audited', async (t) => {
+t.test('the write-ahead log of a killed stack is audited', async (t) => {
   const folder = t.testdir()
   copyBooks(small, folder)
   const writer = await openDatabase(join(folder, 'processor.db'))

@@ -45,26 +45,24 @@ const callersWith = (...stored: StoredCaller[]): ReturnType<typeof createCallers
 const noCertificate = (): undefined => undefined
 const certified = (name: string) => (): string => name
 
-void t.test('a token or a verified certificate stands for a configured caller', (t) => {
+t.test('a token or a verified certificate stands for a configured caller', async (t) => {
   const callers = callersWith()
   t.match(callers.identify(bearer(TOKEN), noCertificate), { name: 'gateway' })
   t.match(callers.identify(new Metadata(), certified('ledger.internal')), { name: 'ledger' })
   t.equal(callers.identify(bearer(`${TOKEN}x`), noCertificate), undefined)
   t.equal(callers.identify(new Metadata(), certified('ledger')), undefined)
   t.equal(callers.identify(new Metadata(), noCertificate), undefined)
-  t.end()
 })
 
-void t.test('a wrong token is refused also beside a valid certificate', (t) => {
+t.test('a wrong token is refused also beside a valid certificate', async (t) => {
   const callers = callersWith()
   t.equal(callers.identify(bearer('a-token-of-no-caller'), certified('ledger.internal')), undefined)
   const basic = new Metadata()
   basic.set('authorization', 'Basic bGVkZ2Vy')
   t.equal(callers.identify(basic, certified('ledger.internal')), undefined)
-  t.end()
 })
 
-void t.test('a revoked caller has neither its token nor its certificate', (t) => {
+t.test('a revoked caller has neither its token nor its certificate', async (t) => {
   const tokens = [{ digest: tokenDigest(TOKEN), createdAt: NOW, endsAt: null }]
   const open = storedCaller(OPERATOR, { tokens, certificate: 'ann.example' })
   t.match(callersWith(open).identify(bearer(TOKEN), noCertificate), OPERATOR)
@@ -72,20 +70,18 @@ void t.test('a revoked caller has neither its token nor its certificate', (t) =>
   const revoked = { ...open, revokedAt: NOW }
   t.equal(callersWith(revoked).identify(bearer(TOKEN), noCertificate), undefined)
   t.equal(callersWith(revoked).identify(new Metadata(), certified('ann.example')), undefined)
-  t.end()
 })
 
-void t.test('a stored caller replaces the configured one of its name, also when revoked', (t) => {
+t.test('a stored caller replaces the configured one of its name, also when revoked', async (t) => {
   const ledger: Caller = { name: 'ledger', kind: 'service', roles: [], partners: ['acme'] }
   const moved = storedCaller(ledger, { certificate: 'ledger.new' })
   t.match(callersWith(moved).identify(new Metadata(), certified('ledger.new')), ledger)
   t.equal(callersWith(moved).identify(new Metadata(), certified('ledger.internal')), undefined)
   const revoked = { ...moved, revokedAt: NOW }
   t.equal(callersWith(revoked).identify(new Metadata(), certified('ledger.internal')), undefined)
-  t.end()
 })
 
-void t.test('a rotated token reads until it ends, and a setting does not bring it back', (t) => {
+t.test('a rotated token reads until it ends, and a setting does not bring it back', async (t) => {
   const endingAt = (endsAt: StoredCaller['createdAt']): StoredCaller =>
     storedCaller(OPERATOR, { tokens: [{ digest: tokenDigest(FORMER), createdAt: NOW, endsAt }] })
   const soon = callersWith(endingAt(plus(NOW, MINUTE)))
@@ -94,10 +90,9 @@ void t.test('a rotated token reads until it ends, and a setting does not bring i
   const tokens = [{ digest: tokenDigest(TOKEN), createdAt: NOW, endsAt: NOW }]
   const retired = callersWith(storedCaller(OPERATOR, { tokens }))
   t.equal(retired.identify(bearer(TOKEN), noCertificate), undefined)
-  t.end()
 })
 
-void t.test('a console calls as the operator whose certificate it shows, or not at all', (t) => {
+t.test('a console calls as the operator whose certificate it shows, or not at all', async (t) => {
   const own = createAuthority()
   const der = (certificate: string): Buffer => new X509Certificate(certificate).raw
   const CONSOLE = 'the-token-of-a-console-that-is-long-enough'
@@ -142,5 +137,4 @@ void t.test('a console calls as the operator whose certificate it shows, or not 
   showCertificate(metadata, annsOwn)
   const without = createCallers(configured, { now: () => NOW }, new Map([['ann', ann]]))
   t.equal(without.identify(metadata, noCertificate), undefined, 'no CA is configured')
-  t.end()
 })

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { bodyHash, canonicalRequest } from '../../src/auth/canonical.js'
 
-void t.test('a canonical request has five components, each ended by a newline', (t) => {
+t.test('a canonical request has five components, each ended by a newline', async (t) => {
   const text = canonicalRequest({
     method: 'POST',
     path: '/v1/payouts',
@@ -13,23 +13,20 @@ void t.test('a canonical request has five components, each ended by a newline', 
   })
   const expected = ['POST', '/v1/payouts', '2026-11-21T04:35:40Z', 'ab'.repeat(32), 'cd'.repeat(32)]
   t.equal(text, expected.map((line) => `${line}\n`).join(''))
-  t.end()
 })
 
-void t.test('without a body the last line is empty', (t) => {
+t.test('without a body the last line is empty', async (t) => {
   const parts = { method: 'GET', path: '/', timestamp: 't', nonce: 'n' }
   t.equal(canonicalRequest({ ...parts, bodyHash: bodyHash(Buffer.alloc(0)) }), 'GET\n/\nt\nn\n\n')
-  t.end()
 })
 
-void t.test('the body hash is lower-case SHA-256 hex of the bytes', (t) => {
+t.test('the body hash is lower-case SHA-256 hex of the bytes', async (t) => {
   const ofAbc = 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad'
   t.equal(bodyHash(Buffer.from('abc')), ofAbc)
   const inside = new Uint8Array(Buffer.from('xabcx')).subarray(1, 4)
   t.equal(bodyHash(inside), ofAbc, 'the body hash covers the bytes of a buffer view only')
   t.not(bodyHash(Buffer.from('abc\n')), ofAbc)
   t.equal(bodyHash(new Uint8Array(0)), '')
-  t.end()
 })
 
 const hex = (length: number) =>
@@ -52,7 +49,7 @@ const parts = fc.record({
   bodyHash: fc.oneof(fc.constant(''), fc.constant('0'.repeat(64)), hex(64)),
 })
 
-void t.test('different requests have different canonical texts', (t) => {
+t.test('different requests have different canonical texts', async (t) => {
   fc.assert(
     fc.property(parts, parts, (one, other) => {
       const same = canonicalRequest(one) === canonicalRequest(other)
@@ -69,5 +66,4 @@ void t.test('different requests have different canonical texts', (t) => {
     }),
     { numRuns: 300 },
   )
-  t.end()
 })

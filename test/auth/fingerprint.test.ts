@@ -22,7 +22,7 @@ const hexOf = (tenant: TenantId, nonce: Uint8Array, salt: Uint8Array = SALT): st
   return bytes.toString('hex')
 }
 
-void t.test('matches the published vectors of HalfSipHash-2-4-64', (t) => {
+t.test('matches the published vectors of HalfSipHash-2-4-64', async (t) => {
   const vectors: [number, string][] = [
     [0, '218d1f59b9b83cc8'],
     [4, 'd5e78a175be52ea1'],
@@ -44,10 +44,9 @@ void t.test('matches the published vectors of HalfSipHash-2-4-64', (t) => {
     writeFingerprint(computed, bytes, 0)
     t.equal(bytes.toString('hex'), expected, `${length} bytes`)
   }
-  t.end()
 })
 
-void t.test('every bit of the nonce changes the fingerprint', (t) => {
+t.test('every bit of the nonce changes the fingerprint', async (t) => {
   const nonce = Buffer.alloc(32, 0xa5)
   const seen = new Set([hexOf(DEMO, nonce)])
   for (let bit = 0; bit < 256; bit++) {
@@ -56,10 +55,9 @@ void t.test('every bit of the nonce changes the fingerprint', (t) => {
     seen.add(hexOf(DEMO, changed))
   }
   t.equal(seen.size, 257)
-  t.end()
 })
 
-void t.test('nonces with little randomness do not collide', (t) => {
+t.test('nonces with little randomness do not collide', async (t) => {
   const fingerprint = createFingerprinter(SALT)
   const computed = newFingerprint()
   const seen = new Set<string>()
@@ -83,10 +81,9 @@ void t.test('nonces with little randomness do not collide', (t) => {
     take()
   }
   t.equal(seen.size, made)
-  t.end()
 })
 
-void t.test('tenant and salt change the fingerprint', (t) => {
+t.test('tenant and salt change the fingerprint', async (t) => {
   const nonce = Buffer.alloc(32, 3)
   const production = tenantOf('demo' as PartnerId, 'production')
   t.not(hexOf(DEMO, nonce), hexOf(production, nonce))
@@ -96,10 +93,9 @@ void t.test('tenant and salt change the fingerprint', (t) => {
     hexOf(DEMO, Buffer.from(nonce)),
     'equal tenant, salt and nonce: equal fingerprint',
   )
-  t.end()
 })
 
-void t.test('one fingerprinter serves many tenants in turn', (t) => {
+t.test('one fingerprinter serves many tenants in turn', async (t) => {
   const fingerprint = createFingerprinter(SALT)
   const computed = newFingerprint()
   const nonce = Buffer.alloc(32, 4)
@@ -110,17 +106,15 @@ void t.test('one fingerprinter serves many tenants in turn', (t) => {
     writeFingerprint(computed, bytes, 0)
     t.equal(bytes.toString('hex'), hexOf(tenant, nonce))
   }
-  t.end()
 })
 
-void t.test('a nonce of the wrong length fails an assertion', (t) => {
+t.test('a nonce of the wrong length fails an assertion', async (t) => {
   for (const length of [0, 31, 33, 64]) {
     t.throws(() => hexOf(DEMO, Buffer.alloc(length)), /32 bytes/)
   }
-  t.end()
 })
 
-void t.test('a fingerprint is read back from its 8 bytes', (t) => {
+t.test('a fingerprint is read back from its 8 bytes', async (t) => {
   const half = fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 })
   fc.assert(
     fc.property(half, half, fc.nat({ max: 4 }), (high, low, offset) => {
@@ -132,5 +126,4 @@ void t.test('a fingerprint is read back from its 8 bytes', (t) => {
     }),
     { numRuns: 200 },
   )
-  t.end()
 })

@@ -19,7 +19,7 @@ function keyFile(t: Test, text: string, mode = 0o600): string {
   return file
 }
 
-void t.test('the first start creates the file, later starts read it', (t) => {
+t.test('the first start creates the file, later starts read it', async (t) => {
   const folder = t.testdir()
   const file = join(folder, 'var', 'master.key')
   const made = loadMasterKeys(file, FIRST_START, fixedRandom())
@@ -30,10 +30,9 @@ void t.test('the first start creates the file, later starts read it', (t) => {
   t.same(readdirSync(join(folder, 'var')), ['master.key'], 'no temporary file is left')
   t.same(loadMasterKeys(file, LATER_START, fixedRandom('other')), made)
   t.same(loadMasterKeys(file, FIRST_START, fixedRandom('other')), made, 'the key is not replaced')
-  t.end()
 })
 
-void t.test('two processes that start together use one key', (t) => {
+t.test('two processes that start together use one key', async (t) => {
   const folder = t.testdir()
   const file = join(folder, 'master.key')
   const random = fixedRandom()
@@ -47,17 +46,15 @@ void t.test('two processes that start together use one key', (t) => {
   const slow = loadMasterKeys(file, FIRST_START, overtaken)
   t.same(slow, loadMasterKeys(file, LATER_START, fixedRandom()))
   t.same(readdirSync(folder), ['master.key'])
-  t.end()
 })
 
-void t.test('a missing file is not created without permission', (t) => {
+t.test('a missing file is not created without permission', async (t) => {
   const file = join(t.testdir(), 'master.key')
   t.throws(() => loadMasterKeys(file, LATER_START, fixedRandom()), /master\.key is missing/)
   t.same(readdirSync(join(file, '..')), [])
-  t.end()
 })
 
-void t.test('a file that others can read or write is rejected', (t) => {
+t.test('a file that others can read or write is rejected', async (t) => {
   for (const mode of [0o640, 0o604, 0o620, 0o602, 0o666]) {
     const file = keyFile(t, `k1:${HEX}\n`, mode)
     const expected = new RegExp(`accessible to others \\(mode ${mode.toString(8)}\\)`)
@@ -65,19 +62,17 @@ void t.test('a file that others can read or write is rejected', (t) => {
   }
   const readOnly = keyFile(t, `k1:${HEX}\n`, 0o400)
   t.equal(loadMasterKeys(readOnly, LATER_START, fixedRandom())[0].kid, 'k1')
-  t.end()
 })
 
-void t.test('the first line is current, the others follow', (t) => {
+t.test('the first line is current, the others follow', async (t) => {
   const file = keyFile(t, `new:${HEX}\nold:${OTHER_HEX}`)
   t.same(loadMasterKeys(file, LATER_START, fixedRandom()), [
     { kid: 'new', bytes: Buffer.from(HEX, 'hex') },
     { kid: 'old', bytes: Buffer.from(OTHER_HEX, 'hex') },
   ])
-  t.end()
 })
 
-void t.test('an error names the line of the file and not its content', (t) => {
+t.test('an error names the line of the file and not its content', async (t) => {
   const table: [string, RegExp][] = [
     ['', /line 1/],
     ['\n', /line 1/],
@@ -100,10 +95,9 @@ void t.test('an error names the line of the file and not its content', (t) => {
       t.notMatch(String(error), /abab|ABAB|cdcd/)
     }
   }
-  t.end()
 })
 
-void t.test('each purpose has its own key, derived by HKDF-SHA256 (RFC 5869)', (t) => {
+t.test('each purpose has its own key, derived by HKDF-SHA256 (RFC 5869)', async (t) => {
   const master = { kid: 'k1', bytes: Buffer.from(HEX, 'hex') }
   const purposes: KeyPurpose[] = ['secrets', 'accounts', 'idempotency', 'tokens', 'cursor']
   const seen = new Set([HEX])
@@ -114,5 +108,4 @@ void t.test('each purpose has its own key, derived by HKDF-SHA256 (RFC 5869)', (
     seen.add(deriveKey(master, purpose).toString('hex'))
   }
   t.equal(seen.size, 6)
-  t.end()
 })

@@ -37,7 +37,7 @@ function pass(table: NonceTable, from: Instant, milliseconds: number, step = 10)
   return to
 }
 
-void t.test('a nonce is rejected for the whole window and accepted after it', (t) => {
+t.test('a nonce is rejected for the whole window and accepted after it', async (t) => {
   const at = (age: number): boolean => {
     const table = createNonceTable({ salt: SALT, windowMs: WINDOW_MS })
     t.ok(table.add(fingerprint(1, 2), START))
@@ -46,10 +46,9 @@ void t.test('a nonce is rejected for the whole window and accepted after it', (t
   t.notOk(at(0))
   t.notOk(at(WINDOW_MS))
   t.ok(at(WINDOW_MS + 1))
-  t.end()
 })
 
-void t.test('the default window covers ten minutes and the time a request may wait', (t) => {
+t.test('the default window covers ten minutes and the time a request may wait', async (t) => {
   t.ok(NONCE_KEPT_MS > NONCE_WINDOW_MS)
   for (const age of [0, NONCE_WINDOW_MS, NONCE_KEPT_MS]) {
     const table = createNonceTable({ salt: SALT })
@@ -60,19 +59,17 @@ void t.test('the default window covers ten minutes and the time a request may wa
   table.add(fingerprint(1, 2), START)
   const over = pass(table, START, NONCE_KEPT_MS * (1 + 1 / 450) + 1, SECOND)
   t.ok(table.add(fingerprint(1, 2), over))
-  t.end()
 })
 
-void t.test('a reuse after the window starts a new window', (t) => {
+t.test('a reuse after the window starts a new window', async (t) => {
   const table = createNonceTable({ salt: SALT, windowMs: WINDOW_MS })
   t.ok(table.add(fingerprint(1, 2), START))
   const again = pass(table, START, WINDOW_MS + 1)
   t.ok(table.add(fingerprint(1, 2), again))
   t.notOk(table.add(fingerprint(1, 2), pass(table, again, WINDOW_MS)))
-  t.end()
 })
 
-void t.test('fingerprints that differ in one bit are distinct', (t) => {
+t.test('fingerprints that differ in one bit are distinct', async (t) => {
   const table = createNonceTable({ salt: SALT })
   t.ok(table.add(fingerprint(0, 0), START))
   for (let bit = 0; bit < 32; bit++) {
@@ -81,7 +78,6 @@ void t.test('fingerprints that differ in one bit are distinct', (t) => {
   }
   t.equal(table.size, 65)
   t.notOk(table.add(fingerprint(0, 0), START))
-  t.end()
 })
 
 /** Few fingerprints, many adjacent in one segment, to cause repeats and probing. */
@@ -129,7 +125,7 @@ function createModel() {
   }
 }
 
-void t.test('the table behaves like the reference for any clock, also after restarts', (t) => {
+t.test('the table behaves like the reference for any clock, also after restarts', async () => {
   const newTable = () => createNonceTable({ salt: SALT, windowMs: WINDOW_MS })
   fc.assert(
     fc.property(fc.array(anyCall, { maxLength: 60 }), (calls) => {
@@ -158,10 +154,9 @@ void t.test('the table behaves like the reference for any clock, also after rest
     }),
     { numRuns: 500 },
   )
-  t.end()
 })
 
-void t.test('a clock set back expires nothing, before and after a restart', (t) => {
+t.test('a clock set back expires nothing, before and after a restart', async (t) => {
   const table = createNonceTable({ salt: SALT })
   const back = plus(START, -DAY)
   t.ok(table.add(fingerprint(1, 1), START))
@@ -174,10 +169,9 @@ void t.test('a clock set back expires nothing, before and after a restart', (t) 
   restarted.load(bytesOf([fingerprint(2, 2)]), back)
   t.notOk(restarted.add(fingerprint(1, 1), back))
   t.notOk(restarted.add(fingerprint(2, 2), back), 'an entry stored under a wrong time is kept')
-  t.end()
 })
 
-void t.test('a clock set forward expires nothing early, before and after a restart', (t) => {
+t.test('a clock set forward expires nothing early, before and after a restart', async (t) => {
   const table = createNonceTable({ salt: SALT })
   t.ok(table.add(fingerprint(1, 1), START))
   const jumped = plus(START, DAY)
@@ -197,17 +191,15 @@ void t.test('a clock set forward expires nothing early, before and after a resta
   }
   const over = pass(restarted, back, NONCE_KEPT_MS + 2 * SECOND, SECOND)
   t.ok(restarted.add(fingerprint(1, 1), over), 'the entry expires at the end of its window')
-  t.end()
 })
 
-void t.test('hours without calls expire nothing', (t) => {
+t.test('hours without calls expire nothing', async (t) => {
   const table = createNonceTable({ salt: SALT })
   t.ok(table.add(fingerprint(1, 1), START))
   t.notOk(table.add(fingerprint(1, 1), plus(START, DAY)))
-  t.end()
 })
 
-void t.test('heldSince is the time of the oldest entry', (t) => {
+t.test('heldSince is the time of the oldest entry', async (t) => {
   const table = createNonceTable({ salt: SALT })
   t.equal(table.heldSince(), Infinity)
   table.add(fingerprint(1, 1), START)
@@ -216,10 +208,9 @@ void t.test('heldSince is the time of the oldest entry', (t) => {
   t.equal(table.heldSince(), START)
   pass(table, later, MINUTE, SECOND)
   t.ok(table.heldSince() > START && table.heldSince() <= START + 2 * MINUTE)
-  t.end()
 })
 
-void t.test('heldUntil is finite once no entry of a clock that was ahead remains', (t) => {
+t.test('heldUntil is finite once no entry of a clock that was ahead remains', async (t) => {
   const table = createNonceTable({ salt: SALT })
   table.add(fingerprint(1, 1), plus(START, DAY))
   const jumpedAgain = plus(START, -DAY)
@@ -235,10 +226,9 @@ void t.test('heldUntil is finite once no entry of a clock that was ahead remains
     one.isFull(jumpedAgain)
     t.equal(one.heldUntil(), Infinity, 'the same after another clock change')
   }
-  t.end()
 })
 
-void t.test('a loaded table rejects exactly what the original would', (t) => {
+t.test('a loaded table rejects exactly what the original would', async (t) => {
   const fingerprints = Array.from({ length: 20_000 }, (_, index) => spread(index))
   const table = createNonceTable({ salt: SALT })
   for (let from = 0; from < fingerprints.length; from += 1_000) {
@@ -247,10 +237,9 @@ void t.test('a loaded table rejects exactly what the original would', (t) => {
   t.equal(table.size, fingerprints.length)
   t.equal(fingerprints.filter((one) => table.add(one, plus(START, 100))).length, 0)
   t.ok(table.add(spread(20_001), plus(START, 100)))
-  t.end()
 })
 
-void t.test('at most 16 bytes per nonce, and growth loses none', (t) => {
+t.test('at most 16 bytes per nonce, and growth loses none', async (t) => {
   const table = createNonceTable({ salt: SALT })
   const count = 300_000
   let most = 0
@@ -264,10 +253,9 @@ void t.test('at most 16 bytes per nonce, and growth loses none', (t) => {
   let refused = 0
   for (let index = 0; index < count; index++) if (!table.add(spread(index), START)) refused += 1
   t.equal(refused, count)
-  t.end()
 })
 
-void t.test('under steady traffic it expires entries as it adds them', (t) => {
+t.test('under steady traffic it expires entries as it adds them', async (t) => {
   const table = createNonceTable({ salt: SALT, windowMs: WINDOW_MS })
   let most = 0
   for (let index = 0; index < 400_000; index++) {
@@ -276,20 +264,18 @@ void t.test('under steady traffic it expires entries as it adds them', (t) => {
   }
   t.ok(most <= 45_100 * 1.2, `${most} held of 45,100 live ones`)
   t.ok(most >= 45_000)
-  t.end()
 })
 
-void t.test('memory is released after a burst', (t) => {
+t.test('memory is released after a burst', async (t) => {
   const table = createNonceTable({ salt: SALT, windowMs: WINDOW_MS })
   for (let index = 0; index < 100_000; index++) table.add(spread(index), START)
   const burst = table.bytes
   const later = pass(table, START, 10_000)
   for (let index = 0; index < 20_000; index++) table.add(spread(index), later)
   t.ok(table.bytes < burst / 2, `${table.bytes} of ${burst}`)
-  t.end()
 })
 
-void t.test('a full table rejects, reports isFull and recovers', (t) => {
+t.test('a full table rejects, reports isFull and recovers', async (t) => {
   const table = createNonceTable({ salt: SALT, windowMs: WINDOW_MS, maxEntries: 100 })
   for (let index = 0; index < 100; index++) {
     t.notOk(table.isFull(START))
@@ -304,10 +290,9 @@ void t.test('a full table rejects, reports isFull and recovers', (t) => {
   while (table.isFull(later) && calls < 1_024) calls += 1
   t.notOk(table.isFull(later), `after ${calls} calls`)
   t.ok(table.add(spread(0), later))
-  t.end()
 })
 
-void t.test('fingerprints of a table depend on its salt', (t) => {
+t.test('fingerprints of a table depend on its salt', async (t) => {
   const one = createNonceTable({ salt: SALT })
   const other = createNonceTable({ salt: Buffer.alloc(32, 2) })
   const nonce = Buffer.alloc(32, 9)
@@ -318,5 +303,4 @@ void t.test('fingerprints of a table depend on its salt', (t) => {
   t.ok(one.add(first, START))
   one.fingerprint('demo_sandbox' as TenantId, nonce, second)
   t.notOk(one.add(second, START))
-  t.end()
 })

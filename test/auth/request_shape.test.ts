@@ -16,7 +16,7 @@ import { instant } from '../../src/base/clock.js'
 const FIRST = '1970-01-01T00:00:00Z'
 const LAST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 
-void t.test('accepts valid timestamps', (t) => {
+t.test('accepts valid timestamps', async (t) => {
   const table: [string, number][] = [
     [FIRST, 0],
     ['2026-11-21T04:35:40Z', Date.UTC(2026, 10, 21, 4, 35, 40)],
@@ -34,10 +34,9 @@ void t.test('accepts valid timestamps', (t) => {
     ['9999-12-31T23:59:59.999Z', LAST_MS],
   ]
   for (const [text, expected] of table) t.equal(parseTimestamp(text), expected, text)
-  t.end()
 })
 
-void t.test('rejects invalid timestamps', (t) => {
+t.test('rejects invalid timestamps', async (t) => {
   const table = [
     '',
     '1795408540',
@@ -75,20 +74,18 @@ void t.test('rejects invalid timestamps', (t) => {
     '2026-11-21T04:35:4\u0660Z',
   ]
   for (const text of table) t.equal(parseTimestamp(text), undefined, JSON.stringify(text))
-  t.end()
 })
 
-void t.test('every instant round-trips', (t) => {
+t.test('every instant round-trips', async () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 0, max: LAST_MS }),
       (at) => parseTimestamp(new Date(at).toISOString()) === at,
     ),
   )
-  t.end()
 })
 
-void t.test('a text is a timestamp exactly when its date exists', (t) => {
+t.test('a text is a timestamp exactly when its date exists', async () => {
   const two = (max: number) => fc.integer({ min: 0, max }).map((n) => String(n).padStart(2, '0'))
   fc.assert(
     fc.property(
@@ -107,10 +104,9 @@ void t.test('a text is a timestamp exactly when its date exists', (t) => {
     ),
     { numRuns: 2_000 },
   )
-  t.end()
 })
 
-void t.test('nonces are 64 lower-case hex characters', (t) => {
+t.test('nonces are 64 lower-case hex characters', async (t) => {
   t.ok(isNonce('0123456789abcdef'.repeat(4)))
   const wrong = [
     '',
@@ -125,10 +121,9 @@ void t.test('nonces are 64 lower-case hex characters', (t) => {
     `${'a'.repeat(63)}\uff41`,
   ]
   for (const text of wrong) t.notOk(isNonce(text), JSON.stringify(text))
-  t.end()
 })
 
-void t.test('accepts and rejects key ids by their format', (t) => {
+t.test('accepts and rejects key ids by their format', async (t) => {
   t.same(parseKeyId('demo_sandbox_2026q4'), {
     partner: 'demo',
     environment: 'sandbox',
@@ -156,17 +151,15 @@ void t.test('accepts and rejects key ids by their format', (t) => {
   for (const text of wrong) t.equal(parseKeyId(text), undefined, JSON.stringify(text))
   t.ok(isPartnerId('demo'))
   t.notOk(isPartnerId('de_mo'))
-  t.end()
 })
 
-void t.test('a key id parses to its parts and back', (t) => {
+t.test('a key id parses to its parts and back', async (t) => {
   const text = 'demo_sandbox_2026q4'
   const parts = parseKeyId(text)
   t.equal(parts && keyIdOf(parts), text)
-  t.end()
 })
 
-void t.test('quarters', (t) => {
+t.test('quarters', async (t) => {
   const table: [string, string, string][] = [
     ['2026-01-01T00:00:00.000Z', '2026q1', '2026q2'],
     ['2026-03-31T23:59:59.999Z', '2026q1', '2026q2'],
@@ -178,5 +171,4 @@ void t.test('quarters', (t) => {
     t.equal(quarterAt(instant(Date.parse(at))), quarter, at)
     t.equal(nextQuarter(quarter as Quarter), next)
   }
-  t.end()
 })

@@ -18,7 +18,7 @@ const table = [
 ]
 
 for (const { name, make, shape, bits } of table) {
-  void t.test(`${name}: it has its prefix and is entirely random`, (t) => {
+  t.test(`${name}: it has its prefix and is entirely random`, async (t) => {
     let drawn = 0
     const counted = fixedRandom()
     const text = make({
@@ -35,11 +35,9 @@ for (const { name, make, shape, bits } of table) {
     t.same(Buffer.from(body, encoding), fixedRandom().bytes(bits / 8), 'the bytes as drawn')
     const random = systemRandom()
     t.not(make(random), make(random))
-    t.end()
   })
 }
 
-void t.test('a new nonce is well-formed', (t) => {
+t.test('a new nonce is well-formed', async (t) => {
   t.ok(isNonce(newNonce(systemRandom())))
-  t.end()
 })

@@ -57,22 +57,20 @@ const PAYLOAD = {
   tenant: SESSION.tenant,
 }
 
-void t.test('a session token is a standard JWS under its key', (t) => {
+t.test('a session token is a standard JWS under its key', async (t) => {
   const token = mintSessionToken(KEYS, 'new', SESSION)
   t.equal(token, jws(HEADER, PAYLOAD))
   t.same(verifySessionToken(KEYS, token, NOW), { ok: true, claims: SESSION })
-  t.end()
 })
 
-void t.test('a receipt token is a standard JWS under its key', (t) => {
+t.test('a receipt token is a standard JWS under its key', async (t) => {
   const token = mintReceiptToken(KEYS, RECEIPT)
   const { tenant, subject: sub } = RECEIPT
   t.equal(token, jws(HEADER, { aud: 'service-receipt', exp: EXPIRES_AT, sub, tenant }))
   t.same(verifyReceiptToken(KEYS, token, NOW), { ok: true, claims: RECEIPT })
-  t.end()
 })
 
-void t.test('a token verifies while now < exp', (t) => {
+t.test('a token verifies while now < exp', async (t) => {
   const session = mintSessionToken(KEYS, 'new', SESSION)
   const receipt = mintReceiptToken(KEYS, RECEIPT)
   const end = instant(EXPIRES_AT * 1_000)
@@ -80,35 +78,31 @@ void t.test('a token verifies while now < exp', (t) => {
   t.ok(verifyReceiptToken(KEYS, receipt, NOW).ok)
   t.same(verifySessionToken(KEYS, session, end), { ok: false, reason: 'expired' })
   t.same(verifyReceiptToken(KEYS, receipt, end), { ok: false, reason: 'expired' })
-  t.end()
 })
 
-void t.test('a replay after a key rotation signs with the first key', (t) => {
+t.test('a replay after a key rotation signs with the first key', async (t) => {
   const before = createTokenKeys([{ kid: 'old', secret: OLD_SECRET }])
   const first = mintSessionToken(before, before.current, SESSION)
   t.equal(mintSessionToken(KEYS, 'old', SESSION), first)
   t.not(mintSessionToken(KEYS, KEYS.current, SESSION), first)
   t.ok(verifySessionToken(KEYS, first, NOW).ok)
   t.throws(() => mintSessionToken(KEYS, 'gone', SESSION), /token key/)
-  t.end()
 })
 
-void t.test('a removed key verifies nothing', (t) => {
+t.test('a removed key verifies nothing', async (t) => {
   const only = createTokenKeys([{ kid: 'new', secret: SECRET }])
   const token = mintSessionToken(KEYS, 'old', SESSION)
   t.same(verifySessionToken(only, token, NOW), { ok: false, reason: 'key_unknown' })
   t.throws(() => createTokenKeys([]), /token key/)
-  t.end()
 })
 
-void t.test('session and receipt tokens are not interchangeable', (t) => {
+t.test('session and receipt tokens are not interchangeable', async (t) => {
   const malformed = { ok: false, reason: 'malformed' } as const
   t.same(verifyReceiptToken(KEYS, mintSessionToken(KEYS, 'new', SESSION), NOW), malformed)
   t.same(verifySessionToken(KEYS, mintReceiptToken(KEYS, RECEIPT), NOW), malformed)
-  t.end()
 })
 
-void t.test('other headers are rejected, signed or not', (t) => {
+t.test('other headers are rejected, signed or not', async (t) => {
   const headers = [
     { ...HEADER, alg: 'none' },
     { ...HEADER, alg: 'HS512' },
@@ -130,10 +124,9 @@ void t.test('other headers are rejected, signed or not', (t) => {
   for (const token of [`${header}.${payload}.`, `${header}.${payload}`]) {
     t.same(verifySessionToken(KEYS, token, NOW), { ok: false, reason: 'malformed' }, 'unsigned')
   }
-  t.end()
 })
 
-void t.test('other payloads are rejected even when signed with the key', (t) => {
+t.test('other payloads are rejected even when signed with the key', async (t) => {
   const { tenant, ...withoutTenant } = PAYLOAD
   const payloads: unknown[] = [
     { ...PAYLOAD, extra: 1 },
@@ -162,10 +155,9 @@ void t.test('other payloads are rejected even when signed with the key', (t) => 
     const verdict = verifySessionToken(KEYS, jws(HEADER, payload), NOW)
     t.same(verdict, { ok: false, reason: 'malformed' }, JSON.stringify(payload))
   }
-  t.end()
 })
 
-void t.test('a token with a character changed, removed or added is rejected', (t) => {
+t.test('a token with a character changed, removed or added is rejected', async (t) => {
   for (const [token, verify] of [
     [mintSessionToken(KEYS, 'new', SESSION), verifySessionToken],
     [mintReceiptToken(KEYS, RECEIPT), verifyReceiptToken],
@@ -184,20 +176,18 @@ void t.test('a token with a character changed, removed or added is rejected', (t
       if (verify(KEYS, token.slice(0, length), NOW).ok) t.fail(`cut at ${length}`)
     }
   }
-  t.end()
 })
 
-void t.test('the last character has one encoding', (t) => {
+t.test('the last character has one encoding', async (t) => {
   const token = mintSessionToken(KEYS, 'new', SESSION)
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
   const twin = token.slice(0, -1) + alphabet.charAt(alphabet.indexOf(token.slice(-1)) + 1)
   const signatureOf = (text: string): Buffer => Buffer.from(text.split('.')[2] ?? '', 'base64url')
   t.same(signatureOf(twin), signatureOf(token), 'Node decodes both to the same bytes')
   t.same(verifySessionToken(KEYS, twin, NOW), { ok: false, reason: 'malformed' })
-  t.end()
 })
 
-void t.test('a token that is too long is rejected before parsing', (t) => {
+t.test('a token that is too long is rejected before parsing', async (t) => {
   const token = jws(HEADER, { ...PAYLOAD, pad: 'x'.repeat(2_000) }, OLD_SECRET)
   t.ok(token.length > 2_048)
   t.same(
@@ -205,10 +195,9 @@ void t.test('a token that is too long is rejected before parsing', (t) => {
     { ok: false, reason: 'malformed' },
     'no MAC is computed',
   )
-  t.end()
 })
 
-void t.test('every minted token verifies to its claims and is short', (t) => {
+t.test('every minted token verifies to its claims and is short', async (t) => {
   const id = fc.string({ unit: fc.constantFrom(...'0123456789ABCDEFGHJKMNPQRSTVWXYZ') })
   const claims = fc.record({
     intentId: id.map((text) => `pi_${text}` as IntentId),
@@ -226,10 +215,9 @@ void t.test('every minted token verifies to its claims and is short', (t) => {
     }),
     { numRuns: 200 },
   )
-  t.end()
 })
 
-void t.test('any user id makes a receipt token that verifies and fits a header', (t) => {
+t.test('any user id makes a receipt token that verifies and fits a header', async (t) => {
   const ids = ['u', '"\\', ...['\u0000', '🙂', '\ud800'].map((one) => one.repeat(256))]
   for (const id of ids) {
     const claims = { ...RECEIPT, subject: receiptSubject(MAC, id) }
@@ -248,10 +236,9 @@ void t.test('any user id makes a receipt token that verifies and fits a header',
   const bare = createHash('sha256').update(JSON.stringify('user')).digest('base64url')
   t.not(subject('user'), bare, 'the subject is not an unkeyed hash')
   t.notMatch(mintReceiptToken(KEYS, RECEIPT), /user-1/)
-  t.end()
 })
 
-void t.test(
+t.test(
   'jose verifies tokens of the service, and the service verifies tokens of jose',
   async (t) => {
     const token = mintSessionToken(KEYS, 'new', SESSION)

@@ -56,7 +56,7 @@ const outcome = (request: SignedRequest): RefusalReason | 'accepted' => {
   return verdict.ok ? 'accepted' : verdict.reason
 }
 
-void t.test('a valid signature authenticates its key', (t) => {
+t.test('a valid signature authenticates its key', async (t) => {
   t.same(verifyRequest(signedWith(unsigned()), lookup, NOW), {
     ok: true,
     keyId: KEY_ID,
@@ -71,10 +71,9 @@ void t.test('a valid signature authenticates its key', (t) => {
   )
   const older = signedWith(unsigned({ keyId: 'demo_sandbox_2026q3' }))
   t.equal(outcome(older), 'accepted', 'an older key is valid until its revocation')
-  t.end()
 })
 
-void t.test('each check rejects with its reason', (t) => {
+t.test('each check rejects with its reason', async (t) => {
   const table: [string, SignedRequest, RefusalReason][] = [
     ['address', signedWith(unsigned({ allowsAddress: () => false })), 'address_not_allowed'],
     ['unknown', signedWith(unsigned({ keyId: 'nobody_sandbox_2026q4' })), 'key_unknown'],
@@ -89,27 +88,24 @@ void t.test('each check rejects with its reason', (t) => {
     ['other body', { ...signedWith(unsigned()), body: Buffer.alloc(0) }, 'signature_mismatch'],
   ]
   for (const [name, request, reason] of table) t.equal(outcome(request), reason, name)
-  t.end()
 })
 
-void t.test('a timestamp is valid for five minutes either way, inclusive', (t) => {
+t.test('a timestamp is valid for five minutes either way, inclusive', async (t) => {
   const at = (offset: number): string =>
     outcome(signedWith(unsigned({ timestamp: toRfc3339(plus(NOW, offset)) })))
   t.equal(at(5 * MINUTE), 'accepted')
   t.equal(at(-5 * MINUTE), 'accepted')
   t.equal(at(5 * MINUTE + 1), 'timestamp_outside_window')
   t.equal(at(-5 * MINUTE - 1), 'timestamp_outside_window')
-  t.end()
 })
 
-void t.test('the timestamp is signed as it was sent', (t) => {
+t.test('the timestamp is signed as it was sent', async (t) => {
   const sent = signedWith(unsigned({ timestamp: '2026-11-21T04:35:40+00:00' }))
   t.equal(outcome(sent), 'accepted')
   t.equal(outcome({ ...sent, timestamp: '2026-11-21T04:35:40Z' }), 'signature_mismatch')
-  t.end()
 })
 
-void t.test('a missing, repeated or malformed header is rejected before any key lookup', (t) => {
+t.test('a missing, repeated or malformed header is rejected before any key lookup', async (t) => {
   const request = signedWith(unsigned())
   const wrong: Partial<SignedRequest>[] = []
   for (const name of ['keyId', 'timestamp', 'nonce', 'signature'] as const) {
@@ -123,7 +119,6 @@ void t.test('a missing, repeated or malformed header is rejected before any key 
     const verdict = verifyRequest({ ...request, ...change }, lookup, NOW)
     t.same(verdict, { ok: false, reason: 'headers_malformed' })
   }
-  t.end()
 })
 
 /** One fault each, in order of precedence. */
@@ -135,7 +130,7 @@ const faults: [RefusalReason, Partial<SignedRequest>][] = [
   ['signature_mismatch', { signature: sign(SECRET, 'something else') }],
 ]
 
-void t.test('the fault of highest precedence is reported', (t) => {
+t.test('the fault of highest precedence is reported', async () => {
   fc.assert(
     fc.property(fc.subarray(faults, { minLength: 1 }), (chosen) => {
       const changes = chosen.map(([, change]) => change)
@@ -143,18 +138,16 @@ void t.test('the fault of highest precedence is reported', (t) => {
       return outcome(Object.assign(request, ...changes) as SignedRequest) === chosen[0]?.[0]
     }),
   )
-  t.end()
 })
 
-void t.test('no signature authenticates an unknown key', (t) => {
+t.test('no signature authenticates an unknown key', async (t) => {
   for (const secret of ['nobody', '', 'undefined', 'sk_demo']) {
     const request = signedWith(unsigned({ keyId: 'nobody_sandbox_2026q4' }), signingKey(secret))
     t.equal(outcome(request), 'key_unknown', secret)
   }
-  t.end()
 })
 
-void t.test('the address is checked for the partner and environment of the key id', (t) => {
+t.test('the address is checked for the partner and environment of the key id', async (t) => {
   let checked: unknown
   const allowsAddress: SignedRequest['allowsAddress'] = (partner, environment) => {
     checked = { partner, environment }
@@ -162,10 +155,9 @@ void t.test('the address is checked for the partner and environment of the key i
   }
   t.equal(outcome(signedWith(unsigned({ allowsAddress }))), 'accepted')
   t.same(checked, { partner: 'demo', environment: 'sandbox' })
-  t.end()
 })
 
-void t.test('a malformed request is not hashed', (t) => {
+t.test('a malformed request is not hashed', async (t) => {
   const { body: _, ...good } = signedWith(unsigned())
   const wrong: Partial<SignedRequest>[] = [
     { keyId: undefined },
@@ -184,10 +176,9 @@ void t.test('a malformed request is not hashed', (t) => {
     }
     t.equal(outcome(request), 'headers_malformed')
   }
-  t.end()
 })
 
-void t.test('a change of any signed part invalidates the signature', (t) => {
+t.test('a change of any signed part invalidates the signature', async (t) => {
   const request = signedWith(unsigned())
   const changes: Partial<SignedRequest>[] = [
     { method: 'PUT' },
@@ -203,5 +194,4 @@ void t.test('a change of any signed part invalidates the signature', (t) => {
   for (const change of changes) {
     t.equal(outcome({ ...request, ...change }), 'signature_mismatch', JSON.stringify(change))
   }
-  t.end()
 })

@@ -318,7 +318,7 @@ t.test('a schedule keeps to its grid and survives a failed run', async (t) => {
   ])
 })
 
-t.test('the age of the newest backup', (t) => {
+t.test('the age of the newest backup', async (t) => {
   const file = join(tempFolder(t), FILES.lastBackup)
   t.equal(backupAgeSeconds(file, START), Infinity, 'an alert on its age covers no backup')
   writeLastBackup(file, { snapshotAt: START - 90_000, folder: '/backups/a' })
@@ -327,5 +327,4 @@ t.test('the age of the newest backup', (t) => {
   t.equal(backupAgeSeconds(file, START), Infinity)
   writeFileSync(file, '{}')
   t.throws(() => readRestoredMark(file), /is damaged: restore the backup again/)
-  t.end()
 })

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { createFairQueue } from '../../src/base/fair_queue.js'
 
-void t.test('a waiting key gets its share of a batch', (t) => {
+t.test('a waiting key gets its share of a batch', async (t) => {
   const queue = createFairQueue<string, string>()
   for (let i = 0; i < 500; i++) queue.add('a', `a${i}`)
   queue.add('b', 'b0')
@@ -16,19 +16,17 @@ void t.test('a waiting key gets its share of a batch', (t) => {
     'in order',
   )
   t.equal(queue.size, 491)
-  t.end()
 })
 
-void t.test('keys alternate, one item each', (t) => {
+t.test('keys alternate, one item each', async (t) => {
   const queue = createFairQueue<string, string>()
   for (const item of ['a1', 'a2', 'a3']) queue.add('a', item)
   queue.add('b', 'b1')
   const order = Array.from({ length: 5 }, () => queue.next())
   t.same(order, ['a1', 'b1', 'a2', 'a3', undefined])
-  t.end()
 })
 
-void t.test('all items of a key can be removed', (t) => {
+t.test('all items of a key can be removed', async (t) => {
   const queue = createFairQueue<string, number>()
   queue.add('a', 1)
   queue.add('b', 2)
@@ -39,10 +37,9 @@ void t.test('all items of a key can be removed', (t) => {
   t.equal(queue.size, 1)
   t.same(queue.take(5), [2])
   t.same(queue.keys(), [])
-  t.end()
 })
 
-void t.test('every item leaves once, in the order of its key', (t) => {
+t.test('every item leaves once, in the order of its key', async () => {
   const step = fc.oneof(
     fc.record({ add: fc.constantFrom('a', 'b', 'c') }),
     fc.record({ take: fc.integer({ min: 0, max: 5 }) }),
@@ -71,5 +68,4 @@ void t.test('every item leaves once, in the order of its key', (t) => {
       )
     }),
   )
-  t.end()
 })

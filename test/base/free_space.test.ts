@@ -23,7 +23,7 @@ function aWatch(reserveBytes = RESERVE) {
   return { space, logged, lowWith }
 }
 
-void t.test('space is low below the reserve, until an eighth more is free', async (t) => {
+t.test('space is low below the reserve, until an eighth more is free', async (t) => {
   const { space, logged, lowWith } = aWatch()
   t.equal(space.freeBytes(), null)
   t.notOk(space.isLow())
@@ -42,7 +42,7 @@ void t.test('space is low below the reserve, until an eighth more is free', asyn
   ])
 })
 
-void t.test('an unreadable value changes nothing', async (t) => {
+t.test('an unreadable value changes nothing', async (t) => {
   const { space, logged, lowWith } = aWatch()
   t.ok(await lowWith(1))
   t.ok(await lowWith(new Error('EIO')))
@@ -50,12 +50,12 @@ void t.test('an unreadable value changes nothing', async (t) => {
   t.equal(logged.at(-1), 'warn free disk space cannot be read')
 })
 
-void t.test('without a reserve space is never low', async (t) => {
+t.test('without a reserve space is never low', async (t) => {
   const { lowWith } = aWatch(0)
   t.notOk(await lowWith(0))
 })
 
-void t.test('the real free space is checked at startup', async (t) => {
+t.test('the real free space is checked at startup', async (t) => {
   const folder = t.testdir()
   t.ok((await freeBytesOf(folder)) > 0)
   const space = watchFreeSpace({

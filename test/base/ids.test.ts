@@ -17,7 +17,7 @@ import { systemRandom } from '../../src/base/random.js'
 const random = systemRandom()
 const instants = fc.integer({ min: 0, max: 2 ** 47 })
 
-void t.test('ids of a kind sort by time', async () => {
+t.test('ids of a kind sort by time', async () => {
   fc.assert(
     fc.property(instants, instants, (one, other) => {
       fc.pre(one !== other)
@@ -30,7 +30,7 @@ void t.test('ids of a kind sort by time', async () => {
   )
 })
 
-void t.test('an id is recognized as its own kind only', async (t) => {
+t.test('an id is recognized as its own kind only', async (t) => {
   for (const kind of Object.keys(PREFIX) as IdKind[]) {
     const id = newId<string>(kind, instant(1_795_239_297_425), random)
     t.ok(isIdOf(kind, id), id)
@@ -44,7 +44,7 @@ void t.test('an id is recognized as its own kind only', async (t) => {
   }
 })
 
-void t.test('each id has 80 random bits', async (t) => {
+t.test('each id has 80 random bits', async (t) => {
   const bytes = [Buffer.alloc(10, 0), Buffer.alloc(10, 255)]
   const scripted = { bytes: () => bytes.shift() ?? Buffer.alloc(10), fraction: () => 0 }
   t.equal(newId('payout', instant(0), scripted), `pout_${'0'.repeat(26)}`)
@@ -53,7 +53,7 @@ void t.test('each id has 80 random bits', async (t) => {
   t.equal(many.size, 10_000)
 })
 
-void t.test('a tenant id is parsed into partner and environment', async (t) => {
+t.test('a tenant id is parsed into partner and environment', async (t) => {
   for (const environment of ['sandbox', 'production'] as Environment[]) {
     const tenant = tenantOf('acme-pay' as PartnerId, environment)
     t.same(partsOfTenant(tenant), { partner: 'acme-pay', environment })

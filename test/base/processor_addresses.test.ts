@@ -3,7 +3,7 @@ import t from 'tap'
 import { sharedName, watchProcessorAddresses } from '../../src/base/processor_addresses.js'
 import { eventually } from '../support/eventually.js'
 
-void t.test('only a single DNS name may have several addresses', (t) => {
+t.test('only a single DNS name may have several addresses', async (t) => {
   t.equal(sharedName(['processors.internal:50051']), 'processors.internal')
   for (const fixed of [
     ['a.internal:1', 'b.internal:1'],
@@ -15,20 +15,18 @@ void t.test('only a single DNS name may have several addresses', (t) => {
   ]) {
     t.equal(sharedName(fixed), null, fixed.join())
   }
-  t.end()
 })
 
-void t.test('a list is used as it is', (t) => {
+t.test('a list is used as it is', async (t) => {
   const found: string[] = []
   const list = ['a.internal:1', 'unix:/run/b.sock']
   watchProcessorAddresses(list, (addresses) => found.push(addresses.join()), {
     warn: () => t.fail('nothing is resolved'),
   })
   t.same(found, [list.join()])
-  t.end()
 })
 
-void t.test('a name is resolved again and again; a failure keeps the last addresses', async (t) => {
+t.test('a name is resolved again and again; a failure keeps the last addresses', async (t) => {
   const answers = [['10.0.0.2', 'fd00::1', '10.0.0.1'], null, null, ['10.0.0.3']]
   let lookups = 0
   const found: string[] = []

@@ -2,7 +2,7 @@
 import t from 'tap'
 import { createRetry } from '../../src/base/retry.js'
 
-void t.test('delays double up to the maximum, and restart after a success', (t) => {
+t.test('delays double up to the maximum, and restart after a success', async (t) => {
   const retry = createRetry({ firstMs: 100, maxMs: 500 })
   const delays: number[] = []
   for (let i = 0; i < 5; i++) {
@@ -13,10 +13,9 @@ void t.test('delays double up to the maximum, and restart after a success', (t) 
   t.same(delays, [100, 200, 400, 500, 500])
   retry.reset()
   t.equal(retry.delayMs, 100)
-  t.end()
 })
 
-void t.test('an attempt runs after its delay', async (t) => {
+t.test('an attempt runs after its delay', async (t) => {
   const retry = createRetry({ firstMs: 1, maxMs: 1 })
   await new Promise<void>((resolve) => retry.schedule(resolve))
   t.pass('the attempt ran')

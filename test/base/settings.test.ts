@@ -15,7 +15,7 @@ const faultsOf = (environment: Record<string, string>, file = NO_FILE): string =
   }
 }
 
-void t.test('every setting has its default without an environment', async (t) => {
+t.test('every setting has its default without an environment', async (t) => {
   const settings = readSettings({}, NO_FILE)
   t.equal(settings.HTTP_PORT, 8080)
   t.equal(settings.RAIL_DELAY_MS, 250)
@@ -23,7 +23,7 @@ void t.test('every setting has its default without an environment', async (t) =>
   t.ok(Object.isFrozen(settings))
 })
 
-void t.test('an invalid value is reported with its name and the allowed values', async (t) => {
+t.test('an invalid value is reported with its name and the allowed values', async (t) => {
   const cases: [Record<string, string>, RegExp][] = [
     [{ HTTP_PORT: '70000' }, /HTTP_PORT=70000 is not allowed: a whole number from 0 to 65535/],
     [{ HTTP_PORT: '8e3' }, /HTTP_PORT=8e3/],
@@ -43,25 +43,25 @@ void t.test('an invalid value is reported with its name and the allowed values',
   for (const [environment, expected] of cases) t.match(faultsOf(environment), expected)
 })
 
-void t.test('trusted proxies are addresses and blocks of IPv4 and IPv6', async (t) => {
+t.test('trusted proxies are addresses and blocks of IPv4 and IPv6', async (t) => {
   const given = '10.0.0.1, 192.168.0.0/16,::1,fd00::/8,0.0.0.0/0'
   const { TRUSTED_PROXIES } = readSettings({ TRUSTED_PROXIES: given }, NO_FILE)
   t.same(TRUSTED_PROXIES, ['10.0.0.1', '192.168.0.0/16', '::1', 'fd00::/8', '0.0.0.0/0'])
 })
 
-void t.test('all faults are reported at once', async (t) => {
+t.test('all faults are reported at once', async (t) => {
   const faults = faultsOf({ HTTP_PORT: 'x', GATEWAYS: '0' })
   t.match(faults, /HTTP_PORT/)
   t.match(faults, /GATEWAYS/)
 })
 
-void t.test('an address that can contain a password is masked', async (t) => {
+t.test('an address that can contain a password is masked', async (t) => {
   const faults = faultsOf({ NATS_URL: 'http://user:secret@host:4222' })
   t.match(faults, /^NATS_URL=… is not allowed/)
   t.notMatch(faults, /secret/)
 })
 
-void t.test('a URL whose password could be taken for its host is refused, unprinted', async (t) => {
+t.test('a URL whose password could be taken for its host is refused, unprinted', async (t) => {
   const forms: Record<string, (credentials: string) => string> = {
     STORE_URL: (credentials) => `postgres://${credentials}@db.example,db2:5433/books?x=y`,
     WEBHOOK_STORE_URL: (credentials) => `postgres://${credentials}@db.example/books`,
@@ -93,7 +93,7 @@ void t.test('a URL whose password could be taken for its host is refused, unprin
   t.equal(faultsOf({ STORE_URL: 'postgresql://host/books', NATS_URL: 'tls://host' }), '')
 })
 
-void t.test('every setting that is a URL or a token is masked', async (t) => {
+t.test('every setting that is a URL or a token is masked', async (t) => {
   for (const name of Object.keys(SETTINGS) as SettingName[]) {
     const isSecret = /_URL$|_TOKEN$/.test(name)
     t.equal(SETTINGS[name].secret !== undefined, isSecret, name)
@@ -102,7 +102,7 @@ void t.test('every setting that is a URL or a token is masked', async (t) => {
   }
 })
 
-void t.test('contradicting values are rejected', async (t) => {
+t.test('contradicting values are rejected', async (t) => {
   t.match(
     faultsOf({ WEBHOOK_ALLOW_PRIVATE: 'true', PRODUCTION_HOSTS: 'api.example.com' }),
     /WEBHOOK_ALLOW_PRIVATE=true is not allowed together with PRODUCTION_HOSTS/,
@@ -114,7 +114,7 @@ void t.test('contradicting values are rejected', async (t) => {
   )
 })
 
-void t.test('the environment overrides .env, which rejects unknown names', async (t) => {
+t.test('the environment overrides .env, which rejects unknown names', async (t) => {
   const folder = t.testdir({ good: 'HTTP_PORT=1234\nGRPC_PORT=5\n', bad: 'HTTP_PROT=1234\n' })
   const settings = readSettings({ GRPC_PORT: '6' }, join(folder, 'good'))
   t.equal(settings.HTTP_PORT, 1234)
@@ -123,7 +123,7 @@ void t.test('the environment overrides .env, which rejects unknown names', async
   t.equal(faultsOf({ HTTP_PROT: '1' }), '', 'unknown names in the environment are ignored')
 })
 
-void t.test('an invalid line of .env is rejected with its number', async (t) => {
+t.test('an invalid line of .env is rejected with its number', async (t) => {
   const good = '# a = comment\n\n  # another\nexport HTTP_PORT=1234\r\n\t\nGRPC_PORT = "5" # why\n'
   const bad = 'HTTP_PORT 80\nGRPC_PORT=5\n\n=7\nBRAND: Acme'
   const folder = t.testdir({ good, bad })
@@ -141,7 +141,7 @@ void t.test('an invalid line of .env is rejected with its number', async (t) => 
   )
 })
 
-void t.test('every default is allowed, every setting is described', async (t) => {
+t.test('every default is allowed, every setting is described', async (t) => {
   for (const [name, setting] of Object.entries(SETTINGS)) {
     t.not(setting.read(setting.fallback), undefined, name)
     t.ok(setting.about.length > 10, name)

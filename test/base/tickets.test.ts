@@ -5,7 +5,7 @@ import { createTickets } from '../../src/base/tickets.js'
 
 const MAX = 5
 
-void t.test('each ticket finds its own entry, once, however long the others wait', (t) => {
+t.test('each ticket finds its own entry, once, however long the others wait', async (t) => {
   // A number takes the entry at that index of those that wait; null adds one.
   const step = fc.option(fc.nat(MAX - 1), { freq: 2 })
   fc.assert(
@@ -33,5 +33,4 @@ void t.test('each ticket finds its own entry, once, however long the others wait
       t.equal(tickets.size, 0)
     }),
   )
-  t.end()
 })

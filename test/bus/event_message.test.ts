@@ -35,7 +35,7 @@ function read(body: string): ReadEvents {
   })
 }
 
-void t.test('a body is read in any order of its members', async (t) => {
+t.test('a body is read in any order of its members', async (t) => {
   for (const members of [OWN, OTHER_ORDER, { ...OWN, further: 1 }]) {
     const body = JSON.stringify(members)
     t.same(read(body), {
@@ -50,7 +50,7 @@ void t.test('a body is read in any order of its members', async (t) => {
   }
 })
 
-void t.test('a body that is damaged anywhere is poison, not only in its head', async (t) => {
+t.test('a body that is damaged anywhere is poison, not only in its head', async (t) => {
   const body = JSON.stringify(OWN)
   const poisoned = {
     'cut off': body.slice(0, -1),

@@ -46,7 +46,7 @@ async function aRunningBus(t: Test, consumes = true): Promise<{ server: NatsServ
   return { server, bus }
 }
 
-void t.test('the log says once why the bus is not ready', async (t) => {
+t.test('the log says once why the bus is not ready', async (t) => {
   const withoutJetStream = await createNatsServer(tempFolder(t), [], false)
   t.teardown(() => withoutJetStream.kill())
   await withoutJetStream.start()
@@ -95,7 +95,7 @@ function eventsOf(message: BusMessage) {
   return read.events
 }
 
-void t.test('the bus is up after admission, with the newest event of the stream', async (t) => {
+t.test('the bus is up after admission, with the newest event of the stream', async (t) => {
   const server = await aRunningServer(t)
   const newestSeen: (string | null)[] = []
   const admitted = { after: 0 }
@@ -128,7 +128,7 @@ void t.test('the bus is up after admission, with the newest event of the stream'
   t.same(newestSeen.at(-1), events[0]!.id, 'also with another message id')
 })
 
-void t.test('an event arrives byte for byte as published', async (t) => {
+t.test('an event arrives byte for byte as published', async (t) => {
   const { bus } = await aRunningBus(t)
   const event = anEvent(1, { requestId: 'req_01KAH3N6T0ABCDEFGHJKMNPQRS' })
   t.equal(await bus.publisher.publish(event, event.id), true)
@@ -139,7 +139,7 @@ void t.test('an event arrives byte for byte as published', async (t) => {
   t.equal(message!.subject, 'causeway.events.demo_sandbox')
 })
 
-void t.test('events of one event-loop iteration and tenant share a message', async (t) => {
+t.test('events of one event-loop iteration and tenant share a message', async (t) => {
   const { bus } = await aRunningBus(t)
   const other = { tenant: 'acme_sandbox' as TenantId }
   const requestId = 'req_01KAH3N6T0ABCDEFGHJKMNPQRS'
@@ -165,7 +165,7 @@ void t.test('events of one event-loop iteration and tenant share a message', asy
   t.same(messages.sort(), [[1, 3, 7], [2, 4], [5], [8]])
 })
 
-void t.test('pipelined messages are all acknowledged and duplicates dropped', async (t) => {
+t.test('pipelined messages are all acknowledged and duplicates dropped', async (t) => {
   const { bus } = await aRunningBus(t)
   const events = someEvents(1_500)
   const first = events.map((event) => bus.publisher.publish(event, event.id))
@@ -181,7 +181,7 @@ void t.test('pipelined messages are all acknowledged and duplicates dropped', as
   t.same([...seen.values()], Array(1_500).fill(1))
 })
 
-void t.test('only a message with the same events is a duplicate', async (t) => {
+t.test('only a message with the same events is a duplicate', async (t) => {
   const { bus } = await aRunningBus(t)
   const [first, settled, last] = someEvents(3)
   const together = (...events: (typeof first)[]) =>
@@ -192,7 +192,7 @@ void t.test('only a message with the same events is a duplicate', async (t) => {
   t.equal(seen.get(last!.id), 1)
 })
 
-void t.test('no message is sent beyond the window of outstanding ones', async (t) => {
+t.test('no message is sent beyond the window of outstanding ones', async (t) => {
   const { bus } = await aRunningBus(t, false)
   const outcomes = await Promise.all(
     someEvents(2_050).map((event) => bus.publisher.publish(event, event.id)),
@@ -200,7 +200,7 @@ void t.test('no message is sent beyond the window of outstanding ones', async (t
   t.equal(outcomes.filter((stored) => stored).length, 2_048)
 })
 
-void t.test('a message that the stream refuses is not stored', async (t) => {
+t.test('a message that the stream refuses is not stored', async (t) => {
   const server = await aRunningServer(t)
   const link = await connect({ port: server.port, user: 'test', pass: 'test-password' })
   const { streams } = await link.jetstreamManager()
@@ -214,7 +214,7 @@ void t.test('a message that the stream refuses is not stored', async (t) => {
   t.equal(await bus.publisher.publish(small!, small!.id), true)
 })
 
-void t.test('an unacknowledged message is redelivered', async (t) => {
+t.test('an unacknowledged message is redelivered', async (t) => {
   const server = await aRunningServer(t)
   const reader = open(server, true)
   await isUp(reader)
@@ -242,7 +242,7 @@ void t.test('an unacknowledged message is redelivered', async (t) => {
   t.same([...seen].sort(), [events[1]!.id, events[2]!.id].sort())
 })
 
-void t.test('without a server a publish fails and does not hang', async (t) => {
+t.test('without a server a publish fails and does not hang', async (t) => {
   const server = await aServer(t)
   const bus = aBus(t, server, true)
   t.equal(bus.publisher.capacity(), 0)
@@ -253,7 +253,7 @@ void t.test('without a server a publish fails and does not hang', async (t) => {
   t.equal(await bus.publisher.publish(event!, event!.id), true)
 })
 
-void t.test('with a frozen server the outcome is unknown after two seconds', async (t) => {
+t.test('with a frozen server the outcome is unknown after two seconds', async (t) => {
   const { server, bus } = await aRunningBus(t, false)
   await server.freeze()
   const [event] = someEvents(1)
@@ -262,7 +262,7 @@ void t.test('with a frozen server the outcome is unknown after two seconds', asy
   await eventually('it is stored', () => bus.publisher.publish(event!, event!.id))
 })
 
-void t.test('the relay delivers everything through kill -9 of the server', async (t) => {
+t.test('the relay delivers everything through kill -9 of the server', async (t) => {
   const server = await aRunningServer(t)
   const outbox = createOutbox()
   const bus = aBus(t, server, true)
@@ -285,7 +285,7 @@ void t.test('the relay delivers everything through kill -9 of the server', async
   t.equal(seen.size, 3_000)
 })
 
-void t.test('the relay republishes every open event after the stream was wiped', async (t) => {
+t.test('the relay republishes every open event after the stream was wiped', async (t) => {
   const server = await aRunningServer(t)
   const outbox = createOutbox()
   const producer = aBus(t, server, false)
@@ -314,7 +314,7 @@ void t.test('the relay republishes every open event after the stream was wiped',
   t.equal(seen.size, open.length, 'open events only')
 })
 
-void t.test('the outbox is not read while the bus is up', async (t) => {
+t.test('the outbox is not read while the bus is up', async (t) => {
   const server = await aRunningServer(t)
   const outbox = createOutbox()
   const bus = aBus(t, server, true)
@@ -334,7 +334,7 @@ void t.test('the outbox is not read while the bus is up', async (t) => {
   t.equal(outbox.reads(), reads)
 })
 
-void t.test('the liveness probe fails for a frozen server', async (t) => {
+t.test('the liveness probe fails for a frozen server', async (t) => {
   const server = await aRunningServer(t)
   const answers = streamProbe(server.url, 500)
   t.ok(await answers(), 'there is no stream yet')
@@ -352,7 +352,7 @@ void t.test('the liveness probe fails for a frozen server', async (t) => {
   await eventually('the probe succeeds on a new connection', answers)
 })
 
-void t.test('the liveness probe reuses one connection', async (t) => {
+t.test('the liveness probe reuses one connection', async (t) => {
   const server = await aRunningServer(t)
   const answers = streamProbe(server.url, 2_000)
   await answers()
@@ -361,7 +361,7 @@ void t.test('the liveness probe reuses one connection', async (t) => {
   t.equal(openSockets(), before)
 })
 
-void t.test('a tls:// address sends nothing to a server without TLS', async (t) => {
+t.test('a tls:// address sends nothing to a server without TLS', async (t) => {
   const server = await aRunningServer(t)
   const address = server.url.replace('nats://', 'tls://')
   t.notOk(await streamProbe(address, 2_000)())

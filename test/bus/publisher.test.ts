@@ -36,7 +36,7 @@ async function oneOut(t: Test) {
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
-void t.test('an event is stored or not as the stream answers', async (t) => {
+t.test('an event is stored or not as the stream answers', async (t) => {
   for (const outcome of [true, false]) {
     const { end, ticket, stored, isReleased } = await oneOut(t)
     end.answer(ticket + 1, !outcome)
@@ -50,7 +50,7 @@ void t.test('an event is stored or not as the stream answers', async (t) => {
   }
 })
 
-void t.test('no answer within two seconds is an unknown outcome', async (t) => {
+t.test('no answer within two seconds is an unknown outcome', async (t) => {
   const { end, ticket, stored, isReleased, pass } = await oneOut(t)
   await pass(2 * SECOND - 250)
   t.equal(stored(), undefined)
@@ -60,7 +60,7 @@ void t.test('no answer within two seconds is an unknown outcome', async (t) => {
   t.ok(isReleased(), 'the ticket is released once')
 })
 
-void t.test('a lost connection settles its events as unknown', async (t) => {
+t.test('a lost connection settles its events as unknown', async (t) => {
   const { end, stored } = await oneOut(t)
   end.detach()
   await turn()

@@ -76,7 +76,7 @@ function aRelay(t: Test, held = heldBus(), outbox = createOutbox()) {
   }
 }
 
-void t.test('the relay starts with the open events of the outbox, in order', async (t) => {
+t.test('the relay starts with the open events of the outbox, in order', async (t) => {
   const held = heldBus()
   const outbox = createOutbox()
   const events = someEvents(1_200)
@@ -90,7 +90,7 @@ void t.test('the relay starts with the open events of the outbox, in order', asy
   )
 })
 
-void t.test('memory is bounded and further events are read from the outbox', async (t) => {
+t.test('memory is bounded and further events are read from the outbox', async (t) => {
   const { held, relay, commit, upToDate } = aRelay(t)
   await upToDate()
   held.setCapacity(0)
@@ -106,7 +106,7 @@ void t.test('memory is bounded and further events are read from the outbox', asy
   t.equal(held.ids().size, 25_000)
 })
 
-void t.test('buffered events are published when the bus comes up', async (t) => {
+t.test('buffered events are published when the bus comes up', async (t) => {
   const { held, outbox, commit, upToDate } = aRelay(t)
   await upToDate()
   held.setCapacity(0)
@@ -119,7 +119,7 @@ void t.test('buffered events are published when the bus comes up', async (t) => 
   t.equal(outbox.reads(), reads)
 })
 
-void t.test('an unknown outcome is republished with every later event', async (t) => {
+t.test('an unknown outcome is republished with every later event', async (t) => {
   const { held, commit, upToDate } = aRelay(t)
   await upToDate()
   const events = someEvents(50)
@@ -135,35 +135,32 @@ void t.test('an unknown outcome is republished with every later event', async (t
   )
 })
 
-void t.test(
-  'an earlier event found missing while a page is outstanding is published',
-  async (t) => {
-    const held = heldBus()
-    const outbox = createOutbox()
-    const { commit, upToDate } = aRelay(t, held, outbox)
-    await upToDate()
-    held.holdAnswers()
-    held.storesOnly(() => false)
-    const [first, second] = someEvents(2)
-    commit([first!, second!])
-    held.answerOne(1)
-    await eventually('the second event is published again', () => held.published.length === 3)
-    held.answerOne(0)
-    held.storesOnly(() => true)
-    held.answerAll()
-    await upToDate()
-    t.same(
-      held.published.slice(2).map(({ id }) => id),
-      [second!.id, first!.id, second!.id],
-    )
-  },
-)
+t.test('an earlier event found missing while a page is outstanding is published', async (t) => {
+  const held = heldBus()
+  const outbox = createOutbox()
+  const { commit, upToDate } = aRelay(t, held, outbox)
+  await upToDate()
+  held.holdAnswers()
+  held.storesOnly(() => false)
+  const [first, second] = someEvents(2)
+  commit([first!, second!])
+  held.answerOne(1)
+  await eventually('the second event is published again', () => held.published.length === 3)
+  held.answerOne(0)
+  held.storesOnly(() => true)
+  held.answerAll()
+  await upToDate()
+  t.same(
+    held.published.slice(2).map(({ id }) => id),
+    [second!.id, first!.id, second!.id],
+  )
+})
 
 for (const [page, count] of [
   ['a full page', 500],
   ['the last page', 10],
 ] as const) {
-  void t.test(`events committed while ${page} is outstanding are published`, async (t) => {
+  t.test(`events committed while ${page} is outstanding are published`, async (t) => {
     const held = heldBus()
     const outbox = createOutbox()
     outbox.commit(someEvents(count))
@@ -181,7 +178,7 @@ for (const [page, count] of [
   })
 }
 
-void t.test('every open event is published after the stream was emptied', async (t) => {
+t.test('every open event is published after the stream was emptied', async (t) => {
   const { held, outbox, commit, upToDate } = aRelay(t)
   await upToDate()
   const events = someEvents(30)
@@ -194,7 +191,7 @@ void t.test('every open event is published after the stream was emptied', async 
   t.same(held.ids(), new Set(events.slice(10).map(({ id }) => id)))
 })
 
-void t.test('a failed read of the outbox is retried', async (t) => {
+t.test('a failed read of the outbox is retried', async (t) => {
   const held = heldBus()
   const outbox = createOutbox()
   outbox.commit(someEvents(5))
@@ -215,7 +212,7 @@ void t.test('a failed read of the outbox is retried', async (t) => {
 
 const settled = (event: StoredEvent): CommittedEvent => ({ ...event, isSettled: true })
 
-void t.test('of settled events only the newest is published, once a second', async (t) => {
+t.test('of settled events only the newest is published, once a second', async (t) => {
   const { held, relay, commit, upToDate } = aRelay(t)
   await upToDate()
   mock.timers.enable({ apis: ['setTimeout'] })
@@ -255,7 +252,7 @@ const sweep = async (): Promise<void> => {
   for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve))
 }
 
-void t.test('an open event is republished after 1, 2, 4… minutes', async (t) => {
+t.test('an open event is republished after 1, 2, 4… minutes', async (t) => {
   mock.timers.enable({ apis: ['setInterval'] })
   t.teardown(() => mock.timers.reset())
   const { held, outbox, commit, advance, now, upToDate } = aRelay(t)
@@ -279,7 +276,7 @@ void t.test('an open event is republished after 1, 2, 4… minutes', async (t) =
   )
 })
 
-void t.test('a sweep that was not stored is repeated', async (t) => {
+t.test('a sweep that was not stored is repeated', async (t) => {
   mock.timers.enable({ apis: ['setInterval'] })
   t.teardown(() => mock.timers.reset())
   const { held, commit, advance, now, upToDate } = aRelay(t)

@@ -80,7 +80,7 @@ async function world(t: Test, script: Script, options: ClientOptions = {}): Prom
 const refusal = (code: string) => ({ error: { code, message: 'm', request_id: 'req_1' } })
 const PAYOUT = { amount: '1', currency: 'VND', beneficiary_id: 'ben_1', reference: 'r' }
 
-void t.test('a write with a key is retried with the same key and a new nonce', async (t) => {
+t.test('a write with a key is retried with the same key and a new nonce', async (t) => {
   const { client, requests, pauses } = await world(t, (_request, number) =>
     number === 1 ? { status: 503 } : number === 2 ? 'hang up' : { status: 202, body: { id: 'p' } },
   )
@@ -92,7 +92,7 @@ void t.test('a write with a key is retried with the same key and a new nonce', a
   t.same(pauses, [250, 500])
 })
 
-void t.test('Retry-After is obeyed, as seconds and as a date of the server', async (t) => {
+t.test('Retry-After is obeyed, as seconds and as a date of the server', async (t) => {
   const date = (second: string) => `Sat, 21 Nov 2026 04:35:${second} GMT`
   const waits = [
     { 'retry-after': '2' },
@@ -108,7 +108,7 @@ void t.test('Retry-After is obeyed, as seconds and as a date of the server', asy
   t.same(pauses, [2_000, 3_000, 1_000, 2_000], 'otherwise the delay doubles')
 })
 
-void t.test('a Retry-After above the limit is thrown at once', async (t) => {
+t.test('a Retry-After above the limit is thrown at once', async (t) => {
   const headers = { 'retry-after': '3600' }
   const { client, pauses } = await world(t, () => ({ status: 429, headers }))
   const error = await client.payouts.get('pout_1').catch((thrown: unknown) => thrown)
@@ -116,7 +116,7 @@ void t.test('a Retry-After above the limit is thrown at once', async (t) => {
   t.same(pauses, [])
 })
 
-void t.test('the error of the last attempt is thrown', async (t) => {
+t.test('the error of the last attempt is thrown', async (t) => {
   const { client, requests } = await world(t, () => ({
     status: 429,
     body: refusal('rate_limited'),
@@ -128,7 +128,7 @@ void t.test('the error of the last attempt is thrown', async (t) => {
   t.equal(gone.requests.length, RETRY.attempts)
 })
 
-void t.test('a write without a key is sent once when its outcome is unknown', async (t) => {
+t.test('a write without a key is sent once when its outcome is unknown', async (t) => {
   const { client, requests } = await world(t, () => ({ status: 503, body: refusal('x') }))
   await t.rejects(client.paymentIntents.cancel('pi_1'), ServiceError)
   t.equal(requests.length, 1)
@@ -136,7 +136,7 @@ void t.test('a write without a key is sent once when its outcome is unknown', as
   t.equal(requests.length, 1 + RETRY.attempts, 'a repetition without effect is retried')
 })
 
-void t.test('a write that did not reach the service is retried', async (t) => {
+t.test('a write that did not reach the service is retried', async (t) => {
   const { client, requests } = await world(t, (_request, number) =>
     number < 3 ? { status: 429, body: refusal('rate_limited') } : { status: 200, body: {} },
   )
@@ -153,7 +153,7 @@ void t.test('a write that did not reach the service is retried', async (t) => {
   t.equal(pauses, RETRY.attempts - 1, 'its connection was refused')
 })
 
-void t.test('an attempt ends at its timeout', async (t) => {
+t.test('an attempt ends at its timeout', async (t) => {
   const { client, requests } = await world(t, () => 'stay silent', { timeoutMs: 50 })
   const error = await client.payouts.create(PAYOUT).catch((thrown: unknown) => thrown)
   t.match(error, { name: 'ConnectionError', message: /no complete answer in 50 ms/ })
@@ -161,7 +161,7 @@ void t.test('an attempt ends at its timeout', async (t) => {
   t.same([...keys], [(error as ConnectionError).idempotencyKey], 'the error names the key')
 })
 
-void t.test('a response in another format is an error', async (t) => {
+t.test('a response in another format is an error', async (t) => {
   const { client, requests } = await world(t, (_request, number) =>
     number === 1 ? { status: 302, headers: { location: '/elsewhere' } } : { status: 204 },
   )
@@ -174,7 +174,7 @@ void t.test('a response in another format is an error', async (t) => {
   t.equal(requests.length, 2 + RETRY.attempts, 'it is not repeated without a key')
 })
 
-void t.test('the retries last 15 to 20 seconds by default', async (t) => {
+t.test('the retries last 15 to 20 seconds by default', async (t) => {
   for (const [random, total] of [
     [0, 15_800],
     [1, 19_750],
@@ -189,7 +189,7 @@ void t.test('the retries last 15 to 20 seconds by default', async (t) => {
   }
 })
 
-void t.test('an id cannot name another path', async (t) => {
+t.test('an id cannot name another path', async (t) => {
   const { client, requests } = await world(t, () => ({ status: 200 }))
   for (const id of ['', '..', 'pout_1/cancel', 'pout_1?x', 'é']) {
     t.throws(() => client.payouts.get(id), TypeError, id)
@@ -197,7 +197,7 @@ void t.test('an id cannot name another path', async (t) => {
   t.equal(requests.length, 0)
 })
 
-void t.test('an error is thrown as the class of its code', async (t) => {
+t.test('an error is thrown as the class of its code', async (t) => {
   const answers = [
     { status: 422, body: refusal('insufficient_balance') },
     { status: 409, body: refusal('insufficient_balance') },
@@ -222,7 +222,7 @@ void t.test('an error is thrown as the class of its code', async (t) => {
   t.equal(requests.length, 5, 'no error is retried')
 })
 
-void t.test('every code of the partner API has its class', (t) => {
+t.test('every code of the partner API has its class', async (t) => {
   const codes = Object.keys(ERRORS).filter((code) => !Object.hasOwn(OPERATOR_ERRORS, code))
   t.same([...ERROR_CODES.keys()].sort(), codes.sort())
   for (const [code, Class] of ERROR_CODES) {
@@ -231,10 +231,9 @@ void t.test('every code of the partner API has its class', (t) => {
     t.equal(error.retryable, ERRORS[code as keyof typeof ERRORS].retryable, code)
     t.ok(error instanceof ApiError && error.name === Class.name, code)
   }
-  t.end()
 })
 
-void t.test('a key must be printable ASCII, and the response must repeat it', async (t) => {
+t.test('a key must be printable ASCII, and the response must repeat it', async (t) => {
   const { client, requests } = await world(t, () => ({
     status: 202,
     headers: { 'idempotency-key': 'inv-' },
@@ -246,7 +245,7 @@ void t.test('a key must be printable ASCII, and the response must repeat it', as
   await t.rejects(client.payouts.create(PAYOUT, { idempotencyKey: 'inv-1' }), IdempotencyKeyError)
 })
 
-void t.test('a list is read page by page, on demand', async (t) => {
+t.test('a list is read page by page, on demand', async (t) => {
   const { client, requests } = await world(t, ({ url }) => {
     const cursor = Number(new URL(url ?? '', 'http://x').searchParams.get('cursor') ?? 0)
     const next_cursor = cursor === 2 ? null : String(cursor + 1)
@@ -267,7 +266,7 @@ void t.test('a list is read page by page, on demand', async (t) => {
   t.same(cursors, ['2', null], 'pages start at a cursor')
 })
 
-void t.test('the first items are read with no page more than needed', async (t) => {
+t.test('the first items are read with no page more than needed', async (t) => {
   const { client, requests } = await world(t, (_request, number) => ({
     status: 200,
     body: { data: [{ id: 2 * number - 1 }, { id: 2 * number }], next_cursor: 'more' },
@@ -278,7 +277,7 @@ void t.test('the first items are read with no page more than needed', async (t) 
   t.equal(requests.length, 2)
 })
 
-void t.test('events are read up to the newest', async (t) => {
+t.test('events are read up to the newest', async (t) => {
   const { client, requests } = await world(t, ({ url }) => {
     const after = Number(new URL(url ?? '', 'http://x').searchParams.get('after'))
     const data = [{ sequence: after + 1, event: {} }]
@@ -290,7 +289,7 @@ void t.test('events are read up to the newest', async (t) => {
   t.equal(requests.length, 3)
 })
 
-void t.test('polling backs off and ends at a final status', async (t) => {
+t.test('polling backs off and ends at a final status', async (t) => {
   const { client, pauses } = await world(t, (_request, number) => ({
     status: 200,
     body: { status: number < 9 ? 'authorized' : 'captured' },
@@ -300,7 +299,7 @@ void t.test('polling backs off and ends at a final status', async (t) => {
   t.equal(Math.max(...pauses), 15_000 * 1.25)
 })
 
-void t.test('polling ends at its deadline', async (t) => {
+t.test('polling ends at its deadline', async (t) => {
   let now = 0
   const { client, requests } = await world(
     t,
@@ -314,7 +313,7 @@ void t.test('polling ends at its deadline', async (t) => {
   t.equal(requests.length, 3)
 })
 
-void t.test('a confirm sends the quote only', async (t) => {
+t.test('a confirm sends the quote only', async (t) => {
   const { client, bodies, requests } = await world(t, () => ({ status: 200 }))
   const quote = { quote_id: 'qt_1', quote_version: 2, amount_usd_cents: 1 }
   await client.session('token', 'com.example.app').confirm('pi_1', 'key', quote)

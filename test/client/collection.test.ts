@@ -19,24 +19,22 @@ const text = readFileSync(join(root, 'gateway/openapi.json'), 'utf8')
 const document = JSON.parse(text) as OpenApiDocument & Record<string, unknown>
 const requests = requestsOf(document)
 
-void t.test('the committed files are current (else run make collection)', (t) => {
+t.test('the committed files are current (else run make collection)', async (t) => {
   for (const { path, text } of collectionFiles(root)) {
     const file = join(root, COLLECTION_FOLDER, path)
     t.equal(existsSync(file) && readFileSync(file, 'utf8'), text, path)
   }
-  t.end()
 })
 
-void t.test('every route is a request', (t) => {
+t.test('every route is a request', async (t) => {
   const inCollection = requests.map(({ method, url }) => `${method} ${url}`)
   const routes = ROUTES.map(({ method, path }) => {
     return `${method} {{base_url}}${path.replace('{', '{{').replace('}', '}}')}`
   })
   t.same(inCollection.sort(), routes.sort())
-  t.end()
 })
 
-void t.test('every body is valid', (t) => {
+t.test('every body is valid', async (t) => {
   const ajv = new Ajv2020({ strict: false, validateFormats: false })
   ajv.addSchema(document, 'api')
   for (const { id, url, method, body } of requests) {
@@ -49,7 +47,6 @@ void t.test('every body is valid', (t) => {
     )
     t.ok(ajv.validate({ $ref: reference }, sent), `${id}: ${ajv.errorsText()}`)
   }
-  t.end()
 })
 
 type Headers = Record<string, string>
@@ -136,7 +133,7 @@ const SAMPLES: readonly Sample[] = [
 for (const tool of ['bruno', 'postman'] as const) {
   const { beforeRequest, afterAnswer } = scriptsOf(root, tool)
 
-  void t.test(`the script for ${tool} signs as the client does`, (t) => {
+  t.test(`the script for ${tool} signs as the client does`, async (t) => {
     const nonces = new Set<string>()
     for (const sample of SAMPLES) {
       const { headers, body } = TOOLS[tool](beforeRequest, { ...sample, headers: {} })
@@ -153,14 +150,12 @@ for (const tool of ['bruno', 'postman'] as const) {
       t.equal(body, wanted, 'the signed bytes are sent')
     }
     t.equal(nonces.size, SAMPLES.length)
-    t.end()
   })
 
-  void t.test(`the script for ${tool} leaves a token alone`, (t) => {
+  t.test(`the script for ${tool} leaves a token alone`, async (t) => {
     const headers = { Authorization: 'Bearer token' }
     const [sample] = SAMPLES
     t.same(TOOLS[tool](beforeRequest, { ...sample!, headers: { ...headers } }).headers, headers)
-    t.end()
   })
 
   /** Runs the script after answers, as the tools do: in an async function. */
@@ -188,7 +183,7 @@ for (const tool of ['bruno', 'postman'] as const) {
     return { kept, next, read }
   }
 
-  void t.test(`the script for ${tool} keeps ids and tokens`, async (t) => {
+  t.test(`the script for ${tool} keeps ids and tokens`, async (t) => {
     const keptFrom = async (answer: unknown): Promise<Record<string, unknown>> => {
       const { kept, read } = createRun()
       await read(answer)
@@ -204,7 +199,7 @@ for (const tool of ['bruno', 'postman'] as const) {
     t.same(await keptFrom({ error: { code: 'x' } }), {})
   })
 
-  void t.test(`the script for ${tool} asks again while the bank has not answered`, async (t) => {
+  t.test(`the script for ${tool} asks again while the bank has not answered`, async (t) => {
     const { next, read } = createRun()
     await read({ intent_id: 'pi_1', status: 'authorized' }, 'POST')
     t.same(next, [], 'the answer of a confirm')
@@ -218,10 +213,9 @@ for (const tool of ['bruno', 'postman'] as const) {
   })
 }
 
-void t.test('each tool asserts the status of every request', (t) => {
+t.test('each tool asserts the status of every request', async (t) => {
   const bruno = collectionFiles(root).filter(({ text }) => text.includes('type: http'))
   t.equal(bruno.length, requests.length)
   for (const { path, text } of bruno) t.match(text, /\nassert \{\n {2}res\.status: in \[\d/, path)
   for (const { id, statuses } of requests) t.ok(statuses.length > 0, id)
-  t.end()
 })

@@ -106,7 +106,7 @@ const RUNS: Readonly<Record<string, (folder: string, variables: Variables) => Pr
 
 t.setTimeout(0)
 
-void t.test('the collection', { skip }, async (t) => {
+t.test('the collection', { skip }, async (t) => {
   const stack = await startStack({ settings: { RAIL_DELAY_MS } })
   t.teardown(() => stack.stop())
   const { base_url, key_id, signing_secret } = stack.sandbox

@@ -23,7 +23,7 @@ function assertRepeated(t: Test, server: CuttingServer): void {
   t.equal(server.onDeadConnections(), 0, 'no connection with a cut answer was used again')
 }
 
-void t.test('the TypeScript client', async (t) => {
+t.test('the TypeScript client', async (t) => {
   const server = await cuttingServer(t)
   const client = createClient(
     { baseUrl: server.baseUrl, keyId: 'a_sandbox_2026q4', secret: 'sk' },
@@ -42,7 +42,7 @@ void t.test('the TypeScript client', async (t) => {
   assertRepeated(t, server)
 })
 
-void t.test('the Python client', { skip: skipsPython }, async (t) => {
+t.test('the Python client', { skip: skipsPython }, async (t) => {
   const server = await cuttingServer(t)
   const { stdout } = await runPython('cut_answers.py', {
     BASE_URL: server.baseUrl,

@@ -139,7 +139,7 @@ const PAYERS = [
 ]
 
 for (const { name, start, skip } of PAYERS) {
-  void t.test(`the ${name} client over a proxy that cuts answers`, { skip }, async (t) => {
+  t.test(`the ${name} client over a proxy that cuts answers`, { skip }, async (t) => {
     // Every connection ends, each after another number of bytes; every third one lasts.
     const proxy = await cuttingProxy(
       t,
@@ -155,7 +155,7 @@ for (const { name, start, skip } of PAYERS) {
   })
 }
 
-void t.test('two kills of the processor lose no call', async (t) => {
+t.test('two kills of the processor lose no call', async (t) => {
   const paying = PAYERS.filter(({ skip }) => skip === false).map(({ name, start }) => {
     const reference = `kill ${name}`
     return { reference, payer: start({ baseUrl: stack.baseUrl, reference }) }
@@ -188,6 +188,6 @@ void t.test('two kills of the processor lose no call', async (t) => {
   }
 })
 
-void t.test('the audit is clean', async (t) => {
+t.test('the audit is clean', async (t) => {
   await assertCleanAudit(t, stack.dataDir)
 })

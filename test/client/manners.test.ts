@@ -54,7 +54,7 @@ async function service(t: Test, script: (number: number) => Reply | undefined) {
   return { port, requests, clientOf }
 }
 
-void t.test('a result has the details of its answer, and stays a plain object', async (t) => {
+t.test('a result has the details of its answer, and stays a plain object', async (t) => {
   const { clientOf } = await service(t, (number) =>
     number === 1
       ? { status: 503, body: {} }
@@ -69,7 +69,7 @@ void t.test('a result has the details of its answer, and stays a plain object', 
   t.throws(() => responseOf({}), TypeError)
 })
 
-void t.test('a refused signature has advice: the clock, or in the sandbox the check', async (t) => {
+t.test('a refused signature has advice: the clock, or in the sandbox the check', async (t) => {
   const NOW = Date.parse('2026-11-21T04:35:40Z')
   const headers = { date: new Date(NOW).toUTCString() }
   const error = { code: 'authentication_failed', message: 'Authentication failed.' }
@@ -94,7 +94,7 @@ void t.test('a refused signature has advice: the clock, or in the sandbox the ch
   await t.rejects(session.get('pi_1'), { message: /failed\. \(req_1\)$/ })
 })
 
-void t.test('what no request can be sent with is refused at once, by its name', (t) => {
+t.test('what no request can be sent with is refused at once, by its name', async (t) => {
   const given = { baseUrl: 'http://127.0.0.1', keyId: 'a', secret: 'sk' }
   const throws = (wrong: object, message: string) =>
     t.throws(() => createClient({ ...given, ...wrong }), new TypeError(message))
@@ -102,10 +102,9 @@ void t.test('what no request can be sent with is refused at once, by its name', 
   throws({ keyId: '' }, 'keyId is missing')
   throws({ baseUrl: 'localhost:8080' }, 'not an http or https address: "localhost:8080"')
   throws({ baseUrl: undefined }, 'not an http or https address: undefined')
-  t.end()
 })
 
-void t.test('an error has the headers of its answer', async (t) => {
+t.test('an error has the headers of its answer', async (t) => {
   const { clientOf } = await service(t, () => ({ status: 404, body: {}, headers: { via: 'x' } }))
   const error = await clientOf()
     .payouts.get('p')
@@ -114,7 +113,7 @@ void t.test('an error has the headers of its answer', async (t) => {
   t.match(error, { requestId: 'req_1', headers: { via: 'x' } })
 })
 
-void t.test('a signal ends a call: during an attempt, between two, and before', async (t) => {
+t.test('a signal ends a call: during an attempt, between two, and before', async (t) => {
   const { port, requests } = await service(t, (number) =>
     number === 1 ? undefined : { status: 503, body: {} },
   )
@@ -138,7 +137,7 @@ void t.test('a signal ends a call: during an attempt, between two, and before', 
   t.equal(requests.length, 2, 'an aborted signal sends nothing')
 })
 
-void t.test('each attempt is reported', async (t) => {
+t.test('each attempt is reported', async (t) => {
   const attempts: Attempt[] = []
   const { clientOf } = await service(t, (number) =>
     number === 1 ? { status: 503, body: {} } : { status: 200, body: { id: 'p' } },
@@ -152,7 +151,7 @@ void t.test('each attempt is reported', async (t) => {
   t.ok(attempts.every(({ durationMs }) => durationMs >= 0))
 })
 
-void t.test('requests name the version of the package', async (t) => {
+t.test('requests name the version of the package', async (t) => {
   const file = readFileSync(join(projectRoot(), 'src/client/package.json'), 'utf8')
   t.equal(VERSION, (JSON.parse(file) as { version: string }).version)
   const { clientOf, requests } = await service(t, () => ({ status: 200, body: {} }))
@@ -165,7 +164,7 @@ void t.test('requests name the version of the package', async (t) => {
   )
 })
 
-void t.test('an agent of the caller is used', async (t) => {
+t.test('an agent of the caller is used', async (t) => {
   const { clientOf } = await service(t, () => ({ status: 200, body: {} }))
   const agent = new Agent({ keepAlive: true })
   t.teardown(() => agent.destroy())
@@ -196,7 +195,7 @@ async function proxy(t: Test) {
   return { url: `http://u:p%40@127.0.0.1:${port}`, anonymous: `http://127.0.0.1:${port}`, seen }
 }
 
-void t.test('an http address is requested from the proxy', async (t) => {
+t.test('an http address is requested from the proxy', async (t) => {
   const { url, seen } = await proxy(t)
   const baseUrl = 'http://service.example:81'
   const client = createClient({ baseUrl, keyId: 'a', secret: 'sk' }, { proxy: url })
@@ -204,7 +203,7 @@ void t.test('an http address is requested from the proxy', async (t) => {
   t.same(seen, ['GET http://service.example:81/v1/payouts/p'])
 })
 
-void t.test('an https address is reached through a tunnel', async (t) => {
+t.test('an https address is reached through a tunnel', async (t) => {
   const files = certificateFiles(t.testdir())
   const [key, cert] = [readFileSync(files.TLS_KEY_FILE), readFileSync(files.TLS_CERT_FILE)]
   const hosts: (string | undefined)[] = []
@@ -229,7 +228,7 @@ void t.test('an https address is reached through a tunnel', async (t) => {
   await t.rejects(refused.payouts.get('p'), { message: /the proxy answered 407/ })
 })
 
-void t.test('a payout and an intent are polled until they are final', async (t) => {
+t.test('a payout and an intent are polled until they are final', async (t) => {
   const { clientOf } = await service(t, (number) => ({
     status: 200,
     body: { status: ['created', 'processing', 'completed', 'authorized', 'captured'][number - 1] },

@@ -63,7 +63,7 @@ export const aborted = client.payouts.get('p', { signal: AbortSignal.timeout(1),
 `
 const INCOMPLETE = EVENTS.replace("    case 'payout.reversed':\n", '')
 
-void t.test('the npm package', async (t) => {
+t.test('the npm package', async (t) => {
   const folder = t.testdir({
     'package.json': '{"private": true, "type": "module"}',
     'events.ts': EVENTS,
@@ -96,7 +96,7 @@ void t.test('the npm package', async (t) => {
 const hasPip = spawnSync('python3', ['-m', 'pip', '--version']).status === 0
 const skip = skipsPython !== false ? skipsPython : !hasPip && 'there is no pip on this machine'
 
-void t.test('the wheel and the source archive', { skip }, async (t) => {
+t.test('the wheel and the source archive', { skip }, async (t) => {
   const folder = t.testdir()
   const built = (await run(script('python_package.sh'), [folder])).stdout.trim().split('\n')
   t.equal(built.length, 2)
@@ -125,7 +125,7 @@ async function linkedPackage(baseUrl: string, end: string): Promise<string> {
   return baseUrl + path
 }
 
-void t.test('npm and pip install from a sandbox, one click from /docs', async (t) => {
+t.test('npm and pip install from a sandbox, one click from /docs', async (t) => {
   const { port } = await startGateway(t, { docs: createDocs('Service') })
   const baseUrl = `http://127.0.0.1:${port}`
   const cwd = t.testdir({ 'package.json': '{"private": true, "type": "module"}' })

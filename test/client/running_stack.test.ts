@@ -67,7 +67,7 @@ const SANDBOX = join(dataDir, 'sandbox.json')
 const credentials = credentialsOf(stack.sandbox, 'Service')
 const client = createClient(credentials)
 
-void t.test('its signature is valid', async (t) => {
+t.test('its signature is valid', async (t) => {
   t.match(await client.sandbox.checkSignature(), { valid: true })
   const wrong = createClient({ ...credentials, secret: 'sk_wrong' })
   const { checks } = await wrong.sandbox.checkSignature()
@@ -78,7 +78,7 @@ void t.test('its signature is valid', async (t) => {
   await t.rejects(wrong.balances(), AuthenticationError)
 })
 
-void t.test('a payment from end to end', async (t) => {
+t.test('a payment from end to end', async (t) => {
   const intent = await client.paymentIntents.create(INTENT, key('node intent'))
   const { intent_id: id } = intent
   t.same(await client.paymentIntents.create(INTENT, key('node intent')), intent)
@@ -101,7 +101,7 @@ void t.test('a payment from end to end', async (t) => {
   t.match(refund?.status, /^(requested|done)$/)
 })
 
-void t.test('payouts and lists', async (t) => {
+t.test('payouts and lists', async (t) => {
   const first = await client.payouts.create(PAYOUT, key('node payout'))
   const again = await client.request('POST', '/v1/payouts', PAYOUT, key('node payout'))
   t.match(again, { status: 200, headers: { 'idempotent-replayed': 'true' } })
@@ -123,7 +123,7 @@ void t.test('payouts and lists', async (t) => {
   await t.rejects(tooMuch, InsufficientBalanceError)
 })
 
-void t.test('funds and settings', async (t) => {
+t.test('funds and settings', async (t) => {
   t.match(await client.account(), { environment: 'sandbox', keys: [{ key_id: credentials.keyId }] })
   const deposit = { currency: 'USD', amount: '5000' }
   const made = await client.sandbox.deposit(deposit, key('node deposit'))
@@ -134,7 +134,7 @@ void t.test('funds and settings', async (t) => {
   t.ok((await client.balances()).some(({ currency }) => currency === 'USD'))
 })
 
-void t.test('webhooks and events', async (t) => {
+t.test('webhooks and events', async (t) => {
   const secrets = new Map<string, string>()
   const secretOf = (keyId: string): string | undefined => secrets.get(keyId)
   const receiver = await openReceiver({ clock: systemClock, brand: 'Service', port: 0, secretOf })
@@ -165,7 +165,7 @@ void t.test('webhooks and events', async (t) => {
   await t.rejects(endpoints.get(id), NotFoundError)
 })
 
-void t.test('the Python client', { skip: skipsPython }, async (t) => {
+t.test('the Python client', { skip: skipsPython }, async (t) => {
   const { stderr } = await runPython('test_stack.py', { SANDBOX })
   t.match(stderr, /^Ran 5 tests in .*\n\nOK$/m)
 })
@@ -192,12 +192,12 @@ const VERIFIED_AND_FORGED = 'verified\n401\n'
 /** In a row: a sample that works only once is a puzzle for its reader. */
 const TIMES = 2
 
-void t.test('there are more payouts than the programs show', async (t) => {
+t.test('there are more payouts than the programs show', async (t) => {
   for (let made = 0; made < SHOWN; made++) await client.payouts.create(PAYOUT)
   t.ok((await client.payouts.list().take(SHOWN + 1)).length > SHOWN)
 })
 
-void t.test('the package installs, and the programs of its page run', async (t) => {
+t.test('the package installs, and the programs of its page run', async (t) => {
   const folder = t.testdir({
     'package.json': '{"private": true}',
     'first.mjs': programOf(PAGE, 'first request'),
@@ -219,7 +219,7 @@ void t.test('the package installs, and the programs of its page run', async (t) 
   }
 })
 
-void t.test('the programs of the Python page run', { skip: skipsPython }, async (t) => {
+t.test('the programs of the Python page run', { skip: skipsPython }, async (t) => {
   const folder = t.testdir({
     'first.py': programOf(PYTHON_PAGE, 'first request'),
     'register.py': programOf(PYTHON_PAGE, 'register'),
@@ -236,6 +236,6 @@ void t.test('the programs of the Python page run', { skip: skipsPython }, async 
   }
 })
 
-void t.test('the audit is clean', async (t) => {
+t.test('the audit is clean', async (t) => {
   await assertCleanAudit(t, dataDir)
 })

@@ -2,7 +2,7 @@
 import t from 'tap'
 import { enterNamespaces } from './packet_filter.js'
 
-void t.test('missing tools are named before a namespace is entered', async (t) => {
+t.test('missing tools are named before a namespace is entered', async (t) => {
   const entered = await enterNamespaces(t.testdir({}))
   t.match(entered, {
     isIsolated: false,

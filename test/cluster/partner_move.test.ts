@@ -91,7 +91,7 @@ const sequencesOf = async (t: Test): Promise<readonly number[]> => {
 
 await areServed()
 
-void t.test('a check tells what would move, and what prevents it', async (t) => {
+t.test('a check tells what would move, and what prevents it', async (t) => {
   const check = await ops('partner', 'move', 'second', '--to', 'books_1', '--check')
   t.equal(check.exitCode, 0, check.err)
   t.match(check.out, /second with \d+ payments.*\n.*It can move from books_2 to books_1\./s)
@@ -99,7 +99,7 @@ void t.test('a check tells what would move, and what prevents it', async (t) => 
   t.equal(unknown.exitCode, 1)
 })
 
-void t.test('a partner moves under load', async (t) => {
+t.test('a partner moves under load', async (t) => {
   const nonce = randomBytes(32).toString('hex')
   const timestamp = new Date().toISOString()
   const signed = () => partner.request('GET', '/v1/balances', undefined, { nonce, timestamp })
@@ -137,7 +137,7 @@ void t.test('a partner moves under load', async (t) => {
   t.same(await transactionsAt(t, newest.next), older, 'a cursor of before the move')
 })
 
-void t.test('it returns to the shard that it has left, and leaves it again', async (t) => {
+t.test('it returns to the shard that it has left, and leaves it again', async (t) => {
   const first = await partner.request('POST', '/v1/payment_intents', anIntent(), withKey('k1'))
   t.equal(first.status, 201, first.text)
   for (const [to, key] of [
@@ -165,7 +165,7 @@ void t.test('it returns to the shard that it has left, and leaves it again', asy
   }
 })
 
-void t.test('another partner takes the other direction', async (t) => {
+t.test('another partner takes the other direction', async (t) => {
   const moved = await ops('partner', 'move', 'demo', '--to', 'books_2', ...BECAUSE)
   t.equal(moved.exitCode, 0, moved.out + moved.err)
   await areServed()
@@ -236,7 +236,7 @@ const CRASHES: readonly Crash[] = [
 ]
 
 for (const [index, { name, cause }] of CRASHES.entries()) {
-  void t.test(`killed: ${name}`, async (t) => {
+  t.test(`killed: ${name}`, async (t) => {
     const partner = `crash${index + 1}`
     const [from, to] =
       index % 2 === 0 ? (['books_1', 'books_2'] as const) : (['books_2', 'books_1'] as const)
@@ -263,7 +263,7 @@ for (const [index, { name, cause }] of CRASHES.entries()) {
   })
 }
 
-void t.test('nothing is lost or doubled, and all books are clean', async (t) => {
+t.test('nothing is lost or doubled, and all books are clean', async (t) => {
   const load = { tenants, histories, readers, others: [] }
   const checks = await checkCluster(load, { url: cluster.trial.postgres.url, dataDir })
   const { lost, doubled, violations, union, gaps } = checks

@@ -30,7 +30,7 @@ const PAGES = [
 
 t.setTimeout(0)
 
-void t.test('the console', { skip: skipsBrowser }, async (t) => {
+t.test('the console', { skip: skipsBrowser }, async (t) => {
   const stack = await startConsoleStack({ WEBHOOK_MAX_ATTEMPTS: '1' })
   t.teardown(() => stack.stop())
   const { url, token } = stack

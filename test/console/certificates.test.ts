@@ -33,7 +33,7 @@ function storeWith({ certificate, key }: Pair, home: string): string {
   return home
 }
 
-void t.test('the console', { skip: skipsBrowser }, async (t) => {
+t.test('the console', { skip: skipsBrowser }, async (t) => {
   const folder = tempFolder(t)
   const root = createAuthority('all operators')
   const authority = root.issueAuthority('operators')

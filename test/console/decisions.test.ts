@@ -59,7 +59,7 @@ const callersOf = (world: World): Callers =>
 
 t.setTimeout(0)
 
-void t.test('the console', { skip: skipsBrowser }, async (t) => {
+t.test('the console', { skip: skipsBrowser }, async (t) => {
   // A test has one folder, and each world needs its own.
   const homes = tempFolder(t)
   const homeOf = (): Home => {

@@ -27,7 +27,7 @@ const created = (process: string, count: number): string =>
   `causeway_payment_transitions_total{entity="payout",state="created",corridor="vn_vnd",` +
   `environment="sandbox",process="${process}"} ${count}\n`
 
-void t.test('every family that is read exists, with its labels', (t) => {
+t.test('every family that is read exists, with its labels', async (t) => {
   for (const [name, labels] of Object.entries(FAMILIES)) {
     const declared = name.replace(/_bucket$/, '')
     const family = (
@@ -36,10 +36,9 @@ void t.test('every family that is read exists, with its labels', (t) => {
     t.ok(family, name)
     for (const label of labels) t.ok(label === 'le' || family?.labels.includes(label), label)
   }
-  t.end()
 })
 
-void t.test('samples are added by the labels that matter, of each process', (t) => {
+t.test('samples are added by the labels that matter, of each process', async (t) => {
   const text =
     '# HELP causeway_command_refusals_total x\n' +
     'causeway_command_refusals_total{command="a",code="b\\"\\\\\\n",process="p"} 2\n' +
@@ -50,10 +49,9 @@ void t.test('samples are added by the labels that matter, of each process', (t) 
   t.same([...read.keys()], ['p', 'q'])
   t.same([...read.get('p')!.get('causeway_command_refusals_total')!], [['b"\\\n', 5]])
   t.notOk(read.get('p')!.has('causeway_outbox_oldest_age_seconds'))
-  t.end()
 })
 
-void t.test('a rail is as far down as its processor that misses it longest', (t) => {
+t.test('a rail is as far down as its processor that misses it longest', async (t) => {
   const page = (process: string, seconds: number): string =>
     `causeway_rail_down_seconds{rail="b",process="${process}"} ${seconds}\n` +
     `causeway_rail_instructions_total{rail="b",kind="instruct",process="${process}"} 2\n` +
@@ -63,10 +61,9 @@ void t.test('a rail is as far down as its processor that misses it longest', (t)
     { name: 'a', downMs: 0, instructions: 0, reports: 12 },
     { name: 'b', downMs: 7_000, instructions: 9, reports: 0 },
   ])
-  t.end()
 })
 
-void t.test('a point has rates, quantiles and refusals of the time since the last', (t) => {
+t.test('a point has rates, quantiles and refusals of the time since the last', async (t) => {
   const refused = 'causeway_command_refusals_total{command="a",code="x",process="p"} 4\n'
   const before = reading(0, commits('p', 5, 5, 5) + created('p', 10))
   const after = reading(
@@ -84,19 +81,17 @@ void t.test('a point has rates, quantiles and refusals of the time since the las
   t.equal(books.commits.p99?.toFixed(5), '0.00989')
   t.same(point.calls, { p50: null, p99: null })
   t.equal(pointBetween(after, before), null, 'a clock that was set back')
-  t.end()
 })
 
-void t.test('a process that began again counts from 0; a new one has no rate yet', (t) => {
+t.test('a process that began again counts from 0; a new one has no rate yet', async (t) => {
   const before = reading(0, commits('p', 9, 9, 9) + created('p', 50))
   const again = pointBetween(before, reading(1_000, commits('p', 0, 1, 1) + created('p', 5)))!
   t.equal(again.books.get('')?.created, 5)
   const other = pointBetween(before, reading(1_000, commits('q', 5, 5, 5) + created('q', 5)))!
   t.equal(other.books.size, 0)
-  t.end()
 })
 
-void t.test('in a cluster the books are those of the shards', (t) => {
+t.test('in a cluster the books are those of the shards', async (t) => {
   const shard = (process: string, name: string): string =>
     `causeway_shard_epoch{shard="${name}",owner="${process}",process="${process}"} 4\n`
   const page = (count: number): string =>
@@ -107,10 +102,9 @@ void t.test('in a cluster the books are those of the shards', (t) => {
   const point = pointBetween(reading(0, page(0)), reading(1_000, page(7)))!
   t.same([...point.books.keys()], ['shard_1', 'shard_2'])
   t.equal(point.books.get('shard_2')?.created, 7)
-  t.end()
 })
 
-void t.test('lines are interrupted, hostile names are escaped', (t) => {
+t.test('lines are interrupted, hostile names are escaped', async (t) => {
   const chart = String(
     lineChart({
       ...{ title: 'Calls', about: 'x', unit: 'seconds', from: 0, to: 60_000, gapMs: 10_000 },
@@ -131,10 +125,9 @@ void t.test('lines are interrupted, hostile names are escaped', (t) => {
   t.same([0, 0.00025, 0.0042, 0.25, 1.5, 200].map(secondsText), [
     ...['0 ms', '0.25 ms', '4.2 ms', '250 ms', '1.5 s', '3.3 min'],
   ])
-  t.end()
 })
 
-void t.test('a page that does not answer is missing, the others are drawn', async (t) => {
+t.test('a page that does not answer is missing, the others are drawn', async (t) => {
   let count = 0
   const server = createServer((_request, response) => {
     count += 1
@@ -156,7 +149,7 @@ void t.test('a page that does not answer is missing, the others are drawn', asyn
   t.notOk(createFigures({ addresses: [], clock: systemClock }).state().isKnown)
 })
 
-void t.test('a name stands for a page at each of its addresses', async (t) => {
+t.test('a name stands for a page at each of its addresses', async (t) => {
   const server = createServer((_request, response) => response.end(created('p', 1)))
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
   t.teardown(() => server.close())

@@ -33,7 +33,7 @@ function codeOf(merchant: string): string {
   return covered + crc16(covered).toString(16).toUpperCase().padStart(4, '0')
 }
 
-void t.test('the console', { skip: skipsBrowser }, async (t) => {
+t.test('the console', { skip: skipsBrowser }, async (t) => {
   const stack = await startConsoleStack({ WEBHOOK_MAX_ATTEMPTS: '1' })
   t.teardown(() => stack.stop())
   const { url, token } = stack

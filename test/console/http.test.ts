@@ -41,7 +41,7 @@ const isShown = (url: string, { certificate }: Pair): Promise<boolean> =>
 
 t.setTimeout(0)
 
-void t.test('the console', async (t) => {
+t.test('the console', async (t) => {
   const folder = tempFolder(t)
   const root = createAuthority('all operators')
   const authority = root.issueAuthority('operators')

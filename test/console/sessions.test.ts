@@ -27,7 +27,7 @@ function aSession() {
   return { given, closed: () => closed }
 }
 
-t.test('a session ends after a time without a request', (t) => {
+t.test('a session ends after a time without a request', async (t) => {
   const { clock, wait } = heldClock()
   const sessions = createSessions(clock, systemRandom())
   const { given, closed } = aSession()
@@ -40,10 +40,9 @@ t.test('a session ends after a time without a request', (t) => {
   t.notOk(sessions.isOpen(cookie))
   t.equal(sessions.find(cookie), undefined)
   t.equal(closed(), 1)
-  t.end()
 })
 
-t.test('a session ends after its lifetime, however often it is used', (t) => {
+t.test('a session ends after its lifetime, however often it is used', async (t) => {
   const { clock, wait } = heldClock()
   const sessions = createSessions(clock, systemRandom())
   const cookie = sessions.start(aSession().given)
@@ -53,10 +52,9 @@ t.test('a session ends after its lifetime, however often it is used', (t) => {
   }
   wait(MINUTE)
   t.equal(sessions.find(cookie), undefined)
-  t.end()
 })
 
-t.test('a cookie or a form of another session is none', (t) => {
+t.test('a cookie or a form of another session is none', async (t) => {
   const sessions = createSessions(heldClock().clock, systemRandom())
   const cookie = sessions.start(aSession().given)
   const other = sessions.find(sessions.start(aSession().given))!
@@ -69,10 +67,9 @@ t.test('a cookie or a form of another session is none', (t) => {
   for (const wrong of ['', `${cookie}x`, own.formToken]) t.equal(sessions.find(wrong), undefined)
   sessions.close()
   t.equal(sessions.find(cookie), undefined)
-  t.end()
 })
 
-t.test('a session of a certificate needs a connection with that certificate', (t) => {
+t.test('a session of a certificate needs a connection with that certificate', async (t) => {
   const sessions = createSessions(heldClock().clock, systemRandom())
   const cookie = sessions.start({ ...aSession().given, certificate: 'AB:CD' })
   t.equal(sessions.find(cookie), undefined)
@@ -80,10 +77,9 @@ t.test('a session of a certificate needs a connection with that certificate', (t
   t.equal(sessions.find(cookie, 'AB:CD')?.name, 'ann')
   const ofToken = sessions.start(aSession().given)
   t.equal(sessions.find(ofToken, 'AB:CD')?.name, 'ann')
-  t.end()
 })
 
-t.test('failed sign-ins are limited by address, and in all', (t) => {
+t.test('failed sign-ins are limited by address, and in all', async (t) => {
   const { clock, wait } = heldClock()
   const limit = createSignInLimit(clock)
   for (let i = 0; i < 5; i++) {
@@ -96,10 +92,9 @@ t.test('failed sign-ins are limited by address, and in all', (t) => {
   t.equal(limit.waitSeconds('b'), 60, 'of all addresses together')
   wait(MINUTE)
   t.equal(limit.waitSeconds('a'), 0)
-  t.end()
 })
 
-t.test('all that is put into a template is escaped, other templates are not', (t) => {
+t.test('all that is put into a template is escaped, other templates are not', async (t) => {
   const hostile = `"><script>alert('1')</script>&\u202e\u0000`
   const made = String(
     html`<p title="${hostile}">${[hostile, html`<b>${hostile}</b>`, 7n, null]}</p>`,
@@ -111,5 +106,4 @@ t.test('all that is put into a template is escaped, other templates are not', (t
     ),
     '<p title="HOSTILE">HOSTILE<b>HOSTILE</b>7</p>',
   )
-  t.end()
 })

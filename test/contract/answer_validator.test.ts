@@ -15,7 +15,7 @@ const errorOf = (code: string) => ({ error: { code, message: 'Text.', request_id
 const deposits = (status: number, body: unknown, more = {}) =>
   faultOf('POST', '/v1/funding/deposits?a=b', { status, headers: { ...headers, ...more }, body })
 
-void t.test('a documented answer has no fault', (t) => {
+t.test('a documented answer has no fault', async (t) => {
   t.equal(deposits(201, DEPOSIT), undefined)
   t.equal(deposits(201, DEPOSIT, { 'idempotency-key': 'k' }), undefined)
   t.equal(deposits(409, errorOf('idempotency_conflict')), undefined)
@@ -23,10 +23,9 @@ void t.test('a documented answer has no fault', (t) => {
   const unknown = { status: 404, headers, body: errorOf('not_found') }
   t.equal(faultOf('GET', '/v1/nothing', unknown), undefined)
   t.equal(faultOf('GET', '/v1/funding/deposits', { ...unknown, status: 404 }), undefined)
-  t.end()
 })
 
-void t.test('each kind of undocumented answer has a fault', (t) => {
+t.test('each kind of undocumented answer has a fault', async (t) => {
   t.match(deposits(200, DEPOSIT), /status 200/)
   t.match(deposits(418, DEPOSIT), /status 418/)
   t.match(deposits(409, errorOf('payout_not_found')), /allowed values/)
@@ -46,10 +45,9 @@ void t.test('each kind of undocumented answer has a fault', (t) => {
     faultOf('GET', '/v1/nothing', { status: 404, headers, body: errorOf('payout_not_found') }),
     /of no operation/,
   )
-  t.end()
 })
 
-void t.test('the body of a webhook', (t) => {
+t.test('the body of a webhook', async (t) => {
   const balance = { currency: 'THB', available: '1', reserved: '0', threshold: '2' }
   const event = {
     ...{ id: 'evt_1', type: 'balance.low', webhook_event_id: 'evt_1' },
@@ -61,5 +59,4 @@ void t.test('the body of a webhook', (t) => {
   t.match(faultOfEvent({ ...event, type: 'balance.high' }), /allowed values/)
   t.match(faultOfEvent({ ...event, data: { balance: { ...balance, more: 1 } } }), /additional/)
   t.match(faultOfEvent({ ...event, data: {} }), /required property 'balance'/)
-  t.end()
 })

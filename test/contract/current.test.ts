@@ -10,7 +10,7 @@ import { projectRoot } from '../../src/base/project_root.js'
 import { PLANS } from '../../src/ledger/plans.js'
 import { generatedFiles } from './generated_files.js'
 
-void t.test('the committed files are current (else run make openapi)', async (t) => {
+t.test('the committed files are current (else run make openapi)', async (t) => {
   for (const { path, text } of await generatedFiles()) {
     const committed = readFileSync(join(projectRoot(), path), 'utf8')
     if (committed === text) t.pass(path)
@@ -18,11 +18,10 @@ void t.test('the committed files are current (else run make openapi)', async (t)
   }
 })
 
-void t.test('make check compares them too', (t) => {
+t.test('make check compares them too', async (t) => {
   const makefile = readFileSync(join(projectRoot(), 'Makefile'), 'utf8')
   const [, recipe = ''] = /^check:.*\n((?:\t.*\n)+)/m.exec(makefile) ?? []
   t.match(recipe, 'contract/current.test.js')
-  t.end()
 })
 
 function firstDifference(one: string, other: string): string {
@@ -31,7 +30,7 @@ function firstDifference(one: string, other: string): string {
   return `line ${at + 1} should be ${lines[at] ?? 'absent'}`
 }
 
-void t.test('descriptions are complete', (t) => {
+t.test('descriptions are complete', async (t) => {
   const all = ROUTES.map(({ operation }) => operation)
   t.equal(new Set(all.map(({ id }) => id)).size, all.length, 'operationIds are distinct')
   for (const { id, summary, description } of all) {
@@ -39,14 +38,12 @@ void t.test('descriptions are complete', (t) => {
     t.match(summary, /^[A-Z].{5,58}[^.]$/, id)
     t.match(description, /^[A-Z][^]{15,}\.$/, id)
   }
-  t.end()
 })
 
-void t.test('enumerations that the gateway cannot import are complete', (t) => {
+t.test('enumerations that the gateway cannot import are complete', async (t) => {
   t.same([...FAILURE_CODES].sort(), Object.keys(FAILURE_TEXTS).sort())
   const plans = Object.entries(PLANS)
     .filter(([, lines]) => lines.some(([kind]) => kind === 'prefund' || kind === 'reserved'))
     .map(([plan]) => plan)
   t.same([...BALANCE_TRANSACTION_TYPES].sort(), plans.sort())
-  t.end()
 })

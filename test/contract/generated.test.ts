@@ -201,7 +201,7 @@ function fieldOf(root: string, field: string): string {
 const succeeded = new Set<string>()
 
 for (const { method, path, operation } of operations) {
-  void t.test(`${method} ${path}`, async (t) => {
+  t.test(`${method} ${path}`, async (t) => {
     for (const hasFault of [false, true]) {
       const generated = requestsOf(operation, hasFault)
       await fc.assert(
@@ -222,15 +222,15 @@ for (const { method, path, operation } of operations) {
   })
 }
 
-void t.test('valid requests reach the operations', async (t) => {
+t.test('valid requests reach the operations', async (t) => {
   t.ok(succeeded.size >= operations.length / 2, [...succeeded].join())
 })
 
-void t.test('invalid requests were compared over gRPC', async (t) => {
+t.test('invalid requests were compared over gRPC', async (t) => {
   t.ok(compared > operations.length, `${compared} requests`)
 })
 
-void t.test('the audit is clean', async (t) => {
+t.test('the audit is clean', async (t) => {
   const { clean, report } = await auditOf(stack.dataDir)
   t.ok(clean, report)
 })

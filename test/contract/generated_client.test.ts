@@ -59,7 +59,7 @@ console.log(refused.error?.error.code)
 
 t.setTimeout(0)
 
-void t.test('it makes real calls', async (t) => {
+t.test('it makes real calls', async (t) => {
   const stack = await startStack()
   t.teardown(() => stack.stop())
   const folder = tempFolder(t)

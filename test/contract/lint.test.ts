@@ -35,7 +35,7 @@ const lint = async (
   return stdout + stderr
 }
 
-void t.test('the linter finds nothing in the document', async (t) => {
+t.test('the linter finds nothing in the document', async (t) => {
   t.match(await lint(join(projectRoot(), DOCUMENT_FILE)), /is valid/)
 })
 
@@ -46,7 +46,7 @@ interface Report {
   }[]
 }
 
-void t.test('each excuse is for something that the linter reports by default', async (t) => {
+t.test('each excuse is for something that the linter reports by default', async (t) => {
   const folder = t.testdir({ 'openapi.json': JSON.stringify(readDocument()) })
   const output = await lint('openapi.json', ['--format', 'json'], folder)
   const { problems } = JSON.parse(
@@ -59,7 +59,7 @@ void t.test('each excuse is for something that the linter reports by default', a
   )
 })
 
-void t.test('the linter finds the fault of a broken document', async (t) => {
+t.test('the linter finds the fault of a broken document', async (t) => {
   const file = join(t.testdir(), 'openapi.json')
   writeFileSync(file, JSON.stringify({ ...readDocument(), tags: [], security: [{ other: [] }] }))
   await t.rejects(lint(file))

@@ -19,7 +19,7 @@ const VICTIMS: Readonly<Record<string, readonly string[]>> = {
 }
 
 for (const [name, victims] of Object.entries(VICTIMS)) {
-  void t.test(name, async (t) => {
+  t.test(name, async (t) => {
     const stack = await startStack({ settings: { RAIL_DELAY_MS: '100', RATE_LIMIT: 'off' } })
     t.teardown(() => stack.stop())
     const partner = partnerOf(stack.sandbox)

@@ -47,12 +47,12 @@ for (const file of FILES) {
   const compose = read(file)
   const services = Object.entries(compose.services)
 
-  void t.test(`${file} follows the compose specification`, async (t) => {
+  t.test(`${file} follows the compose specification`, async (t) => {
     t.ok(isCompose(compose), JSON.stringify(isCompose.errors))
     t.notOk(isCompose({ ...compose, services: { a: { imagee: 'b' } } }), 'an unknown key is found')
   })
 
-  void t.test(`${file}: programs, settings and files exist`, async (t) => {
+  t.test(`${file}: programs, settings and files exist`, async (t) => {
     const secrets = Object.keys(compose.secrets)
     for (const [name, service] of services) {
       const environment = service.environment ?? {}
@@ -80,7 +80,7 @@ for (const file of FILES) {
     }
   })
 
-  void t.test(`${file}: every container is confined`, async (t) => {
+  t.test(`${file}: every container is confined`, async (t) => {
     for (const [name, service] of services) {
       t.equal(service.read_only, true, name)
       t.strictSame(service.cap_drop, ['ALL'], name)
@@ -89,7 +89,7 @@ for (const file of FILES) {
   })
 }
 
-void t.test('several machines: each is reached where it listens', async (t) => {
+t.test('several machines: each is reached where it listens', async (t) => {
   const { services } = read('compose/several.yaml')
   const settings = (name: string) => settingsOf(services[name]?.environment ?? {})
   for (const client of ['gateway-1', 'gateway-2', 'webhooks-1', 'webhooks-2']) {

@@ -10,7 +10,7 @@ const dockerfile = textOf('Dockerfile')
 const ignored = readFileSync(join(projectRoot(), '.dockerignore'), 'utf8').split('\n')
 const exists = (path: string): boolean => existsSync(join(projectRoot(), path))
 
-void t.test('the image has what exists, as a user without rights', async (t) => {
+t.test('the image has what exists, as a user without rights', async (t) => {
   for (const [, words = ''] of dockerfile.matchAll(/^CMD (\[.*\])$/gm)) {
     t.ok(exists(`.build/${programIn(JSON.parse(words) as string[])}`), words)
   }
@@ -48,7 +48,7 @@ const SECRETS = [
   /(password|token|secret)["']?\s*[:=]\s*["']?[A-Za-z0-9+/]{16,}/i,
 ]
 
-void t.test('no file has a secret', async (t) => {
+t.test('no file has a secret', async (t) => {
   const holds = (text: string): boolean => SECRETS.some((pattern) => pattern.test(text))
   for (const sample of [
     'postgres://a:b@c',

@@ -63,7 +63,7 @@ const pods = manifests.flatMap(({ file, manifest: { metadata, spec } }) =>
 )
 const OVERLAYS = ['production', 'sandbox']
 
-void t.test("manifests follow Kubernetes' own schemas", async (t) => {
+t.test("manifests follow Kubernetes' own schemas", async (t) => {
   for (const { file, manifest } of manifests) {
     const { apiVersion, kind } = manifest
     const model = (await import(`kubernetes-models/${apiVersion}/${kind}`)) as Models
@@ -71,7 +71,7 @@ void t.test("manifests follow Kubernetes' own schemas", async (t) => {
   }
 })
 
-void t.test('manifests have no unknown field', async (t) => {
+t.test('manifests have no unknown field', async (t) => {
   const literal = ({ apiVersion, kind }: Manifest, text: string, index: number): string =>
     `import type { I${kind} as K${index} } from 'kubernetes-models/${apiVersion}/${kind}'\n` +
     `export const m${index}: K${index} = ${text}\n`
@@ -102,7 +102,7 @@ function typeFaults(text: string): string[] {
     .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'))
 }
 
-void t.test('each Kustomization names what there is', async (t) => {
+t.test('each Kustomization names what there is', async (t) => {
   const reached = new Set<string>()
   for (const file of files.filter(isKustomization)) {
     const { resources, configMapGenerator } = documentsIn(file)[0] as Kustomization
@@ -124,7 +124,7 @@ void t.test('each Kustomization names what there is', async (t) => {
 })
 
 for (const overlay of OVERLAYS) {
-  void t.test(`${overlay}: programs, settings and ports exist`, async (t) => {
+  t.test(`${overlay}: programs, settings and ports exist`, async (t) => {
     const maps = configMaps(overlay)
     const ours = pods.filter(({ file }) => /\/base\//.test(file) || file.includes(`/${overlay}/`))
     for (const { name, spec } of ours) {
@@ -177,7 +177,7 @@ function expanded({ POD_INDEX = '', ...environment }: Environment): Environment 
   )
 }
 
-void t.test('every pod is confined, and its volumes exist', async (t) => {
+t.test('every pod is confined, and its volumes exist', async (t) => {
   for (const { name, spec, claims = [] } of pods) {
     t.match(spec.securityContext, {
       ...{ runAsNonRoot: true, runAsUser: 10_001, seccompProfile: { type: 'RuntimeDefault' } },
@@ -203,7 +203,7 @@ void t.test('every pod is confined, and its volumes exist', async (t) => {
   }
 })
 
-void t.test('every pod has a network policy, and their ports are known', async (t) => {
+t.test('every pod has a network policy, and their ports are known', async (t) => {
   const policies = manifests.filter(({ manifest }) => manifest.kind === 'NetworkPolicy')
   const known = [53, 4_222, 5_432, 8_443, 9_090, 50_051, 50_052]
   for (const { manifest } of policies) {

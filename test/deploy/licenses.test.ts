@@ -11,13 +11,13 @@ const faultsOf = (license: string | undefined, dev = false): readonly string[] =
     },
   }).faults
 
-void t.test('every locked package has an accepted license', async (t) => {
+t.test('every locked package has an accepted license', async (t) => {
   const { counts, faults } = checkLicenses(lockedPackages())
   t.strictSame(faults, [])
   t.ok((counts.get('MIT')?.shipped ?? 0) > 50)
 })
 
-void t.test('a license that is not listed is a fault, and so is none', async (t) => {
+t.test('a license that is not listed is a fault, and so is none', async (t) => {
   t.strictSame(faultsOf('GPL-3.0'), ['@b/c@1.2.3 (shipped): GPL-3.0 is not accepted'])
   t.strictSame(faultsOf(undefined, true), ['@b/c@1.2.3 (a tool): none is not accepted'])
   for (const license of ['', 'SEE LICENSE IN x', 'MIT AND GPL-3.0', '(GPL-2.0 OR AGPL-3.0)', 'mit'])
@@ -26,7 +26,7 @@ void t.test('a license that is not listed is a fault, and so is none', async (t)
     t.strictSame(faultsOf(license), [], license)
 })
 
-void t.test('a license for tools is not enough for what is shipped', async (t) => {
+t.test('a license for tools is not enough for what is shipped', async (t) => {
   t.strictSame(faultsOf('MPL-2.0', true), [])
   t.equal(faultsOf('MPL-2.0').length, 1)
 })

@@ -13,7 +13,7 @@ const files = filesIn('systemd').filter((file) => file.endsWith('.service'))
 const instance = (text: string): string => text.replaceAll('%i', '1')
 const unitOf = (file: string): string => basename(file).replace('@.', '@1.')
 
-void t.test('programs, settings and users of the units exist', async (t) => {
+t.test('programs, settings and users of the units exist', async (t) => {
   t.ok(files.length >= 7)
   const users = [...textOf('systemd/sysusers.conf').matchAll(/^u (\S+)/gm)].map(([, name]) => name)
   for (const file of files) {
@@ -35,7 +35,7 @@ void t.test('programs, settings and users of the units exist', async (t) => {
   }
 })
 
-void t.test('systemd finds no fault, and each sandbox is tight', async (t) => {
+t.test('systemd finds no fault, and each sandbox is tight', async (t) => {
   const root = tempFolder(t)
   for (const folder of ['usr/bin', 'bin', 'etc/systemd/system', UNITS]) {
     mkdirSync(join(root, folder), { recursive: true })

@@ -28,7 +28,7 @@ const SHOTS = process.env['DOCS_SCREENSHOTS']
 
 t.setTimeout(0)
 
-void t.test('documentation', { skip: skipsBrowser }, async (t) => {
+t.test('documentation', { skip: skipsBrowser }, async (t) => {
   const stack = await startStack({ settings: { RAIL_DELAY_MS: '50' } })
   t.teardown(() => stack.stop())
   const browser = await startBrowser([`--host-resolver-rules=MAP ${INSECURE_HOST} 127.0.0.1`])

@@ -60,7 +60,7 @@ function faultsOf(folder: string, programs: readonly Program[]): readonly string
   })
 }
 
-void t.test('every program of the guides is strict TypeScript', (t) => {
+t.test('every program of the guides is strict TypeScript', async (t) => {
   const programs = programsIn(PAGES)
   t.ok(programs.length >= 7)
   const folder = t.testdir({ 'package.json': '{"type": "module"}' })
@@ -71,5 +71,4 @@ void t.test('every program of the guides is strict TypeScript', (t) => {
   writeFileSync(join(client, 'index.ts'), `export * from '${join(root, 'src/client/index.js')}'`)
   t.same(faultsOf(folder, programs), [])
   t.not(faultsOf(folder, [{ name: 'broken', text: 'export const f = (x) => x' }]).length, 0)
-  t.end()
 })

@@ -25,7 +25,7 @@ const largest = [...DOCS].find(([path]) => path.endsWith('swagger-ui-bundle.js')
 const headOf = (text: string): string => text.slice(0, text.indexOf('\r\n\r\n'))
 const bodyOf = (text: string): string => text.slice(text.indexOf('\r\n\r\n') + 4)
 
-void t.test('sandbox hosts', async (t) => {
+t.test('sandbox hosts', async (t) => {
   const { port } = await startGateway(t, { environment: HOSTS, docs: DOCS })
   const send = (call: Call): Promise<{ text: string }> =>
     roundTrip(port, bytesOf(call, 'sandbox.example'))
@@ -68,7 +68,7 @@ void t.test('sandbox hosts', async (t) => {
   })
 })
 
-void t.test('production hosts answer like any unknown path', async (t) => {
+t.test('production hosts answer like any unknown path', async (t) => {
   const { port } = await startGateway(t, { environment: HOSTS, docs: DOCS })
   const answerTo = async (call: Call): Promise<string> => {
     const { text } = await roundTrip(port, bytesOf(call, 'api.example'))
@@ -88,18 +88,15 @@ void t.test('production hosts answer like any unknown path', async (t) => {
   )
 })
 
-void t.test(
-  'requests for the documentation count against the rate limit of an address',
-  async (t) => {
-    const environment = { RATE_LIMIT_PER_ADDRESS: '2' }
-    const { port } = await startGateway(t, { environment, docs: DOCS })
-    const send = () => fetch(`http://127.0.0.1:${port}/docs`)
-    t.same([(await send()).status, (await send()).status], [200, 200])
-    t.equal((await send()).status, 429)
-  },
-)
+t.test('requests for the documentation count against the rate limit of an address', async (t) => {
+  const environment = { RATE_LIMIT_PER_ADDRESS: '2' }
+  const { port } = await startGateway(t, { environment, docs: DOCS })
+  const send = () => fetch(`http://127.0.0.1:${port}/docs`)
+  t.same([(await send()).status, (await send()).status], [200, 200])
+  t.equal((await send()).status, 429)
+})
 
-void t.test('a slow client gets all of a large file', async (t) => {
+t.test('a slow client gets all of a large file', async (t) => {
   const content = Buffer.alloc(MORE_THAN_THE_KERNEL_BUFFERS, 'x')
   const { port } = await startGateway(t, { docs: new Map([['/docs', staticFile(content, [])]]) })
   const socket = connect({ port, host: '127.0.0.1' })
@@ -114,7 +111,7 @@ void t.test('a slow client gets all of a large file', async (t) => {
   await eventually('the whole file', () => received > content.length)
 })
 
-void t.test('every section of the guide is on one page, and every link has a target', (t) => {
+t.test('every section of the guide is on one page, and every link has a target', async (t) => {
   const pages = readGuide('Service')
   const whole = pages.map(({ html }) => html).join('')
   const guide = pages.flatMap(({ group, html }) => (group === 'Guide' ? [html] : [])).join('')
@@ -135,10 +132,9 @@ void t.test('every section of the guide is on one page, and every link has a tar
   }
   t.notMatch(whole, '<!--')
   t.match(whole, /<pre><code class="language-js">/)
-  t.end()
 })
 
-void t.test('every file of the guide is a page with its title', (t) => {
+t.test('every file of the guide is a page with its title', async (t) => {
   const read: string[] = []
   const pages = guidePages((file) => {
     read.push(file)
@@ -148,30 +144,27 @@ void t.test('every file of the guide is a page with its title', (t) => {
   for (const { group, path, title } of pages) {
     if (group === 'Guide') t.match(title, path.replace('/docs/', ''))
   }
-  t.end()
 })
 
-void t.test('HTML in the guide is escaped', (t) => {
+t.test('HTML in the guide is escaped', async (t) => {
   const pages = guidePages(() => '<script>alert(1)</script>\n\n[x](javascript:alert(2))\n')
   const html = pages.map((page) => page.html).join('')
   t.match(html, '&lt;script&gt;alert(1)')
   t.notMatch(html, '<script')
   t.notMatch(html, 'javascript:')
-  t.end()
 })
 
-void t.test('the brand is in the header names', (t) => {
+t.test('the brand is in the header names', async (t) => {
   const html = readGuide('Acme')
     .map((page) => page.html)
     .join('')
   t.match(html, 'X-Acme-Signature')
   t.notMatch(html, /x-service-/i)
-  t.end()
 })
 
 type Sign = (secret: string, request: Omit<SignatureVector, 'name' | 'secret'>) => Promise<string>
 
-void t.test('the page signs the test vectors correctly', async (t) => {
+t.test('the page signs the test vectors correctly', async (t) => {
   const module = (await import(join(ASSETS, 'signature.js'))) as { signatureOf: Sign }
   t.ok(SIGNATURE_VECTORS.length > 5)
   for (const { name, secret, ...request } of SIGNATURE_VECTORS) {
@@ -179,7 +172,7 @@ void t.test('the page signs the test vectors correctly', async (t) => {
   }
 })
 
-void t.test('the scripts of the pages type-check', (t) => {
+t.test('the scripts of the pages type-check', async (t) => {
   const program = ts.createProgram([join(ASSETS, 'reference.js')], {
     ...{ allowJs: true, checkJs: true, noEmit: true, strict: true, types: [] },
     target: ts.ScriptTarget.ES2023,
@@ -190,10 +183,9 @@ void t.test('the scripts of the pages type-check', (t) => {
     .getPreEmitDiagnostics(program)
     .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'))
   t.same(faults, [])
-  t.end()
 })
 
-void t.test('files are compressed for clients that accept it', async (t) => {
+t.test('files are compressed for clients that accept it', async (t) => {
   const [path = '', file] = largest ?? []
   const own = readFileSync(join(projectRoot(), 'node_modules/swagger-ui-dist/swagger-ui-bundle.js'))
   const { port } = await startGateway(t, { docs: DOCS })
@@ -219,7 +211,7 @@ void t.test('files are compressed for clients that accept it', async (t) => {
   t.ok((file?.gzip?.content.length ?? 0) < own.length / 3)
 })
 
-void t.test('a client that has a file gets no second copy', async (t) => {
+t.test('a client that has a file gets no second copy', async (t) => {
   const [path = '', file] = largest ?? []
   const { port } = await startGateway(t, { docs: DOCS })
   const get = async (headers: Record<string, string>, method = 'GET'): Promise<string> =>

@@ -38,7 +38,7 @@ const isUnderWay = (owner: OwnerUnderLoad): Promise<true> =>
   )
 
 for (let kill = 1; kill <= KILLS; kill++) {
-  void t.test(`kill -9 of the primary between and in commits, ${kill}`, async (t) => {
+  t.test(`kill -9 of the primary between and in commits, ${kill}`, async (t) => {
     if (kill > 1) await servers.rebuild()
     const owner = loadUntilFailure(await openOwner(servers.url, `owner ${kill}`), `kill${kill}`)
     t.teardown(() => owner.store.close().catch(() => undefined))
@@ -63,7 +63,7 @@ for (let kill = 1; kill <= KILLS; kill++) {
   })
 }
 
-void t.test('a primary that resumes after the promotion acknowledges nothing', async (t) => {
+t.test('a primary that resumes after the promotion acknowledges nothing', async (t) => {
   await servers.rebuild()
   const owner = loadUntilFailure(await openOwner(servers.url, 'paused'), 'paused')
   t.teardown(() => owner.store.close().catch(() => undefined))
@@ -89,7 +89,7 @@ void t.test('a primary that resumes after the promotion acknowledges nothing', a
   t.same(await booksOf(next), books)
 })
 
-void t.test('an owner serves only while commits wait for a standby', async (t) => {
+t.test('an owner serves only while commits wait for a standby', async (t) => {
   await servers.rebuild()
   const admin = await connectToPrimary(parseStoreUrl(servers.primaryUrl()), 'public', 'test')
   t.teardown(() => admin.close())
@@ -139,7 +139,7 @@ void t.test('an owner serves only while commits wait for a standby', async (t) =
   await admin.exec('SELECT pg_reload_conf()')
 })
 
-void t.test('a former primary that still answers is not used, whatever the order', async (t) => {
+t.test('a former primary that still answers is not used, whatever the order', async (t) => {
   await servers.rebuild()
   const former = parseStoreUrl(servers.primaryUrl())
   const timelines = timelinesIn(join(tempFolder(t), 'timeline.json'), false)

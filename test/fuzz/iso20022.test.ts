@@ -6,7 +6,7 @@ import { attackMessages } from './iso20022_attack.js'
 
 const INPUTS = 1_000
 
-void t.test('the reader withstands damaged messages', async (t) => {
+t.test('the reader withstands damaged messages', async (t) => {
   for (const seed of [1, 20_261_124]) {
     const report = attackMessages({ seed, goesOn: (index) => index < INPUTS })
     t.same(report.faults, [])
@@ -16,7 +16,7 @@ void t.test('the reader withstands damaged messages', async (t) => {
   }
 })
 
-void t.test('a violation of each rule is detected', async (t) => {
+t.test('a violation of each rule is detected', async (t) => {
   let reads = 0
   const readers: Readonly<Record<string, typeof readMessage>> = {
     'it threw': () => {

@@ -28,7 +28,7 @@ import { accept, refuseWith, silence, startProcessorStub } from './processor_stu
 
 const INTENT = 'pi_01M7Y8R76ZBRBZPA32270W80C3'
 
-void t.test('a signed create sends one command and answers with its body unchanged', async (t) => {
+t.test('a signed create sends one command and answers with its body unchanged', async (t) => {
   const gateway = await startGateway(t)
   const nonce = 'ab'.repeat(32)
   const answer = await call(gateway.port, {
@@ -53,7 +53,7 @@ void t.test('a signed create sends one command and answers with its body unchang
   t.same(answer.json, { operation: 'create_intent', tenant: TENANT, ticket: command?.ticket })
 })
 
-void t.test('every route sends its own operation and answers with its own status', async (t) => {
+t.test('every route sends its own operation and answers with its own status', async (t) => {
   const gateway = await startGateway(t)
   const session = { unsigned: true, headers: { Authorization: bearer(INTENT) } }
   const key = { headers: { 'Idempotency-Key': 'k' } }
@@ -164,29 +164,24 @@ void t.test('every route sends its own operation and answers with its own status
   }
 })
 
-void t.test(
-  'a replayed payout is 200 and a new one 202, each with Idempotent-Replayed',
-  async (t) => {
-    const gateway = await startGateway(t)
-    const request: Call = {
-      method: 'POST',
-      path: '/v1/payouts',
-      body: JSON.stringify(payoutBody),
-      headers: { 'Idempotency-Key': 'k' },
-    }
-    const fresh = await call(gateway.port, request)
-    t.equal(fresh.status, 202)
-    t.equal(fresh.headers.get('idempotent-replayed'), 'false')
-    gateway.processorStub.script = ({ ticket }) => [
-      { ticket, code: '', body: '{}', replayed: true },
-    ]
-    const again = await call(gateway.port, request)
-    t.equal(again.status, 200)
-    t.equal(again.headers.get('idempotent-replayed'), 'true')
-  },
-)
+t.test('a replayed payout is 200 and a new one 202, each with Idempotent-Replayed', async (t) => {
+  const gateway = await startGateway(t)
+  const request: Call = {
+    method: 'POST',
+    path: '/v1/payouts',
+    body: JSON.stringify(payoutBody),
+    headers: { 'Idempotency-Key': 'k' },
+  }
+  const fresh = await call(gateway.port, request)
+  t.equal(fresh.status, 202)
+  t.equal(fresh.headers.get('idempotent-replayed'), 'false')
+  gateway.processorStub.script = ({ ticket }) => [{ ticket, code: '', body: '{}', replayed: true }]
+  const again = await call(gateway.port, request)
+  t.equal(again.status, 200)
+  t.equal(again.headers.get('idempotent-replayed'), 'true')
+})
 
-void t.test(
+t.test(
   'codes of the processor map to their status; some are conflicts on confirm only',
   async (t) => {
     const gateway = await startGateway(t)
@@ -219,7 +214,7 @@ void t.test(
   },
 )
 
-void t.test('a consumed token precedes the fault of a malformed body', async (t) => {
+t.test('a consumed token precedes the fault of a malformed body', async (t) => {
   const gateway = await startGateway(t)
   const confirm: Call = {
     ...{ method: 'POST', path: `/v1/payment_intents/${INTENT}/confirm`, body: '{' },
@@ -232,7 +227,7 @@ void t.test('a consumed token precedes the fault of a malformed body', async (t)
   t.equal((await call(gateway.port, confirm)).status, 401, 'with a consumed one')
 })
 
-void t.test(
+t.test(
   'an unauthenticated request gets 404 for an unknown path and 405 for a wrong method',
   async (t) => {
     const gateway = await startGateway(t)
@@ -255,7 +250,7 @@ void t.test(
   },
 )
 
-void t.test('a request over the rate of its key is 429 with Retry-After', async (t) => {
+t.test('a request over the rate of its key is 429 with Retry-After', async (t) => {
   const now = instant(Date.now())
   const gateway = await startGateway(t, {
     partners: snapshot({ rate_limit_per_second: 3 }),
@@ -272,7 +267,7 @@ void t.test('a request over the rate of its key is 429 with Retry-After', async 
   t.equal(gateway.processorStub.commands.length, 3, 'the request does not reach the processor')
 })
 
-void t.test("a caller's well-formed X-Request-Id is echoed, beside ours", async (t) => {
+t.test("a caller's well-formed X-Request-Id is echoed, beside ours", async (t) => {
   const gateway = await startGateway(t)
   const echoOf = async (id: string, over: Partial<Call> = {}): Promise<string | null> => {
     const headers = { 'X-Request-Id': id }
@@ -291,7 +286,7 @@ void t.test("a caller's well-formed X-Request-Id is echoed, beside ours", async 
   t.notMatch(text, /x-client-request-id/i, 'a repeated header is not echoed')
 })
 
-void t.test('a silent processor: 504 in time, and a late reply is dropped', async (t) => {
+t.test('a silent processor: 504 in time, and a late reply is dropped', async (t) => {
   const gateway = await startGateway(t, { script: silence, answerWithinMs: 100 })
   const answer = await call(gateway.port, createRequest())
   t.equal(answer.status, 504)
@@ -303,7 +298,7 @@ void t.test('a silent processor: 504 in time, and a late reply is dropped', asyn
   t.match(next.json, { ticket: gateway.processorStub.commands.at(-1)?.ticket })
 })
 
-void t.test('a broken stream answers all commands in flight with 503 and reconnects', async (t) => {
+t.test('a broken stream answers all commands in flight with 503 and reconnects', async (t) => {
   const gateway = await startGateway(t, { script: silence })
   const waiting = [1, 2, 3].map(() => call(gateway.port, createRequest()))
   await eventually('three commands are pending', () => gateway.processorStub.commands.length === 3)

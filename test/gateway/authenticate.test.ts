@@ -32,7 +32,7 @@ import { refuseWith } from './processor_stub.js'
 
 const INTENT = 'pi_01M7Y8R76ZBRBZPA32270W80C3'
 
-void t.test('each spelling of a UTC timestamp is signed as sent', async (t) => {
+t.test('each spelling of a UTC timestamp is signed as sent', async (t) => {
   const gateway = await startGateway(t)
   for (const utc of ['Z', 'z', '+00:00', '-00:00']) {
     const timestamp = new Date().toISOString().replace('Z', utc)
@@ -48,7 +48,7 @@ void t.test('each spelling of a UTC timestamp is signed as sent', async (t) => {
   }
 })
 
-void t.test('every failed authentication is the same 401 and sends no command', async (t) => {
+t.test('every failed authentication is the same 401 and sends no command', async (t) => {
   const gateway = await startGateway(t, { partners: snapshot({ packages: ['com.acme.app'] }) })
   const now = Date.now()
   const at = (offsetMs: number): string => new Date(now + offsetMs).toISOString()
@@ -127,49 +127,46 @@ void t.test('every failed authentication is the same 401 and sends no command', 
   t.equal(allowed.status, 200, 'the same request without a fault is accepted')
 })
 
-void t.test(
-  'a verified signature consumes its nonce, even when the request is rejected',
-  async (t) => {
-    const gateway = await startGateway(t)
-    const cases: readonly [Call, number, string][] = [
-      [{ method: 'POST', path: '/v1/payment_intents', body: '{' }, 400, 'invalid_request'],
-      [
-        { method: 'POST', path: '/v1/payouts', body: JSON.stringify(payoutBody) },
-        400,
-        'invalid_request',
-      ],
-      [
-        {
-          method: 'POST',
-          path: '/v1/beneficiaries',
-          body: JSON.stringify({ ...beneficiaryBody, account_number: '1' }),
-        },
-        400,
-        'invalid_beneficiary',
-      ],
-      [{ method: 'GET', path: '/v1/webhook_endpoints?a=1' }, 400, 'invalid_request'],
-      [{ method: 'GET', path: '/v1/nowhere' }, 404, 'not_found'],
-      [{ method: 'GET', path: '/v1/payouts//cancel' }, 404, 'not_found'],
-      [{ method: 'DELETE', path: '/v1/payouts' }, 405, 'method_not_allowed'],
-    ]
-    for (const [request, status, code] of cases) {
-      const answer = await call(gateway.port, request)
-      t.equal(answer.status, status, request.path)
-      t.equal(errorOf(answer.json).code, code)
-      const command = gateway.processorStub.commands.at(-1)
-      t.equal(command?.consume_nonce_only, true)
-      t.equal(command?.operation, undefined)
-      t.equal(command?.signed_by?.nonce.length, 32)
-    }
-    t.equal(gateway.processorStub.commands.length, cases.length)
+t.test('a verified signature consumes its nonce, even when the request is rejected', async (t) => {
+  const gateway = await startGateway(t)
+  const cases: readonly [Call, number, string][] = [
+    [{ method: 'POST', path: '/v1/payment_intents', body: '{' }, 400, 'invalid_request'],
+    [
+      { method: 'POST', path: '/v1/payouts', body: JSON.stringify(payoutBody) },
+      400,
+      'invalid_request',
+    ],
+    [
+      {
+        method: 'POST',
+        path: '/v1/beneficiaries',
+        body: JSON.stringify({ ...beneficiaryBody, account_number: '1' }),
+      },
+      400,
+      'invalid_beneficiary',
+    ],
+    [{ method: 'GET', path: '/v1/webhook_endpoints?a=1' }, 400, 'invalid_request'],
+    [{ method: 'GET', path: '/v1/nowhere' }, 404, 'not_found'],
+    [{ method: 'GET', path: '/v1/payouts//cancel' }, 404, 'not_found'],
+    [{ method: 'DELETE', path: '/v1/payouts' }, 405, 'method_not_allowed'],
+  ]
+  for (const [request, status, code] of cases) {
+    const answer = await call(gateway.port, request)
+    t.equal(answer.status, status, request.path)
+    t.equal(errorOf(answer.json).code, code)
+    const command = gateway.processorStub.commands.at(-1)
+    t.equal(command?.consume_nonce_only, true)
+    t.equal(command?.operation, undefined)
+    t.equal(command?.signed_by?.nonce.length, 32)
+  }
+  t.equal(gateway.processorStub.commands.length, cases.length)
 
-    gateway.processorStub.script = refuseWith('authentication_failed')
-    const replayed = await call(gateway.port, { method: 'GET', path: '/v1/nowhere' })
-    t.equal(replayed.status, 401, 'a repeated nonce takes precedence over the route')
-  },
-)
+  gateway.processorStub.script = refuseWith('authentication_failed')
+  const replayed = await call(gateway.port, { method: 'GET', path: '/v1/nowhere' })
+  t.equal(replayed.status, 401, 'a repeated nonce takes precedence over the route')
+})
 
-void t.test('with explicit host lists an unlisted host is 404', async (t) => {
+t.test('with explicit host lists an unlisted host is 404', async (t) => {
   const gateway = await startGateway(t, {
     environment: { SANDBOX_HOSTS: 'sandbox.example', PRODUCTION_HOSTS: 'api.example,old.example' },
   })
@@ -185,7 +182,7 @@ void t.test('with explicit host lists an unlisted host is 404', async (t) => {
   t.equal(await on('elsewhere.example', KEY_ID), 404)
 })
 
-void t.test('production only: a request from an unlisted address is 401', async (t) => {
+t.test('production only: a request from an unlisted address is 401', async (t) => {
   const gateway = await startGateway(t, {
     partners: snapshot({ allowed_ips: ['203.0.113.0/24'] }),
     environment: { PRODUCTION_HOSTS: '127.0.0.1' },
@@ -199,7 +196,7 @@ void t.test('production only: a request from an unlisted address is 401', async 
   })
 })
 
-void t.test('behind a proxy the list applies to the client, named only by the proxy', async (t) => {
+t.test('behind a proxy the list applies to the client, named only by the proxy', async (t) => {
   const partners = snapshot({ allowed_ips: ['203.0.113.0/24', '2001:db8::/32'] })
   const environment = { PRODUCTION_HOSTS: '127.0.0.1', TRUSTED_PROXIES: '127.0.0.1,10.0.0.0/8' }
   const proxied = await startGateway(t, { partners, environment })
@@ -220,26 +217,23 @@ void t.test('behind a proxy the list applies to the client, named only by the pr
   t.equal(await as(direct.port, '203.0.113.9'), 401, 'the peer is not a trusted proxy')
 })
 
-void t.test(
-  'a scheduled revocation takes effect on time, without a directory update',
-  async (t) => {
-    let ahead = 0
-    const clock: Clock = { now: () => instant(Date.now() + ahead) }
-    const revoked_at = Date.now() + 60_000
-    const keys = [{ key_id: KEY_ID, environment: 'sandbox', secret: SECRET, revoked_at }]
-    const gateway = await startGateway(t, { clock, partners: snapshot({ keys }) })
-    const signedNow = (): Call => ({
-      ...createRequest(),
-      timestamp: new Date(clock.now()).toISOString(),
-    })
-    t.equal((await call(gateway.port, signedNow())).status, 201)
-    ahead = 60_000
-    t.equal((await call(gateway.port, signedNow())).status, 401)
-    t.match(await gateway.metrics(), 'refusals_total{reason="key_revoked"} 1')
-  },
-)
+t.test('a scheduled revocation takes effect on time, without a directory update', async (t) => {
+  let ahead = 0
+  const clock: Clock = { now: () => instant(Date.now() + ahead) }
+  const revoked_at = Date.now() + 60_000
+  const keys = [{ key_id: KEY_ID, environment: 'sandbox', secret: SECRET, revoked_at }]
+  const gateway = await startGateway(t, { clock, partners: snapshot({ keys }) })
+  const signedNow = (): Call => ({
+    ...createRequest(),
+    timestamp: new Date(clock.now()).toISOString(),
+  })
+  t.equal((await call(gateway.port, signedNow())).status, 201)
+  ahead = 60_000
+  t.equal((await call(gateway.port, signedNow())).status, 401)
+  t.match(await gateway.metrics(), 'refusals_total{reason="key_revoked"} 1')
+})
 
-void t.test('app packages restrict session requests only', async (t) => {
+t.test('app packages restrict session requests only', async (t) => {
   const gateway = await startGateway(t, { partners: snapshot({ packages: ['com.acme.app'] }) })
   const path = `/v1/payment_intents/${INTENT}`
   const withToken = (Authorization: string, app?: string): Record<string, string> =>
@@ -271,7 +265,7 @@ void t.test('app packages restrict session requests only', async (t) => {
   }
 })
 
-void t.test('a key that an update omits is removed', async (t) => {
+t.test('a key that an update omits is removed', async (t) => {
   const gateway = await startGateway(t)
   t.equal((await call(gateway.port, createRequest())).status, 201)
   gateway.processorStub.publish(snapshot({ keys: [] }))
@@ -281,7 +275,7 @@ void t.test('a key that an update omits is removed', async (t) => {
   })
 })
 
-void t.test('before the directory snapshot no request is answered 401', async (t) => {
+t.test('before the directory snapshot no request is answered 401', async (t) => {
   const byToken: Call = {
     method: 'GET',
     path: `/v1/payment_intents/${INTENT}`,
@@ -299,7 +293,7 @@ void t.test('before the directory snapshot no request is answered 401', async (t
   t.equal((await call(incomplete.port, createRequest())).status, 503)
 })
 
-void t.test('while a processor has not announced its partners an unknown key is 503', (t) => {
+t.test('while a processor has not announced its partners an unknown key is 503', async (t) => {
   const headers = Object.entries(signedHeaders(createRequest()))
   const values = new Map(headers.map(([name, value]) => [name.toLowerCase(), value]))
   const request = {
@@ -319,5 +313,4 @@ void t.test('while a processor has not announced its partners an unknown key is 
   }
   t.equal(codeWhile(true), 'authentication_failed')
   t.equal(codeWhile(false), 'configuration_error')
-  t.end()
 })

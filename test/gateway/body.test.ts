@@ -24,7 +24,7 @@ import {
 import { createBody, roundTrip, signedHeaders } from './signing_partner.js'
 import { startGateway } from './running_gateway.js'
 
-void t.test('a body sent in parts is joined', async (t) => {
+t.test('a body sent in parts is joined', async (t) => {
   const port = await startEcho(t)
   await fc.assert(
     fc.asyncProperty(
@@ -49,7 +49,7 @@ void t.test('a body sent in parts is joined', async (t) => {
   )
 })
 
-void t.test('a body over its cap is 413 and the connection ends', async (t) => {
+t.test('a body over its cap is 413 and the connection ends', async (t) => {
   const port = await startEcho(t)
   const large = 'x'.repeat(BODY_MAX + 1)
   const sent = {
@@ -70,7 +70,7 @@ void t.test('a body over its cap is 413 and the connection ends', async (t) => {
   t.same(statusesIn(text), ['200'], 'exactly the cap is within it')
 })
 
-void t.test('a body of 20 MB is 413 and is not buffered', async (t) => {
+t.test('a body of 20 MB is 413 and is not buffered', async (t) => {
   const port = await startEcho(t)
   const part = Buffer.alloc(64 * 1024, 'x')
   const parts = 320
@@ -104,7 +104,7 @@ void t.test('a body of 20 MB is 413 and is not buffered', async (t) => {
 
 const part = (bytes: number): ArrayBuffer => new ArrayBuffer(bytes)
 
-void t.test('a body is not readable after its handler returned', async (t) => {
+t.test('a body is not readable after its handler returned', async (t) => {
   const port = await startEcho(t)
   const inParts = head('POST /too_late', 'Transfer-Encoding: chunked') + chunked('hello')
   const answer = roundTrip(port, inParts)
@@ -115,7 +115,7 @@ void t.test('a body is not readable after its handler returned', async (t) => {
 
 const from = (source: string): BodySource => ({ source: () => source })
 
-void t.test('memory of bodies is bounded per source and in total, and is released', (t) => {
+t.test('memory of bodies is bounded per source and in total, and is released', async (t) => {
   const memory = new BodyMemory()
   const bodies: ReceivedBody[] = []
   const takes = (source: string): boolean => {
@@ -149,10 +149,9 @@ void t.test('memory of bodies is bounded per source and in total, and is release
   t.equal(single.readable.length, 0)
   single.open()
   t.equal(single.readable.length, LARGE)
-  t.end()
 })
 
-void t.test('sources that take all they can get equal shares, and one share stays free', (t) => {
+t.test('sources that take all they can get equal shares, and one share stays free', async (t) => {
   const memory = new BodyMemory()
   const lines = new Map(['a', 'b', 'c'].map((source) => [source, [] as ReceivedBody[]]))
   for (let round = 0; round < 200; round += 1) {
@@ -167,10 +166,9 @@ void t.test('sources that take all they can get equal shares, and one share stay
     t.ok(Math.abs(held - share) < 2 * LARGE, `${source} has ${held}`)
   }
   t.ok(BUFFERED_MAX_BYTES - memory.bytes > share - 2 * LARGE)
-  t.end()
 })
 
-void t.test('the accounted memory is exact for any sequence of bodies', (t) => {
+t.test('the accounted memory is exact for any sequence of bodies', async () => {
   const piece = part(LARGE)
   const step = fc.record({
     body: fc.nat(39),
@@ -200,10 +198,9 @@ void t.test('the accounted memory is exact for any sequence of bodies', (t) => {
     }),
     { numRuns: 50 },
   )
-  t.end()
 })
 
-void t.test('a body above its cap holds no memory', (t) => {
+t.test('a body above its cap holds no memory', async (t) => {
   const memory = new BodyMemory()
   const body = new ReceivedBody(memory, from('a'))
   t.equal(body.receive(part(BODY_MAX), false, BODY_MAX), 'more')
@@ -211,7 +208,6 @@ void t.test('a body above its cap holds no memory', (t) => {
   t.equal(memory.bytes, 0)
   t.equal(body.receive(part(1), true, BODY_MAX), 'oversized')
   t.equal(body.bytes, BODY_MAX + 2, 'further bytes are counted')
-  t.end()
 })
 
 interface Stalled {
@@ -240,7 +236,7 @@ const OTHER_SOURCE = `${FORWARDED_FOR}: 203.0.113.2`
 const WHOLE = `${head('POST /large', `Content-Length: ${LARGE}`)}${'x'.repeat(LARGE)}`
 const MOST = Math.floor(BUFFERED_MAX_BYTES / 2 / LARGE)
 
-void t.test(
+t.test(
   'requests of a stalling source above its memory are rejected, others are served',
   async (t) => {
     const bodies = new BodyMemory()
@@ -264,7 +260,7 @@ void t.test(
   },
 )
 
-void t.test('memory is released however a body ends', async (t) => {
+t.test('memory is released however a body ends', async (t) => {
   const ends: [what: string, withinMs: number, statuses: string[], rest: string | null][] = [
     ['answered', 60_000, ['200', '200', '200'], 'x'],
     ['disconnected', 60_000, [], null],
@@ -289,7 +285,7 @@ void t.test('memory is released however a body ends', async (t) => {
   }
 })
 
-void t.test('behind a proxy a stalling client takes no memory from another', async (t) => {
+t.test('behind a proxy a stalling client takes no memory from another', async (t) => {
   const gateway = await startGateway(t, {
     environment: { TRUSTED_PROXIES: '127.0.0.0/8' },
     bodyWithinMs: 60_000,

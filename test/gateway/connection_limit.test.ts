@@ -16,7 +16,7 @@ import { startGateway } from './running_gateway.js'
 const CAPACITY = 1_000_000
 const log = createLog('test', { LOG_LEVEL: 'silent' })
 
-void t.test('a source is rejected at its limit, and another one is not', async (t) => {
+t.test('a source is rejected at its limit, and another one is not', async (t) => {
   const held = new Map([['a', 4]])
   const cap = createConnectionCap({ max: 4, countOpen: () => Promise.resolve(held), log })
   for (let i = 0; i < 4; i++) t.equal(cap('a', CAPACITY), true)
@@ -25,7 +25,7 @@ void t.test('a source is rejected at its limit, and another one is not', async (
   t.equal(cap('b', CAPACITY), true)
 })
 
-void t.test('closed connections do not count after a recount', async (t) => {
+t.test('closed connections do not count after a recount', async (t) => {
   let open = new Map([['a', 1]])
   const cap = createConnectionCap({ max: 4, countOpen: () => Promise.resolve(open), log })
   for (let i = 0; i < 4; i++) t.equal(cap('a', CAPACITY), true)
@@ -36,7 +36,7 @@ void t.test('closed connections do not count after a recount', async (t) => {
   await eventually('the table was read again', () => cap('a', CAPACITY))
 })
 
-void t.test('a source that closes all connections is not rejected by an old count', async (t) => {
+t.test('a source that closes all connections is not rejected by an old count', async (t) => {
   let open = new Map([['a', 4]])
   let counts = 0
   const countOpen = (): Promise<OpenConnections> => {
@@ -54,7 +54,7 @@ void t.test('a source that closes all connections is not rejected by an old coun
   t.equal(cap('a', CAPACITY), true, 'the next connection is accepted')
 })
 
-void t.test('the table may have more sources than a function call takes arguments', async (t) => {
+t.test('the table may have more sources than a function call takes arguments', async (t) => {
   let counts = 0
   const countOpen = (): Promise<OpenConnections> => {
     counts += 1
@@ -67,7 +67,7 @@ void t.test('the table may have more sources than a function call takes argument
   t.equal(cap('a', CAPACITY), false)
 })
 
-void t.test('for any sequence no source holds more than the limit', async (t) => {
+t.test('for any sequence no source holds more than the limit', async (t) => {
   const MAX = 6
   await fc.assert(
     fc.asyncProperty(
@@ -100,7 +100,7 @@ void t.test('for any sequence no source holds more than the limit', async (t) =>
   t.pass()
 })
 
-void t.test('without a socket table no connection is rejected', async (t) => {
+t.test('without a socket table no connection is rejected', async (t) => {
   const cap = createConnectionCap({
     max: 2,
     countOpen: () => Promise.reject(new Error('no such file')),
@@ -114,34 +114,27 @@ void t.test('without a socket table no connection is rejected', async (t) => {
 
 const noKernelList = process.platform !== 'linux' && 'only Linux has the list'
 
-void t.test(
-  'the socket table lists the connections to a port',
-  { skip: noKernelList },
-  async (t) => {
-    for (const host of ['127.0.0.1', '::']) {
-      const server = createServer()
-      server.listen(0, host)
-      await once(server, 'listening')
-      const { port } = server.address() as AddressInfo
-      t.equal((await openConnections(port)).size, 0)
-      const sockets = await opened(t, port, 3)
-      // A connection is in the table once the kernel has handled the client's last packet.
-      const found = await eventually(`three connections to ${host}`, async () => {
-        const counts = [...(await openConnections(port))]
-        return counts.some(([, count]) => count >= 3) && counts
-      })
-      t.same(found, [['127.0.0.1', 3]], `listening on ${host}`)
-      for (const socket of sockets) socket.destroy()
-      await eventually(
-        'no connection is open',
-        async () => (await openConnections(port)).size === 0,
-      )
-      server.close()
-    }
-  },
-)
+t.test('the socket table lists the connections to a port', { skip: noKernelList }, async (t) => {
+  for (const host of ['127.0.0.1', '::']) {
+    const server = createServer()
+    server.listen(0, host)
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    t.equal((await openConnections(port)).size, 0)
+    const sockets = await opened(t, port, 3)
+    // A connection is in the table once the kernel has handled the client's last packet.
+    const found = await eventually(`three connections to ${host}`, async () => {
+      const counts = [...(await openConnections(port))]
+      return counts.some(([, count]) => count >= 3) && counts
+    })
+    t.same(found, [['127.0.0.1', 3]], `listening on ${host}`)
+    for (const socket of sockets) socket.destroy()
+    await eventually('no connection is open', async () => (await openConnections(port)).size === 0)
+    server.close()
+  }
+})
 
-void t.test('a gateway closes connections above the limit, then serves again', async (t) => {
+t.test('a gateway closes connections above the limit, then serves again', async (t) => {
   const gateway = await startGateway(t, { connectionsMax: 8 })
   const sockets = await opened(t, gateway.port, 8)
   const send = async (): Promise<string> =>
@@ -152,7 +145,7 @@ void t.test('a gateway closes connections above the limit, then serves again', a
   await eventually('connections are accepted again', async () => statusOf(await send()) === 201)
 })
 
-void t.test('a source gets at most half of the free connections', (t) => {
+t.test('a source gets at most half of the free connections', async (t) => {
   for (const count of [1, 2, 3, 9]) {
     const cap = createConnectionCap({ max: 4_000, countOpen: () => new Promise(() => {}), log })
     const all = 1_000
@@ -170,10 +163,9 @@ void t.test('a source gets at most half of the free connections', (t) => {
     for (const one of held.values()) t.ok(Math.abs(one - share) <= 2, `${one} of ${share}`)
     t.ok(cap('newcomer', all - open - 1), 'another source is accepted')
   }
-  t.end()
 })
 
-void t.test('without capacity every new connection is answered 503', async (t) => {
+t.test('without capacity every new connection is answered 503', async (t) => {
   const gateway = await startGateway(t, {
     connectionCapacity: 2,
     environment: { RATE_LIMIT: 'off' },
@@ -188,7 +180,7 @@ void t.test('without capacity every new connection is answered 503', async (t) =
   await eventually('connections are accepted again', async () => statusOf(await send()) === 201)
 })
 
-void t.test('RATE_LIMIT=off and trusted proxies have no connection limit', async (t) => {
+t.test('RATE_LIMIT=off and trusted proxies have no connection limit', async (t) => {
   for (const environment of [{ RATE_LIMIT: 'off' }, { TRUSTED_PROXIES: '127.0.0.0/8' }]) {
     const gateway = await startGateway(t, { connectionsMax: 2, environment })
     await opened(t, gateway.port, 6)

@@ -38,7 +38,7 @@ function play(port: number, { parts, trickle }: Entry): Promise<string | undefin
   })
 }
 
-void t.test('every request of the corpus gets exactly one of its answers', async (t) => {
+t.test('every request of the corpus gets exactly one of its answers', async (t) => {
   const gateway = await startGateway(t, { environment: { RATE_LIMIT: 'off' } })
   const played = await Promise.all(
     Object.entries(CORPUS).map(async ([what, entry]) => {
@@ -75,7 +75,7 @@ async function inParallel(count: number, step: (index: number) => Promise<void>)
   await Promise.all(Array.from({ length: 32 }, worker))
 }
 
-void t.test('a client may disconnect after any byte without effect', async (t) => {
+t.test('a client may disconnect after any byte without effect', async (t) => {
   const gateway = await startGateway(t, { environment: { RATE_LIMIT: 'off' } })
   const { length } = bytesOf(createRequest())
   await inParallel(length - 1, async (index) => {
@@ -97,7 +97,7 @@ void t.test('a client may disconnect after any byte without effect', async (t) =
   t.equal(gateway.processorStub.commands.length, 1, 'no partial request was served')
 })
 
-void t.test('a request in two packets is read as the same request, or rejected', async (t) => {
+t.test('a request in two packets is read as the same request, or rejected', async (t) => {
   const gateway = await startGateway(t, { environment: { RATE_LIMIT: 'off' } })
   const whole = bytesOf(createRequest())
   const lineEnds = whole.indexOf('\r\n') + 2

@@ -17,7 +17,7 @@ const entry = (name: number): Entry => ({
   later: undefined,
 })
 
-void t.test('entries that are not removed expire once, oldest first and not early', async (t) => {
+t.test('entries that are not removed expire once, oldest first and not early', async (t) => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.boolean(), { maxLength: 30 }),
@@ -50,7 +50,7 @@ void t.test('entries that are not removed expire once, oldest first and not earl
   )
 })
 
-void t.test('an entry can move from one queue to the next', (t) => {
+t.test('an entry can move from one queue to the next', async (t) => {
   const clock: Clock = { now: () => instant(0) }
   const never = (): void => {
     t.fail('the clock is fixed')
@@ -68,5 +68,4 @@ void t.test('an entry can move from one queue to the next', (t) => {
   t.equal(second.size, 0)
   first.stop()
   second.stop()
-  t.end()
 })

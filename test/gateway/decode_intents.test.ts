@@ -8,7 +8,7 @@ import type { Operation } from '../../gateway/decode/operation.js'
 import { astral, brokenShapes, chars, decodeOf, refuses, takes } from './decoding.js'
 import { createBody } from './signing_partner.js'
 
-void t.test('create intent', (t) => {
+t.test('create intent', async (t) => {
   const decode = decodeOf('POST', '/v1/payment_intents')
   const kyc = createBody.kyc_attestation
   const sanctions = createBody.sanctions_attestation
@@ -57,10 +57,9 @@ void t.test('create intent', (t) => {
     'sanctions without clean': withSanctions({ clean: undefined }),
     'sanctions without an offset': withSanctions({ screened_at: '2026-02-03T00:00:00' }),
   })
-  t.end()
 })
 
-void t.test('create intent: the idempotency key is optional and validated', (t) => {
+t.test('create intent: the idempotency key is optional and validated', async (t) => {
   const decode = decodeOf('POST', '/v1/payment_intents')
   const given = (key: HeaderValue): Outcome<Operation> =>
     decode(createBody, { 'idempotency-key': key })
@@ -72,10 +71,9 @@ void t.test('create intent: the idempotency key is optional and validated', (t) 
   for (const key of ['', chars(257), 'é', 'a\tb', REPEATED] as const) {
     t.equal(keyOf(given(key)), 'invalid_request', String(key))
   }
-  t.end()
 })
 
-void t.test('re-mint: the user and both attestations are required again', (t) => {
+t.test('re-mint: the user and both attestations are required again', async (t) => {
   const decode = decodeOf('POST', '/v1/payment_intents/{intent_id}/session')
   const { partner_user_id, kyc_attestation, sanctions_attestation } = createBody
   const body = { partner_user_id, kyc_attestation, sanctions_attestation }
@@ -97,20 +95,18 @@ void t.test('re-mint: the user and both attestations are required again', (t) =>
     'the body of a create': createBody,
     'an empty body': '',
   })
-  t.end()
 })
 
-void t.test('receipt: the subject comes from the token, never from the caller', (t) => {
+t.test('receipt: the subject comes from the token, never from the caller', async (t) => {
   const decode = decodeOf('GET', '/v1/payment_intents/{intent_id}/receipt')
   t.same(decode(undefined), {
     ok: true,
     value: { get_receipt: { intent_id: 'the_id', subject: 'subject' } },
   })
   refuses(t, decode, { 'a subject in the body': { subject: 'other' } })
-  t.end()
 })
 
-void t.test('refund: the idempotency key is optional and validated', (t) => {
+t.test('refund: the idempotency key is optional and validated', async (t) => {
   const decode = decodeOf('POST', '/v1/payment_intents/{intent_id}/refund')
   const given = (key: HeaderValue): Outcome<Operation> =>
     decode(undefined, { 'idempotency-key': key })
@@ -124,10 +120,9 @@ void t.test('refund: the idempotency key is optional and validated', (t) => {
     t.match(given(key), { ok: false, code: 'invalid_request' }, String(key))
   }
   refuses(t, decode, { 'an amount': { amount_usd_cents: 100 } })
-  t.end()
 })
 
-void t.test('scan', (t) => {
+t.test('scan', async (t) => {
   const decode = decodeOf('POST', '/v1/payment_intents/{intent_id}/scan')
   const amountOf = (amount: unknown): unknown => {
     const outcome = decode({ qr_payload: 'x', local_amount_minor_units: amount })
@@ -178,10 +173,9 @@ void t.test('scan', (t) => {
     'a flag of another type': { qr_payload: 'x', duplicate_confirmed: 1 },
     'an unknown member': { qr_payload: 'x', amount: 1 },
   })
-  t.end()
 })
 
-void t.test('confirm', (t) => {
+t.test('confirm', async (t) => {
   const decode = decodeOf('POST', '/v1/payment_intents/{intent_id}/confirm')
   const quote = { quote_id: 'qt_1', quote_version: 2 }
   const whose = { intent_id: 'the_id', session_jti: 'jti' }
@@ -200,5 +194,4 @@ void t.test('confirm', (t) => {
     'no JSON': 'x',
   })
   refuses(t, decode, { 'an empty key': {} }, 'invalid_request', { 'idempotency-key': '' })
-  t.end()
 })

@@ -7,7 +7,7 @@ import { REPEATED } from '../../src/auth/verify.js'
 import { astral, brokenShapes, chars, decodeOf, refuses, takes, type Decode } from './decoding.js'
 import { beneficiaryBody, payoutBody } from './signing_partner.js'
 
-void t.test('operations without a body accept nothing or an empty object', (t) => {
+t.test('operations without a body accept nothing or an empty object', async (t) => {
   const routes = [
     ['GET', '/v1/payment_intents/{intent_id}'],
     ['POST', '/v1/payment_intents/{intent_id}/cancel'],
@@ -24,10 +24,9 @@ void t.test('operations without a body accept nothing or an empty object', (t) =
     takes(t, decode, { nothing: undefined, '{}': {}, 'spaced {}': ' { } ' })
     refuses(t, decode, { 'a member': { a: 1 }, 'a list': [], 'no JSON': 'x' })
   }
-  t.end()
 })
 
-void t.test('create beneficiary', (t) => {
+t.test('create beneficiary', async (t) => {
   const decode = decodeOf('POST', '/v1/beneficiaries')
   takes(t, decode, {
     'as in the guide': beneficiaryBody,
@@ -63,10 +62,9 @@ void t.test('create beneficiary', (t) => {
     },
     'invalid_beneficiary',
   )
-  t.end()
 })
 
-void t.test('create payout', (t) => {
+t.test('create payout', async (t) => {
   const route = decodeOf('POST', '/v1/payouts')
   const decode: Decode = (body, headers = {}) => route(body, { 'idempotency-key': 'k', ...headers })
   const { amount, currency, reference } = payoutBody
@@ -146,10 +144,9 @@ void t.test('create payout', (t) => {
     )
   }
   t.ok(route(payoutBody, { 'idempotency-key': chars(255) }).ok)
-  t.end()
 })
 
-void t.test('create webhook endpoint', (t) => {
+t.test('create webhook endpoint', async (t) => {
   const decode = decodeOf('POST', '/v1/webhook_endpoints')
   const url = 'https://acme.example/hooks'
   takes(t, decode, {
@@ -165,5 +162,4 @@ void t.test('create webhook endpoint', (t) => {
     'a user in the address': { url: 'https://a:b@acme.example/' },
     'another scheme': { url: 'ftp://acme.example/' },
   })
-  t.end()
 })

@@ -6,27 +6,24 @@ import { registeredCode, errorBody, errorStatus } from '../../gateway/http/error
 
 const CODES = Object.keys(ERRORS) as ErrorCode[]
 
-void t.test('every code has an envelope of exactly three members', (t) => {
+t.test('every code has an envelope of exactly three members', async (t) => {
   for (const code of CODES) {
     const envelope: unknown = JSON.parse(errorBody(code, 'req_1' as RequestId))
     t.same(envelope, { error: { code, message: ERRORS[code].message, request_id: 'req_1' } }, code)
   }
-  t.end()
 })
 
-void t.test('every code has an error status; confirm changes only the conflicts', (t) => {
+t.test('every code has an error status; confirm changes only the conflicts', async (t) => {
   for (const code of CODES) {
     const status = errorStatus(code, false)
     t.ok(status >= 400 && status <= 504, code)
     t.equal(errorStatus(code, true), CONFLICT_ON_CONFIRM.has(code) ? 409 : status, code)
   }
-  t.end()
 })
 
-void t.test('an unregistered code becomes internal_error', (t) => {
+t.test('an unregistered code becomes internal_error', async (t) => {
   t.equal(registeredCode('payout_not_found'), 'payout_not_found')
   t.equal(registeredCode('constructor'), 'internal_error')
   t.equal(registeredCode('x'), 'internal_error')
   t.equal(registeredCode('not_here'), 'configuration_error', 'not_here is internal to the cluster')
-  t.end()
 })

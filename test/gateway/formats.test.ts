@@ -2,7 +2,7 @@
 import t from 'tap'
 import { isDateTime, isInt64, isPositiveInt64, isWebhookUrl } from '../../src/api/checks/formats.js'
 
-void t.test('formats', (t) => {
+t.test('formats', async (t) => {
   const check = (valid: (text: string) => boolean, yes: string[], no: string[]): void => {
     for (const text of yes) t.equal(valid(text), true, text)
     for (const text of no) t.equal(valid(text), false, text)
@@ -101,5 +101,4 @@ void t.test('formats', (t) => {
       'https://é.example',
     ],
   )
-  t.end()
 })

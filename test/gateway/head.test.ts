@@ -3,7 +3,7 @@ import t from 'tap'
 import { bodyIn, chunked, head, startEcho, statusesIn } from './echo_server.js'
 import { roundTrip, proxyHeader } from './signing_partner.js'
 
-void t.test('a request is passed on as sent', async (t) => {
+t.test('a request is passed on as sent', async (t) => {
   const port = await startEcho(t)
   const headers = ['X-Kept: one', 'X-Dropped: two', 'Content-Length: 5', 'Connection: close']
   const sent = head('POST /a%2Fb//c/?x=%20&y', ...headers)
@@ -20,7 +20,7 @@ void t.test('a request is passed on as sent', async (t) => {
   t.match(text, /\r\nX-Request-Id: req_[0-9A-Z]{26}\r\n/)
 })
 
-void t.test('a repeated header differs from either value', async (t) => {
+t.test('a repeated header differs from either value', async (t) => {
   const port = await startEcho(t)
   const { text } = await roundTrip(
     port,
@@ -29,7 +29,7 @@ void t.test('a repeated header differs from either value', async (t) => {
   t.match(bodyIn(text), { kept: 'repeated' })
 })
 
-void t.test('a list header joins its lines in order', async (t) => {
+t.test('a list header joins its lines in order', async (t) => {
   const port = await startEcho(t)
   const lines = ['X-Forwarded-For: 203.0.113.1', 'x-forwarded-for: 10.0.0.1, 10.0.0.2']
   const { text } = await roundTrip(
@@ -39,7 +39,7 @@ void t.test('a list header joins its lines in order', async (t) => {
   t.match(bodyIn(text), { forwarded: '203.0.113.1,10.0.0.1, 10.0.0.2,10.0.0.3' })
 })
 
-void t.test('a PROXY protocol header does not change the peer', async (t) => {
+t.test('a PROXY protocol header does not change the peer', async (t) => {
   const port = await startEcho(t)
   const first = Buffer.concat([proxyHeader('203.0.113.9'), Buffer.from(head('GET /a'))])
   const second = Buffer.concat([proxyHeader('198.51.100.66'), Buffer.from(head('GET /b'))])
@@ -48,7 +48,7 @@ void t.test('a PROXY protocol header does not change the peer', async (t) => {
   t.same(peers, ['127.0.0.1', '127.0.0.1'])
 })
 
-void t.test('ambiguous framing closes the connection', async (t) => {
+t.test('ambiguous framing closes the connection', async (t) => {
   const port = await startEcho(t)
   const length = (value: string | number): string => `Content-Length: ${value}`
   const coding = (value: string): string => `Transfer-Encoding: ${value}`
@@ -85,7 +85,7 @@ void t.test('ambiguous framing closes the connection', async (t) => {
   }
 })
 
-void t.test('the connection closes after a chunked body', async (t) => {
+t.test('the connection closes after a chunked body', async (t) => {
   const port = await startEcho(t)
   const first = head('POST /a', 'Transfer-Encoding: chunked') + chunked('hello')
   const alone = await roundTrip(port, first)
@@ -98,7 +98,7 @@ void t.test('the connection closes after a chunked body', async (t) => {
   }
 })
 
-void t.test('a head that the parser rejects gets no successful response', async (t) => {
+t.test('a head that the parser rejects gets no successful response', async (t) => {
   const port = await startEcho(t)
   const cases: Readonly<Record<string, string>> = {
     'a folded header': 'GET / HTTP/1.1\r\nHost: a\r\n b\r\n\r\n',

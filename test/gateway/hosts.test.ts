@@ -2,15 +2,14 @@
 import t from 'tap'
 import { createHosts } from '../../gateway/routing/hosts.js'
 
-void t.test('with default lists every host is the sandbox', (t) => {
+t.test('with default lists every host is the sandbox', async (t) => {
   const hosts = createHosts({ SANDBOX_HOSTS: ['api.localhost'], PRODUCTION_HOSTS: [] })
   for (const host of ['api.localhost', '127.0.0.1:8080', '[::1]:8080', 'anything', '']) {
     t.equal(hosts(host), 'sandbox', host)
   }
-  t.end()
 })
 
-void t.test('with explicit lists an unlisted host has no environment', (t) => {
+t.test('with explicit lists an unlisted host has no environment', async (t) => {
   const hosts = createHosts({
     SANDBOX_HOSTS: ['sandbox.example', 'old-sandbox.example'],
     PRODUCTION_HOSTS: ['api.example'],
@@ -21,13 +20,11 @@ void t.test('with explicit lists an unlisted host has no environment', (t) => {
   for (const host of ['', 'api.example.', 'x.api.example', 'api.example:80:80', 'api.localhost']) {
     t.equal(hosts(host), undefined, host)
   }
-  t.end()
 })
 
-void t.test('with production hosts only, other hosts are not the sandbox', (t) => {
+t.test('with production hosts only, other hosts are not the sandbox', async (t) => {
   const hosts = createHosts({ SANDBOX_HOSTS: ['api.localhost'], PRODUCTION_HOSTS: ['api.example'] })
   t.equal(hosts('api.localhost'), 'sandbox')
   t.equal(hosts('api.example'), 'production')
   t.equal(hosts('127.0.0.1'), undefined)
-  t.end()
 })

@@ -5,7 +5,7 @@ import { parseJson } from '../../gateway/decode/json.js'
 
 const parse = (text: string): { ok: boolean } => parseJson(Buffer.from(text))
 
-void t.test('accepted texts parse as with JSON.parse', (t) => {
+t.test('accepted texts parse as with JSON.parse', async (t) => {
   for (const text of [
     '{}',
     ' {"a":[1,-2,0,true,false,null,"x"]} ',
@@ -21,10 +21,9 @@ void t.test('accepted texts parse as with JSON.parse', (t) => {
     const value: unknown = JSON.parse(text)
     t.same(parseJson(Buffer.from(text)), { ok: true, value }, text)
   }
-  t.end()
 })
 
-void t.test('malformed texts are rejected', (t) => {
+t.test('malformed texts are rejected', async (t) => {
   const deep = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels)
   const cases: Readonly<Record<string, string | Buffer>> = {
     empty: '',
@@ -65,10 +64,9 @@ void t.test('malformed texts are rejected', (t) => {
     t.match(parseJson(Buffer.from(bytes as string)), { ok: false, code: 'invalid_request' }, what)
   }
   t.equal(parse(deep(32)).ok, true, 'as deep as allowed')
-  t.end()
 })
 
-void t.test('a rejection names field and rule', (t) => {
+t.test('a rejection names field and rule', async (t) => {
   const integer = 'must be an integer, without fraction and exponent'
   const cases: readonly (readonly [text: string, pointer: string, rule: string])[] = [
     ['{"a":1,}', '', 'must be JSON'],
@@ -93,7 +91,6 @@ void t.test('a rejection names field and rule', (t) => {
   t.match(parseJson(Buffer.from([0x22, 0xff])), {
     violation: { pointer: '', rule: 'must be UTF-8' },
   })
-  t.end()
 })
 
 /** A JSON text, and whether one of its objects has a duplicate name or the name `\`. */
@@ -143,9 +140,9 @@ const { tree } = fc.letrec<{ tree: Written; leaf: Written; list: Written; object
   }),
 )
 
-void t.test(
+t.test(
   'of random texts exactly those with a duplicate name or a backslash name are rejected',
-  (t) => {
+  async (t) => {
     let refused = 0
     fc.assert(
       fc.property(tree, ({ text, barred }) => {
@@ -156,11 +153,10 @@ void t.test(
       { numRuns: 2_000 },
     )
     t.ok(refused > 100, `${refused} of the texts had one`)
-    t.end()
   },
 )
 
-void t.test('arbitrary bytes never throw', (t) => {
+t.test('arbitrary bytes never throw', async (t) => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 60 }), (bytes) => {
       parseJson(Buffer.from(bytes))
@@ -168,5 +164,4 @@ void t.test('arbitrary bytes never throw', (t) => {
     { numRuns: 2_000 },
   )
   t.pass()
-  t.end()
 })

@@ -56,7 +56,7 @@ const caller = (tenant: string, rateKey: string, ratePerSecond = 0): Caller => (
   ratePerSecond,
 })
 
-void t.test('each limit reports its name and rejects only its own caller', (t) => {
+t.test('each limit reports its name and rejects only its own caller', async (t) => {
   const { limits, names } = limitsOf({ RATE_LIMIT_PER_ADDRESS: '2', RATE_LIMIT_PER_SECOND: '1' })
   t.equal(limits.source(from('2001:db8::1')), null)
   t.equal(limits.source(from('2001:db8::2')), null)
@@ -87,10 +87,9 @@ void t.test('each limit reports its name and rejects only its own caller', (t) =
   )
   limits.shed()
   t.same(names, ['address', 'key', 'in_flight', 'load_shedder'])
-  t.end()
 })
 
-void t.test('RATE_LIMIT=off disables all limits', (t) => {
+t.test('RATE_LIMIT=off disables all limits', async (t) => {
   const { limits, names } = limitsOf({
     RATE_LIMIT: 'off',
     RATE_LIMIT_PER_ADDRESS: '1',
@@ -107,7 +106,6 @@ void t.test('RATE_LIMIT=off disables all limits', (t) => {
     'passes',
   )
   t.same(names, [])
-  t.end()
 })
 
 /** A fixed clock, so no bucket refills on a slow machine. */
@@ -121,7 +119,7 @@ const rateLimitOf = (answer: { readonly headers: Headers } | undefined): (string
     (name) => answer?.headers.get(name) ?? null,
   )
 
-void t.test('a source over its rate is 429 before authentication', async (t) => {
+t.test('a source over its rate is 429 before authentication', async (t) => {
   const environment = { RATE_LIMIT_PER_ADDRESS: '3' }
   const gateway = await startGateway(t, { environment, clock: shedder() })
   const strange = { ...createRequest(), unsigned: true }
@@ -138,7 +136,7 @@ void t.test('a source over its rate is 429 before authentication', async (t) => 
   t.match(await gateway.metrics(), 'causeway_http_limited_total{limit="address"} 2')
 })
 
-void t.test('behind a proxy each client has its own rate', async (t) => {
+t.test('behind a proxy each client has its own rate', async (t) => {
   const gateway = await startGateway(t, {
     environment: { RATE_LIMIT_PER_ADDRESS: '1', TRUSTED_PROXIES: '127.0.0.0/8' },
     clock: shedder(),
@@ -153,7 +151,7 @@ void t.test('behind a proxy each client has its own rate', async (t) => {
   t.equal(await as('198.51.100.1, 203.0.113.2'), 429, 'a header sent by the client is ignored')
 })
 
-void t.test('requests in flight count until the reply, even after a disconnect', async (t) => {
+t.test('requests in flight count until the reply, even after a disconnect', async (t) => {
   const OTHER = 'umbrella_sandbox_2026q4'
   const gateway = await startGateway(t, {
     script: silence,

@@ -66,14 +66,13 @@ function simulation() {
   }
 }
 
-void t.test('a burst of BURST_MAX is accepted in full', (t) => {
+t.test('a burst of BURST_MAX is accepted in full', async (t) => {
   const world = simulation()
   t.equal(world.request(BURST_MAX), 0)
   t.equal(world.request(10), 10, 'one more is rejected')
-  t.end()
 })
 
-void t.test('a larger burst is treated as overload at once', (t) => {
+t.test('a larger burst is treated as overload at once', async (t) => {
   const queue = createLoadShedder({ now: () => NOW })
   const trafficClass = createTrafficClass('key')
   const verdicts: AdmissionDecision[] = []
@@ -90,10 +89,9 @@ void t.test('a larger burst is treated as overload at once', (t) => {
     'a second burst is rejected: the processor is at capacity',
   )
   t.ok(verdicts.slice(0, -2).every((admission) => admission === 'passes'))
-  t.end()
 })
 
-void t.test('overload in one traffic class sheds no request of the others', (t) => {
+t.test('overload in one traffic class sheds no request of the others', async (t) => {
   const flood = createTrafficClass('key')
   const modest = [createTrafficClass('key'), createTrafficClass('key'), createTrafficClass('apps')]
   const unknownKeys = createTrafficClass('unknown_keys')
@@ -114,12 +112,11 @@ void t.test('overload in one traffic class sheds no request of the others', (t) 
   t.equal(innocent, 0)
   t.ok(refused > 0.8 * 36 * 4_000, 'the overloading class is shed')
   t.ok(rejectedUnknown > 0, 'unknown keys are shed')
-  t.end()
 })
 
-void t.test(
+t.test(
   'unauthenticated requests use up the allowance of a class until the next window',
-  (t) => {
+  async (t) => {
     const world = simulation()
     const borrowed = createTrafficClass('apps')
     for (let ms = 0; ms < 2_000; ms++) {
@@ -135,11 +132,10 @@ void t.test(
       }
       t.ok(admitted > 0 && admitted <= WAITING_MIN, `${admitted} are admitted`)
     }
-    t.end()
   },
 )
 
-void t.test('shedding ends while other classes continue', (t) => {
+t.test('shedding ends while other classes continue', async (t) => {
   const world = simulation()
   for (let ms = 0; ms < 2_000; ms++) {
     world.request(40)
@@ -155,12 +151,11 @@ void t.test('shedding ends while other classes continue', (t) => {
     world.answer(6)
   }
   t.ok(last < 3 * SHED_MS, `the last one is refused after ${last} ms`)
-  t.end()
 })
 
-void t.test(
+t.test(
   'traffic classes that share an overload are shed alike and the queue stays short',
-  (t) => {
+  async (t) => {
     const classes = Array.from({ length: 10 }, () => createTrafficClass('key'))
     const world = simulation()
     let most = 0
@@ -177,11 +172,10 @@ void t.test(
       if (ms >= 2_000) usual = Math.max(usual, alone.waiting)
     }
     t.ok(most <= 1.5 * usual, `${most} wait at most, ${usual} of one traffic class`)
-    t.end()
   },
 )
 
-void t.test('many small traffic classes are bounded by WAITING_MAX', (t) => {
+t.test('many small traffic classes are bounded by WAITING_MAX', async () => {
   const arrivals = fc.array(fc.tuple(fc.nat(9), fc.nat(600)), { maxLength: 60 })
   fc.assert(
     fc.property(arrivals, (arrivals) => {
@@ -192,19 +186,17 @@ void t.test('many small traffic classes are bounded by WAITING_MAX', (t) => {
     }),
     { examples: [[Array.from({ length: 10 }, (_, index) => [index, BURST_MAX])]] },
   )
-  t.end()
 })
 
-void t.test('an overload that ended at once does not affect the next burst', (t) => {
+t.test('an overload that ended at once does not affect the next burst', async (t) => {
   const world = simulation()
   t.ok(world.request(2 * BURST_MAX) > 0)
   for (let ms = 0; ms < 2 * SHED_MS; ms++) world.answer(10)
   t.equal(world.waiting, 0)
   t.equal(world.request(BURST_MAX), 0)
-  t.end()
 })
 
-void t.test('after an idle time every burst is accepted in full', (t) => {
+t.test('after an idle time every burst is accepted in full', async () => {
   const steps = fc.array(fc.record({ arriving: fc.nat(3_000), perMs: fc.nat(30), ms: fc.nat(300) }))
   fc.assert(
     fc.property(steps, fc.integer({ min: 1, max: BURST_MAX }), (steps, burst) => {
@@ -221,20 +213,18 @@ void t.test('after an idle time every burst is accepted in full', (t) => {
       return world.request(burst) === 0
     }),
   )
-  t.end()
 })
 
-void t.test('a pause of the processor is not treated as overload', (t) => {
+t.test('a pause of the processor is not treated as overload', async (t) => {
   const world = simulation()
   for (let ms = 0; ms < 600; ms++) {
     world.request(7)
     world.answer(0)
   }
   t.notOk(world.verdicts.has('flood'))
-  t.end()
 })
 
-void t.test('a burst after an idle time is accepted in full, with the requests beside it', (t) => {
+t.test('a burst after an idle time is accepted in full, with the requests beside it', async (t) => {
   const world = simulation()
   t.equal(world.request(2_000), 0)
   let refused = 0
@@ -243,10 +233,9 @@ void t.test('a burst after an idle time is accepted in full, with the requests b
     refused += world.request(5)
   }
   t.equal(refused, 0)
-  t.end()
 })
 
-void t.test('every burst may arrive slowly, not only the first', (t) => {
+t.test('every burst may arrive slowly, not only the first', async (t) => {
   const world = simulation()
   for (const burst of ['first', 'second']) {
     let refused = world.request(QUEUED_MAX)
@@ -257,10 +246,9 @@ void t.test('every burst may arrive slowly, not only the first', (t) => {
     t.equal(refused, 0, burst)
     while (world.waiting > 0) world.answer(10)
   }
-  t.end()
 })
 
-void t.test('overload is shed soon, and waits are short at any response rate', (t) => {
+t.test('overload is shed soon, and waits are short at any response rate', async (t) => {
   for (const perMs of [0.5, 2, 4, 16]) {
     const world = simulation()
     let sheds = Infinity
@@ -274,10 +262,9 @@ void t.test('overload is shed soon, and waits are short at any response rate', (
     t.ok(sheds <= reached + 3 * SUSTAINED_MS, `${perMs}/ms: shed after ${sheds} ms`)
     t.ok(longest <= 2 * Math.max(TARGET_MAX_MS, WAITING_MIN / perMs), `${perMs}/ms: ${longest} ms`)
   }
-  t.end()
 })
 
-void t.test('accepted requests wait no longer in overload', (t) => {
+t.test('accepted requests wait no longer in overload', async (t) => {
   const world = simulation()
   for (let ms = 0; ms < 1_000; ms++) {
     world.request(5)
@@ -290,10 +277,9 @@ void t.test('accepted requests wait no longer in overload', (t) => {
     if (ms >= 2_000) longest = Math.max(longest, ...waits)
   }
   t.ok(longest > 0 && longest <= 20, `${longest} ms`)
-  t.end()
 })
 
-void t.test('a slow disk gets large commits in overload', (t) => {
+t.test('a slow disk gets large commits in overload', async (t) => {
   const world = simulation()
   const SYNC_MS = 16
   const COMMIT_BATCH_MAX = 256
@@ -307,10 +293,9 @@ void t.test('a slow disk gets large commits in overload', (t) => {
   }
   const capacity = COMMIT_BATCH_MAX / SYNC_MS
   t.ok(answered / 3_000 >= 0.9 * capacity, `${answered / 3_000} of ${capacity} a millisecond`)
-  t.end()
 })
 
-void t.test('rejections stop as soon as the overload ends', (t) => {
+t.test('rejections stop as soon as the overload ends', async (t) => {
   const world = simulation()
   for (let ms = 0; ms < 2_000; ms++) {
     world.request(40)
@@ -324,10 +309,9 @@ void t.test('rejections stop as soon as the overload ends', (t) => {
   }
   t.ok(last < 100, `the last one ${last} ms after its end`)
   t.equal(world.request(QUEUED_MAX - world.waiting), 0, 'the queue may be as long as before')
-  t.end()
 })
 
-void t.test('closed-loop callers are never rejected', (t) => {
+t.test('closed-loop callers are never rejected', async () => {
   const pauses = fc.array(fc.nat(60), { minLength: 1, maxLength: 40 })
   fc.assert(
     fc.property(fc.integer({ min: 1, max: QUEUED_MAX }), pauses, (connections, pauses) => {
@@ -341,18 +325,16 @@ void t.test('closed-loop callers are never rejected', (t) => {
       return refused === 0
     }),
   )
-  t.end()
 })
 
-void t.test('more closed-loop callers are accepted while answers keep coming', (t) => {
+t.test('more closed-loop callers are accepted while answers keep coming', async (t) => {
   const world = simulation()
   let refused = world.request(1_900)
   for (let ms = 0; ms < 5_000; ms++) refused += world.request(world.answer(1).length)
   t.equal(refused, 0)
-  t.end()
 })
 
-void t.test('a load slightly above capacity is shed', (t) => {
+t.test('a load slightly above capacity is shed', async (t) => {
   const world = simulation()
   let most = 0
   for (let ms = 0; ms < 60_000; ms++) {
@@ -361,10 +343,9 @@ void t.test('a load slightly above capacity is shed', (t) => {
     most = Math.max(most, world.waiting)
   }
   t.ok(most < 2 * QUEUED_MAX + SUSTAINED_MS, `at most ${most} wait`)
-  t.end()
 })
 
-void t.test('a clock that moves back neither rejects requests nor admits an overload', (t) => {
+t.test('a clock that moves back neither rejects requests nor admits an overload', async (t) => {
   const world = simulation()
   world.request(2 * QUEUED_MAX)
   world.setBack(3_600_000)
@@ -379,5 +360,4 @@ void t.test('a clock that moves back neither rejects requests nor admits an over
     world.request(2)
   }
   t.equal(world.request(1), 0)
-  t.end()
 })

@@ -69,7 +69,7 @@ async function readyOf(child: ChildProcess): Promise<Ready> {
   return message
 }
 
-void t.test('the gateway reports its port and exits with 0 on SIGTERM', async (t) => {
+t.test('the gateway reports its port and exits with 0 on SIGTERM', async (t) => {
   const processorStub = await startProcessorStub({ snapshot: [snapshot()] })
   t.teardown(() => processorStub.stop())
   const child = start(t, environment(t, at(processorStub)))
@@ -81,7 +81,7 @@ void t.test('the gateway reports its port and exits with 0 on SIGTERM', async (t
   t.equal(code, 0)
 })
 
-void t.test('without a supervisor the gateway serves its own health and metrics', async (t) => {
+t.test('without a supervisor the gateway serves its own health and metrics', async (t) => {
   const processorStub = await startProcessorStub({ snapshot: [snapshot()] })
   t.teardown(() => processorStub.stop())
   const [port, opsPort] = [await freePort('127.0.0.1'), await freePort('127.0.0.1')]
@@ -114,7 +114,7 @@ void t.test('without a supervisor the gateway serves its own health and metrics'
   t.equal(code, 0)
 })
 
-void t.test(
+t.test(
   'the gateway serves the partners of several processors, and is ready while one is up',
   async (t) => {
     const one = await startProcessorStub({
@@ -184,7 +184,7 @@ void t.test(
   },
 )
 
-void t.test('an unknown key is 503 while a processor has sent no snapshot', async (t) => {
+t.test('an unknown key is 503 while a processor has sent no snapshot', async (t) => {
   const one = await startProcessorStub({ snapshot: [snapshot()] })
   t.teardown(() => one.stop())
   const silent = `127.0.0.1:${await freePort('127.0.0.1')}`
@@ -209,7 +209,7 @@ void t.test('an unknown key is 503 while a processor has sent no snapshot', asyn
   t.equal((await call(port, { ...createRequest(), keyId: 'nobody' })).status, 401)
 })
 
-void t.test('several gateways share a port, nonces and revocations', async (t) => {
+t.test('several gateways share a port, nonces and revocations', async (t) => {
   const processorStub = await startProcessorStub({
     snapshot: [snapshot()],
     script: eachNonceOnce(),
@@ -260,7 +260,7 @@ function eachNonceOnce(): Script {
   }
 }
 
-void t.test('a gateway rebinds its port after a kill', async (t) => {
+t.test('a gateway rebinds its port after a kill', async (t) => {
   const processorStub = await startProcessorStub({ snapshot: [snapshot()] })
   t.teardown(() => processorStub.stop())
   const port = String(await freePort('127.0.0.1'))
@@ -273,7 +273,7 @@ void t.test('a gateway rebinds its port after a kill', async (t) => {
   t.same(await readyOf(start(t, env)), told)
 })
 
-void t.test('with a certificate it may listen beyond loopback', async (t) => {
+t.test('with a certificate it may listen beyond loopback', async (t) => {
   const processorStub = await startProcessorStub({ snapshot: [snapshot()] })
   t.teardown(() => processorStub.stop())
   const plain = environment(t, { ...at(processorStub), HTTP_HOST: '0.0.0.0' })
@@ -282,7 +282,7 @@ void t.test('with a certificate it may listen beyond loopback', async (t) => {
   t.equal(ready, true)
 })
 
-void t.test('an invalid start fails with one sentence', (t) => {
+t.test('an invalid start fails with one sentence', async (t) => {
   const refusal = (more: Record<string, string>): string => {
     const { status, stderr } = spawnSync(process.execPath, [MAIN], { env: environment(t, more) })
     t.equal(status, 1)
@@ -295,5 +295,4 @@ void t.test('an invalid start fails with one sentence', (t) => {
   t.match(refusal(several), /^PROCESSORS=processor\.internal:50051 .*GRPC_TLS_CERT_FILE.*\n$/)
   const beyond = { PROCESSOR_ADDRESS: 'processor.internal:50051' }
   t.match(refusal(beyond), /^PROCESSOR_ADDRESS=processor\.internal:50051 .*GRPC_TLS_CERT_FILE.*\n$/)
-  t.end()
 })

@@ -226,7 +226,7 @@ async function send(port: number, route: AnyRoute, proof: Proof, id = INTENT): P
 const comparable = (text: string): string =>
   text.replace(/req_[0-9A-Z]{26}/g, 'req').replace(/Date: [^\r]+/, 'Date')
 
-void t.test('accepted proofs per route, and one 401 for all others', async (t) => {
+t.test('accepted proofs per route, and one 401 for all others', async (t) => {
   const gateway = await start(t)
   const refusals = new Set<string>()
   for (const route of proven) {
@@ -245,7 +245,7 @@ void t.test('accepted proofs per route, and one 401 for all others', async (t) =
   t.match([...refusals][0], /^HTTP\/1\.1 401 Unauthorized\r\n/)
 })
 
-void t.test('a caller reaches its own data only, whatever the path names', async (t) => {
+t.test('a caller reaches its own data only, whatever the path names', async (t) => {
   const gateway = await start(t)
   const callers: readonly [Proof, string][] = [
     [signature({}, HMAC), TENANT],
@@ -266,7 +266,7 @@ void t.test('a caller reaches its own data only, whatever the path names', async
   t.ok(gateway.processorStub.commands.length >= proven.length)
 })
 
-void t.test('unknown, foreign and malformed ids are one and the same 404', async (t) => {
+t.test('unknown, foreign and malformed ids are one and the same 404', async (t) => {
   const gateway = await start(t)
   gateway.processorStub.script = refuseWith('payment_intent_not_found')
   const ids = [INTENT, OTHER_INTENT, 'pi_', 'x', '%00', '..', '%2e%2e', `pi_${'0'.repeat(500)}`]
@@ -291,7 +291,7 @@ void t.test('unknown, foreign and malformed ids are one and the same 404', async
   t.match([...answers][0], /^HTTP\/1\.1 404 Not Found\r\n/)
 })
 
-void t.test('routes without authentication accept any proof and send no command', async (t) => {
+t.test('routes without authentication accept any proof and send no command', async (t) => {
   const gateway = await start(t)
   const open = ROUTES.filter((route) => route.auth === 'none')
   t.ok(open.length > 0)

@@ -16,7 +16,7 @@ function watch(t: Test, address: string): WatchedDirectory {
   return directory
 }
 
-void t.test('there are no partners before a complete snapshot', async (t) => {
+t.test('there are no partners before a complete snapshot', async (t) => {
   const processorStub = await startProcessorStub({ snapshot: [{ ...snapshot(), complete: false }] })
   t.teardown(() => processorStub.stop())
   const directory = watch(t, processorStub.address)
@@ -31,7 +31,7 @@ void t.test('there are no partners before a complete snapshot', async (t) => {
   t.equal(directory.fresh, true)
 })
 
-void t.test(
+t.test(
   'after a broken stream the snapshot stays, is not fresh, and is then replaced',
   async (t) => {
     const first = await startProcessorStub({ snapshot: [snapshot()] })
@@ -52,7 +52,7 @@ void t.test(
   },
 )
 
-void t.test('/readyz reports a stale directory', async (t) => {
+t.test('/readyz reports a stale directory', async (t) => {
   const processorStub = await startProcessorStub({ snapshot: [snapshot()] })
   t.teardown(() => processorStub.stop())
   const directory = watch(t, processorStub.address)

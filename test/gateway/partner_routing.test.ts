@@ -61,7 +61,7 @@ function watched(...processors: readonly Processor[]): Watched {
   }
 }
 
-void t.test('a processor serves the partners that it announces, in both environments', (t) => {
+t.test('a processor serves the partners that it announces, in both environments', async (t) => {
   const { routing, announce, ownerOf, changes } = watched(one, two)
   t.equal(routing.partners(), undefined, 'no partners before a snapshot')
   announce(one, announcing('books_1', 1, ['acme', 'shop']))
@@ -78,10 +78,9 @@ void t.test('a processor serves the partners that it announces, in both environm
   t.ok(routing.partners()?.key('new_key'))
   const status = { shard: 'books_2', epoch: 1, fresh: true, isWaiting: false, partners: 2 }
   t.same(routing.statusOf(two), status)
-  t.end()
 })
 
-void t.test('the higher epoch of a shard wins, in either order', (t) => {
+t.test('the higher epoch of a shard wins, in either order', async (t) => {
   for (const order of [
     [one, two],
     [two, one],
@@ -101,10 +100,9 @@ void t.test('the higher epoch of a shard wins, in either order', (t) => {
     routing.broke(two)
     t.equal(ownerOf('acme'), 'two', 'the same when both streams are broken')
   }
-  t.end()
 })
 
-void t.test('an open stream of a lower epoch wins over a broken one', (t) => {
+t.test('an open stream of a lower epoch wins over a broken one', async (t) => {
   const { routing, announce, ownerOf } = watched(one, two)
   announce(one, announcing('books_1', 28, ['acme', 'shop']))
   routing.broke(one)
@@ -113,29 +111,26 @@ void t.test('an open stream of a lower epoch wins over a broken one', (t) => {
   t.equal(ownerOf('shop'), 'one', 'they lack this partner')
   announce(one, announcing('books_1', 28, ['acme']))
   t.equal(ownerOf('acme'), 'one', 'while both streams are open')
-  t.end()
 })
 
-void t.test('every shard has its processors with an open stream', (t) => {
+t.test('every shard has its processors with an open stream', async (t) => {
   const { routing, announce } = watched(one, two, three)
   announce(one, announcing('books_1', 1, ['acme'], { shards: ['books_1', 'books_2', 'books_3'] }))
   announce(two, announcing('books_2', 1, []))
   routing.broke(two)
   t.same(Object.fromEntries(routing.shards()), { books_1: [one], books_2: [], books_3: [] })
-  t.end()
 })
 
-void t.test('of two shards that announce a partner, the one with an open stream has it', (t) => {
+t.test('of two shards that announce a partner, the one with an open stream has it', async (t) => {
   const { routing, announce, ownerOf } = watched(one, two)
   announce(one, announcing('books_1', 9, ['acme']))
   announce(two, announcing('books_2', 1, ['acme']))
   t.equal(ownerOf('acme'), 'one', 'the first one, while both streams are open')
   routing.broke(one)
   t.equal(ownerOf('acme'), 'two')
-  t.end()
 })
 
-void t.test('a withdrawn partner keeps its keys and has no owner', (t) => {
+t.test('a withdrawn partner keeps its keys and has no owner', async (t) => {
   const { routing, announce, ownerOf, changes } = watched(one, two)
   announce(one, announcing('books_1', 1, ['acme', 'shop']))
   routing.updated(one, changing({ gone: ['acme'] }))
@@ -144,10 +139,9 @@ void t.test('a withdrawn partner keeps its keys and has no owner', (t) => {
   announce(two, announcing('books_1', 2, ['acme', 'shop']))
   t.same([ownerOf('acme'), ownerOf('shop')], ['two', 'two'])
   t.same(changes, ['acme,shop', 'acme', 'acme,shop'])
-  t.end()
 })
 
-void t.test('a snapshot replaces the last one when it is complete, not before', (t) => {
+t.test('a snapshot replaces the last one when it is complete, not before', async (t) => {
   const { routing, announce, ownerOf } = watched(one)
   announce(one, announcing('books_1', 1, ['acme', 'shop']))
   routing.broke(one)
@@ -159,12 +153,11 @@ void t.test('a snapshot replaces the last one when it is complete, not before', 
   t.same([ownerOf('acme'), ownerOf('shop')], ['one', undefined])
   routing.remove(one)
   t.equal(ownerOf('acme'), undefined)
-  t.end()
 })
 
-void t.test(
+t.test(
   'the directory is complete after a snapshot from every shard, or from every processor',
-  (t) => {
+  async (t) => {
     const unlisted = watched(one, two)
     unlisted.announce(one, announcing('books_1', 1, ['acme']))
     t.notOk(unlisted.routing.isComplete())
@@ -177,11 +170,10 @@ void t.test(
     t.notOk(listed.routing.isComplete())
     listed.announce(two, announcing('books_2', 1, [], { shards }))
     t.ok(listed.routing.isComplete(), 'without the third processor, which has no shard')
-    t.end()
   },
 )
 
-void t.test('token keys of all processors are in use', (t) => {
+t.test('token keys of all processors are in use', async (t) => {
   const { routing, announce, conflicts } = watched(one, two)
   const key = (kid: string, byte: number) => ({ kid, secret: Buffer.alloc(32, byte) })
   announce(one, announcing('books_1', 1, ['acme'], { token_keys: [key('k1', 1)] }))
@@ -193,5 +185,4 @@ void t.test('token keys of all processors are in use', (t) => {
   t.same(conflicts, [])
   announce(two, announcing('books_2', 1, [], { token_keys: [key('k1', 3)] }))
   t.same(conflicts, ['k1'])
-  t.end()
 })

@@ -62,7 +62,7 @@ function refusesBodies(
 const DEPOSIT = { currency: 'THB', amount: '125000' }
 const FX_QUOTE = { sell_currency: 'USD', sell_amount: '10000', buy_currency: 'THB' }
 
-void t.test('each route sends its own operation and answers with its own status', async (t) => {
+t.test('each route sends its own operation and answers with its own status', async (t) => {
   const gateway = await startGateway(t)
   const body = (value: object): { body: string } => ({ body: JSON.stringify(value) })
   const key = { headers: { 'Idempotency-Key': 'k' } }
@@ -133,7 +133,7 @@ void t.test('each route sends its own operation and answers with its own status'
   t.equal(gateway.processorStub.commands.length, cases.length)
 })
 
-void t.test('a rejected query only consumes its nonce', async (t) => {
+t.test('a rejected query only consumes its nonce', async (t) => {
   const gateway = await startGateway(t)
   const path = '/v1/payouts?stauts=failed'
   const answer = await call(gateway.port, { method: 'GET', path })
@@ -141,7 +141,7 @@ void t.test('a rejected query only consumes its nonce', async (t) => {
   t.match(gateway.processorStub.commands, [{ consume_nonce_only: true, operation: undefined }])
 })
 
-void t.test('a query with bytes beyond ASCII is 400', async (t) => {
+t.test('a query with bytes beyond ASCII is 400', async (t) => {
   const gateway = await startGateway(t)
   const head = bytesOf({ method: 'GET', path: '/v1/payouts?reference=~' })
   const bytes = Buffer.from(head.replace('~', 'é'), 'utf8')
@@ -149,7 +149,7 @@ void t.test('a query with bytes beyond ASCII is 400', async (t) => {
   t.equal(statusOf(text), 400)
 })
 
-void t.test('sandbox-only operations answer with the code of the processor', async (t) => {
+t.test('sandbox-only operations answer with the code of the processor', async (t) => {
   const environment = { SANDBOX_HOSTS: 'sandbox.example', PRODUCTION_HOSTS: '127.0.0.1' }
   const gateway = await startGateway(t, { environment, script: refuseWith('invalid_request') })
   const answer = await call(gateway.port, {
@@ -172,7 +172,7 @@ const PAGED = [
 ] as const
 
 for (const [path, operation] of PAGED) {
-  void t.test(`pages of ${path}`, (t) => {
+  t.test(`pages of ${path}`, async (t) => {
     const decode = decodeOf('GET', path)
     reads(t, decode, operation, {
       '': {},
@@ -196,11 +196,10 @@ for (const [path, operation] of PAGED) {
     })
     t.match(decode({ body: { a: 1 } }), INVALID, 'a body')
     t.ok(decode({ body: {} }).ok, 'an empty body')
-    t.end()
   })
 }
 
-void t.test('filters of intents', (t) => {
+t.test('filters of intents', async (t) => {
   const statuses = ['created', 'authorized', 'captured', 'failed', 'expired', 'refunded']
   reads(t, decodeOf('GET', '/v1/payment_intents'), 'list_intents', {
     ...Object.fromEntries(
@@ -223,10 +222,9 @@ void t.test('filters of intents', (t) => {
     'created_after=2026-01-05T09:30:00Z&created_before=2026-01-05T09:30:00Z': null,
     'reference=r': null,
   })
-  t.end()
 })
 
-void t.test('filters of payouts', (t) => {
+t.test('filters of payouts', async (t) => {
   const decode = decodeOf('GET', '/v1/payouts')
   const chars = (count: number): string => 'x'.repeat(count)
   const astral = (count: number): string => '😀'.repeat(count)
@@ -260,10 +258,9 @@ void t.test('filters of payouts', (t) => {
     [`beneficiary_id=${chars(129)}`]: null,
     [`beneficiary_id=${encodeURIComponent(astral(129))}`]: null,
   })
-  t.end()
 })
 
-void t.test('time filters of payouts are rounded outward and compared unrounded', (t) => {
+t.test('time filters of payouts are rounded outward and compared unrounded', async (t) => {
   const decode = decodeOf('GET', '/v1/payouts')
   const at = Date.UTC(2026, 10, 21, 4, 35, 40, 123)
   const moment = '2026-11-21T04:35:40'
@@ -309,10 +306,9 @@ void t.test('time filters of payouts are rounded outward and compared unrounded'
     [`created_after=${moment}.1234567891Z`]: null,
     [`created_after=${moment}Z&created_after=${moment}Z`]: null,
   })
-  t.end()
 })
 
-void t.test('a timestamp is the same instant in every offset, and rounding encloses it', (t) => {
+t.test('a timestamp is the same instant in every offset, and rounding encloses it', async () => {
   const fraction = fc.stringMatching(/^[0-9]{0,6}$/)
   const offset = fc.integer({ min: -23 * 60 - 59, max: 23 * 60 + 59 })
   const epochMs = fc.integer({ min: 2 * 86_400_000, max: Date.UTC(2100, 0) })
@@ -337,10 +333,9 @@ void t.test('a timestamp is the same instant in every offset, and rounding enclo
       )
     }),
   )
-  t.end()
 })
 
-void t.test('query encodings of common clients decode to the same filter', (t) => {
+t.test('query encodings of common clients decode to the same filter', async (t) => {
   const decode = decodeOf('GET', '/v1/payouts')
   const reference = fc
     .string({ unit: 'grapheme', maxLength: 50 })
@@ -355,10 +350,9 @@ void t.test('query encodings of common clients decode to the same filter', (t) =
     }),
     { numRuns: 50 },
   )
-  t.end()
 })
 
-void t.test('routes of one beneficiary take no body', (t) => {
+t.test('routes of one beneficiary take no body', async (t) => {
   const routes = [
     ['GET', '/v1/beneficiaries/{beneficiary_id}'],
     ['POST', '/v1/beneficiaries/{beneficiary_id}/disable'],
@@ -370,10 +364,9 @@ void t.test('routes of one beneficiary take no body', (t) => {
     t.ok(decode({ query: 'ignored=1' }).ok)
     refusesBodies(t, decode, [{ a: 1 }, [], 'x'])
   }
-  t.end()
 })
 
-void t.test('simulate', (t) => {
+t.test('simulate', async (t) => {
   const decode = decodeOf('POST', '/v1/sandbox/payouts/{payout_id}/simulate')
   for (const outcome of ['completed', 'failed', 'reversed']) {
     t.strictSame(decode({ body: { outcome } }), {
@@ -392,13 +385,12 @@ void t.test('simulate', (t) => {
     { outcome: ['failed'] },
     { outcome: 'failed', reason: 'x' },
   ])
-  t.end()
 })
 
 const NOT_AMOUNTS = ['0', '-1', '1.0', '01', '+1', '', ' 1', '9223372036854775808', 1, null]
 const NOT_CURRENCIES = ['', 'thb', 'TH', 'THBX', 'THB ', 7, null]
 
-void t.test('deposits', (t) => {
+t.test('deposits', async (t) => {
   const decode = decodeOf('POST', '/v1/funding/deposits')
   t.ok(decode({ body: { ...DEPOSIT, amount: '9223372036854775807' } }).ok)
   t.ok(decode({ body: DEPOSIT, key: 'k'.repeat(255) }).ok)
@@ -410,10 +402,9 @@ void t.test('deposits', (t) => {
     ...NOT_AMOUNTS.map((amount) => ({ ...DEPOSIT, amount })),
     ...NOT_CURRENCIES.map((currency) => ({ ...DEPOSIT, currency })),
   ])
-  t.end()
 })
 
-void t.test('quotes and conversions', (t) => {
+t.test('quotes and conversions', async (t) => {
   const quote = decodeOf('POST', '/v1/fx/quotes')
   t.strictSame(quote({ body: FX_QUOTE }), { ok: true, value: { create_fx_quote: FX_QUOTE } })
   refusesBodies(t, quote, [
@@ -441,5 +432,4 @@ void t.test('quotes and conversions', (t) => {
     [undefined, {}, '{', { quote_id: '' }, { quote_id: 1 }, { ...body, amount: '1' }],
     { key: 'k' },
   )
-  t.end()
 })

@@ -45,7 +45,7 @@ function pendingCommand(startedAt: Instant = systemClock.now()): Recorded {
   return { startedAt, outcomes, settle: (code, body) => outcomes.push(code === '' ? body : code) }
 }
 
-void t.test(
+t.test(
   'commands of one event-loop iteration share a message, and each caller gets its own reply',
   async (t) => {
     const processorStub = await startProcessorStub({ snapshot: [] })
@@ -72,7 +72,7 @@ void t.test(
   },
 )
 
-void t.test('large commands are split into messages that gRPC accepts', async (t) => {
+t.test('large commands are split into messages that gRPC accepts', async (t) => {
   const { processorStub, client } = await connected(t)
   const callers = Array.from({ length: 70 }, () => pendingCommand())
   const create_payout = aPayout({ metadata: largestMetadata('🙂') })
@@ -91,7 +91,7 @@ void t.test('large commands are split into messages that gRPC accepts', async (t
   t.same(processorStub.batches, [2, 1, 1, 2], 'the largest command has its own message')
 })
 
-void t.test('without a stream commands fail at once', async (t) => {
+t.test('without a stream commands fail at once', async (t) => {
   const processorStub = await startProcessorStub({ snapshot: [], script: silence })
   const client = connectTo(t, processorStub.address)
   const early = pendingCommand()
@@ -111,7 +111,7 @@ void t.test('without a stream commands fail at once', async (t) => {
   t.equal(client.inFlight, 0)
 })
 
-void t.test(
+t.test(
   'a draining processor answers the commands it has; later ones are held for the next stream',
   async (t) => {
     const processorStub = await startProcessorStub({ snapshot: [], script: silence })
@@ -168,7 +168,7 @@ void t.test(
   },
 )
 
-void t.test('held commands fail when no stream opens in time', async (t) => {
+t.test('held commands fail when no stream opens in time', async (t) => {
   const processorStub = await startProcessorStub({ snapshot: [] })
   const client = connectTo(t, processorStub.address, 50)
   await client.opened
@@ -191,7 +191,7 @@ void t.test('held commands fail when no stream opens in time', async (t) => {
   t.equal(processorStub.commands.length, 1)
 })
 
-void t.test('commands above the queue bound of the processor fail at once', async (t) => {
+t.test('commands above the queue bound of the processor fail at once', async (t) => {
   const processorStub = await startProcessorStub({ snapshot: [], script: silence })
   t.teardown(() => processorStub.stop())
   const client = connectTo(t, processorStub.address)
@@ -203,7 +203,7 @@ void t.test('commands above the queue bound of the processor fail at once', asyn
   t.same(caller.outcomes, ['configuration_error'])
 })
 
-void t.test('an unanswered command settles once, and its late reply is dropped', async (t) => {
+t.test('an unanswered command settles once, and its late reply is dropped', async (t) => {
   const processorStub = await startProcessorStub({ snapshot: [], script: silence })
   t.teardown(() => processorStub.stop())
   const client = connectTo(t, processorStub.address)
@@ -221,7 +221,7 @@ void t.test('an unanswered command settles once, and its late reply is dropped',
   t.same(old.outcomes, ['timeout'])
 })
 
-void t.test('a callback that throws does not affect its batch', async (t) => {
+t.test('a callback that throws does not affect its batch', async (t) => {
   const { processorStub, client } = await connected(t)
   const throwing: PendingCommand = {
     startedAt: systemClock.now(),

@@ -86,7 +86,7 @@ async function answered(caller: Caller): Promise<string> {
 
 const tenantsOf = ({ commands }: ProcessorStub): string[] => commands.map(({ tenant }) => tenant)
 
-void t.test('each command goes to the processor of its partner', async (t) => {
+t.test('each command goes to the processor of its partner', async (t) => {
   const one = await startStub(t, announcing('books_1', 3, 'acme', 'shop'))
   const two = await startStub(t, announcing('books_2', 5, 'umbrella'))
   const processors = await connectTo(t, [one, two])
@@ -107,7 +107,7 @@ void t.test('each command goes to the processor of its partner', async (t) => {
   })
 })
 
-void t.test('calls to a killed processor fail and are never sent to another', async (t) => {
+t.test('calls to a killed processor fail and are never sent to another', async (t) => {
   const one = await startStub(t, announcing('books_1', 1, 'acme'), silence)
   const two = await startStub(t, announcing('books_2', 1, 'umbrella'))
   const spare = await startStub(t, { complete: true })
@@ -131,7 +131,7 @@ void t.test('calls to a killed processor fail and are never sent to another', as
   t.equal(served, 1, 'only the command sent after the take-over')
 })
 
-void t.test('restored books begin at a lower epoch, and running gateways find them', async (t) => {
+t.test('restored books begin at a lower epoch, and running gateways find them', async (t) => {
   const dead = await startStub(t, { ...announcing('books_1', 28, 'acme'), shards: ['books_1'] })
   const processors = await connectTo(t, [dead])
   t.same(processors.shards(), [{ shard: 'books_1', routed: true }])
@@ -146,7 +146,7 @@ void t.test('restored books begin at a lower epoch, and running gateways find th
   t.same(processors.shards(), [{ shard: 'books_1', routed: true }])
 })
 
-void t.test(
+t.test(
   'of two processors that announce a partner the one with the higher epoch serves it',
   async (t) => {
     const former = await startStub(t, announcing('books_1', 1, 'acme'))
@@ -169,38 +169,35 @@ void t.test(
   },
 )
 
-void t.test(
-  'calls are held while their shard moves, and sent with the remaining budget',
-  async (t) => {
-    const one = await startStub(t, announcing('books_1', 1, 'acme', 'shop'))
-    const two = await startStub(t, announcing('books_2', 1, 'umbrella'))
-    const processors = await connectTo(t, [one, two])
-    one.publish({ gone: ['acme', 'shop'] })
-    let held: Caller
-    await eventually('calls are held', () => {
-      held = send(processors, 'acme')
-      return processors.client.inFlight > 1
-    })
-    const late = send(processors, 'shop', { budget_ms: 0 })
-    t.equal(
-      await answered(send(processors, 'umbrella')),
-      'accepted',
-      'calls to other shards are served',
-    )
-    t.same(held!.outcomes, [])
+t.test('calls are held while their shard moves, and sent with the remaining budget', async (t) => {
+  const one = await startStub(t, announcing('books_1', 1, 'acme', 'shop'))
+  const two = await startStub(t, announcing('books_2', 1, 'umbrella'))
+  const processors = await connectTo(t, [one, two])
+  one.publish({ gone: ['acme', 'shop'] })
+  let held: Caller
+  await eventually('calls are held', () => {
+    held = send(processors, 'acme')
+    return processors.client.inFlight > 1
+  })
+  const late = send(processors, 'shop', { budget_ms: 0 })
+  t.equal(
+    await answered(send(processors, 'umbrella')),
+    'accepted',
+    'calls to other shards are served',
+  )
+  t.same(held!.outcomes, [])
 
-    const before = one.commands.length
-    two.publish(announcing('books_1', 2, 'acme', 'shop'))
-    t.equal(await answered(held!), 'accepted')
-    t.equal(await answered(late), 'timeout')
-    t.equal(one.commands.length, before, 'no command is sent to the former owner')
-    const moved = two.commands.filter(({ tenant }) => tenant === 'acme_sandbox')
-    t.ok(moved.every(({ budget_ms }) => budget_ms < 60_000))
-    t.equal(processors.client.inFlight, 0)
-  },
-)
+  const before = one.commands.length
+  two.publish(announcing('books_1', 2, 'acme', 'shop'))
+  t.equal(await answered(held!), 'accepted')
+  t.equal(await answered(late), 'timeout')
+  t.equal(one.commands.length, before, 'no command is sent to the former owner')
+  const moved = two.commands.filter(({ tenant }) => tenant === 'acme_sandbox')
+  t.ok(moved.every(({ budget_ms }) => budget_ms < 60_000))
+  t.equal(processors.client.inFlight, 0)
+})
 
-void t.test('held calls fail when no processor takes the shard in time', async (t) => {
+t.test('held calls fail when no processor takes the shard in time', async (t) => {
   const one = await startStub(t, announcing('books_1', 1, 'acme'))
   const processors = await connectTo(t, [one], 50)
   one.publish({ gone: ['acme'] })
@@ -215,7 +212,7 @@ void t.test('held calls fail when no processor takes the shard in time', async (
   })
 })
 
-void t.test('a call is held for two seconds while its partner has no processor', async (t) => {
+t.test('a call is held for two seconds while its partner has no processor', async (t) => {
   const one = await startStub(t, announcing('books_1', 1, 'acme'))
   const timers: { readonly ms: number; readonly call: () => void }[] = []
   const processors = createProcessors({
@@ -244,7 +241,7 @@ void t.test('a call is held for two seconds while its partner has no processor',
   t.same(one.commands, [], 'and was never sent')
 })
 
-void t.test('calls held for a draining processor go to the next owner', async (t) => {
+t.test('calls held for a draining processor go to the next owner', async (t) => {
   const one = await startStub(t, announcing('books_1', 1, 'acme'))
   const two = await startStub(t, announcing('books_2', 1, 'umbrella'))
   const processors = await connectTo(t, [one, two])
@@ -261,7 +258,7 @@ void t.test('calls held for a draining processor go to the next owner', async (t
   t.equal(one.commands.length, 1)
 })
 
-void t.test('a command answered not_here is sent once more, to the next owner', async (t) => {
+t.test('a command answered not_here is sent once more, to the next owner', async (t) => {
   const one = await startStub(t, announcing('books_1', 1, 'acme'), refuseWith('not_here'))
   const two = await startStub(t, announcing('books_2', 1, 'umbrella'))
   const processors = await connectTo(t, [one, two])
@@ -275,14 +272,14 @@ void t.test('a command answered not_here is sent once more, to the next owner', 
   t.same([tenantsOf(one), tenantsOf(two)], [['acme_sandbox'], ['acme_sandbox']])
 })
 
-void t.test('without a next owner a command answered not_here fails', async (t) => {
+t.test('without a next owner a command answered not_here fails', async (t) => {
   const one = await startStub(t, announcing('books_1', 1, 'acme'), refuseWith('not_here'))
   const processors = await connectTo(t, [one], 50)
   t.equal(await answered(send(processors, 'acme')), 'configuration_error')
   t.equal(one.commands.length, 1)
 })
 
-void t.test('other error codes are returned to the caller', async (t) => {
+t.test('other error codes are returned to the caller', async (t) => {
   const one = await startStub(t, announcing('books_1', 1, 'acme'))
   const processors = await connectTo(t, [one])
   for (const code of ['configuration_error', 'timeout', 'internal_error']) {
@@ -292,7 +289,7 @@ void t.test('other error codes are returned to the caller', async (t) => {
   t.equal(one.commands.length, 3)
 })
 
-void t.test('a removed address is dropped after its stream has ended', async (t) => {
+t.test('a removed address is dropped after its stream has ended', async (t) => {
   const one = await startStub(t, announcing('books_1', 1, 'acme'))
   const two = await startStub(t, announcing('books_2', 1, 'umbrella'))
   const processors = await connectTo(t, [one, two])
@@ -308,7 +305,7 @@ void t.test('a removed address is dropped after its stream has ended', async (t)
   t.equal(await answered(send(processors, 'umbrella')), 'accepted')
 })
 
-void t.test('a gateway with one address finds the processors that it names', async (t) => {
+t.test('a gateway with one address finds the processors that it names', async (t) => {
   const two = await startStub(t, announcing('books_2', 1, 'umbrella'))
   const named = { addresses: [two.address, 'processor.elsewhere:50051'] }
   const one = await startStub(t, { ...announcing('books_1', 1, 'acme'), ...named })
@@ -349,25 +346,22 @@ void t.test('a gateway with one address finds the processors that it names', asy
   t.same(addresses(), [one.address, three.address])
 })
 
-void t.test(
-  'a processor that waits for a shard is reached, and does not count as up',
-  async (t) => {
-    const waiting = { waiting: true, shards: ['books_1'], complete: false }
-    const spare = await startStub(t, { ...announcing('', 0), ...waiting })
-    const processors = createProcessors({
-      ...{ tls: CLEARTEXT, metadata: new Metadata(), clock: systemClock, log },
-    })
-    t.teardown(() => processors.close())
-    processors.setAddresses([spare.address])
-    await eventually('it is reached', () => processors.states()[0]?.waiting)
-    t.match(processors.states(), [{ address: spare.address, up: false, waiting: true }])
-    t.same(processors.shards(), [{ shard: 'books_1', routed: false }])
-    t.notOk(processors.client.open)
-    t.notOk(processors.directory.fresh)
-  },
-)
+t.test('a processor that waits for a shard is reached, and does not count as up', async (t) => {
+  const waiting = { waiting: true, shards: ['books_1'], complete: false }
+  const spare = await startStub(t, { ...announcing('', 0), ...waiting })
+  const processors = createProcessors({
+    ...{ tls: CLEARTEXT, metadata: new Metadata(), clock: systemClock, log },
+  })
+  t.teardown(() => processors.close())
+  processors.setAddresses([spare.address])
+  await eventually('it is reached', () => processors.states()[0]?.waiting)
+  t.match(processors.states(), [{ address: spare.address, up: false, waiting: true }])
+  t.same(processors.shards(), [{ shard: 'books_1', routed: false }])
+  t.notOk(processors.client.open)
+  t.notOk(processors.directory.fresh)
+})
 
-void t.test('the next owner is shown the newest commit that was answered', async (t) => {
+t.test('the next owner is shown the newest commit that was answered', async (t) => {
   const one = await startStub(t, announcing('books_1', 1, 'acme'))
   const two = await startStub(t, announcing('books_2', 1, 'umbrella'))
   const processors = await connectTo(t, [one, two])
@@ -390,7 +384,7 @@ void t.test('the next owner is shown the newest commit that was answered', async
   t.same(next.marks, [mark('books_1', 1, 9), mark('books_2', 3, 2)])
 })
 
-void t.test('calls held for one shard do not use the capacity of others', async (t) => {
+t.test('calls held for one shard do not use the capacity of others', async (t) => {
   const { partners = [], ...rest } = twoPartners()
   const [acme, umbrella] = partners
   const own = (shard: string, partner: typeof acme): PartnerUpdate => ({

@@ -28,7 +28,7 @@ function example(page: string, language: string): string {
   return code
 }
 
-void t.test('the program of the quick start creates an intent', async (t) => {
+t.test('the program of the quick start creates an intent', async (t) => {
   const { port, processorStub } = await startGateway(t)
   const folder = t.testdir({ 'create.mjs': example('first-request', 'js') })
   const sandbox = join(folder, 'sandbox.json')
@@ -45,7 +45,7 @@ const missing = ['curl', 'openssl'].filter(
   (tool) => spawnSync('sh', ['-c', `command -v ${tool}`]).status !== 0,
 )
 
-void t.test(
+t.test(
   'the shell example does the same',
   { skip: missing.length > 0 && `not installed: ${missing.join(', ')}` },
   async (t) => {
@@ -63,9 +63,9 @@ void t.test(
   },
 )
 
-void t.test(
+t.test(
   'the table of errors has every code that partners receive, with status and retry',
-  (t) => {
+  async (t) => {
     const rows = [...GUIDE.matchAll(/^\| `([a-z_]+)` \| ([0-9]{3}) \| .+ \| .+ \| (yes|no) \|$/gm)]
     const documented = Object.fromEntries(
       rows.map(([, code = '', http = '', retry = '']) => [code, `${http} ${retry}`]),
@@ -77,11 +77,10 @@ void t.test(
     )
     t.same(documented, registry)
     t.equal(rows.length, Object.keys(registry).length, 'each code once')
-    t.end()
   },
 )
 
-void t.test('the operators’ guide has the other codes', (t) => {
+t.test('the operators’ guide has the other codes', async (t) => {
   const rows = [
     ...guidePage('Error codes').text.matchAll(
       /^\| `([a-z_]+)` \| [0-9]{3} \| ([A-Z_]+) \| .+ \|$/gm,
@@ -93,7 +92,6 @@ void t.test('the operators’ guide has the other codes', (t) => {
   )
   const retryable = Object.values(OPERATOR_ERRORS).some((entry) => entry.retryable)
   t.notOk(retryable, 'the guide lists no retryable code')
-  t.end()
 })
 
 /** The unit of each field that the OpenAPI document gives one. */
@@ -119,7 +117,7 @@ function documentedUnits(): ReadonlyMap<string, ReadonlySet<string>> {
 
 const UNIT = /\/(UsdCents|MinorUnits|Timestamp|EpochSeconds|EpochMilliseconds)$/
 
-void t.test('the table of units has every field of the document with its unit', (t) => {
+t.test('the table of units has every field of the document with its unit', async (t) => {
   const from = GUIDE.indexOf('| Field | Unit | Example |')
   const rows = GUIDE.slice(from, GUIDE.indexOf('\n\n', from)).split('\n').slice(2)
   const words: Readonly<Record<string, RegExp>> = {
@@ -140,22 +138,20 @@ void t.test('the table of units has every field of the document with its unit', 
       t.ok(row, `${field}: ${unit}`)
     }
   }
-  t.end()
 })
 
 for (const language of ['swift', 'kotlin']) {
-  void t.test(`the app in ${language} stores its key, then confirms, then polls`, (t) => {
+  t.test(`the app in ${language} stores its key, then confirms, then polls`, async (t) => {
     const app = example('mobile', language)
     for (const path of ['/scan', '/confirm', 'GET', 'Idempotency-Key', 'quote_version']) {
       t.ok(app.includes(path), path)
     }
     const storedAt = app.indexOf('store(pending)')
     t.ok(storedAt >= 0 && storedAt < app.indexOf('resume(pending)'), 'the key is stored first')
-    t.end()
   })
 }
 
-void t.test('the table of failures has every code with its text', (t) => {
+t.test('the table of failures has every code with its text', async (t) => {
   const rows = [...GUIDE.matchAll(/^\| `([a-z_]+)` \| (true|false) \| (.+) \|$/gm)]
   t.same(
     rows.map(([, code, retryable, message]) => [code, retryable, message]),
@@ -165,10 +161,9 @@ void t.test('the table of failures has every code with its text', (t) => {
       message,
     ]),
   )
-  t.end()
 })
 
-void t.test('the table of balance transactions has every type', (t) => {
+t.test('the table of balance transactions has every type', async (t) => {
   const from = GUIDE.indexOf('| Type | What moved |')
   const table = GUIDE.slice(from, GUIDE.indexOf('\n\n', from))
   const documented = [...table.matchAll(/`([a-z]+_?[a-z]+)`(?=[,` a-z_]* \|)/g)].map(
@@ -178,10 +173,9 @@ void t.test('the table of balance transactions has every type', (t) => {
     .filter(([, lines]) => lines.some(([kind]) => kind === 'prefund' || kind === 'reserved'))
     .map(([plan]) => plan)
   t.same(documented.sort(), plans.sort())
-  t.end()
 })
 
-void t.test('the vectors of the guide are published ones', (t) => {
+t.test('the vectors of the guide are published ones', async (t) => {
   const shown = JSON.parse(example('signing', 'json')) as { name: string }[]
   t.ok(shown.length > 1)
   for (const each of shown) {
@@ -191,10 +185,9 @@ void t.test('the vectors of the guide are published ones', (t) => {
       each.name,
     )
   }
-  t.end()
 })
 
-void t.test('the limits are those of the code', (t) => {
+t.test('the limits are those of the code', async (t) => {
   const table = GUIDE.slice(GUIDE.indexOf('## Limits'), GUIDE.indexOf('**Source addresses.**'))
   const figures = [...table.matchAll(/^\| ([0-9,]+) /gm)].map(([, figure]) => figure)
   const documented = [
@@ -207,10 +200,9 @@ void t.test('the limits are those of the code', (t) => {
     figures,
     documented.map((limit) => Number(limit).toLocaleString('en')),
   )
-  t.end()
 })
 
-void t.test('the table of signature checks has every check in order', async (t) => {
+t.test('the table of signature checks has every check in order', async (t) => {
   const { port } = await startGateway(t)
   const { json } = await call(port, { method: 'POST', path: '/v1/sandbox/signature/check' })
   const { checks } = json as SignatureReport

@@ -17,7 +17,7 @@ interface Line {
   readonly request_id: string
 }
 
-void t.test('the sandbox names field and rule, never the value', async (t) => {
+t.test('the sandbox names field and rule, never the value', async (t) => {
   const lines: string[] = []
   const gateway = await startGateway(t, {
     environment: { LOG_REFUSALS_PER_SECOND: '1000' },
@@ -56,7 +56,7 @@ const MESSAGES = {
 const envelope = (answer: RawAnswer, code: string, message: string): string =>
   JSON.stringify({ error: { code, message, request_id: answer.headers.get('x-request-id') } })
 
-void t.test('production answers are byte for byte the fixed texts', async (t) => {
+t.test('production answers are byte for byte the fixed texts', async (t) => {
   const environment = { SANDBOX_HOSTS: 'sandbox.example', PRODUCTION_HOSTS: '127.0.0.1' }
   const gateway = await startGateway(t, { environment })
   for (const wrong of WRONG_REQUESTS) {
@@ -72,7 +72,7 @@ void t.test('production answers are byte for byte the fixed texts', async (t) =>
   }
 })
 
-void t.test('a violation found by the processor is named too', async (t) => {
+t.test('a violation found by the processor is named too', async (t) => {
   const violation = { pointer: 'query/cursor', rule: 'must be the next_cursor of the same list' }
   const gateway = await startGateway(t, {
     script: ({ ticket }) => [{ ticket, code: 'invalid_request', violation }],
@@ -81,7 +81,7 @@ void t.test('a violation found by the processor is named too', async (t) => {
   t.equal(errorOf(answer.json).message, 'query cursor: must be the next_cursor of the same list')
 })
 
-void t.test('401, 403 and 404 have the same bytes in the sandbox', async (t) => {
+t.test('401, 403 and 404 have the same bytes in the sandbox', async (t) => {
   const texts = {
     authentication_failed: 'Authentication failed.',
     partner_suspended: 'The partner is suspended.',

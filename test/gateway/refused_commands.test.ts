@@ -9,7 +9,7 @@ import { call, createRequest, snapshot } from './signing_partner.js'
 const REFUSED = Math.max(TENANT_IN_FLIGHT_MAX, CAPACITY_MAX)
 const AT_ONCE = 50
 
-void t.test(`after ${REFUSED} refused commands a request is served`, async (t) => {
+t.test(`after ${REFUSED} refused commands a request is served`, async (t) => {
   const gateway = await startGateway(t, {
     script: refuseWith('insufficient_balance'),
     partners: snapshot({ rate_limit_per_second: 100_000 }),

@@ -8,7 +8,7 @@ import {
   WAITING_MAX,
 } from '../../gateway/admission/rejection_throttle.js'
 
-void t.test('rejections are sent in order, deferred and paced', async (t) => {
+t.test('rejections are sent in order, deferred and paced', async (t) => {
   const refusals = createRejectionThrottle(systemClock)
   const answered: number[] = []
   const count = 4 * AT_ONCE_MAX
@@ -31,7 +31,7 @@ void t.test('rejections are sent in order, deferred and paced', async (t) => {
   )
 })
 
-void t.test('a rejection after an idle time is sent once, deferred', async (t) => {
+t.test('a rejection after an idle time is sent once, deferred', async (t) => {
   const refusals = createRejectionThrottle(systemClock)
   const answered: number[] = []
   for (const round of [1, 2, 3]) {
@@ -47,7 +47,7 @@ void t.test('a rejection after an idle time is sent once, deferred', async (t) =
   t.same(answered, [1, 2, 3])
 })
 
-void t.test('a clock that moves back delays no rejection', async (t) => {
+t.test('a clock that moves back delays no rejection', async (t) => {
   let now = systemClock.now()
   const refusals = createRejectionThrottle({ now: () => now })
   const answered = [1, 2, 3].map(() => new Promise<void>((resolve) => refusals.add(resolve)))
@@ -56,7 +56,7 @@ void t.test('a clock that moves back delays no rejection', async (t) => {
   t.pass('all rejections are sent')
 })
 
-void t.test('beyond WAITING_MAX a rejection is sent at once', async (t) => {
+t.test('beyond WAITING_MAX a rejection is sent at once', async (t) => {
   const refusals = createRejectionThrottle(systemClock)
   let answered = 0
   const last = new Promise<void>((resolve) => {

@@ -41,7 +41,7 @@ async function check({ port }: Running, request: Call): Promise<Report> {
 const failedIn = ({ checks }: Report): string[] =>
   checks.filter(({ result }) => result === 'failed').map(({ check: name }) => name)
 
-void t.test('a valid request is accepted, and nothing reaches the processor', async (t) => {
+t.test('a valid request is accepted, and nothing reaches the processor', async (t) => {
   const gateway = await startGateway(t)
   const report = await check(gateway, createRequest())
   t.match(report, { accepted: true, refusal: null, canonical_request: /^POST\n/ })
@@ -54,45 +54,42 @@ void t.test('a valid request is accepted, and nothing reaches the processor', as
   t.equal(gateway.processorStub.commands.length, 0)
 })
 
-void t.test(
-  'an invalid request gets the report of the error that the service returns',
-  async (t) => {
-    const gateway = await startGateway(t)
-    const signed = createRequest()
-    const strange = { method: 'GET', path: '/v1/nothing' }
-    const others: readonly (readonly [request: Call, failed: string])[] = [
-      [{ ...signed, unsigned: true }, 'key_id_format'],
-      [{ ...signed, secret: PLANTED.secret }, 'signature'],
-      [{ ...signed, timestamp: '2020-01-01T00:00:00Z' }, 'timestamp_window'],
-      [{ ...signed, nonce: 'x' }, 'nonce_format'],
-      [{ ...signed, keyId: PRODUCTION_KEY_ID }, 'environment'],
-      [{ ...strange, unsigned: true }, 'route'],
-      [strange, 'route'],
-      [{ ...signed, method: 'PUT' }, 'route'],
-      [{ method: 'POST', path: '/v1/payment_intents/pi_1/confirm', unsigned: true }, 'token'],
-    ]
-    const cases = [
-      ...others,
-      ...WRONG_REQUESTS.map(({ call: request, pointer }) => {
-        const part = pointer.split('/')[0] ?? ''
-        return [request, { header: 'idempotency_key', query: 'query' }[part] ?? 'body'] as const
-      }),
-    ]
-    for (const [request, name] of cases) {
-      const report = await check(gateway, request)
-      const title = `${request.method} ${request.path}: ${name}`
-      const answer = await call(gateway.port, request)
-      const { code, message } = errorOf(answer.json)
-      t.match(report.refusal, { status: answer.status, code, message }, title)
-      t.ok(failedIn(report).includes(name), title)
-      for (const value of [PLANTED.secret, PLANTED.token, PLANTED.qr]) {
-        t.notOk(JSON.stringify(report).includes(value), title)
-      }
+t.test('an invalid request gets the report of the error that the service returns', async (t) => {
+  const gateway = await startGateway(t)
+  const signed = createRequest()
+  const strange = { method: 'GET', path: '/v1/nothing' }
+  const others: readonly (readonly [request: Call, failed: string])[] = [
+    [{ ...signed, unsigned: true }, 'key_id_format'],
+    [{ ...signed, secret: PLANTED.secret }, 'signature'],
+    [{ ...signed, timestamp: '2020-01-01T00:00:00Z' }, 'timestamp_window'],
+    [{ ...signed, nonce: 'x' }, 'nonce_format'],
+    [{ ...signed, keyId: PRODUCTION_KEY_ID }, 'environment'],
+    [{ ...strange, unsigned: true }, 'route'],
+    [strange, 'route'],
+    [{ ...signed, method: 'PUT' }, 'route'],
+    [{ method: 'POST', path: '/v1/payment_intents/pi_1/confirm', unsigned: true }, 'token'],
+  ]
+  const cases = [
+    ...others,
+    ...WRONG_REQUESTS.map(({ call: request, pointer }) => {
+      const part = pointer.split('/')[0] ?? ''
+      return [request, { header: 'idempotency_key', query: 'query' }[part] ?? 'body'] as const
+    }),
+  ]
+  for (const [request, name] of cases) {
+    const report = await check(gateway, request)
+    const title = `${request.method} ${request.path}: ${name}`
+    const answer = await call(gateway.port, request)
+    const { code, message } = errorOf(answer.json)
+    t.match(report.refusal, { status: answer.status, code, message }, title)
+    t.ok(failedIn(report).includes(name), title)
+    for (const value of [PLANTED.secret, PLANTED.token, PLANTED.qr]) {
+      t.notOk(JSON.stringify(report).includes(value), title)
     }
-  },
-)
+  }
+})
 
-void t.test('production answers 400, a malformed description names its field', async (t) => {
+t.test('production answers 400, a malformed description names its field', async (t) => {
   const gateway = await startGateway(t)
   const path = '/v1/sandbox/request/check'
   const post = { method: 'POST', path, unsigned: true }

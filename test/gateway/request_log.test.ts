@@ -52,7 +52,7 @@ const callerOf = (keyId: string): Caller => ({
   ratePerSecond: 0,
 })
 
-void t.test('lines are bounded per caller and in total, further requests are counted', (t) => {
+t.test('lines are bounded per caller and in total, further requests are counted', async (t) => {
   const { lines, log, answer } = start(t)
   for (let i = 0; i < 1_000; i++) answer(0, 'duplicate_payout')
   t.equal(lines.length, 5)
@@ -74,10 +74,9 @@ void t.test('lines are bounded per caller and in total, further requests are cou
   ])
   log.stop()
   t.equal(lines.length, REFUSAL_LINES_MAX + 21, 'the next second starts at zero')
-  t.end()
 })
 
-void t.test('LOG_LEVEL=debug logs every authenticated request, warn only failures', (t) => {
+t.test('LOG_LEVEL=debug logs every authenticated request, warn only failures', async (t) => {
   const debug = start(t, 'debug')
   for (let i = 0; i < 300; i++) debug.answer(0, 'quote_expired')
   for (let i = 0; i < 300; i++) debug.answer(0)
@@ -87,10 +86,9 @@ void t.test('LOG_LEVEL=debug logs every authenticated request, warn only failure
   warn.answer(0)
   warn.log.stop()
   t.equal(warn.lines.length, 0)
-  t.end()
 })
 
-void t.test('lines of a gateway', async (t) => {
+t.test('lines of a gateway', async (t) => {
   const texts: string[] = []
   const gateway = await startGateway(t, {
     onLogLine: (line) => texts.push(line),

@@ -10,7 +10,7 @@ import { createRouter } from '../../gateway/routing/route.js'
 
 const find = createRouter(ROUTES)
 
-void t.test('every route of the table is found at its path', (t) => {
+t.test('every route of the table is found at its path', async (t) => {
   for (const entry of ROUTES) {
     const destination = find(entry.method, entry.path.replace(/\{[a-z_]+\}/, 'some-id'))
     t.match(
@@ -21,10 +21,9 @@ void t.test('every route of the table is found at its path', (t) => {
     t.equal(destination.id, entry.path.includes('{') ? 'some-id' : '')
     t.equal(destination.name, `${entry.method} ${entry.path}`)
   }
-  t.end()
 })
 
-void t.test('paths are matched as sent', (t) => {
+t.test('paths are matched as sent', async (t) => {
   const cases = [
     '/',
     '',
@@ -46,10 +45,9 @@ void t.test('paths are matched as sent', (t) => {
   }
   t.equal(find('GET', '/v1/payouts/%2e%2e').id, '%2e%2e', 'a parameter is not decoded')
   t.equal(find('GET', '/v1/payouts/cancel').id, 'cancel')
-  t.end()
 })
 
-void t.test('a wrong method is answered with the allowed ones', (t) => {
+t.test('a wrong method is answered with the allowed ones', async (t) => {
   for (const method of ['PUT', 'get', 'HEAD', 'constructor', '']) {
     const destination = find(method, '/v1/webhook_endpoints')
     t.match(
@@ -64,14 +62,12 @@ void t.test('a wrong method is answered with the allowed ones', (t) => {
     'metric labels contain no text of a caller',
   )
   t.equal(find('GET', '/x').name, 'unknown')
-  t.end()
 })
 
-void t.test('body caps depend on the route', (t) => {
+t.test('body caps depend on the route', async (t) => {
   const capOf = (method: string, path: string): number => find(method, path).bodyMaxBytes
   t.equal(capOf('POST', '/v1/payouts'), PAYOUT_BODY_MAX_BYTES)
   t.equal(capOf('POST', '/v1/payment_intents/a/scan'), SCAN_BODY_MAX_BYTES)
   t.equal(capOf('POST', '/v1/payment_intents'), BODY_MAX_BYTES)
   t.equal(capOf('POST', '/nowhere'), BODY_MAX_BYTES)
-  t.end()
 })

@@ -17,7 +17,7 @@ import {
 } from './echo_server.js'
 import { roundTrip } from './signing_partner.js'
 
-void t.test('a body that stalls or never starts is 504', async (t) => {
+t.test('a body that stalls or never starts is 504', async (t) => {
   const port = await startEcho(t, 100)
   for (const sent of ['', 'ab']) {
     const { text, closed } = await roundTrip(
@@ -30,14 +30,14 @@ void t.test('a body that stalls or never starts is 504', async (t) => {
   }
 })
 
-void t.test('a service that never answers becomes a 504', async (t) => {
+t.test('a service that never answers becomes a 504', async (t) => {
   const port = await startEcho(t, 100)
   const { text } = await roundTrip(port, head('GET /never'))
   t.same(statusesIn(text), ['504'])
   t.match(bodyIn(text), { error: { code: 'timeout' } })
 })
 
-void t.test('a service that throws is a 500 and the next request is served', async (t) => {
+t.test('a service that throws is a 500 and the next request is served', async (t) => {
   const port = await startEcho(t)
   for (const bytes of [head('GET /throw'), `${head('POST /throw', 'Content-Length: 2')}{}`]) {
     const { text } = await roundTrip(port, bytes)
@@ -49,7 +49,7 @@ void t.test('a service that throws is a 500 and the next request is served', asy
   t.same(statusesIn(text), ['200'])
 })
 
-void t.test('clients may disconnect after any byte, or before the answer', async (t) => {
+t.test('clients may disconnect after any byte, or before the answer', async (t) => {
   const port = await startEcho(t)
   const bytes = `${head('POST /later', 'Content-Length: 5')}hello`
   for (let length = 1; length <= bytes.length; length++) {
@@ -78,7 +78,7 @@ void t.test('clients may disconnect after any byte, or before the answer', async
   t.ok(later.length >= 2, 'the request of the disconnected client had arrived')
 })
 
-void t.test('requests in one packet are answered in order, or the connection closes', async (t) => {
+t.test('requests in one packet are answered in order, or the connection closes', async (t) => {
   const port = await startEcho(t)
   const three = ['/a', '/b', '/c'].map((path) => head(`GET ${path}`)).join('')
   const { text } = await roundTrip(port, three)
@@ -110,7 +110,7 @@ async function answersTo(port: number, parts: readonly string[]): Promise<string
   return answers()
 }
 
-void t.test('an early rejection drops the body and keeps the connection', async (t) => {
+t.test('an early rejection drops the body and keeps the connection', async (t) => {
   const port = await startEcho(t)
   const smuggled = head('GET /smuggled')
   const away = head('POST /away', `Content-Length: ${smuggled.length}`)
@@ -127,7 +127,7 @@ void t.test('an early rejection drops the body and keeps the connection', async 
   }
 })
 
-void t.test('a HEAD gets the length of a body, and its connection closes', async (t) => {
+t.test('a HEAD gets the length of a body, and its connection closes', async (t) => {
   const port = await startEcho(t)
   for (const path of ['/a', '/away']) {
     const probe = await roundTrip(port, head(`HEAD ${path}`), 2_000)
@@ -140,7 +140,7 @@ void t.test('a HEAD gets the length of a body, and its connection closes', async
   }
 })
 
-void t.test('a deferred rejection drops a body that arrived before it', async (t) => {
+t.test('a deferred rejection drops a body that arrived before it', async (t) => {
   const port = await startEcho(t)
   const smuggled = head('GET /smuggled')
   const away = head('POST /away_later', `Content-Length: ${smuggled.length}`)
@@ -163,7 +163,7 @@ void t.test('a deferred rejection drops a body that arrived before it', async (t
   }
 })
 
-void t.test(
+t.test(
   'a deferred rejection of a disconnected client does not affect other requests',
   async (t) => {
     const port = await startEcho(t, 200)
@@ -176,7 +176,7 @@ void t.test(
   },
 )
 
-void t.test('an early rejection reads chunks first, and a body above its cap is 413', async (t) => {
+t.test('an early rejection reads chunks first, and a body above its cap is 413', async (t) => {
   const port = await startEcho(t)
   const inChunks = head('POST /away', 'Transfer-Encoding: chunked') + chunked('abc')
   const read = await roundTrip(port, inChunks)
@@ -186,7 +186,7 @@ void t.test('an early rejection reads chunks first, and a body above its cap is 
   t.same(statusesIn((await roundTrip(port, large)).text), ['413'])
 })
 
-void t.test('at shutdown open requests finish and new connections are rejected', async (t) => {
+t.test('at shutdown open requests finish and new connections are rejected', async (t) => {
   const server = createEchoServer(5_000)
   later.length = 0
   const port = await server.listen('127.0.0.1', 0)
@@ -207,7 +207,7 @@ void t.test('at shutdown open requests finish and new connections are rejected',
   }
 })
 
-void t.test(
+t.test(
   'a drained server answers each connection once more, while its successor serves',
   async (t) => {
     const server = createEchoServer(5_000)
@@ -245,7 +245,7 @@ void t.test(
   },
 )
 
-void t.test('a request behind one that closed the connection is dropped', async (t) => {
+t.test('a request behind one that closed the connection is dropped', async (t) => {
   const withinMs = 100
   const statuses: number[] = []
   const port = await startEcho(t, withinMs, undefined, (status) => void statuses.push(status))

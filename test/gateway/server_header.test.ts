@@ -19,7 +19,7 @@ const SENT: Readonly<Record<string, readonly [bytes: string, status: number]>> =
   'a head without an end': [`GET / HTTP/1.1\r\nHost: a\r\nX: ${long}`, 431],
 }
 
-void t.test('no response has a uWebSockets header', async (t) => {
+t.test('no response has a uWebSockets header', async (t) => {
   const gateway = await startGateway(t)
   for (const [what, [bytes, status]] of Object.entries(SENT)) {
     const { text } = await roundTrip(gateway.port, bytes)

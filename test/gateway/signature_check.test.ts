@@ -52,7 +52,7 @@ const failedIn = ({ checks }: SignatureReport): CheckName[] =>
 const notMadeIn = ({ checks }: SignatureReport): CheckName[] =>
   checks.filter(({ result }) => result === 'not_made').map(({ check }) => check)
 
-void t.test('the published vectors pass, each over its canonical request', (t) => {
+t.test('the published vectors pass, each over its canonical request', async (t) => {
   t.ok(calls.length >= 5)
   for (const vector of calls) {
     const now = instant(Date.parse(vector.timestamp))
@@ -62,7 +62,6 @@ void t.test('the published vectors pass, each over its canonical request', (t) =
     t.equal(report.body_sha256, vector.body_hash)
     t.same(notMadeIn(report), ['body_sha256'])
   }
-  t.end()
 })
 
 const [vector] = calls
@@ -71,7 +70,7 @@ const now = instant(Date.parse(vector.timestamp))
 const checkOf = (change: Partial<SignatureClaim>, at = now): SignatureReport =>
   checkSignature(claimOf(vector, change), known(vector.secret), at)
 
-void t.test('one fault fails one check', (t) => {
+t.test('one fault fails one check', async (t) => {
   const cases: readonly [CheckName, Partial<SignatureClaim>][] = [
     ['key_id_format', { keyId: undefined }],
     ['key_id_format', { keyId: REPEATED }],
@@ -100,40 +99,36 @@ void t.test('one fault fails one check', (t) => {
   t.same(failedIn(checkOf({}, instant(now + 300_000))), [], 'the last millisecond of the window')
   t.same(failedIn(checkOf({}, instant(now + 300_001))), ['timestamp_window'])
   t.same(failedIn(checkOf({}, instant(now - 300_001))), ['timestamp_window'])
-  t.end()
 })
 
-void t.test('an unknown key and a wrong secret give the same report', (t) => {
+t.test('an unknown key and a wrong secret give the same report', async (t) => {
   const wrong = checkSignature(claimOf(vector), known('sk_of_eve'), now)
   const revoked = checkSignature(claimOf(vector), known('sk_of_eve', instant(0)), now)
   const unknown = checkSignature(claimOf(vector), () => undefined, now)
   t.same(failedIn(unknown), ['signature'])
   t.same(unknown, wrong)
   t.same(unknown, revoked, 'the report mentions a revocation only for a valid signature')
-  t.end()
 })
 
-void t.test('a valid signature with a revoked key reports key_active as failed', (t) => {
+t.test('a valid signature with a revoked key reports key_active as failed', async (t) => {
   const at = (revokedAt: number): CheckName[] =>
     failedIn(checkSignature(claimOf(vector), known(vector.secret, instant(revokedAt)), now))
   t.same(at(now + 1), [])
   t.same(at(now), ['key_active'])
-  t.end()
 })
 
-void t.test('production keys are not looked up', (t) => {
+t.test('production keys are not looked up', async (t) => {
   const lookup = (keyId: string): undefined => {
     t.fail(`${keyId} was looked up`)
   }
   checkSignature(claimOf(vector, { keyId: PRODUCTION_KEY_ID }), lookup, now)
   t.pass()
-  t.end()
 })
 
 const PATH = '/v1/sandbox/signature/check'
 const reportOf = (json: unknown): SignatureReport => json as SignatureReport
 
-void t.test('a request with signature headers is itself checked, as received', async (t) => {
+t.test('a request with signature headers is itself checked, as received', async (t) => {
   const gateway = await startGateway(t)
   const good: Call = { method: 'POST', path: `${PATH}?not=signed`, body: 'any bytes' }
   const passed = await call(gateway.port, good)
@@ -154,50 +149,47 @@ void t.test('a request with signature headers is itself checked, as received', a
   t.equal(gateway.processorStub.commands.length, 0, 'no nonce is consumed')
 })
 
-void t.test(
-  'a request without signature headers is checked as described in its body',
-  async (t) => {
-    const gateway = await startGateway(t)
-    const { method, path, body = '' } = createRequest()
-    const headers = signedHeaders({ method, path, body })
-    const described = {
-      method,
-      path: `${path}?x=1`,
-      key_id: KEY_ID,
-      timestamp: headers['X-Service-Timestamp'],
-      nonce: headers['X-Service-Nonce'],
-      signature: headers['X-Service-Signature'],
-      body,
-    }
-    const check = (claim: object): ReturnType<typeof call> =>
-      call(gateway.port, {
-        method: 'POST',
-        path: PATH,
-        body: JSON.stringify(claim),
-        unsigned: true,
-      })
-    const passed = await check(described)
-    t.equal(passed.status, 200)
-    t.equal(reportOf(passed.json).valid, true)
-    const hash = reportOf(passed.json).body_sha256
-    const byHash = await check({ ...described, body: undefined, body_sha256: hash })
-    t.equal(reportOf(byHash.json).valid, true)
-    const other = await check({ ...described, body_sha256: '0'.repeat(64) })
-    t.same(failedIn(reportOf(other.json)), ['body_sha256'])
-    const withoutBody = await check({ ...described, body: undefined })
-    t.same(failedIn(reportOf(withoutBody.json)), ['signature'])
-    t.match(reportOf(withoutBody.json).canonical_request, /\n\n$/)
+t.test('a request without signature headers is checked as described in its body', async (t) => {
+  const gateway = await startGateway(t)
+  const { method, path, body = '' } = createRequest()
+  const headers = signedHeaders({ method, path, body })
+  const described = {
+    method,
+    path: `${path}?x=1`,
+    key_id: KEY_ID,
+    timestamp: headers['X-Service-Timestamp'],
+    nonce: headers['X-Service-Nonce'],
+    signature: headers['X-Service-Signature'],
+    body,
+  }
+  const check = (claim: object): ReturnType<typeof call> =>
+    call(gateway.port, {
+      method: 'POST',
+      path: PATH,
+      body: JSON.stringify(claim),
+      unsigned: true,
+    })
+  const passed = await check(described)
+  t.equal(passed.status, 200)
+  t.equal(reportOf(passed.json).valid, true)
+  const hash = reportOf(passed.json).body_sha256
+  const byHash = await check({ ...described, body: undefined, body_sha256: hash })
+  t.equal(reportOf(byHash.json).valid, true)
+  const other = await check({ ...described, body_sha256: '0'.repeat(64) })
+  t.same(failedIn(reportOf(other.json)), ['body_sha256'])
+  const withoutBody = await check({ ...described, body: undefined })
+  t.same(failedIn(reportOf(withoutBody.json)), ['signature'])
+  t.match(reportOf(withoutBody.json).canonical_request, /\n\n$/)
 
-    for (const claim of [{}, { ...described, method: 'post' }, { ...described, secret: SECRET }]) {
-      const refused = await check(claim)
-      t.equal(refused.status, 400)
-      t.match(refused.json, { error: { code: 'invalid_request' } })
-    }
-    t.equal(gateway.processorStub.commands.length, 0)
-  },
-)
+  for (const claim of [{}, { ...described, method: 'post' }, { ...described, secret: SECRET }]) {
+    const refused = await check(claim)
+    t.equal(refused.status, 400)
+    t.match(refused.json, { error: { code: 'invalid_request' } })
+  }
+  t.equal(gateway.processorStub.commands.length, 0)
+})
 
-void t.test('it is 400 in production and 503 before the directory snapshot', async (t) => {
+t.test('it is 400 in production and 503 before the directory snapshot', async (t) => {
   const production = await startGateway(t, { environment: { PRODUCTION_HOSTS: '127.0.0.1' } })
   for (const keyId of [KEY_ID, PRODUCTION_KEY_ID]) {
     const answer = await call(production.port, { method: 'POST', path: PATH, keyId })

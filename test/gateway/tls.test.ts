@@ -29,7 +29,7 @@ function answerTo(port: number, bytes: string): Promise<string> {
   })
 }
 
-void t.test('TLS 1.2 and later are accepted, older versions are not', async (t) => {
+t.test('TLS 1.2 and later are accepted, older versions are not', async (t) => {
   const { port } = await startGateway(t, { environment: certificateFiles(t.testdir({})) })
   for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
     const socket = secured(port, { minVersion: version, maxVersion: version })
@@ -53,7 +53,7 @@ void t.test('TLS 1.2 and later are accepted, older versions are not', async (t) 
 
 for (const keyType of ['rsa', undefined] as const) {
   const kind = keyType === 'rsa' ? 'RSA' : 'ECDSA'
-  void t.test(`TLS 1.2 with an ${kind} certificate: ECDHE with AEAD only`, async (t) => {
+  t.test(`TLS 1.2 with an ${kind} certificate: ECDHE with AEAD only`, async (t) => {
     const ca = createAuthority()
     const { certificate, key } = ca.issue('api', keyType === undefined ? {} : { keyType })
     const folder = t.testdir({ 'cert.pem': certificate, 'key.pem': key })
@@ -77,7 +77,7 @@ for (const keyType of ['rsa', undefined] as const) {
   })
 }
 
-void t.test('a signed request is served over TLS, plain HTTP is not', async (t) => {
+t.test('a signed request is served over TLS, plain HTTP is not', async (t) => {
   const { port, processorStub } = await startGateway(t, {
     environment: certificateFiles(t.testdir({})),
   })
@@ -88,7 +88,7 @@ void t.test('a signed request is served over TLS, plain HTTP is not', async (t) 
   t.equal(processorStub.commands.length, 1)
 })
 
-void t.test('the connection limit counts unfinished handshakes', async (t) => {
+t.test('the connection limit counts unfinished handshakes', async (t) => {
   const environment = certificateFiles(t.testdir({}))
   const { port } = await startGateway(t, { environment, connectionsMax: 6 })
   const silent = Array.from({ length: 6 }, () => connectPlain(port, '127.0.0.1'))
@@ -109,7 +109,7 @@ void t.test('the connection limit counts unfinished handshakes', async (t) => {
   })
 })
 
-void t.test('invalid certificate files stop the start and are named', async (t) => {
+t.test('invalid certificate files stop the start and are named', async (t) => {
   const folder = t.testdir({ 'cert.pem': 'x', 'key.pem': 'y' })
   const start = startGateway(t, {
     environment: {
@@ -120,7 +120,7 @@ void t.test('invalid certificate files stop the start and are named', async (t) 
   await t.rejects(start, { message: /cert\.pem and .*key\.pem cannot be used/ })
 })
 
-void t.test('a new certificate is used by new connections, and open ones go on', async (t) => {
+t.test('a new certificate is used by new connections, and open ones go on', async (t) => {
   const [first, second] = [createAuthority('first'), createAuthority('second')]
   const pairs = [first.issue('api'), second.issue('api')] as const
   const folder = t.testdir({ 'cert.pem': pairs[0].certificate, 'key.pem': pairs[0].key })
@@ -171,7 +171,7 @@ void t.test('a new certificate is used by new connections, and open ones go on',
   open.destroy()
 })
 
-void t.test('connections are served while certificates are replaced', async (t) => {
+t.test('connections are served while certificates are replaced', async (t) => {
   const ca = createAuthority()
   const pairs = [ca.issue('api'), ca.issue('api')] as const
   const folder = t.testdir({ 'cert.pem': pairs[0].certificate, 'key.pem': pairs[0].key })

@@ -38,7 +38,7 @@ function directory() {
   return partners
 }
 
-void t.test('a known key keeps its own traffic class', (t) => {
+t.test('a known key keeps its own traffic class', async (t) => {
   const partners = directory()
   const classify = createTrafficClassifier(NAMES, {
     ...{ partners: () => partners, isComplete: () => true, fresh: true },
@@ -46,10 +46,9 @@ void t.test('a known key keeps its own traffic class', (t) => {
   t.equal(classify(keyed(KEY_ID)).of, 'key')
   t.equal(classify(keyed(KEY_ID)), classify(keyed(KEY_ID, 'Bearer beside it')))
   t.not(classify(keyed(KEY_ID)), classify(keyed(PRODUCTION_KEY_ID)))
-  t.end()
 })
 
-void t.test('token requests share one traffic class, and all other requests another', (t) => {
+t.test('token requests share one traffic class, and all other requests another', async (t) => {
   const partners = directory()
   const classify = createTrafficClassifier(NAMES, {
     ...{ partners: () => partners, isComplete: () => true, fresh: true },
@@ -60,13 +59,11 @@ void t.test('token requests share one traffic class, and all other requests anot
     t.equal(classify(unknownKey).of, 'unknown_keys')
     t.equal(classify(unknownKey), classify(withHeaders({})))
   }
-  t.end()
 })
 
-void t.test('before the directory snapshot every key is unknown', (t) => {
+t.test('before the directory snapshot every key is unknown', async (t) => {
   const unknown: Directory = {
     ...{ partners: () => undefined, isComplete: () => true, fresh: false },
   }
   t.equal(createTrafficClassifier(NAMES, unknown)(keyed(KEY_ID)).of, 'unknown_keys')
-  t.end()
 })

@@ -82,7 +82,7 @@ const CAUSES: Readonly<Record<string, Cause>> = {
 for (const [what, { options = {}, request = createRequest(), ...cause }] of Object.entries(
   CAUSES,
 )) {
-  void t.test(what, async (t) => {
+  t.test(what, async (t) => {
     const gateway = await startGateway(t, options)
     await cause.prepare?.(t, gateway)
     const answer = answersOver(gateway.port, request)
@@ -93,7 +93,7 @@ for (const [what, { options = {}, request = createRequest(), ...cause }] of Obje
   })
 }
 
-void t.test('every code that the processor can answer with', async (t) => {
+t.test('every code that the processor can answer with', async (t) => {
   const gateway = await startGateway(t)
   t.ok(UNAVAILABLE.length > 0)
   for (const code of CODES) {
@@ -106,7 +106,7 @@ void t.test('every code that the processor can answer with', async (t) => {
   }
 })
 
-void t.test('no memory for a body', async (t) => {
+t.test('no memory for a body', async (t) => {
   const bodies = new BodyMemory()
   bodies.add('203.0.113.9', BUFFERED_MAX_BYTES)
   const port = await startEcho(t, 60_000, bodies)

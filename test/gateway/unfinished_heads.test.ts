@@ -41,26 +41,22 @@ const several = <T>(count: number, make: () => Promise<T>): Promise<T[]> =>
 const HALF = 'POST /v1/payment_intents HTTP/1.1\r\nHost: api.localhost\r\nX-'
 const WHOLE = head('GET /nowhere')
 
-void t.test(
-  'unfinished heads get 503 after the shorter deadline',
-  { skip: notLinux },
-  async (t) => {
-    const { port } = await start(t)
-    const early = await several(SCARCE_ABOVE, () => client(t, port, '127.0.0.3', HALF))
-    const late = await several(4, () => client(t, port, '127.0.0.4', HALF))
-    await eventually('all connections are closed', () => late.every((one) => one.closed()))
-    for (const one of late) {
-      t.same(statusesIn(one.received()), ['503'])
-      t.match(one.received(), /^retry-after: 1\r$/im)
-    }
-    t.notOk(
-      early.some((one) => one.closed()),
-      'earlier connections are not closed',
-    )
-  },
-)
+t.test('unfinished heads get 503 after the shorter deadline', { skip: notLinux }, async (t) => {
+  const { port } = await start(t)
+  const early = await several(SCARCE_ABOVE, () => client(t, port, '127.0.0.3', HALF))
+  const late = await several(4, () => client(t, port, '127.0.0.4', HALF))
+  await eventually('all connections are closed', () => late.every((one) => one.closed()))
+  for (const one of late) {
+    t.same(statusesIn(one.received()), ['503'])
+    t.match(one.received(), /^retry-after: 1\r$/im)
+  }
+  t.notOk(
+    early.some((one) => one.closed()),
+    'earlier connections are not closed',
+  )
+})
 
-void t.test('clients may disconnect first, after any byte', async (t) => {
+t.test('clients may disconnect first, after any byte', async (t) => {
   const { port } = await start(t)
   await several(SCARCE_ABOVE, () => client(t, port, '127.0.0.3', HALF))
   for (let length = 1; length < HALF.length; length += 3) {
@@ -73,7 +69,7 @@ void t.test('clients may disconnect first, after any byte', async (t) => {
   await eventually('the gateway still serves', () => statusesIn(received())[0] === '404')
 })
 
-void t.test(
+t.test(
   'an address that has completed a head keeps the longer deadline',
   { skip: notLinux },
   async (t) => {

@@ -41,7 +41,7 @@ async function slowAnswer(port: number, bytes: string): Promise<string> {
 
 const bodyOf = (text: string): string => text.slice(text.indexOf('\r\n\r\n') + 4)
 
-void t.test('pipelined requests whose answers are not read', async (t) => {
+t.test('pipelined requests whose answers are not read', async (t) => {
   const script = fileURLToPath(new URL('./gateway_process.js', import.meta.url))
   const child = spawn(process.execPath, [script], {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
@@ -63,7 +63,7 @@ void t.test('pipelined requests whose answers are not read', async (t) => {
   t.ok(memory() - before < 150 * MIB, `${(memory() - before) / MIB} MiB for 12,000 answers`)
 })
 
-void t.test('a connection is closed while an answer of it is unread', async (t) => {
+t.test('a connection is closed while an answer of it is unread', async (t) => {
   const { port, metrics } = await startGateway(t)
   const socket = await deafClient(t, port)
   let isClosed = false
@@ -84,7 +84,7 @@ for (const [what, request] of [
   ['answers without a body', head('HEAD /small')],
   ['rejections that close', head('GET /away', 'Content-Length: x')],
 ] as const) {
-  void t.test(`${what} that are not read end the connection`, async (t) => {
+  t.test(`${what} that are not read end the connection`, async (t) => {
     let answered = 0
     const port = await startEcho(t, 60_000, undefined, () => (answered += 1))
     const socket = await deafClient(t, port)
@@ -105,7 +105,7 @@ for (const [what, request] of [
   })
 }
 
-void t.test('a slow client gets all of its answer', async (t) => {
+t.test('a slow client gets all of its answer', async (t) => {
   const port = await startEcho(t, 60_000)
   for (const path of ['/vast', '/file']) {
     const closed = await slowAnswer(port, head(`GET ${path}`, 'Connection: close'))
@@ -121,7 +121,7 @@ void t.test('a slow client gets all of its answer', async (t) => {
   t.same(statusesIn((await roundTrip(port, head('GET /next'))).text), ['200'])
 })
 
-void t.test('a slow client keeps its connection, and a stop waits for it', async () => {
+t.test('a slow client keeps its connection, and a stop waits for it', async () => {
   const server = createEchoServer(60_000)
   const port = await server.listen('127.0.0.1', 0)
   const socket = connect({ port, host: '127.0.0.1' })
@@ -141,7 +141,7 @@ void t.test('a slow client keeps its connection, and a stop waits for it', async
   socket.destroy()
 })
 
-void t.test('a client that leaves in the middle of its answer is counted', async (t) => {
+t.test('a client that leaves in the middle of its answer is counted', async (t) => {
   let unread = 0
   const port = await startEcho(t, 60_000, undefined, undefined, () => (unread += 1))
   for (const path of ['/vast', '/file']) {

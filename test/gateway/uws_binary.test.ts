@@ -28,12 +28,10 @@ const hashOf = (build: string): string =>
 
 const unknown = EXAMINED[running] === undefined && `no binary was reviewed for ${running}`
 
-void t.test('the loaded binary is the reviewed one', { skip: unknown }, (t) => {
+t.test('the loaded binary is the reviewed one', { skip: unknown }, async (t) => {
   t.equal(hashOf(running), EXAMINED[running])
-  t.end()
 })
 
-void t.test('the binaries for other Node versions and machines are the reviewed ones', (t) => {
+t.test('the binaries for other Node versions and machines are the reviewed ones', async (t) => {
   for (const [build, expected] of Object.entries(EXAMINED)) t.equal(hashOf(build), expected, build)
-  t.end()
 })

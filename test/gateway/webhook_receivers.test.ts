@@ -166,7 +166,7 @@ for (const receiver of RECEIVERS) {
   const { name } = receiver
   const skip = isMissing(receiver) && `${receiver.command} is not on this machine`
 
-  void t.test(`the receiver in ${name} accepts genuine events, once`, { skip }, async (t) => {
+  t.test(`the receiver in ${name} accepts genuine events, once`, { skip }, async (t) => {
     const { url, taken } = await run(t, receiver, SECRETS)
     const [first, second] = [anEvent(1), anEvent(2)]
     const line = ({ id, type }: typeof first): string => `${type} ${id}`
@@ -180,7 +180,7 @@ for (const receiver of RECEIVERS) {
     t.same(taken(), [line(first), line(second), line(late)])
   })
 
-  void t.test(`the receiver in ${name} rejects everything else`, { skip }, async (t) => {
+  t.test(`the receiver in ${name} rejects everything else`, { skip }, async (t) => {
     const { url, taken } = await run(t, receiver, SECRETS)
     const event = anEvent(1)
     const final = { kind: 'permanent', status: 401 }
@@ -213,7 +213,7 @@ for (const receiver of RECEIVERS) {
   })
 }
 
-void t.test('the pool process delivers to all of them', async (t) => {
+t.test('the pool process delivers to all of them', async (t) => {
   const world = await aPoolWorld(t)
   const secret = 'whsec_of_the_test'
   const running: Running[] = []

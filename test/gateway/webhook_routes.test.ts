@@ -109,7 +109,7 @@ const CASES: readonly (readonly [Call, number, object])[] = [
   ],
 ]
 
-void t.test('each route sends its own operation and answers with its own status', async (t) => {
+t.test('each route sends its own operation and answers with its own status', async (t) => {
   const gateway = await startGateway(t)
   for (const [request, status, operation] of CASES) {
     const { status: given } = await call(gateway.port, request)
@@ -166,7 +166,7 @@ const REFUSED: readonly (readonly [string, string, readonly unknown[]])[] = [
   ['GET', '/v1/events?limit=101', [undefined]],
 ]
 
-void t.test('an invalid request is a 400 that only consumes its nonce', async (t) => {
+t.test('an invalid request is a 400 that only consumes its nonce', async (t) => {
   const gateway = await startGateway(t)
   for (const [method, path, bodies] of REFUSED) {
     for (const given of bodies) {
@@ -183,7 +183,7 @@ void t.test('an invalid request is a 400 that only consumes its nonce', async (t
   }
 })
 
-void t.test('an error of the processor has the status of its code', async (t) => {
+t.test('an error of the processor has the status of its code', async (t) => {
   const gateway = await startGateway(t)
   for (const [code, status] of [
     ['webhook_endpoint_not_found', 404],
@@ -199,7 +199,7 @@ void t.test('an error of the processor has the status of its code', async (t) =>
   }
 })
 
-void t.test('a wrong method is answered with the allowed ones', async (t) => {
+t.test('a wrong method is answered with the allowed ones', async (t) => {
   const gateway = await startGateway(t)
   const { status, headers } = await call(gateway.port, { method: 'PUT', path: ENDPOINT })
   t.equal(status, 405)

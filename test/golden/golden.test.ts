@@ -54,7 +54,7 @@ async function open(
 for (const name of frozenNames()) {
   const frozen = readFrozen(name)
 
-  void t.test(`${name}: the sandbox`, async (t) => {
+  t.test(`${name}: the sandbox`, async (t) => {
     const dataDir = join(tempFolder(t), 'data')
     unpack(name, dataDir)
     const opened = await open(t, frozen, dataDir, SANDBOX_SETTINGS)
@@ -66,7 +66,7 @@ for (const name of frozenNames()) {
     await booksAreInOrder(t, opened)
   })
 
-  void t.test(`${name}: production, with an empty bus`, async (t) => {
+  t.test(`${name}: production, with an empty bus`, async (t) => {
     const dataDir = join(tempFolder(t), 'data')
     unpack(name, dataDir)
     rmSync(join(dataDir, 'nats'), { recursive: true })

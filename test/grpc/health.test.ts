@@ -34,7 +34,7 @@ async function serve(t: Test) {
   return { server, client }
 }
 
-void t.test('health is SERVING between the end of startup and the stop', async (t) => {
+t.test('health is SERVING between the end of startup and the stop', async (t) => {
   const { server, client } = await serve(t)
   t.equal(await checkHealth(client, ''), 'NOT_SERVING', 'during startup')
   const whole = watchHealth(client, '')
@@ -58,7 +58,7 @@ void t.test('health is SERVING between the end of startup and the stop', async (
   t.same([...whole.ends, ...rail.ends, ...unknown.ends], [status.OK, status.OK, status.OK])
 })
 
-void t.test('watches are bounded, and the oldest ends first', async (t) => {
+t.test('watches are bounded, and the oldest ends first', async (t) => {
   const { client } = await serve(t)
   const oldest = watchHealth(client, '')
   await eventually('the watch has the status', () => oldest.seen.length === 1)

@@ -97,7 +97,7 @@ function call(address: string, tls: GrpcTls, token = TOKEN): Promise<status> {
   })
 }
 
-void t.test('a certificate of the CA is required, and does not replace a credential', async (t) => {
+t.test('a certificate of the CA is required, and does not replace a credential', async (t) => {
   const server = party(t, 'server', ca.issue('processor'))
   const { address, seen } = await serve(t, server.tls)
   const client = party(t, 'client', ca.issue('gateway'))
@@ -121,7 +121,7 @@ void t.test('a certificate of the CA is required, and does not replace a credent
   t.same(seen, ['gateway'], 'no other call reached the handler')
 })
 
-void t.test(
+t.test(
   'a client connects to a server certificate for an IP address without a warning',
   async (t) => {
     const warnings: unknown[] = []
@@ -142,7 +142,7 @@ void t.test(
   },
 )
 
-void t.test('a client certificate is read once for each connection', async (t) => {
+t.test('a client certificate is read once for each connection', async (t) => {
   const server = party(t, 'server', ca.issue('processor'))
   const callers = createCallers(
     [configuredCaller('processor:books:certificate:processor_2')],
@@ -167,7 +167,7 @@ void t.test('a client certificate is read once for each connection', async (t) =
   )
 })
 
-void t.test('a replaced certificate is used by new connections', async (t) => {
+t.test('a replaced certificate is used by new connections', async (t) => {
   const server = party(t, 'server', ca.issue('processor'))
   const { address, seen } = await serve(t, server.tls)
   const client = party(t, 'client', ca.issue('before'))
@@ -190,7 +190,7 @@ void t.test('a replaced certificate is used by new connections', async (t) => {
   t.ok(server.log.includes('info new gRPC certificate'))
 })
 
-void t.test('files that do not fit together change nothing', async (t) => {
+t.test('files that do not fit together change nothing', async (t) => {
   const server = party(t, 'server', ca.issue('processor'))
   const { address } = await serve(t, server.tls)
   const client = party(t, 'client', ca.issue('gateway'))
@@ -205,7 +205,7 @@ void t.test('files that do not fit together change nothing', async (t) => {
   t.throws(() => openGrpcTls(files, { info: () => 0, error: () => 0 }), /cannot be used/)
 })
 
-void t.test('unfinished handshakes are bounded', async (t) => {
+t.test('unfinished handshakes are bounded', async (t) => {
   const server = party(t, 'server', ca.issue('processor'))
   const { address } = await serve(t, server.tls)
   const client = party(t, 'client', ca.issue('gateway'))
@@ -224,7 +224,7 @@ void t.test('unfinished handshakes are bounded', async (t) => {
   t.equal(await call(address, client.tls), status.OK)
 })
 
-void t.test('addresses beyond loopback require TLS', (t) => {
+t.test('addresses beyond loopback require TLS', async (t) => {
   const allowed = ['127.0.0.1:1', 'localhost:1', '[::1]:1', 'unix:/run/p.sock']
   for (const address of allowed) {
     t.ok(CLEARTEXT.serverCredentials(address), address)
@@ -235,10 +235,9 @@ void t.test('addresses beyond loopback require TLS', (t) => {
     t.throws(() => CLEARTEXT.serverCredentials(address), refusal, address)
     t.throws(() => CLEARTEXT.channelCredentials(address), refusal, address)
   }
-  t.end()
 })
 
-void t.test('TLS 1.2 is ECDHE with AEAD only, also with a replaced certificate', async (t) => {
+t.test('TLS 1.2 is ECDHE with AEAD only, also with a replaced certificate', async (t) => {
   const rsa = { keyType: 'rsa' } as const
   const { tls, replace, log } = party(t, 'server', ca.issue('server', rsa))
   const { address } = await serve(t, tls)

@@ -117,7 +117,7 @@ async function startRefused(dataDir: string): Promise<string> {
   return output
 }
 
-void t.test('unchanged folders start', async (t) => {
+t.test('unchanged folders start', async (t) => {
   t.equal(statSync(join(newest, FILES.highWater)).mode & 0o777, 0o600)
   const stack = await startStack({ dataDir: await folderOf('whole'), settings: SETTINGS })
   await pay(stack)
@@ -126,7 +126,7 @@ void t.test('unchanged folders start', async (t) => {
   t.equal(mark?.lastBatch, await lastBatchOf(stack.dataDir), 'a clean stop writes the mark')
 })
 
-void t.test('a missing WAL is detected', { skip: sqliteOnly('its WAL') }, async (t) => {
+t.test('a missing WAL is detected', { skip: sqliteOnly('its WAL') }, async (t) => {
   const dataDir = await folderOf('wal')
   t.ok(statSync(join(dataDir, `${BOOKS}-wal`)).size > 0, 'it has commits')
   for (const suffix of ['-wal', '-shm']) rmSync(join(dataDir, BOOKS + suffix))
@@ -134,7 +134,7 @@ void t.test('a missing WAL is detected', { skip: sqliteOnly('its WAL') }, async 
   t.match(output, /the books end \d+ commits behind high_water\.json \(\d+ < \d+\)/)
 })
 
-void t.test('an older copy is detected by the high-water mark', async (t) => {
+t.test('an older copy is detected by the high-water mark', async (t) => {
   const dataDir = await folderOf('older')
   await older.restore(dataDir)
   t.match(await startRefused(dataDir), /the books end \d+ commits behind high_water\.json/)
@@ -143,7 +143,7 @@ void t.test('an older copy is detected by the high-water mark', async (t) => {
   t.equal(await stack.stop(), 0, 'the newest copy starts again')
 })
 
-void t.test('an older copy is detected by the rail', async () => {
+t.test('an older copy is detected by the rail', async () => {
   const dataDir = await folderOf('rail', FILES.highWater, 'nats')
   await discardPool(dataDir)
   await older.restore(dataDir)
@@ -152,14 +152,14 @@ void t.test('an older copy is detected by the rail', async () => {
   t.match(output, /their newest event is of 20/)
 })
 
-void t.test('an older copy is detected by the bus', async () => {
+t.test('an older copy is detected by the bus', async () => {
   const dataDir = await folderOf('bus', FILES.highWater, FILES.railDatabase)
   await discardPool(dataDir)
   await older.restore(dataDir)
   t.match(await startRefused(dataDir), /the bus has event evt_\w+, which the books do not/)
 })
 
-void t.test('the word of a webhook pool alone stops submissions', async (t) => {
+t.test('the word of a webhook pool alone stops submissions', async (t) => {
   const dataDir = await folderOf('pool', FILES.highWater, FILES.railDatabase, 'nats')
   await older.restore(dataDir)
   const stack = await startStack({ dataDir, settings: SETTINGS })
@@ -194,7 +194,7 @@ void t.test('the word of a webhook pool alone stops submissions', async (t) => {
   t.match(await stack.readyz(), { body: { mode: 'normal' } }, 'the loss is accepted')
 })
 
-void t.test('deleted books are detected', async (t) => {
+t.test('deleted books are detected', async (t) => {
   const gone = await folderOf('gone')
   await discardBooks(gone)
   t.match(await startRefused(gone), /the books are not those of high_water\.json/)
@@ -203,7 +203,7 @@ void t.test('deleted books are detected', async (t) => {
   t.match(await startRefused(unmarked), /the books do not; they have no event yet|never sent/)
 })
 
-void t.test('a folder without a high-water mark starts', async (t) => {
+t.test('a folder without a high-water mark starts', async (t) => {
   const dataDir = await folderOf('before', FILES.highWater)
   const stack = await startStack({ dataDir, settings: SETTINGS })
   t.equal(await stack.stop(), 0)

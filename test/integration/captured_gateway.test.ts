@@ -21,14 +21,13 @@ const variables = Object.fromEntries(
 )
 const token = variables['PROCESSOR_TOKEN'] ?? ''
 
-t.test('the gateway process has one token and no other secret', (t) => {
+t.test('the gateway process has one token and no other secret', async (t) => {
   t.match(token, /^gw_.{43}$/)
   const others = ['internal.token', 'operator.token', 'nats.password', 'master.key'].map((file) =>
     readFileSync(join(dataDir, file), 'utf8').trim(),
   )
   for (const secret of others) t.notMatch(Object.values(variables).join('\n'), secret)
   for (const name of ['DATA_DIR', 'NATS_URL', 'RAIL_TOKEN', 'CALLERS']) t.notOk(variables[name])
-  t.end()
 })
 
 t.test(

@@ -102,7 +102,7 @@ async function newTypes(): Promise<string[]> {
   }
 }
 
-void t.test('the guide has the events of every call that changes something', (t) => {
+t.test('the guide has the events of every call that changes something', async (t) => {
   const [, table = ''] = /\| Call \| Event \| .+\n\|(?:---\|)+\n((?:\|.*\n)+)/.exec(guide) ?? []
   const rows = table.trim().split('\n')
   const calls = rows.map((row) => /^\| `([^`]+)` \|/.exec(row)?.[1])
@@ -111,10 +111,9 @@ void t.test('the guide has the events of every call that changes something', (t)
   const named = [...table.matchAll(/`([a-z_]+\.[a-z_]+)`/g)].map(([, type = '']) => type)
   const others = ['balance.low', 'webhook_endpoint.deliveries_dead']
   t.same([...new Set([...named, ...others])].sort(), [...EVENT_TYPES].sort())
-  t.end()
 })
 
-void t.test('creates and changes without an event in the table send none', async (t) => {
+t.test('creates and changes without an event in the table send none', async (t) => {
   const endpoint = `/v1/webhook_endpoints/${receiver.endpointId}`
   const { intent_id: id = '', session_token: token = '' } = await create('quiet')
   const { kyc_attestation: kyc, sanctions_attestation: sanctions } = anIntent()
@@ -132,7 +131,7 @@ void t.test('creates and changes without an event in the table send none', async
 })
 
 for (const type of EVENT_TYPES) {
-  void t.test(`${type} is triggered`, async (t) => {
+  t.test(`${type} is triggered`, async (t) => {
     await newTypes()
     await TRIGGERS[type]()
     await eventually(type, async () => (await newTypes()).includes(type), 30_000)
@@ -140,16 +139,15 @@ for (const type of EVENT_TYPES) {
   })
 }
 
-void t.test('the guide has a trigger for every event type, and no other type', (t) => {
+t.test('the guide has a trigger for every event type, and no other type', async (t) => {
   const [, table = ''] = /\| Event \| How \|\n\|---\|---\|\n((?:\|.*\n)+)/.exec(guide) ?? []
   const listed = table
     .split('\n')
     .flatMap((line) => [...(line.split('|')[1] ?? '').matchAll(/`([a-z_.]+)`/g)])
     .map(([, type]) => type)
   t.same(listed.sort(), [...EVENT_TYPES].sort())
-  t.end()
 })
 
-void t.test('the books of all triggers are clean', async (t) => {
+t.test('the books of all triggers are clean', async (t) => {
   await assertCleanAudit(t, stack.dataDir)
 })

@@ -28,7 +28,7 @@ function programAfter(mark: string): string {
 
 t.setTimeout(0)
 
-void t.test('the programs of the guide run in their printed order, twice', async (t) => {
+t.test('the programs of the guide run in their printed order, twice', async (t) => {
   const stack = await startStack()
   t.teardown(() => stack.stop())
   const port = await freePort('127.0.0.1')
@@ -70,11 +70,10 @@ void t.test('the programs of the guide run in their printed order, twice', async
   await assertCleanAudit(t, stack.dataDir)
 })
 
-void t.test('the QR codes of the guide are valid', (t) => {
+t.test('the QR codes of the guide are valid', async (t) => {
   const rows = [...GUIDE.matchAll(/^\| `([a-z_]+)` \| [^`]*`(000201[^`]+)` \|$/gm)]
   t.equal(rows.length, 3)
   for (const [, corridor = '', code = ''] of rows) {
     t.ok(isCorridor(corridor) && readQr(code, corridor).ok, corridor)
   }
-  t.end()
 })

@@ -84,7 +84,7 @@ async function receiptOf(partner: Partner, id: string, of = id): Promise<HttpAns
   return partner.session(secret(receipt_token)).request('GET', `${PATH}/${id}/receipt`)
 }
 
-void t.test('the routes of payment intents', async (t) => {
+t.test('the routes of payment intents', async (t) => {
   const stack = await startStack({ settings: { RAIL_DELAY_MS: '1000', LOG_LEVEL: 'debug' } })
   t.teardown(() => stack.stop())
   const partner = partnerOf(stack.sandbox)

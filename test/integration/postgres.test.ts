@@ -30,7 +30,7 @@ interface Event {
 
 t.setTimeout(0)
 
-void t.test('payments complete although the server is killed', async (t) => {
+t.test('payments complete although the server is killed', async (t) => {
   const dataDir = tempFolder(t)
   const settings = { ...OWN, RAIL_DELAY_MS: '50', WEBHOOK_POOLS: '2' }
   const stack = await startStack({ dataDir, settings })

@@ -48,53 +48,50 @@ async function requested(t: Test, ops: OperatorCli, ...words: string[]): Promise
 
 const inRecovery = async (): Promise<unknown> => (await first.json('recovery', 'show'))['active']
 
-void t.test(
-  'a release needs two operators, and pending requests survive the restart',
-  async (t) => {
-    const file = join(dataDir, 'dot.token')
-    const own = await first.json('callers', 'token', 'operator', '--token-file', file)
-    const digest = String(own['token_sha256'])
-    const dot = ['callers', 'create', 'operator', 'dot', '--roles', 'decide']
-    const shown = await first(...dot, ...BECAUSE)
-    t.match(shown, { exitCode: 1, err: /^owner_credential_required: / })
-    const create = await requested(t, first, ...dot, '--token-sha256', digest)
-    const release = await requested(t, first, ...RELEASE)
-    t.equal(await inRecovery(), true)
-    const alone = await first('approvals', 'approve', release, ...BECAUSE)
-    t.match(alone, { exitCode: 1, err: 'approver_is_requester' })
-    const claimed = await first('approvals', 'approve', release, '--as', 'ben', ...BECAUSE)
-    t.match(claimed, { exitCode: 1, err: 'operator_name_differs' })
+t.test('a release needs two operators, and pending requests survive the restart', async (t) => {
+  const file = join(dataDir, 'dot.token')
+  const own = await first.json('callers', 'token', 'operator', '--token-file', file)
+  const digest = String(own['token_sha256'])
+  const dot = ['callers', 'create', 'operator', 'dot', '--roles', 'decide']
+  const shown = await first(...dot, ...BECAUSE)
+  t.match(shown, { exitCode: 1, err: /^owner_credential_required: / })
+  const create = await requested(t, first, ...dot, '--token-sha256', digest)
+  const release = await requested(t, first, ...RELEASE)
+  t.equal(await inRecovery(), true)
+  const alone = await first('approvals', 'approve', release, ...BECAUSE)
+  t.match(alone, { exitCode: 1, err: 'approver_is_requester' })
+  const claimed = await first('approvals', 'approve', release, '--as', 'ben', ...BECAUSE)
+  t.match(claimed, { exitCode: 1, err: 'operator_name_differs' })
 
-    const { out } = await ben('approvals', 'approve', release, ...BECAUSE)
-    t.match(out, `${release}: approved, release_recovery 1 without a statement\nRecovery 1 is`)
-    await eventually('the processor is restarted', async () => {
-      const shown = await first('recovery', 'show')
-      return shown.exitCode === 0 && shown.out.startsWith('Not in recovery mode')
-    })
-    await stack.untilServing()
+  const { out } = await ben('approvals', 'approve', release, ...BECAUSE)
+  t.match(out, `${release}: approved, release_recovery 1 without a statement\nRecovery 1 is`)
+  await eventually('the processor is restarted', async () => {
+    const shown = await first('recovery', 'show')
+    return shown.exitCode === 0 && shown.out.startsWith('Not in recovery mode')
+  })
+  await stack.untilServing()
 
-    const unused = join(dataDir, 'unused.token')
-    const approved = await ben('approvals', 'approve', create, '--token-file', unused, ...BECAUSE)
-    t.notOk(existsSync(unused), 'the owner has the token')
-    t.match(approved.out, `${create}: approved, create_caller operator dot decide sha256:${digest}`)
-    t.match(approved.out, "operator dot: decide\ncredential: its owner's token")
-    const next = join(dataDir, 'dot.next')
-    const rotated = ['callers', 'rotate', 'dot', '--token-file', next]
-    t.match(
-      await operatorCli(dataDir, file)(...rotated, ...BECAUSE),
-      { exitCode: 0 },
-      'an operator rotates only their own token without approval',
-    )
-    const asDot = operatorCli(dataDir, next)
-    t.match(await asDot('approvals', 'list'), { exitCode: 0, out: 'There are no requests.' })
-    const former = operatorCli(dataDir, file)
-    t.match(await former('approvals', 'list'), { exitCode: 0 }, 'the former token reads')
-    const revoke = await former('callers', 'revoke', 'ben', ...BECAUSE)
-    t.match(revoke, { exitCode: 1, err: /^permission_denied/ }, 'and changes nothing')
-  },
-)
+  const unused = join(dataDir, 'unused.token')
+  const approved = await ben('approvals', 'approve', create, '--token-file', unused, ...BECAUSE)
+  t.notOk(existsSync(unused), 'the owner has the token')
+  t.match(approved.out, `${create}: approved, create_caller operator dot decide sha256:${digest}`)
+  t.match(approved.out, "operator dot: decide\ncredential: its owner's token")
+  const next = join(dataDir, 'dot.next')
+  const rotated = ['callers', 'rotate', 'dot', '--token-file', next]
+  t.match(
+    await operatorCli(dataDir, file)(...rotated, ...BECAUSE),
+    { exitCode: 0 },
+    'an operator rotates only their own token without approval',
+  )
+  const asDot = operatorCli(dataDir, next)
+  t.match(await asDot('approvals', 'list'), { exitCode: 0, out: 'There are no requests.' })
+  const former = operatorCli(dataDir, file)
+  t.match(await former('approvals', 'list'), { exitCode: 0 }, 'the former token reads')
+  const revoke = await former('callers', 'revoke', 'ben', ...BECAUSE)
+  t.match(revoke, { exitCode: 1, err: /^permission_denied/ }, 'and changes nothing')
+})
 
-void t.test('a deposit of the configured amount or more needs two operators', async (t) => {
+t.test('a deposit of the configured amount or more needs two operators', async (t) => {
   const deposit = ['deposit', 'demo', 'sandbox', 'USD']
   t.match(await first(...deposit, '999.99', ...BECAUSE), { exitCode: 0 })
   const key = ['--idempotency-key', 'wire-1']
@@ -138,7 +135,7 @@ async function available(): Promise<bigint> {
   return BigInt(prefund!.balance)
 }
 
-void t.test('the smaller doors are guarded too', async (t) => {
+t.test('the smaller doors are guarded too', async (t) => {
   const deposit = ['deposit', 'demo', 'sandbox', 'USD']
   const parts = ['first', 'second'].map((part) => ['400', '--idempotency-key', part])
   t.match(await ben(...deposit, ...parts[0]!, ...BECAUSE), { exitCode: 0 })
@@ -188,7 +185,7 @@ void t.test('the smaller doors are guarded too', async (t) => {
   t.match((await first('approvals', 'list', '--resolved')).out, /ended/)
 })
 
-void t.test('the production check names what the processor shows', async (t) => {
+t.test('the production check names what the processor shows', async (t) => {
   const { exitCode, out } = await first('production', 'check')
   t.equal(exitCode, 1)
   t.match(out, /^one person with every role: \S+ /m)
@@ -199,7 +196,7 @@ void t.test('the production check names what the processor shows', async (t) => 
   t.notMatch(out, 'SECOND_OPERATOR_FROM is empty')
 })
 
-void t.test('the log names both operators', async (t) => {
+t.test('the log names both operators', async (t) => {
   const { data } = (await first.json('actions')) as { data: { actor: string; action: string }[] }
   const steps = data.map(({ actor, action }) => `${actor} ${action}`)
   for (const step of [`${FIRST} request_approval`, 'ben approve_request', 'ben release_recovery']) {

@@ -138,7 +138,7 @@ const spare = await start('p3', { CLUSTER: 'spare' })
 await second.run.untilReady()
 await untilCandidate(spare)
 
-void t.test('readiness names the shard of each processor, and a spare is not ready', async (t) => {
+t.test('readiness names the shard of each processor, and a spare is not ready', async (t) => {
   const of = { ready: true, mode: 'normal', epoch: 1 }
   t.match(await readiness(first), { ...of, processor: 'p1', shard: 'books_1' })
   t.match(await readiness(second), { ...of, processor: 'p2', shard: 'books_2' })
@@ -148,7 +148,7 @@ void t.test('readiness names the shard of each processor, and a spare is not rea
   t.match(spare.run.output(), 'candidate: waiting for a shard')
 })
 
-void t.test('a partner is created in one shard only', async (t) => {
+t.test('a partner is created in one shard only', async (t) => {
   t.equal((await createPartner(first, 'acme')).code, status.OK)
   const elsewhere = await createPartner(second, 'acme')
   t.match(elsewhere, { code: status.FAILED_PRECONDITION, elsewhere: first.address })
@@ -161,14 +161,14 @@ void t.test('a partner is created in one shard only', async (t) => {
   })
 })
 
-void t.test('a processor that cannot listen does not wait for a shard', async (t) => {
+t.test('a processor that cannot listen does not wait for a shard', async (t) => {
   const taken = await start('p7', { CLUSTER: 'spare' }, Number(second.address.split(':')[1]))
   await eventually('it has ended', () => taken.run.output().includes('cannot listen on'))
   t.equal(await taken.run.ended, 1)
   t.notMatch(taken.run.output(), 'candidate: waiting for a shard')
 })
 
-void t.test('the shard of a killed processor is taken over', async (t) => {
+t.test('the shard of a killed processor is taken over', async (t) => {
   await first.run.end('SIGKILL')
   const owner = await untilTaken(t, 'kill -9 of a processor until a spare serves', [spare])
   t.match(await readiness(owner), { processor: 'p3', shard: 'books_1', epoch: 2 })
@@ -180,22 +180,19 @@ void t.test('the shard of a killed processor is taken over', async (t) => {
   t.match(await createPartner(second, 'acme'), { elsewhere: spare.address })
 })
 
-void t.test(
-  'a killed processor restarts as a candidate and takes over from a paused one',
-  async (t) => {
-    const again = await start('p1', { CLUSTER: 'member', SHARD: 'books_1' })
-    await untilCandidate(again)
-    process.kill(spare.run.pid, 'SIGSTOP')
-    await untilTaken(t, 'a silent processor until another one serves', [again])
-    t.match(await readiness(again), { shard: 'books_1', epoch: 3 })
-    const ended = spare.run.end('SIGCONT')
-    t.equal(await ended, EXIT_DEPOSED, 'the paused processor is fenced when it resumes')
-    t.ok(await again.run.isReady())
-    first = again
-  },
-)
+t.test('a killed processor restarts as a candidate and takes over from a paused one', async (t) => {
+  const again = await start('p1', { CLUSTER: 'member', SHARD: 'books_1' })
+  await untilCandidate(again)
+  process.kill(spare.run.pid, 'SIGSTOP')
+  await untilTaken(t, 'a silent processor until another one serves', [again])
+  t.match(await readiness(again), { shard: 'books_1', epoch: 3 })
+  const ended = spare.run.end('SIGCONT')
+  t.equal(await ended, EXIT_DEPOSED, 'the paused processor is fenced when it resumes')
+  t.ok(await again.run.isReady())
+  first = again
+})
 
-void t.test('an operator moves a shard to a waiting processor', async (t) => {
+t.test('an operator moves a shard to a waiting processor', async (t) => {
   const next = await start('p3', { CLUSTER: 'spare' })
   await untilCandidate(next)
   const ops = cliAt(second)
@@ -240,7 +237,7 @@ void t.test('an operator moves a shard to a waiting processor', async (t) => {
   first = next
 })
 
-void t.test('the console shows the shards, and moves one', async (t) => {
+t.test('the console shows the shards, and moves one', async (t) => {
   const again = await start('p1', { CLUSTER: 'spare' })
   await untilCandidate(again)
   const port = await freePort('127.0.0.1')
@@ -271,7 +268,7 @@ void t.test('the console shows the shards, and moves one', async (t) => {
   first = again
 })
 
-void t.test('a spare takes a shard that an operator creates', async (t) => {
+t.test('a spare takes a shard that an operator creates', async (t) => {
   const next = await start('p5', { CLUSTER: 'spare' })
   await untilCandidate(next)
   const ops = cliAt(second)
@@ -283,7 +280,7 @@ void t.test('a spare takes a shard that an operator creates', async (t) => {
   t.match(await createPartner(second, 'initech'), { elsewhere: next.address })
 })
 
-void t.test(
+t.test(
   'a candidate exits on a signal, and the shard of a stopped owner is taken over',
   async (t) => {
     const next = await start('p6', { CLUSTER: 'spare' })
@@ -299,48 +296,45 @@ void t.test(
   },
 )
 
-void t.test(
-  'an owner that cannot apply a setting takes no writes until it is skipped',
-  async (t) => {
-    const connection = new Client({ connectionString: postgres.url })
-    await connection.connect()
-    t.teardown(() => connection.end())
-    await connection.query(`INSERT INTO cluster.settings
+t.test('an owner that cannot apply a setting takes no writes until it is skipped', async (t) => {
+  const connection = new Client({ connectionString: postgres.url })
+  await connection.connect()
+  t.teardown(() => connection.end())
+  await connection.query(`INSERT INTO cluster.settings
       (version, at, kind, key, value, actor, reason)
       SELECT coalesce(max(version), 0) + 1, 1, 'of_a_later_version', 'k', 'v', 'ann', 'a test'
     FROM cluster.settings`)
-    const held = (each: ProcessorProcess) => (): Promise<boolean> =>
-      readiness(each).then(
-        ({ ready, settings_fault: fault }) => ready === false && fault !== undefined,
-      )
-    await eventually('the owner is not ready', held(second))
-    const next = await start('p8', { CLUSTER: 'spare' })
-    await untilCandidate(next)
-    const ended = second.run.end('SIGKILL')
-    await eventually('neither is the next owner', held(next))
-    await ended
-    second = next
-    t.match(await readiness(next), {
-      ...{ status: 503, shard: 'books_2', settings_fault: { cause: 'invalid_request' } },
-    })
-    t.match(next.run.output(), 'a setting cannot be applied: writes are refused')
-    const ops = cliAt(next)
-    const list = await ops('shard', 'list')
-    const line = /NO WRITES: books_2 cannot apply settings version (\d+) \(of_a_later_version k\)/
-    const [, version = ''] = line.exec(list.out) ?? []
-    t.comment(list.out)
-    const metrics = await (await fetchOps(next.run.ops, '/metrics')).text()
-    t.match(metrics, /^causeway_shard_settings_fault\{shard="books_2".*\} 1$/m)
-    t.match(await ops('settings', 'skip', '99', '--reason', 'x'), { err: /^setting_not_blocked/ })
-    const skipped = await ops('settings', 'skip', version, '--reason', 'made by mistake')
-    t.match(skipped, { exitCode: 0, out: 'shards that cannot apply it pass it over' })
-    await eventually('it serves', () => next.run.isReady())
-    t.notMatch((await ops('shard', 'list')).out, 'NO WRITES: books_2')
-    t.match((await ops('actions')).out, /anna .*skip_setting .*version/)
-  },
-)
+  const held = (each: ProcessorProcess) => (): Promise<boolean> =>
+    readiness(each).then(
+      ({ ready, settings_fault: fault }) => ready === false && fault !== undefined,
+    )
+  await eventually('the owner is not ready', held(second))
+  const next = await start('p8', { CLUSTER: 'spare' })
+  await untilCandidate(next)
+  const ended = second.run.end('SIGKILL')
+  await eventually('neither is the next owner', held(next))
+  await ended
+  second = next
+  t.match(await readiness(next), {
+    ...{ status: 503, shard: 'books_2', settings_fault: { cause: 'invalid_request' } },
+  })
+  t.match(next.run.output(), 'a setting cannot be applied: writes are refused')
+  const ops = cliAt(next)
+  const list = await ops('shard', 'list')
+  const line = /NO WRITES: books_2 cannot apply settings version (\d+) \(of_a_later_version k\)/
+  const [, version = ''] = line.exec(list.out) ?? []
+  t.comment(list.out)
+  const metrics = await (await fetchOps(next.run.ops, '/metrics')).text()
+  t.match(metrics, /^causeway_shard_settings_fault\{shard="books_2".*\} 1$/m)
+  t.match(await ops('settings', 'skip', '99', '--reason', 'x'), { err: /^setting_not_blocked/ })
+  const skipped = await ops('settings', 'skip', version, '--reason', 'made by mistake')
+  t.match(skipped, { exitCode: 0, out: 'shards that cannot apply it pass it over' })
+  await eventually('it serves', () => next.run.isReady())
+  t.notMatch((await ops('shard', 'list')).out, 'NO WRITES: books_2')
+  t.match((await ops('actions')).out, /anna .*skip_setting .*version/)
+})
 
-void t.test('an owner that is cut off from the gateways gives its shard up', async (t) => {
+t.test('an owner that is cut off from the gateways gives its shard up', async (t) => {
   const proxies = createProxies()
   t.teardown(() => proxies.close())
   /** A spare that gateways reach through a proxy. */
@@ -399,7 +393,7 @@ void t.test('an owner that is cut off from the gateways gives its shard up', asy
   second = next
 })
 
-void t.test('books that are behind a webhook pool alone send nothing to the rail', async (t) => {
+t.test('books that are behind a webhook pool alone send nothing to the rail', async (t) => {
   const newest = newId<EventId>('event', systemClock.now(), systemRandom())
   const pool = aPoolAt(second)
   t.teardown(() => pool.cancel())
@@ -425,7 +419,7 @@ function aGatewayAt({ address }: ProcessorProcess) {
   return client.Open(bearer(GATEWAY)).on('error', () => client.close())
 }
 
-void t.test('an owner that lacks a commit that was answered ends with 78', async (t) => {
+t.test('an owner that lacks a commit that was answered ends with 78', async (t) => {
   const gateway = aGatewayAt(second)
   const replies: ReplyBatch[] = []
   gateway.on('data', (batch: ReplyBatch) => replies.push(batch))
@@ -457,7 +451,7 @@ void t.test('an owner that lacks a commit that was answered ends with 78', async
   t.equal(await candidate.run.ended, EXIT_BOOKS_BEHIND, 'the next owner likewise')
 })
 
-void t.test('a candidate that loses the database server ends with 70', async (t) => {
+t.test('a candidate that loses the database server ends with 70', async (t) => {
   const candidate = await start('p11', { CLUSTER: 'spare' })
   await untilCandidate(candidate)
   await postgres.kill()

@@ -57,7 +57,7 @@ const isEventOf =
   ({ body, eventType, verdict }: ReceivedWebhook): boolean =>
     verdict === 'valid' && (type ?? eventType) === eventType && body.includes(payout)
 
-void t.test('an endpoint is created, read, updated and deleted', async (t) => {
+t.test('an endpoint is created, read, updated and deleted', async (t) => {
   const mine = await receiver(t)
   const { body } = await partner.request('GET', at(mine))
   t.match(body, {
@@ -89,7 +89,7 @@ void t.test('an endpoint is created, read, updated and deleted', async (t) => {
   t.match(await partner.request('GET', at(mine)), { status: 404 })
 })
 
-void t.test('unknown and foreign endpoints and events get the same 404', async (t) => {
+t.test('unknown and foreign endpoints and events get the same 404', async (t) => {
   const mine = await receiver(t)
   const { event } = (await partner.request('POST', at(mine, '/test'))).body as {
     event: { id: string }
@@ -133,7 +133,7 @@ void t.test('unknown and foreign endpoints and events get the same 404', async (
   t.match((await other.request('GET', '/v1/events')).body, { data: [], next_after: 0 })
 })
 
-void t.test('a test event is sent to one endpoint only, with a valid signature', async (t) => {
+t.test('a test event is sent to one endpoint only, with a valid signature', async (t) => {
   const [mine, other] = [await receiver(t), await receiver(t)]
   await partner.request('PATCH', at(mine), { enabled_events: ['payout.reversed'] })
   const { status, body } = await partner.request('POST', at(mine, '/test'))
@@ -147,7 +147,7 @@ void t.test('a test event is sent to one endpoint only, with a valid signature',
   t.notOk(typesOf(other).includes('webhook_endpoint.test'))
 })
 
-void t.test('a disabled endpoint holds its events and gets them when enabled', async (t) => {
+t.test('a disabled endpoint holds its events and gets them when enabled', async (t) => {
   const [mine, other] = [await receiver(t), await receiver(t)]
   t.match((await partner.request('POST', at(mine, '/disable'))).body, {
     ...{ status: 'disabled', disabled_reason: 'by_partner' },
@@ -181,7 +181,7 @@ void t.test('a disabled endpoint holds its events and gets them when enabled', a
   await ops.json('webhooks', 'enable', mine.endpointId, '--reason', 'a test')
 })
 
-void t.test('a rotated secret signs from its activation on', async (t) => {
+t.test('a rotated secret signs from its activation on', async (t) => {
   const mine = await receiver(t)
   const activate_at = toRfc3339(plus(systemClock.now(), 1_500))
   const rotated = await partner.request('POST', at(mine, '/rotate_secret'), { activate_at })
@@ -202,7 +202,7 @@ void t.test('a rotated secret signs from its activation on', async (t) => {
   t.same(new Set(mine.deliveries.map(({ verdict }) => verdict)), new Set(['valid']))
 })
 
-void t.test('deliveries are listed with their attempts, and an event is resent', async (t) => {
+t.test('deliveries are listed with their attempts, and an event is resent', async (t) => {
   const mine = await receiver(t)
   const { amount, currency, beneficiary, reference } = aPayout({ amount: '125000' })
   const accepted = await partner.request(
@@ -251,7 +251,7 @@ void t.test('deliveries are listed with their attempts, and an event is resent',
   })
 })
 
-void t.test('dead letters are listed and redriven by operators and by the partner', async (t) => {
+t.test('dead letters are listed and redriven by operators and by the partner', async (t) => {
   let status = 404
   const mine = await receiver(t, () => status)
   await pay()
@@ -303,7 +303,7 @@ void t.test('dead letters are listed and redriven by operators and by the partne
   t.match((await ops('webhooks', 'poison')).out, 'There are none.')
 })
 
-void t.test('the list of events has no gap while events are added', async (t) => {
+t.test('the list of events has no gap while events are added', async (t) => {
   const mine = await receiver(t)
   const { next_after: start } = await lastOf()
   let paying = true
@@ -349,7 +349,7 @@ async function lastOf(after = 0): Promise<{ next_after: number; bodies: Map<stri
   }
 }
 
-void t.test('a frozen or killed pool is a 504 or 503 for its queries only', async (t) => {
+t.test('a frozen or killed pool is a 504 or 503 for its queries only', async (t) => {
   const mine = await receiver(t)
   stack.kill('webhooks', 'SIGSTOP')
   try {
@@ -376,7 +376,7 @@ void t.test('a frozen or killed pool is a 504 or 503 for its queries only', asyn
   }
 })
 
-void t.test('listen shows deliveries and forwards them with valid signatures', async (t) => {
+t.test('listen shows deliveries and forwards them with valid signatures', async (t) => {
   let secrets: Record<string, string> = {}
   const target = await openReceiver({
     ...{ clock: systemClock, brand: 'Service', port: 0 },
@@ -412,7 +412,7 @@ void t.test('listen shows deliveries and forwards them with valid signatures', a
   t.match(await partner.request('GET', at({ endpointId })), { status: 404 }, 'deleted')
 })
 
-void t.test('metrics of webhooks, and a clean audit', async (t) => {
+t.test('metrics of webhooks, and a clean audit', async (t) => {
   const metrics = await stack.metrics()
   for (const name of ['backlog', 'oldest_age_seconds', 'open_breakers', 'dead_letters']) {
     t.match(metrics, new RegExp(`^causeway_webhook_${name}\\{[^}]*\\} \\d`, 'm'), name)

@@ -16,13 +16,12 @@ const kinds = Object.keys(ACCOUNT_KINDS) as AccountKind[]
 const environments: Environment[] = ['sandbox', 'production']
 const demo = tenantOf('demo' as PartnerId, 'sandbox')
 
-void t.test('the chart of accounts is complete', (t) => {
+t.test('the chart of accounts is complete', async (t) => {
   const chart = ['prefund', 'reserved', 'fees', 'rail_clearing', 'funding', 'fx', 'suspense']
   t.same(kinds, chart)
-  t.end()
 })
 
-void t.test('an account key is unique for its tenant, currency and kind', (t) => {
+t.test('an account key is unique for its tenant, currency and kind', async (t) => {
   const seen = new Set<string>()
   for (const partner of ['demo', 'demo_two', 'a-b']) {
     for (const environment of environments) {
@@ -38,12 +37,11 @@ void t.test('an account key is unique for its tenant, currency and kind', (t) =>
   }
   t.equal(seen.size, 3 * 2 * 2 * kinds.length)
   t.equal(accountKey(demo, THB, 'prefund'), 'demo_sandbox:THB:prefund')
-  t.end()
 })
 
-void t.test(
+t.test(
   'prefund and reserved cannot be overdrawn; funding and suspense stop short of int64',
-  (t) => {
+  async (t) => {
     const floors = Object.fromEntries(kinds.map((k) => [k, floorOf(accountKey(demo, USD, k))]))
     t.strictSame(floors, {
       prefund: 0n,
@@ -57,11 +55,10 @@ void t.test(
     const ceilings = new Set(kinds.map((k) => ceilingOf(accountKey(demo, USD, k))))
     t.same([...ceilings], [INT64_MAX, 2n ** 52n])
     t.equal(ceilingOf(accountKey(demo, USD, 'suspense')), 2n ** 52n)
-    t.end()
   },
 )
 
-void t.test('an account keeps its parts beside any number of others', (t) => {
+t.test('an account keeps its parts beside any number of others', async (t) => {
   const wrong: string[] = []
   for (let number = 0; number < 12_000; number += 1) {
     const tenant = tenantOf(`partner-${number}` as PartnerId, 'production')
@@ -71,5 +68,4 @@ void t.test('an account keeps its parts beside any number of others', (t) => {
     }
   }
   t.same(wrong, [])
-  t.end()
 })

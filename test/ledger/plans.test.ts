@@ -66,7 +66,7 @@ const asText = (plan: PlanName, given: Amounts): string =>
     })
     .join(', ')
 
-void t.test('each plan posts the expected lines', (t) => {
+t.test('each plan posts the expected lines', async (t) => {
   const books: Readonly<Record<PlanName, string>> = {
     payout_accepted: 'THB prefund -107, THB reserved 107',
     payout_completed: 'THB reserved -107, THB rail_clearing 100, THB fees 7',
@@ -90,18 +90,16 @@ void t.test('each plan posts the expected lines', (t) => {
   }
   t.same(Object.keys(books).sort(), [...names].sort())
   for (const name of names) t.equal(asText(name, SMALL), books[name], name)
-  t.end()
 })
 
-void t.test('a fee that is kept or zero produces no line', (t) => {
+t.test('a fee that is kept or zero produces no line', async (t) => {
   const kept = { ...SMALL, isFeeRefunded: false }
   t.equal(asText('payout_reversed', kept), 'THB rail_clearing -100, THB prefund 100')
   const free = { ...SMALL, fee: 0n }
   t.equal(asText('payout_completed', free), 'THB reserved -100, THB rail_clearing 100')
-  t.end()
 })
 
-void t.test('every plan sums to zero in each currency, for any amounts', (t) => {
+t.test('every plan sums to zero in each currency, for any amounts', async () => {
   for (const name of names) {
     fc.assert(
       fc.property(amounts, (given) => {
@@ -115,7 +113,6 @@ void t.test('every plan sums to zero in each currency, for any amounts', (t) => 
       }),
     )
   }
-  t.end()
 })
 
 /** The balances after a sequence of plans, without accounts at zero. */
@@ -129,7 +126,7 @@ function effectOf(given: Amounts, plans: readonly PlanName[]): Record<string, bi
   return Object.fromEntries([...effect].filter(([, amount]) => amount !== 0n))
 }
 
-void t.test('a payment that is released or returned leaves no balance', (t) => {
+t.test('a payment that is released or returned leaves no balance', async () => {
   const lives: readonly (readonly PlanName[])[] = [
     ['payout_accepted', 'payout_failed'],
     ['intent_confirmed', 'intent_failed'],
@@ -142,10 +139,9 @@ void t.test('a payment that is released or returned leaves no balance', (t) => {
   for (const life of lives) {
     fc.assert(fc.property(amounts, (given) => Object.keys(effectOf(given, life)).length === 0))
   }
-  t.end()
 })
 
-void t.test('a settled discrepancy leaves suspense at zero', (t) => {
+t.test('a settled discrepancy leaves suspense at zero', async () => {
   const suspense = accountKey(tenant, THB, 'suspense')
   const lives: readonly (readonly PlanName[])[] = [
     ['discrepancy_paid', 'discrepancy_charged'],
@@ -156,19 +152,17 @@ void t.test('a settled discrepancy leaves suspense at zero', (t) => {
   for (const life of lives) {
     fc.assert(fc.property(amounts, (given) => effectOf(given, life)[suspense] === undefined))
   }
-  t.end()
 })
 
-void t.test('a reversal returns the total, or the total without the fee', (t) => {
+t.test('a reversal returns the total, or the total without the fee', async (t) => {
   const life: readonly PlanName[] = ['payout_accepted', 'payout_completed', 'payout_reversed']
   const on = (kind: AccountKind) => accountKey(tenant, THB, kind)
   t.same(effectOf(SMALL, life), {})
   const kept = effectOf({ ...SMALL, isFeeRefunded: false }, life)
   t.strictSame(kept, { [on('prefund')]: -7n, [on('fees')]: 7n })
-  t.end()
 })
 
-void t.test('inconsistent parts throw', (t) => {
+t.test('inconsistent parts throw', async (t) => {
   const parts = partsFrom(SMALL)
   const unequal = { ...parts, total: money(THB, 108n) }
   t.throws(() => linesOf('payout_completed', tenant, unequal), /sum to zero/)
@@ -176,5 +170,4 @@ void t.test('inconsistent parts throw', (t) => {
   t.throws(() => linesOf('payout_completed', tenant, mixed), /sum to zero/)
   const negative = { ...parts, amount: money(THB, -1n) }
   t.throws(() => linesOf('deposit', tenant, negative), /not negative/)
-  t.end()
 })

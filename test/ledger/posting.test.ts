@@ -26,7 +26,7 @@ const from =
 const isGuarded = (account: AccountKey): boolean =>
   ['prefund', 'reserved'].includes(partsOf(account).kind)
 
-void t.test('a posting returns the new balances of the accounts it changes only', (t) => {
+t.test('a posting returns the new balances of the accounts it changes only', async (t) => {
   const outcome = post(from({ prefund: 100n, reserved: 5n, fees: 9n }), [
     line('prefund', -100n),
     line('reserved', 100n),
@@ -40,29 +40,26 @@ void t.test('a posting returns the new balances of the accounts it changes only'
       [on('reserved'), 105n],
     ],
   )
-  t.end()
 })
 
-void t.test('an overdraft by one unit is refused and names the account', (t) => {
+t.test('an overdraft by one unit is refused and names the account', async (t) => {
   const lines = [line('prefund', -101n), line('reserved', 101n)]
   t.same(post(from({ prefund: 100n }), lines), {
     ok: false,
     reason: 'insufficient_balance',
     account: on('prefund'),
   })
-  t.end()
 })
 
-void t.test('lines on one account count together, in any order', (t) => {
+t.test('lines on one account count together, in any order', async (t) => {
   const lines = [line('prefund', -70n), line('prefund', -40n), line('fees', 110n)]
   t.notOk(post(from({ prefund: 100n }), lines).ok)
   t.ok(post(from({ prefund: 110n }), lines).ok)
   const returning = [line('prefund', -150n), line('prefund', 100n), line('fees', 50n)]
   t.ok(post(from({ prefund: 50n }), returning).ok, 'a negative balance within a posting is allowed')
-  t.end()
 })
 
-void t.test('each account is bounded', (t) => {
+t.test('each account is bounded', async (t) => {
   const table = [
     ['fees', INT64_MAX - 1n, 1n, null],
     ['fees', INT64_MAX, 1n, 'overflow'],
@@ -82,10 +79,9 @@ void t.test('each account is bounded', (t) => {
     const outcome = post(from({ [kind]: before }), [line(kind, amount)])
     t.equal(outcome.ok ? null : outcome.reason, reason, `${kind} ${before} ${amount}`)
   }
-  t.end()
 })
 
-void t.test('any posting on any balances keeps every account within its bounds', (t) => {
+t.test('any posting on any balances keeps every account within its bounds', async (t) => {
   const kinds = Object.keys(ACCOUNT_KINDS) as AccountKind[]
   const near = (end: bigint) => fc.bigInt({ min: end - 100n, max: end + 100n })
   const any = fc.oneof(
@@ -128,7 +124,6 @@ void t.test('any posting on any balances keeps every account within its bounds',
     { numRuns: 1_000 },
   )
   t.ok(posted > 100 && refused > 100, `${posted} posted, ${refused} refused`)
-  t.end()
 })
 
 /** Books that post plans like the processor: reservations may be refused, settlements may not. */
@@ -163,9 +158,9 @@ const payoutParts = (total: bigint, feeMinor: bigint): Partial<Parts> => {
   return { total: money(VND, total), recipient, fee, refundedFee: fee }
 }
 
-void t.test(
+t.test(
   'an accepted payment can always be settled, even when accounts are at their bounds',
-  (t) => {
+  async () => {
     const huge = fc.oneof(
       fc.bigInt({ min: 1n, max: INT64_MAX }),
       fc.bigInt({ min: 1n, max: 1_000_000n }),
@@ -206,7 +201,6 @@ void t.test(
         return isBalanced(books.balances)
       }),
     )
-    t.end()
   },
 )
 

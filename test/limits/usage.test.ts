@@ -15,7 +15,7 @@ const moments = fc
   .map((ms) => instant(ms))
 const corridors = fc.constantFrom(...CORRIDOR_NAMES)
 
-void t.test('day and month change at local midnight, 17:00 UTC', (t) => {
+t.test('day and month change at local midnight, 17:00 UTC', async (t) => {
   const table = [
     ['2026-11-21T04:35:40.123Z', '2026-11-21', '2026-11'],
     ['2026-11-21T16:59:59.999Z', '2026-11-21', '2026-11'],
@@ -29,10 +29,9 @@ void t.test('day and month change at local midnight, 17:00 UTC', (t) => {
   for (const [moment, day, month] of table) {
     t.same(periodsOf('vn_vietqr', at(moment)), { day, month }, moment)
   }
-  t.end()
 })
 
-void t.test('the calendar matches the local time zones', (t) => {
+t.test('the calendar matches the local time zones', async () => {
   const zones = { th_promptpay: 'Asia/Bangkok', vn_vietqr: 'Asia/Ho_Chi_Minh' } as const
   for (const corridor of CORRIDOR_NAMES) {
     const timeZone = zones[corridor]
@@ -41,10 +40,9 @@ void t.test('the calendar matches the local time zones', (t) => {
       periodsOf(corridor, moment).day === calendar.format(moment)
     fc.assert(fc.property(moments, isRight))
   }
-  t.end()
 })
 
-void t.test('a day belongs to its month and lasts 24 hours', (t) => {
+t.test('a day belongs to its month and lasts 24 hours', async () => {
   fc.assert(
     fc.property(moments, (moment) => {
       const { day, month } = periodsOf('th_promptpay', moment)
@@ -52,7 +50,6 @@ void t.test('a day belongs to its month and lasts 24 hours', (t) => {
       return day.startsWith(`${month}-`) && next.day > day
     }),
   )
-  t.end()
 })
 
 /** Defaults of the settings. */
@@ -60,9 +57,9 @@ const CAPS = rulesOf(readSettings({}, '')).caps
 const vietnam = CAPS.vn_vietqr
 const thailand = CAPS.th_promptpay
 
-void t.test(
+t.test(
   'a limit may be reached but not exceeded; the first exceeded limit is reported',
-  (t) => {
+  async (t) => {
     const table: readonly [Caps, bigint, bigint, bigint, ReturnType<typeof checkLimits>][] = [
       // caps, used today, used this month, amount
       [vietnam, 0n, 0n, 5_000_000n, 'within'],
@@ -84,13 +81,12 @@ void t.test(
     for (const [caps, day, month, amount, verdict] of table) {
       t.equal(checkLimits(caps, { day, month }, amount), verdict, `${day} ${month} + ${amount}`)
     }
-    t.end()
   },
 )
 
 const isDay = (key: string): boolean => /\d{4}-\d{2}-\d{2}$/.test(key)
 
-void t.test('payments in any order never exceed the day or month cap', (t) => {
+t.test('payments in any order never exceed the day or month cap', async () => {
   const payment = fc.record({ at: moments, share: fc.integer({ min: 1, max: 100 }) })
   fc.assert(
     fc.property(
@@ -113,20 +109,18 @@ void t.test('payments in any order never exceed the day or month cap', (t) => {
       },
     ),
   )
-  t.end()
 })
 
-void t.test('caps are in order, and the minimum can be paid', (t) => {
+t.test('caps are in order, and the minimum can be paid', async (t) => {
   for (const { minimum, perTransaction, perDay, perMonth } of Object.values(CAPS)) {
     t.ok(0n < minimum && minimum <= perTransaction)
     t.ok(perTransaction <= perDay && perDay <= perMonth)
   }
   t.equal(thailand.minimum, 100n, '1.00 THB')
   t.equal(vietnam.minimum, 1_000n, '1,000 VND')
-  t.end()
 })
 
-void t.test('counters of two users never share a key', (t) => {
+t.test('counters of two users never share a key', async () => {
   interface Owner {
     readonly partner: string
     readonly environment: 'sandbox' | 'production'
@@ -158,10 +152,9 @@ void t.test('counters of two users never share a key', (t) => {
       return (a.day === b.day) === same && (a.month === b.month) === same && a.day !== b.month
     }),
   )
-  t.end()
 })
 
-void t.test('a key changes only with its period', (t) => {
+t.test('a key changes only with its period', async (t) => {
   const keysAt = (text: string) =>
     limitKeys('demo_sandbox' as TenantId, 'user', 'vn_vietqr', at(text))
   const morning = keysAt('2026-11-21T01:00:00Z')
@@ -170,5 +163,4 @@ void t.test('a key changes only with its period', (t) => {
   t.not(nextDay.day, morning.day)
   t.equal(nextDay.month, morning.month)
   t.not(keysAt('2026-12-21T01:00:00Z').month, morning.month)
-  t.end()
 })

@@ -47,7 +47,7 @@ const aWindow = (given: Partial<WindowResult> = {}): WindowResult => ({
 const values = (findings: readonly Finding[]) =>
   Object.fromEntries(findings.map(({ name, value }) => [name, value]))
 
-t.test('a load on a cluster has figures of each shard, and their balance', (t) => {
+t.test('a load on a cluster has figures of each shard, and their balance', async (t) => {
   const shards = [
     { shard: 'books_1', processor: 'processor-3', commandsPerSecond: 400, perCommit: 5 },
     { shard: 'books_2', processor: 'processor-2', commandsPerSecond: 100, perCommit: 2 },
@@ -63,10 +63,9 @@ t.test('a load on a cluster has figures of each shard, and their balance', (t) =
     'both, least / most commands of a shard': 0.25,
   })
   t.same(loadOfShards([aWindow()]), [], 'none without a cluster')
-  t.end()
 })
 
-t.test('accounts that do not add up are reported, line by line', (t) => {
+t.test('accounts that do not add up are reported, line by line', async (t) => {
   const none: Counts = {
     ...{ intents: {}, payouts: {}, events: { settled: 0, open: 0 } },
     ...{ subscribedEvents: 0, poolEvents: 0 },
@@ -96,10 +95,9 @@ t.test('accounts that do not add up are reported, line by line', (t) => {
   t.same(wrong({ deliveries: odd }), ['deliveries = delivered + dead + pending'])
   t.same(wrong({ deliveredTo: { we_1: 6 } }), ['delivered = answered, endpoint 1'])
   t.same(wrong({}, 0, 1), ['invalid webhooks at receivers'])
-  t.end()
 })
 
-t.test('an unexpected answer is a fault of a strict window', (t) => {
+t.test('an unexpected answer is a fault of a strict window', async (t) => {
   const latencies = createLatencies()
   recordMs(latencies, 5)
   const summary: Summary = {
@@ -117,10 +115,9 @@ t.test('an unexpected answer is a fault of a strict window', (t) => {
   const rejected = { ...summary, completed: 8, failed: { '503': 2 } }
   t.same([faultsOf(rejected, { strict: true }), faultsOf(rejected, {})], [['2 × 503'], []])
   t.equal(faultsOf({ ...summary, answered: 9, overdue: 1 }, { strict: true }).length, 2)
-  t.end()
 })
 
-t.test('a spike is reported with its rejections and recovery time', (t) => {
+t.test('a spike is reported with its rejections and recovery time', async (t) => {
   const sample = (at: number, p99: number, given: Partial<SampleResult> = {}): SampleResult => ({
     ...{ at, offeredPerSecond: 100, perSecond: 100, failedPerSecond: 0, abandonedPerSecond: 0 },
     ...{ p50: p99, p99, p999: p99, p99FromSent: p99 / 2, clientDelayMs: p99 / 10, ...given },
@@ -139,7 +136,6 @@ t.test('a spike is reported with its rejections and recovery time', (t) => {
     ...{ 'p99 in the spike, from sent, median': 42.5, 'spike / before': 8.5 },
     ...{ 'spike / before, of all': 8, "the client's own delay, median": 8.5 },
   })
-  t.end()
 })
 
 /** `main` of the processor and `others` of the PostgreSQL server: CPU of a journey. */
@@ -154,7 +150,7 @@ function aSide(side: string, repeat: number, main: number, others = 0, given = {
 }
 const p99Of = (p99: number) => ({ latency: { ...LATENCY, p99 } })
 
-t.test('sides are compared by medians of windows, revisions by pairs of windows', (t) => {
+t.test('sides are compared by medians of windows, revisions by pairs of windows', async (t) => {
   const small = [10, 12, 11].map((p99) => aSide('small', 1, 50, 0, p99Of(p99)))
   const [first, second] = [
     aSide('large', 1, 60, 0, p99Of(11)),
@@ -180,10 +176,9 @@ t.test('sides are compared by medians of windows, revisions by pairs of windows'
   t.match(values(pairRatios([...pairs, ...more], ['base', 'head'])), {
     ...{ [name]: 1.25, [`${name}, least of 2`]: 0.5, [`${name}, greatest of 2`]: 2 },
   })
-  t.end()
 })
 
-t.test('stores are compared by pairs of windows, with targets', (t) => {
+t.test('stores are compared by pairs of windows, with targets', async (t) => {
   const rate = (ratePerSecond: number) => ({ ratePerSecond })
   const compared = storeFindings([
     ...[aSide('SQLite', 1, 40, 0, rate(100)), aSide('PostgreSQL', 1, 35, 30, rate(80))],
@@ -196,10 +191,9 @@ t.test('stores are compared by pairs of windows, with targets', (t) => {
     'CPU a journey, PostgreSQL / SQLite, greatest of 2': 110 / 80, // without the client
   })
   t.same(compared.map(isMet).filter(Boolean).length, 2)
-  t.end()
 })
 
-t.test('dead rows are checked in large tables only', (t) => {
+t.test('dead rows are checked in large tables only', async (t) => {
   const table = (name: string, live: number, dead: number) => {
     return { table: name, live, dead, vacuums: 1, bytes: 1_048_576 }
   }
@@ -213,10 +207,9 @@ t.test('dead rows are checked in large tables only', (t) => {
     'tables and indexes at the end': 2,
   })
   t.equal(found[0] && isMet(found[0]), false)
-  t.end()
 })
 
-t.test('growth over a long load has a verdict', (t) => {
+t.test('growth over a long load has a verdict', async (t) => {
   /** A sample a minute. */
   const verdicts = (minutes: number, of: (minute: number) => readonly [number, number]) => {
     const samples = Array.from({ length: minutes + 1 }, (_, minute) => {
@@ -236,7 +229,6 @@ t.test('growth over a long load has a verdict', (t) => {
   t.equal(verdicts(30, (minute) => [100, minute < 20 ? 10 : 11])[1], true, 'one file more')
   t.equal(verdicts(30, (minute) => [100, minute < 20 ? 10 : 13])[1], false, 'three files more')
   t.equal(verdicts(12, (minute) => [100 + 10 * minute, 10])[0], undefined, 'too short to judge')
-  t.end()
 })
 
 t.test('what a collection leaves has a verdict, from what the program recorded', (t) => {
@@ -290,28 +282,33 @@ const aRun = (section: Partial<Section> = {}, given: Partial<RunResult> = {}): R
   }
 }
 
-t.test('a run is reported with its machine, settings, windows, findings and accounts', (t) => {
-  const text = report(aRun())
-  const lines = [
-    ...[/bench, 2026-11-21T05:30:12/, /a processor, 2 cores.*v20/, /closed loop, 512 connections/],
-    /service 1 +15,000 +18\.0 +40\.1 +61\.2 +199,990 +10 +90\.0 +2 %/,
-    ...[/service 1: 10 × 503 configuration_error/, /gateway +27\.3 +1\.0 +113/],
-    /rate +15,000 \/s +target: at least 15,000 \/s, met/,
-    /service \/ ceiling +0\.75 +target: at least 0\.8, NOT met/,
-    ...[/accepted = stored +10 +10 +adds up\n/, /Everything adds up\.$/],
-  ]
-  for (const line of lines) t.match(text, line)
-  t.end()
-})
+t.test(
+  'a run is reported with its machine, settings, windows, findings and accounts',
+  async (t) => {
+    const text = report(aRun())
+    const lines = [
+      ...[
+        /bench, 2026-11-21T05:30:12/,
+        /a processor, 2 cores.*v20/,
+        /closed loop, 512 connections/,
+      ],
+      /service 1 +15,000 +18\.0 +40\.1 +61\.2 +199,990 +10 +90\.0 +2 %/,
+      ...[/service 1: 10 × 503 configuration_error/, /gateway +27\.3 +1\.0 +113/],
+      /rate +15,000 \/s +target: at least 15,000 \/s, met/,
+      /service \/ ceiling +0\.75 +target: at least 0\.8, NOT met/,
+      ...[/accepted = stored +10 +10 +adds up\n/, /Everything adds up\.$/],
+    ]
+    for (const line of lines) t.match(text, line)
+  },
+)
 
-t.test('a void run and a busy machine are reported', (t) => {
+t.test('a void run and a busy machine are reported', async (t) => {
   const text = report(aRun({}, { voidBecause: ['creates, service 1: 3 × 503'] }))
   t.match(text, /void: these figures do not count\.\n {2}creates, service 1: 3 × 503$/)
   t.match(report(aRun({ windows: [aWindow({ elsewhere: 0.4 })] })), /not quiet/)
-  t.end()
 })
 
-t.test('never, a tiny and a missing figure are shown differently', (t) => {
+t.test('never, a tiny and a missing figure are shown differently', async (t) => {
   const findings = [
     finding('recovered after', Infinity, 'ms'),
     finding('not completed', 1 / 1_500, '', { atMost: 0 }),
@@ -323,10 +320,9 @@ t.test('never, a tiny and a missing figure are shown differently', (t) => {
   t.match(text, /not completed +0\.0007 +target: at most 0, NOT met/)
   t.match(text, /files +-?0\.00 \/h/)
   t.match(text, /ratio +none +target: at most 1\.2 ×, NOT met/)
-  t.end()
 })
 
-t.test('a mix keeps its proportions, and an answer goes to its own part', (t) => {
+t.test('a mix keeps its proportions, and an answer goes to its own part', async (t) => {
   const begun = { a: 0, b: 0 }
   const part = (name: 'a' | 'b'): Scenario => ({
     prepare: () => undefined,
@@ -348,5 +344,4 @@ t.test('a mix keeps its proportions, and an answer goes to its own part', (t) =>
     }
     t.same(begun, { a: 3 * round, b: round })
   }
-  t.end()
 })

@@ -22,7 +22,7 @@ function load(t: Test, ...flags: string[]) {
   return (JSON.parse(readFileSync(join(out, file), 'utf8')) as RunResult).sections
 }
 
-t.test('wrong flags start nothing', (t) => {
+t.test('wrong flags start nothing', async (t) => {
   const wrong = [
     ['none'],
     ['bench', '--secnds', '1'],
@@ -37,10 +37,9 @@ t.test('wrong flags start nothing', (t) => {
     t.equal(stdout, '', 'nothing was started')
     t.match(stderr, /^error: .+\n/)
   }
-  t.end()
 })
 
-t.test('the accounts of a mix of all scenarios add up, with several gateways', (t) => {
+t.test('the accounts of a mix of all scenarios add up, with several gateways', async (t) => {
   const [section] = load(t, 'load', '--gateways', '2', '--rate', '200', '--seconds', '2')
   const [window] = section?.windows ?? []
   t.same(window?.errors, {})
@@ -50,10 +49,9 @@ t.test('the accounts of a mix of all scenarios add up, with several gateways', (
   t.ok((accepted?.left ?? 0) > 200, 'creates and payments were accepted')
   t.ok((paid?.left ?? 0) > 60, 'payouts and QR payments were paid')
   t.match(section?.accounts?.audit, /^audit clean/)
-  t.end()
 })
 
-t.test('a soak fills the caches first, and names what grows in each program', (t) => {
+t.test('a soak fills the caches first, and names what grows in each program', async (t) => {
   const [section] = load(t, 'soak', '--rate', '100', '--seconds', '2')
   t.equal(section?.windows.length, 1, 'the filling is not measured')
   t.same(section?.windows[0]?.errors, {})
@@ -66,10 +64,9 @@ t.test('a soak fills the caches first, and names what grows in each program', (t
   const [, , paid] = section?.accounts?.lines ?? []
   t.ok((paid?.left ?? 0) > 2 * 20, 'payments of the filling are in the accounts')
   t.match(section?.accounts?.audit, /^audit clean/)
-  t.end()
 })
 
-t.test('a benchmark has a ceiling with as many gateways', (t) => {
+t.test('a benchmark has a ceiling with as many gateways', async (t) => {
   const [section] = load(t, 'bench', '--scenario', 'creates', '--gateways', '2')
   const names = section?.findings.map(({ name }) => name)
   t.same(names, ['rate', 'service / ceiling'])
@@ -77,10 +74,9 @@ t.test('a benchmark has a ceiling with as many gateways', (t) => {
   const gateways = watched.filter((name) => /^(ceiling|gateway)/.test(name)).sort()
   t.same(gateways, ['ceiling-1', 'ceiling-2', 'gateway-1', 'gateway-2'])
   t.match(section?.accounts?.audit, /^audit clean/)
-  t.end()
 })
 
-t.test('the accounts add up on both stores', { skip: noPostgres }, (t) => {
+t.test('the accounts add up on both stores', { skip: noPostgres }, async (t) => {
   const sections = load(t, 'bench', '--store', 'postgres', '--scenario', 'creates')
   const [sqlite, postgres] = sections
   t.equal(sections.length, 2)
@@ -96,5 +92,4 @@ t.test('the accounts add up on both stores', { skip: noPostgres }, (t) => {
   t.notOk(one && 'postgres' in one.cpuMicros)
   t.ok(other && 'postgres' in other.cpuMicros, 'the server is measured')
   t.ok(postgres?.findings.some(({ name }) => name === 'rate, PostgreSQL / SQLite'))
-  t.end()
 })

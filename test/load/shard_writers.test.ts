@@ -37,7 +37,7 @@ t.test(title, { skip: noPostgres }, async (t) => {
   }
 })
 
-t.test('the result is the ratio of neighbors', (t) => {
+t.test('the result is the ratio of neighbors', async (t) => {
   const played = (side: Side, rates: readonly number[]) =>
     rates.map((createsPerSecond) => {
       return { side, createsPerSecond, commitMs: 1, coresUsed: 2, coresElsewhere: 0 }
@@ -53,11 +53,9 @@ t.test('the result is the ratio of neighbors', (t) => {
   t.equal(value('two writers / one writer, greatest of 3'), 2)
   t.equal(value('two servers / one writer'), 2)
   t.equal(value('one writer, creates'), 100)
-  t.end()
 })
 
-t.test('the cores that a process may use', (t) => {
+t.test('the cores that a process may use', async (t) => {
   t.same(coresOf('Name:\tnode\nCpus_allowed_list:\t0-1\n'), [0, 1])
   t.same(coresOf('Cpus_allowed_list:\t2,5-7\n'), [2, 5, 6, 7])
-  t.end()
 })

@@ -38,7 +38,7 @@ const quickRules = (): string =>
     // The least of the ages.
     .replaceAll('over_1h', 'over_5m')
 
-void t.test('Prometheus', { skip: skipsPrometheus }, async (t) => {
+t.test('Prometheus', { skip: skipsPrometheus }, async (t) => {
   const [dataDir, server] = ['data', 'server'].map((name) => join(folder, name)) as [string, string]
   for (const each of [dataDir, server]) mkdirSync(each, { mode: 0o700 })
   await writeSeedData({ ...SEED, folder: dataDir, now: systemClock.now() })

@@ -29,7 +29,7 @@ function judge(tests: readonly object[]): string {
   return promtool(['test', 'rules', file])
 }
 
-void t.test('promtool', { skip: skipsPrometheus }, async (t) => {
+t.test('promtool', { skip: skipsPrometheus }, async (t) => {
   t.equal(promtool(['check', 'rules', ALERTS_FILE]), '')
   const tests = Object.entries(ALERT_CASES).flatMap(([alert, each]) => unitTests(alert, each))
   t.equal(tests.length, 2 * rules.size)

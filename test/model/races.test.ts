@@ -78,7 +78,7 @@ const CONDITIONS = [
 
 for (const calls of RACES) {
   for (const { name, early, railUp } of CONDITIONS) {
-    void t.test(`${calls.join(', ')}; ${name}`, async (t) => {
+    t.test(`${calls.join(', ')}; ${name}`, async (t) => {
       const shared = await openSharedWorld(t)
       const start = { at: START, prefund: 1_000_000_000n, nearly: 'none', left: 0n } as const
       const harness = await openHarness(shared, start)

@@ -26,7 +26,7 @@ export function runWorlds(t: Test, { runs, rebuilt, seed, within }: WorldsOption
   const rounds = Math.ceil(runs / RUNS_PER_WORLD / WORLDS_AT_ONCE)
   const count = rounds * WORLDS_AT_ONCE
   for (let number = 0; number < count; number++) {
-    void t.test(`world ${number + 1}`, { buffered: true, timeout: 0 }, async (t) => {
+    t.test(`world ${number + 1}`, { buffered: true, timeout: 0 }, async (t) => {
       const shared = await openSharedWorld(t)
       const cases = await checkRuns(shared, {
         rebuilt,

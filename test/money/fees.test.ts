@@ -30,7 +30,7 @@ const schedules = fc.record({
   refundFeesOnReversal: fc.boolean(),
 })
 
-void t.test('fees match hand-computed figures', (t) => {
+t.test('fees match hand-computed figures', async (t) => {
   const onTop = schedule({})
   const deducted = schedule({ handling: 'deducted' })
   t.same(feesFor(1_000_00n, onTop), {
@@ -49,10 +49,9 @@ void t.test('fees match hand-computed figures', (t) => {
     recipient: 983_00n,
     total: 1_000_00n,
   })
-  t.end()
 })
 
-void t.test('a percentage rounds up to the minor unit', (t) => {
+t.test('a percentage rounds up to the minor unit', async (t) => {
   const only = (platformBps: number) => schedule({ platformFixed: 0n, railFixed: 0n, platformBps })
   const table = [
     [1n, 1, 1n],
@@ -65,10 +64,9 @@ void t.test('a percentage rounds up to the minor unit', (t) => {
   for (const [amount, bps, fee] of table) {
     t.match(feesFor(amount, only(bps)), { ok: true, fee }, `${amount} at ${bps} bps`)
   }
-  t.end()
 })
 
-void t.test('total = recipient + fee, and the chosen side gets the amount', (t) => {
+t.test('total = recipient + fee, and the chosen side gets the amount', async () => {
   fc.assert(
     fc.property(amounts, schedules, (amount, given) => {
       const fees = feesFor(amount, given)
@@ -78,10 +76,9 @@ void t.test('total = recipient + fee, and the chosen side gets the amount', (t) 
       return fee === platform + rail && total === recipient + fee && asked === amount
     }),
   )
-  t.end()
 })
 
-void t.test('all results fit int64, and the recipient gets a positive amount', (t) => {
+t.test('all results fit int64, and the recipient gets a positive amount', async () => {
   fc.assert(
     fc.property(amounts, schedules, (amount, given) => {
       const fees = feesFor(amount, given)
@@ -91,10 +88,9 @@ void t.test('all results fit int64, and the recipient gets a positive amount', (
       return parts.every((part) => part >= 0n && fitsInt64(part)) && recipient > 0n
     }),
   )
-  t.end()
 })
 
-void t.test('fees are refused exactly when they exceed the amount or overflow', (t) => {
+t.test('fees are refused exactly when they exceed the amount or overflow', async () => {
   fc.assert(
     fc.property(amounts, schedules, (amount, given) => {
       const exactBps = amount * BigInt(given.platformBps)
@@ -105,10 +101,9 @@ void t.test('fees are refused exactly when they exceed the amount or overflow', 
       return outcome.ok === fitsInt64(amount + fee)
     }),
   )
-  t.end()
 })
 
-void t.test('fees are exact at the bounds of the amount', (t) => {
+t.test('fees are exact at the bounds of the amount', async (t) => {
   const one = { platformFixed: 1n, platformBps: 0, railFixed: 0n }
   const onTop = schedule(one)
   const deducted = schedule({ ...one, handling: 'deducted' })
@@ -118,5 +113,4 @@ void t.test('fees are exact at the bounds of the amount', (t) => {
   t.match(feesFor(2n, deducted), { ok: true, recipient: 1n })
   t.same(feesFor(1n, deducted), { ok: false, reason: 'fee_exceeds_amount' })
   for (const wrong of [0n, -1n, INT64_MAX + 1n]) t.throws(() => feesFor(wrong, onTop), `${wrong}`)
-  t.end()
 })

@@ -17,22 +17,20 @@ import {
 
 const int64 = fc.bigInt({ min: INT64_MIN, max: INT64_MAX })
 
-void t.test('the bounds are those of a signed 64-bit integer', (t) => {
+t.test('the bounds are those of a signed 64-bit integer', async (t) => {
   t.equal(INT64_MAX, 2n ** 63n - 1n)
   t.equal(INT64_MIN, -(2n ** 63n))
   t.ok(fitsInt64(INT64_MAX) && fitsInt64(INT64_MIN))
   t.notOk(fitsInt64(INT64_MAX + 1n) || fitsInt64(INT64_MIN - 1n))
-  t.end()
 })
 
-void t.test('every int64 survives the wire', (t) => {
+t.test('every int64 survives the wire', async (t) => {
   fc.assert(fc.property(int64, (value) => parseInt64(toWire(value)) === value))
   t.throws(() => toWire(INT64_MAX + 1n))
   t.throws(() => toWire(INT64_MIN - 1n))
-  t.end()
 })
 
-void t.test('an int64 has exactly one text form', (t) => {
+t.test('an int64 has exactly one text form', async (t) => {
   const good = { '0': 0n, '-1': -1n, '9223372036854775807': INT64_MAX }
   for (const [text, value] of Object.entries(good)) t.equal(parseInt64(text), value, text)
   t.equal(parseInt64('-9223372036854775808'), INT64_MIN)
@@ -43,10 +41,9 @@ void t.test('an int64 has exactly one text form', (t) => {
   for (const text of [...tooLarge, ...blank, ...otherForms, ...others]) {
     t.equal(parseInt64(text), undefined, JSON.stringify(text))
   }
-  t.end()
 })
 
-void t.test('every parsed text is written back unchanged', (t) => {
+t.test('every parsed text is written back unchanged', async () => {
   const text = fc.oneof(
     fc.string({ maxLength: 22 }),
     fc.string({ unit: fc.constantFrom(...'0123456789-+.e '), maxLength: 21 }),
@@ -57,10 +54,9 @@ void t.test('every parsed text is written back unchanged', (t) => {
       return value === undefined || toWire(value) === given
     }),
   )
-  t.end()
 })
 
-void t.test('a positive amount is an int64 above zero', (t) => {
+t.test('a positive amount is an int64 above zero', async (t) => {
   fc.assert(
     fc.property(int64, (value) => {
       const parsed = parsePositiveInt64(toWire(value))
@@ -69,10 +65,9 @@ void t.test('a positive amount is an int64 above zero', (t) => {
   )
   t.equal(parsePositiveInt64('0'), undefined)
   t.equal(parsePositiveInt64('125000.00'), undefined)
-  t.end()
 })
 
-void t.test('amounts are formatted for people', (t) => {
+t.test('amounts are formatted for people', async (t) => {
   const KWD = currencyOf('KWD')
   t.ok(KWD)
   const table = [
@@ -91,13 +86,11 @@ void t.test('amounts are formatted for people', (t) => {
     t.equal(formatMajor(money(currency, minor)), major)
     t.equal(toWholeUnits(money(currency, minor)), whole)
   }
-  t.end()
 })
 
-void t.test('cents convert to a number only within the safe integers', (t) => {
+t.test('cents convert to a number only within the safe integers', async (t) => {
   const greatest = BigInt(Number.MAX_SAFE_INTEGER)
   fc.assert(fc.property(fc.bigInt({ min: 0n, max: greatest }), (c) => BigInt(usdCents(c)) === c))
   t.throws(() => usdCents(greatest + 1n))
   t.throws(() => usdCents(-1n))
-  t.end()
 })

@@ -49,7 +49,7 @@ const covers = (
   { numerator, denominator }: Rate,
 ) => cents * numerator * 10n ** BigInt(exponentOf(of)) >= localMinor * 100n * denominator
 
-void t.test('a rate is decimal text above zero', (t) => {
+t.test('a rate is decimal text above zero', async (t) => {
   t.same(rateOf('36.00'), { numerator: 3_600n, denominator: 100n })
   t.same(rateOf('26500'), { numerator: 26_500n, denominator: 1n })
   t.same(rateOf('0.0000000001'), { numerator: 1n, denominator: 10n ** 10n })
@@ -60,10 +60,9 @@ void t.test('a rate is decimal text above zero', (t) => {
   for (const text of [...zero, ...tooLong, ...otherForms, '1/3', 'NaN', '٣٦']) {
     t.equal(parseRate(text), undefined, JSON.stringify(text))
   }
-  t.end()
 })
 
-void t.test('a rate is exact, with and without a spread', (t) => {
+t.test('a rate is exact, with and without a spread', async (t) => {
   fc.assert(
     fc.property(rateText, (text) => {
       const [whole = '', fraction = ''] = text.split('.')
@@ -80,10 +79,9 @@ void t.test('a rate is exact, with and without a spread', (t) => {
   t.equal(rateToText(lowered), '35.640000')
   t.same(applySpread(rateOf('0.5'), 0), { numerator: 50_000n, denominator: 100_000n })
   t.equal(rateToText(applySpread(rateOf('0.5'), 0)), '0.50000')
-  t.end()
 })
 
-void t.test('centsFor matches hand-computed figures', (t) => {
+t.test('centsFor matches hand-computed figures', async (t) => {
   const table = [
     // local minor, currency, rate, cents
     [36_00n, THB, '36.00', 100n],
@@ -101,22 +99,20 @@ void t.test('centsFor matches hand-computed figures', (t) => {
   for (const [local, of, text, cents] of table) {
     t.equal(centsFor(local, of, rateOf(text)), cents, `${local} ${of} at ${text}`)
   }
-  t.end()
 })
 
-void t.test('cents cover the local amount, and one cent less would not', (t) => {
+t.test('cents cover the local amount, and one cent less would not', async () => {
   fc.assert(
     fc.property(amount, currency, rate, (local, of, at) => {
       const cents = centsFor(local, of, at)
       return covers(cents, local, of, at) && !covers(cents - 1n, local, of, at)
     }),
   )
-  t.end()
 })
 
-void t.test(
+t.test(
   'a round trip never gains: the cents cover the amount, the amount costs no more',
-  (t) => {
+  async (t) => {
     fc.assert(
       fc.property(amount, currency, rate, (value, of, at) => {
         const boughtBack = localFor(centsFor(value, of, at), of, at)
@@ -126,11 +122,10 @@ void t.test(
     )
     t.equal(localFor(100n, THB, rateOf('36.00')), 36_00n)
     t.equal(localFor(1n, VND, rateOf('26550')), 265n, 'rounded down')
-    t.end()
   },
 )
 
-void t.test('a spread lowers the rate and never the price', (t) => {
+t.test('a spread lowers the rate and never the price', async (t) => {
   fc.assert(
     fc.property(amount, currency, rate, bps, (local, of, at, spread) => {
       const lowered = applySpread(at, spread)
@@ -143,10 +138,9 @@ void t.test('a spread lowers the rate and never the price', (t) => {
   for (const wrong of [-1, 10_000, 1.5, Number.NaN]) {
     t.throws(() => applySpread(rateOf('36.00'), wrong), `${wrong} bps`)
   }
-  t.end()
 })
 
-void t.test('a conversion never exceeds the rate and rounds off less than one unit', (t) => {
+t.test('a conversion never exceeds the rate and rounds off less than one unit', async () => {
   fc.assert(
     fc.property(amount, currency, currency, rate, (value, from, to, at) => {
       const got = convert(value, from, to, at)
@@ -155,29 +149,26 @@ void t.test('a conversion never exceeds the rate and rounds off less than one un
       return got * exactBottom <= exactTop && (got + 1n) * exactBottom > exactTop
     }),
   )
-  t.end()
 })
 
-void t.test('converting back and forth never makes money', (t) => {
+t.test('converting back and forth never makes money', async () => {
   fc.assert(
     fc.property(amount, currency, currency, rate, (value, from, to, at) => {
       const inverse = { numerator: at.denominator, denominator: at.numerator }
       return convert(convert(value, from, to, at), to, from, inverse) <= value
     }),
   )
-  t.end()
 })
 
-void t.test('conversions match hand-computed figures', (t) => {
+t.test('conversions match hand-computed figures', async (t) => {
   t.equal(convert(1_00n, USD, VND, rateOf('26500')), 26_500n)
   t.equal(convert(1n, USD, VND, rateOf('26550')), 265n)
   t.equal(convert(1_00n, USD, KWD, rateOf('0.307')), 307n)
   t.equal(convert(1n, VND, USD, { numerator: 1n, denominator: 26_500n }), 0n)
   t.throws(() => convert(-1n, USD, THB, rateOf('36')))
-  t.end()
 })
 
-void t.test('roundUp is the least integer that is not below the quotient', (t) => {
+t.test('roundUp is the least integer that is not below the quotient', async (t) => {
   fc.assert(
     fc.property(fc.bigInt({ min: 0n, max: INT64_MAX }), amount, (dividend, divisor) => {
       const up = roundUp(dividend, divisor)
@@ -186,10 +177,9 @@ void t.test('roundUp is the least integer that is not below the quotient', (t) =
   )
   t.throws(() => roundUp(-1n, 2n))
   t.throws(() => roundUp(1n, 0n))
-  t.end()
 })
 
-void t.test('changeBps is the difference of two rates, rounded up', (t) => {
+t.test('changeBps is the difference of two rates, rounded up', async (t) => {
   const apart = (before: string, after: string): bigint =>
     changeBps(parseRate(before)!, parseRate(after)!)
   t.equal(apart('36.00', '36'), 0n)
@@ -198,5 +188,4 @@ void t.test('changeBps is the difference of two rates, rounded up', (t) => {
   t.equal(apart('36.00', '37.8000000001'), 501n, 'a difference below 1 bps rounds up')
   t.equal(apart('36', '3.6'), 9_000n)
   t.equal(apart('3.6', '36'), 90_000n)
-  t.end()
 })

@@ -13,15 +13,13 @@ const MUTANTS: readonly Mutant[] = Object.values(CATALOG).flat()
 
 for (const mutant of MUTANTS) {
   const { fault, file, test, text, replacement } = mutant
-  void t.test(`${file}: ${fault}`, (t) => {
+  t.test(`${file}: ${fault}`, async (t) => {
     t.not(replacement, text)
     t.ok(compiled(mutatedSource(root, mutant), file))
     t.ok(existsSync(join(root, `${test}.test.ts`)), test)
-    t.end()
   })
 }
 
-void t.test('each fault is named once', (t) => {
+t.test('each fault is named once', async (t) => {
   t.equal(new Set(MUTANTS.map(({ fault }) => fault)).size, MUTANTS.length)
-  t.end()
 })

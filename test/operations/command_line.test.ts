@@ -17,7 +17,7 @@ const faultOf = (line: string): string => {
 /** Argument names serve as arguments. */
 const lineOf = (usage: string): string => usage.replaceAll(/[[\]]/g, '')
 
-void t.test('an option of another command is rejected with the usage', async (t) => {
+t.test('an option of another command is rejected with the usage', async (t) => {
   for (const [line, stray, usage] of [
     ['payout held --reason r', 'reason', 'payout held [options]'],
     ['payout show pout_1 --cursor c', 'cursor', 'payout show [options] <PAYOUT>'],
@@ -30,7 +30,7 @@ void t.test('an option of another command is rejected with the usage', async (t)
   }
 })
 
-void t.test('a mistyped command or option suggests the nearest one', async (t) => {
+t.test('a mistyped command or option suggests the nearest one', async (t) => {
   t.match(faultOf('payot held'), "unknown command 'payot'\n(Did you mean payout?)\nusage: ")
   t.match(faultOf('payout hold'), '(Did you mean held?)\nusage: payout ')
   t.match(faultOf('webhooks dead --endpont we_1'), '(Did you mean --endpoint?)')
@@ -38,7 +38,7 @@ void t.test('a mistyped command or option suggests the nearest one', async (t) =
   t.match(faultOf('payout'), /^Usage: make ops ARGS="…" payout /)
 })
 
-void t.test('arguments and options reach the command', async (t) => {
+t.test('arguments and options reach the command', async (t) => {
   t.match(typed('webhooks redrive dlv_1 --as ann --reason r --json'), {
     command: { usage: 'webhooks redrive [DELIVERY]' },
     args: ['dlv_1'],
@@ -49,7 +49,7 @@ void t.test('arguments and options reach the command', async (t) => {
   })
 })
 
-void t.test('a period ends with --until, or with its former name', async (t) => {
+t.test('a period ends with --until, or with its former name', async (t) => {
   const period = 'journal --from 2026-11-23'
   t.same(typed(`${period} --to 2026-11-25`), typed(`${period} --until 2026-11-25`))
   t.match(typed(`${period} --to 2026-11-24 --until 2026-11-25`), {
@@ -59,19 +59,19 @@ void t.test('a period ends with --until, or with its former name', async (t) => 
   t.match(faultOf('shard move books_2 --until p3'), "unknown option '--until'")
 })
 
-void t.test('every command accepts --json and --help', async (t) => {
+t.test('every command accepts --json and --help', async (t) => {
   for (const { usage, about } of COMMANDS) {
     t.match(typed(`${lineOf(usage)} --json`), { command: { usage }, flags: { json: true } })
     t.match(typed(`${lineOf(usage)} --help --as x`), { help: about.slice(0, 40) }, usage)
   }
 })
 
-void t.test('an absent switch has no value', async (t) => {
+t.test('an absent switch has no value', async (t) => {
   t.same(typed('partner create acme'), { ...typed('partner create acme --json'), flags: {} })
   t.match(typed('partner create acme --no-funds'), { flags: { 'no-funds': true } })
 })
 
-void t.test('exactly the commands that change data take --as and --reason', async (t) => {
+t.test('exactly the commands that change data take --as and --reason', async (t) => {
   const readOnly = COMMANDS.filter(
     ({ usage }) => faultOf(`${lineOf(usage)} --as a --reason r`) !== 'nothing',
   )

@@ -26,7 +26,7 @@ async function ask(flags: Flags, typed?: string | null): Promise<Asked> {
   return { failure, out: text(out), err: text(err) }
 }
 
-void t.test('a person answers yes, or nothing is done', async (t) => {
+t.test('a person answers yes, or nothing is done', async (t) => {
   t.match(await ask({}, 'yes'), { failure: null, out: /^45 lines\nRelease\? \[yes\/no\] / })
   for (const typed of ['no', 'y', '', null]) {
     const { failure } = await ask({}, typed)
@@ -35,7 +35,7 @@ void t.test('a person answers yes, or nothing is done', async (t) => {
   }
 })
 
-void t.test('a script confirms with --yes', async (t) => {
+t.test('a script confirms with --yes', async (t) => {
   t.same(await ask({ yes: true }), { failure: null, out: '45 lines\n', err: '' })
   const { failure, out } = await ask({})
   t.equal(out, '45 lines\n')
@@ -43,6 +43,6 @@ void t.test('a script confirms with --yes', async (t) => {
   t.match(failure, { message: 'Release? Nothing was changed: confirm with --yes.' })
 })
 
-void t.test('with --json the standard output has no other text', async (t) => {
+t.test('with --json the standard output has no other text', async (t) => {
   t.same(await ask({ yes: true, json: true }), { failure: null, out: '', err: '45 lines\n' })
 })

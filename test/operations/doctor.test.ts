@@ -50,7 +50,7 @@ function aDataDir(t: Test): string {
   return dataDir
 }
 
-void t.test('files', async (t) => {
+t.test('files', async (t) => {
   const DATA_DIR = aDataDir(t)
   t.same(await found(files, { DATA_DIR }), [])
   t.same(await found(files, { DATA_DIR: join(DATA_DIR, 'none') }), [])
@@ -74,7 +74,7 @@ void t.test('files', async (t) => {
   t.match(await found(files, { DATA_DIR, MASTER_KEY_FILE: elsewhere }), [/DATA_DIR=.* is open to/])
 })
 
-void t.test('private keys and headers', async (t) => {
+t.test('private keys and headers', async (t) => {
   const folder = tempFolder(t)
   const [key, headers] = [join(folder, 'key.pem'), join(folder, 'headers')]
   for (const file of [key, headers]) writeFileSync(file, 'x', { mode: 0o640 })
@@ -89,7 +89,7 @@ void t.test('private keys and headers', async (t) => {
   t.match(await found(files, given), [/^OTLP_HEADERS_FILE: \S+ is accessible to others/])
 })
 
-void t.test('the running stack', async (t) => {
+t.test('the running stack', async (t) => {
   const right: StackState = {
     ...{ mode: 'normal', integrity: 'ok', processes: { gateway: true, processor: true } },
   }
@@ -121,7 +121,7 @@ void t.test('the running stack', async (t) => {
   t.equal(openFilesFindings(settings).length, Number(limit) < 16_384 ? 1 : 0)
 })
 
-void t.test('certificates', async (t) => {
+t.test('certificates', async (t) => {
   const folder = tempFolder(t)
   const ca = createAuthority()
   const now = systemClock.now()
@@ -158,7 +158,7 @@ void t.test('certificates', async (t) => {
   ])
 })
 
-void t.test('disk and clock', async (t) => {
+t.test('disk and clock', async (t) => {
   const DATA_DIR = aDataDir(t)
   t.equal(await found(disk, { DATA_DIR: join(DATA_DIR, 'none') }), 'unused')
   const tooMuch = '1048576'
@@ -169,7 +169,7 @@ void t.test('disk and clock', async (t) => {
   t.match(clockFindings('no\n'), { findings: [{ finding: 'the clock is not synchronized' }] })
 })
 
-void t.test('backups', async (t) => {
+t.test('backups', async (t) => {
   const DATA_DIR = aDataDir(t)
   const folder = join(DATA_DIR, '..', '2026-11-23T20-00-00.000Z')
   const here = 'the backups are on the file system of DATA_DIR'
@@ -203,7 +203,7 @@ void t.test('backups', async (t) => {
   t.same(await found(backups, { DATA_DIR }), [`the audit of ${folder} is broken`, here])
 })
 
-void t.test('the PostgreSQL server', async (t) => {
+t.test('the PostgreSQL server', async (t) => {
   const right: ServerState = {
     ...{ fsync: 'on', full_page_writes: 'on', data_checksums: 'on', archive_mode: 'on' },
     archive_failed_at: null,
@@ -229,7 +229,7 @@ void t.test('the PostgreSQL server', async (t) => {
   t.notMatch(String(unseen), /password@/)
 })
 
-void t.test('a PostgreSQL server without a standby', { skip: noPostgres }, async (t) => {
+t.test('a PostgreSQL server without a standby', { skip: noPostgres }, async (t) => {
   const { url } = await startPostgres(t)
   const seen = await found(server, { STORE_URL: url }, systemClock.now())
   t.ok(seen.includes('archive_mode is off on the server'), String(seen))
@@ -237,7 +237,7 @@ void t.test('a PostgreSQL server without a standby', { skip: noPostgres }, async
   t.notMatch(String(seen), /was not seen|fsync|the clock/)
 })
 
-void t.test('the command names what it found, checked and could not check', async (t) => {
+t.test('the command names what it found, checked and could not check', async (t) => {
   const DATA_DIR = aDataDir(t)
   const ops = operatorCli(DATA_DIR, '', AGAINST_SQLITE)
   const { exitCode, out } = await ops('doctor')

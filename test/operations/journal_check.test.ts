@@ -27,7 +27,7 @@ function checked(entries: readonly LedgerEntry[], balances: readonly BalanceLine
   return check.end()
 }
 
-void t.test('a whole journal', async (t) => {
+t.test('a whole journal', async (t) => {
   const { totals, faults } = checked(ENTRIES, [...BALANCES, line('fx', '0')])
   t.same(faults, [])
   const of = { environment: 'sandbox', currency: 'USD' }
@@ -39,7 +39,7 @@ void t.test('a whole journal', async (t) => {
   ])
 })
 
-void t.test('each fault', async (t) => {
+t.test('each fault', async (t) => {
   const without = (posting: string) => ENTRIES.filter((each) => each.posting !== posting)
   const changed = ENTRIES.map((each, i) => (i === 3 ? { ...each, amount: '31' } : each))
   t.match(checked(without('8'), BALANCES).faults, [

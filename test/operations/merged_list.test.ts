@@ -42,7 +42,7 @@ async function everyPage(
 const even = Array.from({ length: 50 }, (_, i) => 2 * i)
 const odd = Array.from({ length: 30 }, (_, i) => 2 * i + 1)
 
-void t.test('every entry is listed once, in order, for any page size', async (t) => {
+t.test('every entry is listed once, in order, for any page size', async (t) => {
   const [a, b, none] = [entriesOf('a', even), entriesOf('b', odd), [] as Entry[]]
   const expected = [...a, ...b].sort((one, other) => (one.at < other.at ? -1 : 1))
   for (const size of [1, 3, 7, 100]) {
@@ -56,23 +56,20 @@ void t.test('every entry is listed once, in order, for any page size', async (t)
   }
 })
 
-void t.test(
-  'entries are listed newest first, and equal times in the order of the shards',
-  async (t) => {
-    const [a, b] = [entriesOf('a', [9, 5, 5, 1]), entriesOf('b', [8, 5, 2])]
-    const sources = new Map([
-      ['a', shardOf(a, 2)],
-      ['b', shardOf(b, 2)],
-    ])
-    const pages = await everyPage(sources, { ...order, isNewestFirst: true })
-    t.same(
-      pages.flat().map(({ id }) => id),
-      ['a9', 'b8', 'a5', 'a5', 'b5', 'b2', 'a1'],
-    )
-  },
-)
+t.test('entries are listed newest first, and equal times in the order of the shards', async (t) => {
+  const [a, b] = [entriesOf('a', [9, 5, 5, 1]), entriesOf('b', [8, 5, 2])]
+  const sources = new Map([
+    ['a', shardOf(a, 2)],
+    ['b', shardOf(b, 2)],
+  ])
+  const pages = await everyPage(sources, { ...order, isNewestFirst: true })
+  t.same(
+    pages.flat().map(({ id }) => id),
+    ['a9', 'b8', 'a5', 'a5', 'b5', 'b2', 'a1'],
+  )
+})
 
-void t.test('a shard that does not answer continues later at its position', async (t) => {
+t.test('a shard that does not answer continues later at its position', async (t) => {
   const entries = entriesOf('a', even)
   let isDown = false
   const sources = new Map<string, PageSource>([
@@ -96,7 +93,7 @@ void t.test('a shard that does not answer continues later at its position', asyn
   )
 })
 
-void t.test('an entry removed from the list leaves no gap', async (t) => {
+t.test('an entry removed from the list leaves no gap', async (t) => {
   const times = [1, 2, 3, 4]
   let left = times
   const sources = new Map<string, PageSource>([
@@ -116,6 +113,6 @@ void t.test('an entry removed from the list leaves no gap', async (t) => {
   t.ok(['a1', 'a2', 'a3', 'a4', 'b2', 'b9', 'b10'].every((id) => listed.has(id)))
 })
 
-void t.test('a cursor of another list is refused', async (t) => {
+t.test('a cursor of another list is refused', async (t) => {
   await t.rejects(mergedPage(new Map(), order, 'nonsense'), /cursor is not one of this list/)
 })

@@ -26,7 +26,7 @@ function fill(file: string, own: string): void {
   appendFileSync(file, lines(AT + 10 * SECOND))
 }
 
-void t.test('each file is looked through around the time of the request', async (t) => {
+t.test('each file is looked through around the time of the request', async (t) => {
   const folder = join(tempFolder(t), 'logs')
   t.equal(await linesOfRequest(folder, ID), undefined, 'no folder')
   mkdirSync(folder)

@@ -173,7 +173,6 @@ t.test('two shards with an owner', async (t) => {
       },
     })
   })
-  t.end()
 })
 
 const ROUTE = {
@@ -288,7 +287,6 @@ t.test('a setting for all shards is set once', async (t) => {
       'in both shards',
     )
   })
-  t.end()
 })
 
 t.test('submissions are paused and resumed in both shards', async (t) => {

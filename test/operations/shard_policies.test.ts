@@ -24,16 +24,14 @@ const services = Object.entries(contracts<Protos>().causeway.operator.v1)
   .map(([, member]) => (member as { service: Record<string, { path: string }> }).service)
 const paths = services.flatMap((service) => Object.values(service).map(({ path }) => path))
 
-void t.test('every rpc has a policy', (t) => {
+t.test('every rpc has a policy', async (t) => {
   t.ok(paths.length > 50)
   for (const path of paths) t.ok(policyOf(path, { route: {} }).kind, path)
   t.throws(() => policyOf('/causeway.operator.v1.Operator/Unknown', {}))
-  t.end()
 })
 
-void t.test('a redrive of an endpoint goes to its shard, any other redrive to any shard', (t) => {
+t.test('a redrive of an endpoint goes to its shard, any other redrive to any shard', async (t) => {
   const path = '/causeway.operator.v1.WebhookAdmin/Redrive'
   t.equal(policyOf(path, { endpoint_id: 'we_1' }).kind, 'holder')
   t.equal(policyOf(path, { since: 0 }).kind, 'any')
-  t.end()
 })

@@ -45,7 +45,7 @@ const ops = (...words: string[]): Promise<CliResult> =>
 const audit = (settings: Readonly<Record<string, string>>): Promise<CliResult> =>
   startProgram('audit/main.js', ['--data-dir', dataDir], settings).ended
 
-void t.test('without books or a URL the copy is refused with the reason', async (t) => {
+t.test('without books or a URL the copy is refused with the reason', async (t) => {
   t.match(await ops('store', 'copy'), { exitCode: 2, err: /There are no books to copy/ })
   const unset = { DATA_DIR: dataDir, ...ON_SQLITE }
   const { exitCode, err } = await startProgram('operations/main.js', ['store', 'copy'], unset).ended
@@ -70,7 +70,7 @@ async function attempts(): Promise<number> {
   return row?.n ?? 0
 }
 
-void t.test('the copy has every payment and delivery, and the stack continues on it', async (t) => {
+t.test('the copy has every payment and delivery, and the stack continues on it', async (t) => {
   const first = await startStack({ dataDir, settings: { RAIL_DELAY_MS: '20', ...ON_SQLITE } })
   const partner = partnerOf(first.sandbox)
   const { port } = receiver.address() as AddressInfo

@@ -26,7 +26,7 @@ const HOSTILE = [
 ]
 const ANY = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u
 
-void t.test('each control and format character is escaped', (t) => {
+t.test('each control and format character is escaped', async (t) => {
   for (const text of HOSTILE) {
     t.notOk(isVisibleText(text))
     t.notMatch(toVisibleText(text), ANY)
@@ -39,10 +39,9 @@ void t.test('each control and format character is escaped', (t) => {
     t.ok(isVisibleText(text))
     t.equal(toVisibleText(text), text)
   }
-  t.end()
 })
 
-void t.test('a text adds no line to a report and hides none of it', (t) => {
+t.test('a text adds no line to a report and hides none of it', async (t) => {
   for (const text of HOSTILE) {
     const lines = [table([['apr_1', 'USD 10,000,000.00', text]], [1]), `reason ${text}`, 'end']
     const shown = terminalText(lines).split('\n')
@@ -61,18 +60,16 @@ void t.test('a text adds no line to a report and hides none of it', (t) => {
     ),
   ])
   t.equal(rows, 'a   x\\u202ey\nbb  z')
-  t.end()
 })
 
-void t.test('a line that is painted as a whole keeps its color, not that of a text', (t) => {
+t.test('a line that is painted as a whole keeps its color, not that of a text', async (t) => {
   const paint = paintFor({ isTTY: true, hasColors: () => true } as never)
   const bad = paint('bad', 'late: \u001b[8mx')
   t.equal(terminalText([bad]), '\u001b[31mlate: \\u001b[8mx\u001b[0m')
   t.equal(terminalText(['x\u001b[31my']), 'x\\u001b[31my')
-  t.end()
 })
 
-void t.test('a log line for people is one line', (t) => {
+t.test('a log line for people is one line', async (t) => {
   for (const text of HOSTILE) {
     const record = { time: '2026-11-22T14:05:09.123Z', level: 'warn', process: 'processor' }
     const error = { message: text, stack: `Error: ${text}\n    at f (${text.replace('\n', '')})` }
@@ -81,5 +78,4 @@ void t.test('a log line for people is one line', (t) => {
     t.equal(shown.length, 3)
     for (const part of shown) t.notMatch(part, ANY)
   }
-  t.end()
 })

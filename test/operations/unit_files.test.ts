@@ -8,7 +8,7 @@ const guide = guidePage('Processes without the supervisor').text
 const settingsOf = (entry: string): readonly string[] =>
   SETTINGS_READ_BY[entry.replace(/^\.build\//, '') as OwnProgram] ?? []
 
-t.test('required settings', (t) => {
+t.test('required settings', async (t) => {
   const rows = [...guide.matchAll(/^\| \w+ \| `(\.build\/\S+)` \| (.*) \|$/gm)]
   t.equal(rows.length, Object.keys(SETTINGS_READ_BY).length)
   for (const [, entry = '', text = ''] of rows) {
@@ -20,5 +20,4 @@ t.test('required settings', (t) => {
       entry,
     )
   }
-  t.end()
 })

@@ -7,7 +7,7 @@ import { projectRoot } from '../../src/base/project_root.js'
 
 t.setTimeout(0)
 
-void t.test('a process whose stop hangs ends after its supervisor', async (t) => {
+t.test('a process whose stop hangs ends after its supervisor', async (t) => {
   const child = fork(join(projectRoot(), '.build/test/process/stuck_child.js'))
   t.teardown(() => child.kill('SIGKILL'))
   await once(child, 'message')

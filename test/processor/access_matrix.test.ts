@@ -158,7 +158,7 @@ const SERVED: readonly (readonly [Rpc[], (t: Test) => Promise<string>])[] = [
 ]
 
 for (const [rpcs, open] of SERVED) {
-  void t.test(`each rpc is open to its callers only: ${rpcs.length} rpcs`, async (t) => {
+  t.test(`each rpc is open to its callers only: ${rpcs.length} rpcs`, async (t) => {
     const client = new Client(await open(t), credentials.createInsecure())
     t.teardown(() => client.close())
     for (const rpc of rpcs) {
@@ -178,7 +178,7 @@ for (const [rpcs, open] of SERVED) {
   })
 }
 
-void t.test('the table and the expectation name rpcs that exist, and all of them', (t) => {
+t.test('the table and the expectation name rpcs that exist, and all of them', async (t) => {
   const served = SERVED.flatMap(([rpcs]) => rpcs.map(({ path }) => path))
   const listed = Object.entries(RPC_ACCESS).flatMap(([service, rpcs]) =>
     Object.keys(rpcs).map((rpc) => `/${service}/${rpc}`),
@@ -193,10 +193,9 @@ void t.test('the table and the expectation name rpcs that exist, and all of them
   const short = new Set(SERVED.flatMap(([rpcs]) => rpcs.map(nameOf)))
   const expected = Object.values(ALLOWED).flatMap((text) => text.trim().split(/\s+/))
   t.same([...new Set(expected)].sort(), [...short].sort())
-  t.end()
 })
 
-void t.test('the package of a service determines which callers it accepts', (t) => {
+t.test('the package of a service determines which callers it accepts', async (t) => {
   const expected: Readonly<Record<string, readonly string[]>> = {
     'causeway.v1': ['service'],
     'causeway.internal.v1': ['gateway', 'webhooks'],
@@ -215,10 +214,9 @@ void t.test('the package of a service determines which callers it accepts', (t) 
   const sets = (roles: Readonly<Record<string, readonly string[]>>): object =>
     Object.fromEntries(Object.entries(roles).map(([name, all]) => [name, [...new Set(all)].sort()]))
   t.same(sets(found), sets(expected))
-  t.end()
 })
 
-void t.test('a server with an rpc that the table lacks does not start', (t) => {
+t.test('a server with an rpc that the table lacks does not start', async (t) => {
   const end = { code: status.UNAUTHENTICATED, details: '' }
   const server = createGrpcServer({
     access: createRpcAccess(callers),
@@ -226,5 +224,4 @@ void t.test('a server with an rpc that the table lacks does not start', (t) => {
   })
   const unlisted = { path: '/causeway.operator.v1.Operator/PayMe' } as never
   t.throws(() => server.addService({ PayMe: unlisted }, {}), /no entry in the access/)
-  t.end()
 })

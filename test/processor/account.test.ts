@@ -12,7 +12,7 @@ import { OPERATOR } from './scenarios.js'
 
 const PRODUCTION = tenantOf('demo' as PartnerId, 'production')
 
-void t.test('the account shows the settings of the sandbox partner', async (t) => {
+t.test('the account shows the settings of the sandbox partner', async (t) => {
   const world = await createWorld(t)
   const account = viewOf<Record<string, unknown>>(await world.run(getAccount(DEMO)))
   t.match(account, {
@@ -54,7 +54,7 @@ void t.test('the account shows the settings of the sandbox partner', async (t) =
   for (const { secret } of world.memory().keys.values()) t.notMatch(text, secret)
 })
 
-void t.test('a change by an operator is shown to that partner and environment only', async (t) => {
+t.test('a change by an operator is shown to that partner and environment only', async (t) => {
   const world = await createWorld(t)
   const route = {
     country: 'TH',

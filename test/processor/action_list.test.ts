@@ -11,7 +11,7 @@ interface Listed {
   readonly subject: string
 }
 
-void t.test('every filter, page by page', async (t) => {
+t.test('every filter, page by page', async (t) => {
   const world = await createWorld(t)
   const [ann, ben] = [OPERATOR, { ...OPERATOR, name: 'ben' }]
   for (const [index, actor] of [ann, ben, ann, ann, ben, ann].entries()) {

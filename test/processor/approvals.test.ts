@@ -50,14 +50,13 @@ const reject = (world: World, by: Actor, id: string): Promise<Answer> =>
 const pending = async (world: World): Promise<readonly Record<string, string>[]> =>
   viewOf<{ data: Record<string, string>[] }>(await world.run(listApprovalRequests(false))).data
 
-void t.test('each guarded operation has a case, and each is called by an rpc', (t) => {
+t.test('each guarded operation has a case, and each is called by an rpc', async (t) => {
   const operations = Object.keys(GUARDED_CHANGES).sort()
   const called = Object.values<object>(OPERATOR_CHANGES)
     .flatMap((rpcs) => Object.values(rpcs) as unknown[])
     .filter((change) => typeof change === 'string')
   t.same([...new Set(Object.values(CASES).map(({ operation }) => operation))].sort(), operations)
   t.same([...new Set(called)].sort(), operations)
-  t.end()
 })
 
 async function worldOf(t: Test, rebuilt: boolean, secondOperator = FROM_THE_PAYOUT) {
@@ -66,7 +65,7 @@ async function worldOf(t: Test, rebuilt: boolean, secondOperator = FROM_THE_PAYO
 
 for (const [name, { action, prepare }] of Object.entries(CASES)) {
   for (const rebuilt of [false, true]) {
-    void t.test(`${name}, ${rebuilt ? 'restarted before each step' : 'warm'}`, async (t) => {
+    t.test(`${name}, ${rebuilt ? 'restarted before each step' : 'warm'}`, async (t) => {
       const world = await worldOf(t, rebuilt)
       const { command, isDone } = await prepare(world)
       const logged = (await operatorLog(t)).length
@@ -119,7 +118,7 @@ for (const [name, { action, prepare }] of Object.entries(CASES)) {
     })
   }
 
-  void t.test(`${name} needs one operator while the setting is empty`, async (t) => {
+  t.test(`${name} needs one operator while the setting is empty`, async (t) => {
     const world = await worldOf(t, false, ruleOf(''))
     const { command, isDone } = await prepare(world)
     t.equal(codeOf(await world.run(command(ANN))), 'ok')
@@ -131,7 +130,7 @@ for (const [name, { action, prepare }] of Object.entries(CASES)) {
 const stepsOf = async (t: Test): Promise<string[]> =>
   (await operatorLog(t)).map(({ actor, action }) => `${actor} ${action}`)
 
-void t.test(
+t.test(
   'approval is needed from the configured amount, and at any amount of other currencies',
   async (t) => {
     const world = await worldOf(t, false)
@@ -149,7 +148,7 @@ void t.test(
   },
 )
 
-void t.test(
+t.test(
   'rejecting, keeping, rotating an own token and adding readers need one operator',
   async (t) => {
     const world = await worldOf(t, false)
@@ -166,7 +165,7 @@ void t.test(
   },
 )
 
-void t.test('a change that would be refused is not requested', async (t) => {
+t.test('a change that would be refused is not requested', async (t) => {
   const world = await worldOf(t, false)
   const key = { idempotencyKey: 'k' }
   const bad = deposit(ANN, DEMO, { currency: 'VND', amount: '-1', ...key })
@@ -179,7 +178,7 @@ void t.test('a change that would be refused is not requested', async (t) => {
   t.equal(world.memory().approvalRequests.size, 0)
 })
 
-void t.test('a change is checked again when it is approved', async (t) => {
+t.test('a change is checked again when it is approved', async (t) => {
   const world = await worldOf(t, false)
   const { id } = await pay(world, { reference: 'sandbox:review' })
   const request = requestIn(await world.run(approvePayout(ANN, id)))
@@ -202,7 +201,7 @@ async function releaseBy(world: World) {
   return request
 }
 
-void t.test(
+t.test(
   'a release requested in an earlier recovery cannot be approved in a later one',
   async (t) => {
     const world = await worldOf(t, false)
@@ -218,7 +217,7 @@ void t.test(
   },
 )
 
-void t.test('a release is approved for its statement, and as incomplete or not', async (t) => {
+t.test('a release is approved for its statement, and as incomplete or not', async (t) => {
   const world = await worldOf(t, false)
   await world.run(enterRecovery('a test'))
   const findings = { ...NO_FINDINGS, faults: ['it has 2 movements, and the rail made 3'] }
@@ -237,7 +236,7 @@ void t.test('a release is approved for its statement, and as incomplete or not',
   t.equal(codeOf(await approveWith(incomplete)), 'ok')
 })
 
-void t.test('a release that an earlier version stored is not approved', async (t) => {
+t.test('a release that an earlier version stored is not approved', async (t) => {
   const world = await worldOf(t, false)
   await world.run(enterRecovery('a test'))
   const id = requestIn(await world.run(releaseRecovery(ANN, RELEASE, NO_FINDINGS)))
@@ -247,7 +246,7 @@ void t.test('a release that an earlier version stored is not approved', async (t
   t.equal(codeOf(await world.run(approve(world, BEN, id))), 'invalid_request')
 })
 
-void t.test('an approved deposit is replayed by its idempotency key', async (t) => {
+t.test('an approved deposit is replayed by its idempotency key', async (t) => {
   const world = await worldOf(t, false)
   const request = { currency: 'VND', amount: '12500000', idempotencyKey: 'd1' }
   const id = requestIn(await world.run(deposit(ANN, DEMO, request)))
@@ -256,7 +255,7 @@ void t.test('an approved deposit is replayed by its idempotency key', async (t) 
   t.match(again, { ok: true, replayed: true, view: done.deposit })
 })
 
-void t.test('an unknown request is not found', async (t) => {
+t.test('an unknown request is not found', async (t) => {
   const world = await worldOf(t, false)
   t.equal(codeOf(await world.run(approve(world, BEN, 'apr_1'))), 'approval_request_not_found')
   t.equal(codeOf(await reject(world, BEN, 'apr_1')), 'approval_request_not_found')

@@ -150,7 +150,7 @@ const foundOf = async (world: World, id: string) =>
   viewOf<{ data: readonly object[] }>(await read(world, find(pools as never, world.memory(), id)))
     .data
 
-void t.test('old payments move to the archive, and the books stay whole', async (t) => {
+t.test('old payments move to the archive, and the books stay whole', async (t) => {
   const world = await createWorld(t)
   const { old, open, young } = await oldBooks(world)
   const path = archivePath(world)
@@ -176,7 +176,7 @@ void t.test('old payments move to the archive, and the books stay whole', async 
   t.equal(await brokenIn(world), null, 'what the rail returns later is a discrepancy')
 })
 
-void t.test('a crash at any step loses nothing and counts nothing twice', async (t) => {
+t.test('a crash at any step loses nothing and counts nothing twice', async (t) => {
   const world = await createWorld(t)
   const { old } = await oldBooks(world)
   const path = archivePath(world)
@@ -195,7 +195,7 @@ void t.test('a crash at any step loses nothing and counts nothing twice', async 
   t.same(rows.map(({ id }) => id).sort(), old)
 })
 
-void t.test('of two first runs with a file each, one is refused before it writes', async (t) => {
+t.test('of two first runs with a file each, one is refused before it writes', async (t) => {
   const world = await createWorld(t)
   const { old } = await oldBooks(world)
   const path = archivePath(world)
@@ -213,7 +213,7 @@ void t.test('of two first runs with a file each, one is refused before it writes
   t.equal(await brokenIn(world), null)
 })
 
-void t.test('a payment that has changed since it was read stays', async (t) => {
+t.test('a payment that has changed since it was read stays', async (t) => {
   const world = await createWorld(t)
   const { old } = await oldBooks(world)
   const [, id = ''] = old
@@ -225,7 +225,7 @@ void t.test('a payment that has changed since it was read stays', async (t) => {
   t.match(await foundOf(world, id), [{ id, state: /captured|completed/ }])
 })
 
-void t.test('the audit needs the archive of the books, as it was written', async (t) => {
+t.test('the audit needs the archive of the books, as it was written', async (t) => {
   const world = await createWorld(t)
   await oldBooks(world)
   const path = archivePath(world)

@@ -91,7 +91,7 @@ async function namesIn(world: World): Promise<number> {
   return found!.n
 }
 
-void t.test('a beneficiary without a payout for the days of the setting is erased', async (t) => {
+t.test('a beneficiary without a payout for the days of the setting is erased', async (t) => {
   const world = await createWorld(t)
   const old = await added(world)
   const unused = await added(world)
@@ -141,7 +141,7 @@ void t.test('a beneficiary without a payout for the days of the setting is erase
   t.match(await see(world, waiting), { status: 'completed' }, 'an open payout is paid')
 })
 
-void t.test('a run that is killed after any commit is ended by the next one', async (t) => {
+t.test('a run that is killed after any commit is ended by the next one', async (t) => {
   const world = await createWorld(t)
   const ids = [await added(world), await added(world)]
   for (const id of ids) for (const _ of ['a', 'b', 'c']) await paid(world, id)
@@ -156,7 +156,7 @@ void t.test('a run that is killed after any commit is ended by the next one', as
   t.equal(await brokenIn(world), null)
 })
 
-void t.test('in recovery mode nothing is erased', async (t) => {
+t.test('in recovery mode nothing is erased', async (t) => {
   const world = await createWorld(t)
   await added(world)
   world.clock.pass(201 * DAY)

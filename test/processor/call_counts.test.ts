@@ -8,7 +8,7 @@ import { createCallCounts } from '../../src/processor/servers/call_counts.js'
 const START = instant(Date.parse('2026-11-26T10:20:00Z'))
 const DONE = answer({})
 
-t.test('calls are counted by outcome, and the busiest second', (t) => {
+t.test('calls are counted by outcome, and the busiest second', async (t) => {
   const counts = createCallCounts(START)
   const add = (tenant: string, at: number, code?: ErrorCode, isRejected = false): void =>
     counts.add(tenant, plus(START, at), code === undefined ? DONE : refuse(code), isRejected)
@@ -25,10 +25,9 @@ t.test('calls are counted by outcome, and the busiest second', (t) => {
   })
   t.match(counts.of('b', START), { answered: 1, refused: 0, busiestSecond: 1 })
   t.match(counts.of('none', START), { since: START, answered: 0, busiestSecond: 0 })
-  t.end()
 })
 
-t.test('an hour leaves when it is a day old, also without calls', (t) => {
+t.test('an hour leaves when it is a day old, also without calls', async (t) => {
   const counts = createCallCounts(START)
   for (let i = 0; i < 5; i += 1) counts.add('a', START, DONE, false)
   counts.add('a', plus(START, HOUR), DONE, false)
@@ -39,5 +38,4 @@ t.test('an hour leaves when it is a day old, also without calls', (t) => {
   counts.add('a', plus(START, 3 * DAY + HOUR), DONE, false)
   counts.add('a', START, DONE, false)
   t.match(at(3 * DAY + HOUR), { answered: 2 }, 'a clock that was set back loses nothing')
-  t.end()
 })

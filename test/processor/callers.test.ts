@@ -122,7 +122,7 @@ const result = <T>(call: (reply: Reply<T>) => unknown): Promise<T & Refused> =>
 const statusOf = (answer: object): string =>
   'status' in answer && typeof answer.status === 'number' ? (status[answer.status] ?? '') : 'OK'
 
-void t.test('an operator may call what its roles permit', async (t) => {
+t.test('an operator may call what its roles permit', async (t) => {
   const { create, reads, suspends, list, world } = await openCallers(t)
   const created = await create({ kind: 'operator', name: 'nid', roles: ['read'] })
   t.match(created, {
@@ -143,7 +143,7 @@ void t.test('an operator may call what its roles permit', async (t) => {
   t.match(stored, tokenDigest(token))
 })
 
-void t.test('a console by itself may call nothing', async (t) => {
+t.test('a console by itself may call nothing', async (t) => {
   const { create, reads, revoke, list } = await openCallers(t)
   const { token = '' } = await create({ kind: 'console', name: 'console-1' })
   t.match(token, /^co_.{43}$/)
@@ -152,7 +152,7 @@ void t.test('a console by itself may call nothing', async (t) => {
   t.match((await list()).data, [{ name: 'console-1', status: 'revoked' }])
 })
 
-void t.test('invalid callers are refused', async (t) => {
+t.test('invalid callers are refused', async (t) => {
   const { create } = await openCallers(t)
   await create({ kind: 'service', name: 'ledger' })
   for (const [given, code] of [
@@ -172,7 +172,7 @@ void t.test('invalid callers are refused', async (t) => {
   }
 })
 
-void t.test('a rotated token expires after ten minutes and is never valid again', async (t) => {
+t.test('a rotated token expires after ten minutes and is never valid again', async (t) => {
   const { world, rotate, reads } = await openCallers(t)
   const rotated = await rotate('root')
   const second = rotated.token ?? ''
@@ -193,7 +193,7 @@ void t.test('a rotated token expires after ten minutes and is never valid again'
   )
 })
 
-void t.test('an operator only reads with a rotated token; a process does all', async (t) => {
+t.test('an operator only reads with a rotated token; a process does all', async (t) => {
   const { create, rotate, reads, suspends, balances } = await openCallers(t)
   const old = (await create({ kind: 'operator', name: 'nid', roles: ['operate'] })).token ?? ''
   t.equal(await suspends(old), 'NOT_FOUND')
@@ -205,7 +205,7 @@ void t.test('an operator only reads with a rotated token; a process does all', a
   t.equal(await balances(till, 'demo'), 'OK')
 })
 
-void t.test('the owner of a caller makes its token', async (t) => {
+t.test('the owner of a caller makes its token', async (t) => {
   const { create, rotate, reads } = await openCallers(t)
   const token_sha256 = tokenDigest('made by nid')
   const created = await create({ kind: 'operator', name: 'nid', roles: ['read'], token_sha256 })
@@ -218,7 +218,7 @@ void t.test('the owner of a caller makes its token', async (t) => {
   t.equal(await reads('the next of nid'), 'OK')
 })
 
-void t.test('a revoked caller is rejected at once and its open stream ends', async (t) => {
+t.test('a revoked caller is rejected at once and its open stream ends', async (t) => {
   const { create, revoke, rotate, reads, gateway } = await openCallers(t)
   const token = (await create({ kind: 'operator', name: 'nid', roles: ['read'] })).token ?? ''
   const edge = (await create({ kind: 'gateway', name: 'edge' })).token ?? ''
@@ -243,7 +243,7 @@ void t.test('a revoked caller is rejected at once and its open stream ends', asy
   t.equal((await ended).code, status.CANCELLED)
 })
 
-void t.test('an internal service can act for its own partners only', async (t) => {
+t.test('an internal service can act for its own partners only', async (t) => {
   const { create, balances, reads } = await openCallers(t)
   const bound = await create({ kind: 'service', name: 'till', partners: ['demo'] })
   const free = await create({ kind: 'service', name: 'ledger' })
@@ -255,7 +255,7 @@ void t.test('an internal service can act for its own partners only', async (t) =
   t.equal(await reads(free.token ?? ''), 'PERMISSION_DENIED')
 })
 
-void t.test('it watches the events of its own partners only', async (t) => {
+t.test('it watches the events of its own partners only', async (t) => {
   const { world, create, watch } = await openCallers(t)
   const made = await world.run(createIntent(DEMO, anIntent()))
   const { intent_id: id } = viewOf<{ intent_id: string }>(made)
@@ -268,7 +268,7 @@ void t.test('it watches the events of its own partners only', async (t) => {
   t.equal(await watch(free, 'other'), 'INVALID_ARGUMENT', 'no such partner')
 })
 
-void t.test('the action log has each change of a caller', async (t) => {
+t.test('the action log has each change of a caller', async (t) => {
   const { world, create, rotate, revoke } = await openCallers(t)
   await create({ kind: 'operator', name: 'nid', roles: ['read', 'decide'] })
   await rotate('nid')

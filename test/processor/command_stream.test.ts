@@ -178,7 +178,7 @@ interface Body {
 
 const bodyOf = (reply: Reply): Body => JSON.parse(reply.body) as Body
 
-void t.test('every operation is routed to its command', async (t) => {
+t.test('every operation is routed to its command', async (t) => {
   const { send } = await openServers(t)
   const made = bodyOf(await send({ create_payout: payout({ reference: 'r' }) }))
   const beneficiary_id = made.beneficiary.id
@@ -213,7 +213,7 @@ interface Caused {
   readonly request_id: string | null
 }
 
-void t.test('the request id is stored with the effects of a request', async (t) => {
+t.test('the request id is stored with the effects of a request', async (t) => {
   const { world, send, payouts, operator } = await openServers(t)
   const reader = await rawBooks(world.folder)
   t.teardown(() => reader.close())
@@ -278,7 +278,7 @@ void t.test('the request id is stored with the effects of a request', async (t) 
   ])
 })
 
-void t.test('a list consumes its nonce, and a consumed nonce is refused', async (t) => {
+t.test('a list consumes its nonce, and a consumed nonce is refused', async (t) => {
   const { send } = await openServers(t)
   const signed_by = { key_id: 'demo_sandbox_2026q4', nonce: Buffer.alloc(32, 3) }
   t.equal((await send({ list_payouts: {}, signed_by })).code, '')
@@ -287,7 +287,7 @@ void t.test('a list consumes its nonce, and a consumed nonce is refused', async 
   t.equal((await send({ get_balances: {}, signed_by })).code, 'authentication_failed')
 })
 
-void t.test('a command for a partner of another shard is answered not_here', async (t) => {
+t.test('a command for a partner of another shard is answered not_here', async (t) => {
   const { send } = await openServers(t)
   const tenant = 'acme_sandbox'
   const signed_by = { key_id: 'acme_sandbox_2026q4', nonce: Buffer.alloc(32, 3) }
@@ -308,7 +308,7 @@ void t.test('a command for a partner of another shard is answered not_here', asy
   t.equal((await send({ confirm_intent: session })).code, 'authentication_failed')
 })
 
-void t.test('a list contains everything acknowledged before it', async (t) => {
+t.test('a list contains everything acknowledged before it', async (t) => {
   const { send } = await openServers(t)
   for (let i = 1; i <= 20; i++) {
     await send({ create_payout: payout() })
@@ -317,54 +317,48 @@ void t.test('a list contains everything acknowledged before it', async (t) => {
   }
 })
 
-void t.test(
-  'replies released together are split into messages within the gRPC limit',
-  async (t) => {
-    const { send, sendAll, batches } = await openServers(t)
-    const { id } = bodyOf(await send({ create_payout: payout({ metadata: largestMetadata() }) }))
-    batches.length = 0
-    await sendAll(Array.from({ length: 2 * STREAM_BATCH_MAX }, () => ({ get_balances: {} })))
-    t.ok(Math.max(...batches.map(({ length }) => length)) <= STREAM_BATCH_MAX)
+t.test('replies released together are split into messages within the gRPC limit', async (t) => {
+  const { send, sendAll, batches } = await openServers(t)
+  const { id } = bodyOf(await send({ create_payout: payout({ metadata: largestMetadata() }) }))
+  batches.length = 0
+  await sendAll(Array.from({ length: 2 * STREAM_BATCH_MAX }, () => ({ get_balances: {} })))
+  t.ok(Math.max(...batches.map(({ length }) => length)) <= STREAM_BATCH_MAX)
 
-    batches.length = 0
-    const long = Array.from({ length: 60 }, () => ({ get_payout: { payout_id: id } }))
-    const replies = await sendAll(long)
-    t.same([...new Set(replies.map(({ code }) => code))], [''])
-    const bytesOf = (batch: Reply[]): number =>
-      batch.reduce((sum, { body }) => sum + Buffer.byteLength(body), 0)
-    t.ok(Math.max(...batches.map(bytesOf)) <= STREAM_BATCH_MAX_BYTES)
-  },
-)
+  batches.length = 0
+  const long = Array.from({ length: 60 }, () => ({ get_payout: { payout_id: id } }))
+  const replies = await sendAll(long)
+  t.same([...new Set(replies.map(({ code }) => code))], [''])
+  const bytesOf = (batch: Reply[]): number =>
+    batch.reduce((sum, { body }) => sum + Buffer.byteLength(body), 0)
+  t.ok(Math.max(...batches.map(bytesOf)) <= STREAM_BATCH_MAX_BYTES)
+})
 
-void t.test(
-  'a list of the longest payouts fits the default message size of a channel',
-  async (t) => {
-    const { sendAll, payouts, operator } = await openServers(t)
-    const metadata = largestMetadata('🙂')
-    const held = Array.from({ length: 40 }, () => ({
-      create_payout: payout({ amount: '100', reference: 'sandbox:review', metadata }),
-    }))
-    const ids = (await sendAll(held)).map((reply) => bodyOf(reply).id)
-    const token = bearer(TOKEN)
-    const listed = await allOf<{ id: string }>((page, done) =>
-      payouts.List({ tenant: TENANT, list: { limit: 100, ...page } }, token, done),
-    )
-    const waiting = await allOf<{ payout: { id: string } }>((page, done) =>
-      operator.ListHeldPayouts({ limit: 100, ...page }, token, done),
-    )
-    const oldestFirst = ids.toSorted()
-    t.same(
-      listed.map(({ id }) => id),
-      oldestFirst.toReversed(),
-    )
-    t.same(
-      waiting.map(({ payout: { id } }) => id),
-      oldestFirst,
-    )
-  },
-)
+t.test('a list of the longest payouts fits the default message size of a channel', async (t) => {
+  const { sendAll, payouts, operator } = await openServers(t)
+  const metadata = largestMetadata('🙂')
+  const held = Array.from({ length: 40 }, () => ({
+    create_payout: payout({ amount: '100', reference: 'sandbox:review', metadata }),
+  }))
+  const ids = (await sendAll(held)).map((reply) => bodyOf(reply).id)
+  const token = bearer(TOKEN)
+  const listed = await allOf<{ id: string }>((page, done) =>
+    payouts.List({ tenant: TENANT, list: { limit: 100, ...page } }, token, done),
+  )
+  const waiting = await allOf<{ payout: { id: string } }>((page, done) =>
+    operator.ListHeldPayouts({ limit: 100, ...page }, token, done),
+  )
+  const oldestFirst = ids.toSorted()
+  t.same(
+    listed.map(({ id }) => id),
+    oldestFirst.toReversed(),
+  )
+  t.same(
+    waiting.map(({ payout: { id } }) => id),
+    oldestFirst,
+  )
+})
 
-void t.test('more concurrent lists than the limit are refused', async (t) => {
+t.test('more concurrent lists than the limit are refused', async (t) => {
   const { send } = await openServers(t)
   const replies = await Promise.all(Array.from({ length: 600 }, () => send({ list_payouts: {} })))
   const codes = new Set(replies.map(({ code }) => code))
@@ -375,7 +369,7 @@ void t.test('more concurrent lists than the limit are refused', async (t) => {
   t.equal((await send({ list_payouts: {} })).code, '', 'and can be retried')
 })
 
-void t.test('internal services list payouts', async (t) => {
+t.test('internal services list payouts', async (t) => {
   const { send, payouts } = await openServers(t)
   const made = bodyOf(await send({ create_payout: payout() }))
   await send({ create_payout: payout({ reference: 'sandbox:review' }) })
@@ -396,7 +390,7 @@ void t.test('internal services list payouts', async (t) => {
   t.equal(unauthenticated.code, 'authentication_failed')
 })
 
-void t.test('a stop answers every received command, then ends the stream', async (t) => {
+t.test('a stop answers every received command, then ends the stream', async (t) => {
   const { send, sendAll, batches, close, ended } = await openServers(t)
   await send({ get_balances: {} })
   batches.length = 0
@@ -407,7 +401,7 @@ void t.test('a stop answers every received command, then ends the stream', async
   t.equal((await ended).code, status.OK)
 })
 
-void t.test('operators review payouts, set rates and settle discrepancies', async (t) => {
+t.test('operators review payouts, set rates and settle discrepancies', async (t) => {
   const { send, operator } = await openServers(t)
   const held = bodyOf(await send({ create_payout: payout({ reference: 'sandbox:review' }) }))
   const payout_id = held.id
@@ -458,7 +452,7 @@ void t.test('operators review payouts, set rates and settle discrepancies', asyn
   t.equal(settled.code, 'discrepancy_not_found')
 })
 
-void t.test('operators set routes and alerts', async (t) => {
+t.test('operators set routes and alerts', async (t) => {
   const { send, operator } = await openServers(t)
   const token = bearer(TOKEN)
   const route = { ...aRoute({ amount_max: '5' }), tenant: TENANT }

@@ -7,16 +7,15 @@ import type { Row } from '../../src/store/tables.js'
 const NOW = instant(1_700_000_000_000)
 const balance = (amount: bigint): Row<'accounts'> => ({ id: 'a', balance: amount })
 
-void t.test('the last version of a row is committed', (t) => {
+t.test('the last version of a row is committed', async (t) => {
   const batch = createCommitBatch(1)
   batch.stage('accounts', 'a', balance(1n))
   batch.stage('accounts', 'a', balance(2n))
   t.equal(batch.changes, 2, 'each change counts for the bound of a batch')
   t.same([...(batch.toCommit(NOW, null).rows.accounts ?? [])], [balance(2n)])
-  t.end()
 })
 
-void t.test('replies are sent in the order of their commands', (t) => {
+t.test('replies are sent in the order of their commands', async (t) => {
   const batch = createCommitBatch(1)
   const sent: string[] = []
   for (const name of ['one', 'two', 'three'])
@@ -25,5 +24,4 @@ void t.test('replies are sent in the order of their commands', (t) => {
   t.notOk(batch.hasRows(), 'a read writes nothing')
   batch.sendReplies()
   t.same(sent, ['one', 'two', 'three'])
-  t.end()
 })

@@ -59,7 +59,7 @@ async function damage(
 const unsealable = (context: string): string =>
   context.replace(/"sealedAccount":"[^"]*"/, '"sealedAccount":"k1.AAAA"')
 
-void t.test('a corrupt actor is reported and skipped, all others continue', async (t) => {
+t.test('a corrupt actor is reported and skipped, all others continue', async (t) => {
   const world = await createWorld(t)
   world.setRail(false)
   const waiting = async (): Promise<string> =>
@@ -108,7 +108,7 @@ const WAYS = {
 } as const
 
 for (const [way, change] of Object.entries(WAYS)) {
-  void t.test(`a corrupt context (${way}) fails its own reads and no list`, async (t) => {
+  t.test(`a corrupt context (${way}) fails its own reads and no list`, async (t) => {
     const world = await createWorld(t)
     const ids: string[] = []
     for (let i = 0; i < 4; i++) {
@@ -138,7 +138,7 @@ for (const [way, change] of Object.entries(WAYS)) {
     t.ok((await world.run(createPayout(DEMO, payout()))).ok, 'other payouts are accepted')
   })
 
-  void t.test(`a corrupt intent (${way}) is left out of its user's list`, async (t) => {
+  t.test(`a corrupt intent (${way}) is left out of its user's list`, async (t) => {
     const world = await createWorld(t)
     const first = await beginLifecycle(world)
     const second = await first.another()
@@ -168,7 +168,7 @@ for (const [way, change] of Object.entries(WAYS)) {
   })
 }
 
-void t.test('operators see a corrupt held payout in the list', async (t) => {
+t.test('operators see a corrupt held payout in the list', async (t) => {
   const world = await createWorld(t)
   const held = async (): Promise<string> => (await pay(world, { reference: 'sandbox:review' })).id
   const whole = await held()
@@ -182,7 +182,7 @@ void t.test('operators see a corrupt held payout in the list', async (t) => {
   t.equal(codeOf(await world.run(approvePayout(OPERATOR, corrupt))), 'internal_error')
 })
 
-void t.test('an account number that cannot be decrypted affects its own payout only', async (t) => {
+t.test('an account number that cannot be decrypted affects its own payout only', async (t) => {
   const world = await createWorld(t)
   const held = (await pay(world, { reference: 'sandbox:review' })).id
   const out = (await pay(world)).id
@@ -221,7 +221,7 @@ void t.test('an account number that cannot be decrypted affects its own payout o
   t.ok((await world.trialBalance()).balanced)
 })
 
-void t.test(
+t.test(
   're-encryption lists corrupt rows, re-encrypts the others and keeps the old key',
   async (t) => {
     const world = await createWorld(t)
@@ -266,7 +266,7 @@ const ENDPOINT_DAMAGES = {
 } as const
 
 for (const [what, change] of Object.entries(ENDPOINT_DAMAGES)) {
-  void t.test(`a webhook endpoint with ${what} is set apart`, async (t) => {
+  t.test(`a webhook endpoint with ${what} is set apart`, async (t) => {
     const world = await createWorld(t)
     const add = async (): Promise<string> => {
       const request = { url: 'https://example.com/hooks', enabled_events: [] }

@@ -40,7 +40,7 @@ const report = (id: EndpointId, count: number, at: number, alerting = count) =>
 const shown = async (world: World): Promise<unknown> =>
   viewOf<{ webhook_endpoints: unknown }>(await world.run(getAccount(DEMO))).webhook_endpoints
 
-void t.test('reports of pools are refused for a while after a partner has left', async (t) => {
+t.test('reports of pools are refused for a while after a partner has left', async (t) => {
   const world = await createWorld(t)
   const id = await created(world)
   const recorded = () => world.run(poolReport(recordDeadDeliveries(1, report(id, 2, 5))))
@@ -52,7 +52,7 @@ void t.test('reports of pools are refused for a while after a partner has left',
   t.match(await shown(world), [{ id, dead_deliveries: 2 }])
 })
 
-void t.test('the account adds up the reports of the pools', async (t) => {
+t.test('the account adds up the reports of the pools', async (t) => {
   const world = await createWorld(t)
   const [one, two] = [await created(world), await created(world)]
   const unknown = { dead_deliveries: null, newest_dead_at: null }
@@ -77,7 +77,7 @@ void t.test('the account adds up the reports of the pools', async (t) => {
 for (const rebuilt of [false, true]) {
   const how = rebuilt ? 'after a restart' : 'in memory'
 
-  void t.test(`an endpoint has one announcement an hour, ${how}`, async (t) => {
+  t.test(`an endpoint has one announcement an hour, ${how}`, async (t) => {
     const world = await createWorld(t, { rebuilt })
     const id = await created(world)
     const record = (count: number, at: number, alerting?: number) =>

@@ -114,51 +114,48 @@ function clientOf(t: Test, address: string): DirectoryClient {
   return client
 }
 
-void t.test(
-  'a pool receives thousands of endpoints and the changes during the transfer',
-  async (t) => {
-    const { memory, directory, address } = await serve(t)
-    const count = 12_000
-    for (let i = 0; i < count; i++) {
-      memory.endpoints.set(endpointId(i), anEndpoint(i, i % 2 ? { status: 'deleted' } : {}))
+t.test('a pool receives thousands of endpoints and the changes during the transfer', async (t) => {
+  const { memory, directory, address } = await serve(t)
+  const count = 12_000
+  for (let i = 0; i < count; i++) {
+    memory.endpoints.set(endpointId(i), anEndpoint(i, i % 2 ? { status: 'deleted' } : {}))
+  }
+  const endpoints = createEndpointDirectory({ token: TOKEN, log: LOG })
+  endpoints.add(clientOf(t, address))
+  t.teardown(() => endpoints.close())
+  const received: EndpointId[] = []
+  const [first, last] = [endpointId(0), endpointId(count - 2)]
+  endpoints.onChange((endpoint) => {
+    received.push(endpoint.id)
+    if (received.length > 1) return
+    t.notOk(endpoints.isSynced(TENANT), 'not in step before the end of the transfer')
+    for (const id of [first, last]) {
+      memory.endpoints.set(id, { ...memory.endpoints.get(id)!, url: 'https://example.com/new' })
     }
-    const endpoints = createEndpointDirectory({ token: TOKEN, log: LOG })
-    endpoints.add(clientOf(t, address))
-    t.teardown(() => endpoints.close())
-    const received: EndpointId[] = []
-    const [first, last] = [endpointId(0), endpointId(count - 2)]
-    endpoints.onChange((endpoint) => {
-      received.push(endpoint.id)
-      if (received.length > 1) return
-      t.notOk(endpoints.isSynced(TENANT), 'not in step before the end of the transfer')
-      for (const id of [first, last]) {
-        memory.endpoints.set(id, { ...memory.endpoints.get(id)!, url: 'https://example.com/new' })
-      }
-      directory.changed(new Set(), new Set([first, last]))
-    })
-    t.equal(await endpoints.whenSynced(TENANT), true)
-    t.same(
-      received.slice(0, count),
-      Array.from({ length: count }, (_, i) => endpointId(i)),
-    )
-    t.equal(
-      [...endpoints.ofTenant(TENANT)].length,
-      count / 2,
-      'deleted endpoints are sent, and removed by the pool',
-    )
-    await eventually('both changes', () => received.length === count + 2)
-    t.equal(endpoints.get(first)?.url, 'https://example.com/new')
-    t.equal(endpoints.get(last)?.url, 'https://example.com/new', 'the newer version is kept')
-    t.match(endpoints.get(endpointId(2)), {
-      url: anEndpoint(2).url,
-      secrets: [{ keyId: 'we_2_1', activeFrom: 5 }],
-      enabledEventsSince: 5,
-      breakerResetAt: 7,
-    })
-  },
-)
+    directory.changed(new Set(), new Set([first, last]))
+  })
+  t.equal(await endpoints.whenSynced(TENANT), true)
+  t.same(
+    received.slice(0, count),
+    Array.from({ length: count }, (_, i) => endpointId(i)),
+  )
+  t.equal(
+    [...endpoints.ofTenant(TENANT)].length,
+    count / 2,
+    'deleted endpoints are sent, and removed by the pool',
+  )
+  await eventually('both changes', () => received.length === count + 2)
+  t.equal(endpoints.get(first)?.url, 'https://example.com/new')
+  t.equal(endpoints.get(last)?.url, 'https://example.com/new', 'the newer version is kept')
+  t.match(endpoints.get(endpointId(2)), {
+    url: anEndpoint(2).url,
+    secrets: [{ keyId: 'we_2_1', activeFrom: 5 }],
+    enabledEventsSince: 5,
+    breakerResetAt: 7,
+  })
+})
 
-void t.test('many changes of one commit arrive', async (t) => {
+t.test('many changes of one commit arrive', async (t) => {
   const { memory, directory, address } = await serve(t)
   const endpoints = createEndpointDirectory({ token: TOKEN, log: LOG })
   endpoints.add(clientOf(t, address))
@@ -171,7 +168,7 @@ void t.test('many changes of one commit arrive', async (t) => {
   t.ok(endpoints.isAllSynced(), 'on the open stream')
 })
 
-void t.test('a pool finds the processor of a tenant among several', async (t) => {
+t.test('a pool finds the processor of a tenant among several', async (t) => {
   const shardInfo = (shard: string, epoch = 1): ShardInfo => ({
     shard,
     epoch: () => epoch,
@@ -213,7 +210,7 @@ void t.test('a pool finds the processor of a tenant among several', async (t) =>
   t.ok(endpoints.isSynced(tenant(first)))
 })
 
-void t.test('a pool pauses the tenants of a processor in recovery mode only', async (t) => {
+t.test('a pool pauses the tenants of a processor in recovery mode only', async (t) => {
   const shardInfo = (shard: string, epoch: number): ShardInfo => ({
     ...{ shard, epoch: () => epoch, shards: () => ['books_1', 'books_2'] },
   })
@@ -247,7 +244,7 @@ void t.test('a pool pauses the tenants of a processor in recovery mode only', as
   t.ok(endpoints.isPaused(tenant), 'restored books of a lower epoch are in recovery mode')
 })
 
-void t.test('a deleted endpoint is sent with its id and status only', async (t) => {
+t.test('a deleted endpoint is sent with its id and status only', async (t) => {
   const { memory, address } = await serve(t)
   memory.endpoints.set(endpointId(1), anEndpoint(1, { status: 'deleted' }))
   const stream = clientOf(t, address).WatchEndpoints({}, bearer(TOKEN))
@@ -260,7 +257,7 @@ void t.test('a deleted endpoint is sent with its id and status only', async (t) 
   })
 })
 
-void t.test('a gateway receives more partners than fit one message', async (t) => {
+t.test('a gateway receives more partners than fit one message', async (t) => {
   const { memory, address } = await serve(t)
   const partners = Array.from({ length: 600 }, (_, i) => aPartner(i))
   for (const partner of partners) {
@@ -288,7 +285,7 @@ function watchPartners(t: Test, address: string): PartnerUpdate[] {
 const namesIn = (updates: readonly PartnerUpdate[]): string[] =>
   updates.flatMap(({ partners }) => partners.map(({ partner_id }) => partner_id))
 
-void t.test('a processor announces its shard, and withdraws its partners', async (t) => {
+t.test('a processor announces its shard, and withdraws its partners', async (t) => {
   let epoch = 7
   const shards = ['books_1', 'books_2']
   let addresses = ['10.0.0.1:50051']
@@ -323,7 +320,7 @@ void t.test('a processor announces its shard, and withdraws its partners', async
   t.same(namesIn(early), [first.id, second.id], 'later changes are not sent')
 })
 
-void t.test('a partner leaves one shard for another one', async (t) => {
+t.test('a partner leaves one shard for another one', async (t) => {
   const shardInfo = (shard: string): ShardInfo => ({
     ...{ shard, epoch: () => 1, shards: () => ['books_1', 'books_2'] },
   })
@@ -363,7 +360,7 @@ void t.test('a partner leaves one shard for another one', async (t) => {
   await eventually('gateways learn it', () => namesIn(there).includes(partner.id))
 })
 
-void t.test('a transfer looks each partner up once, and lets other work run', async (t) => {
+t.test('a transfer looks each partner up once, and lets other work run', async (t) => {
   const count = 5_000
   const work: ('look-up' | 'scan' | 'yield')[] = []
   const keys = createKeyTable()
@@ -403,7 +400,7 @@ void t.test('a transfer looks each partner up once, and lets other work run', as
   t.ok(longest <= count / 8, `${longest} look-ups without a yield`)
 })
 
-void t.test('changes during a transfer follow it', async (t) => {
+t.test('changes during a transfer follow it', async (t) => {
   const { memory, directory, address } = await serve(t, {
     ...{ shard: 'books_1', epoch: () => 1, shards: () => ['books_1'] },
   })

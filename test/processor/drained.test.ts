@@ -8,7 +8,7 @@ const streamOf = (state: object) =>
   Object.assign(new EventEmitter(), { cancelled: false, destroyed: false }, state) as EventEmitter &
     ServerWritableStream<unknown, unknown>
 
-void t.test('it ends with the drain, the end of the call, and after either', async (t) => {
+t.test('it ends with the drain, the end of the call, and after either', async (t) => {
   for (const event of ['drain', 'cancelled', 'close']) {
     const stream = streamOf({})
     const waiting = drained(stream)

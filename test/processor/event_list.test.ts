@@ -25,7 +25,7 @@ function pageIn<Page>(t: Test, answer: Answer): Page {
   return page
 }
 
-void t.test('events are listed by sequence number, without gaps, of the tenant only', async (t) => {
+t.test('events are listed by sequence number, without gaps, of the tenant only', async (t) => {
   const world = await createWorld(t)
   const make = async (tenant: typeof DEMO): Promise<string> =>
     viewOf<View>(await world.run(createWebhookEndpoint(tenant, request()))).id
@@ -69,7 +69,7 @@ interface ListedEvents {
 for (const rebuilt of [false, true]) {
   const how = rebuilt ? 'rebuilt' : 'warm'
 
-  void t.test(`an event without a subscriber is settled in its commit, ${how}`, async (t) => {
+  t.test(`an event without a subscriber is settled in its commit, ${how}`, async (t) => {
     const world = await createWorld(t, { rebuilt })
     const open = async (): Promise<string[]> =>
       (await world.store.openEvents(0, 99)).map(({ type, sequence }) => `${sequence} ${type}`)
@@ -125,7 +125,7 @@ for (const rebuilt of [false, true]) {
 
 for (const isKept of [false, true]) {
   const outcome = isKept ? 'settled if it is on disk' : 'absent if it is not'
-  void t.test(`of a failed commit an event without a subscriber is ${outcome}`, async (t) => {
+  t.test(`of a failed commit an event without a subscriber is ${outcome}`, async (t) => {
     let fails = false
     const failing = (store: Store): Store => ({
       ...store,
@@ -154,7 +154,7 @@ for (const isKept of [false, true]) {
   })
 }
 
-void t.test('a page of large events ends early', async (t) => {
+t.test('a page of large events ends early', async (t) => {
   const world = await createWorld(t)
   const metadata: Record<string, string> = { 10: '"\\\u0001\u2028', 9: 'ส' }
   for (let i = 0; i < 48; i++) metadata[`key ${i}`.padEnd(100, '.')] = 'ส'.repeat(500)

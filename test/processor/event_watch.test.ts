@@ -39,7 +39,7 @@ const numbers = (from: number, to: number): string[] =>
   Array.from({ length: to - from + 1 }, (_, i) => String(from + i))
 const sequences = ({ events }: Watched): string[] => events.map(({ sequence }) => sequence)
 
-void t.test('stored events, then new ones, in order and without gaps', async (t) => {
+t.test('stored events, then new ones, in order and without gaps', async (t) => {
   const services = await openPartnerServices(t)
   const { world } = services
   await publish(world, 3)
@@ -62,7 +62,7 @@ void t.test('stored events, then new ones, in order and without gaps', async (t)
   t.same(sequences(again), ['137'])
 })
 
-void t.test('a stream has the events of its own tenant only', async (t) => {
+t.test('a stream has the events of its own tenant only', async (t) => {
   const services = await openPartnerServices(t)
   const other = watch(t, services, 0, { ...TENANT, environment: 'production' })
   const own = watch(t, services)
@@ -75,7 +75,7 @@ void t.test('a stream has the events of its own tenant only', async (t) => {
   t.equal((await negative.ended).code, status.INVALID_ARGUMENT)
 })
 
-void t.test('a slow client delays its own stream only, and loses nothing', async (t) => {
+t.test('a slow client delays its own stream only, and loses nothing', async (t) => {
   const services = await openPartnerServices(t)
   const { world, clients, reads } = services
   const count = 12 * LIST_LIMIT_MAX
@@ -97,7 +97,7 @@ void t.test('a slow client delays its own stream only, and loses nothing', async
   t.same(sequences(slow), numbers(1, count))
 })
 
-void t.test('streams of a tenant are bounded, and a cancelled one frees its place', async (t) => {
+t.test('streams of a tenant are bounded, and a cancelled one frees its place', async (t) => {
   const services = await openPartnerServices(t)
   await publish(services.world, 1)
   const open = Array.from({ length: EVENT_STREAMS_PER_TENANT_MAX }, () => watch(t, services))
@@ -115,7 +115,7 @@ void t.test('streams of a tenant are bounded, and a cancelled one frees its plac
   })
 })
 
-void t.test('a stopping server ends its streams at once with a retryable status', async (t) => {
+t.test('a stopping server ends its streams at once with a retryable status', async (t) => {
   const services = await openPartnerServices(t)
   await publish(services.world, 1)
   const open = watch(t, services)

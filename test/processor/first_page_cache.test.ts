@@ -9,7 +9,7 @@ import { jsonOf } from '../../src/processor/queries/raw_json.js'
 import { createWorld, DEMO, RULES, viewOf } from '../support/world.js'
 import { executed, payout, readRawJson, type PayoutView } from './scenarios.js'
 
-void t.test('a page is rendered once for the same rows and again for others', (t) => {
+t.test('a page is rendered once for the same rows and again for others', async (t) => {
   const pages = createFirstPageCache()
   let written = 0
   const write = (): string => `page ${(written += 1)}`
@@ -24,10 +24,9 @@ void t.test('a page is rendered once for the same rows and again for others', (t
     pages.page('c', large, write),
     'a page above the size limit is not cached',
   )
-  t.end()
 })
 
-void t.test('the least recently used page is evicted first', (t) => {
+t.test('the least recently used page is evicted first', async (t) => {
   const pages = createFirstPageCache()
   const isKnown = (list: string): boolean => {
     let known = true
@@ -40,10 +39,9 @@ void t.test('the least recently used page is evicted first', (t) => {
   }
   t.ok(isKnown('list 9999'))
   t.notOk(isKnown('list 0'))
-  t.end()
 })
 
-void t.test('a cached first page equals the page of a reader without a cache', async (t) => {
+t.test('a cached first page equals the page of a reader without a cache', async (t) => {
   const world = await createWorld(t)
   const { vault, store } = world
   const reader = createQueryRunner(

@@ -287,7 +287,7 @@ runOnBothStores({
   },
 })
 
-void t.test('a spread of 100 bps is taken from what is bought, and from a scan', async (t) => {
+t.test('a spread of 100 bps is taken from what is bought, and from a scan', async (t) => {
   const bought: bigint[] = []
   const paid: bigint[] = []
   for (const spreadBps of [0, 100])
@@ -306,7 +306,7 @@ void t.test('a spread of 100 bps is taken from what is bought, and from a scan',
   t.ok(paid[1]! > paid[0]!)
 })
 
-void t.test('a round trip never gains', async (t) => {
+t.test('a round trip never gains', async (t) => {
   const world = await createWorld(t)
   const currencies = ['USD', 'THB', 'VND']
   await fc.assert(
@@ -325,7 +325,7 @@ void t.test('a round trip never gains', async (t) => {
   )
 })
 
-void t.test('an unused quote is deleted', async (t) => {
+t.test('an unused quote is deleted', async (t) => {
   const world = await createWorld(t)
   const { id } = await quoted(world, 'USD', '100', 'THB')
   const taken = await quoted(world, 'USD', '100', 'THB')

@@ -118,7 +118,7 @@ for (const [who, token, code] of [
   ['authenticated calls', TOKEN, status.RESOURCE_EXHAUSTED],
 ] as const) {
   for (const path of [CREATE, CHECK]) {
-    void t.test(`${who}: ${REQUESTS} unfinished requests to ${path} hold no memory`, async (t) => {
+    t.test(`${who}: ${REQUESTS} unfinished requests to ${path} hold no memory`, async (t) => {
       const port = await openPort(t)
       t.ok(await port.answers())
       const before = await port.rss()
@@ -137,7 +137,7 @@ for (const [who, token, code] of [
   }
 }
 
-void t.test('unfinished requests of a permitted size are bounded together', async (t) => {
+t.test('unfinished requests of a permitted size are bounded together', async (t) => {
   const port = await openPort(t)
   t.ok(await port.answers())
   const before = await port.rss()
@@ -156,7 +156,7 @@ void t.test('unfinished requests of a permitted size are bounded together', asyn
   t.ok(growth < 2 * GROWTH_MAX, `grew by ${Math.round(growth / MIB)} MiB`)
 })
 
-void t.test('a request of each kind is ended when it does not finish in time', async (t) => {
+t.test('a request of each kind is ended when it does not finish in time', async (t) => {
   const port = await openPort(t)
   const session = openSession(t, port.url)
   const sent = Buffer.alloc(3)
@@ -174,7 +174,7 @@ void t.test('a request of each kind is ended when it does not finish in time', a
   }
 })
 
-void t.test('unary requests above the size bound are refused, others are served', async (t) => {
+t.test('unary requests above the size bound are refused, others are served', async (t) => {
   const port = await openPort(t)
   const { PaymentIntents } = contracts<IntentsProto>().causeway.v1
   const client = new PaymentIntents(port.address, credentials.createInsecure())
@@ -190,7 +190,7 @@ void t.test('unary requests above the size bound are refused, others are served'
   t.equal(await codeOf(GRPC_UNARY_MESSAGE_MAX_BYTES + 1), status.RESOURCE_EXHAUSTED)
 })
 
-void t.test("the gateways' stream accepts large batches, and only with the token", async (t) => {
+t.test("the gateways' stream accepts large batches, and only with the token", async (t) => {
   const port = await openPort(t)
   const { CommandStream } = contracts<CommandStreamProto>().causeway.internal.v1
   const client = new CommandStream(port.address, credentials.createInsecure())
@@ -217,7 +217,7 @@ void t.test("the gateways' stream accepts large batches, and only with the token
   t.equal(end.code, status.UNAUTHENTICATED)
 })
 
-void t.test('idle unauthenticated connections do not block new ones', async (t) => {
+t.test('idle unauthenticated connections do not block new ones', async (t) => {
   const port = await openPort(t)
   t.ok(await port.answers())
   const host = { host: '127.0.0.1', port: Number(new URL(port.url).port) }
@@ -246,7 +246,7 @@ void t.test('idle unauthenticated connections do not block new ones', async (t) 
   t.equal(fault?.code, status.INVALID_ARGUMENT, 'a new connection is accepted')
 })
 
-void t.test('metadata that is no text prints nothing', async (t) => {
+t.test('metadata that is no text prints nothing', async (t) => {
   const port = await openPort(t)
   const session = openSession(t, port.url)
   const path = { ':method': 'POST', ':path': CREATE, 'content-type': 'application/grpc' }

@@ -9,7 +9,7 @@ import {
 
 const word = fc.integer({ min: 0, max: 2 ** 32 - 1 })
 
-void t.test('the index agrees with a map, collisions included', async () => {
+t.test('the index agrees with a map, collisions included', async () => {
   fc.assert(
     fc.property(
       fc.array(fc.record({ high: fc.oneof(word, fc.constant(7)), low: fc.nat({ max: 40 }) })),
@@ -30,7 +30,7 @@ void t.test('the index agrees with a map, collisions included', async () => {
   )
 })
 
-void t.test('a fingerprint that was not added is not found', async (t) => {
+t.test('a fingerprint that was not added is not found', async (t) => {
   const index = createIdempotencyIndex()
   index.add({ high: 1, low: 1 }, 5)
   t.same(index.candidates({ high: 1, low: 2 }), [])
@@ -38,7 +38,7 @@ void t.test('a fingerprint that was not added is not found', async (t) => {
   t.same(index.candidates({ high: 1, low: 1 }), [5])
 })
 
-void t.test('removed entries are gone, and those of one fingerprint stay', (t) => {
+t.test('removed entries are gone, and those of one fingerprint stay', async (t) => {
   const index = createIdempotencyIndex()
   const entries = Array.from({ length: 400 }, (_, sequence) => ({
     ...{ high: (sequence % 3) << 22, low: sequence % 50, sequence },
@@ -49,10 +49,9 @@ void t.test('removed entries are gone, and those of one fingerprint stay', (t) =
   t.equal(index.size, 300)
   for (const { sequence, ...fingerprint } of entries)
     t.equal(index.candidates(fingerprint).includes(sequence), sequence % 4 !== 0)
-  t.end()
 })
 
-void t.test('replace keeps the last sequence and returns the previous one', async () => {
+t.test('replace keeps the last sequence and returns the previous one', async () => {
   fc.assert(
     fc.property(
       fc.array(fc.record({ high: fc.oneof(word, fc.constant(7)), low: fc.nat({ max: 40 }) })),
@@ -74,7 +73,7 @@ void t.test('replace keeps the last sequence and returns the previous one', asyn
   )
 })
 
-void t.test('the index takes 16 to 24 bytes per key', async (t) => {
+t.test('the index takes 16 to 24 bytes per key', async (t) => {
   const index = createIdempotencyIndex()
   for (let i = 0; i < 300_000; i++) {
     const rowKey = hash('sha256', String(i), 'base64url').slice(0, 22)

@@ -55,7 +55,7 @@ const STAGES: Readonly<Record<string, readonly [Stage, string, number | undefine
 }
 
 for (const [name, [stage, status, debit, receipt]] of Object.entries(STAGES)) {
-  void t.test(name, async (t) => {
+  t.test(name, async (t) => {
     const world = await createWorld(t)
     const lifecycle = await beginLifecycle(world, { over: { amount_usd_cents: CEILING } })
     await stage(lifecycle)
@@ -73,7 +73,7 @@ for (const [name, [stage, status, debit, receipt]] of Object.entries(STAGES)) {
   })
 }
 
-void t.test('answers to a refund show the debit, also when replayed', async (t) => {
+t.test('answers to a refund show the debit, also when replayed', async (t) => {
   const world = await createWorld(t)
   const lifecycle = await intentAt(world, captured)
   const first = viewOf<Seen>(await lifecycle.refund('key'))

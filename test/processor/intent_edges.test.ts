@@ -47,7 +47,7 @@ async function payWith(lifecycle: Lifecycle, minor: number): Promise<string> {
   return scan === 'ok' ? codeOf(await lifecycle.confirm()) : `scan: ${scan}`
 }
 
-void t.test('limits of a transaction, a day and a month apply', async (t) => {
+t.test('limits of a transaction, a day and a month apply', async (t) => {
   const LIMITS = {
     th_promptpay: { transaction: 5_000_000, day: 20_000_000, month: 100_000_000, least: 100 },
     vn_vietqr: { transaction: 5_000_000, day: 10_000_000, month: 25_000_000, least: 1_000 },
@@ -90,7 +90,7 @@ void t.test('limits of a transaction, a day and a month apply', async (t) => {
   }
 })
 
-void t.test('concurrent confirmations of one batch cannot exceed a limit', async (t) => {
+t.test('concurrent confirmations of one batch cannot exceed a limit', async (t) => {
   /** Intents that are all scanned first and then confirmed in one batch. */
   const raced = async (world: World, intents: readonly Lifecycle[]): Promise<string[]> => {
     const answers = await world.runAll(intents.map(({ calls }) => calls.confirm()))
@@ -130,79 +130,72 @@ void t.test('concurrent confirmations of one batch cannot exceed a limit', async
 const nextLocalDay = (now: number): number =>
   Math.floor((now + 420 * MINUTE) / DAY + 1) * DAY - 420 * MINUTE
 
-void t.test(
-  'a payment counts in the periods of its confirmation and is released there',
-  async (t) => {
-    const MIDNIGHT = Date.UTC(2026, 10, 30, 17)
-    const full = ['vn_vietqr', 'u', 5_000_000] as const
+t.test('a payment counts in the periods of its confirmation and is released there', async (t) => {
+  const MIDNIGHT = Date.UTC(2026, 10, 30, 17)
+  const full = ['vn_vietqr', 'u', 5_000_000] as const
 
-    const usedUpBefore = async (t: Test): Promise<[World, Lifecycle]> => {
-      const world = await createWorld(t)
-      world.clock.set(MIDNIGHT - 10_000)
-      t.equal(await pay(world, ...full), 'ok')
-      const last = await beginLifecycle(world, { corridor: 'vn_vietqr', user: 'u' })
-      viewOf(await last.scan('5000000', UNASKED))
-      return [world, last]
-    }
+  const usedUpBefore = async (t: Test): Promise<[World, Lifecycle]> => {
+    const world = await createWorld(t)
+    world.clock.set(MIDNIGHT - 10_000)
+    t.equal(await pay(world, ...full), 'ok')
+    const last = await beginLifecycle(world, { corridor: 'vn_vietqr', user: 'u' })
+    viewOf(await last.scan('5000000', UNASKED))
+    return [world, last]
+  }
 
-    await t.test('scanned before midnight, confirmed after', async (t) => {
-      const [world, last] = await usedUpBefore(t)
-      world.clock.set(MIDNIGHT)
-      t.equal(codeOf(await last.confirm()), 'ok')
-      t.equal(await pay(world, ...full), 'ok', 'the second payment of the new day')
-      t.match(await pay(world, ...full), 'user_limit_exceeded', 'the third')
-    })
-    await t.test('refused after midnight', async (t) => {
-      const [world, last] = await usedUpBefore(t)
-      viewOf(await last.confirm())
-      world.clock.set(MIDNIGHT)
-      t.equal(await pay(world, ...full), 'ok')
-      await last.refused()
-      t.equal(await pay(world, ...full), 'ok')
-      t.match(
-        await pay(world, ...full),
-        'user_limit_exceeded',
-        'nothing is released to the new day',
-      )
-      world.clock.set(MIDNIGHT - 1)
-      t.equal(await pay(world, ...full), 'ok', 'it is released to the old day')
-      t.match(await pay(world, ...full), 'user_limit_exceeded')
-    })
-    await t.test('cancelled before its submission', async (t) => {
-      const [world, last] = await usedUpBefore(t)
-      world.setRail(false)
-      viewOf(await last.confirm())
-      t.match(await pay(world, ...full), 'user_limit_exceeded')
-      viewOf(await last.cancel())
-      t.equal(await pay(world, ...full), 'ok')
-    })
-    await t.test('never submitted', async (t) => {
-      const [world, last] = await usedUpBefore(t)
-      world.clock.set(MIDNIGHT - 10 * MINUTE)
-      world.setRail(false)
-      viewOf(await last.confirm())
-      world.clock.pass(MINUTE)
-      await last.timer()
-      t.equal((await last.see()).status, 'failed')
-      t.equal(await pay(world, ...full), 'ok')
-    })
-    await t.test('a refund releases no limits', async (t) => {
-      const [world, last] = await usedUpBefore(t)
-      viewOf(await last.confirm())
-      await last.executed()
-      await last.returned()
-      t.equal((await last.see()).status, 'refunded')
-      t.match(await pay(world, ...full), 'user_limit_exceeded')
-    })
-    await t.test('corridors have separate limits', async (t) => {
-      const [world, last] = await usedUpBefore(t)
-      viewOf(await last.confirm())
-      t.equal(await pay(world, 'th_promptpay', 'u', 5_000_000), 'ok')
-    })
-  },
-)
+  await t.test('scanned before midnight, confirmed after', async (t) => {
+    const [world, last] = await usedUpBefore(t)
+    world.clock.set(MIDNIGHT)
+    t.equal(codeOf(await last.confirm()), 'ok')
+    t.equal(await pay(world, ...full), 'ok', 'the second payment of the new day')
+    t.match(await pay(world, ...full), 'user_limit_exceeded', 'the third')
+  })
+  await t.test('refused after midnight', async (t) => {
+    const [world, last] = await usedUpBefore(t)
+    viewOf(await last.confirm())
+    world.clock.set(MIDNIGHT)
+    t.equal(await pay(world, ...full), 'ok')
+    await last.refused()
+    t.equal(await pay(world, ...full), 'ok')
+    t.match(await pay(world, ...full), 'user_limit_exceeded', 'nothing is released to the new day')
+    world.clock.set(MIDNIGHT - 1)
+    t.equal(await pay(world, ...full), 'ok', 'it is released to the old day')
+    t.match(await pay(world, ...full), 'user_limit_exceeded')
+  })
+  await t.test('cancelled before its submission', async (t) => {
+    const [world, last] = await usedUpBefore(t)
+    world.setRail(false)
+    viewOf(await last.confirm())
+    t.match(await pay(world, ...full), 'user_limit_exceeded')
+    viewOf(await last.cancel())
+    t.equal(await pay(world, ...full), 'ok')
+  })
+  await t.test('never submitted', async (t) => {
+    const [world, last] = await usedUpBefore(t)
+    world.clock.set(MIDNIGHT - 10 * MINUTE)
+    world.setRail(false)
+    viewOf(await last.confirm())
+    world.clock.pass(MINUTE)
+    await last.timer()
+    t.equal((await last.see()).status, 'failed')
+    t.equal(await pay(world, ...full), 'ok')
+  })
+  await t.test('a refund releases no limits', async (t) => {
+    const [world, last] = await usedUpBefore(t)
+    viewOf(await last.confirm())
+    await last.executed()
+    await last.returned()
+    t.equal((await last.see()).status, 'refunded')
+    t.match(await pay(world, ...full), 'user_limit_exceeded')
+  })
+  await t.test('corridors have separate limits', async (t) => {
+    const [world, last] = await usedUpBefore(t)
+    viewOf(await last.confirm())
+    t.equal(await pay(world, 'th_promptpay', 'u', 5_000_000), 'ok')
+  })
+})
 
-void t.test("a quote's cents round up, and its ceiling is the intent's amount", async (t) => {
+t.test("a quote's cents round up, and its ceiling is the intent's amount", async (t) => {
   const world = await createWorld(t)
   const operator = { name: 'test', reason: 'rounding' }
   for (const [corridor, rate, minor, cents] of [
@@ -239,7 +232,7 @@ void t.test("a quote's cents round up, and its ceiling is the intent's amount", 
 const reserved = (world: World): bigint =>
   world.memory().balances.get(accountKey(DEMO, USD, 'reserved')) ?? 0n
 
-void t.test('a new rate does not change bound quotes', async (t) => {
+t.test('a new rate does not change bound quotes', async (t) => {
   const world = await createWorld(t)
   const lifecycle = await intentAt(world, scanned)
   await world.run(setRate({ name: 'test', reason: 'dearer' }, 'THB', '18.00', { force: true }))
@@ -248,14 +241,14 @@ void t.test('a new rate does not change bound quotes', async (t) => {
   t.match(viewOf<Intent>(await later.scan('36001')).quote, { amount_usd_cents: 2_001 })
 })
 
-void t.test('the US dollar has no rate', async (t) => {
+t.test('the US dollar has no rate', async (t) => {
   const world = await createWorld(t)
   const operator = { name: 'test', reason: 'a typo' }
   t.equal(codeOf(await world.run(setRate(operator, 'USD', '1'))), 'invalid_request')
   t.notOk(world.memory().rates.has(rateKey('sandbox', USD)))
 })
 
-void t.test('a rate of one environment leaves the other alone, also after a restart', async (t) => {
+t.test('a rate of one environment leaves the other alone, also after a restart', async (t) => {
   const world = await createWorld(t)
   const operator = { name: 'ann', reason: 'a test' }
   const set = async (rate: string, environment: string): Promise<string> =>
@@ -278,7 +271,7 @@ void t.test('a rate of one environment leaves the other alone, also after a rest
   t.equal(await set('38.00', 'sandbox'), 'rate_change_unconfirmed')
 })
 
-void t.test('several rates are set all or none, and removed', async (t) => {
+t.test('several rates are set all or none, and removed', async (t) => {
   const world = await createWorld(t)
   const operator = { name: 'ann', reason: 'a test' }
   const set = async (rates: readonly RateChange[], force = false): Promise<string> =>
@@ -332,7 +325,7 @@ void t.test('several rates are set all or none, and removed', async (t) => {
   t.equal(await set([baht]), 'ok')
 })
 
-void t.test('a listed rate shows its setting and whether it is too old to be used', async (t) => {
+t.test('a listed rate shows its setting and whether it is too old to be used', async (t) => {
   const world = await createWorld(t)
   const listed = async (): Promise<object> => {
     const command = listRates()
@@ -349,7 +342,7 @@ void t.test('a listed rate shows its setting and whether it is too old to be use
   t.match(await listed(), { data: [stale, stale, shipped] })
 })
 
-void t.test('each deadline includes its last millisecond', async (t) => {
+t.test('each deadline includes its last millisecond', async (t) => {
   const world = await createWorld(t)
   const confirm = (lifecycle: Lifecycle): Promise<unknown> => lifecycle.confirm()
   const paidBefore = async (lifecycle: Lifecycle): Promise<void> =>

@@ -61,7 +61,7 @@ const matches = (made: Made, { status, corridor, ...bounds }: IntentListRequest)
 
 const idsOf = (list: readonly Listed[]): string[] => list.map(({ intent_id }) => intent_id)
 
-void t.test('every filter, page by page, however few intents a page searches', async (t) => {
+t.test('every filter, page by page, however few intents a page searches', async (t) => {
   const world = await createWorld(t)
   const made = await makeAll(world)
   const bounds = { created_after: String(made.at(-3)!.at), created_before: String(made[2]!.at) }
@@ -76,7 +76,7 @@ void t.test('every filter, page by page, however few intents a page searches', a
   }
 })
 
-void t.test('the filters apply to the intents of one user', async (t) => {
+t.test('the filters apply to the intents of one user', async (t) => {
   const world = await createWorld(t)
   const made = await makeAll(world)
   const { last } = viewOf<FoundIntents>(await world.run(findUserIntents(DEMO, 'user b')))
@@ -89,7 +89,7 @@ void t.test('the filters apply to the intents of one user', async (t) => {
   }
 })
 
-void t.test('a page of one user searches many intents, and created_after ends it', async (t) => {
+t.test('a page of one user searches many intents, and created_after ends it', async (t) => {
   const world = await createWorld(t)
   const mine = { ...anIntent(), partner_user_id: 'user z' }
   const ids: string[] = []
@@ -134,7 +134,7 @@ void t.test('a page of one user searches many intents, and created_after ends it
   t.equal(oldest.next_cursor, null)
 })
 
-void t.test("another tenant's intents are not listed, nor is its cursor accepted", async (t) => {
+t.test("another tenant's intents are not listed, nor is its cursor accepted", async (t) => {
   const world = await createWorld(t)
   await makeAll(world)
   const query = (tenant: typeof DEMO, over: IntentListRequest = {}) => listIntents(tenant, over)
@@ -146,7 +146,7 @@ void t.test("another tenant's intents are not listed, nor is its cursor accepted
   t.equal(codeOf(await read(world, filtered)), 'invalid_request', 'with other filters')
 })
 
-void t.test('a corrupt intent is omitted, with and without a filter of its context', async (t) => {
+t.test('a corrupt intent is omitted, with and without a filter of its context', async (t) => {
   const world = await createWorld(t)
   const [newest, ...others] = await makeAll(world)
   const database = await rawBooks(t.testdirName)
@@ -159,7 +159,7 @@ void t.test('a corrupt intent is omitted, with and without a filter of its conte
   t.same(idsOf(some.data), idsOf(others.filter((each) => each.corridor === corridor)))
 })
 
-void t.test('invalid pages are rejected', async (t) => {
+t.test('invalid pages are rejected', async (t) => {
   const world = await createWorld(t)
   for (const request of [{ limit: 0 }, { limit: 101 }, { cursor: 'x' }]) {
     const answer = await read(world, listIntents(DEMO, request))

@@ -93,7 +93,7 @@ const CONFLICT = refusal('ALREADY_EXISTS', 'idempotency_conflict')
 const META = bearer(TOKEN)
 const UNKNOWN = 'pi_00000000000000000000000000'
 
-void t.test('create', async (t) => {
+t.test('create', async (t) => {
   const { intents } = await openServers(t)
   const create = (over: object = {}, tenant: object | undefined = TENANT): Promise<object> =>
     call((done) =>
@@ -135,7 +135,7 @@ void t.test('create', async (t) => {
   t.match(await call((done) => intents.Create({ tenant: TENANT }, META, done)), INVALID)
 })
 
-void t.test('create refuses attestations that the gateway would refuse', async (t) => {
+t.test('create refuses attestations that the gateway would refuse', async (t) => {
   const { world, intents } = await openServers(t)
   const { kyc_attestation: kyc, sanctions_attestation: sanctions } = anIntent()
   const create = (over: object): Promise<object> =>
@@ -169,7 +169,7 @@ void t.test('create refuses attestations that the gateway would refuse', async (
   t.match(await create({ kyc_attestation: all }), { status: 'created' })
 })
 
-void t.test('every call refuses NUL and lone surrogates in texts', async (t) => {
+t.test('every call refuses NUL and lone surrogates in texts', async (t) => {
   const { world, intents, operator } = await openServers(t)
   const { kyc_attestation: kyc } = anIntent()
   const log = (): Promise<number> =>
@@ -207,7 +207,7 @@ void t.test('every call refuses NUL and lone surrogates in texts', async (t) => 
   })
 })
 
-void t.test('services get, cancel and refund intents', async (t) => {
+t.test('services get, cancel and refund intents', async (t) => {
   const { world, intents } = await openServers(t)
   const get = (intent_id: string, tenant = TENANT): Promise<object> =>
     call((done) => intents.Get({ tenant, intent_id }, META, done))
@@ -260,7 +260,7 @@ void t.test('services get, cancel and refund intents', async (t) => {
   t.match(await get(paid.id), { status: 'refunded', refund: { status: 'done' } })
 })
 
-void t.test("services list a user's intents", async (t) => {
+t.test("services list a user's intents", async (t) => {
   const { world, intents } = await openServers(t)
   const list = (over: object = {}): Promise<object> =>
     call((done) =>
@@ -280,7 +280,7 @@ void t.test("services list a user's intents", async (t) => {
   t.match(await list({ tenant: { ...TENANT, partner_id: 'nobody' } }), INVALID)
 })
 
-void t.test('operators list unknown outcomes, show an intent and resolve it', async (t) => {
+t.test('operators list unknown outcomes, show an intent and resolve it', async (t) => {
   const { world, operator } = await openServers(t)
   const lifecycle = await intentAt(world, authorized)
   world.clock.pass(5_000)
@@ -335,7 +335,7 @@ void t.test('operators list unknown outcomes, show an intent and resolve it', as
   t.match(await show(UNKNOWN), NOT_FOUND)
 })
 
-void t.test('without the token', async (t) => {
+t.test('without the token', async (t) => {
   const { intents, operator } = await openServers(t)
   const refused = refusal('UNAUTHENTICATED', 'authentication_failed')
   for (const start of [

@@ -33,10 +33,10 @@ const TABLES: Readonly<Record<string, Table>> = {
   "another user's receipt": anothersReceipt,
 }
 
-void t.test('create', testCreate)
+t.test('create', testCreate)
 
 for (const [endpoint, table] of Object.entries(TABLES)) {
-  void t.test(endpoint, async (t) => {
+  t.test(endpoint, async (t) => {
     const world = await createWorld(t)
     for (const row of await table(world)) {
       await t.test(row.name, (t) => check(t, world, endpoint, row))

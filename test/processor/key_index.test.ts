@@ -18,14 +18,14 @@ import { codeOf, createWorld, DEMO, viewOf, type World } from '../support/world.
 
 const rowKey = (n: number): string => hash('sha256', String(n), 'base64url').slice(0, 22)
 
-void t.test('a fingerprint as an integer keeps all of its 64 bits, and its sign', async (t) => {
+t.test('a fingerprint as an integer keeps all of its 64 bits, and its sign', async (t) => {
   t.equal(asInteger({ high: 0, low: 0 }), 0n)
   t.equal(asInteger({ high: 0x7fff_ffff, low: 0xffff_ffff }), 2n ** 63n - 1n)
   t.equal(asInteger({ high: 0x8000_0000, low: 0 }), -(2n ** 63n))
   t.equal(asInteger({ high: 0xffff_ffff, low: 0xffff_fffe }), -2n)
 })
 
-void t.test('the filter has every added key, and about as few others as it states', async (t) => {
+t.test('the filter has every added key, and about as few others as it states', async (t) => {
   const filter = createKeyFilter(2 ** 18)
   const keys = 30_000 // As 30 million in the filter of 2 ** 28 bits.
   for (let i = 0; i < keys; i++) filter.add(fingerprintOf(rowKey(i)))
@@ -37,7 +37,7 @@ void t.test('the filter has every added key, and about as few others as it state
   t.ok(others > 0 && others < 0.04 * keys, `${others} of ${keys}`)
 })
 
-void t.test('a key is found at each moment of a move', async () => {
+t.test('a key is found at each moment of a move', async () => {
   const step = fc.oneof(
     fc.record({ add: fc.nat({ max: 200 }) }),
     fc.record({ move: fc.nat({ max: 3 }), keep: fc.nat({ max: 5 }) }),
@@ -114,7 +114,7 @@ async function assertAllAreKnown(t: Test, world: World, ids: readonly string[]):
   }
 }
 
-void t.test('keys that have left memory still bind their first request', async (t) => {
+t.test('keys that have left memory still bind their first request', async (t) => {
   const world = await createWorld(t)
   const ids = await createdIds(world)
   await move(world, () => isMoved(world))
@@ -128,7 +128,7 @@ void t.test('keys that have left memory still bind their first request', async (
   await assertAllAreKnown(t, world, ids)
 })
 
-void t.test('retries during a move, and a restart in the middle, find their keys', async (t) => {
+t.test('retries during a move, and a restart in the middle, find their keys', async (t) => {
   const world = await createWorld(t)
   const ids = await createdIds(world)
   let isEnded = false
@@ -148,7 +148,7 @@ void t.test('retries during a move, and a restart in the middle, find their keys
   await assertAllAreKnown(t, world, ids)
 })
 
-void t.test('the audit follows the moved keys', { skip: sqliteOnly('its file') }, async (t) => {
+t.test('the audit follows the moved keys', { skip: sqliteOnly('its file') }, async (t) => {
   const world = await createWorld(t)
   await createdIds(world)
   await move(world, () => isMoved(world))
@@ -168,7 +168,7 @@ void t.test('the audit follows the moved keys', { skip: sqliteOnly('its file') }
   await raw.close()
 })
 
-void t.test('a support case finds the payment of an older key', async (t) => {
+t.test('a support case finds the payment of an older key', async (t) => {
   const world = await createWorld(t)
   const ids = await createdIds(world)
   await move(world, () => isMoved(world))
@@ -182,7 +182,7 @@ void t.test('a support case finds the payment of an older key', async (t) => {
   }
 })
 
-void t.test('a refused step of a move is repeated', async (t) => {
+t.test('a refused step of a move is repeated', async (t) => {
   const world = await createWorld(t)
   await createdIds(world)
   let refusals = 0

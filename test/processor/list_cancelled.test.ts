@@ -52,7 +52,7 @@ function openStream(dependencies: Parameters<typeof commandStreamService>[0]) {
   }
 }
 
-void t.test("a gateway's list is cancelled after its deadline or when its stream breaks", (t) => {
+t.test("a gateway's list is cancelled after its deadline or when its stream breaks", async (t) => {
   const { scheduled, dependencies, at } = heldServers()
   const gateway = openStream(dependencies)
   gateway.list(500)
@@ -66,10 +66,9 @@ void t.test("a gateway's list is cancelled after its deadline or when its stream
   t.same([short?.isAwaited(), long?.isAwaited()], [false, true])
   gateway.leave()
   t.equal(long?.isAwaited(), false)
-  t.end()
 })
 
-void t.test('a unary list is cancelled with its call', (t) => {
+t.test('a unary list is cancelled with its call', async (t) => {
   const { scheduled, dependencies } = heldServers()
   const call = { metadata: new Metadata(), request: {}, cancelled: false }
   unaryQuery(dependencies, () => listHeldPayouts({}))(call as never, () => undefined)
@@ -77,5 +76,4 @@ void t.test('a unary list is cancelled with its call', (t) => {
   t.equal(scheduled[0]?.isAwaited(), true)
   call.cancelled = true
   t.equal(scheduled[0]?.isAwaited(), false)
-  t.end()
 })

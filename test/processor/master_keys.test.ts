@@ -255,7 +255,7 @@ runOnBothStores({
   },
 })
 
-void t.test('a key removed before its tokens expire is logged', async (t) => {
+t.test('a key removed before its tokens expire is logged', async (t) => {
   const world = await createWorld(t)
   await world.rebuildWith([NEW, OLD])
   await reencrypt(world)
@@ -268,7 +268,7 @@ void t.test('a key removed before its tokens expire is logged', async (t) => {
   t.same(await cutOff([NEW]), [])
 })
 
-void t.test('a key with a known id and other bytes is refused', async (t) => {
+t.test('a key with a known id and other bytes is refused', async (t) => {
   const world = await createWorld(t)
   const changed: MasterKeys = [{ kid: 'k1', bytes: Buffer.alloc(32, 1) }]
   await t.rejects(
@@ -282,7 +282,7 @@ void t.test('a key with a known id and other bytes is refused', async (t) => {
   )
 })
 
-void t.test('books older than the record of keys need all their keys', async (t) => {
+t.test('books older than the record of keys need all their keys', async (t) => {
   const world = await createWorld(t)
   const payout = createPayout(DEMO, aPayout())
   viewOf(await world.run(payout))

@@ -3,7 +3,7 @@ import t from 'tap'
 import { createWorld } from '../support/world.js'
 import { metricsOf } from './metrics_registry.js'
 
-void t.test('relay metrics show the backlog and the catch-up state', async (t) => {
+t.test('relay metrics show the backlog and the catch-up state', async (t) => {
   const world = await createWorld(t)
   let backlog = { waiting: 0, catchingUp: true }
   const metrics = metricsOf(world, { backlog: () => backlog })

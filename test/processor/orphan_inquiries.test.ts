@@ -42,7 +42,7 @@ function inquiriesOf(...orphans: readonly Orphan[]) {
   return { asked, index, link }
 }
 
-t.test('the rail is asked about open orphan executions that it had accepted', (t) => {
+t.test('the rail is asked about open orphan executions that it had accepted', async (t) => {
   const { asked, index, link } = inquiriesOf(
     orphan('pout_1'),
     orphan('pout_executed', { state: 'executed' }),
@@ -59,15 +59,13 @@ t.test('the rail is asked about open orphan executions that it had accepted', (t
   index.set(orphan('pout_1', { state: 'executed' }))
   index.set(orphan('pi_2', { state: 'refused' }))
   t.same(asked(), [])
-  t.end()
 })
 
-t.test('many are asked about in turn', (t) => {
+t.test('many are asked about in turn', async (t) => {
   const count = INQUIRIES_AT_ONCE + 3
   const { asked } = inquiriesOf(...Array.from({ length: count }, (_, i) => orphan(`pout_${i}`)))
   const all = [...asked(), ...asked()]
   t.equal(new Set(all).size, count)
   t.equal(all.length, count)
   t.equal(asked().length, INQUIRIES_AT_ONCE, 'from the first on')
-  t.end()
 })

@@ -34,7 +34,7 @@ function pagesOf(rows: readonly Sized[], limit: number): (readonly Sized[])[] {
 
 const sum = (rows: readonly Sized[]): number => rows.reduce((all, { bytes }) => all + bytes, 0)
 
-void t.test('every row is on exactly one page, and every page is as full as possible', (t) => {
+t.test('every row is on exactly one page, and every page is as full as possible', async (t) => {
   const size = fc.oneof(fc.nat(100), fc.nat(2 * PAGE_BYTES))
   fc.assert(
     fc.property(
@@ -53,14 +53,12 @@ void t.test('every row is on exactly one page, and every page is as full as poss
       },
     ),
   )
-  t.end()
 })
 
-void t.test('rows that fill a page exactly are on one page', (t) => {
+t.test('rows that fill a page exactly are on one page', async (t) => {
   const rows = [PAGE_BYTES - 1, 1, 0, 1].map((bytes, at) => ({ at, bytes }))
   t.same(
     pagesOf(rows, LIST_LIMIT_MAX).map(({ length }) => length),
     [3, 1],
   )
-  t.end()
 })

@@ -49,7 +49,7 @@ const violated = (...fields: string[]): object =>
     violations: fields.map((field) => ({ field, description: /^(?:must|is) / })) as never,
   })
 
-void t.test('a QR payment with the tokens of its user', async (t) => {
+t.test('a QR payment with the tokens of its user', async (t) => {
   const { clients, world } = await openPartnerServices(t)
   const intents = clients.PaymentIntents
   const intent = anIntent({ partner_user_id: 'u' })
@@ -148,7 +148,7 @@ void t.test('a QR payment with the tokens of its user', async (t) => {
   t.same(none.data, [])
 })
 
-void t.test('a registered app package is required', async (t) => {
+t.test('a registered app package is required', async (t) => {
   const { clients, world } = await openPartnerServices(t)
   const intents = clients.PaymentIntents
   const created = await answerOf<Created>((done) =>
@@ -166,7 +166,7 @@ void t.test('a registered app package is required', async (t) => {
   t.match(await refusalOf((done) => intents.Scan(named, META, done)), { code: 'qr_malformed' })
 })
 
-void t.test('beneficiaries, payouts and funds', async (t) => {
+t.test('beneficiaries, payouts and funds', async (t) => {
   const { clients, world } = await openPartnerServices(t)
   const { Beneficiaries: beneficiaries, Payouts: payouts, Funding: funding } = clients
   const { beneficiary: _, ...payout } = aPayout({ idempotency_key: 'p', amount: '125000' })
@@ -234,7 +234,7 @@ void t.test('beneficiaries, payouts and funds', async (t) => {
   t.match(transactions, { data: [{ type: 'conversion' }], next_cursor: /./ })
 })
 
-void t.test('webhook endpoints and events', async (t) => {
+t.test('webhook endpoints and events', async (t) => {
   const { clients } = await openPartnerServices(t)
   const { WebhookEndpoints: endpoints, Events: events } = clients
   const endpoint = { url: 'https://shop.example/hook' }
@@ -306,14 +306,14 @@ void t.test('webhook endpoints and events', async (t) => {
   )
 })
 
-void t.test("a partner's settings are those of the partner API", async (t) => {
+t.test("a partner's settings are those of the partner API", async (t) => {
   const { clients, world } = await openPartnerServices(t)
   const account = await answerOf((done) => clients.Accounts.Get({ tenant }, META, done))
   const expected = viewOf<{ keys: object[] }>(await world.run(getAccount(DEMO)))
   t.match(account, { ...expected, keys: [{ key_id: 'demo_sandbox_2026q4' }], terms: {} })
 })
 
-void t.test('a refusal names the field and the rule, as the partner API does', async (t) => {
+t.test('a refusal names the field and the rule, as the partner API does', async (t) => {
   const { clients } = await openPartnerServices(t)
   const { PaymentIntents: intents, Payouts: payouts, Beneficiaries: beneficiaries } = clients
   const { Funding: funding, WebhookEndpoints: endpoints, Events: events } = clients
@@ -369,7 +369,7 @@ void t.test('a refusal names the field and the rule, as the partner API does', a
   )
 })
 
-void t.test('missing parts and tenants are named', async (t) => {
+t.test('missing parts and tenants are named', async (t) => {
   const { clients } = await openPartnerServices(t)
   const { PaymentIntents: intents, Events: events } = clients
   const unknownTenant = { partner_id: 'nobody', environment: 'sandbox' }

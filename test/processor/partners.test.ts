@@ -264,7 +264,7 @@ const scenarios: Record<string, (t: Test, world: World) => Promise<void>> = {
 
 for (const [name, run] of Object.entries(scenarios)) {
   for (const rebuilt of [false, true]) {
-    void t.test(`${name}, ${rebuilt ? 'rebuilt' : 'warm'}`, async (t) => {
+    t.test(`${name}, ${rebuilt ? 'rebuilt' : 'warm'}`, async (t) => {
       await run(t, await createWorld(t, { rebuilt }))
     })
   }

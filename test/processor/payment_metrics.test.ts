@@ -38,7 +38,7 @@ async function countedWorld(t: Test) {
   return { metrics, world }
 }
 
-void t.test('transitions, failures, amounts and outcomes of the rail are counted', async (t) => {
+t.test('transitions, failures, amounts and outcomes of the rail are counted', async (t) => {
   const { metrics, world } = await countedWorld(t)
   await captured(await beginLifecycle(world))
   await failed(await beginLifecycle(world))
@@ -74,7 +74,7 @@ void t.test('transitions, failures, amounts and outcomes of the rail are counted
   t.match(outcomes, '_count{rail="sandbox",outcome="refused"} 1')
 })
 
-void t.test('commands and commits are measured, refusals by command and code', async (t) => {
+t.test('commands and commits are measured, refusals by command and code', async (t) => {
   const { metrics, world } = await countedWorld(t)
   const lifecycle = await beginLifecycle(world)
   await lifecycle.confirm()
@@ -89,7 +89,7 @@ void t.test('commands and commits are measured, refusals by command and code', a
   t.ok(count('commit_duration_seconds') > 0)
 })
 
-void t.test('what is open is read from the books, also after a restart', async (t) => {
+t.test('what is open is read from the books, also after a restart', async (t) => {
   const world = await createWorld(t)
   const { clock } = world
   const openWork = createOpenWorkMonitor({ clock, lists: world.store.lists, rails: RAILS, log })
@@ -135,7 +135,7 @@ void t.test('what is open is read from the books, also after a restart', async (
   t.match(await of('open_payments'), { 3: '{entity="payout",state="processing"} 0' })
 })
 
-void t.test('open payments on rails that the file does not name are counted', async (t) => {
+t.test('open payments on rails that the file does not name are counted', async (t) => {
   const world = await createWorld(t)
   const { clock } = world
   const { lists } = world.store
@@ -177,7 +177,7 @@ void t.test('open payments on rails that the file does not name are counted', as
   t.same([...openWork.unnamedRails()], [['sandbox', 2]], 'a corrupt row names none')
 })
 
-void t.test('a failed reading leaves no figures', async (t) => {
+t.test('a failed reading leaves no figures', async (t) => {
   const world = await createWorld(t)
   const lists = { openWork: () => Promise.reject(new Error('gone')) }
   const openWork = createOpenWorkMonitor({ clock: world.clock, lists, rails: RAILS, log })
@@ -187,7 +187,7 @@ void t.test('a failed reading leaves no figures', async (t) => {
   t.same(await samplesOf(metrics, 'metric_read_failures_total'), [])
 })
 
-void t.test('balances have a bound on their series', async (t) => {
+t.test('balances have a bound on their series', async (t) => {
   const world: World = await createWorld(t)
   const { balances } = world.memory()
   const metrics = metricsOf(world, {})
@@ -207,7 +207,7 @@ void t.test('balances have a bound on their series', async (t) => {
   t.same(await samplesOf(metrics, 'prefund_balances_omitted'), [' 3'])
 })
 
-void t.test('the age of a rate is the time since an operator set it', async (t) => {
+t.test('the age of a rate is the time since an operator set it', async (t) => {
   const world = await createWorld(t)
   const metrics = metricsOf(world, {})
   viewOf(await world.run(setRate(OPERATOR, 'THB', '36.00')))

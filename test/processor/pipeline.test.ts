@@ -76,7 +76,7 @@ const iterations = async (count: number): Promise<void> => {
   for (let i = 0; i < count; i++) await new Promise((resolve) => setImmediate(resolve))
 }
 
-void t.test('nothing is answered before its batch is on disk', async (t) => {
+t.test('nothing is answered before its batch is on disk', async (t) => {
   const world = await createWorld(t)
   let allowCommit = (): void => undefined
   const gate = new Promise<void>((resolve) => (allowCommit = resolve))
@@ -105,7 +105,7 @@ void t.test('nothing is answered before its batch is on disk', async (t) => {
   t.equal(found.intents.length, 1)
 })
 
-void t.test('a held pipeline decides and commits nothing until it goes on', async (t) => {
+t.test('a held pipeline decides and commits nothing until it goes on', async (t) => {
   const world = await createWorld(t)
   let commits = 0
   const { pipeline, submit } = benchOf(world, {
@@ -138,7 +138,7 @@ void t.test('a held pipeline decides and commits nothing until it goes on', asyn
   t.same(answers, ['created', 'idle'])
 })
 
-void t.test('calls of a tenant that has left the books change nothing', async (t) => {
+t.test('calls of a tenant that has left the books change nothing', async (t) => {
   const world = await createWorld(t)
   const { submit } = benchOf(world, world.store)
   world.memory().departed.add(DEMO)
@@ -160,7 +160,7 @@ const NOTHING = {
   deposits: [],
 }
 
-void t.test('instructions and events leave once, after their batch is on disk', async (t) => {
+t.test('instructions and events leave once, after their batch is on disk', async (t) => {
   const world = await createWorld(t)
   await world.run(depositSandboxFunds(DEMO, { currency: 'VND', amount: '1000000000' }))
   let allowCommit = (): void => undefined
@@ -186,23 +186,20 @@ void t.test('instructions and events leave once, after their batch is on disk', 
   )
 })
 
-void t.test(
-  'a full queue refuses callers at once, not the work of the service itself',
-  async (t) => {
-    const world = await createWorld(t)
-    const { pipeline, submit } = benchOf(world, world.store)
-    const read = (): Promise<Answer> => submit(getBalances(DEMO))
-    const queued = Array.from({ length: QUEUE_MAX }, read)
-    t.equal(pipeline.metrics.waiting(), QUEUE_MAX)
-    t.equal(codeOf(await read()), 'configuration_error')
-    t.equal(pipeline.metrics.refusedFull, 1)
-    const internal = submit(getBalances(DEMO), { queueKey: 'internal' })
-    t.ok((await Promise.all([...queued, internal])).every(({ ok }) => ok))
-    t.ok((await read()).ok, 'an emptied queue takes commands again')
-  },
-)
+t.test('a full queue refuses callers at once, not the work of the service itself', async (t) => {
+  const world = await createWorld(t)
+  const { pipeline, submit } = benchOf(world, world.store)
+  const read = (): Promise<Answer> => submit(getBalances(DEMO))
+  const queued = Array.from({ length: QUEUE_MAX }, read)
+  t.equal(pipeline.metrics.waiting(), QUEUE_MAX)
+  t.equal(codeOf(await read()), 'configuration_error')
+  t.equal(pipeline.metrics.refusedFull, 1)
+  const internal = submit(getBalances(DEMO), { queueKey: 'internal' })
+  t.ok((await Promise.all([...queued, internal])).every(({ ok }) => ok))
+  t.ok((await read()).ok, 'an emptied queue takes commands again')
+})
 
-void t.test('answers without rows wait until the store proves its ownership', async (t) => {
+t.test('answers without rows wait until the store proves its ownership', async (t) => {
   const world = await createWorld(t)
   let prove = (): void => undefined
   let refute = (_error: Error): void => undefined
@@ -230,7 +227,7 @@ void t.test('answers without rows wait until the store proves its ownership', as
   t.equal(stops.length, 1, 'the former owner stops')
 })
 
-void t.test('a failed commit answers no request and stops the process', async (t) => {
+t.test('a failed commit answers no request and stops the process', async (t) => {
   const world = await createWorld(t)
   const bench = benchOf(world, {
     ...world.store,
@@ -246,7 +243,7 @@ void t.test('a failed commit answers no request and stops the process', async (t
   t.notOk(answered, 'a stopped cycle accepts no commands')
 })
 
-void t.test('an idempotency key is found after its row was evicted', async (t) => {
+t.test('an idempotency key is found after its row was evicted', async (t) => {
   const world = await createWorld(t)
   const create = (key: string) => createIntent(DEMO, anIntent({ idempotency_key: key }))
   const first = viewOf(await world.run(create('first')))
@@ -262,7 +259,7 @@ for (const [what, rowsOfCommand] of [
   ['small commands', 2],
   ['large commands', 16],
 ] as const) {
-  void t.test(`a batch of ${what} is bounded by its row changes`, async (t) => {
+  t.test(`a batch of ${what} is bounded by its row changes`, async (t) => {
     const world = await createWorld(t)
     const sizes: number[] = []
     let allowCommits = (): void => undefined
@@ -303,7 +300,7 @@ for (const [what, rowsOfCommand] of [
   })
 }
 
-void t.test('a command names its rows until none is missing', async (t) => {
+t.test('a command names its rows until none is missing', async (t) => {
   const world = await createWorld(t)
   const bench = benchOf(world, world.store)
   let [asked, askedWithout] = [0, 0]
@@ -330,7 +327,7 @@ void t.test('a command names its rows until none is missing', async (t) => {
   t.equal(askedWithout, 1)
 })
 
-void t.test('many commands share one commit', async (t) => {
+t.test('many commands share one commit', async (t) => {
   const world = await createWorld(t)
   const bench = benchOf(world, world.store)
   const answers = await Promise.all(
@@ -340,32 +337,29 @@ void t.test('many commands share one commit', async (t) => {
   t.equal(bench.pipeline.metrics.commits, 1)
 })
 
-void t.test(
-  'a command that throws is answered 500; after a change it stops the process',
-  async (t) => {
-    const world = await createWorld(t)
-    const bench = benchOf(world, world.store)
-    const fails = (name: string, before: boolean): Command => ({
-      name,
-      needs: () => undefined,
-      decide: (ctx) => {
-        const row = {
-          ...{ currency: 'X', rate: '1', set_at: 1, opening_rate: '1' },
-          ...{ opened_at: 1, actor: 'ann', before_rate: null, removed_at: null },
-        }
-        if (!before) ctx.batch.stage('rates', 'X', row)
-        throw new Error('a bug')
-      },
-    })
-    t.equal(codeOf(await bench.submit(fails('early', true))), 'internal_error')
-    t.same(bench.stops, [], 'nothing was changed, so the process continues')
-    void bench.submit(fails('late', false))
-    await iterations(20)
-    t.match(bench.stops, [/half-way/])
-  },
-)
+t.test('a command that throws is answered 500; after a change it stops the process', async (t) => {
+  const world = await createWorld(t)
+  const bench = benchOf(world, world.store)
+  const fails = (name: string, before: boolean): Command => ({
+    name,
+    needs: () => undefined,
+    decide: (ctx) => {
+      const row = {
+        ...{ currency: 'X', rate: '1', set_at: 1, opening_rate: '1' },
+        ...{ opened_at: 1, actor: 'ann', before_rate: null, removed_at: null },
+      }
+      if (!before) ctx.batch.stage('rates', 'X', row)
+      throw new Error('a bug')
+    },
+  })
+  t.equal(codeOf(await bench.submit(fails('early', true))), 'internal_error')
+  t.same(bench.stops, [], 'nothing was changed, so the process continues')
+  void bench.submit(fails('late', false))
+  await iterations(20)
+  t.match(bench.stops, [/half-way/])
+})
 
-void t.test('a command whose deadline has passed is never decided', async (t) => {
+t.test('a command whose deadline has passed is never decided', async (t) => {
   const world = await createWorld(t)
   const bench = benchOf(world, world.store)
   let decided = 0
@@ -385,27 +379,24 @@ void t.test('a command whose deadline has passed is never decided', async (t) =>
   t.equal(bench.pipeline.metrics.dropped, 1)
 })
 
-void t.test(
-  'a nonce is valid for one call, whatever its outcome, also across a restart',
-  async (t) => {
-    const world = await createWorld(t)
-    const signedBy = signedWith(5)
-    const bench = benchOf(world, world.store)
-    const [one, twin] = await Promise.all([
-      bench.submit(getIntent(DEMO, 'pi_none'), { signedBy }),
-      bench.submit(createIntent(DEMO, anIntent()), { signedBy }),
-    ])
-    t.same([one, twin].map(codeOf), ['payment_intent_not_found', 'authentication_failed'])
-    await world.rebuild()
-    const later = benchOf(world, world.store)
-    t.equal(
-      codeOf(await later.submit(getIntent(DEMO, 'pi_none'), { signedBy })),
-      'authentication_failed',
-    )
-  },
-)
+t.test('a nonce is valid for one call, whatever its outcome, also across a restart', async (t) => {
+  const world = await createWorld(t)
+  const signedBy = signedWith(5)
+  const bench = benchOf(world, world.store)
+  const [one, twin] = await Promise.all([
+    bench.submit(getIntent(DEMO, 'pi_none'), { signedBy }),
+    bench.submit(createIntent(DEMO, anIntent()), { signedBy }),
+  ])
+  t.same([one, twin].map(codeOf), ['payment_intent_not_found', 'authentication_failed'])
+  await world.rebuild()
+  const later = benchOf(world, world.store)
+  t.equal(
+    codeOf(await later.submit(getIntent(DEMO, 'pi_none'), { signedBy })),
+    'authentication_failed',
+  )
+})
 
-void t.test('a nonce stays consumed when the clock is set, also across a restart', async (t) => {
+t.test('a nonce stays consumed when the clock is set, also across a restart', async (t) => {
   const world = await createWorld(t)
   const signedBy = signedWith(5)
   const send = (nonce: Work['signedBy'] = signedBy): Promise<Answer> =>
@@ -435,7 +426,7 @@ void t.test('a nonce stays consumed when the clock is set, also across a restart
   t.notOk((await kept()).some(isAhead), 'rows with a future time are deleted too')
 })
 
-void t.test('a revoked key is refused although its gateway accepted it', async (t) => {
+t.test('a revoked key is refused although its gateway accepted it', async (t) => {
   const world = await createWorld(t)
   const bench = benchOf(world, world.store)
   const send = async (nonce: number, over: Partial<Work> = {}): Promise<string> => {
@@ -454,7 +445,7 @@ void t.test('a revoked key is refused although its gateway accepted it', async (
   t.equal(world.memory().nonces.size, 2, 'a revoked key consumes no nonce')
 })
 
-void t.test('a full nonce table answers configuration_error, not a replay error', async (t) => {
+t.test('a full nonce table answers configuration_error, not a replay error', async (t) => {
   const world = await createWorld(t)
   const nonces = createNonceTable({ salt: Buffer.alloc(32), maxEntries: 1 })
   const bench = benchOf(world, world.store, { ...world.memory(), nonces })
@@ -473,7 +464,7 @@ const signedWith = (nonce: number): NonNullable<Work['signedBy']> => ({
   nonce: Buffer.alloc(32, nonce),
 })
 
-void t.test('while the disk is almost full, reads work and open payments proceed', async (t) => {
+t.test('while the disk is almost full, reads work and open payments proceed', async (t) => {
   const world = await createWorld(t)
   let low = true
   let commits = 0

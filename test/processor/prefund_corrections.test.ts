@@ -153,7 +153,7 @@ runOnBothStores({
   },
 })
 
-void t.test('of a payout and a withdrawal of the same money one is accepted', async (t) => {
+t.test('of a payout and a withdrawal of the same money one is accepted', async (t) => {
   for (const first of ['payout', 'withdrawal']) {
     await t.test(`the ${first} first`, async (t) => {
       const world = await createWorld(t)
@@ -172,7 +172,7 @@ void t.test('of a payout and a withdrawal of the same money one is accepted', as
   }
 })
 
-void t.test('of two corrections at once, which together exceed the deposit, one', async (t) => {
+t.test('of two corrections at once, which together exceed the deposit, one', async (t) => {
   const world = await createWorld(t)
   const id = await deposited(world, '1000')
   await deposited(world, '9000')

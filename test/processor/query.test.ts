@@ -52,7 +52,7 @@ function heldQueries() {
   return { reader, ends, underWay, refuses, fill }
 }
 
-void t.test('a tenant above its bound is refused at once, other tenants are not', async (t) => {
+t.test('a tenant above its bound is refused at once, other tenants are not', async (t) => {
   const { reader, ends, underWay, fill } = heldQueries()
   const mine = await fill(DEMO)
   t.match(await reader.run(promptOf(DEMO)), { ok: false }, 'refused while all are pending')
@@ -65,7 +65,7 @@ void t.test('a tenant above its bound is refused at once, other tenants are not'
   t.equal((await Promise.all(underWay)).filter(({ ok }) => ok).length, underWay.length)
 })
 
-void t.test('above the total bound only the first query of a tenant is accepted', async (t) => {
+t.test('above the total bound only the first query of a tenant is accepted', async (t) => {
   const { ends, underWay, refuses, fill } = heldQueries()
   const tenantAt = (i: number): QueueKey => tenantOf(`p${i}` as PartnerId, 'sandbox')
   const ofOne = await fill(tenantAt(0))
@@ -81,7 +81,7 @@ void t.test('above the total bound only the first query of a tenant is accepted'
   ends.at(-1)!()
 })
 
-void t.test('a query that throws is answered internal_error and frees its slot', async (t) => {
+t.test('a query that throws is answered internal_error and frees its slot', async (t) => {
   const reader = createQueryRunner(CONTEXT, log)
   const broken: Query = {
     name: 'broken',
@@ -95,7 +95,7 @@ void t.test('a query that throws is answered internal_error and frees its slot',
   t.match(await reader.run(promptOf(DEMO)), { ok: true })
 })
 
-void t.test('900 lists of one partner do not delay another partner', async (t) => {
+t.test('900 lists of one partner do not delay another partner', async (t) => {
   const world = await createWorld(t)
   for (let i = 0; i < 3; i++) await world.run(createPayout(DEMO, payout()))
   const { vault, store } = world
@@ -117,7 +117,7 @@ void t.test('900 lists of one partner do not delay another partner', async (t) =
   }
 })
 
-void t.test('a list that is no longer awaited is not read', async (t) => {
+t.test('a list that is no longer awaited is not read', async (t) => {
   const world = await createWorld(t)
   const { vault, store } = world
   const reader = createQueryRunner({ lists: store.lists, vault, brand: RULES.brand }, log)

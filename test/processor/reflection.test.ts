@@ -30,7 +30,7 @@ const bufCurl = async (address: string, path: string, ...options: string[]): Pro
   }).catch((fault: unknown) => fault as Ran)
 }
 
-void t.test('buf curl lists, describes and calls', async (t) => {
+t.test('buf curl lists, describes and calls', async (t) => {
   const { address } = await openPartnerServices(t)
   const listed = await bufCurl(address, '', '--list-services')
   const services = [...SERVICES.map((name) => `causeway.v1.${name}`), 'grpc.health.v1.Health']
@@ -60,7 +60,7 @@ void t.test('buf curl lists, describes and calls', async (t) => {
   t.match(anonymous.stderr, 'authentication_failed')
 })
 
-void t.test('buf curl works over mutual TLS', async (t) => {
+t.test('buf curl works over mutual TLS', async (t) => {
   const authority = createAuthority()
   const folder = mkdtempSync(join(tmpdir(), 'reflection-'))
   t.teardown(() => rmSync(folder, { recursive: true }))
@@ -81,7 +81,7 @@ void t.test('buf curl works over mutual TLS', async (t) => {
   t.match(JSON.parse(answer.stdout), { partnerId: 'demo', status: 'active' })
 })
 
-void t.test('a reflection call without a credential is bounded', async (t) => {
+t.test('a reflection call without a credential is bounded', async (t) => {
   const { address } = await openPartnerServices(t)
   const session = connect(`http://${address}`)
   t.teardown(() => session.destroy())

@@ -73,7 +73,7 @@ async function feed(world: World, after = 0, tenant: TenantId = DEMO): Promise<P
 const numbers = async (world: World): Promise<readonly number[]> =>
   (await feed(world)).data.map(({ sequence }) => sequence)
 
-void t.test(
+t.test(
   'events of ended payments leave the feed in order, and it says where it begins',
   async (t) => {
     const world = await createWorld(t)
@@ -109,7 +109,7 @@ void t.test(
   },
 )
 
-void t.test('an event without an outcome stays, and all after it', async (t) => {
+t.test('an event without an outcome stays, and all after it', async (t) => {
   const world = await createWorld(t)
   viewOf(
     await world.run(
@@ -128,7 +128,7 @@ void t.test('an event without an outcome stays, and all after it', async (t) => 
   t.same(await numbers(world), [6])
 })
 
-void t.test('an event that was deleted is no proof that the books went back in time', async (t) => {
+t.test('an event that was deleted is no proof that the books went back in time', async (t) => {
   const world = await createWorld(t)
   await completed(world, 'a')
   await settle(world)
@@ -141,7 +141,7 @@ void t.test('an event that was deleted is no proof that the books went back in t
   t.equal(await world.store.marks.hasEvent(leastIdAt('event', world.clock.now())), false)
 })
 
-void t.test('keys are deleted by kind, at the earliest when their day has ended', async (t) => {
+t.test('keys are deleted by kind, at the earliest when their day has ended', async (t) => {
   const world = await createWorld(t)
   const [payout, intent] = [await completed(world, 'p'), intentOf(await create(world, 'i'))]
   const open = payoutOf(await pay(world, 'open'))
@@ -170,27 +170,24 @@ void t.test('keys are deleted by kind, at the earliest when their day has ended'
   t.equal(intentOf(await create(world, 'i')), next, 'the other kind is kept')
 })
 
-void t.test(
-  'nothing is deleted by default, and nothing while the books are read-only',
-  async (t) => {
-    const world = await createWorld(t)
-    await completed(world, 'a')
-    await create(world, 'i')
-    await settle(world)
-    world.clock.pass(DAY)
-    const kept = retentionOf(world, {})
-    await kept.run()
-    world.clock.pass(5_000 * DAY)
-    await kept.run()
-    t.same(kept.deleted, { events: 0, keys: 0, requests: 0 })
-    world.memory().isUnverified = true
-    const refused = retentionOf(world, { events: 31, otherKeys: 31 })
-    await refused.run()
-    t.same(refused.deleted, { events: 0, keys: 0, requests: 0 })
-  },
-)
+t.test('nothing is deleted by default, and nothing while the books are read-only', async (t) => {
+  const world = await createWorld(t)
+  await completed(world, 'a')
+  await create(world, 'i')
+  await settle(world)
+  world.clock.pass(DAY)
+  const kept = retentionOf(world, {})
+  await kept.run()
+  world.clock.pass(5_000 * DAY)
+  await kept.run()
+  t.same(kept.deleted, { events: 0, keys: 0, requests: 0 })
+  world.memory().isUnverified = true
+  const refused = retentionOf(world, { events: 31, otherKeys: 31 })
+  await refused.run()
+  t.same(refused.deleted, { events: 0, keys: 0, requests: 0 })
+})
 
-void t.test(
+t.test(
   'the audit knows what may be missing, and finds what may not',
   { skip: sqliteOnly('its file') },
   async (t) => {
@@ -268,7 +265,7 @@ async function brokenIn(world: World, folder: string): Promise<string | null> {
   return report.broken?.name ?? null
 }
 
-void t.test('what a request changed is forgotten by its age', async (t) => {
+t.test('what a request changed is forgotten by its age', async (t) => {
   const world = await createWorld(t)
   const at = [40, 35, 30].map((days) => world.clock.now() - days * DAY)
   for (const each of at) {
@@ -292,7 +289,7 @@ void t.test('what a request changed is forgotten by its age', async (t) => {
 const ACTION = { tenant: DEMO, action: 'deposit', entityOf: () => 'dep_1' }
 const DEPOSIT: Command = { name: 'deposit', needs: () => undefined, decide: () => answer({}) }
 
-void t.test('a deletion that is repeated changes nothing', async (t) => {
+t.test('a deletion that is repeated changes nothing', async (t) => {
   const world = await createWorld(t)
   await completed(world, 'a')
   const before = await numbers(world)

@@ -2,7 +2,7 @@
 import t from 'tap'
 import { createWriteBackCache } from '../../src/processor/cache/row_cache.js'
 
-void t.test('a staged row stays until it is committed', async (t) => {
+t.test('a staged row stays until it is committed', async (t) => {
   const cache = createWriteBackCache<number>({ max: 1 })
   cache.set('one', 1, 7)
   cache.set('two', 2, 8)
@@ -13,7 +13,7 @@ void t.test('a staged row stays until it is committed', async (t) => {
   t.equal(cache.get('two'), 2)
 })
 
-void t.test('a prefetch never replaces a cached row', async (t) => {
+t.test('a prefetch never replaces a cached row', async (t) => {
   const cache = createWriteBackCache<string>({ max: 10 })
   cache.set('key', 'new', 1)
   cache.fill('key', 'old')
@@ -24,7 +24,7 @@ void t.test('a prefetch never replaces a cached row', async (t) => {
   t.equal(cache.get('unknown'), undefined, 'not loaded')
 })
 
-void t.test('ended rows are evicted first', async (t) => {
+t.test('ended rows are evicted first', async (t) => {
   const cache = createWriteBackCache<string>({ max: 2, isEnded: (value) => value === 'ended' })
   cache.set('old', 'open', 1)
   cache.set('done', 'ended', 1)

@@ -17,7 +17,7 @@ const { rails: _, ...rules } = rulesOf(
   ),
 )
 
-void t.test('times are milliseconds, limits are minor units', (t) => {
+t.test('times are milliseconds, limits are minor units', async (t) => {
   t.strictSame(rules, {
     brand: 'Acme',
     sessionTtlMs: 61_000,
@@ -48,10 +48,8 @@ void t.test('times are milliseconds, limits are minor units', (t) => {
       ['THB', 5_000n],
     ]),
   })
-  t.end()
 })
 
-void t.test('0 is no age of a rate', (t) => {
+t.test('0 is no age of a rate', async (t) => {
   t.equal(rulesOf(readSettings({ RATE_MAX_AGE_S: '0' }, '')).rateMaxAgeMs, null)
-  t.end()
 })

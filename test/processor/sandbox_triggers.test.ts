@@ -7,7 +7,7 @@ import { createWorld, DEMO, RULES, viewOf } from '../support/world.js'
 
 const PRODUCTION = tenantOf('demo' as PartnerId, 'production')
 
-void t.test('an intent with +expire ends after five seconds, in the sandbox only', async (t) => {
+t.test('an intent with +expire ends after five seconds, in the sandbox only', async (t) => {
   const world = await createWorld(t)
   const ttlOf = async (tenant: typeof DEMO, user: string): Promise<number> => {
     const request = { ...anIntent(), partner_user_id: user }

@@ -28,7 +28,7 @@ export function runOnBothStores(
 ): void {
   for (const [name, run] of Object.entries(scenarios)) {
     for (const rebuilt of [false, true]) {
-      void t.test(`${name}, ${rebuilt ? 'rebuilt' : 'warm'}`, async (t) => {
+      t.test(`${name}, ${rebuilt ? 'rebuilt' : 'warm'}`, async (t) => {
         const world = await createWorld(t, { rebuilt })
         await run(t, world)
         t.ok((await world.trialBalance()).balanced, 'the books balance')

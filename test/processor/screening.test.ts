@@ -139,7 +139,7 @@ interface Held {
 const heldIn = (world: World): Promise<Held[]> =>
   readAll<Held>(world, (page) => listHeldPayouts({ limit: 10, ...page }))
 
-void t.test('a payout that passes is submitted', async (t) => {
+t.test('a payout that passes is submitted', async (t) => {
   const { world, service, run, outcomes } = await screened(t)
   const request = payout({ reference: 'sandbox:risk' })
   const paid = viewOf<PayoutView>(await run(createPayout(DEMO, request)))
@@ -168,7 +168,7 @@ void t.test('a payout that passes is submitted', async (t) => {
   t.equal(world.railInstructions.length, 1)
 })
 
-void t.test('a rejected payout changes nothing, and its key asks the same question', async (t) => {
+t.test('a rejected payout changes nothing, and its key asks the same question', async (t) => {
   const { world, service, run } = await screened(t)
   const request = payout()
   for (const code of ['compliance_rejected', 'risk_rejected']) {
@@ -185,7 +185,7 @@ void t.test('a rejected payout changes nothing, and its key asks the same questi
   t.equal(service.asked[3]!.id, first!.id, 'also after a restart')
 })
 
-void t.test('a key that is asked again gets the same decision', async (t) => {
+t.test('a key that is asked again gets the same decision', async (t) => {
   const { service, run } = await screened(t, { recent: true })
   const request = payout()
   const pay = async (over: object = {}): Promise<string> =>
@@ -203,7 +203,7 @@ void t.test('a key that is asked again gets the same decision', async (t) => {
   t.equal(await pay({ idempotency_key: 'another' }), 'compliance_rejected', 'so is another key')
 })
 
-void t.test('decisions are kept, up to a bound, and no other outcome', async (t) => {
+t.test('decisions are kept, up to a bound, and no other outcome', async (t) => {
   const asked: string[] = []
   const outcomes: Outcome[] = ['late', 'error', 'malformed', 'pass', 'risk_rejected']
   const { ask } = withRecentDecisions(
@@ -226,7 +226,7 @@ void t.test('decisions are kept, up to a bound, and no other outcome', async (t)
   t.equal(asked.join(''), 'aaaabcb', 'the least recently used one is forgotten')
 })
 
-void t.test('without an answer a payout is held with its cause', async (t) => {
+t.test('without an answer a payout is held with its cause', async (t) => {
   const { world, service, screening, run, outcomes, logged } = await screened(t, {
     timeoutMs: 500,
   })
@@ -264,7 +264,7 @@ void t.test('without an answer a payout is held with its cause', async (t) => {
   t.equal(world.railInstructions.length, 2, 'what is approved is not screened again')
 })
 
-void t.test('a service that is gone, and one that comes back', async (t) => {
+t.test('a service that is gone, and one that comes back', async (t) => {
   const { service, run, outcomes } = await screened(t)
   await service.stop()
   const held = viewOf<PayoutView>(await run(createPayout(DEMO, payout())))
@@ -277,14 +277,14 @@ void t.test('a service that is gone, and one that comes back', async (t) => {
   })
 })
 
-void t.test('a call without the token has no answer', async (t) => {
+t.test('a call without the token has no answer', async (t) => {
   const { run, service, outcomes } = await screened(t, { token: 'wrong'.padEnd(64, 'x') })
   viewOf(await run(createPayout(DEMO, payout())))
   t.same(outcomes, ['payout error'])
   t.equal(service.asked.length, 0)
 })
 
-void t.test('a service that does not speak gRPC has no answer', async (t) => {
+t.test('a service that does not speak gRPC has no answer', async (t) => {
   const server = createServer((socket) => {
     socket.on('error', () => undefined)
     socket.end('HTTP/1.1 200 OK\r\n\r\npass')
@@ -301,7 +301,7 @@ void t.test('a service that does not speak gRPC has no answer', async (t) => {
   t.type(screening.fault(), 'string')
 })
 
-void t.test('over TLS, with the files and the token file of the settings', async (t) => {
+t.test('over TLS, with the files and the token file of the settings', async (t) => {
   const folder = tempFolder(t)
   const ca = createAuthority()
   const filesOf = (name: string): ReturnType<typeof writeTlsFiles> =>
@@ -337,7 +337,7 @@ void t.test('over TLS, with the files and the token file of the settings', async
   t.equal(screeningOf(readSettings({}, ''), CLEARTEXT, silent), undefined)
 })
 
-void t.test('requests with one key are decided in their order, others pass', async (t) => {
+t.test('requests with one key are decided in their order, others pass', async (t) => {
   const { world, service, run } = await screened(t)
   const waiting: (() => void)[] = []
   service.screen = (_, callback) => void waiting.push(() => callback(null, { decision: 'pass' }))
@@ -357,7 +357,7 @@ void t.test('requests with one key are decided in their order, others pass', asy
   t.equal(world.railInstructions.length, 2)
 })
 
-void t.test('a crash between the answer and the commit repeats the question', async (t) => {
+t.test('a crash between the answer and the commit repeats the question', async (t) => {
   const { world, service, run } = await screened(t)
   const request = payout()
   let crash: () => void = () => undefined
@@ -378,7 +378,7 @@ void t.test('a crash between the answer and the commit repeats the question', as
   t.equal(world.railInstructions.length, 1)
 })
 
-void t.test('a refusal and recovery mode are not screened', async (t) => {
+t.test('a refusal and recovery mode are not screened', async (t) => {
   const { world, service, run } = await screened(t)
   t.equal(
     codeOf(await run(createPayout(DEMO, payout({ currency: 'THB' })))),
@@ -391,7 +391,7 @@ void t.test('a refusal and recovery mode are not screened', async (t) => {
   t.equal(service.asked.length, 0)
 })
 
-void t.test('more requests than the bound are refused', async (t) => {
+t.test('more requests than the bound are refused', async (t) => {
   const { service, front, run, outcomes } = await screened(t, { timeoutMs: 300 })
   service.screen = SILENT
   const request = payout()
@@ -405,7 +405,7 @@ void t.test('more requests than the bound are refused', async (t) => {
   )
 })
 
-void t.test('a confirm', async (t) => {
+t.test('a confirm', async (t) => {
   const { world, service, run, outcomes } = await screened(t, { timeoutMs: 500 })
   const intent = await beginLifecycle(world)
   viewOf(await intent.scan('100'))

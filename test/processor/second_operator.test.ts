@@ -71,13 +71,13 @@ async function deposited(
   return codeOf(await world.run(deposit(by, to, request)))
 }
 
-void t.test('of fifty deposits of USD 9,999.99 the second needs another operator', async (t) => {
+t.test('of fifty deposits of USD 9,999.99 the second needs another operator', async (t) => {
   const world = await worldOf(t)
   t.equal(await deposited(world, '999999'), 'ok')
   for (let count = 2; count <= 50; count++) t.equal(await deposited(world, '999999'), SECOND)
 })
 
-void t.test('a sum is of an operator, a tenant, a currency and a UTC day', async (t) => {
+t.test('a sum is of an operator, a tenant, a currency and a UTC day', async (t) => {
   const world = await worldOf(t)
   viewOf(
     await world.run(createPartner(ANN, 'acme', { corridors: CORRIDOR_NAMES, withFunds: false })),
@@ -102,7 +102,7 @@ void t.test('a sum is of an operator, a tenant, a currency and a UTC day', async
   t.equal(await deposited(world, '1'), SECOND, 'also after a restart')
 })
 
-void t.test('a sum has every change of one operator, and none that two made', async (t) => {
+t.test('a sum has every change of one operator, and none that two made', async (t) => {
   const world = await worldOf(t)
   const payout = await pay(world, { amount: '200000000' })
   await world.railReports(executed(payout.id, { amount: 200_000_000n }))
@@ -117,7 +117,7 @@ void t.test('a sum has every change of one operator, and none that two made', as
   t.equal(await deposited(world, '1'), SECOND)
 })
 
-void t.test('a replayed deposit counts once', async (t) => {
+t.test('a replayed deposit counts once', async (t) => {
   const world = await worldOf(t)
   const same = deposit(ANN, DEMO, { currency: 'USD', amount: '500000', idempotencyKey: 'once' })
   t.same([codeOf(await world.run(same)), codeOf(await world.run(same))], ['ok', 'ok'])
@@ -131,7 +131,7 @@ const pair = (modulusLength: number) =>
     privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
   })
 
-void t.test('a signing key of production is sealed for the partner', async (t) => {
+t.test('a signing key of production is sealed for the partner', async (t) => {
   const world = await worldOf(t)
   const { publicKey, privateKey } = pair(2_048)
   t.equal(codeOf(await world.run(issueKey(ANN, DEMO))), 'ok', 'of the sandbox: one operator')
@@ -152,7 +152,7 @@ void t.test('a signing key of production is sealed for the partner', async (t) =
   t.equal(opened.toString(), issued?.secret, 'the partner can open it')
 })
 
-void t.test('a route that loosens the one in force needs two operators', async (t) => {
+t.test('a route that loosens the one in force needs two operators', async (t) => {
   const world = await worldOf(t)
   const strict = { amount_max: '900000000', review_from: '200000000' }
   const set = async (given: object, tenant: TenantId | null = DEMO): Promise<string> =>
@@ -178,7 +178,7 @@ void t.test('a route that loosens the one in force needs two operators', async (
   t.equal(await set({ review_from: '1' }), SECOND, 'it is opened again')
 })
 
-void t.test('an approved route is what later ones are compared with', async (t) => {
+t.test('an approved route is what later ones are compared with', async (t) => {
   const world = await worldOf(t)
   const open = setRoute(ANN, PRODUCTION, aRoute({ review_from: '500000000' }))
   const approved = await approve(world, requestIn(await world.run(open)))
@@ -189,7 +189,7 @@ void t.test('an approved route is what later ones are compared with', async (t) 
 const rated = async (world: World, rate: string, force = false): Promise<string> =>
   codeOf(await world.run(setRate(ANN, 'THB', rate, { force })))
 
-void t.test('a rate moves by 5 % in a day by one operator', async (t) => {
+t.test('a rate moves by 5 % in a day by one operator', async (t) => {
   const world = await worldOf(t)
   const firstRate = setRate(ANN, 'THB', '36.00', { force: true })
   const first = requestIn(await world.run(firstRate))
@@ -209,7 +209,7 @@ void t.test('a rate moves by 5 % in a day by one operator', async (t) => {
   t.equal(await rated(world, '42.01'), SECOND)
 })
 
-void t.test('without a second operator a large change of a rate is confirmed', async (t) => {
+t.test('without a second operator a large change of a rate is confirmed', async (t) => {
   const world = await worldOf(t, {})
   t.equal(await rated(world, '37.80'), 'ok', 'within 5 % of the default')
   t.equal(await rated(world, '3.78'), 'rate_change_unconfirmed')
@@ -222,7 +222,7 @@ const created = async (world: World, given: Partial<NewCaller>): Promise<Answer>
   return world.run(createCaller(ANN, callersOf(world), caller))
 }
 
-void t.test('a credential is made by its owner, and never shown to an approver', async (t) => {
+t.test('a credential is made by its owner, and never shown to an approver', async (t) => {
   const world = await worldOf(t)
   const secrets = [
     { kind: 'gateway' },
@@ -254,7 +254,7 @@ void t.test('a credential is made by its owner, and never shown to an approver',
   t.match(next.caller, { previous_until: /Z$/, token: undefined })
 })
 
-void t.test('a credential that a caller has, or had, is refused', async (t) => {
+t.test('a credential that a caller has, or had, is refused', async (t) => {
   const world = await worldOf(t, {})
   const digest = tokenDigest('made by eve')
   viewOf(await created(world, { name: 'eve', tokenSha256: digest }))
@@ -288,7 +288,7 @@ async function statusOf(world: World, id: string): Promise<string | undefined> {
   return undefined
 }
 
-void t.test('a request ends with the credential by which it was made', async (t) => {
+t.test('a request ends with the credential by which it was made', async (t) => {
   const endings: Readonly<Record<string, (world: World) => Promise<unknown>>> = {
     'the requester is revoked': (world) => world.run(revokeCaller(BEN, callersOf(world), 'ann')),
     'the requester has another token': (world) =>

@@ -20,7 +20,7 @@ const aCandidate = (cannotTake: WaitingProcessor['cannotTake']): WaitingProcesso
 const samplesOf = async (metrics: Metrics): Promise<string[]> =>
   (await metrics.text()).split('\n').filter((line) => line !== '' && !line.startsWith('#'))
 
-void t.test('every shard is shown, also one without an owner', async (t) => {
+t.test('every shard is shown, also one without an owner', async (t) => {
   const metrics = createMetrics()
   registerShardMetrics(
     metrics,
@@ -51,7 +51,7 @@ void t.test('every shard is shown, also one without an owner', async (t) => {
     ])
 })
 
-void t.test('values that the cluster does not report are absent', async (t) => {
+t.test('values that the cluster does not report are absent', async (t) => {
   const metrics = createMetrics()
   registerShardMetrics(
     metrics,

@@ -81,7 +81,7 @@ async function openCluster(t: Test, rules: object = { secondOperator, rails: RAI
   }
 }
 
-void t.test('an approved rate or route is stored for all shards, not before', async (t) => {
+t.test('an approved rate or route is stored for all shards, not before', async (t) => {
   const { world, stored, catchUp, setRate, setRoute, approve } = await openCluster(t)
   const rate = await setRate('36.10', true)
   const route = await setRoute({})
@@ -107,7 +107,7 @@ void t.test('an approved rate or route is stored for all shards, not before', as
   t.match(await setRoute({ review_from: '1' }), { error: undefined })
 })
 
-void t.test('an approved caller is stored for all shards, not before', async (t) => {
+t.test('an approved caller is stored for all shards, not before', async (t) => {
   const { world, stored, catchUp, createCaller, approve } = await openCluster(t)
   const given = { name: 'till', kind: 'gateway', token_sha256: 'a'.repeat(64) }
   const asked = await createCaller(given)
@@ -123,7 +123,7 @@ void t.test('an approved caller is stored for all shards, not before', async (t)
   t.match(world.memory().callers.get('till')?.tokens, [{ digest: 'a'.repeat(64), endsAt: null }])
 })
 
-void t.test('the rail of a route is stored for all shards', async (t) => {
+t.test('the rail of a route is stored for all shards', async (t) => {
   const { world, stored, catchUp, setRouteRail, approve } = await openCluster(t)
   t.equal((await setRouteRail('sandbox/VN/VND', 'nobody')).error, 'rail_does_not_carry')
   t.same(await stored(), [])
@@ -141,7 +141,7 @@ void t.test('the rail of a route is stored for all shards', async (t) => {
   t.match(world.memory().railRoutes.get('sandbox/VN/VND'), { rail: 'other', actor: 'ben' })
 })
 
-void t.test('a pause is stored for all shards at once, its end after an approval', async (t) => {
+t.test('a pause is stored for all shards at once, its end after an approval', async (t) => {
   const { world, catchUp, pause, resume, approve } = await openCluster(t)
   t.equal((await pause('rail nobody')).error, 'invalid_request')
   t.equal((await resume('rail other')).error, 'submissions_not_paused')
@@ -161,7 +161,7 @@ void t.test('a pause is stored for all shards at once, its end after an approval
   t.equal(world.memory().pauses.size, 0)
 })
 
-void t.test('without a second operator a large change is confirmed', async (t) => {
+t.test('without a second operator a large change is confirmed', async (t) => {
   const { stored, setRate } = await openCluster(t, {})
   t.equal((await setRate('40.00')).error, 'rate_change_unconfirmed')
   t.same(await stored(), [])

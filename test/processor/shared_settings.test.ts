@@ -65,7 +65,7 @@ async function appliedIn({ folder }: World): Promise<Applied> {
   }
 }
 
-void t.test('they are applied in order, as the operator that set them', async (t) => {
+t.test('they are applied in order, as the operator that set them', async (t) => {
   const world = await worldOf(t, { rules: { rateMaxAgeMs: DAY } })
   const cluster = testSettings(() => SET_AT)
   await set(cluster, rate('36.10'))
@@ -110,34 +110,31 @@ function counting(counted: { commits: number }): (store: Store) => Store {
   })
 }
 
-void t.test(
-  'a long history: few commits, and for a new shard the newest of each key',
-  async (t) => {
-    const counted = { commits: 0 }
-    const folder = tempFolder(t)
-    const homeOf = (name: string) => {
-      mkdirSync(join(folder, name))
-      return { testdir: () => join(folder, name), teardown: t.teardown.bind(t) }
-    }
-    const away = await createWorld(homeOf('away'), { store: counting(counted) })
-    const added = await createWorld(homeOf('added'))
-    const cluster = testSettings(() => SET_AT)
-    await set(cluster, rateSetting('VND', '26000'))
-    await settingsOf(away, cluster).catchUp()
-    for (let count = 1; count <= 20_000; count++) await set(cluster, rate(`36.${count}`))
-    await set(cluster, routeSetting(aRoute({ platform_fixed: '7' })))
-    counted.commits = 0
-    await settingsOf(away, cluster).catchUp()
-    t.match(await appliedIn(away), { rate: '36.20000', versions: { length: 20_002 } })
-    // How many go into one depends on the speed of the machine.
-    t.ok(counted.commits <= 1_000, `${counted.commits} commits of 20,000 settings`)
-    await settingsOf(added, cluster, 'books_2').catchUp()
-    t.match(await appliedIn(added), { rate: '36.20000', versions: [1, 20_001, 20_002] })
-    await set(cluster, rate('36.5'))
-    await settingsOf(added, cluster, 'books_2').catchUp()
-    t.match(await appliedIn(added), { rate: '36.5', versions: { length: 4 } })
-  },
-)
+t.test('a long history: few commits, and for a new shard the newest of each key', async (t) => {
+  const counted = { commits: 0 }
+  const folder = tempFolder(t)
+  const homeOf = (name: string) => {
+    mkdirSync(join(folder, name))
+    return { testdir: () => join(folder, name), teardown: t.teardown.bind(t) }
+  }
+  const away = await createWorld(homeOf('away'), { store: counting(counted) })
+  const added = await createWorld(homeOf('added'))
+  const cluster = testSettings(() => SET_AT)
+  await set(cluster, rateSetting('VND', '26000'))
+  await settingsOf(away, cluster).catchUp()
+  for (let count = 1; count <= 20_000; count++) await set(cluster, rate(`36.${count}`))
+  await set(cluster, routeSetting(aRoute({ platform_fixed: '7' })))
+  counted.commits = 0
+  await settingsOf(away, cluster).catchUp()
+  t.match(await appliedIn(away), { rate: '36.20000', versions: { length: 20_002 } })
+  // How many go into one depends on the speed of the machine.
+  t.ok(counted.commits <= 1_000, `${counted.commits} commits of 20,000 settings`)
+  await settingsOf(added, cluster, 'books_2').catchUp()
+  t.match(await appliedIn(added), { rate: '36.20000', versions: [1, 20_001, 20_002] })
+  await set(cluster, rate('36.5'))
+  await settingsOf(added, cluster, 'books_2').catchUp()
+  t.match(await appliedIn(added), { rate: '36.5', versions: { length: 4 } })
+})
 
 type Loss = 'the commit' | 'its answer'
 
@@ -156,7 +153,7 @@ function crashing(loss: Loss, crash: { isDue: boolean }): (store: Store) => Stor
 }
 
 for (const loss of ['the commit', 'its answer'] as const) {
-  void t.test(`a crash that loses ${loss} applies each once`, async (t) => {
+  t.test(`a crash that loses ${loss} applies each once`, async (t) => {
     const crash = { isDue: false }
     let isStopped: () => void = () => undefined
     const stopped = new Promise<void>((resolve) => (isStopped = resolve))
@@ -182,7 +179,7 @@ for (const loss of ['the commit', 'its answer'] as const) {
   })
 }
 
-void t.test('one that cannot be applied holds up those after it, and writes', async (t) => {
+t.test('one that cannot be applied holds up those after it, and writes', async (t) => {
   const world = await worldOf(t)
   const cluster = testSettings(() => SET_AT)
   await set(cluster, rate('36.10'))
@@ -207,7 +204,7 @@ void t.test('one that cannot be applied holds up those after it, and writes', as
   t.equal(codeOf(await world.run(write)), 'ok')
 })
 
-void t.test('one that an operator skips is passed over where it cannot be applied', async (t) => {
+t.test('one that an operator skips is passed over where it cannot be applied', async (t) => {
   const world = await worldOf(t)
   const cluster = testSettings(() => SET_AT)
   await set(cluster, rate('36.10'))
@@ -236,7 +233,7 @@ void t.test('one that an operator skips is passed over where it cannot be applie
   ])
 })
 
-void t.test('books that have applied those of another cluster are not served', async (t) => {
+t.test('books that have applied those of another cluster are not served', async (t) => {
   const world = await worldOf(t)
   const cluster = testSettings(() => SET_AT)
   await set(cluster, rate('36.10'))
@@ -248,7 +245,7 @@ void t.test('books that have applied those of another cluster are not served', a
   await t.rejects(other.catchUp(), /settings version 1 of another cluster/)
 })
 
-void t.test('it looks again by itself, until it is stopped', async (t) => {
+t.test('it looks again by itself, until it is stopped', async (t) => {
   const world = await worldOf(t)
   const cluster = testSettings(() => SET_AT)
   const looked = new Promise<void>((resolve) => {
@@ -268,7 +265,7 @@ void t.test('it looks again by itself, until it is stopped', async (t) => {
   t.match(await appliedIn(world), { versions: [1] }, 'what it has read is applied before the end')
 })
 
-void t.test('only what can be applied is a setting', (t) => {
+t.test('only what can be applied is a setting', async (t) => {
   for (const [currency, text] of [
     ['THB', '0'],
     ['USD', '1'],
@@ -291,5 +288,4 @@ void t.test('only what can be applied is a setting', (t) => {
   )
   t.match(rateSetting('THB', '36'), { kind: 'rate', key: 'THB', value: '36' })
   t.match(routeSetting(aRoute()), { kind: 'route', key: /^[A-Z]{2} [A-Z]{3}$/ })
-  t.end()
 })

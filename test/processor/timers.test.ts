@@ -91,7 +91,7 @@ async function countedWorld(t: Test): Promise<{ world: World; commits: () => num
   return { world, commits: () => commits }
 }
 
-void t.test('a payment that waits for the rail writes nothing until its return', async (t) => {
+t.test('a payment that waits for the rail writes nothing until its return', async (t) => {
   const { world, commits } = await countedWorld(t)
   await authorized(await beginLifecycle(world))
   const refunded = await intentAt(world, captured)
@@ -120,7 +120,7 @@ void t.test('a payment that waits for the rail writes nothing until its return',
   t.same(kinds.sort(), ['instruct', 'query', 'query', 'recall'], 'its return wakes all of them')
 })
 
-void t.test('while submissions are paused only what is submitted fires', async (t) => {
+t.test('while submissions are paused only what is submitted fires', async (t) => {
   const { world, commits } = await countedWorld(t)
   await pay(world)
   viewOf(await world.run(pauseSubmissions(OPERATOR, 'rail sandbox')))
@@ -140,7 +140,7 @@ void t.test('while submissions are paused only what is submitted fires', async (
   t.same(kinds, ['query', 'instruct', 'instruct'])
 })
 
-void t.test('while the rail is down deadlines end what the rail is not needed for', async (t) => {
+t.test('while the rail is down deadlines end what the rail is not needed for', async (t) => {
   const world = await createWorld(t)
   const opened = await beginLifecycle(world)
   const held = await pay(world, { reference: 'sandbox:review' })
@@ -161,7 +161,7 @@ void t.test('while the rail is down deadlines end what the rail is not needed fo
   t.match(await see(world, held.id), { status: 'failed', failure: { code: 'review_expired' } })
 })
 
-void t.test('an approved payout waits for the rail', async (t) => {
+t.test('an approved payout waits for the rail', async (t) => {
   const world = await createWorld(t)
   const held = await pay(world, { reference: 'sandbox:review' })
   world.setRail(false)
@@ -175,7 +175,7 @@ void t.test('an approved payout waits for the rail', async (t) => {
   t.match(world.railInstructions, [{ kind: 'instruct', instruction: { id: held.id } }])
 })
 
-void t.test('after an outage payments are submitted and inquired at a bounded rate', async (t) => {
+t.test('after an outage payments are submitted and inquired at a bounded rate', async (t) => {
   const world = await createWorld(t)
   world.setRail(false)
   const count = TO_RAIL_PER_POLL + 20
@@ -215,7 +215,7 @@ void t.test('after an outage payments are submitted and inquired at a bounded ra
   t.equal(sent().length, count)
 })
 
-void t.test('a timer that fails without a corrupt row is retried, later each time', async (t) => {
+t.test('a timer that fails without a corrupt row is retried, later each time', async (t) => {
   const world = await createWorld(t)
   const failing = await beginLifecycle(world)
   let faults = 3
@@ -241,7 +241,7 @@ void t.test('a timer that fails without a corrupt row is retried, later each tim
   t.equal(corrupt(), 0, 'it does not count as corrupt')
 })
 
-void t.test('a timer is not hidden by a page of due rows before it', async (t) => {
+t.test('a timer is not hidden by a page of due rows before it', async (t) => {
   const world = await createWorld(t)
   const last = await beginLifecycle(world)
   const due = (id: string): DueTimer => ({ id, dueAt: world.clock.now() })

@@ -157,7 +157,7 @@ runOnBothStores({
   },
 })
 
-void t.test('pages go from intents to payouts to recalls without a gap', async (t) => {
+t.test('pages go from intents to payouts to recalls without a gap', async (t) => {
   const world = await createWorld(t)
   const expected: string[] = []
   for (let i = 0; i < 3; i++) {
@@ -184,7 +184,7 @@ void t.test('pages go from intents to payouts to recalls without a gap', async (
   }
 })
 
-void t.test('an outcome unknown for a day is counted, and logged once', async (t) => {
+t.test('an outcome unknown for a day is counted, and logged once', async (t) => {
   const world = await createWorld(t)
   const lines: object[] = []
   const log = { warn: (facts: object) => lines.push(facts) } as unknown as Logger
@@ -229,7 +229,7 @@ void t.test('an outcome unknown for a day is counted, and logged once', async (t
   t.same(await measured(), counted(0, 1, 0))
 })
 
-void t.test(
+t.test(
   'each kind is found by a partial index',
   { skip: sqliteOnly('its query plans') },
   async (t) => {

@@ -22,7 +22,7 @@ interface Usage {
 const usage = async (world: World, days?: number, max?: number, of = DEMO): Promise<Usage> =>
   viewOf<Usage>(await read(world, showUsage(of, { days, max }, world.clock, CALLS)!))
 
-void t.test('payments and payouts are counted by state, with what they debit', async (t) => {
+t.test('payments and payouts are counted by state, with what they debit', async (t) => {
   const world = await createWorld(t)
   const begunAt = world.clock.now()
   const paid = [await beginLifecycle(world), await beginLifecycle(world)]
@@ -65,7 +65,7 @@ void t.test('payments and payouts are counted by state, with what they debit', a
   for (const days of [0, 367]) t.equal(showUsage(DEMO, { days }, world.clock, CALLS), null)
 })
 
-void t.test('of more than the bound the newest are counted, and it says since when', async (t) => {
+t.test('of more than the bound the newest are counted, and it says since when', async (t) => {
   const world = await createWorld(t)
   const made = []
   for (let i = 0; i < 5; i++) {
@@ -83,7 +83,7 @@ void t.test('of more than the bound the newest are counted, and it says since wh
   t.match(damaged, { lines: [{ currency: '', count: 1, amount: '0' }, { count: 4 }] })
 })
 
-void t.test('with a bound of time, what is read until then is counted', async (t) => {
+t.test('with a bound of time, what is read until then is counted', async (t) => {
   const world = await createWorld(t)
   const begunAt = world.clock.now()
   const rowsOf: number[] = []

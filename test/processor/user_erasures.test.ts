@@ -117,7 +117,7 @@ async function brokenIn(t: Test, world: World): Promise<string | null> {
   return report.broken && `${report.broken.name}: ${report.broken.found}`
 }
 
-void t.test('payments of earlier months name the user no more, others wait', async (t) => {
+t.test('payments of earlier months name the user no more, others wait', async (t) => {
   const world = await createWorld(t)
   await paid(world, 'bob')
   const payments: Lifecycle[] = []
@@ -163,7 +163,7 @@ void t.test('payments of earlier months name the user no more, others wait', asy
   t.ok((await world.trialBalance()).balanced)
 })
 
-void t.test('an erasure goes on where a crash has ended it, at any commit', async (t) => {
+t.test('an erasure goes on where a crash has ended it, at any commit', async (t) => {
   const world = await createWorld(t)
   const batch = await Promise.all([1, 2].map(() => beginLifecycle(world, { user: USER })))
   for (const lifecycle of batch) await lifecycle.cancel()
@@ -182,7 +182,7 @@ void t.test('an erasure goes on where a crash has ended it, at any commit', asyn
   t.same(await tablesNaming(world, USER), [])
 })
 
-void t.test('the limits of the current month stay those of the user', async (t) => {
+t.test('the limits of the current month stay those of the user', async (t) => {
   const world = await createWorld(t)
   /** A quarter of the limit of a day. */
   const confirm = async (): Promise<string> => {
@@ -199,7 +199,7 @@ void t.test('the limits of the current month stay those of the user', async (t) 
   t.equal(await confirm(), 'user_limit_exceeded')
 })
 
-void t.test('a user without payments cannot be erased, nor by a payment of others', async (t) => {
+t.test('a user without payments cannot be erased, nor by a payment of others', async (t) => {
   const world = await createWorld(t)
   const found = await read(world, findUsersPayment(DEMO, USER, await lastOf(world, USER)))
   t.equal(codeOf(found), 'payment_intent_not_found')
@@ -242,7 +242,7 @@ const statuses = async (world: World): Promise<readonly unknown[]> =>
     ({ status }) => status,
   )
 
-void t.test('users without a payment for as long as the setting says are erased', async (t) => {
+t.test('users without a payment for as long as the setting says are erased', async (t) => {
   const world = await createWorld(t)
   const users = ['u-one', 'u-two', 'u-three', 'u-four', 'u-five']
   for (const user of users) await paid(world, user)
@@ -277,7 +277,7 @@ void t.test('users without a payment for as long as the setting says are erased'
   t.equal(await brokenIn(t, world), null)
 })
 
-void t.test('while the books are read-only, the expiry looks again within an hour', async (t) => {
+t.test('while the books are read-only, the expiry looks again within an hour', async (t) => {
   const world = await createWorld(t)
   await paid(world)
   world.clock.pass(100 * DAY)
@@ -287,7 +287,7 @@ void t.test('while the books are read-only, the expiry looks again within an hou
   t.equal(await expiryOf(world, 120).run(), true, 'it has no user to erase')
 })
 
-void t.test('a user who pays while the expiry looks keeps the name', async (t) => {
+t.test('a user who pays while the expiry looks keeps the name', async (t) => {
   const world = await createWorld(t)
   const first = await paid(world)
   world.clock.pass(100 * DAY)

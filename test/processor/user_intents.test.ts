@@ -53,48 +53,42 @@ const commits = fc.array(
   { minLength: 1, maxLength: 8 },
 )
 
-void t.test(
-  "a user's list is complete for any order of creates, commits and restarts",
-  async (t) => {
-    const world = await createWorld(t)
-    let runs = 0
-    await fc.assert(
-      fc.asyncProperty(commits, fc.integer({ min: 1, max: 4 }), async (plan, limit) => {
-        runs += 1
-        const nameOf = (user: number): string => `${user} of ${runs}`
-        const expected = new Map<string, string[]>()
-        for (const { users, restarts } of plan) {
-          if (restarts) await world.rebuild()
-          const answers = await world.runAll(users.map((user) => create(nameOf(user))))
-          for (const [i, user] of users.entries()) {
-            const { intent_id } = viewOf<Listed>(answers[i]!)
-            expected.set(nameOf(user), [intent_id, ...(expected.get(nameOf(user)) ?? [])])
-          }
+t.test("a user's list is complete for any order of creates, commits and restarts", async (t) => {
+  const world = await createWorld(t)
+  let runs = 0
+  await fc.assert(
+    fc.asyncProperty(commits, fc.integer({ min: 1, max: 4 }), async (plan, limit) => {
+      runs += 1
+      const nameOf = (user: number): string => `${user} of ${runs}`
+      const expected = new Map<string, string[]>()
+      for (const { users, restarts } of plan) {
+        if (restarts) await world.rebuild()
+        const answers = await world.runAll(users.map((user) => create(nameOf(user))))
+        for (const [i, user] of users.entries()) {
+          const { intent_id } = viewOf<Listed>(answers[i]!)
+          expected.set(nameOf(user), [intent_id, ...(expected.get(nameOf(user)) ?? [])])
         }
-        for (const [user, ids] of expected) {
-          t.same(await idsOf(world, user, limit), ids)
-        }
-      }),
-      { numRuns: 15 },
-    )
-  },
-)
+      }
+      for (const [user, ids] of expected) {
+        t.same(await idsOf(world, user, limit), ids)
+      }
+    }),
+    { numRuns: 15 },
+  )
+})
 
-void t.test(
-  'a user without intents, and users of other tenants, have separate lists',
-  async (t) => {
-    const world = await createWorld(t)
-    const acme = await openTenant(world, 'acme', {})
-    const lifecycle = await beginLifecycle(world, { user: 'ann' })
-    const theirs = await beginLifecycle(world, { user: 'ann', tenant: acme })
-    t.same(await idsOf(world, 'ann'), [lifecycle.id], 'the same user id at another partner')
-    t.same(await idsOf(world, 'ann', 2, acme), [theirs.id])
-    t.same(await idsOf(world, 'an'), [])
-    t.same(await idsOf(world, 'Ann'), [])
-  },
-)
+t.test('a user without intents, and users of other tenants, have separate lists', async (t) => {
+  const world = await createWorld(t)
+  const acme = await openTenant(world, 'acme', {})
+  const lifecycle = await beginLifecycle(world, { user: 'ann' })
+  const theirs = await beginLifecycle(world, { user: 'ann', tenant: acme })
+  t.same(await idsOf(world, 'ann'), [lifecycle.id], 'the same user id at another partner')
+  t.same(await idsOf(world, 'ann', 2, acme), [theirs.id])
+  t.same(await idsOf(world, 'an'), [])
+  t.same(await idsOf(world, 'Ann'), [])
+})
 
-void t.test('intents are listed in their current state, as GET shows them', async (t) => {
+t.test('intents are listed in their current state, as GET shows them', async (t) => {
   const world = await createWorld(t)
   const lifecycle = await intentAt(world, cancelled)
   const { data } = viewOf<PageView<Listed>>(
@@ -104,7 +98,7 @@ void t.test('intents are listed in their current state, as GET shows them', asyn
   t.equal(data[0]?.status, 'cancelled')
 })
 
-void t.test('users with equal fingerprints have separate lists', async (t) => {
+t.test('users with equal fingerprints have separate lists', async (t) => {
   const world = await createWorld(t)
   const memory = world.memory() as { -readonly [Member in keyof Memory]: Memory[Member] }
   memory.fingerprintOfUser = () => ({ high: 1, low: 1 })
@@ -116,7 +110,7 @@ void t.test('users with equal fingerprints have separate lists', async (t) => {
   t.same(await idsOf(world, 'bob', 1), ids['bob'])
 })
 
-void t.test(
+t.test(
   'a page is read by primary key lookups only',
   { skip: sqliteOnly('its query plans') },
   async (t) => {
@@ -135,25 +129,22 @@ void t.test(
   },
 )
 
-void t.test(
-  'the cursor of a search that ended early names the intent where it ended',
-  async (t) => {
-    const world = await createWorld(t)
-    await world.runAll(['ann', 'bob', 'ann', 'ann', 'bob', 'ann'].map(create))
-    const ids = await idsOf(world, 'ann')
-    const { last } = viewOf<FoundIntents>(await world.run(findUserIntents(DEMO, 'ann')))
-    const search = (page: PageRequest = {}) =>
-      read(world, listUserIntents(DEMO, 'ann', { status: 'captured', ...page }, last, 2))
-    const { data, next_cursor: cursor } = viewOf<PageView<Listed>>(await search())
-    t.same(data, [])
-    const [position = ''] = cursor!.split('.')
-    t.equal(Buffer.from(position, 'base64url').toString(), `4 ${ids[1]}`)
-    const end = viewOf<PageView<Listed>>(await search({ cursor: cursor! }))
-    t.same([end.data, end.next_cursor], [[], null], 'two more links are all')
-  },
-)
+t.test('the cursor of a search that ended early names the intent where it ended', async (t) => {
+  const world = await createWorld(t)
+  await world.runAll(['ann', 'bob', 'ann', 'ann', 'bob', 'ann'].map(create))
+  const ids = await idsOf(world, 'ann')
+  const { last } = viewOf<FoundIntents>(await world.run(findUserIntents(DEMO, 'ann')))
+  const search = (page: PageRequest = {}) =>
+    read(world, listUserIntents(DEMO, 'ann', { status: 'captured', ...page }, last, 2))
+  const { data, next_cursor: cursor } = viewOf<PageView<Listed>>(await search())
+  t.same(data, [])
+  const [position = ''] = cursor!.split('.')
+  t.equal(Buffer.from(position, 'base64url').toString(), `4 ${ids[1]}`)
+  const end = viewOf<PageView<Listed>>(await search({ cursor: cursor! }))
+  t.same([end.data, end.next_cursor], [[], null], 'two more links are all')
+})
 
-void t.test('a cursor goes on in books where links have other numbers', async (t) => {
+t.test('a cursor goes on in books where links have other numbers', async (t) => {
   const world = await createWorld(t)
   const users = ['ann', 'bob', 'ann', 'ann', 'bob', 'ann', 'ann']
   await world.runAll(users.map(create))
@@ -175,35 +166,32 @@ void t.test('a cursor goes on in books where links have other numbers', async (t
   }
 })
 
-void t.test(
-  'intents that have left the books are passed over, also that of a cursor',
-  async (t) => {
-    const world = await createWorld(t)
-    await world.runAll(Array.from({ length: 6 }, () => create('ann')))
-    const ids = await idsOf(world, 'ann')
-    const query = await queryOf(world, 'ann')
-    const first = viewOf<PageView<Listed>>(await read(world, query({ limit: 2 })))
-    const books = await rawBooks(world.folder)
-    t.teardown(() => books.close())
-    for (const id of [ids[1]!, ids[2]!, ids[4]!]) {
-      await books.run('DELETE FROM intents WHERE id = ?', [id])
-    }
+t.test('intents that have left the books are passed over, also that of a cursor', async (t) => {
+  const world = await createWorld(t)
+  await world.runAll(Array.from({ length: 6 }, () => create('ann')))
+  const ids = await idsOf(world, 'ann')
+  const query = await queryOf(world, 'ann')
+  const first = viewOf<PageView<Listed>>(await read(world, query({ limit: 2 })))
+  const books = await rawBooks(world.folder)
+  t.teardown(() => books.close())
+  for (const id of [ids[1]!, ids[2]!, ids[4]!]) {
+    await books.run('DELETE FROM intents WHERE id = ?', [id])
+  }
 
-    const next = viewOf<PageView<Listed>>(
-      await read(world, query({ limit: 2, cursor: first.next_cursor! })),
-    )
-    t.same(
-      next.data.map(({ intent_id }) => intent_id),
-      [ids[3], ids[5]],
-    )
-    for (const limit of [1, 2, 5]) {
-      t.same(await idsOf(world, 'ann', limit), [ids[0], ids[3], ids[5]], `${limit} a page`)
-    }
-    t.equal(world.memory().corruptRows.count, 0, 'none counts as corrupt')
-  },
-)
+  const next = viewOf<PageView<Listed>>(
+    await read(world, query({ limit: 2, cursor: first.next_cursor! })),
+  )
+  t.same(
+    next.data.map(({ intent_id }) => intent_id),
+    [ids[3], ids[5]],
+  )
+  for (const limit of [1, 2, 5]) {
+    t.same(await idsOf(world, 'ann', limit), [ids[0], ids[3], ids[5]], `${limit} a page`)
+  }
+  t.equal(world.memory().corruptRows.count, 0, 'none counts as corrupt')
+})
 
-void t.test('pages are stable, and invalid limits and cursors are rejected', async (t) => {
+t.test('pages are stable, and invalid limits and cursors are rejected', async (t) => {
   const world = await createWorld(t)
   const answers = await world.runAll(Array.from({ length: 101 }, () => create('ann')))
   const newest = answers.map((one) => viewOf<Listed>(one).intent_id).reverse()

@@ -63,7 +63,7 @@ const inFlight =
   () => ({ status: { in_flight } })
 const codeOf = (outcome: Outcome<unknown>): string => (outcome.ok ? 'ok' : outcome.code)
 
-void t.test('a pool reports its number and its newest event', async (t) => {
+t.test('a pool reports its number and its newest event', async (t) => {
   const { connect, pools } = await aControlService(t)
   const stream = connect(inFlight(1))
   stream.write({ number: 0, greeting: { pool: 2, newest_event: 'evt_1' } })
@@ -77,7 +77,7 @@ void t.test('a pool reports its number and its newest event', async (t) => {
   ])
 })
 
-void t.test('an expected pool that is not connected is missing', async (t) => {
+t.test('an expected pool that is not connected is missing', async (t) => {
   const { control, connect, connected, pools } = await aControlService(t, undefined, 2)
   const greet = (stream: Stream, pool: number): void =>
     void stream.write({ number: 0, greeting: { pool, newest_event: '' } })
@@ -102,7 +102,7 @@ void t.test('an expected pool that is not connected is missing', async (t) => {
   t.same(control.missingPools, [3], 'beyond the setting, but it was connected')
 })
 
-void t.test('a request reaches all pools, or one pool in turn', async (t) => {
+t.test('a request reaches all pools, or one pool in turn', async (t) => {
   const { control, connect, connected } = await aControlService(t)
   connect(inFlight(1))
   await connected(1)
@@ -118,13 +118,13 @@ void t.test('a request reaches all pools, or one pool in turn', async (t) => {
   t.same(turns, [1, 2, 1, 2])
 })
 
-void t.test('without a connected pool a request fails', async (t) => {
+t.test('without a connected pool a request fails', async (t) => {
   const { control } = await aControlService(t)
   t.equal(codeOf(await control.requestAll('status', {})), 'configuration_error')
   t.equal(codeOf(await control.requestOne('status', {})), 'configuration_error')
 })
 
-void t.test('a silent pool causes a timeout, a disconnected pool an error', async (t) => {
+t.test('a silent pool causes a timeout, a disconnected pool an error', async (t) => {
   const { control, connect, connected } = await aControlService(t, 100)
   connect(inFlight(1))
   let late: () => void = () => undefined
@@ -143,7 +143,7 @@ void t.test('a silent pool causes a timeout, a disconnected pool an error', asyn
   t.equal(codeOf(await control.requestAll('status', {})), 'ok')
 })
 
-void t.test('a fault is returned by its code, and a mismatched response is an error', async (t) => {
+t.test('a fault is returned by its code, and a mismatched response is an error', async (t) => {
   const { control, connect, connected } = await aControlService(t)
   const script: Record<string, ControlResponse> = {
     status: { fault: 'invalid_request' },
@@ -157,7 +157,7 @@ void t.test('a fault is returned by its code, and a mismatched response is an er
   t.equal(codeOf(await control.requestAll('redrive', {})), 'internal_error')
 })
 
-void t.test('requests in flight are bounded and free their slots', async (t) => {
+t.test('requests in flight are bounded and free their slots', async (t) => {
   const { control, connect, connected } = await aControlService(t, 300)
   connect(() => undefined)
   await connected(1)
@@ -173,7 +173,7 @@ void t.test('requests in flight are bounded and free their slots', async (t) => 
   t.equal(codeOf(await control.requestOne('status', {})), 'ok')
 })
 
-void t.test('a claim asks every other pool', async (t) => {
+t.test('a claim asks every other pool', async (t) => {
   const { control, connect, connected, claim, pools } = await aControlService(t)
   const greet = (stream: Stream, pool: number): void =>
     void stream.write({ number: 0, greeting: { pool, newest_event: '' } })
@@ -202,7 +202,7 @@ void t.test('a claim asks every other pool', async (t) => {
   t.equal(control.connectedPools, 1)
 })
 
-void t.test('a claim is incomplete while a pool is silent or has not come yet', async (t) => {
+t.test('a claim is incomplete while a pool is silent or has not come yet', async (t) => {
   const { connect, pools, claim } = await aControlService(t, 50, 2)
   t.equal((await claim(1)).complete, false, 'the second one is expected')
   const silent = connect(() => undefined)

@@ -29,7 +29,7 @@ const HOUR_MS = 3_600_000
 const ANNA = { name: 'anna', reason: 'ticket 7' }
 
 for (const rebuilt of [false, true]) {
-  void t.test(
+  t.test(
     `an endpoint is created, listed and deleted, ${rebuilt ? 'rebuilt' : 'warm'}`,
     async (t) => {
       const world = await createWorld(t, { rebuilt })
@@ -53,7 +53,7 @@ for (const rebuilt of [false, true]) {
     },
   )
 
-  void t.test(`a tenant has at most 16 endpoints, ${rebuilt ? 'rebuilt' : 'warm'}`, async (t) => {
+  t.test(`a tenant has at most 16 endpoints, ${rebuilt ? 'rebuilt' : 'warm'}`, async (t) => {
     const world = await createWorld(t, { rebuilt })
     const add = () => world.run(createWebhookEndpoint(DEMO, request()))
     for (let i = 0; i < 15; i++) t.equal(codeOf(await add()), 'ok')
@@ -71,7 +71,7 @@ for (const rebuilt of [false, true]) {
 for (const rebuilt of [false, true]) {
   const how = rebuilt ? 'rebuilt' : 'warm'
 
-  void t.test(`a key gives the first answer again, secret included, ${how}`, async (t) => {
+  t.test(`a key gives the first answer again, secret included, ${how}`, async (t) => {
     const world = await createWorld(t, { rebuilt })
     const create = (over: object = {}, tenant = DEMO) =>
       world.run(createWebhookEndpoint(tenant, { ...request(), idempotency_key: 'k', ...over }))
@@ -100,7 +100,7 @@ for (const rebuilt of [false, true]) {
     t.notMatch(response, 'whsec_', 'the secret is not stored with the key')
   })
 
-  void t.test(`a key without its first secret is a conflict, ${how}`, async (t) => {
+  t.test(`a key without its first secret is a conflict, ${how}`, async (t) => {
     const world = await createWorld(t, { rebuilt })
     const create = (idempotency_key: string) =>
       world.run(createWebhookEndpoint(DEMO, { ...request(), idempotency_key }))
@@ -120,7 +120,7 @@ for (const rebuilt of [false, true]) {
 for (const rebuilt of [false, true]) {
   const how = rebuilt ? 'rebuilt' : 'warm'
 
-  void t.test(`endpoint creation is rate-limited per day, ${how}`, async (t) => {
+  t.test(`endpoint creation is rate-limited per day, ${how}`, async (t) => {
     const world = await createWorld(t, { rebuilt })
     const add = (tenant = DEMO) => world.run(createWebhookEndpoint(tenant, request()))
     const addAndDelete = async (): Promise<string> => {
@@ -139,7 +139,7 @@ for (const rebuilt of [false, true]) {
   })
 }
 
-void t.test('deleted endpoints are loaded at startup, without secrets', async (t) => {
+t.test('deleted endpoints are loaded at startup, without secrets', async (t) => {
   const world = await createWorld(t)
   const { id } = viewOf<View>(await world.run(createWebhookEndpoint(DEMO, request())))
   const answer = viewOf<View>(await world.run(deleteWebhookEndpoint(DEMO, id)))
@@ -153,7 +153,7 @@ void t.test('deleted endpoints are loaded at startup, without secrets', async (t
 for (const rebuilt of [false, true]) {
   const how = rebuilt ? 'rebuilt' : 'warm'
 
-  void t.test(`an update changes the named members only, ${how}`, async (t) => {
+  t.test(`an update changes the named members only, ${how}`, async (t) => {
     const world = await createWorld(t, { rebuilt })
     const made = viewOf<View>(await world.run(createWebhookEndpoint(DEMO, request())))
     const get = async (): Promise<View> =>
@@ -197,7 +197,7 @@ for (const rebuilt of [false, true]) {
     t.same(await get(), described)
   })
 
-  void t.test(`production endpoints require https, ${how}`, async (t) => {
+  t.test(`production endpoints require https, ${how}`, async (t) => {
     const world = await createWorld(t, { rebuilt })
     const live = tenantOf('demo' as PartnerId, 'production')
     const http = 'http://example.com/hooks'
@@ -207,7 +207,7 @@ for (const rebuilt of [false, true]) {
     t.equal(codeOf(await world.run(updateWebhookEndpoint(live, change))), 'invalid_request')
   })
 
-  void t.test(`a rotated secret signs from its activation on, ${how}`, async (t) => {
+  t.test(`a rotated secret signs from its activation on, ${how}`, async (t) => {
     const world = await createWorld(t, { rebuilt })
     const made = viewOf<View>(await world.run(createWebhookEndpoint(DEMO, request())))
     const get = async (): Promise<View> =>
@@ -250,7 +250,7 @@ for (const rebuilt of [false, true]) {
     t.equal(codeOf(await rotate(tooFar)), 'invalid_request')
   })
 
-  void t.test(`a disabled endpoint keeps the first reason, ${how}`, async (t) => {
+  t.test(`a disabled endpoint keeps the first reason, ${how}`, async (t) => {
     const world = await createWorld(t, { rebuilt })
     const { id } = viewOf<View>(await world.run(createWebhookEndpoint(DEMO, request())))
     const byPartner = (to: 'enabled' | 'disabled') => world.run(switchWebhookEndpoint(DEMO, id, to))
@@ -272,7 +272,7 @@ for (const rebuilt of [false, true]) {
     ])
   })
 
-  void t.test(`each disabling has one event, ${how}`, async (t) => {
+  t.test(`each disabling has one event, ${how}`, async (t) => {
     const world = await createWorld(t, { rebuilt })
     const { id } = viewOf<View>(await world.run(createWebhookEndpoint(DEMO, request())))
     const get = async (): Promise<View> => viewOf(await world.run(getWebhookEndpoint(DEMO, id)))
@@ -299,7 +299,7 @@ for (const rebuilt of [false, true]) {
     t.equal(world.events.length, 3)
   })
 
-  void t.test(`a test, an update and enabling reset the circuit breaker, ${how}`, async (t) => {
+  t.test(`a test, an update and enabling reset the circuit breaker, ${how}`, async (t) => {
     const world = await createWorld(t, { rebuilt })
     const { id } = viewOf<View>(await world.run(createWebhookEndpoint(DEMO, request())))
     let last = 0
@@ -326,7 +326,7 @@ for (const rebuilt of [false, true]) {
     t.notOk(reset())
   })
 
-  void t.test(`a test is an event of the tenant, and can be repeated, ${how}`, async (t) => {
+  t.test(`a test is an event of the tenant, and can be repeated, ${how}`, async (t) => {
     const world = await createWorld(t, { rebuilt })
     const { id } = viewOf<View>(await world.run(createWebhookEndpoint(DEMO, request())))
     const test = async () =>
@@ -348,7 +348,7 @@ for (const rebuilt of [false, true]) {
     )
   })
 
-  void t.test(
+  t.test(
     `unknown, deleted and other tenants' endpoints have the same answer, ${how}`,
     async (t) => {
       const world = await createWorld(t, { rebuilt })

@@ -28,7 +28,7 @@ const terms = (changes: Partial<QuoteTerms>): QuoteTerms => ({
   ...changes,
 })
 
-void t.test('a quote keeps its terms and rate', (t) => {
+t.test('a quote keeps its terms and rate', async (t) => {
   const changes = { version: 3, spreadBps: 100, acknowledgedDuplicate: true }
   t.same(makeQuote(terms(changes)), {
     ok: true,
@@ -43,18 +43,16 @@ void t.test('a quote keeps its terms and rate', (t) => {
       acknowledgedDuplicate: true,
     },
   })
-  t.end()
 })
 
-void t.test('a quote survives a JSON round trip', (t) => {
+t.test('a quote survives a JSON round trip', async (t) => {
   const dong = { localMinor: 125_000n, currency: VND, rate: rateOf('26500') }
   const made = makeQuote(terms(dong))
   if (!made.ok) return void t.fail(made.code)
   t.strictSame(JSON.parse(JSON.stringify(made.quote)), made.quote)
-  t.end()
 })
 
-void t.test('a quote may reach the ceiling but not exceed it', (t) => {
+t.test('a quote may reach the ceiling but not exceed it', async (t) => {
   const table = [
     [278, true],
     [277, false],
@@ -67,10 +65,9 @@ void t.test('a quote may reach the ceiling but not exceed it', (t) => {
     ok: false,
     code: 'quote_exceeds_intent_amount',
   })
-  t.end()
 })
 
-void t.test('a local amount is quoted in full or refused, never truncated', (t) => {
+t.test('a local amount is quoted in full or refused, never truncated', async () => {
   const amount = fc.oneof(
     fc.bigInt({ min: 1n, max: 10_000_000n }),
     fc.bigInt({ min: 1n, max: INT64_MAX }),
@@ -89,5 +86,4 @@ void t.test('a local amount is quoted in full or refused, never truncated', (t) 
       return cents >= 1 && cents <= max && kept === `${localMinor}` && bought >= localMinor
     }),
   )
-  t.end()
 })

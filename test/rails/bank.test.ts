@@ -28,7 +28,7 @@ const toAccount = (account: string): Entry => receive(anInstruction({ account })
 const withHint = (hint: string, delayMs = 250): Entry =>
   receive(anInstruction({ purpose: 'qr_payment', hint }), at(0, delayMs))
 
-void t.test('an ordinary instruction is executed and reported after the delay', (t) => {
+t.test('an ordinary instruction is executed and reported after the delay', async (t) => {
   const received = receive(anInstruction(), at(0))
   t.equal(received.state, 'pending')
   t.equal(received.executions, 0)
@@ -41,15 +41,13 @@ void t.test('an ordinary instruction is executed and reported after the delay', 
   t.match(executed.transactionId, /^sbx_[0-9a-f]{24}$/)
   t.match(executed.reportId, /^rep_/)
   t.equal(executed.due, null)
-  t.end()
 })
 
-void t.test('without a delay an instruction is executed at once', (t) => {
+t.test('without a delay an instruction is executed at once', async (t) => {
   t.equal(receive(anInstruction(), at(0, 0)).state, 'executed')
-  t.end()
 })
 
-void t.test('test accounts are refused with their reason', (t) => {
+t.test('test accounts are refused with their reason', async (t) => {
   const reasons = { '0001': 'account_closed', '0002': 'account_not_found', '0003': 'name_mismatch' }
   for (const [ending, reason] of Object.entries(reasons)) {
     const refused = carryOut(toAccount(`999000${ending}`), at(250))
@@ -58,10 +56,9 @@ void t.test('test accounts are refused with their reason', (t) => {
     t.equal(refused.executions, 0)
     t.match(refused.reportId, /^rep_/)
   }
-  t.end()
 })
 
-void t.test('account 0005 is executed and returned within three seconds', (t) => {
+t.test('account 0005 is executed and returned within three seconds', async (t) => {
   const executed = carryOut(toAccount('99900012340005'), at(250))
   t.equal(executed.state, 'executed')
   t.equal(executed.due?.step, 'return')
@@ -71,32 +68,28 @@ void t.test('account 0005 is executed and returned within three seconds', (t) =>
   t.equal(returned.executions, 1)
   t.equal(returned.transactionId, executed.transactionId)
   t.not(returned.reportId, executed.reportId)
-  t.end()
 })
 
-void t.test('accounts 0006 and 0007 are decided at once and not reported', (t) => {
+t.test('accounts 0006 and 0007 are decided at once and not reported', async (t) => {
   const executed = toAccount('9990000006')
   t.match(executed, { state: 'executed', executions: 1, reportId: null, due: null })
   const refused = toAccount('9990000007')
   t.match(refused, { state: 'refused', refusal: 'rejected', executions: 0, reportId: null })
-  t.end()
 })
 
-void t.test('account 0008 stays pending', (t) => {
+t.test('account 0008 stays pending', async (t) => {
   t.match(toAccount('9990000008'), { state: 'pending', due: null })
-  t.end()
 })
 
-void t.test('only payouts to the test range have special outcomes', (t) => {
+t.test('only payouts to the test range have special outcomes', async (t) => {
   for (const account of ['1230000001', '9990010001', '99900000010']) {
     t.match(toAccount(account).due, { step: 'execute' }, account)
   }
   const qr = receive(anInstruction({ purpose: 'qr_payment', account: '9990000001' }), at(0))
   t.match(qr.due, { step: 'execute' })
-  t.end()
 })
 
-void t.test('production instructions are always paid', (t) => {
+t.test('production instructions are always paid', async (t) => {
   const environment = 'production'
   for (const ending of ['0001', '0002', '0003', '0005', '0006', '0007', '0008']) {
     const given = { environment, account: `999000${ending}`, hint: 'sandbox:fail' } as const
@@ -116,26 +109,23 @@ void t.test('production instructions are always paid', (t) => {
     const received = receive(anInstruction({ environment, purpose: 'qr_payment', hint }), at(0))
     t.strictSame(received.due, { at: NOON + 250, step: 'execute' }, hint)
   }
-  t.end()
 })
 
-void t.test('the environment is not part of the content', (t) => {
+t.test('the environment is not part of the content', async (t) => {
   const instruction = anInstruction()
   const other = { ...instruction, environment: 'production' } as const
   t.equal(contentOf(other), contentOf(instruction))
-  t.end()
 })
 
-void t.test('an entry without an environment behaves as a sandbox entry', (t) => {
+t.test('an entry without an environment behaves as a sandbox entry', async (t) => {
   const old = { ...toAccount('9990000005'), environment: null }
   const executed = carryOut(old, at(250))
   t.match(executed.due, { step: 'return' })
   t.match(reportOf(executed, null), { environment: 'sandbox' })
   t.match(simulate(old, 'failed', at(300)), { state: 'refused' })
-  t.end()
 })
 
-void t.test('hints decide the outcome of QR payments', (t) => {
+t.test('hints decide the outcome of QR payments', async (t) => {
   t.match(carryOut(withHint('+fail'), at(250)), { state: 'refused', refusal: 'rejected' })
   t.match(carryOut(withHint('user-7+fail'), at(250)), { state: 'refused' })
   t.match(withHint('+unknown'), { state: 'executed', executions: 1, reportId: null })
@@ -147,10 +137,9 @@ void t.test('hints decide the outcome of QR payments', (t) => {
     { step: 'execute' },
     'not of a payout',
   )
-  t.end()
 })
 
-void t.test('an instruction is refused after notAfter and accepted at it', (t) => {
+t.test('an instruction is refused after notAfter and accepted at it', async (t) => {
   const instruction = anInstruction({ notAfter: instant(NOON) })
   t.match(receive(instruction, at(0)), { state: 'pending' })
   const late = receive(instruction, at(1))
@@ -158,10 +147,9 @@ void t.test('an instruction is refused after notAfter and accepted at it', (t) =
   t.match(late.reportId, /^rep_/)
   const silent = anInstruction({ notAfter: instant(NOON), account: '9990000006' })
   t.match(receive(silent, at(1)), { state: 'refused', executions: 0 }, 'at every account')
-  t.end()
 })
 
-void t.test('simulate forces an outcome', (t) => {
+t.test('simulate forces an outcome', async (t) => {
   const stuck = toAccount('9990000008')
   t.match(simulate(stuck, 'completed', at(9)), { state: 'executed', executions: 1 })
   t.match(simulate(stuck, 'failed', at(9)), { state: 'refused', refusal: 'rejected' })
@@ -174,10 +162,9 @@ void t.test('simulate forces an outcome', (t) => {
   const planned = toAccount('9990000001')
   const forced = simulate(planned, 'completed', at(9))
   t.match(forced, { state: 'executed', refusal: null, due: null }, 'a planned refusal is undone')
-  t.end()
 })
 
-void t.test('a recall returns an executed instruction once', (t) => {
+t.test('a recall returns an executed instruction once', async (t) => {
   const executed = carryOut(receive(anInstruction(), at(0)), at(250))
   const recalled = recall(executed, at(300))
   t.strictSame(recalled.due, { at: NOON + 550, step: 'return' })
@@ -186,10 +173,9 @@ void t.test('a recall returns an executed instruction once', (t) => {
   const returned = carryOut(recalled, at(550))
   t.match(returned, { state: 'returned', executions: 1 })
   t.equal(recall(returned, at(600)), returned)
-  t.end()
 })
 
-void t.test('the content digest covers amount, reference and payee', (t) => {
+t.test('the content digest covers amount, reference and payee', async (t) => {
   const first = anInstruction()
   t.equal(contentOf({ ...first, notAfter: instant(1), hint: 'x' }), contentOf(first))
   t.not(contentOf({ ...first, amount: 12_346n }), contentOf(first))
@@ -199,10 +185,9 @@ void t.test('the content digest covers amount, reference and payee', (t) => {
     const destination = { ...first.destination, [member]: '42' }
     t.not(contentOf({ ...first, destination }), contentOf(first), member)
   }
-  t.end()
 })
 
-void t.test('in every order of events money moves out at most once', (t) => {
+t.test('in every order of events money moves out at most once', async (t) => {
   const account = fc.constantFrom('1', ...[1, 2, 3, 5, 6, 7, 8].map((n) => `999000000${n}`))
   const steps = fc.array(fc.constantFrom('due', 'recall', ...SIMULATED_OUTCOMES), { maxLength: 8 })
   fc.assert(
@@ -225,15 +210,13 @@ void t.test('in every order of events money moves out at most once', (t) => {
     }),
   )
   t.pass('for every order of events')
-  t.end()
 })
 
-void t.test('the bank of one merchant refuses recalls of QR payments in the sandbox', (t) => {
+t.test('the bank of one merchant refuses recalls of QR payments in the sandbox', async (t) => {
   const paid = (over: Parameters<typeof anInstruction>[0]): Entry =>
     receive(anInstruction({ account: '0066999000009', ...over }), at(0, 0))
   t.ok(refusesRecall(paid({ purpose: 'qr_payment' })))
   t.notOk(refusesRecall(paid({ purpose: 'payout' })))
   t.notOk(refusesRecall(paid({ purpose: 'qr_payment', environment: 'production' })))
   t.notOk(refusesRecall(paid({ purpose: 'qr_payment', account: '0066812345678' })))
-  t.end()
 })

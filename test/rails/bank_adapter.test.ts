@@ -73,7 +73,7 @@ const instruct = (rail: Rail, instruction: Instruction): void =>
 const stateOf = async (journal: Journal, { id }: Instruction): Promise<string | undefined> =>
   (await journal.find([id]))[0]?.state
 
-void t.test('a lost answer is asked for, and not submitted again', async (t) => {
+t.test('a lost answer is asked for, and not submitted again', async (t) => {
   const { address, calls } = await anAdapter(t, shortFolder(t), {
     query: (instruction) => Promise.resolve(paid(instruction)),
   })
@@ -88,7 +88,7 @@ void t.test('a lost answer is asked for, and not submitted again', async (t) => 
   )
 })
 
-void t.test('a payment that the bank does not know is submitted again', async (t) => {
+t.test('a payment that the bank does not know is submitted again', async (t) => {
   let submissions = 0
   const { address, calls } = await anAdapter(t, shortFolder(t), {
     submit: (instruction) => (++submissions === 1 ? lost() : Promise.resolve(paid(instruction))),
@@ -104,7 +104,7 @@ void t.test('a payment that the bank does not know is submitted again', async (t
   )
 })
 
-void t.test('inside the finality window `not_found` proves nothing', async (t) => {
+t.test('inside the finality window `not_found` proves nothing', async (t) => {
   const { address, calls, journal } = await anAdapter(t, shortFolder(t), {
     finalityWindowMs: 600_000,
     query: () => Promise.resolve({ kind: 'not_found' }),
@@ -117,7 +117,7 @@ void t.test('inside the finality window `not_found` proves nothing', async (t) =
   t.equal(await stateOf(journal, instruction), 'pending')
 })
 
-void t.test('a payment that the bank never got is refused after its `not_after`', async (t) => {
+t.test('a payment that the bank never got is refused after its `not_after`', async (t) => {
   const { address, calls } = await anAdapter(t, shortFolder(t), {
     query: () => Promise.resolve({ kind: 'not_found' }),
   })
@@ -128,7 +128,7 @@ void t.test('a payment that the bank never got is refused after its `not_after`'
   t.equal(calls.filter(({ kind }) => kind === 'submit').length, 1)
 })
 
-void t.test('a payment under way at a stop is asked for after the start', async (t) => {
+t.test('a payment under way at a stop is asked for after the start', async (t) => {
   const folder = shortFolder(t)
   const first = await anAdapter(t, folder, {})
   const rail = await aLinkedListener(t, first.address)
@@ -156,7 +156,7 @@ void t.test('a payment under way at a stop is asked for after the start', async 
   t.notMatch(rows, instruction.destination.name)
 })
 
-void t.test('what the bank executed is reported, not what was instructed', async (t) => {
+t.test('what the bank executed is reported, not what was instructed', async (t) => {
   const { address, journal } = await anAdapter(t, shortFolder(t), {
     submit: (instruction) =>
       Promise.resolve({
@@ -172,7 +172,7 @@ void t.test('what the bank executed is reported, not what was instructed', async
   t.match(await journal.find([instruction.id]), [{ amount: 1n, account: '42' }])
 })
 
-void t.test('a rejected payment that the bank executes is reported as executed', async (t) => {
+t.test('a rejected payment that the bank executes is reported as executed', async (t) => {
   const { address, say, lines } = await anAdapter(t, shortFolder(t), {
     submit: () => Promise.resolve({ kind: 'refused', refusal: 'rejected' }),
   })
@@ -190,7 +190,7 @@ void t.test('a rejected payment that the bank executes is reported as executed',
   t.equal(rail.about(instruction.id).at(-1)?.status, 'executed')
 })
 
-void t.test('a message of the bank before its answer, twice, and of an unknown id', async (t) => {
+t.test('a message of the bank before its answer, twice, and of an unknown id', async (t) => {
   const { address, say, lines } = await anAdapter(t, shortFolder(t), {
     submit: async (instruction) => {
       await say(instruction.id, paid(instruction))
@@ -212,7 +212,7 @@ void t.test('a message of the bank before its answer, twice, and of an unknown i
   t.equal(told.length, 1)
 })
 
-void t.test('a recall that the bank refuses', async (t) => {
+t.test('a recall that the bank refuses', async (t) => {
   const { address, calls } = await anAdapter(t, shortFolder(t), {
     submit: (instruction) => Promise.resolve(paid(instruction)),
     recall: () => Promise.resolve({ kind: 'recall_refused' }),

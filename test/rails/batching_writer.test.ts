@@ -37,7 +37,7 @@ const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve)
 const range = (count: number, from = 0): number[] =>
   Array.from({ length: count }, (_, index) => from + index)
 
-void t.test('items of one event-loop iteration leave in one message', async (t) => {
+t.test('items of one event-loop iteration leave in one message', async (t) => {
   const sink = aSink(10)
   const writer = batchingWriterInto(sink, 100)
   writer.push([1, 2])
@@ -49,7 +49,7 @@ void t.test('items of one event-loop iteration leave in one message', async (t) 
   t.equal(writer.waiting(), 0)
 })
 
-void t.test('a message holds at most STREAM_BATCH_MAX items', async (t) => {
+t.test('a message holds at most STREAM_BATCH_MAX items', async (t) => {
   const sink = aSink(10)
   batchingWriterInto(sink, 10_000).push(range(STREAM_BATCH_MAX * 2 + 1))
   await turn()
@@ -59,7 +59,7 @@ void t.test('a message holds at most STREAM_BATCH_MAX items', async (t) => {
   )
 })
 
-void t.test('a slow reader causes back-pressure and the buffer stays bounded', async (t) => {
+t.test('a slow reader causes back-pressure and the buffer stays bounded', async (t) => {
   const sink = aSink(1)
   const writer = batchingWriterInto(sink, 5)
   writer.push([0])
@@ -79,7 +79,7 @@ void t.test('a slow reader causes back-pressure and the buffer stays bounded', a
   t.strictSame(sink.items(), [0, 1, 2, 3, 4, 5])
 })
 
-void t.test('a closed writer accepts and sends nothing, and empty() resolves', async (t) => {
+t.test('a closed writer accepts and sends nothing, and empty() resolves', async (t) => {
   const sink = aSink(10)
   const writer = batchingWriterInto(sink, 5)
   writer.push([1])
@@ -91,7 +91,7 @@ void t.test('a closed writer accepts and sends nothing, and empty() resolves', a
   t.strictSame(sink.messages, [])
 })
 
-void t.test('nothing is lost, duplicated or reordered at any pace', async (t) => {
+t.test('nothing is lost, duplicated or reordered at any pace', async (t) => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.constantFrom('push', 'drain', 'yield'), { maxLength: 40 }),

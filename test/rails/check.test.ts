@@ -156,7 +156,7 @@ async function demandPassOnWire(t: Test): Promise<void> {
 }
 
 // At once: they mostly wait for late executions.
-void t.test('the sandbox rail passes every line; a fault is found by its line only', async (t) => {
+t.test('the sandbox rail passes every line; a fault is found by its line only', async (t) => {
   const faulty = Object.entries(FAULTS)
   await Promise.all([
     ...[demandPass(t), demandPassOnWire(t)],
@@ -165,7 +165,7 @@ void t.test('the sandbox rail passes every line; a fault is found by its line on
   ])
 })
 
-void t.test('without a restart and without behaviors lines are skipped, not passed', async (t) => {
+t.test('without a restart and without behaviors lines are skipped, not passed', async (t) => {
   const { address } = await aRail(t, shortFolder(t), { delayMs: 20 })
   const only = LINES.map(nameOf).filter((name) => /^re(start|fused)/.test(name))
   const none = { refused: null, late: null, pending: null, returned: null, recall_refused: null }
@@ -174,7 +174,7 @@ void t.test('without a restart and without behaviors lines are skipped, not pass
   t.same(namesOf(results, 'skip'), only)
 })
 
-void t.test('each sentence is one of the contract or of the guide', async (t) => {
+t.test('each sentence is one of the contract or of the guide', async (t) => {
   const textOf = (file: string): string =>
     readFileSync(join(projectRoot(), file), 'utf8').replaceAll(/\s*\n\s*(\/\/ )?/g, ' ')
   const texts = ['protos/rail.proto', 'src/rails/README.md'].map(textOf)
@@ -202,7 +202,7 @@ async function runProgram(cwd: string, ...args: readonly string[]) {
   }
 }
 
-void t.test('the program prints a table or JSON, and its exit code', async (t) => {
+t.test('the program prints a table or JSON, and its exit code', async (t) => {
   const folder = shortFolder(t)
   const { address } = await aRail(t, folder, { delayMs: 20 })
   const tokenFile = join(folder, 'token')

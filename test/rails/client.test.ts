@@ -68,7 +68,7 @@ const query = (): RailInstruction => ({
   environment: 'sandbox',
 })
 
-void t.test('before the answer to Describe no outcome is final and nothing is sent', async (t) => {
+t.test('before the answer to Describe no outcome is final and nothing is sent', async (t) => {
   const folder = shortFolder(t)
   const rail = aListener(t, socketIn(folder))
   t.equal(rail.up(), false)
@@ -85,7 +85,7 @@ void t.test('before the answer to Describe no outcome is final and nothing is se
   t.strictSame(await journal.find([lost.id]), [], 'an early instruction is dropped')
 })
 
-void t.test('the link opens once admitted and retries until then', async (t) => {
+t.test('the link opens once admitted and retries until then', async (t) => {
   const { address, streams } = await aPuppet(t)
   const seen: (string | null)[] = []
   const rail = aListener(t, address, TOKEN, {
@@ -105,7 +105,7 @@ function logged(): { log: Logger; lines: string[] } {
   return { log: createLog('test', { LOG_LEVEL: 'warn' }, { write }), lines }
 }
 
-void t.test('a rail that never answers Describe is asked again, and warned of', async (t) => {
+t.test('a rail that never answers Describe is asked again, and warned of', async (t) => {
   const puppet = await aPuppet(t)
   puppet.hang(true)
   const { log, lines } = logged()
@@ -122,7 +122,7 @@ void t.test('a rail that never answers Describe is asked again, and warned of', 
   t.equal(rail.fault(), null)
 })
 
-void t.test('a rail that is not there is warned of when it stays away', async (t) => {
+t.test('a rail that is not there is warned of when it stays away', async (t) => {
   const { log, lines } = logged()
   const rail = aListener(t, socketIn(shortFolder(t)), TOKEN, { log })
   await until('a warning', () => lines.length > 0)
@@ -130,7 +130,7 @@ void t.test('a rail that is not there is warned of when it stays away', async (t
   t.match(rail.fault(), /UNAVAILABLE/)
 })
 
-void t.test('a link that reports nothing after an inquiry is opened again', async (t) => {
+t.test('a link that reports nothing after an inquiry is opened again', async (t) => {
   const puppet = await aPuppet(t)
   const { log, lines } = logged()
   const given = { log, reportedWithinMs: 200 }
@@ -147,25 +147,22 @@ void t.test('a link that reports nothing after an inquiry is opened again', asyn
   t.match(lines.join(''), 'it has answered no inquiry within 0.2 s')
 })
 
-void t.test(
-  'the client drops a report of another shard, and does not acknowledge it',
-  async (t) => {
-    const puppet = await aPuppet(t)
-    const rail = await aLinkedListener(t, puppet.address, { shard: 'books_2' })
-    const [foreign, own] = [anInstruction(), anInstruction()]
-    const reported = { status: 'accepted', report_id: '1' }
-    await until('the link is open', () => puppet.streams.length > 0)
-    puppet.report(
-      { ...reported, id: foreign.id, shard: 'books_1' },
-      { ...reported, id: own.id, shard: 'books_2', report_id: '2' },
-    )
-    await until('its own report arrives', () => rail.about(own.id).length === 1)
-    t.same(rail.about(foreign.id), [])
-    t.same(puppet.batches, [], 'nothing is acknowledged by the client itself')
-  },
-)
+t.test('the client drops a report of another shard, and does not acknowledge it', async (t) => {
+  const puppet = await aPuppet(t)
+  const rail = await aLinkedListener(t, puppet.address, { shard: 'books_2' })
+  const [foreign, own] = [anInstruction(), anInstruction()]
+  const reported = { status: 'accepted', report_id: '1' }
+  await until('the link is open', () => puppet.streams.length > 0)
+  puppet.report(
+    { ...reported, id: foreign.id, shard: 'books_1' },
+    { ...reported, id: own.id, shard: 'books_2', report_id: '2' },
+  )
+  await until('its own report arrives', () => rail.about(own.id).length === 1)
+  t.same(rail.about(foreign.id), [])
+  t.same(puppet.batches, [], 'nothing is acknowledged by the client itself')
+})
 
-void t.test('the link reconnects to a restarted rail and reports each change', async (t) => {
+t.test('the link reconnects to a restarted rail and reports each change', async (t) => {
   const folder = shortFolder(t)
   const first = await aRail(t, folder)
   const rail = aListener(t, first.address)
@@ -182,7 +179,7 @@ void t.test('the link reconnects to a restarted rail and reports each change', a
   await rail.waitFor(instruction.id, 'executed')
 })
 
-void t.test('instructions of one event-loop iteration share a message, in order', async (t) => {
+t.test('instructions of one event-loop iteration share a message, in order', async (t) => {
   const puppet = await aPuppet(t)
   const rail = await aLinkedListener(t, puppet.address)
   t.match(rail.describe(), { name: 'puppet', finalityWindowMs: 7_000 })
@@ -202,7 +199,7 @@ void t.test('instructions of one event-loop iteration share a message, in order'
   )
 })
 
-void t.test('malformed reports are dropped and the others delivered', async (t) => {
+t.test('malformed reports are dropped and the others delivered', async (t) => {
   const puppet = await aPuppet(t)
   const rail = await aLinkedListener(t, puppet.address)
   await until('the stream is open', () => puppet.streams.length === 1)
@@ -214,7 +211,7 @@ void t.test('malformed reports are dropped and the others delivered', async (t) 
   t.equal(rail.up(), true)
 })
 
-void t.test('an oversized message closes the link, not the process', async (t) => {
+t.test('an oversized message closes the link, not the process', async (t) => {
   const puppet = await aPuppet(t)
   const rail = await aLinkedListener(t, puppet.address)
   await until('the stream is open', () => puppet.streams.length === 1)
@@ -227,7 +224,7 @@ void t.test('an oversized message closes the link, not the process', async (t) =
   t.equal(rail.received.length, 1)
 })
 
-void t.test('the client reconnects when the rail ends the stream', async (t) => {
+t.test('the client reconnects when the rail ends the stream', async (t) => {
   const puppet = await aPuppet(t)
   const rail = await aLinkedListener(t, puppet.address)
   await until('the stream is open', () => puppet.streams.length === 1)
@@ -236,7 +233,7 @@ void t.test('the client reconnects when the rail ends the stream', async (t) => 
   await until('the link is up', () => rail.up())
 })
 
-void t.test('after close nothing is sent, received or dialed', async (t) => {
+t.test('after close nothing is sent, received or dialed', async (t) => {
   const puppet = await aPuppet(t)
   const rail = await aLinkedListener(t, puppet.address)
   await until('the stream is open', () => puppet.streams.length === 1)
@@ -251,7 +248,7 @@ void t.test('after close nothing is sent, received or dialed', async (t) => {
   t.strictSame(puppet.batches, [])
 })
 
-void t.test('the movements of a rail are summarized, or why they are not known', async (t) => {
+t.test('the movements of a rail are summarized, or why they are not known', async (t) => {
   const folder = shortFolder(t)
   const period = { from: instant(0), to: instant(Number.MAX_SAFE_INTEGER) }
   const served = await aRail(t, folder)

@@ -88,14 +88,14 @@ async function anAdapter(t: Test, main: string, env: Readonly<Record<string, str
   return { restart }
 }
 
-void t.test('it is strict TypeScript', async (t) => {
+t.test('it is strict TypeScript', async (t) => {
   const code = programOfGuide()
   const faults = faultsOf({ 'main.ts': code, 'broken.ts': code.replace('finality', 'final') })
   t.equal(faults.length, 1)
   t.match(faults[0], /^broken.ts: .*finalWindowMs/)
 })
 
-void t.test('it passes every line of the kit', async (t) => {
+t.test('it passes every line of the kit', async (t) => {
   const folder = shortFolder(t)
   const port = await freePort('127.0.0.1')
   const bank = await anExampleBank(t, `http://127.0.0.1:${port}`)

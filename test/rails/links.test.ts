@@ -15,7 +15,7 @@ const acknowledge = (rail: Rail, { reportId }: RailReport): void =>
 const untilReceived = (journal: Journal, { id }: Instruction): Promise<void> =>
   until('the instruction is in the journal', async () => (await journal.find([id])).length === 1)
 
-void t.test('reports go to the link of the shard, whichever opened last', async (t) => {
+t.test('reports go to the link of the shard, whichever opened last', async (t) => {
   const { address } = await aRail(t, shortFolder(t))
   const one = await aLinkedListener(t, address, { shard: 'books_1' })
   const two = await aLinkedListener(t, address, { shard: 'books_2' })
@@ -29,7 +29,7 @@ void t.test('reports go to the link of the shard, whichever opened last', async 
   t.same(two.about(first.id), [])
 })
 
-void t.test('a report waits for a link of its shard', async (t) => {
+t.test('a report waits for a link of its shard', async (t) => {
   const { address, journal } = await aRail(t, shortFolder(t), { delayMs: 50 })
   const one = await aLinkedListener(t, address, { shard: 'books_1' })
   const two = await aLinkedListener(t, address, { shard: 'books_2' })
@@ -46,7 +46,7 @@ void t.test('a report waits for a link of its shard', async (t) => {
   t.same(two.about(instruction.id), [])
 })
 
-void t.test(
+t.test(
   'a new link of a shard gets the reports that the closed one did not acknowledge',
   async (t) => {
     const { address } = await aRail(t, shortFolder(t))
@@ -63,7 +63,7 @@ void t.test(
   },
 )
 
-void t.test('an instruction without a shard belongs to the lowest one', async (t) => {
+t.test('an instruction without a shard belongs to the lowest one', async (t) => {
   const { address, journal } = await aRail(t, shortFolder(t), { delayMs: 50 })
   const two = await aLinkedListener(t, address, { shard: 'books_2' })
   const former = await aLinkedListener(t, address)
@@ -76,7 +76,7 @@ void t.test('an instruction without a shard belongs to the lowest one', async (t
   t.same(two.about(instruction.id), [])
 })
 
-void t.test('Describe names the newest instruction of the shard', async (t) => {
+t.test('Describe names the newest instruction of the shard', async (t) => {
   const folder = shortFolder(t)
   const { address, journal, close } = await aRail(t, folder)
   const one = await aLinkedListener(t, address, { shard: 'books_1' })
@@ -101,7 +101,7 @@ void t.test('Describe names the newest instruction of the shard', async (t) => {
   t.equal(again.journal.newest('books_1'), first.id, 'also after a restart')
 })
 
-void t.test('a link is answered about an instruction of another shard', async (t) => {
+t.test('a link is answered about an instruction of another shard', async (t) => {
   const { address } = await aRail(t, shortFolder(t))
   const one = await aLinkedListener(t, address, { shard: 'books_1' })
   const two = await aLinkedListener(t, address, { shard: 'books_2' })

@@ -41,13 +41,13 @@ async function untilJournalled(journal: Journal, id: string): Promise<void> {
   await until(`${id} is in the journal`, async () => (await journal.find([id])).length === 1)
 }
 
-void t.test('Describe returns name and environments of the rail', async (t) => {
+t.test('Describe returns name and environments of the rail', async (t) => {
   const { address } = await aRail(t, shortFolder(t))
   const rail = await aLinkedListener(t, address)
   t.match(rail.describe(), { name: 'sandbox', finalityWindowMs: 0, newestInstruction: null })
 })
 
-void t.test('Describe names the newest instruction, also after a restart', async (t) => {
+t.test('Describe names the newest instruction, also after a restart', async (t) => {
   const folder = shortFolder(t)
   let ticks: number = systemClock.now()
   const first = await aRail(t, folder, { clock: { now: () => instant(ticks++) } })
@@ -68,7 +68,7 @@ void t.test('Describe names the newest instruction, also after a restart', async
   t.equal(again.journal.newest(), one.id, 'a repeated instruction is not newer')
 })
 
-void t.test('the rail pays exactly the instructed amount', async (t) => {
+t.test('the rail pays exactly the instructed amount', async (t) => {
   const { address, journal } = await aRail(t, shortFolder(t), { delayMs: 20 })
   const rail = await aLinkedListener(t, address)
   const instruction = anInstruction({ amount: 2n ** 63n - 1n, currency: 'VND', account: 'ก 42' })
@@ -82,7 +82,7 @@ void t.test('the rail pays exactly the instructed amount', async (t) => {
   t.equal(entry.transactionId, report.transactionId)
 })
 
-void t.test('a report names the bank of the payee, as the journal has it', async (t) => {
+t.test('a report names the bank of the payee, as the journal has it', async (t) => {
   const folder = shortFolder(t)
   const first = await aRail(t, folder)
   const [named, proxy, earlier] = [anInstruction(), anInstruction(), anInstruction()]
@@ -105,7 +105,7 @@ void t.test('a report names the bank of the payee, as the journal has it', async
   t.equal((await later.waitFor(earlier.id, 'executed')).destinationBank, undefined)
 })
 
-void t.test('a refused instruction was never executed', async (t) => {
+t.test('a refused instruction was never executed', async (t) => {
   const { address, journal } = await aRail(t, shortFolder(t))
   const rail = await aLinkedListener(t, address)
   const closed = anInstruction({ account: '9990000001' })
@@ -122,7 +122,7 @@ void t.test('a refused instruction was never executed', async (t) => {
   for (const { id } of [closed, late]) t.equal((await entryOf(journal, id)).executions, 0)
 })
 
-void t.test('a repeated id is executed once', async (t) => {
+t.test('a repeated id is executed once', async (t) => {
   const { address, journal } = await aRail(t, shortFolder(t))
   const rail = await aLinkedListener(t, address)
   const instruction = anInstruction()
@@ -136,7 +136,7 @@ void t.test('a repeated id is executed once', async (t) => {
   t.equal((await entryOf(journal, instruction.id)).executions, 1)
 })
 
-void t.test('a repeated id with different content is recorded and not executed', async (t) => {
+t.test('a repeated id with different content is recorded and not executed', async (t) => {
   const folder = shortFolder(t)
   const { address, journal } = await aRail(t, folder)
   const rail = await aLinkedListener(t, address)
@@ -159,7 +159,7 @@ void t.test('a repeated id with different content is recorded and not executed',
   t.not(rows[0]?.content, entry.content)
 })
 
-void t.test('a silent outcome is revealed by a query', async (t) => {
+t.test('a silent outcome is revealed by a query', async (t) => {
   const { address } = await aRail(t, shortFolder(t))
   const rail = await aLinkedListener(t, address)
   const executed = anInstruction({ account: '9990000006' })
@@ -179,7 +179,7 @@ void t.test('a silent outcome is revealed by a query', async (t) => {
   t.match(await rail.waitFor(qr.id, 'executed'), { reportId: null })
 })
 
-void t.test('an unknown id is answered with not_found', async (t) => {
+t.test('an unknown id is answered with not_found', async (t) => {
   const { address } = await aRail(t, shortFolder(t))
   const rail = await aLinkedListener(t, address)
   const ids = [anInstruction().id, anInstruction().id, anInstruction().id] as const
@@ -191,7 +191,7 @@ void t.test('an unknown id is answered with not_found', async (t) => {
   for (const id of ids) t.match(await rail.waitFor(id, 'not_found'), { reportId: null })
 })
 
-void t.test('account 0005 is executed, then returned', async (t) => {
+t.test('account 0005 is executed, then returned', async (t) => {
   const { address, journal } = await aRail(t, shortFolder(t))
   const rail = await aLinkedListener(t, address)
   const instruction = anInstruction({ account: '9990000005' })
@@ -205,7 +205,7 @@ void t.test('account 0005 is executed, then returned', async (t) => {
   t.match(await entryOf(journal, id), { executions: 1, transactionId: returned.transactionId })
 })
 
-void t.test('a recall returns the money or is refused', async (t) => {
+t.test('a recall returns the money or is refused', async (t) => {
   const { address } = await aRail(t, shortFolder(t))
   const rail = await aLinkedListener(t, address)
   const paid = anInstruction()
@@ -225,7 +225,7 @@ void t.test('a recall returns the money or is refused', async (t) => {
   t.match(rail.about(paid.id).at(-1), { status: 'returned', reportId: null })
 })
 
-void t.test('simulate forces outcomes', async (t) => {
+t.test('simulate forces outcomes', async (t) => {
   const { address } = await aRail(t, shortFolder(t), { delayMs: LONG })
   const rail = await aLinkedListener(t, address)
   const done = anInstruction()
@@ -245,7 +245,7 @@ void t.test('simulate forces outcomes', async (t) => {
   t.match(rail.about(failed.id)[1], { status: 'refused', reportId: null })
 })
 
-void t.test('an instruction pending at a stop is executed after the start', async (t) => {
+t.test('an instruction pending at a stop is executed after the start', async (t) => {
   const folder = shortFolder(t)
   const first = await aRail(t, folder, { delayMs: LONG })
   const rail = await aLinkedListener(t, first.address)
@@ -262,7 +262,7 @@ void t.test('an instruction pending at a stop is executed after the start', asyn
   t.equal((await entryOf(second.journal, paid.id)).executions, 1)
 })
 
-void t.test('a report is repeated until it is acknowledged', async (t) => {
+t.test('a report is repeated until it is acknowledged', async (t) => {
   const folder = shortFolder(t)
   const first = await aRail(t, folder)
   const listener = await aLinkedListener(t, first.address)
@@ -291,7 +291,7 @@ void t.test('a report is repeated until it is acknowledged', async (t) => {
   t.match(rail.about(id)[1], { status: 'executed', reportId: null })
 })
 
-void t.test('an old acknowledgement does not stop newer reports', async (t) => {
+t.test('an old acknowledgement does not stop newer reports', async (t) => {
   const { address, journal } = await aRail(t, shortFolder(t))
   const rail = await aLinkedListener(t, address)
   const instruction = anInstruction()
@@ -307,7 +307,7 @@ void t.test('an old acknowledgement does not stop newer reports', async (t) => {
   t.equal((await entryOf(journal, instruction.id)).reportId, returned.reportId)
 })
 
-void t.test('the environment is stored with the instruction', async (t) => {
+t.test('the environment is stored with the instruction', async (t) => {
   const folder = shortFolder(t)
   const first = await aRail(t, folder, { delayMs: LONG })
   const account = '9990000005'
@@ -345,7 +345,7 @@ async function discrepanciesIn(folder: string): Promise<unknown[]> {
   }
 }
 
-void t.test('calls without the token are refused', async (t) => {
+t.test('calls without the token are refused', async (t) => {
   const { address } = await aRail(t, shortFolder(t))
   const { Rail } = contracts<ProtoGrpcType>().causeway.rail.v1
   const stub = new Rail(address, credentials.createInsecure())
@@ -366,7 +366,7 @@ void t.test('calls without the token are refused', async (t) => {
   t.equal(unauthorized.up(), false)
 })
 
-void t.test('a call without the token ends before its message is read', async (t) => {
+t.test('a call without the token ends before its message is read', async (t) => {
   const { address } = await aRail(t, shortFolder(t), { address: '127.0.0.1:0' })
   const session = connect(`http://${address}`)
   t.teardown(() => session.destroy())
@@ -384,7 +384,7 @@ void t.test('a call without the token ends before its message is read', async (t
   }
 })
 
-void t.test('the health check needs no token', async (t) => {
+t.test('the health check needs no token', async (t) => {
   const { address } = await aRail(t, shortFolder(t))
   const stub = new Client(address, credentials.createInsecure())
   t.teardown(() => stub.close())
@@ -402,7 +402,7 @@ void t.test('the health check needs no token', async (t) => {
   t.match(answer, { status: 'SERVING' })
 })
 
-void t.test('a link whose peer does not read is ended', async (t) => {
+t.test('a link whose peer does not read is ended', async (t) => {
   const lines: string[] = []
   const log = pino({}, { write: (line) => void lines.push(line) })
   const { address } = await aRail(t, shortFolder(t), { log })
@@ -424,7 +424,7 @@ void t.test('a link whose peer does not read is ended', async (t) => {
   t.equal((await ended).code, RESOURCE_EXHAUSTED)
 })
 
-void t.test('the rail also listens on a free port', async (t) => {
+t.test('the rail also listens on a free port', async (t) => {
   const { address } = await aRail(t, shortFolder(t), { address: '127.0.0.1:0' })
   t.match(address, /^127\.0\.0\.1:[1-9]\d*$/)
   const rail = await aLinkedListener(t, address)

@@ -52,7 +52,7 @@ function aDataFolder(t: Test): string {
 const transactionOf = (report: RailReport): string | null =>
   report.status === 'executed' ? report.transactionId : null
 
-void t.test('repeated kill -9 under load loses and duplicates nothing', async (t) => {
+t.test('repeated kill -9 under load loses and duplicates nothing', async (t) => {
   const folder = aDataFolder(t)
   let child = await aRailProcess(t, folder, 5)
   const rail = aListener(t, `unix:${join(folder, 'rail.sock')}`)
@@ -100,7 +100,7 @@ void t.test('repeated kill -9 under load loses and duplicates nothing', async (t
   t.strictSame(contradicted, [], 'every report agrees, before and after the kills')
 })
 
-void t.test('a clean stop keeps pending instructions and exits with 0', async (t) => {
+t.test('a clean stop keeps pending instructions and exits with 0', async (t) => {
   const folder = aDataFolder(t)
   const child = await aRailProcess(t, folder, 600_000)
   const rail = aListener(t, `unix:${join(folder, 'rail.sock')}`)

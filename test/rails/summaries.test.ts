@@ -24,7 +24,7 @@ const summary = (
 const ONE = [paid('a', 'THB', 5n), paid('b', 'VND', 70n)]
 const OTHER = [paid('c', 'THB', 2n)]
 
-t.test('figures are added, also beyond the digest', (t) => {
+t.test('figures are added, also beyond the digest', async (t) => {
   t.match(mergedSummaries([summary(ONE), summary(OTHER)]), {
     summary: { ...figuresOf([...ONE, ...OTHER]), accepted: figuresOf([]) },
   })
@@ -32,22 +32,19 @@ t.test('figures are added, also beyond the digest', (t) => {
   t.match(mergedSummaries(many.map((each) => summary([each]))), {
     summary: { digest: figuresOf(many).digest },
   })
-  t.end()
 })
 
-t.test('the newest movement is that of any rail', (t) => {
+t.test('the newest movement is that of any rail', async (t) => {
   const newest = (instruction: string, at: number) =>
     summary([], { newest: { instruction, movement: 'executed', at: instant(at) } })
   const merged = mergedSummaries([newest('a', 5), newest('b', 9), summary([]), newest('c', 7)])
   t.match(merged, { summary: { newest: { instruction: 'b' } } })
   t.match(mergedSummaries([summary([])]), { summary: { newest: null } })
-  t.end()
 })
 
-t.test('what one rail does not tell is not known of all', (t) => {
+t.test('what one rail does not tell is not known of all', async (t) => {
   const unknown: SummaryAnswer = { kind: 'unknown', reason: 'bank_b: the rail did not answer' }
   t.same(mergedSummaries([summary(ONE), unknown]), unknown)
   const silent = summary(OTHER, { accepted: null })
   t.match(mergedSummaries([summary(ONE), silent]), { summary: { accepted: null } })
-  t.end()
 })

@@ -23,24 +23,21 @@ const received = (summary: MovementSummary): Received => ({
   ...(writeSummary(summary) as Pick<Received, 'sums' | 'digest'>),
 })
 
-t.test('a summary passes the wire', (t) => {
+t.test('a summary passes the wire', async (t) => {
   t.same(readSummary(received(SUMMARY)), SUMMARY)
   const none = { ...SUMMARY, newest: null, accepted: createMovementTally().figures() }
   t.same(readSummary(received(none)), none, 'nothing is accepted')
-  t.end()
 })
 
-t.test('a rail of an earlier version does not report what it has accepted', (t) => {
+t.test('a rail of an earlier version does not report what it has accepted', async (t) => {
   const earlier = { ...SUMMARY, accepted: null }
   t.same(readSummary(received(earlier)), earlier)
-  t.end()
 })
 
-t.test('a summary that violates the contract is none', (t) => {
+t.test('a summary that violates the contract is none', async (t) => {
   const wire = received(SUMMARY)
   t.equal(readSummary({ ...wire, accepted_digest: '' }), undefined)
   t.equal(readSummary({ ...wire, accepted_digest: 'x' }), undefined)
   t.equal(readSummary({ ...wire, accepted: wire.sums }), undefined, 'a movement')
   t.equal(readSummary({ ...wire, sums: wire.accepted }), undefined, 'no movement')
-  t.end()
 })

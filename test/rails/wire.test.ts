@@ -106,17 +106,16 @@ const report: fc.Arbitrary<RailReport> = fc.oneof(
   }),
 )
 
-void t.test('every instruction survives the round trip', (t) => {
+t.test('every instruction survives the round trip', async (t) => {
   fc.assert(
     fc.property(railInstruction, (sent) => {
       deepStrictEqual(encodedOrders(sent).map(readRailInstruction), [sent])
     }),
   )
   t.pass('for every instruction')
-  t.end()
 })
 
-void t.test('an instruction has the shard of its link', (t) => {
+t.test('an instruction has the shard of its link', async (t) => {
   const sent: RailInstruction[] = [
     { kind: 'instruct', instruction: anInstruction() },
     { kind: 'query', id: anInstruction().id, environment: 'sandbox' },
@@ -130,17 +129,15 @@ void t.test('an instruction has the shard of its link', (t) => {
   t.match(encodedOrders(sent[0]!, 'books_2').map(readRailInstruction), [
     { instruction: { shard: 'books_2' } },
   ])
-  t.end()
 })
 
-void t.test('every report survives the round trip', (t) => {
+t.test('every report survives the round trip', async (t) => {
   fc.assert(
     fc.property(report, (sent) => {
       deepStrictEqual(encodedReports(sent).map(readReport), [sent])
     }),
   )
   t.pass('for every report')
-  t.end()
 })
 
 const EXECUTED: Report__Output = {
@@ -159,7 +156,7 @@ const EXECUTED: Report__Output = {
   rail: '',
 }
 
-void t.test('a report with a malformed member is rejected', (t) => {
+t.test('a report with a malformed member is rejected', async (t) => {
   t.ok(readReport(EXECUTED), 'the valid one')
   const wrong: Partial<Report__Output>[] = [
     { id: '' },
@@ -196,10 +193,9 @@ void t.test('a report with a malformed member is rejected', (t) => {
   for (const change of wrong) {
     t.equal(readReport({ ...EXECUTED, ...change }), undefined, JSON.stringify(change).slice(0, 60))
   }
-  t.end()
 })
 
-void t.test('an instruction with a malformed member is rejected', (t) => {
+t.test('an instruction with a malformed member is rejected', async (t) => {
   const [good] = encodedOrders({ kind: 'instruct', instruction: anInstruction() })
   const instruct = good?.instruct
   if (!instruct?.destination) throw new Error('an instruction has a destination')
@@ -247,10 +243,9 @@ void t.test('an instruction with a malformed member is rejected', (t) => {
   )
   t.equal(readRailInstruction({ acknowledge: { report_id: '' } }), undefined)
   t.equal(readRailInstruction({ simulate: { id: known, outcome: 'lost' } }), undefined)
-  t.end()
 })
 
-void t.test('messages without an environment are read as sandbox', (t) => {
+t.test('messages without an environment are read as sandbox', async (t) => {
   const [good] = encodedOrders({ kind: 'instruct', instruction: anInstruction() })
   if (!good?.instruct) throw new Error('an instruction was sent')
   const { id } = good.instruct
@@ -265,5 +260,4 @@ void t.test('messages without an environment are read as sandbox', (t) => {
   })
   t.notOk('environment' in (readReport(EXECUTED) ?? {}))
   t.match(readReport({ ...EXECUTED, environment: 'production' }), { environment: 'production' })
-  t.end()
 })

@@ -97,7 +97,7 @@ function findingOf(plant: Plant, isLineDue: boolean, isBookingDue: boolean): str
   return isBookingDue ? 'missing_there *' : null
 }
 
-void t.test('every difference of any payments is found', async (t) => {
+t.test('every difference of any payments is found', async (t) => {
   t.testdir()
   const order = fc.array(fc.nat(), { minLength: 100, maxLength: 100 })
   await fc.assert(
@@ -162,7 +162,7 @@ function sumsAreWhole(
   }
 }
 
-void t.test('several differences of an instruction are found', async (t) => {
+t.test('several differences of an instruction are found', async (t) => {
   t.testdir()
   const cases: readonly (readonly [
     string,
@@ -221,7 +221,7 @@ void t.test('several differences of an instruction are found', async (t) => {
   }
 })
 
-void t.test('many lines, and many of one instruction, are reconciled', async (t) => {
+t.test('many lines, and many of one instruction, are reconciled', async (t) => {
   t.testdir()
   const many = Array.from({ length: 7_000 }, (_, i) =>
     moved({ instruction: `pout_${i % 2 === 0 ? 'same' : i}`, amount: BigInt(i + 1) }),

@@ -20,7 +20,7 @@ async function readAll(t: Test, text: string | Buffer): Promise<Read[]> {
   return found
 }
 
-void t.test('valid lines are read in all accepted formats', async (t) => {
+t.test('valid lines are read in all accepted formats', async (t) => {
   const good = {
     good: {
       line: 2,
@@ -48,7 +48,7 @@ void t.test('valid lines are read in all accepted formats', async (t) => {
   }
 })
 
-void t.test('a line of an accepted instruction is no movement', async (t) => {
+t.test('a line of an accepted instruction is no movement', async (t) => {
   const head = `${HEAD},destination_account,shard`
   const line = '2026-11-21T03:00:00Z,,pout_2,accepted,VND,5,0123456789,books_1'
   t.same(await readAll(t, `${head}\n${line}\n`), [
@@ -65,7 +65,7 @@ void t.test('a line of an accepted instruction is no movement', async (t) => {
   ])
 })
 
-void t.test('each bad line is reported with its number', async (t) => {
+t.test('each bad line is reported with its number', async (t) => {
   const bad: readonly (readonly [string, RegExp])[] = [
     [GOOD.replace('12500000', '125.00'), /amount/],
     [GOOD.replace('12500000', '-5'), /amount/],
@@ -92,12 +92,12 @@ void t.test('each bad line is reported with its number', async (t) => {
   }
 })
 
-void t.test('a line break inside quotes belongs to its record', async (t) => {
+t.test('a line break inside quotes belongs to its record', async (t) => {
   const text = `note,${HEAD}\n"two\nlines",${GOOD}\nx,${GOOD}\n`
   t.match(await readAll(t, text), [{ good: { line: 3 } }, { good: { line: 4 } }])
 })
 
-void t.test('reading stops at an unclosed quote or an oversized record', async (t) => {
+t.test('reading stops at an unclosed quote or an oversized record', async (t) => {
   for (const [line, fault] of [
     ['"', /quotes do not match; the remaining lines are not read/],
     [`"a"b,${GOOD}`, /quotes do not match/],
@@ -110,12 +110,12 @@ void t.test('reading stops at an unclosed quote or an oversized record', async (
   }
 })
 
-void t.test('empty lines are skipped but counted', async (t) => {
+t.test('empty lines are skipped but counted', async (t) => {
   t.match(await readAll(t, `${HEAD}\n\n${GOOD}\n\n`), [{ good: { line: 3 } }])
   t.same(await readAll(t, `${HEAD}\n`), [])
 })
 
-void t.test('a file without the columns is rejected', async (t) => {
+t.test('a file without the columns is rejected', async (t) => {
   for (const text of ['', 'a,b', HEAD.replace('amount', 'sum'), '\u0000', '"']) {
     const file = join(t.testdir({ 's.csv': text }), 's.csv')
     await t.rejects(openStatement(file).lines().next(), NoStatement, text)

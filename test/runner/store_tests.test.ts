@@ -8,21 +8,19 @@ import { importedBy, opensStore, OWN_SERVER, runsOnPostgres, SQLITE_ONLY } from 
 
 const names = testNames()
 
-t.test('tests that open no store run once', (t) => {
+t.test('tests that open no store run once', async (t) => {
   const openIt = ['test/integration/payouts', 'test/crash/processes_killed', 'test/store/store']
   for (const name of openIt) t.ok(runsOnPostgres(name), name)
   for (const name of ['test/gateway/json', 'test/qr/read', 'test/client/client', 'test/lint'])
     t.notOk(opensStore(name), name)
-  t.end()
 })
 
-t.test('each exception names a test that opens the store', (t) => {
+t.test('each exception names a test that opens the store', async (t) => {
   for (const start of [...Object.keys(SQLITE_ONLY), ...Object.keys(OWN_SERVER)])
     t.ok(
       names.some((name) => name.startsWith(start) && opensStore(name)),
       start,
     )
-  t.end()
 })
 
 /** The helpers that depend on the place of a store's rows, or write files for `make seed` alone. */
@@ -34,12 +32,11 @@ const HELPERS = [
 const OPENS_A_FILE =
   /openStore\(|openDatabase\([^;]*(processor\.db|processorDatabase|webhooks\.db|webhookDatabase)/
 
-t.test('a test on PostgreSQL opens no database file of processor or pools', (t) => {
+t.test('a test on PostgreSQL opens no database file of processor or pools', async (t) => {
   const files = new Set(names.filter(runsOnPostgres).flatMap((name) => [...importedBy(name)]))
   const found = [...files]
     .map((file) => relative(projectRoot(), file))
     .filter((file) => file.startsWith('.build/test/') && !HELPERS.includes(file))
     .filter((file) => OPENS_A_FILE.test(readFileSync(file, 'utf8')))
   t.same(found, [])
-  t.end()
 })

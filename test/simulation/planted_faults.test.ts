@@ -13,7 +13,7 @@ const STEPS = 1_000
 t.setTimeout(0)
 
 for (const fault of PLANTED_FAULTS) {
-  void t.test(fault.name, async (t) => {
+  t.test(fault.name, async (t) => {
     let found: Error | undefined
     let seed = fault.firstSeed
     for (; found === undefined && seed < fault.firstSeed + SEEDS_MAX; seed++) {

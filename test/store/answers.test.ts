@@ -10,7 +10,7 @@ interface Asked {
   fail(): Promise<void>
 }
 
-void t.test('an answer forgets the oldest statement, which alone it can belong to', async (t) => {
+t.test('an answer forgets the oldest statement, which alone it can belong to', async (t) => {
   let now = 0
   const answers = createAnswers(() => now, WITHIN_MS)
   const ask = (): Asked => {

@@ -10,7 +10,7 @@ import { tempFolder } from '../support/temp_folder.js'
 const PAGE_BYTES = 4_096
 const COMMITS = 192
 
-void t.test('commits are copied to the file while the writer continues', async (t) => {
+t.test('commits are copied to the file while the writer continues', async (t) => {
   const file = join(tempFolder(t), 'some.db')
   const database = await openDatabase(file, { sole: true })
   await database.exec('CREATE TABLE pages (number INTEGER PRIMARY KEY, bytes BLOB)')
@@ -25,7 +25,7 @@ void t.test('commits are copied to the file while the writer continues', async (
   t.notOk(statSync(`${file}-wal`, { throwIfNoEntry: false }), 'all rows are in the file')
 })
 
-void t.test('the driver has a SQLite version without the WAL reset bug', async (t) => {
+t.test('the driver has a SQLite version without the WAL reset bug', async (t) => {
   const database = await openDatabase(join(tempFolder(t), 'some.db'))
   t.teardown(() => database.close())
   const [row] = await database.all<{ version: string }>('SELECT sqlite_version() AS version')
@@ -33,7 +33,7 @@ void t.test('the driver has a SQLite version without the WAL reset bug', async (
   t.ok(major * 1e6 + minor * 1e3 + patch >= 3_051_003, `it is ${row?.version}`)
 })
 
-void t.test('one checkpoint runs at a time; a failed one is followed by the next', async (t) => {
+t.test('one checkpoint runs at a time; a failed one is followed by the next', async (t) => {
   const ends: ((error?: Error) => void)[] = []
   const checkpoints = createCheckpoints({
     exec: () =>

@@ -27,7 +27,7 @@ import { connected, log, newShard, server } from './postgres_books.js'
 const waitingNames = async ({ cluster }: Processor): Promise<string[]> =>
   (await cluster.candidates()).map(({ name }) => name)
 
-void t.test('a shard is added once, and its first owner creates its books', async (t) => {
+t.test('a shard is added once, and its first owner creates its books', async (t) => {
   const one = await processor(t)
   const shard = newShard()
   t.ok(await one.cluster.addShard(shard))
@@ -40,7 +40,7 @@ void t.test('a shard is added once, and its first owner creates its books', asyn
   t.match(row, { holder: one.name, isConnected: true, epoch: 1, address: '127.0.0.1:1' })
 })
 
-void t.test('only the newest owner publishes an address', async (t) => {
+t.test('only the newest owner publishes an address', async (t) => {
   const [one, two] = [await processor(t), await processor(t)]
   const shard = newShard()
   await one.cluster.addShard(shard)
@@ -53,12 +53,12 @@ void t.test('only the newest owner publishes an address', async (t) => {
   t.match(await one.cluster.placeOf(shard), { address: 'two:1', epoch: 3 })
 })
 
-void t.test('a shard name that is not safe in SQL is rejected', async (t) => {
+t.test('a shard name that is not safe in SQL is rejected', async (t) => {
   const one = await processor(t)
   await t.rejects(one.cluster.addShard('books; DROP SCHEMA cluster'), /check/)
 })
 
-void t.test('a statement without an answer fails: the candidate starts again', async (t) => {
+t.test('a statement without an answer fails: the candidate starts again', async (t) => {
   const cluster = await openCluster({
     ...{ url: server.url, name: 'unanswered', pause, answerWithinMs: 1_000 },
     onNameTaken: () => undefined,
@@ -70,7 +70,7 @@ void t.test('a statement without an answer fails: the candidate starts again', a
   await blocker.exec('ROLLBACK')
 })
 
-void t.test('a processor name is held by one process at a time', async (t) => {
+t.test('a processor name is held by one process at a time', async (t) => {
   const first = await processor(t, 'same')
   let isTaken = false
   const second = openCluster({
@@ -85,7 +85,7 @@ void t.test('a processor name is held by one process at a time', async (t) => {
   await (await second).close()
 })
 
-void t.test('a partner is placed in one shard, also by concurrent requests', async (t) => {
+t.test('a partner is placed in one shard, also by concurrent requests', async (t) => {
   const [one, two] = [await processor(t), await processor(t)]
   const [here, there] = [newShard(), newShard()]
   for (const shard of [here, there]) await one.cluster.addShard(shard)
@@ -103,24 +103,21 @@ void t.test('a partner is placed in one shard, also by concurrent requests', asy
   )
 })
 
-void t.test(
-  'partners of older books are placed, and those of another shard are reported',
-  async (t) => {
-    const one = await processor(t)
-    const [here, there] = [newShard(), newShard()]
-    for (const shard of [here, there]) await one.cluster.addShard(shard)
-    t.same(await one.cluster.placeAll(['old-1', 'old-2'], here), [])
-    t.same(
-      await one.cluster.placeAll(['old-1', 'old-2', 'old-3'], here),
-      [],
-      'repeated at each start',
-    )
-    t.same(await one.cluster.placeAll(['old-2', 'old-4'], there), ['old-2'])
-    t.match(await one.cluster.whereIs('old-4'), { shard: there })
-  },
-)
+t.test('partners of older books are placed, and those of another shard are reported', async (t) => {
+  const one = await processor(t)
+  const [here, there] = [newShard(), newShard()]
+  for (const shard of [here, there]) await one.cluster.addShard(shard)
+  t.same(await one.cluster.placeAll(['old-1', 'old-2'], here), [])
+  t.same(
+    await one.cluster.placeAll(['old-1', 'old-2', 'old-3'], here),
+    [],
+    'repeated at each start',
+  )
+  t.same(await one.cluster.placeAll(['old-2', 'old-4'], there), ['old-2'])
+  t.match(await one.cluster.whereIs('old-4'), { shard: there })
+})
 
-void t.test('settings for all shards are appended, one version for each', async (t) => {
+t.test('settings for all shards are appended, one version for each', async (t) => {
   const [one, two] = [await processor(t), await processor(t)]
   const rate = (value: string) => ({
     ...{ kind: 'rate', key: 'THB', value, actor: 'ann', reason: 'a test', requestId: null },
@@ -154,83 +151,74 @@ void t.test('settings for all shards are appended, one version for each', async 
   t.match(await recordOf(two, shard), { settingsVersion: 3, settingsBehind: 17 })
 })
 
-void t.test(
-  'a shard that cannot apply a setting is seen, and the setting is skipped',
-  async (t) => {
-    const [one, two] = [await processor(t), await processor(t)]
-    const shard = newShard()
-    await one.cluster.addShard(shard)
-    const set = (key: string, value: string): Promise<number> =>
-      one.cluster.appendSetting({
-        ...{ kind: 'rate', key, value, actor: 'ann', reason: 'a test', requestId: null },
-      })
-    const bad = await set('QQQ', '1')
-    await set('RRR', '1')
-    const newest = await set('RRR', '2')
-    const found = await two.cluster.newestSettings()
-    t.equal(found.filter(({ key }) => key === 'RRR').length, 1)
-    t.match(found.at(-1), { version: newest, key: 'RRR', value: '2', skippedBy: null })
-    t.same(
-      found.map(({ version }) => version),
-      found.map(({ version }) => version).sort((a, b) => a - b),
-    )
+t.test('a shard that cannot apply a setting is seen, and the setting is skipped', async (t) => {
+  const [one, two] = [await processor(t), await processor(t)]
+  const shard = newShard()
+  await one.cluster.addShard(shard)
+  const set = (key: string, value: string): Promise<number> =>
+    one.cluster.appendSetting({
+      ...{ kind: 'rate', key, value, actor: 'ann', reason: 'a test', requestId: null },
+    })
+  const bad = await set('QQQ', '1')
+  await set('RRR', '1')
+  const newest = await set('RRR', '2')
+  const found = await two.cluster.newestSettings()
+  t.equal(found.filter(({ key }) => key === 'RRR').length, 1)
+  t.match(found.at(-1), { version: newest, key: 'RRR', value: '2', skippedBy: null })
+  t.same(
+    found.map(({ version }) => version),
+    found.map(({ version }) => version).sort((a, b) => a - b),
+  )
 
-    const by = { actor: 'ben', reason: 'made by mistake' }
-    t.equal(await two.cluster.skipSetting(bad, by), null, 'no shard is held up by it')
-    await one.cluster.reportSettingsFault(shard, { version: bad, cause: 'internal_error' })
-    await one.cluster.reportSettingsFault(shard, { version: bad, cause: 'invalid_request' })
-    const fault = { version: bad, cause: 'invalid_request', kind: 'rate', key: 'QQQ' }
-    t.match(await recordOf(two, shard), { settingsFault: fault })
-    t.match(await two.cluster.skipSetting(bad, by), { version: bad, skippedBy: 'ben' })
-    t.match(await two.cluster.settingsFrom(bad, 1), [
-      { version: bad, actor: 'ann', skippedBy: 'ben', skipReason: 'made by mistake' },
-    ])
-    await one.cluster.reportSettingsFault(shard, null)
-    t.match(await recordOf(two, shard), { settingsFault: null })
-  },
-)
+  const by = { actor: 'ben', reason: 'made by mistake' }
+  t.equal(await two.cluster.skipSetting(bad, by), null, 'no shard is held up by it')
+  await one.cluster.reportSettingsFault(shard, { version: bad, cause: 'internal_error' })
+  await one.cluster.reportSettingsFault(shard, { version: bad, cause: 'invalid_request' })
+  const fault = { version: bad, cause: 'invalid_request', kind: 'rate', key: 'QQQ' }
+  t.match(await recordOf(two, shard), { settingsFault: fault })
+  t.match(await two.cluster.skipSetting(bad, by), { version: bad, skippedBy: 'ben' })
+  t.match(await two.cluster.settingsFrom(bad, 1), [
+    { version: bad, actor: 'ann', skippedBy: 'ben', skipReason: 'made by mistake' },
+  ])
+  await one.cluster.reportSettingsFault(shard, null)
+  t.match(await recordOf(two, shard), { settingsFault: null })
+})
 
-void t.test(
-  'a spare waits while the owner lives, and takes a released shard at once',
-  async (t) => {
-    const [one, spare] = [await processor(t), await processor(t)]
-    const shard = newShard()
-    await one.cluster.addShard(shard)
-    const { books } = await one.waits(shard)
-    await books.commit(batchOf({ intents: [anIntent('pi_1')] }))
-    const owned = spare.waits(shard)
-    await severalLooks(spare)
-    t.ok((await waitingNames(one)).includes(spare.name))
-    await books.close()
-    const next = (await owned).books
-    t.equal(await epochOf(next), 2)
-    t.same(await dueIds(next, 'intents', instant(5), 9), ['pi_1'])
-    await spare.cluster.setServing()
-    t.notOk((await waitingNames(one)).includes(spare.name))
-  },
-)
+t.test('a spare waits while the owner lives, and takes a released shard at once', async (t) => {
+  const [one, spare] = [await processor(t), await processor(t)]
+  const shard = newShard()
+  await one.cluster.addShard(shard)
+  const { books } = await one.waits(shard)
+  await books.commit(batchOf({ intents: [anIntent('pi_1')] }))
+  const owned = spare.waits(shard)
+  await severalLooks(spare)
+  t.ok((await waitingNames(one)).includes(spare.name))
+  await books.close()
+  const next = (await owned).books
+  t.equal(await epochOf(next), 2)
+  t.same(await dueIds(next, 'intents', instant(5), 9), ['pi_1'])
+  await spare.cluster.setServing()
+  t.notOk((await waitingNames(one)).includes(spare.name))
+})
 
-void t.test(
-  'the shard of a killed owner is taken over, and the former owner is fenced',
-  async (t) => {
-    const [one, spare] = [await processor(t), await processor(t)]
-    const shard = newShard()
-    await one.cluster.addShard(shard)
-    const { books } = await one.waits(shard)
-    const owned = spare.waits(shard)
-    await severalLooks(spare)
-    await endSession(t, shard)
-    await severalLooks(spare)
-    spare.now = 1_999
-    await severalLooks(spare)
-    t.equal(await epochOfShard(t, shard), 1, 'time for its restart')
-    spare.now = 4_000
-    t.equal(await epochOf((await owned).books), 2)
-    await t.rejects(books.commit(batchOf({ intents: [anIntent('pi_1')] })))
-  },
-)
+t.test('the shard of a killed owner is taken over, and the former owner is fenced', async (t) => {
+  const [one, spare] = [await processor(t), await processor(t)]
+  const shard = newShard()
+  await one.cluster.addShard(shard)
+  const { books } = await one.waits(shard)
+  const owned = spare.waits(shard)
+  await severalLooks(spare)
+  await endSession(t, shard)
+  await severalLooks(spare)
+  spare.now = 1_999
+  await severalLooks(spare)
+  t.equal(await epochOfShard(t, shard), 1, 'time for its restart')
+  spare.now = 4_000
+  t.equal(await epochOf((await owned).books), 2)
+  await t.rejects(books.commit(batchOf({ intents: [anIntent('pi_1')] })))
+})
 
-void t.test('a restarted owner precedes the spare, and a late one waits', async (t) => {
+t.test('a restarted owner precedes the spare, and a late one waits', async (t) => {
   const [one, spare] = [await processor(t), await processor(t)]
   const shard = newShard()
   await one.cluster.addShard(shard)
@@ -254,7 +242,7 @@ void t.test('a restarted owner precedes the spare, and a late one waits', async 
   t.equal(await epochOf((await late).books), 4)
 })
 
-void t.test('exactly one of several spares takes over', async (t) => {
+t.test('exactly one of several spares takes over', async (t) => {
   const one = await processor(t)
   const shard = newShard()
   await one.cluster.addShard(shard)
@@ -276,7 +264,7 @@ void t.test('exactly one of several spares takes over', async (t) => {
   }
 })
 
-void t.test(
+t.test(
   'a spare prefers its previous shard, and skips a shard whose master keys it lacks',
   async (t) => {
     const [one, spare] = [await processor(t), await processor(t)]
@@ -305,7 +293,7 @@ void t.test(
   },
 )
 
-void t.test('a member takes its own shard first, and any other while that is served', async (t) => {
+t.test('a member takes its own shard first, and any other while that is served', async (t) => {
   const [one, two] = [await processor(t), await processor(t)]
   const [own, other] = [newShard(), newShard()]
   for (const shard of [own, other]) {
@@ -338,7 +326,7 @@ void t.test('a member takes its own shard first, and any other while that is ser
   t.same(await waitingNames(one), [], 'a candidate without heartbeats does not count')
 })
 
-void t.test('a candidate says that it waits also where no standby confirms', async (t) => {
+t.test('a candidate says that it waits also where no standby confirms', async (t) => {
   const { cluster } = await processor(t)
   const sql = await connected(t, 'cluster')
   const confirmedBy = async (names: string): Promise<void> => {
@@ -357,67 +345,61 @@ void t.test('a candidate says that it waits also where no standby confirms', asy
   t.ok(await cluster.waitingProcessor(cluster.name))
 })
 
-void t.test(
-  'an owner that no gateway reaches gives its shard to one that they reach',
-  async (t) => {
-    const { one, spare, shard } = await ownedShard(t)
-    await one.cluster.announce(shard, 0, 'one:1', true)
-    const sql = await connected(t, 'cluster')
-    await sql.run('UPDATE shards SET epoch = 0 WHERE shard = ?', [shard])
-    let now = 0
-    let gateways = 0
-    let looks = 0
-    const cluster: Cluster = {
-      ...one.cluster,
-      moveOf: (name) => {
-        looks += 1
-        return one.cluster.moveOf(name)
-      },
-    }
-    const member = await createMember({ cluster, shard, epoch: 1, elapsed: () => now, pause, log })
-    let movedTo: string | undefined
-    member.onMove((reason) => (movedTo = reason))
-    await member.serve('one:1', false, () => gateways)
-    const severalLooks = async (): Promise<void> => {
-      const before = looks
-      await eventually('several looks', () => looks > before + 2)
-    }
+t.test('an owner that no gateway reaches gives its shard to one that they reach', async (t) => {
+  const { one, spare, shard } = await ownedShard(t)
+  await one.cluster.announce(shard, 0, 'one:1', true)
+  const sql = await connected(t, 'cluster')
+  await sql.run('UPDATE shards SET epoch = 0 WHERE shard = ?', [shard])
+  let now = 0
+  let gateways = 0
+  let looks = 0
+  const cluster: Cluster = {
+    ...one.cluster,
+    moveOf: (name) => {
+      looks += 1
+      return one.cluster.moveOf(name)
+    },
+  }
+  const member = await createMember({ cluster, shard, epoch: 1, elapsed: () => now, pause, log })
+  let movedTo: string | undefined
+  member.onMove((reason) => (movedTo = reason))
+  await member.serve('one:1', false, () => gateways)
+  const severalLooks = async (): Promise<void> => {
+    const before = looks
+    await eventually('several looks', () => looks > before + 2)
+  }
 
-    await severalLooks()
-    now += GIVE_UP_AFTER_MS
-    await severalLooks()
-    t.equal(movedTo, undefined, 'no gateway reaches any processor')
-    t.equal(member.reachedInstead(), undefined)
+  await severalLooks()
+  now += GIVE_UP_AFTER_MS
+  await severalLooks()
+  t.equal(movedTo, undefined, 'no gateway reaches any processor')
+  t.equal(member.reachedInstead(), undefined)
 
-    spare.gateways = 2
-    await eventually('gateways reach the spare', () => member.reachedInstead() === spare.name)
-    now += GIVE_UP_AFTER_MS - 1
-    await severalLooks()
-    t.equal(movedTo, undefined, 'not for long enough')
-    gateways = 1
-    await eventually('a gateway reaches the owner', () => member.reachedInstead() === undefined)
-    now += GIVE_UP_AFTER_MS
-    gateways = 0
-    await eventually('none does', () => member.reachedInstead() === spare.name)
-    await severalLooks()
-    t.equal(movedTo, undefined, 'the time begins again')
+  spare.gateways = 2
+  await eventually('gateways reach the spare', () => member.reachedInstead() === spare.name)
+  now += GIVE_UP_AFTER_MS - 1
+  await severalLooks()
+  t.equal(movedTo, undefined, 'not for long enough')
+  gateways = 1
+  await eventually('a gateway reaches the owner', () => member.reachedInstead() === undefined)
+  now += GIVE_UP_AFTER_MS
+  gateways = 0
+  await eventually('none does', () => member.reachedInstead() === spare.name)
+  await severalLooks()
+  t.equal(movedTo, undefined, 'the time begins again')
 
-    now += GIVE_UP_AFTER_MS
-    await eventually('the owner leaves', () => movedTo === `the shard moves to ${spare.name}`)
-  },
-)
+  now += GIVE_UP_AFTER_MS
+  await eventually('the owner leaves', () => movedTo === `the shard moves to ${spare.name}`)
+})
 
-void t.test(
-  'another processor takes over when the named one ends before the take-over',
-  async (t) => {
-    const { one, spare, shard, books, taken } = await ownedShard(t)
-    t.ok(await one.cluster.requestMove(shard, 1, 'p_dead'))
-    await books.close()
-    await severalLooks(spare)
-    t.equal(await epochOfShard(t, shard), 1, 'the named processor has time')
-    spare.now = 4_000
-    t.equal(await epochOf((await taken).books), 2)
-    t.ok(await spare.cluster.announce(shard, 2, 'spare:1'))
-    t.match(await recordOf(one, shard), { holder: spare.name, moveTo: null, moves: 0 })
-  },
-)
+t.test('another processor takes over when the named one ends before the take-over', async (t) => {
+  const { one, spare, shard, books, taken } = await ownedShard(t)
+  t.ok(await one.cluster.requestMove(shard, 1, 'p_dead'))
+  await books.close()
+  await severalLooks(spare)
+  t.equal(await epochOfShard(t, shard), 1, 'the named processor has time')
+  spare.now = 4_000
+  t.equal(await epochOf((await taken).books), 2)
+  t.ok(await spare.cluster.announce(shard, 2, 'spare:1'))
+  t.match(await recordOf(one, shard), { holder: spare.name, moveTo: null, moves: 0 })
+})

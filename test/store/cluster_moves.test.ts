@@ -16,7 +16,7 @@ import {
 } from './cluster_processors.js'
 import { connected, log, newShard } from './postgres_books.js'
 
-void t.test('a move to a processor that does not wait any more is cancelled', async (t) => {
+t.test('a move to a processor that does not wait any more is cancelled', async (t) => {
   const { one, spare, shard } = await ownedShard(t)
   let isMoved = false
   const elapsed = (): number => 0
@@ -44,7 +44,7 @@ void t.test('a move to a processor that does not wait any more is cancelled', as
   await eventually('the owner leaves', () => isMoved)
 })
 
-void t.test('an owner paused during a take-over commits nothing', async (t) => {
+t.test('an owner paused during a take-over commits nothing', async (t) => {
   const [one, spare] = [await processor(t), await processor(t)]
   const shard = newShard()
   await one.cluster.addShard(shard)
@@ -59,7 +59,7 @@ void t.test('an owner paused during a take-over commits nothing', async (t) => {
   await t.rejects(books.barrier(), Deposed)
 })
 
-void t.test('a shard moves to the named processor, and the move ends when it serves', async (t) => {
+t.test('a shard moves to the named processor, and the move ends when it serves', async (t) => {
   const { one, spare, shard, books, taken } = await ownedShard(t)
   t.ok(await one.cluster.requestMove(shard, 1, spare.name))
   t.equal(await one.cluster.moveOf(shard), spare.name)
@@ -72,7 +72,7 @@ void t.test('a shard moves to the named processor, and the move ends when it ser
   t.match(await recordOf(one, shard), { holder: spare.name, moveTo: null, moves: 1, epoch: 2 })
 })
 
-void t.test('the second of two concurrent moves of a shard is rejected', async (t) => {
+t.test('the second of two concurrent moves of a shard is rejected', async (t) => {
   const { one, spare, shard } = await ownedShard(t)
   const accepted = await Promise.all([
     one.cluster.requestMove(shard, 1, 'p_left'),
@@ -88,7 +88,7 @@ void t.test('the second of two concurrent moves of a shard is rejected', async (
   t.ok(await one.cluster.requestMove(shard, 1, spare.name), 'an expired move is replaced')
 })
 
-void t.test('a move requested for an earlier epoch is rejected', async (t) => {
+t.test('a move requested for an earlier epoch is rejected', async (t) => {
   const { one, spare, shard, books, taken } = await ownedShard(t)
   await books.close()
   await taken
@@ -97,7 +97,7 @@ void t.test('a move requested for an earlier epoch is rejected', async (t) => {
   t.equal(await one.cluster.moveOf(shard), null)
 })
 
-void t.test('an owner that ends before the release keeps the shard by its restart', async (t) => {
+t.test('an owner that ends before the release keeps the shard by its restart', async (t) => {
   const { one, spare, shard } = await ownedShard(t)
   t.ok(await one.cluster.requestMove(shard, 1, spare.name))
   await endSession(t, shard)
@@ -108,7 +108,7 @@ void t.test('an owner that ends before the release keeps the shard by its restar
   t.notOk(await one.cluster.requestMove(shard, 1, spare.name), 'a move for the former epoch')
 })
 
-void t.test(
+t.test(
   'a named processor that ends before it serves completes the move by its restart',
   async (t) => {
     const { one, spare, shard, books, taken } = await ownedShard(t)

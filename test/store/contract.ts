@@ -47,21 +47,21 @@ const DEPOSIT_ENTRIES = (
 }))
 
 function testRows(open: OpenContractBooks): void {
-  void t.test('each table returns all columns of its rows as they were written', async (t) => {
+  t.test('each table returns all columns of its rows as they were written', async (t) => {
     const { store, raw } = await open(t)
     await store.commit(batchOf(ROWS))
     for (const name of TABLE_NAMES) t.strictSame(await rowsIn(raw, name), ROWS[name], name)
     t.equal(await store.stoppedByRecovery(), 'submissions', 'one recovery is not released')
   })
 
-  void t.test('so does a commit of payments only', async (t) => {
+  t.test('so does a commit of payments only', async (t) => {
     const { store, raw } = await open(t)
     const ofPayments = BUSY_TABLES.map((name) => [name, ROWS[name]] as const)
     await store.commit(batchOf(Object.fromEntries(ofPayments)))
     for (const [name, rows] of ofPayments) t.strictSame(await rowsIn(raw, name), rows, name)
   })
 
-  void t.test('the rows for the start are those that were written', async (t) => {
+  t.test('the rows for the start are those that were written', async (t) => {
     const { store } = await open(t)
     const prints = (text: string): Buffer => Buffer.from(text, 'latin1')
     await store.commit({
@@ -119,7 +119,7 @@ function testRows(open: OpenContractBooks): void {
     t.strictSame((await store.boot(instant(8))).recentlyConfirmed, [])
   })
 
-  void t.test('rows are loaded by their keys', async (t) => {
+  t.test('rows are loaded by their keys', async (t) => {
     const { store } = await open(t)
     await store.commit(batchOf(ROWS))
     const [a, usage] = [ROWS.intents[0].id, ROWS.usage]
@@ -152,7 +152,7 @@ function testRows(open: OpenContractBooks): void {
     t.strictSame(nothing, NOTHING_FOUND)
   })
 
-  void t.test('rows of older keys are loaded by their fingerprints, to the last bit', async (t) => {
+  t.test('rows of older keys are loaded by their fingerprints, to the last bit', async (t) => {
     const { store } = await open(t)
     const [row] = ROWS.idempotency
     const idempotency = [1, 2, 3, 4].map((sequence) => ({ ...row, sequence, key: `k${sequence}` }))
@@ -180,7 +180,7 @@ function testRows(open: OpenContractBooks): void {
     t.same(both.map(({ key }) => key).sort(), ['k1', 'k3'])
   })
 
-  void t.test('a later row of the same key replaces all but the fixed columns', async (t) => {
+  t.test('a later row of the same key replaces all but the fixed columns', async (t) => {
     const { store, raw } = await open(t)
     await store.commit(batchOf(ROWS))
     const keyed = TABLE_NAMES.filter((name) => 'key' in TABLES[name])
@@ -194,7 +194,7 @@ function testRows(open: OpenContractBooks): void {
     }
   })
 
-  void t.test('a text of 1 MB is exact, in every kind of parameter', async (t) => {
+  t.test('a text of 1 MB is exact, in every kind of parameter', async (t) => {
     const { store, raw } = await open(t)
     const long = SPECIAL.repeat(Math.ceil(2 ** 20 / SPECIAL.length))
     const rows = {
@@ -214,7 +214,7 @@ function testRows(open: OpenContractBooks): void {
 }
 
 function testBatches(open: OpenContractBooks): void {
-  void t.test('a batch has any number of rows, and the next number', async (t) => {
+  t.test('a batch has any number of rows, and the next number', async (t) => {
     const { store, raw } = await open(t)
     t.equal((await store.boot(instant(0))).lastBatch, 0)
     await store.commit(batchOf({}))
@@ -237,7 +237,7 @@ function testBatches(open: OpenContractBooks): void {
     t.equal(boot.lastPosting, many.length)
   })
 
-  void t.test('a rejected batch writes nothing and has no number', async (t) => {
+  t.test('a rejected batch writes nothing and has no number', async (t) => {
     const { store, raw } = await open(t)
     const prints = {
       nonces: Buffer.alloc(8),
@@ -267,7 +267,7 @@ function testBatches(open: OpenContractBooks): void {
     t.same(await dueIds(store, 'intents', instant(5), 10), ['pi_1', 'pi_2'])
   })
 
-  void t.test('commits are read after the books are opened again', async (t) => {
+  t.test('commits are read after the books are opened again', async (t) => {
     const { store, reopen } = await open(t)
     const salt = (await store.boot(instant(0))).nonceSalt
     await store.commit({ ...batchOf({ intents: [anIntent('pi_1')] }), nonces: Buffer.alloc(16, 1) })
@@ -282,7 +282,7 @@ function testBatches(open: OpenContractBooks): void {
     t.same(await dueIds(second, 'intents', instant(5), 10), ['pi_1', 'pi_2', 'pi_3'])
   })
 
-  void t.test('due actors are listed by time, up to a limit', async (t) => {
+  t.test('due actors are listed by time, up to a limit', async (t) => {
     const { store } = await open(t)
     const times = [30, 10, null, 20, 40, 40]
     const due = times.map((due_at, i) => ({ due_at, id: `${i}` }))

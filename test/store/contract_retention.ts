@@ -9,7 +9,7 @@ import { LEAST, MOST, ROWS } from './contract_rows.js'
 import { rowsIn, type OpenContractBooks } from './rows_in_books.js'
 
 export function testNonces(open: OpenContractBooks): void {
-  void t.test('expired nonces are deleted, oldest first, a limited number a commit', async (t) => {
+  t.test('expired nonces are deleted, oldest first, a limited number a commit', async (t) => {
     const { store, raw } = await open(t)
     const kept = async (): Promise<number[]> =>
       (await collected((await store.boot(instant(0))).nonces)).map((row) => row.seen_at)
@@ -54,7 +54,7 @@ export function testNonces(open: OpenContractBooks): void {
     t.same(await kept(), [600, 601], 'rows with a future time are deleted')
   })
 
-  void t.test('all stored nonces are loaded at startup, in order', async (t) => {
+  t.test('all stored nonces are loaded at startup, in order', async (t) => {
     const { store, raw } = await open(t)
     t.same(await collected((await store.boot(instant(0))).nonces), [])
     const FIRST = 700
@@ -72,7 +72,7 @@ export function testNonces(open: OpenContractBooks): void {
 }
 
 export function testRetention(open: OpenContractBooks): void {
-  void t.test('expired rows are deleted, and no other', async (t) => {
+  t.test('expired rows are deleted, and no other', async (t) => {
     const { store, raw } = await open(t)
     const key = (sequence: number) => ({ ...ROWS.idempotency[1], sequence, key: `k${sequence}` })
     const indexed = [LEAST, -1n, MOST].map((fingerprint) => ({ fingerprint, sequence: 2 }))
@@ -141,7 +141,7 @@ export function testRetention(open: OpenContractBooks): void {
 }
 
 export function testEvents(open: OpenContractBooks): void {
-  void t.test('the last sequence of each tenant is loaded at startup', async (t) => {
+  t.test('the last sequence of each tenant is loaded at startup', async (t) => {
     const { store } = await open(t)
     t.same((await store.boot(instant(0))).sequences, [])
     const [first, second, third] = ['a_sandbox', 'b_production', 'b_sandbox']
@@ -162,7 +162,7 @@ export function testEvents(open: OpenContractBooks): void {
     ])
   })
 
-  void t.test('the schema allows one event per transition', async (t) => {
+  t.test('the schema allows one event per transition', async (t) => {
     const { store } = await open(t)
     await store.commit(batchOf({ events: [anEvent(1)] }))
     const again = { ...anEvent(2), entity: anEvent(1).entity }
@@ -170,7 +170,7 @@ export function testEvents(open: OpenContractBooks): void {
     t.equal((await store.openEvents(0, 10)).length, 1)
   })
 
-  void t.test('open events are listed in order until they are settled, once', async (t) => {
+  t.test('open events are listed in order until they are settled, once', async (t) => {
     const { store } = await open(t)
     const settle = (settledEvents: readonly string[], settledAt: number): Promise<void> =>
       store.commit({ ...batchOf({}), settledEvents, settledAt: instant(settledAt) })

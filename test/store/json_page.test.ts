@@ -36,7 +36,7 @@ const thing = fc.record({
   body: fc.dictionary(anyText, fc.jsonValue()),
 })
 
-void t.test('a page has the same rows as separate reads, whatever is stored', async (t) => {
+t.test('a page has the same rows as separate reads, whatever is stored', async (t) => {
   const database = await openDatabase(join(tempFolder(t), 'things.db'))
   t.teardown(() => database.close())
   await database.exec(`CREATE TABLE things (id INTEGER PRIMARY KEY, name TEXT NOT NULL, note TEXT,

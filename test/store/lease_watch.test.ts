@@ -23,16 +23,15 @@ function watching(isSpare = false): (at: number, seen: SeenShard) => boolean {
   }
 }
 
-void t.test('an owner with heartbeats keeps the lease, and one without loses it', (t) => {
+t.test('an owner with heartbeats keeps the lease, and one without loses it', async (t) => {
   const look = watching()
   for (let second = 0; second < 20; second++)
     t.notOk(look(second * 1_000, { ...OWNED, beat: second }))
   t.notOk(look(19_000 + LEASE_TIMEOUT_MS - 1, { ...OWNED, beat: 19 }))
   t.ok(look(19_000 + LEASE_TIMEOUT_MS, { ...OWNED, beat: 19 }))
-  t.end()
 })
 
-void t.test('an owner whose session has ended has time for its own restart', (t) => {
+t.test('an owner whose session has ended has time for its own restart', async (t) => {
   const look = watching()
   const gone = { ...OWNED, isConnected: false }
   t.notOk(look(0, OWNED))
@@ -42,10 +41,9 @@ void t.test('an owner whose session has ended has time for its own restart', (t)
   t.notOk(look(9_000, { ...OWNED, epoch: 4 }), 'the owner has restarted')
   t.notOk(look(9_100, { ...gone, epoch: 4 }), 'a later end of the session restarts the timeout')
   t.ok(look(9_100 + RESTART_WITHIN_MS, { ...gone, epoch: 4 }))
-  t.end()
 })
 
-void t.test('a session that was never seen open does not shorten the timeout', (t) => {
+t.test('a session that was never seen open does not shorten the timeout', async (t) => {
   const look = watching()
   const elsewhere = { ...OWNED, isConnected: false }
   t.notOk(look(0, elsewhere))
@@ -56,27 +54,24 @@ void t.test('a session that was never seen open does not shorten the timeout', (
   t.notOk(after(100, { ...elsewhere, epoch: 4 }))
   t.notOk(after(100 + RESTART_WITHIN_MS, { ...elsewhere, epoch: 4 }), 'another owner')
   t.notOk(watching()(0, { ...OWNED, holder: 'two@elsewhere' }), 'the same name on another machine')
-  t.end()
 })
 
-void t.test('a released lease and one of the same processor are taken at once', (t) => {
+t.test('a released lease and one of the same processor are taken at once', async (t) => {
   t.ok(watching()(0, RELEASED))
   t.ok(watching(true)(0, RELEASED))
   const ended = { ...OWNED, holder: 'two@here#run1', isConnected: false }
   t.ok(watching(true)(0, ended))
-  t.end()
 })
 
-void t.test('a process of a copied data directory keeps its shard', (t) => {
+t.test('a process of a copied data directory keeps its shard', async (t) => {
   const look = watching()
   const other = { ...OWNED, holder: 'two@here#run2' }
   for (let second = 0; second < 9; second++)
     t.notOk(look(second * 1_000, { ...other, beat: second }))
   t.ok(look(9_000, { ...other, isConnected: false }), 'once its session has ended')
-  t.end()
 })
 
-void t.test('while the shard moves only the named processor takes it at once', (t) => {
+t.test('while the shard moves only the named processor takes it at once', async (t) => {
   t.ok(watching()(0, { ...RELEASED, moveTo: 'two' }))
   t.notOk(watching()(0, { ...OWNED, moveTo: 'two' }), 'not before the release')
   const other = watching()
@@ -88,22 +83,19 @@ void t.test('while the shard moves only the named processor takes it at once', (
   )
   const ended = { ...OWNED, isConnected: false, holder: 'two@here', moveTo: 'three' }
   t.ok(watching()(0, ended), 'its owner restarts')
-  t.end()
 })
 
-void t.test('for other processors the timeout starts at the release', (t) => {
+t.test('for other processors the timeout starts at the release', async (t) => {
   const look = watching()
   t.notOk(look(0, { ...OWNED, moveTo: 'three' }))
   t.notOk(look(LEASE_TIMEOUT_MS - 1, { ...OWNED, moveTo: 'three' }))
   t.notOk(look(LEASE_TIMEOUT_MS + 1, { ...RELEASED, moveTo: 'three' }))
-  t.end()
 })
 
-void t.test('a spare leaves a new shard to its configured processor first', (t) => {
+t.test('a spare leaves a new shard to its configured processor first', async (t) => {
   const fresh = { ...RELEASED, epoch: 0, beat: 0 }
   t.ok(watching()(0, fresh))
   const spare = watching(true)
   t.notOk(spare(0, fresh))
   t.ok(spare(LEASE_TIMEOUT_MS, fresh))
-  t.end()
 })

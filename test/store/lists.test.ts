@@ -107,7 +107,7 @@ const cases: readonly (readonly [string, Statement, string])[] = [
   ],
 ]
 
-void t.test('every list is one index search without a sort', async (t) => {
+t.test('every list is one index search without a sort', async (t) => {
   const database = await openDatabase(join(tempFolder(t), 'processor.db'), {
     migrations: PROCESSOR_SCHEMA,
   })
@@ -119,7 +119,7 @@ void t.test('every list is one index search without a sort', async (t) => {
   }
 })
 
-void t.test('rail movements are found by index searches', async (t) => {
+t.test('rail movements are found by index searches', async (t) => {
   const database = await openDatabase(join(tempFolder(t), 'processor.db'), {
     migrations: PROCESSOR_SCHEMA,
   })
@@ -162,7 +162,7 @@ void t.test('rail movements are found by index searches', async (t) => {
   t.notMatch(named, /SCAN (?:e|d)\b/)
 })
 
-void t.test('rows past their retention are found by index searches', async (t) => {
+t.test('rows past their retention are found by index searches', async (t) => {
   const database = await openDatabase(join(tempFolder(t), 'processor.db'), {
     migrations: PROCESSOR_SCHEMA,
   })
@@ -187,7 +187,7 @@ void t.test('rows past their retention are found by index searches', async (t) =
   }
 })
 
-void t.test('no look-up of find and no page of an archive reads a table whole', async (t) => {
+t.test('no look-up of find and no page of an archive reads a table whole', async (t) => {
   const database = await openDatabase(join(tempFolder(t), 'processor.db'), {
     migrations: PROCESSOR_SCHEMA,
   })
@@ -225,7 +225,7 @@ void t.test('no look-up of find and no page of an archive reads a table whole', 
   }
 })
 
-void t.test('payments to review or to compare are merged from index searches', async (t) => {
+t.test('payments to review or to compare are merged from index searches', async (t) => {
   const database = await openDatabase(join(tempFolder(t), 'processor.db'), {
     migrations: PROCESSOR_SCHEMA,
   })
@@ -243,7 +243,7 @@ void t.test('payments to review or to compare are merged from index searches', a
   }
 })
 
-void t.test('no part of an entity history scans its table', async (t) => {
+t.test('no part of an entity history scans its table', async (t) => {
   const database = await openDatabase(join(tempFolder(t), 'processor.db'), {
     migrations: PROCESSOR_SCHEMA,
   })

@@ -153,7 +153,7 @@ async function assertPeriods(t: Test, shard: Shard): Promise<void> {
 
 const before = (await listedIn('books_1')).map(nameOf)
 
-void t.test('nothing moves while an owner is at another batch or epoch', async (t) => {
+t.test('nothing moves while an owner is at another batch or epoch', async (t) => {
   const connection = await connectTo('cluster')
   t.teardown(() => connection.close())
   const owner = `SELECT epoch, last_batch AS batch FROM`
@@ -179,7 +179,7 @@ void t.test('nothing moves while an owner is at another batch or epoch', async (
   await cluster.giveUpPartnerMove('demo', 'a test')
 })
 
-void t.test('an owner that waits cannot end a move whose transaction is under way', async (t) => {
+t.test('an owner that waits cannot end a move whose transaction is under way', async (t) => {
   const connection = await connectTo('cluster')
   t.teardown(() => connection.close())
   await cluster.requestPartnerMove(THERE, { actor: 'ops', reason: 'a test' })
@@ -199,7 +199,7 @@ void t.test('an owner that waits cannot end a move whose transaction is under wa
   await sql.exec("UPDATE books_1.owner SET holder = ''; UPDATE books_2.owner SET holder = ''")
 })
 
-void t.test('periods and balances of a shard that took a partner in', async (t) => {
+t.test('periods and balances of a shard that took a partner in', async (t) => {
   t.ok(before.length > 100)
   await assertPeriods(t, 'books_1')
   await move(THERE)
@@ -212,12 +212,12 @@ void t.test('periods and balances of a shard that took a partner in', async (t) 
   await assertPeriods(t, 'books_2')
 })
 
-void t.test('a partner lists the same ids, and cursors go on', async (t) => {
+t.test('a partner lists the same ids, and cursors go on', async (t) => {
   t.same((await listedIn('books_2')).map(nameOf), before)
   await assertCursors(t, 'books_2', before)
 })
 
-void t.test('it returns, and has the same ids and others for what is new', async (t) => {
+t.test('it returns, and has the same ids and others for what is new', async (t) => {
   // A posting in its second shard, and its opposite, so that no balance changes.
   await shards.books_2.exec(`INSERT INTO ledger_entries
       (posting, line, account, tenant, amount, balance, plan, entity, at)

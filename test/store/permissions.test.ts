@@ -21,7 +21,7 @@ async function restored(t: Test): Promise<string> {
   return file
 }
 
-void t.test('a writer restricts its file and the WAL to the owner', async (t) => {
+t.test('a writer restricts its file and the WAL to the owner', async (t) => {
   const file = await restored(t)
   t.same(modesOf(file), ['644', '644', '644'])
   const writer = await openDatabase(file, { sole: true })
@@ -29,14 +29,14 @@ void t.test('a writer restricts its file and the WAL to the owner', async (t) =>
   t.same(modesOf(file), ['600', '600', '600'])
 })
 
-void t.test('a reader does not change the modes', async (t) => {
+t.test('a reader does not change the modes', async (t) => {
   const file = await restored(t)
   const reader = await openDatabase(file, { readOnly: true })
   t.teardown(() => reader.close())
   t.same(modesOf(file), ['644', '644', '644'])
 })
 
-void t.test('the webhook pool restricts its file', async (t) => {
+t.test('the webhook pool restricts its file', async (t) => {
   const file = join(t.testdir(), 'webhooks.db')
   await (await openWebhookStore(file, NO_REPORTS)).close()
   chmodSync(file, 0o666)

@@ -22,7 +22,7 @@ import {
   connected,
 } from './postgres_books.js'
 
-void t.test('a former owner commits nothing and fails its reads', async (t) => {
+t.test('a former owner commits nothing and fails its reads', async (t) => {
   const shard = newShard()
   const first = await opened(t, shard, { holder: 'one' })
   await first.store.commit(batchOf({ intents: [anIntent('pi_1')] }))
@@ -39,28 +39,25 @@ void t.test('a former owner commits nothing and fails its reads', async (t) => {
   t.equal(now.lastBatch, 2)
 })
 
-void t.test(
-  'a candidate waits while the owner lives, and takes a released lease at once',
-  async (t) => {
-    const shard = newShard()
-    const first = await opened(t, shard, { holder: 'one' })
-    let isTaken = false
-    const second = opened(t, shard, { holder: 'two' }).then((taken) => {
-      isTaken = true
-      return taken
-    })
-    const rows = await connected(t, shard)
-    const heartbeats = async (): Promise<number> =>
-      (await rows.all<{ beat: number }>('SELECT beat FROM owner'))[0]?.beat ?? 0
-    const begin = await heartbeats()
-    await eventually('several heartbeats', async () => (await heartbeats()) >= begin + 3)
-    t.notOk(isTaken)
-    await first.store.close()
-    t.equal((await (await second).store.boot(instant(0))).epoch, 2)
-  },
-)
+t.test('a candidate waits while the owner lives, and takes a released lease at once', async (t) => {
+  const shard = newShard()
+  const first = await opened(t, shard, { holder: 'one' })
+  let isTaken = false
+  const second = opened(t, shard, { holder: 'two' }).then((taken) => {
+    isTaken = true
+    return taken
+  })
+  const rows = await connected(t, shard)
+  const heartbeats = async (): Promise<number> =>
+    (await rows.all<{ beat: number }>('SELECT beat FROM owner'))[0]?.beat ?? 0
+  const begin = await heartbeats()
+  await eventually('several heartbeats', async () => (await heartbeats()) >= begin + 3)
+  t.notOk(isTaken)
+  await first.store.close()
+  t.equal((await (await second).store.boot(instant(0))).epoch, 2)
+})
 
-void t.test('a take-over terminates a blocked commit, of which nothing is stored', async (t) => {
+t.test('a take-over terminates a blocked commit, of which nothing is stored', async (t) => {
   const shard = newShard()
   const first = await opened(t, shard, { holder: 'one' })
   const blocker = await connected(t, shard)
@@ -74,32 +71,27 @@ void t.test('a take-over terminates a blocked commit, of which nothing is stored
   t.equal((await second.store.boot(instant(0))).lastBatch, 0)
 })
 
-void t.test(
-  'a take-over ends no session of another process with the same process id',
-  async (t) => {
-    const shard = newShard()
-    const first = await opened(t, shard, { holder: 'one#run1' })
-    const other = await opened(t, newShard(), { holder: 'other#run9' })
-    const blocker = await connected(t, shard)
-    await blocker.exec('BEGIN; LOCK TABLE intents IN ACCESS EXCLUSIVE MODE')
-    const stuck = first.store
-      .commit(batchOf({ intents: [anIntent('pi_1')] }))
-      .catch((e: Error) => e)
-    const rows = await connected(t, shard)
-    await untilBlocked(rows, 'causeway commits run1')
-    const name = `SELECT pid FROM pg_stat_activity WHERE application_name = 'causeway commits run9'`
-    const [session] = await rows.all<{ pid: number }>(name)
-    const [owner] = await rows.all<{ beat: number }>('SELECT beat FROM owner')
-    const beat = owner?.beat ?? -1
-    const seen = { epoch: 1, holder: 'one#run1', beat, session: session?.pid ?? 0 }
-    const taking = takeOver({ connection: rows, background: blocker, ...CANDIDATE }, seen)
-    await t.rejects(taking, { name: 'NoAnswer' }, 'the session is not that of the holder')
-    await other.store.commit(batchOf({ intents: [anIntent('pi_2')] }))
-    t.equal(other.failure(), undefined)
-    await blocker.exec('ROLLBACK')
-    await stuck
-  },
-)
+t.test('a take-over ends no session of another process with the same process id', async (t) => {
+  const shard = newShard()
+  const first = await opened(t, shard, { holder: 'one#run1' })
+  const other = await opened(t, newShard(), { holder: 'other#run9' })
+  const blocker = await connected(t, shard)
+  await blocker.exec('BEGIN; LOCK TABLE intents IN ACCESS EXCLUSIVE MODE')
+  const stuck = first.store.commit(batchOf({ intents: [anIntent('pi_1')] })).catch((e: Error) => e)
+  const rows = await connected(t, shard)
+  await untilBlocked(rows, 'causeway commits run1')
+  const name = `SELECT pid FROM pg_stat_activity WHERE application_name = 'causeway commits run9'`
+  const [session] = await rows.all<{ pid: number }>(name)
+  const [owner] = await rows.all<{ beat: number }>('SELECT beat FROM owner')
+  const beat = owner?.beat ?? -1
+  const seen = { epoch: 1, holder: 'one#run1', beat, session: session?.pid ?? 0 }
+  const taking = takeOver({ connection: rows, background: blocker, ...CANDIDATE }, seen)
+  await t.rejects(taking, { name: 'NoAnswer' }, 'the session is not that of the holder')
+  await other.store.commit(batchOf({ intents: [anIntent('pi_2')] }))
+  t.equal(other.failure(), undefined)
+  await blocker.exec('ROLLBACK')
+  await stuck
+})
 
 /** Until a commit of this session waits for the lock of another one. */
 const untilBlocked = (rows: Connection, session: string): Promise<true> =>
@@ -109,7 +101,7 @@ const untilBlocked = (rows: Connection, session: string): Promise<true> =>
     return (await rows.all(waiting, [session])).length > 0
   })
 
-void t.test('a batch is committed once, after the one before it, in its epoch', async (t) => {
+t.test('a batch is committed once, after the one before it, in its epoch', async (t) => {
   const shard = newShard()
   await opened(t, shard)
   const rows = await connected(t, shard)
@@ -127,7 +119,7 @@ void t.test('a batch is committed once, after the one before it, in its epoch', 
 
 const CANDIDATE = { holder: 'two#run2', pause: (ms: number) => longPause(ms / 20), log }
 
-void t.test('a process of a copied data directory waits while the other one serves', async (t) => {
+t.test('a process of a copied data directory waits while the other one serves', async (t) => {
   const shard = newShard()
   const first = await opened(t, shard, { holder: 'one#run1' })
   let isTaken = false
@@ -185,7 +177,7 @@ interface StandbyControl {
   back(): Promise<void>
 }
 
-void t.test('a cancelled wait for the standby counts as a failed commit', async (t) => {
+t.test('a cancelled wait for the standby counts as a failed commit', async (t) => {
   const shard = newShard()
   const { store, failure } = await opened(t, shard)
   const standby = await withoutStandby(t, shard)
@@ -196,7 +188,7 @@ void t.test('a cancelled wait for the standby counts as a failed commit', async 
   t.match(failure(), { message: /committed with a warning/ })
 })
 
-void t.test('a cancelled wait of a heartbeat counts as a failure', async (t) => {
+t.test('a cancelled wait of a heartbeat counts as a failure', async (t) => {
   const shard = newShard()
   const { store, failure } = await opened(t, shard)
   const standby = await withoutStandby(t, shard)
@@ -207,7 +199,7 @@ void t.test('a cancelled wait of a heartbeat counts as a failure', async (t) => 
   await t.rejects(store.barrier(), /committed with a warning/)
 })
 
-void t.test('a commit without an answer from the server ends the ownership', async (t) => {
+t.test('a commit without an answer from the server ends the ownership', async (t) => {
   const shard = newShard()
   let now = 0
   const { store, failure } = await opened(t, shard, { elapsed: () => now, pause: shortPause })
@@ -227,7 +219,7 @@ const NOTHING: Wanted = {
   ...{ usage: [], fxQuotes: [], discrepancies: [], deposits: [] },
 }
 
-void t.test('a server that does not answer a look-up ends the ownership', async (t) => {
+t.test('a server that does not answer a look-up ends the ownership', async (t) => {
   const shard = newShard()
   let now = 0
   const { store, failure } = await opened(t, shard, { elapsed: () => now, pause: shortPause })
@@ -241,7 +233,7 @@ void t.test('a server that does not answer a look-up ends the ownership', async 
   await loading
 })
 
-void t.test('a take-over that has no answer fails', async (t) => {
+t.test('a take-over that has no answer fails', async (t) => {
   const shard = newShard()
   const { store } = await opened(t, shard)
   await store.close()
@@ -252,7 +244,7 @@ void t.test('a take-over that has no answer fails', async (t) => {
   await standby.back()
 })
 
-void t.test('reads need a recently confirmed write: a former primary confirms none', async (t) => {
+t.test('reads need a recently confirmed write: a former primary confirms none', async (t) => {
   const shard = newShard()
   let now = 0
   const { store, failure } = await opened(t, shard, { elapsed: () => now, pause: shortPause })
@@ -272,7 +264,7 @@ void t.test('reads need a recently confirmed write: a former primary confirms no
   t.equal(failure(), undefined)
 })
 
-void t.test('the sending of a write, not its answer, bounds the reads after it', async (t) => {
+t.test('the sending of a write, not its answer, bounds the reads after it', async (t) => {
   const shard = newShard()
   let now = 0
   /** No heartbeat but those that reads send. */
@@ -298,7 +290,7 @@ void t.test('the sending of a write, not its answer, bounds the reads after it',
   await next
 })
 
-void t.test('a take-over is repeated when the owner sends a heartbeat during it', async (t) => {
+t.test('a take-over is repeated when the owner sends a heartbeat during it', async (t) => {
   const shard = newShard()
   const first = await opened(t, shard, { holder: 'one' })
   const [connection, background] = [await connected(t, shard), await connected(t, shard)]
@@ -321,7 +313,7 @@ void t.test('a take-over is repeated when the owner sends a heartbeat during it'
   await t.rejects(first.store.barrier(), Deposed)
 })
 
-void t.test('no heartbeat of the former epoch follows a raise of the epoch', async (t) => {
+t.test('no heartbeat of the former epoch follows a raise of the epoch', async (t) => {
   const shard = newShard()
   let now = 0
   let looks = 0
@@ -341,7 +333,7 @@ void t.test('no heartbeat of the former epoch follows a raise of the epoch', asy
   t.match(store.marks.progress(), { epoch: 8, lastBatch: 1 })
 })
 
-void t.test('committed rows survive a kill of the server', async (t) => {
+t.test('committed rows survive a kill of the server', async (t) => {
   const shard = newShard()
   const first = await opened(t, shard)
   for (let i = 1; i <= 20; i++)

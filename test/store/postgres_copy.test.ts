@@ -10,7 +10,7 @@ import { server, newShard, opened, connected } from './postgres_books.js'
 
 const MOST = 9_223_372_036_854_775_807n
 
-void t.test('a copy to SQLite and back has the same rows', async (t) => {
+t.test('a copy to SQLite and back has the same rows', async (t) => {
   const shard = newShard()
   const { store } = await opened(t, shard)
   await store.commit({
@@ -47,7 +47,7 @@ async function textOf(file: string): Promise<readonly string[]> {
   return rows.map((found, i) => `${tables[i]?.name}: ${JSON.stringify(found)}`)
 }
 
-void t.test('both schemas have the same tables and columns', async (t) => {
+t.test('both schemas have the same tables and columns', async (t) => {
   const shard = newShard()
   await opened(t, shard)
   const rows = await connected(t, shard)
@@ -73,7 +73,7 @@ void t.test('both schemas have the same tables and columns', async (t) => {
   t.same(names(there), names(here))
 })
 
-void t.test('an index of SQLite has its counterpart', async (t) => {
+t.test('an index of SQLite has its counterpart', async (t) => {
   const shard = newShard()
   await opened(t, shard)
   const rows = await connected(t, shard)

@@ -116,7 +116,7 @@ const HISTORY: readonly (readonly [Statement, string])[] = [
   [entriesOfEntities(['pout_000000007']), 'ledger_entries_of_entity'],
 ]
 
-void t.test('every list reads one index in list order, however often it is read', async (t) => {
+t.test('every list reads one index in list order, however often it is read', async (t) => {
   const { writer, readers } = await opened(t, 'books_1', BOOKS)
   await writer.exec(FILL)
   const planOf = async ({ sql, values }: Statement): Promise<string> => {
@@ -213,7 +213,7 @@ const SMALL =
   'operator_log|orphan_executions|discrepancies|recoveries|archives|idempotency_ages|' +
   'idempotency_retention'
 
-void t.test('a page reads no table of payments whole', async (t) => {
+t.test('a page reads no table of payments whole', async (t) => {
   const { writer, readers } = await opened(t, 'books_3', BOOKS)
   await writer.exec(FILL)
   await writer.exec(FILL_REST)
@@ -245,7 +245,7 @@ async function readWhole({ writer, readers }: Schema, ...tables: string[]): Prom
   return row?.rows ?? 0
 }
 
-void t.test('a commit reads no table whole, though its plan is from an empty schema', async (t) => {
+t.test('a commit reads no table whole, though its plan is from an empty schema', async (t) => {
   const books = await opened(t, 'books_2', BOOKS)
   const settle = (event: string) =>
     books.commit((epoch, number) =>
@@ -260,7 +260,7 @@ void t.test('a commit reads no table whole, though its plan is from an empty sch
   t.equal((await books.writer.all('SELECT 1 FROM event_outcomes')).length, 20)
 })
 
-void t.test('a commit of a webhook pool reads no table whole', async (t) => {
+t.test('a commit of a webhook pool reads no table whole', async (t) => {
   const pool = await opened(t, 'pool_1', POOL)
   const dueAt = 1
   const change = (n: number) => {

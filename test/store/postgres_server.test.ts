@@ -15,7 +15,7 @@ import { createProxies } from '../cluster/partitions.js'
 import { eventually } from '../support/eventually.js'
 import { server, log, shortPause, newShard, opened, connected } from './postgres_books.js'
 
-void t.test('a server that is silent', async (t) => {
+t.test('a server that is silent', async (t) => {
   const schema = await openOwnedSchema(
     {
       ...{ url: server.url, shard: newShard(), holder: 'one', log },
@@ -43,7 +43,7 @@ void t.test('a server that is silent', async (t) => {
   t.pass('it does not hold up who leaves it')
 })
 
-void t.test('the figures of the server are read again and again', async (t) => {
+t.test('the figures of the server are read again and again', async (t) => {
   const shard = newShard()
   const { store } = await opened(t, shard, { pause: shortPause })
   const other = await connected(t, shard)
@@ -87,7 +87,7 @@ void t.test('the figures of the server are read again and again', async (t) => {
   t.equal(pauses, 0, 'the reading of a lost connection is the last one')
 })
 
-void t.test('a store URL has hosts and ports, or a socket', (t) => {
+t.test('a store URL has hosts and ports, or a socket', async (t) => {
   const hostsOf = (url: string): string[] =>
     parseStoreUrl(url).map(({ host, port }) => `${host}:${port}`)
   t.same(hostsOf('postgres://u:p@127.0.0.1,localhost:5433/causeway'), [
@@ -101,10 +101,9 @@ void t.test('a store URL has hosts and ports, or a socket', (t) => {
   t.equal(parseStoreUrl('postgres://u@localhost/c')[0]?.ssl, undefined)
   t.throws(() => parseStoreUrl('mysql://x/y'), /not postgres/)
   t.equal(numbered('a = ? AND b = ?2 OR c = ?'), 'a = $1 AND b = $2 OR c = $2')
-  t.end()
 })
 
-void t.test('a database of another encoding or collation is refused', async (t) => {
+t.test('a database of another encoding or collation is refused', async (t) => {
   const connection = await connectToPrimary(parseStoreUrl(server.url), 'public', 'a test')
   const databases = [
     ["ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C'", 'stores LATIN1'],
@@ -124,7 +123,7 @@ void t.test('a database of another encoding or collation is refused', async (t) 
   await connection.close()
 })
 
-void t.test('an error names an unreachable server', async (t) => {
+t.test('an error names an unreachable server', async (t) => {
   const url = 'postgres://u:secret@127.0.0.1:1/causeway'
   await t.rejects(
     connectToPrimary(parseStoreUrl(url), 'books', 'test'),

@@ -38,7 +38,7 @@ function heldConnection() {
 const awaited = (queueKey: string): ReadPriority => ({ queueKey, isAwaited: () => true })
 const statement = (sql: string): Statement => ({ sql: () => sql, values: [] })
 
-void t.test('a tenant with 900 pages delays another by one page at a time', async (t) => {
+t.test('a tenant with 900 pages delays another by one page at a time', async (t) => {
   const connection = heldConnection()
   const { read } = createReadScheduler(connection)
   const busy = Array.from({ length: 900 }, (_, i) => read(awaited('busy'), statement(`busy ${i}`)))
@@ -54,7 +54,7 @@ void t.test('a tenant with 900 pages delays another by one page at a time', asyn
   t.equal((await Promise.all(busy)).length, 900)
 })
 
-void t.test(
+t.test(
   'one statement runs at a time, and the next starts before the rows are returned',
   async (t) => {
     const connection = heldConnection()
@@ -71,7 +71,7 @@ void t.test(
   },
 )
 
-void t.test('a statement that is no longer awaited is cancelled', async (t) => {
+t.test('a statement that is no longer awaited is cancelled', async (t) => {
   const connection = heldConnection()
   const { read } = createReadScheduler(connection)
   let isAwaited = true
@@ -89,7 +89,7 @@ void t.test('a statement that is no longer awaited is cancelled', async (t) => {
   }
 })
 
-void t.test('reads continue after a cancellation and after an error', async (t) => {
+t.test('reads continue after a cancellation and after an error', async (t) => {
   const connection = heldConnection()
   const { read } = createReadScheduler(connection)
   const gone: ReadPriority = { queueKey: 'gone', isAwaited: () => false }
@@ -102,7 +102,7 @@ void t.test('reads continue after a cancellation and after an error', async (t) 
   t.same([await next, connection.begun], [['next'], ['broken', 'next']])
 })
 
-void t.test('equal statements of a tenant that wait are one read', async (t) => {
+t.test('equal statements of a tenant that wait are one read', async (t) => {
   const connection = heldConnection()
   const { read } = createReadScheduler(connection)
   const of = (id: number): Statement => ({ sql: () => 'list', values: [id] })
@@ -118,7 +118,7 @@ void t.test('equal statements of a tenant that wait are one read', async (t) => 
   t.equal(connection.begun.length, 5)
 })
 
-void t.test('an equal statement is read while one of its callers awaits it', async (t) => {
+t.test('an equal statement is read while one of its callers awaits it', async (t) => {
   const connection = heldConnection()
   const { read } = createReadScheduler(connection)
   const gone: ReadPriority = { queueKey: 'a', isAwaited: () => false }

@@ -15,7 +15,7 @@ const answering = (row: object): Pick<Reader, 'all'> => ({
   all: <Row>() => Promise.resolve([row as Row]),
 })
 
-void t.test('the newest timeline of a server is kept', (t) => {
+t.test('the newest timeline of a server is kept', async (t) => {
   const file = join(tempFolder(t), 'timeline.json')
   const timelines = timelinesIn(file, false)
   t.equal(timelines.known(), undefined)
@@ -25,29 +25,26 @@ void t.test('the newest timeline of a server is kept', (t) => {
   t.same(timelinesIn(file, false).known(), { system: 'a', timeline: 3 }, 'also after a restart')
   timelines.used({ system: 'b', timeline: 1 })
   t.same(timelinesIn(file, false).known(), { system: 'b', timeline: 1 }, 'another server')
-  t.end()
 })
 
-void t.test('a recovery begins with any timeline, which is kept from then on', (t) => {
+t.test('a recovery begins with any timeline, which is kept from then on', async (t) => {
   const file = join(tempFolder(t), 'timeline.json')
   timelinesIn(file, false).used({ system: 'a', timeline: 3 })
   const recovering = timelinesIn(file, true)
   t.equal(recovering.known(), undefined)
   recovering.used({ system: 'a', timeline: 2 })
   t.same(JSON.parse(readFileSync(file, 'utf8')), { system: 'a', timeline: 2 })
-  t.end()
 })
 
-void t.test('a damaged file of the timeline is as none', (t) => {
+t.test('a damaged file of the timeline is as none', async (t) => {
   const file = join(tempFolder(t), 'timeline.json')
   for (const text of ['', '{"system":"a"', '{"system":"a"}', '{"system":1,"timeline":2}']) {
     writeFileSync(file, text)
     t.equal(timelinesIn(file, false).known(), undefined, text)
   }
-  t.end()
 })
 
-void t.test('commits wait for a standby, or a reason says why not', async (t) => {
+t.test('commits wait for a standby, or a reason says why not', async (t) => {
   const read = (commit: string, names: string, isVisible = true) =>
     readSynchrony(answering({ commit, names, standbys: 1, isVisible }))
   t.same(await read('on', 'ANY 1 (*)'), { fault: null, standbys: 1 })
@@ -58,7 +55,7 @@ void t.test('commits wait for a standby, or a reason says why not', async (t) =>
   }
 })
 
-void t.test('a slow answer never makes the difference of the clocks larger', async (t) => {
+t.test('a slow answer never makes the difference of the clocks larger', async (t) => {
   const offset = (at: number): Promise<number> => {
     const times = [NOW, NOW + 500]
     return readClockOffset(answering({ at }), { now: () => instant(times.shift() ?? NOW) })

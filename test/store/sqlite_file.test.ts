@@ -17,7 +17,7 @@ async function opened(t: Test): Promise<{ store: Store; file: string }> {
   return { store, file }
 }
 
-void t.test('a missing or empty file with a WAL is rejected, and the WAL is kept', async (t) => {
+t.test('a missing or empty file with a WAL is rejected, and the WAL is kept', async (t) => {
   const { store, file } = await opened(t)
   await store.commit(batchOf({ intents: [anIntent('pi_1')] }))
   const copy = `${file}.copy`
@@ -32,7 +32,7 @@ void t.test('a missing or empty file with a WAL is rejected, and the WAL is kept
   await brought.close()
 })
 
-void t.test('a file has one writer and any number of readers', async (t) => {
+t.test('a file has one writer and any number of readers', async (t) => {
   const file = join(tempFolder(t), 'processor.db')
   const store = await openStore(file)
   await t.rejects(openStore(file), /processor\.db is in use by another process/)
@@ -46,7 +46,7 @@ void t.test('a file has one writer and any number of readers', async (t) => {
   await next.close()
 })
 
-void t.test('a value the driver would turn into NULL does not compile', async (t) => {
+t.test('a value the driver would turn into NULL does not compile', async (t) => {
   const database = await openDatabase(join(tempFolder(t), 'x.db'))
   t.teardown(() => database.close())
   // @ts-expect-error a bigint would be bound as NULL

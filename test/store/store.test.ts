@@ -9,7 +9,7 @@ import { openBooksOfTheRun } from './contract_books.js'
 
 testContract(openBooksOfTheRun)
 
-void t.test('a commit of another epoch or batch is rejected', async (t) => {
+t.test('a commit of another epoch or batch is rejected', async (t) => {
   const { store, raw } = await openNewBooks(t)
   const { booksId } = store.marks.progress()
   t.match(store.marks.progress(), { booksId, epoch: 1, lastBatch: 0 })
@@ -31,7 +31,7 @@ void t.test('a commit of another epoch or batch is rejected', async (t) => {
   }
 })
 
-void t.test('books of a newer version are rejected', async (t) => {
+t.test('books of a newer version are rejected', async (t) => {
   const { store, raw, folder } = await openNewBooks(t)
   await store.close()
   await raw.exec(

@@ -9,7 +9,7 @@ import { tempFolder } from '../support/temp_folder.js'
 const INSERT = `INSERT INTO discrepancies
   (id, tenant, entity, reason, report, plan, currency, amount, at, resolved_at, settlement) VALUES`
 
-void t.test('discrepancies are kept, and can then be settled in more ways', async (t) => {
+t.test('discrepancies are kept, and can then be settled in more ways', async (t) => {
   const before = join(tempFolder(t), 'schema')
   mkdirSync(before)
   const old = readdirSync(PROCESSOR_SCHEMA).filter((name) => name < '0004')

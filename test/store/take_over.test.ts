@@ -7,7 +7,7 @@ import { takeOver } from '../../src/store/postgres/lease.js'
 
 const ended = (): Promise<never> => Promise.reject(new Error('Connection terminated unexpectedly'))
 
-void t.test('the server is lost while a process takes over', async (t) => {
+t.test('the server is lost while a process takes over', async (t) => {
   const unhandled: unknown[] = []
   process.on('unhandledRejection', (reason) => unhandled.push(reason))
   let fail: (fault: Error) => void = () => undefined
@@ -31,7 +31,7 @@ void t.test('the server is lost while a process takes over', async (t) => {
   t.same(unhandled, [])
 })
 
-void t.test('the error of a lost connection is told from a refusal of the server', (t) => {
+t.test('the error of a lost connection is told from a refusal of the server', async (t) => {
   const refused = Object.assign(new Error('permission denied'), {
     severity: 'ERROR',
     code: '42501',
@@ -44,5 +44,4 @@ void t.test('the error of a lost connection is told from a refusal of the server
   }
   const bug = new TypeError('x is not a function')
   t.equal(lostOr(bug), bug)
-  t.end()
 })

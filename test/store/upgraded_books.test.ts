@@ -28,7 +28,7 @@ async function upgraded(
   return database
 }
 
-void t.test('rates that no operator set are deleted', async (t) => {
+t.test('rates that no operator set are deleted', async (t) => {
   const books = await upgraded(
     t,
     '0006',
@@ -41,7 +41,7 @@ void t.test('rates that no operator set are deleted', async (t) => {
   t.match(rates, [{ currency: 'VND', rate: '26500' }])
 })
 
-void t.test('a rate of an earlier version applies to both environments', async (t) => {
+t.test('a rate of an earlier version applies to both environments', async (t) => {
   const set = "INSERT INTO rates (currency, rate, set_at) VALUES ('THB', '36.00', 7)"
   const books = await upgraded(t, '0027', set)
   const columns = 'currency, rate, set_at, actor, before_rate'
@@ -54,7 +54,7 @@ const INTENTS = `INSERT INTO intents (id, tenant, state, context)
   VALUES ('pi_1', 'demo_sandbox', 'expired', '{}'), ('pi_2', 'demo_sandbox', 'expired', '{}')`
 const MARK = "SELECT value FROM meta WHERE name = 'unlinked_to'"
 
-void t.test('the last intent from before user links is recorded', async (t) => {
+t.test('the last intent from before user links is recorded', async (t) => {
   const unlinked = await upgraded(t, '0003', INTENTS)
   t.match(await unlinked.all(MARK), [{ value: 'pi_2' }])
   const fresh = await upgraded(t, '0003', '')
@@ -64,7 +64,7 @@ void t.test('the last intent from before user links is recorded', async (t) => {
   t.match(await linked.all(MARK), [{ value: '' }], 'the start of the links is recorded')
 })
 
-void t.test('payments keep their rows in tables that hold long ones', async (t) => {
+t.test('payments keep their rows in tables that hold long ones', async (t) => {
   const context = JSON.stringify({ note: 'x'.repeat(1_500) })
   const intents = [
     { id: 'pi_1', tenant: 'a_sandbox', state: 'captured', due_at: 7, confirmed_at: 5, context },

@@ -39,7 +39,7 @@ function sourcesOf(main: string): ReadonlySet<string> {
 const textOf = (file: string): string => readFileSync(join(projectRoot(), file), 'utf8')
 
 for (const program of PROGRAMS) {
-  void t.test(`${program} gets every setting that it reads, and no other`, (t) => {
+  t.test(`${program} gets every setting that it reads, and no other`, async (t) => {
     const sources = sourcesOf(program.replace(/js$/, 'ts'))
     t.ok(sources.size > 10)
     const text = [...sources].filter((file) => !OF_ALL_SETTINGS.includes(file)).map(textOf)
@@ -47,11 +47,10 @@ for (const program of PROGRAMS) {
     if (text.some((each) => each.includes('dataFile('))) words.add('DATA_DIR')
     const read = Object.keys(SETTINGS).filter((name) => words.has(name))
     t.same([...SETTINGS_READ_BY[program]].sort(), read.sort())
-    t.end()
   })
 }
 
-void t.test('other variables are not inherited', (t) => {
+t.test('other variables are not inherited', async (t) => {
   const settings = { NATS_URL: 'nats://u:secret@127.0.0.1', HTTP_HOST: '127.0.0.1' }
   const environment = { PATH: '/bin', NODE_OPTIONS: '--no-warnings', ...settings, OTHER: 'x' }
   const given = { settings, environment }
@@ -63,5 +62,4 @@ void t.test('other variables are not inherited', (t) => {
   })
   t.equal(variablesOf('src/processor/main.js', given)['NATS_URL'], settings.NATS_URL)
   t.same(foreignVariables(environment), { PATH: '/bin' })
-  t.end()
 })

@@ -19,7 +19,7 @@ const allowsPrivate = (given: Readonly<Record<string, string>>): boolean => {
   return settings.WEBHOOK_ALLOW_PRIVATE
 }
 
-void t.test('private webhook targets are allowed for local work only', (t) => {
+t.test('private webhook targets are allowed for local work only', async (t) => {
   t.equal(allowsPrivate({}), true)
   t.equal(allowsPrivate({ WEBHOOK_ALLOW_PRIVATE: 'false' }), false)
   for (const HTTP_HOST of ['127.0.0.1', '127.0.0.9', '::1', 'localhost']) {
@@ -36,5 +36,4 @@ void t.test('private webhook targets are allowed for local work only', (t) => {
     false,
     'trusted proxies imply other machines',
   )
-  t.end()
 })

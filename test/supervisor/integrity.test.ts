@@ -35,7 +35,7 @@ async function begin(t: Test, files: readonly string[]): Promise<Run & { folder:
   return { folder, integrity, log, reported }
 }
 
-void t.test('intact databases have no finding', async (t) => {
+t.test('intact databases have no finding', async (t) => {
   const { integrity, log, reported } = await begin(t, ['processor.db', 'webhooks-2.db'])
   t.equal(integrity.state, 'pending')
   integrity.start()
@@ -48,7 +48,7 @@ void t.test('intact databases have no finding', async (t) => {
   )
 })
 
-void t.test('a damaged page and a file that is not a database are reported', async (t) => {
+t.test('a damaged page and a file that is not a database are reported', async (t) => {
   const { folder, integrity, log, reported } = await begin(t, [
     'processor.db',
     'webhooks.db',
@@ -69,7 +69,7 @@ void t.test('a damaged page and a file that is not a database are reported', asy
   await eventually('the state stays', () => integrity.state === 'failed')
 })
 
-void t.test('a stopped check reports nothing', async (t) => {
+t.test('a stopped check reports nothing', async (t) => {
   const { integrity, log, reported } = await begin(t, ['processor.db'])
   integrity.start()
   integrity.stop()

@@ -31,7 +31,7 @@ function aDataDir(t: Test, mode: number): string {
 
 const modeOf = (folder: string): number => statSync(folder).mode & 0o777
 
-void t.test('a server that others can reach runs as another user', { skip }, (t) => {
+t.test('a server that others can reach runs as another user', { skip }, async (t) => {
   const within = aDataDir(t, 0o755)
   const folder = join(within, 'cluster', 'postgres')
   const { account, prefix } = serverUserOf({ folder, within })
@@ -39,10 +39,9 @@ void t.test('a server that others can reach runs as another user', { skip }, (t)
   t.ok(account !== undefined && account.uid > 0)
   t.equal(statSync(folder).uid, account?.uid)
   t.same([within, join(within, 'cluster'), folder].map(modeOf), [0o711, 0o711, 0o700])
-  t.end()
 })
 
-void t.test('a server in a folder of root runs as root under another name', { skip }, (t) => {
+t.test('a server in a folder of root runs as root under another name', { skip }, async (t) => {
   const within = aDataDir(t, 0o700)
   const folder = join(within, 'cluster', 'postgres')
   const { account, prefix } = serverUserOf({ folder, within })
@@ -50,20 +49,18 @@ void t.test('a server in a folder of root runs as root under another name', { sk
   t.equal(prefix[0], 'unshare')
   t.equal(statSync(folder).uid, 0)
   t.same([within, folder].map(modeOf), [0o700, 0o700], 'nothing is opened')
-  t.end()
 })
 
-void t.test('a server of another user that cannot be reached any more', { skip }, (t) => {
+t.test('a server of another user that cannot be reached any more', { skip }, async (t) => {
   const within = aDataDir(t, 0o755)
   const folder = join(within, 'postgres')
   const { account } = serverUserOf({ folder, within })
   execFileSync('touch', [join(folder, 'PG_VERSION')], { ...account })
   chmodSync(join(within, '..'), 0o700)
   t.throws(() => serverUserOf({ folder, within }), /cannot enter .*: choose a DATA_DIR elsewhere/)
-  t.end()
 })
 
-void t.test('a server starts, stops and starts again in a folder of root', { skip }, async (t) => {
+t.test('a server starts, stops and starts again in a folder of root', { skip }, async (t) => {
   const server = await startPostgres(t, {}, aDataDir(t, 0o700))
   await server.kill()
   await server.start()

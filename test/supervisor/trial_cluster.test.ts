@@ -66,7 +66,7 @@ const create = (partner: Partner, number: number): Promise<string> =>
 const demo = cluster.connectionsOf() as [Partner, Partner]
 let second = demo
 
-void t.test('partners of both shards are served through both gateways', async (t) => {
+t.test('partners of both shards are served through both gateways', async (t) => {
   t.same(
     members().map(({ name, role }) => [name, role]),
     [
@@ -98,7 +98,7 @@ void t.test('partners of both shards are served through both gateways', async (t
     t.equal(await create(one, 1), await create(two, 1), 'one intent under one key')
 })
 
-void t.test('payouts are screened', async (t) => {
+t.test('payouts are screened', async (t) => {
   const { amount, currency, beneficiary } = aPayout()
   const payout = { amount, currency, beneficiary, reference: 'sandbox:risk' }
   const { body } = await demo[0].request('POST', '/v1/payouts', payout, withKey('screened'))
@@ -107,7 +107,7 @@ void t.test('payouts are screened', async (t) => {
   t.match(page, /causeway_screening_duration_seconds_count\{[^}]*"risk_rejected"[^}]*\} 1\n/)
 })
 
-void t.test('the console is of both shards', async (t) => {
+t.test('the console is of both shards', async (t) => {
   const url = sandbox.console_url ?? ''
   await eventually('the console serves', () => isServing(url), RECOVERED_WITHIN_MS)
   const token = readFileSync(join(dataDir, FILES.operatorToken), 'utf8').trim()
@@ -129,7 +129,7 @@ const intentsByShard = async (): Promise<readonly number[]> => {
   return rows.map(({ n }) => n)
 }
 
-void t.test('Prometheus sees every process and shard', { skip: skipsPrometheus }, async (t) => {
+t.test('Prometheus sees every process and shard', { skip: skipsPrometheus }, async (t) => {
   const page = await (await fetch(`${sandbox.ops_url}/metrics`)).text()
   t.equal(promtool(['check', 'metrics'], page), '')
   const folder = join(dataDir, 'prometheus')
@@ -159,7 +159,7 @@ void t.test('Prometheus sees every process and shard', { skip: skipsPrometheus }
 
 const IN_BOTH_SHARDS = /^books_1 on processor-\d: load-\w+; books_2 on processor-\d: load-\w+$/
 
-void t.test('a load on it pays in both shards', async (t) => {
+t.test('a load on it pays in both shards', async (t) => {
   const before = await intentsByShard()
   const out = mkdtempSync(join(dataDir, 'load-'))
   const main = join(projectRoot(), '.build/test/load/main.js')
@@ -181,7 +181,7 @@ void t.test('a load on it pays in both shards', async (t) => {
   t.ok(Object.keys(sections[0]?.windows[0]?.cpuMicros ?? {}).includes('postgres-1'))
 })
 
-void t.test('the spare takes over the shard of a killed processor', async (t) => {
+t.test('the spare takes over the shard of a killed processor', async (t) => {
   const before = await create(second[0], 2)
   const { pid, name } = await cluster.ownerOf('books_2')
   process.kill(pid, 'SIGKILL')
@@ -198,7 +198,7 @@ void t.test('the spare takes over the shard of a killed processor', async (t) =>
   )
 })
 
-void t.test('the standby has every commit that the killed primary acknowledged', async (t) => {
+t.test('the standby has every commit that the killed primary acknowledged', async (t) => {
   await eventually('commits wait for the standby', () => trial.postgres.isSynchronous())
   const before = await create(demo[0], 3)
   const former = trial.postgres.primary()
@@ -213,7 +213,7 @@ void t.test('the standby has every commit that the killed primary acknowledged',
   t.equal(await create(demo[0], 3), before)
 })
 
-void t.test('the running cluster is audited, every shard and their union', async (t) => {
+t.test('the running cluster is audited, every shard and their union', async (t) => {
   const audited = await auditOf(dataDir, {})
   t.ok(audited.clean, audited.report)
   for (const part of ['shard books_1', 'shard books_2', 'union of 2 shards']) {
@@ -238,7 +238,7 @@ void t.test('the running cluster is audited, every shard and their union', async
   t.match(broken.report, /\naudit broken: union\n$/)
 })
 
-void t.test('a stop leaves no process', async (t) => {
+t.test('a stop leaves no process', async (t) => {
   await eventually(
     'all processes run',
     () => members().every(({ pid }) => pid > 0),

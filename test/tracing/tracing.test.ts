@@ -31,7 +31,7 @@ const random = systemRandom()
 const SILENT = { debug: () => undefined, info: () => undefined, warn: () => undefined }
 const noLog = SILENT as unknown as Parameters<typeof openTracer>[0]['log']
 
-void t.test('a traceparent is read strictly', (t) => {
+t.test('a traceparent is read strictly', async (t) => {
   t.equal(readTraceparent(SAMPLED), SAMPLED)
   t.equal(readTraceparent(NOT_SAMPLED), NOT_SAMPLED)
   t.equal(readTraceparent(`00-${TRACE}-${SPAN}-03`), SAMPLED, 'only the sampled flag is kept')
@@ -60,10 +60,9 @@ void t.test('a traceparent is read strictly', (t) => {
     `${SAMPLED},${SAMPLED}`,
   ]
   for (const text of refused) t.equal(readTraceparent(text), undefined, JSON.stringify(text))
-  t.end()
 })
 
-void t.test('a span is a new id in the same trace', (t) => {
+t.test('a span is a new id in the same trace', async (t) => {
   const first = newTrace(random)
   const second = newSpan(first, random)
   t.equal(readTraceparent(first), first)
@@ -72,10 +71,9 @@ void t.test('a span is a new id in the same trace', (t) => {
   t.not(spanIdOf(second), spanIdOf(first))
   t.ok(isSampled(second))
   t.notOk(isSampled(newSpan(NOT_SAMPLED, random)))
-  t.end()
 })
 
-void t.test('which requests are traced', (t) => {
+t.test('which requests are traced', async (t) => {
   const drawing = (fraction: number): Random => ({ ...random, fraction: () => fraction })
   const always = createSampler(1, random)
   t.match(always.traceOf(undefined, true), { isRoot: true })
@@ -96,7 +94,6 @@ void t.test('which requests are traced', (t) => {
     if (isSampled(tenth.traceOf(SAMPLED, true)!.traceparent)) traced += 1
   }
   t.ok(traced >= 1_000 && traced <= 1_021, `a caller cannot have all traced: ${traced}`)
-  t.end()
 })
 
 const aSpan = (changes: Partial<Span> = {}): Span => ({
@@ -113,12 +110,11 @@ const tracerTo = (settings: Partial<TracingSettings>, metrics = createMetrics())
     ...{ random, log: noLog },
   })
 
-void t.test('without OTLP_URL there is no tracer', (t) => {
+t.test('without OTLP_URL there is no tracer', async (t) => {
   t.equal(tracerTo({}), undefined)
-  t.end()
 })
 
-void t.test('spans reach the collector with its headers', async (t) => {
+t.test('spans reach the collector with its headers', async (t) => {
   const collector = await openCollector()
   t.teardown(() => collector.close())
   const file = join(tempFolder(t), 'headers')
@@ -151,7 +147,7 @@ void t.test('spans reach the collector with its headers', async (t) => {
   t.throws(() => tracerTo({ OTLP_URL: collector.url, OTLP_HEADERS_FILE: file }), /header 1 is not/)
 })
 
-void t.test('a span that the collector does not take is dropped and counted', async (t) => {
+t.test('a span that the collector does not take is dropped and counted', async (t) => {
   const collector = await openCollector(() => 503)
   t.teardown(() => collector.close())
   const metrics = createMetrics()
@@ -161,7 +157,7 @@ void t.test('a span that the collector does not take is dropped and counted', as
   t.match(await metrics.text(), /^causeway_trace_spans_dropped_total\{reason="not_taken"\} 1$/m)
 })
 
-void t.test('nothing waits for a collector that does not answer', async (t) => {
+t.test('nothing waits for a collector that does not answer', async (t) => {
   const dropped = { queue_full: 0, not_taken: 0 }
   const posted: number[] = []
   let answer: () => void = () => undefined

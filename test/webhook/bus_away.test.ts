@@ -19,7 +19,7 @@ interface PublishedEvent {
   readonly data: { readonly payout: { readonly id: string } }
 }
 
-void t.test(
+t.test(
   'payouts continue without the bus, and every event is delivered after its return',
   async (t) => {
     const stack = await startStack({ settings: { RAIL_DELAY_MS: '50', WEBHOOK_POOLS: '2' } })

@@ -5,7 +5,7 @@ import { eventually } from '../support/eventually.js'
 import { anEndpoint } from './builders.js'
 import { aControlWorld } from './control_world.js'
 
-void t.test(
+t.test(
   'an event published shortly before its subscription arrives at the pool is delivered',
   async (t) => {
     const world = await aControlWorld(t)

@@ -87,7 +87,7 @@ async function twoPools(t: Test) {
   return { world, endpoint, pools, states, until, resend }
 }
 
-void t.test('deliveries of both pools are one paged list, newest event first', async (t) => {
+t.test('deliveries of both pools are one paged list, newest event first', async (t) => {
   const { world, endpoint, pools, until } = await twoPools(t)
   const other = anEndpoint()
   world.setEndpoint(other)
@@ -120,7 +120,7 @@ void t.test('deliveries of both pools are one paged list, newest event first', a
   }
 })
 
-void t.test('a page of long replies ends early and has a cursor', async (t) => {
+t.test('a page of long replies ends early and has a cursor', async (t) => {
   const { world, endpoint, pools } = await twoPools(t)
   const events = world.someEvents(100)
   const [{ store }] = pools
@@ -138,7 +138,7 @@ void t.test('a page of long replies ends early and has a cursor', async (t) => {
   t.equal((await allOf(world, 'we_quiet' as EndpointId, 100)).length, 100)
 })
 
-void t.test('a page that is long only as JSON ends early too', async (t) => {
+t.test('a page that is long only as JSON ends early too', async (t) => {
   const { world, endpoint, pools } = await twoPools(t)
   const id = 'we_control' as EndpointId
   for (const [i, { give, store, adminQueries }] of pools.entries()) {
@@ -157,7 +157,7 @@ void t.test('a page that is long only as JSON ends early too', async (t) => {
   t.equal(new Set(idsOf(await allOf(world, id, 100))).size, 60)
 })
 
-void t.test('merged pages skip no row, for any distribution over the pools', (t) => {
+t.test('merged pages skip no row, for any distribution over the pools', async (t) => {
   const delivery = fc.record({ event: fc.integer({ min: 0, max: 12 }), endpoint: fc.nat(2) })
   const rows = fc.uniqueArray(delivery, { selector: ({ event, endpoint }) => event * 3 + endpoint })
   fc.assert(
@@ -193,10 +193,9 @@ void t.test('merged pages skip no row, for any distribution over the pools', (t)
       },
     ),
   )
-  t.end()
 })
 
-void t.test('the pool with the event resends it, once while it is pending', async (t) => {
+t.test('the pool with the event resends it, once while it is pending', async (t) => {
   const { world, endpoint, pools, until, resend } = await twoPools(t)
   const [event] = world.someEvents(1) as [EventRow]
   outbox.set(event.id, outboxOf(event, 1))
@@ -214,7 +213,7 @@ void t.test('the pool with the event resends it, once while it is pending', asyn
   t.equal(pools[1].sent[0]?.body, pools[1].sent[1]?.body, 'the same bytes')
 })
 
-void t.test('an event that no pool has is stored by one pool', async (t) => {
+t.test('an event that no pool has is stored by one pool', async (t) => {
   const { world, endpoint, pools, until, resend } = await twoPools(t)
   const narrow = anEndpoint({ enabledEvents: ['payout.failed'] })
   const foreign = anEndpoint({ tenant: 'acme_sandbox' as typeof TENANT })
@@ -251,7 +250,7 @@ void t.test('an event that no pool has is stored by one pool', async (t) => {
   )
 })
 
-void t.test('both pools retry failed deliveries since an instant', async (t) => {
+t.test('both pools retry failed deliveries since an instant', async (t) => {
   const { world, endpoint, pools, until } = await twoPools(t)
   world.replies.set(endpoint.id, 'permanent')
   const before = world.someEvents(4)
@@ -300,7 +299,7 @@ void t.test('both pools retry failed deliveries since an instant', async (t) => 
   await until('delivered', 10)
 })
 
-void t.test('waiting deliveries are retried at once and the breaker closes', async (t) => {
+t.test('waiting deliveries are retried at once and the breaker closes', async (t) => {
   const { world, endpoint, pools, until } = await twoPools(t)
   world.replies.set(endpoint.id, 'retry')
   await pools[0].give(world.someEvents(15), [endpoint])
@@ -318,7 +317,7 @@ void t.test('waiting deliveries are retried at once and the breaker closes', asy
   t.same(pools[0].pool.failing(), [])
 })
 
-void t.test('a delivery in flight is not redriven', async (t) => {
+t.test('a delivery in flight is not redriven', async (t) => {
   const { world, endpoint, pools, until } = await twoPools(t)
   world.replies.set(endpoint.id, 'retry')
   await pools[0].give(world.someEvents(1), [endpoint])
@@ -334,7 +333,7 @@ void t.test('a delivery in flight is not redriven', async (t) => {
   t.equal(pools[0].sent.length, 2)
 })
 
-void t.test(
+t.test(
   'a resend to a deleted endpoint sends nothing, and one to a disabled endpoint waits',
   async (t) => {
     const { world, endpoint, pools, until, resend } = await twoPools(t)
@@ -354,7 +353,7 @@ void t.test(
   },
 )
 
-void t.test('a redrive is safe during attempts, loads and results', async (t) => {
+t.test('a redrive is safe during attempts, loads and results', async (t) => {
   const { world, endpoint, pools, until } = await twoPools(t)
   world.replies.set(endpoint.id, 'retry')
   await pools[0].give(world.someEvents(200), [endpoint])
@@ -372,7 +371,7 @@ void t.test('a redrive is safe during attempts, loads and results', async (t) =>
   await until('delivered', 200)
 })
 
-void t.test('an event resent while its message arrives is stored once', async (t) => {
+t.test('an event resent while its message arrives is stored once', async (t) => {
   const { world, endpoint, pools, until, resend } = await twoPools(t)
   await pools[1].leave()
   await eventually('one delivery is open', () => world.ctx.connectedPools === 1)
@@ -392,7 +391,7 @@ void t.test('an event resent while its message arrives is stored once', async (t
   t.equal((await allOf(world, endpoint.id, 50)).length, 8)
 })
 
-void t.test('poison messages of both pools are listed, last seen first', async (t) => {
+t.test('poison messages of both pools are listed, last seen first', async (t) => {
   const { world, pools } = await twoPools(t)
   const poison = (digest: string, at: number) => ({
     ...{ digest, subject: 'causeway.events.x', headers: {}, payloadBase64: 'e30=' },
@@ -409,7 +408,7 @@ void t.test('poison messages of both pools are listed, last seen first', async (
   t.match(await query(webhookStatus(world.ctx)), { poison: 3 })
 })
 
-void t.test('a pool that is not connected is named to operators; partners get 503', async (t) => {
+t.test('a pool that is not connected is named to operators; partners get 503', async (t) => {
   const world = await aControlWorld(t)
   const endpoint = anEndpoint()
   world.setEndpoint(endpoint)

@@ -81,10 +81,10 @@ const log = createLog('test', { LOG_LEVEL: 'silent' })
 
 for (const [name, testStore] of Object.entries(await testStores())) {
   for (const [kind, each] of Object.entries(DAMAGES)) {
-    void t.test(`${kind} in ${name}`, (t) => setApart(t, testStore(t), kind, each))
+    t.test(`${kind} in ${name}`, (t) => setApart(t, testStore(t), kind, each))
   }
-  void t.test(`more corrupt rows than a queue holds, in ${name}`, (t) => many(t, testStore(t)))
-  void t.test(`an event that comes again after its row was lost, in ${name}`, (t) =>
+  t.test(`more corrupt rows than a queue holds, in ${name}`, (t) => many(t, testStore(t)))
+  t.test(`an event that comes again after its row was lost, in ${name}`, (t) =>
     comesAgain(t, testStore(t)),
   )
 }

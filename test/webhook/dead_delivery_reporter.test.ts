@@ -44,7 +44,7 @@ function died(event: EventRow, endpoint: { id: EndpointId }, at: number) {
 }
 
 for (const [name, newTestStore] of Object.entries(await testStores())) {
-  void t.test(`in ${name}, a pool reports the dead deliveries of each endpoint`, async (t) => {
+  t.test(`in ${name}, a pool reports the dead deliveries of each endpoint`, async (t) => {
     const { store, adminQueries } = await newTestStore(t).open()
     const [one, two] = [aProcessor(), aProcessor()]
     const [first, second, deleted] = [anEndpoint(), anEndpoint(), anEndpoint()]

@@ -6,7 +6,7 @@ import { createDedupWindow } from '../../actors/webhook/store/dedup_window.js'
 
 const id = (number: number): EventId => `evt_${String(number).padStart(4, '0')}` as EventId
 
-void t.test('the window answers correctly, and an evicted id needs a query on disk', (t) => {
+t.test('the window answers correctly, and an evicted id needs a query on disk', async () => {
   const onDisk = fc.uniqueArray(fc.nat(60), { maxLength: 20 })
   const taken = fc.array(fc.nat(200), { maxLength: 60 })
   fc.assert(
@@ -25,10 +25,9 @@ void t.test('the window answers correctly, and an evicted id needs a query on di
       return true
     }),
   )
-  t.end()
 })
 
-void t.test('ids above the watermark are new without a query on disk', (t) => {
+t.test('ids above the watermark are new without a query on disk', async (t) => {
   const known = createDedupWindow(id(5), 2)
   t.equal(known.has(id(5)), undefined)
   t.equal(known.has(id(6)), false)
@@ -36,5 +35,4 @@ void t.test('ids above the watermark are new without a query on disk', (t) => {
   t.equal(known.has(id(9)), true)
   t.equal(known.has(id(6)), undefined, 'evicted')
   t.equal(known.has(id(11)), false)
-  t.end()
 })

@@ -35,7 +35,7 @@ function aProcessor() {
 }
 
 for (const [name, newTestStore] of Object.entries(await testStores())) {
-  void t.test(`in ${name}, an unreachable processor delays only its own outcomes`, async (t) => {
+  t.test(`in ${name}, an unreachable processor delays only its own outcomes`, async (t) => {
     const { store, adminQueries } = await newTestStore(t).open()
     const [one, two] = [aProcessor(), aProcessor()]
     const settle = async (tenant: TenantId, count: number): Promise<void> => {
@@ -82,7 +82,7 @@ for (const [name, newTestStore] of Object.entries(await testStores())) {
   })
 }
 
-void t.test('a client that was closed meanwhile counts as away', async (t) => {
+t.test('a client that was closed meanwhile counts as away', async (t) => {
   const { store, adminQueries } = await inSqlite(t).open()
   await store.commit({ events: [anEventRow({ tenant: ONE })] })
   let calls = 0

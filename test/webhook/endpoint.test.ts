@@ -19,7 +19,7 @@ const event = (type: string, { tenant = TENANT, createdAt = 100, data = {} }: Ch
   body: JSON.stringify({ type, data }),
 })
 
-void t.test('an endpoint gets the events it subscribes to', (t) => {
+t.test('an endpoint gets the events it subscribes to', async (t) => {
   const everything = anEndpoint()
   t.ok(subscribesTo(everything, event('payout.created')))
   t.ok(subscribesTo(everything, event('payment_intent.captured')))
@@ -32,20 +32,18 @@ void t.test('an endpoint gets the events it subscribes to', (t) => {
   t.notOk(
     subscribesTo(everything, event('payout.created', { tenant: 'demo_production' as TenantId })),
   )
-  t.end()
 })
 
-void t.test('a test event goes only to the endpoint that it names', (t) => {
+t.test('a test event goes only to the endpoint that it names', async (t) => {
   const [one, other] = [anEndpoint({ enabledEvents: ['payout.failed'] }), anEndpoint()]
   const test = event('webhook_endpoint.test', { data: { webhook_endpoint: { id: one.id } } })
   t.ok(subscribesTo(one, test))
   t.notOk(subscribesTo(other, test), 'not to a wildcard subscriber')
   t.notOk(subscribesTo(other, event('webhook_endpoint.test')))
   t.notOk(subscribesTo({ ...one, status: 'deleted' }, test))
-  t.end()
 })
 
-void t.test('an event about an endpoint goes to the other endpoints', (t) => {
+t.test('an event about an endpoint goes to the other endpoints', async (t) => {
   const [one, other] = [anEndpoint(), anEndpoint()]
   const narrow = anEndpoint({ enabledEvents: ['payout.failed'] })
   const disabled = event('webhook_endpoint.disabled', {
@@ -59,19 +57,17 @@ void t.test('an event about an endpoint goes to the other endpoints', (t) => {
   })
   t.notOk(subscribesTo(one, dead))
   t.ok(subscribesTo(other, dead))
-  t.end()
 })
 
-void t.test('an endpoint gets nothing from before its creation or after its deletion', (t) => {
+t.test('an endpoint gets nothing from before its creation or after its deletion', async (t) => {
   const endpoint = anEndpoint({ createdAt: instant(100) })
   t.ok(subscribesTo(endpoint, event('payout.created', { createdAt: 100 })))
   t.notOk(subscribesTo(endpoint, event('payout.created', { createdAt: 99 })))
   t.notOk(subscribesTo(anEndpoint({ status: 'deleted' }), event('payout.created')))
   t.ok(subscribesTo(anEndpoint({ status: 'disabled' }), event('payout.created')), 'held, not lost')
-  t.end()
 })
 
-void t.test('the newest active secret signs', (t) => {
+t.test('the newest active secret signs', async (t) => {
   const secret = (keyId: string, activeFrom: number) => ({
     keyId,
     key: signingKey(keyId),
@@ -81,5 +77,4 @@ void t.test('the newest active secret signs', (t) => {
   t.equal(secretAt(endpoint, instant(499))?.keyId, 'old')
   t.equal(secretAt(endpoint, instant(500))?.keyId, 'new')
   t.equal(secretAt(anEndpoint({ secrets: [secret('future', 500)] }), instant(1)), undefined)
-  t.end()
 })

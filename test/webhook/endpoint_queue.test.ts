@@ -40,7 +40,7 @@ function aQueue(changes: Partial<EndpointQueue> = {}): EndpointQueue {
 const someDeliveries = (count: number) =>
   Array.from({ length: count }, () => aDelivery(anEventRow({ receivedAt: NOW }), anEndpoint()))
 
-void t.test('the breaker opens with the tenth failure in a row', (t) => {
+t.test('the breaker opens with the tenth failure in a row', async (t) => {
   let breaker = CLOSED
   for (let failure = 1; failure <= 9; failure++) breaker = afterFailure(breaker, NOW, PROBE_MS)
   t.notOk(isOpen(breaker))
@@ -50,19 +50,17 @@ void t.test('the breaker opens with the tenth failure in a row', (t) => {
   t.ok(mayProbe(breaker, plus(NOW, PROBE_MS)))
   breaker = afterFailure(breaker, plus(NOW, PROBE_MS), PROBE_MS)
   t.notOk(mayProbe(breaker, plus(NOW, PROBE_MS)), 'the next probe is a minute later')
-  t.end()
 })
 
-void t.test('due deliveries on disk go before a new one', (t) => {
+t.test('due deliveries on disk go before a new one', async (t) => {
   const delivery = aDelivery(anEventRow({ receivedAt: NOW }), anEndpoint())
   t.ok(mayTake(aQueue(), delivery, 0))
   t.notOk(mayTake(aQueue({ dueOnDisk: NOW }), delivery, 0), 'it waits on disk behind them')
   t.ok(mayTake(aQueue({ dueOnDisk: plus(NOW, 1) }), delivery, 0))
   t.notOk(mayTake(aQueue({ running: false }), delivery, 0))
-  t.end()
 })
 
-void t.test('a queue takes half of the memory that all queues leave free', (t) => {
+t.test('a queue takes half of the memory that all queues leave free', async (t) => {
   const delivery = aDelivery(anEventRow({ receivedAt: NOW }), anEndpoint())
   const takes = (waiting: number, inAll: number): boolean =>
     mayTake(aQueue({ waiting: new Array<typeof delivery>(waiting) }), delivery, inAll)
@@ -70,10 +68,9 @@ void t.test('a queue takes half of the memory that all queues leave free', (t) =
   t.notOk(takes(200, ALL_QUEUES_MAX - 400))
   t.ok(takes(ENDPOINT_QUEUE_MAX - 1, ALL_QUEUES_MAX), 'and some where none is free')
   t.notOk(takes(ENDPOINT_QUEUE_MAX, ALL_QUEUES_MAX))
-  t.end()
 })
 
-void t.test("an endpoint is called at its rate; a second's worth may leave at once", (t) => {
+t.test("an endpoint is called at its rate; a second's worth may leave at once", async (t) => {
   const endpointQueue = aQueue({ waiting: someDeliveries(1), gapMs: 100 })
   const leave = (at: number): number => {
     let left = 0
@@ -86,10 +83,9 @@ void t.test("an endpoint is called at its rate; a second's worth may leave at on
   t.equal(leave(NOW + 100), 1)
   t.equal(leave(NOW + 700), 6)
   t.equal(leave(NOW + 60_000), 10, 'the burst does not grow')
-  t.end()
 })
 
-void t.test('a clock that is set back stops neither attempts nor probes', (t) => {
+t.test('a clock that is set back stops neither attempts nor probes', async (t) => {
   const before = instant(NOW + HOUR)
   const endpointQueue = aQueue({ waiting: someDeliveries(1), gapMs: 100 })
   while (mayStart(endpointQueue, before)) spend(endpointQueue, before)
@@ -107,10 +103,9 @@ void t.test('a clock that is set back stops neither attempts nor probes', (t) =>
   endpointQueue.breaker = afterFailure(endpointQueue.breaker, NOW, PROBE_MS)
   t.notOk(mayStart(endpointQueue, plus(NOW, PROBE_MS - 1)))
   t.ok(mayStart(endpointQueue, plus(NOW, PROBE_MS)), 'the next one a minute later')
-  t.end()
 })
 
-void t.test('concurrency limits the attempts in flight', (t) => {
+t.test('concurrency limits the attempts in flight', async (t) => {
   const queue = someDeliveries(10)
   const starts = (changes: Partial<EndpointQueue>): boolean =>
     mayStart(aQueue({ waiting: queue, ...changes }), NOW)
@@ -124,10 +119,9 @@ void t.test('concurrency limits the attempts in flight', (t) => {
   t.ok(starts({ breaker: open }))
   t.notOk(starts({ breaker: open, inFlight: 1 }))
   t.notOk(starts({ breaker: { failures: 10, openUntil: plus(NOW, 1) } }))
-  t.end()
 })
 
-void t.test('deliveries are loaded when due and when there is capacity', (t) => {
+t.test('deliveries are loaded when due and when there is capacity', async (t) => {
   const loads = (changes: Partial<EndpointQueue>): boolean =>
     mayLoad(aQueue({ dueOnDisk: NOW, ...changes }), NOW)
   t.ok(loads({}))
@@ -139,10 +133,9 @@ void t.test('deliveries are loaded when due and when there is capacity', (t) => 
   const open = { failures: 10, openUntil: NOW }
   t.ok(loads({ breaker: open, dueOnDisk: plus(NOW, DAY) }), 'a probe may be early')
   t.notOk(loads({ breaker: open, inFlight: 1 }))
-  t.end()
 })
 
-void t.test('unloading drops every waiting delivery from memory', (t) => {
+t.test('unloading drops every waiting delivery from memory', async (t) => {
   const queue = someDeliveries(3)
   const endpointQueue = aQueue({
     waiting: queue,
@@ -162,7 +155,6 @@ void t.test('unloading drops every waiting delivery from memory', (t) => {
   endpointQueue.loading = false
   release(endpointQueue, queue[0]!.id)
   t.equal(endpointQueue.releasedDuringLoad.size, 3)
-  t.end()
 })
 
 const answered = (kind: SendOutcome['kind'], late = false): AttemptOutcome => ({
@@ -173,7 +165,7 @@ const answered = (kind: SendOutcome['kind'], late = false): AttemptOutcome => ({
 })
 const promptly = (kind: SendOutcome['kind']): AttemptOutcome => answered(kind)
 
-void t.test('an outcome updates tier, breaker and failing since', (t) => {
+t.test('an outcome updates tier, breaker and failing since', async (t) => {
   const endpointQueue = aQueue()
   t.same(recordOutcome(endpointQueue, promptly('retry'), NOW, PROBES), {
     failing: [{ endpointId: endpointQueue.endpointId, since: NOW }],
@@ -193,10 +185,9 @@ void t.test('an outcome updates tier, breaker and failing since', (t) => {
   t.same(recovered, { failing: [], recovered: [endpointQueue.endpointId], disable: null })
   t.same(recordOutcome(endpointQueue, promptly('delivered'), plus(NOW, 3), PROBES).recovered, [])
   t.equal(recordOutcome(endpointQueue, promptly('gone'), plus(NOW, 4), PROBES).disable, 'gone')
-  t.end()
 })
 
-void t.test('before the first answer the breaker opens for seconds only', (t) => {
+t.test('before the first answer the breaker opens for seconds only', async (t) => {
   const refused = { kind: 'retry', status: null, reason: 'ECONNREFUSED', late: false } as const
   const failTenTimes = (endpointQueue: EndpointQueue, answer: AttemptOutcome): void => {
     for (let i = 0; i < 10; i++) recordOutcome(endpointQueue, answer, NOW, PROBES)
@@ -223,10 +214,9 @@ void t.test('before the first answer the breaker opens for seconds only', (t) =>
   failTenTimes(failed, promptly('retry'))
   failTenTimes(failed, refused)
   t.equal(pauseOf(failed), PROBE_MS, 'a 503 is an answer')
-  t.end()
 })
 
-void t.test('each answer raises concurrency by one, a failure resets it', (t) => {
+t.test('each answer raises concurrency by one, a failure resets it', async (t) => {
   const endpointQueue = aQueue()
   const allowed = (kind: SendOutcome['kind'], late = false): number => {
     recordOutcome(endpointQueue, answered(kind, late), NOW, PROBES)
@@ -245,10 +235,9 @@ void t.test('each answer raises concurrency by one, a failure resets it', (t) =>
   t.equal(endpointQueue.tier, 'fast')
   resetHealth(endpointQueue)
   t.match(endpointQueue, { concurrency: 1, tier: 'unknown' })
-  t.end()
 })
 
-void t.test('five days without a 2xx disable the endpoint', (t) => {
+t.test('five days without a 2xx disable the endpoint', async (t) => {
   const endpointQueue = aQueue({ failingSince: NOW })
   t.equal(
     recordOutcome(endpointQueue, promptly('retry'), plus(NOW, 5 * DAY - 1), PROBES).disable,
@@ -261,5 +250,4 @@ void t.test('five days without a 2xx disable the endpoint', (t) => {
   const lucky = aQueue({ failingSince: NOW })
   recordOutcome(lucky, promptly('delivered'), plus(NOW, 4 * DAY), PROBES)
   t.equal(recordOutcome(lucky, promptly('retry'), plus(NOW, 6 * DAY), PROBES).disable, null)
-  t.end()
 })

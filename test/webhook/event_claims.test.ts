@@ -60,14 +60,14 @@ function aGroup() {
   }
 }
 
-void t.test('events that another pool has are left to it', async (t) => {
+t.test('events that another pool has are left to it', async (t) => {
   const { ask, stored } = aGroup()
   stored[1]?.add(TWO)
   t.same(await ask(1), new Set([TWO]))
   t.same([...(stored[0] ?? [])], [ONE])
 })
 
-void t.test('without the answers of all pools nothing is taken', async (t) => {
+t.test('without the answers of all pools nothing is taken', async (t) => {
   const { ask, setComplete, clock } = aGroup()
   setComplete(false)
   const began = clock.now()
@@ -77,7 +77,7 @@ void t.test('without the answers of all pools nothing is taken', async (t) => {
   t.same(await ask(1), NONE)
 })
 
-void t.test('a pool that has left an event to another one ignores its first copy', async (t) => {
+t.test('a pool that has left an event to another one ignores its first copy', async (t) => {
   const { ask, pool } = aGroup()
   t.notOk(pool(2).isYielded(ONE))
   await ask(1)
@@ -85,7 +85,7 @@ void t.test('a pool that has left an event to another one ignores its first copy
   t.notOk(pool(1).isYielded(ONE))
 })
 
-void t.test('of two pools that ask at the same time one takes the events', async (t) => {
+t.test('of two pools that ask at the same time one takes the events', async (t) => {
   const { ask, stored } = aGroup()
   const answers = await Promise.all([ask(1), ask(2)])
   t.same(answers, [NONE, new Set([ONE, TWO])])
@@ -93,7 +93,7 @@ void t.test('of two pools that ask at the same time one takes the events', async
   t.same([...(stored[1] ?? [])], [])
 })
 
-void t.test('a pool does not ask for what it has just left to another one', async (t) => {
+t.test('a pool does not ask for what it has just left to another one', async (t) => {
   const { ask, pool, clock, stored } = aGroup()
   t.same(await pool(1).answer(2, [ONE]), [], 'the second pool takes it, but has not stored it yet')
   t.equal(await ask(1), undefined)
@@ -102,7 +102,7 @@ void t.test('a pool does not ask for what it has just left to another one', asyn
   t.equal(stored[0]?.has(ONE), true)
 })
 
-void t.test('a pool whose number is higher takes what it asked for first', async (t) => {
+t.test('a pool whose number is higher takes what it asked for first', async (t) => {
   const { ask, beforeAnswer, pool, stored } = aGroup()
   const first = ask(2)
   await new Promise((resolve) => setImmediate(resolve))

@@ -137,7 +137,7 @@ async function anEventConsumer(t: Test, endpoints: Endpoint[], claims = NO_CLAIM
 const unreported = async (store: Pick<WebhookStore, 'unreported'>): Promise<EventId[]> =>
   (await store.unreported(10)).map(({ id }) => id)
 
-void t.test('an event becomes one delivery for each subscribed endpoint', async (t) => {
+t.test('an event becomes one delivery for each subscribed endpoint', async (t) => {
   const [one, other] = [anEndpoint(), anEndpoint({ enabledEvents: ['payout.completed'] })]
   const failures = anEndpoint({ enabledEvents: ['payout.failed'] })
   const world = await anEventConsumer(t, [one, other, failures])
@@ -155,7 +155,7 @@ void t.test('an event becomes one delivery for each subscribed endpoint', async 
   })
 })
 
-void t.test('a message is acknowledged only after its deliveries are on disk', async (t) => {
+t.test('a message is acknowledged only after its deliveries are on disk', async (t) => {
   const endpoint = anEndpoint()
   const world = await anEventConsumer(t, [endpoint])
   world.holdCommits()
@@ -176,7 +176,7 @@ void t.test('a message is acknowledged only after its deliveries are on disk', a
   t.equal((await world.store.due(endpoint.id, clock.now(), 10)).length, 1)
 })
 
-void t.test('a repeated event creates no second delivery', async (t) => {
+t.test('a repeated event creates no second delivery', async (t) => {
   const endpoint = anEndpoint()
   const world = await anEventConsumer(t, [endpoint])
   const events = someEvents(50)
@@ -194,7 +194,7 @@ void t.test('a repeated event creates no second delivery', async (t) => {
   t.equal(row?.n, 50)
 })
 
-void t.test('a settled event that arrives again is reported again', async (t) => {
+t.test('a settled event that arrives again is reported again', async (t) => {
   const world = await anEventConsumer(t, [])
   const event = anEvent(1)
   await world.publish(event)
@@ -206,7 +206,7 @@ void t.test('a settled event that arrives again is reported again', async (t) =>
   t.same(await unreported(world.store), [event.id])
 })
 
-void t.test('a poison message is stored and the others are processed', async (t) => {
+t.test('a poison message is stored and the others are processed', async (t) => {
   const world = await anEventConsumer(t, [anEndpoint()])
   const { link } = world
   const event = anEvent(1)
@@ -253,7 +253,7 @@ void t.test('a poison message is stored and the others are processed', async (t)
   })
 })
 
-void t.test('an unreachable processor delays only the events of its own tenants', async (t) => {
+t.test('an unreachable processor delays only the events of its own tenants', async (t) => {
   const tenant = 'other_sandbox' as TenantId
   const [own, others] = [anEndpoint(), anEndpoint({ tenant })]
   const world = await anEventConsumer(t, [own, others])
@@ -269,7 +269,7 @@ void t.test('an unreachable processor delays only the events of its own tenants'
   t.equal(world.delivered[1]?.eventId, late.id)
 })
 
-void t.test('nothing is routed while the directory is not in step', async (t) => {
+t.test('nothing is routed while the directory is not in step', async (t) => {
   const endpoints: Endpoint[] = []
   const world = await anEventConsumer(t, endpoints)
   world.hold()
@@ -282,7 +282,7 @@ void t.test('nothing is routed while the directory is not in step', async (t) =>
   await eventually('delivered', () => world.delivered.length === 2)
 })
 
-void t.test('an endpoint that is announced shortly after an event gets it', async (t) => {
+t.test('an endpoint that is announced shortly after an event gets it', async (t) => {
   const endpoints: Endpoint[] = []
   const world = await anEventConsumer(t, endpoints)
   const now = clock.now()
@@ -310,7 +310,7 @@ void t.test('an endpoint that is announced shortly after an event gets it', asyn
   t.equal(world.delivered.length, 1, 'an old endpoint is skipped')
 })
 
-void t.test('events of a repeated message are taken when no other pool has them', async (t) => {
+t.test('events of a repeated message are taken when no other pool has them', async (t) => {
   const [first, swept, held, unknown, yielded] = someEvents(5)
   const claims: typeof NO_CLAIMS = {
     ask: async (events, take) => {

@@ -59,7 +59,7 @@ const TABLE: Record<DeliveryState, Partial<Record<keyof typeof EVENTS, DeliveryS
   dead: { redrive: 'pending' },
 }
 
-void t.test('every event in every state leads to the listed state', (t) => {
+t.test('every event in every state leads to the listed state', async (t) => {
   for (const state of Object.keys(TABLE) as DeliveryState[]) {
     for (const [name, event] of Object.entries(EVENTS)) {
       const actor = openDelivery(state, CONTEXTS[state])
@@ -76,10 +76,9 @@ void t.test('every event in every state leads to the listed state', (t) => {
       )
     }
   }
-  t.end()
 })
 
-void t.test('a failure counts and schedules a retry; the last one ends as dead', (t) => {
+t.test('a failure counts and schedules a retry; the last one ends as dead', async (t) => {
   const actor = openDelivery('pending', newDelivery(DUE))
   actor.send(EVENTS.attempt)
   actor.send(EVENTS.failed)
@@ -92,29 +91,26 @@ void t.test('a failure counts and schedules a retry; the last one ends as dead',
   t.match(actor.getSnapshot().context, { attempts: 2, tries: 2, dueAt: null, reason: 'timeout' })
   actor.send(EVENTS.redrive)
   t.same(actor.getSnapshot().context, { ...newDelivery(LATER), tries: 2 })
-  t.end()
 })
 
-void t.test('a failed probe changes only the number of tries', (t) => {
+t.test('a failed probe changes only the number of tries', async (t) => {
   const actor = openDelivery('waiting', CONTEXTS.waiting)
   actor.send(EVENTS.probe)
   t.equal(actor.getSnapshot().value, 'delivering')
   actor.send(EVENTS.failedLast)
   t.equal(actor.getSnapshot().value, 'waiting')
   t.same(actor.getSnapshot().context, { ...CONTEXTS.waiting, tries: 3 })
-  t.end()
 })
 
-void t.test('a successful probe delivers', (t) => {
+t.test('a successful probe delivers', async (t) => {
   const actor = openDelivery('waiting', CONTEXTS.waiting)
   actor.send(EVENTS.probe)
   actor.send(EVENTS.succeeded)
   t.equal(actor.getSnapshot().value, 'delivered')
   t.equal(actor.getSnapshot().context.probing, false)
-  t.end()
 })
 
-void t.test('a new delivery is the initial state of the machine and survives JSON', (t) => {
+t.test('a new delivery is the initial state of the machine and survives JSON', async (t) => {
   const context = newDelivery(DUE)
   const fresh = createActor(deliveryMachine, { input: context }).start()
   t.equal(fresh.getSnapshot().value, 'pending')
@@ -125,5 +121,4 @@ void t.test('a new delivery is the initial state of the machine and survives JSO
     t.equal(value, state)
     t.same(back, known)
   }
-  t.end()
 })

@@ -4,7 +4,7 @@ import { anEvent, someEvents } from '../bus/bus_events.js'
 import { eventually } from '../support/eventually.js'
 import { aPoolWorld, distinct } from './pool_process.js'
 
-void t.test('an event reaches its endpoints, signed, and is settled', async (t) => {
+t.test('an event reaches its endpoints, signed, and is settled', async (t) => {
   const world = await aPoolWorld(t)
   world.endpoint('/one?a=1')
   world.endpoint('/two')
@@ -22,7 +22,7 @@ void t.test('an event reaches its endpoints, signed, and is settled', async (t) 
   t.equal(await world.stop(), 0)
 })
 
-void t.test('without an endpoint an event is settled at once', async (t) => {
+t.test('without an endpoint an event is settled at once', async (t) => {
   const world = await aPoolWorld(t)
   await world.start()
   const event = anEvent(1)
@@ -30,7 +30,7 @@ void t.test('without an endpoint an event is settled at once', async (t) => {
   await eventually('settled', () => world.settled([event]))
 })
 
-void t.test('a dead endpoint does not delay the others', async (t) => {
+t.test('a dead endpoint does not delay the others', async (t) => {
   const world = await aPoolWorld(t)
   const dead = world.endpoint('/dead')
   world.endpoint('/alive')
@@ -52,7 +52,7 @@ void t.test('a dead endpoint does not delay the others', async (t) => {
   t.notOk(world.settled([events[0]!]))
 })
 
-void t.test('5xx is retried until 2xx, with a new nonce over the same bytes', async (t) => {
+t.test('5xx is retried until 2xx, with a new nonce over the same bytes', async (t) => {
   const world = await aPoolWorld(t)
   world.endpoint('/moody')
   world.answers.set('/moody', 503)
@@ -73,7 +73,7 @@ void t.test('5xx is retried until 2xx, with a new nonce over the same bytes', as
   t.equal(attempts.at(-1)?.status, 200)
 })
 
-void t.test('4xx is dead at once, 5xx after the last attempt; both settle the event', async (t) => {
+t.test('4xx is dead at once, 5xx after the last attempt; both settle the event', async (t) => {
   const world = await aPoolWorld(t)
   world.endpoint('/no')
   world.endpoint('/down')
@@ -96,7 +96,7 @@ void t.test('4xx is dead at once, 5xx after the last attempt; both settle the ev
   t.same(reasons.sort(), ['http_404', 'http_500'])
 })
 
-void t.test('the schedule ends also while the breaker is open', async (t) => {
+t.test('the schedule ends also while the breaker is open', async (t) => {
   const world = await aPoolWorld(t)
   world.endpoint('/down')
   world.answers.set('/down', 500)

@@ -4,7 +4,7 @@ import { anEvent, createOutbox, relayOf, someEvents } from '../bus/bus_events.js
 import { eventually } from '../support/eventually.js'
 import { aPoolWorld, distinct } from './pool_process.js'
 
-void t.test('the relay republishes events that were in a wiped stream', async (t) => {
+t.test('the relay republishes events that were in a wiped stream', async (t) => {
   const world = await aPoolWorld(t)
   const outbox = createOutbox()
   const relay = relayOf(t, world.bus, outbox)
@@ -21,7 +21,7 @@ void t.test('the relay republishes events that were in a wiped stream', async (t
   t.equal(distinct(world.got), 100)
 })
 
-void t.test('the pool survives kill -9 and a wipe of the bus', async (t) => {
+t.test('the pool survives kill -9 and a wipe of the bus', async (t) => {
   const world = await aPoolWorld(t)
   world.endpoint('/hook')
   await world.start()

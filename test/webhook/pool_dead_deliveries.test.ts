@@ -6,7 +6,7 @@ import { aPoolWorld } from './pool_process.js'
 
 t.setTimeout(0)
 
-void t.test('dead deliveries are reported after each connection', async (t) => {
+t.test('dead deliveries are reported after each connection', async (t) => {
   const world = await aPoolWorld(t)
   const { processor } = world
   const { id } = world.endpoint('/hook')

@@ -4,7 +4,7 @@ import { anEvent, someEvents, TENANT } from '../bus/bus_events.js'
 import { eventually } from '../support/eventually.js'
 import { aPoolWorld, distinct } from './pool_process.js'
 
-void t.test('a disabled endpoint gets its events once it is enabled', async (t) => {
+t.test('a disabled endpoint gets its events once it is enabled', async (t) => {
   const world = await aPoolWorld(t)
   const endpoint = world.endpoint('/hook', { status: 'disabled' })
   const other = world.endpoint('/other')
@@ -22,7 +22,7 @@ void t.test('a disabled endpoint gets its events once it is enabled', async (t) 
   t.ok(other.id)
 })
 
-void t.test('open deliveries of a deleted endpoint end as dead', async (t) => {
+t.test('open deliveries of a deleted endpoint end as dead', async (t) => {
   const world = await aPoolWorld(t)
   const endpoint = world.endpoint('/hook')
   world.answers.set('/hook', 503)
@@ -42,7 +42,7 @@ void t.test('open deliveries of a deleted endpoint end as dead', async (t) => {
 })
 
 for (const away of ['cut off', 'stopped'] as const) {
-  void t.test(`a pool that was ${away} applies deletions later`, async (t) => {
+  t.test(`a pool that was ${away} applies deletions later`, async (t) => {
     const world = await aPoolWorld(t)
     const { id } = world.endpoint('/hook', { status: 'disabled' })
     world.endpoint('/other')
@@ -67,7 +67,7 @@ for (const away of ['cut off', 'stopped'] as const) {
   })
 }
 
-void t.test('after 410 the pool requests to disable the endpoint until confirmed', async (t) => {
+t.test('after 410 the pool requests to disable the endpoint until confirmed', async (t) => {
   const world = await aPoolWorld(t)
   const endpoint = world.endpoint('/gone')
   world.answers.set('/gone', 410)

@@ -4,7 +4,7 @@ import { someEvents } from '../bus/bus_events.js'
 import { eventually } from '../support/eventually.js'
 import { aPoolWorld, distinct } from './pool_process.js'
 
-void t.test('a restarted pool resumes its deliveries', async (t) => {
+t.test('a restarted pool resumes its deliveries', async (t) => {
   const world = await aPoolWorld(t)
   const late = world.endpoint('/late')
   world.endpoint('/now')
@@ -33,7 +33,7 @@ void t.test('a restarted pool resumes its deliveries', async (t) => {
   t.equal(row?.n, 40)
 })
 
-void t.test('kill -9 during deliveries loses no event', async (t) => {
+t.test('kill -9 during deliveries loses no event', async (t) => {
   const world = await aPoolWorld(t)
   world.endpoint('/hook')
   await world.start()
@@ -50,7 +50,7 @@ void t.test('kill -9 during deliveries loses no event', async (t) => {
   t.ok(world.got.every(({ signed }) => signed))
 })
 
-void t.test('a clean stop commits every attempt', async (t) => {
+t.test('a clean stop commits every attempt', async (t) => {
   const world = await aPoolWorld(t)
   world.endpoint('/hook')
   await world.start()
@@ -67,7 +67,7 @@ void t.test('a clean stop commits every attempt', async (t) => {
   t.equal(world.got.length, 200, 'once each')
 })
 
-void t.test('outcomes survive an unreachable processor and a restart', async (t) => {
+t.test('outcomes survive an unreachable processor and a restart', async (t) => {
   const world = await aPoolWorld(t)
   world.endpoint('/hook')
   await world.start()

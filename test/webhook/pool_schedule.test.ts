@@ -122,7 +122,7 @@ const iterations = async (count: number): Promise<void> => {
   for (let i = 0; i < count; i++) await new Promise((resolve) => setImmediate(resolve))
 }
 
-void t.test('hundreds of dead endpoints do not delay a live one', async (t) => {
+t.test('hundreds of dead endpoints do not delay a live one', async (t) => {
   const live = anEndpoint({ tenant: 'live_sandbox' as TenantId })
   const world = await aPool(t, ({ endpoint }) => (endpoint === live ? 'delivered' : 'silence'))
   const dead = Array.from({ length: 300 }, () => anEndpoint())
@@ -141,30 +141,27 @@ void t.test('hundreds of dead endpoints do not delay a live one', async (t) => {
   t.ok(world.pool.state().waitingInMemory <= 300 * 3)
 })
 
-void t.test(
-  'no attempt starts while its tenant is paused, and other tenants continue',
-  async (t) => {
-    const paused = new Set(['demo_sandbox'])
-    const world = await aPool(
-      t,
-      () => 'delivered',
-      null,
-      (tenant) => paused.has(tenant),
-    )
-    const [held, other] = [anEndpoint(), anEndpoint({ tenant: 'live_sandbox' as TenantId })]
-    for (const endpoint of [held, other]) world.pool.applyEndpoint(endpoint)
-    await world.give(held, 20)
-    await world.give(other, 100)
-    const has = (endpoint: Endpoint, count: number) => (): boolean =>
-      world.count(world.delivered, endpoint) === count
-    await eventually('all of the other one', has(other, 100))
-    t.equal(world.count(world.tries, held), 0)
-    paused.clear()
-    await eventually('all of both', has(held, 20))
-  },
-)
+t.test('no attempt starts while its tenant is paused, and other tenants continue', async (t) => {
+  const paused = new Set(['demo_sandbox'])
+  const world = await aPool(
+    t,
+    () => 'delivered',
+    null,
+    (tenant) => paused.has(tenant),
+  )
+  const [held, other] = [anEndpoint(), anEndpoint({ tenant: 'live_sandbox' as TenantId })]
+  for (const endpoint of [held, other]) world.pool.applyEndpoint(endpoint)
+  await world.give(held, 20)
+  await world.give(other, 100)
+  const has = (endpoint: Endpoint, count: number) => (): boolean =>
+    world.count(world.delivered, endpoint) === count
+  await eventually('all of the other one', has(other, 100))
+  t.equal(world.count(world.tries, held), 0)
+  paused.clear()
+  await eventually('all of both', has(held, 20))
+})
 
-void t.test('an endpoint gets at most its rate and loses no event', async (t) => {
+t.test('an endpoint gets at most its rate and loses no event', async (t) => {
   const world = await aPool(t, () => 'delivered', 20)
   const [one, other] = [anEndpoint(), anEndpoint()]
   for (const endpoint of [one, other]) world.pool.applyEndpoint(endpoint)
@@ -184,7 +181,7 @@ void t.test('an endpoint gets at most its rate and loses no event', async (t) =>
   t.equal(world.count(world.tries, one), 60)
 })
 
-void t.test('dead, slow and flapping endpoints do not delay the others', async (t) => {
+t.test('dead, slow and flapping endpoints do not delay the others', async (t) => {
   let flaps = 0
   const manners = new Map<string, () => Kind | 'silence' | 'late'>()
   const world = await aPool(t, ({ endpoint }) => manners.get(endpoint.id)?.() ?? 'delivered')
@@ -203,7 +200,7 @@ void t.test('dead, slow and flapping endpoints do not delay the others', async (
   t.ok(world.count(world.delivered, flapping!) < 100)
 })
 
-void t.test('hundreds of slow endpoints do not delay the fast ones', async (t) => {
+t.test('hundreds of slow endpoints do not delay the fast ones', async (t) => {
   const live = anEndpoint({ tenant: 'live_sandbox' as TenantId })
   const late = Array.from({ length: 100 }, () => anEndpoint())
   const world = await aPool(t, ({ endpoint }) => (endpoint === live ? 'delivered' : 'late'))
@@ -222,7 +219,7 @@ void t.test('hundreds of slow endpoints do not delay the fast ones', async (t) =
   t.equal(world.delivered.length, 300, 'without the clock advancing')
 })
 
-void t.test('a recovering endpoint gets one attempt, then two, never all at once', async (t) => {
+t.test('a recovering endpoint gets one attempt, then two, never all at once', async (t) => {
   let answer: Kind = 'retry'
   const world = await aPool(t, () => answer)
   const endpoint = anEndpoint()
@@ -239,7 +236,7 @@ void t.test('a recovering endpoint gets one attempt, then two, never all at once
   t.equal(Math.max(...back), 4)
 })
 
-void t.test('a backlog beyond memory is delivered from disk, each delivery once', async (t) => {
+t.test('a backlog beyond memory is delivered from disk, each delivery once', async (t) => {
   const world = await aPool(t, () => 'delivered')
   const endpoint = anEndpoint()
   await world.give(endpoint, 1_000)
@@ -251,7 +248,7 @@ void t.test('a backlog beyond memory is delivered from disk, each delivery once'
   t.equal(world.most.get(endpoint.id), 4)
 })
 
-void t.test('an open breaker allows one probe a minute', async (t) => {
+t.test('an open breaker allows one probe a minute', async (t) => {
   let answer: Kind = 'retry'
   const world = await aPool(t, () => answer)
   const endpoint = anEndpoint()
@@ -274,7 +271,7 @@ void t.test('an open breaker allows one probe a minute', async (t) => {
   )
 })
 
-void t.test('a receiver started after its endpoint is reached within seconds', async (t) => {
+t.test('a receiver started after its endpoint is reached within seconds', async (t) => {
   let answer: Kind | 'refused' = 'refused'
   const world = await aPool(t, () => answer)
   const endpoint = anEndpoint()
@@ -291,7 +288,7 @@ void t.test('a receiver started after its endpoint is reached within seconds', a
 })
 
 for (const change of ['sent again', 'reset', 'given another URL'] as const) {
-  void t.test(`an open breaker of an endpoint that is ${change}`, async (t) => {
+  t.test(`an open breaker of an endpoint that is ${change}`, async (t) => {
     let answer: Kind | 'refused' = 'retry'
     const world = await aPool(t, () => answer)
     const endpoint = anEndpoint()
@@ -317,7 +314,7 @@ for (const change of ['sent again', 'reset', 'given another URL'] as const) {
   })
 }
 
-void t.test('an early probe uses up no attempt and delivers when it succeeds', async (t) => {
+t.test('an early probe uses up no attempt and delivers when it succeeds', async (t) => {
   let answer: Kind = 'retry'
   const world = await aPool(t, () => answer)
   const endpoint = anEndpoint()
@@ -351,7 +348,7 @@ void t.test('an early probe uses up no attempt and delivers when it succeeds', a
   t.equal(world.tries.length, 12)
 })
 
-void t.test('five days of failures disable the endpoint and keep its events', async (t) => {
+t.test('five days of failures disable the endpoint and keep its events', async (t) => {
   const world = await aPool(t, () => 'permanent')
   const endpoint = anEndpoint()
   world.pool.applyEndpoint(endpoint)
@@ -372,34 +369,31 @@ void t.test('five days of failures disable the endpoint and keep its events', as
   t.equal(world.disabled.length, 1, 'as a new endpoint')
 })
 
-void t.test(
-  'a delivery dropped from memory before its commit is found on disk later',
-  async (t) => {
-    const world = await aPool(t, () => 'delivered')
-    const endpoint = anEndpoint()
-    world.pool.applyEndpoint(endpoint)
-    const events = Array.from({ length: 300 }, () => anEventRow({ receivedAt: world.clock.now() }))
-    const deliveries = events.map((event) => aDelivery(event, endpoint))
-    await world.store.commit({ events, deliveries: deliveries.slice(0, 1) })
-    let commit: () => void = () => undefined
-    world.pool.deliver(deliveries, new Promise((resolve) => (commit = resolve)))
-    world.pool.applyEndpoint({ ...endpoint, status: 'disabled' })
-    await iterations(20)
-    const before = world.tries.length
-    t.equal(before, 1, 'a new endpoint gets one attempt')
-    world.pool.applyEndpoint(endpoint)
-    await iterations(20)
-    t.equal(world.tries.length, before, 'no delivery is on disk yet')
-    await world.store.commit({ deliveries: deliveries.slice(before) })
-    commit()
-    await eventually('all events are delivered', () => world.tries.length >= 300)
-    await iterations(20)
-    t.equal(world.tries.length, 300, 'once each')
-    t.equal(world.pool.state().waitingInMemory, 0)
-  },
-)
+t.test('a delivery dropped from memory before its commit is found on disk later', async (t) => {
+  const world = await aPool(t, () => 'delivered')
+  const endpoint = anEndpoint()
+  world.pool.applyEndpoint(endpoint)
+  const events = Array.from({ length: 300 }, () => anEventRow({ receivedAt: world.clock.now() }))
+  const deliveries = events.map((event) => aDelivery(event, endpoint))
+  await world.store.commit({ events, deliveries: deliveries.slice(0, 1) })
+  let commit: () => void = () => undefined
+  world.pool.deliver(deliveries, new Promise((resolve) => (commit = resolve)))
+  world.pool.applyEndpoint({ ...endpoint, status: 'disabled' })
+  await iterations(20)
+  const before = world.tries.length
+  t.equal(before, 1, 'a new endpoint gets one attempt')
+  world.pool.applyEndpoint(endpoint)
+  await iterations(20)
+  t.equal(world.tries.length, before, 'no delivery is on disk yet')
+  await world.store.commit({ deliveries: deliveries.slice(before) })
+  commit()
+  await eventually('all events are delivered', () => world.tries.length >= 300)
+  await iterations(20)
+  t.equal(world.tries.length, 300, 'once each')
+  t.equal(world.pool.state().waitingInMemory, 0)
+})
 
-void t.test('a stop waits for a read of the store in progress', async (t) => {
+t.test('a stop waits for a read of the store in progress', async (t) => {
   const { store, options } = await aPool(t, () => 'delivered')
   let isRead = false
   let answer: () => void = () => undefined

@@ -29,7 +29,7 @@ const untilCandidate = ({ ops }: SingleProcess): Promise<unknown> =>
     return answer?.status === 503 && state?.mode === 'candidate'
   })
 
-void t.test('a candidate takes over and delivers what was left', async (t) => {
+t.test('a candidate takes over and delivers what was left', async (t) => {
   const world = await aPoolWorld(t, { STORE_URL: server.url, WEBHOOK_POOL_SCHEMA: 'taken' })
   world.endpoint('/hook', { tenant: TENANT })
   /** The settings of pool 1, on a machine of its own. */

@@ -9,7 +9,7 @@ import { aPoolWorld, distinct } from './pool_process.js'
 const EVENTS = 'SELECT id FROM events'
 const OPEN = 'SELECT id FROM events WHERE open > 0'
 
-void t.test('two pools share the events and deliver each once to each endpoint', async (t) => {
+t.test('two pools share the events and deliver each once to each endpoint', async (t) => {
   const world = await aPoolWorld(t)
   world.endpoint('/one')
   world.endpoint('/two')
@@ -28,7 +28,7 @@ void t.test('two pools share the events and deliver each once to each endpoint',
   t.equal(await world.stop(2), 0)
 })
 
-void t.test('the other pool delivers the open events of a killed one', async (t) => {
+t.test('the other pool delivers the open events of a killed one', async (t) => {
   const world = await aPoolWorld(t)
   world.endpoint('/hook')
   world.answers.set('/hook', 503)
@@ -61,7 +61,7 @@ async function eventsInTwoPools(t: Test) {
   return { world, events }
 }
 
-void t.test('an endpoint that fails causes no second delivery to another one', async (t) => {
+t.test('an endpoint that fails causes no second delivery to another one', async (t) => {
   const { world } = await eventsInTwoPools(t)
   await eventually('the healthy endpoint has all', () => {
     return distinct(world.gotBy('/healthy')) === 100
@@ -85,7 +85,7 @@ void t.test('an endpoint that fails causes no second delivery to another one', a
   t.equal(world.gotBy('/healthy').length, 100, 'once each')
 })
 
-void t.test('a pool that was killed keeps its events', async (t) => {
+t.test('a pool that was killed keeps its events', async (t) => {
   const { world, events } = await eventsInTwoPools(t)
   await eventually('both have stored theirs', async () => {
     const both = [await world.rows(EVENTS, [], 1), await world.rows(EVENTS, [], 2)]

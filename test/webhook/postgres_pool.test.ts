@@ -18,7 +18,7 @@ const server = await startPostgres(t)
 const EXIT_DEPOSED = 71
 const EXIT_RECOVER = 70
 
-void t.test('a former owner commits and removes nothing', async (t) => {
+t.test('a former owner commits and removes nothing', async (t) => {
   const clock = hurriedClock()
   const testStore = inPostgres(server, clock.elapsed)
   const faults: unknown[] = []
@@ -48,7 +48,7 @@ const PATH = '/prompt'
 const EVENTS = 800
 const BURST = 50
 
-void t.test('no delivery is lost while the server is killed', async (t) => {
+t.test('no delivery is lost while the server is killed', async (t) => {
   const world = await aPoolWorld(t, { STORE_URL: server.url, WEBHOOK_POOL_SCHEMA: 'killed' })
   world.endpoint(PATH, { tenant: TENANT })
   world.endpoint('/refusing', { tenant: TENANT })
@@ -101,7 +101,7 @@ void t.test('no delivery is lost while the server is killed', async (t) => {
   )
 })
 
-void t.test('a candidate that loses the server exits as an owner does', async (t) => {
+t.test('a candidate that loses the server exits as an owner does', async (t) => {
   const world = await aPoolWorld(t, { STORE_URL: server.url, WEBHOOK_POOL_SCHEMA: 'waiting' })
   const rows = await connectToPrimary(parseStoreUrl(server.url), 'waiting_1', 'test')
   t.teardown(() => rows.close())
@@ -118,7 +118,7 @@ void t.test('a candidate that loses the server exits as an owner does', async (t
   t.equal(await exited, EXIT_RECOVER)
 })
 
-void t.test('a former owner exits, and a candidate waits while the owner lives', async (t) => {
+t.test('a former owner exits, and a candidate waits while the owner lives', async (t) => {
   const world = await aPoolWorld(t, { STORE_URL: server.url, WEBHOOK_POOL_SCHEMA: 'deposed' })
   world.endpoint(PATH, { tenant: TENANT })
   await world.start()

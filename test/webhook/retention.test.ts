@@ -12,7 +12,7 @@ import { failed, NO_REPORTS } from '../support/webhook_store.js'
 
 const NOW = instant(1_790_000_000_000)
 
-void t.test('a sweep continues where the last one ended and restarts each hour', async (t) => {
+t.test('a sweep continues where the last one ended and restarts each hour', async (t) => {
   const file = join(tempFolder(t), 'webhooks.db')
   const store = await openWebhookStore(file, NO_REPORTS)
   t.teardown(() => store.close())

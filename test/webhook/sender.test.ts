@@ -99,7 +99,7 @@ function verify({ method, url, headers, body }: Received, secret: string, brand 
   }
 }
 
-void t.test('a delivery has the documented headers, body and signature', async (t) => {
+t.test('a delivery has the documented headers, body and signature', async (t) => {
   const { received, url } = await aReceiver(t, (response) => response.writeHead(204).end())
   const sender = aSender(t)
   const webhookRequest = aWebhookRequest(`${url}/hooks/pay%20out?token=a%2Fb&x=1#fragment`)
@@ -119,27 +119,24 @@ void t.test('a delivery has the documented headers, body and signature', async (
   t.notOk(verify(first!, 'whsec_other').signed)
 })
 
-void t.test(
-  'every attempt has its own timestamp, nonce and signature over the same body',
-  async (t) => {
-    const { received, url } = await aReceiver(t, (response) => response.writeHead(500).end())
-    const sender = aSender(t)
-    const webhookRequest = aWebhookRequest(url)
-    for (let tries = 0; tries < 3; tries++) await sender.send(webhookRequest)
-    const seen = received.map((each) => verify(each, SECRET))
-    t.ok(seen.every(({ signed }) => signed))
-    t.equal(new Set(seen.map(({ nonce }) => nonce)).size, 3)
-    t.equal(new Set(received.map(({ body }) => body.toString('hex'))).size, 1)
-  },
-)
+t.test('every attempt has its own timestamp, nonce and signature over the same body', async (t) => {
+  const { received, url } = await aReceiver(t, (response) => response.writeHead(500).end())
+  const sender = aSender(t)
+  const webhookRequest = aWebhookRequest(url)
+  for (let tries = 0; tries < 3; tries++) await sender.send(webhookRequest)
+  const seen = received.map((each) => verify(each, SECRET))
+  t.ok(seen.every(({ signed }) => signed))
+  t.equal(new Set(seen.map(({ nonce }) => nonce)).size, 3)
+  t.equal(new Set(received.map(({ body }) => body.toString('hex'))).size, 1)
+})
 
-void t.test('the brand names the headers', async (t) => {
+t.test('the brand names the headers', async (t) => {
   const { received, url } = await aReceiver(t, (response) => response.end())
   await aSender(t, { brand: 'Acme' }).send(aWebhookRequest(url))
   t.ok(verify(received[0]!, SECRET, 'acme').signed)
 })
 
-void t.test('the newest active secret signs', async (t) => {
+t.test('the newest active secret signs', async (t) => {
   const { received, url } = await aReceiver(t, (response) => response.end())
   const secret = (keyId: string, text: string, activeFrom: number) => ({
     keyId,
@@ -162,7 +159,7 @@ void t.test('the newest active secret signs', async (t) => {
   t.equal(received.length, 1, 'no request is sent without a signature')
 })
 
-void t.test('the status decides the outcome', async (t) => {
+t.test('the status decides the outcome', async (t) => {
   const { url } = await aReceiver(t, (response, { url: path }) => {
     response.writeHead(Number(path.slice(1)), { location: '/200' }).end('said')
   })
@@ -181,7 +178,7 @@ void t.test('the status decides the outcome', async (t) => {
   }
 })
 
-void t.test('a redirect is not followed', async (t) => {
+t.test('a redirect is not followed', async (t) => {
   const { received, url } = await aReceiver(t, (response, { url: path }) => {
     if (path === '/start') response.writeHead(307, { location: '/secret' }).end()
     else response.writeHead(200).end()
@@ -196,13 +193,13 @@ void t.test('a redirect is not followed', async (t) => {
   )
 })
 
-void t.test('a missing response ends at the deadline', async (t) => {
+t.test('a missing response ends at the deadline', async (t) => {
   const { url } = await aReceiver(t, () => undefined)
   const outcome = await aSender(t, { attemptWithinMs: 200 }).send(aWebhookRequest(url))
   t.match(outcome, { kind: 'retry', status: null, reason: 'timeout' })
 })
 
-void t.test('an endless response body is cut and does not change the outcome', async (t) => {
+t.test('an endless response body is cut and does not change the outcome', async (t) => {
   const { url } = await aReceiver(t, (response, { url: path }) => {
     response.writeHead(path === '/ok' ? 200 : 503)
     const more = (): void => {
@@ -218,7 +215,7 @@ void t.test('an endless response body is cut and does not change the outcome', a
   t.match(await sender.send(aWebhookRequest(`${url}/no`)), { kind: 'retry', status: 503 })
 })
 
-void t.test('a response body is read up to 16 KiB, then its connection is closed', async (t) => {
+t.test('a response body is read up to 16 KiB, then its connection is closed', async (t) => {
   const ports: (number | undefined)[] = []
   const server = createServer((request, response) => {
     ports.push(request.socket.remotePort)
@@ -250,7 +247,7 @@ void t.test('a response body is read up to 16 KiB, then its connection is closed
   t.ok(latency < 20_000, 'bytes beyond the cap are not awaited')
 })
 
-void t.test('a slow response body is cut at the deadline', async (t) => {
+t.test('a slow response body is cut at the deadline', async (t) => {
   const { url } = await aReceiver(t, (response) => {
     response.writeHead(200)
     const drip = setInterval(() => response.write('.'), 20)
@@ -261,7 +258,7 @@ void t.test('a slow response body is cut at the deadline', async (t) => {
   t.match(outcome.reply, /^\.+$/)
 })
 
-void t.test('a compressed response body is not decompressed', async (t) => {
+t.test('a compressed response body is not decompressed', async (t) => {
   const { received, url } = await aReceiver(t, (response) => {
     response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('a'.repeat(1_000_000)))
   })
@@ -288,7 +285,7 @@ async function aRawServer(t: Test, talk: (socket: Socket) => void): Promise<stri
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-void t.test('protocol and network errors are retried', async (t) => {
+t.test('protocol and network errors are retried', async (t) => {
   const sender = aSender(t, { attemptWithinMs: 1_000 })
   const talks: Record<string, (socket: Socket) => void> = {
     'hangs up': (socket) => socket.destroy(),
@@ -314,14 +311,14 @@ void t.test('protocol and network errors are retried', async (t) => {
   t.match(refused, { kind: 'retry', status: null, reason: 'ECONNREFUSED' })
 })
 
-void t.test('an interim response is ignored', async (t) => {
+t.test('an interim response is ignored', async (t) => {
   const url = await aRawServer(t, (socket) => {
     socket.end('HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 410 Gone\r\ncontent-length: 0\r\n\r\n')
   })
   t.match(await aSender(t).send(aWebhookRequest(url)), { kind: 'gone', status: 410 })
 })
 
-void t.test('a response that breaks off after its status counts as that status', async (t) => {
+t.test('a response that breaks off after its status counts as that status', async (t) => {
   const url = await aRawServer(t, (socket) => {
     socket.end('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nshort')
   })
@@ -332,7 +329,7 @@ void t.test('a response that breaks off after its status counts as that status',
   })
 })
 
-void t.test('no request is sent to private targets, by address or by name', async (t) => {
+t.test('no request is sent to private targets, by address or by name', async (t) => {
   const { received, url } = await aReceiver(t, (response) => response.end())
   const { port } = new URL(url)
   const toLoopback: Resolve = () => Promise.resolve([{ address: '127.0.0.1', family: 4 }])
@@ -346,7 +343,7 @@ void t.test('no request is sent to private targets, by address or by name', asyn
   t.equal(received.length, 0)
 })
 
-void t.test('connections are reused for an endpoint and not shared with another', async (t) => {
+t.test('connections are reused for an endpoint and not shared with another', async (t) => {
   const ports = new Set<number | undefined>()
   const server = createServer((request, response) => {
     ports.add(request.socket.remotePort)

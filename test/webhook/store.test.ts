@@ -19,7 +19,7 @@ const ended = (delivery: Delivery, state: 'delivered' | 'dead'): Delivery => ({
 })
 
 for (const [name, testStore] of Object.entries(await testStores())) {
-  void t.test(name, (t) => contract(t, testStore))
+  t.test(name, (t) => contract(t, testStore))
 }
 
 async function contract(t: Test, newTestStore: (t: Test) => TestStore): Promise<void> {

@@ -58,7 +58,7 @@ function aRun(startedAt: string, factor: number): RunResult {
 const former = aRun('2026-11-21T05:30:12.000Z', 1)
 const last = aRun('2026-11-21T06:30:12.000Z', 2)
 
-t.test('the run beside it is the newest earlier one of its kind', (t) => {
+t.test('the run beside it is the newest earlier one of its kind', async (t) => {
   const folder = tempFolder(t)
   const write = (name: string, run: object): void =>
     writeFileSync(join(folder, `${name}.json`), JSON.stringify(run))
@@ -72,10 +72,9 @@ t.test('the run beside it is the newest earlier one of its kind', (t) => {
   t.equal(runBefore(folder, last)?.startedAt, former.startedAt)
   t.match(reportPage(last, former), 'p99.9 before')
   t.notMatch(reportPage(former), 'p99.9 before', 'alone it has nothing of another run')
-  t.end()
 })
 
-void t.test('the page in a browser', { skip: skipsBrowser }, async (t) => {
+t.test('the page in a browser', { skip: skipsBrowser }, async (t) => {
   const file = join(tempFolder(t), 'report.html')
   writeFileSync(file, reportPage(last, former))
   const browser = await startBrowser()

@@ -24,7 +24,7 @@ function taken(request: Buffer = Buffer.alloc(0)) {
   return { line: message.first[1], body: message.body, header }
 }
 
-t.test('the service accepts every request of a scenario', (t) => {
+t.test('the service accepts every request of a scenario', async (t) => {
   creates.prepare(3, false)
   for (const connection of [0, 1, 0]) {
     const { line, header, body } = taken(creates.begin(connection))
@@ -45,10 +45,9 @@ t.test('the service accepts every request of a scenario', (t) => {
     )
     t.ok(verdict.ok)
   }
-  t.end()
 })
 
-t.test('no two requests are equal, and presigned ones run out', (t) => {
+t.test('no two requests are equal, and presigned ones run out', async (t) => {
   const distinct = (count: number, of: (request: ReturnType<typeof taken>) => unknown) =>
     new Set(Array.from({ length: count }, () => of(taken(creates.begin(0))))).size
   for (const name of ['X-Service-Nonce', 'X-Service-Signature', 'Idempotency-Key']) {
@@ -66,20 +65,21 @@ t.test('no two requests are equal, and presigned ones run out', (t) => {
     100,
     'a continuing source',
   )
-  t.end()
 })
 
-t.test('201 completes a journey, any other answer fails it under its status and code', (t) => {
-  const error = '{"error":{"code":"configuration_error"}}'
-  const answers = [
-    [201, '{"intent_id":"pi_1"}', { kind: 'completed' }],
-    [201, '{"intent_id":"pi_2"}', { kind: 'completed' }],
-    [503, error, { kind: 'failed', code: '503 configuration_error' }],
-    [200, '{"intent_id":"pi_3"}', { kind: 'failed', code: '200' }],
-    [502, '<html>', { kind: 'failed', code: '502' }],
-  ] as const
-  for (const [status, body, next] of answers)
-    t.same(creates.proceed(0, { status, body: Buffer.from(body) }), next)
-  t.same(accepted, { intents: 2, payouts: 0, samples: ['pi_1'] })
-  t.end()
-})
+t.test(
+  '201 completes a journey, any other answer fails it under its status and code',
+  async (t) => {
+    const error = '{"error":{"code":"configuration_error"}}'
+    const answers = [
+      [201, '{"intent_id":"pi_1"}', { kind: 'completed' }],
+      [201, '{"intent_id":"pi_2"}', { kind: 'completed' }],
+      [503, error, { kind: 'failed', code: '503 configuration_error' }],
+      [200, '{"intent_id":"pi_3"}', { kind: 'failed', code: '200' }],
+      [502, '<html>', { kind: 'failed', code: '502' }],
+    ] as const
+    for (const [status, body, next] of answers)
+      t.same(creates.proceed(0, { status, body: Buffer.from(body) }), next)
+    t.same(accepted, { intents: 2, payouts: 0, samples: ['pi_1'] })
+  },
+)

@@ -29,18 +29,18 @@ const OUTCOMES = [
 
 t.setTimeout(0)
 
-void t.test('the model is safe', async (t) => {
+t.test('the model is safe', async (t) => {
   const { isSafe, output } = await checkModel({ module: 'correct', samples: SAMPLES, steps: STEPS })
   t.ok(isSafe, output)
 })
 
 for (const { module, seed } of FAULTS)
-  void t.test(`a fault is found: ${module}`, async (t) => {
+  t.test(`a fault is found: ${module}`, async (t) => {
     const { isSafe } = await checkModel({ module, seed, samples: FAULT_SAMPLES, steps: STEPS })
     t.notOk(isSafe)
   })
 
-void t.test('random traces of the real code', { skip: noPostgres }, async (t) => {
+t.test('random traces of the real code', { skip: noPostgres }, async (t) => {
   const { url } = await startPostgres(t, { fsync: 'off' })
   const real = await openRealOwners(url)
   t.teardown(() => real.close())

@@ -38,21 +38,21 @@ const restored = (publishedEpoch = 0): Promise<Recovery> =>
 
 const ahead = { ...own, lastBatch: own.lastBatch + 3 }
 
-void t.test('without a mark nothing is checked', async (t) => {
+t.test('without a mark nothing is checked', async (t) => {
   t.same(await sourcesAhead(), [])
 })
 
-void t.test('the former mark of these books is checked', async (t) => {
+t.test('the former mark of these books is checked', async (t) => {
   write(former, ahead)
   t.match(await sourcesAhead(), [/^the books end 3 commits behind high_water\.json /])
 })
 
-void t.test('the mark of other books in this data directory is ignored', async (t) => {
+t.test('the mark of other books in this data directory is ignored', async (t) => {
   write(former, { ...ahead, booksId: 'other' })
   t.same(await sourcesAhead(), [])
 })
 
-void t.test('the mark of the shard replaces it', async (t) => {
+t.test('the mark of the shard replaces it', async (t) => {
   write(former, ahead)
   write(ofShard, { ...own, lastBatch: own.lastBatch + 1 })
   t.match(await sourcesAhead(), [/^the books end 1 commit behind high_water_books_1\.json /])
@@ -60,27 +60,22 @@ void t.test('the mark of the shard replaces it', async (t) => {
   t.same(await sourcesAhead(), [])
 })
 
-void t.test(
-  'in recovery mode the mark of a gateway is listed, and a release passes it',
-  async (t) => {
-    const recovery = await restored()
-    await recovery.admitGateway({ ...own, lastBatch: own.lastBatch })
-    t.same(recovery.behind(), [])
-    await recovery.admitGateway({ ...own, epoch: 21, lastBatch: own.lastBatch + 2 })
-    t.match(recovery.behind(), [
-      { reason: 'the books are in epoch 1, behind epoch 21 of a gateway' },
-    ])
-    recovery.released()
-    await recovery.close()
-    t.equal(world.store.marks.progress().epoch, 22)
-    const next = await restored()
-    await next.admitGateway({ ...own, epoch: 21, lastBatch: own.lastBatch + 2 })
-    t.match(next.behind().length, 0, 'a loss that was accepted')
-    await next.close()
-  },
-)
+t.test('in recovery mode the mark of a gateway is listed, and a release passes it', async (t) => {
+  const recovery = await restored()
+  await recovery.admitGateway({ ...own, lastBatch: own.lastBatch })
+  t.same(recovery.behind(), [])
+  await recovery.admitGateway({ ...own, epoch: 21, lastBatch: own.lastBatch + 2 })
+  t.match(recovery.behind(), [{ reason: 'the books are in epoch 1, behind epoch 21 of a gateway' }])
+  recovery.released()
+  await recovery.close()
+  t.equal(world.store.marks.progress().epoch, 22)
+  const next = await restored()
+  await next.admitGateway({ ...own, epoch: 21, lastBatch: own.lastBatch + 2 })
+  t.match(next.behind().length, 0, 'a loss that was accepted')
+  await next.close()
+})
 
-void t.test('a release begins an epoch above that of every file and of the cluster', async (t) => {
+t.test('a release begins an epoch above that of every file and of the cluster', async (t) => {
   write(former, { ...own, epoch: 31 })
   write(ofShard, { ...own, epoch: 28 })
   const recovery = await restored(35)

@@ -38,7 +38,7 @@ function held(found?: Progress) {
   return { mark, written, failing, passASecond }
 }
 
-void t.test('the mark is written at most once a second, with the newest commit', async (t) => {
+t.test('the mark is written at most once a second, with the newest commit', async (t) => {
   const { mark, written, passASecond } = held()
   for (let batch = 1; batch <= 5; batch++) mark.committed(at(batch))
   await yieldToEventLoop()
@@ -52,9 +52,9 @@ void t.test('the mark is written at most once a second, with the newest commit',
   t.same(written.at(-1), at(6))
 })
 
-void t.test(
+t.test(
   'a mark is ahead of books of an older epoch, of fewer commits or of another id',
-  (t) => {
+  async (t) => {
     const books = { booksId: 'b', epoch: 3, lastBatch: 50 }
     t.notOk(isAhead(books, books))
     t.notOk(isAhead({ ...books, lastBatch: 49 }, books))
@@ -64,11 +64,10 @@ void t.test(
     const accepted = { ...books, acceptedEpoch: 3 }
     t.notOk(isAhead({ booksId: 'other', epoch: 2, lastBatch: 99 }, accepted), 'the accepted loss')
     t.ok(isAhead({ ...books, epoch: 2, lastBatch: 99 }, { ...books, acceptedEpoch: 2 }))
-    t.end()
   },
 )
 
-void t.test('a clean stop writes the last commit', async (t) => {
+t.test('a clean stop writes the last commit', async (t) => {
   const { mark, written, passASecond } = held()
   mark.committed(at(1))
   mark.committed(at(2))
@@ -79,7 +78,7 @@ void t.test('a clean stop writes the last commit', async (t) => {
   t.equal(written.length, 2)
 })
 
-void t.test('a failed write of the mark does not stop the process', async (t) => {
+t.test('a failed write of the mark does not stop the process', async (t) => {
   const { mark, written, failing, passASecond } = held()
   failing.is = true
   mark.committed(at(1))
@@ -90,7 +89,7 @@ void t.test('a failed write of the mark does not stop the process', async (t) =>
   t.same(written, [at(2)])
 })
 
-void t.test('a mark ahead of the books stays until a new epoch', async (t) => {
+t.test('a mark ahead of the books stays until a new epoch', async (t) => {
   for (const found of [at(9), { ...at(1), booksId: 'other' }]) {
     const { mark, written, passASecond } = held(found)
     mark.committed(at(8))
@@ -103,13 +102,12 @@ void t.test('a mark ahead of the books stays until a new epoch', async (t) => {
   }
 })
 
-void t.test('an invalid mark is ignored', (t) => {
+t.test('an invalid mark is ignored', async (t) => {
   t.equal(readHighWater(''), undefined)
   t.equal(readHighWater('{"books":"b","epo'), undefined)
   t.equal(readHighWater('null'), undefined)
   t.equal(readHighWater('{"books":"b","epoch":1,"batch":"2"}'), undefined)
   t.same(readHighWater('{"books":"b","epoch":1,"batch":2}'), at(2))
-  t.end()
 })
 
 /** Paths that are synced during the test, in order. */
@@ -127,16 +125,13 @@ async function syncedIn(t: Test, folder: string): Promise<readonly string[]> {
   return synced
 }
 
-void t.test(
-  'the mark is on disk before it replaces the former one, and the folder after',
-  async (t) => {
-    const folder = tempFolder(t)
-    const file = join(folder, 'high_water.json')
-    const synced = await syncedIn(t, folder)
-    await replaceMarkFile(file, 'one')
-    await replaceMarkFile(file, 'two')
-    t.same(synced, [`${file}.new`, folder, `${file}.new`, folder])
-    t.equal(readFileSync(file, 'utf8'), 'two')
-    t.equal(statSync(file).mode & 0o777, 0o600)
-  },
-)
+t.test('the mark is on disk before it replaces the former one, and the folder after', async (t) => {
+  const folder = tempFolder(t)
+  const file = join(folder, 'high_water.json')
+  const synced = await syncedIn(t, folder)
+  await replaceMarkFile(file, 'one')
+  await replaceMarkFile(file, 'two')
+  t.same(synced, [`${file}.new`, folder, `${file}.new`, folder])
+  t.equal(readFileSync(file, 'utf8'), 'two')
+  t.equal(statSync(file).mode & 0o777, 0o600)
+})

@@ -23,7 +23,7 @@ async function reason(marks: Marks, mark: Mark): Promise<string | null> {
   return result.kind === 'behind' ? result.reason : null
 }
 
-void t.test('a high-water mark ahead of the books is reported', async (t) => {
+t.test('a high-water mark ahead of the books is reported', async (t) => {
   const { store, marks } = await opened(t)
   const books = store.marks.progress()
   const mark = (over: Partial<typeof books>): Mark => ({
@@ -40,7 +40,7 @@ void t.test('a high-water mark ahead of the books is reported', async (t) => {
   t.equal(await reason(marks, mark({ epoch: 7, lastBatch: 900 })), null, 'a later epoch')
 })
 
-void t.test('books that are opened again accept no loss', async (t) => {
+t.test('books that are opened again accept no loss', async (t) => {
   const { store, folder } = await openNewBooks(t)
   const progress = { ...store.marks.progress(), lastBatch: 3 }
   await store.close()
@@ -62,7 +62,7 @@ const ofBus = (id: string): Mark => ({ kind: 'event', source: 'the bus', id })
 const accepted = (id: string, at = instantOf(id)): string =>
   `INSERT INTO accepted_losses (kind, id, at) VALUES ('event', '${id}', ${at});`
 
-void t.test('an event that the books lack is reported', async (t) => {
+t.test('an event that the books lack is reported', async (t) => {
   const none = await opened(t)
   t.match(await reason(none.marks, ofBus(FIRST)), /the bus has event evt_\w+.*no event yet/)
   const { marks } = await opened(t, EVENT)
@@ -75,13 +75,13 @@ void t.test('an event that the books lack is reported', async (t) => {
   t.match(await reason(released.marks, ofBus(FIFTH)), FIFTH, 'lost after the release')
 })
 
-void t.test('an accepted loss of a time after its release is only that event', async (t) => {
+t.test('an accepted loss of a time after its release is only that event', async (t) => {
   const future = event(1_000_000)
   const { marks } = await opened(t, EVENT + accepted(future, clock.now()))
   t.match(await reason(marks, ofBus(FIFTH)), FIFTH, 'later marks are compared')
 })
 
-void t.test('an event that cannot exist is refused', async (t) => {
+t.test('an event that cannot exist is refused', async (t) => {
   const { marks } = await opened(t, EVENT)
   for (const id of ['evt_1', 'pout_00000000000000000000000000', event(70), event(1_000_000)]) {
     t.match(await marks.check(ofBus(id)), { kind: 'refused', reason: id }, id)
@@ -93,7 +93,7 @@ void t.test('an event that cannot exist is refused', async (t) => {
   )
 })
 
-void t.test('an instruction that the books did not submit is reported', async (t) => {
+t.test('an instruction that the books did not submit is reported', async (t) => {
   const instruction = (id: string): Mark => ({ kind: 'instruction', source: 'rail sandbox', id })
   const { marks } = await opened(
     t,

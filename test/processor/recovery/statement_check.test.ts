@@ -72,7 +72,7 @@ async function faultsOf(
   return (await checker.check(figuresOf(statement, accepted))).faults.join('; ')
 }
 
-void t.test('the statement of the rail is right from any day before the copy', async (t) => {
+t.test('the statement of the rail is right from any day before the copy', async (t) => {
   t.equal(await faultsOf(RAIL), '')
   t.equal(await faultsOf([...RAIL].reverse()), '', 'in any order')
   t.equal(await faultsOf(RAIL.slice(1)), '', 'from before the newest submission')
@@ -81,7 +81,7 @@ void t.test('the statement of the rail is right from any day before the copy', a
   t.equal(await faultsOf([], railWith([]), null), '', 'a new rail')
 })
 
-void t.test('a statement without lines, of others, cut off or older is not right', async (t) => {
+t.test('a statement without lines, of others, cut off or older is not right', async (t) => {
   t.match(await faultsOf([]), /^it has 0 movements, and the rail made 4 since 2026-11-21T10/)
   const foreign = RAIL.map((each, i) => ({ ...each, instruction: `x${i}` }))
   t.match(await faultsOf(foreign), /^its 5 movements are not those that the rail made since/)
@@ -105,7 +105,7 @@ void t.test('a statement without lines, of others, cut off or older is not right
   t.match(await faultsOf(dearer), /are not those/)
 })
 
-void t.test('what moved after the last line of this shard makes a statement too old', async (t) => {
+t.test('what moved after the last line of this shard makes a statement too old', async (t) => {
   const later = [...RAIL, line('late', 4)]
   t.match(await faultsOf(RAIL, railWith(later)), /pout_late, executed at/)
   t.equal(await faultsOf(RAIL, railWith(later, RAIL)), '', 'another shard goes on')
@@ -113,7 +113,7 @@ void t.test('what moved after the last line of this shard makes a statement too 
   t.match(await faultsOf(RAIL, railWith([...RAIL, ofAnother], RAIL)), /has 5 .* made 6/)
 })
 
-void t.test('a statement has what the rail has accepted and not executed', async (t) => {
+t.test('a statement has what the rail has accepted and not executed', async (t) => {
   const faults = (open: readonly string[] | null, ...accepted: string[]): Promise<string> =>
     faultsOf(RAIL, railWith(RAIL, RAIL, open), undefined, accepted)
   t.equal(await faults(['one', 'two'], 'two', 'one'), '')
@@ -129,7 +129,7 @@ void t.test('a statement has what the rail has accepted and not executed', async
   t.match(rail?.sums.at(-1), { movement: 'accepted', count: 1, amount: 125_000n })
 })
 
-void t.test('the figures of accepted instructions pass approval requests and the wire', (t) => {
+t.test('the figures of accepted instructions pass approval requests and the wire', async (t) => {
   const figures = figuresOf(RAIL, ['one'])
   t.same(readFigures(storedFigures(figures)), figures)
   const { accepted, accepted_digest, ...earlier } = storedFigures(figures)
@@ -139,16 +139,15 @@ void t.test('the figures of accepted instructions pass approval requests and the
     readFigures({ ...earlier, accepted: earlier.sums, accepted_digest: accepted_digest! }),
     null,
   )
-  t.end()
 })
 
-void t.test('a rail that cannot tell or does not answer proves no statement', async (t) => {
+t.test('a rail that cannot tell or does not answer proves no statement', async (t) => {
   const reason = 'the rail did not answer'
   const silent = (): Promise<SummaryAnswer> => Promise.resolve({ kind: 'unknown', reason })
   t.equal(await faultsOf(RAIL, silent), 'the rail did not answer, so nothing proves the statement')
 })
 
-void t.test('the newest submission is that of the newest submitted payments', async (t) => {
+t.test('the newest submission is that of the newest submitted payments', async (t) => {
   const { store, raw } = await openNewBooks(t)
   t.equal(await store.marks.newestSubmission(), null)
   await raw.exec(

@@ -52,13 +52,13 @@ const eventAt = (at: number): string => newId('event', instant(at), systemRandom
 const write = async (world: World): Promise<string> =>
   codeOf(await world.run(createPayout(DEMO, payout())))
 
-void t.test('books with their mark are written at once', async (t) => {
+t.test('books with their mark are written at once', async (t) => {
   const { world, recovery } = await started(t, true)
   t.same(recovery.state(), { mode: 'normal' })
   t.equal(await write(world), 'ok')
 })
 
-void t.test('books without a mark refuse writes until the rail answers', async (t) => {
+t.test('books without a mark refuse writes until the rail answers', async (t) => {
   const { world, recovery, file } = await started(t, false)
   t.match(recovery.state(), { mode: 'unverified', reason: /the rail has not answered/ })
   t.equal(await write(world), 'configuration_error')
@@ -80,7 +80,7 @@ void t.test('books without a mark refuse writes until the rail answers', async (
   t.ok(existsSync(file), 'the mark is written from now on')
 })
 
-void t.test('an event of the bus that the books have verifies them', async (t) => {
+t.test('an event of the bus that the books have verifies them', async (t) => {
   const { world, recovery } = await started(t, false)
   world.memory().isUnverified = false
   await pay(world)
@@ -89,7 +89,7 @@ void t.test('an event of the bus that the books have verifies them', async (t) =
   t.equal(await write(world), 'ok')
 })
 
-void t.test('an unreadable mark is none', async (t) => {
+t.test('an unreadable mark is none', async (t) => {
   const { world } = await started(t, true)
   const file = join(world.folder, FILES.highWater)
   writeFileSync(file, '')
@@ -103,7 +103,7 @@ void t.test('an unreadable mark is none', async (t) => {
   t.notOk(recovery.isVerified())
 })
 
-void t.test('of several rails every one must have answered', async (t) => {
+t.test('of several rails every one must have answered', async (t) => {
   const { world, recovery } = await started(t, false, ['bank_a', 'bank_b'])
   t.ok(await recovery.admitRail('bank_a', null))
   t.ok(await recovery.admitRail('bank_a', null), 'it has connected again')
@@ -112,7 +112,7 @@ void t.test('of several rails every one must have answered', async (t) => {
   t.equal(await write(world), 'ok')
 })
 
-void t.test('books that are behind any of several rails enter recovery mode', async (t) => {
+t.test('books that are behind any of several rails enter recovery mode', async (t) => {
   const { world, recovery, restarts } = await started(t, true, ['bank_a', 'bank_b'])
   const sent = await pay(world)
   t.ok(await recovery.admitRail('bank_a', sent.id))
@@ -123,7 +123,7 @@ void t.test('books that are behind any of several rails enter recovery mode', as
   t.equal(await write(world), 'configuration_error')
 })
 
-void t.test('a rail that is ahead begins recovery mode instead', async (t) => {
+t.test('a rail that is ahead begins recovery mode instead', async (t) => {
   const { world, recovery, restarts } = await started(t, false)
   const lost = newId('payout', world.clock.now(), systemRandom())
   t.notOk(await recovery.admitRail('sandbox', lost))
@@ -132,7 +132,7 @@ void t.test('a rail that is ahead begins recovery mode instead', async (t) => {
   t.equal(await write(world), 'configuration_error')
 })
 
-void t.test('an event that cannot exist is counted and stops nothing', async (t) => {
+t.test('an event that cannot exist is counted and stops nothing', async (t) => {
   const { world, recovery, restarts } = await started(t, true)
   t.ok(await recovery.admitPool(1, eventAt(world.clock.now() + 2 * MINUTE)))
   t.ok(await recovery.admitBus(eventAt(world.clock.now() + 365 * 24 * 60 * MINUTE)))
@@ -147,7 +147,7 @@ const reached = async (recovery: Recovery, mode: string): Promise<void> => {
   while (recovery.state().mode !== mode) await new Promise((resolve) => setImmediate(resolve))
 }
 
-void t.test('a late event of a pool stops submissions, one of the bus all writes', async (t) => {
+t.test('a late event of a pool stops submissions, one of the bus all writes', async (t) => {
   const { world, recovery, restarts } = await started(t, true)
   const lost = eventAt(world.clock.now() - SECOND)
   t.notOk(await recovery.admitPool(2, lost))
@@ -188,7 +188,7 @@ const severalTurns = async (): Promise<void> => {
   for (let turn = 0; turn < 10; turn++) await oneTurn()
 }
 
-void t.test('a source whose mark cannot be compared is not admitted', async (t) => {
+t.test('a source whose mark cannot be compared is not admitted', async (t) => {
   const { recovery } = await recoveryOn(t, ({ store }) => ({
     marks: { ...store.marks, hasEvent: () => Promise.reject(new Error('no such table')) },
   }))
@@ -198,7 +198,7 @@ void t.test('a source whose mark cannot be compared is not admitted', async (t) 
   t.notOk(recovery.isBusChecked())
 })
 
-void t.test('a source is used when the others are judged', async (t) => {
+t.test('a source is used when the others are judged', async (t) => {
   const { recovery } = await recoveryOn(t, () => ({}))
   let isAdmitted = false
   const bus = recovery.admitBus(null).then((admitted) => (isAdmitted = admitted))
@@ -208,7 +208,7 @@ void t.test('a source is used when the others are judged', async (t) => {
   t.ok(await bus)
 })
 
-void t.test('the mark is that of the last batch, after its commit', async (t) => {
+t.test('the mark is that of the last batch, after its commit', async (t) => {
   let store: () => void = () => undefined
   const stored = new Promise<void>((resolve) => (store = resolve))
   let lastBatch = 0
@@ -235,7 +235,7 @@ void t.test('the mark is that of the last batch, after its commit', async (t) =>
   t.equal(batchOnFile(), before + 1)
 })
 
-void t.test('the link submits nothing while submissions are stopped', (t) => {
+t.test('the link submits nothing while submissions are stopped', async (t) => {
   const sent: RailInstruction[] = []
   const rail = { up: () => true, onLink: () => undefined, send: (all: []) => sent.push(...all) }
   let since: number | null = null
@@ -248,5 +248,4 @@ void t.test('the link submits nothing while submissions are stopped', (t) => {
   since = SECOND
   link.send(orders)
   t.same([link.up(), link.downForMs(), sent], [false, 4 * SECOND, [{ kind: 'query' }]])
-  t.end()
 })

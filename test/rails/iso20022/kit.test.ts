@@ -24,7 +24,7 @@ const BEHAVIORS: Behaviors = {
   recall_refused: to('9990000009'),
 }
 
-void t.test('every line, with restarts of the adapter', async (t) => {
+t.test('every line, with restarts of the adapter', async (t) => {
   const { address, restartAdapter } = await aNetwork(t)
   const results = await check(t, { address, restart: restartAdapter, behaviors: BEHAVIORS })
   t.same(

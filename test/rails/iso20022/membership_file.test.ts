@@ -20,7 +20,7 @@ function read(change: Partial<Record<keyof MembershipFile, unknown>>) {
   return readMembership(at('changed.json'))
 }
 
-void t.test('a valid file, also that of the guide', async (t) => {
+t.test('a valid file, also that of the guide', async (t) => {
   t.match(await read({}), { agent: 'CAUSEWAY', switch: 'SWITCH', environment: 'sandbox' })
   const guide = readFileSync(join(projectRoot(), 'src/rails/README.md'), 'utf8')
   const [, text = ''] = /`ISO20022_FILE`, with paths[^]*?```json\n([^]*?)```/.exec(guide) ?? []
@@ -30,14 +30,14 @@ void t.test('a valid file, also that of the guide', async (t) => {
   t.match(await read({ ...shown, tls, signing, peer_keys_file }), { environment: 'production' })
 })
 
-void t.test('keys are made once', async (t) => {
+t.test('keys are made once', async (t) => {
   const before = readFileSync(at('adapter.signing.pem'), 'utf8')
   writeTrialNetwork(folder, { adapter: 3, switch: 4 }, now)
   t.equal(readFileSync(at('adapter.signing.pem'), 'utf8'), before)
   t.match(readFileSync(adapterFile, 'utf8'), 'https://127.0.0.1:4/')
 })
 
-void t.test('each fault names its place', async (t) => {
+t.test('each fault names its place', async (t) => {
   const FAULTS: readonly (readonly [Parameters<typeof read>[0], RegExp])[] = [
     [{ send_to: 'http://127.0.0.1:1/' }, /\/send_to must match/],
     [{ send_to: 'https://user:secret@127.0.0.1:1/' }, /\/send_to must match/],
@@ -59,7 +59,7 @@ void t.test('each fault names its place', async (t) => {
   await t.rejects(readMembership(''), { message: /must name a file/ })
 })
 
-void t.test('a DATA_DIR belongs to one adapter', async (t) => {
+t.test('a DATA_DIR belongs to one adapter', async (t) => {
   const data = shortFolder(t)
   const file = (name: string): string => join(data, name)
   const refuse = (RAIL_ADAPTER: 'sandbox' | 'iso20022') => (): void =>

@@ -30,7 +30,7 @@ const texts = {
 }
 
 for (const [name, message] of Object.entries(texts)) {
-  void t.test(`${name} is written as its golden text and read again`, async (t) => {
+  t.test(`${name} is written as its golden text and read again`, async (t) => {
     const file = join(golden, `${name}.xml`)
     const bytes = writeMessage(message)
     t.equal(readable(bytes), readFileSync(file, 'utf8'))
@@ -40,13 +40,13 @@ for (const [name, message] of Object.entries(texts)) {
 }
 
 const xmllint = findProgram('xmllint', process.env['PATH'] ?? '')
-void t.test('the golden texts are well-formed', { skip: xmllint === undefined }, async (t) => {
+t.test('the golden texts are well-formed', { skip: xmllint === undefined }, async (t) => {
   const files = Object.keys(texts).map((name) => join(golden, `${name}.xml`))
   const { status, stderr } = spawnSync(xmllint ?? '', ['--noout', ...files], { encoding: 'utf8' })
   t.equal(status, 0, stderr)
 })
 
-void t.test('a repeated transfer has the same bytes, and a UETR of its form', async (t) => {
+t.test('a repeated transfer has the same bytes, and a UETR of its form', async (t) => {
   const write = (): Buffer => writeMessage(creditTransfer({ ...TRANSFER }, AT, US))
   t.same(write(), write())
   t.match(uetrOf(PAYOUT), /^[a-f0-9]{8}-[a-f0-9]{4}-4[a-f0-9]{3}-[89ab][a-f0-9]{3}-[a-f0-9]{12}$/)
@@ -70,7 +70,7 @@ const REFUSALS: Readonly<Record<string, string>> = {
   RR04: 'compliance_rejected',
 }
 
-void t.test('each reason of a rejection', async (t) => {
+t.test('each reason of a rejection', async (t) => {
   for (const [code, refusal] of Object.entries(REFUSALS)) {
     const refused = { kind: 'refused', refusal }
     t.same(outcome(statusReport('RJCT', code)), refused, code)
@@ -81,7 +81,7 @@ void t.test('each reason of a rejection', async (t) => {
   t.same(outcome(statusReport('RJCT')), { kind: 'refused', refusal: 'rejected' })
 })
 
-void t.test('a rejection that says nothing about the payment is no refusal', async (t) => {
+t.test('a rejection that says nothing about the payment is no refusal', async (t) => {
   const notFound = { kind: 'not_found' }
   for (const answered of ['submit', 'query', 'nothing'] as const) {
     t.same(outcome(statusReport('RJCT', 'NOOR'), answered), notFound)
@@ -100,7 +100,7 @@ void t.test('a rejection that says nothing about the payment is no refusal', asy
   t.same(outcome(answer, 'nothing'), notFound, 'that comes by itself')
 })
 
-void t.test('statuses, amounts, returns and recalls', async (t) => {
+t.test('statuses, amounts, returns and recalls', async (t) => {
   const transactionId = uetrOf(PAYOUT)
   const executed = { kind: 'executed', transactionId, currency: 'VND' }
   for (const status of ['ACSC', 'ACCC']) {
@@ -122,7 +122,7 @@ void t.test('statuses, amounts, returns and recalls', async (t) => {
   t.same(saidIn(SAMPLES['admi.002.001.01'], 'submit'), [])
 })
 
-void t.test('a report with contradicting references is of no payment', async (t) => {
+t.test('a report with contradicting references is of no payment', async (t) => {
   const text = writeMessage(statusReport('RJCT', 'AC04')).toString()
   const other = PROXY_TRANSFER.id
   for (const changed of [
@@ -159,7 +159,7 @@ const FAULTS: readonly (readonly [from: string | RegExp, to: string, fault: RegE
   ['<Document xmlns', '<Document xmlns:x="y" xmlns', /attributes|namespace/],
 ]
 
-void t.test('a message with a fault is refused, with no value of it in the text', async (t) => {
+t.test('a message with a fault is refused, with no value of it in the text', async (t) => {
   for (const [from, to, fault] of FAULTS) {
     const changed = transfer.replace(from, to)
     t.not(changed, transfer, String(from))

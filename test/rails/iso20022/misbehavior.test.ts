@@ -54,7 +54,7 @@ const EXECUTED: readonly (readonly [mode: Mode, submissions: number])[] = [
   ] as const),
 ]
 
-void t.test('what the switch executes is executed once, with the same bytes', async (t) => {
+t.test('what the switch executes is executed once, with the same bytes', async (t) => {
   const paid = EXECUTED.map(([mode, submissions]) => ({ mode, submissions, id: pay(mode) }))
   for (const { mode, submissions, id } of paid) {
     const report = await rail.waitFor(id, 'executed')
@@ -67,7 +67,7 @@ void t.test('what the switch executes is executed once, with the same bytes', as
   t.same(await noticesAbout(idOf('message_rejected')), ['message_rejected TRYAGAIN'])
 })
 
-void t.test('refusals, with the code for operators', async (t) => {
+t.test('refusals, with the code for operators', async (t) => {
   const closed = pay('refused:AC04')
   const unknown = pay('refused:ZZ99')
   const funds = pay('refused:AM04')
@@ -83,7 +83,7 @@ void t.test('refusals, with the code for operators', async (t) => {
   )
 })
 
-void t.test('contradictions are reported, and no execution is taken back', async (t) => {
+t.test('contradictions are reported, and no execution is taken back', async (t) => {
   const contradictory = pay('contradictory')
   const withdrawn = pay('withdrawn')
   await rail.waitFor(contradictory, 'executed')
@@ -95,11 +95,11 @@ void t.test('contradictions are reported, and no execution is taken back', async
   t.ok(network.lines.some((line) => line.includes('the bank contradicts itself')))
 })
 
-void t.test('another amount is reported as it was executed', async (t) => {
+t.test('another amount is reported as it was executed', async (t) => {
   t.match(await rail.waitFor(pay('wrong_amount'), 'executed'), { amount: 12_346n })
 })
 
-void t.test('recalls: agreed, refused, repeated, and with less money', async (t) => {
+t.test('recalls: agreed, refused, repeated, and with less money', async (t) => {
   const recall = (id: EffectId): void =>
     rail.send([{ kind: 'recall', id, reason: 'refund', environment: 'sandbox' }])
   const [agreed, refused, repeated, partial] = [
@@ -119,7 +119,7 @@ void t.test('recalls: agreed, refused, repeated, and with less money', async (t)
   t.ok(network.lines.some((line) => line.includes(partial) && line.includes('"returned"')))
 })
 
-void t.test('statements: what they tell, a missing number, a restart of both', async (t) => {
+t.test('statements: what they tell, a missing number, a restart of both', async (t) => {
   const [silent, gap] = [pay('pending'), pay('statement_gap')]
   await rail.waitFor(gap, 'executed')
   const pending = atSwitch(silent)!
@@ -137,7 +137,7 @@ void t.test('statements: what they tell, a missing number, a restart of both', a
   await hasNotice('THB', 'statement_missing 3')
 })
 
-void t.test('accounts and names are not in the log', async (t) => {
+t.test('accounts and names are not in the log', async (t) => {
   const log = network.lines.join('')
   t.ok(log.length > 1_000)
   for (const secret of ['1234567890', 'SOMCHAI', 'PRIVATE KEY', '0000000001']) {
@@ -173,7 +173,7 @@ async function post(t: Test, { body, signature, isCertified = true, method = 'PO
   })
 }
 
-void t.test('only signed messages of the switch are taken', async (t) => {
+t.test('only signed messages of the switch are taken', async (t) => {
   const { signer } = await readMembership(join(network.folder, 'switch.json'))
   const body = writeMessage({ ...SAMPLES['pacs.002.001.11'], from: 'SWITCH', to: 'CAUSEWAY' })
   const signature = await signer.sign(body)

@@ -21,7 +21,7 @@ for (const [alg, kid] of [
   ['ES256', 'e1'],
   ['RS256', 'r1'],
 ] as const) {
-  void t.test(`${alg}: of these bytes only`, async (t) => {
+  t.test(`${alg}: of these bytes only`, async (t) => {
     const header = await (await createSigner(pem(alg), kid, alg)).sign(BODY)
     t.match(header, /^[\w-]+\.\.[\w-]+$/)
     t.ok(await verifier.verify(BODY, header))
@@ -39,7 +39,7 @@ for (const [alg, kid] of [
   })
 }
 
-void t.test('no signature, another algorithm, an encoded payload', async (t) => {
+t.test('no signature, another algorithm, an encoded payload', async (t) => {
   t.notOk(await verifier.verify(BODY, undefined))
   t.notOk(await verifier.verify(BODY, 'a'.repeat(100_000)))
   const b64 = { b64: false, crit: ['b64'] }
@@ -62,7 +62,7 @@ void t.test('no signature, another algorithm, an encoded payload', async (t) => 
   t.notOk(await verifier.verify(BODY, sign(critical, text)), 'a critical member that is unknown')
 })
 
-void t.test('keys without an id or of another algorithm are refused at the start', async (t) => {
+t.test('keys without an id or of another algorithm are refused at the start', async (t) => {
   const { alg: _, ...without } = jwk('ES256', 'e1')
   const { kid: __, ...nameless } = jwk('ES256', 'e1')
   t.throws(() => createVerifier({ keys: [without] as never }))

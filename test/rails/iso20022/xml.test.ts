@@ -46,12 +46,12 @@ const HOSTILE: Readonly<Record<string, string | Buffer>> = {
 }
 
 for (const [name, text] of Object.entries(HOSTILE)) {
-  void t.test(`refused: ${name}`, async (t) => {
+  t.test(`refused: ${name}`, async (t) => {
     t.throws(() => read(text), MessageFault)
   })
 }
 
-void t.test('names of members of objects are names like others', async (t) => {
+t.test('names of members of objects are names like others', async (t) => {
   const valid = writeMessage(SAMPLES['pacs.002.001.11']).toString()
   for (const name of ['__proto__', 'constructor', 'hasOwnProperty', 'toString']) {
     const hostile = valid.replace('<TxSts>', `<${name}>x</${name}><TxSts>`)
@@ -60,7 +60,7 @@ void t.test('names of members of objects are names like others', async (t) => {
   t.equal(({} as { x?: unknown }).x, undefined)
 })
 
-void t.test('a mark of UTF-8, references and blanks are read', async (t) => {
+t.test('a mark of UTF-8, references and blanks are read', async (t) => {
   const head = '\ufeff<?xml version="1.0" encoding="UTF-8"?>\n'
   t.same(read(`${head}<m a="&quot;">\n<b>&amp;&#xE9;&#233;</b>\n</m>\n`), {
     ...{ name: 'm', attributes: { a: '"' }, text: '' },
