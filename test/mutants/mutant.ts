@@ -22,6 +22,26 @@ export interface Mutant {
   readonly store?: Store
 }
 
+const POSTGRES = 'postgres/'
+
+/**
+ * Faults of one file that one test must notice.
+ *
+ * @param test its path in test/, without `.test.ts`; on PostgreSQL it begins with `postgres/`
+ * @param faults the text and its replacement, by the sentence of the fault
+ */
+export const faultsIn = (
+  file: string,
+  test: string,
+  faults: Readonly<Record<string, readonly [text: string, replacement: string]>>,
+): readonly Mutant[] =>
+  Object.entries(faults).map(([fault, [text, replacement]]) => ({
+    ...{ fault, file, text, replacement },
+    ...(test.startsWith(POSTGRES)
+      ? { test: `test/${test.slice(POSTGRES.length)}`, store: 'postgres' }
+      : { test: `test/${test}` }),
+  }))
+
 /** @throws when the text does not occur exactly once */
 export function mutatedSource(root: string, { file, text, replacement }: Mutant): string {
   const [before = '', after, ...more] = readFileSync(join(root, file), 'utf8').split(text)

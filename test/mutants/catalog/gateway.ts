@@ -1,381 +1,263 @@
 /** Faults of the area `gateway`. */
-import type { Mutant } from '../mutant.js'
+import { faultsIn, type Mutant } from '../mutant.js'
 
 export const GATEWAY: readonly Mutant[] = [
-  {
-    fault: 'A session token opens every intent of its partner.',
-    file: 'gateway/authentication/authenticate.ts',
-    text: "if (intentId !== id) return 'token_of_other_intent'",
-    replacement: '',
-    test: 'test/gateway/authenticate',
-  },
-  {
-    fault: 'A token of the sandbox opens production.',
-    file: 'gateway/authentication/authenticate.ts',
-    text: 'of.environment !== environment',
-    replacement: "of.environment === 'production' && environment === 'sandbox'",
-    test: 'test/gateway/matrix',
-  },
-  {
-    fault: 'Any app may use a session token.',
-    file: 'gateway/authentication/authenticate.ts',
-    text: 'partner.packages.size === 0 || (isText(app) && partner.packages.has(app))',
-    replacement: 'partner.packages.size === 0 || isText(app)',
-    test: 'test/gateway/authenticate',
-  },
-  {
-    fault: 'An unknown key is 401 while the directory of a processor is missing.',
-    file: 'gateway/authentication/authenticate.ts',
-    text: 'UNKNOWN.has(found) && !directory.isComplete()',
-    replacement: 'UNKNOWN.has(found) && directory.partners() === undefined',
-    test: 'test/gateway/authenticate',
-  },
-  {
-    fault: 'The list of addresses of a partner is not looked at in production.',
-    file: 'gateway/authentication/authenticate.ts',
-    text: "of === 'sandbox' ||",
-    replacement: "of === 'sandbox' || of === 'production' ||",
-    test: 'test/gateway/authenticate',
-  },
-  {
-    fault: 'Every client may choose its address by X-Forwarded-For.',
-    file: 'gateway/authentication/client_address.ts',
-    text: "typeof header !== 'string' || !isProxy(peer)",
-    replacement: "typeof header !== 'string'",
-    test: 'test/gateway/client_address',
-  },
-  {
-    fault: 'X-Forwarded-For is read from the left, which clients write.',
-    file: 'gateway/authentication/client_address.ts',
-    text: "header.split(',').reverse()",
-    replacement: "header.split(',')",
-    test: 'test/gateway/client_address',
-  },
-  {
-    fault: 'Each address of an IPv6 network is a source of its own.',
-    file: 'gateway/authentication/client_address.ts',
-    text: 'parsed.parts.slice(0, 4)',
-    replacement: 'parsed.parts.slice(0, 8)',
-    test: 'test/gateway/client_address',
-  },
-  {
-    fault: 'An address of a list that cannot be read opens the list.',
-    file: 'gateway/authentication/ip_allowlist.ts',
-    text: 'if (blocks.length === 0) return () => true',
-    replacement: 'if (blocks.flatMap(blockOf).length === 0) return () => true',
-    test: 'test/gateway/ip_allowlist',
-  },
-  {
-    fault: 'A mapped IPv4 address is not on the list of its network.',
-    file: 'gateway/authentication/ip_allowlist.ts',
-    text: 'const address = ipaddr.process(peer)',
-    replacement: 'const address = ipaddr.parse(peer)',
-    test: 'test/gateway/ip_allowlist',
-  },
-  {
-    fault: 'A burst is not bounded by the rate.',
-    file: 'gateway/admission/rate_limit.ts',
-    text: 'Math.min(perSecond, bucket.tokens + refill)',
-    replacement: 'bucket.tokens + refill',
-    test: 'test/gateway/rate_limit',
-  },
-  {
-    fault: 'A clock that is set back takes tokens away.',
-    file: 'gateway/admission/rate_limit.ts',
-    text: '(Math.max(0, now - bucket.at) * perSecond)',
-    replacement: '((now - bucket.at) * perSecond)',
-    test: 'test/gateway/rate_limit',
-  },
-  {
-    fault: 'One partner may have any number of requests in flight.',
-    file: 'gateway/admission/limits.ts',
-    text: 'inFlight(tenant).count >= TENANT_IN_FLIGHT_MAX',
-    replacement: 'inFlight(tenant).count < 0',
-    test: 'test/gateway/limits',
-  },
-  {
-    fault: "A partner's own rate is not used.",
-    file: 'gateway/admission/limits.ts',
-    text: 'ratePerSecond === 0 ? settings.RATE_LIMIT_PER_SECOND : ratePerSecond',
-    replacement: 'settings.RATE_LIMIT_PER_SECOND',
-    test: 'test/gateway/limits',
-  },
-  {
-    fault: 'One source takes all connections.',
-    file: 'gateway/admission/connection_limit.ts',
-    text: 'bound = Math.min(max, capacity)',
-    replacement: 'bound = max',
-    test: 'test/gateway/connection_limit',
-  },
-  {
-    fault: 'A count of connections forgets those opened meanwhile.',
-    file: 'gateway/admission/connection_limit.ts',
-    text: 'for (const [source, count] of since) add(counted, source, count)',
-    replacement: '',
-    test: 'test/gateway/connection_limit',
-  },
-  {
-    fault: "A flood rejects the others' requests as well.",
-    file: 'gateway/admission/load_shedder.ts',
-    text: 'isFull && waiting < WAITING_MAX && isUnderShare(trafficClass, waitingMax)',
-    replacement: 'isFull && waiting < 0 && isUnderShare(trafficClass, waitingMax)',
-    test: 'test/gateway/load_shedder',
-  },
-  {
-    fault: 'Unknown keys have a share of the queue.',
-    file: 'gateway/admission/load_shedder.ts',
-    text: "trafficClass.of !== 'unknown_keys' &&",
-    replacement: '',
-    test: 'test/gateway/load_shedder',
-  },
-  {
-    fault: 'Any key id makes a class of its own.',
-    file: 'gateway/admission/traffic_class.ts',
-    text: "typeof id === 'string' && directory.partners()?.key(id) !== undefined",
-    replacement: "typeof id === 'string'",
-    test: 'test/gateway/traffic_class',
-  },
-  {
-    fault: 'Held requests overtake each other.',
-    file: 'gateway/admission/request_scheduler.ts',
-    text: 'shedder.held > 0 || !hasCapacity()',
-    replacement: '!hasCapacity()',
-    test: 'test/gateway/request_scheduler',
-  },
-  {
-    fault: 'Of two headers of one name the first counts.',
-    file: 'gateway/http/head.ts',
-    text: 'values[index] = withLine(name, values[index], value)',
-    replacement: 'values[index] ??= value',
-    test: 'test/gateway/head',
-  },
-  {
-    fault: 'Two Host headers are accepted.',
-    file: 'gateway/http/head.ts',
-    text: "if (this.header('host') === REPEATED) return false",
-    replacement: '',
-    test: 'test/gateway/head',
-  },
-  {
-    fault: 'A body above its bound is accepted.',
-    file: 'gateway/http/body.ts',
-    text: 'this.oversized ||= this.bytes > maxBytes',
-    replacement: 'this.oversized ||= this.bytes > 2 ** 30',
-    test: 'test/gateway/body',
-  },
-  {
-    fault: 'One source may hold all memory of bodies.',
-    file: 'gateway/http/body.ts',
-    text: 'this.heldBy(source) + bytes <= BUFFERED_MAX_BYTES - this.bytes - bytes',
-    replacement: 'bytes <= BUFFERED_MAX_BYTES - this.bytes',
-    test: 'test/gateway/body',
-  },
-  {
-    fault: 'Memory of a body is never released.',
-    file: 'gateway/http/body.ts',
-    text: 'if (this.source !== undefined) this.memory.add(this.source, -this.held.length)',
-    replacement: '',
-    test: 'test/gateway/body',
-  },
-  {
-    fault: 'The last of two members of one name counts.',
-    file: 'gateway/decode/json.ts',
-    text: 'countMembers(value, escapes) === members',
-    replacement: 'countMembers(value, escapes) <= members',
-    test: 'test/gateway/json',
-  },
-  {
-    fault: 'A number with an exponent is accepted.',
-    file: 'gateway/decode/json.ts',
-    text: 'if (isDigit(text.charCodeAt(at - 1))) return undefined',
-    replacement: '',
-    test: 'test/gateway/json',
-  },
-  {
-    fault: 'Depth is not bounded.',
-    file: 'gateway/decode/json.ts',
-    text: 'if (++depth > JSON_DEPTH_MAX) return undefined',
-    replacement: 'depth++',
-    test: 'test/gateway/json',
-  },
-  {
-    fault: 'A text may hide NUL in an escape.',
-    file: 'gateway/decode/json.ts',
-    text: 'checkTexts && !isCleanText(value) ? Number.NaN : 0',
-    replacement: '0',
-    test: 'test/gateway/json',
-  },
-  {
-    fault: 'A repeated parameter of a query is accepted.',
-    file: 'gateway/decode/query.ts',
-    text: 'if (parameters.has(decodedName)) {',
-    replacement: "if (decodedName === '') {",
-    test: 'test/gateway/refusal_details',
-  },
-  {
-    fault: 'A repeated Idempotency-Key is accepted as absent.',
-    file: 'gateway/decode/idempotency_key.ts',
-    text: 'return header === undefined ? accepted(undefined)',
-    replacement: "return typeof header !== 'string' ? accepted(undefined)",
-    test: 'test/gateway/payout_routes',
-  },
-  {
-    fault: 'The port of a Host header makes another host of it.',
-    file: 'gateway/routing/hosts.ts',
-    text: "host.replace(/:[0-9]*$/, '').toLowerCase()",
-    replacement: 'host.toLowerCase()',
-    test: 'test/gateway/hosts',
-  },
-  {
-    fault: 'With explicit hosts an unknown host is the sandbox.',
-    file: 'gateway/routing/hosts.ts',
-    text: "hasDefaultHosts(settings) ? 'sandbox' : undefined",
-    replacement: "hasDefaultHosts(settings) ? 'sandbox' : 'sandbox'",
-    test: 'test/gateway/hosts',
-  },
-  {
-    fault: 'A rejected request leaves its nonce unused.',
-    file: 'gateway/request_handler.ts',
-    text: 'if (call.caller.signedBy === null) {',
-    replacement: "if (call.caller.rateKey !== '') {",
-    test: 'test/gateway/payout_routes',
-  },
-  {
-    fault: 'A request without a signature learns which paths exist.',
-    file: 'gateway/request_handler.ts',
-    text: "match.kind === 'no_route' && !authenticator.isSigned(request)",
-    replacement: "match.kind === 'no_route'",
-    test: 'test/gateway/app',
-  },
-  {
-    fault: 'The documentation is shown in production.',
-    file: 'gateway/request_handler.ts',
-    text: "routed.kind === 'file' && environment === 'sandbox'",
-    replacement: "routed.kind === 'file'",
-    test: 'test/docs/site',
-  },
-  {
-    fault: 'A request in flight is never counted down.',
-    file: 'gateway/request_handler.ts',
-    text: 'this.inFlight.count -= 1',
-    replacement: '',
-    test: 'test/gateway/limits',
-  },
-  {
-    fault: 'A command that was sent is sent again after the stream breaks.',
-    file: 'gateway/upstream/processor_client.ts',
-    text:
+  ...faultsIn('gateway/authentication/authenticate.ts', 'gateway/authenticate', {
+    'A session token opens every intent of its partner.': [
+      "if (intentId !== id) return 'token_of_other_intent'",
+      '',
+    ],
+    'Any app may use a session token.': [
+      'partner.packages.size === 0 || (isText(app) && partner.packages.has(app))',
+      'partner.packages.size === 0 || isText(app)',
+    ],
+    'An unknown key is 401 while the directory of a processor is missing.': [
+      'UNKNOWN.has(found) && !directory.isComplete()',
+      'UNKNOWN.has(found) && directory.partners() === undefined',
+    ],
+    'The list of addresses of a partner is not looked at in production.': [
+      "of === 'sandbox' ||",
+      "of === 'sandbox' || of === 'production' ||",
+    ],
+  }),
+  ...faultsIn('gateway/authentication/authenticate.ts', 'gateway/matrix', {
+    'A token of the sandbox opens production.': [
+      'of.environment !== environment',
+      "of.environment === 'production' && environment === 'sandbox'",
+    ],
+  }),
+  ...faultsIn('gateway/authentication/client_address.ts', 'gateway/client_address', {
+    'Every client may choose its address by X-Forwarded-For.': [
+      "typeof header !== 'string' || !isProxy(peer)",
+      "typeof header !== 'string'",
+    ],
+    'X-Forwarded-For is read from the left, which clients write.': [
+      "header.split(',').reverse()",
+      "header.split(',')",
+    ],
+    'Each address of an IPv6 network is a source of its own.': [
+      'parsed.parts.slice(0, 4)',
+      'parsed.parts.slice(0, 8)',
+    ],
+  }),
+  ...faultsIn('gateway/authentication/ip_allowlist.ts', 'gateway/ip_allowlist', {
+    'An address of a list that cannot be read opens the list.': [
+      'if (blocks.length === 0) return () => true',
+      'if (blocks.flatMap(blockOf).length === 0) return () => true',
+    ],
+    'A mapped IPv4 address is not on the list of its network.': [
+      'const address = ipaddr.process(peer)',
+      'const address = ipaddr.parse(peer)',
+    ],
+  }),
+  ...faultsIn('gateway/admission/rate_limit.ts', 'gateway/rate_limit', {
+    'A burst is not bounded by the rate.': [
+      'Math.min(perSecond, bucket.tokens + refill)',
+      'bucket.tokens + refill',
+    ],
+    'A clock that is set back takes tokens away.': [
+      '(Math.max(0, now - bucket.at) * perSecond)',
+      '((now - bucket.at) * perSecond)',
+    ],
+  }),
+  ...faultsIn('gateway/admission/limits.ts', 'gateway/limits', {
+    'One partner may have any number of requests in flight.': [
+      'inFlight(tenant).count >= TENANT_IN_FLIGHT_MAX',
+      'inFlight(tenant).count < 0',
+    ],
+    "A partner's own rate is not used.": [
+      'ratePerSecond === 0 ? settings.RATE_LIMIT_PER_SECOND : ratePerSecond',
+      'settings.RATE_LIMIT_PER_SECOND',
+    ],
+  }),
+  ...faultsIn('gateway/admission/connection_limit.ts', 'gateway/connection_limit', {
+    'One source takes all connections.': ['bound = Math.min(max, capacity)', 'bound = max'],
+    'A count of connections forgets those opened meanwhile.': [
+      'for (const [source, count] of since) add(counted, source, count)',
+      '',
+    ],
+  }),
+  ...faultsIn('gateway/admission/load_shedder.ts', 'gateway/load_shedder', {
+    "A flood rejects the others' requests as well.": [
+      'isFull && waiting < WAITING_MAX && isUnderShare(trafficClass, waitingMax)',
+      'isFull && waiting < 0 && isUnderShare(trafficClass, waitingMax)',
+    ],
+    'Unknown keys have a share of the queue.': ["trafficClass.of !== 'unknown_keys' &&", ''],
+  }),
+  ...faultsIn('gateway/admission/traffic_class.ts', 'gateway/traffic_class', {
+    'Any key id makes a class of its own.': [
+      "typeof id === 'string' && directory.partners()?.key(id) !== undefined",
+      "typeof id === 'string'",
+    ],
+  }),
+  ...faultsIn('gateway/admission/request_scheduler.ts', 'gateway/request_scheduler', {
+    'Held requests overtake each other.': ['shedder.held > 0 || !hasCapacity()', '!hasCapacity()'],
+  }),
+  ...faultsIn('gateway/http/head.ts', 'gateway/head', {
+    'Of two headers of one name the first counts.': [
+      'values[index] = withLine(name, values[index], value)',
+      'values[index] ??= value',
+    ],
+    'Two Host headers are accepted.': ["if (this.header('host') === REPEATED) return false", ''],
+  }),
+  ...faultsIn('gateway/http/body.ts', 'gateway/body', {
+    'A body above its bound is accepted.': [
+      'this.oversized ||= this.bytes > maxBytes',
+      'this.oversized ||= this.bytes > 2 ** 30',
+    ],
+    'One source may hold all memory of bodies.': [
+      'this.heldBy(source) + bytes <= BUFFERED_MAX_BYTES - this.bytes - bytes',
+      'bytes <= BUFFERED_MAX_BYTES - this.bytes',
+    ],
+    'Memory of a body is never released.': [
+      'if (this.source !== undefined) this.memory.add(this.source, -this.held.length)',
+      '',
+    ],
+  }),
+  ...faultsIn('gateway/decode/json.ts', 'gateway/json', {
+    'The last of two members of one name counts.': [
+      'countMembers(value, escapes) === members',
+      'countMembers(value, escapes) <= members',
+    ],
+    'A number with an exponent is accepted.': [
+      'if (isDigit(text.charCodeAt(at - 1))) return undefined',
+      '',
+    ],
+    'Depth is not bounded.': ['if (++depth > JSON_DEPTH_MAX) return undefined', 'depth++'],
+    'A text may hide NUL in an escape.': [
+      'checkTexts && !isCleanText(value) ? Number.NaN : 0',
+      '0',
+    ],
+  }),
+  ...faultsIn('gateway/decode/query.ts', 'gateway/refusal_details', {
+    'A repeated parameter of a query is accepted.': [
+      'if (parameters.has(decodedName)) {',
+      "if (decodedName === '') {",
+    ],
+  }),
+  ...faultsIn('gateway/decode/idempotency_key.ts', 'gateway/payout_routes', {
+    'A repeated Idempotency-Key is accepted as absent.': [
+      'return header === undefined ? accepted(undefined)',
+      "return typeof header !== 'string' ? accepted(undefined)",
+    ],
+  }),
+  ...faultsIn('gateway/routing/hosts.ts', 'gateway/hosts', {
+    'The port of a Host header makes another host of it.': [
+      "host.replace(/:[0-9]*$/, '').toLowerCase()",
+      'host.toLowerCase()',
+    ],
+    'With explicit hosts an unknown host is the sandbox.': [
+      "hasDefaultHosts(settings) ? 'sandbox' : undefined",
+      "hasDefaultHosts(settings) ? 'sandbox' : 'sandbox'",
+    ],
+  }),
+  ...faultsIn('gateway/request_handler.ts', 'gateway/payout_routes', {
+    'A rejected request leaves its nonce unused.': [
+      'if (call.caller.signedBy === null) {',
+      "if (call.caller.rateKey !== '') {",
+    ],
+  }),
+  ...faultsIn('gateway/request_handler.ts', 'gateway/app', {
+    'A request without a signature learns which paths exist.': [
+      "match.kind === 'no_route' && !authenticator.isSigned(request)",
+      "match.kind === 'no_route'",
+    ],
+    'A malformed body hides that its token is consumed.': [
+      "if (auth === 'session') return checkSessionAndReject(",
+      "if (auth === 'receipt') return checkSessionAndReject(",
+    ],
+  }),
+  ...faultsIn('gateway/request_handler.ts', 'docs/site', {
+    'The documentation is shown in production.': [
+      "routed.kind === 'file' && environment === 'sandbox'",
+      "routed.kind === 'file'",
+    ],
+  }),
+  ...faultsIn('gateway/request_handler.ts', 'gateway/limits', {
+    'A request in flight is never counted down.': ['this.inFlight.count -= 1', ''],
+  }),
+  ...faultsIn('gateway/upstream/processor_client.ts', 'gateway/processor_client', {
+    'A command that was sent is sent again after the stream breaks.': [
       'for (const pending of unanswered) {\n' +
-      "      settleSafely(log, pending, 'configuration_error', '', false)\n" +
-      '    }',
-    replacement: '',
-    test: 'test/gateway/processor_client',
-  },
-  {
-    fault: 'A held command keeps the whole of its time.',
-    file: 'gateway/upstream/held_commands.ts',
-    text: '(command.budget_ms ?? 0) - (now - since)',
-    replacement: 'command.budget_ms ?? 0',
-    test: 'test/gateway/processor_client',
-  },
-  {
-    fault: 'Commands are held for ever while no stream opens.',
-    file: 'gateway/upstream/processor_client.ts',
-    text: 'holding = setTimeout(refuseHeld, holdWithinMs)',
-    replacement: 'holding = setTimeout(refuseHeld, 2 ** 30)',
-    test: 'test/gateway/processor_client',
-  },
-  {
-    fault: 'A broken stream comes before an open one.',
-    file: 'gateway/upstream/partner_routing.ts',
-    text: 'if (one.fresh !== other.fresh) return one.fresh',
-    replacement: '',
-    test: 'test/gateway/partner_routing',
-  },
-  {
-    fault: 'The older owner of a shard keeps its partners.',
-    file: 'gateway/upstream/partner_routing.ts',
-    text: 'isOneShard && mine.epoch > theirs.epoch',
-    replacement: 'isOneShard && mine.epoch < theirs.epoch',
-    test: 'test/gateway/partner_routing',
-  },
-  {
-    fault: 'An update without token keys forgets them.',
-    file: 'gateway/upstream/partner_routing.ts',
-    text: 'if (update.token_keys.length > 0) snapshot.tokenKeys = update.token_keys',
-    replacement: 'snapshot.tokenKeys = update.token_keys',
-    test: 'test/gateway/partner_routing',
-  },
-  {
-    fault: 'An older mark replaces a newer one.',
-    file: 'gateway/upstream/progress_marks.ts',
-    text: 'known === undefined || isNewer(next, known)',
-    replacement: 'known === undefined || !isNewer(next, known)',
-    test: 'test/gateway/processors',
-  },
-  {
-    fault: 'A 401 shows the idempotency key.',
-    file: 'gateway/http/request_context.ts',
-    text: 'echoed !== undefined && status !== 401',
-    replacement: 'echoed !== undefined',
-    test: 'test/gateway/idempotency_key',
-  },
-  {
-    fault: 'Production tells the field of a fault.',
-    file: 'gateway/http/request_context.ts',
-    text: "violation !== undefined && this.environment === 'sandbox'",
-    replacement: 'violation !== undefined',
-    test: 'test/gateway/refusal_details',
-  },
-  {
-    fault: 'A 503 does not say when to come again.',
-    file: 'gateway/http/request_context.ts',
-    text: 'waits ? [...headers, RETRY_SOON] : headers',
-    replacement: 'headers',
-    test: 'test/gateway/unavailable',
-  },
-  {
-    fault: 'A connection goes on after a body that was not read.',
-    file: 'gateway/http/server.ts',
-    text: 'request.closing = head.chunked',
-    replacement: 'request.closing = false',
-    test: 'test/gateway/server',
-  },
-  {
-    fault: 'A body that never comes holds its connection.',
-    file: 'gateway/http/server.ts',
-    text: 'reading.add(request)',
-    replacement: '',
-    test: 'test/gateway/body',
-  },
-  {
-    fault: 'A refused command keeps its place at the processor.',
-    file: 'gateway/upstream/processor_client.ts',
-    text: 'const pending = inFlight.take(ticket)',
-    replacement:
+        "      settleSafely(log, pending, 'configuration_error', '', false)\n" +
+        '    }',
+      '',
+    ],
+    'Commands are held for ever while no stream opens.': [
+      'holding = setTimeout(refuseHeld, holdWithinMs)',
+      'holding = setTimeout(refuseHeld, 2 ** 30)',
+    ],
+  }),
+  ...faultsIn('gateway/upstream/held_commands.ts', 'gateway/processor_client', {
+    'A held command keeps the whole of its time.': [
+      '(command.budget_ms ?? 0) - (now - since)',
+      'command.budget_ms ?? 0',
+    ],
+  }),
+  ...faultsIn('gateway/upstream/partner_routing.ts', 'gateway/partner_routing', {
+    'A broken stream comes before an open one.': [
+      'if (one.fresh !== other.fresh) return one.fresh',
+      '',
+    ],
+    'The older owner of a shard keeps its partners.': [
+      'isOneShard && mine.epoch > theirs.epoch',
+      'isOneShard && mine.epoch < theirs.epoch',
+    ],
+    'An update without token keys forgets them.': [
+      'if (update.token_keys.length > 0) snapshot.tokenKeys = update.token_keys',
+      'snapshot.tokenKeys = update.token_keys',
+    ],
+  }),
+  ...faultsIn('gateway/upstream/progress_marks.ts', 'gateway/processors', {
+    'An older mark replaces a newer one.': [
+      'known === undefined || isNewer(next, known)',
+      'known === undefined || !isNewer(next, known)',
+    ],
+  }),
+  ...faultsIn('gateway/http/request_context.ts', 'gateway/idempotency_key', {
+    'A 401 shows the idempotency key.': [
+      'echoed !== undefined && status !== 401',
+      'echoed !== undefined',
+    ],
+  }),
+  ...faultsIn('gateway/http/request_context.ts', 'gateway/refusal_details', {
+    'Production tells the field of a fault.': [
+      "violation !== undefined && this.environment === 'sandbox'",
+      'violation !== undefined',
+    ],
+  }),
+  ...faultsIn('gateway/http/request_context.ts', 'gateway/unavailable', {
+    'A 503 does not say when to come again.': [
+      'waits ? [...headers, RETRY_SOON] : headers',
+      'headers',
+    ],
+  }),
+  ...faultsIn('gateway/http/server.ts', 'gateway/server', {
+    'A connection goes on after a body that was not read.': [
+      'request.closing = head.chunked',
+      'request.closing = false',
+    ],
+  }),
+  ...faultsIn('gateway/http/server.ts', 'gateway/body', {
+    'A body that never comes holds its connection.': ['reading.add(request)', ''],
+  }),
+  ...faultsIn('gateway/upstream/processor_client.ts', 'gateway/refused_commands', {
+    'A refused command keeps its place at the processor.': [
+      'const pending = inFlight.take(ticket)',
       'const pending = inFlight.take(ticket)\n' +
-      "      if (pending !== undefined && code !== '') inFlight.add(pending)",
-    test: 'test/gateway/refused_commands',
-  },
-  {
-    fault: 'A refused command keeps its place among those of its partner.',
-    file: 'gateway/request_handler.ts',
-    text: 'this.inFlight.count -= 1',
-    replacement: "if (code === '') this.inFlight.count -= 1",
-    test: 'test/gateway/refused_commands',
-  },
-  {
-    fault: 'A malformed body hides that its token is consumed.',
-    file: 'gateway/request_handler.ts',
-    text: "if (auth === 'session') return checkSessionAndReject(",
-    replacement: "if (auth === 'receipt') return checkSessionAndReject(",
-    test: 'test/gateway/app',
-  },
-  {
-    fault: 'A call is held for twenty seconds while its partner moves.',
-    file: 'gateway/upstream/processors.ts',
-    text: 'HOLD_WITHIN_MS = 2 * SECOND',
-    replacement: 'HOLD_WITHIN_MS = 20 * SECOND',
-    test: 'test/gateway/processors',
-  },
+        "      if (pending !== undefined && code !== '') inFlight.add(pending)",
+    ],
+  }),
+  ...faultsIn('gateway/request_handler.ts', 'gateway/refused_commands', {
+    'A refused command keeps its place among those of its partner.': [
+      'this.inFlight.count -= 1',
+      "if (code === '') this.inFlight.count -= 1",
+    ],
+  }),
+  ...faultsIn('gateway/upstream/processors.ts', 'gateway/processors', {
+    'A call is held for twenty seconds while its partner moves.': [
+      'HOLD_WITHIN_MS = 2 * SECOND',
+      'HOLD_WITHIN_MS = 20 * SECOND',
+    ],
+  }),
 ]

@@ -1,249 +1,165 @@
 /** Faults of the area `limits`. */
-import type { Mutant } from '../mutant.js'
+import { faultsIn, type Mutant } from '../mutant.js'
 
 export const LIMITS: readonly Mutant[] = [
-  {
-    fault: 'A full queue takes more commands.',
-    file: 'src/processor/cycle/pipeline.ts',
-    text: 'metrics.waiting() >= QUEUE_MAX && work',
-    replacement: 'metrics.waiting() >= QUEUE_MAX * 1000 && work',
-    test: 'test/processor/pipeline',
-  },
-  {
-    fault: 'A command is decided after its deadline.',
-    file: 'src/processor/cycle/pipeline.ts',
-    text: 'ctx.now > work.deadline',
-    replacement: 'ctx.now < 0',
-    test: 'test/processor/pipeline',
-  },
-  {
-    fault: 'Writes are accepted below the reserve of disk space.',
-    file: 'src/processor/cycle/pipeline.ts',
-    text: 'if (dependencies.diskIsLow() && isWriteOfPartner(work)) {',
-    replacement: 'if (dependencies.diskIsLow() && !isWriteOfPartner(work)) {',
-    test: 'test/processor/pipeline',
-  },
-  {
-    fault: 'A batch gathers without a bound.',
-    file: 'src/processor/cycle/pipeline.ts',
-    text: 'gathering.changes >= COMMIT_BATCH_CHANGES_MAX',
-    replacement: 'gathering.changes < 0',
-    test: 'test/processor/pipeline',
-  },
-  {
-    fault: 'A suspended partner pays out.',
-    file: 'src/processor/commands/payouts/payout_check.ts',
-    text: "if (isSuspended(ctx.memory, tenant)) return refused('partner_suspended')",
-    replacement: '',
-    test: 'test/processor/suspension',
-  },
-  {
-    fault: 'A disabled route is used.',
-    file: 'src/processor/commands/payouts/payout_check.ts',
-    text: 'if (!route?.enabled) return',
-    replacement: 'if (!route) return',
-    test: 'test/processor/routes',
-  },
-  {
-    fault: 'A disabled beneficiary is paid.',
-    file: 'src/processor/commands/payouts/payout_check.ts',
-    text: ' || !takesPayouts(known)',
-    replacement: '',
-    test: 'test/processor/beneficiaries',
-  },
-  {
-    fault: 'A payout is accepted that the balance does not cover.',
-    file: 'src/processor/commands/payouts/payout_check.ts',
-    text:
+  ...faultsIn('src/processor/cycle/pipeline.ts', 'processor/pipeline', {
+    'A full queue takes more commands.': [
+      'metrics.waiting() >= QUEUE_MAX && work',
+      'metrics.waiting() >= QUEUE_MAX * 1000 && work',
+    ],
+    'A command is decided after its deadline.': ['ctx.now > work.deadline', 'ctx.now < 0'],
+    'Writes are accepted below the reserve of disk space.': [
+      'if (dependencies.diskIsLow() && isWriteOfPartner(work)) {',
+      'if (dependencies.diskIsLow() && !isWriteOfPartner(work)) {',
+    ],
+    'A batch gathers without a bound.': [
+      'gathering.changes >= COMMIT_BATCH_CHANGES_MAX',
+      'gathering.changes < 0',
+    ],
+  }),
+  ...faultsIn('src/processor/commands/payouts/payout_check.ts', 'processor/suspension', {
+    'A suspended partner pays out.': [
+      "if (isSuspended(ctx.memory, tenant)) return refused('partner_suspended')",
+      '',
+    ],
+  }),
+  ...faultsIn('src/processor/commands/payouts/payout_check.ts', 'processor/routes', {
+    'A disabled route is used.': ['if (!route?.enabled) return', 'if (!route) return'],
+    'The smallest amount of a route is not checked.': [
+      'amount >= (amountMin ?? amount) && amount',
+      'amount',
+    ],
+    'The largest amount of a route is not checked.': [' && amount <= (amountMax ?? amount)', ''],
+  }),
+  ...faultsIn('src/processor/commands/payouts/payout_check.ts', 'processor/beneficiaries', {
+    'A disabled beneficiary is paid.': [' || !takesPayouts(known)', ''],
+  }),
+  ...faultsIn('src/processor/commands/payouts/payout_check.ts', 'processor/payout_scenarios', {
+    'A payout is accepted that the balance does not cover.': [
       "if (!canPostPayout(ctx, context, 'payout_accepted')) return " +
-      "refused('insufficient_balance')",
-    replacement: '',
-    test: 'test/processor/payout_scenarios',
-  },
-  {
-    fault: 'A payout of exactly the review amount is paid without a review.',
-    file: 'src/processor/commands/payouts/payout_check.ts',
-    text: 'reviewFrom !== null && amount >= reviewFrom',
-    replacement: 'reviewFrom !== null && amount > reviewFrom',
-    test: 'test/processor/payout_review',
-  },
-  {
-    fault: 'The smallest amount of a route is not checked.',
-    file: 'src/processor/commands/payouts/payout_check.ts',
-    text: 'amount >= (amountMin ?? amount) && amount',
-    replacement: 'amount',
-    test: 'test/processor/routes',
-  },
-  {
-    fault: 'The largest amount of a route is not checked.',
-    file: 'src/processor/commands/payouts/payout_check.ts',
-    text: ' && amount <= (amountMax ?? amount)',
-    replacement: '',
-    test: 'test/processor/routes',
-  },
-  {
-    fault: 'The day ends at midnight UTC.',
-    file: 'src/limits/usage.ts',
-    text: 'plus(at, CORRIDORS[corridor].utcOffsetMs)',
-    replacement: 'plus(at, 0)',
-    test: 'test/limits/usage',
-  },
-  {
-    fault: 'The daily limit may be exceeded by one payment.',
-    file: 'src/limits/usage.ts',
-    text: 'used.day + amount > caps.perDay',
-    replacement: 'used.day > caps.perDay',
-    test: 'test/limits/usage',
-  },
-  {
-    fault: 'The monthly limit is not checked.',
-    file: 'src/limits/usage.ts',
-    text: "if (used.month + amount > caps.perMonth) return 'per_month'\n",
-    replacement: '',
-    test: 'test/limits/usage',
-  },
-  {
-    fault: 'Users of two tenants share their limits.',
-    file: 'src/limits/usage.ts',
-    text: 'JSON.stringify([tenant, userId, corridor])',
-    replacement: 'JSON.stringify([userId, corridor])',
-    test: 'test/limits/usage',
-  },
-  {
-    fault: 'A suspended partner scans.',
-    file: 'src/processor/commands/intents/intent_scan.ts',
-    text: "if (isSuspended(ctx.memory, tenant)) return refuse('partner_suspended')",
-    replacement: '',
-    test: 'test/processor/suspension',
-  },
-  {
-    fault: 'A suspended partner creates intents.',
-    file: 'src/processor/commands/intents/intent_create.ts',
-    text: 'partner === undefined || partner.suspended',
-    replacement: 'partner === undefined',
-    test: 'test/processor/suspension',
-  },
-  {
-    fault: 'A suspended partner creates beneficiaries.',
-    file: 'src/processor/commands/beneficiaries/beneficiary_create.ts',
-    text: "if (isSuspended(ctx.memory, tenant)) return refuse('partner_suspended')",
-    replacement: '',
-    test: 'test/processor/suspension',
-  },
-  {
-    fault: 'A suspended partner gets FX quotes.',
-    file: 'src/processor/commands/funds/fx_quote_create.ts',
-    text: "if (isSuspended(ctx.memory, tenant)) return refuse('partner_suspended')",
-    replacement: '',
-    test: 'test/processor/suspension',
-  },
-  {
-    fault: 'A suspended partner converts.',
-    file: 'src/processor/commands/funds/fx_conversion_create.ts',
-    text: "if (isSuspended(ctx.memory, tenant)) return refuse('partner_suspended')",
-    replacement: '',
-    test: 'test/processor/suspension',
-  },
-  {
-    fault: 'A suspended partner deposits.',
-    file: 'src/processor/commands/funds/sandbox_deposit.ts',
-    text: "if (isSuspended(ctx.memory, tenant)) return refuse('partner_suspended')",
-    replacement: '',
-    test: 'test/processor/suspension',
-  },
-  {
-    fault: 'A suspended partner gets further session tokens.',
-    file: 'src/processor/commands/intents/intent_remint.ts',
-    text: "live.state === 'created' && isSuspended(memory, tenant)",
-    replacement: 'false',
-    test: 'test/processor/suspension',
-  },
-  {
-    fault: 'A suspended partner gets no token to poll with.',
-    file: 'src/processor/commands/intents/intent_remint.ts',
-    text: "live.state === 'created' && isSuspended(memory, tenant)",
-    replacement: 'isSuspended(memory, tenant)',
-    test: 'test/processor/suspension',
-  },
-  {
-    fault: 'A user above the limits confirms.',
-    file: 'src/processor/commands/intents/intent_confirm.ts',
-    text: "if (limit !== 'within') return",
-    replacement: "if (limit === 'per_month') return",
-    test: 'test/processor/intent_tables',
-  },
-  {
-    fault: 'A confirm is accepted that the balance does not cover.',
-    file: 'src/processor/commands/intents/intent_confirm.ts',
-    text: "canPostIntent(ctx, context, 'intent_confirmed') ? null : " + "'insufficient_balance'",
-    replacement: 'null',
-    test: 'test/processor/intent_tables',
-  },
-  {
-    fault: 'The same code is paid twice within a minute.',
-    file: 'src/processor/commands/intents/intent_confirm.ts',
-    text: '    !quote.acknowledgedDuplicate &&\n',
-    replacement: '    quote.acknowledgedDuplicate &&\n',
-    test: 'test/processor/intent_tables',
-  },
-  {
-    fault: 'A suspended partner confirms.',
-    file: 'src/processor/commands/intents/intent_confirm.ts',
-    text: "partner === undefined || partner.suspended) return 'partner_suspended'",
-    replacement: "partner === undefined) return 'partner_suspended'",
-    test: 'test/processor/intent_tables',
-  },
-  {
-    fault: 'A corridor that was taken from the partner is paid.',
-    file: 'src/processor/commands/intents/intent_confirm.ts',
-    text:
+        "refused('insufficient_balance')",
+      '',
+    ],
+  }),
+  ...faultsIn('src/processor/commands/payouts/payout_check.ts', 'processor/payout_review', {
+    'A payout of exactly the review amount is paid without a review.': [
+      'reviewFrom !== null && amount >= reviewFrom',
+      'reviewFrom !== null && amount > reviewFrom',
+    ],
+  }),
+  ...faultsIn('src/limits/usage.ts', 'limits/usage', {
+    'The day ends at midnight UTC.': ['plus(at, CORRIDORS[corridor].utcOffsetMs)', 'plus(at, 0)'],
+    'The daily limit may be exceeded by one payment.': [
+      'used.day + amount > caps.perDay',
+      'used.day > caps.perDay',
+    ],
+    'The monthly limit is not checked.': [
+      "if (used.month + amount > caps.perMonth) return 'per_month'\n",
+      '',
+    ],
+    'Users of two tenants share their limits.': [
+      'JSON.stringify([tenant, userId, corridor])',
+      'JSON.stringify([userId, corridor])',
+    ],
+  }),
+  ...faultsIn('src/processor/commands/intents/intent_scan.ts', 'processor/suspension', {
+    'A suspended partner scans.': [
+      "if (isSuspended(ctx.memory, tenant)) return refuse('partner_suspended')",
+      '',
+    ],
+  }),
+  ...faultsIn('src/processor/commands/intents/intent_create.ts', 'processor/suspension', {
+    'A suspended partner creates intents.': [
+      'partner === undefined || partner.suspended',
+      'partner === undefined',
+    ],
+  }),
+  ...faultsIn(
+    'src/processor/commands/beneficiaries/beneficiary_create.ts',
+    'processor/suspension',
+    {
+      'A suspended partner creates beneficiaries.': [
+        "if (isSuspended(ctx.memory, tenant)) return refuse('partner_suspended')",
+        '',
+      ],
+    },
+  ),
+  ...faultsIn('src/processor/commands/funds/fx_quote_create.ts', 'processor/suspension', {
+    'A suspended partner gets FX quotes.': [
+      "if (isSuspended(ctx.memory, tenant)) return refuse('partner_suspended')",
+      '',
+    ],
+  }),
+  ...faultsIn('src/processor/commands/funds/fx_conversion_create.ts', 'processor/suspension', {
+    'A suspended partner converts.': [
+      "if (isSuspended(ctx.memory, tenant)) return refuse('partner_suspended')",
+      '',
+    ],
+  }),
+  ...faultsIn('src/processor/commands/funds/sandbox_deposit.ts', 'processor/suspension', {
+    'A suspended partner deposits.': [
+      "if (isSuspended(ctx.memory, tenant)) return refuse('partner_suspended')",
+      '',
+    ],
+  }),
+  ...faultsIn('src/processor/commands/intents/intent_remint.ts', 'processor/suspension', {
+    'A suspended partner gets further session tokens.': [
+      "live.state === 'created' && isSuspended(memory, tenant)",
+      'false',
+    ],
+    'A suspended partner gets no token to poll with.': [
+      "live.state === 'created' && isSuspended(memory, tenant)",
+      'isSuspended(memory, tenant)',
+    ],
+  }),
+  ...faultsIn('src/processor/commands/intents/intent_confirm.ts', 'processor/intent_tables', {
+    'A user above the limits confirms.': [
+      "if (limit !== 'within') return",
+      "if (limit === 'per_month') return",
+    ],
+    'A confirm is accepted that the balance does not cover.': [
+      "canPostIntent(ctx, context, 'intent_confirmed') ? null : " + "'insufficient_balance'",
+      'null',
+    ],
+    'The same code is paid twice within a minute.': [
+      '    !quote.acknowledgedDuplicate &&\n',
+      '    quote.acknowledgedDuplicate &&\n',
+    ],
+    'A suspended partner confirms.': [
+      "partner === undefined || partner.suspended) return 'partner_suspended'",
+      "partner === undefined) return 'partner_suspended'",
+    ],
+    'A corridor that was taken from the partner is paid.': [
       'if (!hasCorridor(memory, context.tenant, context.corridor)) return ' +
-      "'corridor_not_enabled'",
-    replacement: '',
-    test: 'test/processor/intent_tables',
-  },
-  {
-    fault: 'An amount below the minimum is scanned.',
-    file: 'src/processor/commands/intents/intent_scan.ts',
-    text: 'if (bound.minor < caps.minimum) return',
-    replacement: 'if (bound.minor < 0n) return',
-    test: 'test/processor/intent_tables',
-  },
-  {
-    fault: 'A consumed token scans.',
-    file: 'src/processor/commands/intents/intent_scan.ts',
-    text:
+        "'corridor_not_enabled'",
+      '',
+    ],
+  }),
+  ...faultsIn('src/processor/commands/intents/intent_scan.ts', 'processor/intent_tables', {
+    'An amount below the minimum is scanned.': [
+      'if (bound.minor < caps.minimum) return',
+      'if (bound.minor < 0n) return',
+    ],
+    'A consumed token scans.': [
       'if (context.confirmation?.jti === request.session_jti) return ' +
-      "refuse('authentication_failed')",
-    replacement: '',
-    test: 'test/processor/intent_tables',
-  },
-  {
-    fault: 'The window of double scans is in milliseconds.',
-    file: 'src/processor/cycle/rules.ts',
-    text: 'given.DUPLICATE_SCAN_WINDOW_S * SECOND',
-    replacement: 'given.DUPLICATE_SCAN_WINDOW_S',
-    test: 'test/processor/rules',
-  },
-  {
-    fault: 'Limits of users are in satang, and a hundredth.',
-    file: 'src/processor/cycle/rules.ts',
-    text: 'BigInt(baht) * 100n',
-    replacement: 'BigInt(baht)',
-    test: 'test/processor/rules',
-  },
-  {
-    fault: 'A conversion ignores the spread.',
-    file: 'src/processor/commands/funds/fx_quote_create.ts',
-    text: 'applySpread(rate, ctx.rules.spreadBps)',
-    replacement: 'applySpread(rate, 0)',
-    test: 'test/processor/funds',
-  },
-  {
-    fault: 'A scan ignores the spread.',
-    file: 'src/processor/commands/intents/intent_scan.ts',
-    text: 'spreadBps: ctx.rules.spreadBps',
-    replacement: 'spreadBps: 0',
-    test: 'test/processor/funds',
-  },
+        "refuse('authentication_failed')",
+      '',
+    ],
+  }),
+  ...faultsIn('src/processor/cycle/rules.ts', 'processor/rules', {
+    'The window of double scans is in milliseconds.': [
+      'given.DUPLICATE_SCAN_WINDOW_S * SECOND',
+      'given.DUPLICATE_SCAN_WINDOW_S',
+    ],
+    'Limits of users are in satang, and a hundredth.': ['BigInt(baht) * 100n', 'BigInt(baht)'],
+  }),
+  ...faultsIn('src/processor/commands/funds/fx_quote_create.ts', 'processor/funds', {
+    'A conversion ignores the spread.': [
+      'applySpread(rate, ctx.rules.spreadBps)',
+      'applySpread(rate, 0)',
+    ],
+  }),
+  ...faultsIn('src/processor/commands/intents/intent_scan.ts', 'processor/funds', {
+    'A scan ignores the spread.': ['spreadBps: ctx.rules.spreadBps', 'spreadBps: 0'],
+  }),
 ]

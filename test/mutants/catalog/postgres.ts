@@ -1,193 +1,121 @@
 /** Faults of the area `postgres`: fence, lease, ownership, server. */
-import type { Mutant } from '../mutant.js'
+import { faultsIn, type Mutant } from '../mutant.js'
 
 export const POSTGRES: readonly Mutant[] = [
-  {
-    fault: 'The fence does not look at the number of the batch.',
-    file: 'src/store/postgres/commit_function.ts',
-    text: 'WHERE epoch = p_epoch AND last_batch = p_batch - 1;',
-    replacement: 'WHERE epoch = p_epoch;',
-    test: 'test/store/postgres',
-    store: 'postgres',
-  },
-  {
-    fault: 'The fence does not look at the epoch.',
-    file: 'src/store/postgres/commit_function.ts',
-    text: 'WHERE epoch = p_epoch AND last_batch = p_batch - 1;',
-    replacement: 'WHERE last_batch = p_batch - 1;',
-    test: 'test/store/postgres',
-    store: 'postgres',
-  },
-  {
-    fault: 'A deposed owner takes its commit for a failed one.',
-    file: 'src/store/postgres/ownership.ts',
-    text: 'code === FENCED ? new Deposed(DEPOSED) : error',
-    replacement: 'code === FENCED ? error : error',
-    test: 'test/store/postgres',
-    store: 'postgres',
-  },
-  {
-    fault: 'A take-over does not look at the heartbeat that was read.',
-    file: 'src/store/postgres/lease.ts',
-    text: 'WHERE epoch = ? AND beat = ? RETURNING',
-    replacement: 'WHERE epoch = ? AND ? >= 0 RETURNING',
-    test: 'test/store/postgres',
-    store: 'postgres',
-  },
-  {
-    fault: 'A take-over keeps the epoch.',
-    file: 'src/store/postgres/lease.ts',
-    text: 'SET epoch = epoch + 1, holder = ?',
-    replacement: 'SET epoch = epoch + 0, holder = ?',
-    test: 'test/store/postgres',
-    store: 'postgres',
-  },
-  {
-    fault: 'A process of a copied data directory takes the books of the one that serves.',
-    file: 'src/store/postgres/lease.ts',
-    text: 'return !isSessionOf(row.holder, found?.name)',
-    replacement: 'return true',
-    test: 'test/store/postgres',
-    store: 'postgres',
-  },
-  {
-    fault: 'The session of another process that got the same process id is ended.',
-    file: 'src/store/postgres/lease.ts',
-    text: 'WHERE pid = ? AND application_name = ?`',
-    replacement: "WHERE pid = ? AND application_name <> coalesce(?, '')`",
-    test: 'test/store/postgres',
-    store: 'postgres',
-  },
-  {
-    fault: 'A raise of the epoch stays below the one that it must pass.',
-    file: 'src/store/postgres/lease.ts',
-    text: 'greatest(epoch, ?::bigint) + 1',
-    replacement: 'least(epoch, ?::bigint) + 1',
-    test: 'test/store/postgres',
-    store: 'postgres',
-  },
-  {
-    fault: 'A commit with a warning of the server counts as done.',
-    file: 'src/store/postgres/ownership.ts',
-    text: 'if (code === WARNING) fail(',
-    replacement: "if (code === 'none') fail(",
-    test: 'test/store/postgres',
-    store: 'postgres',
-  },
-  {
-    fault: 'A read does not look whether this process still owns the books.',
-    file: 'src/store/postgres/ownership.ts',
-    text: 'await ask(() => checkOwnership(connection, owned.epoch))',
-    replacement: 'await Promise.resolve()',
-    test: 'test/store/postgres',
-    store: 'postgres',
-  },
-  {
-    fault: 'A former primary answers reads for ever.',
-    file: 'src/store/postgres/ownership.ts',
-    text: 'if (elapsed() - confirmedAt >= READS_WITHIN_MS) await heartbeat()',
-    replacement: '',
-    test: 'test/store/postgres',
-    store: 'postgres',
-  },
-  {
-    fault: 'The answer, and not the sending, of a write bounds the reads after it.',
-    file: 'src/store/postgres/ownership.ts',
-    text: 'confirmedAt = sentAt',
-    replacement: 'confirmedAt = Math.max(sentAt, elapsed())',
-    test: 'test/store/postgres',
-    store: 'postgres',
-  },
-  {
-    fault: 'A server without an answer keeps the owner waiting for ever.',
-    file: 'src/store/postgres/ownership.ts',
-    text: 'if (late.overdueSince() === since) fail(new NoAnswer(late.withinMs))',
-    replacement: '',
-    test: 'test/store/postgres',
-    store: 'postgres',
-  },
-  {
-    fault: 'After a promotion a former primary replaces the newer timeline.',
-    file: 'src/store/postgres/timelines.ts',
-    text: 'newest?.system === system && newest.timeline >= timeline',
-    replacement: 'newest?.system === system && newest.timeline === timeline',
-    test: 'test/store/server_state',
-  },
-  {
-    fault: 'A recovery keeps the timeline that it must ignore.',
-    file: 'src/store/postgres/timelines.ts',
-    text: 'isIgnored ? undefined : readTimeline(path)',
-    replacement: 'readTimeline(path)',
-    test: 'test/store/server_state',
-  },
-  {
-    fault: 'Commits that wait for the memory of a standby only count as synchronous.',
-    file: 'src/store/postgres/synchrony.ts',
-    text: "commit === 'on' || commit === 'remote_apply'",
-    replacement: "commit !== 'off' && commit !== 'local'",
-    test: 'test/store/server_state',
-  },
-  {
-    fault: 'A server without names of standbys counts as synchronous.',
-    file: 'src/store/postgres/synchrony.ts',
-    text: "if (names.trim() === '') return",
-    replacement: "if (names.trim() === '-') return",
-    test: 'test/store/server_state',
-  },
-  {
-    fault: 'A slow answer of the server counts as a wrong clock.',
-    file: 'src/store/postgres/server_clock.ts',
-    text: 'return at > after ? after - at : 0',
-    replacement: 'return before - at',
-    test: 'test/store/server_state',
-  },
-  {
-    fault: 'A candidate does not wait until a lease is old.',
-    file: 'src/store/cluster/lease_watch.ts',
-    text: 'if (now - unchangedSince >= LEASE_TIMEOUT_MS) return true',
-    replacement: 'if (now >= unchangedSince) return true',
-    test: 'test/store/lease_watch',
-  },
-  {
-    fault: 'A heartbeat does not renew a lease.',
-    file: 'src/store/cluster/lease_watch.ts',
-    text: 'const state = `${epoch} ${beat} ${holder}`',
-    replacement: 'const state = `${epoch} ${beat - beat} ${holder}`',
-    test: 'test/store/lease_watch',
-  },
-  {
-    fault: 'A shard that moves is taken by another processor than the one that it moves to.',
-    file: 'src/store/cluster/lease_watch.ts',
-    text: 'moveTo === null ? epoch > 0 || !isSpare : moveTo === name',
-    replacement: 'moveTo === null ? epoch > 0 || !isSpare : moveTo !== undefined',
-    test: 'test/store/lease_watch',
-  },
-  {
-    fault: 'A session that was never seen open counts as ended.',
-    file: 'src/store/cluster/lease_watch.ts',
-    text: 'else if (openIn === epoch) disconnectedSince ??= now',
-    replacement: 'else disconnectedSince ??= now',
-    test: 'test/store/lease_watch',
-  },
-  {
-    fault: 'An ended owner gets no time to restart.',
-    file: 'src/store/cluster/lease_watch.ts',
-    text: 'now - disconnectedSince >= RESTART_WITHIN_MS',
-    replacement: 'now >= disconnectedSince',
-    test: 'test/store/lease_watch',
-  },
-  {
-    fault: 'A copied data directory is the place of the first one with an open session.',
-    file: 'src/store/cluster/lease_watch.ts',
-    text: 'isSameFolder(holder, own) && !isConnected',
-    replacement: 'isSameFolder(holder, own)',
-    test: 'test/store/lease_watch',
-  },
-  {
-    fault: 'An answer forgets the statement that was sent last.',
-    file: 'src/store/postgres/answers.ts',
-    text: 'unanswered.shift()',
-    replacement: 'unanswered.pop()',
-    test: 'test/store/answers',
-  },
+  ...faultsIn('src/store/postgres/commit_function.ts', 'postgres/store/postgres', {
+    'The fence does not look at the number of the batch.': [
+      'WHERE epoch = p_epoch AND last_batch = p_batch - 1;',
+      'WHERE epoch = p_epoch;',
+    ],
+    'The fence does not look at the epoch.': [
+      'WHERE epoch = p_epoch AND last_batch = p_batch - 1;',
+      'WHERE last_batch = p_batch - 1;',
+    ],
+  }),
+  ...faultsIn('src/store/postgres/ownership.ts', 'postgres/store/postgres', {
+    'A deposed owner takes its commit for a failed one.': [
+      'code === FENCED ? new Deposed(DEPOSED) : error',
+      'code === FENCED ? error : error',
+    ],
+    'A commit with a warning of the server counts as done.': [
+      'if (code === WARNING) fail(',
+      "if (code === 'none') fail(",
+    ],
+    'A read does not look whether this process still owns the books.': [
+      'await ask(() => checkOwnership(connection, owned.epoch))',
+      'await Promise.resolve()',
+    ],
+    'A former primary answers reads for ever.': [
+      'if (elapsed() - confirmedAt >= READS_WITHIN_MS) await heartbeat()',
+      '',
+    ],
+    'The answer, and not the sending, of a write bounds the reads after it.': [
+      'confirmedAt = sentAt',
+      'confirmedAt = Math.max(sentAt, elapsed())',
+    ],
+    'A server without an answer keeps the owner waiting for ever.': [
+      'if (late.overdueSince() === since) fail(new NoAnswer(late.withinMs))',
+      '',
+    ],
+  }),
+  ...faultsIn('src/store/postgres/lease.ts', 'postgres/store/postgres', {
+    'A take-over does not look at the heartbeat that was read.': [
+      'WHERE epoch = ? AND beat = ? RETURNING',
+      'WHERE epoch = ? AND ? >= 0 RETURNING',
+    ],
+    'A take-over keeps the epoch.': [
+      'SET epoch = epoch + 1, holder = ?',
+      'SET epoch = epoch + 0, holder = ?',
+    ],
+    'A process of a copied data directory takes the books of the one that serves.': [
+      'return !isSessionOf(row.holder, found?.name)',
+      'return true',
+    ],
+    'The session of another process that got the same process id is ended.': [
+      'WHERE pid = ? AND application_name = ?`',
+      "WHERE pid = ? AND application_name <> coalesce(?, '')`",
+    ],
+    'A raise of the epoch stays below the one that it must pass.': [
+      'greatest(epoch, ?::bigint) + 1',
+      'least(epoch, ?::bigint) + 1',
+    ],
+  }),
+  ...faultsIn('src/store/postgres/timelines.ts', 'store/server_state', {
+    'After a promotion a former primary replaces the newer timeline.': [
+      'newest?.system === system && newest.timeline >= timeline',
+      'newest?.system === system && newest.timeline === timeline',
+    ],
+    'A recovery keeps the timeline that it must ignore.': [
+      'isIgnored ? undefined : readTimeline(path)',
+      'readTimeline(path)',
+    ],
+  }),
+  ...faultsIn('src/store/postgres/synchrony.ts', 'store/server_state', {
+    'Commits that wait for the memory of a standby only count as synchronous.': [
+      "commit === 'on' || commit === 'remote_apply'",
+      "commit !== 'off' && commit !== 'local'",
+    ],
+    'A server without names of standbys counts as synchronous.': [
+      "if (names.trim() === '') return",
+      "if (names.trim() === '-') return",
+    ],
+  }),
+  ...faultsIn('src/store/postgres/server_clock.ts', 'store/server_state', {
+    'A slow answer of the server counts as a wrong clock.': [
+      'return at > after ? after - at : 0',
+      'return before - at',
+    ],
+  }),
+  ...faultsIn('src/store/cluster/lease_watch.ts', 'store/lease_watch', {
+    'A candidate does not wait until a lease is old.': [
+      'if (now - unchangedSince >= LEASE_TIMEOUT_MS) return true',
+      'if (now >= unchangedSince) return true',
+    ],
+    'A heartbeat does not renew a lease.': [
+      'const state = `${epoch} ${beat} ${holder}`',
+      'const state = `${epoch} ${beat - beat} ${holder}`',
+    ],
+    'A shard that moves is taken by another processor than the one that it moves to.': [
+      'moveTo === null ? epoch > 0 || !isSpare : moveTo === name',
+      'moveTo === null ? epoch > 0 || !isSpare : moveTo !== undefined',
+    ],
+    'A session that was never seen open counts as ended.': [
+      'else if (openIn === epoch) disconnectedSince ??= now',
+      'else disconnectedSince ??= now',
+    ],
+    'An ended owner gets no time to restart.': [
+      'now - disconnectedSince >= RESTART_WITHIN_MS',
+      'now >= disconnectedSince',
+    ],
+    'A copied data directory is the place of the first one with an open session.': [
+      'isSameFolder(holder, own) && !isConnected',
+      'isSameFolder(holder, own)',
+    ],
+  }),
+  ...faultsIn('src/store/postgres/answers.ts', 'store/answers', {
+    'An answer forgets the statement that was sent last.': [
+      'unanswered.shift()',
+      'unanswered.pop()',
+    ],
+  }),
 ]

@@ -1,108 +1,67 @@
 /** Faults of the area `recovery`. */
-import type { Mutant } from '../mutant.js'
+import { faultsIn, type Mutant } from '../mutant.js'
 
 export const RECOVERY: readonly Mutant[] = [
-  {
-    fault: 'Recovery mode accepts writes.',
-    file: 'src/processor/cycle/pipeline.ts',
-    text: 'if (isReadOnly(memory) && work',
-    replacement: 'if (memory === null && work',
-    test: 'test/processor/recovery/recovery_mode',
-  },
-  {
-    fault: 'A payment equal to an orphan execution is not held.',
-    file: 'src/processor/changes/orphans.ts',
-    text: 'return equal.find(isAlike) ?? named.find(isAlike)',
-    replacement: 'return named.find((orphan) => isAlike(orphan) && orphan.amount < 0n)',
-    test: 'test/processor/recovery/orphan_payouts',
-  },
-  {
-    fault: 'A payment of the same reference and another amount is not held.',
-    file: 'src/processor/changes/orphans.ts',
-    text: 'return equal.find(isAlike) ?? named.find(isAlike)',
-    replacement: 'return equal.find(isAlike)',
-    test: 'test/processor/recovery/orphan_payouts',
-  },
-  {
-    fault: 'The destination of an orphan is not compared.',
-    file: 'src/processor/changes/orphans.ts',
-    text: '    isEqual(orphan.destination, destination) &&\n',
-    replacement: '',
-    test: 'test/processor/recovery/orphan_payouts',
-  },
-  {
-    fault: 'Books without an event of the bus are served.',
-    file: 'src/processor/recovery/marks.ts',
-    text: 'if (await books.hasEvent(id)) return null',
-    replacement: "if (id !== '') return null",
-    test: 'test/processor/recovery/marks',
-  },
-  {
-    fault: 'Books without an instruction of the rail are served.',
-    file: 'src/processor/recovery/marks.ts',
-    text: 'if (await books.hasInstruction(id)) return null',
-    replacement: "if (id !== '') return null",
-    test: 'test/processor/recovery/marks',
-  },
-  {
-    fault: 'An event of the future is a mark.',
-    file: 'src/processor/recovery/marks.ts',
-    text: 'if (at <= plus(clock.now(), CLOCK_TOLERANCE_MS)) return null',
-    replacement: 'if (at > 0) return null',
-    test: 'test/processor/recovery/marks',
-  },
-  {
-    fault: 'Other books are taken for these.',
-    file: 'src/processor/recovery/high_water.ts',
-    text: 'mark.booksId !== books.booksId || mark',
-    replacement: 'mark',
-    test: 'test/processor/recovery/high_water',
-  },
-  {
-    fault: 'An older epoch is not noticed.',
-    file: 'src/processor/recovery/high_water.ts',
-    text: 'if (mark.epoch > epoch) return true',
-    replacement: '',
-    test: 'test/processor/recovery/high_water',
-  },
-  {
-    fault: 'A mark that is ahead of the books is overwritten.',
-    file: 'src/processor/recovery/high_water.ts',
-    text: 'if (found !== undefined && isAhead(found, progress)) return\n',
-    replacement: '',
-    test: 'test/processor/recovery/high_water',
-  },
-  {
-    fault: 'A source whose mark cannot be compared is used.',
-    file: 'src/processor/recovery/admission.ts',
-    text: "log.error({ error, source }, 'failed to check a mark')\n      return 'rejected'",
-    replacement: "log.error({ error, source }, 'failed to check a mark')\n      return 'unmarked'",
-    test: 'test/processor/recovery/verification',
-  },
-  {
-    fault: 'A source is used before the others are judged.',
-    file: 'src/processor/recovery/admission.ts',
-    text: 'await begun\n',
-    replacement: '',
-    test: 'test/processor/recovery/verification',
-  },
-  {
-    fault: 'The mark is written before its commit.',
-    file: 'src/processor/background/recovery.ts',
-    text: 'await books.commit(batch)\n',
-    replacement:
+  ...faultsIn('src/processor/cycle/pipeline.ts', 'processor/recovery/recovery_mode', {
+    'Recovery mode accepts writes.': [
+      'if (isReadOnly(memory) && work',
+      'if (memory === null && work',
+    ],
+  }),
+  ...faultsIn('src/processor/changes/orphans.ts', 'processor/recovery/orphan_payouts', {
+    'A payment equal to an orphan execution is not held.': [
+      'return equal.find(isAlike) ?? named.find(isAlike)',
+      'return named.find((orphan) => isAlike(orphan) && orphan.amount < 0n)',
+    ],
+    'A payment of the same reference and another amount is not held.': [
+      'return equal.find(isAlike) ?? named.find(isAlike)',
+      'return equal.find(isAlike)',
+    ],
+    'The destination of an orphan is not compared.': [
+      '    isEqual(orphan.destination, destination) &&\n',
+      '',
+    ],
+  }),
+  ...faultsIn('src/processor/recovery/marks.ts', 'processor/recovery/marks', {
+    'Books without an event of the bus are served.': [
+      'if (await books.hasEvent(id)) return null',
+      "if (id !== '') return null",
+    ],
+    'Books without an instruction of the rail are served.': [
+      'if (await books.hasInstruction(id)) return null',
+      "if (id !== '') return null",
+    ],
+    'An event of the future is a mark.': [
+      'if (at <= plus(clock.now(), CLOCK_TOLERANCE_MS)) return null',
+      'if (at > 0) return null',
+    ],
+  }),
+  ...faultsIn('src/processor/recovery/high_water.ts', 'processor/recovery/high_water', {
+    'Other books are taken for these.': ['mark.booksId !== books.booksId || mark', 'mark'],
+    'An older epoch is not noticed.': ['if (mark.epoch > epoch) return true', ''],
+    'A mark that is ahead of the books is overwritten.': [
+      'if (found !== undefined && isAhead(found, progress)) return\n',
+      '',
+    ],
+  }),
+  ...faultsIn('src/processor/recovery/admission.ts', 'processor/recovery/verification', {
+    'A source whose mark cannot be compared is used.': [
+      "log.error({ error, source }, 'failed to check a mark')\n      return 'rejected'",
+      "log.error({ error, source }, 'failed to check a mark')\n      return 'unmarked'",
+    ],
+    'A source is used before the others are judged.': ['await begun\n', ''],
+  }),
+  ...faultsIn('src/processor/background/recovery.ts', 'processor/recovery/verification', {
+    'The mark is written before its commit.': [
+      'await books.commit(batch)\n',
       'const done = books.commit(batch); highWater.committed(books.marks.progress())\n' +
-      'await done\n',
-    test: 'test/processor/recovery/verification',
-  },
-  {
-    fault: 'The mark is one batch ahead.',
-    file: 'src/processor/background/recovery.ts',
-    text: 'isActive && isVerified) highWater.committed(books.marks.progress())',
-    replacement:
+        'await done\n',
+    ],
+    'The mark is one batch ahead.': [
+      'isActive && isVerified) highWater.committed(books.marks.progress())',
       'isActive && isVerified) {\n' +
-      'const now = books.marks.progress()\n' +
-      'highWater.committed({ ...now, lastBatch: now.lastBatch + 1 })\n}',
-    test: 'test/processor/recovery/verification',
-  },
+        'const now = books.marks.progress()\n' +
+        'highWater.committed({ ...now, lastBatch: now.lastBatch + 1 })\n}',
+    ],
+  }),
 ]

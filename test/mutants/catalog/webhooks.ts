@@ -1,363 +1,219 @@
 /** Faults of the area `webhooks`. */
-import type { Mutant } from '../mutant.js'
+import { faultsIn, type Mutant } from '../mutant.js'
 
 export const WEBHOOKS: readonly Mutant[] = [
-  {
-    fault: 'An endpoint gets the events of other tenants.',
-    file: 'actors/webhook/endpoint/endpoint.ts',
-    text: 'endpoint.tenant !== event.tenant || endpoint.createdAt',
-    replacement: 'endpoint.createdAt',
-    test: 'test/webhook/endpoint',
-  },
-  {
-    fault: 'An endpoint gets events from before its creation.',
-    file: 'actors/webhook/endpoint/endpoint.ts',
-    text: ' || endpoint.createdAt > event.createdAt',
-    replacement: '',
-    test: 'test/webhook/endpoint',
-  },
-  {
-    fault: 'A test event goes to every endpoint.',
-    file: 'actors/webhook/endpoint/endpoint.ts',
-    text: 'if (event.type === TEST_EVENT) return endpoint.id === endpointIn(event.body)',
-    replacement: 'if (event.type === TEST_EVENT) return true',
-    test: 'test/webhook/endpoint',
-  },
-  {
-    fault: 'An opt-in event goes to those who subscribe to `*`.',
-    file: 'src/base/event_types.ts',
-    text: "filter.includes('*') && !OPT_IN_EVENTS.has(type)",
-    replacement: "filter.includes('*')",
-    test: 'test/webhook/endpoint',
-  },
-  {
-    fault: 'Events of a disabled endpoint are settled and not held.',
-    file: 'src/processor/cache/endpoint_table.ts',
-    text: "status !== 'deleted'",
-    replacement: "status === 'enabled'",
-    test: 'test/processor/event_list',
-  },
-  {
-    fault: 'A changed filter counts only after a restart.',
-    file: 'src/processor/cache/endpoint_table.ts',
-    text: 'filters.delete(endpoint.tenant)',
-    replacement: '',
-    test: 'test/processor/event_list',
-  },
-  {
-    fault: 'A filter selects the events of all tenants.',
-    file: 'src/processor/cache/endpoint_table.ts',
-    text: 'const existing = ofTenant(tenant).filter',
-    replacement: 'const existing = [...all.values()].filter',
-    test: 'test/processor/event_list',
-  },
-  {
-    fault: 'An event without a subscriber stays open.',
-    file: 'src/processor/changes/event_publish.ts',
-    text: 'batch.settledEvents.push(id)',
-    replacement: '',
-    test: 'test/processor/event_list',
-  },
-  {
-    fault: 'Settled events are no marks on the bus.',
-    file: 'src/processor/background/relay.ts',
-    text: 'marks.committed(committed.at(-1))',
-    replacement: '',
-    test: 'test/bus/relay',
-  },
-  {
-    fault: 'A settled event is published like any other.',
-    file: 'src/processor/background/relay.ts',
-    text: 'committed.filter(({ isSettled }) => isSettled !== true)',
-    replacement: 'committed.slice()',
-    test: 'test/bus/relay',
-  },
-  {
-    fault: 'The audit accepts that a settled event is in no pool.',
-    file: 'src/audit/checks/deliveries.ts',
-    text: 'w.enabled_events_since < e.created_at',
-    replacement: 'w.enabled_events_since > e.created_at',
-    test: 'test/audit/audit',
-  },
-  {
-    fault: 'A deleted endpoint gets events.',
-    file: 'actors/webhook/endpoint/endpoint.ts',
-    text: "if (endpoint.status === 'deleted') return false",
-    replacement: '',
-    test: 'test/webhook/endpoint',
-  },
-  {
-    fault: 'A secret signs before it is active.',
-    file: 'actors/webhook/endpoint/endpoint.ts',
-    text: 'secret.activeFrom <= now',
-    replacement: 'secret.activeFrom > 0',
-    test: 'test/webhook/endpoint',
-  },
-  {
-    fault: 'The oldest active secret signs, after a rotation as before it.',
-    file: 'actors/webhook/endpoint/endpoint.ts',
-    text: 'endpoint.secrets.findLast(',
-    replacement: 'endpoint.secrets.find(',
-    test: 'test/webhook/endpoint',
-  },
-  {
-    fault: 'A 5xx is final.',
-    file: 'actors/webhook/sending/sender.ts',
-    text: 'status === null || status >= 500',
-    replacement: 'status === null',
-    test: 'test/webhook/sender',
-  },
-  {
-    fault: 'A redirect counts as delivered.',
-    file: 'actors/webhook/sending/sender.ts',
-    text: 'if (status < 300)',
-    replacement: 'if (status < 400)',
-    test: 'test/webhook/sender',
-  },
-  {
-    fault: 'An interim response decides.',
-    file: 'actors/webhook/sending/sender.ts',
-    text: 'if (given >= FINAL_STATUS) status = given',
-    replacement: 'status ??= given',
-    test: 'test/webhook/sender',
-  },
-  {
-    fault: 'The query is not part of the signed path.',
-    file: 'actors/webhook/sending/sender.ts',
-    text: 'path: pathname + search',
-    replacement: 'path: pathname',
-    test: 'test/webhook/sender',
-  },
-  {
-    fault: 'A body without an end is read without an end.',
-    file: 'actors/webhook/sending/sender.ts',
-    text: "if (received > REPLY_MAX_BYTES) abort('reply cut')",
-    replacement: '',
-    test: 'test/webhook/sender',
-  },
-  {
-    fault: 'A receiver that never answers holds its connection for ever.',
-    file: 'actors/webhook/sending/sender.ts',
-    text: "setTimeout(() => abort('timeout'), attemptWithinMs)",
-    replacement: "setTimeout(() => abort('timeout'), 2 ** 30)",
-    test: 'test/webhook/sender',
-  },
-  {
-    fault: 'Plain HTTP is allowed for production.',
-    file: 'actors/webhook/sending/target_guard.ts',
-    text: "allowPrivate || environmentOf(tenant) === 'sandbox'",
-    replacement: "allowPrivate || environmentOf(tenant) !== 'nowhere'",
-    test: 'test/webhook/target_guard',
-  },
-  {
-    fault: 'A URL may name credentials.',
-    file: 'actors/webhook/sending/target_guard.ts',
-    text: "url.username !== '' || url.password !== ''",
-    replacement: "url.username === '' && url.password !== ''",
-    test: 'test/webhook/target_guard',
-  },
-  {
-    fault: 'A private address in the URL is allowed.',
-    file: 'actors/webhook/sending/target_guard.ts',
-    text: 'isIP(host) !== 0 && !allowPrivate && !isPublic(host)',
-    replacement: 'isIP(host) === 4 && !allowPrivate && !isPublic(host)',
-    test: 'test/webhook/target_guard',
-  },
-  {
-    fault: 'A name with a public and a private address is allowed.',
-    file: 'actors/webhook/sending/target_guard.ts',
-    text: 'addresses.some(({ address }) => !allowPrivate',
-    replacement: 'addresses.every(({ address }) => !allowPrivate',
-    test: 'test/webhook/target_guard',
-  },
-  {
-    fault: 'Translated and local IPv6 addresses are public.',
-    file: 'actors/webhook/sending/target_guard.ts',
-    text: "parsed.kind() === 'ipv4' || parsed.match(GLOBAL_IPV6)",
-    replacement: "parsed.kind() === 'ipv4' || parsed.kind() === 'ipv6'",
-    test: 'test/webhook/target_guard',
-  },
-  {
-    fault: 'Retries never end.',
-    file: 'actors/webhook/delivery/backoff.ts',
-    text: 'made < rules.attemptsMax ? PAUSE_MS[made] : undefined',
-    replacement: 'PAUSE_MS[Math.min(made, rules.attemptsMax - 1)]',
-    test: 'test/webhook/backoff',
-  },
-  {
-    fault: 'A retry has no jitter.',
-    file: 'actors/webhook/delivery/backoff.ts',
-    text: '1 - JITTER + 2 * JITTER * random.fraction()',
-    replacement: '1 + 0 * JITTER * random.fraction()',
-    test: 'test/webhook/backoff',
-  },
-  {
-    fault: 'An attempt is made before it is due.',
-    file: 'actors/webhook/delivery/machine.ts',
-    text: 'context.dueAt !== null && event.at >= context.dueAt',
-    replacement: 'context.dueAt !== null',
-    test: 'test/webhook/machine',
-  },
-  {
-    fault: 'A failed probe uses up an attempt.',
-    file: 'actors/webhook/delivery/machine.ts',
-    text: "target: 'waiting', actions: 'countTry' }",
-    replacement: "target: 'waiting', actions: ['countTry', 'countAttempt'] }",
-    test: 'test/webhook/machine',
-  },
-  {
-    fault: 'A redrive forgets how often a delivery was tried.',
-    file: 'actors/webhook/delivery/machine.ts',
-    text: '{ ...newDelivery(event.at), tries: context.tries }',
-    replacement: 'newDelivery(event.at)',
-    test: 'test/webhook/machine',
-  },
-  {
-    fault: 'A 4xx opens the breaker of an endpoint.',
-    file: 'actors/webhook/endpoint/endpoint_health.ts',
-    text: "queue.breaker = kind === 'retry'",
-    replacement: "queue.breaker = kind !== 'delivered'",
-    test: 'test/webhook/endpoint_queue',
-  },
-  {
-    fault: 'An endpoint that answers 410 stays enabled.',
-    file: 'actors/webhook/endpoint/endpoint_health.ts',
-    text: "disable: kind === 'gone' ? 'gone' : tooLong",
-    replacement: 'disable: tooLong',
-    test: 'test/webhook/endpoint_queue',
-  },
-  {
-    fault: 'An endpoint that fails for days stays enabled.',
-    file: 'actors/webhook/endpoint/endpoint_health.ts',
-    text: 'now - since >= DISABLE_AFTER_FAILING_MS',
-    replacement: 'now - since > 100 * DISABLE_AFTER_FAILING_MS',
-    test: 'test/webhook/endpoint_queue',
-  },
-  {
-    fault: 'A 4xx ends the days of failing.',
-    file: 'actors/webhook/endpoint/endpoint_health.ts',
-    text: "if (kind === 'delivered') return",
-    replacement: "if (kind !== 'retry') return",
-    test: 'test/webhook/endpoint_queue',
-  },
-  {
-    fault: 'An open breaker lets several probes out at once.',
-    file: 'actors/webhook/endpoint/endpoint_queue.ts',
-    text: 'if (isOpen(queue.breaker)) return queue.inFlight === 0 && mayProbe(queue.breaker, now)',
-    replacement: 'if (isOpen(queue.breaker)) return mayProbe(queue.breaker, now)',
-    test: 'test/webhook/endpoint_queue',
-  },
-  {
-    fault: 'A new delivery overtakes due ones on disk.',
-    file: 'actors/webhook/endpoint/endpoint_queue.ts',
-    text: 'queue.dueOnDisk === null || context.dueAt === null || queue.dueOnDisk > context.dueAt',
-    replacement: 'queue.dueOnDisk === null || queue.dueOnDisk > 0',
-    test: 'test/webhook/endpoint_queue',
-  },
-  {
-    fault: 'A clock that is set back stops an endpoint.',
-    file: 'actors/webhook/endpoint/endpoint_queue.ts',
-    text: 'queue.spentUntil = Math.min(queue.spentUntil, now + BURST_MS)',
-    replacement: '',
-    test: 'test/webhook/endpoint_queue',
-  },
-  {
-    fault: 'Evicted ids are unknown instead of looked up.',
-    file: 'actors/webhook/store/dedup_window.ts',
-    text: 'for (const id of older) if (id > watermark) watermark = id',
-    replacement: '',
-    test: 'test/webhook/dedup_window',
-  },
-  {
-    fault: 'An event on disk from before the start is delivered again.',
-    file: 'actors/webhook/store/dedup_window.ts',
-    text: 'let watermark = newestOnDisk',
-    replacement: "let watermark = ''",
-    test: 'test/webhook/dedup_window',
-  },
-  {
-    fault: 'A known event makes deliveries again.',
-    file: 'actors/webhook/intake/event_consumer.ts',
-    text: '!known.has(id) && !isElsewhere(id)',
-    replacement: '!isElsewhere(id)',
-    test: 'test/webhook/event_consumer',
-  },
-  {
-    fault: 'A message is acknowledged before its events are stored.',
-    file: 'actors/webhook/intake/event_consumer.ts',
-    text:
+  ...faultsIn('actors/webhook/endpoint/endpoint.ts', 'webhook/endpoint', {
+    'An endpoint gets the events of other tenants.': [
+      'endpoint.tenant !== event.tenant || endpoint.createdAt',
+      'endpoint.createdAt',
+    ],
+    'An endpoint gets events from before its creation.': [
+      ' || endpoint.createdAt > event.createdAt',
+      '',
+    ],
+    'A test event goes to every endpoint.': [
+      'if (event.type === TEST_EVENT) return endpoint.id === endpointIn(event.body)',
+      'if (event.type === TEST_EVENT) return true',
+    ],
+    'A deleted endpoint gets events.': ["if (endpoint.status === 'deleted') return false", ''],
+    'A secret signs before it is active.': ['secret.activeFrom <= now', 'secret.activeFrom > 0'],
+    'The oldest active secret signs, after a rotation as before it.': [
+      'endpoint.secrets.findLast(',
+      'endpoint.secrets.find(',
+    ],
+  }),
+  ...faultsIn('src/base/event_types.ts', 'webhook/endpoint', {
+    'An opt-in event goes to those who subscribe to `*`.': [
+      "filter.includes('*') && !OPT_IN_EVENTS.has(type)",
+      "filter.includes('*')",
+    ],
+  }),
+  ...faultsIn('src/processor/cache/endpoint_table.ts', 'processor/event_list', {
+    'Events of a disabled endpoint are settled and not held.': [
+      "status !== 'deleted'",
+      "status === 'enabled'",
+    ],
+    'A changed filter counts only after a restart.': ['filters.delete(endpoint.tenant)', ''],
+    'A filter selects the events of all tenants.': [
+      'const existing = ofTenant(tenant).filter',
+      'const existing = [...all.values()].filter',
+    ],
+  }),
+  ...faultsIn('src/processor/changes/event_publish.ts', 'processor/event_list', {
+    'An event without a subscriber stays open.': ['batch.settledEvents.push(id)', ''],
+  }),
+  ...faultsIn('src/processor/background/relay.ts', 'bus/relay', {
+    'Settled events are no marks on the bus.': ['marks.committed(committed.at(-1))', ''],
+    'A settled event is published like any other.': [
+      'committed.filter(({ isSettled }) => isSettled !== true)',
+      'committed.slice()',
+    ],
+  }),
+  ...faultsIn('src/audit/checks/deliveries.ts', 'audit/audit', {
+    'The audit accepts that a settled event is in no pool.': [
+      'w.enabled_events_since < e.created_at',
+      'w.enabled_events_since > e.created_at',
+    ],
+  }),
+  ...faultsIn('actors/webhook/sending/sender.ts', 'webhook/sender', {
+    'A 5xx is final.': ['status === null || status >= 500', 'status === null'],
+    'A redirect counts as delivered.': ['if (status < 300)', 'if (status < 400)'],
+    'An interim response decides.': [
+      'if (given >= FINAL_STATUS) status = given',
+      'status ??= given',
+    ],
+    'The query is not part of the signed path.': ['path: pathname + search', 'path: pathname'],
+    'A body without an end is read without an end.': [
+      "if (received > REPLY_MAX_BYTES) abort('reply cut')",
+      '',
+    ],
+    'A receiver that never answers holds its connection for ever.': [
+      "setTimeout(() => abort('timeout'), attemptWithinMs)",
+      "setTimeout(() => abort('timeout'), 2 ** 30)",
+    ],
+  }),
+  ...faultsIn('actors/webhook/sending/target_guard.ts', 'webhook/target_guard', {
+    'Plain HTTP is allowed for production.': [
+      "allowPrivate || environmentOf(tenant) === 'sandbox'",
+      "allowPrivate || environmentOf(tenant) !== 'nowhere'",
+    ],
+    'A URL may name credentials.': [
+      "url.username !== '' || url.password !== ''",
+      "url.username === '' && url.password !== ''",
+    ],
+    'A private address in the URL is allowed.': [
+      'isIP(host) !== 0 && !allowPrivate && !isPublic(host)',
+      'isIP(host) === 4 && !allowPrivate && !isPublic(host)',
+    ],
+    'A name with a public and a private address is allowed.': [
+      'addresses.some(({ address }) => !allowPrivate',
+      'addresses.every(({ address }) => !allowPrivate',
+    ],
+    'Translated and local IPv6 addresses are public.': [
+      "parsed.kind() === 'ipv4' || parsed.match(GLOBAL_IPV6)",
+      "parsed.kind() === 'ipv4' || parsed.kind() === 'ipv6'",
+    ],
+  }),
+  ...faultsIn('actors/webhook/delivery/backoff.ts', 'webhook/backoff', {
+    'Retries never end.': [
+      'made < rules.attemptsMax ? PAUSE_MS[made] : undefined',
+      'PAUSE_MS[Math.min(made, rules.attemptsMax - 1)]',
+    ],
+    'A retry has no jitter.': [
+      '1 - JITTER + 2 * JITTER * random.fraction()',
+      '1 + 0 * JITTER * random.fraction()',
+    ],
+  }),
+  ...faultsIn('actors/webhook/delivery/machine.ts', 'webhook/machine', {
+    'An attempt is made before it is due.': [
+      'context.dueAt !== null && event.at >= context.dueAt',
+      'context.dueAt !== null',
+    ],
+    'A failed probe uses up an attempt.': [
+      "target: 'waiting', actions: 'countTry' }",
+      "target: 'waiting', actions: ['countTry', 'countAttempt'] }",
+    ],
+    'A redrive forgets how often a delivery was tried.': [
+      '{ ...newDelivery(event.at), tries: context.tries }',
+      'newDelivery(event.at)',
+    ],
+  }),
+  ...faultsIn('actors/webhook/endpoint/endpoint_health.ts', 'webhook/endpoint_queue', {
+    'A 4xx opens the breaker of an endpoint.': [
+      "queue.breaker = kind === 'retry'",
+      "queue.breaker = kind !== 'delivered'",
+    ],
+    'An endpoint that answers 410 stays enabled.': [
+      "disable: kind === 'gone' ? 'gone' : tooLong",
+      'disable: tooLong',
+    ],
+    'An endpoint that fails for days stays enabled.': [
+      'now - since >= DISABLE_AFTER_FAILING_MS',
+      'now - since > 100 * DISABLE_AFTER_FAILING_MS',
+    ],
+    'A 4xx ends the days of failing.': [
+      "if (kind === 'delivered') return",
+      "if (kind !== 'retry') return",
+    ],
+  }),
+  ...faultsIn('actors/webhook/endpoint/endpoint_queue.ts', 'webhook/endpoint_queue', {
+    'An open breaker lets several probes out at once.': [
+      'if (isOpen(queue.breaker)) return queue.inFlight === 0 && mayProbe(queue.breaker, now)',
+      'if (isOpen(queue.breaker)) return mayProbe(queue.breaker, now)',
+    ],
+    'A new delivery overtakes due ones on disk.': [
+      'queue.dueOnDisk === null || context.dueAt === null || queue.dueOnDisk > context.dueAt',
+      'queue.dueOnDisk === null || queue.dueOnDisk > 0',
+    ],
+    'A clock that is set back stops an endpoint.': [
+      'queue.spentUntil = Math.min(queue.spentUntil, now + BURST_MS)',
+      '',
+    ],
+  }),
+  ...faultsIn('actors/webhook/store/dedup_window.ts', 'webhook/dedup_window', {
+    'Evicted ids are unknown instead of looked up.': [
+      'for (const id of older) if (id > watermark) watermark = id',
+      '',
+    ],
+    'An event on disk from before the start is delivered again.': [
+      'let watermark = newestOnDisk',
+      "let watermark = ''",
+    ],
+  }),
+  ...faultsIn('actors/webhook/intake/event_consumer.ts', 'webhook/event_consumer', {
+    'A known event makes deliveries again.': [
+      '!known.has(id) && !isElsewhere(id)',
+      '!isElsewhere(id)',
+    ],
+    'A message is acknowledged before its events are stored.': [
       '    options.deliver(deliveries, stored)\n' +
-      '    allStored = stored.then(() => {\n' +
-      "      crashPoint('delivery.stored')\n" +
-      '      for (const message of messages) message.ack()',
-    replacement:
+        '    allStored = stored.then(() => {\n' +
+        "      crashPoint('delivery.stored')\n" +
+        '      for (const message of messages) message.ack()',
       '    options.deliver(deliveries, stored)\n' +
-      '    for (const message of messages) message.ack()\n' +
-      '    allStored = stored.then(() => {\n' +
-      "      crashPoint('delivery.stored')",
-    test: 'test/webhook/event_consumer',
-  },
-  {
-    fault: 'A poison message is dropped.',
-    file: 'actors/webhook/intake/event_consumer.ts',
-    text: 'poison.push(recordPoison(message, read.reason, now))',
-    replacement: 'recordPoison(message, read.reason, now)',
-    test: 'test/webhook/event_consumer',
-  },
-  {
-    fault: 'An event is routed without the directory of its tenant.',
-    file: 'actors/webhook/intake/event_consumer.ts',
-    text: '!isTenant(tenant) || endpoints.isSynced(tenant)',
-    replacement: '!isTenant(tenant) || endpoints.isAnySynced()',
-    test: 'test/webhook/event_consumer',
-  },
-  {
-    fault: 'A new endpoint does not get the event that was routed just before it arrived.',
-    file: 'actors/webhook/intake/event_consumer.ts',
-    text: 'if (endpoint.enabledEventsSince < since) return',
-    replacement: 'if (endpoint.enabledEventsSince > since) return',
-    test: 'test/webhook/event_consumer',
-  },
-  {
-    fault: 'A pool takes a repeated event although another one does not answer.',
-    file: 'actors/webhook/intake/event_claims.ts',
-    text: 'if (!answer.complete) return undefined',
-    replacement: '',
-    test: 'test/webhook/event_claims',
-  },
-  {
-    fault: 'Of two pools that ask at the same time both take the event.',
-    file: 'actors/webhook/intake/event_claims.ts',
-    text: 'here.has(id) || own.has(id) || (!mayYield && isAsked(id))',
-    replacement: 'here.has(id)',
-    test: 'test/webhook/event_claims',
-  },
-  {
-    fault: 'An event that was just left to another pool is asked about at once, and taken.',
-    file: 'actors/webhook/intake/event_claims.ts',
-    text: 'at !== undefined && clock.now() - at < YIELD_FOR_MS',
-    replacement: 'at !== undefined && clock.now() < at',
-    test: 'test/webhook/event_claims',
-  },
-  {
-    fault: 'A deleted endpoint gets redriven deliveries.',
-    file: 'actors/webhook/control/redrive.ts',
-    text: 'if (!exists(endpoints.get(endpointId))) return 0',
-    replacement: '',
-    test: 'test/webhook/control',
-  },
-  {
-    fault: 'A redrive sends what is in flight a second time.',
-    file: 'actors/webhook/control/redrive.ts',
-    text: '.filter(isOnDiskOnly).flatMap(',
-    replacement: '.flatMap(',
-    test: 'test/webhook/control',
-  },
-  {
-    fault: 'A resend to one endpoint goes to every endpoint.',
-    file: 'actors/webhook/control/redrive.ts',
-    text: 'endpointId === undefined || row.endpointId === endpointId',
-    replacement: 'endpointId !== row.id',
-    test: 'test/webhook/control',
-  },
+        '    for (const message of messages) message.ack()\n' +
+        '    allStored = stored.then(() => {\n' +
+        "      crashPoint('delivery.stored')",
+    ],
+    'A poison message is dropped.': [
+      'poison.push(recordPoison(message, read.reason, now))',
+      'recordPoison(message, read.reason, now)',
+    ],
+    'An event is routed without the directory of its tenant.': [
+      '!isTenant(tenant) || endpoints.isSynced(tenant)',
+      '!isTenant(tenant) || endpoints.isAnySynced()',
+    ],
+    'A new endpoint does not get the event that was routed just before it arrived.': [
+      'if (endpoint.enabledEventsSince < since) return',
+      'if (endpoint.enabledEventsSince > since) return',
+    ],
+  }),
+  ...faultsIn('actors/webhook/intake/event_claims.ts', 'webhook/event_claims', {
+    'A pool takes a repeated event although another one does not answer.': [
+      'if (!answer.complete) return undefined',
+      '',
+    ],
+    'Of two pools that ask at the same time both take the event.': [
+      'here.has(id) || own.has(id) || (!mayYield && isAsked(id))',
+      'here.has(id)',
+    ],
+    'An event that was just left to another pool is asked about at once, and taken.': [
+      'at !== undefined && clock.now() - at < YIELD_FOR_MS',
+      'at !== undefined && clock.now() < at',
+    ],
+  }),
+  ...faultsIn('actors/webhook/control/redrive.ts', 'webhook/control', {
+    'A deleted endpoint gets redriven deliveries.': [
+      'if (!exists(endpoints.get(endpointId))) return 0',
+      '',
+    ],
+    'A redrive sends what is in flight a second time.': [
+      '.filter(isOnDiskOnly).flatMap(',
+      '.flatMap(',
+    ],
+    'A resend to one endpoint goes to every endpoint.': [
+      'endpointId === undefined || row.endpointId === endpointId',
+      'endpointId !== row.id',
+    ],
+  }),
 ]
