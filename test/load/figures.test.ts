@@ -231,7 +231,7 @@ t.test('growth over a long load has a verdict', async (t) => {
   t.equal(verdicts(12, (minute) => [100 + 10 * minute, 10])[0], undefined, 'too short to judge')
 })
 
-t.test('what a collection leaves has a verdict, from what the program recorded', (t) => {
+t.test('what a collection leaves has a verdict, from what the program recorded', async (t) => {
   const folder = tempFolder(t)
   const heaps = startHeaps(folder, 60_000)
   t.match(
@@ -256,7 +256,6 @@ t.test('what a collection leaves has a verdict, from what the program recorded',
   t.equal(flat && isMet(flat), true)
   t.equal(grown && isMet(grown), false)
   t.ok(Math.abs((grown?.value ?? 0) - 24) < 0.001, 'MiB an hour')
-  t.end()
 })
 
 const aRun = (section: Partial<Section> = {}, given: Partial<RunResult> = {}): RunResult => {
