@@ -28,6 +28,8 @@ requirePostgres(t)
 t.setTimeout(0)
 
 const WITHIN_MS = 120_000
+/** The moves meet payments in progress; most of the time processors start again. */
+const PAYERS_PAUSE_MS = 50
 const BECAUSE = ['--reason', 'a test']
 const dataDir = tempFolder(t)
 const cluster = await aTrialCluster({ dataDir, onRefused: (why) => t.fail(why) })
@@ -41,7 +43,8 @@ const tenants = await Promise.all(
     const receiver = await receiverOf(connections[0]!)
     t.teardown(() => receiver.close())
     const random = (payer: number) => createSeededRandom(2, index * 10 + payer)
-    const payers = startPayers(2, everyOutcome(alternating(connections), random))
+    const pay = everyOutcome(alternating(connections), random)
+    const payers = startPayers(2, pay, PAYERS_PAUSE_MS)
     return { name, connections, receiver, payers }
   }),
 )

@@ -31,6 +31,8 @@ import {
 
 const TIMES = Number(process.env['CRASHES'] ?? 1)
 const PAYERS = 2
+/** Points are reached within a second; most of the time a process starts again. */
+const PAUSES_MS = { payer: 100, race: 1_000 }
 const REACHED_WITHIN_MS = 60_000
 /** Minor units; no other deposit has this amount. */
 const DEPOSIT = 100_001
@@ -58,7 +60,10 @@ const settings = {
   SECOND_OPERATOR_FROM: 'USD:100000',
   CALLERS: callerEntry('operator', 'ben', BEN_TOKEN),
 }
-const load = await startStackUnderLoad({ payers: PAYERS, seed: 1, settings })
+const load = await startStackUnderLoad({
+  ...{ payers: PAYERS, pausesMs: PAUSES_MS },
+  ...{ seed: 1, settings },
+})
 t.teardown(() => load.stop())
 const { stack, payers } = load
 const benFile = join(stack.dataDir, 'ben.token')

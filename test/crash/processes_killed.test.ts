@@ -8,6 +8,8 @@ import { runFinalChecks } from '../workload/final_checks.js'
 import { startPayers, usualOutcome } from '../workload/payers.js'
 
 const PAYERS = 12
+/** A payer waits so long after a payment: they make about 50 a second, and each kill meets some. */
+const PAUSE_MS = 200
 /** Before each kill, and after the last one. */
 const PAYMENTS = 16
 
@@ -26,7 +28,7 @@ for (const [name, victims] of Object.entries(VICTIMS)) {
     const receiver = await receiverOf(partner)
     t.teardown(() => receiver.close())
     const random = (payer: number) => createSeededRandom(1, payer + 1)
-    const payers = startPayers(PAYERS, usualOutcome(partner, random))
+    const payers = startPayers(PAYERS, usualOutcome(partner, random), PAUSE_MS)
     for (const victim of victims) {
       await payers.until(payers.payments.length + PAYMENTS)
       stack.kill(victim)

@@ -29,7 +29,8 @@ export type Pay = (key: string, payer: number) => Promise<Payment>
 
 const PAID_WITHIN_MS = 120_000
 
-export function startPayers(count: number, pay: Pay): Payers {
+/** @param pauseMs of a payer after each payment, so that waiting for something else costs little */
+export function startPayers(count: number, pay: Pay, pauseMs = 0): Payers {
   const payments: Payment[] = []
   const unanswered: string[] = []
   const loops = Array.from({ length: count }, (_, payer) =>
@@ -39,7 +40,7 @@ export function startPayers(count: number, pay: Pay): Payers {
         (payment) => payments.push(payment),
         () => unanswered.push(key),
       )
-    }),
+    }, pauseMs),
   )
   return {
     payments,

@@ -14,10 +14,14 @@ import { startLoop } from './loop.js'
 const ROUNDS = 2
 const NEXT_AFTER_MS = 200
 
-/** @param gateways connections of the partner, one to each gateway, with its address */
+/**
+ * @param gateways connections of the partner, one to each gateway, with its address
+ * @param pauseMs after each race
+ */
 export function startRacedCalls(
   name: string,
   gateways: readonly (readonly [Partner, string])[],
+  pauseMs = NEXT_AFTER_MS,
 ): CheckedClient {
   const violations: string[] = []
   let races = 0
@@ -43,7 +47,7 @@ export function startRacedCalls(
   }
   const loop = startLoop(
     (number) => race(number).catch(() => undefined), // an intent is not created in time
-    NEXT_AFTER_MS,
+    pauseMs,
   )
   return { violations, checked: () => `${races} races`, stop: loop.stop }
 }

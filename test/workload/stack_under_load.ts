@@ -25,6 +25,8 @@ const RACERS = 3
 export interface StackLoad {
   readonly payers: number
   readonly seed: number
+  /** The waits after a payment and after a race. Default: as fast as it goes. */
+  readonly pausesMs?: { readonly payer: number; readonly race: number }
   readonly settings?: Readonly<Record<string, string>>
 }
 
@@ -41,8 +43,9 @@ export async function startStackUnderLoad(load: StackLoad): Promise<StackUnderLo
   const races = startRacedCalls(
     'races',
     Array.from({ length: RACERS }, () => [racer, baseUrl] as const),
+    load.pausesMs?.race,
   )
-  const payers = startPayers(load.payers, everyOutcome(partner, randomOf))
+  const payers = startPayers(load.payers, everyOutcome(partner, randomOf), load.pausesMs?.payer)
   return {
     stack,
     payers,
