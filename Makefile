@@ -96,8 +96,8 @@ powercut: setup nats build ## test recovery from disk images after power cuts: m
 mutants: setup build ## plant faults that the tests must notice: make mutants, make mutants ONLY="ledger limits"
 	@node .build/test/mutants/main.js $(if $(ONLY),--only "$(ONLY)") $(call with,JOBS,jobs)
 
-restore-drill: setup nats build ## lose a machine under load, restore its backup, retry every lost payment: make restore-drill PAYMENTS=300
-	@node .build/test/restore/main.js $(call with,PAYMENTS,payments) $(call with,RAIL,rail)
+restore-drill: setup nats postgres build ## lose a machine under load, restore its backup, retry every lost payment: make restore-drill PAYMENTS=300, STORE=postgres
+	@node .build/test/restore/main.js $(call with,PAYMENTS,payments) $(call with,RAIL,rail) $(call with,STORE,store)
 
 upgrade-drill: setup nats postgres build ## replace every process under load of clients that repeat nothing: make upgrade-drill RATE=300 ROUNDS=3, CLUSTER=yes, FROM=REV
 	@env -u CLUSTER node .build/test/upgrade/main.js $(call with,RATE,rate) $(call with,ROUNDS,rounds) $(call with,FROM,from) $(if $(CLUSTER),--cluster)

@@ -19,7 +19,8 @@ import { retryUntilFinal, untilStatus } from '../support/payments.js'
 import { startProgram, type CliResult } from '../support/program.js'
 import { aPayout } from '../support/requests.js'
 import { processesIn, startStack, type RunningStack } from '../support/stack.js'
-import { startPayers, type Payers } from '../workload/payers.js'
+import { startPayers, type Payment } from '../workload/payers.js'
+import { booksOf, copyServer, type DrillStore, type MachineBooks } from './drill_books.js'
 
 const WITHIN_MS = 120_000
 const PAYERS = 6
@@ -31,9 +32,12 @@ export interface DrillOptions {
   /** An empty folder. */
   readonly folder: string
   readonly rail: 'sandbox' | 'iso20022'
+  readonly store: DrillStore
   /** Payments that are acknowledged before the backup begins, and after it has ended. */
   readonly before: number
   readonly after: number
+  /** A payer waits so long after a payment. Default: not at all. */
+  readonly pauseMs?: number
   readonly now: () => number
   readonly print: (line: string) => void
 }
@@ -60,39 +64,68 @@ export interface DrillResult {
 }
 
 export async function restoreDrill(options: DrillOptions): Promise<DrillResult> {
-  const { folder, rail, now, print } = options
+  const used: MachineBooks[] = []
+  const books = async (name: string): Promise<MachineBooks> => {
+    const started = await booksOf(options.store, join(options.folder, name))
+    used.push(started)
+    return started
+  }
+  try {
+    return await drill(options, books)
+  } finally {
+    for (const { stop } of used) await stop()
+  }
+}
+
+/** @param booksIn starts the books whose server has this folder */
+async function drill(
+  options: DrillOptions,
+  booksIn: (name: string) => Promise<MachineBooks>,
+): Promise<DrillResult> {
+  const { folder, rail, store, now, print } = options
   const settings = { RAIL_DELAY_MS: '50', RATE_LIMIT: 'off', RAIL_ADAPTER: rail }
   const backups = join(folder, 'backups')
   const [lostDir, newDir] = [join(folder, 'lost'), join(folder, 'new')]
-  const stack = await startStack({ dataDir: lostDir, settings })
+  const lostBooks = await booksIn('lost_server')
+  const stack = await startStack({
+    dataDir: lostDir,
+    settings: { ...settings, ...lostBooks.settings },
+  })
   const lostPartner = partnerOf(stack.sandbox)
-  const payers: Payers = startPayers(PAYERS, async (key) => {
+  const payNext = async (key: string): Promise<Payment> => {
     const answer = await pay(lostPartner, key).catch((error: unknown) => {
       void payers.stop() // the machine is lost
       throw error
     })
     if (answer.status !== 202) throw new Error(answer.text)
     return { key, id: idOf(answer), finalStatus: 'completed' }
-  })
+  }
+  const payers = startPayers(PAYERS, payNext, options.pauseMs)
   await payers.until(options.before)
-  const { manifest, path } = await backUp(lostDir, backups)
+  const { manifest, path } = await backUp(lostDir, backups, lostBooks.settings)
   print(`backup under load: as of ${manifest.snapshot_at}, batch ${manifest.books.batch}`)
   await payers.until(payers.payments.length + options.after)
   await loseMachine(stack)
+  await lostBooks.stop()
   const lostAt = now()
   await payers.stop()
   const acknowledged = new Map(payers.payments.map(({ key, id }) => [key, id]))
   print(`machine lost after ${acknowledged.size} acknowledged payments`)
 
-  await restore(path, lostDir, newDir)
-  const restored = await startStack({ dataDir: newDir, settings })
+  await restore(path, lostDir, newDir, lostBooks.settings)
+  if (store === 'postgres') copyServer(path, join(folder, 'new_server'))
+  const books = await booksIn('new_server')
+  const restored = await startStack({
+    dataDir: newDir,
+    settings: { ...settings, ...books.settings },
+  })
   try {
     const partner = partnerOf(restored.sandbox)
     await partner.request('GET', '/v1/payouts')
     const readsAt = now()
     const lost = await lostKeys(partner, acknowledged)
     for (const key of lost) print(`  lost: ${key} ${acknowledged.get(key)}`)
-    const ops = operatorCli(newDir)
+    const ops = operatorCli(newDir, '', books.settings)
     await release(ops, folder, newDir)
     await untilNormal(restored)
     await payUntilAnswered(partner, 'after the release')
@@ -109,7 +142,7 @@ export async function restoreDrill(options: DrillOptions): Promise<DrillResult> 
     return {
       ...{ acknowledged, lost, unanswered, matched },
       notOnce: [...all.keys()].filter((key) => times.get(referenceOf(key)) !== 1),
-      audit: await auditOf(newDir),
+      audit: await auditOf(newDir, books.settings),
       seconds: {
         lost: (lostAt - Date.parse(manifest.snapshot_at)) / 1_000,
         untilReads: (readsAt - lostAt) / 1_000,
@@ -145,15 +178,25 @@ interface Written {
   readonly manifest: { readonly snapshot_at: string; readonly books: { readonly batch: number } }
 }
 
-async function backUp(dataDir: string, backups: string): Promise<Written> {
-  const made = await operatorProgram(dataDir, 'backup', backups, '--json')
+async function backUp(
+  dataDir: string,
+  backups: string,
+  books: MachineBooks['settings'],
+): Promise<Written> {
+  const made = await operatorRun({ ...books, DATA_DIR: dataDir }, 'backup', backups, '--json')
   const written = JSON.parse(made.out) as Written['manifest'] & { readonly folder: string }
   return { path: written.folder, manifest: written }
 }
 
 /** As `make ops` runs it. @throws with its output when it fails */
-export async function operatorProgram(dataDir: string, ...words: string[]): Promise<CliResult> {
-  const result = await startProgram('operations/main.js', words, { DATA_DIR: dataDir }).ended
+export const operatorProgram = (dataDir: string, ...words: string[]): Promise<CliResult> =>
+  operatorRun({ DATA_DIR: dataDir }, ...words)
+
+async function operatorRun(
+  settings: Readonly<Record<string, string>>,
+  ...words: string[]
+): Promise<CliResult> {
+  const result = await startProgram('operations/main.js', words, settings).ended
   if (result.exitCode === 0) return result
   throw new Error(`${words.join(' ')}: ${result.out}${result.err}`)
 }
@@ -166,10 +209,15 @@ async function loseMachine(stack: RunningStack): Promise<void> {
   await ended
 }
 
-async function restore(backup: string, lostDir: string, newDir: string): Promise<void> {
+async function restore(
+  backup: string,
+  lostDir: string,
+  newDir: string,
+  books: MachineBooks['settings'],
+): Promise<void> {
   mkdirSync(newDir, { mode: 0o700 })
   for (const name of KEPT_APART) copyFileSync(join(lostDir, name), join(newDir, name))
-  await operatorProgram(newDir, 'restore', backup)
+  await operatorRun({ ...books, DATA_DIR: newDir }, 'restore', backup)
   const ofTheBank = readdirSync(lostDir).filter((name) => OF_THE_BANK.test(name))
   for (const name of ofTheBank) cpSync(join(lostDir, name), join(newDir, name), { recursive: true })
   if (!existsSync(join(newDir, FILES.railKey))) throw new Error('the bank has no key')

@@ -1,5 +1,5 @@
 /**
- * The restore drill with figures: `make restore-drill PAYMENTS=500`, or
+ * The restore drill with figures: `make restore-drill PAYMENTS=500 STORE=postgres`, or
  * `node .build/test/restore/main.js --payments 500`.
  *
  * It exits with 1 unless every payment was executed once and the audit is clean.
@@ -10,7 +10,7 @@ import { join } from 'node:path'
 import { programOptions } from '../../src/process/program_options.js'
 import { restoreDrill } from './drill.js'
 
-const { payments, rail } = programOptions(
+const { payments, rail, store } = programOptions(
   'restore-drill',
   'Loses a machine and restores its backup.',
   {
@@ -21,6 +21,7 @@ const { payments, rail } = programOptions(
       fallback: 300,
     },
     rail: { value: 'NAME', about: 'sandbox or iso20022', fallback: 'sandbox' },
+    store: { value: 'NAME', about: 'sqlite or postgres', fallback: 'sqlite' },
   },
 )
 const print = (line: string): void => console.log(line)
@@ -28,6 +29,7 @@ const folder = mkdtempSync(join(tmpdir(), 'causeway-drill-'))
 try {
   const result = await restoreDrill({
     ...{ folder, rail: rail === 'iso20022' ? rail : 'sandbox' },
+    store: store === 'postgres' ? store : 'sqlite',
     before: payments,
     after: payments,
     now: () => Date.now(),

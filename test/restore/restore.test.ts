@@ -7,6 +7,9 @@ import { restoreDrill } from './drill.js'
 
 t.setTimeout(0)
 
+/** Each lost payment is matched by hand; a few dozen are enough. */
+const PAYERS_PAUSE_MS = 250
+
 for (const [rail, before, after] of [
   ['sandbox', 40, 30],
   ['iso20022', 10, 10],
@@ -15,8 +18,8 @@ for (const [rail, before, after] of [
     const folder = tempFolder(t)
     const lines: string[] = []
     const result = await restoreDrill({
-      ...{ folder, rail },
-      ...{ before, after },
+      ...{ folder, rail, store: 'sqlite' },
+      ...{ before, after, pauseMs: PAYERS_PAUSE_MS },
       now: () => Date.now(),
       print: (line) => lines.push(line),
     })

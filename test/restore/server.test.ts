@@ -1,32 +1,27 @@
 /**
- * Books in PostgreSQL: `backup` copies the running server, `restore` verifies the copy, and a
- * server that starts from it is served in recovery mode.
+ * Books in PostgreSQL: `backup` copies the running server, `restore` verifies the copy; the drill
+ * serves a server that starts from it, in recovery mode until its loss is reconciled.
  */
 import { execFileSync } from 'node:child_process'
-import {
-  appendFileSync,
-  chmodSync,
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  readFileSync,
-} from 'node:fs'
+import { appendFileSync, copyFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { FILES } from '../../src/base/subjects.js'
-import { eventually } from '../support/eventually.js'
 import { partnerOf } from '../support/partner.js'
 import { payOut, untilStatus } from '../support/payments.js'
-import { requirePostgres, serverIn, startPostgres } from '../support/postgres_server.js'
-import { startProgram, untilStarted } from '../support/program.js'
+import { requirePostgres, startPostgres } from '../support/postgres_server.js'
+import { startProgram } from '../support/program.js'
 import { startStack } from '../support/stack.js'
 import { tempFolder } from '../support/temp_folder.js'
+import { restoreDrill } from './drill.js'
 
 requirePostgres(t)
 
 t.setTimeout(0)
 
-t.test('a PostgreSQL server is backed up and restored', async (t) => {
+const PAYERS_PAUSE_MS = 250
+
+t.test('a PostgreSQL server is backed up, and its copy verified', async (t) => {
   const server = await startPostgres(t)
   const folder = tempFolder(t)
   const [dataDir, newDir] = [join(folder, 'data'), join(folder, 'new')]
@@ -41,7 +36,6 @@ t.test('a PostgreSQL server is backed up and restored', async (t) => {
   const made = await ops(dataDir, 'backup', join(folder, 'backups'), '--json')
   t.equal(made.exitCode, 0, made.err)
   const { folder: backup } = JSON.parse(made.out) as { readonly folder: string }
-  const lost = await payOut(partner, 'lost')
   await stack.stop()
   await server.kill()
 
@@ -57,30 +51,24 @@ t.test('a PostgreSQL server is backed up and restored', async (t) => {
   const restored = await ops(newDir, 'restore', backup)
   t.match(restored, { exitCode: 0, out: /^Verified: a whole PostgreSQL server, at least as of 20/ })
   t.ok(existsSync(join(newDir, FILES.restored)))
+})
 
-  const cluster = join(folder, 'cluster')
-  execFileSync('cp', ['-a', join(backup, 'base'), cluster])
-  chmodSync(cluster, 0o700)
-  const again = await serverIn(cluster, 'a password')
-  const running = again.run()
-  t.teardown(async () => {
-    running.kill()
-    await running.ended
+t.test('a server is lost under load and its backup restored', async (t) => {
+  const folder = tempFolder(t)
+  const lines: string[] = []
+  const { acknowledged, lost, unanswered, matched, notOnce, audit, seconds } = await restoreDrill({
+    ...{ folder, rail: 'sandbox', store: 'postgres' },
+    ...{ before: 20, after: 20, pauseMs: PAYERS_PAUSE_MS },
+    now: () => Date.now(),
+    print: (line) => lines.push(line),
   })
-  await untilStarted(running)
-  const url = { ...books, STORE_URL: again.url }
-  for (const name of ['rail.db', 'rail.db-wal', FILES.railKey]) {
-    if (existsSync(join(dataDir, name))) copyFileSync(join(dataDir, name), join(newDir, name))
-  }
-  const next = await startStack({ dataDir: newDir, settings: url })
-  t.teardown(() => next.stop())
-  t.match(await next.readyz(), { body: { mode: 'recovery' } })
-  t.notOk(existsSync(join(newDir, FILES.restored)), 'the mark is used up')
-  t.match(readFileSync(join(newDir, 'logs', 'processor.log'), 'utf8'), /was restored/)
-  const after = partnerOf(next.sandbox)
-  await eventually('it reads', async () => {
-    const { status } = await after.request('GET', `/v1/payouts/${paid}`)
-    return status === 200
-  })
-  t.match(await after.request('GET', `/v1/payouts/${lost}`), { status: 404 }, 'it is lost')
+  t.ok(lost.length > 0, `${lost.length} lost`)
+  t.ok(acknowledged.size >= 40)
+  t.equal(lines.filter((line) => line.startsWith('  lost: payer ')).length, lost.length)
+  t.ok(matched.length <= lost.length + unanswered.length)
+  t.same(notOnce, [], 'every payment was executed once')
+  t.ok(audit.clean, audit.report)
+  t.ok(seconds.untilReads > 0 && seconds.untilPayments > seconds.untilReads)
+  t.notOk(existsSync(join(folder, 'new', FILES.restored)), 'the mark is used up')
+  t.match(readFileSync(join(folder, 'new', 'logs', 'processor.log'), 'utf8'), /was restored/)
 })
