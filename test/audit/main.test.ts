@@ -6,6 +6,7 @@ import t from 'tap'
 import type { AuditReport } from '../../src/audit/audit.js'
 import { CHECKLIST } from '../../src/audit/checklist.js'
 import { projectRoot } from '../../src/base/project_root.js'
+import { FILES } from '../../src/base/subjects.js'
 import { openDatabase } from '../../src/store/sqlite/database.js'
 import { copyBooks, writeSmallBooks } from './small_books.js'
 
@@ -57,6 +58,20 @@ t.test('--webhooks-replaced-at accepts missing deliveries', async (t) => {
     status: 2,
     err: /yesterday is not a time/,
   })
+})
+
+t.test('--webhooks-replaced-at accepts deliveries that ended later', async (t) => {
+  const folder = t.testdir()
+  copyBooks(small, folder)
+  const books = await openDatabase(join(folder, FILES.processorDatabase))
+  await books.exec(`UPDATE events SET settled_at = created_at WHERE position =
+    (SELECT max(position) FROM events WHERE settled_at IS NULL
+       AND type <> 'payment_intent.authorized')`)
+  await books.close()
+  t.match(run(folder).out.join('\n'), /^BROKEN {2}settled_events_are_final/m)
+  const after = new Date(small.world.clock.now() + 1).toISOString()
+  const { status, out } = run(folder, '--webhooks-replaced-at', after)
+  t.equal(status, 0, out.join('\n'))
 })
 
 t.test('broken books exit with 1 and print the violation', async (t) => {

@@ -5,6 +5,8 @@
  * - A pool's snapshot is taken later: an event that the processor has as settled must be final
  *   there. Facts that a pool states about the processor are compared with the processor's current
  *   rows.
+ * - The pools of a backup are older than its books: nothing that was settled until `:replaced_at`
+ *   is compared.
  * - An event without a subscriber is settled by its own commit and need not be in a pool. Events
  *   about endpoints are always delivered by a pool. Endpoints that were deleted, or whose filter is
  *   younger than the event, are no evidence.
@@ -65,7 +67,7 @@ export const settledEventsAreFinal = byQuery({
     SELECT e.entity, e.id || ' is settled, its delivery ' || d.id || ' is ' || d.state,
            'delivered or dead'
       FROM :pool.deliveries d JOIN main.events e ON e.id = d.event_id
-      WHERE e.settled_at IS NOT NULL AND ${WAS_OPEN}
+      WHERE e.settled_at > :replaced_at AND ${WAS_OPEN}
         AND NOT (${inEachPool(HAS_ENDED, books).join(' OR ')})`,
 })
 
